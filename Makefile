@@ -1,0 +1,126 @@
+# McpHub's targets, for people and for CI. `make help` lists them; .ci/run is the whole gate.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# buf and staticcheck come from a module of their own, so that their dependencies stay out of the product's.
+BUF := go tool -modfile=internal/tools/go.mod buf
+
+# The contract as it was released last; the present one must not break it.
+IMAGE := proto/released.json
+
+# The black-box tests with the built binary have their own target and are left out of `make test`.
+E2E := ./internal/e2e
+
+# Per package. -count=1: a cached result proves nothing about races.
+TESTFLAGS ?= -race -count=1 -timeout=10m
+
+PEER := internal/peers/everything
+PEER_STAMP := $(PEER)/node_modules/.installed
+
+# Every folder with a go.mod; those with code in them.
+BENCH := $(patsubst %/go.mod,%,$(wildcard internal/bench/go.mod))
+MODULES := . internal/tools $(BENCH)
+CODE := . $(BENCH)
+
+# Go files as they lie on the disk, nested modules included, foreign ones not.
+GOFILES = find . -name node_modules -prune -o -name .git -prune -o -name '*.go' -print
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 18
+
+# --- build and run
+
+.PHONY: build
+build: ## build bin/mcphub
+	go build -o bin/ ./cmd/mcphub
+
+.PHONY: generate
+generate: ## write the Go code of the contract anew
+	$(BUF) generate
+
+.PHONY: release-image
+release-image: ## at a release: keep the contract for `make breaking` (refused when it breaks the last one)
+	@if test -e $(IMAGE); then $(MAKE) --no-print-directory breaking; fi
+	$(BUF) build --exclude-source-info -o $(IMAGE)
+
+.PHONY: clean
+clean: ## remove what the targets made
+	rm -rf bin $(PEER)/node_modules
+
+# --- set-up
+
+.PHONY: deps
+deps: peers ## download everything that the other targets need
+	@for m in $(MODULES); do (cd $$m && echo "go mod download: $$m" && go mod download); done
+
+.PHONY: peers
+peers: $(PEER_STAMP) ## install the npm servers that the tests talk to
+
+# npm ci empties node_modules, the stamp with it, so the stamp never outlives the packages.
+$(PEER_STAMP): $(PEER)/package.json $(PEER)/package-lock.json $(PEER)/.npmrc
+	cd $(PEER) && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+# --- tests
+
+.PHONY: test
+test: peers ## all tests but the end-to-end ones, with the race detector
+	packages="$$(go list ./... | grep -vE '/internal/e2e(/|$$)')"; go test $(TESTFLAGS) $$packages
+
+.PHONY: e2e
+e2e: build peers ## the built binary from outside: the demo, then the black-box tests
+	bin/mcphub demo </dev/null
+	MCPHUB_BINARY=$(CURDIR)/bin/mcphub go test $(TESTFLAGS) $(E2E)
+
+.PHONY: bench
+bench: ## the numbers, against floors and peers, in one run
+	cd internal/bench && go run .
+
+.PHONY: rules
+rules: ## the repository's own rules, the import rule among them
+	go test -count=1 ./internal/rules
+
+# --- lint, one target a check
+
+.PHONY: lint
+lint: format vet cross staticcheck proto breaking drift tidy ## every check that is no test
+
+.PHONY: format
+format: ## gofmt finds nothing to change
+	@files="$$($(GOFILES) | xargs gofmt -l)"; if test -n "$$files"; then echo "not formatted (run gofmt -w):"; echo "$$files"; exit 1; fi
+
+.PHONY: vet
+vet: ## go vet
+	@for m in $(CODE); do echo "go vet: $$m"; (cd $$m && go vet ./...); done
+
+.PHONY: cross
+cross: ## vet and build for the systems that the tests do not run on
+	@for os in windows darwin; do echo "GOOS=$$os"; GOOS=$$os CGO_ENABLED=0 go vet ./...; GOOS=$$os CGO_ENABLED=0 go build -o /dev/null ./...; done
+
+.PHONY: staticcheck
+staticcheck: ## staticcheck
+	@for m in $(CODE); do echo "staticcheck: $$m"; (cd $$m && go tool -modfile=$(CURDIR)/internal/tools/go.mod staticcheck ./...); done
+
+.PHONY: proto
+proto: ## buf lint and the format of the contract
+	$(BUF) lint
+	$(BUF) format --diff --exit-code
+
+.PHONY: breaking
+breaking: ## the contract breaks nothing that was released
+	@test -e $(IMAGE) || { echo "$(IMAGE) is missing: make it with 'make release-image' and commit it"; exit 1; }
+	$(BUF) breaking --against $(IMAGE)
+
+# Generated beside the tree and compared, so that it says the same in a clean clone and amid work, and finds left-over files.
+.PHONY: drift
+drift: ## the generated code is what the contract generates
+	@dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; $(BUF) generate -o "$$dir"; \
+	mkdir "$$dir/kept"; find proto -name '*.pb.go' | tar cf - -T - | tar xf - -C "$$dir/kept"; \
+	diff -ru "$$dir/kept/proto" "$$dir/proto" || { echo "generated code has drifted (run make generate)"; exit 1; }
+
+.PHONY: tidy
+tidy: ## go.mod and go.sum of every module are tidy
+	@for m in $(MODULES); do echo "go mod tidy -diff: $$m"; (cd $$m && go mod tidy -diff); done

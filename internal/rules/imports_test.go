@@ -1,0 +1,186 @@
+package rules
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// mayImport says for each folder which of our folders its packages, and those below it, may import:
+//
+//	cmd -> plugin -> ipc -> hub -> hub/{mcp,config} -> hub/{jsonrpc,transport}
+//
+// The longest matching folder counts, and a name stands for everything below it. Test files may import internal besides, and
+// their own package. Circles are the compiler's matter.
+var mayImport = map[string][]string{
+	"hub/jsonrpc":   {"hub/jsonrpc"},
+	"hub/transport": {"hub/transport"},
+	"hub/mcp":       {"hub/mcp", "hub/jsonrpc", "hub/transport"},
+	"hub/config":    {"hub/config", "hub/jsonrpc", "hub/transport"},
+	"hub":           {"hub"},
+	"ipc":           {"ipc", "hub", "proto"},
+	"plugin":        {"plugin", "ipc", "hub", "proto"},
+	"cmd":           {"cmd", "plugin", "ipc", "hub", "proto", "internal/demoserver"},
+	"proto":         {"proto"},
+	// The demo server ships with the command. It is a foreign server to the hub, so it knows nothing of ours.
+	"internal/demoserver": {"internal/demoserver"},
+	"internal":            {"plugin", "ipc", "hub", "proto", "internal"},
+}
+
+// importDirection looks at every file, whatever system it is built for.
+func importDirection(t *tree) []violation {
+	var bad []violation
+	for _, s := range t.code {
+		allowed, ok := allowedImports(s.dir())
+		if !ok {
+			bad = append(bad, violation{path: s.path, text: "its folder has no import rule: add one to mayImport"})
+			continue
+		}
+		if s.test {
+			allowed = append(slices.Clone(allowed), "internal")
+		}
+		for _, spec := range s.file.Imports {
+			p, _ := strconv.Unquote(spec.Path.Value)
+			to, ours := strings.CutPrefix(p, modulePath+"/")
+			if ours && !slices.ContainsFunc(allowed, func(f string) bool { return within(f, to) }) {
+				bad = append(bad, s.at(spec, "%s may not import %s: imports point one way", s.dir(), to))
+			}
+		}
+	}
+	return bad
+}
+
+func allowedImports(dir string) (allowed []string, ok bool) {
+	for d := dir; d != "."; d = path.Dir(d) {
+		if allowed, ok := mayImport[d]; ok {
+			return allowed, true
+		}
+	}
+	return nil, false
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	report(t, importDirection(repository(t)))
+}
+
+func TestImportsPointOneWayFindsViolations(t *testing.T) {
+	imports := func(pkg string, paths ...string) string {
+		text := "package " + pkg + "\n"
+		for _, p := range paths {
+			text += fmt.Sprintf("import _ %q\n", modulePath+"/"+p)
+		}
+		return text
+	}
+	finds(t, importDirection(made(t, map[string]string{
+		"cmd/mcphub/main.go":            imports("main", "plugin/host", "proto/mcphub/v1", "internal/demoserver"),
+		"cmd/mcphub/fake.go":            imports("main", "internal/fakeserver"),
+		"plugin/serve.go":               imports("plugin", "ipc", "hub", "plugin/host", "proto/mcphub/v1"),
+		"plugin/up.go":                  imports("plugin", "cmd/mcphub"),
+		"ipc/call.go":                   imports("ipc", "hub", "hub/mcp", "proto/mcphub/v1"),
+		"ipc/up.go":                     imports("ipc", "plugin"),
+		"hub/hub.go":                    imports("hub", "hub/mcp", "hub/jsonrpc"),
+		"hub/wire.go":                   imports("hub", "proto/mcphub/v1"),
+		"hub/mcp/session.go":            imports("mcp", "hub/jsonrpc"),
+		"hub/mcp/up.go":                 imports("mcp", "hub"),
+		"hub/mcp/side.go":               imports("mcp", "hub/config"),
+		"hub/jsonrpc/side_windows.go":   imports("jsonrpc", "hub/transport"),
+		"hub/jsonrpc/peer_test.go":      imports("jsonrpc", "internal/fakeserver"),
+		"hub/jsonrpc/up_test.go":        imports("jsonrpc_test", "hub"),
+		"hub/transport/fake.go":         imports("transport", "internal/fakeserver"),
+		"internal/fakeserver/server.go": imports("fakeserver", "hub/jsonrpc", "proto/mcphub/v1", "internal/peers"),
+		"internal/fakeserver/up.go":     imports("fakeserver", "cmd/mcphub"),
+		"internal/demoserver/own.go":    imports("demoserver", "hub"),
+		"elsewhere/new.go":              imports("elsewhere"),
+	})),
+		"cmd/mcphub/fake.go:2", "plugin/up.go:2", "ipc/up.go:2", "hub/wire.go:2", "hub/mcp/up.go:2", "hub/mcp/side.go:2",
+		"hub/jsonrpc/side_windows.go:2", "hub/jsonrpc/up_test.go:2", "hub/transport/fake.go:2", "internal/fakeserver/up.go:2",
+		"internal/demoserver/own.go:2", "elsewhere/new.go")
+}
+
+// foreignToHub are modules that the domain must not reach, on any way: another door or another counter must not touch it. And
+// the engine is our own: the SDK's sessions cannot do what the hub is for.
+var foreignToHub = []string{
+	"google.golang.org/grpc",
+	"google.golang.org/protobuf",
+	"google.golang.org/genproto",
+	"github.com/golang/protobuf",
+	"github.com/grpc-ecosystem",
+	"github.com/hashicorp/go-plugin",
+	"github.com/modelcontextprotocol/go-sdk/mcp",
+}
+
+// listed is one package as the go command knows it; Deps is transitive.
+type listed struct {
+	ImportPath string
+	Deps       []string
+}
+
+func hubReaches(packages []listed) []violation {
+	var bad []violation
+	for _, p := range packages {
+		for _, dep := range p.Deps {
+			if slices.ContainsFunc(foreignToHub, func(f string) bool { return within(f, dep) }) {
+				bad = append(bad, violation{
+					path: strings.TrimPrefix(p.ImportPath, modulePath+"/"),
+					text: fmt.Sprintf("reaches %s", dep),
+				})
+			}
+		}
+	}
+	return bad
+}
+
+func TestHubKnowsNoDoor(t *testing.T) {
+	root := repositoryRoot(t)
+	for _, goos := range []string{"linux", "windows", "darwin"} {
+		t.Run(goos, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Deps", "./hub/...")
+			cmd.Dir = root
+			cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v: %s", err, stderr.Bytes())
+			}
+			packages := decodeList(t, out)
+			if len(packages) == 0 {
+				t.Fatal("no package under hub")
+			}
+			report(t, hubReaches(packages))
+		})
+	}
+}
+
+func decodeList(t *testing.T, out []byte) []listed {
+	t.Helper()
+	var packages []listed
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return packages
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func TestHubKnowsNoDoorFindsViolations(t *testing.T) {
+	finds(t, hubReaches([]listed{
+		{modulePath + "/hub", []string{"fmt", "google.golang.org/grpc/codes"}},
+		{modulePath + "/hub/mcp", []string{"context", "google.golang.org/grpcx", "github.com/modelcontextprotocol/go-sdk/auth"}},
+		{modulePath + "/hub/config", []string{"github.com/hashicorp/go-plugin"}},
+	}), "hub", "hub/config")
+}

@@ -1,0 +1,220 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+const modulePath = "github.com/mcphub-go/mcphub"
+
+// tree is the repository as it lies on the disk, nested modules included, foreign and built files not.
+type tree struct {
+	files []string // every text file's path, slash separated, sorted
+	text  map[string][]byte
+	code  []*source
+}
+
+// source is one Go file of the repository, for whatever system it is built.
+type source struct {
+	path      string
+	fset      *token.FileSet
+	file      *ast.File
+	test      bool
+	generated bool
+	lines     int
+}
+
+// violation says where a rule is broken and what to do instead.
+type violation struct {
+	path string
+	line int // 0: the file or folder as a whole
+	text string
+}
+
+func (v violation) String() string {
+	if v.line == 0 {
+		return v.path + ": " + v.text
+	}
+	return fmt.Sprintf("%s:%d: %s", v.path, v.line, v.text)
+}
+
+// dir returns the folder of the file's package, "." for the root.
+func (s *source) dir() string { return path.Dir(s.path) }
+
+// in says whether the file lies in one of the folders or below.
+func (s *source) in(folders ...string) bool {
+	return slices.ContainsFunc(folders, func(f string) bool { return within(f, s.dir()) })
+}
+
+// within says whether dir is folder or lies below it.
+func within(folder, dir string) bool {
+	return dir == folder || strings.HasPrefix(dir, folder+"/")
+}
+
+func (s *source) at(n ast.Node, format string, args ...any) violation {
+	return violation{s.path, s.fset.Position(n.Pos()).Line, fmt.Sprintf(format, args...)}
+}
+
+// local returns the name under which the file imports a package; ok is false when it does not.
+func (s *source) local(importPath string) (name string, ok bool) {
+	for _, spec := range s.file.Imports {
+		if p, _ := strconv.Unquote(spec.Path.Value); p != importPath {
+			continue
+		}
+		if spec.Name != nil {
+			return spec.Name.Name, true
+		}
+		return path.Base(importPath), true
+	}
+	return "", false
+}
+
+// uses calls found for each mention of one of the package's identifiers. A dot import hides which of them is meant, so it
+// counts as a mention, named "*".
+func (s *source) uses(importPath string, names []string, found func(n ast.Node, name string)) {
+	local, ok := s.local(importPath)
+	if !ok {
+		return
+	}
+	if local == "." {
+		found(s.file.Name, "*")
+		return
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			x, isIdent := sel.X.(*ast.Ident)
+			if isIdent && x.Name == local && slices.Contains(names, sel.Sel.Name) {
+				found(sel, sel.Sel.Name)
+			}
+		}
+		return true
+	})
+}
+
+// skipped says whether a folder holds nothing of ours: version control, installed packages, built files.
+func skipped(dir string) bool {
+	return dir == "bin" || slices.Contains([]string{".git", "node_modules", ".idea"}, path.Base(dir))
+}
+
+// read loads a tree. Go files that cannot be parsed are an error: a rule that does not see a file proves nothing about it.
+func read(root fs.FS) (*tree, error) {
+	t := &tree{text: map[string][]byte{}}
+	err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if skipped(p) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		text, err := fs.ReadFile(root, p)
+		if err != nil {
+			return err
+		}
+		if bytes.IndexByte(text, 0) >= 0 {
+			return nil // no text
+		}
+		t.files = append(t.files, p)
+		t.text[p] = text
+		// The go command does not see testdata, and neither do rules about code.
+		if path.Ext(p) != ".go" || slices.Contains(strings.Split(p, "/"), "testdata") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, p, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		t.code = append(t.code, &source{
+			path: p, fset: fset, file: file,
+			test:      strings.HasSuffix(p, "_test.go"),
+			generated: ast.IsGenerated(file),
+			lines:     bytes.Count(text, []byte("\n")),
+		})
+		return nil
+	})
+	return t, err
+}
+
+// repositoryRoot is the folder two above this package, which is where the go command runs its tests.
+func repositoryRoot(t testing.TB) string {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil || !strings.HasPrefix(string(mod), "module "+modulePath+"\n") {
+		t.Fatalf("%s is not the root of %s: %v", root, modulePath, err)
+	}
+	return root
+}
+
+// repository loads the tree that the rules are about.
+func repository(t testing.TB) *tree {
+	t.Helper()
+	tr, err := read(os.DirFS(repositoryRoot(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tr.code) == 0 {
+		t.Fatal("no Go file found")
+	}
+	return tr
+}
+
+// made loads a made-up tree.
+func made(t testing.TB, files map[string]string) *tree {
+	t.Helper()
+	m := fstest.MapFS{}
+	for name, text := range files {
+		m[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	tr, err := read(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func report(t *testing.T, violations []violation) {
+	t.Helper()
+	for _, v := range violations {
+		t.Error(v)
+	}
+}
+
+// finds checks that a rule marks exactly these places, each given as path:line, or as path for a whole file.
+func finds(t *testing.T, violations []violation, want ...string) {
+	t.Helper()
+	var got []string
+	for _, v := range violations {
+		at := v.path
+		if v.line > 0 {
+			at = fmt.Sprintf("%s:%d", v.path, v.line)
+		}
+		got = append(got, at)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the rule marked %q, want %q\n%v", got, want, violations)
+	}
+}
