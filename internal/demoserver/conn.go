@@ -1,0 +1,78 @@
+package demoserver
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// transport is the SDK's stdio with two additions: reading ends with ctx, which cancels the tools that run, and the
+// cancellation of an own question carries the reason that the tool chose.
+type transport struct {
+	ctx   context.Context
+	stdio mcp.Transport
+}
+
+// Connect implements [mcp.Transport].
+func (t *transport) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := t.stdio.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Connection: c, ctx: t.ctx}, nil
+}
+
+type conn struct {
+	mcp.Connection
+	ctx context.Context
+}
+
+// Read reads under Run's context: the SDK hands in one that never ends.
+func (c *conn) Read(context.Context) (jsonrpc.Message, error) { return c.Connection.Read(c.ctx) }
+
+// withdrawal travels in the context of a question to the notification that takes it back.
+type withdrawal struct {
+	reason string // "" leaves the SDK's own text ("context canceled")
+	once   sync.Once
+	sent   chan struct{} // closed when the notification was written, or could not be
+}
+
+type withdrawalKey struct{}
+
+func withWithdrawal(ctx context.Context, reason string) (context.Context, *withdrawal) {
+	w := &withdrawal{reason: reason, sent: make(chan struct{})}
+	return context.WithValue(ctx, withdrawalKey{}, w), w
+}
+
+// Write puts the reason into notifications/cancelled. The SDK sends the notification with the values of the question's context.
+func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	req, ok := msg.(*jsonrpc.Request)
+	if !ok || req.Method != "notifications/cancelled" {
+		return c.Connection.Write(ctx, msg)
+	}
+	w, ok := ctx.Value(withdrawalKey{}).(*withdrawal)
+	if !ok {
+		return c.Connection.Write(ctx, msg)
+	}
+	defer w.once.Do(func() { close(w.sent) })
+	if w.reason != "" {
+		var params map[string]json.RawMessage
+		if err := json.Unmarshal(req.Params, &params); err != nil {
+			return err
+		}
+		reason, err := json.Marshal(w.reason)
+		if err != nil {
+			return err
+		}
+		params["reason"] = reason
+		changed := *req
+		if changed.Params, err = json.Marshal(params); err != nil {
+			return err
+		}
+		msg = &changed
+	}
+	return c.Connection.Write(ctx, msg)
+}

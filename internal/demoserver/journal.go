@@ -1,0 +1,117 @@
+package demoserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// maxReason bounds every reason and detail that is written down, in runes.
+const maxReason = 256
+
+// Event names in the record.
+const (
+	EventReady          = "ready"           // the server is about to read its first message
+	EventStarted        = "started"         // a tool was called
+	EventCancelled      = "cancelled"       // the context of a running tool ended; the reason is its cause
+	EventFinished       = "finished"        // a tool returned; the detail is ok, error or input_required
+	EventPartial        = "partial"         // what a cancelled tool had done by then, in the detail
+	EventTempFile       = "temp_file"       // a temporary file was made; the detail is its path
+	EventCancelReceived = "cancel_received" // notifications/cancelled came, with the reason that the client gave
+	EventWithdrawn      = "withdrawn"       // a question of the server was taken back
+	EventClosed         = "closed"          // the session is over
+)
+
+// Event is one line of the record.
+type Event struct {
+	Time   time.Time       `json:"time"`
+	Event  string          `json:"event"`
+	Tool   string          `json:"tool,omitempty"`
+	ID     json.RawMessage `json:"id,omitempty"` // of the request that a cancel_received names, as the SDK decoded it
+	Reason string          `json:"reason,omitempty"`
+	Detail string          `json:"detail,omitempty"`
+}
+
+// Journal writes down what happens: a line on the log, a JSON line in the record file. Safe for concurrent use.
+type Journal struct {
+	// mu makes lines whole, on both writers.
+	mu     sync.Mutex
+	log    io.Writer
+	record *os.File // nil for none, and after Close
+}
+
+// OpenJournal makes a Journal. An empty path means no record; an existing file is appended to.
+func OpenJournal(log io.Writer, record string) (*Journal, error) {
+	j := &Journal{log: log}
+	if record == "" {
+		return j, nil
+	}
+	f, err := os.OpenFile(record, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the record: %w", err)
+	}
+	j.record = f
+	return j, nil
+}
+
+// Close closes the record file. Later events reach the log alone.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.record == nil {
+		return nil
+	}
+	f := j.record
+	j.record = nil
+	return f.Close()
+}
+
+// note writes one event. The record gets it in a single append, so that two processes may share a file. Failures to write
+// are dropped: the demo must not fail for want of a witness.
+func (j *Journal) note(e Event) {
+	e.Time = time.Now()
+	e.Reason, e.Detail = bounded(e.Reason), bounded(e.Detail)
+	line, err := json.Marshal(e)
+	if err != nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_, _ = io.WriteString(j.log, e.logLine())
+	if j.record != nil {
+		_, _ = j.record.Write(append(line, '\n'))
+	}
+}
+
+func (e Event) logLine() string {
+	switch e.Event {
+	case EventReady:
+		return "demo server ready\n"
+	case EventClosed:
+		return "demo server closed\n"
+	}
+	s := e.Event
+	if e.Tool != "" {
+		s = "tool " + e.Tool + " " + e.Event
+	}
+	if e.ID != nil {
+		s += fmt.Sprintf(" id=%s", e.ID)
+	}
+	if e.Reason != "" {
+		s += fmt.Sprintf(" reason=%q", e.Reason)
+	}
+	if e.Detail != "" {
+		s += fmt.Sprintf(" detail=%q", e.Detail)
+	}
+	return s + "\n"
+}
+
+func bounded(s string) string {
+	if r := []rune(s); len(r) > maxReason {
+		return string(r[:maxReason])
+	}
+	return s
+}

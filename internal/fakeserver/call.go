@@ -1,0 +1,129 @@
+package fakeserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+)
+
+// CancelledError is the cause with which a call's context ends when the client cancelled the call.
+type CancelledError struct {
+	Reason string // as sent; "" when absent
+}
+
+func (e *CancelledError) Error() string { return fmt.Sprintf("cancelled by the client: %q", e.Reason) }
+
+// CallContext is one request of the client, in the hands of its behaviour. Its methods may be used at any time and from any
+// goroutine, after the cancel, after an answer and twice: what a real server would do wrong can be done wrong here. Sending on
+// an ended connection does nothing.
+type CallContext struct {
+	ID     json.RawMessage // exact JSON text
+	Method string
+	Params json.RawMessage
+
+	conn      *conn
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+	cancelled chan string // holds the first reason, then closed
+	once      sync.Once
+}
+
+// Context ends with a [*CancelledError] when the client cancels the call, and with another cause when the connection ends
+// or the behaviour has returned.
+func (c *CallContext) Context() context.Context { return c.ctx }
+
+// Param is one member of the params, as JSON text; nil when absent.
+func (c *CallContext) Param(key string) json.RawMessage { return member(c.Params, key) }
+
+// Arguments is params.arguments of a tool call; nil when absent.
+func (c *CallContext) Arguments() json.RawMessage { return c.Param("arguments") }
+
+// ProgressToken is params._meta.progressToken as JSON text; nil when the client asked for no progress.
+func (c *CallContext) ProgressToken() json.RawMessage {
+	return member(c.Param("_meta"), "progressToken")
+}
+
+// Progress sends notifications/progress if the call has a progress token. A total of 0 and an empty message are left out.
+func (c *CallContext) Progress(progress, total float64, message string) {
+	token := c.ProgressToken()
+	if token == nil {
+		return
+	}
+	params := map[string]any{"progressToken": token, "progress": progress}
+	if total != 0 {
+		params["total"] = total
+	}
+	if message != "" {
+		params["message"] = message
+	}
+	_ = c.conn.notify(methodProgress, marshal(params))
+}
+
+// Log sends notifications/message with the text as data. It sends whatever level was set.
+func (c *CallContext) Log(level, text string) {
+	_ = c.conn.notify(methodMessage, marshal(map[string]any{"level": level, "logger": c.conn.server.cfg.name, "data": text}))
+}
+
+// Result answers with this JSON text, byte for byte.
+func (c *CallContext) Result(raw string) {
+	_ = c.conn.enqueue(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", c.ID, raw))
+}
+
+// Text answers a tool call with one text block; on a modern connection with the resultType that it wants.
+func (c *CallContext) Text(text string) {
+	res := map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}
+	if c.conn.modern() {
+		res["resultType"] = "complete"
+	}
+	c.Result(string(marshal(res)))
+}
+
+// InputRequired answers with a modern input_required result: requests is the JSON text of inputRequests ("" leaves it out), state
+// the requestState ("" leaves it out). The client's retry is a new call, with inputResponses and requestState among its params.
+func (c *CallContext) InputRequired(requests, state string) {
+	res := map[string]any{"resultType": "input_required"}
+	if requests != "" {
+		res["inputRequests"] = json.RawMessage(requests)
+	}
+	if state != "" {
+		res["requestState"] = state
+	}
+	c.Result(string(marshal(res)))
+}
+
+// Error answers with a JSON-RPC error.
+func (c *CallContext) Error(code int64, message string) { c.ErrorData(code, message, "") }
+
+// ErrorData is Error with the JSON text of data; "" leaves it out.
+func (c *CallContext) ErrorData(code int64, message, data string) {
+	e := Error{Code: code, Message: message, Data: json.RawMessage(data)}
+	_ = c.conn.enqueue(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", c.ID, marshal(e)))
+}
+
+// Cancelled delivers the reason of the first notifications/cancelled for this call ("" when it had none) and is closed
+// after it. It is neither filled nor closed when the connection just ends.
+func (c *CallContext) Cancelled() <-chan string { return c.cancelled }
+
+// Hang waits until the call is cancelled or the connection ends, and returns the cause: a [*CancelledError] for a cancel.
+func (c *CallContext) Hang() error {
+	<-c.ctx.Done()
+	return context.Cause(c.ctx)
+}
+
+// Request asks the client something on the call's connection. It is not withdrawn with the call: use [OutRequest.Cancel].
+func (c *CallContext) Request(method, params string) *OutRequest {
+	o, _ := c.conn.request(nil, method, json.RawMessage(params))
+	return o
+}
+
+// Disconnect ends the call's connection at once, as a server does that crashes in mid-call.
+func (c *CallContext) Disconnect() { c.conn.end(errDisconnected) }
+
+func (c *CallContext) cancelBy(reason string) {
+	c.once.Do(func() {
+		c.cancelled <- reason
+		close(c.cancelled)
+		c.cancel(&CancelledError{Reason: reason})
+	})
+}

@@ -1,0 +1,140 @@
+package fakeserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+)
+
+// Message is one message as it was received: the raw line and its members, decoded one level deep.
+type Message struct {
+	Raw       string          // the line without its line end
+	Conn      int             // which connection it came on, from 1
+	ID        json.RawMessage // exact JSON text; nil when absent
+	Method    string
+	Params    json.RawMessage
+	Result    json.RawMessage
+	Error     *Error
+	Malformed bool // the line is no JSON object
+}
+
+// Error is a JSON-RPC error object.
+type Error struct {
+	Code    int64           `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// IsRequest reports whether the message has a method and an id.
+func (m Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
+
+// IsNotification reports whether the message has a method and no id.
+func (m Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
+
+// IsResponse reports whether the message answers a request of the server: no method, and a result or an error.
+func (m Message) IsResponse() bool {
+	return m.Method == "" && !m.Malformed && (m.Result != nil || m.Error != nil)
+}
+
+// Param is one member of the params, as JSON text; nil when absent.
+func (m Message) Param(key string) json.RawMessage { return member(m.Params, key) }
+
+// Method is a predicate for [Server.WaitFor] and [Server.Count]: requests and notifications of this method.
+func Method(name string) func(Message) bool {
+	return func(m Message) bool { return m.Method == name }
+}
+
+// ResponseTo is a predicate for responses to the server's request with this id (exact JSON text).
+func ResponseTo(id json.RawMessage) func(Message) bool {
+	return func(m Message) bool { return m.IsResponse() && bytes.Equal(m.ID, id) }
+}
+
+// CancelOf is a predicate for notifications/cancelled that name this request id (exact JSON text).
+func CancelOf(id json.RawMessage) func(Message) bool {
+	return func(m Message) bool {
+		return m.Method == methodCancelled && bytes.Equal(m.Param("requestId"), id)
+	}
+}
+
+// Received is a copy of all messages received so far, over all connections, in order.
+func (s *Server) Received() []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.received)
+}
+
+// Count is the number of received messages that match.
+func (s *Server) Count(match func(Message) bool) int {
+	n := 0
+	for _, m := range s.Received() {
+		if match(m) {
+			n++
+		}
+	}
+	return n
+}
+
+// WaitFor returns the first received message that matches, be it from before the call, or waits for one.
+// The error is the cause of ctx's end.
+func (s *Server) WaitFor(ctx context.Context, match func(Message) bool) (Message, error) {
+	seen := 0
+	for {
+		s.mu.Lock()
+		fresh, changed := s.received[seen:], s.changed
+		s.mu.Unlock()
+		for _, m := range fresh {
+			if match(m) {
+				return m, nil
+			}
+		}
+		seen += len(fresh)
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return Message{}, context.Cause(ctx)
+		}
+	}
+}
+
+func parse(line []byte, conn int) Message {
+	m := Message{Raw: string(line), Conn: conn}
+	var wire struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+		Result json.RawMessage `json:"result"`
+		Error  *Error          `json:"error"`
+	}
+	if err := json.Unmarshal(line, &wire); err != nil {
+		m.Malformed = true
+		return m
+	}
+	m.ID, m.Method, m.Params, m.Result, m.Error = wire.ID, wire.Method, wire.Params, wire.Result, wire.Error
+	return m
+}
+
+// member is one member of a JSON object, nil when it is absent or raw is no object.
+func member(raw json.RawMessage, key string) json.RawMessage {
+	var o map[string]json.RawMessage
+	if json.Unmarshal(raw, &o) != nil {
+		return nil
+	}
+	return o[key]
+}
+
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+func marshal(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("fakeserver: " + err.Error()) // a test handed in invalid JSON text
+	}
+	return b
+}

@@ -1,0 +1,27 @@
+package fakeserver
+
+import (
+	"encoding/json"
+)
+
+// OutRequest is one request from the server to the client.
+type OutRequest struct {
+	ID json.RawMessage // exact JSON text, as sent
+
+	conn     *conn
+	response chan Message // first response, then closed; closed without one when the connection ends
+}
+
+// Response delivers the first response and is then closed. It is closed without one when the connection ends first. Further
+// responses are seen by [Server.Count] with [ResponseTo].
+func (o *OutRequest) Response() <-chan Message { return o.response }
+
+// Cancel withdraws the request with notifications/cancelled; an empty reason is left out. It may be sent again, and after the
+// response: nothing is checked.
+func (o *OutRequest) Cancel(reason string) {
+	params := map[string]any{"requestId": o.ID}
+	if reason != "" {
+		params["reason"] = reason
+	}
+	_ = o.conn.notify(methodCancelled, marshal(params))
+}
