@@ -1,0 +1,213 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+)
+
+// document is a parsed file; offsets in it are in bytes of text.
+type document struct {
+	file  string
+	text  []byte
+	lines []int // the offset at which each line begins
+	root  value
+}
+
+func newDocument(file string, text []byte) *document {
+	d := &document{file: file, text: text, lines: []int{0}}
+	for i, b := range text {
+		if b == '\n' {
+			d.lines = append(d.lines, i+1)
+		}
+	}
+	return d
+}
+
+// value is one JSON value with its place.
+type value struct{ v hujson.Value }
+
+// member is one key of an object; at is the offset of the key.
+type member struct {
+	name  string
+	at    int
+	value value
+}
+
+// maxDepth bounds nesting: the parser recurses, and no configuration needs more.
+const maxDepth = 100
+
+// parse reads JSON with comments and trailing commas (the JWCC of hujson), after
+// a byte order mark that some editors on Windows write. The problem is fatal for
+// the file.
+func parse(file string, data []byte) (*document, *Problem) {
+	text := bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))
+	// A comment in the last line needs an end of line; offsets stay the same.
+	text = append(bytes.Clone(text), '\n')
+	doc := newDocument(file, text)
+	if len(bytes.TrimSpace(text)) == 0 {
+		p := doc.problem(0, "", "", "the file is empty", true)
+		return nil, &p
+	}
+	if at := tooDeep(text); at >= 0 {
+		p := doc.problem(at, "", "", fmt.Sprintf("nested more than %d levels deep", maxDepth), true)
+		return nil, &p
+	}
+	v, err := hujson.Parse(text)
+	if err != nil {
+		p := doc.syntaxProblem(err)
+		return nil, &p
+	}
+	doc.root = value{v}
+	return doc, nil
+}
+
+var hujsonPlace = regexp.MustCompile(`^hujson: line (\d+), column (\d+): `)
+
+// syntaxProblem takes the place out of hujson's message, which is the only
+// form in which it gives it.
+func (d *document) syntaxProblem(err error) Problem {
+	message := err.Error()
+	p := Problem{File: d.file, Line: 1, Column: 1, Fatal: true}
+	if m := hujsonPlace.FindStringSubmatch(message); m != nil {
+		message = message[len(m[0]):]
+		line, _ := strconv.Atoi(m[1])
+		column, _ := strconv.Atoi(m[2])
+		if line >= 1 && line <= len(d.lines) {
+			p.Line, p.Column = d.position(min(d.lines[line-1]+column-1, len(d.text)))
+		}
+	}
+	// hujson shows the literal, which may be half a secret.
+	if strings.HasPrefix(message, "invalid literal") {
+		message = "invalid string, number or word"
+	}
+	p.Message = "not JSON: " + strings.TrimPrefix(message, "hujson: ")
+	return p
+}
+
+// position turns an offset into a line and a column in characters, both from 1.
+func (d *document) position(at int) (line, column int) {
+	line = sort.SearchInts(d.lines, at+1) // how many lines begin at or before it
+	return line, utf8.RuneCount(d.text[d.lines[line-1]:at]) + 1
+}
+
+func (d *document) line(at int) int {
+	line, _ := d.position(at)
+	return line
+}
+
+func (d *document) problem(at int, server, key, message string, fatal bool) Problem {
+	line, column := d.position(at)
+	return Problem{File: d.file, Line: line, Column: column, Server: server, Key: key, Message: message, Fatal: fatal}
+}
+
+// tooDeep returns the offset at which the nesting passes maxDepth, or -1.
+func tooDeep(text []byte) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			end := ""
+			switch rest := text[i:]; {
+			case bytes.HasPrefix(rest, []byte("//")):
+				end = "\n"
+			case bytes.HasPrefix(rest, []byte("/*")):
+				end = "*/"
+			default:
+				continue
+			}
+			n := bytes.Index(text[i+2:], []byte(end))
+			if n < 0 {
+				return -1
+			}
+			i += 2 + n + len(end) - 1
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return i
+			}
+		case '}', ']':
+			depth--
+		}
+	}
+	return -1
+}
+
+func (v value) at() int { return v.v.StartOffset }
+
+func (v value) isNull() bool { return v.v.Value.Kind() == 'n' }
+
+// kind is the JSON type in words.
+func (v value) kind() string {
+	switch v.v.Value.Kind() {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "a boolean"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case '[':
+		return "an array"
+	}
+	return "an object"
+}
+
+func (v value) object() ([]member, bool) {
+	obj, ok := v.v.Value.(*hujson.Object)
+	if !ok {
+		return nil, false
+	}
+	members := make([]member, 0, len(obj.Members))
+	for _, m := range obj.Members {
+		name, _ := m.Name.Value.(hujson.Literal)
+		members = append(members, member{name: name.String(), at: m.Name.StartOffset, value: value{m.Value}})
+	}
+	return members, true
+}
+
+func (v value) array() ([]value, bool) {
+	arr, ok := v.v.Value.(*hujson.Array)
+	if !ok {
+		return nil, false
+	}
+	values := make([]value, 0, len(arr.Elements))
+	for _, e := range arr.Elements {
+		values = append(values, value{e})
+	}
+	return values, true
+}
+
+func (v value) str() (string, bool) {
+	if lit, ok := v.v.Value.(hujson.Literal); ok && lit.Kind() == '"' {
+		return lit.String(), true
+	}
+	return "", false
+}
+
+func (v value) boolean() (b, ok bool) {
+	if lit, ok := v.v.Value.(hujson.Literal); ok && (lit.Kind() == 't' || lit.Kind() == 'f') {
+		return lit.Kind() == 't', true
+	}
+	return false, false
+}
+
+// number returns the number as it is written.
+func (v value) number() (string, bool) {
+	if lit, ok := v.v.Value.(hujson.Literal); ok && lit.Kind() == '0' {
+		return string(lit), true
+	}
+	return "", false
+}

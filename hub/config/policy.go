@@ -1,0 +1,78 @@
+package config
+
+import "strings"
+
+// Policy says what happens before a tool is called.
+type Policy string
+
+const (
+	Allow Policy = "allow" // call it
+	Ask   Policy = "ask"   // ask the user first
+	Deny  Policy = "deny"  // never call it
+)
+
+// strictness orders policies from lenient to strict.
+func (p Policy) strictness() int {
+	switch p {
+	case Allow:
+		return 0
+	case Deny:
+		return 2
+	}
+	return 1
+}
+
+// Policy returns what applies to a tool: any matching deny wins, whatever else is
+// said; then the entry of exactly this name; then the longest matching pattern
+// (of two equally long ones the stricter); else Ask.
+func (s Server) Policy(tool string) Policy {
+	best, length := Ask, -1
+	exact, named := s.Approvals[tool]
+	for pattern, p := range s.Approvals {
+		if pattern != tool && !Match(pattern, tool) {
+			continue
+		}
+		if p == Deny {
+			return Deny
+		}
+		if len(pattern) > length || len(pattern) == length && p.strictness() > best.strictness() {
+			best, length = p, len(pattern)
+		}
+	}
+	if named {
+		return exact
+	}
+	return best
+}
+
+// Match reports whether a whole name fits a pattern in which '*' stands for any
+// run of characters, the empty one too, and '?' for exactly one. Everything else
+// stands for itself; there are no classes, no escapes, and '/' is not special.
+// The time is bounded by the product of both lengths.
+func Match(pattern, name string) bool {
+	if !strings.ContainsAny(pattern, "*?") {
+		return pattern == name
+	}
+	p, n := []rune(pattern), []rune(name)
+	i, j := 0, 0
+	star, mark := -1, 0 // the last '*', and where what it stands for ends so far
+	for j < len(n) {
+		switch {
+		case i < len(p) && p[i] == '*':
+			star, mark = i, j
+			i++
+		case i < len(p) && (p[i] == '?' || p[i] == n[j]):
+			i++
+			j++
+		case star >= 0: // let the last '*' take one character more
+			mark++
+			i, j = star+1, mark
+		default:
+			return false
+		}
+	}
+	for i < len(p) && p[i] == '*' {
+		i++
+	}
+	return i == len(p)
+}

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is something that a person should look at.
+type Problem struct {
+	File string
+	// Line and Column say where, both from 1; Column counts characters. 0 means
+	// that the problem has no place in the file.
+	Line, Column int
+	Server, Key  string // empty when it is not about one
+	Message      string
+	// Fatal: the server is not usable; without a server, the file is not.
+	Fatal bool
+}
+
+// String is the problem in one line, in the form of a compiler's message.
+func (p Problem) String() string {
+	var b strings.Builder
+	if p.File != "" {
+		b.WriteString(p.File + ":")
+	}
+	if p.Line > 0 {
+		fmt.Fprintf(&b, "%d:%d:", p.Line, p.Column)
+	}
+	if b.Len() > 0 {
+		b.WriteByte(' ')
+	}
+	if p.Server != "" {
+		fmt.Fprintf(&b, "server %q: ", p.Server)
+	}
+	if p.Key != "" {
+		fmt.Fprintf(&b, "key %q: ", p.Key)
+	}
+	b.WriteString(p.Message)
+	return b.String()
+}
+
+// placed is a problem with the number of its source, for the order.
+type placed struct {
+	source int
+	Problem
+}
+
+// ordered sorts by source, then by place; what is told about one place keeps its order.
+func ordered(found []placed) []Problem {
+	slices.SortStableFunc(found, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	var out []Problem
+	for _, p := range found {
+		out = append(out, p.Problem)
+	}
+	return out
+}
+
+// quote shows a value from a file in a message: bounded, and in one line.
+func quote(s string) string {
+	const most = 64
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}

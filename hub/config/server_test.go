@@ -1,0 +1,150 @@
+package config
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+)
+
+func seeds(f *testing.F, files []string) (out [][]byte) {
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, part := range txtar.Parse(data).Files {
+			if part.Name != "want" {
+				out = append(out, part.Data)
+			}
+		}
+	}
+	return out
+}
+
+func TestDurations(t *testing.T) {
+	tests := []struct {
+		text string
+		want time.Duration
+		ok   bool
+	}{
+		{`"90s"`, 90 * time.Second, true},
+		{`"5m"`, 5 * time.Minute, true},
+		{`"1h30m"`, 90 * time.Minute, true},
+		{`"250ms"`, 250 * time.Millisecond, true},
+		{`"0"`, 0, true},
+		{`"0s"`, 0, true},
+		{`0`, 0, true},
+		{`-0`, 0, true},
+		{`90`, 90 * time.Second, true},
+		{`0.25`, 250 * time.Millisecond, true},
+		{`1e2`, 100 * time.Second, true},
+		{`1e-12`, 1, true}, // not nothing, so not "no limit"
+		{`9e9`, 9e18, true},
+		{`1e10`, 0, false},
+		{`1e999`, 0, false},
+		{`-1`, 0, false},
+		{`"-1s"`, 0, false},
+		{`"90"`, 0, false},
+		{`""`, 0, false},
+		{`"soon"`, 0, false},
+		{`"9999999h"`, 0, false},
+		{`true`, 0, false},
+		{`{}`, 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.text, func(t *testing.T) {
+			servers, problems := Load([]Source{{JSON: []byte(`{"servers": {"s": {"command": "c", "timeouts": {"idle": ` + tt.text + `}, "stop": {"stdin": ` + tt.text + `}}}}`)}})
+			if !tt.ok {
+				if len(servers) != 0 || len(problems) != 2 || problems[0].Key != "timeouts.idle" || problems[1].Key != "stop.stdin" {
+					t.Errorf("got %v, %v", servers, problems)
+				}
+				return
+			}
+			if len(servers) != 1 || len(problems) != 0 {
+				t.Fatalf("got %v, %v", servers, problems)
+			}
+			if got := servers[0].Timeouts.Idle; got == nil || *got != tt.want {
+				t.Errorf("timeout %v, want %v", got, tt.want)
+			}
+			stop := tt.want
+			if stop == 0 {
+				stop = -1 // no wait, which is not the default
+			}
+			if got := servers[0].Grace.Stdin; got != stop {
+				t.Errorf("grace %v, want %v", got, stop)
+			}
+		})
+	}
+	s, _ := load(t, `{"servers": {"s": {"command": "c"}}}`)
+	if s.Timeouts != (Timeouts{}) || s.Grace != (Grace{}) {
+		t.Errorf("without any: %+v, %+v", s.Timeouts, s.Grace)
+	}
+}
+
+// The key is the same for every order of maps and files, and for what is said
+// about the server besides what is run.
+func TestLaunchKeyStable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	parts := []string{
+		`"command": "c"`, `"args": ["a", "b"]`, `"cwd": "/d"`, `"era": "legacy"`, `"maxMessageBytes": 10`,
+	}
+	env := []string{`"A": "1"`, `"B": null`, `"C": ""`, `"D": 4`, `"E": true`}
+	extra := []string{`"disabled": true`, `"alwaysAllow": ["x"]`, `"timeouts": {"idle": 1}`, `"approvals": {"y": "deny"}`, `"stop": {"stdin": 1}`, `"type": "stdio"`}
+	first := ""
+	for i := range 200 {
+		rng.Shuffle(len(env), func(i, j int) { env[i], env[j] = env[j], env[i] })
+		all := append(append([]string{}, parts...), `"env": {`+strings.Join(env, ",")+`}`)
+		for _, x := range extra {
+			if rng.IntN(2) == 0 {
+				all = append(all, x)
+			}
+		}
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		s, _ := load(t, fmt.Sprintf(`{"servers": {"name %d": {%s}}}`, i, strings.Join(all, ",")))
+		key := s.LaunchKey()
+		if first == "" {
+			first = key
+		}
+		if key != first || len(key) != 32 {
+			t.Fatalf("%s: %s, first %s", all, key, first)
+		}
+	}
+}
+
+func TestLaunchKeyTellsApart(t *testing.T) {
+	seen := map[string]string{}
+	for _, entry := range []string{
+		`"command": "c"`,
+		`"command": "d"`,
+		`"command": "c", "args": [""]`,
+		`"command": "c", "args": ["a"]`,
+		`"command": "c", "args": ["a", "b"]`,
+		`"command": "c", "args": ["ab"]`,
+		`"command": "c", "args": ["b", "a"]`,
+		`"command": "c", "args": ["a", "1", "b"]`,
+		`"command": "c", "env": {"a": "b"}`,
+		`"command": "c", "env": {"a": ""}`,
+		`"command": "c", "env": {"a": null}`,
+		`"command": "c", "env": {"a": "unset"}`,
+		`"command": "c", "env": {"a": "b", "c": "d"}`,
+		`"command": "c", "cwd": "a"`,
+		`"command": "c", "era": "modern"`,
+		`"command": "c", "era": "legacy"`,
+		`"command": "c", "maxMessageBytes": 1`,
+	} {
+		s, _ := load(t, `{"servers": {"s": {`+entry+`}}}`)
+		if other, ok := seen[s.LaunchKey()]; ok {
+			t.Errorf("%s and %s look the same", entry, other)
+		}
+		seen[s.LaunchKey()] = entry
+	}
+	auto, _ := load(t, `{"servers": {"s": {"command": "c", "era": "auto", "args": [], "env": {}, "maxMessageBytes": 0}}}`)
+	if seen[auto.LaunchKey()] != `"command": "c"` || (Server{Command: "c"}).LaunchKey() != auto.LaunchKey() {
+		t.Error("defaults written out change the key")
+	}
+}

@@ -1,0 +1,85 @@
+package transport
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Stage is the step at which a process ended.
+type Stage string
+
+const (
+	StageExited     Stage = "exited"     // on its own, before anything was done to it
+	StageStdin      Stage = "stdin"      // after its stdin was closed
+	StageTerminated Stage = "terminated" // after SIGTERM to the group
+	StageKilled     Stage = "killed"     // after SIGKILL to the group, or the job was ended
+)
+
+// Exit is how a process ended.
+type Exit struct {
+	// Code is the exit status of the direct child: -1 when a signal ended it,
+	// and as long as it runs.
+	Code int
+	// Signal is the name of the signal that ended the direct child, such as
+	// "SIGKILL"; empty when it exited.
+	Signal string
+	// Stage is where the direct child ended; empty as long as it runs.
+	Stage Stage
+	// Group is where the last process of its group ended. It differs from
+	// Stage when something outlived the direct child.
+	Group Stage
+	// Why is the reason given to the first Stop or Kill, at most 256 runes with
+	// control characters escaped; empty when the child exited on its own.
+	Why string
+	// Err is set when something could not be ended, or the child's status could
+	// not be had. It is nil for every ordinary end, whatever the code.
+	Err error
+}
+
+// String says it in one line, for messages to people.
+func (e Exit) String() string {
+	var b strings.Builder
+	switch {
+	case e.Stage == "":
+		b.WriteString("running")
+	case e.Signal != "":
+		b.WriteString("ended by " + e.Signal)
+	default:
+		fmt.Fprintf(&b, "exited with code %d", e.Code)
+	}
+	switch e.Stage {
+	case StageStdin:
+		b.WriteString(" after its stdin was closed")
+	case StageTerminated:
+		b.WriteString(" after it was told to terminate")
+	case StageKilled:
+		b.WriteString(" after it was killed")
+	}
+	if e.Why != "" {
+		b.WriteString(" (" + e.Why + ")")
+	}
+	if e.Err != nil {
+		b.WriteString(": " + e.Err.Error())
+	}
+	return b.String()
+}
+
+const maxReason = 256 // runes
+
+// bound makes a reason fit for logs and messages.
+func bound(reason string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range reason {
+		if n++; n > maxReason {
+			break
+		}
+		if unicode.IsControl(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

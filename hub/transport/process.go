@@ -1,0 +1,287 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Process is a child and its process group. Its methods may be called from any
+// goroutine, with the exception that Stdin and TryWrite together have one writer
+// at a time, and Stdout one reader.
+type Process struct {
+	cmd    *exec.Cmd
+	group  *group
+	grace  Grace
+	stdin  *os.File
+	stdout *pipeReader
+	stderr *stderrLog
+	try    tryWriter
+
+	left       chan struct{} // the direct child has exited; closed by watch
+	stopping   chan struct{} // Stop or Kill was called first; closed by request
+	hurry      chan struct{} // Kill was called; closed by Kill
+	hurryOnce  sync.Once
+	stderrDone chan struct{} // closed by the goroutine that reads stderr
+	done       chan struct{} // closed by supervise, last of all
+
+	mu sync.Mutex
+	st state // guarded by mu; changed by advance alone
+}
+
+// phase is where a process is in its life: running, then one of stopping and
+// sweeping, then over.
+type phase int
+
+const (
+	running  phase = iota
+	stopping       // somebody asked for the end before the child had exited
+	sweeping       // the child exited on its own
+	over
+)
+
+type state struct {
+	phase phase
+	why   string
+	exit  Exit
+}
+
+// advance is the one transition function: it moves on and applies set, or does
+// nothing when the process has left that point behind. So of a Stop and an exit
+// in the same instant one wins, and the other one sees it.
+func (p *Process) advance(to phase, set func(*state)) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.st.phase == over || p.st.phase != running && to != over {
+		return false
+	}
+	p.st.phase = to
+	set(&p.st)
+	return true
+}
+
+func newProcess(c Command, cmd *exec.Cmd, g *group, pp pipes) (*Process, error) {
+	p := &Process{
+		cmd:        cmd,
+		group:      g,
+		grace:      c.Grace.withDefaults(),
+		stdin:      pp.in,
+		stdout:     newPipeReader(pp.out),
+		stderr:     newStderrLog(newPipeReader(pp.err), c.StderrBytes, c.OnStderr),
+		left:       make(chan struct{}),
+		stopping:   make(chan struct{}),
+		hurry:      make(chan struct{}),
+		stderrDone: make(chan struct{}),
+		done:       make(chan struct{}),
+		st:         state{exit: Exit{Code: -1}},
+	}
+	p.try.init(pp.in)
+	go func() { // ends when the child does; supervise waits for it
+		defer close(p.left)
+		p.group.await()
+	}()
+	go func() { // ends when stderr does, at the latest after the sweep; supervise waits for it
+		defer close(p.stderrDone)
+		p.stderr.read()
+	}()
+	go p.supervise() // ends by closing done, for which every caller of Stop waits
+	return p, nil
+}
+
+// Stdin is the pipe to the child. A Write blocks while the pipe is full; the
+// end of the process, or Stop, wakes it with an error.
+func (p *Process) Stdin() io.Writer { return p.stdin }
+
+// Stdout is the pipe from the child. It ends with io.EOF at the latest when the
+// process group is gone, after everything that the group wrote. The file behind
+// it is closed with that io.EOF, so a reader should read to the end.
+func (p *Process) Stdout() io.Reader { return p.stdout }
+
+// TryWrite writes as much of b as the pipe takes right now and never waits:
+// (0, nil) means that it is full. Up to 4 KiB go whole or not at all. On Windows
+// it never takes anything, since pipes there have no such write. Where it took
+// less than everything, the rest belongs to Stdin().Write.
+//
+// TryWrite and Stdin().Write must not overlap: the caller has one writer at a time.
+func (p *Process) TryWrite(b []byte) (int, error) { return p.try.write(b) }
+
+// PID is the process id of the direct child, on Unix also of its group.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Stderr returns the last lines of stderr, newest last.
+func (p *Process) Stderr() []string { return p.stderr.lines() }
+
+// Done is closed when the direct child has been reaped, its group is gone and
+// stderr has been read to its end.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Exit returns how the process ended, once Done is closed.
+func (p *Process) Exit() Exit {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.st.exit
+}
+
+// Stop ends the process in the stages that the MCP specification gives for stdio
+// (2026-07-28 and earlier, lifecycle, "Shutdown"): stdin is closed; what is
+// still there after Grace.Stdin gets SIGTERM; what is still there after
+// Grace.Terminate gets SIGKILL. It returns when Done is closed, at the latest
+// after the sum of the graces. Concurrent and later calls share the one stop;
+// the first reason is kept.
+func (p *Process) Stop(why string) Exit {
+	p.request(why)
+	<-p.done
+	return p.Exit()
+}
+
+// Kill is Stop without the first two stages. It also cuts short a Stop that is
+// under way, for a shutdown whose time is up.
+func (p *Process) Kill(why string) Exit {
+	p.hurryOnce.Do(func() { close(p.hurry) })
+	return p.Stop(why)
+}
+
+func (p *Process) request(why string) {
+	if p.advance(stopping, func(s *state) { s.why = bound(why) }) {
+		close(p.stopping)
+	}
+}
+
+// supervise owns the end of the process.
+func (p *Process) supervise() {
+	defer close(p.done)
+	select {
+	case <-p.left:
+	case <-p.stopping:
+	}
+	e := Exit{Code: -1, Stage: StageStdin}
+	if isClosed(p.left) && p.advance(sweeping, func(*state) {}) {
+		e.Stage = StageExited
+	}
+	// Closing wakes a writer that is blocked on a child that does not read.
+	_ = p.stdin.Close()
+	if e.Stage == StageStdin {
+		p.patience(p.left, p.grace.Stdin)
+	}
+	p.sweep(&e)
+
+	p.stdout.end()
+	p.stderr.end()
+	wait(p.stderrDone, p.grace.Kill) // at once, unless OnStderr breaks its rule and blocks
+	p.reap(&e)
+	p.advance(over, func(s *state) {
+		e.Why = s.why
+		s.exit = e
+	})
+}
+
+// sweep ends whatever is left of the group.
+func (p *Process) sweep(e *Exit) {
+	e.Group = e.Stage
+	up := !isClosed(p.left) // asked once, before any signal: a child can be very quick
+	if !up && p.group.empty() {
+		return
+	}
+	// Systems without a polite signal go straight to the last stage.
+	if !isClosed(p.hurry) && p.group.terminate() {
+		empty := p.emptyWithin(p.grace.Terminate, p.hurry)
+		if up && isClosed(p.left) {
+			e.Stage, up = StageTerminated, false
+		}
+		if e.Group = StageTerminated; empty {
+			return
+		}
+	}
+	if up {
+		e.Stage = StageKilled
+	}
+	e.Group = StageKilled
+	p.group.kill()
+	if !p.emptyWithin(p.grace.Kill, nil) {
+		e.Err = p.group.remains()
+	}
+}
+
+// reap collects the child's status and lets go of the group.
+func (p *Process) reap(e *Exit) {
+	if !isClosed(p.left) {
+		e.Err = fmt.Errorf("process %d did not end after it was killed", p.PID())
+		go func() { // a process that the kernel does not end; nobody can wait for it
+			<-p.left
+			_, _ = p.group.reap()
+		}()
+		return
+	}
+	ps, err := p.group.reap()
+	if err != nil {
+		e.Err = errors.Join(e.Err, err)
+	}
+	if ps != nil {
+		e.Code = ps.ExitCode()
+		if ws, ok := ps.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			e.Signal = signalName(ws.Signal())
+		}
+	}
+}
+
+// emptyWithin reports whether the group was gone before the grace ended or
+// hurry was closed. There is no event for the end of a process that is not our
+// child, hence the look at growing intervals.
+func (p *Process) emptyWithin(grace time.Duration, hurry <-chan struct{}) bool {
+	end := time.NewTimer(grace)
+	defer end.Stop()
+	select {
+	case <-p.left:
+	case <-hurry:
+		return false
+	case <-end.C:
+		return isClosed(p.left) && p.group.empty()
+	}
+	for pause := 2 * time.Millisecond; !p.group.empty(); pause = min(2*pause, 50*time.Millisecond) {
+		next := time.NewTimer(pause)
+		select {
+		case <-next.C:
+		case <-hurry:
+			next.Stop()
+			return false
+		case <-end.C:
+			next.Stop()
+			return p.group.empty()
+		}
+	}
+	return true
+}
+
+// patience waits for ch, but no longer than d, and not at all in a hurry.
+func (p *Process) patience(ch <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ch:
+	case <-p.hurry:
+	case <-t.C:
+	}
+}
+
+func wait(ch <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ch:
+	case <-t.C:
+	}
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,34 @@
+//go:build unix && !linux
+
+package transport
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+
+	"golang.org/x/sys/unix"
+)
+
+// group is the child's process group. The child is reaped as soon as it exits;
+// POSIX keeps a group's number from being used again as long as the group has a
+// member, so it is signalled only while empty says that it has one.
+type group struct {
+	cmd    *exec.Cmd
+	id     int
+	state  *os.ProcessState // written before await returns
+	status error            // likewise
+}
+
+func newGroup(cmd *exec.Cmd) (*group, error) { return &group{cmd: cmd, id: cmd.Process.Pid}, nil }
+
+func (g *group) await() { g.state, g.status = g.cmd.Process.Wait() }
+
+func (g *group) reap() (*os.ProcessState, error) { return g.state, g.status }
+
+// empty is asked only after await has returned. EPERM means that somebody is there.
+func (g *group) empty() bool { return unix.Kill(-g.id, 0) == unix.ESRCH }
+
+func (g *group) remains() error {
+	return fmt.Errorf("processes of group %d did not end after they were killed", g.id)
+}

@@ -1,0 +1,135 @@
+//go:build unix
+
+package transport
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// contain gives the child a process group of its own, so that signals reach
+// everything that it starts, and so that a Ctrl-C in the hub's terminal, which
+// goes to the whole foreground group, does not reach it past the hub.
+func contain(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// signal sends to the whole group. ESRCH (nobody there) and EPERM (members that
+// changed their user) both show in empty, so the error says nothing more.
+func (g *group) signal(s syscall.Signal) { _ = unix.Kill(-g.id, s) }
+
+// terminate asks the group to end. A stopped process (SIGSTOP, a debugger) gets
+// to see SIGTERM only when it is continued.
+func (g *group) terminate() bool {
+	g.signal(unix.SIGTERM)
+	g.signal(unix.SIGCONT)
+	return true
+}
+
+func (g *group) kill() { g.signal(unix.SIGKILL) }
+
+func signalName(s syscall.Signal) string {
+	if name := unix.SignalName(s); name != "" {
+		return name
+	}
+	return s.String()
+}
+
+// lookPath finds a program in the child's PATH, not in the hub's. Relative
+// folders are passed over, as os/exec does: what they hold is up to whoever
+// wrote the current directory.
+func lookPath(name, path string) (string, error) {
+	found := error(fs.ErrNotExist)
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		file := filepath.Join(dir, name)
+		switch err := executable(file); {
+		case err == nil:
+			return file, nil
+		case errors.Is(err, fs.ErrPermission):
+			found = err
+		}
+	}
+	return "", found
+}
+
+func executable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return syscall.EISDIR
+	}
+	if err := unix.Access(path, unix.X_OK); err != nil {
+		return &fs.PathError{Op: "access", Path: path, Err: err}
+	}
+	return nil
+}
+
+// readNow reads without waiting; 0 means that the pipe is empty or ended. It goes
+// around the deadline that made the ordinary Read give up.
+func readNow(raw syscall.RawConn, b []byte) (n int) {
+	if raw == nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		for {
+			var err error
+			if n, err = unix.Read(int(fd), b); err != unix.EINTR {
+				return
+			}
+		}
+	})
+	return max(n, 0)
+}
+
+// tryWriter writes to stdin without waiting. Its one writer at a time is the rule
+// of TryWrite; that is why the arguments of the callback can live in fields,
+// which spares two allocations for each message.
+type tryWriter struct {
+	raw syscall.RawConn
+	fn  func(fd uintptr) bool
+	b   []byte
+	n   int
+	err error
+}
+
+func (t *tryWriter) init(f *os.File) {
+	t.raw, _ = f.SyscallConn()
+	t.fn = t.once
+}
+
+func (t *tryWriter) once(fd uintptr) bool {
+	for {
+		t.n, t.err = unix.Write(int(fd), t.b)
+		if t.err != unix.EINTR {
+			return true // "done" in every case: RawConn must not wait until there is room
+		}
+	}
+}
+
+func (t *tryWriter) write(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	t.b = b
+	err := t.raw.Write(t.fn)
+	n, werr := t.n, t.err
+	t.b, t.n, t.err = nil, 0, nil
+	switch {
+	case err != nil: // RawConn's word for a closed file is not os.ErrClosed
+		return 0, &fs.PathError{Op: "write", Path: "stdin", Err: os.ErrClosed}
+	case werr == unix.EAGAIN:
+		return 0, nil
+	case werr != nil:
+		return max(n, 0), &fs.PathError{Op: "write", Path: "stdin", Err: werr}
+	}
+	return n, nil
+}

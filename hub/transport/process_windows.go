@@ -1,0 +1,155 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// group is a job object that holds the child and everything that it starts. The
+// job ends all of it when its last handle is closed, and so also when the hub dies.
+//
+// os/exec can create a process suspended but gives no thread to resume it by, so
+// the child is put into the job right after its start. What it starts within
+// that window is not in the job.
+type group struct {
+	cmd *exec.Cmd
+	job windows.Handle
+}
+
+// contain keeps a console window from flashing up for each server.
+func contain(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		HideWindow:    true,
+		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW,
+	}
+}
+
+func newGroup(cmd *exec.Cmd) (*group, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("CreateJobObject: %w", err)
+	}
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
+		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
+			LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
+		},
+	}
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	if err != nil {
+		_ = windows.CloseHandle(job)
+		return nil, fmt.Errorf("SetInformationJobObject: %w", err)
+	}
+	var assign error
+	err = cmd.Process.WithHandle(func(h uintptr) {
+		assign = windows.AssignProcessToJobObject(job, windows.Handle(h))
+	})
+	// A child that was so quick that it is over already needs no job.
+	if err = errors.Join(err, assign); err != nil && !errors.Is(err, os.ErrProcessDone) && !exited(cmd) {
+		_ = windows.CloseHandle(job)
+		return nil, fmt.Errorf("AssignProcessToJobObject: %w", err)
+	}
+	return &group{cmd: cmd, job: job}, nil
+}
+
+func exited(cmd *exec.Cmd) (over bool) {
+	_ = cmd.Process.WithHandle(func(h uintptr) {
+		ev, err := windows.WaitForSingleObject(windows.Handle(h), 0)
+		over = err == nil && ev == windows.WAIT_OBJECT_0
+	})
+	return over
+}
+
+// await waits on the process handle and leaves the status for reap.
+func (g *group) await() {
+	_ = g.cmd.Process.WithHandle(func(h uintptr) {
+		_, _ = windows.WaitForSingleObject(windows.Handle(h), windows.INFINITE)
+	})
+}
+
+// terminate: Windows has no signal that a program without a console or a window
+// would hear. Closing stdin was the polite request.
+func (g *group) terminate() bool { return false }
+
+func (g *group) kill() { _ = windows.TerminateJobObject(g.job, 1) }
+
+func (g *group) reap() (*os.ProcessState, error) {
+	g.kill()
+	state, err := g.cmd.Process.Wait()
+	_ = windows.CloseHandle(g.job)
+	return state, err
+}
+
+// basicAccounting is JOBOBJECT_BASIC_ACCOUNTING_INFORMATION of winnt.h.
+type basicAccounting struct {
+	totalUserTime, totalKernelTime            int64
+	periodUserTime, periodKernelTime          int64
+	pageFaults, processes, active, terminated uint32
+}
+
+func (g *group) active() (int, error) {
+	var info basicAccounting
+	err := windows.QueryInformationJobObject(g.job, windows.JobObjectBasicAccountingInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil)
+	return int(info.active), err
+}
+
+func (g *group) empty() bool {
+	n, err := g.active()
+	return err == nil && n == 0
+}
+
+func (g *group) remains() error {
+	n, err := g.active()
+	if err != nil {
+		return fmt.Errorf("QueryInformationJobObject: %w", err)
+	}
+	return fmt.Errorf("%d processes of the job did not end after it was ended", n)
+}
+
+func signalName(s syscall.Signal) string { return s.String() }
+
+// lookPath uses the child's PATH and PATHEXT rules. Relative folders are passed over.
+func lookPath(name, path string) (string, error) {
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if file, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return file, nil
+		}
+	}
+	return "", fs.ErrNotExist
+}
+
+// executable accepts what exec.LookPath finds, with or without its extension;
+// os/exec adds the extension when it starts the file.
+func executable(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return syscall.EISDIR
+	}
+	_, err := exec.LookPath(path)
+	if errors.Is(err, exec.ErrNotFound) && !strings.ContainsAny(path, "\x00") {
+		return fs.ErrNotExist
+	}
+	return err
+}
+
+// readNow is not needed: a pipe has no deadline here, and ends with the job.
+func readNow(syscall.RawConn, []byte) int { return 0 }
+
+// tryWriter takes nothing: a write to an anonymous pipe always waits here.
+type tryWriter struct{}
+
+func (*tryWriter) init(*os.File) {}
+
+func (*tryWriter) write([]byte) (int, error) { return 0, nil }
