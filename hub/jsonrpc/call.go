@@ -1,0 +1,125 @@
+package jsonrpc
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync/atomic"
+)
+
+// Call is one outgoing request. It costs no goroutine; Wait may be called by several at once.
+type Call struct {
+	peer  *Peer
+	entry tracked
+	frame frame
+
+	// Written by whoever took the entry out of the tracker, and not after done is closed.
+	result json.RawMessage
+	err    error
+
+	over atomic.Bool
+	done chan struct{}
+
+	waits, urgent bool // guarded by inbox.mu: the response is queued there; it need not keep its place
+}
+
+// Begin registers a request and queues it. When it returns, the id is known and the request will be written, unless it
+// is cancelled first. params is the exact JSON text of the params and is not kept; nil omits the member. The errors are
+// ErrInvalidJSON, *QueueFullError and *ClosedError. The caller must see to it that Wait is called, or the request
+// cancelled through the tracker; else the call stays pending until it is answered or the connection ends.
+func (p *Peer) Begin(method string, params json.RawMessage) (*Call, error) {
+	if len(params) > 0 && !validJSON(params) {
+		return nil, ErrInvalidJSON
+	}
+	c := &Call{peer: p, done: make(chan struct{})}
+	c.entry.id = IntID(p.lastID.Add(1))
+	c.entry.method = method
+	c.entry.handle = c
+	const around = len(`{"jsonrpc":"2.0","id":,"method":"","params":}`)
+	c.frame.buf = appendRequest(make([]byte, 0, around+len(c.entry.id.raw)+len(method)+len(params)), c.entry.id, method, params)
+	if _, err := p.tracker.add(Outgoing, &c.entry); err != nil {
+		return nil, err
+	}
+	if err := p.out.push(&c.frame, bounded); err != nil {
+		if taken, _ := p.tracker.takeEntry(Outgoing, &c.entry); !taken {
+			return c, nil // somebody else settled it in between (the end of the connection, a cancel): Wait tells
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+// Call is Begin and Wait. When ctx has ended already, nothing is sent.
+func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if ctx.Err() != nil {
+		return nil, &CancelledError{Cause: context.Cause(ctx)}
+	}
+	c, err := p.Begin(method, params)
+	if err != nil {
+		return nil, err
+	}
+	return c.Wait(ctx)
+}
+
+// ID is the wire id.
+func (c *Call) ID() ID { return c.entry.id }
+
+// Method is the method.
+func (c *Call) Method() string { return c.entry.method }
+
+// Wait returns the result as the exact JSON text that came; it belongs to the caller (to all callers of Wait together).
+// When ctx ends first, the call is cancelled with its cause, and the error is a *CancelledError at once: nothing is
+// waited for, and a response that comes later is dropped. A response that is in hand by then wins, and is returned even
+// if a notification that came before it is still being handled. The other errors are *Error (the peer's answer),
+// *ClosedError, *CancelledError by way of the tracker, *ResultTooLargeError, *InvalidResponseError, *WithdrawnError.
+func (c *Call) Wait(ctx context.Context) (json.RawMessage, error) {
+	select {
+	case <-c.done:
+		return c.result, c.err
+	default:
+	}
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		if !c.cancelWith(context.Cause(ctx)) {
+			c.peer.in.expedite(c)
+			<-c.done // whoever took the entry is about to close it; nothing blocks that any more
+		}
+	}
+	return c.result, c.err
+}
+
+// cancelWith gives the call up, unless it is settled. The peer hears of it when the request was written and may be
+// cancelled.
+func (c *Call) cancelWith(cause error) bool {
+	p := c.peer
+	if !p.tracker.takeCancelled(&c.entry) {
+		return false
+	}
+	sent := !p.out.remove(&c.frame) && p.tracker.cancellable(c.entry.method)
+	reason := reasonOf(cause)
+	if sent {
+		p.count.cancelsSent.Add(1)
+		p.opts.Route.Cancel(p, c.entry.id, reason)
+	}
+	if p.log.Enabled(context.Background(), slog.LevelDebug) {
+		p.log.Debug("request cancelled", "direction", Outgoing.String(), "id", c.entry.id.String(), "method", c.entry.method,
+			"reason", boundedReason(reason), "sent", sent)
+	}
+	c.err = &CancelledError{Cause: cause, Sent: sent}
+	c.finish()
+	return true
+}
+
+// fail settles a call whose entry the caller has taken.
+func (c *Call) fail(err error) {
+	c.err = err
+	c.finish()
+}
+
+// finish wakes the callers. It may be called twice for a response that was expedited.
+func (c *Call) finish() {
+	if c.over.CompareAndSwap(false, true) {
+		close(c.done)
+	}
+}

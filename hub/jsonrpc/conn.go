@@ -1,0 +1,44 @@
+package jsonrpc
+
+import "strconv"
+
+// Conn is one ordered message connection. One goroutine reads it and, at any moment, at most one writes it; Close may
+// be called from anywhere.
+type Conn interface {
+	// ReadMessage gives the next message. Its bytes are valid until the next call. A *LineTooLongError stands for one
+	// message that was skipped, and reading goes on; any other error is the end.
+	ReadMessage() ([]byte, error)
+	// WriteMessages writes complete messages, in order, in as few system calls as it can. It may block as long as the
+	// other side does not read. It keeps nothing of the batch once it has returned. An empty batch is allowed.
+	WriteMessages(batch [][]byte) error
+	// Close ends both directions and unblocks ReadMessage and WriteMessages. It is bounded in time, idempotent, and
+	// may be called by several goroutines at once.
+	Close() error
+}
+
+// TryWriter is an optional extra of a Conn, for writing from the goroutine of a caller.
+type TryWriter interface {
+	// TryWrite writes what the other side takes of msg and its framing right now, and never blocks. taken counts bytes
+	// with the framing. With 0 < taken and done false, the Conn has kept the rest (a copy) and writes it first in the next
+	// WriteMessages; with taken 0 nothing was kept. It is called like WriteMessages: never by two at once.
+	TryWrite(msg []byte) (taken int, done bool, err error)
+}
+
+// WriteProgress is an optional extra of a Conn: how many bytes the other side has ever taken, also in the middle of a
+// WriteMessages. Without it a Peer sees progress only when WriteMessages returns. It may be called at any moment.
+type WriteProgress interface {
+	WriteProgress() uint64
+}
+
+// LineTooLongError is what ReadMessage gives in place of a message beyond the limit. Its slices are valid until the
+// next ReadMessage.
+type LineTooLongError struct {
+	Limit int    // bytes allowed
+	Size  int64  // bytes that came
+	Head  []byte // the first bytes of the message, at most 4 KiB
+	Tail  []byte // the last bytes of the message, at most 4 KiB
+}
+
+func (e *LineTooLongError) Error() string {
+	return "jsonrpc: a message of " + strconv.FormatInt(e.Size, 10) + " bytes is longer than the limit of " + strconv.Itoa(e.Limit)
+}

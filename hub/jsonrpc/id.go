@@ -1,0 +1,58 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+)
+
+// ID is an opaque wire id: the exact JSON text of a string or a number, compared byte by byte. 1, "1" and 1.0 are three
+// different ids, and large integers survive, because nothing is ever decoded. The zero ID means that there is none.
+//
+// An ID is comparable and may be a map key. It holds a copy of the text that it was made from.
+type ID struct{ raw string }
+
+// ErrInvalidID says that a JSON text is not a string or a number. MCP allows no other ids, null among the forbidden
+// ones (2025-11-25 and 2026-07-28, basic, "Requests").
+var ErrInvalidID = errors.New("jsonrpc: an id must be a JSON string or number")
+
+// ParseID makes an ID of a JSON text that is exactly one string or number, blanks around it aside. Anything else is
+// ErrInvalidID.
+func ParseID(raw []byte) (ID, error) {
+	raw = bytes.Trim(raw, " \t\r\n")
+	if !isIDToken(raw) {
+		return ID{}, ErrInvalidID
+	}
+	return ID{raw: string(raw)}, nil
+}
+
+// IntID is the id whose JSON text is n in decimal digits.
+func IntID(n int64) ID { return ID{raw: strconv.FormatInt(n, 10)} }
+
+// String is the JSON text: 7 for a number, "7" with its quotes for a string, and nothing for the zero ID.
+func (id ID) String() string { return id.raw }
+
+// IsZero tells whether there is no id.
+func (id ID) IsZero() bool { return id.raw == "" }
+
+// MarshalJSON gives the text as it came, and null for the zero ID.
+func (id ID) MarshalJSON() ([]byte, error) {
+	if id.raw == "" {
+		return []byte("null"), nil
+	}
+	return []byte(id.raw), nil
+}
+
+// UnmarshalJSON is ParseID, except that null leaves the zero ID.
+func (id *ID) UnmarshalJSON(raw []byte) error {
+	if string(raw) == "null" {
+		*id = ID{}
+		return nil
+	}
+	parsed, err := ParseID(raw)
+	if err != nil {
+		return err
+	}
+	*id = parsed
+	return nil
+}

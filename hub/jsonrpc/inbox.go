@@ -1,0 +1,201 @@
+package jsonrpc
+
+import "sync"
+
+const (
+	maxMustDeliver = 64 << 10
+	maxCoalesced   = 4 << 10
+	maxLossy       = 1 << 10
+	// maxInboxBytes bounds what all waiting notifications hold, whatever their number.
+	maxInboxBytes = 64 << 20
+)
+
+// inbox is the ordered way from the reading goroutine to the receivers: notifications for the handler, and responses
+// that must not overtake them. The reading goroutine alone puts in; it never waits.
+type inbox struct {
+	handle  func(*Notification)
+	dropped func(class string, n int)
+	count   *counters
+
+	wake chan struct{} // capacity 1
+
+	mu         sync.Mutex // guards what follows
+	head, tail *delivery
+	keys       map[string]*delivery // waiting coalesced notifications
+	waiting    [3]int               // notifications, by class
+	lost       [3]int               // dropped and not yet reported, by class
+	bytes      int
+	busy       bool // the delivering goroutine is with a receiver
+	closed     bool // nothing comes any more; the goroutine ends when the queue is empty
+}
+
+// delivery is one item: a notification, or a call whose response is in hand.
+type delivery struct {
+	next  *delivery
+	note  *Notification
+	class Class
+	key   string
+	call  *Call
+}
+
+func newInbox(o Options, count *counters) *inbox {
+	return &inbox{
+		handle:  o.HandleNotification,
+		dropped: o.OnDropped,
+		count:   count,
+		wake:    make(chan struct{}, 1),
+	}
+}
+
+// notify queues a notification according to its class.
+func (q *inbox) notify(n *Notification, class Class, key string) {
+	if class < MustDeliver || class > Lossy {
+		class = MustDeliver
+	}
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return
+	}
+	if class == Coalesce {
+		d := q.keys[key]
+		if more := len(n.Params); d != nil && q.bytes+more-len(d.note.Params) <= maxInboxBytes {
+			// In the place of the older one: going to the end each time, a busy key might never be handled.
+			q.bytes += more - len(d.note.Params)
+			d.note = n
+			q.mu.Unlock()
+			q.count.coalescedNotifications.Add(1)
+			return
+		}
+	}
+	limit := [...]int{MustDeliver: maxMustDeliver, Coalesce: maxCoalesced, Lossy: maxLossy}[class]
+	if q.waiting[class] >= limit || (q.head != nil && q.bytes+len(n.Params) > maxInboxBytes) {
+		q.lost[class]++
+		q.mu.Unlock()
+		q.count.droppedNotifications.Add(1)
+		return
+	}
+	d := &delivery{note: n, class: class, key: key}
+	q.waiting[class]++
+	q.bytes += len(n.Params)
+	if class == Coalesce {
+		if q.keys == nil {
+			q.keys = make(map[string]*delivery)
+		}
+		q.keys[key] = d
+	}
+	q.append(d)
+	q.mu.Unlock()
+	q.signal()
+}
+
+// settle hands a call that has its response to its caller: at once when nothing came before that is still waiting.
+func (q *inbox) settle(c *Call) {
+	q.mu.Lock()
+	if q.closed || c.urgent || (q.head == nil && !q.busy) {
+		q.mu.Unlock()
+		c.finish()
+		return
+	}
+	c.waits = true
+	q.append(&delivery{call: c})
+	q.mu.Unlock()
+	q.signal()
+}
+
+// expedite lets a response overtake: its caller has given up waiting, and the response in hand wins over that.
+func (q *inbox) expedite(c *Call) {
+	q.mu.Lock()
+	c.urgent = true
+	waits := c.waits
+	q.mu.Unlock()
+	if waits {
+		c.finish()
+	}
+}
+
+// close lets the goroutine end. With drain what waits is delivered first; without, waiting notifications are dropped
+// and waiting responses handed out at once, as no handler may hold them up any longer.
+func (q *inbox) close(drain bool) {
+	q.mu.Lock()
+	q.closed = true
+	var rest *delivery
+	if !drain {
+		rest = q.head
+		q.head, q.tail, q.keys, q.bytes, q.waiting = nil, nil, nil, 0, [3]int{}
+	}
+	q.mu.Unlock()
+	for ; rest != nil; rest = rest.next {
+		if rest.call != nil {
+			rest.call.finish()
+		} else {
+			q.count.droppedNotifications.Add(1)
+		}
+	}
+	q.signal()
+}
+
+// run is the delivering goroutine.
+func (q *inbox) run() {
+	for {
+		d, lost, more := q.next()
+		switch {
+		case !more:
+			return
+		case d == nil:
+			<-q.wake
+			continue
+		}
+		for class, n := range lost {
+			if n > 0 && q.dropped != nil {
+				q.dropped(Class(class).String(), n)
+			}
+		}
+		if d.call != nil {
+			d.call.finish()
+		} else {
+			q.handle(d.note)
+		}
+	}
+}
+
+// next takes the first item, nil when none waits; more is false at the end.
+func (q *inbox) next() (d *delivery, lost [3]int, more bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	d = q.head
+	q.busy = d != nil
+	if d == nil {
+		return nil, lost, !q.closed
+	}
+	if q.head = d.next; q.head == nil {
+		q.tail = nil
+	}
+	d.next = nil
+	if d.note != nil {
+		q.waiting[d.class]--
+		q.bytes -= len(d.note.Params)
+		if d.class == Coalesce {
+			delete(q.keys, d.key)
+		}
+	}
+	lost, q.lost = q.lost, lost
+	return d, lost, true
+}
+
+// append queues d. Called with mu held.
+func (q *inbox) append(d *delivery) {
+	if q.tail != nil {
+		q.tail.next = d
+	} else {
+		q.head = d
+	}
+	q.tail = d
+}
+
+func (q *inbox) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,153 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+)
+
+// inbound is one open incoming request.
+type inbound struct {
+	entry   tracked
+	request Request
+	ctx     context.Context // ends with its cause; of the handler
+	cancel  context.CancelCauseFunc
+}
+
+func (in *inbound) cancelWith(cause error) bool {
+	in.cancel(cause)
+	return true
+}
+
+// lingering is how many handlers of withdrawn requests may still be on their way out, for each request that may be
+// open. A peer that sends and withdraws faster than handlers end is refused beyond that.
+const lingering = 16
+
+// request begins an incoming request. Called by the reading goroutine.
+func (p *Peer) request(method string, env *envelope) {
+	if p.opts.NoServerRequests != nil && p.opts.NoServerRequests() {
+		if n := p.count.droppedRequests.Add(1); logged(n) {
+			p.log.Warn("request dropped: this protocol revision allows the peer none", "method", boundedReason(method), "count", n)
+		}
+		return
+	}
+	in := &inbound{request: Request{ID: ID{raw: string(env.id)}, Method: method}}
+	in.entry.id, in.entry.method, in.entry.handle = in.request.ID, method, in
+	in.ctx, in.cancel = context.WithCancelCause(context.Background())
+	open, err := p.tracker.add(Incoming, &in.entry)
+	switch {
+	case errors.Is(err, ErrDuplicateID):
+		in.cancel(err)
+		p.count.duplicateIDs.Add(1)
+		p.refuse(in.request.ID, &Error{Code: CodeInvalidRequest, Message: "a request with this id is pending"})
+		return
+	case err != nil:
+		in.cancel(err)
+		return
+	case p.opts.HandleRequest == nil:
+		p.refuseOpen(in, &Error{Code: CodeMethodNotFound, Message: "method not found"})
+		return
+	case open > p.opts.MaxIncoming || p.serving.Load() >= int64(p.opts.MaxIncoming)*lingering:
+		p.count.refusedRequests.Add(1)
+		p.refuseOpen(in, &Error{Code: CodeTooManyRequests, Message: "too many open requests"})
+		return
+	}
+	in.request.Params = bytes.Clone(env.params)
+	p.serving.Add(1)
+	p.running.Go(func() {
+		defer p.serving.Add(-1)
+		p.serve(in)
+	})
+}
+
+// serve runs the handler and answers, unless the request is no longer there to be answered.
+func (p *Peer) serve(in *inbound) {
+	result, err := p.opts.HandleRequest(in.ctx, &in.request)
+	if taken, cause := p.tracker.takeEntry(Incoming, &in.entry); !taken {
+		if _, withdrawn := cause.(*WithdrawnError); withdrawn {
+			p.count.suppressedResponses.Add(1)
+		}
+		return
+	}
+	in.cancel(errRequestOver)
+	// Not bounded: there are at most MaxIncoming of these, and a lost one would let the peer wait for ever.
+	_ = p.out.push(newFrame(p.answer(in, result, err)), unbounded)
+}
+
+func (p *Peer) answer(in *inbound, result json.RawMessage, err error) []byte {
+	id := in.entry.id
+	var wire *Error
+	switch {
+	case errors.As(err, &wire):
+		if len(wire.Data) > 0 && !validJSON(wire.Data) {
+			wire = &Error{Code: wire.Code, Message: wire.Message}
+		}
+		return appendError(nil, id, wire)
+	case err == nil && len(result) > 0 && !validJSON(result):
+		err = ErrInvalidJSON
+		fallthrough
+	case err != nil:
+		p.log.Error("a request could not be answered", "method", boundedReason(in.entry.method), "id", boundedReason(id.raw), "error", boundedReason(err.Error()))
+		return appendError(nil, id, &Error{Code: CodeInternalError, Message: "internal error"})
+	}
+	const around = len(`{"jsonrpc":"2.0","id":,"result":{}}`)
+	return appendResult(make([]byte, 0, around+len(id.raw)+len(result)), id, result)
+}
+
+// refuseOpen answers a request that was registered and gets no handler.
+func (p *Peer) refuseOpen(in *inbound, e *Error) {
+	in.cancel(e)
+	if taken, _ := p.tracker.takeEntry(Incoming, &in.entry); taken {
+		p.refuse(in.entry.id, e)
+	}
+}
+
+// refuse answers with an error, if the queue has room: a peer that floods us without reading must not fill our memory.
+func (p *Peer) refuse(id ID, e *Error) {
+	var full *QueueFullError
+	if err := p.out.push(newFrame(appendError(nil, id, e)), bounded); errors.As(err, &full) {
+		p.count.droppedResponses.Add(1)
+	}
+}
+
+// peerCancelled handles notifications/cancelled. It is called by the reading goroutine, so that the next message finds
+// the request gone. Unknown, late and malformed ones are ignored (basic/utilities/cancellation, "Error Handling").
+func (p *Peer) peerCancelled(s *scanner, params []byte) {
+	var rawID, rawReason []byte
+	end := s.object(params, 0, func(name, value []byte) {
+		switch string(name) {
+		case "requestId":
+			rawID = value
+		case "reason":
+			rawReason = value
+		}
+	})
+	id, err := ParseID(rawID)
+	if end < 0 || err != nil {
+		p.count.malformedCancels.Add(1)
+		return
+	}
+	reason := unquote(rawReason) // optional, so one that is no string is as good as none
+	cause := &WithdrawnError{Reason: reason}
+	if e := p.tracker.takeWithdrawn(id, cause); e != nil {
+		// The entry is gone: from here on no answer to it can be written, and its id is free.
+		p.count.withdrawnRequests.Add(1)
+		e.handle.cancelWith(cause)
+		if p.log.Enabled(context.Background(), slog.LevelDebug) {
+			p.log.Debug("request cancelled", "direction", Incoming.String(), "id", boundedReason(id.raw), "method", boundedReason(e.method), "reason", boundedReason(reason))
+		}
+		return
+	}
+	if p.opts.OnOutgoingCancelled == nil || !p.opts.OnOutgoingCancelled(id, reason) {
+		p.count.unknownCancels.Add(1)
+		return
+	}
+	if e := p.tracker.take(Outgoing, id); e != nil {
+		if c, ok := e.handle.(*Call); ok {
+			c.err = cause
+			p.in.settle(c)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"io"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	defaultMaxLine = 64 << 20
+	// lineBuffer is the size to which both buffers go back after a longer message. An idle connection keeps two of them.
+	lineBuffer = 32 << 10
+	// lineExcerpt is how much of each end of a skipped line is kept.
+	lineExcerpt = 4 << 10
+)
+
+// LineConnOptions of a LineConn. The zero value is usable.
+type LineConnOptions struct {
+	// MaxLine is the longest line in bytes; a longer one is skipped to its end. Default 64 MiB.
+	MaxLine int
+	// Close ends both directions and unblocks pending reads and writes. It is called once. nil: the reader and the writer
+	// are closed if they are io.Closers.
+	Close func() error
+}
+
+// LineConn is a Conn of one JSON text a line: the stdio framing of MCP. It reads blank lines, CRLF, blanks at the end,
+// a byte order mark at the start and a last line without its end as what was meant.
+//
+// On Unix a writer that can be polled (a pipe, a socket) is written without blocking, so that TryWrite works and
+// WriteProgress is exact. Any other writer gets pieces of 16 KiB.
+type LineConn struct {
+	r       io.Reader
+	maxLine int
+
+	// Of the reading goroutine.
+	buf        []byte
+	start, end int   // what was read and not yet returned
+	readErr    error // comes after what was read before it
+
+	// Of whoever writes; see Conn.
+	w    io.Writer
+	poll *pollWriter // nil when w can not be polled
+	wbuf []byte
+	rest []byte // what TryWrite could not write
+
+	progress atomic.Uint64
+	close    func() error
+}
+
+// NewLineConn makes a LineConn that reads r and writes w.
+func NewLineConn(r io.Reader, w io.Writer, o LineConnOptions) *LineConn {
+	if o.MaxLine <= 0 {
+		o.MaxLine = defaultMaxLine
+	}
+	if o.Close == nil {
+		o.Close = func() error {
+			var err error
+			for _, end := range []any{w, r} {
+				if c, ok := end.(io.Closer); ok {
+					if e := c.Close(); err == nil {
+						err = e
+					}
+				}
+			}
+			return err
+		}
+	}
+	c := &LineConn{r: r, w: w, maxLine: o.MaxLine, close: sync.OnceValue(o.Close)}
+	c.poll = newPollWriter(w, &c.progress)
+	return c
+}
+
+// Close ends both directions; see LineConnOptions.Close. Later calls return what the first returned.
+func (c *LineConn) Close() error { return c.close() }
+
+// ReadMessage returns the next line that is not blank.
+func (c *LineConn) ReadMessage() ([]byte, error) {
+	for {
+		line, err := c.readLine()
+		if err != nil {
+			return nil, err
+		}
+		line = bytes.TrimRight(line, " \t\r")
+		line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		if line = bytes.TrimLeft(line, " \t\r"); len(line) > 0 {
+			return line, nil
+		}
+	}
+}
+
+func (c *LineConn) readLine() ([]byte, error) {
+	if len(c.buf) != lineBuffer && c.end-c.start <= lineBuffer/2 {
+		c.resize(lineBuffer)
+	}
+	searched := c.start
+	for {
+		if i := bytes.IndexByte(c.buf[searched:c.end], '\n'); i >= 0 {
+			line := c.buf[c.start : searched+i]
+			c.start = searched + i + 1
+			if len(line) > c.maxLine {
+				return nil, tooLong(c.maxLine, line)
+			}
+			return line, nil
+		}
+		if c.end-c.start > c.maxLine {
+			return nil, c.skipLine()
+		}
+		if c.readErr != nil {
+			line := c.buf[c.start:c.end]
+			c.start = c.end
+			if len(line) == 0 {
+				return nil, c.readErr
+			}
+			return line, nil
+		}
+		searched = c.end - c.start // relative to start, which fill moves to 0
+		c.fill()
+	}
+}
+
+// fill reads once, into a buffer whose unread part it has moved to the front and which it has grown if need be.
+func (c *LineConn) fill() {
+	if c.start > 0 {
+		c.end = copy(c.buf, c.buf[c.start:c.end])
+		c.start = 0
+	}
+	if c.end == len(c.buf) {
+		c.resize(max(lineBuffer, min(2*len(c.buf), c.maxLine+lineBuffer)))
+	}
+	for range 100 { // a reader may return nothing now and then, but not for ever
+		n, err := c.r.Read(c.buf[c.end:])
+		c.end += n
+		if err != nil {
+			c.readErr = err
+			return
+		}
+		if n > 0 {
+			return
+		}
+	}
+	c.readErr = io.ErrNoProgress
+}
+
+func (c *LineConn) resize(size int) {
+	buf := make([]byte, size)
+	c.end = copy(buf, c.buf[c.start:c.end])
+	c.start = 0
+	c.buf = buf
+}
+
+// skipLine drops a line that is too long already, up to its end.
+func (c *LineConn) skipLine() error {
+	e := tooLong(c.maxLine, c.buf[c.start:c.end])
+	c.start, c.end = 0, 0
+	c.buf = make([]byte, lineBuffer)
+	for c.readErr == nil {
+		c.fill()
+		part := c.buf[:c.end]
+		newline := bytes.IndexByte(part, '\n')
+		if newline >= 0 {
+			part = part[:newline]
+			c.start = newline + 1
+		} else {
+			c.end = 0
+		}
+		e.Size += int64(len(part))
+		e.Tail = append(e.Tail, part...)
+		e.Tail = e.Tail[max(0, len(e.Tail)-lineExcerpt):]
+		if newline >= 0 {
+			break
+		}
+	}
+	return e
+}
+
+func tooLong(limit int, line []byte) *LineTooLongError {
+	return &LineTooLongError{
+		Limit: limit,
+		Size:  int64(len(line)),
+		Head:  bytes.Clone(line[:min(len(line), lineExcerpt)]),
+		Tail:  bytes.Clone(line[max(0, len(line)-lineExcerpt):]),
+	}
+}

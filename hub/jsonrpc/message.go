@@ -1,0 +1,40 @@
+package jsonrpc
+
+import "encoding/json"
+
+// Request is an incoming request. It belongs to the handler.
+type Request struct {
+	ID     ID
+	Method string
+	Params json.RawMessage // the exact text that came; nil when there was none
+}
+
+// Notification is an incoming notification. It belongs to the handler.
+type Notification struct {
+	Method string
+	Params json.RawMessage // the exact text that came; nil when there was none
+}
+
+// Class tells how a notification may be treated while the handler is behind.
+type Class int
+
+const (
+	// MustDeliver notifications are all delivered (up to 65,536 waiting ones, far beyond any well-behaved peer).
+	MustDeliver Class = iota
+	// Coalesce notifications replace a waiting one with the same key, at its place in the queue: the newest wins.
+	Coalesce
+	// Lossy notifications are dropped, and counted, while 1,024 of them wait.
+	Lossy
+)
+
+func (c Class) String() string {
+	switch c {
+	case MustDeliver:
+		return "must-deliver"
+	case Coalesce:
+		return "coalesce"
+	case Lossy:
+		return "lossy"
+	}
+	return "unknown"
+}

@@ -1,0 +1,99 @@
+package jsonrpc
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+)
+
+// Options of a Peer. The zero value is usable: it answers every request with "method not found" and ignores every
+// notification. Functions must be safe for concurrent use unless their comment says who calls them.
+type Options struct {
+	// Server names the other side in tracker entries and logs.
+	Server string
+	// Logger; nil discards. Payloads are never logged.
+	Logger *slog.Logger
+
+	// HandleRequest answers one incoming request, in a goroutine of its own that the Peer owns. An *Error is sent as it
+	// is, any other error as CodeInternalError with a fixed text. ctx ends, with its cause, when the peer withdraws the
+	// request (*WithdrawnError; what the handler returns is then discarded), when the connection ends (*ClosedError) and
+	// when RequestTracker.Cancel is called for it. The handler must return soon after that: Close waits for it.
+	// nil answers CodeMethodNotFound.
+	HandleRequest func(ctx context.Context, r *Request) (json.RawMessage, error)
+	// HandleNotification sees the notifications one after the other, in order. Responses that came after a notification
+	// wait until it has returned. It must not call Close. nil ignores them.
+	HandleNotification func(n *Notification)
+	// Classify gives the class of a notification, and the key of Coalesce. It is called by the reading goroutine, so it
+	// must be quick. nil: MustDeliver.
+	Classify func(n *Notification) (Class, string)
+	// OnDropped hears of notifications that were dropped since the last call, by class name. It is called between
+	// notifications, by the goroutine that calls HandleNotification.
+	OnDropped func(class string, n int)
+	// OnOutgoingCancelled is asked when the peer sends notifications/cancelled for an id that is not one of its own
+	// pending requests. Returning true ends the own pending call with that id: it fails with a *WithdrawnError and
+	// nothing is sent. This is one way in which a server ends subscriptions/listen (2026-07-28 basic/patterns/cancellation).
+	// Called by the reading goroutine: it must not block.
+	OnOutgoingCancelled func(id ID, reason string) bool
+
+	// OnLateResponse hears of a response to a call that was cancelled; the response itself is dropped. Called by the reading
+	// goroutine: it must not block.
+	OnLateResponse func(id ID)
+
+	// Route of outgoing cancels; nil: NotifyRoute.
+	Route CancelRoute
+	// Uncancellable lists the methods that are never cancelled on the wire; nil: initialize and server/discover.
+	Uncancellable []string
+
+	// MaxIncoming bounds the open incoming requests; beyond it CodeTooManyRequests is answered. Default 64.
+	MaxIncoming int
+	// WriteQueueBytes bounds the bytes that wait to be written; beyond it Begin and Notify fail with *QueueFullError.
+	// Default 64 MiB.
+	WriteQueueBytes int
+	// StallLimit is how long the other side may take no byte while some wait. Default 30 s; negative: no limit.
+	StallLimit time.Duration
+	// Stalled is called once, on a goroutine of its own, when StallLimit has passed; the owner then ends the process.
+	// nil: the Peer ends with ErrStalled.
+	Stalled func()
+
+	// Batches tells whether JSON arrays are accepted, as protocol revision 2025-03-26 demands. It is asked for each
+	// array by the reading goroutine. nil: never.
+	Batches func() bool
+	// NoServerRequests tells whether the other side must not send requests, as since 2026-07-28 (basic/patterns/mrtr): they are
+	// then dropped, counted and logged, and never answered. Asked for each request by the reading goroutine. nil: never.
+	NoServerRequests func() bool
+}
+
+const (
+	defaultMaxIncoming     = 64
+	defaultWriteQueueBytes = 64 << 20
+	defaultStallLimit      = 30 * time.Second
+)
+
+// defaultUncancellable are the requests that open a session; see ErrUncancellable.
+var defaultUncancellable = []string{"initialize", "server/discover"}
+
+func (o Options) withDefaults() Options {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Server != "" {
+		o.Logger = o.Logger.With("server", o.Server)
+	}
+	if o.Route == nil {
+		o.Route = NotifyRoute{}
+	}
+	if o.Uncancellable == nil {
+		o.Uncancellable = defaultUncancellable
+	}
+	if o.MaxIncoming <= 0 {
+		o.MaxIncoming = defaultMaxIncoming
+	}
+	if o.WriteQueueBytes <= 0 {
+		o.WriteQueueBytes = defaultWriteQueueBytes
+	}
+	if o.StallLimit == 0 {
+		o.StallLimit = defaultStallLimit
+	}
+	return o
+}

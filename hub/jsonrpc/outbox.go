@@ -1,0 +1,294 @@
+package jsonrpc
+
+import (
+	"sync"
+	"time"
+)
+
+// outbox is the write side of a connection: an ordered queue, and one owner of the connection's writing half at a time.
+//
+// The owner is normally the writer goroutine. When nothing is queued, the goroutine of a caller may own it for one write
+// that can not block, and hands over what did not fit. Nobody but the writer goroutine ever waits for the other side.
+type outbox struct {
+	conn     Conn
+	try      TryWriter     // nil when conn is none
+	progress WriteProgress // nil when conn is none
+	limit    int           // of queued bytes
+
+	stallLimit time.Duration   // <= 0: none
+	onStall    func()          // called once
+	onError    func(error)     // called once, when writing has failed
+	timers     *sync.WaitGroup // counts an armed stall timer
+
+	wake chan struct{} // hands the ownership to the writer goroutine, so it never holds more than one
+	stop chan struct{} // closed by close
+
+	mu         sync.Mutex // guards what follows
+	head, tail *frame     // queued, unwritten
+	bytes      int        // queued or in the hands of the owner
+	rest       int        // of these, what the connection kept of a tried frame
+	owned      bool       // somebody owns the writing half
+	closed     error
+	written    uint64 // bytes of finished writes
+	stall      stallWatch
+}
+
+// frame is one message on its way out.
+type frame struct {
+	buf        []byte
+	prev, next *frame
+	state      frameState // guarded by outbox.mu
+}
+
+type frameState uint8
+
+const (
+	frameNew     frameState = iota
+	frameQueued             // in the list
+	frameTaken              // written, or being written: the other side may have seen it
+	frameDropped            // removed before it was written
+)
+
+func newFrame(buf []byte) *frame { return &frame{buf: buf} }
+
+// bound tells whether a frame may pass the limit of the queue.
+type bound bool
+
+const (
+	bounded   bound = true
+	unbounded bound = false
+)
+
+// writeBatch is how many bytes the writer goroutine takes at once. What it has taken counts as written, so it takes no
+// more than a pipe holds.
+const writeBatch = 64 << 10
+
+func newOutbox(conn Conn, o Options, timers *sync.WaitGroup, onStall func(), onError func(error)) *outbox {
+	b := &outbox{
+		conn:       conn,
+		limit:      o.WriteQueueBytes,
+		stallLimit: o.StallLimit,
+		onStall:    onStall,
+		onError:    onError,
+		timers:     timers,
+		wake:       make(chan struct{}, 1),
+		stop:       make(chan struct{}),
+	}
+	b.try, _ = conn.(TryWriter)
+	b.progress, _ = conn.(WriteProgress)
+	return b
+}
+
+// push queues a frame and returns at once. The error is a *QueueFullError or what close was given. A frame that was
+// removed before is dropped.
+func (b *outbox) push(f *frame, limit bound) error {
+	b.mu.Lock()
+	switch {
+	case b.closed != nil:
+		defer b.mu.Unlock()
+		return b.closed
+	case f.state == frameDropped:
+		b.mu.Unlock()
+		return nil
+	case bool(limit) && b.bytes+len(f.buf) > b.limit:
+		defer b.mu.Unlock()
+		return &QueueFullError{Queued: b.bytes, Size: len(f.buf), Limit: b.limit}
+	}
+	b.bytes += len(f.buf)
+	if b.owned {
+		b.append(f)
+		b.mu.Unlock()
+		return nil
+	}
+	b.owned = true
+	if b.try == nil {
+		b.append(f)
+		b.mu.Unlock()
+		b.wake <- struct{}{}
+		return nil
+	}
+	f.state = frameTaken
+	b.mu.Unlock()
+	b.tryOne(f)
+	return nil
+}
+
+// tryOne writes as much of f as the other side takes at once. The caller owns the writing half and gives it up here.
+func (b *outbox) tryOne(f *frame) {
+	taken, done, err := b.try.TryWrite(f.buf)
+	if err != nil {
+		b.fail(err)
+		return
+	}
+	b.mu.Lock()
+	size := len(f.buf)
+	switch {
+	case b.closed != nil:
+		b.mu.Unlock()
+		return
+	case done:
+		b.finished(size)
+		f.buf = nil
+	case taken == 0:
+		f.state = frameQueued
+		f.next = b.head
+		if b.head != nil {
+			b.head.prev = f
+		} else {
+			b.tail = f
+		}
+		b.head = f
+	default:
+		b.rest = max(1, size-taken)
+		b.finished(size - b.rest)
+		f.buf = nil
+	}
+	b.owned = b.head != nil || b.rest > 0
+	owned := b.owned
+	b.mu.Unlock()
+	if owned {
+		b.wake <- struct{}{}
+	}
+}
+
+// remove takes a frame out of the queue, and tells whether it was in time: then it leaves no trace on the wire.
+func (b *outbox) remove(f *frame) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch f.state {
+	case frameNew, frameDropped:
+	case frameQueued:
+		b.unlink(f)
+		b.bytes -= len(f.buf)
+	default:
+		return false
+	}
+	f.state = frameDropped
+	f.buf = nil
+	return true
+}
+
+// close drops what is queued and ends the writer goroutine once the connection lets go of it.
+func (b *outbox) close(cause error) {
+	b.mu.Lock()
+	first := b.drop(cause)
+	b.mu.Unlock()
+	if first {
+		close(b.stop)
+	}
+}
+
+// fail is close by an error of the connection.
+func (b *outbox) fail(err error) {
+	b.mu.Lock()
+	first := b.drop(&ClosedError{Cause: err})
+	b.mu.Unlock()
+	if first {
+		close(b.stop)
+		b.onError(err)
+	}
+}
+
+// drop is the one transition to closed. Called with mu held.
+func (b *outbox) drop(cause error) (first bool) {
+	if b.closed != nil {
+		return false
+	}
+	b.closed = cause
+	for f := b.head; f != nil; {
+		next := f.next
+		f.prev, f.next, f.buf, f.state = nil, nil, nil, frameDropped
+		f = next
+	}
+	b.head, b.tail, b.bytes, b.rest = nil, nil, 0, 0
+	b.disarm()
+	return true
+}
+
+// run is the writer goroutine.
+func (b *outbox) run() {
+	var batch [][]byte
+	for {
+		select {
+		case <-b.stop:
+			return
+		case <-b.wake:
+		}
+		for {
+			var size int
+			var ok bool
+			if batch, size, ok = b.next(batch); !ok {
+				break
+			}
+			err := b.conn.WriteMessages(batch)
+			clear(batch)
+			batch = batch[:0]
+			if err != nil {
+				b.fail(err)
+				return
+			}
+			b.mu.Lock()
+			b.finished(size)
+			b.mu.Unlock()
+		}
+	}
+}
+
+// next takes a batch for writing; false when there is nothing left and the writing half was given up.
+func (b *outbox) next(batch [][]byte) (_ [][]byte, size int, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed != nil {
+		return batch, 0, false
+	}
+	size, b.rest = b.rest, 0
+	ok = size > 0
+	for f := b.head; f != nil && (len(batch) == 0 || size+len(f.buf) <= writeBatch); f = b.head {
+		b.unlink(f)
+		batch = append(batch, f.buf)
+		size += len(f.buf)
+		f.buf = nil
+		f.state = frameTaken
+		ok = true
+	}
+	if ok {
+		b.arm()
+	} else {
+		b.owned = false
+	}
+	return batch, size, ok
+}
+
+// append queues f. Called with mu held.
+func (b *outbox) append(f *frame) {
+	f.state = frameQueued
+	if f.prev = b.tail; b.tail != nil {
+		b.tail.next = f
+	} else {
+		b.head = f
+	}
+	b.tail = f
+}
+
+// unlink takes f out of the list. Called with mu held.
+func (b *outbox) unlink(f *frame) {
+	if f.prev != nil {
+		f.prev.next = f.next
+	} else {
+		b.head = f.next
+	}
+	if f.next != nil {
+		f.next.prev = f.prev
+	} else {
+		b.tail = f.prev
+	}
+	f.prev, f.next = nil, nil
+}
+
+// finished accounts for written bytes. Called with mu held.
+func (b *outbox) finished(size int) {
+	if b.closed == nil {
+		b.bytes -= size
+		b.written += uint64(size)
+	}
+}

@@ -1,0 +1,17 @@
+package jsonrpc
+
+// CancelRoute is how the cancel of an outgoing request travels; there is one for each binding of era and transport.
+// Cancel is called at most once for an id, only for a request that was written and is unanswered, and never for one of
+// Options.Uncancellable. It must not block and must not call the Peer back, except Notify.
+type CancelRoute interface {
+	Cancel(p *Peer, id ID, reason string)
+}
+
+// NotifyRoute sends notifications/cancelled with the request's id, and the reason when there is one. It is the route of
+// stdio in both eras (2026-07-28 basic/transports/stdio "Cancellation") and of the legacy HTTP+SSE transport.
+type NotifyRoute struct{}
+
+// Cancel queues the notification. It passes the bound of the write queue: there is at most one for each written request.
+func (NotifyRoute) Cancel(p *Peer, id ID, reason string) {
+	p.out.push(newFrame(appendCancel(nil, id, reason)), unbounded)
+}

@@ -1,0 +1,161 @@
+package jsonrpc
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math/bits"
+)
+
+// isIDToken tells whether b is exactly one string or number.
+func isIDToken(b []byte) bool {
+	switch {
+	case len(b) == 0:
+		return false
+	case b[0] == '"':
+		end, _ := scanString(b, 1)
+		return end == len(b)
+	}
+	return scanNumber(b, 0) == len(b)
+}
+
+// unquote decodes a valid string token, quotes included; "" for anything else.
+func unquote(token []byte) string {
+	if len(token) < 2 || token[0] != '"' {
+		return ""
+	}
+	for _, c := range token {
+		if c == '\\' {
+			var s string
+			if json.Unmarshal(token, &s) != nil {
+				return ""
+			}
+			return s
+		}
+	}
+	return string(token[1 : len(token)-1])
+}
+
+func skipBlanks(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// scanName reads a member name and its colon.
+func scanName(b []byte, i int) int {
+	if i = skipBlanks(b, i); i == len(b) || b[i] != '"' {
+		return -1
+	}
+	if i, _ = scanString(b, i+1); i < 0 {
+		return -1
+	}
+	if i = skipBlanks(b, i); i == len(b) || b[i] != ':' {
+		return -1
+	}
+	return i + 1
+}
+
+// scanString reads a string whose opening quote is before i. Bytes from 0x80 are taken as they are: whether they are
+// UTF-8 is not decided here.
+func scanString(b []byte, i int) (end int, escaped bool) {
+	const ones = 0x0101010101010101
+	for {
+		// Eight bytes at a time to the first quote, backslash or control character. Each of the three tests is exact for the
+		// lowest byte that it flags, and only that one is used.
+		for i+8 <= len(b) {
+			v := binary.LittleEndian.Uint64(b[i:])
+			quote, slash := v^(ones*'"'), v^(ones*'\\')
+			hit := ((v-ones*0x20)&^v | (quote-ones)&^quote | (slash-ones)&^slash) & (ones * 0x80)
+			if hit != 0 {
+				i += bits.TrailingZeros64(hit) >> 3
+				break
+			}
+			i += 8
+		}
+		if i >= len(b) {
+			return -1, escaped
+		}
+		switch c := b[i]; {
+		case c == '"':
+			return i + 1, escaped
+		case c == '\\':
+			escaped = true
+			if i = scanEscape(b, i+1); i < 0 {
+				return -1, true
+			}
+		case c < 0x20:
+			return -1, escaped
+		default:
+			i++
+		}
+	}
+}
+
+func scanEscape(b []byte, i int) int {
+	if i >= len(b) {
+		return -1
+	}
+	switch b[i] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return i + 1
+	case 'u':
+		if i+5 > len(b) {
+			return -1
+		}
+		for _, c := range b[i+1 : i+5] {
+			if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+				return -1
+			}
+		}
+		return i + 5
+	}
+	return -1
+}
+
+func scanWord(b []byte, i int, word string) int {
+	if len(b)-i < len(word) || string(b[i:i+len(word)]) != word {
+		return -1
+	}
+	return i + len(word)
+}
+
+func scanNumber(b []byte, i int) int {
+	if i < len(b) && b[i] == '-' {
+		i++
+	}
+	switch {
+	case i == len(b):
+		return -1
+	case b[i] == '0':
+		i++
+	default:
+		if i = scanDigits(b, i); i < 0 {
+			return -1
+		}
+	}
+	if i < len(b) && b[i] == '.' {
+		if i = scanDigits(b, i+1); i < 0 {
+			return -1
+		}
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		i = scanDigits(b, i)
+	}
+	return i
+}
+
+// scanDigits reads one digit or more.
+func scanDigits(b []byte, i int) int {
+	from := i
+	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+		i++
+	}
+	if i == from {
+		return -1
+	}
+	return i
+}

@@ -1,0 +1,30 @@
+package jsonrpc
+
+// tombstones remembers the last maxTombstones cancelled outgoing ids. Forgetting one costs nothing but the right name in
+// a counter.
+type tombstones struct {
+	known map[ID]struct{}
+	ring  []ID // in the order of their death, once it is full
+	next  int
+}
+
+const maxTombstones = 4096
+
+func (r *tombstones) add(id ID) {
+	if r.known == nil {
+		r.known = make(map[ID]struct{})
+	}
+	r.known[id] = struct{}{}
+	if len(r.ring) < maxTombstones {
+		r.ring = append(r.ring, id)
+		return
+	}
+	delete(r.known, r.ring[r.next])
+	r.ring[r.next] = id
+	r.next = (r.next + 1) % maxTombstones
+}
+
+func (r *tombstones) has(rawID []byte) bool {
+	_, ok := r.known[ID{raw: string(rawID)}]
+	return ok
+}

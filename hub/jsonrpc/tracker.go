@@ -1,0 +1,274 @@
+package jsonrpc
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Direction tells who asked.
+type Direction int
+
+const (
+	Outgoing Direction = iota // we asked
+	Incoming                  // the peer asked
+)
+
+func (d Direction) String() string {
+	switch d {
+	case Outgoing:
+		return "outgoing"
+	case Incoming:
+		return "incoming"
+	}
+	return "unknown"
+}
+
+// Entry describes one tracked request.
+type Entry struct {
+	ID             ID
+	Method, Server string
+	Direction      Direction
+	Started        time.Time
+	Cause          error // why it was cancelled on this side; nil unless it was
+}
+
+// RequestTracker holds the open requests of one connection, each with the handle that cancels it. The two directions
+// are two tables: an id of one never matches the same id of the other, as each side numbers its own requests.
+//
+// It is also the place where races end: whoever takes an entry out of its table settles the request, everybody else
+// finds nothing and does nothing. The tracker of a Peer is filled and emptied by the Peer; others list and cancel.
+//
+// The zero value is ready to use. All methods are safe for concurrent use, and handles are fired without a lock held.
+type RequestTracker struct {
+	server        string
+	uncancellable []string // nil: defaultUncancellable
+
+	mu     sync.Mutex         // guards what follows
+	tables [2]map[ID]*tracked // by Direction
+	peak   [2]int             // the most entries that each table has held
+	seq    uint64             // orders entries that started within one tick of the clock
+	closed error              // once set, nothing can be registered
+	late   tombstones         // outgoing ids that were cancelled
+}
+
+// tracked is one entry. The fields above handle never change; cause and seq are guarded by the tracker's mu.
+type tracked struct {
+	id      ID
+	method  string
+	started time.Time
+	handle  canceller
+	seq     uint64
+	cause   error
+}
+
+// canceller is the handle of an entry. It reports whether the cancel came in time.
+type canceller interface{ cancelWith(cause error) bool }
+
+type cancelFunc func(cause error)
+
+func (f cancelFunc) cancelWith(cause error) bool {
+	if f != nil {
+		f(cause)
+	}
+	return true
+}
+
+// Register adds an open request with its cancel handle, which may be nil. It fails with ErrDuplicateID when the id is
+// open in that direction, with ErrInvalidID for the zero ID, and with a *ClosedError once the connection is over.
+func (t *RequestTracker) Register(dir Direction, id ID, method string, cancel func(cause error)) error {
+	_, err := t.add(dir, &tracked{id: id, method: method, handle: cancelFunc(cancel)})
+	return err
+}
+
+// Cancel fires the handle of an open request with the cause (nil counts as context.Canceled) and notes the cause in its
+// entry. The entry stays until Cleanup, which for the requests of a Peer the Peer does. The result is false, with no
+// error, when the id is unknown, over, or was cancelled before, and ErrUncancellable for a request that opens the session.
+func (t *RequestTracker) Cancel(dir Direction, id ID, cause error) (bool, error) {
+	if cause == nil {
+		cause = context.Canceled
+	}
+	t.mu.Lock()
+	e := t.tables[dir&1][id]
+	switch {
+	case e == nil:
+		t.mu.Unlock()
+		return false, nil
+	case !t.cancellable(e.method):
+		t.mu.Unlock()
+		return false, ErrUncancellable
+	case e.cause != nil:
+		t.mu.Unlock()
+		return false, nil
+	}
+	e.cause = cause
+	t.mu.Unlock()
+	return e.handle.cancelWith(cause), nil
+}
+
+// Cleanup removes an entry without firing its handle, and tells whether there was one.
+func (t *RequestTracker) Cleanup(dir Direction, id ID) bool { return t.take(dir, id) != nil }
+
+// IsPending tells whether a request is open.
+func (t *RequestTracker) IsPending(dir Direction, id ID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.tables[dir&1][id] != nil
+}
+
+// Pending lists the open requests of both directions in the order of their start.
+func (t *RequestTracker) Pending() []Entry {
+	type ordered struct {
+		Entry
+		seq uint64
+	}
+	t.mu.Lock()
+	list := make([]ordered, 0, len(t.tables[Outgoing])+len(t.tables[Incoming]))
+	for dir, table := range t.tables {
+		for _, e := range table {
+			list = append(list, ordered{Entry{e.id, e.method, t.server, Direction(dir), e.started, e.cause}, e.seq})
+		}
+	}
+	t.mu.Unlock()
+	slices.SortFunc(list, func(a, b ordered) int { return cmp.Compare(a.seq, b.seq) })
+	entries := make([]Entry, len(list))
+	for i := range list {
+		entries[i] = list[i].Entry
+	}
+	return entries
+}
+
+// cancellable tells whether a method may be cancelled at all.
+func (t *RequestTracker) cancellable(method string) bool {
+	list := t.uncancellable
+	if list == nil {
+		list = defaultUncancellable
+	}
+	return !slices.Contains(list, method)
+}
+
+// add puts an entry into its table and returns how many are now open in that direction.
+func (t *RequestTracker) add(dir Direction, e *tracked) (int, error) {
+	if e.id.IsZero() {
+		return 0, ErrInvalidID
+	}
+	e.started = time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	table := &t.tables[dir&1]
+	switch {
+	case t.closed != nil:
+		return 0, t.closed
+	case *table == nil:
+		*table = make(map[ID]*tracked)
+	case (*table)[e.id] != nil:
+		return len(*table), ErrDuplicateID
+	}
+	t.seq++
+	e.seq = t.seq
+	(*table)[e.id] = e
+	t.peak[dir&1] = max(t.peak[dir&1], len(*table))
+	return len(*table), nil
+}
+
+// remove deletes an entry. A map keeps the room of its best days, so an emptied one that was big is let go. Called with
+// mu held.
+func (t *RequestTracker) remove(dir Direction, id ID) {
+	delete(t.tables[dir&1], id)
+	if len(t.tables[dir&1]) == 0 && t.peak[dir&1] > 1024 {
+		t.tables[dir&1], t.peak[dir&1] = nil, 0
+	}
+}
+
+// take removes and returns the entry with that id, or nil. The caller now settles the request.
+func (t *RequestTracker) take(dir Direction, id ID) *tracked {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.tables[dir&1][id]
+	if e != nil {
+		t.remove(dir, id)
+	}
+	return e
+}
+
+// takeEntry is take for exactly this entry: a later request may bear the same id. When somebody else has taken it, cause
+// tells why, as far as that was a cancel.
+func (t *RequestTracker) takeEntry(dir Direction, e *tracked) (taken bool, cause error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.tables[dir&1][e.id] != e {
+		return false, e.cause
+	}
+	t.remove(dir, e.id)
+	return true, e.cause
+}
+
+// takeWithdrawn takes an incoming request that the peer cancels: in one step it is marked and forgotten.
+func (t *RequestTracker) takeWithdrawn(id ID, cause error) *tracked {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.tables[Incoming][id]
+	if e != nil {
+		e.cause = cause
+		t.remove(Incoming, id)
+	}
+	return e
+}
+
+// takeCancelled is takeEntry for an outgoing call that is given up: a response to it is late from now on, not unknown.
+func (t *RequestTracker) takeCancelled(e *tracked) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.tables[Outgoing][e.id] != e {
+		return false
+	}
+	t.remove(Outgoing, e.id)
+	t.late.add(e.id)
+	return true
+}
+
+// takeResponse takes the call that a response answers. late is set for a call that was cancelled.
+func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, late bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e = t.tables[Outgoing][ID{raw: string(rawID)}]
+	if e == nil {
+		return nil, t.late.has(rawID)
+	}
+	t.remove(Outgoing, e.id)
+	return e, false
+}
+
+// takeOnly takes the one open outgoing request when there is exactly one.
+func (t *RequestTracker) takeOnly() *tracked {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.tables[Outgoing]) != 1 {
+		return nil
+	}
+	for id, e := range t.tables[Outgoing] {
+		t.remove(Outgoing, id)
+		return e
+	}
+	return nil
+}
+
+// close takes everything and lets nothing more in.
+func (t *RequestTracker) close(cause error) (outgoing, incoming []*tracked) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed == nil {
+		t.closed = cause
+	}
+	for _, e := range t.tables[Outgoing] {
+		outgoing = append(outgoing, e)
+	}
+	for _, e := range t.tables[Incoming] {
+		e.cause = cause
+		incoming = append(incoming, e)
+	}
+	t.tables = [2]map[ID]*tracked{}
+	return outgoing, incoming
+}

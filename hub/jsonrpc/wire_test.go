@@ -1,0 +1,276 @@
+package jsonrpc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+var errTestOver = errors.New("test over")
+
+// wire is a Conn in memory, and the other side of it in the hands of the test.
+type wire struct {
+	in   chan string // what the peer will read
+	dead chan struct{}
+	once sync.Once
+
+	mu   sync.Mutex // guards what follows
+	out  []string   // what the peer has written
+	read int        // how much of out the test has looked at
+	gate chan struct{}
+}
+
+func newWire() *wire {
+	return &wire{in: make(chan string, 1<<16), dead: make(chan struct{})}
+}
+
+func (w *wire) ReadMessage() ([]byte, error) {
+	select {
+	case msg, ok := <-w.in:
+		if !ok {
+			return nil, io.EOF
+		}
+		return []byte(msg), nil
+	case <-w.dead:
+		return nil, io.ErrClosedPipe
+	}
+}
+
+func (w *wire) WriteMessages(batch [][]byte) error {
+	w.mu.Lock()
+	gate := w.gate
+	w.mu.Unlock()
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-w.dead:
+			return io.ErrClosedPipe
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, msg := range batch {
+		w.out = append(w.out, string(msg))
+	}
+	return nil
+}
+
+func (w *wire) Close() error {
+	w.once.Do(func() { close(w.dead) })
+	return nil
+}
+
+// tryWire is a wire with the fast path: TryWrite takes all of a message, or nothing while the pipe is full, or a part now
+// and then.
+type tryWire struct {
+	*wire
+	tries int
+	kept  string // of whoever writes, like tries
+}
+
+func (w *tryWire) TryWrite(msg []byte) (taken int, done bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tries++
+	switch {
+	case w.kept != "":
+		panic("TryWrite before the rest was written")
+	case w.gate != nil:
+		return 0, false, nil
+	case w.tries%5 == 0:
+		w.kept = string(msg)
+		return len(msg) / 2, false, nil
+	}
+	w.out = append(w.out, string(msg))
+	return len(msg), true, nil
+}
+
+func (w *tryWire) WriteMessages(batch [][]byte) error {
+	if w.kept != "" {
+		batch = append([][]byte{[]byte(w.kept)}, batch...)
+		w.kept = ""
+	}
+	return w.wire.WriteMessages(batch)
+}
+
+// fill makes writes block, as a full pipe does, until drain.
+func (w *wire) fill() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.gate = make(chan struct{})
+}
+
+func (w *wire) drain() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	close(w.gate)
+	w.gate = nil
+}
+
+// send lets the peer read messages.
+func (w *wire) send(msgs ...string) {
+	for _, m := range msgs {
+		w.in <- m
+	}
+}
+
+// written is everything that the peer has written so far.
+func (w *wire) written() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.out)
+}
+
+// expect waits until everything is still and compares what was written since the last look.
+func (w *wire) expect(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	w.mu.Lock()
+	got := slices.Clone(w.out[w.read:])
+	w.read = len(w.out)
+	w.mu.Unlock()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("written (-want +got):\n%s", diff)
+	}
+}
+
+// start runs a Peer on a fresh wire until the end of the test.
+func start(t *testing.T, o jsonrpc.Options) (*jsonrpc.Peer, *wire) {
+	w := newWire()
+	p := jsonrpc.NewPeer(w, o)
+	t.Cleanup(func() { p.Close(errTestOver) })
+	return p, w
+}
+
+// outcome is what became of a call.
+type outcome struct {
+	result json.RawMessage
+	err    error
+}
+
+// begin starts a call and waits for it in a goroutine.
+func begin(t *testing.T, p *jsonrpc.Peer, ctx context.Context, method, params string) (*jsonrpc.Call, <-chan outcome) {
+	t.Helper()
+	c, err := p.Begin(method, json.RawMessage(params))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan outcome, 1)
+	go func() {
+		result, err := c.Wait(ctx)
+		got <- outcome{result, err}
+	}()
+	return c, got
+}
+
+// cancellable is a context with a cancel that takes words.
+func cancellable() (context.Context, func(reason string)) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	return ctx, func(reason string) { cancel(errors.New(reason)) }
+}
+
+// engineGoroutines counts the goroutines that are in code of the package, those of this test excepted.
+func engineGoroutines() int {
+	buf := make([]byte, 1<<20)
+	n := 0
+	for _, stack := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		if strings.Contains(stack, "/hub/jsonrpc.(") {
+			n++
+		}
+	}
+	return n
+}
+
+// desk is a request handler that holds requests until the test answers them.
+type desk struct {
+	mu   sync.Mutex // guards open, ended
+	open map[string]chan string
+	over []string // "id: cause" of the requests whose context ended
+}
+
+func (d *desk) handle(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
+	answer := make(chan string, 1)
+	d.mu.Lock()
+	if d.open == nil {
+		d.open = make(map[string]chan string)
+	}
+	d.open[r.ID.String()] = answer
+	d.mu.Unlock()
+	select {
+	case a := <-answer:
+		return json.RawMessage(a), nil
+	case <-ctx.Done():
+		d.mu.Lock()
+		d.over = append(d.over, r.ID.String()+": "+context.Cause(ctx).Error())
+		d.mu.Unlock()
+		return json.RawMessage(`{"action":"accept","content":{"secret":"form data"}}`), nil
+	}
+}
+
+func (d *desk) answer(t *testing.T, id, result string) {
+	t.Helper()
+	d.mu.Lock()
+	answer := d.open[id]
+	d.mu.Unlock()
+	if answer == nil {
+		t.Fatalf("no request %s is open", id)
+	}
+	answer <- result
+}
+
+func (d *desk) ended() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.over)
+}
+
+func ask(id, method string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{}}`
+}
+
+func withdraw(id, reason string) string {
+	return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"` + reason + `"}}`
+}
+
+func answered(id, result string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"result":` + result + `}`
+}
+
+func called(id, method string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `"}`
+}
+
+func cancelled(id, reason string) string {
+	return withdraw(id, reason)
+}
+
+func note(method, params string) string {
+	return `{"jsonrpc":"2.0","method":"` + method + `","params":` + params + `}`
+}
+
+func check(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func isCancelled(t *testing.T, err error, cause string, sent bool) {
+	t.Helper()
+	var c *jsonrpc.CancelledError
+	if !errors.As(err, &c) || c.Sent != sent || !strings.Contains(c.Cause.Error(), cause) {
+		t.Fatalf("error %v (%T), want a CancelledError of %q with sent %v", err, err, cause, sent)
+	}
+}
