@@ -1,0 +1,205 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+const methodCallTool = "tools/call"
+
+// CallRequest is one tool call. It must not be changed while the call runs.
+type CallRequest struct {
+	Tag       any                        // the caller's own handle, untouched
+	Name      string                     // the tool, as the server spells it
+	Arguments json.RawMessage            // a JSON object, sent as it is; nil sends {}
+	Meta      map[string]json.RawMessage // further keys of _meta; those of the protocol itself are the session's
+	// OnWire hears of the wire id of each round. It is called before any progress of that round is delivered and before CallTool can return.
+	OnWire func(id jsonrpc.ID)
+	// OnProgress hears of progress in order, on the delivery goroutine; never after CallTool has returned. Without it no progress is asked for.
+	OnProgress func(p Progress)
+	// OnWaiting hears true when a round has ended in questions to a person, and false when the retry starts.
+	OnWaiting func(waiting bool)
+}
+
+// CallResult is a tool's result.
+type CallResult struct {
+	Raw     json.RawMessage // exactly as it came
+	IsError bool            // the tool itself reports a failure
+	Rounds  int             // requests sent; 1 without questions
+}
+
+// openCall is a call from CallTool's start to its end.
+type openCall struct {
+	req    *CallRequest
+	onWire bool // guarded by Session.mu: a request of it is on its way
+
+	// gate keeps progress in step with the round: it waits until OnWire was called, and none follows once the round is over.
+	// Nothing under it may block, OnWire and OnProgress included.
+	gate  sync.Mutex
+	token string // of the running round, as JSON text; "" when none
+}
+
+func (c *openCall) deliver(token string, p Progress) {
+	c.gate.Lock()
+	defer c.gate.Unlock()
+	if c.token == token {
+		c.req.OnProgress(p)
+	}
+}
+
+// CallTool calls a tool and goes through all rounds that the server asks for. When ctx ends, the round on the wire is cancelled with the reason
+// that is in context.Cause(ctx), open questions end with that cause, and nothing is retried.
+//
+// Errors: *jsonrpc.Error (the server's own), *jsonrpc.CancelledError (ctx ended; the cause is inside), *jsonrpc.ClosedError,
+// *DeclinedError, *ProtocolError, *ArgumentsError (nothing was sent), or what jsonrpc has for answers that are too large and queues that are full.
+func (s *Session) CallTool(ctx context.Context, c *CallRequest) (*CallResult, error) {
+	if c.Arguments != nil && !isObject(c.Arguments) {
+		return nil, &ArgumentsError{Text: "the arguments are no JSON object"}
+	}
+	for k, v := range c.Meta {
+		if !json.Valid(v) {
+			return nil, &ArgumentsError{Text: fmt.Sprintf("the value of _meta key %q is no JSON", printable(k))}
+		}
+	}
+	call := &openCall{req: c}
+	s.mu.Lock()
+	s.calls[call] = struct{}{}
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.calls, call)
+		s.mu.Unlock()
+	}()
+
+	var in inputs
+	for {
+		raw, declared, err := s.round(ctx, call, in)
+		in.rounds++
+		var again bool
+		if err != nil {
+			again, err = s.urlRequired(ctx, call, &in, declared, err)
+		} else {
+			again, err = s.inputRequired(ctx, call, &in, declared, raw)
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case !again:
+			return &CallResult{Raw: raw, IsError: in.isError, Rounds: in.rounds}, nil
+		case in.rounds > s.o.MaxRounds:
+			return nil, &ProtocolError{Text: fmt.Sprintf("the server asked for more than %d further rounds of one call", s.o.MaxRounds)}
+		}
+	}
+}
+
+// round sends the request once and waits for its answer. It returns what the request declared.
+func (s *Session) round(ctx context.Context, call *openCall, in inputs) (json.RawMessage, Capabilities, error) {
+	if ctx.Err() != nil {
+		return nil, Capabilities{}, &jsonrpc.CancelledError{Cause: context.Cause(ctx)}
+	}
+	token := s.takeToken(call)
+	defer s.dropToken(call, token)
+	params, declared := s.callParams(call.req, in, token)
+
+	call.gate.Lock()
+	call.token = token
+	sent, err := s.peer.Begin(methodCallTool, params)
+	if err == nil && call.req.OnWire != nil {
+		call.req.OnWire(sent.ID())
+	}
+	call.gate.Unlock()
+	if err != nil {
+		return nil, declared, err
+	}
+	raw, err := sent.Wait(ctx)
+	return raw, declared, err
+}
+
+// takeToken makes the progress token of a round and puts the call on the wire's side of the books. Tokens must be unique among the active requests
+// (basic/utilities/progress). They are strings: a string comes back from any JSON library as it was.
+func (s *Session) takeToken(call *openCall) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	call.onWire = true
+	if call.req.OnProgress == nil {
+		return ""
+	}
+	s.tokens++
+	token := `"p` + strconv.FormatUint(s.tokens, 10) + `"`
+	s.progress[token] = call
+	return token
+}
+
+func (s *Session) dropToken(call *openCall, token string) {
+	s.mu.Lock()
+	call.onWire = false
+	delete(s.progress, token)
+	s.mu.Unlock()
+	call.gate.Lock()
+	call.token = ""
+	call.gate.Unlock()
+}
+
+func (s *Session) callParams(c *CallRequest, in inputs, token string) (json.RawMessage, Capabilities) {
+	arguments := c.Arguments
+	if arguments == nil {
+		arguments = json.RawMessage("{}") // optional by the schema, and missed by some servers
+	}
+	meta, declared := s.requestMeta(c.Meta, token)
+	o := newObject(len(c.Name) + len(arguments) + len(meta) + len(in.responses) + len(in.state) + 96)
+	o.text("name", c.Name)
+	o.raw("arguments", oneLine(arguments))
+	if in.responses != nil {
+		o.raw("inputResponses", in.responses)
+	}
+	if in.state != nil {
+		o.raw("requestState", in.state)
+	}
+	if meta != nil {
+		o.raw("_meta", meta)
+	}
+	return o.end(), declared
+}
+
+// onlyCall is the call on the wire when there is exactly one: the one thing that a legacy message tells about what led to it.
+func (s *Session) onlyCall() *CallRequest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var only *CallRequest
+	for c := range s.calls {
+		if !c.onWire {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = c.req
+	}
+	return only
+}
+
+// interrupted is what a call fails with when it may not go on: its caller has ended it, or the link is gone. nil when it may.
+func (s *Session) interrupted(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return &jsonrpc.CancelledError{Cause: context.Cause(ctx)}
+	}
+	if s.over.Err() != nil {
+		return closedError(context.Cause(s.over))
+	}
+	return nil
+}
+
+// rpcError is the server's own error in err, nil when it is another one.
+func rpcError(err error) *jsonrpc.Error {
+	var e *jsonrpc.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
+}

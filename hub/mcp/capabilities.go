@@ -1,0 +1,68 @@
+package mcp
+
+// Capabilities is what the client side can serve at this moment. A capability that needs a person is only declared while somebody
+// can be asked.
+type Capabilities struct {
+	Roots           bool
+	Sampling        bool
+	SamplingTools   bool // tool use within sampling; counts only together with Sampling
+	ElicitationForm bool
+	ElicitationURL  bool
+}
+
+// at is the part of c that exists in a revision: what a peer of that revision may use.
+// Elicitation came with 2025-06-18, its URL mode and tools in sampling with 2025-11-25 (changelogs of these revisions).
+func (c Capabilities) at(revision string) Capabilities {
+	if !c.Sampling {
+		c.SamplingTools = false
+	}
+	if revision < Revision20251125 {
+		c.SamplingTools = false
+		c.ElicitationURL = false
+	}
+	if revision < Revision20250618 {
+		c.ElicitationForm = false
+	}
+	return c
+}
+
+// appendTo writes c as the ClientCapabilities object of a revision.
+func (c Capabilities) appendTo(b []byte, revision string) []byte {
+	c = c.at(revision)
+	b = append(b, '{')
+	first := true
+	member := func(text string) {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(b, text...)
+	}
+	if c.Roots {
+		// 2026-07-28 has no notifications/roots/list_changed: a server asks for roots whenever it needs them.
+		if revision >= Revision20260728 {
+			member(`"roots":{}`)
+		} else {
+			member(`"roots":{"listChanged":true}`)
+		}
+	}
+	if c.Sampling {
+		if c.SamplingTools {
+			member(`"sampling":{"tools":{}}`)
+		} else {
+			member(`"sampling":{}`)
+		}
+	}
+	switch {
+	case !c.ElicitationForm && !c.ElicitationURL:
+	case revision < Revision20251125:
+		member(`"elicitation":{}`)
+	case c.ElicitationForm && c.ElicitationURL:
+		member(`"elicitation":{"form":{},"url":{}}`)
+	case c.ElicitationForm:
+		member(`"elicitation":{"form":{}}`)
+	default:
+		member(`"elicitation":{"url":{}}`)
+	}
+	return append(b, '}')
+}

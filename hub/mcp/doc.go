@@ -1,0 +1,12 @@
+// Package mcp speaks the Model Context Protocol as a client: one [Session] over one open connection to one server.
+//
+// Here live the two eras and the five revisions, the start (server/discover with its fallback, or initialize), capabilities, tool calls with
+// their progress, multi round-trip requests, URL elicitation that a server requires, questions that a server asks, logging,
+// and the listen stream.
+//
+// What does not live here: message framing, ids, cancellation mechanics and ordered delivery (hub/jsonrpc); processes and HTTP
+// (hub/transport); who may call what, who is asked, and for how long (hub). A session asks its [Handler] and believes the answer.
+//
+// A session starts no goroutine for an outgoing call. It owns one for the link's end, one for the listen stream of a modern server, and
+// one for each question of a round; all of them are waited for by Close or by the call that started them.
+package mcp

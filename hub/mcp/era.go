@@ -1,0 +1,56 @@
+package mcp
+
+import "slices"
+
+// Era is the family of revisions that a server speaks. The zero value means that nobody knows yet.
+type Era int
+
+const (
+	// Legacy is 2024-11-05 to 2025-11-25: initialize, and requests in both directions.
+	Legacy Era = iota + 1
+	// Modern is 2026-07-28: server/discover, _meta on each request, and no requests from the server.
+	Modern
+)
+
+// String is the era's word in settings and logs: "legacy", "modern", or "unknown".
+func (e Era) String() string {
+	switch e {
+	case Legacy:
+		return "legacy"
+	case Modern:
+		return "modern"
+	}
+	return "unknown"
+}
+
+// The revisions that this client speaks.
+const (
+	Revision20241105 = "2024-11-05"
+	Revision20250326 = "2025-03-26"
+	Revision20250618 = "2025-06-18"
+	Revision20251125 = "2025-11-25"
+	Revision20260728 = "2026-07-28"
+)
+
+// Values of Options.Era.
+const (
+	EraAuto   = "auto"
+	EraLegacy = "legacy"
+	EraModern = "modern"
+)
+
+// Oldest first: revisions are dates, so they also compare as strings.
+var (
+	legacyRevisions = []string{Revision20241105, Revision20250326, Revision20250618, Revision20251125}
+	modernRevisions = []string{Revision20260728}
+)
+
+// bestMutual is the newest of ours that the peer lists too, "" when there is none.
+func bestMutual(ours, theirs []string) string {
+	for _, r := range slices.Backward(ours) {
+		if slices.Contains(theirs, r) {
+			return r
+		}
+	}
+	return ""
+}

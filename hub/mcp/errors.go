@@ -1,0 +1,113 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// DeclinedError ends a call whose server asked for something that a person refused and that the protocol cannot refuse on the wire:
+// sampling within a multi round-trip request, or a URL that the server requires.
+type DeclinedError struct {
+	Kind   QuestionKind
+	Action Action // Decline or Dismiss
+}
+
+func (e *DeclinedError) Error() string {
+	verb := "declined"
+	if e.Action == Dismiss {
+		verb = "dismissed"
+	}
+	return fmt.Sprintf("the call ended because its %s question was %s", e.Kind, verb)
+}
+
+// ProtocolError says that the server answered something that its revision does not allow.
+type ProtocolError struct{ Text string }
+
+func (e *ProtocolError) Error() string { return e.Text }
+
+// ArgumentsError says that what the caller handed in cannot be sent. Nothing was sent.
+type ArgumentsError struct{ Text string }
+
+func (e *ArgumentsError) Error() string { return e.Text }
+
+// StartError says why a session did not come up, with the server's exit status and last words where they are known.
+type StartError struct {
+	Server string
+	Stage  string // "open", "server/discover" or "initialize"
+	Err    error
+	Ended  string // from Link.Ended; "" when unknown
+}
+
+func (e *StartError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "server %q did not start: %s: %s", e.Server, e.Stage, inWords(e.Err))
+	if e.Ended != "" {
+		b.WriteString("; ")
+		b.WriteString(e.Ended)
+	}
+	return b.String()
+}
+
+func (e *StartError) Unwrap() error { return e.Err }
+
+// inWords is err's text, with the words of a server bounded.
+func inWords(err error) string {
+	if refusal := rpcError(err); refusal != nil {
+		return fmt.Sprintf("the server answered with error %d: %s", refusal.Code, printable(refusal.Message))
+	}
+	return err.Error()
+}
+
+// EndedError says that a session that had come up is over.
+type EndedError struct {
+	Server string
+	Err    error
+	Ended  string // from Link.Ended; "" when unknown
+}
+
+func (e *EndedError) Error() string {
+	text := fmt.Sprintf("the connection to server %q ended: %v", e.Server, e.Err)
+	if e.Ended != "" {
+		text += "; " + e.Ended
+	}
+	return text
+}
+
+func (e *EndedError) Unwrap() error { return e.Err }
+
+// ElicitationCompleted ends the questions about a URL that the server reports as done (notifications/elicitation/complete, 2025-11-25).
+type ElicitationCompleted struct{ ElicitationID string }
+
+func (e *ElicitationCompleted) Error() string { return "the server reports that the page is done with" }
+
+// SiblingError ends the open questions of a round when another question of that round has ended the whole call.
+type SiblingError struct{ Err error }
+
+func (e *SiblingError) Error() string {
+	return "another question of the same call ended it: " + e.Err.Error()
+}
+
+func (e *SiblingError) Unwrap() error { return e.Err }
+
+// maxTextRunes bounds text of a peer that goes into errors and logs.
+const maxTextRunes = 256
+
+// printable bounds a peer's text and escapes what does not print, so that it can neither fill nor forge a log or an error.
+func printable(s string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n == maxTextRunes {
+			b.WriteString("…")
+			break
+		}
+		n++
+		if !unicode.IsPrint(r) {
+			fmt.Fprintf(&b, "\\u%04x", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

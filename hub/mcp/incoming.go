@@ -1,0 +1,71 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+// codeRejected is the answer to a sampling request that a person has refused (client/sampling, "Error Handling", all legacy revisions).
+const codeRejected = -1
+
+// handleRequest answers one request of a legacy server, in a goroutine of its own: a question may stay open for as long as a person thinks,
+// and pings pass it by. When ctx ends because the server has withdrawn the request, jsonrpc writes nothing, whatever is returned here.
+func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
+	declared := s.state.Load().declared
+	switch r.Method {
+	case methodPing:
+		return json.RawMessage("{}"), nil
+	case methodRoots:
+		if !declared.Roots {
+			return nil, refusalOf(errUndeclared)
+		}
+		return s.rootsResult(ctx)
+	case methodSampling, methodElicitation:
+		q, err := readQuestion(r.Method, r.Params, declared)
+		if err != nil {
+			return nil, refusalOf(err)
+		}
+		q.WireID = r.ID
+		q.Call = s.onlyCall()
+		return s.answerRequest(ctx, q)
+	}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
+}
+
+func (s *Session) answerRequest(ctx context.Context, q *Question) (json.RawMessage, error) {
+	a, err := s.o.Handler.Ask(ctx, q)
+	if err == nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err == nil {
+		var result json.RawMessage
+		if result, err = legacyResult(q.Kind, a); err == nil {
+			return result, nil
+		}
+	}
+	var refusal *jsonrpc.Error
+	if errors.As(err, &refusal) {
+		return nil, refusal
+	}
+	if ctx.Err() == nil {
+		s.log.Warn("a question of the server could not be answered", "kind", q.Kind.String(), "id", q.WireID.String(), "error", printable(err.Error()))
+	}
+	return nil, err
+}
+
+// legacyResult keeps the three ways to end a question apart on the wire: elicitation has an action for each, sampling a result and one error code.
+func legacyResult(kind QuestionKind, a Answer) (json.RawMessage, error) {
+	if kind != Sampling {
+		return elicitationResult(kind, a)
+	}
+	switch a.Action {
+	case Accept:
+		return samplingResult(a)
+	case Decline:
+		return nil, &jsonrpc.Error{Code: codeRejected, Message: "the user declined the sampling request"}
+	}
+	return nil, &jsonrpc.Error{Code: codeRejected, Message: "the user dismissed the sampling request"}
+}

@@ -1,0 +1,170 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// inputs is what a round carries to the next one of its call (2026-07-28 basic/patterns/mrtr).
+type inputs struct {
+	rounds    int             // requests sent so far
+	isError   bool            // of the last result
+	shed      int             // results in a row that asked for nothing but another try
+	responses json.RawMessage // inputResponses; nil when none
+	state     json.RawMessage // requestState, byte for byte; nil when none
+}
+
+// A result that asks for nothing but another try sheds load: the retries wait, and there are few of them.
+const (
+	shedDelay = 250 * time.Millisecond
+	maxShed   = 3
+)
+
+// inputRequired looks at a result. When it asks for input, its questions are asked, and the next round's inputs are set.
+// Legacy revisions have no resultType: whatever a legacy server puts there is its own business.
+func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs, declared Capabilities, raw json.RawMessage) (again bool, err error) {
+	var resultType, requests, state json.RawMessage
+	object := eachMember(raw, func(name []byte, value json.RawMessage) bool {
+		switch string(name) {
+		case "isError":
+			in.isError = string(value) == "true"
+		case "resultType":
+			resultType = value
+		case "inputRequests":
+			requests = value
+		case "requestState":
+			state = value
+		}
+		return true
+	})
+	if !object {
+		return false, &ProtocolError{Text: "the result of the call is no JSON object"}
+	}
+	if s.state.Load().era != Modern || resultType == nil {
+		return false, nil
+	}
+	switch kind := stringOf(resultType); kind {
+	case "complete":
+		return false, nil
+	case "input_required":
+	case "task":
+		return false, &ProtocolError{Text: `the server answered with a task (resultType "task"), and this client has declared no tasks`}
+	default:
+		return false, &ProtocolError{Text: fmt.Sprintf("the server answered with the unknown resultType %q", printable(string(resultType)))}
+	}
+	if in.rounds > s.o.MaxRounds {
+		return true, nil // too many: nobody is asked any more
+	}
+	asked, err := readInputRequests(requests, declared)
+	if err != nil {
+		return false, err
+	}
+	in.responses, in.state = nil, nil
+	if state != nil && !isNull(state) { // null is no string, so it is not there
+		in.state = state
+	}
+	if len(asked) == 0 {
+		return true, s.waitShed(ctx, in)
+	}
+	in.shed = 0
+	in.responses, err = s.answerAll(ctx, call, asked)
+	return true, err
+}
+
+func (s *Session) waitShed(ctx context.Context, in *inputs) error {
+	if in.shed == maxShed {
+		return &ProtocolError{Text: fmt.Sprintf("the server asked %d times in a row for another try without a question", maxShed+1)}
+	}
+	timer := time.NewTimer(shedDelay << in.shed)
+	defer timer.Stop()
+	in.shed++
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-s.over.Done():
+	}
+	return s.interrupted(ctx)
+}
+
+// inputRequest is one entry of inputRequests; question is nil for roots/list.
+type inputRequest struct {
+	key      string
+	question *Question
+}
+
+// readInputRequests reads and checks all of them before anybody is asked. A server MUST NOT ask for what the request did not declare.
+func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputRequest, error) {
+	if raw == nil || isNull(raw) {
+		return nil, nil
+	}
+	var out []inputRequest
+	var bad error
+	object := eachMember(raw, func(name []byte, entry json.RawMessage) bool {
+		key := string(name)
+		method := stringOf(member(entry, "method"))
+		if method == methodRoots {
+			if !declared.Roots {
+				bad = errUndeclared
+				return false
+			}
+			out = append(out, inputRequest{key: key})
+			return true
+		}
+		q, err := readQuestion(method, append(json.RawMessage(nil), member(entry, "params")...), declared)
+		if err != nil {
+			bad = fmt.Errorf("%s: %w", printable(method), err)
+			return false
+		}
+		q.InputKey = key
+		out = append(out, inputRequest{key: key, question: q})
+		return true
+	})
+	if !object {
+		return nil, &ProtocolError{Text: "the inputRequests of the server are no JSON object"}
+	}
+	if bad != nil {
+		return nil, &ProtocolError{Text: "the server asked for an input that cannot be given: " + bad.Error()}
+	}
+	return out, nil
+}
+
+// answerAll answers all requests of a round at once and returns the inputResponses. There is no error form in them: a refused sampling
+// request ends the whole call, whatever else was answered.
+func (s *Session) answerAll(ctx context.Context, call *openCall, asked []inputRequest) (json.RawMessage, error) {
+	results := make([]json.RawMessage, len(asked))
+	people := false
+	for _, a := range asked {
+		people = people || a.question != nil
+	}
+	err := s.askAll(ctx, call, people, len(asked), func(ctx context.Context, i int) (err error) {
+		results[i], err = s.answerInput(ctx, call, asked[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := newObject(256)
+	for i, a := range asked {
+		out.raw(a.key, results[i])
+	}
+	return out.end(), nil
+}
+
+func (s *Session) answerInput(ctx context.Context, call *openCall, r inputRequest) (json.RawMessage, error) {
+	if r.question == nil {
+		return s.rootsResult(ctx)
+	}
+	r.question.Call = call.req
+	a, err := s.o.Handler.Ask(ctx, r.question)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.question.Kind != Sampling:
+		return elicitationResult(r.question.Kind, a)
+	case a.Action != Accept:
+		return nil, &DeclinedError{Kind: Sampling, Action: a.Action}
+	}
+	return samplingResult(a)
+}

@@ -1,0 +1,137 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+const (
+	methodProgress            = "notifications/progress"
+	methodMessage             = "notifications/message"
+	methodToolsChanged        = "notifications/tools/list_changed"
+	methodElicitationComplete = "notifications/elicitation/complete"
+	methodAcknowledged        = "notifications/subscriptions/acknowledged"
+)
+
+// Progress is one progress notification of a call. Progress rises; Total counts only with HasTotal.
+type Progress struct {
+	Progress float64
+	Total    float64
+	HasTotal bool
+	Message  string // since 2025-03-26; untrusted
+}
+
+// classify says what may be lost while the delivery is behind: old progress of a call, and log messages.
+func classify(n *jsonrpc.Notification) (jsonrpc.Class, string) {
+	switch n.Method {
+	case methodProgress:
+		if v := member(n.Params, "progress"); len(v) > 0 && (v[0] == '-' || v[0] >= '0' && v[0] <= '9') {
+			return jsonrpc.Coalesce, string(member(n.Params, "progressToken"))
+		}
+		return jsonrpc.Lossy, "" // malformed: it must not push out what is well-formed
+	case methodMessage:
+		return jsonrpc.Lossy, ""
+	}
+	return jsonrpc.MustDeliver, ""
+}
+
+// handleNotification runs on the delivery goroutine: what comes behind waits for it.
+func (s *Session) handleNotification(n *jsonrpc.Notification) {
+	switch n.Method {
+	case methodProgress:
+		s.progressed(n.Params)
+	case methodMessage:
+		s.logged(n.Params)
+	case methodToolsChanged:
+		s.o.Handler.ToolsChanged()
+	case methodAcknowledged:
+		if s.listen.acknowledged(s, n.Params) {
+			// What changed between two listen streams was told to nobody.
+			s.o.Handler.ToolsChanged()
+		}
+	case methodElicitationComplete:
+		s.elicitationCompleted(n.Params)
+		s.o.Handler.Noticed(n.Method)
+	default:
+		s.o.Handler.Noticed(printable(n.Method))
+	}
+}
+
+// progressed finds the call by the exact text of the token: 1 and "1" are two tokens. Progress of calls that are over and of
+// tokens that nobody gave out is ignored.
+func (s *Session) progressed(params json.RawMessage) {
+	var p struct {
+		Token    json.RawMessage `json:"progressToken"`
+		Progress *float64        `json:"progress"`
+		Total    *float64        `json:"total"`
+		Message  string          `json:"message"`
+	}
+	if json.Unmarshal(params, &p) != nil || p.Progress == nil {
+		return
+	}
+	s.mu.Lock()
+	call := s.progress[string(p.Token)]
+	s.mu.Unlock()
+	if call == nil {
+		return
+	}
+	out := Progress{Progress: *p.Progress, Message: p.Message}
+	if p.Total != nil {
+		out.Total, out.HasTotal = *p.Total, true
+	}
+	call.deliver(string(p.Token), out)
+}
+
+func (s *Session) logged(params json.RawMessage) {
+	m := LogMessage{
+		Level:  stringOf(member(params, "level")),
+		Logger: stringOf(member(params, "logger")),
+		Data:   member(params, "data"),
+	}
+	if m.Level == "" && m.Data == nil {
+		return
+	}
+	s.o.Handler.Logged(m)
+}
+
+// completion waits for one elicitation to be reported as done.
+type completion struct {
+	id  string
+	end context.CancelCauseFunc
+}
+
+// elicitationCompleted ends the questions about one URL. 2025-11-25 client/elicitation: unknown and completed ids MUST be ignored.
+func (s *Session) elicitationCompleted(params json.RawMessage) {
+	id := stringOf(member(params, "elicitationId"))
+	var taken []*completion
+	s.mu.Lock()
+	for c := range s.completions {
+		if c.id == id {
+			taken = append(taken, c)
+			delete(s.completions, c)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range taken {
+		c.end(&ElicitationCompleted{ElicitationID: id})
+	}
+}
+
+// untilCompleted is a context that ends with *ElicitationCompleted when the server reports the elicitation as done. stop must be called.
+func (s *Session) untilCompleted(ctx context.Context, id string) (out context.Context, stop func()) {
+	out, end := context.WithCancelCause(ctx)
+	c := &completion{id: id, end: end}
+	if id != "" {
+		s.mu.Lock()
+		s.completions[c] = struct{}{}
+		s.mu.Unlock()
+	}
+	return out, func() {
+		s.mu.Lock()
+		delete(s.completions, c)
+		s.mu.Unlock()
+		end(errQuestionOver)
+	}
+}

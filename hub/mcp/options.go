@@ -1,0 +1,174 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+// Defaults of Options.
+const (
+	DefaultProbeTimeout = 5 * time.Second
+	DefaultMaxRounds    = 10
+)
+
+// Options says how to reach a server and who answers its questions. Open and Handler are required.
+type Options struct {
+	// Server is the hub's own name of the server; what a server says of itself is never used to tell servers apart.
+	Server string
+	// Open opens the link. It is called once, and a second time when a server exits on the era probe.
+	Open Opener
+	// Era is EraAuto (also ""), EraLegacy or EraModern.
+	Era string
+	// Remembered is what an earlier connection found. Legacy skips the probe; Modern probes without the time limit.
+	Remembered Era
+	// ProbeTimeout bounds the wait for the answer to the probe; 0 means DefaultProbeTimeout.
+	ProbeTimeout time.Duration
+	// Client is sent as clientInfo.
+	Client Implementation
+	// Capabilities is asked once at initialize (legacy) and for each request (modern); nil means none. It must not block and must
+	// be safe for concurrent use.
+	Capabilities func() Capabilities
+	Handler      Handler
+	Logger       *slog.Logger // nil discards
+	// MaxRounds bounds how often one call is retried after questions of its server; 0 means DefaultMaxRounds.
+	MaxRounds int
+	// MaxIncoming and StallLimit are handed to jsonrpc; 0 means its defaults.
+	MaxIncoming int
+	StallLimit  time.Duration
+}
+
+// Implementation names a program (clientInfo, serverInfo).
+type Implementation struct {
+	Name    string `json:"name"`
+	Title   string `json:"title,omitempty"`
+	Version string `json:"version"`
+}
+
+// Handler answers what a server asks and hears what it tells. Its methods are called from several goroutines at once, except Logged,
+// ToolsChanged and Noticed, which come in the order of the wire from one goroutine and must not block.
+type Handler interface {
+	// Ask puts a sampling or elicitation question to a person and returns the answer. When ctx ends it must return soon;
+	// what it returns then is not used. context.Cause(ctx) tells why: *jsonrpc.WithdrawnError (the server took the question back),
+	// *jsonrpc.ClosedError, *ElicitationCompleted, *SiblingError, or the cause of the call that led to the question.
+	// An error is internal trouble; the server then hears of an internal error without its text.
+	Ask(ctx context.Context, q *Question) (Answer, error)
+	// Roots is the list of the workspace's roots.
+	Roots(ctx context.Context) []Root
+	// Logged is a log message of the server.
+	Logged(m LogMessage)
+	// ToolsChanged says that the list of tools may be another one now.
+	ToolsChanged()
+	// Noticed is any other notification, by method.
+	Noticed(method string)
+	// LateResponse says that the server has answered a request that was cancelled before; the answer was dropped. It is called by the
+	// reading goroutine and must not block.
+	LateResponse(id jsonrpc.ID)
+}
+
+// QuestionKind is what a server asks for.
+type QuestionKind int
+
+const (
+	// Sampling asks for a completion of the host's model.
+	Sampling QuestionKind = iota + 1
+	// ElicitationForm asks for the fields of a form.
+	ElicitationForm
+	// ElicitationURL asks for consent to open a page in an outside browser.
+	ElicitationURL
+)
+
+// String is the kind's word in logs and errors.
+func (k QuestionKind) String() string {
+	switch k {
+	case Sampling:
+		return "sampling"
+	case ElicitationForm:
+		return "elicitation form"
+	case ElicitationURL:
+		return "elicitation url"
+	}
+	return "unknown"
+}
+
+// Question is one question of a server. All of its text is untrusted.
+type Question struct {
+	Kind   QuestionKind
+	WireID jsonrpc.ID // the server's request; zero when the question came within a result or an error
+	// InputKey is the question's key in the inputRequests of a modern result, "" otherwise.
+	InputKey string
+	// Payload is the params of the request exactly as they came.
+	Payload json.RawMessage
+	// Message, URL, ElicitationID and Schema are read from Payload for convenience. The message of a sampling question is its system prompt;
+	// the schema of a form that came without one has no properties.
+	Message       string
+	URL           string
+	ElicitationID string
+	Schema        json.RawMessage
+	// Call is the call that led to the question, where that is known: exactly for a question within a result or an error; for a request
+	// of a legacy server it is the one call on the wire, and nil when there is none or more than one.
+	Call *CallRequest
+	// Waiting is the second question about a URL that a server requires (-32042): consent was given, now somebody works in the outside browser.
+	// Accept means "I have finished". ctx ends with *ElicitationCompleted when the server says that it is done.
+	Waiting bool
+}
+
+// Action is how a person ended a question.
+type Action int
+
+const (
+	// Accept is an answer: a completion, a filled form, consent.
+	Accept Action = iota + 1
+	// Decline is an explicit no.
+	Decline
+	// Dismiss closes the question without a choice; elicitation calls it "cancel".
+	Dismiss
+)
+
+// String is the action's word on the wire of elicitation.
+func (a Action) String() string {
+	switch a {
+	case Accept:
+		return "accept"
+	case Decline:
+		return "decline"
+	case Dismiss:
+		return "cancel"
+	}
+	return "unknown"
+}
+
+// Answer is a person's answer. Content is the elicitation's content object or the whole sampling result, sent as it is; only with Accept.
+type Answer struct {
+	Action  Action
+	Content json.RawMessage
+}
+
+// Root is a directory or file that the server may work in; URI is a file: URI.
+type Root struct {
+	URI  string `json:"uri"`
+	Name string `json:"name,omitempty"`
+}
+
+// LogMessage is a log message of a server: untrusted, data exactly as it came.
+type LogMessage struct {
+	Level  string
+	Logger string
+	Data   json.RawMessage
+}
+
+// ServerInfo is what a server says of itself. All of it is untrusted.
+type ServerInfo struct {
+	Name         string
+	Title        string
+	Version      string
+	Instructions string
+	Capabilities json.RawMessage // exactly as they came
+
+	HasTools         bool
+	ToolsListChanged bool
+	Logging          bool
+}

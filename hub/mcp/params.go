@@ -1,0 +1,121 @@
+package mcp
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// The keys of _meta that the protocol reserves (2026-07-28 basic/index, "_meta").
+const (
+	metaProtocolVersion = "io.modelcontextprotocol/protocolVersion"
+	metaClientInfo      = "io.modelcontextprotocol/clientInfo"
+	metaCapabilities    = "io.modelcontextprotocol/clientCapabilities"
+	metaLogLevel        = "io.modelcontextprotocol/logLevel"
+	metaServerInfo      = "io.modelcontextprotocol/serverInfo"
+	metaSubscriptionID  = "io.modelcontextprotocol/subscriptionId"
+	metaProgressToken   = "progressToken"
+)
+
+// object writes a JSON object member by member. The values are JSON text.
+type object struct {
+	b     []byte
+	empty bool
+}
+
+func newObject(size int) *object {
+	return &object{b: append(make([]byte, 0, size), '{'), empty: true}
+}
+
+func (o *object) name(name string) {
+	if !o.empty {
+		o.b = append(o.b, ',')
+	}
+	o.empty = false
+	o.b = appendString(o.b, name)
+	o.b = append(o.b, ':')
+}
+
+func (o *object) raw(name string, value []byte) {
+	o.name(name)
+	o.b = append(o.b, value...)
+}
+
+func (o *object) text(name, value string) {
+	o.name(name)
+	o.b = appendString(o.b, value)
+}
+
+func (o *object) end() []byte { return append(o.b, '}') }
+
+// requestMeta is the _meta of one request: the caller's keys, then ours, which win. It returns nil when there is nothing to say, and what the
+// request declares to the server.
+//
+// A modern request MUST carry the protocol version and the client's capabilities and SHOULD name the client (2026-07-28 basic/index);
+// a modern server logs for a request only if that request carries a level.
+func (s *Session) requestMeta(given map[string]json.RawMessage, token string) ([]byte, Capabilities) {
+	n := s.state.Load()
+	modern := n.era == Modern
+	if len(given) == 0 && token == "" && !modern {
+		return nil, n.declared
+	}
+	size := 64
+	if modern {
+		size = 384
+	}
+	meta := newObject(size)
+	level := ""
+	if modern {
+		level = s.logLevel()
+	}
+	if len(given) > 0 {
+		for _, k := range slices.Sorted(maps.Keys(given)) {
+			if !ownMeta(k, modern, level) {
+				meta.raw(k, oneLine(given[k]))
+			}
+		}
+	}
+	if token != "" {
+		meta.raw(metaProgressToken, []byte(token))
+	}
+	declared := n.declared
+	if modern {
+		declared = s.capabilities().at(Revision20260728)
+		s.appendModernMeta(meta, declared, level)
+	}
+	return meta.end(), declared
+}
+
+func (s *Session) appendModernMeta(meta *object, declared Capabilities, level string) {
+	meta.text(metaProtocolVersion, Revision20260728)
+	meta.raw(metaClientInfo, s.clientInfo)
+	meta.name(metaCapabilities)
+	meta.b = declared.appendTo(meta.b, Revision20260728)
+	if level != "" {
+		meta.text(metaLogLevel, level)
+	}
+}
+
+func ownMeta(key string, modern bool, level string) bool {
+	switch key {
+	case metaProgressToken:
+		return true
+	case metaProtocolVersion, metaClientInfo, metaCapabilities:
+		return modern
+	case metaLogLevel:
+		return level != ""
+	}
+	return false
+}
+
+// plainParams is the params of a request that has none of its own but what is given: members as JSON text, in pairs.
+func (s *Session) plainParams(members ...string) json.RawMessage {
+	o := newObject(64)
+	for i := 0; i+1 < len(members); i += 2 {
+		o.raw(members[i], []byte(members[i+1]))
+	}
+	if meta, _ := s.requestMeta(nil, ""); meta != nil {
+		o.raw("_meta", meta)
+	}
+	return o.end()
+}

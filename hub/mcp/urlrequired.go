@@ -1,0 +1,73 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// codeURLRequired is URLElicitationRequired: 2025-11-25 alone has it (client/elicitation, "URL Elicitation Required Error"); 2026-07-28 removed it.
+const codeURLRequired = -32042
+
+// urlRequired looks at the error of a round. When it demands that URLs be opened first, consent is asked for, the end of the work in the outside
+// browser is waited for, and the call is tried again. Any other error is returned as it is.
+func (s *Session) urlRequired(ctx context.Context, call *openCall, in *inputs, declared Capabilities, err error) (again bool, _ error) {
+	refusal := rpcError(err)
+	if refusal == nil || refusal.Code != codeURLRequired || s.state.Load().revision != Revision20251125 || !declared.ElicitationURL {
+		return false, err
+	}
+	questions := readRequiredURLs(refusal.Data)
+	if len(questions) == 0 {
+		return false, err
+	}
+	if in.rounds > s.o.MaxRounds {
+		return true, nil // too many: nobody is asked any more
+	}
+	err = s.askAll(ctx, call, true, len(questions), func(ctx context.Context, i int) error {
+		return s.openURL(ctx, call, questions[i])
+	})
+	return true, err
+}
+
+// readRequiredURLs reads data.elicitations. One that is malformed makes the whole error a plain one: the call could not succeed.
+func readRequiredURLs(data json.RawMessage) []*Question {
+	var list []json.RawMessage
+	if json.Unmarshal(member(data, "elicitations"), &list) != nil {
+		return nil
+	}
+	var out []*Question
+	for _, raw := range list {
+		q, err := readElicitation(raw, Capabilities{ElicitationURL: true})
+		if err != nil {
+			return nil
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// openURL goes through the two questions about one URL. The server's word that it is done answers either of them.
+func (s *Session) openURL(ctx context.Context, call *openCall, q *Question) error {
+	ctx, stop := s.untilCompleted(ctx, q.ElicitationID)
+	defer stop()
+	for _, waiting := range []bool{false, true} {
+		ask := *q
+		ask.Call, ask.Waiting = call.req, waiting
+		a, err := s.o.Handler.Ask(ctx, &ask)
+		if done := (*ElicitationCompleted)(nil); errors.As(context.Cause(ctx), &done) {
+			return nil
+		}
+		switch {
+		case ctx.Err() != nil: // whatever was answered, nobody wants it any more
+			return context.Cause(ctx)
+		case err != nil:
+			return err
+		case a.Action == Decline || a.Action == Dismiss:
+			return &DeclinedError{Kind: ElicitationURL, Action: a.Action}
+		case a.Action != Accept:
+			return fmt.Errorf("an answer has no action")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+const requiredURLs = `{"elicitations":[{"mode":"url","message":"Sign in","url":"https://a.example/1","elicitationId":"e1"},` +
+	`{"mode":"url","message":"Pay","url":"https://a.example/2","elicitationId":"e2"}]}`
+
+// demanding is a server whose tool works once its URLs were opened, which is to say from the second call on.
+func demanding(option fakeserver.Option) *fakeserver.Server {
+	f := fakeserver.New(option)
+	calls := 0
+	f.Tool("t", func(c *fakeserver.CallContext) {
+		if calls++; calls == 1 {
+			c.ErrorData(codeURLRequired, "URL elicitation required", requiredURLs)
+			return
+		}
+		c.Text("paid")
+	})
+	return f
+}
+
+// TestURLElicitationRequired: consent to each, then one is finished by the person and the other by the server's word, then the call is tried again.
+func TestURLElicitationRequired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := demanding(fakeserver.WithRevision(Revision20251125))
+		causes := make(chan error, 1)
+		h := &recorder{ask: func(ctx context.Context, q *Question) (Answer, error) {
+			if q.Waiting && q.ElicitationID == "e2" {
+				return hang(causes)(ctx, q)
+			}
+			return Answer{Action: Accept}, nil
+		}}
+		s := connect(t, f, h)
+		var waits []bool
+		call := &CallRequest{Name: "t", Tag: 1, OnWaiting: func(w bool) { waits = append(waits, w) }}
+		out := begin(background, s, call)
+		synctest.Wait()
+		for _, q := range h.questions() {
+			if q.Kind != ElicitationURL || q.Call != call || !q.WireID.IsZero() || q.URL == "" {
+				t.Errorf("question %+v", q)
+			}
+		}
+		if n := len(h.questions()); n != 4 {
+			t.Fatalf("%d questions, want two of consent and two of waiting", n)
+		}
+		f.Notify(methodElicitationComplete, `{"elicitationId":"unknown"}`)
+		synctest.Wait()
+		if len(lines(f, methodCallTool)) != 1 {
+			t.Fatal("an unknown id has set the call going")
+		}
+		f.Notify(methodElicitationComplete, `{"elicitationId":"e2"}`)
+		o := finished(t, out)
+		if o.err != nil || o.result.Rounds != 2 {
+			t.Fatalf("got %+v, %v", o.result, o.err)
+		}
+		var done *ElicitationCompleted
+		if cause := <-causes; !errors.As(cause, &done) || done.ElicitationID != "e2" {
+			t.Errorf("the waiting question ended with %v", cause)
+		}
+		if len(waits) != 2 || !waits[0] || waits[1] {
+			t.Errorf("waiting %v", waits)
+		}
+		if sent := lines(f, methodCallTool); string(sent[0].Params) != string(sent[1].Params) || string(sent[0].ID) == string(sent[1].ID) {
+			t.Errorf("the retry differs: %+v", sent)
+		}
+		f.Notify(methodElicitationComplete, `{"elicitationId":"e2"}`)
+		synctest.Wait()
+	})
+}
+
+func TestURLElicitationRequiredDeclined(t *testing.T) {
+	for _, action := range []Action{Decline, Dismiss} {
+		for _, waiting := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				f := demanding(fakeserver.WithRevision(Revision20251125))
+				causes := make(chan error, 2)
+				s := connect(t, f, &recorder{ask: func(ctx context.Context, q *Question) (Answer, error) {
+					switch {
+					case q.ElicitationID == "e2":
+						return hang(causes)(ctx, q)
+					case q.Waiting == waiting:
+						return Answer{Action: action}, nil
+					}
+					return Answer{Action: Accept}, nil
+				}})
+				_, err := s.CallTool(background, &CallRequest{Name: "t"})
+				var declined *DeclinedError
+				if !errors.As(err, &declined) || declined.Kind != ElicitationURL || declined.Action != action {
+					t.Errorf("got %v", err)
+				}
+				var sibling *SiblingError
+				if cause := <-causes; !errors.As(cause, &sibling) {
+					t.Errorf("the other question ended with %v", cause)
+				}
+				if n := len(lines(f, methodCallTool)); n != 1 {
+					t.Errorf("%d calls", n)
+				}
+			})
+		}
+	}
+}
+
+// TestURLElicitationRequiredIsPlainElsewhere: other revisions have no such error, and one that is malformed or was not declared is a plain one.
+func TestURLElicitationRequiredIsPlainElsewhere(t *testing.T) {
+	for _, c := range []struct {
+		option fakeserver.Option
+		served Capabilities
+		data   string
+	}{
+		{fakeserver.WithRevision(Revision20250618), everything, requiredURLs},
+		{fakeserver.WithModern(), everything, requiredURLs},
+		{fakeserver.WithRevision(Revision20251125), Capabilities{ElicitationForm: true}, requiredURLs},
+		{fakeserver.WithRevision(Revision20251125), everything, `{"elicitations":[{"mode":"url","message":"x"}]}`},
+		{fakeserver.WithRevision(Revision20251125), everything, `{"elicitations":[]}`},
+		{fakeserver.WithRevision(Revision20251125), everything, ``},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := fakeserver.New(c.option)
+			f.Tool("t", func(call *fakeserver.CallContext) {
+				call.ErrorData(codeURLRequired, "URL elicitation required", c.data)
+			})
+			h := &recorder{ask: accepting(``)}
+			s := connect(t, f, h, func(o *Options) { o.Capabilities = func() Capabilities { return c.served } })
+			_, err := s.CallTool(background, &CallRequest{Name: "t"})
+			var e *jsonrpc.Error
+			if !errors.As(err, &e) || e.Code != codeURLRequired || len(h.questions()) != 0 {
+				t.Errorf("%s %+v: got %v, %d questions", s.Revision(), c.served, err, len(h.questions()))
+			}
+		})
+	}
+}
+
+func TestURLElicitationRequiredCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := demanding(fakeserver.WithRevision(Revision20251125))
+		causes := make(chan error, 2)
+		s := connect(t, f, &recorder{ask: hang(causes)})
+		ctx, cancel := context.WithCancelCause(background)
+		out := begin(ctx, s, &CallRequest{Name: "t"})
+		synctest.Wait()
+		why := &stopped{"enough"}
+		cancel(why)
+		var cancelled *jsonrpc.CancelledError
+		if o := finished(t, out); !errors.As(o.err, &cancelled) || cancelled.Sent {
+			t.Errorf("got %v", o.err)
+		}
+		for range 2 {
+			if cause := <-causes; cause != error(why) {
+				t.Errorf("a question ended with %v", cause)
+			}
+		}
+		if n := len(lines(f, methodCallTool)) + len(lines(f, "notifications/cancelled")); n != 1 {
+			t.Errorf("%d messages on the wire", n)
+		}
+	})
+}
+
+func TestURLElicitationRequiredTooOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeserver.New()
+		f.Tool("t", func(c *fakeserver.CallContext) { c.ErrorData(codeURLRequired, "again", requiredURLs) })
+		s := connect(t, f, &recorder{ask: accepting(``)}, func(o *Options) { o.MaxRounds = 3 })
+		_, err := s.CallTool(background, &CallRequest{Name: "t"})
+		var wrong *ProtocolError
+		if !errors.As(err, &wrong) || len(lines(f, methodCallTool)) != 4 {
+			t.Errorf("got %v after %d calls", err, len(lines(f, methodCallTool)))
+		}
+	})
+}
