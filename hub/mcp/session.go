@@ -145,6 +145,12 @@ func (s *Session) Close(cause error) error {
 	return err
 }
 
+// Ending is closed when the link has ended: calls fail from here on. What is left is cleaned up until Done.
+func (s *Session) Ending() <-chan struct{} { return s.over.Done() }
+
+// Broken tells whether the link has ended. It is true before any call fails of that, and before Ending is closed.
+func (s *Session) Broken() bool { return s.peer.Err() != nil }
+
 // Done is closed when the session is over and nothing of it is left.
 func (s *Session) Done() <-chan struct{} { return s.done }
 

@@ -1,0 +1,352 @@
+package hub_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// answers is a server with tools that answer at once.
+func answers(tools ...string) *fakeserver.Server {
+	s := fakeserver.New()
+	for _, name := range tools {
+		s.Tool(name, func(c *fakeserver.CallContext) { c.Text(name) })
+	}
+	return s
+}
+
+func yes(p hub.PromptInfo, scope hub.ApprovalScope) hub.PromptAnswer {
+	return hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Scope: scope}
+}
+
+// What the config says of a tool decides whether it runs, asks or is refused; deny wins, then the exact name, then the longest pattern.
+func TestPolicy(t *testing.T) {
+	for _, tc := range []struct{ name, entry, tool, want string }{
+		{"default", `"args":[]`, "read_a", "ask"},
+		{"exact allow", `"alwaysAllow":["read_a"]`, "read_a", "allow"},
+		{"exact allow of another", `"alwaysAllow":["read_b"]`, "read_a", "ask"},
+		{"glob allow", `"approvals":{"read_*":"allow"}`, "read_a", "allow"},
+		{"glob ask over allow all", `"approvals":{"*":"allow","read_*":"ask"}`, "read_a", "ask"},
+		{"exact allow over glob ask", `"approvals":{"read_*":"ask","read_a":"allow"}`, "read_a", "allow"},
+		{"deny", `"approvals":{"read_a":"deny"}`, "read_a", "deny"},
+		{"glob deny over exact allow", `"approvals":{"read_*":"deny","read_a":"allow"}`, "read_a", "deny"},
+		{"deny over alwaysAllow", `"alwaysAllow":["*"],"approvals":{"read_a":"deny"}`, "read_a", "deny"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := answers("read_a", "read_b")
+				w := newWorld(t, serversOf("s", s), "s:"+tc.entry)
+				v := w.everything()
+				c := w.call(hub.CallRequest{Server: "s", Tool: tc.tool})
+				synctest.Wait()
+				switch tc.want {
+				case "allow":
+					c.ok(t)
+					if n := len(eventsOf[*hub.PromptOpened](v)); n != 0 {
+						t.Errorf("%d prompts", n)
+					}
+				case "deny":
+					e := c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+					if e.Meta["setting"] != "approvals" || !strings.Contains(e.Message, "test.json:1") {
+						t.Errorf("%s %v", e.Message, e.Meta)
+					}
+					if w.starts("s") != 0 {
+						t.Error("the server was started for a call that is denied")
+					}
+				case "ask":
+					p := v.prompt()
+					if p.Approval.Tool.Name != tc.tool || p.Approval.Arguments != "{}" || toolCalls(s) != 0 {
+						t.Errorf("%+v", p.Approval)
+					}
+					v.answer(yes(p, hub.ScopeOnce))
+					c.ok(t)
+				}
+			})
+		})
+	}
+}
+
+// With policy ask and nobody who can be asked, the call fails at once, and says so.
+func TestNoApprover(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := answers("a")
+		w := newWorld(t, serversOf("s", s))
+		w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptSampling}})
+		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"}).want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
+		if e.Meta["request_id"] != "r1" || e.Meta["setting"] != "approvals" {
+			t.Errorf("%v", e.Meta)
+		}
+		if w.starts("s") != 0 {
+			t.Error("the server was started")
+		}
+	})
+}
+
+// A host that has asked itself says so; a denial of the config holds all the same.
+func TestPreapproved(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := answers("a", "b")
+		w := newWorld(t, serversOf("s", s), `s:"approvals":{"b":"deny"}`)
+		w.call(hub.CallRequest{Server: "s", Tool: "a", Preapproved: true}).ok(t)
+		w.call(hub.CallRequest{Server: "s", Tool: "b", Preapproved: true}).want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+		if n := toolCalls(s); n != 1 {
+			t.Errorf("%d calls reached the server", n)
+		}
+	})
+}
+
+// Once holds for one call, window until the window is gone, always for as long as the hub lives.
+func TestApprovalScopes(t *testing.T) {
+	for _, tc := range []struct {
+		name             string
+		scope            hub.ApprovalScope
+		again, afterward bool // does the next call ask; does one after the window has gone
+	}{
+		{"once", hub.ScopeOnce, true, true},
+		{"window", hub.ScopeWindow, false, true},
+		{"always", hub.ScopeAlways, false, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := answers("a", "b")
+				w := newWorld(t, serversOf("s", s))
+				v, other := w.everything(), w.everything()
+				asks := func(tool string, want bool) {
+					t.Helper()
+					before := len(eventsOf[*hub.PromptOpened](other))
+					c := w.call(hub.CallRequest{Server: "s", Tool: tool})
+					synctest.Wait()
+					if asked := len(eventsOf[*hub.PromptOpened](other)) > before; asked != want {
+						t.Errorf("tool %s: asked %v, want %v", tool, asked, want)
+					}
+					if !c.over() {
+						other.answer(yes(other.prompt(), hub.ScopeOnce))
+					}
+					c.ok(t)
+				}
+				c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
+				v.answer(yes(v.prompt(), tc.scope))
+				c.ok(t)
+				asks("a", tc.again)
+				asks("b", true) // an approval holds for one tool
+				v.win.Detach(true)
+				asks("a", tc.afterward)
+			})
+		})
+	}
+}
+
+// An approval for a window that has just gone is not kept.
+func TestWindowApprovalEndsWithItsWindow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := answers("a")
+		w := newWorld(t, serversOf("s", s))
+		for range 50 {
+			v, other := w.everything(), w.everything()
+			c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
+			p := v.prompt()
+			v.answer(yes(p, hub.ScopeWindow))
+			v.win.Detach(true) // while the call takes up its approval
+			c.ok(t)
+			c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
+			synctest.Wait()
+			if c.over() {
+				t.Fatal("an approval outlived its window")
+			}
+			other.answer(hub.PromptAnswer{PromptID: other.prompt().ID, Action: hub.ActionDecline})
+			c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+			other.win.Detach(true)
+		}
+	})
+}
+
+func TestAlwaysSurvivesRestart(t *testing.T) {
+	dir := t.TempDir()
+	for round := range 2 {
+		bubble(t, func(t *testing.T) {
+			w := newWorldIn(t, dir, serversOf("s", answers("a")))
+			v := w.everything()
+			c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
+			if round == 0 {
+				v.answer(yes(v.prompt(), hub.ScopeAlways))
+			}
+			c.ok(t)
+			if n := len(eventsOf[*hub.PromptOpened](v)); n != 1-round {
+				t.Errorf("hub %d: %d prompts", round, n)
+			}
+		})
+	}
+	if info, err := os.Stat(filepath.Join(dir, "approvals.json")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of approvals: %v, %v", info, err)
+	}
+}
+
+const (
+	definition1 = `{"name":"a","description":"reads","inputSchema":{"type":"object"}}`
+	definition2 = `{"name":"a","description":"deletes","inputSchema":{"type":"object"}}`
+)
+
+// An approval holds for the definition that was shown. A changed one asks again, also when it changes behind an open question.
+func TestChangedDefinitionAsksAgain(t *testing.T) {
+	answer := func(c *fakeserver.CallContext) { c.Text("a") }
+	t.Run("after the approval", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := fakeserver.New()
+			s.ToolWith(definition1, answer)
+			w := newWorld(t, serversOf("s", s))
+			v := w.everything()
+			c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
+			p := v.prompt()
+			v.answer(yes(p, hub.ScopeAlways))
+			c.ok(t)
+			s.ToolWith(definition2, answer)
+			if err := s.NotifyToolsChanged(); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
+			p2 := v.prompt()
+			if p2.Approval.DefinitionHash == p.Approval.DefinitionHash || !strings.Contains(p2.Approval.Tool.Definition, "deletes") {
+				t.Errorf("%+v", p2.Approval)
+			}
+			v.answer(yes(p2, hub.ScopeOnce))
+			c.ok(t)
+		})
+	})
+	t.Run("while the question is open", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := fakeserver.New()
+			s.ToolWith(definition1, answer)
+			w := newWorld(t, serversOf("s", s))
+			v := w.everything()
+			c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
+			p := v.prompt()
+			s.ToolWith(definition2, answer)
+			if err := s.NotifyToolsChanged(); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			v.answer(yes(p, hub.ScopeAlways))
+			if p := v.prompt(); !strings.Contains(p.Approval.Tool.Definition, "deletes") || toolCalls(s) != 0 {
+				t.Errorf("%+v", p.Approval)
+			}
+			v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
+			c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+		})
+	})
+	t.Run("across a restart of the server", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := fakeserver.New()
+			s.ToolWith(definition1, answer)
+			w := newWorld(t, serversOf("s", s))
+			v := w.everything()
+			if _, _, err := w.hub.Tools(context.Background(), "s"); err != nil {
+				t.Fatal(err)
+			}
+			s.Disconnect()
+			synctest.Wait()
+			c := w.call(hub.CallRequest{Server: "s", Tool: "a"}) // shown from the earlier connection's list
+			p := v.prompt()
+			s.ToolWith(definition2, answer)
+			if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
+				t.Fatal(err)
+			}
+			v.answer(yes(p, hub.ScopeOnce))
+			if p := v.prompt(); !strings.Contains(p.Approval.Tool.Definition, "deletes") || toolCalls(s) != 0 {
+				t.Errorf("%+v", p.Approval)
+			}
+			v.answer(yes(v.prompt(), hub.ScopeOnce))
+			c.ok(t)
+		})
+	})
+}
+
+// Another program under the same name is another server: what was allowed the first may not be done by the second.
+func TestChangedLaunchAsksAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := answers("a")
+		w := newWorld(t, serversOf("s", s))
+		v := w.everything()
+		c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
+		v.answer(yes(v.prompt(), hub.ScopeAlways))
+		c.ok(t)
+		w.load(`s:"args":["--all"]`)
+		c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
+		v.answer(yes(v.prompt(), hub.ScopeOnce))
+		c.ok(t)
+		w.load(`s:"args":[]`)
+		w.call(hub.CallRequest{Server: "s", Tool: "a"}).ok(t) // the first one again, and it is allowed
+	})
+}
+
+// A policy that is tightened while the question is open counts.
+func TestDenyWhileTheQuestionIsOpen(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := answers("a")
+		w := newWorld(t, serversOf("s", s))
+		v := w.everything()
+		c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
+		p := v.prompt()
+		w.load(`s:"approvals":{"a":"deny"}`)
+		v.answer(yes(p, hub.ScopeOnce))
+		c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+		if toolCalls(s) != 0 {
+			t.Error("the tool ran")
+		}
+	})
+}
+
+// A no ends its call alone: the next one asks again, and a no never turns into a yes.
+func TestDenyIsOneCall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := answers("a")
+		w := newWorld(t, serversOf("s", s))
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"})
+		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline, Scope: hub.ScopeAlways, Reason: "not\nnow"})
+		e := c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+		if e.Meta["reason"] != `not\nnow` {
+			t.Errorf("%q", e.Meta["reason"])
+		}
+		if f := last[*hub.RequestFinished](v); f.RequestID != "r1" || f.State != hub.StateFailed || f.Err != e {
+			t.Errorf("%+v", f)
+		}
+		c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
+		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDismiss, Scope: hub.ScopeAlways})
+		c.want(t, hub.CodePermissionDenied, hub.ReasonDismissedByUser)
+		c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
+		v.answer(yes(v.prompt(), hub.ScopeOnce))
+		c.ok(t)
+		if n := toolCalls(s); n != 1 {
+			t.Errorf("%d calls reached the server", n)
+		}
+	})
+}
+
+// A file of approvals that cannot be read costs the memory of them and nothing else.
+func TestUnreadableApprovalFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "approvals.json"), []byte(`{"approvals":[{`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bubble(t, func(t *testing.T) {
+		var log bytes.Buffer
+		w := newWorldWith(t, hub.Options{StateDir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))}, serversOf("s", answers("a")))
+		v := w.everything()
+		c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
+		v.answer(yes(v.prompt(), hub.ScopeAlways))
+		c.ok(t)
+		w.call(hub.CallRequest{Server: "s", Tool: "a"}).ok(t)
+		if !strings.Contains(log.String(), "kept approvals could not be read") {
+			t.Errorf("the log says %s", log.String())
+		}
+	})
+}

@@ -1,0 +1,262 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// withdrawGrace is how long a server may take to withdraw its question itself after the call that caused it was cancelled. Well-made
+// servers do; then nothing is answered. The others get the answer "cancel".
+const withdrawGrace = time.Second
+
+// connectionEnded is the reason of everything that ends with a connection.
+const connectionEnded = "the connection to the server ended"
+
+// connection is what one session reports to: the hub's side of mcp.Handler.
+type connection struct {
+	hub     *Hub
+	server  *server
+	session *mcp.Session     // set once it is up; guarded by hub.mu
+	offered mcp.Capabilities // what windows could show when the server was told last; guarded by hub.mu
+
+	fell      bool              // it ended by itself; guarded by hub.mu
+	cancelled map[string]string // request by wire id, of calls that were cancelled and may be answered late; guarded by hub.mu
+}
+
+// capabilities is what a server is told that it may ask for.
+func (c *connection) capabilities() mcp.Capabilities {
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	c.offered = c.hub.capabilitiesNow()
+	return c.offered
+}
+
+// Ask shows a server's question to the windows and waits for the first answer, or for whatever else ends it.
+func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
+	h := c.hub
+	h.mu.Lock()
+	p, r := c.question(ctx, q)
+	if p == nil {
+		h.mu.Unlock()
+		h.log.Info("a question of a server was answered with cancel: nobody can be asked", "server", c.server.name, "kind", kindOf(q.Kind).String())
+		return mcp.Answer{Action: mcp.Dismiss}, nil
+	}
+	h.openPrompt(p)
+	h.mu.Unlock()
+
+	select {
+	case answer := <-p.settled:
+		return c.answered(ctx, r, answer), nil
+	case <-ctx.Done():
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	closed, _ := withdrawn(context.Cause(ctx))
+	h.closePrompt(p, closed) // if somebody answered in the same instant: what the server withdrew gets no answer all the same
+	if r.direction == Incoming {
+		h.withdraw(r, context.Cause(ctx))
+	}
+	return mcp.Answer{Action: mcp.Dismiss}, context.Cause(ctx)
+}
+
+// question makes the prompt and, for a request of the server, its hub request. nil: nobody can be asked. h.mu is held.
+func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *request) {
+	h, kind := c.hub, kindOf(q.Kind)
+	withTools := kind == PromptSampling && hasTools(q.Payload)
+	if h.draining || !h.canShow(kind, withTools) {
+		return nil, nil
+	}
+	var caller *request
+	if q.Call != nil {
+		caller, _ = q.Call.Tag.(*request)
+		switch {
+		case caller == nil:
+		case h.requests[caller.id] != caller:
+			caller = nil // over already
+		case caller.cancellation != nil:
+			return nil, nil // its questions were just closed: no new one appears
+		}
+	}
+	human := DefaultHumanTimeout
+	if limit := c.server.conf.Timeouts.Human; limit != nil {
+		human = *limit
+	}
+	r := caller
+	switch {
+	case !q.WireID.IsZero():
+		r = &request{
+			id: h.mint("ask"), server: c.server, direction: Incoming, method: methodOf(kind), parent: caller, wireID: q.WireID.String(),
+		}
+		h.register(ctx, r)
+	case caller == nil:
+		return nil, nil // a round of a call that is over
+	}
+	if caller != nil {
+		human = caller.clock.human
+	}
+	question := &Question{Payload: q.Payload, Message: q.Message, Waiting: q.Waiting, Schema: q.Schema}
+	if kind == PromptElicitationURL {
+		question.URL = q.URL
+		if u, err := url.Parse(q.URL); err == nil {
+			question.URLHost = u.Host
+		}
+	}
+	return &prompt{request: r, asker: c, withTools: withTools, humanLimit: human, info: PromptInfo{Kind: kind, Question: question}}, r
+}
+
+// answered turns a settled prompt into what the server is told.
+func (c *connection) answered(ctx context.Context, r *request, answer closing) mcp.Answer {
+	if r.direction == Incoming && c.settle(ctx, r, answer) {
+		grace := time.NewTimer(withdrawGrace)
+		defer grace.Stop()
+		select {
+		case <-ctx.Done():
+		case <-grace.C:
+		}
+	}
+	switch answer.action {
+	case ActionAccept:
+		return mcp.Answer{Action: mcp.Accept, Content: json.RawMessage(answer.content)}
+	case ActionDecline:
+		return mcp.Answer{Action: mcp.Decline}
+	}
+	return mcp.Answer{Action: mcp.Dismiss}
+}
+
+// settle ends the hub request of a question. true: its call was cancelled, and the server may want to withdraw the question itself.
+func (c *connection) settle(ctx context.Context, r *request, answer closing) (grace bool) {
+	h := c.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	chosen := answer.cause == CauseAnswered || answer.cause == CauseDeclined || answer.cause == CauseDismissed
+	switch {
+	case ctx.Err() != nil: // withdrawn in the same instant: the answer will not be written, so it did not count
+		h.withdraw(r, context.Cause(ctx))
+	case !chosen:
+		h.cancel(r, &cancelCause{Origin: answer.origin, Reason: answer.reason})
+	}
+	if r.cancellation == nil {
+		h.end(r, ending{state: StateDone})
+		return false
+	}
+	h.end(r, ending{state: StateCancelled})
+	return ctx.Err() == nil && r.parent != nil && r.parent.cancellation != nil
+}
+
+// withdraw ends a question of a server whose context ended. h.mu is held.
+func (h *Hub) withdraw(r *request, cause error) {
+	closed, cancelled := withdrawn(cause)
+	for _, p := range inOrder(r.prompts, func(p *prompt) uint64 { return p.n }) {
+		h.closePrompt(p, closed)
+	}
+	h.cancel(r, cancelled)
+	h.end(r, ending{state: StateCancelled})
+}
+
+// withdrawn says how a question whose context ended is closed.
+func withdrawn(cause error) (closing, *cancelCause) {
+	if w, ok := errors.AsType[*jsonrpc.WithdrawnError](cause); ok {
+		reason := boundReason(w.Reason)
+		return closing{cause: CauseWithdrawn, origin: OriginServer, reason: reason}, &cancelCause{Origin: OriginServer, Reason: reason}
+	}
+	if cc, ok := errors.AsType[*cancelCause](cause); ok {
+		if cc.Origin == OriginShutdown {
+			return closing{cause: CauseShutdown, origin: OriginShutdown, reason: cc.Reason}, cc
+		}
+		return closing{cause: CauseParent, origin: OriginParent, reason: cc.Reason}, &cancelCause{Origin: OriginParent, Reason: cc.Reason}
+	}
+	if _, ok := errors.AsType[*mcp.ElicitationCompleted](cause); ok {
+		return closing{cause: CauseSuperseded, origin: OriginServer, reason: "the server reports that the page is done"}, &cancelCause{Origin: OriginServer}
+	}
+	if _, ok := errors.AsType[*mcp.SiblingError](cause); ok {
+		reason := "another question of the same call ended it"
+		return closing{cause: CauseParent, origin: OriginParent, reason: reason}, &cancelCause{Origin: OriginParent, Reason: reason}
+	}
+	return closing{cause: CauseServerGone, origin: OriginTransport, reason: connectionEnded}, &cancelCause{Origin: OriginTransport, Reason: connectionEnded}
+}
+
+// Roots gives the workspace folders of all windows.
+func (c *connection) Roots(context.Context) []mcp.Root {
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	roots := []mcp.Root{}
+	for _, root := range c.hub.roots() {
+		roots = append(roots, mcp.Root{URI: root.URI, Name: root.Name})
+	}
+	return roots
+}
+
+// Logged passes a log notification on.
+func (c *connection) Logged(m mcp.LogMessage) {
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	c.hub.emit(&LogMessage{Server: c.server.name, Level: m.Level, Logger: m.Logger, Data: string(m.Data)})
+}
+
+// ToolsChanged forgets the tools and tells the windows.
+func (c *connection) ToolsChanged() {
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	c.server.tools = nil
+	c.server.listings++
+	c.hub.emit(&ToolsChanged{Server: c.server.name})
+}
+
+// Noticed is for notifications that mean nothing to the hub yet.
+func (c *connection) Noticed(string) {}
+
+// LateResponse shows that a server answered a call that had been cancelled. The answer itself is shown to nobody.
+func (c *connection) LateResponse(id jsonrpc.ID) {
+	h := c.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	requestID := c.cancelled[id.String()]
+	delete(c.cancelled, id.String())
+	h.log.Info("late response dropped", "server", c.server.name, "request_id", requestID, "wire_id", boundReason(id.String()))
+	data, err := json.Marshal(map[string]string{"event": "lateResponseDropped", "requestId": requestID, "wireIdJson": id.String()})
+	if err != nil {
+		return // cannot be: strings marshal
+	}
+	h.emit(&LogMessage{Server: c.server.name, Level: "notice", Logger: "mcphub", Data: string(data)})
+}
+
+// maxCancelled bounds how many cancelled calls are remembered for naming their late responses.
+const maxCancelled = 1024
+
+// noteCancelled remembers which request a wire id was. h.mu is held.
+func (c *connection) noteCancelled(r *request) {
+	if c.cancelled == nil || len(c.cancelled) >= maxCancelled {
+		c.cancelled = map[string]string{}
+	}
+	c.cancelled[r.wireID] = r.id
+}
+
+func kindOf(k mcp.QuestionKind) PromptKind {
+	switch k {
+	case mcp.Sampling:
+		return PromptSampling
+	case mcp.ElicitationURL:
+		return PromptElicitationURL
+	}
+	return PromptElicitationForm
+}
+
+func methodOf(k PromptKind) string {
+	if k == PromptSampling {
+		return "sampling/createMessage"
+	}
+	return "elicitation/create"
+}
+
+func hasTools(payload json.RawMessage) bool {
+	var params struct {
+		Tools []json.RawMessage `json:"tools"`
+	}
+	return json.Unmarshal(payload, &params) == nil && len(params.Tools) > 0
+}

@@ -1,0 +1,128 @@
+package hub_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// Questions of servers, by method: what each kind asks, and what a yes to it brings.
+const (
+	sampling    = "sampling/createMessage"
+	elicitation = "elicitation/create"
+
+	sampleParams = `{"messages":[{"role":"user","content":{"type":"text","text":"hi"}}],"maxTokens":5,"systemPrompt":"be brief"}`
+	sampleYes    = `{"role":"assistant","content":{"type":"text","text":"ho"},"model":"m-1"}`
+	formParams   = `{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`
+	formYes      = `{"name":"Ada"}`
+	urlParams    = `{"mode":"url","message":"Sign in","url":"https://login.example.com:8443/a?b=c","elicitationId":"e1"}`
+)
+
+// ways are the kinds of questions of a legacy server.
+var ways = []struct {
+	name, method, params, yes string
+	kind                      hub.PromptKind
+}{
+	{"sampling", sampling, sampleParams, sampleYes, hub.PromptSampling},
+	{"form", elicitation, formParams, formYes, hub.PromptElicitationForm},
+	{"url", elicitation, urlParams, "", hub.PromptElicitationURL},
+}
+
+// asker is a legacy server whose tool "ask" asks the client and gives the answer as its result. It goes on without one when the test says finish;
+// a cancel of the call ends it and, if it is well-made, takes the question back.
+type asker struct {
+	*fakeserver.Server
+	asked     chan *fakeserver.OutRequest
+	finish    chan struct{}
+	withdraws bool // set before the first call
+}
+
+func asking(method, params string, opts ...fakeserver.Option) *asker {
+	a := &asker{Server: hanging(opts...), asked: make(chan *fakeserver.OutRequest, 100), finish: make(chan struct{})}
+	a.Tool("ask", func(c *fakeserver.CallContext) {
+		q := c.Request(method, params)
+		select {
+		case a.asked <- q:
+		default: // nobody looks
+		}
+		select {
+		case m, ok := <-q.Response():
+			if ok {
+				c.Text(answerOf(m))
+			}
+		case <-a.finish:
+			c.Text("went on")
+		case <-c.Cancelled():
+			if a.withdraws {
+				q.Cancel("the call was cancelled")
+			}
+		case <-c.Context().Done():
+		}
+	})
+	return a
+}
+
+// answerOf is the result of a response as JSON text, or its error.
+func answerOf(m fakeserver.Message) string {
+	if m.Error != nil {
+		return fmt.Sprintf("error %d: %s", m.Error.Code, m.Error.Message)
+	}
+	return string(m.Result)
+}
+
+// textOf is the text of a tool's result.
+func textOf(t *testing.T, r *hub.CallResult) string {
+	t.Helper()
+	var result struct {
+		Content []struct{ Text string }
+	}
+	if err := json.Unmarshal(r.Result, &result); err != nil || len(result.Content) != 1 {
+		t.Fatalf("no tool result with one text: %s (%v)", r.Result, err)
+	}
+	return result.Content[0].Text
+}
+
+// wantClosed checks how the newest prompt that closed in v did so.
+func (v *view) wantClosed(id string, cause hub.PromptCause, origin hub.Origin, reason string) {
+	v.t.Helper()
+	c := last[*hub.PromptClosed](v)
+	if c.PromptID != id || c.Cause != cause || c.Origin != origin || c.Reason != reason {
+		v.t.Errorf("promptClosed says %s %v %v %q; want %s %v %v %q", c.PromptID, c.Cause, c.Origin, c.Reason, id, cause, origin, reason)
+	}
+}
+
+// noPrompt checks that no prompt is open, once nothing moves.
+func (v *view) noPrompt() {
+	v.t.Helper()
+	synctest.Wait()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id, open := range v.open {
+		if open {
+			v.t.Errorf("prompt %s is open", id)
+		}
+	}
+}
+
+// wantReason checks the reason of an error of the hub's own.
+func wantReason(t *testing.T, err error, reason string) {
+	t.Helper()
+	if e := hub.AsError(err); e == nil || e.Reason != reason {
+		t.Errorf("error %v; want reason %s", err, reason)
+	}
+}
+
+// state gives the state of an open request, "" when it is not open, once nothing moves.
+func (w *world) state(id string) string {
+	synctest.Wait()
+	for _, r := range w.hub.Requests("") {
+		if r.ID == id {
+			return r.State.String()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,108 @@
+package hub
+
+import (
+	"time"
+)
+
+// earlyCancelFor is how long a cancel that overtook its own call is remembered.
+const earlyCancelFor = 30 * time.Second
+
+// maxEarlyCancels bounds what a confused host can make the hub remember.
+const maxEarlyCancels = 4096
+
+type earlyCancel struct {
+	cause  *cancelCause
+	server string // "" = whichever
+	until  time.Time
+}
+
+// CancelRequest stops one request in any state. It is idempotent: what is over or unknown is an outcome. server, if not "", must be the request's.
+// The one error is for the start of a session, which MCP does not let a client cancel (basic/utilities/cancellation, every legacy revision).
+func (h *Hub) CancelRequest(id, server, reason string, origin Origin) (Outcome, error) {
+	cause := &cancelCause{Origin: origin, Reason: boundReason(reason)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r, ok := h.requests[id]
+	switch {
+	case ok && server != "" && r.server.name != server:
+		return OutcomeUnknown, nil
+	case ok && r.uncancellable:
+		return 0, fail(CodeFailedPrecondition, ReasonUncancellable, []string{"request_id", id, "server", r.server.name},
+			"the start of server %q cannot be cancelled as a request; stop the server instead", r.server.name)
+	case ok:
+		h.cancel(r, cause)
+		return OutcomeCancelling, nil
+	case h.ended.has(id):
+		return OutcomeAlreadyFinished, nil
+	}
+	h.rememberCancel(id, server, cause)
+	h.log.Info("cancel of an unknown request", "request_id", boundReason(id), "origin", origin.String(), "reason", cause.Reason)
+	return OutcomeUnknown, nil
+}
+
+// CancelRequests stops every open request of a scope and gives their ids. Server requests count as their server's.
+func (h *Hub) CancelRequests(scope CancelScope, reason string, origin Origin) []string {
+	reason = boundReason(reason)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var ids []string
+	for _, r := range h.requestsInOrder() {
+		in := scope.All || scope.Server != "" && r.server.name == scope.Server || scope.TaskLabel != "" && r.taskLabel == scope.TaskLabel
+		if !in || r.uncancellable || h.requests[r.id] != r { // a child ends with its parent
+			continue
+		}
+		ids = append(ids, r.id)
+		h.cancel(r, &cancelCause{Origin: origin, Reason: reason})
+	}
+	return ids
+}
+
+// cancel accepts a cancel: the windows hear of it, what r asked of people is withdrawn, and r's context ends with the cause. The
+// goroutine that runs r does the rest. A second cancel changes nothing. h.mu is held.
+func (h *Hub) cancel(r *request, cause *cancelCause) {
+	if r.cancellation != nil || r.state.Terminal() {
+		return
+	}
+	r.cancellation = &Cancellation{Origin: cause.Origin, Reason: cause.Reason, Time: time.Now()}
+	r.cause = cause
+	h.moveTo(r, StateCancelling)
+	h.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method, "direction", r.direction.String(),
+		"origin", cause.Origin.String(), "reason", cause.Reason)
+	h.emit(&RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: *r.cancellation})
+	r.stop(cause) // before its prompts close: whoever waits for an answer must find the end, and not go on with a no
+	h.endOffspring(r, cause)
+}
+
+// rememberCancel keeps a cancel that came before its call. h.mu is held.
+func (h *Hub) rememberCancel(id, server string, cause *cancelCause) {
+	now := time.Now()
+	if len(h.early) >= maxEarlyCancels {
+		for k, e := range h.early {
+			if now.After(e.until) || len(h.early) >= maxEarlyCancels {
+				delete(h.early, k)
+			}
+		}
+	}
+	h.early[id] = earlyCancel{cause: cause, server: server, until: now.Add(earlyCancelFor)}
+}
+
+// takeEarly gives the cancel that overtook call id of a server, nil when there is none. h.mu is held.
+func (h *Hub) takeEarly(id, server string) *cancelCause {
+	e, ok := h.early[id]
+	if !ok || e.server != "" && e.server != server {
+		return nil
+	}
+	delete(h.early, id)
+	if time.Now().After(e.until) {
+		return nil
+	}
+	return e.cause
+}
+
+// String is the word for logs.
+func (d Direction) String() string {
+	if d == Incoming {
+		return "server_to_client"
+	}
+	return "client_to_server"
+}

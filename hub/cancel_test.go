@@ -1,0 +1,322 @@
+package hub_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// A cancel sends exactly one notification with the right id and the user's reason, frees the call at once, and is told in order.
+func TestCancelRunningCall(t *testing.T) {
+	for _, tc := range []struct {
+		era         string
+		mayContinue bool
+	}{{"legacy", true}, {"modern", false}} {
+		t.Run(tc.era, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := hanging()
+				if tc.era == "modern" {
+					s = hanging(fakeserver.WithModern())
+				}
+				w := newWorld(t, serversOf("s", s), "s:"+allow)
+				v := w.everything()
+				c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
+				synctest.Wait()
+				wire := w.hub.Requests("s")[0].WireID
+				out, err := v.win.Cancel("r1", "enough")
+				if out != hub.OutcomeCancelling || err != nil {
+					t.Fatalf("outcome %v, error %v", out, err)
+				}
+				e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				if e.Meta["origin"] != "user" || e.Meta["cancel_reason"] != "enough" {
+					t.Errorf("the caller was told %v", e.Meta)
+				}
+				got := cancels(s)
+				if len(got) != 1 {
+					t.Fatalf("%d cancels were sent: %v", len(got), got)
+				}
+				if p := object(t, got[0]); p["reason"] != "enough" || s.Count(fakeserver.CancelOf([]byte(wire))) != 1 {
+					t.Errorf("the cancel says %v, want id %s", p, wire)
+				}
+				end := last[*hub.RequestCancelled](v)
+				if end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginUser || end.Cancellation.Reason != "enough" || !end.ServerNotified ||
+					end.ServerMayContinue != tc.mayContinue || end.WireID != wire || end.Tool != "hang" {
+					t.Errorf("mcpRequestCancelled says %+v", end)
+				}
+				if n := len(eventsOf[*hub.RequestCancelling](v)); n != 1 {
+					t.Errorf("%d cancelling events", n)
+				}
+			})
+		})
+	}
+}
+
+// A result that comes after the cancel is shown to nobody, counted, and the connection works on.
+func TestLateResultNotShown(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		s.Tool("stubborn", func(c *fakeserver.CallContext) {
+			<-c.Cancelled()
+			time.Sleep(time.Second)
+			c.Text("too late")
+			c.Text("twice")
+		})
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "stubborn"})
+		synctest.Wait()
+		if _, err := v.win.Cancel("r1", "stop"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		time.Sleep(2 * time.Second)
+		if n := len(eventsOf[*hub.RequestFinished](v)); n != 1 { // the start of the session alone
+			t.Errorf("%d requests finished", n)
+		}
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		servers, _ := w.hub.Servers()
+		if n := servers[0].Counters.LateResponses + servers[0].Counters.UnknownResponses; n != 2 {
+			t.Errorf("%d late responses were counted, want 2", n)
+		}
+		if w.starts("s") != 1 {
+			t.Error("the server was started again")
+		}
+	})
+}
+
+func TestCancelIsIdempotent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
+		synctest.Wait()
+		for range 3 {
+			if _, err := w.hub.CancelRequest("r1", "", "again", hub.OriginHost); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		synctest.Wait()
+		if out, err := w.hub.CancelRequest("r1", "", "once more", hub.OriginHost); out != hub.OutcomeAlreadyFinished || err != nil {
+			t.Errorf("a cancel of what is over: %v, %v", out, err)
+		}
+		if out, err := w.hub.CancelRequest("nothing", "", "x", hub.OriginHost); out != hub.OutcomeUnknown || err != nil {
+			t.Errorf("a cancel of what never was: %v, %v", out, err)
+		}
+		if n := len(cancels(s)); n != 1 {
+			t.Errorf("%d cancels on the wire", n)
+		}
+		if n := len(eventsOf[*hub.RequestCancelled](v)); n != 1 {
+			t.Errorf("%d terminal events", n)
+		}
+	})
+}
+
+// A cancel that overtakes its own call is remembered for 30 s; the call is refused and nothing is sent.
+func TestCancelBeforeItsCall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		if out, _ := w.hub.CancelRequest("early", "", "changed my mind", hub.OriginUser); out != hub.OutcomeUnknown {
+			t.Fatalf("outcome %v", out)
+		}
+		time.Sleep(29 * time.Second)
+		e := w.call(hub.CallRequest{ID: "early", Server: "s", Tool: "echo"}).want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if e.Meta["cancel_reason"] != "changed my mind" {
+			t.Errorf("told %v", e.Meta)
+		}
+		if w.starts("s") != 0 {
+			t.Error("the server was started")
+		}
+		if end := last[*hub.RequestCancelled](v); end.ServerNotified {
+			t.Errorf("%+v", end)
+		}
+		w.hub.CancelRequest("stale", "", "", hub.OriginUser)
+		time.Sleep(31 * time.Second)
+		w.call(hub.CallRequest{ID: "stale", Server: "s", Tool: "echo"}).ok(t)
+	})
+}
+
+func TestCancelDuringApprovalSendsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s))
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		p := v.prompt()
+		if p.Kind != hub.PromptToolApproval || p.RequestID != "r1" {
+			t.Fatalf("%+v", p)
+		}
+		w.hub.CancelRequest("r1", "", "no", hub.OriginHost)
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if cl := last[*hub.PromptClosed](v); cl.PromptID != p.ID || cl.Cause != hub.CauseParent || cl.Reason != "no" {
+			t.Errorf("promptClosed says %+v", cl)
+		}
+		if toolCalls(s) != 0 || len(cancels(s)) != 0 {
+			t.Error("something was sent")
+		}
+		if err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept}); hub.AsError(err).Reason != hub.ReasonPromptClosed {
+			t.Errorf("a late yes: %v", err)
+		}
+	})
+}
+
+// The start of a session is never cancelled on the wire: not by its id, not by the calls that wait for it, not when it times out.
+func TestStartIsNeverCancelled(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := fakeserver.New(fakeserver.WithSilentProbe())
+		s.Handle("initialize", func(c *fakeserver.CallContext) { _ = c.Hang() })
+		w := newWorld(t, serversOf("s", s), `s:"alwaysAllow":["*"],"timeouts":{"connect":"20s"}`)
+		v := w.everything()
+		c1 := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		c2 := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo"})
+		time.Sleep(10 * time.Second)
+		var start hub.RequestInfo
+		for _, r := range w.hub.Requests("") {
+			if r.Method == "initialize" {
+				start = r
+			}
+		}
+		_, err := w.hub.CancelRequest(start.ID, "", "no", hub.OriginUser)
+		if e := hub.AsError(err); e == nil || e.Code != hub.CodeFailedPrecondition || e.Reason != hub.ReasonUncancellable {
+			t.Fatalf("cancelling the start: %v", err)
+		}
+		w.hub.CancelRequest("r1", "", "stop", hub.OriginUser)
+		c1.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		e := c2.want(t, hub.CodeDeadlineExceeded, hub.ReasonConnectTimeout)
+		if e.Meta["setting"] != "timeouts.connect" {
+			t.Errorf("%v", e.Meta)
+		}
+		if got := cancels(s); len(got) != 0 {
+			t.Errorf("cancels on the wire: %v", got)
+		}
+		if end := last[*hub.RequestFinished](v); end.State != hub.StateFailed {
+			t.Errorf("%+v", end)
+		}
+	})
+}
+
+func TestHostContextIsACancel(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		ctx, stop := context.WithCancelCause(context.Background())
+		c := w.callContext(ctx, hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
+		synctest.Wait()
+		stop(nil)
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if end := last[*hub.RequestCancelled](v); end.Cancellation.Origin != hub.OriginHost || !end.ServerNotified {
+			t.Errorf("%+v", end)
+		}
+		if len(cancels(s)) != 1 {
+			t.Error("want one cancel on the wire")
+		}
+	})
+}
+
+func TestCancelScopes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a, b := hanging(), hanging()
+		w := newWorld(t, map[string]*fakeserver.Server{"a": a, "b": b}, "a:"+allow, "b:"+allow)
+		w.everything()
+		start := func(id, server, label string) *pendingCall {
+			return w.call(hub.CallRequest{ID: id, Server: server, Tool: "hang", TaskLabel: label})
+		}
+		c1, c2, c3, c4 := start("1", "a", "x"), start("2", "a", "y"), start("3", "b", "x"), start("4", "b", "")
+		synctest.Wait()
+		if ids := w.hub.CancelRequests(hub.CancelScope{TaskLabel: "x"}, "stop x", hub.OriginUser); len(ids) != 2 {
+			t.Errorf("label x: %v", ids)
+		}
+		c1.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c3.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		synctest.Wait()
+		if c2.over() || c4.over() {
+			t.Fatal("others were stopped too")
+		}
+		if ids := w.hub.CancelRequests(hub.CancelScope{Server: "a"}, "", hub.OriginUser); len(ids) != 1 || ids[0] != "2" {
+			t.Errorf("server a: %v", ids)
+		}
+		c2.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if ids := w.hub.CancelRequests(hub.CancelScope{All: true}, "", hub.OriginUser); len(ids) != 1 || ids[0] != "4" {
+			t.Errorf("all: %v", ids)
+		}
+		c4.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+	})
+}
+
+// A server that reads nothing holds up neither a call nor its cancel.
+func TestCancelWithFullPipe(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		resume := s.PauseReading()
+		before := time.Now()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
+		synctest.Wait()
+		c2 := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"}) // one of these two fills the pipe
+		synctest.Wait()
+		c3 := w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "hang"})
+		synctest.Wait()
+		w.hub.CancelRequest("r3", "", "never sent", hub.OriginUser)
+		w.hub.CancelRequest("r2", "", "stuck", hub.OriginUser)
+		w.hub.CancelRequest("r1", "", "stuck", hub.OriginUser)
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c2.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c3.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if d := time.Since(before); d != 0 {
+			t.Errorf("the cancels took %v", d)
+		}
+		if n := len(eventsOf[*hub.RequestCancelled](v)); n != 3 {
+			t.Errorf("%d cancelled", n)
+		}
+		resume()
+		synctest.Wait()
+		for _, m := range s.Received() {
+			if m.Method == "notifications/cancelled" && object(t, string(m.Params))["reason"] == "never sent" {
+				t.Error("a cancel went out for a request that was never written")
+			}
+		}
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+	})
+}
+
+// Both sides use the same ids: a server's cancel never hits a request of ours, ours never hits one of the server's.
+func TestSameIDsInBothDirections(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
+		synctest.Wait()
+		wire := w.hub.Requests("s")[0].WireID
+		if err := s.Notify("notifications/cancelled", `{"requestId":`+wire+`,"reason":"not yours"}`); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if c.over() {
+			t.Fatal("a server's cancel ended our call")
+		}
+		ask, err := s.RequestWithID(wire, "elicitation/create", `{"message":"?","requestedSchema":{"type":"object","properties":{}}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := v.prompt()
+		if _, err := v.win.Cancel("r1", "ours"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		_ = ask
+		if p.ParentRequestID != "r1" {
+			t.Errorf("%+v", p)
+		}
+	})
+}

@@ -1,0 +1,416 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// attempt is one start of a server. Everybody who needs the server waits for the same one.
+type attempt struct {
+	ctx  context.Context
+	stop context.CancelCauseFunc
+	err  *Error        // set before done is closed; nil = ready
+	done chan struct{} // closed by run
+}
+
+// acquire gives the session of s, connecting it first if need be, and counts the caller as its user: for a request until it ends, for others
+// (r is nil) until unlease. The end of ctx ends the wait, not the start that others may wait for.
+func (h *Hub) acquire(ctx context.Context, s *server, r *request) (*mcp.Session, error) {
+	for {
+		h.mu.Lock()
+		if err := h.refuses(ctx, s); err != nil {
+			h.mu.Unlock()
+			return nil, err
+		}
+		var wait <-chan struct{}
+		var mine *attempt
+		switch {
+		case s.stopping != nil:
+			wait = s.stopping
+		case s.conn != nil && s.conn.session.Broken():
+			h.fall(s.conn)
+			wait = s.stopping
+		case s.conn != nil:
+			if r == nil || !r.leased {
+				s.users++
+			}
+			if r != nil {
+				r.leased = true
+			}
+			session := s.conn.session
+			h.mu.Unlock()
+			return session, nil
+		default:
+			if s.attempt == nil {
+				h.beginConnect(s)
+			}
+			mine = s.attempt
+			wait = mine.done
+		}
+		if r != nil {
+			h.moveTo(r, StateConnecting)
+		}
+		h.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if mine != nil && mine.err != nil {
+			return nil, mine.err
+		}
+	}
+}
+
+func (h *Hub) refuses(ctx context.Context, s *server) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if h.draining {
+		return errDraining()
+	}
+	if err := s.usable(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// release ends r's use of its connection. h.mu is held.
+func (h *Hub) release(r *request) {
+	if r.leased {
+		r.leased = false
+		h.unused(r.server)
+	}
+}
+
+func (h *Hub) unlease(s *server) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.unused(s)
+}
+
+func (h *Hub) unused(s *server) {
+	s.users--
+	h.renewIfIdle(s)
+}
+
+// beginConnect starts s. The start is a request of its own that everybody sees and nobody can cancel. h.mu is held.
+func (h *Hub) beginConnect(s *server) {
+	a := &attempt{done: make(chan struct{})}
+	a.ctx, a.stop = context.WithCancelCause(context.Background())
+	s.attempt = a
+	s.state = ServerConnecting
+	s.lastError, s.stale = "", false
+	h.changed(s)
+	start := &request{id: h.mint("start"), method: "initialize", direction: Outgoing, server: s, uncancellable: true}
+	h.register(context.Background(), start)
+	h.moveTo(start, StateConnecting)
+	h.work.Go(func() { h.run(s, s.conf, a, start) })
+}
+
+// run connects s and stays with the connection until it is over.
+func (h *Hub) run(s *server, conf config.Server, a *attempt, start *request) {
+	limit := DefaultConnectTimeout
+	if conf.Timeouts.Connect != nil {
+		limit = *conf.Timeouts.Connect
+	}
+	ctx := a.ctx
+	if limit > 0 {
+		late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect", "limit", limit.String()},
+			"server %q was not ready within %s; raise timeouts.connect%s", s.name, limit, placeOf(conf))
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(a.ctx, limit, late)
+		defer stop()
+	}
+	c := &connection{hub: h, server: s}
+	h.mu.Lock()
+	remembered := s.remembered
+	h.mu.Unlock()
+	session, err := mcp.Connect(ctx, mcp.Options{
+		Server: s.name, Open: h.opener(s, conf), Era: conf.Era, Remembered: remembered,
+		Client:       mcp.Implementation{Name: "mcphub", Title: "McpHub", Version: h.version},
+		Capabilities: c.capabilities, Handler: c, Logger: h.log,
+	})
+	h.mu.Lock()
+	s.attempt = nil
+	stopped := a.ctx.Err() != nil
+	switch {
+	case err == nil && !stopped:
+		h.up(s, c, session)
+		h.end(start, ending{state: StateDone})
+	case stopped: // StopServer and its kin: the stop waits for done
+		if c, ok := errors.AsType[*cancelCause](context.Cause(a.ctx)); ok {
+			a.err = fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q was stopped while it started: %s", s.name, c.Reason)
+		}
+		h.end(start, ending{state: StateFailed, err: a.err})
+	default:
+		a.err = startError(s, ctx, err)
+		s.state, s.lastError = ServerFailed, a.err.Message
+		h.changed(s)
+		h.end(start, ending{state: StateFailed, err: a.err})
+	}
+	h.mu.Unlock()
+	if stopped && session != nil {
+		_ = session.Close(context.Cause(a.ctx)) // nothing to tell: it was to be stopped
+	}
+	a.stop(nil)
+	if stopped {
+		h.mu.Lock()
+		h.stopped(s)
+		h.mu.Unlock()
+	}
+	close(a.done)
+	if err == nil && !stopped {
+		<-session.Ending()
+		h.mu.Lock()
+		h.fall(c)
+		h.mu.Unlock()
+		<-session.Done()
+		h.fallen(c)
+		_ = session.Close(session.Err()) // frees what a session that ended by itself still holds
+	}
+}
+
+// up makes a connection the server's. h.mu is held.
+func (h *Hub) up(s *server, c *connection, session *mcp.Session) {
+	c.session = session
+	s.conn, s.state, s.ready = c, ServerReady, time.Now()
+	s.remembered = session.Era()
+	s.stale = h.outgrown(c)
+	h.log.Info("server ready", "server", s.name, "era", session.Era().String(), "revision", session.Revision(), "pid", s.pid)
+	h.changed(s)
+	h.renewIfIdle(s)
+}
+
+// fall takes a connection that ended by itself from its server: nobody gets it any more. Its calls fail by themselves, what it asked is
+// closed here. Who needs the server waits until the old process is gone. h.mu is held.
+func (h *Hub) fall(c *connection) {
+	s := c.server
+	if s.conn != c {
+		return // taken before: a stop is under way, or somebody else saw it fall
+	}
+	c.fell = true
+	s.conn, s.state, s.stopping = nil, ServerStopping, make(chan struct{})
+	h.closePromptsOf(c, closing{cause: CauseServerGone, origin: OriginTransport, reason: connectionEnded, action: ActionDismiss})
+	h.changed(s)
+}
+
+// fallen is the end of a fall: how the process ended is known now.
+func (h *Hub) fallen(c *connection) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := c.server
+	if !c.fell {
+		return
+	}
+	s.lastError = boundText(fmt.Sprint(c.session.Err()))
+	h.log.Warn("server gone", "server", s.name)
+	h.stopped(s)
+	if s.state == ServerStopped {
+		s.state = ServerFailed
+		h.changed(s)
+	}
+}
+
+// startError says why a start failed.
+func startError(s *server, ctx context.Context, err error) *Error {
+	if he, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
+		if se, ok := errors.AsType[*mcp.StartError](err); ok && se.Ended != "" {
+			late := *he
+			late.Message += "; " + boundText(se.Ended)
+			return &late
+		}
+		return he
+	}
+	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "%s", boundText(err.Error()))
+	e.Err = err
+	return e
+}
+
+// maxErrorText bounds error texts that quote a server.
+const maxErrorText = 4096
+
+func boundText(s string) string {
+	if len(s) > maxErrorText {
+		return s[:maxErrorText] + "..."
+	}
+	return s
+}
+
+// stop ends s and waits for it. A cause cancels its open requests.
+func (h *Hub) stop(ctx context.Context, s *server, cause *cancelCause) error {
+	h.mu.Lock()
+	done := h.beginStop(s, cause)
+	h.mu.Unlock()
+	if done == nil {
+		return nil
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fail(CodeDeadlineExceeded, ReasonServerStopped, []string{"server", s.name}, "server %q is still being stopped", s.name)
+	}
+}
+
+// beginStop cancels the requests of s, if there is a cause, and ends its connection once they are over. nil: nothing ran. h.mu is held.
+func (h *Hub) beginStop(s *server, cause *cancelCause) <-chan struct{} {
+	var overs []<-chan struct{}
+	if cause != nil {
+		for _, r := range h.requestsInOrder() {
+			if r.server == s && !r.uncancellable && h.requests[r.id] == r {
+				h.cancel(r, cause)
+				overs = append(overs, r.over)
+			}
+		}
+	} else {
+		cause = &cancelCause{Origin: OriginHost, Reason: "the server is connected anew"}
+	}
+	if s.stopping != nil {
+		return s.stopping
+	}
+	if !s.running() {
+		return nil
+	}
+	done := make(chan struct{})
+	s.stopping, s.state = done, ServerStopping
+	if a := s.attempt; a != nil {
+		a.stop(cause) // run ends the rest
+		h.changed(s)
+		return done
+	}
+	c := s.conn
+	h.changed(s)
+	s.conn = nil
+	h.work.Go(func() {
+		for _, over := range overs {
+			<-over // so that each cancel is on its way before the pipe closes
+		}
+		_ = c.session.Close(cause) // how a server that was told to go went is of no interest
+		h.mu.Lock()
+		h.stopped(s)
+		h.mu.Unlock()
+	})
+	return done
+}
+
+// stopped ends a stop. h.mu is held.
+func (h *Hub) stopped(s *server) {
+	delete(h.kills, s)
+	s.state, s.pid = s.rest(), 0
+	h.changed(s)
+	if s.stopping != nil {
+		close(s.stopping)
+		s.stopping = nil
+	}
+}
+
+// outgrown tells whether windows can show more than when a legacy session was offered it: those declare once, at initialize. What was offered counts, not
+// what the revision made of it: an old revision knows fewer kinds, and connecting anew would not change that. h.mu is held.
+func (h *Hub) outgrown(c *connection) bool {
+	if c.session.Era() != mcp.Legacy {
+		return false
+	}
+	was, is := c.offered, h.capabilitiesNow()
+	return is.Sampling && !was.Sampling || is.ElicitationForm && !was.ElicitationForm || is.ElicitationURL && !was.ElicitationURL ||
+		is.SamplingTools && !was.SamplingTools
+}
+
+// capabilitiesGrew marks the sessions that declared less than windows can show now. h.mu is held.
+func (h *Hub) capabilitiesGrew() {
+	for _, s := range h.servers {
+		if s.conn != nil && h.outgrown(s.conn) {
+			s.stale = true
+			h.renewIfIdle(s)
+		}
+	}
+}
+
+// renewIfIdle connects a server anew whose session declared too little, once nothing uses it. h.mu is held.
+func (h *Hub) renewIfIdle(s *server) {
+	if !s.stale || s.users > 0 || s.conn == nil || h.draining {
+		return
+	}
+	for _, r := range h.requests {
+		if r.server == s && r.direction == Incoming {
+			return // it asks on its own account; down or the next release looks again
+		}
+	}
+	s.stale = false
+	h.log.Info("server is connected anew: windows can show more than it was told", "server", s.name)
+	done := h.beginStop(s, nil)
+	h.work.Go(func() {
+		<-done
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if s.conn == nil && s.attempt == nil && s.stopping == nil && !h.draining && s.usable() == nil {
+			h.beginConnect(s)
+		}
+	})
+}
+
+// tellRoots tells legacy servers that the list of workspace folders changed.
+func (h *Hub) tellRoots() {
+	h.mu.Lock()
+	var sessions []*mcp.Session
+	for _, s := range h.servers {
+		if s.conn != nil && s.conn.session.Era() == mcp.Legacy {
+			sessions = append(sessions, s.conn.session)
+		}
+	}
+	h.mu.Unlock()
+	for _, session := range sessions {
+		if err := session.RootsChanged(); err != nil && !errors.Is(err, jsonrpc.ErrClosed) {
+			h.log.Warn("a server could not be told of changed roots", "error", err.Error())
+		}
+	}
+}
+
+// opener gives the way to s, noting its process.
+func (h *Hub) opener(s *server, conf config.Server) mcp.Opener {
+	open := h.open(conf, func(line string) { h.stderrLine(s, line) })
+	return func(ctx context.Context) (*mcp.Link, error) {
+		link, err := open(ctx)
+		if err == nil {
+			h.mu.Lock()
+			s.pid = link.PID
+			if link.Kill != nil {
+				h.kills[s] = link.Kill
+			}
+			h.mu.Unlock()
+		}
+		return link, err
+	}
+}
+
+// stdio starts the process of a server.
+func (h *Hub) stdio(conf config.Server, stderr func(line string)) mcp.Opener {
+	return mcp.Stdio(transport.Command{
+		Path: conf.Command, Args: conf.Args, Dir: conf.Dir, OnStderr: stderr,
+		Env:   transport.Environment(h.environ, conf.Env),
+		Grace: transport.Grace{Stdin: conf.Grace.Stdin, Terminate: conf.Grace.Terminate, Kill: conf.Grace.Kill},
+	}, conf.MaxMessageBytes)
+}
+
+// stderrLine keeps a line of a server's stderr and shows it to the windows.
+func (h *Hub) stderrLine(s *server, line string) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		return // cannot be: every string marshals
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(s.stderr) >= maxStderrLines {
+		s.stderr = append(s.stderr[:0], s.stderr[1:]...)
+	}
+	s.stderr = append(s.stderr, line)
+	h.emit(&LogMessage{Server: s.name, Level: "stderr", Data: string(text)})
+}

@@ -1,0 +1,104 @@
+package hub
+
+import "time"
+
+// Event is one thing that windows are told. Seq rises by at least one with each event of the hub.
+type Event struct {
+	Seq  uint64
+	Time time.Time
+	Body EventBody
+}
+
+// EventBody is one of the event types of this file.
+type EventBody interface{ eventBody() }
+
+// ServerChanged shows a server as it is now.
+type ServerChanged struct {
+	Server  ServerInfo
+	Removed bool
+}
+
+// ToolsChanged says that a server's tools changed.
+type ToolsChanged struct{ Server string }
+
+// RequestStarted shows a new request.
+type RequestStarted struct{ Request RequestInfo }
+
+// RequestProgressed shows state and progress of a request. It may be coalesced: the newest of one request wins.
+type RequestProgressed struct {
+	RequestID, Server string
+	State             RequestState
+	Progress          *Progress
+	WireID            string
+}
+
+// RequestCancelling says that a cancel was accepted.
+type RequestCancelling struct {
+	RequestID, Server string
+	Cancellation      Cancellation
+}
+
+// RequestCancelled is the end of a request by a cancel. Terminal.
+type RequestCancelled struct {
+	RequestID, Server string
+	Direction         Direction
+	Method, Tool      string
+	Cancellation      Cancellation
+	WireID            string
+	ServerNotified    bool // a cancel was sent to the server
+	ServerMayContinue bool // and the protocol cannot promise that it stops
+	Timings           Timings
+	Era               Era
+	Err               *Error // set when a clock ran out: the same that the caller got
+}
+
+// RequestFinished is any other end of a request. Terminal.
+type RequestFinished struct {
+	RequestID, Server string
+	Direction         Direction
+	Method, Tool      string
+	State             RequestState // StateDone or StateFailed
+	IsError           bool
+	McpError          *McpError
+	Err               *Error
+	Timings           Timings
+}
+
+// PromptOpened shows a new prompt. Only windows that declared its kind get it.
+type PromptOpened struct{ Prompt PromptInfo }
+
+// PromptClosed is the one end of a prompt.
+type PromptClosed struct {
+	PromptID string
+	Cause    PromptCause
+	Reason   string
+	WindowID string // the window that answered, if one did
+	Origin   Origin
+}
+
+// LogMessage is a log notification or a stderr line of a server. It may be dropped by a slow window.
+type LogMessage struct {
+	Server, Level, Logger string
+	Data                  string // JSON text
+}
+
+func (*ServerChanged) eventBody()     {}
+func (*ToolsChanged) eventBody()      {}
+func (*RequestStarted) eventBody()    {}
+func (*RequestProgressed) eventBody() {}
+func (*RequestCancelling) eventBody() {}
+func (*RequestCancelled) eventBody()  {}
+func (*RequestFinished) eventBody()   {}
+func (*PromptOpened) eventBody()      {}
+func (*PromptClosed) eventBody()      {}
+func (*LogMessage) eventBody()        {}
+
+// Snapshot is everything that a window shows. Seq is the number to go on from.
+type Snapshot struct {
+	Seq      uint64
+	Time     time.Time
+	Servers  []ServerInfo
+	Requests []RequestInfo // oldest first
+	Prompts  []PromptInfo  // of the kinds that the window declared, oldest first
+	Problems []ConfigProblem
+}

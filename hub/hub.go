@@ -1,0 +1,197 @@
+package hub
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// Options of a Hub. The zero value is usable.
+type Options struct {
+	Version  string
+	StateDir string       // where approvals with scope always are kept; "" = memory only
+	Logger   *slog.Logger // nil = discard
+	Environ  []string     // what servers inherit a safe part of; nil = os.Environ()
+	// Open says how a server is reached; nil starts its process. Tests connect servers in memory.
+	Open func(s config.Server, stderr func(line string)) mcp.Opener
+}
+
+// Hub is the domain. All methods may be called concurrently.
+type Hub struct {
+	id      string
+	version string
+	log     *slog.Logger
+	environ []string
+	open    func(s config.Server, stderr func(line string)) mcp.Opener
+	always  *approvalFile
+
+	work sync.WaitGroup // every goroutine that the hub starts; Close waits for it
+
+	mu       sync.Mutex // guards all below; never held while waiting
+	seq      uint64     // of the latest event
+	journal  journal
+	windows  map[string]*Window // attached ones, and detached ones that may come back
+	attached uint64             // counts attachments, for order
+	requests map[string]*request
+	begun    uint64 // counts requests, for order and minted ids
+	ended    ring   // ids of requests that are over
+	early    map[string]earlyCancel
+	prompts  map[string]*prompt
+	asked    uint64 // counts prompts, for order and ids
+	servers  []*server
+	kills    map[*server]func(why string) // ends a server's process at once; removed servers are in it until they are gone
+	problems []ConfigProblem              // of no single server
+	sources  []ConfigSource
+	draining bool
+	closed   bool
+}
+
+// New makes a hub without servers; LoadConfig brings them.
+func New(o Options) *Hub {
+	h := &Hub{
+		id:       rand.Text(),
+		version:  o.Version,
+		log:      o.Logger,
+		environ:  o.Environ,
+		open:     o.Open,
+		windows:  map[string]*Window{},
+		requests: map[string]*request{},
+		early:    map[string]earlyCancel{},
+		prompts:  map[string]*prompt{},
+		kills:    map[*server]func(string){},
+	}
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	if h.environ == nil {
+		h.environ = os.Environ()
+	}
+	if h.open == nil {
+		h.open = h.stdio
+	}
+	h.always = openApprovalFile(o.StateDir, h.log)
+	return h
+}
+
+// ID is the id of this hub process; a resume is possible only within one.
+func (h *Hub) ID() string { return h.id }
+
+// Version of the program.
+func (h *Hub) Version() string { return h.version }
+
+// Draining tells whether new calls are refused.
+func (h *Hub) Draining() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.draining
+}
+
+// Drain refuses new calls, cancels the open ones with origin shutdown, closes every prompt and stops every server. It returns when all that
+// is over or ctx has ended; what still runs then goes on ending by itself. It tells how many requests it cancelled and servers it stopped.
+func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int) {
+	if reason == "" {
+		reason = "the hub is shutting down"
+	}
+	reason = boundReason(reason)
+	h.mu.Lock()
+	first := !h.draining
+	h.draining = true
+	var waits []<-chan struct{}
+	for _, r := range h.requestsInOrder() {
+		if r.cancellation == nil && !r.uncancellable {
+			h.cancel(r, &cancelCause{Origin: OriginShutdown, Reason: reason})
+			cancelled++
+		}
+		waits = append(waits, r.over)
+	}
+	for _, s := range h.servers {
+		if s.running() {
+			stopped++
+		}
+		if done := h.beginStop(s, &cancelCause{Origin: OriginShutdown, Reason: reason}); done != nil {
+			waits = append(waits, done)
+		}
+	}
+	h.mu.Unlock()
+	if first {
+		h.log.Info("draining", "reason", reason, "requests", cancelled, "servers", stopped)
+	}
+	for _, w := range waits {
+		select {
+		case <-w:
+		case <-ctx.Done():
+			return cancelled, stopped
+		}
+	}
+	return cancelled, stopped
+}
+
+// killGrace is what Close still waits for after it has killed what did not end in time.
+const killGrace = time.Second
+
+// Close drains, ends every window, and waits for every goroutine of the hub. When ctx ends first, what is left of the servers is killed
+// at once, and an error says so. Idempotent.
+func (h *Hub) Close(ctx context.Context) error {
+	h.Drain(ctx, "")
+	h.mu.Lock()
+	if !h.closed {
+		h.closed = true
+		for _, w := range h.windowsInOrder() {
+			if w.attached {
+				w.attached = false
+				w.sink.Closed(fail(CodeUnavailable, ReasonDraining, nil, "the hub is shutting down"))
+			}
+			w.forget()
+		}
+		clear(h.windows)
+	}
+	h.mu.Unlock()
+	over := make(chan struct{})
+	go func() { // ends with the work it waits for
+		h.work.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+		return nil
+	case <-ctx.Done():
+	}
+	h.mu.Lock()
+	for s, kill := range h.kills {
+		go kill("the hub's time to shut down is over") // bounded by itself; nobody is left to wait for it
+		h.log.Warn("server killed: it did not stop in time", "server", s.name)
+	}
+	h.mu.Unlock()
+	grace := time.NewTimer(killGrace)
+	defer grace.Stop()
+	select {
+	case <-over:
+	case <-grace.C:
+	}
+	return context.Cause(ctx)
+}
+
+// emit gives an event to the journal and to every attached window that wants it. h.mu is held.
+func (h *Hub) emit(b EventBody) {
+	h.seq++
+	e := Event{Seq: h.seq, Time: time.Now(), Body: b}
+	if journaled(b) {
+		h.journal.add(e, "")
+	}
+	for _, w := range h.windows {
+		if w.attached && w.wants(b) {
+			w.sink.Deliver(e)
+		}
+	}
+}
+
+// errDraining refuses new work.
+func errDraining() *Error {
+	return fail(CodeUnavailable, ReasonDraining, nil, "the hub is shutting down and takes no new work; start a new hub")
+}

@@ -1,0 +1,82 @@
+package hub
+
+// journalSize is how many must-deliver events a window can miss and still resume. An event is a few hundred bytes.
+const journalSize = 4096
+
+// journal keeps the latest must-deliver events for windows that resume. Guarded by Hub.mu.
+type journal struct {
+	entries []journalEntry // a ring once full
+	next    int
+	floor   uint64 // Seq of the latest event that fell out: a resume from before it is not possible
+}
+
+// journalEntry is an event and the one window that it was for, "" = all.
+type journalEntry struct {
+	event Event
+	only  string
+}
+
+// journaled tells which events a window must not miss. Progress is shown again from the request itself, logs may be lost.
+func journaled(b EventBody) bool {
+	switch b.(type) {
+	case *RequestProgressed, *LogMessage:
+		return false
+	}
+	return true
+}
+
+func (j *journal) add(e Event, only string) {
+	if len(j.entries) < journalSize {
+		j.entries = append(j.entries, journalEntry{e, only})
+		return
+	}
+	j.floor = j.entries[j.next].event.Seq
+	j.entries[j.next] = journalEntry{e, only}
+	j.next = (j.next + 1) % journalSize
+}
+
+// after gives a window's events with a Seq above seq, oldest first; ok is false when some of them are gone.
+func (j *journal) after(seq uint64, windowID string) (events []Event, ok bool) {
+	if seq < j.floor {
+		return nil, false
+	}
+	for i := range j.entries {
+		entry := j.entries[(j.next+i)%len(j.entries)]
+		if entry.event.Seq > seq && (entry.only == "" || entry.only == windowID) {
+			events = append(events, entry.event)
+		}
+	}
+	return events, true
+}
+
+// ringSize is how many ended requests are told apart from unknown ones.
+const ringSize = 8192
+
+// ring remembers the latest ids.
+type ring struct {
+	known map[string]struct{}
+	ids   []string
+	next  int
+}
+
+func (r *ring) add(id string) {
+	if r.has(id) {
+		return // a host may use an id again
+	}
+	if r.known == nil {
+		r.known = map[string]struct{}{}
+	}
+	if len(r.ids) < ringSize {
+		r.ids = append(r.ids, id)
+	} else {
+		delete(r.known, r.ids[r.next])
+		r.ids[r.next] = id
+		r.next = (r.next + 1) % ringSize
+	}
+	r.known[id] = struct{}{}
+}
+
+func (r *ring) has(id string) bool {
+	_, ok := r.known[id]
+	return ok
+}

@@ -1,0 +1,196 @@
+package hub_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// rounds is a modern server whose tool "ask" wants n answers, one in each round, and gives the last as its result.
+// A call with {"hang":true} hangs in the round that would be the last.
+func rounds(n int) *fakeserver.Server {
+	s := hanging(fakeserver.WithModern())
+	s.Tool("ask", func(c *fakeserver.CallContext) {
+		round := 0
+		if state := c.Param("requestState"); state != nil {
+			fmt.Sscanf(string(state), `"after %d"`, &round)
+		}
+		switch {
+		case round < n:
+			c.InputRequired(fmt.Sprintf(`{"q%d":{"method":"elicitation/create","params":%s}}`, round+1, formParams), fmt.Sprintf("after %d", round+1))
+		case strings.Contains(string(c.Arguments()), "hang"):
+			_ = c.Hang()
+		default:
+			c.Text(string(c.Param("inputResponses")))
+		}
+	})
+	return s
+}
+
+// Rounds with new wire ids are one request with one id and one end.
+func TestMRTRRoundsAreOneRequest(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := rounds(2)
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask", Arguments: `{"big":12345678901234567890}`})
+		wires := map[string]bool{}
+		for round := range 2 {
+			p := v.prompt()
+			if p.RequestID != "r1" || p.ParentRequestID != "" || w.state("r1") != "awaiting_input" {
+				t.Errorf("%+v, call %s", p, w.state("r1"))
+			}
+			wires[w.hub.Requests("s")[0].WireID] = true
+			v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: fmt.Sprintf(`{"name":"n%d"}`, round)})
+		}
+		r := c.ok(t)
+		if r.Rounds != 3 || textOf(t, r) != `{"q2":{"action":"accept","content":{"name":"n1"}}}` {
+			t.Errorf("%d rounds, %s", r.Rounds, r.Result)
+		}
+		if len(wires) != 2 {
+			t.Errorf("wire ids %v", wires)
+		}
+		var calls []fakeserver.Message
+		for _, m := range s.Received() {
+			if m.Method == "tools/call" {
+				calls = append(calls, m)
+			}
+			if m.IsResponse() {
+				t.Errorf("a response was written: %s", m.Raw)
+			}
+		}
+		for i, m := range calls {
+			if string(m.Param("arguments")) != `{"big":12345678901234567890}` || i > 0 && string(m.Param("requestState")) != fmt.Sprintf(`"after %d"`, i) {
+				t.Errorf("round %d: %s", i, m.Params)
+			}
+		}
+		started, finished := 0, 0
+		for _, e := range eventsOf[*hub.RequestStarted](v) {
+			if e.Request.Method != "initialize" {
+				started++
+			}
+		}
+		for _, e := range eventsOf[*hub.RequestFinished](v) {
+			if e.RequestID == "r1" {
+				finished++
+			}
+		}
+		if len(calls) != 3 || started != 1 || finished != 1 {
+			t.Errorf("%d calls on the wire, %d requests started, %d ended", len(calls), started, finished)
+		}
+	})
+}
+
+// Between two rounds nothing is in flight: a cancel closes the prompts and sends nothing, not even the retry.
+func TestCancelBetweenRounds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := rounds(1)
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v, v2 := w.everything(), w.everything()
+		const times = 300 // the end of the prompt and the end of the call are two things that wake the call
+		for i := range times {
+			id := fmt.Sprintf("r%d", i)
+			c := w.call(hub.CallRequest{ID: id, Server: "s", Tool: "ask"})
+			p := v.prompt()
+			if _, err := v.win.Cancel(id, "no more"); err != nil {
+				t.Fatal(err)
+			}
+			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			for _, v := range []*view{v, v2} {
+				v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "no more")
+			}
+			if end := last[*hub.RequestCancelled](v); end.ServerNotified || end.ServerMayContinue {
+				t.Errorf("%+v", end)
+			}
+		}
+		if toolCalls(s) != times || len(cancels(s)) != 0 || len(responses(s)) != 0 {
+			t.Errorf("%d calls, %d cancels, %d responses", toolCalls(s), len(cancels(s)), len(responses(s)))
+		}
+	})
+}
+
+// A cancel and an answer in the same instant: one end, and at most one cancel of the retry.
+func TestCancelAndAnswerBetweenRounds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := rounds(1)
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		for i := range 200 {
+			id := fmt.Sprintf("r%d", i)
+			c := w.call(hub.CallRequest{ID: id, Server: "s", Tool: "ask"})
+			p := v.prompt()
+			sent := toolCalls(s)
+			var both sync.WaitGroup
+			both.Go(func() { _, _ = v.win.Cancel(id, "no") })
+			both.Go(func() { _ = v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes}) })
+			both.Wait()
+			<-c.done
+			if c.err != nil {
+				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			}
+			if last[*hub.PromptClosed](v).Cause == hub.CauseParent && toolCalls(s) != sent {
+				t.Fatal("the call was tried again after its prompt was closed by the cancel")
+			}
+		}
+	})
+}
+
+// A cancel of a later round goes out once, for the id of that round.
+func TestCancelOnTheWireInARound(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := rounds(1)
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask", Arguments: `{"hang":true}`})
+		p := v.prompt()
+		first := w.hub.Requests("s")[0].WireID
+		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes})
+		synctest.Wait()
+		second := w.hub.Requests("s")[0].WireID
+		if _, err := v.win.Cancel("r1", "stop"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if got := cancels(s); len(got) != 1 || first == second || s.Count(fakeserver.CancelOf([]byte(second))) != 1 {
+			t.Errorf("ids %s and %s; cancels %v", first, second, got)
+		}
+		if end := last[*hub.RequestCancelled](v); !end.ServerNotified || end.WireID != second {
+			t.Errorf("%+v", end)
+		}
+	})
+}
+
+// 2026-07-28 has no form for a refused sampling request: the call ends, its other questions close, nothing is retried.
+func TestMRTRSamplingRefused(t *testing.T) {
+	for _, action := range []hub.Action{hub.ActionDecline, hub.ActionDismiss} {
+		t.Run(fmt.Sprint(action), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := fakeserver.New(fakeserver.WithModern())
+				s.Tool("both", func(c *fakeserver.CallContext) {
+					c.InputRequired(`{"a":{"method":"sampling/createMessage","params":`+sampleParams+`},"b":{"method":"elicitation/create","params":`+formParams+`}}`, "")
+				})
+				w := newWorld(t, serversOf("s", s), "s:"+allow)
+				v := w.everything()
+				c := w.call(hub.CallRequest{Server: "s", Tool: "both"})
+				open := map[hub.PromptKind]hub.PromptInfo{}
+				for _, o := range eventsOf[*hub.PromptOpened](v) {
+					open[o.Prompt.Kind] = o.Prompt
+				}
+				if len(open) != 2 {
+					t.Fatalf("%d prompts", len(open))
+				}
+				v.answer(hub.PromptAnswer{PromptID: open[hub.PromptSampling].ID, Action: action})
+				c.want(t, hub.CodeFailedPrecondition, hub.ReasonInputDeclined)
+				v.wantClosed(open[hub.PromptElicitationForm].ID, hub.CauseParent, hub.OriginParent, "another question of the same call ended it")
+				if toolCalls(s) != 1 || len(cancels(s)) != 0 {
+					t.Errorf("%d calls, %d cancels", toolCalls(s), len(cancels(s)))
+				}
+			})
+		})
+	}
+}

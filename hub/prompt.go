@@ -1,0 +1,145 @@
+package hub
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// prompt is one open question. It is open exactly while it is in Hub.prompts; whoever takes it out settles it.
+type prompt struct {
+	info       PromptInfo
+	id         string
+	n          uint64 // order
+	request    *request
+	withTools  bool          // sampling that brings tools
+	asker      *connection   // that asked; nil for a tool approval
+	settled    chan closing  // buffered: the one that takes the prompt puts one in
+	deadline   *time.Timer   // nil = none
+	holding    []*request    // whose clocks it stops
+	humanLimit time.Duration // for the error text
+}
+
+// closing is how a prompt ended.
+type closing struct {
+	cause    PromptCause
+	origin   Origin
+	reason   string
+	windowID string
+	action   Action // what the asker is told
+	scope    ApprovalScope
+	content  string
+}
+
+// openPrompt shows a question in every window that declared its kind. h.mu is held.
+func (h *Hub) openPrompt(p *prompt) {
+	now := time.Now()
+	h.asked++
+	p.n = h.asked
+	p.id = fmt.Sprintf("prompt-%d", p.n)
+	p.settled = make(chan closing, 1)
+	r := p.request
+	p.info.ID, p.info.Server, p.info.RequestID, p.info.Open = p.id, r.server.name, r.id, now
+	if r.parent != nil {
+		p.info.ParentRequestID = r.parent.id
+	}
+	if p.humanLimit > 0 {
+		p.info.Deadline = now.Add(p.humanLimit)
+		p.deadline = time.AfterFunc(p.humanLimit, func() { h.promptTimeout(p) })
+	}
+	h.prompts[p.id] = p
+	if r.prompts == nil {
+		r.prompts = map[*prompt]struct{}{}
+	}
+	r.prompts[p] = struct{}{}
+	p.holding = h.heldBy(r)
+	for _, held := range p.holding {
+		h.hold(held, +1)
+	}
+	h.waiting(r, true)
+	h.emit(&PromptOpened{Prompt: p.info})
+}
+
+// heldBy gives the requests that wait for a person when r asks: r, what caused it, or, when that is not known, every call of the server:
+// no call may time out because a person thinks.
+func (h *Hub) heldBy(r *request) []*request {
+	held := []*request{r}
+	switch {
+	case r.direction == Outgoing:
+	case r.parent != nil:
+		held = append(held, r.parent)
+	default:
+		for _, other := range h.requests {
+			if other.server == r.server && other.direction == Outgoing && !other.uncancellable {
+				held = append(held, other)
+			}
+		}
+	}
+	return held
+}
+
+// waiting shows that r, and the call that caused it, wait for the user, or no longer do. h.mu is held.
+func (h *Hub) waiting(r *request, on bool) {
+	for ; r != nil; r = r.parent {
+		switch {
+		case on && (r.state == StateRunning || r.state == StateQueued && r.direction == Incoming):
+			h.moveTo(r, StateAwaitingInput)
+		case !on && r.state == StateAwaitingInput && r.direction == Outgoing && r.holds == 0:
+			h.moveTo(r, StateRunning)
+		}
+	}
+}
+
+// closePrompt takes p and settles it. false: somebody else had taken it. h.mu is held.
+func (h *Hub) closePrompt(p *prompt, c closing) bool {
+	if h.prompts[p.id] != p {
+		return false
+	}
+	delete(h.prompts, p.id)
+	delete(p.request.prompts, p)
+	if p.deadline != nil {
+		p.deadline.Stop()
+	}
+	for _, held := range p.holding {
+		if h.requests[held.id] == held {
+			h.hold(held, -1)
+		}
+	}
+	h.waiting(p.request, false)
+	h.emit(&PromptClosed{PromptID: p.id, Cause: c.cause, Reason: c.reason, WindowID: c.windowID, Origin: c.origin})
+	p.settled <- c
+	return true
+}
+
+// promptTimeout ends a prompt whose human clock ran out. The call that it belongs to times out; a server's question is answered as dismissed.
+func (h *Hub) promptTimeout(p *prompt) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := p.request
+	limit := p.humanLimit.String()
+	reason := "timeouts.human of " + limit + " exceeded"
+	if !h.closePrompt(p, closing{cause: CauseTimeout, origin: OriginTimeout, reason: reason, action: ActionDismiss}) {
+		return
+	}
+	if p.info.Kind == PromptToolApproval || r.direction == Incoming {
+		h.cancel(r, &cancelCause{Origin: OriginTimeout, Reason: reason, Err: fail(CodeDeadlineExceeded, ReasonHumanTimeout,
+			[]string{"server", r.server.name, "request_id", r.id, "setting", "timeouts.human", "limit", limit},
+			"nobody answered the %s question of server %q within %s; raise timeouts.human of the server%s or of the call", p.info.Kind, r.server.name, limit, r.server.where())})
+	}
+}
+
+// closePromptsOf closes what a connection asked, when it is gone: nobody could take the answers. h.mu is held.
+func (h *Hub) closePromptsOf(asker *connection, c closing) {
+	for _, p := range h.promptsInOrder() {
+		if p.asker == asker {
+			h.closePrompt(p, c)
+		}
+	}
+}
+
+// promptsInOrder gives the open prompts, oldest first. h.mu is held.
+func (h *Hub) promptsInOrder() []*prompt {
+	return slices.SortedFunc(maps.Values(h.prompts), func(a, b *prompt) int { return cmp.Compare(a.n, b.n) })
+}

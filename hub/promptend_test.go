@@ -1,0 +1,281 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// A cancelled call closes its prompts at once. The server gets a moment to withdraw its question itself; then nothing is written for it.
+func TestParentCancelClosesPrompts(t *testing.T) {
+	for _, way := range ways {
+		for _, withdraws := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s withdraws %v", way.name, withdraws), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					a := asking(way.method, way.params)
+					a.withdraws = withdraws
+					w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+					v, v2 := w.everything(), w.everything()
+					c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+					p := v.prompt()
+					q := <-a.asked
+					before := time.Now()
+					if _, err := v.win.Cancel("r1", "enough"); err != nil {
+						t.Fatal(err)
+					}
+					c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+					for _, v := range []*view{v, v2} {
+						v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "enough")
+					}
+					ends := eventsOf[*hub.RequestCancelled](v)
+					if len(ends) != 2 || ends[0].RequestID != p.RequestID || ends[0].Cancellation.Origin != hub.OriginParent || ends[1].RequestID != "r1" {
+						t.Errorf("%+v", ends)
+					}
+					if time.Since(before) != 0 {
+						t.Error("it took time")
+					}
+					m, answered := fakeserver.Message{}, false
+					if !withdraws {
+						m, answered = <-q.Response()
+						if d := time.Since(before); d != time.Second {
+							t.Errorf("the answer came after %v", d)
+						}
+					}
+					pass(time.Minute)
+					want := `{"action":"cancel"}`
+					if way.kind == hub.PromptSampling {
+						want = "error -1: the user dismissed the sampling request"
+					}
+					switch n := len(responses(a.Server)); {
+					case withdraws && n != 0:
+						t.Errorf("%d responses to a question that was withdrawn", n)
+					case !withdraws && (n != 1 || !answered || answerOf(m) != want):
+						t.Errorf("%d responses, %s", n, answerOf(m))
+					}
+				})
+			})
+		}
+	}
+}
+
+// A call that ends closes what its server still asks, whatever the answer would have been.
+func TestFinishedCallClosesItsPrompts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a := asking(elicitation, formParams)
+		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+		p := v.prompt()
+		q := <-a.asked
+		before := time.Now()
+		close(a.finish)
+		c.ok(t)
+		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "the request that caused it is over")
+		if got := answerOf(<-q.Response()); got != `{"action":"cancel"}` || time.Since(before) != 0 {
+			t.Errorf("answered %s after %v", got, time.Since(before))
+		}
+	})
+}
+
+// A server that dies takes its questions with it: of a call, of its own account, and between the rounds of a call.
+func TestServerDeathClosesPrompts(t *testing.T) {
+	t.Run("of a call", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			for range 20 { // the end of the call and the end of its question come in either order
+				a := asking(elicitation, formParams)
+				w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+				v := w.everything()
+				c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
+				p := v.prompt()
+				a.Disconnect()
+				c.want(t, hub.CodeUnavailable, hub.ReasonServerGone)
+				v.wantClosed(p.ID, hub.CauseServerGone, hub.OriginTransport, "the connection to the server ended")
+				if end := last[*hub.RequestCancelled](v); end.RequestID != p.RequestID || end.Cancellation.Origin != hub.OriginTransport {
+					t.Fatalf("%+v", end)
+				}
+				wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline}), hub.ReasonPromptClosed)
+			}
+		})
+	})
+	t.Run("of its own account", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := hanging()
+			w := newWorld(t, serversOf("s", s), "s:"+allow)
+			v := w.everything()
+			w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+			if _, err := s.Request(sampling, sampleParams); err != nil {
+				t.Fatal(err)
+			}
+			p := v.prompt()
+			if p.ParentRequestID != "" {
+				t.Errorf("%+v", p)
+			}
+			s.Disconnect()
+			v.wantClosed(p.ID, hub.CauseServerGone, hub.OriginTransport, "the connection to the server ended")
+		})
+	})
+	t.Run("between rounds", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := rounds(1)
+			w := newWorld(t, serversOf("s", s), "s:"+allow)
+			v := w.everything()
+			c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
+			p := v.prompt()
+			s.Disconnect()
+			c.want(t, hub.CodeUnavailable, hub.ReasonServerGone)
+			v.wantClosed(p.ID, hub.CauseServerGone, hub.OriginTransport, "the connection to the server ended")
+		})
+	})
+}
+
+// Nobody answers. An approval ends its call; a question of a server is dismissed, and its call goes on.
+func TestHumanTimeout(t *testing.T) {
+	const entry = `"timeouts":{"human":"30s","idle":"10s"}`
+	t.Run("approval", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := hanging()
+			w := newWorld(t, serversOf("s", s), "s:"+entry)
+			v := w.everything()
+			before := time.Now()
+			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+			p := v.prompt()
+			if want := before.Add(30 * time.Second); !p.Deadline.Equal(want) {
+				t.Errorf("deadline %v, want %v", p.Deadline, want)
+			}
+			e := c.want(t, hub.CodeDeadlineExceeded, hub.ReasonHumanTimeout)
+			if e.Meta["setting"] != "timeouts.human" || e.Meta["limit"] != "30s" || time.Since(before) != 30*time.Second {
+				t.Errorf("%v after %v", e.Meta, time.Since(before))
+			}
+			v.wantClosed(p.ID, hub.CauseTimeout, hub.OriginTimeout, "timeouts.human of 30s exceeded")
+			if end := last[*hub.RequestCancelled](v); end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginTimeout || end.Err != e || end.ServerNotified {
+				t.Errorf("%+v", end)
+			}
+			if toolCalls(s) != 0 {
+				t.Error("the tool ran")
+			}
+		})
+	})
+	t.Run("question", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			a := asking(elicitation, formParams)
+			w := newWorld(t, serversOf("s", a.Server), "s:"+allow+","+entry)
+			v := w.everything()
+			before := time.Now()
+			c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
+			p := v.prompt()
+			if got := textOf(t, c.ok(t)); got != `{"action":"cancel"}` || time.Since(before) != 30*time.Second {
+				t.Errorf("the server got %s after %v", got, time.Since(before))
+			}
+			v.wantClosed(p.ID, hub.CauseTimeout, hub.OriginTimeout, "timeouts.human of 30s exceeded")
+			if end := last[*hub.RequestCancelled](v); end.RequestID != p.RequestID || end.Err == nil || end.Err.Reason != hub.ReasonHumanTimeout {
+				t.Errorf("%+v", end)
+			}
+		})
+	})
+	t.Run("question between rounds", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			w := newWorld(t, serversOf("s", rounds(1)), "s:"+allow+","+entry)
+			v := w.everything()
+			c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
+			p := v.prompt()
+			if got := textOf(t, c.ok(t)); got != `{"q1":{"action":"cancel"}}` {
+				t.Errorf("the server got %s", got)
+			}
+			v.wantClosed(p.ID, hub.CauseTimeout, hub.OriginTimeout, "timeouts.human of 30s exceeded")
+		})
+	})
+}
+
+// A page to be opened: the host is shown, consent is a yes without content.
+func TestURLElicitation(t *testing.T) {
+	t.Run("asked", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			a := asking(elicitation, urlParams)
+			w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+			v := w.everything()
+			c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
+			p := v.prompt()
+			if q := p.Question; q.URL != "https://login.example.com:8443/a?b=c" || q.URLHost != "login.example.com:8443" || q.Message != "Sign in" || q.Waiting {
+				t.Errorf("%+v", q)
+			}
+			v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: `{"ignored":true}`})
+			if got := textOf(t, c.ok(t)); got != `{"action":"accept"}` {
+				t.Errorf("the server got %s", got)
+			}
+		})
+	})
+	required := func() *fakeserver.Server {
+		s := hanging()
+		first := true
+		s.Tool("secret", func(c *fakeserver.CallContext) {
+			if first {
+				first = false
+				c.ErrorData(-32042, "sign in first", `{"elicitations":[`+urlParams+`]}`)
+				return
+			}
+			c.Text("welcome")
+		})
+		return s
+	}
+	t.Run("required, and the server says when it is done", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := required()
+			w := newWorld(t, serversOf("s", s), "s:"+allow)
+			v := w.everything()
+			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "secret"})
+			p := v.prompt()
+			if p.Question.Waiting || p.RequestID != "r1" || p.Kind != hub.PromptElicitationURL {
+				t.Errorf("%+v", p)
+			}
+			v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept})
+			p2 := v.prompt()
+			if !p2.Question.Waiting || p2.ID == p.ID {
+				t.Errorf("%+v", p2)
+			}
+			if err := s.Notify("notifications/elicitation/complete", `{"elicitationId":"e1"}`); err != nil {
+				t.Fatal(err)
+			}
+			if r := c.ok(t); textOf(t, r) != "welcome" || r.Rounds != 2 {
+				t.Errorf("%+v", r)
+			}
+			v.wantClosed(p2.ID, hub.CauseSuperseded, hub.OriginServer, "the server reports that the page is done")
+			if toolCalls(s) != 2 || len(eventsOf[*hub.RequestCancelled](v)) != 0 {
+				t.Errorf("%d calls", toolCalls(s))
+			}
+		})
+	})
+	t.Run("required and refused", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := required()
+			w := newWorld(t, serversOf("s", s), "s:"+allow)
+			v := w.everything()
+			c := w.call(hub.CallRequest{Server: "s", Tool: "secret"})
+			v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
+			c.want(t, hub.CodeFailedPrecondition, hub.ReasonInputDeclined)
+			if toolCalls(s) != 1 {
+				t.Errorf("%d calls", toolCalls(s))
+			}
+		})
+	})
+	t.Run("required, waiting, and cancelled", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := required()
+			w := newWorld(t, serversOf("s", s), "s:"+allow)
+			v := w.everything()
+			ctx, stop := context.WithCancelCause(context.Background())
+			c := w.callContext(ctx, hub.CallRequest{Server: "s", Tool: "secret"})
+			v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept})
+			p := v.prompt()
+			stop(nil)
+			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "the host cancelled the call")
+			if toolCalls(s) != 1 || len(cancels(s)) != 0 {
+				t.Errorf("%d calls, %d cancels", toolCalls(s), len(cancels(s)))
+			}
+		})
+	})
+}

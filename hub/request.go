@@ -1,0 +1,231 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// request is one thing that can be cancelled. All fields but the first block are guarded by Hub.mu.
+type request struct {
+	id, tool, method string
+	direction        Direction
+	taskLabel, owner string
+	n                uint64 // order
+	server           *server
+	uncancellable    bool // the start of a session
+	ctx              context.Context
+	stop             context.CancelCauseFunc // called by cancel and end only
+	start            time.Time
+	over             chan struct{} // closed by end
+
+	parent       *request
+	children     map[*request]struct{}
+	prompts      map[*prompt]struct{}
+	state        RequestState
+	since        time.Time // when state began
+	timings      Timings
+	cancellation *Cancellation
+	cause        *cancelCause
+	wireID       string
+	progress     *Progress
+	clock        clock
+	holds        int  // open prompts that stop the clocks: its own, its children's, and those of its server that name no request
+	leased       bool // counts as a user of its server's connection
+}
+
+// successors is the life of a request. cancelling may still end as done: a response that was in hand when the cancel came has won.
+var successors = map[RequestState][]RequestState{
+	StateQueued:           {StateAwaitingApproval, StateConnecting, StateRunning, StateAwaitingInput, StateCancelling, StateFailed},
+	StateAwaitingApproval: {StateQueued, StateConnecting, StateRunning, StateCancelling, StateFailed},
+	StateConnecting:       {StateAwaitingApproval, StateRunning, StateCancelling, StateDone, StateFailed},
+	StateRunning:          {StateAwaitingInput, StateCancelling, StateDone, StateFailed},
+	StateAwaitingInput:    {StateRunning, StateCancelling, StateDone, StateFailed},
+	StateCancelling:       {StateCancelled, StateDone},
+}
+
+// moveTo is the one place that changes a request's state: it accounts the time, starts or stops the clocks, and tells the windows of
+// the states that are not told by an event of their own. false: not a legal step, nothing changed. h.mu is held.
+func (h *Hub) moveTo(r *request, to RequestState) bool {
+	if r.state == to || !slices.Contains(successors[r.state], to) {
+		return false
+	}
+	now := time.Now()
+	r.account(now)
+	r.state, r.since = to, now
+	h.wind(r, now)
+	if to < StateCancelling {
+		h.emitProgress(r)
+	}
+	return true
+}
+
+// account adds the time since the last change of state or hold to its bucket.
+func (r *request) account(now time.Time) {
+	d := now.Sub(r.since)
+	r.since = now
+	switch {
+	case r.holds > 0 || r.state == StateAwaitingApproval || r.state == StateAwaitingInput:
+		r.timings.Human += d
+	case r.state == StateRunning || r.state == StateCancelling:
+		r.timings.Active += d
+	default:
+		r.timings.Queued += d
+	}
+}
+
+func (h *Hub) emitProgress(r *request) {
+	h.emit(&RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress, WireID: r.wireID})
+}
+
+// mint makes a request id. A host may have chosen the same one. h.mu is held.
+func (h *Hub) mint(prefix string) string {
+	id := fmt.Sprintf("%s-%d", prefix, h.begun+1)
+	for h.requests[id] != nil {
+		id += "'"
+	}
+	return id
+}
+
+// register brings a request into the table and tells the windows. h.mu is held; the id is free.
+func (h *Hub) register(ctx context.Context, r *request) {
+	h.begun++
+	r.n = h.begun
+	r.ctx, r.stop = context.WithCancelCause(ctx)
+	r.over = make(chan struct{})
+	r.start = time.Now()
+	r.since = r.start
+	r.state = StateQueued
+	h.requests[r.id] = r
+	if r.parent != nil {
+		if r.parent.children == nil {
+			r.parent.children = map[*request]struct{}{}
+		}
+		r.parent.children[r] = struct{}{}
+	}
+	h.wind(r, r.start)
+	h.emit(&RequestStarted{Request: r.info()})
+}
+
+// ending is how a request ended.
+type ending struct {
+	state       RequestState // StateDone, StateFailed or StateCancelled
+	isError     bool
+	mcpError    *McpError
+	err         *Error
+	notified    bool // a cancel was sent
+	mayContinue bool // and the server may go on all the same
+}
+
+// end takes the request out of the table and tells its one terminal event. Its prompts and its children end with it. false: it had ended. h.mu is held.
+func (h *Hub) end(r *request, e ending) bool {
+	if h.requests[r.id] != r {
+		return false
+	}
+	switch {
+	case e.state == StateFailed && r.cancellation != nil:
+		e.state = StateCancelled // whatever went wrong after a cancel was accepted, the cancel is what ended it
+	case e.state == StateCancelled && r.cancellation == nil:
+		h.cancel(r, &cancelCause{Origin: OriginTransport})
+	}
+	cause := &cancelCause{Origin: OriginParent, Reason: "the request that caused it is over"}
+	switch {
+	case r.cause != nil:
+		cause = r.cause
+	case e.err != nil && e.err.Reason == ReasonServerGone:
+		cause = &cancelCause{Origin: OriginTransport, Reason: connectionEnded}
+	}
+	h.endOffspring(r, cause)
+	if !h.moveTo(r, e.state) {
+		h.log.Error("illegal end of a request", "request_id", r.id, "from", r.state.String(), "to", e.state.String())
+		return false
+	}
+	delete(h.requests, r.id)
+	h.ended.add(r.id)
+	if r.parent != nil {
+		delete(r.parent.children, r)
+	}
+	r.stop(cause)
+	close(r.over)
+	h.release(r)
+	if e.state == StateCancelled {
+		h.emit(&RequestCancelled{
+			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool,
+			Cancellation: *r.cancellation, WireID: r.wireID, ServerNotified: e.notified, ServerMayContinue: e.mayContinue,
+			Timings: r.timings, Era: r.server.era(), Err: r.cause.Err,
+		})
+		return true
+	}
+	h.emit(&RequestFinished{
+		RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool,
+		State: e.state, IsError: e.isError, McpError: e.mcpError, Err: e.err, Timings: r.timings,
+	})
+	return true
+}
+
+// endOffspring closes the prompts of r and of the server requests that r caused, and ends the latter. h.mu is held.
+func (h *Hub) endOffspring(r *request, cause *cancelCause) {
+	pc, origin := CauseParent, OriginParent
+	switch cause.Origin {
+	case OriginShutdown:
+		pc, origin = CauseShutdown, OriginShutdown
+	case OriginTransport:
+		pc, origin = CauseServerGone, OriginTransport
+	}
+	for _, p := range inOrder(r.prompts, func(p *prompt) uint64 { return p.n }) {
+		h.closePrompt(p, closing{cause: pc, origin: origin, reason: cause.Reason, action: ActionDismiss})
+	}
+	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
+		if withdrawn := context.Cause(child.ctx); withdrawn != nil && child.cancellation == nil {
+			// The server had taken its question back before: the engine ends the context before it reads on, the
+			// goroutine that waits for the answer is only not there yet.
+			h.withdraw(child, withdrawn)
+			continue
+		}
+		h.cancel(child, &cancelCause{Origin: origin, Reason: cause.Reason})
+		h.end(child, ending{state: StateCancelled})
+	}
+}
+
+// inOrder gives the members of a set, oldest first.
+func inOrder[T comparable](set map[T]struct{}, n func(T) uint64) []T {
+	if len(set) == 0 {
+		return nil
+	}
+	return slices.SortedFunc(maps.Keys(set), func(a, b T) int { return cmp.Compare(n(a), n(b)) })
+}
+
+// requestsInOrder gives the open requests, oldest first. h.mu is held.
+func (h *Hub) requestsInOrder() []*request {
+	return slices.SortedFunc(maps.Values(h.requests), func(a, b *request) int { return cmp.Compare(a.n, b.n) })
+}
+
+// Requests lists the open requests of one server, or of all when server is "", oldest first.
+func (h *Hub) Requests(server string) []RequestInfo {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []RequestInfo
+	for _, r := range h.requestsInOrder() {
+		if server == "" || r.server.name == server {
+			list = append(list, r.info())
+		}
+	}
+	return list
+}
+
+func (r *request) info() RequestInfo {
+	i := RequestInfo{
+		ID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, State: r.state,
+		TaskLabel: r.taskLabel, Start: r.start, WireID: r.wireID, Progress: r.progress, Cancellation: r.cancellation,
+	}
+	if r.parent != nil {
+		i.ParentRequestID = r.parent.id
+	}
+	for _, p := range inOrder(r.prompts, func(p *prompt) uint64 { return p.n }) {
+		i.OpenPromptIDs = append(i.OpenPromptIDs, p.id)
+	}
+	return i
+}

@@ -1,0 +1,255 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// maxStderrLines is how many of a server's last stderr lines are kept for people.
+const maxStderrLines = 50
+
+// server is one configured server. Guarded by Hub.mu, but for its name.
+type server struct {
+	name     string
+	conf     config.Server
+	problems []ConfigProblem
+	broken   bool  // its entry cannot be used
+	off      *bool // what SetServerEnabled said; nil = the config decides
+	removed  bool  // no longer configured
+
+	state      ServerState
+	conn       *connection // while ready
+	attempt    *attempt    // while connecting, or being stopped while connecting
+	stopping   chan struct{}
+	users      int  // requests and listings that use conn
+	stale      bool // windows can show more than conn's session declared: connect anew when idle
+	remembered mcp.Era
+	tools      []mcp.Tool // as last listed; nil = not known
+	toolsOf    *connection
+	listing    *listing
+	listings   uint64 // counts what makes a listing under way worthless
+	lastError  string
+	stderr     []string
+	pid        int
+	ready      time.Time
+}
+
+// server finds a server by name, nil when there is none. h.mu is held.
+func (h *Hub) server(name string) *server {
+	for _, s := range h.servers {
+		if s.name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+func errServerNotFound(name string) *Error {
+	return fail(CodeNotFound, ReasonServerNotFound, []string{"server", boundReason(name)}, "there is no server %q in the config", boundReason(name))
+}
+
+// usable tells whether s may be connected. h.mu is held.
+func (s *server) usable() *Error {
+	switch {
+	case s.removed:
+		return errServerNotFound(s.name)
+	case s.broken:
+		var texts []string
+		for _, p := range s.problems {
+			if p.Fatal {
+				texts = append(texts, fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message))
+			}
+		}
+		return fail(CodeFailedPrecondition, ReasonServerBroken, []string{"server", s.name}, "the config entry of server %q cannot be used: %s", s.name, strings.Join(texts, "; "))
+	case s.disabled():
+		return fail(CodeFailedPrecondition, ReasonServerDisabled, []string{"server", s.name, "setting", "disabled"},
+			"server %q is switched off; switch it on or remove disabled%s", s.name, s.where())
+	}
+	return nil
+}
+
+func (s *server) disabled() bool {
+	if s.off != nil {
+		return *s.off
+	}
+	return s.conf.Disabled
+}
+
+// where names the place of the entry, for error texts: " in FILE:LINE", or "". h.mu is held.
+func (s *server) where() string { return placeOf(s.conf) }
+
+func placeOf(conf config.Server) string {
+	if conf.Origin.File == "" {
+		return ""
+	}
+	return fmt.Sprintf(" in %s:%d", conf.Origin.File, conf.Origin.Line)
+}
+
+func (s *server) running() bool { return s.conn != nil || s.attempt != nil }
+
+func (s *server) era() Era {
+	if s.conn == nil || s.conn.session == nil {
+		return Era(s.remembered)
+	}
+	return Era(s.conn.session.Era())
+}
+
+// rest is the state of a server that is not connected. h.mu is held.
+func (s *server) rest() ServerState {
+	switch {
+	case s.broken:
+		return ServerBroken
+	case s.disabled():
+		return ServerDisabled
+	}
+	return ServerStopped
+}
+
+func (s *server) info() ServerInfo {
+	i := ServerInfo{
+		Name: s.name, State: s.state, LastError: s.lastError, Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
+		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
+	}
+	if s.conn != nil {
+		session := s.conn.session
+		si, stats := session.Info(), session.Stats()
+		i.Era, i.Revision, i.PID, i.Ready = Era(session.Era()), session.Revision(), s.pid, s.ready
+		i.Title, i.Version, i.Instructions, i.Capabilities = si.Title, si.Version, si.Instructions, string(si.Capabilities)
+		if i.Title == "" {
+			i.Title = si.Name
+		}
+		i.Counters = Counters{
+			LateResponses: stats.LateResponses, UnknownResponses: stats.UnknownResponses, BadLines: stats.BadLines + stats.OversizeLines,
+			UnknownCancels: stats.UnknownCancels, MalformedCancels: stats.MalformedCancels,
+			SuppressedResponses: stats.SuppressedResponses, DroppedNotifications: stats.DroppedNotifications,
+		}
+	}
+	return i
+}
+
+// changed tells the windows how s is now. h.mu is held.
+func (h *Hub) changed(s *server) { h.emit(&ServerChanged{Server: s.info(), Removed: s.removed}) }
+
+// Servers lists every server in config order, and the problems of no single server.
+func (h *Hub) Servers() ([]ServerInfo, []ConfigProblem) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.serverInfos(), h.problems
+}
+
+func (h *Hub) serverInfos() []ServerInfo {
+	var list []ServerInfo
+	for _, s := range h.servers {
+		list = append(list, s.info())
+	}
+	return list
+}
+
+// StartServer connects a server and waits until it is ready.
+func (h *Hub) StartServer(ctx context.Context, name string) (ServerInfo, error) {
+	s, err := h.find(name)
+	if err != nil {
+		return ServerInfo{}, err
+	}
+	if _, err := h.acquire(ctx, s, nil); err != nil {
+		return ServerInfo{}, contextError(ctx, err)
+	}
+	defer h.unlease(s)
+	return h.infoOf(s), nil
+}
+
+// StopServer ends the connection and the process; open calls are cancelled with the reason. It starts again on the next use.
+func (h *Hub) StopServer(ctx context.Context, name, reason string) (ServerInfo, error) {
+	s, err := h.find(name)
+	if err != nil {
+		return ServerInfo{}, err
+	}
+	if reason == "" {
+		reason = "the server was stopped"
+	}
+	if err := h.stop(ctx, s, &cancelCause{Origin: OriginHost, Reason: boundReason(reason)}); err != nil {
+		return ServerInfo{}, err
+	}
+	return h.infoOf(s), nil
+}
+
+// RestartServer is StopServer, then StartServer.
+func (h *Hub) RestartServer(ctx context.Context, name, reason string) (ServerInfo, error) {
+	if reason == "" {
+		reason = "the server was restarted"
+	}
+	if _, err := h.StopServer(ctx, name, reason); err != nil {
+		return ServerInfo{}, err
+	}
+	return h.StartServer(ctx, name)
+}
+
+// SetServerEnabled switches a server off (it is stopped, calls are refused) or on, until a reload of the config that changes its entry.
+func (h *Hub) SetServerEnabled(ctx context.Context, name string, enabled bool) (ServerInfo, error) {
+	s, err := h.find(name)
+	if err != nil {
+		return ServerInfo{}, err
+	}
+	h.mu.Lock()
+	off := !enabled
+	s.off = &off
+	if !s.running() && s.stopping == nil {
+		s.state = s.rest()
+		h.changed(s)
+	}
+	h.mu.Unlock()
+	if !enabled {
+		if err := h.stop(ctx, s, &cancelCause{Origin: OriginHost, Reason: "the server was switched off"}); err != nil {
+			return ServerInfo{}, err
+		}
+	}
+	return h.infoOf(s), nil
+}
+
+// SetLogLevel asks a server to log from this level on.
+func (h *Hub) SetLogLevel(ctx context.Context, name, level string) error {
+	switch level {
+	case "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency":
+	default:
+		return fail(CodeInvalidArgument, ReasonInvalidRequest, nil, "%q is no log level of MCP; use debug, info, notice, warning, error, critical, alert or emergency", boundReason(level))
+	}
+	s, err := h.find(name)
+	if err != nil {
+		return err
+	}
+	session, err := h.acquire(ctx, s, nil)
+	if err != nil {
+		return contextError(ctx, err)
+	}
+	defer h.unlease(s)
+	if session.Era() == mcp.Legacy && !session.Info().Logging {
+		return fail(CodeFailedPrecondition, ReasonNoLogging, []string{"server", s.name}, "server %q does not offer logging", s.name)
+	}
+	if err := session.SetLogLevel(ctx, level); err != nil {
+		if ctx.Err() != nil {
+			return contextError(ctx, err)
+		}
+		return fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "server %q did not set its log level: %v", s.name, err)
+	}
+	return nil
+}
+
+func (h *Hub) find(name string) (*server, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s := h.server(name); s != nil {
+		return s, nil
+	}
+	return nil, errServerNotFound(name)
+}
+
+func (h *Hub) infoOf(s *server) ServerInfo {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return s.info()
+}

@@ -1,0 +1,203 @@
+package hub
+
+import (
+	"context"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// listing is one tools/list that several callers wait for.
+type listing struct {
+	conn  *connection
+	since uint64 // server.listings when it began: a change of the tools after that makes it worthless for who comes later
+	done  chan struct{}
+	tools []mcp.Tool
+	err   error
+}
+
+// definition gives the tool that r calls. current says that the connection of now listed it; else it comes from an earlier connection
+// and is to be looked at again once there is one. A name that is not in the list is looked up once more: not every server tells of new tools.
+func (h *Hub) definition(r *request) (tool mcp.Tool, current bool, err error) {
+	s := r.server
+	h.mu.Lock()
+	if tool, ok := findTool(s.tools, r.tool); ok {
+		current = s.conn != nil && s.toolsOf == s.conn
+		if current || s.conn == nil {
+			h.mu.Unlock()
+			return tool, current, nil
+		}
+	}
+	h.mu.Unlock()
+	session, err := h.acquire(r.ctx, s, r)
+	if err != nil {
+		return mcp.Tool{}, false, err
+	}
+	tools, err := h.listTools(r.ctx, s, session)
+	if err != nil {
+		return mcp.Tool{}, false, err
+	}
+	tool, ok := findTool(tools, r.tool)
+	if !ok {
+		return mcp.Tool{}, false, fail(CodeNotFound, ReasonToolNotFound, []string{"server", s.name, "request_id", r.id}, "server %q has no tool %q", s.name, boundReason(r.tool))
+	}
+	return tool, true, nil
+}
+
+func findTool(tools []mcp.Tool, name string) (mcp.Tool, bool) {
+	for _, t := range tools {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return mcp.Tool{}, false
+}
+
+// listTools asks for the tools of a session; callers at the same time share one request.
+func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session) ([]mcp.Tool, error) {
+	h.mu.Lock()
+	if s.conn == nil || s.conn.session != session {
+		h.mu.Unlock()
+		return nil, errGone(s)
+	}
+	l := s.listing
+	if l == nil || l.conn != s.conn || l.since != s.listings {
+		l = &listing{conn: s.conn, since: s.listings, done: make(chan struct{})}
+		s.listing = l
+		place := s.where()
+		limit := DefaultConnectTimeout
+		if s.conf.Timeouts.Connect != nil && *s.conf.Timeouts.Connect > 0 {
+			limit = *s.conf.Timeouts.Connect
+		}
+		h.work.Go(func() {
+			late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect"},
+				"server %q did not list its tools within %s; raise timeouts.connect%s", s.name, limit, place)
+			ctx, stop := context.WithTimeoutCause(context.Background(), limit, late)
+			defer stop()
+			l.tools, l.err = session.ListTools(ctx)
+			if l.err != nil && ctx.Err() != nil {
+				l.err = late
+			}
+			h.mu.Lock()
+			if s.listing == l {
+				s.listing = nil
+			}
+			if l.err == nil && s.conn == l.conn && s.listings == l.since {
+				s.tools, s.toolsOf = l.tools, l.conn
+			}
+			h.mu.Unlock()
+			close(l.done)
+		})
+	}
+	h.mu.Unlock()
+	select {
+	case <-l.done:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if l.err == nil {
+		return l.tools, nil
+	}
+	if he, ok := l.err.(*Error); ok {
+		return nil, he
+	}
+	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "server %q did not list its tools: %s", s.name, boundText(l.err.Error()))
+	e.Err = l.err
+	return nil, e
+}
+
+func errGone(s *server) *Error {
+	return fail(CodeUnavailable, ReasonServerGone, []string{"server", s.name}, "the connection to server %q ended; the next call starts it again", s.name)
+}
+
+// Tools lists the tools of one server, or of all that are switched on when name is "". With all, a server that cannot be asked is among the troubles.
+func (h *Hub) Tools(ctx context.Context, name string) ([]ToolInfo, map[string]*Error, error) {
+	if name != "" {
+		s, err := h.find(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		list, err := h.toolsOf(ctx, s)
+		return list, nil, err
+	}
+	h.mu.Lock()
+	var ask []*server
+	for _, s := range h.servers {
+		if !s.disabled() {
+			ask = append(ask, s)
+		}
+	}
+	h.mu.Unlock()
+	lists, errs := make([][]ToolInfo, len(ask)), make([]error, len(ask))
+	done := make(chan struct{}, len(ask))
+	for i, s := range ask {
+		go func() { // waited for right below
+			lists[i], errs[i] = h.toolsOf(ctx, s)
+			done <- struct{}{}
+		}()
+	}
+	for range ask {
+		<-done
+	}
+	var all []ToolInfo
+	troubles := map[string]*Error{}
+	for i, s := range ask {
+		all = append(all, lists[i]...)
+		if errs[i] != nil {
+			troubles[s.name] = AsError(errs[i])
+		}
+	}
+	return all, troubles, nil
+}
+
+func (h *Hub) toolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {
+	session, err := h.acquire(ctx, s, nil)
+	if err != nil {
+		return nil, contextError(ctx, err)
+	}
+	defer h.unlease(s)
+	h.mu.Lock()
+	tools := s.tools
+	known := s.conn != nil && s.toolsOf == s.conn && tools != nil
+	h.mu.Unlock()
+	if !known {
+		if tools, err = h.listTools(ctx, s, session); err != nil {
+			return nil, contextError(ctx, err)
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := make([]ToolInfo, 0, len(tools))
+	for _, t := range tools {
+		list = append(list, h.toolInfo(s, t))
+	}
+	return list, nil
+}
+
+// contextError says that a caller stopped waiting.
+func contextError(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	if _, ok := err.(*Error); ok {
+		return err
+	}
+	return fail(CodeCancelled, ReasonCancelled, nil, "the host stopped waiting")
+}
+
+func (h *Hub) toolInfo(s *server, t mcp.Tool) ToolInfo {
+	return ToolInfo{
+		Server: s.name, Name: t.Name, Title: t.Title, Description: t.Description, Definition: string(t.Raw), Hash: t.Hash,
+		Policy: policyOf(s.conf.Policy(t.Name)),
+	}
+}
+
+func policyOf(p config.Policy) Policy {
+	switch p {
+	case config.Allow:
+		return PolicyAllow
+	case config.Deny:
+		return PolicyDeny
+	}
+	return PolicyAsk
+}

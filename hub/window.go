@@ -1,0 +1,305 @@
+package hub
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// returnGrace is how long a window whose stream broke may take to come back before what belongs to it ends.
+const returnGrace = 10 * time.Second
+
+// maxGone bounds how many detached windows are remembered for a resume.
+const maxGone = 256
+
+// Window is one attached view. Its fields are guarded by Hub.mu; its methods may be called concurrently.
+type Window struct {
+	h             *Hub
+	id, title     string
+	n             uint64 // order of attachment
+	sink          Sink
+	kinds         map[PromptKind]bool
+	samplingTools bool
+	listed        []Root
+	attached      bool
+	gone          bool // detached for good; remembered for a resume only
+	approvals     map[approvalKey]struct{}
+	farewell      *time.Timer
+}
+
+// Attach registers a window and gives its start in one step: what is delivered to the sink follows the start without a gap.
+// Errors: UNAVAILABLE DRAINING, ALREADY_EXISTS WINDOW_ID_IN_USE.
+func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
+	h.mu.Lock()
+	if h.draining {
+		h.mu.Unlock()
+		return nil, nil, errDraining()
+	}
+	before := h.windows[hello.WindowID]
+	if before != nil && before.attached {
+		h.mu.Unlock()
+		return nil, nil, fail(CodeAlreadyExists, ReasonWindowIDInUse, []string{"window_id", hello.WindowID},
+			"a window with the id %q is attached; give each window an id of its own", boundReason(hello.WindowID))
+	}
+	h.attached++
+	w := &Window{h: h, id: hello.WindowID, title: hello.Title, n: h.attached, sink: sink, listed: hello.Roots, samplingTools: hello.SamplingTools, attached: true}
+	w.declare(hello.Kinds)
+	if w.id == "" {
+		w.id = fmt.Sprintf("window-%d", w.n)
+		for h.windows[w.id] != nil {
+			w.id += "'"
+		}
+	}
+	start := h.start(w, hello.Resume, before)
+	rootsBefore := h.roots()
+	if before != nil {
+		before.forget()
+		if !before.gone {
+			w.approvals = before.approvals
+		}
+	}
+	h.windows[w.id] = w
+	changed := !slices.Equal(rootsBefore, h.roots())
+	h.closeUnshowable() // it may come back with fewer kinds
+	h.capabilitiesGrew()
+	h.mu.Unlock()
+	h.log.Info("window attached", "window_id", boundReason(w.id), "title", boundReason(w.title), "resumed", start.Resumed)
+	h.follow(changed)
+	return w, start, nil
+}
+
+// start gives what the window missed, or a snapshot. h.mu is held; w is not in the table yet.
+func (h *Hub) start(w *Window, resume *Resume, before *Window) *Start {
+	if resume != nil && before != nil && resume.HubID == h.id && resume.After <= h.seq {
+		if events, ok := h.journal.after(resume.After, w.id); ok {
+			s := &Start{Resumed: true}
+			told := map[string]bool{}
+			for _, e := range events {
+				opened, ok := e.Body.(*PromptOpened)
+				if !w.wants(e.Body) || ok && told[opened.Prompt.ID] {
+					continue
+				}
+				if ok {
+					told[opened.Prompt.ID] = true
+				}
+				s.Events = append(s.Events, e)
+			}
+			for _, p := range h.promptsInOrder() { // of kinds that it could not show before, opened before what it missed
+				if w.shows(p) && !before.shows(p) && !told[p.id] {
+					s.Events = append(s.Events, h.private(w, &PromptOpened{Prompt: p.info}))
+				}
+			}
+			for _, r := range h.requestsInOrder() { // progress is not journaled
+				s.Events = append(s.Events, h.private(w, &RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress, WireID: r.wireID}))
+			}
+			return s
+		}
+	}
+	snap := &Snapshot{Seq: h.seq, Time: time.Now(), Problems: h.problems}
+	for _, s := range h.servers {
+		snap.Servers = append(snap.Servers, s.info())
+	}
+	for _, r := range h.requestsInOrder() {
+		snap.Requests = append(snap.Requests, r.info())
+	}
+	for _, p := range h.promptsInOrder() {
+		if w.shows(p) {
+			snap.Prompts = append(snap.Prompts, p.info)
+		}
+	}
+	return &Start{Snapshot: snap}
+}
+
+// private makes an event for one window alone; its number is used for nothing else. h.mu is held.
+func (h *Hub) private(w *Window, b EventBody) Event {
+	h.seq++
+	e := Event{Seq: h.seq, Time: time.Now(), Body: b}
+	if journaled(b) {
+		h.journal.add(e, w.id)
+	}
+	return e
+}
+
+// ID of the window.
+func (w *Window) ID() string { return w.id }
+
+// Cancel cancels a request with origin user: the Cancel button.
+func (w *Window) Cancel(id, reason string) (Outcome, error) {
+	return w.h.CancelRequest(id, "", reason, OriginUser)
+}
+
+// SetRoots replaces the workspace folders of this window; servers that list roots are told.
+func (w *Window) SetRoots(roots []Root) {
+	h := w.h
+	h.mu.Lock()
+	before := h.roots()
+	w.listed = roots
+	changed := !slices.Equal(before, h.roots())
+	h.mu.Unlock()
+	h.follow(changed)
+}
+
+// SetCapabilities replaces what this window can show. It is given the open prompts that it can show now and could not before.
+func (w *Window) SetCapabilities(kinds []PromptKind, samplingTools bool) {
+	h := w.h
+	h.mu.Lock()
+	if !w.attached {
+		h.mu.Unlock()
+		return
+	}
+	old := Window{kinds: w.kinds, samplingTools: w.samplingTools}
+	w.declare(kinds)
+	w.samplingTools = samplingTools
+	for _, p := range h.promptsInOrder() {
+		if w.shows(p) && !old.shows(p) {
+			w.sink.Deliver(h.private(w, &PromptOpened{Prompt: p.info}))
+		}
+	}
+	h.closeUnshowable()
+	h.capabilitiesGrew()
+	h.mu.Unlock()
+}
+
+// Detach ends the attachment. final says that the window closed for good: the calls that it owns are cancelled and its approvals end at
+// once; else that happens when it has not come back within 10 s. Idempotent.
+func (w *Window) Detach(final bool) {
+	h := w.h
+	h.mu.Lock()
+	if !w.attached {
+		h.mu.Unlock()
+		return
+	}
+	before := h.roots()
+	w.attached = false
+	if final {
+		h.depart(w)
+	} else {
+		w.farewell = time.AfterFunc(returnGrace, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if h.windows[w.id] == w && !w.gone {
+				h.depart(w)
+			}
+		})
+	}
+	changed := !slices.Equal(before, h.roots())
+	h.mu.Unlock()
+	h.log.Info("window detached", "window_id", boundReason(w.id), "final", final)
+	h.follow(changed)
+}
+
+// depart ends what belongs to a window. It stays in the table for a resume. h.mu is held.
+func (h *Hub) depart(w *Window) {
+	w.gone = true
+	w.approvals = nil
+	for _, r := range h.requestsInOrder() {
+		if r.owner != "" && r.owner == w.id {
+			h.cancel(r, &cancelCause{Origin: OriginHost, Reason: "the window that owns the call closed"})
+		}
+	}
+	h.closeUnshowable()
+	var gone []*Window
+	for _, other := range h.windowsInOrder() {
+		if other.gone {
+			gone = append(gone, other)
+		}
+	}
+	for _, oldest := range gone[:max(0, len(gone)-maxGone)] {
+		delete(h.windows, oldest.id)
+	}
+}
+
+// closeUnshowable ends the prompts that no window can show any more, also none that may come back: capabilities that need a person must
+// not wait for nobody. h.mu is held.
+func (h *Hub) closeUnshowable() {
+	for _, p := range h.promptsInOrder() {
+		shown := false
+		for _, w := range h.windows {
+			shown = shown || !w.gone && w.shows(p)
+		}
+		if !shown {
+			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginPolicy, reason: "no window is left that can show it", action: ActionDismiss})
+		}
+	}
+}
+
+func (w *Window) forget() {
+	if w.farewell != nil {
+		w.farewell.Stop()
+	}
+}
+
+func (w *Window) declare(kinds []PromptKind) {
+	w.kinds = map[PromptKind]bool{}
+	for _, k := range kinds {
+		w.kinds[k] = true
+	}
+}
+
+// shows tells whether w can show p.
+func (w *Window) shows(p *prompt) bool {
+	return w.kinds[p.info.Kind] && (!p.withTools || w.samplingTools)
+}
+
+// wants tells whether w is told of b. h.mu is held.
+func (w *Window) wants(b EventBody) bool {
+	opened, ok := b.(*PromptOpened)
+	if !ok {
+		return true
+	}
+	if p := w.h.prompts[opened.Prompt.ID]; p != nil {
+		return w.shows(p)
+	}
+	return w.kinds[opened.Prompt.Kind]
+}
+
+// canShow tells whether an attached window can show a kind. h.mu is held.
+func (h *Hub) canShow(kind PromptKind, withTools bool) bool {
+	for _, w := range h.windows {
+		if w.attached && w.kinds[kind] && (!withTools || w.samplingTools) {
+			return true
+		}
+	}
+	return false
+}
+
+// capabilitiesNow is what the attached windows can serve. h.mu is held.
+func (h *Hub) capabilitiesNow() mcp.Capabilities {
+	return mcp.Capabilities{
+		Roots:           true, // an empty list is an answer, too
+		Sampling:        h.canShow(PromptSampling, false),
+		SamplingTools:   h.canShow(PromptSampling, true),
+		ElicitationForm: h.canShow(PromptElicitationForm, false),
+		ElicitationURL:  h.canShow(PromptElicitationURL, false),
+	}
+}
+
+// roots gives the workspace folders of all windows in the order of attachment, each URI once. A window that may come back still counts. h.mu is held.
+func (h *Hub) roots() []Root {
+	var roots []Root
+	seen := map[string]bool{}
+	for _, w := range h.windowsInOrder() {
+		for _, r := range w.listed {
+			if !w.gone && !seen[r.URI] {
+				seen[r.URI] = true
+				roots = append(roots, r)
+			}
+		}
+	}
+	return roots
+}
+
+// follow does what a change of roots asks for, without the lock.
+func (h *Hub) follow(rootsChanged bool) {
+	if rootsChanged {
+		h.tellRoots()
+	}
+}
+
+func (h *Hub) windowsInOrder() []*Window {
+	return slices.SortedFunc(maps.Values(h.windows), func(a, b *Window) int { return cmp.Compare(a.n, b.n) })
+}

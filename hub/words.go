@@ -1,0 +1,346 @@
+package hub
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Direction tells who asks whom.
+type Direction int
+
+// Directions.
+const (
+	Outgoing Direction = iota + 1 // the hub asked the server
+	Incoming                      // the server asked the hub
+)
+
+// RequestState is where a request stands. StateDone, StateFailed and StateCancelled are terminal.
+type RequestState int
+
+// Request states, in the order of a request's life.
+const (
+	StateQueued RequestState = iota + 1
+	StateAwaitingApproval
+	StateConnecting
+	StateRunning
+	StateAwaitingInput
+	StateCancelling
+	StateDone
+	StateFailed
+	StateCancelled
+)
+
+var requestStateNames = [...]string{"", "queued", "awaiting_approval", "connecting", "running", "awaiting_input", "cancelling", "done", "failed", "cancelled"}
+
+func (s RequestState) String() string { return requestStateNames[s] }
+
+// Terminal tells whether nothing comes after s.
+func (s RequestState) Terminal() bool { return s >= StateDone }
+
+// Origin is who ended a request or a prompt.
+type Origin int
+
+// Origins.
+const (
+	OriginUser Origin = iota + 1
+	OriginHost
+	OriginServer
+	OriginTimeout
+	OriginParent
+	OriginTransport
+	OriginPolicy
+	OriginShutdown
+)
+
+var originNames = [...]string{"", "user", "host", "server", "timeout", "parent", "transport", "policy", "shutdown"}
+
+func (o Origin) String() string { return originNames[o] }
+
+// Outcome is what became of a cancel.
+type Outcome int
+
+// Outcomes.
+const (
+	OutcomeCancelling      Outcome = iota + 1 // it was open and is being cancelled
+	OutcomeAlreadyFinished                    // it had ended
+	OutcomeUnknown                            // no such request; remembered for 30 s
+)
+
+// Era of a connection; 0 = not connected.
+type Era int
+
+// Eras.
+const (
+	EraLegacy Era = iota + 1 // revisions 2024-11-05 to 2025-11-25
+	EraModern                // revision 2026-07-28
+)
+
+// Cancellation tells who cancelled and why. Reason is bounded and escaped; from a server it is untrusted.
+type Cancellation struct {
+	Origin Origin
+	Reason string
+	Time   time.Time
+}
+
+// Timings of an ended request.
+type Timings struct{ Queued, Active, Human time.Duration }
+
+// Progress as the server reports it.
+type Progress struct {
+	Progress float64
+	Total    *float64
+	Message  string
+}
+
+// McpError is a JSON-RPC error of a server.
+type McpError struct {
+	Code    int64
+	Message string
+	Data    string // JSON text, "" when absent
+}
+
+// RequestInfo shows one request.
+type RequestInfo struct {
+	ID, Server      string
+	Direction       Direction
+	Method, Tool    string
+	State           RequestState
+	ParentRequestID string
+	TaskLabel       string
+	Start           time.Time
+	WireID          string // JSON text
+	Progress        *Progress
+	OpenPromptIDs   []string
+	Cancellation    *Cancellation
+}
+
+// PromptKind is what a prompt asks for.
+type PromptKind int
+
+// Prompt kinds.
+const (
+	PromptToolApproval PromptKind = iota + 1
+	PromptSampling
+	PromptElicitationForm
+	PromptElicitationURL
+)
+
+var promptKindNames = [...]string{"", "tool_approval", "sampling", "elicitation_form", "elicitation_url"}
+
+func (k PromptKind) String() string { return promptKindNames[k] }
+
+// PromptCause is why a prompt closed.
+type PromptCause int
+
+// Prompt causes.
+const (
+	CauseAnswered PromptCause = iota + 1
+	CauseDeclined
+	CauseDismissed
+	CauseWithdrawn
+	CauseParent
+	CauseTimeout
+	CauseServerGone
+	CauseShutdown
+	CauseSuperseded
+)
+
+var promptCauseNames = [...]string{"", "answered", "declined", "dismissed", "withdrawn", "parent", "timeout", "server_gone", "shutdown", "superseded"}
+
+func (c PromptCause) String() string { return promptCauseNames[c] }
+
+// PromptInfo shows one prompt. Exactly one of Approval and Question is set.
+type PromptInfo struct {
+	ID              string
+	Kind            PromptKind
+	Server          string
+	RequestID       string // the request it belongs to
+	ParentRequestID string // the request that caused it, when known
+	Open            time.Time
+	Deadline        time.Time // zero: none
+	Approval        *ToolApproval
+	Question        *Question
+}
+
+// ToolApproval shows what would be called.
+type ToolApproval struct {
+	Tool           ToolInfo
+	Arguments      string // JSON text
+	Destructive    bool   // untrusted hint; true when the server does not say
+	ReadOnly       bool   // untrusted hint
+	DefinitionHash string
+}
+
+// Question is what a server asks.
+type Question struct {
+	Payload json.RawMessage // params as they came
+	Message string
+	URL     string
+	URLHost string
+	Waiting bool // consent was given; accept means finished
+	Schema  json.RawMessage
+}
+
+// Action is what a user chose.
+type Action int
+
+// Actions.
+const (
+	ActionAccept Action = iota + 1
+	ActionDecline
+	ActionDismiss
+)
+
+// ApprovalScope is how long an approval holds.
+type ApprovalScope int
+
+// Approval scopes.
+const (
+	ScopeOnce ApprovalScope = iota
+	ScopeWindow
+	ScopeAlways
+)
+
+// PromptAnswer is one click.
+type PromptAnswer struct {
+	PromptID string
+	Action   Action
+	Scope    ApprovalScope // tool approval, accept
+	Content  string        // JSON text: elicitation content or sampling result, accept
+	Reason   string        // decline
+}
+
+// ServerState is where a server's connection stands.
+type ServerState int
+
+// Server states.
+const (
+	ServerStopped ServerState = iota + 1
+	ServerConnecting
+	ServerReady
+	ServerStopping
+	ServerFailed
+	ServerDisabled
+	ServerBroken
+)
+
+var serverStateNames = [...]string{"", "stopped", "connecting", "ready", "stopping", "failed", "disabled", "broken"}
+
+func (s ServerState) String() string { return serverStateNames[s] }
+
+// ServerInfo shows one server.
+type ServerInfo struct {
+	Name                         string
+	State                        ServerState
+	Era                          Era
+	Revision                     string
+	Title, Version, Instructions string // untrusted
+	Capabilities                 string // JSON text
+	PID                          int
+	LastError                    string
+	Stderr                       []string // untrusted
+	ConfigFile                   string
+	ConfigLine                   int
+	Problems                     []ConfigProblem
+	Ready                        time.Time
+	Command                      string
+	Counters                     Counters
+}
+
+// Counters of a connection: traffic that harmed nobody.
+type Counters struct {
+	LateResponses, UnknownResponses, BadLines, UnknownCancels, MalformedCancels, SuppressedResponses, DroppedNotifications uint64
+}
+
+// ConfigProblem is a fault of a config entry.
+type ConfigProblem struct {
+	File         string
+	Line, Column int
+	Server, Key  string
+	Message      string
+	Fatal        bool
+}
+
+// ConfigSource is one config file or its text. Scope is "user", "workspace" or "host".
+type ConfigSource struct{ Path, JSON, Scope string }
+
+// Policy says whether a tool may be called.
+type Policy int
+
+// Policies.
+const (
+	PolicyAllow Policy = iota + 1
+	PolicyAsk
+	PolicyDeny
+)
+
+// ToolInfo shows one tool.
+type ToolInfo struct {
+	Server, Name, Title, Description string
+	Definition                       string // JSON text
+	Hash                             string
+	Policy                           Policy
+}
+
+// Root is a workspace folder.
+type Root struct{ URI, Name string }
+
+// Timeouts are the clocks of a call; nil = from the config, 0 = no limit.
+type Timeouts struct{ Idle, Total, Human *time.Duration }
+
+// CallRequest is one tool call.
+type CallRequest struct {
+	ID            string // host-chosen, at most 128 bytes; "" = minted
+	Server, Tool  string
+	Arguments     string // JSON text of an object, "" = none
+	Meta          string // JSON text of an object, "" = none
+	Timeouts      Timeouts
+	Preapproved   bool
+	TaskLabel     string
+	OwnerWindowID string
+}
+
+// CallResult is what a server answered: Result, or Error.
+type CallResult struct {
+	RequestID string
+	Result    json.RawMessage // JSON text as it came
+	Error     *McpError
+	IsError   bool
+	Rounds    int
+	Timings   Timings
+}
+
+// CancelScope says which requests to stop: exactly one field is set.
+type CancelScope struct {
+	Server, TaskLabel string
+	All               bool
+}
+
+// Hello introduces a window.
+type Hello struct {
+	WindowID      string // "" = minted
+	Title         string
+	Kinds         []PromptKind
+	SamplingTools bool
+	Roots         []Root
+	Resume        *Resume
+}
+
+// Resume says what a window has seen.
+type Resume struct {
+	HubID string
+	After uint64
+}
+
+// Start is what a window is given first: the events that it missed, or a snapshot.
+type Start struct {
+	Resumed  bool
+	Events   []Event
+	Snapshot *Snapshot // nil when resumed
+}
+
+// Sink takes the events of one window, in order, called while the hub's lock is held: it must not block and must not call the hub.
+type Sink interface {
+	Deliver(Event)
+	Closed(err *Error) // the hub ended the window (shutdown); nothing is delivered afterwards
+}

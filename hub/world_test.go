@@ -1,0 +1,391 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// world is a hub with servers in memory. It lives in a synctest bubble: time is fake, and settle waits until nothing moves.
+type world struct {
+	t   *testing.T
+	hub *hub.Hub
+
+	mu      sync.Mutex // guards below
+	servers map[string]*fakeserver.Server
+	procs   map[string][]*fakeserver.Process
+	killed  map[string]string // what Link.Kill was told
+}
+
+// newWorld configures the servers by name, each with the given members of its entry (JSON members such as `"era":"legacy"`), and closes all at the end.
+func newWorld(t *testing.T, servers map[string]*fakeserver.Server, entries ...string) *world {
+	return newWorldIn(t, "", servers, entries...)
+}
+
+func newWorldIn(t *testing.T, stateDir string, servers map[string]*fakeserver.Server, entries ...string) *world {
+	t.Helper()
+	return newWorldWith(t, hub.Options{StateDir: stateDir}, servers, entries...)
+}
+
+func newWorldWith(t *testing.T, o hub.Options, servers map[string]*fakeserver.Server, entries ...string) *world {
+	t.Helper()
+	w := &world{t: t, servers: servers, procs: map[string][]*fakeserver.Process{}, killed: map[string]string{}}
+	o.Version, o.Open = "test", w.open
+	w.hub = hub.New(o)
+	t.Cleanup(func() {
+		if err := w.hub.Close(context.Background()); err != nil {
+			t.Errorf("closing the hub: %v", err)
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, procs := range w.procs {
+			for _, p := range procs {
+				_ = p.Wait()
+			}
+		}
+	})
+	w.load(entries...)
+	return w
+}
+
+// load writes a config with an entry for each server; an entry is `name: members`.
+func (w *world) load(entries ...string) []string {
+	w.t.Helper()
+	_, problems, stopped, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: w.config(entries...)}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, p := range problems {
+		w.t.Errorf("config: %v", p)
+	}
+	return stopped
+}
+
+func (w *world) config(entries ...string) string {
+	var members []string
+	named := map[string]bool{}
+	for _, e := range entries {
+		name, rest, _ := strings.Cut(e, ":")
+		named[name] = true
+		members = append(members, fmt.Sprintf(`%q:{"command":%q,%s}`, name, name, rest))
+	}
+	for name := range w.servers {
+		if !named[name] {
+			members = append(members, fmt.Sprintf(`%q:{"command":%q}`, name, name))
+		}
+	}
+	slices.Sort(members)
+	return `{"mcpServers":{` + strings.Join(members, ",") + `}}`
+}
+
+func (w *world) open(s config.Server, _ func(string)) mcp.Opener {
+	return func(context.Context) (*mcp.Link, error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		fake := w.servers[s.Command]
+		if fake == nil {
+			return nil, errors.New("no such program: " + s.Command)
+		}
+		p := fake.Start(context.Background())
+		w.procs[s.Command] = append(w.procs[s.Command], p)
+		conn := jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{Close: func() error {
+			_ = p.Stdin.Close()
+			p.Kill() // a fake that hangs must end, as a process would be made to
+			<-p.Done()
+			return nil
+		}})
+		return &mcp.Link{Conn: conn, Kill: func(why string) {
+			w.mu.Lock()
+			w.killed[s.Command] = why
+			w.mu.Unlock()
+			p.Kill()
+		}}, nil
+	}
+}
+
+func (w *world) starts(name string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.procs[name])
+}
+
+// call runs a tool call in the background.
+func (w *world) call(c hub.CallRequest) *pendingCall { return w.callContext(context.Background(), c) }
+
+func (w *world) callContext(ctx context.Context, c hub.CallRequest) *pendingCall {
+	p := &pendingCall{done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		p.result, p.err = w.hub.CallTool(ctx, c)
+	}()
+	return p
+}
+
+type pendingCall struct {
+	done   chan struct{}
+	result *hub.CallResult
+	err    error
+}
+
+func (p *pendingCall) over() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// want checks that the call ended with an error of that code and reason, and gives it.
+func (p *pendingCall) want(t *testing.T, code hub.Code, reason string) *hub.Error {
+	t.Helper()
+	<-p.done
+	e, ok := errors.AsType[*hub.Error](p.err)
+	if !ok {
+		t.Fatalf("the call ended with result %+v, error %v; want %s %s", p.result, p.err, code, reason)
+	}
+	if e.Code != code || e.Reason != reason {
+		t.Fatalf("the call ended with %s %s (%s); want %s %s", e.Code, e.Reason, e.Message, code, reason)
+	}
+	return e
+}
+
+// ok checks that the call ended with a result, and gives it.
+func (p *pendingCall) ok(t *testing.T) *hub.CallResult {
+	t.Helper()
+	<-p.done
+	if p.err != nil {
+		t.Fatalf("the call failed: %v", p.err)
+	}
+	return p.result
+}
+
+var allKinds = []hub.PromptKind{hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm, hub.PromptElicitationURL}
+
+// view is a window of a test: it keeps what it was told and checks what every window may rely on.
+type view struct {
+	t     *testing.T
+	win   *hub.Window
+	start *hub.Start
+
+	mu     sync.Mutex
+	events []hub.Event
+	early  []hub.Event
+	seq    uint64
+	ended  map[string]bool // requests with a terminal event
+	open   map[string]bool // prompts
+	closed *hub.Error
+}
+
+func (w *world) attach(hello hub.Hello) *view {
+	w.t.Helper()
+	v, err := w.tryAttach(hello)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return v
+}
+
+func (w *world) tryAttach(hello hub.Hello) (*view, error) {
+	v := &view{t: w.t, ended: map[string]bool{}, open: map[string]bool{}}
+	win, start, err := w.hub.Attach(hello, v)
+	if err != nil {
+		return nil, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.win, v.start = win, start
+	if start.Snapshot != nil {
+		v.seq = start.Snapshot.Seq
+		for _, p := range start.Snapshot.Prompts {
+			v.open[p.ID] = true
+		}
+	}
+	for _, e := range slices.Concat(start.Events, v.early) {
+		v.take(e)
+	}
+	return v, nil
+}
+
+// everything attaches a window that can show every kind.
+func (w *world) everything() *view {
+	return w.attach(hub.Hello{Kinds: allKinds, SamplingTools: true})
+}
+
+func (v *view) Deliver(e hub.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.start == nil { // what follows the start may come before Attach has returned it
+		v.early = append(v.early, e)
+		return
+	}
+	v.take(e)
+}
+
+func (v *view) take(e hub.Event) {
+	if e.Seq <= v.seq {
+		v.t.Errorf("sequence %d after %d", e.Seq, v.seq)
+	}
+	v.seq = e.Seq
+	v.events = append(v.events, e)
+	switch b := e.Body.(type) {
+	case *hub.RequestCancelled:
+		v.terminal(b.RequestID)
+	case *hub.RequestFinished:
+		v.terminal(b.RequestID)
+	case *hub.PromptOpened:
+		v.open[b.Prompt.ID] = true
+	case *hub.PromptClosed:
+		if _, known := v.open[b.PromptID]; known && !v.open[b.PromptID] {
+			v.t.Errorf("prompt %s closed twice", b.PromptID)
+		}
+		v.open[b.PromptID] = false
+	}
+}
+
+func (v *view) terminal(id string) {
+	if v.ended[id] {
+		v.t.Errorf("request %s ended twice", id)
+	}
+	v.ended[id] = true
+}
+
+func (v *view) Closed(err *hub.Error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.closed = err
+}
+
+// eventsOf gives the bodies of one type, once nothing moves.
+func eventsOf[T hub.EventBody](v *view) []T {
+	synctest.Wait()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var list []T
+	for _, e := range v.events {
+		if b, ok := e.Body.(T); ok {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// last gives the newest body of one type.
+func last[T hub.EventBody](v *view) T {
+	v.t.Helper()
+	list := eventsOf[T](v)
+	if len(list) == 0 {
+		v.t.Fatalf("no event of type %T came", *new(T))
+	}
+	return list[len(list)-1]
+}
+
+// prompt gives the one open prompt, once nothing moves.
+func (v *view) prompt() hub.PromptInfo {
+	v.t.Helper()
+	synctest.Wait()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var found []hub.PromptInfo
+	for _, e := range v.events {
+		if b, ok := e.Body.(*hub.PromptOpened); ok && v.open[b.Prompt.ID] {
+			found = append(found, b.Prompt)
+		}
+	}
+	if v.start.Snapshot != nil {
+		for _, p := range v.start.Snapshot.Prompts {
+			if v.open[p.ID] {
+				found = append(found, p)
+			}
+		}
+	}
+	if len(found) != 1 {
+		v.t.Fatalf("%d prompts are open, want 1", len(found))
+	}
+	return found[0]
+}
+
+func (v *view) answer(a hub.PromptAnswer) {
+	v.t.Helper()
+	if err := v.win.Answer(a); err != nil {
+		v.t.Fatalf("answer: %v", err)
+	}
+}
+
+// pass lets fake time go by, and then waits until nothing moves.
+func pass(d time.Duration) {
+	<-time.NewTimer(d).C
+	synctest.Wait()
+}
+
+// bubble runs a test in fake time.
+func bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, f)
+}
+
+// cancels counts the cancel notifications that a fake server got, and gives their params.
+func cancels(s *fakeserver.Server) []string {
+	synctest.Wait()
+	var list []string
+	for _, m := range s.Received() {
+		if m.Method == "notifications/cancelled" {
+			list = append(list, string(m.Params))
+		}
+	}
+	return list
+}
+
+// responses gives the responses that a fake server got.
+func responses(s *fakeserver.Server) []string {
+	synctest.Wait()
+	var list []string
+	for _, m := range s.Received() {
+		if m.IsResponse() {
+			list = append(list, m.Raw)
+		}
+	}
+	return list
+}
+
+func toolCalls(s *fakeserver.Server) int {
+	synctest.Wait()
+	return s.Count(fakeserver.Method("tools/call"))
+}
+
+func object(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return m
+}
+
+// allow is an entry whose tools need no approval.
+const allow = `"alwaysAllow":["*"]`
+
+// hanging is a server with a tool that works until it is cancelled, and one that answers at once.
+func hanging(opts ...fakeserver.Option) *fakeserver.Server {
+	s := fakeserver.New(opts...)
+	s.Tool("hang", func(c *fakeserver.CallContext) { _ = c.Hang() })
+	s.Tool("echo", func(c *fakeserver.CallContext) { c.Text("hello") })
+	return s
+}
+
+func serversOf(name string, s *fakeserver.Server) map[string]*fakeserver.Server {
+	return map[string]*fakeserver.Server{name: s}
+}
