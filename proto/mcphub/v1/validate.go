@@ -23,6 +23,7 @@ const (
 	maxURI     = 8 << 10
 	maxMeta    = 1 << 20
 	maxContent = 16 << 20
+	maxKinds   = 64   // elements
 	maxRoots   = 1024 // elements
 	maxSources = 256  // elements
 	maxRate    = 20   // progress events a second
@@ -258,8 +259,8 @@ func known(field string, v protoreflect.Enum) error {
 }
 
 func kinds(field string, ks []PromptKind) error {
-	if len(ks) > maxLabel {
-		return fmt.Errorf("%s: more than %d", field, maxLabel)
+	if len(ks) > maxKinds {
+		return fmt.Errorf("%s: more than %d", field, maxKinds)
 	}
 	for i, k := range ks {
 		name := fmt.Sprintf("%s[%d]", field, i)

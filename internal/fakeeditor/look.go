@@ -1,0 +1,153 @@
+package fakeeditor
+
+import (
+	"slices"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// What a user sees. The Wait methods fail the test when the stream ends first; messages are shared and must not be changed.
+
+// WaitPrompt waits until a prompt of a kind is open and gives the oldest such.
+func (w *Window) WaitPrompt(kind mcphubv1.PromptKind) *mcphubv1.Prompt {
+	w.tb.Helper()
+	var found *mcphubv1.Prompt
+	w.must("a prompt of kind "+kind.String(), func() bool {
+		for _, id := range w.model.order {
+			if p := w.model.prompts[id]; p != nil && KindOf(p) == kind {
+				found = p
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// WaitClosed waits until a prompt has closed.
+func (w *Window) WaitClosed(promptID string) *mcphubv1.PromptClosed {
+	w.tb.Helper()
+	var found *mcphubv1.PromptClosed
+	w.must("the end of prompt "+promptID, func() bool { found = w.model.closed[promptID]; return found != nil })
+	return found
+}
+
+// WaitRequest waits until a request is in a state, or past it in a terminal one.
+func (w *Window) WaitRequest(requestID string, state mcphubv1.RequestState) *mcphubv1.Request {
+	w.tb.Helper()
+	var found *mcphubv1.Request
+	w.must("request "+requestID+" in "+state.String(), func() bool {
+		found = w.model.requests[requestID]
+		return found.GetState() == state || w.model.terminal[requestID] != nil
+	})
+	return found
+}
+
+// WaitTerminal waits until a request has ended. The event is mcp_request_cancelled or mcp_request_finished.
+func (w *Window) WaitTerminal(requestID string) *mcphubv1.AttachResponse {
+	w.tb.Helper()
+	var found *mcphubv1.AttachResponse
+	w.must("the end of request "+requestID, func() bool { found = w.model.terminal[requestID]; return found != nil })
+	return found
+}
+
+// WaitEvent waits for the first event, of those that have come and will come, for which match is true.
+func (w *Window) WaitEvent(what string, match func(*mcphubv1.AttachResponse) bool) *mcphubv1.AttachResponse {
+	w.tb.Helper()
+	var found *mcphubv1.AttachResponse
+	seen := 0
+	w.must(what, func() bool {
+		for ; seen < len(w.events); seen++ {
+			if match(w.events[seen]) {
+				found = w.events[seen]
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+func (w *Window) must(what string, holds func() bool) {
+	w.tb.Helper()
+	if !w.await(holds) {
+		w.tb.Fatalf("%s waited for %s; the stream ended: %v", w, what, w.Err())
+	}
+}
+
+// Events gives every message so far, in order.
+func (w *Window) Events() []*mcphubv1.AttachResponse {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.events)
+}
+
+// LastSequence is the number to resume after.
+func (w *Window) LastSequence() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.model.sequence
+}
+
+// ID of the window.
+func (w *Window) ID() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.model.windowID
+}
+
+// HubID is the id of the hub process.
+func (w *Window) HubID() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.model.hubID
+}
+
+// Resumed tells whether the hub went on where the window before had stopped.
+func (w *Window) Resumed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.model.resumed
+}
+
+// Server gives a server as it is shown, nil when it is not.
+func (w *Window) Server(name string) *mcphubv1.Server {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.model.servers[name]
+}
+
+// Requests gives the open requests by id.
+func (w *Window) Requests() map[string]*mcphubv1.Request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.model.clone().requests
+}
+
+// Prompts gives the open prompts, oldest first.
+func (w *Window) Prompts() []*mcphubv1.Prompt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var open []*mcphubv1.Prompt
+	for _, id := range w.model.order {
+		if p := w.model.prompts[id]; p != nil {
+			open = append(open, p)
+		}
+	}
+	return open
+}
+
+// KindOf tells the kind of a prompt from its question.
+func KindOf(p *mcphubv1.Prompt) mcphubv1.PromptKind {
+	switch p.GetQuestion().(type) {
+	case *mcphubv1.Prompt_ToolApproval:
+		return mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL
+	case *mcphubv1.Prompt_Sampling:
+		return mcphubv1.PromptKind_PROMPT_KIND_SAMPLING
+	case *mcphubv1.Prompt_ElicitationForm:
+		return mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM
+	case *mcphubv1.Prompt_ElicitationUrl:
+		return mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL
+	}
+	return mcphubv1.PromptKind_PROMPT_KIND_UNSPECIFIED
+}

@@ -1,0 +1,220 @@
+package fakeeditor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+
+	"google.golang.org/grpc"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// TB is the part of testing.TB that a window needs.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// AllKinds are the prompt kinds of the contract.
+var AllKinds = []mcphubv1.PromptKind{
+	mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL,
+	mcphubv1.PromptKind_PROMPT_KIND_SAMPLING,
+	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM,
+	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL,
+}
+
+// Options of a window. TB must be set.
+type Options struct {
+	TB              TB
+	ID              string                // empty: minted by the hub
+	Title           string                // for logs of the hub
+	Kinds           []mcphubv1.PromptKind // nil: AllKinds; empty: none
+	Roots           []*mcphubv1.Root
+	SamplingTools   bool
+	MaxProgressRate int32   // 0: the hub's default
+	Resume          *Window // an ended window to go on from: its model and its id are taken over
+}
+
+// Window is one attached window. Its methods may be called concurrently, those that fail the test from the test's goroutine only.
+type Window struct {
+	tb     TB
+	stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
+	cancel context.CancelCauseFunc
+	ended  chan struct{} // closed by read when the stream is over
+
+	sendMu sync.Mutex // guards Send of stream, which is not safe for concurrent use, and closed
+	closed bool       // half-closed
+
+	mu      sync.Mutex    // guards all below
+	changed chan struct{} // closed and renewed with each event
+	model   model
+	events  []*mcphubv1.AttachResponse
+	replies map[string]*mcphubv1.Reply
+	asked   int
+	err     error // how the stream ended; nil = OK
+}
+
+var errBreak = errors.New("the fake editor broke its stream")
+
+// Open attaches a window and waits until it has its snapshot, or the word that it resumed. It fails the test when that does not come;
+// Attach gives the error instead.
+func Open(ctx context.Context, conn grpc.ClientConnInterface, o Options) *Window {
+	o.TB.Helper()
+	w, err := Attach(ctx, conn, o)
+	if err != nil {
+		o.TB.Fatalf("attach: %v", err)
+	}
+	return w
+}
+
+// Attach is Open that returns the error of the stream.
+func Attach(ctx context.Context, conn grpc.ClientConnInterface, o Options) (*Window, error) {
+	kinds := o.Kinds
+	if kinds == nil {
+		kinds = AllKinds
+	}
+	hello := &mcphubv1.Hello{
+		WindowId: o.ID, Title: o.Title, PromptKinds: kinds, Roots: o.Roots, SamplingTools: o.SamplingTools, MaxProgressRate: o.MaxProgressRate,
+	}
+	m := newModel(len(kinds) == len(AllKinds))
+	if before := o.Resume; before != nil {
+		m = before.takeModel()
+		hello.WindowId = m.windowID
+		hello.Resume = &mcphubv1.Resume{HubId: m.hubID, AfterSequence: m.sequence}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stream, err := mcphubv1.NewEditorServiceClient(conn).Attach(ctx)
+	if err != nil {
+		cancel(err)
+		return nil, err
+	}
+	w := &Window{
+		tb: o.TB, stream: stream, cancel: cancel, ended: make(chan struct{}), changed: make(chan struct{}), model: m,
+		replies: map[string]*mcphubv1.Reply{},
+	}
+	go w.read()
+	w.send(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: hello}})
+	if !w.await(func() bool { return w.model.started }) {
+		return nil, w.Err()
+	}
+	return w, nil
+}
+
+// read takes what comes until the stream is over. It owns ended.
+func (w *Window) read() {
+	defer close(w.ended)
+	for {
+		m, err := w.stream.Recv()
+		w.mu.Lock()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				w.err = err
+			}
+			w.cancel(errBreak) // frees what gRPC holds for the stream
+			w.mu.Unlock()
+			return
+		}
+		w.events = append(w.events, m)
+		if r := m.GetReply(); r != nil {
+			if w.replies[r.GetMessageId()] != nil {
+				w.tb.Errorf("two replies to message %s", r.GetMessageId())
+			}
+			w.replies[r.GetMessageId()] = r
+		}
+		for _, fault := range w.model.apply(m) {
+			w.tb.Errorf("window %s: %s: %v", w.model.windowID, fault, m)
+		}
+		close(w.changed)
+		w.changed = make(chan struct{})
+		w.mu.Unlock()
+	}
+}
+
+// await waits until holds, called with mu held, is true; false when the stream ended before.
+func (w *Window) await(holds func() bool) bool {
+	over := false
+	for {
+		w.mu.Lock()
+		ok, changed := holds(), w.changed
+		w.mu.Unlock()
+		if ok || over {
+			return ok
+		}
+		select {
+		case <-changed:
+		case <-w.ended:
+			over = true // what came last is looked at once more
+		}
+	}
+}
+
+func (w *Window) send(r *mcphubv1.AttachRequest) {
+	w.sendMu.Lock()
+	defer w.sendMu.Unlock()
+	if !w.closed {
+		_ = w.stream.Send(r) // an error shows in Recv
+	}
+}
+
+// Ask sends a message with a message_id of its own and waits for the reply.
+func (w *Window) Ask(r *mcphubv1.AttachRequest) *mcphubv1.Reply {
+	w.tb.Helper()
+	w.mu.Lock()
+	w.asked++
+	id := "m" + strconv.Itoa(w.asked)
+	w.mu.Unlock()
+	r.MessageId = id
+	w.send(r)
+	var reply *mcphubv1.Reply
+	if !w.await(func() bool { reply = w.replies[id]; return reply != nil }) {
+		w.tb.Fatalf("no reply to %v: the stream ended: %v", r, w.Err())
+	}
+	return reply
+}
+
+// Close closes the window for good (a clean half-close), and gives the status with which the hub ends the stream.
+func (w *Window) Close() error {
+	w.sendMu.Lock()
+	if !w.closed {
+		w.closed = true
+		_ = w.stream.CloseSend() // always nil
+	}
+	w.sendMu.Unlock()
+	return w.Wait()
+}
+
+// Break ends the stream abruptly, as a reload of the page or a lost connection does.
+func (w *Window) Break() {
+	w.cancel(errBreak)
+	<-w.ended
+}
+
+// Wait waits until the stream is over and gives its status, nil for OK.
+func (w *Window) Wait() error {
+	<-w.ended
+	return w.Err()
+}
+
+// Err is the status of a stream that is over, nil for OK and while it runs.
+func (w *Window) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// takeModel gives the model of a window that is over to the one that resumes it.
+func (w *Window) takeModel() model {
+	<-w.ended
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m := w.model.clone()
+	m.started, m.welcomed = false, false
+	return m
+}
+
+func (w *Window) String() string { return fmt.Sprintf("window %s", w.ID()) }

@@ -1,0 +1,160 @@
+package ipc
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+
+	"github.com/mcphub-go/mcphub/hub"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+type editorService struct {
+	mcphubv1.UnimplementedEditorServiceServer
+	*counter
+}
+
+type attachStream = grpc.BidiStreamingServer[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
+
+// Attach is one window from hello to its end. A clean half-close by the client ends it for good; a stream that breaks leaves it time to
+// come back.
+func (s *editorService) Attach(stream attachStream) error {
+	first, err := stream.Recv()
+	if errors.Is(err, io.EOF) {
+		return statusOf(errHelloExpected)
+	}
+	if err != nil {
+		return broken(stream.Context(), err)
+	}
+	hello := first.GetHello()
+	if hello == nil {
+		return statusOf(errHelloExpected)
+	}
+	if err := first.Check(); err != nil {
+		return statusOf(invalid(err))
+	}
+	box := newOutbox(&s.sharing, hello.GetMaxProgressRate())
+	w, start, err := s.domain.Attach(helloOf(hello), box)
+	if err != nil {
+		return s.failed(stream.Context(), err)
+	}
+	defer w.Detach(false) // nothing after a Detach(true)
+	defer box.abandon()
+	box.begin(s.opening(first, w.ID(), start))
+	return s.serve(stream, w, box)
+}
+
+var errHelloExpected = &hub.Error{Code: hub.CodeInvalidArgument, Reason: reasonHelloExpected, Message: "the first message of a window must be hello"}
+
+// opening is what a window is sent first, and the place in the stream that it has seen.
+func (s *editorService) opening(first *mcphubv1.AttachRequest, windowID string, start *hub.Start) (position, []entry) {
+	var from position
+	entries := []entry{{message: &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{
+		HubId: s.domain.ID(), WindowId: s.convert.text(windowID), Version: s.convert.text(s.domain.Version()), Resumed: start.Resumed,
+	}}}}}
+	if start.Snapshot != nil {
+		from = position{base: start.Snapshot.Seq}
+		entries = append(entries, entry{message: &mcphubv1.AttachResponse{
+			Sequence: from.sequence(), Time: timestamp(start.Snapshot.Time),
+			Event: &mcphubv1.AttachResponse_Snapshot{Snapshot: s.convert.snapshot(start.Snapshot)},
+		}})
+	} else {
+		from = positionOf(first.GetHello().GetResume().GetAfterSequence())
+	}
+	for _, e := range start.Events {
+		entries = append(entries, entry{event: &sharedEvent{convert: s.convert, event: e}})
+	}
+	if first.GetMessageId() != "" {
+		entries = append(entries, entry{message: &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{
+			Reply: &mcphubv1.Reply{MessageId: first.GetMessageId()},
+		}}})
+	}
+	return from, entries
+}
+
+// received is one result of Recv.
+type received struct {
+	request *mcphubv1.AttachRequest
+	err     error
+}
+
+// serve carries out the window's messages, on the goroutine of the handler, in order of arrival. Its two helpers may be stuck in Recv and Send when
+// it returns; gRPC ends both with the context of the stream, which ends with the handler.
+func (s *editorService) serve(stream attachStream, w window, box *outbox) error {
+	ctx := stream.Context()
+	inbox := make(chan received)
+	go receive(stream, inbox)
+	sent := make(chan error, 1)
+	go s.send(stream, box, sent)
+	for {
+		select {
+		case in := <-inbox:
+			switch {
+			case in.err == nil:
+				s.carryOut(ctx, w, box, in.request)
+			case errors.Is(in.err, io.EOF):
+				w.Detach(true)
+				box.finish(nil)
+				return ended(ctx, <-sent)
+			default:
+				return broken(ctx, in.err)
+			}
+		case err := <-sent:
+			return ended(ctx, err)
+		case <-box.failed:
+			return statusOf(box.failure())
+		case <-ctx.Done(): // receive may have seen that first and gone
+			return broken(ctx, ctx.Err())
+		}
+	}
+}
+
+// receive hands over what comes until the stream ends.
+func receive(stream attachStream, inbox chan<- received) {
+	for {
+		r, err := stream.Recv()
+		select {
+		case inbox <- received{r, err}:
+		case <-stream.Context().Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// send runs the outbox. A panic in a goroutine of its own would end the process, past the recovery of the handler.
+func (s *editorService) send(stream attachStream, box *outbox, sent chan<- error) {
+	defer func() {
+		if p := recover(); p != nil {
+			sent <- panicked(s.log, p)
+		}
+	}()
+	sent <- box.run(stream.Send)
+}
+
+// ended is the status of a stream whose outbox ended with err.
+func ended(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*hub.Error](err); ok {
+		return statusOf(err)
+	}
+	return broken(ctx, err)
+}
+
+// broken is the status of a stream that the other side ended. A bare ctx.Err() would count as UNKNOWN.
+func broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return status.FromContextError(ctx.Err()).Err()
+	}
+	if _, ok := status.FromError(err); ok {
+		return err
+	}
+	return statusOf(err)
+}

@@ -1,0 +1,86 @@
+package ipc
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcphub-go/mcphub/hub"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// event converts the body of an event. The message has neither sequence nor time.
+func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
+	m := &mcphubv1.AttachResponse{}
+	switch b := b.(type) {
+	case *hub.ServerChanged:
+		m.Event = &mcphubv1.AttachResponse_ServerChanged{ServerChanged: &mcphubv1.ServerChanged{Server: c.server(b.Server), Removed: b.Removed}}
+	case *hub.ToolsChanged:
+		m.Event = &mcphubv1.AttachResponse_ToolsChanged{ToolsChanged: &mcphubv1.ToolsChanged{Server: c.text(b.Server)}}
+	case *hub.RequestStarted:
+		m.Event = &mcphubv1.AttachResponse_McpRequestStarted{McpRequestStarted: &mcphubv1.McpRequestStarted{Request: c.request(b.Request)}}
+	case *hub.RequestProgressed:
+		m.Event = &mcphubv1.AttachResponse_McpRequestProgressed{McpRequestProgressed: &mcphubv1.McpRequestProgressed{
+			RequestId: c.text(b.RequestID), Server: c.text(b.Server), State: requestStates.proto(b.State), Progress: c.progress(b.Progress), WireIdJson: c.text(b.WireID),
+		}}
+	case *hub.RequestCancelling:
+		m.Event = &mcphubv1.AttachResponse_McpRequestCancelling{McpRequestCancelling: &mcphubv1.McpRequestCancelling{
+			RequestId: c.text(b.RequestID), Server: c.text(b.Server), Cancellation: c.cancellation(&b.Cancellation),
+		}}
+	case *hub.RequestCancelled:
+		m.Event = &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: &mcphubv1.McpRequestCancelled{
+			RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction), Method: c.text(b.Method), Tool: c.text(b.Tool),
+			Cancellation: c.cancellation(&b.Cancellation), WireIdJson: c.text(b.WireID), ServerNotified: b.ServerNotified,
+			ServerMayContinue: b.ServerMayContinue, Timings: timings(b.Timings), Era: eras.proto(b.Era), Error: c.hubError(b.Err),
+		}}
+	case *hub.RequestFinished:
+		m.Event = &mcphubv1.AttachResponse_McpRequestFinished{McpRequestFinished: &mcphubv1.McpRequestFinished{
+			RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction), Method: c.text(b.Method), Tool: c.text(b.Tool),
+			State: requestStates.proto(b.State), IsError: b.IsError, McpError: c.mcpError(b.McpError), HubError: c.hubError(b.Err), Timings: timings(b.Timings),
+		}}
+	case *hub.PromptOpened:
+		m.Event = &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{Prompt: c.prompt(b.Prompt)}}
+	case *hub.PromptClosed:
+		m.Event = &mcphubv1.AttachResponse_PromptClosed{PromptClosed: &mcphubv1.PromptClosed{
+			PromptId: c.text(b.PromptID), Cause: promptCauses.proto(b.Cause), Reason: c.text(b.Reason), WindowId: c.text(b.WindowID), Origin: origins.proto(b.Origin),
+		}}
+	case *hub.LogMessage:
+		m.Event = &mcphubv1.AttachResponse_LogMessage{LogMessage: &mcphubv1.LogMessage{
+			Server: c.text(b.Server), Level: c.text(b.Level), Logger: c.text(b.Logger), DataJson: c.text(b.Data),
+		}}
+	}
+	return m
+}
+
+// sharing lets the windows that are told of one event share its conversion: the hub gives them the same body, one after the other.
+// Its zero value with a converter is usable; safe for concurrent use.
+type sharing struct {
+	convert converter
+	latest  atomic.Pointer[sharedEvent]
+}
+
+// of gives the shared form of an event. It does not convert: it is called under the hub's lock.
+func (s *sharing) of(e hub.Event) *sharedEvent {
+	if latest := s.latest.Load(); latest != nil && latest.event.Body == e.Body && latest.event.Seq == e.Seq {
+		return latest
+	}
+	shared := &sharedEvent{convert: s.convert, event: e}
+	s.latest.Store(shared)
+	return shared
+}
+
+// sharedEvent is an event that is converted once, by whoever sends it first.
+type sharedEvent struct {
+	convert converter
+	event   hub.Event
+	once    sync.Once
+	message *mcphubv1.AttachResponse // written by once, read-only afterwards
+}
+
+// numbered gives the message of one window: its own sequence, the rest shared.
+func (s *sharedEvent) numbered(sequence uint64) *mcphubv1.AttachResponse {
+	s.once.Do(func() {
+		s.message = s.convert.event(s.event.Body)
+		s.message.Time = timestamp(s.event.Time)
+	})
+	return &mcphubv1.AttachResponse{Sequence: sequence, Time: s.message.GetTime(), Event: s.message.GetEvent()}
+}

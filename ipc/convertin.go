@@ -1,0 +1,88 @@
+package ipc
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/mcphub-go/mcphub/hub"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// From the contract to the hub. The messages have been validated.
+
+func callRequest(r *mcphubv1.CallToolRequest) hub.CallRequest {
+	c := hub.CallRequest{
+		ID: r.GetRequestId(), Server: r.GetServer(), Tool: r.GetTool(), Arguments: r.GetArgumentsJson(), Meta: r.GetMetaJson(),
+		Preapproved: r.GetPreapproved(), TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(),
+	}
+	if t := r.GetTimeouts(); t != nil {
+		c.Timeouts = hub.Timeouts{Idle: clock(t.GetIdle()), Total: clock(t.GetTotal()), Human: clock(t.GetHuman())}
+	}
+	return c
+}
+
+// clock keeps apart what is absent (the config decides) and zero (no limit).
+func clock(d *durationpb.Duration) *time.Duration {
+	if d == nil {
+		return nil
+	}
+	v := d.AsDuration()
+	return &v
+}
+
+func cancelScope(r *mcphubv1.CancelRequestsRequest) hub.CancelScope {
+	return hub.CancelScope{Server: r.GetServer(), TaskLabel: r.GetTaskLabel(), All: r.GetAll()}
+}
+
+// configSources gives nil for none: the same sources as last time.
+func configSources(sources []*mcphubv1.ConfigSource) []hub.ConfigSource {
+	return list(sources, func(s *mcphubv1.ConfigSource) hub.ConfigSource {
+		scope := s.GetScope()
+		if scope == "" {
+			scope = "host"
+		}
+		return hub.ConfigSource{Path: s.GetPath(), JSON: s.GetJson(), Scope: scope}
+	})
+}
+
+func helloOf(h *mcphubv1.Hello) hub.Hello {
+	hello := hub.Hello{
+		WindowID: h.GetWindowId(), Title: h.GetTitle(), Kinds: list(h.GetPromptKinds(), promptKinds.hub),
+		SamplingTools: h.GetSamplingTools(), Roots: list(h.GetRoots(), root),
+	}
+	if r := h.GetResume(); r != nil {
+		hello.Resume = &hub.Resume{HubID: r.GetHubId(), After: positionOf(r.GetAfterSequence()).base}
+	}
+	return hello
+}
+
+func root(r *mcphubv1.Root) hub.Root { return hub.Root{URI: r.GetUri(), Name: r.GetName()} }
+
+func promptAnswer(a *mcphubv1.PromptAnswer) hub.PromptAnswer {
+	answer := hub.PromptAnswer{PromptID: a.GetPromptId()}
+	switch action := a.GetAction().(type) {
+	case *mcphubv1.PromptAnswer_Accept:
+		answer.Action = hub.ActionAccept
+		answer.Scope = approvalScopes.hub(action.Accept.GetScope())
+		answer.Content = action.Accept.GetContentJson()
+	case *mcphubv1.PromptAnswer_Decline:
+		answer.Action = hub.ActionDecline
+		answer.Reason = action.Decline.GetReason()
+	case *mcphubv1.PromptAnswer_Dismiss:
+		answer.Action = hub.ActionDismiss
+	}
+	return answer
+}
+
+// list converts each element; nil stays nil.
+func list[A, B any](from []A, convert func(A) B) []B {
+	if from == nil {
+		return nil
+	}
+	to := make([]B, len(from))
+	for i := range from {
+		to[i] = convert(from[i])
+	}
+	return to
+}

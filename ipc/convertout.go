@@ -1,0 +1,148 @@
+package ipc
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/mcphub-go/mcphub/hub"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// converter turns the hub's words into the contract's. All text goes through it, because a protobuf string must be valid UTF-8
+// and much of the text comes from servers.
+type converter struct{ onReplaced func() }
+
+// text gives s as it is, or with each run of invalid bytes replaced by U+FFFD, which is counted.
+func (c converter) text(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	if c.onReplaced != nil {
+		c.onReplaced()
+	}
+	return clean(s)
+}
+
+func (c converter) texts(s []string) []string { return list(s, c.text) }
+
+func (c converter) server(s hub.ServerInfo) *mcphubv1.Server {
+	return &mcphubv1.Server{
+		Name: c.text(s.Name), State: serverStates.proto(s.State), Era: eras.proto(s.Era), ProtocolRevision: c.text(s.Revision),
+		Title: c.text(s.Title), Version: c.text(s.Version), Instructions: c.text(s.Instructions), CapabilitiesJson: c.text(s.Capabilities),
+		ProcessId: int32(s.PID), LastError: c.text(s.LastError), Stderr: c.texts(s.Stderr),
+		ConfigFile: c.text(s.ConfigFile), ConfigLine: int32(s.ConfigLine), Problems: list(s.Problems, c.problem),
+		ReadyTime: timestamp(s.Ready), Command: c.text(s.Command),
+		Counters: &mcphubv1.ConnectionCounters{
+			LateResponses: s.Counters.LateResponses, UnknownResponses: s.Counters.UnknownResponses, BadLines: s.Counters.BadLines,
+			UnknownCancels: s.Counters.UnknownCancels, MalformedCancels: s.Counters.MalformedCancels,
+			SuppressedResponses: s.Counters.SuppressedResponses, DroppedNotifications: s.Counters.DroppedNotifications,
+		},
+	}
+}
+
+func (c converter) problem(p hub.ConfigProblem) *mcphubv1.ConfigProblem {
+	return &mcphubv1.ConfigProblem{
+		File: c.text(p.File), Line: int32(p.Line), Column: int32(p.Column), Server: c.text(p.Server), Key: c.text(p.Key),
+		Message: c.text(p.Message), Fatal: p.Fatal,
+	}
+}
+
+func (c converter) tool(t hub.ToolInfo) *mcphubv1.Tool {
+	return &mcphubv1.Tool{
+		Server: c.text(t.Server), Name: c.text(t.Name), Title: c.text(t.Title), Description: c.text(t.Description),
+		DefinitionJson: c.text(t.Definition), DefinitionHash: c.text(t.Hash), Policy: policies.proto(t.Policy),
+	}
+}
+
+func (c converter) request(r hub.RequestInfo) *mcphubv1.Request {
+	return &mcphubv1.Request{
+		RequestId: c.text(r.ID), Server: c.text(r.Server), Direction: directions.proto(r.Direction), Method: c.text(r.Method), Tool: c.text(r.Tool),
+		State: requestStates.proto(r.State), ParentRequestId: c.text(r.ParentRequestID), TaskLabel: c.text(r.TaskLabel), StartTime: timestamp(r.Start),
+		WireIdJson: c.text(r.WireID), Progress: c.progress(r.Progress), OpenPromptIds: c.texts(r.OpenPromptIDs), Cancellation: c.cancellation(r.Cancellation),
+	}
+}
+
+func (c converter) progress(p *hub.Progress) *mcphubv1.Progress {
+	if p == nil {
+		return nil
+	}
+	return &mcphubv1.Progress{Progress: p.Progress, Total: p.Total, Message: c.text(p.Message)}
+}
+
+func (c converter) cancellation(x *hub.Cancellation) *mcphubv1.Cancellation {
+	if x == nil {
+		return nil
+	}
+	return &mcphubv1.Cancellation{Origin: origins.proto(x.Origin), Reason: c.text(x.Reason), Time: timestamp(x.Time)}
+}
+
+func (c converter) prompt(p hub.PromptInfo) *mcphubv1.Prompt {
+	m := &mcphubv1.Prompt{
+		PromptId: c.text(p.ID), Server: c.text(p.Server), RequestId: c.text(p.RequestID), ParentRequestId: c.text(p.ParentRequestID),
+		OpenTime: timestamp(p.Open), Deadline: timestamp(p.Deadline),
+	}
+	switch a, q := p.Approval, p.Question; {
+	case p.Kind == hub.PromptToolApproval && a != nil:
+		m.Question = &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{
+			Tool: c.text(a.Tool.Name), Title: c.text(a.Tool.Title), Description: c.text(a.Tool.Description), ArgumentsJson: c.text(a.Arguments),
+			DefinitionJson: c.text(a.Tool.Definition), DefinitionHash: c.text(a.DefinitionHash), DestructiveHint: a.Destructive, ReadOnlyHint: a.ReadOnly,
+		}}
+	case p.Kind == hub.PromptSampling && q != nil:
+		m.Question = &mcphubv1.Prompt_Sampling{Sampling: &mcphubv1.Sampling{RequestJson: c.text(string(q.Payload))}}
+	case p.Kind == hub.PromptElicitationForm && q != nil:
+		m.Question = &mcphubv1.Prompt_ElicitationForm{ElicitationForm: &mcphubv1.ElicitationForm{
+			Message: c.text(q.Message), SchemaJson: c.text(string(q.Schema)), RequestJson: c.text(string(q.Payload)),
+		}}
+	case p.Kind == hub.PromptElicitationURL && q != nil:
+		m.Question = &mcphubv1.Prompt_ElicitationUrl{ElicitationUrl: &mcphubv1.ElicitationUrl{
+			Message: c.text(q.Message), Url: c.text(q.URL), UrlHost: c.text(q.URLHost), Waiting: q.Waiting, RequestJson: c.text(string(q.Payload)),
+		}}
+	}
+	return m
+}
+
+func (c converter) callResult(r *hub.CallResult) *mcphubv1.CallToolResponse {
+	m := &mcphubv1.CallToolResponse{RequestId: c.text(r.RequestID), IsError: r.IsError, Rounds: int32(r.Rounds), Timings: timings(r.Timings)}
+	if r.Error != nil {
+		m.Outcome = &mcphubv1.CallToolResponse_Error{Error: c.mcpError(r.Error)}
+	} else {
+		m.Outcome = &mcphubv1.CallToolResponse_ResultJson{ResultJson: c.text(string(r.Result))}
+	}
+	return m
+}
+
+func (c converter) mcpError(e *hub.McpError) *mcphubv1.McpError {
+	if e == nil {
+		return nil
+	}
+	return &mcphubv1.McpError{Code: e.Code, Message: c.text(e.Message), DataJson: c.text(e.Data)}
+}
+
+// hubError is the message form of what statusOf gives.
+func (c converter) hubError(e *hub.Error) *mcphubv1.HubError {
+	if e == nil {
+		return nil
+	}
+	return &mcphubv1.HubError{Code: string(e.Code), Reason: c.text(e.Reason), Message: c.text(e.Message)}
+}
+
+func timings(t hub.Timings) *mcphubv1.Timings {
+	return &mcphubv1.Timings{Queued: durationpb.New(t.Queued), Active: durationpb.New(t.Active), Human: durationpb.New(t.Human)}
+}
+
+// timestamp gives nil for the zero time.
+func timestamp(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}
+
+func (c converter) snapshot(s *hub.Snapshot) *mcphubv1.Snapshot {
+	return &mcphubv1.Snapshot{
+		Servers: list(s.Servers, c.server), Requests: list(s.Requests, c.request), Prompts: list(s.Prompts, c.prompt), Problems: list(s.Problems, c.problem),
+	}
+}

@@ -1,0 +1,35 @@
+package ipc
+
+// fifo is a queue. Its zero value is empty.
+type fifo[T any] struct {
+	items []T
+	head  int
+}
+
+func (q *fifo[T]) len() int { return len(q.items) - q.head }
+
+func (q *fifo[T]) push(v T) { q.items = append(q.items, v) }
+
+// peek gives the oldest; the queue must not be empty.
+func (q *fifo[T]) peek() T { return q.items[q.head] }
+
+// pop takes the oldest; the queue must not be empty. Memory is given back once half of it is unused, so that each operation costs
+// the same over time.
+func (q *fifo[T]) pop() T {
+	v := q.items[q.head]
+	var zero T
+	q.items[q.head] = zero
+	q.head++
+	switch {
+	case q.head == len(q.items):
+		q.items, q.head = q.items[:0], 0
+		if cap(q.items) > 1024 {
+			q.items = nil
+		}
+	case q.head > 64 && q.head*2 > len(q.items):
+		n := copy(q.items, q.items[q.head:])
+		clear(q.items[n:])
+		q.items, q.head = q.items[:n], 0
+	}
+	return v
+}

@@ -1,0 +1,242 @@
+package ipc
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
+
+	"github.com/mcphub-go/mcphub/hub"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// serve puts the services over d on an in-memory connection. Use it inside a synctest bubble: a goroutine left behind fails the test.
+func serve(t *testing.T, d domain, o Options) *grpc.ClientConn {
+	t.Helper()
+	s := grpc.NewServer(ServerOptions(o)...)
+	register(s, d, o)
+	return dial(t, s)
+}
+
+func dial(t *testing.T, s *grpc.Server) *grpc.ClientConn {
+	t.Helper()
+	l := bufconn.Listen(1 << 16)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	conn, err := grpc.NewClient("passthrough:///memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(1<<30)),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = conn.Close()
+		s.Stop()
+		if err := <-served; err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return conn
+}
+
+// fakeHub is a domain whose answers a test sets, and whose windows it drives. The unset answers are plain ones.
+type fakeHub struct {
+	call    func(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
+	failure error                                                            // of every other method that can fail
+	answer  func(a hub.PromptAnswer) error                                   // of windows
+	attach  func(hello hub.Hello, sink hub.Sink) (start *hub.Start, e error) // nil: a snapshot
+
+	mu      sync.Mutex // guards below
+	seq     uint64
+	windows []*fakeWindow
+	scopes  []hub.CancelScope
+	sources [][]hub.ConfigSource
+}
+
+type fakeWindow struct {
+	hub   *fakeHub
+	id    string
+	hello hub.Hello
+	sink  hub.Sink
+
+	mu      sync.Mutex // guards below
+	actions []string
+	detach  []bool
+}
+
+func (h *fakeHub) ID() string      { return "hub-1" }
+func (h *fakeHub) Version() string { return "1.2.3" }
+
+func (h *fakeHub) CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error) {
+	return h.call(ctx, c)
+}
+
+func (h *fakeHub) CancelRequest(id, server, reason string, origin hub.Origin) (hub.Outcome, error) {
+	if id == "open" && origin == hub.OriginHost {
+		return hub.OutcomeCancelling, h.failure
+	}
+	return hub.OutcomeUnknown, h.failure
+}
+
+func (h *fakeHub) CancelRequests(scope hub.CancelScope, reason string, origin hub.Origin) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.scopes = append(h.scopes, scope)
+	return []string{"a", "b"}
+}
+
+func (h *fakeHub) Requests(server string) []hub.RequestInfo {
+	return []hub.RequestInfo{{ID: "r1", Server: server}}
+}
+
+func (h *fakeHub) Drain(context.Context, string) (int, int) { return 3, 2 }
+
+func (h *fakeHub) Servers() ([]hub.ServerInfo, []hub.ConfigProblem) {
+	return []hub.ServerInfo{{Name: "s"}}, []hub.ConfigProblem{{Message: "odd"}}
+}
+
+func (h *fakeHub) one(name string, s hub.ServerState) (hub.ServerInfo, error) {
+	return hub.ServerInfo{Name: name, State: s}, h.failure
+}
+
+func (h *fakeHub) StartServer(_ context.Context, name string) (hub.ServerInfo, error) {
+	return h.one(name, hub.ServerReady)
+}
+func (h *fakeHub) StopServer(_ context.Context, name, _ string) (hub.ServerInfo, error) {
+	return h.one(name, hub.ServerStopped)
+}
+func (h *fakeHub) RestartServer(_ context.Context, name, _ string) (hub.ServerInfo, error) {
+	return h.one(name, hub.ServerReady)
+}
+func (h *fakeHub) SetServerEnabled(_ context.Context, name string, on bool) (hub.ServerInfo, error) {
+	if on {
+		return h.one(name, hub.ServerStopped)
+	}
+	return h.one(name, hub.ServerDisabled)
+}
+
+func (h *fakeHub) LoadConfig(_ context.Context, s []hub.ConfigSource) ([]hub.ServerInfo, []hub.ConfigProblem, []string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sources = append(h.sources, s)
+	return []hub.ServerInfo{{Name: "s"}}, nil, []string{"gone"}, h.failure
+}
+
+func (h *fakeHub) Tools(_ context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error) {
+	return []hub.ToolInfo{{Server: "s", Name: "t"}}, map[string]*hub.Error{
+		"z": {Code: hub.CodeUnavailable, Reason: hub.ReasonServerFailed, Message: "no z"},
+		"a": {Code: hub.CodeUnavailable, Reason: hub.ReasonServerFailed, Message: "no a"},
+	}, h.failure
+}
+
+func (h *fakeHub) SetLogLevel(context.Context, string, string) error { return h.failure }
+
+func (h *fakeHub) Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	start := &hub.Start{Snapshot: &hub.Snapshot{Seq: h.seq, Time: time.Now()}}
+	if h.attach != nil {
+		var err error
+		if start, err = h.attach(hello, sink); err != nil {
+			return nil, nil, err
+		}
+	}
+	w := &fakeWindow{hub: h, id: hello.WindowID, hello: hello, sink: sink}
+	if w.id == "" {
+		w.id = "minted"
+	}
+	h.windows = append(h.windows, w)
+	return w, start, nil
+}
+
+// emit delivers an event to every window, as the hub does: under its lock, one after the other.
+func (h *fakeHub) emit(b hub.EventBody) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seq++
+	e := hub.Event{Seq: h.seq, Time: time.Now(), Body: b}
+	for _, w := range h.windows {
+		if len(w.detached()) == 0 {
+			w.sink.Deliver(e)
+		}
+	}
+}
+
+func (h *fakeHub) window(i int) *fakeWindow {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.windows[i]
+}
+
+func (w *fakeWindow) ID() string { return w.id }
+
+func (w *fakeWindow) did(s string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.actions = append(w.actions, s)
+}
+
+func (w *fakeWindow) Answer(a hub.PromptAnswer) error {
+	w.did("answer " + a.PromptID)
+	if w.hub.answer != nil {
+		return w.hub.answer(a)
+	}
+	return nil
+}
+
+func (w *fakeWindow) Cancel(id, reason string) (hub.Outcome, error) {
+	w.did("cancel " + id + " " + reason)
+	if id == "over" {
+		return hub.OutcomeAlreadyFinished, nil
+	}
+	return hub.OutcomeCancelling, nil
+}
+
+func (w *fakeWindow) SetRoots(roots []hub.Root) {
+	for _, r := range roots {
+		w.did("root " + r.URI)
+	}
+}
+
+func (w *fakeWindow) SetCapabilities(kinds []hub.PromptKind, _ bool) {
+	for _, k := range kinds {
+		w.did("kind " + k.String())
+	}
+}
+
+func (w *fakeWindow) Detach(final bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.detach = append(w.detach, final)
+}
+
+// detached gives the Detach calls so far; only the first counts.
+func (w *fakeWindow) detached() []bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.detach
+}
+
+func started(id string) *hub.RequestStarted {
+	return &hub.RequestStarted{Request: hub.RequestInfo{ID: id, Server: "s", State: hub.StateRunning}}
+}
+
+func progressed(id string, n int) *hub.RequestProgressed {
+	return &hub.RequestProgressed{RequestID: id, Server: "s", State: hub.StateRunning, Progress: &hub.Progress{Progress: float64(n)}}
+}
+
+func finished(id string) *hub.RequestFinished {
+	return &hub.RequestFinished{RequestID: id, Server: "s", State: hub.StateDone}
+}
+
+func cancelMessage(messageID, requestID string) *mcphubv1.AttachRequest {
+	return &mcphubv1.AttachRequest{MessageId: messageID, Message: &mcphubv1.AttachRequest_CancelMcpRequest{
+		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: requestID},
+	}}
+}

@@ -1,0 +1,73 @@
+package ipc
+
+import (
+	"context"
+	"os"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// revisions of MCP that the hub speaks, newest first.
+var revisions = []string{mcp.Revision20260728, mcp.Revision20251125, mcp.Revision20250618, mcp.Revision20250326, mcp.Revision20241105}
+
+// features are the optional parts of the contract that are there. Later versions add names and take none away.
+var features = []string{"cancel_scopes", "preapproved", "progress_rate", "prompts", "resume", "sampling_tools"}
+
+type hubService struct {
+	mcphubv1.UnimplementedMcpHubServiceServer
+	*counter
+}
+
+// failed gives err as a status, and logs the text of what the host must not see.
+func (c *counter) failed(ctx context.Context, err error) error {
+	if e := hubErrorOf(err); e.Code == hub.CodeInternal {
+		beneath := err
+		if e.Err != nil {
+			beneath = e.Err
+		}
+		c.log.ErrorContext(ctx, "call failed", "reason", e.Reason, "error", bound(clean(beneath.Error())))
+	}
+	return statusOf(err)
+}
+
+func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
+	result, err := s.domain.CallTool(ctx, callRequest(r))
+	if err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	return s.convert.callResult(result), nil
+}
+
+func (s *hubService) CancelRequest(ctx context.Context, r *mcphubv1.CancelRequestRequest) (*mcphubv1.CancelRequestResponse, error) {
+	outcome, err := s.domain.CancelRequest(r.GetRequestId(), r.GetServer(), r.GetReason(), hub.OriginHost)
+	if err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	return &mcphubv1.CancelRequestResponse{Outcome: outcomes.proto(outcome)}, nil
+}
+
+func (s *hubService) CancelRequests(_ context.Context, r *mcphubv1.CancelRequestsRequest) (*mcphubv1.CancelRequestsResponse, error) {
+	ids := s.domain.CancelRequests(cancelScope(r), r.GetReason(), hub.OriginHost)
+	return &mcphubv1.CancelRequestsResponse{RequestIds: s.convert.texts(ids)}, nil
+}
+
+func (s *hubService) ListRequests(_ context.Context, r *mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse, error) {
+	return &mcphubv1.ListRequestsResponse{Requests: list(s.domain.Requests(r.GetServer()), s.convert.request)}, nil
+}
+
+func (s *hubService) GetInfo(context.Context, *mcphubv1.GetInfoRequest) (*mcphubv1.GetInfoResponse, error) {
+	return &mcphubv1.GetInfoResponse{
+		Version:           s.convert.text(s.domain.Version()),
+		HubId:             s.domain.ID(),
+		ProtocolRevisions: revisions,
+		Features:          features,
+		ProcessId:         int32(os.Getpid()),
+	}, nil
+}
+
+func (s *hubService) Drain(ctx context.Context, r *mcphubv1.DrainRequest) (*mcphubv1.DrainResponse, error) {
+	cancelled, stopped := s.domain.Drain(ctx, r.GetReason())
+	return &mcphubv1.DrainResponse{CancelledRequests: int32(cancelled), StoppedServers: int32(stopped)}, nil
+}

@@ -1,0 +1,426 @@
+package ipc
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// mailbox is an outbox whose messages are kept. It lives in a synctest bubble.
+type mailbox struct {
+	*outbox
+	seq   uint64
+	begin time.Time
+	ended chan error
+	hold  chan struct{} // when not nil, every send waits for a token
+
+	mu   sync.Mutex // guards below
+	sent []*mcphubv1.AttachResponse
+	at   []time.Duration
+}
+
+func newMailbox(rate int32, hold chan struct{}) *mailbox {
+	m := &mailbox{outbox: newOutbox(&sharing{}, rate), begin: time.Now(), ended: make(chan error, 1), hold: hold}
+	go func() { m.ended <- m.run(m.send) }()
+	return m
+}
+
+func (m *mailbox) send(r *mcphubv1.AttachResponse) error {
+	if m.hold != nil {
+		<-m.hold
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sent = append(m.sent, r)
+	m.at = append(m.at, time.Since(m.begin))
+	return nil
+}
+
+func (m *mailbox) emit(bodies ...hub.EventBody) {
+	for _, b := range bodies {
+		m.seq++
+		m.Deliver(hub.Event{Seq: m.seq, Time: time.Now(), Body: b})
+	}
+}
+
+// end lets everything out and checks that the numbers rise strictly.
+func (m *mailbox) end(t *testing.T) {
+	t.Helper()
+	m.finish(nil)
+	if err := <-m.ended; err != nil {
+		t.Errorf("the outbox ended with %v", err)
+	}
+	last := uint64(0)
+	for _, r := range m.sent {
+		if r.GetDropped() != nil || r.GetReply() != nil {
+			if r.GetSequence() != 0 {
+				t.Errorf("number %d on %v", r.GetSequence(), r)
+			}
+			continue
+		}
+		if r.GetSequence() <= last {
+			t.Errorf("number %d after %d", r.GetSequence(), last)
+		}
+		last = r.GetSequence()
+	}
+}
+
+// progressOf gives the values of a request's progress, and when they were sent.
+func (m *mailbox) progressOf(id string) (values []float64, at []time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, r := range m.sent {
+		if p := r.GetMcpRequestProgressed(); p.GetRequestId() == id {
+			values = append(values, p.GetProgress().GetProgress())
+			at = append(at, m.at[i])
+		}
+	}
+	return values, at
+}
+
+// every calls f n times, one interval apart, starting at once.
+func every(interval time.Duration, n int, f func(i int)) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for i := range n {
+		if i > 0 {
+			<-tick.C
+		}
+		f(i)
+		synctest.Wait()
+	}
+}
+
+func TestOutboxCoalescesProgress(t *testing.T) {
+	for rate, want := range map[int32]int{0: 20, 20: 20, 5: 5, 1: 1} {
+		t.Run(fmt.Sprint("rate ", rate), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMailbox(rate, nil)
+				m.emit(started("a"), started("b"))
+				every(time.Millisecond, 1000, func(i int) { m.emit(progressed("a", i), progressed("b", -i)) })
+				for id, sign := range map[string]float64{"a": 1, "b": -1} {
+					values, at := m.progressOf(id)
+					if len(values) != want {
+						t.Errorf("%s: %d progress events in a second, want %d", id, len(values), want)
+					}
+					interval := time.Second / time.Duration(want)
+					for i := range values {
+						if at[i] != time.Duration(i)*interval { // the first at once, then evenly
+							t.Errorf("%s: event %d after %v, want %v", id, i, at[i], time.Duration(i)*interval)
+						}
+						// Newest wins; what is reported in the very instant of the send may fall on either side of it.
+						newest := float64(at[i] / time.Millisecond)
+						if v := values[i] * sign; v != newest && v != newest-1 {
+							t.Errorf("%s: value %v after %v, want the newest", id, v, at[i])
+						}
+					}
+				}
+				m.end(t)
+			})
+		})
+	}
+}
+
+// What stops before the interval is over is still shown in full: the last value comes, though nothing follows it.
+func TestOutboxSendsLastProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMailbox(20, nil)
+		m.emit(started("a"))
+		for i := range 10 {
+			m.emit(progressed("a", i))
+			synctest.Wait()
+		}
+		<-time.After(time.Minute)
+		values, at := m.progressOf("a")
+		if diff := cmp.Diff([]float64{0, 9}, values); diff != "" || at[1] != 50*time.Millisecond {
+			t.Errorf("values %v at %v, want 0 at once and 9 after 50ms", values, at)
+		}
+		m.emit(progressed("a", 10)) // after a rest, the next goes at once
+		synctest.Wait()
+		if values, at = m.progressOf("a"); len(at) != 3 || at[2] != time.Minute || values[2] != 10 {
+			t.Errorf("after a rest: values %v at %v, want the third after 1m", values, at)
+		}
+		m.end(t)
+	})
+}
+
+func TestOutboxFlushesBeforeTerminal(t *testing.T) {
+	ends := map[string]hub.EventBody{
+		"finished":   finished("a"),
+		"cancelled":  &hub.RequestCancelled{RequestID: "a"},
+		"cancelling": &hub.RequestCancelling{RequestID: "a"},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMailbox(20, nil)
+				m.emit(started("a"), started("b"), progressed("a", 1), progressed("b", 1))
+				synctest.Wait()
+				m.emit(progressed("a", 2), progressed("b", 2), progressed("a", 3), end)
+				synctest.Wait()
+				if got := shape(m.sent); got != "started started progress progress progress "+name {
+					t.Errorf("got %s", got)
+				}
+				if values, at := m.progressOf("a"); !slices.Equal(values, []float64{1, 3}) || at[1] != 0 {
+					t.Errorf("progress %v at %v, want 3 flushed at once", values, at)
+				}
+				<-time.After(time.Second)
+				if values, _ := m.progressOf("a"); len(values) != 2 {
+					t.Errorf("progress %v after the end", values)
+				}
+				if values, _ := m.progressOf("b"); !slices.Equal(values, []float64{1, 2}) { // sent late, with a number of its own
+					t.Errorf("progress of the other %v, want 1 and 2", values)
+				}
+				m.end(t)
+				if n := len(m.pace.slots); n != 0 {
+					t.Errorf("%d requests are still remembered", n)
+				}
+			})
+		})
+	}
+}
+
+func TestOutboxDropsLogsWithCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		m := newMailbox(20, hold)
+		m.emit(started("a"))
+		synctest.Wait() // the send of it is stuck
+		for i := range 1000 {
+			m.emit(&hub.LogMessage{Server: "s", Data: fmt.Sprint(i)})
+		}
+		m.emit(finished("a"))
+		close(hold)
+		synctest.Wait()
+		counts := func() (logs int, dropped []int64) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			for _, r := range m.sent {
+				if r.GetLogMessage() != nil {
+					logs++
+				}
+				if d := r.GetDropped(); d != nil {
+					dropped = append(dropped, d.GetLogMessages())
+				}
+			}
+			return logs, dropped
+		}
+		logs, dropped := counts()
+		if logs != maxLogs || !slices.Equal(dropped, []int64{1000 - maxLogs}) {
+			t.Errorf("%d log messages, dropped %v; want %d and %d", logs, dropped, maxLogs, 1000-maxLogs)
+		}
+		m.end(t)
+		if got := m.sent[len(m.sent)-1]; got.GetMcpRequestFinished() == nil {
+			t.Errorf("the end of the request is not the last: %v", got)
+		}
+	})
+}
+
+// However often a window lags, it is told at most once a second, and the counts add up.
+func TestOutboxTellsDroppedOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		m := newMailbox(20, hold)
+		overflow := func() { // one message is in the stuck send, maxLogs wait, 7 are dropped
+			m.emit(&hub.LogMessage{Server: "s"})
+			synctest.Wait()
+			for range maxLogs + 7 {
+				m.emit(&hub.LogMessage{Server: "s"})
+			}
+		}
+		every(100*time.Millisecond, 30, func(int) {
+			overflow()
+			for stuck := true; stuck; synctest.Wait() { // let out all that can go now
+				select {
+				case hold <- struct{}{}:
+				default:
+					stuck = false
+				}
+			}
+		})
+		told := func() (at []time.Duration, sum int64) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			for i, r := range m.sent {
+				if d := r.GetDropped(); d != nil {
+					at = append(at, m.at[i])
+					sum += d.GetLogMessages()
+				}
+			}
+			return at, sum
+		}
+		if at, _ := told(); !slices.Equal(at, []time.Duration{0, time.Second, 2 * time.Second}) {
+			t.Errorf("told at %v, want once a second", at)
+		}
+		close(hold)
+		<-time.After(time.Second)
+		if at, sum := told(); len(at) != 4 || sum != 30*7 {
+			t.Errorf("told at %v of %d dropped, want a fourth time and %d", at, sum, 30*7)
+		}
+		m.end(t)
+	})
+}
+
+func TestOutboxBounds(t *testing.T) {
+	tooSlow := func(t *testing.T, m *mailbox) {
+		t.Helper()
+		select {
+		case <-m.failed:
+		default:
+			t.Fatal("the window was not ended")
+		}
+		if e, ok := errors.AsType[*hub.Error](m.failure()); !ok || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonWindowTooSlow {
+			t.Errorf("got %v, want RESOURCE_EXHAUSTED WINDOW_TOO_SLOW", m.failure())
+		}
+	}
+	fill := func(t *testing.T, m *mailbox, n int, b hub.EventBody) {
+		t.Helper()
+		m.emit(started("stuck"))
+		synctest.Wait()
+		for range n {
+			m.emit(b)
+		}
+		select {
+		case <-m.failed:
+			t.Fatal("the window was ended too early")
+		default:
+		}
+	}
+	release := func(m *mailbox) { close(m.hold); <-m.ended }
+	t.Run("entries", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMailbox(20, make(chan struct{}))
+			fill(t, m, maxQueued, &hub.ToolsChanged{Server: "s"})
+			m.emit(&hub.ToolsChanged{Server: "s"})
+			tooSlow(t, m)
+			m.emit(&hub.ToolsChanged{Server: "s"}) // must not close failed again
+			release(m)
+		})
+	})
+	t.Run("bytes", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMailbox(20, make(chan struct{}))
+			big := &hub.ServerChanged{Server: hub.ServerInfo{Instructions: strings.Repeat("x", 1<<20)}}
+			fill(t, m, 63, big)
+			m.emit(big)
+			tooSlow(t, m)
+			release(m)
+		})
+	})
+	t.Run("one large event", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMailbox(20, make(chan struct{}))
+			fill(t, m, 1, &hub.ServerChanged{Server: hub.ServerInfo{Instructions: strings.Repeat("x", maxQueuedBytes+1)}})
+			close(m.hold)
+			m.end(t)
+		})
+	})
+	t.Run("progress needs no room", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMailbox(20, make(chan struct{}))
+			m.emit(started("a"))
+			synctest.Wait()
+			for i := range 3 * maxQueued {
+				m.emit(progressed("a", i))
+			}
+			close(m.hold)
+			m.end(t)
+			if values, _ := m.progressOf("a"); !slices.Equal(values, []float64{3*maxQueued - 1}) {
+				t.Errorf("progress %v, want the newest alone", values)
+			}
+		})
+	})
+}
+
+func TestOutboxSendFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		o := newOutbox(&sharing{}, 0)
+		o.Deliver(hub.Event{Seq: 1, Body: started("a")})
+		if err := o.run(func(*mcphubv1.AttachResponse) error { return broken }); err != broken {
+			t.Errorf("got %v, want the error of send", err)
+		}
+		o.Deliver(hub.Event{Seq: 2, Body: finished("a")}) // nobody is left to take it
+		if o.queue.len() != 0 {
+			t.Error("an event was kept after the end")
+		}
+	})
+}
+
+// Windows that are told of one event share its conversion.
+func TestConversionIsShared(t *testing.T) {
+	s := &sharing{}
+	e := hub.Event{Seq: 7, Time: time.Unix(1, 0), Body: started("a")}
+	one, two := s.of(e), s.of(e)
+	if one != two {
+		t.Fatal("the same event was given two forms")
+	}
+	a, b := one.numbered(5), two.numbered(6)
+	if a.GetMcpRequestStarted() != b.GetMcpRequestStarted() || a.GetSequence() != 5 || b.GetSequence() != 6 {
+		t.Errorf("got %v and %v", a, b)
+	}
+	if other := s.of(hub.Event{Seq: 8, Body: started("a")}); other == one {
+		t.Error("another event got the same form")
+	}
+}
+
+func TestPosition(t *testing.T) {
+	p := position{}
+	last := uint64(0)
+	for _, seq := range []uint64{1, 2, 1, 1, 5, 5, 4, 6, 1 << 40, 3} {
+		next, ok := p.after(seq)
+		if !ok || next.sequence() <= last {
+			t.Fatalf("event %d after %+v: %+v, %v", seq, p, next, ok)
+		}
+		if positionOf(next.sequence()) != next {
+			t.Fatalf("%+v is not what its number says", next)
+		}
+		if next.base < seq {
+			t.Fatalf("a resume from %+v would get event %d again", next, seq)
+		}
+		p, last = next, next.sequence()
+	}
+	full := position{base: 9, late: 1<<lateBits - 1}
+	if next, ok := full.after(9); ok || next != full {
+		t.Errorf("no room is left, yet got %+v", next)
+	}
+	if next, ok := full.after(10); !ok || next != (position{base: 10}) {
+		t.Errorf("got %+v, %v", next, ok)
+	}
+}
+
+func TestFIFO(t *testing.T) {
+	var q fifo[int]
+	in, out := 0, 0
+	for round := range 200 { // grows, shrinks, empties
+		for range (round * 7) % 97 {
+			q.push(in)
+			in++
+		}
+		for range min(q.len(), (round*11)%101) {
+			if p := q.peek(); p != out {
+				t.Fatalf("peek %d, want %d", p, out)
+			}
+			if v := q.pop(); v != out {
+				t.Fatalf("pop %d, want %d", v, out)
+			}
+			out++
+		}
+	}
+	if q.len() != in-out {
+		t.Errorf("length %d, want %d", q.len(), in-out)
+	}
+	if cap(q.items) > 4*(in-out)+1024 {
+		t.Errorf("it holds %d places for %d elements", cap(q.items), in-out)
+	}
+}

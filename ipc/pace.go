@@ -1,0 +1,104 @@
+package ipc
+
+import "time"
+
+// pace coalesces the progress of one window: the newest of a request wins, the first goes out at once, and between two of one request lies at
+// least the interval. Every operation costs the same however many requests there are, and none of them needs a timer of its own: requests
+// become due in the order in which they were last sent, so that one queue is sorted by itself.
+//
+// Not safe for concurrent use: it belongs to an outbox and is guarded by its lock.
+type pace struct {
+	every   time.Duration
+	slots   map[string]*slot
+	ready   fifo[*slot] // may be sent now
+	cooling fifo[*slot] // were sent; by due time
+	held    int         // slots in cooling with something to send
+}
+
+// slot is one request. A dead one was taken out of the map and still lies in a queue.
+type slot struct {
+	id      string
+	pending *sharedEvent // newest, nil when everything was sent
+	cooling bool
+	due     time.Time // set while cooling
+	dead    bool
+}
+
+// put keeps e as the newest of its request.
+func (p *pace) put(id string, e *sharedEvent) {
+	s := p.slots[id]
+	if s == nil {
+		if p.slots == nil {
+			p.slots = map[string]*slot{}
+		}
+		s = &slot{id: id}
+		p.slots[id] = s
+		p.ready.push(s)
+	}
+	if s.cooling && s.pending == nil {
+		p.held++
+	}
+	s.pending = e
+}
+
+// take takes what a request still had to say, nil when nothing. What comes next of it keeps the interval.
+func (p *pace) take(id string) *sharedEvent {
+	s := p.slots[id]
+	if s == nil || s.pending == nil {
+		return nil
+	}
+	if s.cooling {
+		p.held--
+	}
+	e := s.pending
+	s.pending = nil
+	return e
+}
+
+// end takes what a request still had to say, and forgets the request.
+func (p *pace) end(id string) *sharedEvent {
+	e := p.take(id)
+	if s := p.slots[id]; s != nil {
+		s.dead = true
+		delete(p.slots, id)
+	}
+	return e
+}
+
+// next takes what may be sent at now, nil when nothing. all says not to wait for the interval.
+func (p *pace) next(now time.Time, all bool) *sharedEvent {
+	for p.cooling.len() > 0 && (all || !p.cooling.peek().due.After(now)) {
+		s := p.cooling.pop()
+		s.cooling = false
+		switch {
+		case s.dead:
+		case s.pending == nil:
+			delete(p.slots, s.id)
+		default:
+			p.held--
+			p.ready.push(s)
+		}
+	}
+	for p.ready.len() > 0 {
+		s := p.ready.pop()
+		if s.dead {
+			continue
+		}
+		e := s.pending
+		s.pending = nil
+		s.cooling, s.due = true, now.Add(p.every)
+		p.cooling.push(s)
+		if e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// due tells when next may have something; ok is false when it has nothing until the next put. Call it after next gave nil.
+func (p *pace) due() (at time.Time, ok bool) {
+	if p.held == 0 {
+		return time.Time{}, false
+	}
+	return p.cooling.peek().due, true
+}

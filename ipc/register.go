@@ -1,0 +1,87 @@
+package ipc
+
+import (
+	"context"
+	"log/slog"
+
+	"google.golang.org/grpc"
+
+	"github.com/mcphub-go/mcphub/hub"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// Options of the counter. The zero value is usable.
+type Options struct {
+	// Logger takes one line for each finished call, and troubles. Never payloads. Nil: nothing is logged.
+	Logger *slog.Logger
+	// OnReplaced is told of each text that was no valid UTF-8 and was repaired on its way to a host; protobuf strings can carry nothing
+	// else. It is called from any goroutine and must not block. Nil: nobody is told.
+	OnReplaced func()
+}
+
+func (o Options) logger() *slog.Logger {
+	if o.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return o.Logger
+}
+
+// Register puts the three services of the contract over h on s. The server should be made with [ServerOptions].
+func Register(s grpc.ServiceRegistrar, h *hub.Hub, o Options) { register(s, wholeHub{h}, o) }
+
+func register(s grpc.ServiceRegistrar, d domain, o Options) {
+	c := &counter{domain: d, convert: converter{onReplaced: o.OnReplaced}, log: o.logger()}
+	c.sharing.convert = c.convert
+	mcphubv1.RegisterMcpHubServiceServer(s, &hubService{counter: c})
+	mcphubv1.RegisterMcpServerServiceServer(s, &serverService{counter: c})
+	mcphubv1.RegisterEditorServiceServer(s, &editorService{counter: c})
+}
+
+// counter is what the services share.
+type counter struct {
+	domain  domain
+	convert converter
+	log     *slog.Logger
+	sharing sharing
+}
+
+// domain is what the counter needs of the hub.
+type domain interface {
+	ID() string
+	Version() string
+	CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
+	CancelRequest(id, server, reason string, origin hub.Origin) (hub.Outcome, error)
+	CancelRequests(scope hub.CancelScope, reason string, origin hub.Origin) []string
+	Requests(server string) []hub.RequestInfo
+	Drain(ctx context.Context, reason string) (cancelled, stopped int)
+	Servers() ([]hub.ServerInfo, []hub.ConfigProblem)
+	StartServer(ctx context.Context, name string) (hub.ServerInfo, error)
+	StopServer(ctx context.Context, name, reason string) (hub.ServerInfo, error)
+	RestartServer(ctx context.Context, name, reason string) (hub.ServerInfo, error)
+	SetServerEnabled(ctx context.Context, name string, enabled bool) (hub.ServerInfo, error)
+	LoadConfig(ctx context.Context, sources []hub.ConfigSource) (servers []hub.ServerInfo, problems []hub.ConfigProblem, stopped []string, err error)
+	Tools(ctx context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error)
+	SetLogLevel(ctx context.Context, server, level string) error
+	Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error)
+}
+
+// window is what the counter needs of an attached window.
+type window interface {
+	ID() string
+	Answer(a hub.PromptAnswer) error
+	Cancel(id, reason string) (hub.Outcome, error)
+	SetRoots(roots []hub.Root)
+	SetCapabilities(kinds []hub.PromptKind, samplingTools bool)
+	Detach(final bool)
+}
+
+// wholeHub is the real domain: it only hides the type of the hub's windows.
+type wholeHub struct{ *hub.Hub }
+
+func (h wholeHub) Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error) {
+	w, start, err := h.Hub.Attach(hello, sink)
+	if err != nil {
+		return nil, nil, err
+	}
+	return w, start, nil
+}

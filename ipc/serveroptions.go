@@ -1,0 +1,116 @@
+package ipc
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/logging"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/selector"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/validator"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+)
+
+// maxReceive bounds one message from a host: gRPC's own 4 MiB is too small for the arguments of a tool that takes a file,
+// and no bound lets one host fill the memory.
+const maxReceive = 64 << 20
+
+// ServerOptions are the options of a gRPC server that carries the services: logging, validation and recovery, in this order from the
+// outside in, and the size of a message from a host. What is sent has no bound, and there is no keepalive: a local socket ends
+// with its peer.
+//
+// go-plugin puts services of its own on the same server; logging and validation leave them alone, because some of them are endless streams.
+func ServerOptions(o Options) []grpc.ServerOption {
+	ours := selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool {
+		return strings.HasPrefix(c.Service, "mcphub.")
+	})
+	log := o.logger()
+	lines := callLogger(log)
+	options := []logging.Option{
+		logging.WithLogOnEvents(logging.FinishCall), // the payload events would log tool arguments
+		logging.WithLevels(levelOf),
+		logging.WithErrorFields(func(err error) logging.Fields {
+			if reason := reasonOf(err); reason != "" {
+				return logging.Fields{"grpc.reason", reason}
+			}
+			return nil
+		}),
+	}
+	recovered := recovery.WithRecoveryHandler(func(p any) error {
+		return panicked(log, p)
+	})
+	return []grpc.ServerOption{
+		grpc.ChainUnaryInterceptor(
+			selector.UnaryServerInterceptor(logging.UnaryServerInterceptor(lines, options...), ours),
+			selector.UnaryServerInterceptor(explainUnary, ours),
+			selector.UnaryServerInterceptor(validator.UnaryServerInterceptor(), ours),
+			recovery.UnaryServerInterceptor(recovered),
+		),
+		grpc.ChainStreamInterceptor(
+			selector.StreamServerInterceptor(logging.StreamServerInterceptor(lines, options...), ours),
+			selector.StreamServerInterceptor(explainStream, ours),
+			selector.StreamServerInterceptor(validator.StreamServerInterceptor(), ours),
+			recovery.StreamServerInterceptor(recovered),
+		),
+		grpc.MaxRecvMsgSize(maxReceive),
+	}
+}
+
+// callLogger writes the middleware's lines with slog, without two fields: the peer's address says nothing on a local socket, and the text of
+// an error may quote what a server or a user wrote.
+func callLogger(log *slog.Logger) logging.Logger {
+	return logging.LoggerFunc(func(ctx context.Context, level logging.Level, msg string, fields ...any) {
+		l := slog.Level(level)
+		if !log.Enabled(ctx, l) {
+			return
+		}
+		kept := make([]any, 0, len(fields))
+		for i := 0; i+1 < len(fields); i += 2 {
+			if fields[i] != "peer.address" && fields[i] != "grpc.error" {
+				kept = append(kept, fields[i], fields[i+1])
+			}
+		}
+		log.Log(ctx, l, msg, kept...)
+	})
+}
+
+// levelOf keeps what is daily business out of the way: calls that went well, and the cancels that this program is for.
+func levelOf(code codes.Code) logging.Level {
+	switch code {
+	case codes.OK:
+		return logging.LevelDebug
+	case codes.Canceled, codes.DeadlineExceeded, codes.FailedPrecondition, codes.PermissionDenied:
+		return logging.LevelInfo
+	}
+	return logging.DefaultServerCodeToLevel(code)
+}
+
+// panicked logs a panic with its stack and gives the error that hides both from the host.
+func panicked(log *slog.Logger, p any) error {
+	log.Error("panic", "value", bound(panicText(p)), "stack", string(debug.Stack()))
+	return statusOf(internalError)
+}
+
+// panicText names a panic without printing arbitrary values: those may hold payloads.
+func panicText(p any) string {
+	switch p := p.(type) {
+	case error:
+		return p.Error()
+	case string:
+		return p
+	}
+	return "a value that is neither error nor string"
+}
+
+func explainUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	resp, err := handler(ctx, req)
+	return resp, explained(err)
+}
+
+func explainStream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	return explained(handler(srv, stream))
+}

@@ -1,0 +1,131 @@
+package ipc
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/mcphub-go/mcphub/hub"
+)
+
+// errorDomain is the domain of every ErrorInfo detail.
+const errorDomain = "mcphub"
+
+// Reasons that the counter itself gives.
+const (
+	reasonHelloExpected = "HELLO_EXPECTED"
+	reasonInternal      = "INTERNAL"
+)
+
+// maxErrorText bounds a message or a metadata value, in runes. They travel in HTTP/2 header fields, twice; Node's default limit
+// for all of them is 16 KiB.
+const maxErrorText = 1024
+
+// grpcCodes is the one mapping of the hub's codes.
+var grpcCodes = map[hub.Code]codes.Code{
+	hub.CodeNotFound:           codes.NotFound,
+	hub.CodeAlreadyExists:      codes.AlreadyExists,
+	hub.CodeInvalidArgument:    codes.InvalidArgument,
+	hub.CodePermissionDenied:   codes.PermissionDenied,
+	hub.CodeFailedPrecondition: codes.FailedPrecondition,
+	hub.CodeCancelled:          codes.Canceled,
+	hub.CodeDeadlineExceeded:   codes.DeadlineExceeded,
+	hub.CodeUnavailable:        codes.Unavailable,
+	hub.CodeResourceExhausted:  codes.ResourceExhausted,
+	hub.CodeInternal:           codes.Internal,
+}
+
+// internalError is all that a host learns of trouble that is no *hub.Error.
+var internalError = &hub.Error{Code: hub.CodeInternal, Reason: reasonInternal, Message: "internal error"}
+
+// statusOf gives err as a gRPC status with an ErrorInfo detail. nil stays nil. What is no *hub.Error becomes INTERNAL and loses its text,
+// but for the end of a context.
+func statusOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := hubErrorOf(err)
+	code, ok := grpcCodes[e.Code]
+	if !ok {
+		code = codes.Internal
+	}
+	info := &errdetails.ErrorInfo{Reason: clean(e.Reason), Domain: errorDomain}
+	for k, v := range e.Meta {
+		if info.Metadata == nil {
+			info.Metadata = make(map[string]string, len(e.Meta))
+		}
+		info.Metadata[clean(k)] = bound(clean(v))
+	}
+	return detailed(status.New(code, bound(clean(e.Message))), info)
+}
+
+func detailed(s *status.Status, info *errdetails.ErrorInfo) error {
+	with, err := s.WithDetails(info)
+	if err != nil { // cannot happen: all text in info is valid UTF-8 and s is not OK
+		return s.Err()
+	}
+	return with.Err()
+}
+
+// hubErrorOf gives err as the hub's own kind.
+func hubErrorOf(err error) *hub.Error {
+	if e, ok := errors.AsType[*hub.Error](err); ok {
+		return e
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return &hub.Error{Code: hub.CodeCancelled, Reason: hub.ReasonCancelled, Message: "the call was cancelled", Err: err}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &hub.Error{Code: hub.CodeDeadlineExceeded, Reason: hub.ReasonTotalTimeout, Message: "the deadline of the gRPC call has passed", Meta: map[string]string{"setting": "deadline of the gRPC call"}, Err: err}
+	}
+	return internalError
+}
+
+// explained adds INVALID_REQUEST to the plain INVALID_ARGUMENT of the validator, which knows no details.
+func explained(err error) error {
+	s, ok := status.FromError(err)
+	if err == nil || !ok || s.Code() != codes.InvalidArgument || len(s.Details()) > 0 {
+		return err
+	}
+	return detailed(s, &errdetails.ErrorInfo{Reason: hub.ReasonInvalidRequest, Domain: errorDomain})
+}
+
+// reasonOf gives the reason of a status that this package made, "" when it has none.
+func reasonOf(err error) string {
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == errorDomain {
+			return info.GetReason()
+		}
+	}
+	return ""
+}
+
+// invalid is INVALID_ARGUMENT with INVALID_REQUEST.
+func invalid(err error) *hub.Error {
+	return &hub.Error{Code: hub.CodeInvalidArgument, Reason: hub.ReasonInvalidRequest, Message: err.Error()}
+}
+
+func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// bound cuts s and replaces its control characters: it goes to header fields and to logs.
+func bound(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	n := 0
+	for i := range s {
+		if n == maxErrorText {
+			return s[:i] + "..."
+		}
+		n++
+	}
+	return s
+}

@@ -1,0 +1,143 @@
+package ipc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/mcphub-go/mcphub/hub"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// hubConstants gives the names of the constants of a type in a file of package hub: a list in a test could forget the new one, too.
+func hubConstants(t *testing.T, file, typeName string) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), "../hub/"+file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range f.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.CONST {
+			continue
+		}
+		current := ""
+		for _, s := range g.Specs {
+			v := s.(*ast.ValueSpec)
+			if id, ok := v.Type.(*ast.Ident); ok {
+				current = id.Name
+			} else if v.Type == nil && len(v.Values) > 0 {
+				current = ""
+			}
+			if current == typeName {
+				for _, n := range v.Names {
+					names = append(names, n.Name)
+				}
+			}
+		}
+	}
+	if len(names) == 0 {
+		t.Fatalf("no constants of type %s in %s", typeName, file)
+	}
+	return names
+}
+
+func TestStatusMapping(t *testing.T) {
+	want := map[hub.Code]codes.Code{
+		"NOT_FOUND": 5, "ALREADY_EXISTS": 6, "INVALID_ARGUMENT": 3, "PERMISSION_DENIED": 7, "FAILED_PRECONDITION": 9,
+		"CANCELLED": 1, "DEADLINE_EXCEEDED": 4, "UNAVAILABLE": 14, "RESOURCE_EXHAUSTED": 8, "INTERNAL": 13,
+	}
+	if names := hubConstants(t, "error.go", "Code"); len(names) != len(want) {
+		t.Errorf("package hub has the codes %v; this test knows %d", names, len(want))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		h := &fakeHub{}
+		client := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{}))
+		for code, grpcCode := range want {
+			h.call = func(context.Context, hub.CallRequest) (*hub.CallResult, error) {
+				return nil, fmt.Errorf("wrapped: %w", &hub.Error{Code: code, Reason: "SOME_REASON", Message: "what happened"})
+			}
+			_, err := client.CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s", Tool: "t"})
+			if s := status.Convert(err); s.Code() != grpcCode || s.Message() != "what happened" || reasonOf(err) != "SOME_REASON" {
+				t.Errorf("%s: got %v %q (%s), want %v", code, s.Code(), s.Message(), reasonOf(err), grpcCode)
+			}
+		}
+	})
+	others := []struct {
+		err    error
+		code   codes.Code
+		reason string
+	}{
+		{errors.New("secret text"), codes.Internal, "INTERNAL"},
+		{&hub.Error{Code: "NEW", Reason: "R", Message: "m"}, codes.Internal, "R"},
+		{fmt.Errorf("secret text: %w", context.Canceled), codes.Canceled, hub.ReasonCancelled},
+		{context.DeadlineExceeded, codes.DeadlineExceeded, hub.ReasonTotalTimeout},
+	}
+	for _, o := range others {
+		err := statusOf(o.err)
+		if status.Code(err) != o.code || reasonOf(err) != o.reason || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%v: got %v (%s), want %v %s", o.err, err, reasonOf(err), o.code, o.reason)
+		}
+	}
+	if statusOf(nil) != nil {
+		t.Error("nil became an error")
+	}
+}
+
+func TestErrorInfoDetail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &fakeHub{failure: &hub.Error{
+			Code: hub.CodeFailedPrecondition, Reason: hub.ReasonServerDisabled, Message: "it is \xff off\n" + strings.Repeat("x", 5000),
+			Meta: map[string]string{"server": "s\xfe", "setting": "disabled"},
+		}}
+		_, err := mcphubv1.NewMcpServerServiceClient(serve(t, h, Options{})).StartServer(t.Context(), &mcphubv1.StartServerRequest{Server: "s"})
+		s := status.Convert(err)
+		if s.Code() != codes.FailedPrecondition || !strings.HasPrefix(s.Message(), "it is \uFFFD off x") || len(s.Message()) > 2*maxErrorText {
+			t.Errorf("got %v %.40q... (%d bytes)", s.Code(), s.Message(), len(s.Message()))
+		}
+		if len(s.Details()) != 1 {
+			t.Fatalf("details %v, want one", s.Details())
+		}
+		info := s.Details()[0].(*errdetails.ErrorInfo)
+		want := map[string]string{"server": "s\uFFFD", "setting": "disabled"}
+		if diff := cmp.Diff(want, info.GetMetadata()); diff != "" || info.GetDomain() != "mcphub" || info.GetReason() != "SERVER_DISABLED" {
+			t.Errorf("got %v", info)
+		}
+	})
+}
+
+// A cancelled gRPC call reaches the hub as the end of its context.
+func TestCallContextReachesHub(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := make(chan error, 1)
+		h := &fakeHub{call: func(ctx context.Context, _ hub.CallRequest) (*hub.CallResult, error) {
+			<-ctx.Done()
+			over <- ctx.Err()
+			return nil, &hub.Error{Code: hub.CodeCancelled, Reason: hub.ReasonCancelled}
+		}}
+		client := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{}))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			synctest.Wait()
+			cancel(nil)
+		}()
+		if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "s", Tool: "t"}); status.Code(err) != codes.Canceled {
+			t.Errorf("got %v, want CANCELLED", err)
+		}
+		if err := <-over; !errors.Is(err, context.Canceled) {
+			t.Errorf("the hub saw %v", err)
+		}
+	})
+}
