@@ -1,0 +1,59 @@
+package doortest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+)
+
+// Binary is the real mcphub, built once for each test binary that asks for it. Its directory is removed by [RemoveBinary],
+// which [Main] calls.
+func Binary(t testing.TB) string {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// RemoveBinary removes what Binary built, if it did. It returns code, so that a TestMain of its own can end with it:
+//
+//	os.Exit(doortest.RemoveBinary(m.Run()))
+func RemoveBinary(code int) int {
+	builtMu.Lock()
+	defer builtMu.Unlock()
+	if builtDir != "" {
+		_ = os.RemoveAll(builtDir)
+	}
+	return code
+}
+
+var (
+	builtMu  sync.Mutex
+	builtDir string // guarded by builtMu
+)
+
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "mcphub-test")
+	if err != nil {
+		return "", err
+	}
+	builtMu.Lock()
+	builtDir = dir
+	builtMu.Unlock()
+	name := "mcphub"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	path := filepath.Join(dir, name)
+	out, err := exec.Command("go", "build", "-o", path, "github.com/mcphub-go/mcphub/cmd/mcphub").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})

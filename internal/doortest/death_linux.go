@@ -1,0 +1,60 @@
+package doortest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Death is sight of one process, child of ours or not, and of no other that gets its number later.
+type Death struct {
+	pid int
+	fd  int
+}
+
+// Watch opens sight of a living process. With the end of the test the process is killed, if it still lives.
+func Watch(t testing.TB, pid int) *Death {
+	t.Helper()
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		t.Fatalf("process %d: %v", pid, err)
+	}
+	d := &Death{pid: pid, fd: fd}
+	t.Cleanup(func() {
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+		_ = unix.Close(fd)
+	})
+	return d
+}
+
+// Wait waits for the death. The bound is for a test that fails. A process that nobody has waited for yet counts as dead.
+func (d *Death) Wait(t testing.TB, bound time.Duration) {
+	t.Helper()
+	if !d.within(t, bound) {
+		t.Fatalf("process %d still lives after %v", d.pid, bound)
+	}
+}
+
+// Alive tells whether the process lives now.
+func (d *Death) Alive(t testing.TB) bool {
+	t.Helper()
+	return !d.within(t, 0)
+}
+
+func (d *Death) within(t testing.TB, bound time.Duration) bool {
+	t.Helper()
+	end := time.Now().Add(bound)
+	for {
+		left := max(time.Until(end), 0)
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(d.fd), Events: unix.POLLIN}}, int(left.Milliseconds()))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n > 0
+	}
+}

@@ -1,0 +1,148 @@
+package doortest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/mcphub-go/mcphub/plugin"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// fakeHub behaves like a hub as far as a door can see: it has children, it logs, it closes.
+type fakeHub struct {
+	mcphubv1.UnimplementedMcpHubServiceServer
+	logger *slog.Logger
+
+	mu       sync.Mutex
+	children []*exec.Cmd // guarded by mu; nil once closed
+	closed   bool        // guarded by mu
+}
+
+func newFakeHub(l *slog.Logger) (plugin.Hub, error) {
+	if problem := os.Getenv(NewVariable); problem != "" {
+		return nil, errors.New(problem)
+	}
+	return &fakeHub{logger: l}, nil
+}
+
+func (h *fakeHub) Register(s grpc.ServiceRegistrar) { mcphubv1.RegisterMcpHubServiceServer(s, h) }
+
+func (h *fakeHub) ServerOptions() []grpc.ServerOption { return nil }
+
+// Close ends the children. It logs that it began, so that a test can act in between.
+func (h *fakeHub) Close(context.Context) error {
+	h.logger.Info("fake hub closes")
+	if os.Getenv(CloseVariable) == CloseHangs {
+		select {}
+	}
+	h.killChildren()
+	return nil
+}
+
+func (h *fakeHub) killChildren() {
+	h.mu.Lock()
+	children := h.children
+	h.children, h.closed = nil, true
+	h.mu.Unlock()
+	for _, child := range children {
+		_ = child.Process.Kill()
+		_ = child.Wait()
+	}
+}
+
+func (h *fakeHub) GetInfo(context.Context, *mcphubv1.GetInfoRequest) (*mcphubv1.GetInfoResponse, error) {
+	return &mcphubv1.GetInfoResponse{Version: "fake", ProcessId: int32(os.Getpid())}, nil
+}
+
+func (h *fakeHub) Drain(_ context.Context, r *mcphubv1.DrainRequest) (*mcphubv1.DrainResponse, error) {
+	h.logger.Info("fake hub drains", "reason", r.GetReason())
+	return &mcphubv1.DrainResponse{}, nil
+}
+
+// CallTool does what the tool's name says.
+func (h *fakeHub) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
+	var result string
+	var err error
+	switch r.GetTool() {
+	case "spawn": // a child that lives until Close; answers its process id
+		result, err = h.spawn()
+	case "print": // as many bytes as the argument says to os.Stdout and os.Stderr, as a careless library would
+		err = printBytes(r.GetArgumentsJson(), os.Stdout, os.Stderr)
+	case "flood": // as many bytes to the standard output that the process started with, as C code would
+		err = printBytes(r.GetArgumentsJson(), trueStdout)
+	case "log": // one line at each level
+		h.logger.Debug("a detail", "n", 1)
+		h.logger.Info("a fact", "who", "fake", "@level", "mine")
+		h.logger.Warn("a worry", slog.Group("g", "level", "inner"))
+		h.logger.Error("a failure", "error", errors.New("boom"))
+	case "raw": // a line that is no log line, past the door's writer; whether it arrives is not the point
+		_, _ = fmt.Fprintln(trueStderr, r.GetArgumentsJson())
+	case "hang": // until the call ends
+		h.logger.Info("fake hub hangs")
+		<-ctx.Done()
+		err = status.FromContextError(ctx.Err()).Err()
+	case "fail": // with a status as the hub's services make it
+		err = failure()
+	default:
+		err = status.Error(codes.Unimplemented, "the fake hub knows no "+r.GetTool())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &mcphubv1.CallToolResponse{Outcome: &mcphubv1.CallToolResponse_ResultJson{ResultJson: result}}, nil
+}
+
+// What os.Stdout and os.Stderr were before the door gave them to go-plugin.
+var trueStdout, trueStderr = os.Stdout, os.Stderr
+
+func (h *fakeHub) spawn() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return "", status.Error(codes.Unavailable, "closed")
+	}
+	child := exec.Command(self)
+	child.Env = append(os.Environ(), Environment(RoleChild)...)
+	if err := child.Start(); err != nil {
+		return "", err
+	}
+	h.children = append(h.children, child)
+	return strconv.Itoa(child.Process.Pid), nil
+}
+
+func printBytes(count string, to ...io.Writer) error {
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		return status.Error(codes.InvalidArgument, err.Error())
+	}
+	text := bytes.Repeat([]byte("0123456789abcde\n"), n/16+1)[:n]
+	_, err = io.MultiWriter(to...).Write(text)
+	return err
+}
+
+func failure() error {
+	s, err := status.New(codes.NotFound, "there is no server called \"x\"").WithDetails(&errdetails.ErrorInfo{
+		Domain: "mcphub", Reason: "SERVER_NOT_FOUND", Metadata: map[string]string{"server": "x"},
+	})
+	if err != nil {
+		return err
+	}
+	return s.Err()
+}

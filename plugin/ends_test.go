@@ -1,0 +1,139 @@
+//go:build unix
+
+package plugin_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/plugin"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// TestSigtermCloses: on SIGTERM and on SIGHUP the hub closes (its child is gone), removes its socket, and exits 0.
+func TestSigtermCloses(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(s.String(), func(t *testing.T) {
+			dir, env := socketDir(t)
+			h := start(t, nil, env)
+			child := spawn(t, h.dial(t))
+			if err := h.cmd.Process.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+			if status := h.status(t); status != plugin.ExitOK {
+				t.Errorf("exit status %d", status)
+			}
+			child.Wait(t, bound)
+			if left, _ := os.ReadDir(dir); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// TestSecondSigtermExitsAtOnce: who asks twice does not want to wait for a close that hangs. A SIGHUP in between is no
+// second ask.
+func TestSecondSigtermExitsAtOnce(t *testing.T) {
+	h := start(t, nil, doortest.CloseVariable+"="+doortest.CloseHangs)
+	do(t, h.dial(t), "log", "")
+	_ = h.cmd.Process.Signal(syscall.SIGTERM)
+	h.logged(t, "fake hub closes")
+	_ = h.cmd.Process.Signal(syscall.SIGHUP)
+	_ = h.cmd.Process.Signal(syscall.SIGTERM)
+	if status := h.status(t); status != plugin.ExitTerminated {
+		t.Errorf("exit status %d, want %d", status, plugin.ExitTerminated)
+	}
+}
+
+// TestInterruptIsSwallowed: Ctrl-C in a terminal hits the whole group; the host decides what it means.
+func TestInterruptIsSwallowed(t *testing.T) {
+	h := start(t, nil)
+	conn := h.dial(t)
+	do(t, conn, "log", "")
+	_ = h.cmd.Process.Signal(syscall.SIGINT)
+	do(t, conn, "log", "")
+	_ = h.cmd.Process.Signal(syscall.SIGTERM)
+	if status := h.status(t); status != plugin.ExitOK {
+		t.Errorf("exit status %d", status)
+	}
+}
+
+// TestHangingCloseIsBounded: after Shutdown the process ends by itself, with an error, before a Go host would kill it.
+func TestHangingCloseIsBounded(t *testing.T) {
+	h := start(t, nil, doortest.CloseVariable+"="+doortest.CloseHangs)
+	conn := h.dial(t)
+	do(t, conn, "log", "")
+	shutdown(conn)
+	status, stderr := h.exit(t)
+	if status != plugin.ExitFailed || !strings.Contains(stderr, "did not close in time") {
+		t.Errorf("exit status %d; standard error:\n%s", status, stderr)
+	}
+}
+
+// TestShutdownCloses: when Serve returns the hub closes, with whatever still ran.
+func TestShutdownCloses(t *testing.T) {
+	h := start(t, nil)
+	conn := h.dial(t)
+	child := spawn(t, conn)
+	var hanging sync.WaitGroup
+	hanging.Go(func() { _, _ = doortest.Do(t.Context(), mcphubv1.NewMcpHubServiceClient(conn), "hang", "") })
+	h.logged(t, "fake hub hangs")
+	shutdown(conn)
+	hanging.Wait()
+	if status := h.status(t); status != plugin.ExitOK {
+		t.Errorf("exit status %d", status)
+	}
+	child.Wait(t, bound)
+}
+
+// shutdown is go-plugin's own; its answer is lost as a rule.
+func shutdown(conn *grpc.ClientConn) {
+	_ = conn.Invoke(context.Background(), "/plugin.GRPCController/Shutdown", &emptypb.Empty{}, &emptypb.Empty{})
+}
+
+// TestHostKilledHubExits: a host that is killed with -9 takes the hub, its children and its socket directory with it.
+func TestHostKilledHubExits(t *testing.T) {
+	temp, _ := socketDir(t)
+	cmd := doortest.Command(t, doortest.RoleHost, "TMPDIR="+temp)
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	var hubPID, childPID int
+	if _, err := fmt.Fscan(stdout, &hubPID, &childPID); err != nil {
+		t.Fatalf("the host said nothing: %v", err)
+	}
+	hub, child := doortest.Watch(t, hubPID), doortest.Watch(t, childPID)
+	if !hub.Alive(t) || !child.Alive(t) {
+		t.Fatal("hub or child is dead already")
+	}
+	if left, _ := os.ReadDir(temp); len(left) != 1 {
+		t.Fatalf("socket directories: %v", left)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	hub.Wait(t, 5*time.Second)
+	child.Wait(t, 0)
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -1,0 +1,39 @@
+// Package handshake holds what a host and the hub must agree on before the first byte of gRPC: the cookie, the major
+// version of the contract, and the names of environment variables.
+//
+// It is a leaf: a host program imports it through plugin/host without pulling in the hub. What must not live here:
+// anything that starts, serves or connects.
+package handshake
+
+import goplugin "github.com/hashicorp/go-plugin"
+
+const (
+	// CookieKey is the environment variable by which a host says "I started you as a plugin". It is a courtesy to a
+	// person who starts the binary by hand, no secret and no protection.
+	CookieKey = "MCPHUB_PLUGIN_COOKIE"
+	// CookieValue is the value of CookieKey. It is fixed for ever: hosts written in other languages carry a copy.
+	CookieValue = "9f4c1be07d5a4e6c8a3b62d1f07e94ab51c3d8e26f7049b8a1e5c07d3b92f684"
+	// ProtocolVersion is the major version of the contract. It rises only when a host of the version before could not
+	// work any more; smaller growth is told by GetInfo and the hello of a window.
+	ProtocolVersion = 1
+	// PluginKey is the name of the one plugin in the plugin set. Only Go hosts see it.
+	PluginKey = "hub"
+	// EnvSocketDir names a directory for the hub's Unix socket. A host makes it for this one hub, with mode 0700, and
+	// removes it when the hub has ended. A hub whose host is gone removes it itself when it is empty.
+	EnvSocketDir = goplugin.EnvUnixSocketDir
+	// EnvClientCert carries the host's certificate as PEM (AutoMTLS).
+	EnvClientCert = "PLUGIN_CLIENT_CERT"
+	// EnvLog sets how much the hub logs: debug, info, warn, error or off. Default info.
+	EnvLog = "MCPHUB_LOG"
+	// EnvStateDir sets where the hub keeps what it remembers over restarts. Set but empty: nowhere.
+	EnvStateDir = "MCPHUB_STATE_DIR"
+)
+
+// Config is the handshake as go-plugin wants it, the same on both sides.
+func Config() goplugin.HandshakeConfig {
+	return goplugin.HandshakeConfig{
+		ProtocolVersion:  ProtocolVersion,
+		MagicCookieKey:   CookieKey,
+		MagicCookieValue: CookieValue,
+	}
+}

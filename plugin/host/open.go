@@ -1,0 +1,187 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// DefaultStartTimeout is how long a hub may take from its spawn to its first answer. A healthy one takes 30 ms; the rest
+// is for virus scanners and cold disks.
+const DefaultStartTimeout = 10 * time.Second
+
+// Options of Open. Only Command is needed.
+type Options struct {
+	// Command is the hub's binary: a path, or a name to be found in PATH.
+	Command string
+	// Args of the command. Default: none, which serves.
+	Args []string
+	// Env is added to the environment of the hub, as NAME=value. The rest is this process's own environment, without what
+	// go-plugin may have set for this process itself.
+	Env []string
+	// Dir is the working directory of the hub. Default: this process's own.
+	Dir string
+	// Logger gets the hub's log lines at their levels, with their attributes. How much the hub logs is set by MCPHUB_LOG in Env.
+	// Default: they are discarded.
+	Logger *slog.Logger
+	// Stderr gets lines of the hub's standard error that are no log lines, such as the trace of a panic, one Write a line.
+	// Default: they are discarded.
+	Stderr io.Writer
+	// StartTimeout bounds Open. Default: DefaultStartTimeout.
+	StartTimeout time.Duration
+}
+
+// Client is an open hub. Its methods may be called from any goroutine.
+type Client struct {
+	// Hub calls tools and cancels what runs.
+	Hub mcphubv1.McpHubServiceClient
+	// Servers shows and steers the MCP servers.
+	Servers mcphubv1.McpServerServiceClient
+	// Editor attaches windows.
+	Editor mcphubv1.EditorServiceClient
+
+	conn     *grpc.ClientConn
+	proc     *process
+	plugin   *goplugin.Client
+	closing  chan struct{} // a token: whoever takes it closes
+	closed   chan struct{} // closed once Close has come to its end
+	closeErr error         // written before closed is closed
+}
+
+// Open spawns the hub and returns once it answers. The context bounds the opening only; the hub lives until Close, which
+// must be called also when the hub has ended by itself. An error is an *OpenError; nothing is left running or on disk then.
+func Open(ctx context.Context, o Options) (*Client, error) {
+	if o.StartTimeout <= 0 {
+		o.StartTimeout = DefaultStartTimeout
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Stderr == nil {
+		o.Stderr = io.Discard
+	}
+	starting, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, errStartTimeout)
+	defer cancel()
+
+	proc := newProcess(o)
+	// The one way to stop go-plugin while it starts is to end the process that it waits for.
+	stop := context.AfterFunc(starting, proc.kill)
+	client, err := connect(starting, o, proc)
+	if stop() && err == nil {
+		return client, nil
+	}
+	if err == nil { // the time ran out in the last moment, and took the process with it
+		err = context.Cause(starting)
+	}
+	cause := context.Cause(starting)
+	proc.kill()
+	proc.abandon(err)
+	client.cleanUp()
+	return nil, proc.openError(cause, o, err)
+}
+
+var errStartTimeout = errors.New("start timeout")
+
+// connect spawns and dials. The client is there on an error too, for its clean-up.
+func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
+	c := &Client{
+		proc:    proc,
+		closing: make(chan struct{}, 1),
+		closed:  make(chan struct{}),
+	}
+	c.closing <- struct{}{}
+	c.plugin = goplugin.NewClient(&goplugin.ClientConfig{
+		HandshakeConfig:  handshake.Config(),
+		VersionedPlugins: map[int]goplugin.PluginSet{handshake.ProtocolVersion: {handshake.PluginKey: contract{}}},
+		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
+		AutoMTLS:         true,
+		// It makes a private directory (mode 0700) in there for the socket, only when a runner is given.
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: shortTempDir(os.TempDir())},
+		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, dir string) (runner.Runner, error) {
+			proc.socketDir = dir
+			proc.cmd.Env = append(environment(os.Environ(), o.Env), spec.Env...)
+			return proc, nil
+		},
+		SkipHostEnv:  true,                         // environment does it, with go-plugin's own variables left out
+		StartTimeout: o.StartTimeout + time.Second, // ours comes first, and tells the cause
+		Logger:       hclog.NewNullLogger(),        // what it has to say, Open's error says
+	})
+	if _, err := c.plugin.Start(); err != nil {
+		return c, err
+	}
+	protocol, err := c.plugin.Client() // dials, and drains the hub's standard output from now on
+	if err != nil {
+		return c, err
+	}
+	c.conn = protocol.(*goplugin.GRPCClient).Conn
+	// go-plugin has connected lazily, and swallows a refused certificate.
+	if _, err := grpc_health_v1.NewHealthClient(c.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: goplugin.GRPCServiceName}); err != nil {
+		return c, fmt.Errorf("%w: %w", errNoAnswer, err)
+	}
+	c.Hub = mcphubv1.NewMcpHubServiceClient(c.conn)
+	c.Servers = mcphubv1.NewMcpServerServiceClient(c.conn)
+	c.Editor = mcphubv1.NewEditorServiceClient(c.conn)
+	return c, nil
+}
+
+var errNoAnswer = errors.New("it does not answer over gRPC")
+
+// PID is the process id of the hub.
+func (c *Client) PID() int { return c.proc.cmd.Process.Pid }
+
+// Conn is the connection to the hub, for services that Client has no field for. Close closes it.
+func (c *Client) Conn() *grpc.ClientConn { return c.conn }
+
+// Done is closed when the hub's process has ended. It is the one trustworthy sign: a status code of a call that broke off
+// is none.
+func (c *Client) Done() <-chan struct{} { return c.proc.ended }
+
+// environment is the hub's environment but for what go-plugin adds.
+func environment(own, extra []string) []string {
+	env := make([]string, 0, len(own)+len(extra)+8)
+	for _, kv := range own {
+		// This process may itself be a plugin, or the host of other plugins.
+		if strings.HasPrefix(kv, "PLUGIN_") || strings.HasPrefix(kv, handshake.CookieKey+"=") {
+			continue
+		}
+		env = append(env, kv)
+	}
+	return append(env, extra...)
+}
+
+// shortTempDir is where the socket's directory goes. The whole path of a socket must fit into 104 bytes (108 on Linux), of
+// which go-plugin's two names take up to 42.
+func shortTempDir(dir string) string {
+	if len(dir) > 60 && os.PathSeparator == '/' {
+		return "/tmp"
+	}
+	return dir
+}
+
+// contract stands in the plugin set for what is served. The services are called over Client's own fields.
+type contract struct {
+	goplugin.NetRPCUnsupportedPlugin
+}
+
+func (contract) GRPCServer(*goplugin.GRPCBroker, *grpc.Server) error {
+	return errors.New("this side only calls")
+}
+
+func (contract) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
+	return conn, nil
+}

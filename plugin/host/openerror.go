@@ -1,0 +1,121 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	goplugin "github.com/hashicorp/go-plugin"
+
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+)
+
+// OpenReason says why a hub could not be opened.
+type OpenReason string
+
+// Reasons of an OpenError.
+const (
+	// NotFound: there is no such command.
+	NotFound OpenReason = "NOT_FOUND"
+	// NotStarted: the system refused to run it.
+	NotStarted OpenReason = "NOT_STARTED"
+	// Exited: it ended before it could be reached; Stderr tells why.
+	Exited OpenReason = "EXITED"
+	// NotAHub: it runs, and says something else on its standard output than a hub does.
+	NotAHub OpenReason = "NOT_A_HUB"
+	// WrongVersion: it is a hub that speaks another major version of the contract.
+	WrongVersion OpenReason = "WRONG_VERSION"
+	// TimedOut: it did not answer within StartTimeout.
+	TimedOut OpenReason = "TIMED_OUT"
+	// Cancelled: the context of Open ended.
+	Cancelled OpenReason = "CANCELLED"
+	// NoAnswer: it started, but cannot be reached.
+	NoAnswer OpenReason = "NO_ANSWER"
+)
+
+// OpenError is the error of Open.
+type OpenError struct {
+	// Reason is what happened, for programs.
+	Reason OpenReason
+	// Message says what happened and what to do, in one line.
+	Message string
+	// Stderr holds the last lines that the hub wrote to its standard error, log lines below warn left out; at most 20.
+	Stderr []string
+	// Err is what lies beneath, nil when the message says it all.
+	Err error
+}
+
+func (e *OpenError) Error() string {
+	text := "mcphub: " + e.Message
+	if len(e.Stderr) > 0 {
+		text += "\nits last lines were:\n  " + strings.Join(e.Stderr, "\n  ")
+	}
+	return text
+}
+
+// Unwrap gives what lies beneath: the cause of the context's end, or the error of the system.
+func (e *OpenError) Unwrap() error { return e.Err }
+
+// openError says what became of an opening that failed with err, or because its context had ended with cause. The process
+// has ended by now.
+func (p *process) openError(cause error, o Options, err error) error {
+	p.mu.Lock()
+	startErr, ours, alone, first := p.startErr, p.ours, p.alone, p.first
+	p.mu.Unlock()
+	e := &OpenError{Stderr: p.logs.last(), Err: err}
+	command := strconv.Quote(o.Command)
+	core, version, shook := parseHandshake(first)
+	switch {
+	case ours:
+		e.Reason = NotStarted
+		e.Message = fmt.Sprintf("nothing was started (%v): this program needs a directory for temporary files and random numbers", startErr)
+	case errors.Is(startErr, exec.ErrNotFound) || errors.Is(startErr, fs.ErrNotExist):
+		e.Reason, e.Err = NotFound, startErr
+		e.Message = fmt.Sprintf("%s was not found: install mcphub, or give the path of its binary", command)
+	case startErr != nil && !errors.Is(startErr, errKilledEarly):
+		e.Reason, e.Err = NotStarted, startErr
+		e.Message = fmt.Sprintf("%s could not be started (%v): check that it may be executed and was built for this machine", command, startErr)
+	case shook && (core != goplugin.CoreProtocolVersion || version != handshake.ProtocolVersion):
+		e.Reason = WrongVersion
+		e.Message = fmt.Sprintf("%s speaks version %d of the contract (go-plugin %d), this program version %d (go-plugin %d): update whichever is older",
+			command, version, core, handshake.ProtocolVersion, goplugin.CoreProtocolVersion)
+	case first != "" && !shook:
+		e.Reason = NotAHub
+		e.Message = fmt.Sprintf("%s is no hub: it began with %.80q where a handshake was due; check the command and its arguments", command, first)
+	case alone:
+		e.Reason = Exited
+		e.Message = fmt.Sprintf("%s ended before it could be reached (%v): %s", command, p.cmd.ProcessState, p.exitHint())
+	case errors.Is(cause, errStartTimeout):
+		e.Reason, e.Err = TimedOut, context.DeadlineExceeded
+		e.Message = fmt.Sprintf("%s did not answer within %v: look at what keeps it, or raise StartTimeout", command, o.StartTimeout)
+	case cause != nil:
+		e.Reason, e.Err = Cancelled, cause
+		e.Message = fmt.Sprintf("opening %s was given up (%v)", command, cause)
+	default:
+		e.Reason = NoAnswer
+		e.Message = fmt.Sprintf("%s started but could not be reached (%v)", command, err)
+	}
+	return e
+}
+
+func (p *process) exitHint() string {
+	if len(p.logs.last()) == 0 {
+		return "it wrote nothing; run it by hand to see why"
+	}
+	return "see its last lines"
+}
+
+// parseHandshake reads the two versions of a handshake line, CORE|APP|NETWORK|ADDR|PROTOCOL|CERT; go-plugin reads the rest.
+func parseHandshake(line string) (core, version int, ok bool) {
+	parts := strings.Split(line, "|")
+	if len(parts) < 4 {
+		return 0, 0, false
+	}
+	core, err1 := strconv.Atoi(parts[0])
+	version, err2 := strconv.Atoi(parts[1])
+	return core, version, err1 == nil && err2 == nil
+}

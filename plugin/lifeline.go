@@ -1,0 +1,124 @@
+package plugin
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/stats"
+)
+
+// lifeline decides when a hub has been left alone: no connection for a grace period and the parent process gone, or nobody
+// connected in the first place. A missing connection alone is no death: idle channels close, debuggers attach anew. A
+// dead parent alone is none either: a launcher may have left after it started the hub for somebody else.
+//
+// It is a stats.Handler of the server, which tells it about connections: the kernel closes those of a dead host on every
+// system. (Standard input would be no sign: go-plugin's Go host passes its own on.)
+type lifeline struct {
+	grace      time.Duration // without a connection before the parent is looked at
+	poll       time.Duration // between two looks at the parent
+	first      time.Duration // for the first connection to come
+	parentGone func() bool
+	changed    chan struct{} // buffered; a connection came or went
+
+	mu    sync.Mutex
+	open  int       // guarded by mu
+	ever  bool      // guarded by mu
+	since time.Time // guarded by mu; when open became 0
+}
+
+func newLifeline(parentGone func() bool) *lifeline {
+	return &lifeline{
+		grace:      time.Second,
+		poll:       time.Second,
+		first:      time.Minute,
+		parentGone: parentGone,
+		changed:    make(chan struct{}, 1),
+		since:      time.Now(),
+	}
+}
+
+// watch returns (why, true) when the hub has been left alone, and ("", false) when ctx ends before.
+func (l *lifeline) watch(ctx context.Context) (why string, over bool) {
+	for {
+		why, again := l.verdict(time.Now())
+		if why != "" {
+			return why, true
+		}
+		var timer <-chan time.Time // nil while connected: nothing to look at
+		if again > 0 {
+			timer = time.After(again)
+		}
+		select {
+		case <-timer:
+		case <-l.changed:
+		case <-ctx.Done():
+			return "", false
+		}
+	}
+}
+
+// verdict says why the hub is alone at this time, or when to look again (0: not before a connection comes or goes).
+func (l *lifeline) verdict(now time.Time) (why string, again time.Duration) {
+	l.mu.Lock()
+	open, ever, alone := l.open, l.ever, now.Sub(l.since)
+	l.mu.Unlock()
+	if open > 0 {
+		return "", 0
+	}
+	if alone < l.grace {
+		return "", l.grace - alone
+	}
+	if l.parentGone() {
+		return "the host process is gone", 0
+	}
+	if ever {
+		return "", l.poll
+	}
+	if alone >= l.first {
+		return "no host connected within " + l.first.String(), 0
+	}
+	return "", min(l.poll, l.first-alone)
+}
+
+func (l *lifeline) everConnected() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ever
+}
+
+// connection notes that a connection came (+1) or went (-1).
+func (l *lifeline) connection(delta int) {
+	l.mu.Lock()
+	l.open += delta
+	if delta > 0 {
+		l.ever = true
+	}
+	if l.open == 0 {
+		l.since = time.Now()
+	}
+	l.mu.Unlock()
+	select {
+	case l.changed <- struct{}{}:
+	default: // a look is due already
+	}
+}
+
+// HandleConn counts connections. A connection whose TLS handshake failed is never seen here.
+func (l *lifeline) HandleConn(_ context.Context, s stats.ConnStats) {
+	switch s.(type) {
+	case *stats.ConnBegin:
+		l.connection(+1)
+	case *stats.ConnEnd:
+		l.connection(-1)
+	}
+}
+
+// TagConn does nothing.
+func (l *lifeline) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+
+// TagRPC does nothing.
+func (l *lifeline) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+
+// HandleRPC does nothing.
+func (l *lifeline) HandleRPC(context.Context, stats.RPCStats) {}

@@ -1,0 +1,89 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/stats"
+)
+
+// connects and disconnects play the server that tells of its connections.
+func connects(l *lifeline)    { l.HandleConn(context.Background(), &stats.ConnBegin{}) }
+func disconnects(l *lifeline) { l.HandleConn(context.Background(), &stats.ConnEnd{}) }
+
+// TestOrphanWatch plays lives of a hub in fake time and demands the very moment at which it ends, if it does.
+func TestOrphanWatch(t *testing.T) {
+	const hostGone, nobody, never = "the host process is gone", "no host connected within 1m0s", ""
+	type step struct {
+		at time.Duration
+		do func(l *lifeline, parentGone *atomic.Bool)
+	}
+	connect := func(l *lifeline, _ *atomic.Bool) { connects(l) }
+	disconnect := func(l *lifeline, _ *atomic.Bool) { disconnects(l) }
+	parentDies := func(_ *lifeline, gone *atomic.Bool) { gone.Store(true) }
+	tests := []struct {
+		name  string
+		steps []step
+		why   string
+		at    time.Duration
+	}{
+		{"the host is killed", []step{{0, connect}, {time.Minute, parentDies}, {time.Minute, disconnect}}, hostGone, time.Minute + time.Second},
+		{"the parent dies while nobody is connected", []step{{0, connect}, {10 * time.Second, disconnect}, {15500 * time.Millisecond, parentDies}}, hostGone, 16 * time.Second},
+		{"an idle channel closes, the parent lives", []step{{0, connect}, {30 * time.Minute, disconnect}}, never, 0},
+		{"the parent goes, the connection stays", []step{{0, connect}, {time.Second, parentDies}}, never, 0},
+		{"one of two connections stays", []step{{0, connect}, {0, connect}, {0, parentDies}, {time.Minute, disconnect}}, never, 0},
+		{"somebody connects anew within the grace", []step{{0, connect}, {time.Minute, parentDies}, {time.Minute, disconnect}, {time.Minute + 900*time.Millisecond, connect}}, never, 0},
+		{"nobody connects", nil, nobody, time.Minute},
+		{"the parent dies before it connects", []step{{300 * time.Millisecond, parentDies}}, hostGone, time.Second},
+		{"the first connection comes late", []step{{59 * time.Second, connect}}, never, 0},
+		{"the minute counts for the first connection only", []step{{0, connect}, {time.Second, disconnect}}, never, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start, parentGone := time.Now(), new(atomic.Bool)
+				l := newLifeline(parentGone.Load)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				var why string
+				var at time.Duration
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					if reason, over := l.watch(ctx); over {
+						why, at = reason, time.Since(start)
+					}
+				}()
+				for _, s := range test.steps {
+					<-time.After(s.at - time.Since(start))
+					synctest.Wait() // the watch looks at this moment before the step, never in between
+					s.do(l, parentGone)
+				}
+				select {
+				case <-ended:
+				case <-time.After(3 * time.Hour):
+				}
+				cancel(errors.New("the test is over"))
+				<-ended
+				if why != test.why || at != test.at {
+					t.Errorf("ended at %v with %q, want %v with %q", at, why, test.at, test.why)
+				}
+			})
+		})
+	}
+}
+
+// TestNobodyConnected: a hub that nobody ever connected to must not stay, though its parent lives.
+func TestNobodyConnected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		l := newLifeline(func() bool { return false })
+		why, over := l.watch(t.Context())
+		if !over || time.Since(start) != time.Minute || l.everConnected() {
+			t.Errorf("watch = %q, %v after %v; want the end after one minute", why, over, time.Since(start))
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Every road to the end closes the hub the same way; they differ in how long that may take.
+type road struct {
+	why    string
+	budget time.Duration // what Close gets
+}
+
+var (
+	// A Go host kills the process 2 s after it asked for shutdown, so that budget and slack together stay below.
+	roadShutdown = road{"the host shut the hub down", 1500 * time.Millisecond}
+	// Whoever sends SIGTERM waits longer than that: service managers and shells take 5 s and more.
+	roadSignal = road{"a signal asked for it", 5 * time.Second}
+	// With the grace of the lifeline before it, everything is gone within 5 s of the host's death.
+	roadOrphaned = road{"the host is gone", 3 * time.Second}
+	// Nothing ran yet.
+	roadFailed = road{"the start failed", 1500 * time.Millisecond}
+)
+
+const (
+	// closeSlack is what Close gets beyond its budget, to kill what is left and to return.
+	closeSlack = 250 * time.Millisecond
+	// stopTime is how long the end of the server is waited for, once it has been stopped.
+	stopTime = 500 * time.Millisecond
+	// flushTime is how long the last log lines may take to a host that may not read any more.
+	flushTime = 100 * time.Millisecond
+)
+
+var (
+	errServeOver = errors.New("the hub is closing")
+	errNoClient  = errors.New("this side only serves")
+)
+
+// close closes the hub within the road's budget. A second SIGTERM ends the wait at once. A Close that hangs is left
+// behind: the process ends under it.
+func (d *door) close(r road) int {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), r.budget, errors.New("closing took longer than "+r.budget.String()))
+	defer cancel()
+	closed := make(chan error, 1)
+	go func() { closed <- d.hub.Close(ctx) }()
+	hard := time.NewTimer(r.budget + closeSlack)
+	defer hard.Stop()
+	select {
+	case err := <-closed:
+		if err != nil {
+			d.logger.Error("the hub did not close in order", "why", r.why, "error", err)
+			return ExitFailed
+		}
+		d.logger.Info("closed", "why", r.why)
+		return ExitOK
+	case <-hard.C:
+		d.logger.Error("the hub did not close in time", "why", r.why, "budget", r.budget.String())
+		return ExitFailed
+	case <-d.signals.again:
+		d.logger.Error("left at once: a second SIGTERM came while closing", "why", r.why)
+		return ExitTerminated
+	}
+}

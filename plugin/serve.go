@@ -1,0 +1,191 @@
+package plugin
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+)
+
+// Exit statuses of a hub process.
+const (
+	// ExitOK: the hub closed in time, whoever asked for it.
+	ExitOK = 0
+	// ExitFailed: the start failed, nobody ever connected, or the hub could not close within its time.
+	ExitFailed = 1
+	// ExitTerminated: a second SIGTERM came while the hub was closing (128 + SIGTERM, as a shell reports it).
+	ExitTerminated = 143
+)
+
+// Hub is what the door serves.
+type Hub interface {
+	// Register adds the services to the server. It is called once, before the server starts.
+	Register(s grpc.ServiceRegistrar)
+	// ServerOptions are options for the server that carries the services and go-plugin's own.
+	ServerOptions() []grpc.ServerOption
+	// Close ends all work and all children. It must kill what is left when ctx ends, and return soon after. It is called
+	// once, also when a Drain call came before.
+	Close(ctx context.Context) error
+}
+
+// Options of Serve.
+type Options struct {
+	// New makes the hub. It is called once, after it is sure that the process may start and before anybody can connect.
+	// The logger writes to the host and never blocks.
+	New func(l *slog.Logger) (Hub, error)
+	// Stderr is where logs go. Default: os.Stderr as it is when Serve is called; go-plugin exchanges that variable soon after.
+	Stderr io.Writer
+}
+
+// Serve serves the hub to the host that spawned this process, until the host shuts it down, SIGTERM (or SIGHUP) comes, or
+// the host is gone, and closes the hub. It returns the exit status of the process, for os.Exit: one of the Exit constants.
+//
+// It takes over the process's standard output and error, SIGTERM, SIGHUP, SIGINT and SIGPIPE; call it once, from main.
+func Serve(o Options) int {
+	if o.Stderr == nil {
+		o.Stderr = os.Stderr
+	}
+	out := newLogWriter(o.Stderr)
+	defer out.flush(flushTime)
+	level, levelProblem := logLevel(os.Getenv(handshake.EnvLog))
+	logger := newLogger(out, level)
+	if levelProblem != "" {
+		logger.Warn(levelProblem)
+	}
+
+	signals := watchSignals()
+	defer signals.stop()
+
+	if problem := startProblem(runtime.GOOS, os.Getenv); problem != "" {
+		logger.Error("the hub did not start: " + problem)
+		return ExitFailed
+	}
+	hub, err := o.New(logger)
+	if err != nil {
+		logger.Error("the hub did not start", "error", err)
+		return ExitFailed
+	}
+	d := &door{
+		hub:      hub,
+		logger:   logger,
+		life:     newLifeline(newParent()),
+		signals:  signals,
+		returned: make(chan struct{}),
+	}
+	go d.serve(newPluginLogger(out, level))
+	return d.run()
+}
+
+// door is one serving hub.
+type door struct {
+	hub     Hub
+	logger  *slog.Logger
+	life    *lifeline
+	signals *signalWatch
+
+	server   atomic.Pointer[grpc.Server] // set by serve once it exists
+	returned chan struct{}               // closed by serve
+}
+
+// run waits for the first of the roads to the end, and takes it.
+func (d *door) run() int {
+	watching, stopWatching := context.WithCancelCause(context.Background())
+	orphaned := make(chan string, 1)
+	watchEnded := make(chan struct{})
+	go func() {
+		defer close(watchEnded)
+		if why, over := d.life.watch(watching); over {
+			orphaned <- why
+		}
+	}()
+	defer func() {
+		stopWatching(errServeOver)
+		<-watchEnded
+	}()
+
+	select {
+	case <-d.returned:
+		if !d.life.everConnected() {
+			d.logger.Error("the hub did not start: no connection could be served; see the line before")
+			d.close(roadFailed)
+			return ExitFailed
+		}
+		return d.close(roadShutdown)
+	case s := <-d.signals.end:
+		d.logger.Info("closing", "why", "signal "+s.String())
+		code := d.close(roadSignal)
+		d.stopServer()
+		return code
+	case why := <-orphaned:
+		d.logger.Warn("closing", "why", why)
+		code := d.close(roadOrphaned)
+		d.stopServer()
+		removeSocketDir(os.Getenv(handshake.EnvSocketDir))
+		if !d.life.everConnected() {
+			return ExitFailed
+		}
+		return code
+	}
+}
+
+// stopServer closes the listener, and with it the socket file, and waits a moment for go-plugin to notice.
+func (d *door) stopServer() {
+	if s := d.server.Load(); s != nil {
+		s.Stop() // never GracefulStop: an attached window would hold it up for ever
+		select {
+		case <-d.returned:
+		case <-time.After(stopTime):
+		}
+	}
+}
+
+// removeSocketDir tidies up for a host that died. The directory was made for this hub alone; when it does not look like
+// that, it is not ours to remove.
+func removeSocketDir(dir string) {
+	info, err := os.Lstat(dir)
+	if dir == "" || err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
+		return
+	}
+	_ = os.Remove(dir) // fails when something else is in there, as it should
+}
+
+// serve runs go-plugin until the server has stopped.
+func (d *door) serve(logger hclog.Logger) {
+	defer close(d.returned)
+	goplugin.Serve(&goplugin.ServeConfig{
+		HandshakeConfig:  handshake.Config(),
+		VersionedPlugins: map[int]goplugin.PluginSet{handshake.ProtocolVersion: {handshake.PluginKey: &served{hub: d.hub}}},
+		Logger:           logger,
+		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
+			opts = append(opts, d.hub.ServerOptions()...)
+			opts = append(opts, grpc.StatsHandler(d.life))
+			s := grpc.NewServer(opts...)
+			d.server.Store(s)
+			return s
+		},
+	})
+}
+
+// served registers the hub's services with go-plugin's server.
+type served struct {
+	goplugin.NetRPCUnsupportedPlugin
+	hub Hub
+}
+
+func (s *served) GRPCServer(_ *goplugin.GRPCBroker, server *grpc.Server) error {
+	s.hub.Register(server)
+	return nil
+}
+
+func (s *served) GRPCClient(context.Context, *goplugin.GRPCBroker, *grpc.ClientConn) (any, error) {
+	return nil, errNoClient
+}

@@ -1,0 +1,64 @@
+package plugin
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"google.golang.org/grpc"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/ipc"
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+)
+
+// ServeHub serves the real hub; see Serve. Version is that of the binary.
+func ServeHub(version string) int {
+	return Serve(Options{New: func(l *slog.Logger) (Hub, error) {
+		slog.SetDefault(l) // a library's stray log line becomes one of ours
+		dir, err := stateDir(runtime.GOOS, os.LookupEnv)
+		if err != nil {
+			l.Warn("nothing will be remembered over restarts: no place for it", "error", err)
+		}
+		l.Info("serving", "version", version, "pid", os.Getpid())
+		return realHub{
+			hub: hub.New(hub.Options{Version: version, StateDir: dir, Logger: l}),
+			ipc: ipc.Options{Logger: l},
+		}, nil
+	}})
+}
+
+// realHub is the hub behind its counter.
+type realHub struct {
+	hub *hub.Hub
+	ipc ipc.Options
+}
+
+func (r realHub) Register(s grpc.ServiceRegistrar)   { ipc.Register(s, r.hub, r.ipc) }
+func (r realHub) ServerOptions() []grpc.ServerOption { return ipc.ServerOptions(r.ipc) }
+func (r realHub) Close(ctx context.Context) error    { return r.hub.Close(ctx) }
+
+// stateDir is where the hub keeps what it remembers: what MCPHUB_STATE_DIR says, which may be nowhere (""), else the
+// system's place for the state of programs. It need not exist.
+func stateDir(goos string, lookup func(string) (string, bool)) (string, error) {
+	if dir, ok := lookup(handshake.EnvStateDir); ok {
+		return dir, nil
+	}
+	if goos != "windows" && goos != "darwin" {
+		// The XDG base directory specification has a directory for state beside the one for settings; it demands an
+		// absolute path.
+		if dir, ok := lookup("XDG_STATE_HOME"); ok && filepath.IsAbs(dir) {
+			return filepath.Join(dir, "mcphub"), nil
+		}
+		if home, ok := lookup("HOME"); ok && filepath.IsAbs(home) {
+			return filepath.Join(home, ".local", "state", "mcphub"), nil
+		}
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "mcphub"), nil
+}

@@ -1,0 +1,28 @@
+//go:build unix
+
+package plugin
+
+import "testing"
+
+// TestStateDir: the user's word first, also when it is "nowhere"; then the system's own place.
+func TestStateDir(t *testing.T) {
+	tests := []struct {
+		name string
+		env  map[string]string
+		want string
+	}{
+		{"told", map[string]string{"MCPHUB_STATE_DIR": "/s", "HOME": "/h"}, "/s"},
+		{"told nowhere", map[string]string{"MCPHUB_STATE_DIR": "", "HOME": "/h"}, ""},
+		{"XDG", map[string]string{"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/mcphub"},
+		{"XDG relative, which does not count", map[string]string{"XDG_STATE_HOME": "x", "HOME": "/h"}, "/h/.local/state/mcphub"},
+		{"home", map[string]string{"HOME": "/h"}, "/h/.local/state/mcphub"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := stateDir("linux", func(name string) (string, bool) { v, ok := test.env[name]; return v, ok })
+			if got != test.want || err != nil {
+				t.Errorf("%q, %v; want %q", got, err, test.want)
+			}
+		})
+	}
+}

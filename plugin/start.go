@@ -1,0 +1,39 @@
+package plugin
+
+import (
+	"crypto/x509"
+	"os"
+
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+)
+
+// StartedByHost tells whether a host spawned this process as a plugin. A binary that is also a program for people asks
+// this first, and shows its usage otherwise.
+func StartedByHost() bool {
+	return os.Getenv(handshake.CookieKey) == handshake.CookieValue
+}
+
+// startProblem says why this process must not serve, or "". These are the cases that go-plugin would let through, or
+// would leave by os.Exit.
+func startProblem(goos string, getenv func(string) string) string {
+	switch got := getenv(handshake.CookieKey); got {
+	case handshake.CookieValue:
+	case "":
+		return "no host started it (" + handshake.CookieKey + " is not set); it is a plugin of an editor"
+	default:
+		return handshake.CookieKey + " has another value than this hub knows; the host is made for another program"
+	}
+	cert := getenv(handshake.EnvClientCert)
+	if cert == "" {
+		// On Windows go-plugin listens on TCP, where every local user could call.
+		if goos == "windows" {
+			return handshake.EnvClientCert + " is not set; on Windows a hub is served over TLS only, switch AutoMTLS on in the host"
+		}
+		return ""
+	}
+	// go-plugin would serve all the same, and refuse every connection.
+	if !x509.NewCertPool().AppendCertsFromPEM([]byte(cert)) {
+		return handshake.EnvClientCert + " is no certificate in PEM; the host must pass it whole, line breaks included"
+	}
+	return ""
+}
