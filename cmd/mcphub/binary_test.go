@@ -1,0 +1,291 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/internal/doortest"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"google.golang.org/protobuf/encoding/protojson"
+)
+
+// failureBound is how long a command may take before its test is lost. No test waits for it when all is well.
+const failureBound = 60 * time.Second
+
+func TestMain(m *testing.M) { os.Exit(doortest.RemoveBinary(m.Run())) }
+
+// program is the built binary under a name of its own, so that its processes can be told from those of other tests.
+type program struct {
+	t    *testing.T
+	path string
+	dir  string
+}
+
+// build gives the program, and checks at the end of the test that no process of it is left.
+func build(t *testing.T) *program {
+	t.Helper()
+	dir := t.TempDir()
+	binary := doortest.Binary(t)
+	path := filepath.Join(dir, "mcphub"+filepath.Ext(binary))
+	if err := os.Link(binary, path); err != nil {
+		text, err := os.ReadFile(binary)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := &program{t, path, dir}
+	t.Cleanup(func() {
+		for _, pid := range processesOf(t, path) {
+			t.Errorf("process %d of the program is left", pid)
+			doortest.Watch(t, pid) // ends it
+		}
+	})
+	return p
+}
+
+// demoServer gives the command line of the demo server for --stdio; it writes down what it hears in record.
+func (p *program) demoServer() (commandLine, record string) {
+	record = filepath.Join(p.dir, "record.jsonl")
+	return fmt.Sprintf("'%s' demo-server --record '%s'", p.path, record), record
+}
+
+// config writes a config file.
+func (p *program) config(name, text string) string {
+	p.t.Helper()
+	file := filepath.Join(p.dir, name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return file
+}
+
+// ended is how a command ended.
+type ended struct {
+	status         int
+	stdout, stderr string
+}
+
+// run runs a command to its end, without a terminal.
+func (p *program) run(args ...string) ended {
+	p.t.Helper()
+	r := p.start(args...)
+	out, err := io.ReadAll(r.stdout)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	status := r.wait()
+	return ended{status, string(out), r.stderr.String()}
+}
+
+// started is a command that runs.
+type started struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdout *os.File // read end
+	stderr heard
+}
+
+// heard keeps what a process says, so that a test can wait for it. Safe for concurrent use.
+type heard struct {
+	// mu guards what follows.
+	mu      sync.Mutex
+	text    bytes.Buffer
+	changed chan struct{}
+}
+
+func (h *heard) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.changed != nil {
+		close(h.changed)
+		h.changed = nil
+	}
+	return h.text.Write(b)
+}
+
+func (h *heard) now() (string, <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.changed == nil {
+		h.changed = make(chan struct{})
+	}
+	return h.text.String(), h.changed
+}
+
+func (h *heard) String() string {
+	s, _ := h.now()
+	return s
+}
+
+// await waits until want was said.
+func (h *heard) await(t *testing.T, want string) {
+	t.Helper()
+	bound := time.After(failureBound)
+	for {
+		s, changed := h.now()
+		if strings.Contains(s, want) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-bound:
+			t.Fatalf("it did not say %q but:\n%s", want, s)
+		}
+	}
+}
+
+func (p *program) start(args ...string) *started {
+	p.t.Helper()
+	read, write, err := os.Pipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r := &started{t: p.t, cmd: exec.Command(p.path, args...), stdout: read}
+	r.cmd.Stdout, r.cmd.Stderr = write, &r.stderr
+	// A process that outlives the command must not hang the test: it is found by other means.
+	r.cmd.WaitDelay = 5 * time.Second
+	if err := r.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	write.Close()
+	bound := time.AfterFunc(failureBound, func() {
+		p.t.Errorf("mcphub %q took too long", args)
+		r.cmd.Process.Kill()
+	})
+	p.t.Cleanup(func() {
+		bound.Stop()
+		read.Close()
+	})
+	return r
+}
+
+func (r *started) wait() (status int) {
+	r.t.Helper()
+	err := r.cmd.Wait()
+	if _, ok := err.(*exec.ExitError); err != nil && !ok {
+		r.t.Fatalf("%v\n%s", err, r.stderr.String())
+	}
+	return r.cmd.ProcessState.ExitCode()
+}
+
+// conversation is the output of mcphub call --json.
+type conversation struct {
+	events   []*mcphubv1.AttachResponse
+	response *mcphubv1.CallToolResponse // set, or failure is
+	failure  *failure
+}
+
+// readConversation reads every line strictly and checks what holds for each conversation: a welcome first, then a snapshot,
+// sequence numbers that rise, one end for each request that started, one answer last.
+func readConversation(t *testing.T, out string) conversation {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	var c conversation
+	var last uint64
+	ends := map[string]int{}
+	for _, line := range lines[:len(lines)-1] {
+		event := new(mcphubv1.AttachResponse)
+		if err := protojson.Unmarshal([]byte(line), event); err != nil {
+			t.Fatalf("a line is no AttachResponse: %v\n%s", err, line)
+		}
+		if event.GetSequence() != 0 {
+			if event.GetSequence() <= last && event.GetSnapshot() == nil {
+				t.Errorf("sequence %d comes after %d", event.GetSequence(), last)
+			}
+			last = event.GetSequence()
+		}
+		// The start of a session is a request too, but outlives the call that wanted it.
+		if r := event.GetMcpRequestStarted().GetRequest(); r != nil && r.GetMethod() != "initialize" {
+			ends[r.GetRequestId()] += 0
+		}
+		if id := event.GetMcpRequestCancelled().GetRequestId() + event.GetMcpRequestFinished().GetRequestId(); id != "" {
+			ends[id]++
+		}
+		c.events = append(c.events, event)
+	}
+	for id, n := range ends {
+		if n != 1 {
+			t.Errorf("request %s ended %d times", id, n)
+		}
+	}
+	if len(c.events) > 0 && c.events[0].GetWelcome() == nil {
+		t.Errorf("the first event is %v, not the welcome", c.events[0])
+	}
+	if len(c.events) > 1 && c.events[1].GetSnapshot() == nil {
+		t.Errorf("the second event is %v, not the snapshot", c.events[1])
+	}
+	var answer struct {
+		Response json.RawMessage `json:"callToolResponse"`
+		Error    *failure        `json:"error"`
+	}
+	decoder := json.NewDecoder(strings.NewReader(lines[len(lines)-1]))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&answer); err != nil || (answer.Response == nil) == (answer.Error == nil) {
+		t.Fatalf("the last line is neither response nor error: %v\n%s", err, lines[len(lines)-1])
+	}
+	c.failure = answer.Error
+	if answer.Response != nil {
+		c.response = new(mcphubv1.CallToolResponse)
+		if err := protojson.Unmarshal(answer.Response, c.response); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// find gives the first event that pick picks.
+func find[T any](c conversation, pick func(*mcphubv1.AttachResponse) (T, bool)) (T, bool) {
+	for _, e := range c.events {
+		if v, ok := pick(e); ok {
+			return v, true
+		}
+	}
+	var none T
+	return none, false
+}
+
+// heardCancel checks that the demo server heard a cancel with this reason exactly once, and no second cancel of the same request.
+// Other requests have cancels of their own: the stream of a modern session that is told of changes ends with one.
+func heardCancel(t *testing.T, record, reason string) {
+	t.Helper()
+	f, err := os.Open(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	reasons, ids := map[string]int{}, map[string]int{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var e struct {
+			Event, Reason string
+			ID            json.RawMessage
+		}
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Event == "cancel_received" {
+			reasons[e.Reason]++
+			ids[string(e.ID)]++
+		}
+	}
+	if reasons[reason] != 1 {
+		t.Errorf("the server heard the reason %q %d times; all that it heard: %v", reason, reasons[reason], reasons)
+	}
+	for id, n := range ids {
+		if n != 1 {
+			t.Errorf("the server heard %d cancels of the request %s", n, id)
+		}
+	}
+}

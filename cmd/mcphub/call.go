@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// flushTime bounds the wait for the last events after the window has said goodbye.
+const flushTime = 2 * time.Second
+
+func runCall(env environment, args []string) int {
+	var o callOptions
+	if _, status, done := parse(env, o.flags(), args, 0); done {
+		return status
+	}
+	if err := o.check(); err != nil {
+		return usageError(env, "call", err)
+	}
+	sources, err := o.sources(o.server)
+	if err != nil {
+		return usageError(env, "call", err)
+	}
+	signals, stopSignals := notifyInterrupts()
+	defer stopSignals()
+	c := &call{env: env, options: &o, terminal: isTerminal(env.stdin) && isTerminal(env.stderr)}
+	c.tell = newTeller(o.requestID)
+	return c.run(sources, signals)
+}
+
+// call is one mcphub call. All its fields are owned by the goroutine of run.
+type call struct {
+	env      environment
+	options  *callOptions
+	terminal bool
+	tell     *teller
+	client   *hubClient
+	window   *window
+
+	cancelTimer <-chan time.Time // --cancel-after, once the request has started
+	asking      string           // id of the prompt that waits for a line of the terminal, "" when none does
+	lines       <-chan string    // what is typed, nil until something was asked
+	cancelled   bool             // a cancel was sent
+	interrupted bool             // the user has asked once to stop
+	outputErr   error            // first failure to write the output
+}
+
+// ending is what CallTool came to: exactly one field is set.
+type ending struct {
+	response *mcphubv1.CallToolResponse
+	failure  *failure
+}
+
+// run opens the hub, calls, and closes the hub.
+func (c *call) run(sources []*mcphubv1.ConfigSource, signals <-chan os.Signal) int {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	stopWatch := onInterrupt(signals, func() { cancel(errInterrupted) })
+	err := c.prepare(ctx, sources)
+	stopWatch()
+	limit := closeTime
+	end := ending{}
+	switch {
+	case ctx.Err() != nil:
+		end.failure = failuref("CANCELLED", "%v before the call", context.Cause(ctx))
+	case err != nil:
+		end.failure = asFailure(err)
+	default:
+		var hurried bool
+		if end, hurried = c.callAndWatch(ctx, signals); hurried {
+			limit = hurriedCloseTime
+		}
+	}
+	cancel(errWindowClosed)
+	if c.window != nil {
+		c.window.close()
+	}
+	status := c.report(end)
+	if c.client != nil {
+		closeHub(c.env, c.client, limit)
+	}
+	return status
+}
+
+// prepare opens the hub with its config, and a window on it.
+func (c *call) prepare(ctx context.Context, sources []*mcphubv1.ConfigSource) error {
+	client, err := openHub(ctx, c.env)
+	if err != nil {
+		return err
+	}
+	c.client = client
+	if err := loadConfig(ctx, c.env, client, sources); err != nil {
+		return err
+	}
+	c.window, err = attach(ctx, client, &mcphubv1.Hello{Title: "mcphub call", PromptKinds: allKinds, SamplingTools: true})
+	if err != nil {
+		return err
+	}
+	c.show(c.window.welcome)
+	return nil
+}
+
+// callAndWatch makes the call and does what the flags and the user say until it has ended and every event was shown. hurried
+// tells that the user did not want to wait for that.
+func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end ending, hurried bool) {
+	ctx, leave := context.WithCancelCause(ctx)
+	endings := make(chan ending, 1)
+	var caller sync.WaitGroup
+	caller.Go(func() {
+		response, err := c.client.Hub.CallTool(ctx, c.options.request())
+		if err != nil {
+			endings <- ending{failure: asFailure(err)}
+			return
+		}
+		endings <- ending{response: response}
+	})
+	defer caller.Wait()
+	defer leave(errInterrupted)
+
+	events := c.window.events
+	over := false
+	var lingered, flushed <-chan time.Time
+	for {
+		select {
+		case event, ok := <-events:
+			if !ok {
+				if events = nil; over {
+					return end, false
+				}
+				// The call goes on without a window; its end says what happened to the hub.
+				c.note("the window ended: %v", orDone(c.window.err))
+				continue
+			}
+			c.show(event)
+			c.act(event)
+		case end = <-endings:
+			over = true
+			if events == nil {
+				return end, false
+			}
+			lingered = time.After(c.options.linger)
+		case <-lingered:
+			c.window.finish()
+			flushed = time.After(flushTime)
+		case <-flushed:
+			return end, false
+		case <-c.cancelTimer:
+			c.cancel(ctx, c.options.reason)
+		case line, ok := <-c.lines:
+			c.typed(line, ok)
+		case <-signals:
+			if over {
+				c.window.finish()
+				flushed = time.After(flushTime)
+				continue
+			}
+			if c.interrupted {
+				c.note("left without waiting for the end")
+				return ending{failure: failuref("CANCELLED", "left without waiting for the end")}, true
+			}
+			c.interrupted = true
+			c.note("cancelling; interrupt again to leave at once")
+			c.cancel(ctx, errInterrupted.Error())
+		}
+		if c.outputErr != nil && !c.cancelled && !over {
+			c.cancel(ctx, "nobody reads the output any more")
+		}
+	}
+}
+
+// act does what the flags say to an event.
+func (c *call) act(event *mcphubv1.AttachResponse) {
+	switch e := event.GetEvent().(type) {
+	case *mcphubv1.AttachResponse_McpRequestStarted:
+		if e.McpRequestStarted.GetRequest().GetRequestId() == c.options.requestID && c.options.cancelAfter != nil {
+			c.cancelTimer = time.After(*c.options.cancelAfter)
+		}
+	case *mcphubv1.AttachResponse_PromptOpened:
+		p := e.PromptOpened.GetPrompt()
+		answer, note, ask := c.options.answers.answerTo(p, c.terminal)
+		if note != "" {
+			c.note("%s", note)
+		}
+		switch {
+		case answer != nil:
+			c.window.answer("answer "+p.GetPromptId(), answer)
+		case ask:
+			c.asking = p.GetPromptId()
+			if c.lines == nil {
+				c.lines = readLines(c.env.stdin)
+			}
+			fmt.Fprint(c.env.stderr, "Allow this call? [y/N] ")
+		}
+	case *mcphubv1.AttachResponse_PromptClosed:
+		if e.PromptClosed.GetPromptId() == c.asking {
+			c.asking = ""
+		}
+	case *mcphubv1.AttachResponse_Reply:
+		// A form that does not fit its schema leaves the prompt open; nobody is here to correct it.
+		if id, ok := answeredPrompt(e.Reply.GetMessageId()); ok && e.Reply.GetError().GetReason() == "INVALID_CONTENT" {
+			c.note("the answer does not fit, so the question is dismissed: %s", escape(e.Reply.GetError().GetMessage()))
+			c.window.answer("dismiss "+id, dismiss(id))
+		}
+	}
+}
+
+// cancel cancels the request from the window, as a user would; without a window, as a host.
+func (c *call) cancel(ctx context.Context, reason string) {
+	c.cancelled = true
+	select {
+	case <-c.window.ended:
+		// Once the stream is gone only a unary call is left; what came of it shows in the end of the call.
+		ctx, done := context.WithTimeoutCause(ctx, flushTime, errors.New("the hub did not answer"))
+		defer done()
+		if _, err := c.client.Hub.CancelRequest(ctx, &mcphubv1.CancelRequestRequest{RequestId: c.options.requestID, Reason: reason}); err != nil {
+			c.note("cancel: %v", asFailure(err))
+		}
+	default:
+		c.window.cancelRequest("cancel", c.options.requestID, reason)
+	}
+}
+
+// typed takes a line of the terminal as the answer to what was asked. The end of the input is a no.
+func (c *call) typed(line string, ok bool) {
+	if !ok {
+		c.lines = nil
+	}
+	if c.asking == "" {
+		return
+	}
+	id := c.asking
+	c.asking = ""
+	if isYes(line) {
+		c.window.answer("answer "+id, accept(id, ""))
+		return
+	}
+	c.window.answer("answer "+id, decline(id, "denied on the terminal"))
+}
+
+// note says something for people on stderr.
+func (c *call) note(format string, args ...any) { c.env.say("  "+format, args...) }

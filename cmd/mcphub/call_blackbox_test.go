@@ -1,0 +1,253 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+func TestCallEcho(t *testing.T) {
+	p := build(t)
+	line, _ := p.demoServer()
+	r := p.run("call", "--stdio", line, "--tool", "echo", "--args", `{"text":"two\nlines"}`, "--approve", "allow")
+	if r.status != 0 || r.stdout != "two\nlines\n" {
+		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
+	}
+	for _, want := range []string{"ready", "may echo run on stdio?", `{"text":"two\nlines"}`, "done"} {
+		if !strings.Contains(r.stderr, want) {
+			t.Errorf("stderr does not tell %q:\n%s", want, r.stderr)
+		}
+	}
+}
+
+// TestCallExitStatus: every status, and with --json the last line that goes with it.
+func TestCallExitStatus(t *testing.T) {
+	p := build(t)
+	line, _ := p.demoServer()
+	config := p.config("mcp.json", `{"mcpServers":{
+		"denying": {"command": "`+p.path+`", "args": ["demo-server"], "approvals": {"echo": "deny"}},
+		"broken": {},
+		"off": {"command": "x", "disabled": true}}}`)
+	demo := func(args ...string) []string { return append([]string{"--stdio", line}, args...) }
+	from := func(server string) []string {
+		return []string{"--config", config, "--server", server, "--tool", "echo", "--args", `{"text":"x"}`}
+	}
+	tests := []struct {
+		name         string
+		args         []string
+		status       int
+		code, reason string // of the error; "": a response came
+	}{
+		{"result", demo("--tool", "echo", "--args", `{"text":"x"}`, "--approve", "allow"), 0, "", ""},
+		{"result with isError", demo("--tool", "scan_directory", "--args", `{"path":"/nonexistent"}`, "--approve", "allow"), 1, "", ""},
+		{"error of the server", demo("--tool", "echo", "--args", `{"text":1}`, "--approve", "allow"), 1, "", ""},
+		{"arguments that are no object", demo("--tool", "echo", "--args", `[1]`), 2, "INVALID_ARGUMENT", "INVALID_ARGUMENTS"},
+		{"request id too long", demo("--tool", "echo", "--request-id", strings.Repeat("x", 200)), 2, "INVALID_ARGUMENT", "INVALID_REQUEST"},
+		{"cancelled", demo("--tool", "sleep", "--args", `{"seconds":60}`, "--approve", "allow", "--cancel-after", "200ms"), 3, "CANCELLED", "CANCELLED"},
+		{"cancelled at once", demo("--tool", "sleep", "--args", `{"seconds":60}`, "--approve", "allow", "--cancel-after", "0s"), 3, "CANCELLED", "CANCELLED"},
+		{"cancelled while asking", demo("--tool", "sleep", "--approve", "hang", "--cancel-after", "200ms"), 3, "CANCELLED", "CANCELLED"},
+		{"idle", demo("--tool", "sleep", "--args", `{"seconds":60,"steps":1}`, "--approve", "allow", "--idle-timeout", "200ms"), 4, "DEADLINE_EXCEEDED", "IDLE_TIMEOUT"},
+		{"total", demo("--tool", "sleep", "--args", `{"seconds":60,"steps":1000}`, "--approve", "allow", "--total-timeout", "300ms"), 4, "DEADLINE_EXCEEDED", "TOTAL_TIMEOUT"},
+		{"denied by flag", demo("--tool", "echo", "--args", `{"text":"x"}`, "--approve", "deny"), 5, "PERMISSION_DENIED", "DENIED_BY_USER"},
+		{"denied for want of a terminal", demo("--tool", "echo", "--args", `{"text":"x"}`), 5, "PERMISSION_DENIED", "DENIED_BY_USER"},
+		{"denied by policy", from("denying"), 5, "PERMISSION_DENIED", "DENIED_BY_POLICY"},
+		{"unknown tool", demo("--tool", "nothing", "--approve", "allow"), 6, "NOT_FOUND", "TOOL_NOT_FOUND"},
+		{"unknown server", from("nobody"), 6, "NOT_FOUND", "SERVER_NOT_FOUND"},
+		{"broken entry", from("broken"), 6, "FAILED_PRECONDITION", "SERVER_BROKEN"},
+		{"switched off", from("off"), 6, "FAILED_PRECONDITION", "SERVER_DISABLED"},
+		{"crash", demo("--tool", "crash", "--approve", "allow"), 6, "UNAVAILABLE", "SERVER_GONE"},
+		{"no such command", []string{"--stdio", "/nonexistent/server", "--tool", "echo", "--approve", "allow"}, 6, "UNAVAILABLE", "SERVER_FAILED"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := p.run(append([]string{"call", "--json"}, test.args...)...)
+			if r.status != test.status {
+				t.Errorf("status %d, want %d\n%s%s", r.status, test.status, r.stdout, r.stderr)
+			}
+			c := readConversation(t, r.stdout)
+			switch {
+			case test.code == "" && c.response == nil:
+				t.Errorf("no response but %+v", c.failure)
+			case test.code != "" && (c.failure == nil || c.failure.Code != test.code || c.failure.Reason != test.reason || c.failure.Message == ""):
+				t.Errorf("ended with %+v, want %s %s", c.failure, test.code, test.reason)
+			}
+		})
+	}
+}
+
+// TestCallCancelReachesServer: exactly one notification, with the reason; no result; and every event of it is in the output.
+func TestCallCancelReachesServer(t *testing.T) {
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			p := build(t)
+			line, record := p.demoServer()
+			r := p.run("call", "--json", "--stdio", line, "--era", era, "--tool", "sleep", "--args", `{"seconds":60,"steps":600}`, "--approve", "allow",
+				"--request-id", "mine", "--cancel-after", "700ms", "--reason", "enough, thanks")
+			c := readConversation(t, r.stdout)
+			if r.status != 3 || c.failure == nil {
+				t.Fatalf("status %d\n%s", r.status, r.stdout)
+			}
+			heardCancel(t, record, "enough, thanks")
+			started, ok := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.Request, bool) {
+				q := e.GetMcpRequestStarted().GetRequest()
+				return q, q.GetTool() == "sleep"
+			})
+			if !ok || started.GetRequestId() != "mine" {
+				t.Errorf("started: %v", started)
+			}
+			if _, ok := find(c, func(e *mcphubv1.AttachResponse) (bool, bool) {
+				return true, e.GetMcpRequestProgressed().GetProgress() != nil
+			}); !ok {
+				t.Error("no progress was shown")
+			}
+			cancelled, ok := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestCancelled, bool) {
+				q := e.GetMcpRequestCancelled()
+				return q, q.GetRequestId() == "mine"
+			})
+			if !ok || cancelled.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_USER || cancelled.GetCancellation().GetReason() != "enough, thanks" || !cancelled.GetServerNotified() {
+				t.Errorf("cancelled: %v", cancelled)
+			}
+			wantEra := map[string]mcphubv1.Era{"legacy": mcphubv1.Era_ERA_LEGACY, "modern": mcphubv1.Era_ERA_MODERN}[era]
+			if cancelled.GetEra() != wantEra {
+				t.Errorf("--era %s spoke %v", era, cancelled.GetEra())
+			}
+		})
+	}
+}
+
+// TestCallAnswersQuestions: what the flags say is what the server hears; all but accept differ.
+func TestCallAnswersQuestions(t *testing.T) {
+	p := build(t)
+	line, _ := p.demoServer()
+	tests := []struct {
+		tool, args string
+		flags      []string
+		status     int
+		want       string // in the result
+	}{
+		{"ask_name", "", []string{"--elicit", `accept:{"name":"Ada"}`}, 0, "Ada"},
+		{"ask_name", "", []string{"--elicit", "decline"}, 0, "declined"},
+		{"ask_name", "", []string{"--elicit", "dismiss"}, 0, "dismissed"},
+		{"ask_name", "", nil, 0, "dismissed"},
+		{"ask_name", "", []string{"--elicit", `accept:{"name":7}`}, 0, "dismissed"}, // does not fit the form
+		{"open_page", `{"url":"https://example.org/x"}`, []string{"--elicit", "accept"}, 0, "agreed to open https://example.org/x"},
+		{"open_page", `{"url":"https://example.org/x"}`, []string{"--elicit", "decline"}, 0, "declined"},
+		{"summarize", `{"text":"long"}`, []string{"--sample", "in short"}, 0, "in short (by mcphub-cli)"},
+		{"summarize", `{"text":"long"}`, nil, -1, ""}, // declined: how the server puts it is its own affair
+	}
+	for _, era := range []string{"legacy", "modern"} {
+		for _, test := range tests {
+			t.Run(era+" "+test.tool+" "+strings.Join(test.flags, " "), func(t *testing.T) {
+				args := []string{"call", "--stdio", line, "--era", era, "--approve", "allow", "--tool", test.tool}
+				if test.args != "" {
+					args = append(args, "--args", test.args)
+				}
+				r := p.run(append(args, test.flags...)...)
+				if test.status < 0 {
+					if r.status == 0 {
+						t.Errorf("a declined question ended well: %s", r.stdout)
+					}
+					return
+				}
+				if r.status != test.status || !strings.Contains(r.stdout, test.want) {
+					t.Errorf("status %d, stdout %q, want %d and %q\n%s", r.status, r.stdout, test.status, test.want, r.stderr)
+				}
+			})
+		}
+	}
+}
+
+// TestCallHangingQuestion: a question that nobody answers closes with its call.
+func TestCallHangingQuestion(t *testing.T) {
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			p := build(t)
+			line, _ := p.demoServer()
+			r := p.run("call", "--json", "--stdio", line, "--era", era, "--tool", "ask_name", "--approve", "allow", "--elicit", "hang", "--cancel-after", "700ms")
+			c := readConversation(t, r.stdout)
+			prompt, ok := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
+				q := e.GetPromptOpened().GetPrompt()
+				return q, q.GetElicitationForm() != nil
+			})
+			if r.status != 3 || !ok {
+				t.Fatalf("status %d, prompt %v\n%s", r.status, prompt, r.stderr)
+			}
+			closed, _ := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.PromptClosed, bool) {
+				return e.GetPromptClosed(), e.GetPromptClosed().GetPromptId() == prompt.GetPromptId()
+			})
+			if closed.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT {
+				t.Errorf("the question closed so: %v", closed)
+			}
+		})
+	}
+}
+
+// TestCallServerWithdraws: the server's own cancel closes the hanging question, and the call goes on to its result.
+func TestCallServerWithdraws(t *testing.T) {
+	p := build(t)
+	line, _ := p.demoServer()
+	r := p.run("call", "--json", "--stdio", line, "--era", "legacy", "--tool", "ask_then_withdraw", "--args", `{"after_ms":200,"reason":"found it"}`,
+		"--approve", "allow", "--elicit", "hang")
+	c := readConversation(t, r.stdout)
+	if r.status != 0 || c.response == nil {
+		t.Fatalf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	closed, _ := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.PromptClosed, bool) {
+		return e.GetPromptClosed(), e.GetPromptClosed().GetCause() == mcphubv1.PromptCause_PROMPT_CAUSE_WITHDRAWN
+	})
+	cancelled, _ := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestCancelled, bool) {
+		return e.GetMcpRequestCancelled(), e.GetMcpRequestCancelled() != nil
+	})
+	if closed.GetReason() != "found it" || cancelled.GetCancellation().GetReason() != "found it" ||
+		cancelled.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_SERVER {
+		t.Errorf("closed %v, cancelled %v", closed, cancelled)
+	}
+}
+
+// TestCallLinger: what a server does after its call was cancelled is still shown, and the last line stays the last.
+func TestCallLinger(t *testing.T) {
+	p := build(t)
+	line, _ := p.demoServer()
+	r := p.run("call", "--json", "--stdio", line, "--tool", "stubborn", "--args", `{"ms":600}`, "--approve", "allow",
+		"--cancel-after", "300ms", "--linger", "1500ms")
+	c := readConversation(t, r.stdout)
+	if r.status != 3 || c.failure == nil {
+		t.Fatalf("status %d\n%s", r.status, r.stdout)
+	}
+	cancelled, late := false, false
+	for _, e := range c.events {
+		cancelled = cancelled || e.GetMcpRequestCancelled().GetTool() == "stubborn"
+		late = late || cancelled && strings.Contains(e.GetLogMessage().GetDataJson(), "stubborn finished")
+	}
+	if !late {
+		t.Errorf("the late end of the tool was not shown:\n%s", r.stdout)
+	}
+}
+
+// TestCallTellsConfigProblems: a broken entry is told with its place, and its neighbour is called all the same.
+func TestCallTellsConfigProblems(t *testing.T) {
+	p := build(t)
+	file := listConfig(p)
+	r := p.run("call", "--config", file, "--server", "good", "--tool", "echo", "--args", `{"text":"x"}`)
+	if r.status != 0 || r.stdout != "x\n" || !strings.Contains(r.stderr, file+":5") {
+		t.Errorf("status %d, stdout %q, stderr:\n%s", r.status, r.stdout, r.stderr)
+	}
+}
+
+// TestCallEraOfConfigServer: --era holds for a server of a config file too.
+func TestCallEraOfConfigServer(t *testing.T) {
+	p := build(t)
+	file := listConfig(p)
+	r := p.run("call", "--json", "--config", file, "--server", "good", "--era", "legacy", "--tool", "echo", "--args", `{"text":"x"}`)
+	c := readConversation(t, r.stdout)
+	if _, ok := find(c, func(e *mcphubv1.AttachResponse) (bool, bool) {
+		return true, e.GetServerChanged().GetServer().GetEra() == mcphubv1.Era_ERA_LEGACY
+	}); r.status != 0 || !ok {
+		t.Errorf("status %d, legacy %v\n%s", r.status, ok, r.stderr)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+func parseCall(args ...string) (*callOptions, error) {
+	var o callOptions
+	if err := o.flags().Parse(args); err != nil {
+		return nil, err
+	}
+	return &o, o.check()
+}
+
+func TestCallFlags(t *testing.T) {
+	o, err := parseCall("--tool", "sleep", "--args", `{ "seconds" : 1.0 }`, "--stdio", "srv", "--request-id", "r1",
+		"--idle-timeout", "0s", "--total-timeout", "90s", "--cancel-after", "0s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &mcphubv1.CallToolRequest{
+		RequestId: "r1", Server: "stdio", Tool: "sleep", ArgumentsJson: `{ "seconds" : 1.0 }`,
+		Timeouts: &mcphubv1.Timeouts{Idle: durationpb.New(0), Total: durationpb.New(90 * time.Second)},
+	}
+	if diff := cmp.Diff(want, o.request(), protocmp.Transform()); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+	if o.cancelAfter == nil || *o.cancelAfter != 0 {
+		t.Errorf("--cancel-after 0s is read as %v", o.cancelAfter)
+	}
+}
+
+// TestCallDefaults: nothing is allowed, accepted or cancelled that the command line did not ask for.
+func TestCallDefaults(t *testing.T) {
+	o, err := parseCall("--tool", "sleep", "--stdio", "srv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.cancelAfter != nil || o.request().GetTimeouts() != nil {
+		t.Errorf("cancel after %v, timeouts %v", o.cancelAfter, o.request().GetTimeouts())
+	}
+	if diff := cmp.Diff(answers{elicit: "dismiss", sample: "decline"}, o.answers, cmp.AllowUnexported(answers{})); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	other, err := parseCall("--tool", "sleep", "--stdio", "srv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.requestID == "" || o.requestID == other.requestID {
+		t.Errorf("minted request ids %q and %q", o.requestID, other.requestID)
+	}
+}
+
+func TestCallMistakes(t *testing.T) {
+	full := func(args ...string) []string { return append([]string{"--tool", "t", "--stdio", "srv"}, args...) }
+	tests := []struct {
+		args  []string
+		wrong string
+	}{
+		{[]string{"--stdio", "srv"}, "--tool"},
+		{[]string{"--tool", "t"}, "--config"},
+		{[]string{"--tool", "t", "--config", "."}, "--server"},
+		{full("--server", "x"), "--server"},
+		{full("--approve", "yes"), "allow, deny or hang"},
+		{full("--elicit", "yes"), "accept:JSON"},
+		{full("--elicit", "accept:[1]"), "JSON object"},
+		{full("--elicit", "accept:null"), "JSON object"},
+		{full("--elicit", "decline:x"), "accept:JSON"},
+		{full("--cancel-after", "soon"), "300ms"},
+		{full("--idle-timeout", "-1s"), "negative"},
+		{full("--linger", "-1s"), "negative"},
+		{full("--nonsense"), "nonsense"},
+	}
+	for _, test := range tests {
+		if _, err := parseCall(test.args...); err == nil || !strings.Contains(err.Error(), test.wrong) {
+			t.Errorf("%q: error %v, want one with %q", test.args, err, test.wrong)
+		}
+	}
+}
+
+// TestParseOrder: flags may stand after the server's name too.
+func TestParseOrder(t *testing.T) {
+	for _, args := range [][]string{{"srv", "--config", "f", "--json"}, {"--config", "f", "srv", "--json"}, {"--json", "--config", "f", "srv"}} {
+		var o listOptions
+		var stderr bytes.Buffer
+		positional, _, done := parse(environment{stderr: &stderr}, o.flags("tools"), args, 1)
+		if done || !cmp.Equal(positional, []string{"srv"}) || !cmp.Equal(o.configs, []string{"f"}) || !o.json {
+			t.Errorf("%q: positional %q, configs %q, json %v, done %v", args, positional, o.configs, o.json, done)
+		}
+	}
+	var stderr bytes.Buffer
+	if _, status, done := parse(environment{stderr: &stderr}, new(listOptions).flags("tools"), []string{"a", "b"}, 1); !done || status != exitUsage {
+		t.Errorf("one argument too many: status %d, done %v", status, done)
+	}
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// noTerminal is the reason of a denial that nobody chose. Allowing would be the wrong default: a script that forgot the flag must
+// not run what it did not mean to.
+const noTerminal = "no terminal to ask on; --approve allow lets the tool run"
+
+// answerTo says what the flags answer to a prompt. It gives nil when the prompt is left open, and ask when a person is to decide.
+// A note is for stderr.
+func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.PromptAnswer, note string, ask bool) {
+	id := p.GetPromptId()
+	switch q := p.GetQuestion().(type) {
+	case *mcphubv1.Prompt_ToolApproval:
+		switch {
+		case a.approve == "allow":
+			return accept(id, ""), "", false
+		case a.approve == "deny":
+			return decline(id, "denied by --approve deny"), "", false
+		case a.approve == "hang":
+			return nil, "left open", false
+		case terminal:
+			return nil, "", true
+		}
+		return decline(id, noTerminal), "denied: " + noTerminal, false
+	case *mcphubv1.Prompt_Sampling:
+		switch a.sample {
+		case "hang":
+			return nil, "left open", false
+		case "decline":
+			return decline(id, "declined by --sample decline"), "declined; --sample TEXT would answer it", false
+		}
+		return accept(id, completion(a.sample)), "answered", false
+	case *mcphubv1.Prompt_ElicitationForm:
+		return a.answerElicitation(id, a.content, "")
+	case *mcphubv1.Prompt_ElicitationUrl:
+		return a.answerElicitation(id, "", q.ElicitationUrl.GetUrl())
+	}
+	// A kind that is newer than this command, and that its window did not declare.
+	return dismiss(id), "dismissed: a question of an unknown kind", false
+}
+
+func (a *answers) answerElicitation(id, content, url string) (answer *mcphubv1.PromptAnswer, note string, ask bool) {
+	switch a.elicit {
+	case "accept":
+		if url != "" {
+			return accept(id, ""), "accepted; open " + escape(url), false
+		}
+		return accept(id, content), "accepted", false
+	case "decline":
+		return decline(id, "declined by --elicit decline"), "declined", false
+	case "hang":
+		return nil, "left open", false
+	}
+	return dismiss(id), "dismissed; --elicit accept:JSON would answer it", false
+}
+
+// completion gives the sampling result that says text (MCP 2025-11-25, client/sampling: CreateMessageResult).
+func completion(text string) string {
+	type content struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	result, err := json.Marshal(struct {
+		Role       string  `json:"role"`
+		Content    content `json:"content"`
+		Model      string  `json:"model"`
+		StopReason string  `json:"stopReason"`
+	}{"assistant", content{"text", text}, "mcphub-cli", "endTurn"})
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return string(result)
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+var (
+	approvalPrompt = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{}}}
+	samplingPrompt = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_Sampling{Sampling: &mcphubv1.Sampling{}}}
+	formPrompt     = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_ElicitationForm{ElicitationForm: &mcphubv1.ElicitationForm{}}}
+	urlPrompt      = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_ElicitationUrl{ElicitationUrl: &mcphubv1.ElicitationUrl{Url: "https://example.org/"}}}
+	unknownPrompt  = &mcphubv1.Prompt{PromptId: "p"}
+)
+
+// TestAnswers: what each flag says to each kind, and that nothing is accepted by default.
+func TestAnswers(t *testing.T) {
+	const open, ask = "open", "ask"
+	tests := []struct {
+		name     string
+		answers  answers
+		prompt   *mcphubv1.Prompt
+		terminal bool
+		want     string // accept CONTENT, decline, dismiss, open or ask
+	}{
+		{"approve allow", answers{approve: "allow"}, approvalPrompt, false, "accept "},
+		{"approve deny", answers{approve: "deny"}, approvalPrompt, true, "decline"},
+		{"approve hang", answers{approve: "hang"}, approvalPrompt, true, open},
+		{"approve by default on a terminal", answers{}, approvalPrompt, true, ask},
+		{"approve by default without one", answers{}, approvalPrompt, false, "decline"},
+		{"sample decline", answers{sample: "decline"}, samplingPrompt, false, "decline"},
+		{"sample hang", answers{sample: "hang"}, samplingPrompt, false, open},
+		{"sample text", answers{sample: `say "hi"`}, samplingPrompt, false,
+			`accept {"role":"assistant","content":{"type":"text","text":"say \"hi\""},"model":"mcphub-cli","stopReason":"endTurn"}`},
+		{"form accept", answers{elicit: "accept", content: `{"a":1}`}, formPrompt, false, `accept {"a":1}`},
+		{"form decline", answers{elicit: "decline"}, formPrompt, false, "decline"},
+		{"form dismiss", answers{elicit: "dismiss"}, formPrompt, false, "dismiss"},
+		{"form hang", answers{elicit: "hang"}, formPrompt, false, open},
+		{"url accept", answers{elicit: "accept", content: `{"a":1}`}, urlPrompt, false, "accept "},
+		{"url dismiss", answers{elicit: "dismiss"}, urlPrompt, false, "dismiss"},
+		{"a kind from the future", answers{approve: "allow", elicit: "accept", sample: "x"}, unknownPrompt, true, "dismiss"},
+	}
+	for _, test := range tests {
+		answer, _, asked := test.answers.answerTo(test.prompt, test.terminal)
+		got := open
+		switch {
+		case asked:
+			got = ask
+		case answer.GetAccept() != nil:
+			got = "accept " + answer.GetAccept().GetContentJson()
+		case answer.GetDecline() != nil:
+			got = "decline"
+		case answer.GetDismiss() != nil:
+			got = "dismiss"
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+		if answer != nil && answer.GetPromptId() != "p" {
+			t.Errorf("%s: answers the prompt %q", test.name, answer.GetPromptId())
+		}
+	}
+}
+
+// TestAcceptedContent: what is typed in the demo becomes what the kind needs.
+func TestAcceptedContent(t *testing.T) {
+	if got, err := acceptedContent(formPrompt, `{"name":"Ada"}`); err != nil || got != `{"name":"Ada"}` {
+		t.Errorf("form: %q, %v", got, err)
+	}
+	if got, err := acceptedContent(formPrompt, `Ada`); err == nil {
+		t.Errorf("a form with bare text gives %q", got)
+	}
+	got, err := acceptedContent(samplingPrompt, "bare text")
+	var result struct{ Content struct{ Text string } }
+	if err != nil || json.Unmarshal([]byte(got), &result) != nil || result.Content.Text != "bare text" {
+		t.Errorf("sampling: %q, %v", got, err)
+	}
+	if got, err := acceptedContent(approvalPrompt, "x"); err != nil || got != "" {
+		t.Errorf("approval: %q, %v", got, err)
+	}
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/mattn/go-shellwords"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"github.com/tailscale/hujson"
+)
+
+// stdioServer is the name of the server that --stdio describes.
+const stdioServer = "stdio"
+
+// sourceFlags say where the servers come from: config files, or one command.
+type sourceFlags struct {
+	configs []string
+	stdio   string
+	era     string
+}
+
+func (s *sourceFlags) register(set *flag.FlagSet) {
+	set.Func("config", "config `FILE`; repeatable, a later one wins", func(v string) error {
+		s.configs = append(s.configs, v)
+		return nil
+	})
+	set.StringVar(&s.stdio, "stdio", "", "run `'CMD ARGS'` as the one server, named stdio")
+	set.StringVar(&s.era, "era", "", "`auto|legacy|modern`: how to speak to the server")
+}
+
+// check finds what is wrong with the flags themselves.
+func (s *sourceFlags) check() error {
+	switch {
+	case len(s.configs) == 0 && s.stdio == "":
+		return errors.New("no server is known: name a config file with --config FILE, or a server's command with --stdio 'CMD ARGS'")
+	case len(s.configs) > 0 && s.stdio != "":
+		return errors.New("--config and --stdio exclude each other: --stdio is a config of its own")
+	}
+	switch s.era {
+	case "", "auto", "legacy", "modern":
+	default:
+		return fmt.Errorf("--era %q: it is auto, legacy or modern", s.era)
+	}
+	for _, file := range s.configs {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("--config %s: there is no such file", file)
+		}
+	}
+	return nil
+}
+
+// sources gives the config for the hub. era, when given, is set in the entry of server; "" sets it in none.
+func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
+	if s.stdio != "" {
+		text, err := stdioConfig(s.stdio, s.era)
+		if err != nil {
+			return nil, err
+		}
+		return []*mcphubv1.ConfigSource{{Path: "--stdio", Json: text}}, nil
+	}
+	sources := make([]*mcphubv1.ConfigSource, len(s.configs))
+	for i, file := range s.configs {
+		sources[i] = &mcphubv1.ConfigSource{Path: file}
+		if s.era != "" && server != "" {
+			sources[i].Json = withEra(file, server, s.era)
+		}
+	}
+	return sources, nil
+}
+
+// stdioConfig builds the config of one server from a command line. It is split into words as a shell does, but nothing in it is
+// expanded or run: what looks like an operator is refused rather than silently cut off.
+func stdioConfig(line, era string) (string, error) {
+	parser := shellwords.NewParser()
+	parser.ParseEnv, parser.ParseBacktick, parser.ParseComment = false, false, false
+	words, err := parser.Parse(line)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("--stdio %q: %v", line, err)
+	case parser.Position >= 0:
+		return "", fmt.Errorf("--stdio %q: no shell reads this, so ; & | < > must be quoted", line)
+	case len(words) == 0:
+		return "", errors.New("--stdio: the command is empty")
+	}
+	type entry struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args,omitempty"`
+		Era     string   `json:"era,omitempty"`
+	}
+	text, err := json.Marshal(map[string]map[string]entry{
+		"mcpServers": {stdioServer: {Command: words[0], Args: words[1:], Era: era}},
+	})
+	return string(text), err
+}
+
+// withEra gives the text of a config file with the era set in the entry of server, every other byte as it was, so that problems
+// keep their places. It gives "", which lets the hub read the file itself and say what is wrong, when there is no such entry.
+func withEra(file, server, era string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	value, err := hujson.Parse(text)
+	if err != nil {
+		return ""
+	}
+	quoted, err := json.Marshal(era)
+	if err != nil {
+		return ""
+	}
+	escaped := strings.NewReplacer("~", "~0", "/", "~1").Replace(server)
+	found := false
+	for _, section := range []string{"mcpServers", "servers"} {
+		entry := "/" + section + "/" + escaped
+		v := value.Find(entry)
+		if v == nil {
+			continue
+		}
+		if _, ok := v.Value.(*hujson.Object); !ok {
+			continue
+		}
+		pointer, err := json.Marshal(entry + "/era")
+		if err != nil {
+			return ""
+		}
+		if err := value.Patch(fmt.Appendf(nil, `[{"op":"add","path":%s,"value":%s}]`, pointer, quoted)); err != nil {
+			return ""
+		}
+		found = true
+	}
+	if !found {
+		return ""
+	}
+	return string(value.Pack())
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func parseSources(t *testing.T, args ...string) *sourceFlags {
+	t.Helper()
+	var s sourceFlags
+	set := flag.NewFlagSet("test", flag.ContinueOnError)
+	s.register(set)
+	if err := set.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return &s
+}
+
+func TestStdioBecomesConfig(t *testing.T) {
+	tests := []struct{ line, era, want, wrong string }{
+		{line: `srv`, want: `{"mcpServers":{"stdio":{"command":"srv"}}}`},
+		{line: `srv -a "two words" 'it''s' ""`, era: "legacy", want: `{"mcpServers":{"stdio":{"command":"srv","args":["-a","two words","its",""],"era":"legacy"}}}`},
+		{line: "srv $HOME `date` #x", want: "{\"mcpServers\":{\"stdio\":{\"command\":\"srv\",\"args\":[\"$HOME\",\"`date`\",\"#x\"]}}}"},
+		{line: `srv "a|b"`, want: `{"mcpServers":{"stdio":{"command":"srv","args":["a|b"]}}}`},
+		{line: `srv | cat`, wrong: "must be quoted"},
+		{line: `srv; rm x`, wrong: "must be quoted"},
+		{line: `srv "open`, wrong: "srv"},
+		{line: `  `, wrong: "empty"},
+	}
+	for _, test := range tests {
+		got, err := stdioConfig(test.line, test.era)
+		if test.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), test.wrong) {
+				t.Errorf("stdioConfig(%q) gives %q, error %v; want an error with %q", test.line, got, err, test.wrong)
+			}
+			continue
+		}
+		if err != nil || got != test.want {
+			t.Errorf("stdioConfig(%q) = %s, %v; want %s", test.line, got, err, test.want)
+		}
+	}
+}
+
+func TestSourceFlagsMistakes(t *testing.T) {
+	there := filepath.Join(t.TempDir(), "there.json")
+	if err := os.WriteFile(there, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		args  []string
+		wrong string // "": right
+	}{
+		{[]string{"--config", there, "--config", there}, ""},
+		{[]string{"--stdio", "srv", "--era", "modern"}, ""},
+		{nil, "--config"},
+		{[]string{"--config", there, "--stdio", "srv"}, "exclude each other"},
+		{[]string{"--config", there + "x"}, "no such file"},
+		{[]string{"--stdio", "srv", "--era", "stone"}, "auto, legacy or modern"},
+	}
+	for _, test := range tests {
+		err := parseSources(t, test.args...).check()
+		if test.wrong == "" && err != nil || test.wrong != "" && (err == nil || !strings.Contains(err.Error(), test.wrong)) {
+			t.Errorf("%q: error %v, want one with %q", test.args, err, test.wrong)
+		}
+	}
+}
+
+// TestEraGoesIntoTheEntry: only the entry of the server changes, and comments and lines of the file stay as they were.
+func TestEraGoesIntoTheEntry(t *testing.T) {
+	const text = `{
+  // two servers
+  "mcpServers": {
+    "a/b": { "command": "srv" },
+    "c": { "command": "srv", "era": "auto", }, // odd comma
+  },
+}
+`
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ server, want string }{
+		{"a/b", strings.Replace(text, `"srv" }`, `"srv","era":"legacy" }`, 1)},
+		{"c", strings.Replace(text, `"auto"`, `"legacy"`, 1)},
+		{"d", ""},
+	}
+	for _, test := range tests {
+		sources, err := parseSources(t, "--config", file, "--era", "legacy").sources(test.server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, sources[0].GetJson()); diff != "" {
+			t.Errorf("server %q (-want +got):\n%s", test.server, diff)
+		}
+		if sources[0].GetPath() != file {
+			t.Errorf("server %q: the source is named %q, not after its file", test.server, sources[0].GetPath())
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// stepTime bounds a step: longer than any step on a slow machine, so that a demo that hangs says where.
+const stepTime = 30 * time.Second
+
+// exitDemo is the status of a demo that did not show what it claims.
+const exitDemo = 1
+
+var errQuit = errors.New("quit")
+
+const demoIntroduction = `McpHub: one hub, one MCP server, two editor windows.
+
+Everything here is real: the hub is a process of its own behind its plugin door, the server another one behind its stdio.
+Each step checks what it says.`
+
+func runDemo(env environment, args []string) int {
+	if _, status, done := parse(env, newFlags("demo"), args, 0); done {
+		return status
+	}
+	d := &demo{stage: &stage{env: env, page: newPage(env.stdout), processes: map[int]string{}}}
+	if isTerminal(env.stdin) && isTerminal(env.stdout) {
+		d.lines = readLines(env.stdin)
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	began := time.Now()
+	d.page.line("%s", demoIntroduction)
+	err := d.play(ctx)
+	switch {
+	case err == nil:
+		d.page.line("\nAll %d steps did what they say, in %s.", d.number, shortDuration(time.Since(began)))
+		return exitOK
+	case errors.Is(err, errQuit):
+		return exitOK
+	case ctx.Err() != nil:
+		env.say("mcphub demo: %v", context.Cause(ctx))
+		return exitCancelled
+	}
+	env.say("mcphub demo: step %d failed: %s", d.number, escape(err.Error()))
+	return exitDemo
+}
+
+// demo is one run of the demo.
+type demo struct {
+	*stage
+	lines  <-chan string          // what the person types; nil when nobody is there
+	hand   atomic.Pointer[prompt] // shows events while the person drives; else nil
+	number int                    // of the present step
+}
+
+// play plays every step. Whatever happens, the hub is closed and nothing is left behind.
+func (d *demo) play(ctx context.Context) (err error) {
+	if d.dir, err = os.MkdirTemp("", "mcphub-demo-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(d.dir)
+	stageCtx, leave := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer func() {
+		// On the ordinary road all this is over by now, and checked: see end.
+		if d.client != nil {
+			closeHub(d.env, d.client, closeTime)
+		}
+		leave(errWindowClosed)
+		d.group.Wait()
+	}()
+
+	start := scene{"The hub starts", "An editor would do the same: spawn it, shake hands, open the window streams.", func(ctx context.Context, s *stage) error {
+		if err := d.open(ctx, stageCtx); err != nil {
+			return err
+		}
+		return sceneStart(ctx, s)
+	}}
+	for _, sc := range append([]scene{start}, scenes...) {
+		if err := d.step(ctx, sc); err != nil {
+			return err
+		}
+	}
+	if d.lines != nil {
+		if err := d.handOver(ctx); err != nil {
+			return err
+		}
+	}
+	return d.step(ctx, scene{"Everything ends", "Drain first, then the door closes. No process may be left.", sceneEnd})
+}
+
+// open spawns the hub and attaches both windows. The windows live as long as stageCtx.
+func (d *demo) open(ctx, stageCtx context.Context) error {
+	client, err := openHub(ctx, d.env)
+	if err != nil {
+		return err
+	}
+	d.client = client
+	// The person's own window shows what happens while it is driven by hand.
+	if d.left, err = d.attach(stageCtx, screenA, d.show); err != nil {
+		return err
+	}
+	d.right, err = d.attach(stageCtx, screenB, nil)
+	return err
+}
+
+// step plays one scene, after the person has asked for it.
+func (d *demo) step(ctx context.Context, sc scene) error {
+	if d.number > 0 {
+		if err := d.next(ctx); err != nil {
+			return err
+		}
+	}
+	d.number++
+	d.page.title(d.number, sc.title, sc.about)
+	ctx, done := context.WithTimeoutCause(ctx, stepTime, errStepTime)
+	defer done()
+	err := sc.play(ctx, d.stage)
+	if err != nil {
+		d.page.failed(err)
+	}
+	return err
+}
+
+// next waits for Enter. Without a person it goes on.
+func (d *demo) next(ctx context.Context) error {
+	if d.lines == nil {
+		return nil
+	}
+	d.page.print("\n    Enter for the next step, q to quit: ")
+	select {
+	case line, ok := <-d.lines:
+		if !ok || isQuit(line) {
+			return errQuit
+		}
+		return nil
+	case <-ctx.Done():
+		d.page.line("")
+		return context.Cause(ctx)
+	}
+}
+
+// sceneEnd closes the hub and checks that all is over.
+func sceneEnd(ctx context.Context, s *stage) error {
+	for _, name := range []string{demoServer, legacyServer} {
+		if _, err := s.server(ctx, name); err != nil { // remembers the processes that run now
+			return err
+		}
+	}
+	began := time.Now()
+	if err := s.client.Close(ctx); err != nil {
+		return fmt.Errorf("closing the hub: %w", err)
+	}
+	s.page.says(you, "close the editor")
+	s.page.says(hub, "drained and gone after %s", shortDuration(time.Since(began)))
+	if err := until(ctx, "the end of every process", func() (bool, error) {
+		for pid := range s.processes {
+			if processAlive(pid) {
+				return false, nil
+			}
+		}
+		return true, nil
+	}); err != nil {
+		return fmt.Errorf("%w; left are %v", err, s.survivors())
+	}
+	s.page.says(server, "%d processes were seen, none is left", len(s.processes))
+	if err := s.heardOnce(demoServer, "I changed my mind"); err != nil {
+		return err
+	}
+	requests, err := s.endedOnce()
+	if err != nil {
+		return err
+	}
+	s.page.ok("%d requests, each ended exactly once in each window", requests)
+	return nil
+}
+
+// survivors names the processes of the demo that still run.
+func (s *stage) survivors() (alive []string) {
+	for pid, what := range s.processes {
+		if processAlive(pid) {
+			alive = append(alive, fmt.Sprintf("%s (%d)", what, pid))
+		}
+	}
+	return alive
+}
+
+// endedOnce checks, over everything that both windows were told, that each request that started ended exactly once, and gives
+// the number of requests.
+func (s *stage) endedOnce() (requests int, err error) {
+	for _, scr := range []*screen{s.left, s.right} {
+		events, _, _ := scr.log.since(0)
+		ends := map[string]int{}
+		for _, e := range events {
+			if id := e.GetMcpRequestStarted().GetRequest().GetRequestId(); id != "" {
+				ends[id] += 0
+			}
+			if id := e.GetMcpRequestCancelled().GetRequestId() + e.GetMcpRequestFinished().GetRequestId(); id != "" {
+				ends[id]++
+			}
+		}
+		for id, n := range ends {
+			if n != 1 {
+				return 0, fmt.Errorf("the %s was told %d ends of the request %s", scr.title, n, id)
+			}
+		}
+		requests = len(ends)
+	}
+	return requests, nil
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestDemoPlays: without a terminal the whole script plays, each step says ok, and no process is left (see build).
+func TestDemoPlays(t *testing.T) {
+	r := build(t).run("demo")
+	if r.status != 0 {
+		t.Fatalf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	steps := len(scenes) + 2
+	if got := strings.Count(r.stdout, "\n    ok "); got != steps {
+		t.Errorf("%d steps say ok, want %d\n%s", got, steps, r.stdout)
+	}
+	titles := []string{"The hub starts"}
+	for _, s := range scenes {
+		titles = append(titles, s.title)
+	}
+	rest := r.stdout
+	for i, title := range append(titles, "Everything ends") {
+		_, after, ok := strings.Cut(rest, fmt.Sprintf("\n%2d  %s\n", i+1, title))
+		if !ok {
+			t.Errorf("step %d, %s, is missing or out of order\n%s", i+1, title, r.stdout)
+		}
+		rest = after
+	}
+	if strings.Contains(r.stdout, "\x1b") {
+		t.Error("colour without a terminal")
+	}
+}

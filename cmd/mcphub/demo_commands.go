@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// command carries out one typed line.
+func (d *demo) command(ctx context.Context, h *prompt, line string) error {
+	ctx, done := context.WithTimeoutCause(ctx, stepTime, errStepTime)
+	defer done()
+	name, rest := firstWord(line)
+	switch name {
+	case "":
+		return nil
+	case "help", "?":
+		d.page.line("%s", promptHelp)
+		return nil
+	case "call":
+		return d.commandCall(ctx, h, rest)
+	case "cancel":
+		id, reason := firstWord(rest)
+		if id == "" {
+			return errors.New("cancel what? cancel ID [REASON]; requests lists them")
+		}
+		d.left.window.cancelRequest("cancel", h.idOf(id), reason)
+		return nil
+	case "answer":
+		return d.commandAnswer(h, rest)
+	case "tools":
+		r, err := d.client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: demoServer})
+		if err != nil {
+			return asFailure(err)
+		}
+		for _, t := range r.GetTools() {
+			d.page.line("    %-22s %s", escape(t.GetName()), escape(cut(firstLine(t.GetDescription()), 90)))
+		}
+		return nil
+	case "servers":
+		r, err := d.client.Servers.ListServers(ctx, &mcphubv1.ListServersRequest{})
+		if err != nil {
+			return asFailure(err)
+		}
+		for _, s := range r.GetServers() {
+			d.seen(int(s.GetProcessId()), s.GetName())
+			d.page.line("    %-22s %s, process %d, MCP %s", escape(s.GetName()), word(s.GetState(), "SERVER_STATE_"),
+				s.GetProcessId(), escape(orDash(s.GetProtocolRevision())))
+		}
+		return nil
+	case "requests":
+		return d.commandRequests(ctx, h)
+	case "prompts":
+		lines := h.list()
+		if len(lines) == 0 {
+			lines = []string{"no question is open"}
+		}
+		d.page.line("    %s", strings.Join(lines, "\n    "))
+		return nil
+	}
+	return fmt.Errorf("%q is no command; help lists what there is", name)
+}
+
+// commandCall starts a call and leaves it to the events to tell what becomes of it; its result is printed when it comes.
+func (d *demo) commandCall(ctx context.Context, h *prompt, rest string) error {
+	tool, arguments := firstWord(rest)
+	serverName := demoServer
+	if tool == demoServer || tool == legacyServer {
+		serverName = tool
+		tool, arguments = firstWord(arguments)
+	}
+	if tool == "" {
+		return errors.New("call what? call TOOL [JSON]; tools lists them")
+	}
+	h.calls++
+	run := d.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{
+		RequestId: fmt.Sprintf("c%d", h.calls), Server: serverName, Tool: tool, ArgumentsJson: arguments,
+	})
+	d.group.Go(func() {
+		<-run.ended
+		switch r := run.response; {
+		case run.failure != nil && run.failure.Reason == "":
+			// The hub is gone, and with it the prompt.
+		case run.failure != nil:
+			h.tellCall(run, "%s %s: %s", run.failure.Code, run.failure.Reason, run.failure.Message)
+		case r.GetError() != nil:
+			h.tellCall(run, "error %d: %s", r.GetError().GetCode(), r.GetError().GetMessage())
+		default:
+			text, _ := resultText(r.GetResultJson())
+			h.tellCall(run, "result: %s", cut(text, 2000))
+		}
+	})
+	return nil
+}
+
+// tellCall tells what a call returned.
+func (h *prompt) tellCall(run *running, format string, args ...any) {
+	h.page.print("\r    " + run.request.GetRequestId() + ": " + escape(fmt.Sprintf(format, args...)) + "\n" + promptSign)
+}
+
+func (d *demo) commandRequests(ctx context.Context, h *prompt) error {
+	r, err := d.client.Hub.ListRequests(ctx, &mcphubv1.ListRequestsRequest{})
+	if err != nil {
+		return asFailure(err)
+	}
+	for _, q := range r.GetRequests() {
+		what := q.GetTool()
+		if what == "" {
+			what = q.GetMethod()
+		}
+		d.page.line("    %-6s %s on %s: %s", escape(h.name(q.GetRequestId())), escape(what), escape(q.GetServer()), word(q.GetState(), "REQUEST_STATE_"))
+	}
+	if len(r.GetRequests()) == 0 {
+		d.page.line("    no request is open")
+	}
+	return nil
+}
+
+// commandAnswer answers a question in the side bar. The hub's reply comes as an event when it refuses.
+func (d *demo) commandAnswer(h *prompt, rest string) error {
+	name, rest := firstWord(rest)
+	action, detail := firstWord(rest)
+	question, known := h.question(name)
+	id := question.GetPromptId()
+	if !known {
+		// Answering what is closed is worth trying: the hub says so.
+		if id = h.idOf(name); name == "" || id == name {
+			return errors.New("answer what? answer ID accept [JSON] | decline [REASON] | dismiss; prompts lists them")
+		}
+	}
+	switch action {
+	case "accept":
+		content, err := acceptedContent(question, detail)
+		if err != nil {
+			return err
+		}
+		d.left.window.answer("answer", accept(id, content))
+	case "decline":
+		d.left.window.answer("answer", decline(id, detail))
+	case "dismiss":
+		d.left.window.answer("answer", dismiss(id))
+	default:
+		return errors.New("how? accept [JSON], decline [REASON] or dismiss")
+	}
+	return nil
+}
+
+// acceptedContent gives the content of an accepted answer: a form needs its JSON object, a completion may be given as bare text.
+func acceptedContent(question *mcphubv1.Prompt, typed string) (string, error) {
+	switch question.GetQuestion().(type) {
+	case *mcphubv1.Prompt_ElicitationForm:
+		if typed == "" {
+			typed = "{}"
+		}
+		if !json.Valid([]byte(typed)) {
+			return "", errors.New(`a form takes a JSON object: answer q1 accept {"name":"Ada"}`)
+		}
+		return typed, nil
+	case *mcphubv1.Prompt_Sampling:
+		return completion(typed), nil
+	}
+	return "", nil
+}
+
+// firstWord splits a line at its first blank.
+func firstWord(line string) (first, rest string) {
+	first, rest, _ = strings.Cut(strings.TrimSpace(line), " ")
+	return first, strings.TrimSpace(rest)
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a program on a pseudo terminal, and what it has said there.
+type terminal struct {
+	t      *testing.T
+	master *os.File
+	cmd    *exec.Cmd
+	said   heard
+	read   chan struct{} // closed at the end of the output
+	from   int           // what was said before was awaited already
+}
+
+func (p *program) onTerminal(env []string, args ...string) *terminal {
+	p.t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: 100})
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer slave.Close()
+	term := &terminal{t: p.t, master: master, read: make(chan struct{}), cmd: exec.Command(p.path, args...)}
+	term.cmd.Env = append(os.Environ(), env...)
+	term.cmd.Stdin, term.cmd.Stdout, term.cmd.Stderr = slave, slave, slave
+	term.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := term.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	bound := time.AfterFunc(failureBound, func() { term.cmd.Process.Kill() })
+	go func() {
+		defer close(term.read)
+		io.Copy(&term.said, master) // ends with EIO once nobody has the terminal open
+	}()
+	p.t.Cleanup(func() {
+		bound.Stop()
+		master.Close()
+		<-term.read
+	})
+	return term
+}
+
+// expect waits until the program says each of these, in this order.
+func (term *terminal) expect(wants ...string) {
+	term.t.Helper()
+	bound := time.After(failureBound)
+	for _, want := range wants {
+		for {
+			text, changed := term.said.now()
+			if i := strings.Index(text[term.from:], want); i >= 0 {
+				term.from += i + len(want)
+				break
+			}
+			select {
+			case <-changed:
+				continue
+			case <-term.read:
+			case <-bound:
+			}
+			if text, _ = term.said.now(); !strings.Contains(text[term.from:], want) {
+				term.t.Fatalf("it does not say %q after:\n%s", want, text)
+			}
+		}
+	}
+}
+
+func (term *terminal) enter(line string) {
+	term.t.Helper()
+	if _, err := io.WriteString(term.master, line+"\n"); err != nil {
+		term.t.Fatal(err)
+	}
+}
+
+func (term *terminal) wait() int {
+	term.t.Helper()
+	if err := term.cmd.Wait(); term.cmd.ProcessState == nil {
+		term.t.Fatal(err)
+	}
+	return term.cmd.ProcessState.ExitCode()
+}
+
+// TestDemoByHand: on a terminal each step waits for Enter, and then the person calls, cancels and answers by hand.
+func TestDemoByHand(t *testing.T) {
+	term := build(t).onTerminal([]string{"TERM=xterm", "NO_COLOR="}, "demo")
+	for range len(scenes) + 1 {
+		term.expect("Enter for the next step")
+		term.enter("")
+	}
+	term.expect("\x1b[1m    Now the hub is yours.", promptSign)
+
+	term.enter("tools")
+	term.expect("ask_then_withdraw", promptSign)
+	term.enter(`call echo {"text":"by hand"}`)
+	term.expect("question q1: may echo run on demo?")
+	term.enter("prompts")
+	term.expect("question q1: may echo run on demo?")
+	term.enter("answer q1 accept")
+	term.expect("question q1 closed: answered", "c1: result: by hand")
+	term.enter("answer q1 accept")
+	term.expect("PROMPT_CLOSED")
+
+	term.enter(`call sleep {"seconds":60,"steps":600}`)
+	term.expect("c2: 1 of 600")
+	term.enter("requests")
+	term.expect("c2", "sleep on demo")
+	term.enter("cancel c2 not now")
+	term.expect("c2: CANCELLED")
+	term.enter("cancel c2")
+	term.expect("it had ended already")
+
+	term.enter("call demo-legacy ask_name")
+	term.expect("question q2: demo-legacy asks: What is your name?")
+	term.enter(`answer q2 accept {"name":7}`)
+	term.expect("INVALID_CONTENT")
+	term.enter(`answer q2 accept {"name":"Ada"}`)
+	term.expect("c3: result: Hello, Ada!")
+	term.enter("fly")
+	term.expect(`"fly" is no command`)
+
+	term.enter("quit")
+	term.expect("Enter for the next step")
+	term.enter("")
+	term.expect("Everything ends", "ok", "All 12 steps did what they say")
+	if status := term.wait(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+}
+
+// TestDemoQuit: q ends the demo at any step, well, with nothing left behind; Ctrl-C too.
+func TestDemoQuit(t *testing.T) {
+	term := build(t).onTerminal([]string{"TERM=xterm", "NO_COLOR=1"}, "demo")
+	term.expect("Enter for the next step")
+	term.enter("")
+	term.expect("Enter for the next step")
+	term.enter("q")
+	if status := term.wait(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+	if strings.Contains(term.said.String(), "\x1b") {
+		t.Error("colour although NO_COLOR is set")
+	}
+
+	term = build(t).onTerminal(nil, "demo")
+	term.expect("Enter for the next step")
+	term.master.WriteString("\x03")
+	if status := term.wait(); status != 3 {
+		t.Errorf("Ctrl-C: status %d\n%s", status, term.said.String())
+	}
+}
+
+// TestCallAsksOnTerminal: without --approve a person is asked; only a yes lets the tool run.
+func TestCallAsksOnTerminal(t *testing.T) {
+	for answer, want := range map[string]int{"y": 0, "n": 5, "": 5} {
+		p := build(t)
+		line, _ := p.demoServer()
+		term := p.onTerminal(nil, "call", "--stdio", line, "--tool", "echo", "--args", `{"text":"hi"}`)
+		term.expect("may echo run on stdio?", `{"text":"hi"}`, "[y/N] ")
+		term.enter(answer)
+		if status := term.wait(); status != want {
+			t.Errorf("answer %q: status %d, want %d\n%s", answer, status, want, term.said.String())
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+)
+
+// page is the demo's output: numbered steps, and under each who did what. Lines of several goroutines do not mix.
+type page struct {
+	colour bool
+	// mu guards w, line by line.
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// newPage writes to w, in colour when that is a terminal and nothing says otherwise (https://no-color.org).
+func newPage(w io.Writer) *page {
+	return &page{w: w, colour: isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+// Colours of the page.
+const (
+	bold  = "1"
+	dim   = "2"
+	red   = "31"
+	green = "32"
+)
+
+func (p *page) paint(colour, s string) string {
+	if !p.colour || s == "" {
+		return s
+	}
+	return "\x1b[" + colour + "m" + s + "\x1b[0m"
+}
+
+func (p *page) print(s string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	io.WriteString(p.w, s)
+}
+
+func (p *page) line(format string, args ...any) { p.print(fmt.Sprintf(format, args...) + "\n") }
+
+// title begins a step. about, which says what to look for, is wrapped by its author.
+func (p *page) title(number int, title, about string) {
+	p.line("\n%s", p.paint(bold, fmt.Sprintf("%2d  %s", number, title)))
+	for line := range strings.Lines(about) {
+		p.line("    %s", p.paint(dim, strings.TrimRight(line, "\n")))
+	}
+}
+
+// The actors of the demo.
+const (
+	you     = "you"
+	hub     = "hub"
+	server  = "server"
+	screenA = "side bar"
+	screenB = "panel"
+)
+
+// says writes what one actor did. Text of servers is escaped here.
+func (p *page) says(actor, format string, args ...any) {
+	p.line("    %s %s", p.paint(dim, fmt.Sprintf("%-8s", actor)), escape(fmt.Sprintf(format, args...)))
+}
+
+func (p *page) ok(format string, args ...any) {
+	p.line("    %s %s", p.paint(green, fmt.Sprintf("%-8s", "ok")), fmt.Sprintf(format, args...))
+}
+
+func (p *page) failed(err error) {
+	p.line("    %s %s", p.paint(red, fmt.Sprintf("%-8s", "FAILED")), escape(err.Error()))
+}

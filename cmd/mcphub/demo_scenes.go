@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
+)
+
+// scene is one step of the demo. play does it and fails when anything that it shows is not so.
+type scene struct {
+	title, about string
+	play         func(ctx context.Context, s *stage) error
+}
+
+// scenes are the steps between the start of the hub and its end, in order.
+var scenes = []scene{
+	{"What the servers offer", "The same demo server twice: as it negotiates, and held to the older protocol.", sceneServers},
+	{"A tool call, with your approval", "The config says ask for echo, so a card opens in both windows.", sceneApprove},
+	{"A call that you do not allow", "Nothing is sent to the server.", sceneDeny},
+	{"You change your mind", "A call that would take a minute. The server is to hear why it ends.", sceneCancel},
+	{"The server changes its mind", "It asks you something and then withdraws the question. The card must go, in every window.", sceneWithdraw},
+	{"Two windows, one answer", "The first answer takes the question; a late one changes nothing.", sceneTwoWindows},
+	{"The server borrows your model", "Sampling: the hub relays, you stay in between.", sceneSampling},
+	{"A server that does not listen", "It works on and answers late. You do not wait for it, and nobody is harmed.", sceneStubborn},
+	{"Cancels that hit nothing, and clocks", "What is unknown or over is an outcome, not an error.", sceneNothing},
+	{"The server crashes in the middle", "The call fails with a clear error; the next one gets a new process.", sceneCrash},
+}
+
+func sceneStart(ctx context.Context, s *stage) error {
+	var from peer.Peer
+	info, err := s.client.Hub.GetInfo(ctx, &mcphubv1.GetInfoRequest{}, grpc.Peer(&from))
+	if err != nil {
+		return asFailure(err)
+	}
+	if int(info.GetProcessId()) != s.client.PID() {
+		return fmt.Errorf("process %d was spawned, but process %d answers", s.client.PID(), info.GetProcessId())
+	}
+	s.seen(s.client.PID(), "mcphub")
+	s.page.says(hub, "mcphub %s runs as a plugin of its own, process %d", info.GetVersion(), info.GetProcessId())
+	secured, ok := from.AuthInfo.(credentials.TLSInfo)
+	if !ok || len(secured.State.PeerCertificates) == 0 {
+		return errors.New("the connection to the hub is not secured by TLS")
+	}
+	s.page.says(hub, "gRPC over a private %s socket, mutual TLS with keys made for this run", from.Addr.Network())
+	s.page.says(hub, "speaks MCP %s", strings.Join(info.GetProtocolRevisions(), ", "))
+
+	config, err := s.demoConfig()
+	if err != nil {
+		return err
+	}
+	loaded, err := s.client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{
+		Sources: []*mcphubv1.ConfigSource{{Path: "the demo's config", Json: config}},
+	})
+	if err != nil {
+		return asFailure(err)
+	}
+	for _, p := range loaded.GetProblems() {
+		return errors.New(problemLine(p))
+	}
+	s.page.says(you, "an editor with two windows: the %s and the %s", s.left.title, s.right.title)
+	s.page.ok("the hub is up")
+	return nil
+}
+
+func sceneServers(ctx context.Context, s *stage) error {
+	for _, name := range []string{demoServer, legacyServer} {
+		r, err := s.client.Servers.StartServer(ctx, &mcphubv1.StartServerRequest{Server: name})
+		if err != nil {
+			return asFailure(err)
+		}
+		srv := r.GetServer()
+		s.seen(int(srv.GetProcessId()), name)
+		s.page.says(server, "%s: %s, process %d, MCP %s (%s)", name, srv.GetTitle(), srv.GetProcessId(), srv.GetProtocolRevision(), word(srv.GetEra(), "ERA_"))
+		if name == legacyServer && srv.GetEra() != mcphubv1.Era_ERA_LEGACY {
+			return fmt.Errorf("%s was to speak the legacy era and speaks %v", name, srv.GetEra())
+		}
+	}
+	r, err := s.client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: demoServer})
+	if err != nil {
+		return asFailure(err)
+	}
+	var names []string
+	asked := 0
+	for _, t := range r.GetTools() {
+		names = append(names, t.GetName())
+		if t.GetPolicy() == mcphubv1.ApprovalPolicy_APPROVAL_POLICY_ASK {
+			asked++
+		}
+	}
+	listed := strings.Join(names, " ")
+	for _, want := range []string{"echo", "sleep", "ask_name", "summarize", "ask_then_withdraw", "stubborn", "crash"} {
+		if !strings.Contains(" "+listed+" ", " "+want+" ") {
+			return fmt.Errorf("the tool %s is not in the list: %s", want, listed)
+		}
+	}
+	for _, line := range wrap(listed, 90) {
+		s.page.says(server, "%s", line)
+	}
+	s.page.ok("%d tools, %d of them run only when you allow it", len(names), asked)
+	return nil
+}
+
+func sceneApprove(ctx context.Context, s *stage) error {
+	left, right := s.marks()
+	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer, Tool: "echo", ArgumentsJson: `{"text":"Hello, hub!"}`})
+	s.firstCall = run.request.GetRequestId()
+	s.page.says(you, `call echo {"text":"Hello, hub!"}`)
+	card, err := s.card(ctx, left, right, demoServer)
+	if err != nil {
+		return err
+	}
+	approval := card.GetToolApproval()
+	if approval.GetTool() != "echo" || approval.GetArgumentsJson() != run.request.GetArgumentsJson() {
+		return fmt.Errorf("the card shows another call than the one that was made: %s %s", approval.GetTool(), approval.GetArgumentsJson())
+	}
+	s.page.says(hub, "both windows: may %s run on %s with %s?", approval.GetTool(), card.GetServer(), approval.GetArgumentsJson())
+	if err := s.left.answer(ctx, accept(card.GetPromptId(), "")); err != nil {
+		return err
+	}
+	s.page.says(you, "Allow once, in the %s", s.left.title)
+	if _, err := s.closed(ctx, left, right, card.GetPromptId()); err != nil {
+		return err
+	}
+	text, err := run.text(ctx)
+	if err != nil {
+		return err
+	}
+	if text != "Hello, hub!" {
+		return fmt.Errorf("echo answered %q", text)
+	}
+	s.page.says(server, "%s", text)
+	s.page.ok("the card is gone from both windows; the server had the call for %s", short(run.response.GetTimings().GetActive()))
+	return nil
+}
+
+func sceneDeny(ctx context.Context, s *stage) error {
+	left, right := s.marks()
+	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer, Tool: "crash", ArgumentsJson: `{"code":3}`})
+	s.page.says(you, `call crash {"code":3}`)
+	card, err := s.card(ctx, left, right, demoServer)
+	if err != nil {
+		return err
+	}
+	hint := ""
+	if card.GetToolApproval().GetDestructiveHint() {
+		hint = " It may destroy things, says the server."
+	}
+	s.page.says(hub, "both windows: may crash run on %s?%s", card.GetServer(), hint)
+	if err := s.right.answer(ctx, decline(card.GetPromptId(), "not today")); err != nil {
+		return err
+	}
+	s.page.says(you, "Deny, in the %s: not today", s.right.title)
+	end, err := s.closed(ctx, left, right, card.GetPromptId())
+	if err != nil {
+		return err
+	}
+	if end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_DECLINED {
+		return fmt.Errorf("the card closed with %v, not as declined", end.GetCause())
+	}
+	f, err := run.fails(ctx, "PERMISSION_DENIED", "DENIED_BY_USER")
+	if err != nil {
+		return err
+	}
+	s.page.says(hub, "%s %s: %s", f.Code, f.Reason, f.Message)
+	s.page.ok("the server never heard of it")
+	return nil
+}
+
+func sceneCancel(ctx context.Context, s *stage) error {
+	const reason = "I changed my mind"
+	left, right := s.marks()
+	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer, Tool: "sleep", ArgumentsJson: `{"seconds":60,"steps":600}`})
+	id := run.request.GetRequestId()
+	s.page.says(you, `call sleep {"seconds":60,"steps":600}`)
+	p, err := s.left.progress(ctx, left, id)
+	if err != nil {
+		return err
+	}
+	s.page.says(server, "progress %s", progressText(p))
+	s.page.says(you, "Cancel, in the %s: %s", s.left.title, reason)
+	pressed := time.Now()
+	outcome, err := s.left.cancel(ctx, id, reason)
+	if err != nil {
+		return err
+	}
+	if outcome != mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING {
+		return fmt.Errorf("the outcome of the cancel was %v", outcome)
+	}
+	f, err := run.fails(ctx, "CANCELLED", "CANCELLED")
+	if err != nil {
+		return err
+	}
+	if f.meta["origin"] != "user" || f.meta["cancel_reason"] != reason {
+		return fmt.Errorf("the caller was told origin %q, reason %q", f.meta["origin"], f.meta["cancel_reason"])
+	}
+	s.page.says(hub, "the call is free again %s after the click", shortDuration(run.endTime.Sub(pressed)))
+	for _, at := range []struct {
+		scr  *screen
+		mark int
+	}{{s.left, left}, {s.right, right}} {
+		e, err := at.scr.cancelled(ctx, at.mark, func(c *mcphubv1.McpRequestCancelled) bool { return c.GetRequestId() == id })
+		if err != nil {
+			return err
+		}
+		if e.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_USER || !e.GetServerNotified() {
+			return fmt.Errorf("the %s was told origin %v, server notified %v", at.scr.title, e.GetCancellation().GetOrigin(), e.GetServerNotified())
+		}
+	}
+	s.page.says(hub, "mcpRequestCancelled in both windows, by user: %s", reason)
+	if err := until(ctx, "the server's note of the cancel", func() (bool, error) {
+		reasons, err := s.heard(demoServer)
+		return len(reasons) > 0, err
+	}); err != nil {
+		return err
+	}
+	if err := s.heardOnce(demoServer, reason); err != nil {
+		return err
+	}
+	s.page.says(server, "heard one notifications/cancelled: %s", reason)
+	s.page.ok("the server knows why, and no result is shown")
+	return nil
+}

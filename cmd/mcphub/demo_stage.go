@@ -1,0 +1,326 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// The demo's servers: one program under two names, because only servers of the legacy era can withdraw a question.
+const (
+	demoServer   = "demo"
+	legacyServer = "demo-legacy"
+)
+
+// stage is what the demo plays on: one hub, its servers, two windows.
+type stage struct {
+	env    environment
+	page   *page
+	client *hubClient
+	left   *screen // the side bar
+	right  *screen // the panel
+	dir    string  // holds the servers' records; removed at the end
+	group  sync.WaitGroup
+
+	began     int    // requests of the script so far
+	firstCall string // id of a call that has ended, for later
+	processes map[int]string
+}
+
+// screen is one window of the editor that the demo plays.
+type screen struct {
+	title  string
+	window *window
+	log    eventLog
+	asked  int // messages that want a reply, so far
+}
+
+// demoConfig gives the config of the demo's servers, as a user would write it.
+func (s *stage) demoConfig() (string, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	type entry struct {
+		Command   string            `json:"command"`
+		Args      []string          `json:"args"`
+		Era       string            `json:"era,omitempty"`
+		Approvals map[string]string `json:"approvals"`
+	}
+	approvals := map[string]string{"*": "allow", "echo": "ask", "crash": "ask"}
+	servers := map[string]entry{
+		demoServer:   {executable, []string{"demo-server", "--record", s.record(demoServer)}, "", approvals},
+		legacyServer: {executable, []string{"demo-server", "--record", s.record(legacyServer)}, "legacy", approvals},
+	}
+	text, err := json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")
+	return string(text), err
+}
+
+func (s *stage) record(name string) string { return filepath.Join(s.dir, name+".jsonl") }
+
+// attach opens one of the two windows.
+func (s *stage) attach(ctx context.Context, title string, also func(*mcphubv1.AttachResponse)) (*screen, error) {
+	w, err := attach(ctx, s.client, &mcphubv1.Hello{Title: title, PromptKinds: allKinds, SamplingTools: true})
+	if err != nil {
+		return nil, err
+	}
+	scr := &screen{title: title, window: w}
+	s.group.Go(func() { scr.log.follow(w, also) })
+	return scr, nil
+}
+
+// marks gives the place in each window from which on a step looks for events.
+func (s *stage) marks() (left, right int) { return s.left.log.mark(), s.right.log.mark() }
+
+// running is a call that was made.
+type running struct {
+	request  *mcphubv1.CallToolRequest
+	ended    chan struct{}
+	response *mcphubv1.CallToolResponse
+	failure  *failure
+	endTime  time.Time
+}
+
+// call makes a call in the background. ctx is the host's: it outlives the step.
+func (s *stage) call(ctx context.Context, r *mcphubv1.CallToolRequest) *running {
+	if r.RequestId == "" {
+		s.began++
+		r.RequestId = fmt.Sprintf("step-%d", s.began)
+	}
+	run := &running{request: r, ended: make(chan struct{})}
+	s.group.Go(func() {
+		defer close(run.ended)
+		response, err := s.client.Hub.CallTool(ctx, r)
+		run.endTime = time.Now()
+		if err != nil {
+			run.failure = asFailure(err)
+			return
+		}
+		run.response = response
+	})
+	return run
+}
+
+func (r *running) wait(ctx context.Context) error {
+	select {
+	case <-r.ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("the call of %s did not end: %w", r.request.GetTool(), context.Cause(ctx))
+	}
+}
+
+// text waits for a result and gives its text.
+func (r *running) text(ctx context.Context) (string, error) {
+	if err := r.wait(ctx); err != nil {
+		return "", err
+	}
+	switch {
+	case r.failure != nil:
+		return "", fmt.Errorf("the call of %s failed: %s", r.request.GetTool(), r.failure.Message)
+	case r.response.GetError() != nil:
+		return "", fmt.Errorf("the call of %s got error %d: %s", r.request.GetTool(), r.response.GetError().GetCode(), r.response.GetError().GetMessage())
+	}
+	text, _ := resultText(r.response.GetResultJson())
+	if r.response.GetIsError() {
+		return "", fmt.Errorf("the tool %s says that it failed: %s", r.request.GetTool(), text)
+	}
+	return text, nil
+}
+
+// fails waits for a failure with this code and reason.
+func (r *running) fails(ctx context.Context, code, reason string) (*failure, error) {
+	if err := r.wait(ctx); err != nil {
+		return nil, err
+	}
+	if r.failure == nil {
+		return nil, fmt.Errorf("the call of %s ended with a result, not with %s %s", r.request.GetTool(), code, reason)
+	}
+	if r.failure.Code != code || r.failure.Reason != reason {
+		return nil, fmt.Errorf("the call of %s ended with %s %s (%s), not with %s %s",
+			r.request.GetTool(), r.failure.Code, r.failure.Reason, r.failure.Message, code, reason)
+	}
+	return r.failure, nil
+}
+
+// say posts a message and waits for the hub's reply to it.
+func (scr *screen) say(ctx context.Context, m *mcphubv1.AttachRequest) (*mcphubv1.Reply, error) {
+	scr.asked++
+	m.MessageId = fmt.Sprintf("%s-%d", strings.ReplaceAll(scr.title, " ", "-"), scr.asked)
+	mark := scr.log.mark()
+	scr.window.post(m)
+	return waitFor(ctx, &scr.log, mark, "the hub's reply", func(e *mcphubv1.AttachResponse) (*mcphubv1.Reply, bool) {
+		return e.GetReply(), e.GetReply().GetMessageId() == m.MessageId
+	})
+}
+
+// answer answers a prompt, and fails when the hub does not take it.
+func (scr *screen) answer(ctx context.Context, a *mcphubv1.PromptAnswer) error {
+	reply, err := scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
+	if err != nil {
+		return err
+	}
+	if reply.GetError() != nil {
+		return fmt.Errorf("the answer was refused: %s", reply.GetError().GetMessage())
+	}
+	return nil
+}
+
+// cancel presses Cancel and gives the outcome.
+func (scr *screen) cancel(ctx context.Context, requestID, reason string) (mcphubv1.CancelOutcome, error) {
+	reply, err := scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
+		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: requestID, Reason: reason},
+	}})
+	if err == nil && reply.GetError() != nil {
+		err = fmt.Errorf("the cancel was refused: %s", reply.GetError().GetMessage())
+	}
+	return reply.GetCancelOutcome(), err
+}
+
+// card waits until a prompt of a server stands in both windows.
+func (s *stage) card(ctx context.Context, left, right int, serverName string) (*mcphubv1.Prompt, error) {
+	pick := func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
+		p := e.GetPromptOpened().GetPrompt()
+		return p, p.GetServer() == serverName
+	}
+	a, err := waitFor(ctx, &s.left.log, left, "the question in the side bar", pick)
+	if err != nil {
+		return nil, err
+	}
+	b, err := waitFor(ctx, &s.right.log, right, "the question in the panel", pick)
+	if err != nil {
+		return nil, err
+	}
+	if a.GetPromptId() != b.GetPromptId() {
+		return nil, fmt.Errorf("the windows show two questions, %s and %s, for one", a.GetPromptId(), b.GetPromptId())
+	}
+	return a, nil
+}
+
+// closed waits until a prompt is gone from both windows, and gives why, which must be the same in both.
+func (s *stage) closed(ctx context.Context, left, right int, promptID string) (*mcphubv1.PromptClosed, error) {
+	pick := func(e *mcphubv1.AttachResponse) (*mcphubv1.PromptClosed, bool) {
+		return e.GetPromptClosed(), e.GetPromptClosed().GetPromptId() == promptID
+	}
+	a, err := waitFor(ctx, &s.left.log, left, "the end of the question in the side bar", pick)
+	if err != nil {
+		return nil, err
+	}
+	b, err := waitFor(ctx, &s.right.log, right, "the end of the question in the panel", pick)
+	if err != nil {
+		return nil, err
+	}
+	if a.GetCause() != b.GetCause() {
+		return nil, fmt.Errorf("the side bar says %v and the panel %v for the end of one question", a.GetCause(), b.GetCause())
+	}
+	return a, nil
+}
+
+// cancelled waits for the mcpRequestCancelled of a request in one window.
+func (scr *screen) cancelled(ctx context.Context, mark int, pick func(*mcphubv1.McpRequestCancelled) bool) (*mcphubv1.McpRequestCancelled, error) {
+	return waitFor(ctx, &scr.log, mark, "mcpRequestCancelled in the "+scr.title, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestCancelled, bool) {
+		c := e.GetMcpRequestCancelled()
+		return c, c != nil && pick(c)
+	})
+}
+
+// progress waits for the first progress of a request.
+func (scr *screen) progress(ctx context.Context, mark int, requestID string) (*mcphubv1.Progress, error) {
+	return waitFor(ctx, &scr.log, mark, "progress", func(e *mcphubv1.AttachResponse) (*mcphubv1.Progress, bool) {
+		p := e.GetMcpRequestProgressed()
+		return p.GetProgress(), p.GetRequestId() == requestID && p.GetProgress() != nil
+	})
+}
+
+// atWork waits until a request is being worked on by its server.
+func (scr *screen) atWork(ctx context.Context, mark int, requestID string) error {
+	_, err := waitFor(ctx, &scr.log, mark, "the start of the work", func(e *mcphubv1.AttachResponse) (bool, bool) {
+		p := e.GetMcpRequestProgressed()
+		s := e.GetMcpRequestStarted().GetRequest()
+		const running = mcphubv1.RequestState_REQUEST_STATE_RUNNING
+		return true, p.GetRequestId() == requestID && p.GetState() == running || s.GetRequestId() == requestID && s.GetState() == running
+	})
+	return err
+}
+
+// server gives a server as it is now, and remembers its process.
+func (s *stage) server(ctx context.Context, name string) (*mcphubv1.Server, error) {
+	r, err := s.client.Servers.ListServers(ctx, &mcphubv1.ListServersRequest{})
+	if err != nil {
+		return nil, asFailure(err)
+	}
+	for _, srv := range r.GetServers() {
+		if srv.GetName() == name {
+			s.seen(int(srv.GetProcessId()), name)
+			return srv, nil
+		}
+	}
+	return nil, fmt.Errorf("the hub does not list the server %s", name)
+}
+
+func (s *stage) seen(pid int, what string) {
+	if pid != 0 {
+		s.processes[pid] = what
+	}
+}
+
+// heard gives the reasons of the cancels that a server heard, as it wrote them down itself.
+func (s *stage) heard(name string) (reasons []string, err error) {
+	f, err := os.Open(s.record(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var e struct{ Event, Reason string }
+		if json.Unmarshal(lines.Bytes(), &e) == nil && e.Event == "cancel_received" {
+			reasons = append(reasons, e.Reason)
+		}
+	}
+	return reasons, lines.Err()
+}
+
+// heardOnce fails unless a server heard a reason exactly once.
+func (s *stage) heardOnce(name, reason string) error {
+	reasons, err := s.heard(name)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, r := range reasons {
+		if r == reason {
+			n++
+		}
+	}
+	if n != 1 {
+		return fmt.Errorf("the server heard the reason %q %d times, not once; it heard %q", reason, n, reasons)
+	}
+	return nil
+}
+
+// until asks again and again whether something that no event tells has come true.
+func until(ctx context.Context, what string, f func() (bool, error)) error {
+	for {
+		ok, err := f()
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("%s did not come true: %w", what, context.Cause(ctx))
+		}
+	}
+}
+
+var errStepTime = errors.New("the step took too long")

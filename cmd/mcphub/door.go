@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+	"github.com/mcphub-go/mcphub/plugin/host"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// hubClient is an open door.
+type hubClient = host.Client
+
+// closeTime bounds the end of a hub: draining it, with the graces of its servers, and then whatever force it takes.
+const closeTime = 15 * time.Second
+
+// hurriedCloseTime bounds it when the user has asked twice to leave.
+const hurriedCloseTime = 3 * time.Second
+
+// openHub spawns this executable as the plugin and opens its door.
+func openHub(ctx context.Context, env environment) (*hubClient, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, failuref("UNAVAILABLE", "cannot find the own executable: %v", err)
+	}
+	options := host.Options{Command: executable}
+	if _, chosen := os.LookupEnv(handshake.EnvStateDir); !chosen {
+		// What a command line says is all that holds for it: approvals that were remembered in an editor do not.
+		options.Env = append(options.Env, handshake.EnvStateDir+"=")
+	}
+	if os.Getenv(handshake.EnvLog) != "" {
+		// Who asks for logs wants to see them; else the hub's log would stand between the lines of a person's output.
+		options.Logger = slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		options.Stderr = env.stderr
+	}
+	client, err := host.Open(ctx, options)
+	if err != nil {
+		return nil, asFailure(err)
+	}
+	return client, nil
+}
+
+// closeHub drains the hub and ends it, within limit. It says so when force was needed.
+func closeHub(env environment, client *hubClient, limit time.Duration) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("the hub took too long to end"))
+	defer cancel()
+	if err := client.Close(ctx); err != nil {
+		env.say("mcphub: closing the hub: %v", err)
+	}
+}
+
+// loadConfig gives the hub its config and reports what is wrong with it.
+func loadConfig(ctx context.Context, env environment, client *hubClient, sources []*mcphubv1.ConfigSource) error {
+	r, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources})
+	if err != nil {
+		return asFailure(err)
+	}
+	for _, p := range r.GetProblems() {
+		env.say("%s", problemLine(p))
+	}
+	return nil
+}
+
+// problemLine shows a config problem as compilers show theirs, so that editors can jump to it.
+func problemLine(p *mcphubv1.ConfigProblem) string {
+	s := orDash(p.GetFile())
+	if p.GetLine() > 0 {
+		s += fmt.Sprintf(":%d", p.GetLine())
+		if p.GetColumn() > 0 {
+			s += fmt.Sprintf(":%d", p.GetColumn())
+		}
+	}
+	kind := "warning"
+	if p.GetFatal() {
+		kind = "error"
+	}
+	s += ": " + kind
+	if p.GetServer() != "" {
+		s += fmt.Sprintf(": server %q", p.GetServer())
+	}
+	if p.GetKey() != "" {
+		s += fmt.Sprintf(": key %q", p.GetKey())
+	}
+	return escape(s + ": " + p.GetMessage())
+}

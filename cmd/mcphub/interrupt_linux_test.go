@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"syscall"
+	"testing"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"google.golang.org/protobuf/encoding/protojson"
+)
+
+// sleeping starts a call that sleeps for a minute and gives it once its first progress was shown.
+func sleeping(t *testing.T, p *program) (r *started, lines *bufio.Reader, before string, record string) {
+	t.Helper()
+	line, record := p.demoServer()
+	r = p.start("call", "--json", "--stdio", line, "--tool", "sleep", "--args", `{"seconds":60,"steps":600}`, "--approve", "allow")
+	lines = bufio.NewReader(r.stdout)
+	for {
+		text, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v\n%s", err, r.stderr.String())
+		}
+		before += text
+		var e mcphubv1.AttachResponse
+		if err := protojson.Unmarshal([]byte(text), &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.GetMcpRequestProgressed().GetProgress() != nil {
+			return r, lines, before, record
+		}
+	}
+}
+
+// TestInterruptCancels: one Ctrl-C is a cancel like any other; the server hears of it, and the end is waited for.
+func TestInterruptCancels(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			r, lines, before, record := sleeping(t, build(t))
+			if err := r.cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			rest, err := io.ReadAll(lines)
+			if err != nil {
+				t.Fatal(err)
+			}
+			status := r.wait()
+			c := readConversation(t, before+string(rest))
+			if status != 3 || c.failure == nil || c.failure.Code != "CANCELLED" {
+				t.Errorf("status %d, ended with %+v", status, c.failure)
+			}
+			heardCancel(t, record, "interrupted")
+		})
+	}
+}
+
+// TestSecondInterruptLeaves: a hub that does not move cannot hold the user, and is ended all the same.
+func TestSecondInterruptLeaves(t *testing.T) {
+	p := build(t)
+	r, lines, _, _ := sleeping(t, p)
+	hub := childOf(t, p, r.cmd.Process.Pid)
+	if err := syscall.Kill(hub, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"interrupt again", "left without waiting"} {
+		if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		r.stderr.await(t, want) // or the two signals might melt into one
+	}
+	if _, err := io.ReadAll(lines); err != nil {
+		t.Fatal(err)
+	}
+	if status := r.wait(); status != 3 {
+		t.Errorf("status %d", status)
+	}
+}
+
+// TestOutputClosed: a reader that goes away stops the call, not the care for its processes.
+func TestOutputClosed(t *testing.T) {
+	r, _, _, record := sleeping(t, build(t))
+	r.stdout.Close()
+	if status := r.wait(); status != 3 {
+		t.Errorf("status %d\n%s", status, r.stderr.String())
+	}
+	heardCancel(t, record, "nobody reads the output any more")
+}

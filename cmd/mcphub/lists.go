@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+)
+
+// listOptions are the flags of servers and tools.
+type listOptions struct {
+	sourceFlags
+	json  bool
+	start bool
+}
+
+func (o *listOptions) flags(name string) *flag.FlagSet {
+	set := newFlags(name)
+	o.register(set)
+	set.BoolVar(&o.json, "json", false, "print the hub's answer as one line of proto3 JSON")
+	if name == "servers" {
+		set.BoolVar(&o.start, "start", false, "start each server first")
+	}
+	return set
+}
+
+// lister asks an open hub for something and prints it.
+type lister func(ctx context.Context, client *hubClient) int
+
+// withHub opens a hub over the config of o, lets list work, and closes it.
+func (o *listOptions) withHub(env environment, name, server string, list lister) int {
+	if err := o.check(); err != nil {
+		return usageError(env, name, err)
+	}
+	if o.era != "" && o.stdio == "" && server == "" {
+		return usageError(env, name, errors.New("--era is for one server: name it, or set the key era in its config entry"))
+	}
+	sources, err := o.sources(server)
+	if err != nil {
+		return usageError(env, name, err)
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	client, err := openHub(ctx, env)
+	if err != nil {
+		return o.fail(env, name, ctx, err)
+	}
+	defer closeHub(env, client, closeTime)
+	if err := loadConfig(ctx, env, client, sources); err != nil {
+		return o.fail(env, name, ctx, err)
+	}
+	return list(ctx, client)
+}
+
+// fail reports an error of the hub in the form that was asked for, and gives the exit status.
+func (o *listOptions) fail(env environment, name string, ctx context.Context, err error) int {
+	f := asFailure(err)
+	if ctx.Err() != nil {
+		f = &failure{Code: "CANCELLED", Message: context.Cause(ctx).Error()}
+	}
+	if o.json {
+		printErrorLine(env.stdout, f)
+	} else {
+		env.say("mcphub %s: %s", name, escape(f.Message))
+	}
+	return exitOf(f)
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+func TestTable(t *testing.T) {
+	var out bytes.Buffer
+	writeTable(&out, 40, []string{"NAME", "STATE", "ABOUT"}, [][]string{
+		{"a", "ready", "short"},
+		{"löngér", "-", strings.Repeat("long ", 20)},
+		{"evil\x1b[2J", "x", "two\nlines"},
+	})
+	want := `NAME         STATE  ABOUT
+a            ready  short
+löngér       -      long long long long…
+evil\x1b[2J  x      two\nlines
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestEscape: nothing that a server says can move the cursor, ring the bell or turn the text round.
+func TestEscape(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"plain Zürich 日本", "plain Zürich 日本"},
+		{"a\x1b[31mb\x07\r\n", `a\x1b[31mb\a\r\n`},
+		{"a\u202eb\u009bc", `a\u202eb\u009bc`},
+		{"bad\xff", "bad\uFFFD"},
+	}
+	for _, test := range tests {
+		if got := escape(test.in); got != test.want {
+			t.Errorf("escape(%q) = %q, want %q", test.in, got, test.want)
+		}
+	}
+	if got := escapeBut("a\tb\n\x1b", "\n\t"); got != "a\tb\n"+`\x1b` {
+		t.Errorf("escapeBut keeps %q", got)
+	}
+}
+
+// TestJSONLine: one line, no blanks that vary, no HTML escapes, and JSON text of a server as it came.
+func TestJSONLine(t *testing.T) {
+	got := string(jsonLine(&mcphubv1.AttachResponse{Sequence: 7, Event: &mcphubv1.AttachResponse_McpRequestCancelled{
+		McpRequestCancelled: &mcphubv1.McpRequestCancelled{RequestId: "r<1>", WireIdJson: ` "a b" `},
+	}}))
+	want := `{"sequence":"7","mcpRequestCancelled":{"requestId":"r<1>","wireIdJson":" \"a b\" "}}`
+	if got != want {
+		t.Errorf("line %s, want %s", got, want)
+	}
+	var out bytes.Buffer
+	if err := printErrorLine(&out, &failure{Code: "NOT_FOUND", Reason: "SERVER_NOT_FOUND", Message: "no <x>"}); err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"error":{"code":"NOT_FOUND","reason":"SERVER_NOT_FOUND","message":"no <x>"}}` + "\n"; out.String() != want {
+		t.Errorf("error line %s, want %s", out.String(), want)
+	}
+}
+
+func TestResultText(t *testing.T) {
+	tests := []struct {
+		result, text string
+		others       int
+	}{
+		{`{"content":[{"type":"text","text":"a"},{"type":"image","data":"x"},{"type":"text","text":""}]}`, "a\n", 1},
+		{`{"content":[{"type":"text","text":""}]}`, "", 0},
+		{`{"content":[], "structuredContent":{"n":1.0}}`, `{"content":[], "structuredContent":{"n":1.0}}`, 0},
+		{`{"content":"odd"}`, `{"content":"odd"}`, 0},
+	}
+	for _, test := range tests {
+		text, others := resultText(test.result)
+		if text != test.text || others != test.others {
+			t.Errorf("resultText(%s) = %q, %d; want %q, %d", test.result, text, others, test.text, test.others)
+		}
+	}
+}
+
+func TestServerRows(t *testing.T) {
+	rows := serverRows([]*mcphubv1.Server{
+		{Name: "ok", State: mcphubv1.ServerState_SERVER_STATE_READY, Era: mcphubv1.Era_ERA_LEGACY, ProtocolRevision: "2025-11-25",
+			Command: "/usr/bin/srv", ConfigFile: "mcp.json", ConfigLine: 3},
+		{Name: "broken", State: mcphubv1.ServerState_SERVER_STATE_BROKEN, ConfigFile: "mcp.json", ConfigLine: 9, LastError: "later",
+			Problems: []*mcphubv1.ConfigProblem{{Message: "odd"}, {Key: "command", Message: "is missing", Fatal: true}}},
+	})
+	want := [][]string{
+		{"ok", "ready", "legacy", "2025-11-25", "srv", "mcp.json:3", "-"},
+		{"broken", "broken", "-", "-", "-", "mcp.json:9", "command: is missing (and 2 more)"},
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestProblemLine(t *testing.T) {
+	got := problemLine(&mcphubv1.ConfigProblem{File: "mcp.json", Line: 3, Column: 7, Server: "a", Key: "args", Message: "is no array", Fatal: true})
+	if want := `mcp.json:3:7: error: server "a": key "args": is no array`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// teller tells the events of a window to a person, one or a few short lines each. It belongs to one goroutine.
+type teller struct {
+	own    string // the request that needs no name, because it is the only thing that happens; "" when there is none
+	states map[string]mcphubv1.ServerState
+	// nameOf gives the name of a prompt, or of a request that is not own.
+	nameOf func(id string) string
+}
+
+func newTeller(own string) *teller {
+	return &teller{
+		own: own, states: map[string]mcphubv1.ServerState{},
+		nameOf: func(id string) string { return id },
+	}
+}
+
+// lines tells an event; many need no telling.
+func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
+	switch e := event.GetEvent().(type) {
+	case *mcphubv1.AttachResponse_Reply:
+		if err := e.Reply.GetError(); err != nil {
+			return one("refused: %s (%s)", err.GetMessage(), err.GetReason())
+		}
+		switch e.Reply.GetCancelOutcome() {
+		case mcphubv1.CancelOutcome_CANCEL_OUTCOME_ALREADY_FINISHED:
+			return one("nothing to cancel: it had ended already")
+		case mcphubv1.CancelOutcome_CANCEL_OUTCOME_UNKNOWN:
+			return one("nothing to cancel: no such request")
+		}
+	case *mcphubv1.AttachResponse_ServerChanged:
+		return t.server(e.ServerChanged)
+	case *mcphubv1.AttachResponse_ToolsChanged:
+		return one("%s: its tools changed", e.ToolsChanged.GetServer())
+	case *mcphubv1.AttachResponse_McpRequestStarted:
+		return t.started(e.McpRequestStarted.GetRequest())
+	case *mcphubv1.AttachResponse_McpRequestProgressed:
+		return t.progressed(e.McpRequestProgressed)
+	case *mcphubv1.AttachResponse_McpRequestCancelling:
+		c := e.McpRequestCancelling
+		return one("%scancelling: %s", t.label(c.GetRequestId()), orDash(c.GetCancellation().GetReason()))
+	case *mcphubv1.AttachResponse_McpRequestCancelled:
+		if isSessionStart(e.McpRequestCancelled.GetMethod()) {
+			return nil
+		}
+		return one("%s%s", t.label(e.McpRequestCancelled.GetRequestId()), cancelledText(e.McpRequestCancelled))
+	case *mcphubv1.AttachResponse_McpRequestFinished:
+		if isSessionStart(e.McpRequestFinished.GetMethod()) {
+			return nil
+		}
+		return one("%s%s", t.label(e.McpRequestFinished.GetRequestId()), finishedText(e.McpRequestFinished))
+	case *mcphubv1.AttachResponse_PromptOpened:
+		return t.question(e.PromptOpened.GetPrompt())
+	case *mcphubv1.AttachResponse_PromptClosed:
+		p := e.PromptClosed
+		text := fmt.Sprintf("question %s closed: %s", t.nameOf(p.GetPromptId()), word(p.GetCause(), "PROMPT_CAUSE_"))
+		if p.GetReason() != "" {
+			text += ", " + p.GetReason()
+		}
+		return one("%s", text)
+	case *mcphubv1.AttachResponse_LogMessage:
+		l := e.LogMessage
+		return one("%s %s: %s", l.GetServer(), l.GetLevel(), cut(logText(l.GetDataJson()), 400))
+	case *mcphubv1.AttachResponse_Dropped:
+		return one("%d log messages were dropped", e.Dropped.GetLogMessages())
+	}
+	return nil
+}
+
+func one(format string, args ...any) []string { return []string{escape(fmt.Sprintf(format, args...))} }
+
+// label names a request at the head of a line.
+func (t *teller) label(requestID string) string {
+	if requestID == t.own {
+		return ""
+	}
+	return t.nameOf(requestID) + ": "
+}
+
+func (t *teller) server(e *mcphubv1.ServerChanged) []string {
+	s := e.GetServer()
+	if e.GetRemoved() {
+		delete(t.states, s.GetName())
+		return one("%s: removed", s.GetName())
+	}
+	if t.states[s.GetName()] == s.GetState() {
+		return nil
+	}
+	t.states[s.GetName()] = s.GetState()
+	switch s.GetState() {
+	case mcphubv1.ServerState_SERVER_STATE_READY:
+		return one("%s: ready, %s %s, revision %s, process %d", s.GetName(), orDash(s.GetTitle()), s.GetVersion(), s.GetProtocolRevision(), s.GetProcessId())
+	case mcphubv1.ServerState_SERVER_STATE_FAILED, mcphubv1.ServerState_SERVER_STATE_BROKEN:
+		return one("%s: %s: %s", s.GetName(), word(s.GetState(), "SERVER_STATE_"), orDash(s.GetLastError()))
+	}
+	return one("%s: %s", s.GetName(), word(s.GetState(), "SERVER_STATE_"))
+}
+
+func (t *teller) started(r *mcphubv1.Request) []string {
+	switch {
+	case isSessionStart(r.GetMethod()):
+		return nil
+	case r.GetDirection() == mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING:
+		return one("%s%s asks: %s", t.label(r.GetRequestId()), r.GetServer(), r.GetMethod())
+	case r.GetRequestId() == t.own:
+		return one("request %s: %s on %s", r.GetRequestId(), r.GetTool(), r.GetServer())
+	}
+	return one("%s%s on %s", t.label(r.GetRequestId()), r.GetTool(), r.GetServer())
+}
+
+// isSessionStart tells the requests that start a session: the states of the server tell the same.
+func isSessionStart(method string) bool { return method == "initialize" || method == "server/discover" }
+
+// progressed tells progress. A mere change of state is not told: what brought it about was, and this event may come later.
+func (t *teller) progressed(p *mcphubv1.McpRequestProgressed) []string {
+	if p.GetProgress() == nil {
+		return nil
+	}
+	return one("%s%s", t.label(p.GetRequestId()), progressText(p.GetProgress()))
+}
+
+func progressText(p *mcphubv1.Progress) string {
+	s := number(p.GetProgress())
+	if p.Total != nil {
+		s += " of " + number(p.GetTotal())
+	}
+	if p.GetMessage() != "" {
+		s += "  " + p.GetMessage()
+	}
+	return s
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
+
+func cancelledText(e *mcphubv1.McpRequestCancelled) string {
+	who := word(e.GetCancellation().GetOrigin(), "ORIGIN_")
+	s := fmt.Sprintf("cancelled by %s", who)
+	if who == "timeout" {
+		s = "timed out"
+	}
+	if reason := e.GetCancellation().GetReason(); reason != "" {
+		s += ": " + reason
+	}
+	switch {
+	case e.GetServerMayContinue():
+		s += "; the server was told, it may still work on"
+	case e.GetServerNotified():
+		s += "; the server was told"
+	}
+	return s
+}
+
+func finishedText(e *mcphubv1.McpRequestFinished) string {
+	switch {
+	case e.GetHubError() != nil:
+		return "failed: " + e.GetHubError().GetMessage()
+	case e.GetMcpError() != nil:
+		return fmt.Sprintf("failed: the server answered error %d: %s", e.GetMcpError().GetCode(), e.GetMcpError().GetMessage())
+	case e.GetIsError():
+		return "done, but the tool says that it failed" + tookText(e.GetTimings())
+	}
+	return "done" + tookText(e.GetTimings())
+}
+
+// tookText tells where the time went, human time apart: it is no fault of the server.
+func tookText(t *mcphubv1.Timings) string {
+	s := ""
+	if t.GetActive() != nil {
+		s = ", " + short(t.GetActive()) + " at the server"
+	}
+	if t.GetHuman().AsDuration() > 0 {
+		s += ", " + short(t.GetHuman()) + " with you"
+	}
+	return s
+}
+
+func short(d *durationpb.Duration) string { return shortDuration(d.AsDuration()) }
+
+func shortDuration(d time.Duration) string {
+	switch {
+	case d < 10*time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	case d < 10*time.Second:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
+}
+
+// question tells a prompt: who asks, and exactly what.
+func (t *teller) question(p *mcphubv1.Prompt) []string {
+	name := t.nameOf(p.GetPromptId())
+	switch q := p.GetQuestion().(type) {
+	case *mcphubv1.Prompt_ToolApproval:
+		a := q.ToolApproval
+		lines := one("question %s: may %s run on %s?", name, a.GetTool(), p.GetServer())
+		if about := firstLine(a.GetDescription()); about != "" {
+			lines = append(lines, "  "+escape(cut(about, 200)))
+		}
+		// Shown whole: what is not seen is not approved.
+		return append(lines, "  arguments: "+escape(orDash(a.GetArgumentsJson())))
+	case *mcphubv1.Prompt_Sampling:
+		return append(one("question %s: %s asks for a completion of your model", name, p.GetServer()),
+			"  "+escape(cut(q.Sampling.GetRequestJson(), 2000)))
+	case *mcphubv1.Prompt_ElicitationForm:
+		return append(one("question %s: %s asks: %s", name, p.GetServer(), q.ElicitationForm.GetMessage()),
+			"  form: "+escape(cut(q.ElicitationForm.GetSchemaJson(), 2000)))
+	case *mcphubv1.Prompt_ElicitationUrl:
+		ask := "asks you to visit"
+		if q.ElicitationUrl.GetWaiting() {
+			ask = "waits until you are done at"
+		}
+		return append(one("question %s: %s %s %s: %s", name, p.GetServer(), ask, q.ElicitationUrl.GetUrlHost(), q.ElicitationUrl.GetMessage()),
+			"  "+escape(q.ElicitationUrl.GetUrl()))
+	}
+	return one("question %s: %s asks something that is newer than this command", name, p.GetServer())
+}
+
+// logText gives the text of log data: a JSON string bare, anything else as it is.
+func logText(dataJSON string) string {
+	var s string
+	if json.Unmarshal([]byte(dataJSON), &s) == nil {
+		return s
+	}
+	return dataJSON
+}

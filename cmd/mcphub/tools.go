@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+func runTools(env environment, args []string) int {
+	var o listOptions
+	positional, status, done := parse(env, o.flags("tools"), args, 1)
+	if done {
+		return status
+	}
+	server := ""
+	if len(positional) == 1 {
+		server = positional[0]
+	}
+	return o.withHub(env, "tools", server, func(ctx context.Context, client *hubClient) int {
+		r, err := client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: server})
+		if err != nil {
+			return o.fail(env, "tools", ctx, err)
+		}
+		if o.json {
+			printJSON(env.stdout, r)
+		} else {
+			rows := make([][]string, len(r.GetTools()))
+			for i, t := range r.GetTools() {
+				rows[i] = []string{t.GetServer(), t.GetName(), word(t.GetPolicy(), "APPROVAL_POLICY_"), toolAbout(t)}
+			}
+			writeTable(env.stdout, terminalWidth(env.stdout), []string{"SERVER", "TOOL", "POLICY", "ABOUT"}, rows)
+			for _, trouble := range r.GetTroubles() {
+				env.say("%s: %s", escape(trouble.GetServer()), escape(trouble.GetError().GetMessage()))
+			}
+		}
+		// One server in trouble does not spoil the list of the others; a list that is nothing but trouble is no success.
+		if len(r.GetTools()) == 0 && len(r.GetTroubles()) > 0 {
+			return exitServer
+		}
+		return exitOK
+	})
+}
+
+// toolAbout gives title and first line of the description.
+func toolAbout(t *mcphubv1.Tool) string {
+	about := firstLine(t.GetDescription())
+	switch title := t.GetTitle(); {
+	case title == "":
+		return orDash(about)
+	case about == "":
+		return title
+	default:
+		return title + ": " + about
+	}
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+)
+
+const introduction = `mcphub is the MCP backend of a code editor. An editor extension spawns it as a plugin; by hand it is used with a command.
+
+` + commands
+
+const serveAlone = `mcphub serve is what a host (an editor extension) spawns: it opens its door on a socket that only its host knows.
+A Go host opens it with package plugin/host; by hand, try mcphub demo.
+`
+
+const commands = `Usage: mcphub COMMAND [FLAGS]
+
+  demo         watch the whole hub at work: call, progress, cancel, withdraw, approve, crash, drain
+  call         call one tool from outside, end to end
+  servers      list the configured servers
+  tools        list their tools
+  demo-server  the MCP server of the demo, on stdin and stdout
+  serve        serve a host as its plugin (what no command means when a host spawns it)
+  version      print the version
+  help         mcphub help COMMAND explains a command
+
+Start with:  mcphub demo
+`
+
+// synopses are the pages of mcphub help COMMAND, above the flags.
+var synopses = map[string]string{
+	"demo": `Usage: mcphub demo
+
+Spawns the hub as a plugin with its built-in demo server and plays what a user, an editor with two windows, and a server do to
+each other. On a terminal each step waits for Enter, and at the end the hub is yours: call, cancel and answer by hand. Without a
+terminal the script plays to its end. Each step checks what it says: exit status 0 means that all of it happened.
+`,
+	"call": `Usage: mcphub call --tool NAME [--args JSON] (--config FILE... --server NAME | --stdio 'CMD ARGS') [FLAGS]
+
+Calls one tool through a hub of its own. The text of the result goes to stdout, everything else to stderr. With --json each event
+of the window stream is one line of proto3 JSON on stdout, and the last line is {"callToolResponse":...} or
+{"error":{"code":...,"reason":...,"message":...}}. Ctrl-C cancels the request and waits for its end; a second one leaves at once.
+
+Exit status: 0 result, 1 result with isError or error of the server, 2 usage, 3 cancelled, 4 timed out, 5 denied, 6 server trouble.
+`,
+	"servers": `Usage: mcphub servers (--config FILE... | --stdio 'CMD ARGS') [--start] [--json]
+
+Lists every configured server, broken entries with what is wrong with them included.
+`,
+	"tools": `Usage: mcphub tools [SERVER] (--config FILE... | --stdio 'CMD ARGS') [--json]
+
+Starts the servers, or the one named, and lists their tools.
+`,
+	"demo-server": `Usage: mcphub demo-server [--record FILE]
+
+Serves MCP on stdin and stdout: a server with tools for every way in which real servers meet cancellation.
+`,
+	"serve":   "Usage: mcphub serve\n\n" + serveAlone,
+	"version": "Usage: mcphub version\n",
+}
+
+// flagsOf builds the flag set of a command, for help as for the command itself.
+var flagsOf = map[string]func() *flag.FlagSet{
+	"demo":        func() *flag.FlagSet { return newFlags("demo") },
+	"call":        func() *flag.FlagSet { return new(callOptions).flags() },
+	"servers":     func() *flag.FlagSet { return new(listOptions).flags("servers") },
+	"tools":       func() *flag.FlagSet { return new(listOptions).flags("tools") },
+	"demo-server": func() *flag.FlagSet { set, _ := demoServerFlags(); return set },
+}
+
+func newFlags(name string) *flag.FlagSet {
+	set := flag.NewFlagSet(name, flag.ContinueOnError)
+	set.SetOutput(io.Discard) // parse says what is wrong, in one place and one form
+	set.Usage = func() {}
+	return set
+}
+
+// parse reads args into set. Flags and up to most positional arguments may stand in any order. When the command must not go on,
+// done is true and status is its exit status.
+func parse(env environment, set *flag.FlagSet, args []string, most int) (positional []string, status int, done bool) {
+	for {
+		err := set.Parse(args)
+		if errors.Is(err, flag.ErrHelp) {
+			printHelp(env.stdout, set.Name())
+			return nil, exitOK, true
+		}
+		if err != nil {
+			return nil, usageError(env, set.Name(), err), true
+		}
+		if set.NArg() == 0 {
+			return positional, 0, false
+		}
+		if len(positional) == most {
+			return nil, usageError(env, set.Name(), fmt.Errorf("%q is one argument too many", set.Arg(0))), true
+		}
+		positional, args = append(positional, set.Arg(0)), set.Args()[1:]
+	}
+}
+
+func usageError(env environment, command string, err error) int {
+	env.say("mcphub %s: %s", command, escape(err.Error()))
+	env.say("mcphub help %s tells more", command)
+	return exitUsage
+}
+
+func runHelp(env environment, args []string) int {
+	if len(args) == 0 {
+		fmt.Fprint(env.stdout, commands)
+		return exitOK
+	}
+	if _, ok := synopses[args[0]]; !ok {
+		env.say("mcphub: there is no command %q; mcphub help lists what there is", escape(args[0]))
+		return exitUsage
+	}
+	printHelp(env.stdout, args[0])
+	return exitOK
+}
+
+func printHelp(w io.Writer, command string) {
+	fmt.Fprint(w, synopses[command])
+	build, ok := flagsOf[command]
+	if !ok {
+		return
+	}
+	first := true
+	build().VisitAll(func(f *flag.Flag) {
+		if first {
+			fmt.Fprint(w, "\nFlags:\n")
+			first = false
+		}
+		value, usage := flag.UnquoteUsage(f)
+		name := "--" + f.Name
+		if value != "" {
+			name += " " + value
+		}
+		fmt.Fprintf(w, "  %-36s %s\n", name, usage)
+	})
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"google.golang.org/grpc"
+)
+
+// allKinds are the prompt kinds that a window of this command can show: every one.
+var allKinds = []mcphubv1.PromptKind{
+	mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL,
+	mcphubv1.PromptKind_PROMPT_KIND_SAMPLING,
+	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM,
+	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL,
+}
+
+var errWindowClosed = errors.New("the window was closed")
+
+// window is one attached stream. Its methods may be called from any goroutine.
+type window struct {
+	// welcome is the hub's first message.
+	welcome *mcphubv1.AttachResponse
+	// events carries every further message in order, and is closed when the stream has ended; then err says why, nil for a clean end.
+	// A reader that stops reading slows down this window alone.
+	events <-chan *mcphubv1.AttachResponse
+	err    error
+
+	outgoing chan *mcphubv1.AttachRequest // nil asks the sender for a half-close
+	cancel   context.CancelCauseFunc
+	sent     chan struct{} // closed when the sender has ended
+	ended    chan struct{} // closed when the stream has ended
+}
+
+// attach opens a window and waits for the hub's welcome. The window ends with ctx.
+func attach(ctx context.Context, client *hubClient, hello *mcphubv1.Hello) (*window, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stream, err := client.Editor.Attach(ctx)
+	if err != nil {
+		cancel(err)
+		return nil, asFailure(err)
+	}
+	err = stream.Send(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: hello}})
+	var welcome *mcphubv1.AttachResponse
+	if err == nil || err == io.EOF { // io.EOF: the status comes with Recv
+		welcome, err = stream.Recv()
+	}
+	if err == nil && welcome.GetWelcome() == nil {
+		err = failuref("INTERNAL", "the hub's first message was no welcome")
+	}
+	if err != nil {
+		cancel(err)
+		return nil, asFailure(err)
+	}
+	events := make(chan *mcphubv1.AttachResponse)
+	w := &window{
+		welcome: welcome, events: events, cancel: cancel,
+		outgoing: make(chan *mcphubv1.AttachRequest, 16), sent: make(chan struct{}), ended: make(chan struct{}),
+	}
+	go w.send(stream)
+	go w.receive(ctx, stream, events)
+	return w, nil
+}
+
+// send owns the stream's sending half.
+func (w *window) send(stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]) {
+	defer close(w.sent)
+	for {
+		select {
+		case m := <-w.outgoing:
+			if m == nil {
+				stream.CloseSend() // its error is the stream's, which receive gets
+				return
+			}
+			if stream.Send(m) != nil {
+				return
+			}
+		case <-w.ended:
+			return
+		}
+	}
+}
+
+// receive owns the stream's receiving half, and the end of the window.
+func (w *window) receive(ctx context.Context, stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse], events chan<- *mcphubv1.AttachResponse) {
+	defer close(events)
+	defer close(w.ended)
+	for {
+		m, err := stream.Recv()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			w.err = asFailure(err)
+			return
+		}
+		select {
+		case events <- m:
+		case <-ctx.Done():
+			w.err = context.Cause(ctx)
+			return
+		}
+	}
+}
+
+// post sends one message, unless the window has ended.
+func (w *window) post(m *mcphubv1.AttachRequest) {
+	select {
+	case w.outgoing <- m:
+	case <-w.sent:
+	}
+}
+
+// answer answers a prompt; the hub's reply carries messageID.
+func (w *window) answer(messageID string, a *mcphubv1.PromptAnswer) {
+	w.post(&mcphubv1.AttachRequest{MessageId: messageID, Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
+}
+
+// cancelRequest is the Cancel button.
+func (w *window) cancelRequest(messageID, requestID, reason string) {
+	w.post(&mcphubv1.AttachRequest{MessageId: messageID, Message: &mcphubv1.AttachRequest_CancelMcpRequest{
+		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: requestID, Reason: reason},
+	}})
+}
+
+// finish says that this window sends nothing more. The hub sends what it still has and ends the stream: whoever reads events to
+// their end has seen everything.
+func (w *window) finish() { w.post(nil) }
+
+// close ends the window at once and waits for its goroutines. What was not read is lost.
+func (w *window) close() {
+	w.cancel(errWindowClosed)
+	<-w.ended
+	<-w.sent
+}
+
+func accept(promptID, contentJSON string) *mcphubv1.PromptAnswer {
+	return &mcphubv1.PromptAnswer{PromptId: promptID, Action: &mcphubv1.PromptAnswer_Accept{
+		Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE, ContentJson: contentJSON},
+	}}
+}
+
+func decline(promptID, reason string) *mcphubv1.PromptAnswer {
+	return &mcphubv1.PromptAnswer{PromptId: promptID, Action: &mcphubv1.PromptAnswer_Decline{
+		Decline: &mcphubv1.DeclinePrompt{Reason: reason},
+	}}
+}
+
+func dismiss(promptID string) *mcphubv1.PromptAnswer {
+	return &mcphubv1.PromptAnswer{PromptId: promptID, Action: &mcphubv1.PromptAnswer_Dismiss{Dismiss: &mcphubv1.DismissPrompt{}}}
+}
