@@ -245,74 +245,6 @@ func boundText(s string) string {
 	return s
 }
 
-// stop ends s and waits for it. A cause cancels its open requests.
-func (h *Hub) stop(ctx context.Context, s *server, cause *cancelCause) error {
-	h.mu.Lock()
-	done := h.beginStop(s, cause)
-	h.mu.Unlock()
-	if done == nil {
-		return nil
-	}
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fail(CodeDeadlineExceeded, ReasonServerStopped, []string{"server", s.name}, "server %q is still being stopped", s.name)
-	}
-}
-
-// beginStop cancels the requests of s, if there is a cause, and ends its connection once they are over. nil: nothing ran. h.mu is held.
-func (h *Hub) beginStop(s *server, cause *cancelCause) <-chan struct{} {
-	var overs []<-chan struct{}
-	if cause != nil {
-		for _, r := range h.requestsInOrder() {
-			if r.server == s && !r.uncancellable && h.requests[r.id] == r {
-				h.cancel(r, cause)
-				overs = append(overs, r.over)
-			}
-		}
-	} else {
-		cause = &cancelCause{Origin: OriginHost, Reason: "the server is connected anew"}
-	}
-	if s.stopping != nil {
-		return s.stopping
-	}
-	if !s.running() {
-		return nil
-	}
-	done := make(chan struct{})
-	s.stopping, s.state = done, ServerStopping
-	if a := s.attempt; a != nil {
-		a.stop(cause) // run ends the rest
-		h.changed(s)
-		return done
-	}
-	c := s.conn
-	h.changed(s)
-	s.conn = nil
-	h.work.Go(func() {
-		for _, over := range overs {
-			<-over // so that each cancel is on its way before the pipe closes
-		}
-		_ = c.session.Close(cause) // how a server that was told to go went is of no interest
-		h.mu.Lock()
-		h.stopped(s)
-		h.mu.Unlock()
-	})
-	return done
-}
-
-// stopped ends a stop. h.mu is held.
-func (h *Hub) stopped(s *server) {
-	delete(h.kills, s)
-	s.state, s.pid = s.rest(), 0
-	h.changed(s)
-	if s.stopping != nil {
-		close(s.stopping)
-		s.stopping = nil
-	}
-}
-
 // outgrown tells whether windows can show more than when a legacy session was offered it: those declare once, at initialize. What was offered counts, not
 // what the revision made of it: an old revision knows fewer kinds, and connecting anew would not change that. h.mu is held.
 func (h *Hub) outgrown(c *connection) bool {
@@ -341,7 +273,7 @@ func (h *Hub) renewIfIdle(s *server) {
 	}
 	for _, r := range h.requests {
 		if r.server == s && r.direction == Incoming {
-			return // it asks on its own account; down or the next release looks again
+			return // it asks on its own account; end looks again
 		}
 	}
 	s.stale = false

@@ -180,10 +180,13 @@ func (w *Window) Detach(final bool) {
 	} else {
 		w.farewell = time.AfterFunc(returnGrace, func() {
 			h.mu.Lock()
-			defer h.mu.Unlock()
+			before := h.roots()
 			if h.windows[w.id] == w && !w.gone {
 				h.depart(w)
 			}
+			changed := !slices.Equal(before, h.roots())
+			h.mu.Unlock()
+			h.follow(changed)
 		})
 	}
 	changed := !slices.Equal(before, h.roots())

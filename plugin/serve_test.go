@@ -262,6 +262,11 @@ func TestChildrenKeepSigpipe(t *testing.T) {
 	}
 	h := start(t, nil)
 	pid := do(t, h.dial(t), "spawn", "")
+	number, err := strconv.Atoi(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doortest.Watch(t, number) // kills it: the hub gets no chance to
 	status, err := os.ReadFile("/proc/" + pid + "/status")
 	if err != nil {
 		t.Fatal(err)

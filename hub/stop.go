@@ -1,0 +1,72 @@
+package hub
+
+import "context"
+
+// stop ends s and waits for it. A cause cancels its open requests.
+func (h *Hub) stop(ctx context.Context, s *server, cause *cancelCause) error {
+	h.mu.Lock()
+	done := h.beginStop(s, cause)
+	h.mu.Unlock()
+	if done == nil {
+		return nil
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fail(CodeDeadlineExceeded, ReasonServerStopped, []string{"server", s.name}, "server %q is still being stopped", s.name)
+	}
+}
+
+// beginStop cancels the requests of s, if there is a cause, and ends its connection once they are over. nil: nothing ran. h.mu is held.
+func (h *Hub) beginStop(s *server, cause *cancelCause) <-chan struct{} {
+	var overs []<-chan struct{}
+	if cause != nil {
+		for _, r := range h.requestsInOrder() {
+			if r.server == s && !r.uncancellable && h.requests[r.id] == r {
+				h.cancel(r, cause)
+				overs = append(overs, r.over)
+			}
+		}
+	} else {
+		cause = &cancelCause{Origin: OriginHost, Reason: "the server is connected anew"}
+	}
+	if s.stopping != nil {
+		return s.stopping
+	}
+	if !s.running() {
+		return nil
+	}
+	done := make(chan struct{})
+	s.stopping, s.state = done, ServerStopping
+	if a := s.attempt; a != nil {
+		a.stop(cause) // run ends the rest
+		h.changed(s)
+		return done
+	}
+	c := s.conn
+	h.changed(s)
+	s.conn = nil
+	h.work.Go(func() {
+		for _, over := range overs {
+			<-over // so that each cancel is on its way before the pipe closes
+		}
+		_ = c.session.Close(cause) // how a server that was told to go went is of no interest
+		h.mu.Lock()
+		h.stopped(s)
+		h.mu.Unlock()
+	})
+	return done
+}
+
+// stopped ends a stop. h.mu is held.
+func (h *Hub) stopped(s *server) {
+	delete(h.kills, s)
+	s.state, s.pid = s.rest(), 0
+	h.changed(s)
+	if s.stopping != nil {
+		close(s.stopping)
+		s.stopping = nil
+	}
+}
+
