@@ -297,7 +297,8 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		}
 		return nil, errCancelled(r)
 	}
-	if we, ok := errors.AsType[*jsonrpc.Error](err); ok {
+	_, own := errors.AsType[*Error](err) // trouble before the call, whatever a server's error lies beneath it
+	if we, ok := errors.AsType[*jsonrpc.Error](err); ok && !own {
 		me := &McpError{Code: we.Code, Message: we.Message, Data: string(we.Data)}
 		h.end(r, ending{state: StateFailed, mcpError: me})
 		return &CallResult{RequestID: r.id, Error: me, Rounds: 1, Timings: r.timings}, nil

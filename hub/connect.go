@@ -266,6 +266,9 @@ func (h *Hub) capabilitiesGrew() {
 	}
 }
 
+// renewPause is how long a server that asked on its own account is left alone after that, before it is connected anew: its answer is on its way.
+const renewPause = time.Second
+
 // renewIfIdle connects a server anew whose session declared too little, once nothing uses it. h.mu is held.
 func (h *Hub) renewIfIdle(s *server) {
 	if !s.stale || s.users > 0 || s.conn == nil || h.draining {

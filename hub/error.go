@@ -53,6 +53,7 @@ const (
 	ReasonPromptKind        = "PROMPT_KIND"
 	ReasonInvalidContent    = "INVALID_CONTENT"
 	ReasonWindowIDInUse     = "WINDOW_ID_IN_USE"
+	ReasonWindowSuperseded  = "WINDOW_SUPERSEDED"
 	ReasonWindowTooSlow     = "WINDOW_TOO_SLOW"
 	ReasonWindowDetached    = "WINDOW_DETACHED"
 	ReasonNoLogging         = "NO_LOGGING"

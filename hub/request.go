@@ -151,7 +151,13 @@ func (h *Hub) end(r *request, e ending) bool {
 	r.stop(cause)
 	close(r.over)
 	h.release(r)
-	h.renewIfIdle(r.server) // a question of the server's own may have kept it from being connected anew
+	if r.direction == Incoming && r.server.stale { // a question of the server's own may have kept it from being connected anew
+		time.AfterFunc(renewPause, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.renewIfIdle(r.server)
+		})
+	}
 	if e.state == StateCancelled {
 		h.emit(&RequestCancelled{
 			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool,

@@ -69,4 +69,3 @@ func (h *Hub) stopped(s *server) {
 		s.stopping = nil
 	}
 }
-

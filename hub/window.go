@@ -40,6 +40,11 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 		return nil, nil, errDraining()
 	}
 	before := h.windows[hello.WindowID]
+	if before != nil && before.attached && hello.Resume != nil && hello.Resume.HubID == h.id {
+		// It knows what only that window can know: its stream broke, and the hub has not noticed yet.
+		before.attached = false
+		before.sink.Closed(fail(CodeFailedPrecondition, ReasonWindowSuperseded, []string{"window_id", hello.WindowID}, "the window was attached again on another stream"))
+	}
 	if before != nil && before.attached {
 		h.mu.Unlock()
 		return nil, nil, fail(CodeAlreadyExists, ReasonWindowIDInUse, []string{"window_id", hello.WindowID},

@@ -162,6 +162,7 @@ func TestCleanCloseDetachesFinal(t *testing.T) {
 		w := fakeeditor.Open(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t})
 		h.emit(started("r"))
 		h.emit(progressed("r", 1))
+		synctest.Wait()
 		h.emit(progressed("r", 2)) // held back for its rate, sent before the end all the same
 		if err := w.Close(); err != nil {
 			t.Errorf("a clean close ended with %v, want OK", err)
@@ -208,6 +209,7 @@ func TestResumeGoesOn(t *testing.T) {
 		before := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, ID: "w"})
 		h.emit(started("r"))
 		h.emit(progressed("r", 1))
+		synctest.Wait()
 		h.emit(progressed("r", 2))
 		h.emit(started("other"))
 		before.WaitRequest("other", mcphubv1.RequestState_REQUEST_STATE_RUNNING)

@@ -50,7 +50,9 @@ func build(t *testing.T) *program {
 	t.Cleanup(func() {
 		for _, pid := range processesOf(t, path) {
 			t.Errorf("process %d of the program is left", pid)
-			doortest.Watch(t, pid) // ends it
+			if left, err := os.FindProcess(pid); err == nil {
+				left.Kill()
+			}
 		}
 	})
 	return p
@@ -227,23 +229,38 @@ func readConversation(t *testing.T, out string) conversation {
 	if len(c.events) > 1 && c.events[1].GetSnapshot() == nil {
 		t.Errorf("the second event is %v, not the snapshot", c.events[1])
 	}
+	c.response, c.failure = lastLine(t, lines[len(lines)-1])
+	return c
+}
+
+// lastLine reads the last line of mcphub call --json: exactly one of its two forms.
+func lastLine(t *testing.T, line string) (*mcphubv1.CallToolResponse, *failure) {
+	t.Helper()
 	var answer struct {
 		Response json.RawMessage `json:"callToolResponse"`
 		Error    *failure        `json:"error"`
 	}
-	decoder := json.NewDecoder(strings.NewReader(lines[len(lines)-1]))
+	decoder := json.NewDecoder(strings.NewReader(line))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&answer); err != nil || (answer.Response == nil) == (answer.Error == nil) {
-		t.Fatalf("the last line is neither response nor error: %v\n%s", err, lines[len(lines)-1])
+		t.Fatalf("the last line is neither response nor error: %v\n%s", err, line)
 	}
-	c.failure = answer.Error
-	if answer.Response != nil {
-		c.response = new(mcphubv1.CallToolResponse)
-		if err := protojson.Unmarshal(answer.Response, c.response); err != nil {
-			t.Fatal(err)
-		}
+	if answer.Error != nil {
+		return nil, answer.Error
 	}
-	return c
+	response := new(mcphubv1.CallToolResponse)
+	if err := protojson.Unmarshal(answer.Response, response); err != nil {
+		t.Fatal(err)
+	}
+	return response, nil
+}
+
+// lastFailure gives the failure at the end of an output whose events are cut off.
+func lastFailure(t *testing.T, out string) *failure {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	_, f := lastLine(t, lines[len(lines)-1])
+	return f
 }
 
 // find gives the first event that pick picks.

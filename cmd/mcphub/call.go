@@ -191,6 +191,11 @@ func (c *call) act(event *mcphubv1.AttachResponse) {
 			c.window.answer("answer "+p.GetPromptId(), answer)
 		case ask:
 			c.asking = p.GetPromptId()
+			if c.options.json { // the question itself went to stdout, for a program
+				for _, line := range c.tell.question(p) {
+					c.note("%s", line)
+				}
+			}
 			if c.lines == nil {
 				c.lines = readLines(c.env.stdin)
 			}

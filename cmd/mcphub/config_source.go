@@ -25,12 +25,12 @@ type sourceFlags struct {
 }
 
 func (s *sourceFlags) register(set *flag.FlagSet) {
-	set.Func("config", "config `FILE`; repeatable, a later one wins", func(v string) error {
+	set.Func("config", "FILE\tconfig file; may be repeated: a later one wins", func(v string) error {
 		s.configs = append(s.configs, v)
 		return nil
 	})
-	set.StringVar(&s.stdio, "stdio", "", "run `'CMD ARGS'` as the one server, named stdio")
-	set.StringVar(&s.era, "era", "", "`auto|legacy|modern`: how to speak to the server")
+	set.StringVar(&s.stdio, "stdio", "", "'CMD ARGS'\trun this as the one server, named stdio; no shell reads it")
+	set.StringVar(&s.era, "era", "", "auto|legacy|modern\tera of the protocol; default: what the config says, else auto")
 }
 
 // check finds what is wrong with the flags themselves.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -77,29 +78,43 @@ func (d *demo) commandCall(ctx context.Context, h *prompt, rest string) error {
 		return errors.New("call what? call TOOL [JSON]; tools lists them")
 	}
 	h.calls++
+	mark := d.left.log.mark()
 	run := d.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{
 		RequestId: fmt.Sprintf("c%d", h.calls), Server: serverName, Tool: tool, ArgumentsJson: arguments,
 	})
-	d.group.Go(func() {
-		<-run.ended
-		switch r := run.response; {
-		case run.failure != nil && run.failure.Reason == "":
-			// The hub is gone, and with it the prompt.
-		case run.failure != nil:
-			h.tellCall(run, "%s %s: %s", run.failure.Code, run.failure.Reason, run.failure.Message)
-		case r.GetError() != nil:
-			h.tellCall(run, "error %d: %s", r.GetError().GetCode(), r.GetError().GetMessage())
-		default:
-			text, _ := resultText(r.GetResultJson())
-			h.tellCall(run, "result: %s", cut(text, 2000))
-		}
-	})
+	d.group.Go(func() { d.tellResult(h, run, mark) })
 	return nil
 }
 
+// tellResult waits for the end of a call and tells it, after the events that led to it.
+func (d *demo) tellResult(h *prompt, run *running, mark int) {
+	<-run.ended
+	id := run.request.GetRequestId()
+	// What never became a request has no events: then the result is told after a moment.
+	ctx, done := context.WithTimeoutCause(context.Background(), resultMoment, errStepTime)
+	defer done()
+	_, _ = waitFor(ctx, &d.left.log, mark, "the end of "+id, func(e *mcphubv1.AttachResponse) (bool, bool) {
+		return true, e.GetMcpRequestFinished().GetRequestId() == id || e.GetMcpRequestCancelled().GetRequestId() == id
+	})
+	switch r := run.response; {
+	case run.failure != nil && run.failure.Reason == "":
+		// The hub is gone, and with it the prompt.
+	case run.failure != nil:
+		h.tellCall(run, "%s %s: %s", run.failure.Code, run.failure.Reason, run.failure.Message)
+	case r.GetError() != nil:
+		h.tellCall(run, "error %d: %s", r.GetError().GetCode(), r.GetError().GetMessage())
+	default:
+		text, _ := resultText(r.GetResultJson())
+		h.tellCall(run, "result: %s", cut(text, 2000))
+	}
+}
+
+// resultMoment bounds the wait of a result for the events of its request.
+const resultMoment = 500 * time.Millisecond
+
 // tellCall tells what a call returned.
 func (h *prompt) tellCall(run *running, format string, args ...any) {
-	h.page.print("\r    " + run.request.GetRequestId() + ": " + escape(fmt.Sprintf(format, args...)) + "\n" + promptSign)
+	h.above(run.request.GetRequestId() + ": " + escape(fmt.Sprintf(format, args...)))
 }
 
 func (d *demo) commandRequests(ctx context.Context, h *prompt) error {

@@ -42,6 +42,14 @@ func (p *page) print(s string) {
 	io.WriteString(p.w, s)
 }
 
+// lineStart goes back to the start of the line on a terminal, and clears it where the terminal knows how.
+func (p *page) lineStart() string {
+	if p.colour {
+		return "\r\x1b[K"
+	}
+	return "\r"
+}
+
 func (p *page) line(format string, args ...any) { p.print(fmt.Sprintf(format, args...) + "\n") }
 
 // title begins a step. about, which says what to look for, is wrapped by its author.

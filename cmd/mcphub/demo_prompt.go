@@ -58,8 +58,13 @@ func (d *demo) show(e *mcphubv1.AttachResponse) {
 // show tells an event above the line that is being typed.
 func (h *prompt) show(e *mcphubv1.AttachResponse) {
 	if lines := h.take(e); len(lines) > 0 {
-		h.page.print("\r    " + strings.Join(lines, "\n    ") + "\n" + promptSign)
+		h.above(lines...)
 	}
+}
+
+// above prints lines in the place of the sign, which comes back below them.
+func (h *prompt) above(lines ...string) {
+	h.page.print(h.page.lineStart() + "    " + strings.Join(lines, "\n    ") + "\n" + promptSign)
 }
 
 // take keeps what an event says of questions, and gives the lines that tell it.

@@ -214,10 +214,7 @@ func sceneCancel(ctx context.Context, s *stage) error {
 		}
 	}
 	s.page.says(hub, "mcpRequestCancelled in both windows, by user: %s", reason)
-	if err := until(ctx, "the server's note of the cancel", func() (bool, error) {
-		reasons, err := s.heard(demoServer)
-		return len(reasons) > 0, err
-	}); err != nil {
+	if err := s.noted(ctx, demoServer, "cancel_received", ""); err != nil {
 		return err
 	}
 	if err := s.heardOnce(demoServer, reason); err != nil {

@@ -31,9 +31,10 @@ func sceneStubborn(ctx context.Context, s *stage) error {
 	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer, Tool: "stubborn", ArgumentsJson: `{"ms":700}`})
 	id := run.request.GetRequestId()
 	s.page.says(you, `call stubborn {"ms":700}`)
-	if err := s.left.atWork(ctx, left, id); err != nil {
+	if err := s.noted(ctx, demoServer, "started", "stubborn"); err != nil {
 		return err
 	}
+	s.page.says(server, "works")
 	s.page.says(you, "Cancel: enough")
 	pressed := time.Now()
 	if _, err := s.left.cancel(ctx, id, "enough"); err != nil {
@@ -56,7 +57,10 @@ func sceneStubborn(ctx context.Context, s *stage) error {
 	}); err != nil {
 		return err
 	}
-	s.page.says(server, "answers at last; the hub counts the answer and drops it")
+	if err := s.noted(ctx, demoServer, "finished", "stubborn"); err != nil {
+		return err
+	}
+	s.page.says(server, "works on, and answers at last; the hub counts the answer and drops it")
 	if err := s.echoes(ctx, "still there"); err != nil {
 		return fmt.Errorf("after the late answer: %w", err)
 	}

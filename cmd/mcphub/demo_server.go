@@ -10,7 +10,7 @@ import (
 
 func demoServerFlags() (set *flag.FlagSet, record *string) {
 	set = newFlags("demo-server")
-	return set, set.String("record", "", "append a JSON line for each event to `FILE`")
+	return set, set.String("record", "", "FILE\tappend a JSON line for each event to this file")
 }
 
 // runDemoServer serves MCP on the process's own standard streams. It ends with its input, as the stdio transport wants it

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,14 +34,6 @@ type stage struct {
 	began     int    // requests of the script so far
 	firstCall string // id of a call that has ended, for later
 	processes map[int]string
-}
-
-// screen is one window of the editor that the demo plays.
-type screen struct {
-	title  string
-	window *window
-	log    eventLog
-	asked  int // messages that want a reply, so far
 }
 
 // demoConfig gives the config of the demo's servers, as a user would write it.
@@ -152,40 +144,6 @@ func (r *running) fails(ctx context.Context, code, reason string) (*failure, err
 	return r.failure, nil
 }
 
-// say posts a message and waits for the hub's reply to it.
-func (scr *screen) say(ctx context.Context, m *mcphubv1.AttachRequest) (*mcphubv1.Reply, error) {
-	scr.asked++
-	m.MessageId = fmt.Sprintf("%s-%d", strings.ReplaceAll(scr.title, " ", "-"), scr.asked)
-	mark := scr.log.mark()
-	scr.window.post(m)
-	return waitFor(ctx, &scr.log, mark, "the hub's reply", func(e *mcphubv1.AttachResponse) (*mcphubv1.Reply, bool) {
-		return e.GetReply(), e.GetReply().GetMessageId() == m.MessageId
-	})
-}
-
-// answer answers a prompt, and fails when the hub does not take it.
-func (scr *screen) answer(ctx context.Context, a *mcphubv1.PromptAnswer) error {
-	reply, err := scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
-	if err != nil {
-		return err
-	}
-	if reply.GetError() != nil {
-		return fmt.Errorf("the answer was refused: %s", reply.GetError().GetMessage())
-	}
-	return nil
-}
-
-// cancel presses Cancel and gives the outcome.
-func (scr *screen) cancel(ctx context.Context, requestID, reason string) (mcphubv1.CancelOutcome, error) {
-	reply, err := scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
-		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: requestID, Reason: reason},
-	}})
-	if err == nil && reply.GetError() != nil {
-		err = fmt.Errorf("the cancel was refused: %s", reply.GetError().GetMessage())
-	}
-	return reply.GetCancelOutcome(), err
-}
-
 // card waits until a prompt of a server stands in both windows.
 func (s *stage) card(ctx context.Context, left, right int, serverName string) (*mcphubv1.Prompt, error) {
 	pick := func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
@@ -225,33 +183,6 @@ func (s *stage) closed(ctx context.Context, left, right int, promptID string) (*
 	return a, nil
 }
 
-// cancelled waits for the mcpRequestCancelled of a request in one window.
-func (scr *screen) cancelled(ctx context.Context, mark int, pick func(*mcphubv1.McpRequestCancelled) bool) (*mcphubv1.McpRequestCancelled, error) {
-	return waitFor(ctx, &scr.log, mark, "mcpRequestCancelled in the "+scr.title, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestCancelled, bool) {
-		c := e.GetMcpRequestCancelled()
-		return c, c != nil && pick(c)
-	})
-}
-
-// progress waits for the first progress of a request.
-func (scr *screen) progress(ctx context.Context, mark int, requestID string) (*mcphubv1.Progress, error) {
-	return waitFor(ctx, &scr.log, mark, "progress", func(e *mcphubv1.AttachResponse) (*mcphubv1.Progress, bool) {
-		p := e.GetMcpRequestProgressed()
-		return p.GetProgress(), p.GetRequestId() == requestID && p.GetProgress() != nil
-	})
-}
-
-// atWork waits until a request is being worked on by its server.
-func (scr *screen) atWork(ctx context.Context, mark int, requestID string) error {
-	_, err := waitFor(ctx, &scr.log, mark, "the start of the work", func(e *mcphubv1.AttachResponse) (bool, bool) {
-		p := e.GetMcpRequestProgressed()
-		s := e.GetMcpRequestStarted().GetRequest()
-		const running = mcphubv1.RequestState_REQUEST_STATE_RUNNING
-		return true, p.GetRequestId() == requestID && p.GetState() == running || s.GetRequestId() == requestID && s.GetState() == running
-	})
-	return err
-}
-
 // server gives a server as it is now, and remembers its process.
 func (s *stage) server(ctx context.Context, name string) (*mcphubv1.Server, error) {
 	r, err := s.client.Servers.ListServers(ctx, &mcphubv1.ListServersRequest{})
@@ -273,8 +204,11 @@ func (s *stage) seen(pid int, what string) {
 	}
 }
 
-// heard gives the reasons of the cancels that a server heard, as it wrote them down itself.
-func (s *stage) heard(name string) (reasons []string, err error) {
+// note is a line of a demo server's record: what it saw with its own eyes.
+type note struct{ Event, Tool, Reason string }
+
+// notes gives what a server has written down so far.
+func (s *stage) notes(name string) (notes []note, err error) {
 	f, err := os.Open(s.record(name))
 	if err != nil {
 		return nil, err
@@ -282,28 +216,36 @@ func (s *stage) heard(name string) (reasons []string, err error) {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		var e struct{ Event, Reason string }
-		if json.Unmarshal(lines.Bytes(), &e) == nil && e.Event == "cancel_received" {
-			reasons = append(reasons, e.Reason)
+		var n note
+		if err := json.Unmarshal(lines.Bytes(), &n); err == nil { // else it is being written
+			notes = append(notes, n)
 		}
 	}
-	return reasons, lines.Err()
+	return notes, lines.Err()
 }
 
-// heardOnce fails unless a server heard a reason exactly once.
+// noted waits until a server has written down an event of a tool.
+func (s *stage) noted(ctx context.Context, name, event, tool string) error {
+	return until(ctx, fmt.Sprintf("%s %s in the server's record", event, tool), func() (bool, error) {
+		notes, err := s.notes(name)
+		return slices.ContainsFunc(notes, func(n note) bool { return n.Event == event && n.Tool == tool }), err
+	})
+}
+
+// heardOnce fails unless a server heard a cancel with this reason exactly once.
 func (s *stage) heardOnce(name, reason string) error {
-	reasons, err := s.heard(name)
+	notes, err := s.notes(name)
 	if err != nil {
 		return err
 	}
 	n := 0
-	for _, r := range reasons {
-		if r == reason {
+	for _, note := range notes {
+		if note.Event == "cancel_received" && note.Reason == reason {
 			n++
 		}
 	}
 	if n != 1 {
-		return fmt.Errorf("the server heard the reason %q %d times, not once; it heard %q", reason, n, reasons)
+		return fmt.Errorf("the server heard the reason %q %d times, not once", reason, n)
 	}
 	return nil
 }

@@ -17,13 +17,14 @@ type eventLog struct {
 	changed chan struct{} // closed and replaced with every change
 }
 
-// follow keeps the events of w until it ends, and hands each to also when that is set. It returns when the window has ended.
-func (l *eventLog) follow(w *window, also func(*mcphubv1.AttachResponse)) {
+// follow keeps the events of w until it ends. Each is first handed to show, when that is set: whoever waits for an event knows
+// that it was shown. It returns when the window has ended.
+func (l *eventLog) follow(w *window, show func(*mcphubv1.AttachResponse)) {
 	for event := range w.events {
-		l.change(func() { l.events = append(l.events, event) })
-		if also != nil {
-			also(event)
+		if show != nil {
+			show(event)
 		}
+		l.change(func() { l.events = append(l.events, event) })
 	}
 	l.change(func() { l.ended = true })
 }

@@ -6,7 +6,9 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/mcphub-go/mcphub/internal/doortest"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 )
@@ -85,4 +87,40 @@ func TestOutputClosed(t *testing.T) {
 		t.Errorf("status %d\n%s", status, r.stderr.String())
 	}
 	heardCancel(t, record, "nobody reads the output any more")
+}
+
+// TestHubKilled: a hub that dies in the middle is told as what it is, and its server goes with it.
+func TestHubKilled(t *testing.T) {
+	p := build(t)
+	r, lines, before, _ := sleeping(t, p)
+	hub := childOf(t, p, r.cmd.Process.Pid)
+	server := doortest.Watch(t, childOf(t, p, hub))
+	if err := syscall.Kill(hub, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := r.wait()
+	c := lastFailure(t, before+string(rest))
+	if status != 6 || c == nil || c.Code != "UNAVAILABLE" {
+		t.Errorf("status %d, ended with %+v\n%s", status, c, r.stderr.String())
+	}
+	server.Wait(t, 5*time.Second)
+}
+
+// TestHostKilled: when the command itself is killed, the hub and its server end within five seconds.
+func TestHostKilled(t *testing.T) {
+	p := build(t)
+	r, _, _, _ := sleeping(t, p)
+	hub := childOf(t, p, r.cmd.Process.Pid)
+	deaths := []*doortest.Death{doortest.Watch(t, hub), doortest.Watch(t, childOf(t, p, hub))}
+	if err := r.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	r.wait()
+	for _, d := range deaths {
+		d.Wait(t, 5*time.Second)
+	}
 }

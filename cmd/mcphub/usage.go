@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 )
 
 const introduction = `mcphub is the MCP backend of a code editor. An editor extension spawns it as a plugin; by hand it is used with a command.
@@ -61,7 +62,8 @@ Serves MCP on stdin and stdout: a server with tools for every way in which real 
 	"version": "Usage: mcphub version\n",
 }
 
-// flagsOf builds the flag set of a command, for help as for the command itself.
+// flagsOf builds the flag set of a command, for help as for the command itself. The usage of a flag is the form of its value, a
+// tab, and what it does; that of a switch is only the latter.
 var flagsOf = map[string]func() *flag.FlagSet{
 	"demo":        func() *flag.FlagSet { return newFlags("demo") },
 	"call":        func() *flag.FlagSet { return new(callOptions).flags() },
@@ -130,11 +132,18 @@ func printHelp(w io.Writer, command string) {
 			fmt.Fprint(w, "\nFlags:\n")
 			first = false
 		}
-		value, usage := flag.UnquoteUsage(f)
-		name := "--" + f.Name
-		if value != "" {
-			name += " " + value
+		value, usage, ok := strings.Cut(f.Usage, "\t")
+		if !ok { // a switch
+			value, usage = "", value
 		}
-		fmt.Fprintf(w, "  %-36s %s\n", name, usage)
+		name := strings.TrimSpace("--" + f.Name + " " + value)
+		if len(name) > helpColumn {
+			fmt.Fprintf(w, "  %s\n", name)
+			name = ""
+		}
+		fmt.Fprintf(w, "  %-*s  %s\n", helpColumn, name, usage)
 	})
 }
+
+// helpColumn is the width of the flags in a help page.
+const helpColumn = 32

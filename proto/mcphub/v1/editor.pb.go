@@ -540,7 +540,7 @@ func (x *SetCapabilities) GetSamplingTools() bool {
 // AttachResponse is one message of the hub.
 type AttachResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Rises by at least one with every event; 0 on welcome, reply and dropped, which belong to this stream alone.
+	// Rises with every event, by steps that mean nothing; 0 on welcome, reply and dropped, which belong to this stream alone. Opaque but for its order.
 	Sequence uint64 `protobuf:"varint,1,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	// When it happened.
 	Time *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`

@@ -34,7 +34,8 @@ type EditorServiceClient interface {
 	// missed. docs/protocol.md describes the stream.
 	//
 	// Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again with resume), UNAVAILABLE
-	// (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE).
+	// (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached and this one does not resume it), FAILED_PRECONDITION
+	// (WINDOW_SUPERSEDED: the window was attached again on another stream).
 	Attach(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[AttachRequest, AttachResponse], error)
 }
 
@@ -69,7 +70,8 @@ type EditorServiceServer interface {
 	// missed. docs/protocol.md describes the stream.
 	//
 	// Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again with resume), UNAVAILABLE
-	// (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE).
+	// (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached and this one does not resume it), FAILED_PRECONDITION
+	// (WINDOW_SUPERSEDED: the window was attached again on another stream).
 	Attach(grpc.BidiStreamingServer[AttachRequest, AttachResponse]) error
 	mustEmbedUnimplementedEditorServiceServer()
 }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// screen is one window of the editor that the demo plays.
+type screen struct {
+	title  string
+	window *window
+	log    eventLog
+	asked  int // messages that want a reply, so far
+}
+
+// say posts a message and waits for the hub's reply to it.
+func (scr *screen) say(ctx context.Context, m *mcphubv1.AttachRequest) (*mcphubv1.Reply, error) {
+	scr.asked++
+	m.MessageId = fmt.Sprintf("%s-%d", strings.ReplaceAll(scr.title, " ", "-"), scr.asked)
+	mark := scr.log.mark()
+	scr.window.post(m)
+	return waitFor(ctx, &scr.log, mark, "the hub's reply", func(e *mcphubv1.AttachResponse) (*mcphubv1.Reply, bool) {
+		return e.GetReply(), e.GetReply().GetMessageId() == m.MessageId
+	})
+}
+
+// answer answers a prompt, and fails when the hub does not take it.
+func (scr *screen) answer(ctx context.Context, a *mcphubv1.PromptAnswer) error {
+	reply, err := scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
+	if err != nil {
+		return err
+	}
+	if reply.GetError() != nil {
+		return fmt.Errorf("the answer was refused: %s", reply.GetError().GetMessage())
+	}
+	return nil
+}
+
+// cancel presses Cancel and gives the outcome.
+func (scr *screen) cancel(ctx context.Context, requestID, reason string) (mcphubv1.CancelOutcome, error) {
+	reply, err := scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
+		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: requestID, Reason: reason},
+	}})
+	if err == nil && reply.GetError() != nil {
+		err = fmt.Errorf("the cancel was refused: %s", reply.GetError().GetMessage())
+	}
+	return reply.GetCancelOutcome(), err
+}
+
+// cancelled waits for the mcpRequestCancelled of a request in one window.
+func (scr *screen) cancelled(ctx context.Context, mark int, pick func(*mcphubv1.McpRequestCancelled) bool) (*mcphubv1.McpRequestCancelled, error) {
+	return waitFor(ctx, &scr.log, mark, "mcpRequestCancelled in the "+scr.title, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestCancelled, bool) {
+		c := e.GetMcpRequestCancelled()
+		return c, c != nil && pick(c)
+	})
+}
+
+// progress waits for the first progress of a request.
+func (scr *screen) progress(ctx context.Context, mark int, requestID string) (*mcphubv1.Progress, error) {
+	return waitFor(ctx, &scr.log, mark, "progress", func(e *mcphubv1.AttachResponse) (*mcphubv1.Progress, bool) {
+		p := e.GetMcpRequestProgressed()
+		return p.GetProgress(), p.GetRequestId() == requestID && p.GetProgress() != nil
+	})
+}

@@ -1,0 +1,104 @@
+package hub_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// A host may choose ids that look like the hub's own: none is given out twice, and each of them ends.
+func TestMintedIDsAvoidChosenOnes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging(fakeserver.WithSilentProbe())
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		chosen := []string{"start-2", "start-3", "start-4", "call-5", "ask-6", "ask-7", "ask-8", "ask-9"}
+		var calls []*pendingCall
+		for _, id := range chosen {
+			calls = append(calls, w.call(hub.CallRequest{ID: id, Server: "s", Tool: "hang"}))
+			synctest.Wait()
+		}
+		minted := w.call(hub.CallRequest{Server: "s", Tool: "hang"})
+		pass(10 * time.Second)
+		if _, err := s.Request(elicitation, formParams); err != nil {
+			t.Fatal(err)
+		}
+		v.prompt()
+		open := map[string]string{}
+		for _, r := range w.hub.Requests("") {
+			open[r.ID] = r.Method
+		}
+		if len(open) != len(chosen)+2 {
+			t.Errorf("open are %v", open)
+		}
+		for _, id := range chosen {
+			if open[id] != "tools/call" {
+				t.Errorf("%s is %q", id, open[id])
+			}
+		}
+		w.call(hub.CallRequest{ID: chosen[0], Server: "s", Tool: "hang"}).want(t, hub.CodeAlreadyExists, hub.ReasonRequestIDInUse)
+		w.hub.CancelRequests(hub.CancelScope{All: true}, "", hub.OriginHost)
+		for _, c := range append(calls, minted) {
+			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		}
+		for id, end := range v.terminals() {
+			if end != "cancelled " && end != "done " {
+				t.Errorf("%s ended %q", id, end)
+			}
+		}
+		if left := w.hub.Leftovers(); left != "" {
+			t.Errorf("left over: %s", left)
+		}
+	})
+}
+
+// A cancel that came too early counts for the call that was meant, and for no other.
+func TestEarlyCancelOfAnotherCall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, map[string]*fakeserver.Server{"a": answers("t"), "b": answers("t")}, "a:"+allow, "b:"+allow)
+		early := func(id, server string) {
+			t.Helper()
+			if out, err := w.hub.CancelRequest(id, server, "", hub.OriginHost); out != hub.OutcomeUnknown || err != nil {
+				t.Errorf("%v %v", out, err)
+			}
+		}
+		early("x", "b")
+		w.call(hub.CallRequest{ID: "x", Server: "a", Tool: "t"}).ok(t)
+		early("y", "b")
+		w.call(hub.CallRequest{ID: "y", Server: "b", Tool: "t"}).want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		// An id of the hub's own cannot have been meant before it was given out: a host may remember it from an earlier hub.
+		for _, id := range []string{"call-1", "call-2", "call-3", "call-4", "call-5", "call-6", "call-7", "call-8"} {
+			early(id, "")
+		}
+		w.call(hub.CallRequest{Server: "a", Tool: "t"}).ok(t)
+	})
+}
+
+// Connecting a server anew for what windows can show waits until the answer to its own question is out.
+func TestAnswerComesBeforeConnectingAnew(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for range 50 {
+			s := hanging()
+			w := newWorld(t, serversOf("s", s), "s:"+allow)
+			v := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptElicitationForm}})
+			w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+			q, err := s.Request(elicitation, formParams)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := v.prompt()
+			w.everything()
+			v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes})
+			if m, ok := <-q.Response(); !ok || answerOf(m) != `{"action":"accept","content":{"name":"Ada"}}` {
+				t.Fatalf("the server was answered %v %s", ok, answerOf(m))
+			}
+			pass(time.Minute)
+			if n := w.starts("s"); n != 2 {
+				t.Fatalf("%d starts", n)
+			}
+		}
+	})
+}

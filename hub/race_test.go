@@ -1,0 +1,414 @@
+package hub_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// terminals gives how often each request ended in v, by what.
+func (v *view) terminals() map[string]string {
+	synctest.Wait()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	ends := map[string]string{}
+	for _, e := range v.events {
+		switch b := e.Body.(type) {
+		case *hub.RequestCancelled:
+			ends[b.RequestID] += "cancelled "
+		case *hub.RequestFinished:
+			ends[b.RequestID] += b.State.String() + " "
+		}
+	}
+	return ends
+}
+
+// A cancel and the response in the same instant, in either order: one end, the same for everybody, and at most one cancel on the wire.
+func TestCancelAndResponseInTheSameInstant(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		answer := make(chan struct{})
+		s.Tool("race", func(c *fakeserver.CallContext) {
+			<-answer
+			c.Text("won")
+		})
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		won := 0
+		for round := range 400 {
+			id := fmt.Sprintf("r%d", round)
+			c := w.call(hub.CallRequest{ID: id, Server: "s", Tool: "race"})
+			synctest.Wait()
+			wire := w.hub.Requests("s")[0].WireID
+			var out hub.Outcome
+			var both sync.WaitGroup
+			cancel := func() { out, _ = v.win.Cancel(id, "race") }
+			if round%2 == 0 {
+				both.Go(cancel)
+			}
+			both.Go(func() { answer <- struct{}{} })
+			if round%2 == 1 {
+				both.Go(cancel)
+			}
+			both.Wait()
+			<-c.done
+			end := v.terminals()[id]
+			sent := s.Count(fakeserver.CancelOf([]byte(wire)))
+			switch {
+			case c.err == nil:
+				won++
+				if end != "done " || sent > 0 {
+					t.Fatalf("the caller got the result, the windows %q, the server %d cancels", end, sent)
+				}
+			default:
+				e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				if end != "cancelled " || out != hub.OutcomeCancelling || sent > 1 || e.Meta["cancel_reason"] != "race" {
+					t.Fatalf("the caller got %v, the windows %q, the user %v, the server %d cancels", c.err, end, out, sent)
+				}
+			}
+			if out == hub.OutcomeAlreadyFinished && c.err != nil {
+				t.Fatal("the user was told that it had finished, and it was cancelled")
+			}
+		}
+		t.Logf("the response won %d of 400", won)
+		if left := w.hub.Leftovers(); left != "" {
+			t.Errorf("left over: %s", left)
+		}
+	})
+}
+
+// A withdrawal and the answer in the same instant: the prompt closes once, and the server gets at most one response.
+func TestWithdrawAndAnswerInTheSameInstant(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a := asking(elicitation, formParams)
+		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+		v := w.everything()
+		answered := 0
+		for round := range 300 {
+			c := w.call(hub.CallRequest{ID: fmt.Sprintf("r%d", round), Server: "s", Tool: "ask"})
+			p := v.prompt()
+			q := <-a.asked
+			before := len(responses(a.Server))
+			var both sync.WaitGroup
+			var err error
+			both.Go(func() { q.Cancel("never mind") })
+			both.Go(func() {
+				err = v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes})
+			})
+			both.Wait()
+			synctest.Wait()
+			closed := last[*hub.PromptClosed](v)
+			sent := len(responses(a.Server)) - before
+			if closed.PromptID != p.ID || sent > 1 || sent == 1 && closed.Cause != hub.CauseAnswered || (err == nil) != (closed.Cause == hub.CauseAnswered) {
+				t.Fatalf("closed %v, answer %v, %d responses", closed.Cause, err, sent)
+			}
+			if err != nil {
+				wantReason(t, err, hub.ReasonPromptClosed)
+			}
+			if sent == 1 {
+				answered++
+			} else {
+				a.finish <- struct{}{}
+			}
+			c.ok(t)
+			if end := v.terminals()[p.RequestID]; end != "done " && end != "cancelled " || sent == 1 && end != "done " {
+				t.Fatalf("the question ended %q with %d responses", end, sent)
+			}
+		}
+		t.Logf("%d of 300 were answered", answered)
+	})
+}
+
+// A server that exits while its call is being cancelled: one end.
+func TestServerExitsMidCall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		for round := range 100 {
+			id := fmt.Sprintf("r%d", round)
+			c := w.call(hub.CallRequest{ID: id, Server: "s", Tool: "hang"})
+			synctest.Wait()
+			var both sync.WaitGroup
+			both.Go(func() { _, _ = v.win.Cancel(id, "") })
+			both.Go(s.Disconnect)
+			both.Wait()
+			<-c.done
+			e := hub.AsError(c.err)
+			if end := v.terminals()[id]; e == nil || !(e.Reason == hub.ReasonCancelled && end == "cancelled " || e.Reason == hub.ReasonServerGone && end == "failed ") {
+				t.Fatalf("the caller got %v, the windows %q", c.err, end)
+			}
+		}
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		if left := w.hub.Leftovers(); left != "" {
+			t.Errorf("left over: %s", left)
+		}
+	})
+}
+
+// Drain ends everything, says so everywhere, and lets nothing new in.
+func TestDrain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a := asking(elicitation, formParams)
+		starting := hanging(fakeserver.WithSilentProbe())
+		w := newWorld(t, map[string]*fakeserver.Server{"s": a.Server, "m": rounds(1), "starting": starting}, "m:"+allow, "starting:"+allow, `s:"alwaysAllow":["hang","ask"]`)
+		v := w.everything()
+		calls := []*pendingCall{
+			w.call(hub.CallRequest{Server: "s", Tool: "hang"}), w.call(hub.CallRequest{Server: "s", Tool: "ask"}), w.call(hub.CallRequest{Server: "s", Tool: "echo"}),
+			w.call(hub.CallRequest{Server: "m", Tool: "ask"}), w.call(hub.CallRequest{Server: "starting", Tool: "echo"}),
+		}
+		synctest.Wait()
+		cancelled, stopped := w.hub.Drain(context.Background(), "update")
+		if cancelled < len(calls) || stopped != 3 || !w.hub.Draining() {
+			t.Errorf("%d cancelled, %d stopped", cancelled, stopped)
+		}
+		for _, c := range calls {
+			if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "shutdown" || e.Meta["cancel_reason"] != "update" {
+				t.Errorf("%v", e.Meta)
+			}
+		}
+		v.noPrompt()
+		closed := eventsOf[*hub.PromptClosed](v)
+		if len(closed) != 3 {
+			t.Errorf("%d prompts closed", len(closed))
+		}
+		for _, c := range closed {
+			if c.Cause != hub.CauseShutdown || c.Origin != hub.OriginShutdown || c.Reason != "update" {
+				t.Errorf("%+v", c)
+			}
+		}
+		for _, c := range eventsOf[*hub.RequestCancelled](v) {
+			if c.Cancellation.Origin != hub.OriginShutdown {
+				t.Errorf("%+v", c)
+			}
+		}
+		for _, name := range []string{"s", "m", "starting"} {
+			if info := w.server(name); info.State != hub.ServerStopped {
+				t.Errorf("%+v", info)
+			}
+		}
+		ctx := context.Background()
+		w.call(hub.CallRequest{Server: "s", Tool: "hang"}).want(t, hub.CodeUnavailable, hub.ReasonDraining)
+		_, err := w.hub.StartServer(ctx, "s")
+		wantReason(t, err, hub.ReasonDraining)
+		_, err = w.tryAttach(hub.Hello{})
+		wantReason(t, err, hub.ReasonDraining)
+		_, _, _, err = w.hub.LoadConfig(ctx, nil)
+		wantReason(t, err, hub.ReasonDraining)
+		if v.closed != nil {
+			t.Error("the window was ended before Close: it could not see how things ended")
+		}
+		if err := w.hub.Close(ctx); err != nil || v.closed == nil || v.closed.Reason != hub.ReasonDraining {
+			t.Errorf("%v, window %v", err, v.closed)
+		}
+		if left := w.hub.Leftovers(); left != "" {
+			t.Errorf("left over: %s", left)
+		}
+	})
+}
+
+// Closing twice, at once and again, is one close; what comes afterwards is refused and harms nothing.
+func TestCloseIsIdempotent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
+		synctest.Wait()
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if err := w.hub.Close(context.Background()); err != nil {
+					t.Error(err)
+				}
+			})
+			all.Go(func() { w.hub.Drain(context.Background(), "x") })
+		}
+		all.Wait()
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		n := len(v.events)
+		v.win.Detach(true)
+		v.win.Detach(false)
+		v.win.SetRoots([]hub.Root{{URI: "file:///a"}})
+		v.win.SetCapabilities(allKinds, true)
+		wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: "prompt-1", Action: hub.ActionDecline}), hub.ReasonWindowDetached)
+		if out, err := v.win.Cancel("r1", ""); out != hub.OutcomeAlreadyFinished || err != nil {
+			t.Errorf("%v %v", out, err)
+		}
+		if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
+			t.Error(err)
+		}
+		pass(time.Hour)
+		if len(v.events) != n {
+			t.Errorf("a window was told something after its end")
+		}
+		if end := v.terminals()["r1"]; end != "cancelled " {
+			t.Errorf("%q", end)
+		}
+	})
+}
+
+// count is a window that keeps only numbers.
+type count struct {
+	opened, closed, cancelled, finished int
+}
+
+func (c *count) Deliver(e hub.Event) {
+	switch e.Body.(type) {
+	case *hub.PromptOpened:
+		c.opened++
+	case *hub.PromptClosed:
+		c.closed++
+	case *hub.RequestCancelled:
+		c.cancelled++
+	case *hub.RequestFinished:
+		c.finished++
+	}
+}
+
+func (c *count) Closed(*hub.Error) {}
+
+// Ten thousand cancels in each direction leave nothing behind: no goroutine (the bubble would not end), no table entry, on neither side.
+func TestNothingLeaks10000Cancels(t *testing.T) {
+	const all, batch = 10000, 50
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		var seen count
+		if _, _, err := w.hub.Attach(hub.Hello{Kinds: allKinds, SamplingTools: true}, &seen); err != nil {
+			t.Fatal(err)
+		}
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		for range all / batch {
+			var calls []*pendingCall
+			for range batch {
+				calls = append(calls, w.call(hub.CallRequest{Server: "s", Tool: "hang"}))
+			}
+			synctest.Wait()
+			if ids := w.hub.CancelRequests(hub.CancelScope{Server: "s"}, "stop", hub.OriginUser); len(ids) != batch {
+				t.Fatalf("%d cancelled", len(ids))
+			}
+			for _, c := range calls {
+				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			}
+		}
+		synctest.Wait()
+		if n := s.Count(fakeserver.Method("notifications/cancelled")); n != all || seen.cancelled != all {
+			t.Errorf("%d cancels on the wire, %d told", n, seen.cancelled)
+		}
+		for range all / batch {
+			var asked []*fakeserver.OutRequest
+			for range batch {
+				q, err := s.Request(elicitation, formParams)
+				if err != nil {
+					t.Fatal(err)
+				}
+				asked = append(asked, q)
+			}
+			synctest.Wait()
+			for _, q := range asked {
+				q.Cancel("stop")
+			}
+			synctest.Wait()
+		}
+		if n := len(responses(s)); n != 0 || seen.cancelled != 2*all || seen.opened != all || seen.closed != all {
+			t.Errorf("%d responses, %+v", n, seen)
+		}
+		if left := w.hub.Leftovers(); left != "" {
+			t.Errorf("left over: %s", left)
+		}
+	})
+}
+
+// Every cancel is logged with its request, direction, origin and reason, the reason bounded and escaped; arguments, results, answers and environment never are.
+func TestLogsCarryNoPayload(t *testing.T) {
+	const secret = "s3cr3t"
+	var log lockedBuffer
+	bubble(t, func(t *testing.T) {
+		a := asking(elicitation, strings.Replace(formParams, "Who?", "Who? "+secret, 1))
+		a.Tool("tell", func(c *fakeserver.CallContext) {
+			c.Log("error", secret)
+			c.Progress(1, 2, secret)
+			c.Text(secret)
+		})
+		a.Tool("fail", func(c *fakeserver.CallContext) { c.ErrorData(-32000, secret, `"`+secret+`"`) })
+		logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		w := newWorldWith(t, hub.Options{Logger: logger, Environ: []string{"PATH=/bin", "TOKEN=" + secret}}, serversOf("s", a.Server),
+			`s:"alwaysAllow":["*"],"env":{"KEY":"`+secret+`"},"args":["--token=`+secret+`"]`)
+		v := w.everything()
+		arguments := `{"password":"` + secret + `"}`
+		w.call(hub.CallRequest{Server: "s", Tool: "tell", Arguments: arguments, Meta: `{"x/y":"` + secret + `"}`}).ok(t)
+		w.call(hub.CallRequest{Server: "s", Tool: "fail", Arguments: arguments}).ok(t)
+		c := w.call(hub.CallRequest{Server: "s", Tool: "ask", Arguments: arguments})
+		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: `{"name":"` + secret + `"}`})
+		c.ok(t)
+
+		outgoing := w.call(hub.CallRequest{ID: "mine", Server: "s", Tool: "hang", Arguments: arguments})
+		synctest.Wait()
+		if _, err := v.win.Cancel("mine", "two\nlines\x1b[31m"+strings.Repeat("é", 1000)); err != nil {
+			t.Fatal(err)
+		}
+		outgoing.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c = w.call(hub.CallRequest{ID: "again", Server: "s", Tool: "ask", Arguments: arguments})
+		p := v.prompt()
+		var q *fakeserver.OutRequest
+		for len(a.asked) > 0 {
+			q = <-a.asked
+		}
+		q.Cancel("mine\r\nforged=1" + strings.Repeat("x", 10000))
+		synctest.Wait()
+		close(a.finish)
+		c.ok(t)
+
+		text := log.String()
+		if strings.Contains(text, secret) {
+			t.Errorf("the log holds a payload:\n%s", text)
+		}
+		found := map[string]bool{}
+		for line := range strings.Lines(text) {
+			entry := object(t, line)
+			if entry["msg"] != "request cancelled" || entry["level"] != "INFO" {
+				continue
+			}
+			id, reason := fmt.Sprint(entry["request_id"]), fmt.Sprint(entry["reason"])
+			found[fmt.Sprintf("%s %v %v", id, entry["direction"], entry["origin"])] = true
+			if strings.ContainsFunc(reason, unicode.IsControl) || utf8.RuneCountInString(reason) > 300 || reason == "" {
+				t.Errorf("%s: reason %q", id, reason)
+			}
+		}
+		for _, want := range []string{"mine client_to_server user", p.RequestID + " server_to_client server"} {
+			if !found[want] {
+				t.Errorf("%q is not in the log: %v", want, found)
+			}
+		}
+	})
+}
+
+// lockedBuffer takes a log from many goroutines.
+type lockedBuffer struct {
+	mu  sync.Mutex // guards buf
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}

@@ -1,0 +1,317 @@
+package ipc
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/mcphub-go/mcphub/hub"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// protoEnum is a generated enum.
+type protoEnum interface {
+	comparable
+	protoreflect.Enum
+}
+
+// checkEnum goes through every value of both sides, as their sources list them, there and back.
+func checkEnum[H interface {
+	comparable
+	~int
+}, P protoEnum](t *testing.T, e enum[H, P], typeName string, firstHub H) {
+	t.Run(typeName, func(t *testing.T) {
+		var unspecified P
+		values := unspecified.Descriptor().Values()
+		for i := range values.Len() {
+			v := unspecified.Type().New(values.Get(i).Number()).(P)
+			h, ok := e.from[v]
+			if v == unspecified {
+				if ok {
+					t.Errorf("%v stands for the word %v of the hub", v, h)
+				}
+				continue
+			}
+			if !ok {
+				t.Errorf("%v has no word in the hub", values.Get(i).Name())
+			} else if back := e.proto(h); back != v {
+				t.Errorf("%v comes back as %v", v, back)
+			}
+		}
+		n := len(hubConstants(t, "words.go", typeName))
+		for i := range n {
+			h := firstHub + H(i)
+			if p := e.proto(h); p == unspecified {
+				t.Errorf("value %d of hub.%s has no word in the contract", h, typeName)
+			} else if e.hub(p) != h {
+				t.Errorf("value %d of hub.%s comes back as %d", h, typeName, e.hub(p))
+			}
+		}
+		if len(e.to) != n || len(e.from) != values.Len()-1 {
+			t.Errorf("%d and %d pairs for %d and %d values", len(e.to), len(e.from), n, values.Len()-1)
+		}
+	})
+}
+
+func TestConversionRoundTrip(t *testing.T) {
+	checkEnum(t, directions, "Direction", 1)
+	checkEnum(t, requestStates, "RequestState", 1)
+	checkEnum(t, origins, "Origin", 1)
+	checkEnum(t, outcomes, "Outcome", 1)
+	checkEnum(t, eras, "Era", 1)
+	checkEnum(t, promptKinds, "PromptKind", 1)
+	checkEnum(t, promptCauses, "PromptCause", 1)
+	checkEnum(t, approvalScopes, "ApprovalScope", 0)
+	checkEnum(t, serverStates, "ServerState", 1)
+	checkEnum(t, policies, "Policy", 1)
+	enums := 0
+	for _, f := range []protoreflect.FileDescriptor{
+		mcphubv1.File_mcphub_v1_editor_proto, mcphubv1.File_mcphub_v1_hub_proto, mcphubv1.File_mcphub_v1_prompt_proto,
+		mcphubv1.File_mcphub_v1_request_proto, mcphubv1.File_mcphub_v1_server_proto,
+	} {
+		enums += f.Enums().Len()
+	}
+	if enums != 10 {
+		t.Errorf("the contract has %d enums, this test knows 10", enums)
+	}
+	if got := approvalScopes.hub(mcphubv1.ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED); got != hub.ScopeOnce {
+		t.Errorf("no scope means %v, want once", got)
+	}
+}
+
+// fill sets every field below v, so that a field which a conversion forgets shows as missing.
+func fill(v reflect.Value, depth int) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Unix(1700000000, 0)))
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i), depth+1)
+			}
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), depth+1)
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			v.SetBytes([]byte(`{"a":1}`))
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), depth+1)
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Uint64:
+		v.SetUint(1)
+	case reflect.Float64:
+		v.SetFloat(1)
+	}
+}
+
+// unset gives the fields below m that have their zero value; one branch of a oneof is enough.
+func unset(m protoreflect.Message, path string) (missing []string) {
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		name := path + "." + string(f.Name())
+		if o := f.ContainingOneof(); o != nil && !o.IsSynthetic() && m.WhichOneof(o) != f {
+			if m.WhichOneof(o) == nil {
+				missing = append(missing, path+"."+string(o.Name()))
+			}
+			continue
+		}
+		switch {
+		case !m.Has(f):
+			missing = append(missing, name)
+		case strings.HasPrefix(string(f.ParentFile().Package()), "google."):
+		case f.IsList() && f.Message() != nil:
+			missing = append(missing, unset(m.Get(f).List().Get(0).Message(), name)...)
+		case f.Message() != nil && !strings.HasPrefix(string(f.Message().FullName()), "google."):
+			missing = append(missing, unset(m.Get(f).Message(), name)...)
+		}
+	}
+	return missing
+}
+
+func filled[T any]() T {
+	var v T
+	fill(reflect.ValueOf(&v).Elem(), 0)
+	return v
+}
+
+// No field of the contract is forgotten: a hub struct with everything set gives a message with everything set.
+func TestConversionFillsEveryField(t *testing.T) {
+	var c converter
+	check := func(name string, m proto.Message, except ...string) {
+		t.Helper()
+		allowed := map[string]bool{}
+		for _, e := range except {
+			allowed[e] = true
+		}
+		for _, field := range unset(m.ProtoReflect(), name) {
+			if !allowed[field] {
+				t.Errorf("%s is not set", field)
+			}
+		}
+	}
+	check("server", c.server(filled[hub.ServerInfo]()))
+	check("tool", c.tool(filled[hub.ToolInfo]()))
+	check("request", c.request(filled[hub.RequestInfo]()))
+	check("snapshot", c.snapshot(func() *hub.Snapshot { s := filled[hub.Snapshot](); return &s }()))
+	for kind := hub.PromptToolApproval; kind <= hub.PromptElicitationURL; kind++ {
+		p := filled[hub.PromptInfo]()
+		p.Kind = kind
+		check(kind.String(), c.prompt(p))
+	}
+	result := filled[hub.CallResult]()
+	check("error result", c.callResult(&result))
+	result.Error = nil
+	check("result", c.callResult(&result))
+	bodies := []hub.EventBody{
+		new(filled[hub.ServerChanged]()), new(filled[hub.ToolsChanged]()), new(filled[hub.RequestStarted]()), new(filled[hub.RequestProgressed]()),
+		new(filled[hub.RequestCancelling]()), new(filled[hub.RequestCancelled]()), new(filled[hub.RequestFinished]()), new(filled[hub.PromptOpened]()),
+		new(filled[hub.PromptClosed]()), new(filled[hub.LogMessage]()),
+	}
+	seen := map[protoreflect.Name]bool{}
+	for _, b := range bodies {
+		m := c.event(b)
+		oneof := m.ProtoReflect().Descriptor().Oneofs().ByName("event")
+		field := m.ProtoReflect().WhichOneof(oneof)
+		if field == nil {
+			t.Errorf("%T is not converted", b)
+			continue
+		}
+		seen[field.Name()] = true
+		check(string(field.Name()), m, string(field.Name())+".sequence", string(field.Name())+".time")
+	}
+	for _, ours := range []protoreflect.Name{"welcome", "snapshot", "reply", "dropped"} {
+		seen[ours] = true // made by the counter itself
+	}
+	events := (&mcphubv1.AttachResponse{}).ProtoReflect().Descriptor().Oneofs().ByName("event").Fields()
+	for i := range events.Len() {
+		if !seen[events.Get(i).Name()] {
+			t.Errorf("no event of the hub becomes %s", events.Get(i).Name())
+		}
+	}
+}
+
+func TestConversionOut(t *testing.T) {
+	var c converter
+	at := time.Date(2026, 7, 28, 1, 2, 3, 4, time.UTC)
+	total := 10.5
+	got := c.request(hub.RequestInfo{
+		ID: "r", Server: "s", Direction: hub.Incoming, Method: "sampling/createMessage", State: hub.StateCancelling, ParentRequestID: "p", Start: at,
+		WireID: `"1"`, Progress: &hub.Progress{Progress: 1.5, Total: &total, Message: "half"}, OpenPromptIDs: []string{"q"},
+		Cancellation: &hub.Cancellation{Origin: hub.OriginUser, Reason: "why", Time: at},
+	})
+	want := &mcphubv1.Request{
+		RequestId: "r", Server: "s", Direction: mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING, Method: "sampling/createMessage",
+		State: mcphubv1.RequestState_REQUEST_STATE_CANCELLING, ParentRequestId: "p", StartTime: timestamppb.New(at), WireIdJson: `"1"`,
+		Progress: &mcphubv1.Progress{Progress: 1.5, Total: proto.Float64(10.5), Message: "half"}, OpenPromptIds: []string{"q"},
+		Cancellation: &mcphubv1.Cancellation{Origin: mcphubv1.Origin_ORIGIN_USER, Reason: "why", Time: timestamppb.New(at)},
+	}
+	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+	if got := c.prompt(hub.PromptInfo{Kind: hub.PromptSampling, Question: &hub.Question{}}); got.GetDeadline() != nil || got.GetOpenTime() != nil {
+		t.Errorf("no deadline became %v", got)
+	}
+	if got := c.request(hub.RequestInfo{}); got.GetProgress() != nil || got.GetCancellation() != nil || got.GetStartTime() != nil {
+		t.Errorf("nothing became something: %v", got)
+	}
+}
+
+// JSON travels byte for byte: spelling, order, blanks, doubled keys and large numbers.
+func TestJSONByteForByte(t *testing.T) {
+	var c converter
+	text := "{ \"b\":1.0, \"a\":12345678901234567890,\"a\":1e2,\"t\":\"\\u0041\\/\u2028\u00e9\"}\t"
+	if got := c.callResult(&hub.CallResult{Result: json.RawMessage(text)}).GetResultJson(); got != text {
+		t.Errorf("got %q, want %q", got, text)
+	}
+	if got := callRequest(&mcphubv1.CallToolRequest{ArgumentsJson: text, MetaJson: text}); got.Arguments != text || got.Meta != text {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestConversionIn(t *testing.T) {
+	zero := time.Duration(0)
+	got := callRequest(&mcphubv1.CallToolRequest{
+		RequestId: "r", Server: "s", Tool: "t", ArgumentsJson: "{}", MetaJson: `{"m":1}`, Preapproved: true, TaskLabel: "l", OwnerWindowId: "w",
+		Timeouts: &mcphubv1.Timeouts{Idle: durationpb.New(0), Total: durationpb.New(time.Minute)},
+	})
+	want := hub.CallRequest{
+		ID: "r", Server: "s", Tool: "t", Arguments: "{}", Meta: `{"m":1}`, Preapproved: true, TaskLabel: "l", OwnerWindowID: "w",
+		Timeouts: hub.Timeouts{Idle: &zero, Total: new(time.Minute)},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("call (-want +got):\n%s", diff)
+	}
+	if d := clock(&durationpb.Duration{Seconds: math.MaxInt64}); *d <= 0 {
+		t.Errorf("a very long time became %v", *d)
+	}
+	answers := map[*mcphubv1.PromptAnswer]hub.PromptAnswer{
+		{PromptId: "p", Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ALWAYS, ContentJson: "{}"}}}: {PromptID: "p", Action: hub.ActionAccept, Scope: hub.ScopeAlways, Content: "{}"},
+		{PromptId: "p", Action: &mcphubv1.PromptAnswer_Accept{}}:                                                {PromptID: "p", Action: hub.ActionAccept, Scope: hub.ScopeOnce},
+		{PromptId: "p", Action: &mcphubv1.PromptAnswer_Decline{Decline: &mcphubv1.DeclinePrompt{Reason: "no"}}}: {PromptID: "p", Action: hub.ActionDecline, Reason: "no"},
+		{PromptId: "p", Action: &mcphubv1.PromptAnswer_Dismiss{}}:                                               {PromptID: "p", Action: hub.ActionDismiss},
+	}
+	for m, want := range answers {
+		if diff := cmp.Diff(want, promptAnswer(m)); diff != "" {
+			t.Errorf("answer (-want +got):\n%s", diff)
+		}
+	}
+	sources := configSources([]*mcphubv1.ConfigSource{{Path: "a", Json: "{}", Scope: "user"}, {Path: "b"}})
+	if diff := cmp.Diff([]hub.ConfigSource{{Path: "a", JSON: "{}", Scope: "user"}, {Path: "b", Scope: "host"}}, sources); diff != "" {
+		t.Errorf("sources (-want +got):\n%s", diff)
+	}
+	if configSources(nil) != nil {
+		t.Error("no sources must stay nil: the same as last time")
+	}
+}
+
+func TestInvalidUTF8Replaced(t *testing.T) {
+	replaced := 0
+	c := converter{onReplaced: func() { replaced++ }}
+	m := c.callResult(&hub.CallResult{RequestID: "r", Result: json.RawMessage("{\"a\":\"\xff\xfe\",\"b\":\"\u00e9\"}")})
+	if got, want := m.GetResultJson(), "{\"a\":\"\uFFFD\",\"b\":\"\u00e9\"}"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if replaced != 1 {
+		t.Errorf("%d texts were counted, want 1", replaced)
+	}
+	if got := c.text("fine \u00e9 \U0001F600"); got != "fine \u00e9 \U0001F600" || replaced != 1 {
+		t.Errorf("valid text became %q, counted %d", got, replaced)
+	}
+	// Whatever text the hub holds, the message can be encoded.
+	for _, body := range []hub.EventBody{
+		&hub.LogMessage{Server: "\xff", Level: "\xff", Logger: "\xff", Data: "\xff"},
+		&hub.RequestFinished{RequestID: "\xff", McpError: &hub.McpError{Message: "\xff", Data: "\xff"}, Err: &hub.Error{Message: "\xff"}},
+		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptElicitationURL, Question: &hub.Question{Message: "\xff", URL: "\xff", URLHost: "\xff", Payload: json.RawMessage("\xff")}}},
+		&hub.PromptClosed{PromptID: "\xff", Reason: "\xff"},
+		&hub.ServerChanged{Server: hub.ServerInfo{Name: "\xff", Stderr: []string{"\xff"}, Problems: []hub.ConfigProblem{{Message: "\xff"}}}},
+	} {
+		_, err := proto.Marshal(c.event(body))
+		if err != nil {
+			t.Errorf("%T: %v", body, err)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package ipc
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/mcphub-go/mcphub/hub"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+func TestValidation(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("x", n+1) }
+	call := func(change func(*mcphubv1.CallToolRequest)) *mcphubv1.CallToolRequest {
+		r := &mcphubv1.CallToolRequest{Server: "s", Tool: "t"}
+		change(r)
+		return r
+	}
+	attach := func(m any) *mcphubv1.AttachRequest {
+		switch m := m.(type) {
+		case *mcphubv1.Hello:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: m}}
+		case *mcphubv1.PromptAnswer:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: m}}
+		case *mcphubv1.SetRoots:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetRoots{SetRoots: m}}
+		case *mcphubv1.SetCapabilities:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetCapabilities{SetCapabilities: m}}
+		}
+		panic("unknown message")
+	}
+	accept := func(a *mcphubv1.AcceptPrompt) *mcphubv1.PromptAnswer {
+		return &mcphubv1.PromptAnswer{PromptId: "p", Action: &mcphubv1.PromptAnswer_Accept{Accept: a}}
+	}
+	cases := []struct {
+		name    string
+		message any
+		field   string // what the error begins with, "" = valid
+	}{
+		{"call", call(func(*mcphubv1.CallToolRequest) {}), ""},
+		{"call, all fields", call(func(r *mcphubv1.CallToolRequest) {
+			r.RequestId = strings.Repeat("x", 128)
+			r.Timeouts = &mcphubv1.Timeouts{Idle: durationpb.New(0), Human: durationpb.New(time.Hour)}
+		}), ""},
+		{"call, unicode id", call(func(r *mcphubv1.CallToolRequest) { r.RequestId = "Anfrage-\u00fc" }), ""},
+		{"call, long id", call(func(r *mcphubv1.CallToolRequest) { r.RequestId = long(128) }), "request_id:"},
+		{"call, id with newline", call(func(r *mcphubv1.CallToolRequest) { r.RequestId = "a\nb" }), "request_id:"},
+		{"call, id with direction mark", call(func(r *mcphubv1.CallToolRequest) { r.RequestId = "a\u202eb" }), "request_id:"},
+		{"call, no server", call(func(r *mcphubv1.CallToolRequest) { r.Server = "" }), "server:"},
+		{"call, no tool", call(func(r *mcphubv1.CallToolRequest) { r.Tool = "" }), "tool:"},
+		{"call, long tool", call(func(r *mcphubv1.CallToolRequest) { r.Tool = long(1024) }), "tool:"},
+		{"call, long label", call(func(r *mcphubv1.CallToolRequest) { r.TaskLabel = long(256) }), "task_label:"},
+		{"call, long owner", call(func(r *mcphubv1.CallToolRequest) { r.OwnerWindowId = long(128) }), "owner_window_id:"},
+		{"call, large meta", call(func(r *mcphubv1.CallToolRequest) { r.MetaJson = long(1 << 20) }), "meta_json:"},
+		{"call, negative clock", call(func(r *mcphubv1.CallToolRequest) { r.Timeouts = &mcphubv1.Timeouts{Total: durationpb.New(-1)} }), "timeouts.total:"},
+		{"call, broken clock", call(func(r *mcphubv1.CallToolRequest) {
+			r.Timeouts = &mcphubv1.Timeouts{Human: &durationpb.Duration{Seconds: 1, Nanos: -1}}
+		}), "timeouts.human:"},
+		{"cancel", &mcphubv1.CancelRequestRequest{RequestId: "r"}, ""},
+		{"cancel, no id", &mcphubv1.CancelRequestRequest{}, "request_id:"},
+		{"cancel, long reason", &mcphubv1.CancelRequestRequest{RequestId: "r", Reason: long(64 << 10)}, "reason:"},
+		{"cancel scope", &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_All{All: true}}, ""},
+		{"cancel scope, none", &mcphubv1.CancelRequestsRequest{}, "scope:"},
+		{"cancel scope, not all", &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_All{}}, "all:"},
+		{"cancel scope, empty server", &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_Server{}}, "server:"},
+		{"cancel scope, empty label", &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_TaskLabel{}}, "task_label:"},
+		{"list requests", &mcphubv1.ListRequestsRequest{}, ""},
+		{"list requests, long server", &mcphubv1.ListRequestsRequest{Server: long(1024)}, "server:"},
+		{"drain, long reason", &mcphubv1.DrainRequest{Reason: long(64 << 10)}, "reason:"},
+		{"start", &mcphubv1.StartServerRequest{}, "server:"},
+		{"stop", &mcphubv1.StopServerRequest{}, "server:"},
+		{"restart", &mcphubv1.RestartServerRequest{}, "server:"},
+		{"enable", &mcphubv1.SetServerEnabledRequest{}, "server:"},
+		{"list tools", &mcphubv1.ListToolsRequest{}, ""},
+		{"list tools, long server", &mcphubv1.ListToolsRequest{Server: long(1024)}, "server:"},
+		{"log level", &mcphubv1.SetLogLevelRequest{Server: "s", Level: "warning"}, ""},
+		{"log level, unknown", &mcphubv1.SetLogLevelRequest{Server: "s", Level: "warn"}, "level:"},
+		{"log level, no server", &mcphubv1.SetLogLevelRequest{Level: "info"}, "server:"},
+		{"config", &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "p", Scope: "user"}, {Json: "{}"}}}, ""},
+		{"config, empty source", &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "p"}, {}}}, "sources[1].path:"},
+		{"config, unknown scope", &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "p", Scope: "x"}}}, "sources[0].scope:"},
+		{"config, many sources", &mcphubv1.ReloadConfigRequest{Sources: make([]*mcphubv1.ConfigSource, 257)}, "sources:"},
+		{"hello", attach(&mcphubv1.Hello{MaxProgressRate: 20}), ""},
+		{"hello, high rate", attach(&mcphubv1.Hello{MaxProgressRate: 21}), "hello.max_progress_rate:"},
+		{"hello, negative rate", attach(&mcphubv1.Hello{MaxProgressRate: -1}), "hello.max_progress_rate:"},
+		{"hello, unknown kind", attach(&mcphubv1.Hello{PromptKinds: []mcphubv1.PromptKind{1, 99}}), "hello.prompt_kinds[1]:"},
+		{"hello, no kind", attach(&mcphubv1.Hello{PromptKinds: []mcphubv1.PromptKind{0}}), "hello.prompt_kinds[0]:"},
+		{"hello, window id", attach(&mcphubv1.Hello{WindowId: "a\tb"}), "hello.window_id:"},
+		{"hello, long title", attach(&mcphubv1.Hello{Title: long(256)}), "hello.title:"},
+		{"hello, long hub id", attach(&mcphubv1.Hello{Resume: &mcphubv1.Resume{HubId: long(128)}}), "hello.resume.hub_id:"},
+		{"hello, root", attach(&mcphubv1.Hello{Roots: []*mcphubv1.Root{{}}}), "hello.roots[0].uri:"},
+		{"roots, many", attach(&mcphubv1.SetRoots{Roots: make([]*mcphubv1.Root, 1025)}), "set_roots.roots:"},
+		{"capabilities", attach(&mcphubv1.SetCapabilities{PromptKinds: []mcphubv1.PromptKind{99}}), "set_capabilities.prompt_kinds[0]:"},
+		{"cancel button", cancelMessage("1", ""), "cancel_mcp_request.request_id:"},
+		{"answer", attach(accept(&mcphubv1.AcceptPrompt{})), ""},
+		{"answer, no prompt", attach(&mcphubv1.PromptAnswer{Action: &mcphubv1.PromptAnswer_Dismiss{}}), "answer_prompt.prompt_id:"},
+		{"answer, no action", attach(&mcphubv1.PromptAnswer{PromptId: "p"}), "answer_prompt.action:"},
+		{"answer, unknown scope", attach(accept(&mcphubv1.AcceptPrompt{Scope: 9})), "answer_prompt.accept.scope:"},
+		{"answer, large content", attach(accept(&mcphubv1.AcceptPrompt{ContentJson: long(16 << 20)})), "answer_prompt.accept.content_json:"},
+		{"no message", &mcphubv1.AttachRequest{}, "message:"},
+		{"long message id", cancelMessage(long(128), "r"), "message_id:"},
+	}
+	for _, c := range cases {
+		var err error
+		switch m := c.message.(type) {
+		case interface{ Validate() error }:
+			err = m.Validate()
+		case *mcphubv1.AttachRequest:
+			err = m.Check()
+		default:
+			t.Fatalf("%s: %T has no check", c.name, m)
+		}
+		switch {
+		case c.field == "" && err != nil:
+			t.Errorf("%s: refused: %v", c.name, err)
+		case c.field != "" && err == nil:
+			t.Errorf("%s: accepted", c.name)
+		case c.field != "" && !strings.HasPrefix(err.Error(), c.field):
+			t.Errorf("%s: the error %q does not name %s", c.name, err, c.field)
+		}
+	}
+	if _, ok := any(&mcphubv1.AttachRequest{}).(interface{ Validate() error }); ok {
+		t.Error("AttachRequest has a Validate method: the validator would end a window for one bad message")
+	}
+}
+
+// What validation refuses reaches no handler, and the status has the reason.
+func TestValidationOverTheWire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &fakeHub{} // its CallTool would panic
+		_, err := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{})).CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s"})
+		if s := status.Convert(err); s.Code() != codes.InvalidArgument || reasonOf(err) != hub.ReasonInvalidRequest || !strings.HasPrefix(s.Message(), "tool:") {
+			t.Errorf("got %v (%s), want INVALID_ARGUMENT INVALID_REQUEST about tool", err, reasonOf(err))
+		}
+	})
+}
