@@ -79,12 +79,14 @@ func TestCallExitStatus(t *testing.T) {
 
 // TestCallCancelReachesServer: exactly one notification, with the reason; no result; and every event of it is in the output.
 func TestCallCancelReachesServer(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
+			t.Parallel()
 			p := build(t)
 			line, record := p.demoServer()
 			r := p.run("call", "--json", "--stdio", line, "--era", era, "--tool", "sleep", "--args", `{"seconds":60,"steps":600}`, "--approve", "allow",
-				"--request-id", "mine", "--cancel-after", "700ms", "--reason", "enough, thanks")
+				"--request-id", "mine", "--cancel-after", "2s", "--reason", "enough, thanks")
 			c := readConversation(t, r.stdout)
 			if r.status != 3 || c.failure == nil {
 				t.Fatalf("status %d\n%s", r.status, r.stdout)
@@ -161,11 +163,13 @@ func TestCallAnswersQuestions(t *testing.T) {
 
 // TestCallHangingQuestion: a question that nobody answers closes with its call.
 func TestCallHangingQuestion(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
+			t.Parallel()
 			p := build(t)
 			line, _ := p.demoServer()
-			r := p.run("call", "--json", "--stdio", line, "--era", era, "--tool", "ask_name", "--approve", "allow", "--elicit", "hang", "--cancel-after", "700ms")
+			r := p.run("call", "--json", "--stdio", line, "--era", era, "--tool", "ask_name", "--approve", "allow", "--elicit", "hang", "--cancel-after", "2s")
 			c := readConversation(t, r.stdout)
 			prompt, ok := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
 				q := e.GetPromptOpened().GetPrompt()
@@ -208,10 +212,11 @@ func TestCallServerWithdraws(t *testing.T) {
 
 // TestCallLinger: what a server does after its call was cancelled is still shown, and the last line stays the last.
 func TestCallLinger(t *testing.T) {
+	t.Parallel() // it mostly waits
 	p := build(t)
 	line, _ := p.demoServer()
-	r := p.run("call", "--json", "--stdio", line, "--tool", "stubborn", "--args", `{"ms":600}`, "--approve", "allow",
-		"--cancel-after", "300ms", "--linger", "1500ms")
+	r := p.run("call", "--json", "--stdio", line, "--tool", "stubborn", "--args", `{"ms":3000}`, "--approve", "allow",
+		"--cancel-after", "2s", "--linger", "3s")
 	c := readConversation(t, r.stdout)
 	if r.status != 3 || c.failure == nil {
 		t.Fatalf("status %d\n%s", r.status, r.stdout)

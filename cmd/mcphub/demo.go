@@ -45,7 +45,11 @@ func runDemo(env environment, args []string) int {
 		env.say("mcphub demo: %v", context.Cause(ctx))
 		return exitCancelled
 	}
-	env.say("mcphub demo: step %d failed: %s", d.number, escape(err.Error()))
+	if d.number == 0 {
+		env.say("mcphub demo: %s", escape(err.Error()))
+	} else {
+		env.say("mcphub demo: step %d failed: %s", d.number, escape(err.Error()))
+	}
 	return exitDemo
 }
 

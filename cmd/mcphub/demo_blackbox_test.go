@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -30,5 +31,15 @@ func TestDemoPlays(t *testing.T) {
 	}
 	if strings.Contains(r.stdout, "\x1b") {
 		t.Error("colour without a terminal")
+	}
+}
+
+// TestDemoSaysWhatWentWrong: a demo that cannot play does not pass for one that did.
+func TestDemoSaysWhatWentWrong(t *testing.T) {
+	p := build(t)
+	t.Setenv("TMPDIR", filepath.Join(p.dir, "nowhere"))
+	r := p.run("demo")
+	if r.status != 1 || !strings.Contains(r.stderr, "nowhere") {
+		t.Errorf("status %d, stderr %q", r.status, r.stderr)
 	}
 }

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+func startedEvent(id string) *mcphubv1.AttachResponse {
+	return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestStarted{
+		McpRequestStarted: &mcphubv1.McpRequestStarted{Request: &mcphubv1.Request{RequestId: id}}}}
+}
+
+func finishedEvent(id string) *mcphubv1.AttachResponse {
+	return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestFinished{
+		McpRequestFinished: &mcphubv1.McpRequestFinished{RequestId: id}}}
+}
+
+func cancelledEvent(id string) *mcphubv1.AttachResponse {
+	return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestCancelled{
+		McpRequestCancelled: &mcphubv1.McpRequestCancelled{RequestId: id}}}
+}
+
+// TestDemoSeesTwoEnds: the demo's own check fails when a window was told no end, or two.
+func TestDemoSeesTwoEnds(t *testing.T) {
+	tests := []struct {
+		name   string
+		events []*mcphubv1.AttachResponse
+		right  bool
+	}{
+		{"one end each", []*mcphubv1.AttachResponse{startedEvent("a"), startedEvent("b"), finishedEvent("a"), cancelledEvent("b")}, true},
+		{"no end", []*mcphubv1.AttachResponse{startedEvent("a")}, false},
+		{"two ends", []*mcphubv1.AttachResponse{startedEvent("a"), cancelledEvent("a"), finishedEvent("a")}, false},
+	}
+	for _, test := range tests {
+		s := &stage{left: &screen{log: eventLog{events: test.events}}, right: &screen{log: eventLog{events: test.events}}}
+		n, err := s.endedOnce()
+		if (err == nil) != test.right {
+			t.Errorf("%s: %d requests, error %v", test.name, n, err)
+		}
+	}
+}
+
+// TestDemoHearsOnce: the demo's own check fails when the server heard nothing, something else, or the same twice.
+func TestDemoHearsOnce(t *testing.T) {
+	const once = `{"event":"cancel_received","reason":"why"}` + "\n"
+	for record, right := range map[string]bool{
+		once:                               true,
+		once + `{"event":"finis`:           true, // a line that is being written
+		"":                                 false,
+		once + once:                        false,
+		strings.Replace(once, "w", "t", 1): false,
+		`{"event":"cancelled","reason":"why"}` + "\n": false,
+	} {
+		s := &stage{dir: t.TempDir()}
+		if err := os.WriteFile(s.record(demoServer), []byte(record), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.heardOnce(demoServer, "why"); (err == nil) != right {
+			t.Errorf("record %q: error %v", record, err)
+		}
+	}
+}
+
+// TestDemoExpectsFailures: a call that was to fail and did not, or failed otherwise, fails its step.
+func TestDemoExpectsFailures(t *testing.T) {
+	over := make(chan struct{})
+	close(over)
+	cancelled := &failure{Code: "CANCELLED", Reason: "CANCELLED"}
+	tests := []struct {
+		run   *running
+		right bool
+	}{
+		{&running{ended: over, failure: cancelled}, true},
+		{&running{ended: over, failure: &failure{Code: "CANCELLED", Reason: ""}}, false},
+		{&running{ended: over, response: &mcphubv1.CallToolResponse{}}, false},
+	}
+	for i, test := range tests {
+		if _, err := test.run.fails(t.Context(), "CANCELLED", "CANCELLED"); (err == nil) != test.right {
+			t.Errorf("%d: error %v", i, err)
+		}
+		if text, err := test.run.text(t.Context()); test.run.failure != nil && err == nil {
+			t.Errorf("%d: a failed call gives the text %q", i, text)
+		}
+	}
+}
+
+// TestWaitFor: what came before the mark does not count, what comes later is waited for, and the wait ends with the window or ctx.
+func TestWaitFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events := make(chan *mcphubv1.AttachResponse)
+		var log eventLog
+		go log.follow(&window{events: events}, nil)
+		pick := func(e *mcphubv1.AttachResponse) (string, bool) {
+			return e.GetMcpRequestStarted().GetRequest().GetRequestId(), e.GetMcpRequestStarted() != nil
+		}
+		events <- startedEvent("before")
+		synctest.Wait()
+		mark := log.mark()
+
+		late := errors.New("too late")
+		ctx, done := context.WithTimeoutCause(t.Context(), time.Minute, late)
+		defer done()
+		if id, err := waitFor(ctx, &log, mark, "a start", pick); !errors.Is(err, late) {
+			t.Errorf("%q, %v; want the cause of the context's end", id, err)
+		}
+		go func() {
+			<-time.After(time.Second)
+			events <- finishedEvent("before")
+			events <- startedEvent("after")
+		}()
+		if id, err := waitFor(t.Context(), &log, mark, "a start", pick); err != nil || id != "after" {
+			t.Errorf("%q, %v", id, err)
+		}
+		mark = log.mark()
+		close(events)
+		if id, err := waitFor(t.Context(), &log, mark, "a start", pick); err == nil || !strings.Contains(err.Error(), "ended") {
+			t.Errorf("%q, %v; want that the window ended", id, err)
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// TestTeller: what a person is told, event by event, with the own request unnamed and server text made harmless.
+func TestTeller(t *testing.T) {
+	request := func(id, method, tool string, d mcphubv1.RequestDirection) *mcphubv1.AttachResponse {
+		return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestStarted{McpRequestStarted: &mcphubv1.McpRequestStarted{
+			Request: &mcphubv1.Request{RequestId: id, Server: "s", Method: method, Tool: tool, Direction: d},
+		}}}
+	}
+	progressed := func(p *mcphubv1.Progress) *mcphubv1.AttachResponse {
+		return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestProgressed{McpRequestProgressed: &mcphubv1.McpRequestProgressed{
+			RequestId: "own", State: mcphubv1.RequestState_REQUEST_STATE_RUNNING, Progress: p,
+		}}}
+	}
+	ready := &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ServerChanged{ServerChanged: &mcphubv1.ServerChanged{
+		Server: &mcphubv1.Server{Name: "s", State: mcphubv1.ServerState_SERVER_STATE_READY, Title: "T\x1b", Version: "1", ProtocolRevision: "2025-11-25", ProcessId: 7},
+	}}}
+	tests := []struct {
+		name  string
+		event *mcphubv1.AttachResponse
+		want  []string
+	}{
+		{"own start", request("own", "tools/call", "echo", mcphubv1.RequestDirection_REQUEST_DIRECTION_OUTGOING), []string{"request own: echo on s"}},
+		{"question of a server", request("ask", "elicitation/create", "", mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING), []string{"ask: s asks: elicitation/create"}},
+		{"session start", request("start", "initialize", "", mcphubv1.RequestDirection_REQUEST_DIRECTION_OUTGOING), nil},
+		{"state alone", progressed(nil), nil},
+		{"progress", progressed(&mcphubv1.Progress{Progress: 2.5, Total: proto.Float64(10), Message: "half\nway"}), []string{`2.5 of 10  half\nway`}},
+		{"server ready", ready, []string{`s: ready, T\x1b 1, revision 2025-11-25, process 7`}},
+		{"server ready still", ready, nil},
+		{"cancelled", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: &mcphubv1.McpRequestCancelled{
+			RequestId: "own", ServerNotified: true, ServerMayContinue: true,
+			Cancellation: &mcphubv1.Cancellation{Origin: mcphubv1.Origin_ORIGIN_USER, Reason: "enough"},
+		}}}, []string{"cancelled by user: enough; the server was told, it may still work on"}},
+		{"finished", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestFinished{McpRequestFinished: &mcphubv1.McpRequestFinished{
+			RequestId: "own", Timings: &mcphubv1.Timings{Active: durationpb.New(1500 * time.Millisecond), Human: durationpb.New(12340 * time.Millisecond)},
+		}}}, []string{"done, 1.5s at the server, 12.3s with you"}},
+		{"log", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_LogMessage{LogMessage: &mcphubv1.LogMessage{
+			Server: "s", Level: "info", DataJson: `"caf\u00e9\/\u001b"`,
+		}}}, []string{`s info: café/\x1b`}},
+		{"approval", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{Prompt: &mcphubv1.Prompt{
+			PromptId: "p", Server: "s", Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{Tool: "rm", Description: "Removes.\nAll.", ArgumentsJson: `{"x":1}`}},
+		}}}}, []string{"question p: may rm run on s?", "  Removes.", `  arguments: {"x":1}`}},
+	}
+	tell := newTeller("own")
+	for _, test := range tests {
+		if diff := cmp.Diff(test.want, tell.lines(test.event)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
