@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -52,7 +53,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 
 	select {
 	case answer := <-p.settled:
-		return c.answered(ctx, r, answer), nil
+		return c.answered(ctx, p, r, answer), nil
 	case <-ctx.Done():
 	}
 	h.mu.Lock()
@@ -111,8 +112,8 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 }
 
 // answered turns a settled prompt into what the server is told.
-func (c *connection) answered(ctx context.Context, r *request, answer closing) mcp.Answer {
-	if r.direction == Incoming && c.settle(ctx, r, answer) {
+func (c *connection) answered(ctx context.Context, p *prompt, r *request, answer closing) mcp.Answer {
+	if r.direction == Incoming && c.settle(ctx, p, r, answer) {
 		grace := time.NewTimer(withdrawGrace)
 		defer grace.Stop()
 		select {
@@ -129,8 +130,9 @@ func (c *connection) answered(ctx context.Context, r *request, answer closing) m
 	return mcp.Answer{Action: mcp.Dismiss}
 }
 
-// settle ends the hub request of a question. true: its call was cancelled, and the server may want to withdraw the question itself.
-func (c *connection) settle(ctx context.Context, r *request, answer closing) (grace bool) {
+// settle ends the hub request of a question. true: its call, or one that may be its call, was cancelled, and the server may want to withdraw the question
+// itself. An answer at once could also overtake the cancel, and bring a result of a call that nobody wants any more.
+func (c *connection) settle(ctx context.Context, p *prompt, r *request, answer closing) (grace bool) {
 	h := c.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -146,7 +148,7 @@ func (c *connection) settle(ctx context.Context, r *request, answer closing) (gr
 		return false
 	}
 	h.end(r, ending{state: StateCancelled})
-	return ctx.Err() == nil && r.parent != nil && r.parent.cancellation != nil
+	return ctx.Err() == nil && slices.ContainsFunc(p.holding, func(held *request) bool { return held.direction == Outgoing && held.cancellation != nil })
 }
 
 // withdraw ends a question of a server whose context ended. h.mu is held.

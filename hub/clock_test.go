@@ -148,6 +148,31 @@ func TestHumanTimeStopsTheClocks(t *testing.T) {
 			c.ends(t, before, 10*time.Minute+10*time.Second, hub.ReasonIdleTimeout)
 		})
 	})
+	t.Run("one that names the call and one that does not", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			a := asking(elicitation, formParams)
+			w := newWorld(t, serversOf("s", a.Server), clocked(limits))
+			v := w.everything()
+			before := time.Now()
+			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+			named := v.prompt()
+			w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"})
+			synctest.Wait()
+			if _, err := a.Request(elicitation, formParams); err != nil {
+				t.Fatal(err)
+			}
+			opened := eventsOf[*hub.PromptOpened](v)
+			pass(time.Minute)
+			(<-a.asked).Cancel("never mind")
+			v.wantClosed(named.ID, hub.CauseWithdrawn, hub.OriginServer, "never mind")
+			pass(time.Minute)
+			v.answer(hub.PromptAnswer{PromptID: opened[1].Prompt.ID, Action: hub.ActionDecline})
+			if s := w.state("r1"); s != "running" {
+				t.Errorf("the call is %s, and nobody is asked any more", s)
+			}
+			c.ends(t, before, 2*time.Minute+10*time.Second, hub.ReasonIdleTimeout)
+		})
+	})
 	t.Run("approval", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			w := newWorld(t, serversOf("s", hanging()), `s:"timeouts":{`+limits+`}`)

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,7 +45,7 @@ func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers [
 		}
 	}
 	h.servers = slices.DeleteFunc(h.servers, func(s *server) bool { return s.removed })
-	order(h.servers, want, problems)
+	order(h.servers, sources, want)
 	h.problems = slices.DeleteFunc(slices.Clone(problems), func(p ConfigProblem) bool { return p.Server != "" })
 	h.mu.Unlock()
 
@@ -154,18 +155,19 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	return done
 }
 
-// order puts the servers in config order, broken entries after the sound ones.
-func order(servers []*server, want []config.Server, problems []ConfigProblem) {
-	place := map[string]int{}
-	for _, c := range want {
-		place[c.Name] = len(place)
+// order puts the servers in config order: by source, then by line, broken entries among the sound ones; on one line as they were read.
+func order(servers []*server, sources []ConfigSource, want []config.Server) {
+	source, read := map[string]int{}, map[string]int{}
+	for i, src := range sources {
+		source[src.Path] = i
 	}
-	for _, p := range problems {
-		if _, ok := place[p.Server]; !ok && p.Server != "" {
-			place[p.Server] = len(place)
-		}
+	for i, c := range want {
+		read[c.Name] = i - len(want) // a broken entry has 0: after them
 	}
-	slices.SortStableFunc(servers, func(a, b *server) int { return place[a.name] - place[b.name] })
+	slices.SortStableFunc(servers, func(a, b *server) int {
+		x, y := a.conf.Origin, b.conf.Origin
+		return cmp.Or(cmp.Compare(source[x.File], source[y.File]), cmp.Compare(x.Line, y.Line), cmp.Compare(read[a.name], read[b.name]))
+	})
 }
 
 // String is for logs and tests.

@@ -113,7 +113,8 @@ func (h *Hub) beginConnect(s *server) {
 	start := &request{id: h.mint("start"), method: "initialize", direction: Outgoing, server: s, uncancellable: true}
 	h.register(context.Background(), start)
 	h.moveTo(start, StateConnecting)
-	h.work.Go(func() { h.run(s, s.conf, a, start) })
+	conf := s.conf // of now: a reload may replace it
+	h.work.Go(func() { h.run(s, conf, a, start) })
 }
 
 // run connects s and stays with the connection until it is over.

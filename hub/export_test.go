@@ -36,3 +36,60 @@ func (h *Hub) Leftovers() string {
 	}
 	return text
 }
+
+// Inconsistent tells what contradicts itself in the hub's state; "" is as it should be at any moment. For tests.
+func (h *Hub) Inconsistent() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	holds := map[*request]int{}
+	for id, p := range h.prompts {
+		r := p.request
+		switch {
+		case p.id != id || h.requests[r.id] != r:
+			return fmt.Sprintf("prompt %s belongs to request %s, which is over", id, r.id)
+		case r.cancellation != nil:
+			return fmt.Sprintf("prompt %s is open and its request %s is cancelled", id, r.id)
+		}
+		if _, ok := r.prompts[p]; !ok {
+			return fmt.Sprintf("request %s does not know its prompt %s", r.id, id)
+		}
+		for _, held := range p.holding {
+			holds[held]++
+		}
+	}
+	for id, r := range h.requests {
+		counts := r.state == StateQueued || r.state == StateConnecting || r.state == StateRunning
+		limited := r.clock.idle > 0 || r.clock.total > 0
+		switch {
+		case r.state.Terminal():
+			return fmt.Sprintf("request %s is %s and in the table", id, r.state)
+		case r.holds != holds[r]:
+			return fmt.Sprintf("request %s is held %d times by %d prompts", id, r.holds, holds[r])
+		case r.direction == Outgoing && r.state == StateAwaitingInput && r.holds == 0:
+			return fmt.Sprintf("request %s waits for nobody", id)
+		case limited && (counts && r.holds == 0) == r.clock.since.IsZero():
+			return fmt.Sprintf("request %s is %s, held %d times, and its clocks run: %v", id, r.state, r.holds, !r.clock.since.IsZero())
+		case (r.cancellation != nil) != (r.state == StateCancelling):
+			return fmt.Sprintf("request %s is %s, cancelled: %v", id, r.state, r.cancellation != nil)
+		case r.parent != nil && h.requests[r.parent.id] != r.parent:
+			return fmt.Sprintf("request %s outlived its parent %s", id, r.parent.id)
+		}
+	}
+	for _, s := range h.servers {
+		var want ServerState
+		switch {
+		case s.stopping != nil:
+			want = ServerStopping
+		case s.conn != nil:
+			want = ServerReady
+		case s.attempt != nil:
+			want = ServerConnecting
+		default:
+			want = s.state
+		}
+		if s.state != want || s.users < 0 || !s.running() && s.stopping == nil && (s.state == ServerReady || s.state == ServerConnecting || s.state == ServerStopping) {
+			return fmt.Sprintf("server %s is %s with %d users, connected: %v", s.name, s.state, s.users, s.conn != nil)
+		}
+	}
+	return ""
+}

@@ -49,6 +49,7 @@ func TestMintedIDsAvoidChosenOnes(t *testing.T) {
 				t.Errorf("%s ended %q", id, end)
 			}
 		}
+		pass(2 * time.Second) // the server is given a moment to withdraw its question
 		if left := w.hub.Leftovers(); left != "" {
 			t.Errorf("left over: %s", left)
 		}

@@ -58,7 +58,7 @@ func (h *Hub) openPrompt(p *prompt) {
 	for _, held := range p.holding {
 		h.hold(held, +1)
 	}
-	h.waiting(r, true)
+	h.waiting(r)
 	h.emit(&PromptOpened{Prompt: p.info})
 }
 
@@ -80,15 +80,20 @@ func (h *Hub) heldBy(r *request) []*request {
 	return held
 }
 
-// waiting shows that r, and the call that caused it, wait for the user, or no longer do. h.mu is held.
-func (h *Hub) waiting(r *request, on bool) {
+// waiting shows that r, and the call that caused it, wait for the user. h.mu is held.
+func (h *Hub) waiting(r *request) {
 	for ; r != nil; r = r.parent {
-		switch {
-		case on && (r.state == StateRunning || r.state == StateQueued && r.direction == Incoming):
+		if r.state == StateRunning || r.state == StateQueued && r.direction == Incoming {
 			h.moveTo(r, StateAwaitingInput)
-		case !on && r.state == StateAwaitingInput && r.direction == Outgoing && r.holds == 0:
-			h.moveTo(r, StateRunning)
 		}
+	}
+}
+
+// resume shows that a call runs again once no open prompt holds it. The last one may be one that names no call, so each prompt that closes looks at
+// all that it held. h.mu is held.
+func (h *Hub) resume(r *request) {
+	if r.state == StateAwaitingInput && r.direction == Outgoing && r.holds == 0 {
+		h.moveTo(r, StateRunning)
 	}
 }
 
@@ -105,9 +110,9 @@ func (h *Hub) closePrompt(p *prompt, c closing) bool {
 	for _, held := range p.holding {
 		if h.requests[held.id] == held {
 			h.hold(held, -1)
+			h.resume(held)
 		}
 	}
-	h.waiting(p.request, false)
 	h.emit(&PromptClosed{PromptID: p.id, Cause: c.cause, Reason: c.reason, WindowID: c.windowID, Origin: c.origin})
 	p.settled <- c
 	return true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
@@ -60,6 +61,33 @@ func TestParentCancelClosesPrompts(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Two calls are open, and a question names neither: when both are cancelled, no answer overtakes the cancels.
+func TestCancelAllAnswersNothingTooEarly(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a := asking(elicitation, formParams)
+		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+		v := w.everything()
+		for range 50 {
+			calls := []*pendingCall{w.call(hub.CallRequest{Server: "s", Tool: "hang"})}
+			synctest.Wait()
+			calls = append(calls, w.call(hub.CallRequest{Server: "s", Tool: "ask"}))
+			if p := v.prompt(); p.ParentRequestID != "" {
+				t.Fatalf("%+v", p)
+			}
+			q := <-a.asked
+			before := time.Now()
+			w.hub.CancelRequests(hub.CancelScope{Server: "s"}, "stop", hub.OriginUser)
+			for _, c := range calls {
+				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			}
+			v.noPrompt()
+			if got := answerOf(<-q.Response()); got != `{"action":"cancel"}` || time.Since(before) != time.Second {
+				t.Fatalf("answered %s after %v", got, time.Since(before))
+			}
+		}
+	})
 }
 
 // A call that ends closes what its server still asks, whatever the answer would have been.

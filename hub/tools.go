@@ -20,25 +20,29 @@ type listing struct {
 // and is to be looked at again once there is one. A name that is not in the list is looked up once more: not every server tells of new tools.
 func (h *Hub) definition(r *request) (tool mcp.Tool, current bool, err error) {
 	s := r.server
-	h.mu.Lock()
-	if tool, ok := findTool(s.tools, r.tool); ok {
-		current = s.conn != nil && s.toolsOf == s.conn
-		if current || s.conn == nil {
-			h.mu.Unlock()
-			return tool, current, nil
-		}
+	known := func() (ok bool) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		tool, ok = findTool(s.tools, r.tool)
+		current = ok && s.conn != nil && s.toolsOf == s.conn
+		return ok && (current || s.conn == nil)
 	}
-	h.mu.Unlock()
+	if known() {
+		return tool, current, nil
+	}
 	session, err := h.acquire(r.ctx, s, r)
 	if err != nil {
 		return mcp.Tool{}, false, err
+	}
+	if known() && current { // listed by somebody else who waited for the same start
+		return tool, true, nil
 	}
 	tools, err := h.listTools(r.ctx, s, session)
 	if err != nil {
 		return mcp.Tool{}, false, err
 	}
-	tool, ok := findTool(tools, r.tool)
-	if !ok {
+	var ok bool
+	if tool, ok = findTool(tools, r.tool); !ok {
 		return mcp.Tool{}, false, fail(CodeNotFound, ReasonToolNotFound, []string{"server", s.name, "request_id", r.id}, "server %q has no tool %q", s.name, boundReason(r.tool))
 	}
 	return tool, true, nil

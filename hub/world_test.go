@@ -208,6 +208,9 @@ func (w *world) tryAttach(hello hub.Hello) (*view, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.win, v.start = win, start
+	if start.Resumed {
+		v.seq = hello.Resume.After
+	}
 	if start.Snapshot != nil {
 		v.seq = start.Snapshot.Seq
 		for _, p := range start.Snapshot.Prompts {

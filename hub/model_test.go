@@ -1,0 +1,343 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// modelSeeds is how many random histories a run goes through, a tenth of them with -short. One alone: go test -run 'TestModel/seed_17$'.
+const modelSeeds = 300
+
+// TestModel drives a hub with two servers and two windows through random histories of everything that can happen to a request, often two things at
+// once, and then checks what must hold after any history (model.check).
+func TestModel(t *testing.T) {
+	seeds := uint64(modelSeeds)
+	if testing.Short() {
+		seeds /= 10
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				m := newModel(t, rand.New(rand.NewPCG(seed, 2026)))
+				for range 40 {
+					m.step()
+				}
+				m.check()
+			})
+		})
+	}
+}
+
+// model is a random history and what is known of it.
+type model struct {
+	t              *testing.T
+	rnd            *rand.Rand // used by the goroutine of the test alone
+	w              *world
+	legacy, modern *fakeserver.Server
+	asks           atomic.Int64
+	witness        *view // attached from start to end; shows no prompt
+	windows        [2]*modelWindow
+	calls          []*modelCall
+	background     sync.WaitGroup
+	history        []string
+
+	mu        sync.Mutex // guards questions
+	questions []*fakeserver.OutRequest
+}
+
+type modelCall struct {
+	*pendingCall
+	id   string
+	stop context.CancelCauseFunc
+}
+
+const modelLimits = `"timeouts":{"idle":"30s","total":"2m","human":"40s","connect":"20s"}`
+
+func newModel(t *testing.T, rnd *rand.Rand) *model {
+	m := &model{t: t, rnd: rnd}
+	var probe []fakeserver.Option
+	if rnd.IntN(2) == 0 {
+		probe = append(probe, fakeserver.WithSilentProbe())
+	}
+	m.legacy, m.modern = fakeserver.New(probe...), fakeserver.New(fakeserver.WithModern())
+	for _, s := range []*fakeserver.Server{m.legacy, m.modern} {
+		s.Tool("hang", func(c *fakeserver.CallContext) { _ = c.Hang() })
+		s.Tool("guarded", func(c *fakeserver.CallContext) { c.Text("ok") })
+		s.Tool("echo", func(c *fakeserver.CallContext) { c.Text("ok") })
+		s.Tool("fail", func(c *fakeserver.CallContext) { c.Error(-32000, "no") })
+		s.Tool("stubborn", func(c *fakeserver.CallContext) {
+			wait(c, 7*time.Second)
+			c.Text("late")
+			c.Text("twice")
+		})
+		s.Tool("busy", func(c *fakeserver.CallContext) {
+			for i := range 12 {
+				c.Progress(float64(i), 12, "")
+				wait(c, 5*time.Second)
+			}
+			c.Text("ok")
+		})
+		s.Tool("die", func(c *fakeserver.CallContext) {
+			wait(c, time.Second)
+			c.Disconnect()
+		})
+	}
+	m.legacy.Tool("ask", func(c *fakeserver.CallContext) {
+		if q := m.ask(); q != nil {
+			select {
+			case answer, ok := <-q.Response():
+				if ok {
+					c.Text(answerOf(answer))
+				}
+			case <-c.Cancelled():
+				if len(q.ID)%2 == 0 { // some servers are well-made
+					q.Cancel("the call was cancelled")
+				}
+			case <-c.Context().Done():
+			case <-time.NewTimer(time.Minute).C:
+				c.Text("enough")
+			}
+		}
+	})
+	m.modern.Tool("ask", func(c *fakeserver.CallContext) {
+		if c.Param("requestState") == nil {
+			c.InputRequired(`{"a":{"method":"elicitation/create","params":`+formParams+`},"b":{"method":"sampling/createMessage","params":`+sampleParams+`}}`, "s")
+			return
+		}
+		c.Text("ok")
+	})
+	m.w = newWorld(t, map[string]*fakeserver.Server{"legacy": m.legacy, "modern": m.modern}, m.config()...)
+	m.witness = m.w.attach(hub.Hello{WindowID: "witness"})
+	for i := range m.windows {
+		m.windows[i] = &modelWindow{m: m, id: fmt.Sprintf("w%d", i)}
+		m.windows[i].attach()
+	}
+	return m
+}
+
+func wait(c *fakeserver.CallContext, d time.Duration) {
+	select {
+	case <-time.NewTimer(d).C:
+	case <-c.Context().Done():
+	}
+}
+
+// ask puts a question of the legacy server, with an id that is never used again.
+func (m *model) ask() *fakeserver.OutRequest {
+	n := m.asks.Add(1)
+	method, params := elicitation, formParams
+	if n%3 == 0 {
+		method, params = sampling, sampleParams
+	}
+	q, err := m.legacy.RequestWithID(fmt.Sprintf(`"q%d"`, n), method, params)
+	if err != nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.questions = append(m.questions, q)
+	return q
+}
+
+func (m *model) config() []string {
+	entry := func(name string) string {
+		e := name + `:"alwaysAllow":["hang","echo","fail","stubborn","busy","die","ask"],` + modelLimits
+		switch m.rnd.IntN(6) {
+		case 0:
+			e += `,"args":["-v"]`
+		case 1:
+			e += `,"disabled":true`
+		case 2:
+			e += `,"approvals":{"echo":"deny"}`
+		}
+		return e
+	}
+	return []string{entry("legacy"), entry("modern")}
+}
+
+// step does one or two things, the latter at once, and mostly lets what they set off come to rest.
+func (m *model) step() {
+	var now sync.WaitGroup
+	for range 1 + m.rnd.IntN(2) {
+		name, do := m.action()
+		m.history = append(m.history, name)
+		now.Go(do)
+	}
+	now.Wait()
+	if bad := m.w.hub.Inconsistent(); bad != "" {
+		m.t.Errorf("after %q: %s", m.history[max(0, len(m.history)-2):], bad)
+	}
+	if m.rnd.IntN(4) > 0 {
+		synctest.Wait()
+	}
+}
+
+// action picks what happens next. Choices are made here; what it returns may run beside another one.
+func (m *model) action() (name string, do func()) {
+	h := m.w.hub
+	win := m.windows[m.rnd.IntN(2)]
+	server := []string{"legacy", "modern"}[m.rnd.IntN(2)]
+	fake := m.w.servers[server]
+	switch m.rnd.IntN(20) {
+	default:
+		return m.begin(server)
+	case 6, 7, 8:
+		id := fmt.Sprintf("r%d", m.rnd.IntN(len(m.calls)+3)) // over, open, or not yet begun
+		return "cancel " + id, func() {
+			if _, err := h.CancelRequest(id, "", "reason of "+id, hub.OriginUser); err != nil {
+				m.t.Errorf("cancel %s: %v", id, err)
+			}
+		}
+	case 9:
+		if m.rnd.IntN(2) == 0 {
+			return "cancel all of " + server, func() { h.CancelRequests(hub.CancelScope{Server: server}, "stop", hub.OriginUser) }
+		}
+		open := h.Requests("") // also those of servers
+		if len(open) == 0 {
+			return "nothing", func() {}
+		}
+		r := open[m.rnd.IntN(len(open))]
+		return "cancel open " + r.ID, func() { _, _ = h.CancelRequest(r.ID, server, "x", hub.OriginHost) }
+	case 10:
+		if len(m.calls) == 0 {
+			return "nothing", func() {}
+		}
+		c := m.calls[m.rnd.IntN(len(m.calls))]
+		return "give up " + c.id, func() { c.stop(nil) }
+	case 11, 12, 13:
+		return win.answer()
+	case 14:
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if len(m.questions) == 0 {
+			return "nothing", func() {}
+		}
+		q := m.questions[m.rnd.IntN(len(m.questions))]
+		return "withdraw " + string(q.ID), func() { q.Cancel("never mind") }
+	case 15:
+		return "a question out of the blue", func() { m.ask() }
+	case 16:
+		switch m.rnd.IntN(4) {
+		case 0:
+			return "death of " + server, fake.Disconnect
+		case 1:
+			return "stop " + server, func() { _, _ = h.StopServer(context.Background(), server, "stopped") }
+		case 2:
+			return "start " + server, func() {
+				m.background.Go(func() { _, _ = h.StartServer(context.Background(), server) })
+			}
+		}
+		return "tools of " + server + " changed", func() { _ = fake.NotifyToolsChanged() }
+	case 17:
+		d := time.Duration(m.rnd.IntN(20000)) * time.Millisecond
+		return "time passes: " + d.String(), func() { <-time.NewTimer(d).C }
+	case 18:
+		return win.change()
+	case 19:
+		entries := m.config()
+		return "reload " + strings.Join(entries, " "), func() { m.w.load(entries...) }
+	}
+}
+
+func (m *model) begin(server string) (string, func()) {
+	tools := []string{"hang", "guarded", "echo", "fail", "stubborn", "busy", "die", "ask", "ask", "ask", "guarded", "nosuch"}
+	c := hub.CallRequest{ID: fmt.Sprintf("r%d", len(m.calls)), Server: server, Tool: tools[m.rnd.IntN(len(tools))], Preapproved: m.rnd.IntN(8) == 0}
+	if m.rnd.IntN(3) == 0 {
+		c.OwnerWindowID = m.windows[m.rnd.IntN(2)].id
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	call := &modelCall{id: c.ID, stop: stop, pendingCall: &pendingCall{done: make(chan struct{})}}
+	m.calls = append(m.calls, call)
+	return fmt.Sprintf("begin %s: %s of %s", c.ID, c.Tool, server), func() {
+		go func() {
+			defer close(call.done)
+			call.result, call.err = m.w.hub.CallTool(ctx, c)
+		}()
+	}
+}
+
+// modelWindow is a window over all its attachments.
+type modelWindow struct {
+	m     *model
+	id    string
+	view  *view // nil while detached
+	last  *view
+	since uint64   // what it was told is complete from here on
+	told  []uint64 // numbers of the events that must not be missed
+}
+
+func (w *modelWindow) attach() {
+	m := w.m
+	hello := hub.Hello{WindowID: w.id, Kinds: allKinds[:1+m.rnd.IntN(4)], SamplingTools: true, Roots: []hub.Root{{URI: "file:///" + w.id}}}
+	if w.last != nil && m.rnd.IntN(3) > 0 {
+		hello.Resume = &hub.Resume{HubID: m.w.hub.ID(), After: w.last.lastSeq()}
+	}
+	w.view = m.w.attach(hello)
+	if !w.view.start.Resumed {
+		w.since, w.told = w.view.start.Snapshot.Seq, nil
+	}
+}
+
+// detach keeps what this attachment was told.
+func (w *modelWindow) detach(final bool) {
+	w.view.win.Detach(final)
+	w.told = append(w.told, w.view.journaled()...)
+	w.last, w.view = w.view, nil
+}
+
+func (w *modelWindow) change() (string, func()) {
+	kinds := allKinds[:w.m.rnd.IntN(5)]
+	switch choice := w.m.rnd.IntN(4); {
+	case w.view == nil:
+		w.attach() // not beside anything: it decides which view counts
+		return w.id + " attached", func() {}
+	case choice == 0:
+		win := w.view.win
+		return w.id + " shows other kinds", func() { win.SetCapabilities(kinds, true) }
+	default:
+		final := choice == 1
+		w.detach(final)
+		return fmt.Sprintf("%s detached (final %v)", w.id, final), func() {}
+	}
+}
+
+// answer clicks on one of the prompts that the window has ever seen.
+func (w *modelWindow) answer() (string, func()) {
+	if w.view == nil {
+		return "nothing", func() {}
+	}
+	w.view.mu.Lock()
+	defer w.view.mu.Unlock()
+	var prompts []hub.PromptInfo
+	if s := w.view.start.Snapshot; s != nil {
+		prompts = append(prompts, s.Prompts...)
+	}
+	for _, e := range w.view.events {
+		if o, ok := e.Body.(*hub.PromptOpened); ok {
+			prompts = append(prompts, o.Prompt)
+		}
+	}
+	if len(prompts) == 0 {
+		return "nothing", func() {}
+	}
+	p := prompts[max(0, len(prompts)-1-w.m.rnd.IntN(3))]
+	a := hub.PromptAnswer{PromptID: p.ID, Action: hub.Action(1 + w.m.rnd.IntN(3)), Scope: hub.ApprovalScope(w.m.rnd.IntN(3))}
+	switch p.Kind {
+	case hub.PromptSampling:
+		a.Content = sampleYes
+	case hub.PromptElicitationForm:
+		a.Content = []string{formYes, formYes, `{}`}[w.m.rnd.IntN(3)]
+	}
+	win := w.view.win
+	return fmt.Sprintf("%s answers %s with %d", w.id, p.ID, a.Action), func() { _ = win.Answer(a) }
+}

@@ -1,0 +1,176 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// journaled gives the numbers of the events that no window may miss, but for the opening of prompts, which depends on what a window can show.
+func (v *view) journaled() []uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var list []uint64
+	for _, e := range v.events {
+		switch e.Body.(type) {
+		case *hub.RequestProgressed, *hub.LogMessage, *hub.PromptOpened:
+			continue
+		}
+		list = append(list, e.Seq)
+	}
+	return list
+}
+
+// check lets every clock run out, and then looks at the whole history.
+func (m *model) check() {
+	pass(time.Hour)
+	defer func() {
+		if m.t.Failed() {
+			m.t.Logf("the history:\n\t%s", strings.Join(m.history, "\n\t"))
+		}
+	}()
+	for _, c := range m.calls {
+		if !c.over() {
+			m.t.Errorf("call %s never ended; open are %+v", c.id, m.w.hub.Requests(""))
+			m.t.Errorf("prompts that nobody has closed: %s; servers %+v", m.w.hub.Leftovers(), m.w.server("legacy"))
+			m.w.hub.Drain(context.Background(), "")
+			return
+		}
+		c.stop(nil)
+	}
+	m.background.Wait()
+	if left := m.w.hub.Leftovers(); left != "" {
+		m.t.Errorf("left over: %s", left)
+	}
+	m.checkRequests()
+	m.checkPrompts()
+	m.checkWindows()
+	if err := m.w.hub.Close(context.Background()); err != nil {
+		m.t.Error(err)
+	}
+	m.checkWire(m.legacy, "legacy")
+	m.checkWire(m.modern, "modern")
+}
+
+// checkRequests: one end for each request that began, and the caller was told the same as the windows.
+func (m *model) checkRequests() {
+	ends := m.witness.terminals()
+	started := map[string]bool{}
+	for _, s := range eventsOf[*hub.RequestStarted](m.witness) {
+		id := s.Request.ID
+		if started[id] {
+			m.t.Errorf("request %s began twice", id)
+		}
+		started[id] = true
+		if n := len(strings.Fields(ends[id])); n != 1 {
+			m.t.Errorf("request %s ended %d times: %q", id, n, ends[id])
+		}
+	}
+	for id := range ends {
+		if !started[id] {
+			m.t.Errorf("request %s ended and never began", id)
+		}
+	}
+	for _, c := range m.calls {
+		e := hub.AsError(c.err)
+		want := "failed "
+		switch {
+		case e == nil && c.result.Error == nil:
+			want = "done "
+		case e != nil && (e.Reason == hub.ReasonCancelled || e.Code == hub.CodeDeadlineExceeded && e.Reason != hub.ReasonConnectTimeout):
+			want = "cancelled "
+		case e != nil && e.Reason == "INTERNAL":
+			m.t.Errorf("call %s: an internal error: %v", c.id, e.Err)
+		}
+		if got := ends[c.id]; started[c.id] && got != want || !started[c.id] && e == nil {
+			m.t.Errorf("call %s: the caller was told %v, the windows %q", c.id, c.err, got)
+		}
+	}
+}
+
+// checkPrompts: every prompt that any window was shown closed once.
+func (m *model) checkPrompts() {
+	closed := map[string]int{}
+	for _, c := range eventsOf[*hub.PromptClosed](m.witness) {
+		closed[c.PromptID]++
+	}
+	for id, n := range closed {
+		if n != 1 {
+			m.t.Errorf("prompt %s closed %d times", id, n)
+		}
+	}
+	for _, w := range m.windows {
+		for _, v := range []*view{w.view, w.last} {
+			if v == nil {
+				continue
+			}
+			for id := range v.open {
+				if closed[id] != 1 {
+					m.t.Errorf("prompt %s, shown in %s, closed %d times", id, w.id, closed[id])
+				}
+			}
+			if v == w.view {
+				v.noPrompt()
+			}
+		}
+	}
+}
+
+// checkWindows: a window that came back was told all that another one was told that never left.
+func (m *model) checkWindows() {
+	all := m.witness.journaled()
+	for _, w := range m.windows {
+		told := w.told
+		if w.view != nil {
+			told = append(told, w.view.journaled()...)
+		}
+		var want []uint64
+		for _, seq := range all {
+			if seq > w.since && (w.view != nil || w.last != nil && seq <= w.last.seq) {
+				want = append(want, seq)
+			}
+		}
+		if !slices.Equal(told, want) {
+			m.t.Errorf("window %s was told %v, and another one %v (since %d)", w.id, told, want, w.since)
+		}
+	}
+}
+
+// checkWire: at most one cancel for each wire id, only of what was asked on that connection and never of a start; no response to what was withdrawn, none
+// at all to a modern server.
+func (m *model) checkWire(s *fakeserver.Server, name string) {
+	asked := map[string]string{} // method by connection and id
+	cancelled := map[string]int{}
+	answered := map[string]int{}
+	for _, r := range s.Received() {
+		switch key := func(id []byte) string { return fmt.Sprintf("%d %s", r.Conn, id) }; {
+		case r.IsRequest():
+			asked[key(r.ID)] = r.Method
+		case r.Method == "notifications/cancelled":
+			k := key(r.Param("requestId"))
+			cancelled[k]++
+			if method := asked[k]; method == "" || method == "initialize" || method == "server/discover" || cancelled[k] > 1 {
+				m.t.Errorf("%s: cancel no. %d of %q, which is %q", name, cancelled[k], k, method)
+			}
+		case r.IsResponse():
+			answered[string(r.ID)]++
+		case r.Malformed:
+			m.t.Errorf("%s got %s", name, r.Raw)
+		}
+	}
+	for id, n := range answered {
+		if n > 1 || name == "modern" {
+			m.t.Errorf("%s: %s was answered %d times", name, id, n)
+		}
+	}
+	for _, e := range eventsOf[*hub.RequestCancelled](m.witness) {
+		if e.Direction == hub.Incoming && e.Cancellation.Origin == hub.OriginServer && answered[e.WireID] > 0 {
+			m.t.Errorf("%s: %s was withdrawn and answered", name, e.WireID)
+		}
+	}
+}
