@@ -1,0 +1,234 @@
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+	"github.com/mcphub-go/mcphub/plugin/host"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// The kinds of prompts, by shorter names.
+const (
+	approval = mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL
+	sampling = mcphubv1.PromptKind_PROMPT_KIND_SAMPLING
+	form     = mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM
+	urlKind  = mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL
+	running  = mcphubv1.RequestState_REQUEST_STATE_RUNNING
+)
+
+// stateless keeps what a user of this machine has allowed out of the tests, and the tests out of it.
+const stateless = handshake.EnvStateDir + "="
+
+// door is an open hub.
+type door struct {
+	*host.Client
+	t     *testing.T
+	ctx   context.Context // ends with the test, or when it takes too long
+	calls atomic.Int64
+}
+
+// open opens a hub with these servers. It is closed with the test, in order.
+func (p *place) open(s servers) *door {
+	p.t.Helper()
+	d := p.spawn()
+	if problems := d.load(s.config()).GetProblems(); len(problems) > 0 {
+		p.t.Fatalf("the config has problems: %v", problems)
+	}
+	return d
+}
+
+// spawn opens a hub without servers.
+func (p *place) spawn() *door {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeoutCause(p.t.Context(), bound, errors.New("the test took too long"))
+	p.t.Cleanup(cancel)
+	client, err := host.Open(ctx, host.Options{Command: p.hub, Dir: p.dir, Env: []string{stateless}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	d := &door{Client: client, t: p.t, ctx: ctx}
+	p.t.Cleanup(func() {
+		if err := client.Close(context.Background()); err != nil {
+			p.t.Error(err)
+		}
+	})
+	return d
+}
+
+// load gives the hub a config.
+func (d *door) load(text string) *mcphubv1.ReloadConfigResponse {
+	d.t.Helper()
+	r, err := d.Servers.ReloadConfig(d.ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "mcp.json", Json: text}}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return r
+}
+
+// window attaches a window that shows everything.
+func (d *door) window(title string) *fakeeditor.Window {
+	d.t.Helper()
+	return d.windowWith(fakeeditor.Options{Title: title, SamplingTools: true})
+}
+
+func (d *door) windowWith(o fakeeditor.Options) *fakeeditor.Window {
+	d.t.Helper()
+	o.TB = d.t
+	return fakeeditor.Open(d.ctx, d.Conn(), o)
+}
+
+// start starts a server.
+func (d *door) start(name string) *mcphubv1.Server {
+	d.t.Helper()
+	r, err := d.Servers.StartServer(d.ctx, &mcphubv1.StartServerRequest{Server: name})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return r.GetServer()
+}
+
+// server gives a server as it is now.
+func (d *door) server(name string) *mcphubv1.Server {
+	d.t.Helper()
+	r, err := d.Servers.ListServers(d.ctx, &mcphubv1.ListServersRequest{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, s := range r.GetServers() {
+		if s.GetName() == name {
+			return s
+		}
+	}
+	d.t.Fatalf("the hub does not list server %s", name)
+	return nil
+}
+
+// call is a tool call that was begun.
+type call struct {
+	t        *testing.T
+	id, tool string
+	over     chan struct{}
+	response *mcphubv1.CallToolResponse // set once over is closed, or err is
+	err      error
+}
+
+// call begins a call; an option may change the request.
+func (d *door) call(server, tool, arguments string, options ...func(*mcphubv1.CallToolRequest)) *call {
+	d.t.Helper()
+	r := &mcphubv1.CallToolRequest{RequestId: fmt.Sprintf("%s-%d", tool, d.calls.Add(1)), Server: server, Tool: tool, ArgumentsJson: arguments}
+	for _, o := range options {
+		o(r)
+	}
+	c := &call{t: d.t, id: r.RequestId, tool: tool, over: make(chan struct{})}
+	go func() { // ends at the latest with d.ctx
+		defer close(c.over)
+		c.response, c.err = d.Hub.CallTool(d.ctx, r)
+	}()
+	return c
+}
+
+// answer waits for what the server answered.
+func (c *call) answer() *mcphubv1.CallToolResponse {
+	c.t.Helper()
+	<-c.over
+	if c.err != nil {
+		c.t.Fatalf("the call of %s failed: %v", c.tool, c.err)
+	}
+	return c.response
+}
+
+// text waits for a result that is no error and gives its text.
+func (c *call) text() string {
+	c.t.Helper()
+	r := c.answer()
+	if r.GetError() != nil || r.GetIsError() {
+		c.t.Fatalf("the call of %s was answered with an error: %v", c.tool, r)
+	}
+	return textOf(c.t, r.GetResultJson())
+}
+
+// fails waits for a failure and checks what it is.
+func (c *call) fails(code, reason string) *host.Failure {
+	c.t.Helper()
+	<-c.over
+	f, ok := host.ErrorOf(c.err)
+	if !ok || f.Code != code || f.Reason != reason {
+		c.t.Fatalf("the call of %s ended with %+v (%v, %v), not with %s %s", c.tool, f, c.response, c.err, code, reason)
+	}
+	return f
+}
+
+// textOf gives the text blocks of a result.
+func textOf(t *testing.T, result string) string {
+	t.Helper()
+	var r struct {
+		Content []struct{ Text string }
+	}
+	if err := json.Unmarshal([]byte(result), &r); err != nil {
+		t.Fatalf("%v: %.200s", err, result)
+	}
+	var texts []string
+	for _, c := range r.Content {
+		texts = append(texts, c.Text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+// echoes proves that a server works, over the connection that it has. What was written to it before is then behind it, and what it had
+// written before is behind the hub.
+func (d *door) echoes(server, text string) {
+	d.t.Helper()
+	argument := "text"
+	if server == "everything" {
+		argument = "message"
+	}
+	if got := d.call(server, "echo", fmt.Sprintf(`{%q:%q}`, argument, text)).text(); !strings.Contains(got, text) {
+		d.t.Fatalf("echo of %q: %q", text, got)
+	}
+}
+
+// cancelled checks the terminal event of a request that was cancelled, and gives it.
+func cancelled(t *testing.T, w *fakeeditor.Window, id string, origin mcphubv1.Origin, reason string) *mcphubv1.McpRequestCancelled {
+	t.Helper()
+	e := w.WaitTerminal(id)
+	c := e.GetMcpRequestCancelled()
+	if c.GetCancellation().GetOrigin() != origin || c.GetCancellation().GetReason() != reason {
+		t.Fatalf("request %s ended with %v; want it cancelled by %v, reason %q", id, e, origin, reason)
+	}
+	return c
+}
+
+// cancels presses Cancel and checks the outcome.
+func cancels(t *testing.T, w *fakeeditor.Window, id, reason string) {
+	t.Helper()
+	r := w.CancelRequest(id, reason)
+	if r.GetError() != nil || r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING {
+		t.Fatalf("cancel of %s: %v", id, r)
+	}
+}
+
+// takes checks that an answer was taken.
+func takes(t *testing.T, r *mcphubv1.Reply) {
+	t.Helper()
+	if r.GetError() != nil {
+		t.Fatalf("the answer was refused: %v", r.GetError())
+	}
+}
+
+// progressed waits for the first progress of a request.
+func progressed(w *fakeeditor.Window, id string) {
+	w.WaitEvent("progress of "+id, func(e *mcphubv1.AttachResponse) bool {
+		p := e.GetMcpRequestProgressed()
+		return p.GetRequestId() == id && p.GetProgress() != nil
+	})
+}

@@ -1,0 +1,218 @@
+//go:build unix
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// beFake is a server over stdio that misbehaves as its flags and its tools say. Every tool is always there.
+func beFake(args []string) int {
+	flags := flag.NewFlagSet("fake", flag.ContinueOnError)
+	var (
+		pids    = flags.String("pids", "", "write the process ids of the server and its child to `FILE`")
+		family  = flags.Bool("family", false, "start a child that ignores SIGTERM and holds on to the streams")
+		probe   = flags.String("probe", "refuse", "what becomes of server/discover: refuse, exit, silent, answer")
+		mute    = flags.String("mute", "", "never answer this `METHOD`")
+		chatter = flags.Bool("chatter", false, "print what is no message, before anything else")
+	)
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	var options []fakeserver.Option
+	switch *probe {
+	case "silent":
+		options = append(options, fakeserver.WithSilentProbe())
+	case "answer":
+		options = append(options, fakeserver.WithModern())
+	}
+	s := fakeserver.New(options...)
+	if *probe == "exit" {
+		s.Handle("server/discover", func(*fakeserver.CallContext) { os.Exit(3) })
+	}
+	if *mute != "" {
+		s.Handle(*mute, func(c *fakeserver.CallContext) { _ = c.Hang() })
+	}
+	addTools(s)
+	if err := writeFamily(*pids, *family); err != nil {
+		fmt.Fprintln(os.Stderr, "fake:", err)
+		return 1
+	}
+	if *chatter {
+		if _, err := os.Stdout.WriteString(noMessages); err != nil {
+			return 1
+		}
+	}
+	if err := s.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "fake:", err)
+		return 1
+	}
+	return 0
+}
+
+// noMessages are lines that are no JSON-RPC message; there are badLines of them, the blank ones not counted.
+const (
+	noMessages = "Welcome to the fake server!\n\xef\xbb\xbf\n   \n{\"half\": \n[]\nnull\n42\n\"text\"\n\x00\xff\xfe\n{\"jsonrpc\":\"2.0\"}\n"
+	badLines   = 8
+)
+
+// How many cancels of either kind the tool miscancel sends before the answer.
+const (
+	malformedCancels = 9
+	unknownCancels   = 5
+)
+
+// hugeLine is the length of the line that the tool giant answers.
+const hugeLine = 100_000_000
+
+func addTools(s *fakeserver.Server) {
+	s.Tool("echo", func(c *fakeserver.CallContext) {
+		var a struct{ Text string }
+		_ = json.Unmarshal(c.Arguments(), &a)
+		c.Text(a.Text)
+	})
+	s.Tool("hang", func(c *fakeserver.CallContext) { _ = c.Hang() })
+	// An answer, and the same once more; then an answer to nothing.
+	s.Tool("twice", func(c *fakeserver.CallContext) {
+		c.Text("first")
+		c.Text("second")
+		_ = s.SendLine(`{"jsonrpc":"2.0","id":"never-asked","result":{}}`)
+		_ = s.SendLine(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`)
+	})
+	// A question that is never withdrawn; the call waits for its answer.
+	s.Tool("ask", func(c *fakeserver.CallContext) {
+		if a, ok := <-askName(c).Response(); ok {
+			c.Text("answered " + string(a.Result))
+		}
+	})
+	// Cancels of every wrong kind around one question that stays open, then the answer to it.
+	s.Tool("miscancel", func(c *fakeserver.CallContext) {
+		q := askName(c)
+		for _, params := range []string{"", `null`, `[]`, `7`, `{}`, `{"requestId":null}`, `{"requestId":{}}`, `{"requestId":[1]}`, `{"requestId":true}`} {
+			if params != "" {
+				params = `,"params":` + params
+			}
+			_ = s.SendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled"` + params + `}`)
+		}
+		for _, id := range []string{`"` + string(q.ID) + `"`, string(q.ID) + ".0", "4711", `"x"`, string(c.ID)} {
+			_ = s.Notify("notifications/cancelled", fmt.Sprintf(`{"requestId":%s,"reason":"a mistake"}`, id))
+		}
+		a, ok := <-q.Response()
+		if !ok {
+			return
+		}
+		// Late, and doubled.
+		q.Cancel("too late")
+		q.Cancel("too late")
+		c.Text("answered " + string(a.Result))
+	})
+	// A question that is withdrawn three times over.
+	s.Tool("withdraw", func(c *fakeserver.CallContext) {
+		q := askName(c)
+		for range 3 {
+			q.Cancel("not needed")
+		}
+		c.Text("withdrew " + string(q.ID))
+	})
+	// A question with the same id as the call that it belongs to, withdrawn; the call goes on.
+	s.Tool("collide", func(c *fakeserver.CallContext) {
+		q, err := s.RequestWithID(string(c.ID), "elicitation/create", nameQuestion)
+		if err != nil {
+			return
+		}
+		q.Cancel("both sides count alike")
+		c.Text("went on")
+	})
+	s.Tool("garbage", func(c *fakeserver.CallContext) {
+		_ = s.Send("a line of text\r\n\n\xef\xbb\xbf\n{\"jsonrpc\":\"2.0\",\"id\":\n}}}}\n" + strings.Repeat("x", 200_000) + "\n")
+		c.Text("after the garbage")
+	})
+	s.Tool("giant", func(c *fakeserver.CallContext) {
+		var line bytes.Buffer
+		fmt.Fprintf(&line, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, c.ID)
+		line.Write(bytes.Repeat([]byte("0123456789"), hugeLine/10))
+		line.WriteString(`"}]}}` + "\n")
+		_ = s.Send(line.String())
+	})
+	// From the answer on nothing is read any more.
+	s.Tool("deaf", func(c *fakeserver.CallContext) {
+		s.PauseReading()
+		c.Text("I hear nothing any more")
+	})
+}
+
+const nameQuestion = `{"message":"What is your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`
+
+func askName(c *fakeserver.CallContext) *fakeserver.OutRequest {
+	return c.Request("elicitation/create", nameQuestion)
+}
+
+// family are the processes of a fake server.
+type family struct{ Server, Child int }
+
+func writeFamily(path string, withChild bool) error {
+	f := family{Server: os.Getpid()}
+	if withChild {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		// It keeps the pipes to the hub open, as a careless server's child does.
+		child := exec.Command(self, "child")
+		child.Stdin, child.Stdout = os.Stdin, os.Stdout
+		ready, err := child.StderrPipe()
+		if err != nil {
+			return err
+		}
+		if err := child.Start(); err != nil {
+			return err
+		}
+		if _, err := ready.Read(make([]byte, 1)); err != nil { // from now on it ignores SIGTERM
+			return err
+		}
+		f.Child = child.Process.Pid
+	}
+	if path == "" {
+		return nil
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// beChild sleeps for ten minutes and does not want to be woken.
+func beChild([]string) int {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	fmt.Fprintln(os.Stderr, "asleep")
+	<-time.After(10 * time.Minute)
+	return 0
+}
+
+// familyOf waits until a fake server has written down its processes.
+func familyOf(t *testing.T, path string) family {
+	t.Helper()
+	var f family
+	until(t, "the server has written "+path, func() bool {
+		text, err := os.ReadFile(path)
+		return err == nil && json.Unmarshal(text, &f) == nil
+	})
+	return f
+}

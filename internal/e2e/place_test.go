@@ -1,0 +1,180 @@
+//go:build unix
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/internal/peers"
+)
+
+// bound is how long anything may take before its test is lost. No test waits for it when all is well.
+const bound = 60 * time.Second
+
+// place is the directory of one test, with the binaries under names of their own. All processes of the test run from there or in there.
+type place struct {
+	t    *testing.T
+	dir  string
+	hub  string // mcphub
+	peer string // this test binary, for its roles
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &place{t: t, dir: dir, hub: filepath.Join(dir, "mcphub"), peer: filepath.Join(dir, "peer")}
+	for _, path := range []string{p.hub, p.peer} {
+		if err := install(filepath.Join(runDir, filepath.Base(path)), path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		for pid, what := range p.processes() {
+			t.Errorf("process %d is left: %s", pid, what)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	return p
+}
+
+// processes gives the living processes of the test, with their command lines. It needs /proc; zombies do not count: they run nothing.
+func (p *place) processes() map[int]string {
+	found := map[int]string{}
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		for _, link := range []string{"exe", "cwd"} {
+			to, err := os.Readlink(filepath.Join(dir, link))
+			if err != nil {
+				continue // gone, a zombie, or somebody else's
+			}
+			to = strings.TrimSuffix(to, " (deleted)")
+			if to == p.dir || strings.HasPrefix(to, p.dir+"/") {
+				line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+				found[pid] = strings.ReplaceAll(string(line), "\x00", " ")
+			}
+		}
+	}
+	return found
+}
+
+func (p *place) file(name string) string { return filepath.Join(p.dir, name) }
+
+// entry is a server in a config, as a user writes it.
+type entry struct {
+	Command         string            `json:"command"`
+	Args            []string          `json:"args,omitempty"`
+	Dir             string            `json:"cwd,omitempty"`
+	Env             map[string]string `json:"env,omitempty"`
+	Era             string            `json:"era,omitempty"`
+	Approvals       map[string]string `json:"approvals,omitempty"`
+	Timeouts        map[string]string `json:"timeouts,omitempty"`
+	Stop            map[string]string `json:"stop,omitempty"`
+	MaxMessageBytes int               `json:"maxMessageBytes,omitempty"`
+}
+
+type servers map[string]entry
+
+func (s servers) config() string {
+	text, err := json.Marshal(map[string]any{"mcpServers": s})
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+	return string(text)
+}
+
+// atOnce lets a program under the race detector end at once; without it, it waits a second for reports of others.
+var atOnce = map[string]string{"GORACE": "atexit_sleep_ms=0"}
+
+var allowAll = map[string]string{"*": "allow"}
+
+// demo is the built-in demo server, a server on the official Go SDK.
+func (p *place) demo(era string) entry {
+	return entry{Command: p.hub, Args: []string{"demo-server", "--record", p.file("demo.jsonl")}, Dir: p.dir, Era: era, Approvals: allowAll}
+}
+
+// everything is the reference server of the protocol's authors, on the TypeScript SDK. It does not end by itself when its input ends.
+func (p *place) everything() entry {
+	command, args := peers.Everything(p.t)
+	return quick(entry{Command: command, Args: args, Dir: p.dir, Approvals: allowAll})
+}
+
+// fake is this test binary as a server that does what it is told; see beFake for the flags.
+func (p *place) fake(flags ...string) entry {
+	return entry{Command: p.peer, Args: append([]string{"fake"}, flags...), Dir: p.dir, Env: atOnce, Approvals: allowAll}
+}
+
+// asking is e with a question before each call.
+func asking(e entry) entry {
+	e.Approvals = nil
+	return e
+}
+
+// quick is e with short graces at its end, for a server that has to be killed.
+func quick(e entry) entry {
+	e.Stop = map[string]string{"stdin": "200ms", "terminate": "200ms"}
+	return e
+}
+
+// demoEvents reads what the demo server wrote down.
+func (p *place) demoEvents() []demoEvent {
+	p.t.Helper()
+	text, err := os.ReadFile(p.file("demo.jsonl"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // there is none before the server has started
+		p.t.Fatal(err)
+	}
+	var events []demoEvent
+	for line := range strings.Lines(string(text)) {
+		var e demoEvent
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			p.t.Fatalf("%v: %s", err, line)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+type demoEvent struct{ Event, Tool, Reason, Detail string }
+
+// reasonsHeard gives the reasons of the cancels that the demo server heard.
+func (p *place) reasonsHeard() []string {
+	p.t.Helper()
+	var reasons []string
+	for _, e := range p.demoEvents() {
+		if e.Event == "cancel_received" {
+			reasons = append(reasons, e.Reason)
+		}
+	}
+	return reasons
+}
+
+// until looks again and again for what no event tells. It is the one place that polls.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	end := time.NewTimer(bound)
+	defer end.Stop()
+	for !holds() {
+		select {
+		case <-look.C:
+		case <-end.C:
+			t.Fatalf("it did not come true that %s", what)
+		}
+	}
+}
