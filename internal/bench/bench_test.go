@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMedianAndPercentile(t *testing.T) {
+	tests := []struct {
+		values      []float64
+		median, p99 float64
+	}{
+		{[]float64{3}, 3, 3},
+		{[]float64{9, 1, 2}, 2, 9},
+		{[]float64{4, 1, 3, 2}, 2.5, 4},
+	}
+	for _, test := range tests {
+		if m, p := median(test.values, same), percentile(test.values, 99, same); m != test.median || p != test.p99 {
+			t.Errorf("%v: median %v, p99 %v; want %v, %v", test.values, m, p, test.median, test.p99)
+		}
+	}
+	var hundred []time.Duration
+	for i := range 100 {
+		hundred = append(hundred, time.Duration(i+1)*time.Microsecond)
+	}
+	if p := percentile(hundred, 99, micros); p != 99 {
+		t.Errorf("p99 of 1 to 100 is %v", p)
+	}
+}
+
+// TestRatioIsTakenWithinARound: the median of the quotients is not the quotient of the medians.
+func TestRatioIsTakenWithinARound(t *testing.T) {
+	a, b := []float64{10, 20, 90}, []float64{10, 10, 30}
+	if r := ratio(3, func(i int) float64 { return a[i] / b[i] }); r != 2 {
+		t.Errorf("ratio %v, want 2", r)
+	}
+}
+
+// TestVerdicts: a bound counts as reached when it is met exactly; what is for information has no verdict, and neither has a failure.
+func TestVerdicts(t *testing.T) {
+	r := newReport(options{rounds: 7})
+	g := group{name: "some"}
+	r.add(g, []row{
+		number("enough", 0.45, "", "").atLeast(0.45),
+		number("too little", 0.44, "", "").atLeast(0.45),
+		number("just right", 100, "us", "").atMost(100),
+		number("too much", 101, "us", "").atMost(100),
+		number("by the way", 7, "", ""),
+	}, nil)
+	var text, asJSON bytes.Buffer
+	r.printLast(&text)
+	r.printFoot(&text)
+	want := []string{"reached", "missed", "reached", "missed", ""}
+	lines := strings.Split(text.String(), "\n")
+	for i, verdict := range want {
+		fields := strings.Fields(lines[i+1])
+		if last := fields[len(fields)-1]; verdict == "" && (last == "reached" || last == "missed") || verdict != "" && last != verdict {
+			t.Errorf("%q, want the verdict %q", lines[i+1], verdict)
+		}
+	}
+	if !strings.Contains(text.String(), "2 reached, 2 missed, 0 groups not measured") {
+		t.Errorf("the foot says %s", lines[len(lines)-2])
+	}
+	r.printJSON(&asJSON)
+	var back report
+	if err := json.Unmarshal(asJSON.Bytes(), &back); err != nil || len(back.Groups) != 1 || len(back.Groups[0].Rows) != 5 {
+		t.Fatalf("%v: %s", err, asJSON.Bytes())
+	}
+	if rows := back.Groups[0].Rows; !*rows[0].Reached || *rows[1].Reached || rows[4].Reached != nil || rows[4].Target != nil {
+		t.Errorf("JSON: %s", asJSON.Bytes())
+	}
+}
+
+// TestProgressRate: an event each 50 ms is 20 a second, whatever the first and the last are.
+func TestProgressRate(t *testing.T) {
+	var p progressCount
+	start := time.Unix(0, 0)
+	for i := range 101 {
+		p.add(start.Add(time.Duration(i) * 50 * time.Millisecond))
+	}
+	p.add(start.Add(5010 * time.Millisecond)) // not held back: the request ended
+	if r := p.rate(); r != 20 {
+		t.Errorf("%v a second, want 20", r)
+	}
+	p.add(start.Add(5020 * time.Millisecond))
+	p.add(start.Add(5030 * time.Millisecond))
+	if r := p.rate(); r <= 20 {
+		t.Errorf("%v a second with two events too many", r)
+	}
+}
+
+// TestSubjectsAnswer: every subject that needs no plugin makes calls, and one that fails says so.
+func TestSubjectsAnswer(t *testing.T) {
+	b, err := build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.remove()
+	o := options{bin: b}
+	for name, open := range map[string]func() (subject, error){
+		floorName:   func() (subject, error) { return openByteLoop(o, floorName) },
+		batchedName: func() (subject, error) { return openByteLoop(o, batchedName) },
+		engineName:  func() (subject, error) { return openEngine(o) },
+		sessionName: func() (subject, error) { return openSession(t.Context(), o) },
+		goSDKName:   func() (subject, error) { return openGoSDK(t.Context(), o) },
+		mcpGoName:   func() (subject, error) { return openMcpGo(t.Context(), o) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.close()
+			for _, parallel := range []int{1, 8} {
+				if x, err := s.run(t.Context(), 10*time.Millisecond, parallel); err != nil || x.calls < parallel || x.rate <= 0 {
+					t.Errorf("%d at once: %+v, %v", parallel, x, err)
+				}
+			}
+		})
+	}
+	failing := subject{name: "failing", call: func(context.Context) error { return errBenchOver }}
+	if _, err := failing.run(t.Context(), time.Second, 2); err == nil {
+		t.Error("a subject that fails has no error")
+	}
+}

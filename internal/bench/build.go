@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+const productModule = "github.com/mcphub-go/mcphub"
+
+// binaries are the programs that are measured, or that measured ones talk to.
+type binaries struct {
+	dir    string
+	mcphub string // the real hub
+	echo   string // the MCP server
+	self   string // this program, for its plugins
+}
+
+// build builds them. It needs the go command and runs within this module's folder, as `go run .` does.
+func build(ctx context.Context) (b binaries, err error) {
+	if b.self, err = os.Executable(); err != nil {
+		return b, err
+	}
+	if b.dir, err = os.MkdirTemp("", "mcphub-bench"); err != nil {
+		return b, err
+	}
+	defer func() {
+		if err != nil {
+			b.remove()
+		}
+	}()
+	suffix := ""
+	if runtime.GOOS == "windows" {
+		suffix = ".exe"
+	}
+	b.mcphub, b.echo = filepath.Join(b.dir, "mcphub"+suffix), filepath.Join(b.dir, "echoserver"+suffix)
+	if err = goBuild(ctx, "", b.echo, productModule+"/internal/bench/echoserver"); err != nil {
+		return b, err
+	}
+	// The hub is built where its own go.mod decides about versions.
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", productModule).Output()
+	if err != nil {
+		return b, fmt.Errorf("go list -m %s: %w", productModule, err)
+	}
+	return b, goBuild(ctx, strings.TrimSpace(string(root)), b.mcphub, "./cmd/mcphub")
+}
+
+func goBuild(ctx context.Context, dir, out, pkg string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, pkg)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("go build %s: %w\n%s", pkg, err, stderr.Bytes())
+	}
+	return nil
+}
+
+func (b binaries) remove() { _ = os.RemoveAll(b.dir) }

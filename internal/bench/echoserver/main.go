@@ -1,0 +1,107 @@
+// Echoserver is the MCP server on stdio that every subject of the benchmarks talks to. What it does for a call of the tool
+// echo is next to nothing: it finds the id by looking for bytes, and answers with a text that is always the same, so that
+// what is measured is the client.
+//
+// What must not live here: any MCP library, any package of this module's parent, and any work for echo that is not needed.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+)
+
+func main() {
+	s := newServer(os.Stdin, os.Stdout)
+	if err := s.serve(); err != nil {
+		fmt.Fprintln(os.Stderr, "echoserver:", err)
+		os.Exit(1)
+	}
+}
+
+// server answers one client.
+type server struct {
+	in *bufio.Reader
+
+	running sync.WaitGroup // the tools that take time
+	stop    chan struct{}  // closed when the input has ended
+
+	answers chan struct{} // one for each response that came to a question of ours
+
+	mu  sync.Mutex // guards out
+	out *bufio.Writer
+}
+
+func newServer(r io.Reader, w io.Writer) *server {
+	return &server{
+		in:      bufio.NewReaderSize(r, 64<<10),
+		out:     bufio.NewWriterSize(w, 64<<10),
+		stop:    make(chan struct{}),
+		answers: make(chan struct{}, 1<<16),
+	}
+}
+
+const (
+	head       = `{"jsonrpc":"2.0","id":`
+	echoResult = `,"result":{"content":[{"type":"text","text":"the quick brown fox jumps over the lazy dog"}],"isError":false}}` + "\n"
+)
+
+var (
+	idKey    = []byte(`"id":`)
+	callEcho = []byte(`"name":"echo"`)
+)
+
+// serve answers until the input ends. What is written is flushed when all that came has been read.
+func (s *server) serve() error {
+	defer s.running.Wait()
+	defer close(s.stop)
+	for {
+		line, err := s.in.ReadSlice('\n')
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		id := idOf(line)
+		s.mu.Lock()
+		if bytes.Contains(line, callEcho) && id != nil {
+			s.out.WriteString(head)
+			s.out.Write(id)
+			s.out.WriteString(echoResult)
+		} else {
+			s.other(id, line)
+		}
+		if s.in.Buffered() == 0 {
+			err = s.out.Flush()
+		}
+		s.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// idOf is the JSON text of the member id of a request that has plain numbers or short strings for ids; nil when there is none.
+func idOf(line []byte) []byte {
+	_, rest, ok := bytes.Cut(line, idKey)
+	if !ok {
+		return nil
+	}
+	end := bytes.IndexAny(rest, ",}")
+	if end < 0 {
+		return nil
+	}
+	return bytes.TrimSpace(rest[:end])
+}
+
+// send writes one message from another goroutine than serve's.
+func (s *server) send(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(s.out, format+"\n", args...)
+	s.out.Flush() // an error shows in serve
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// message is what other needs of a message.
+type message struct {
+	Method string `json:"method"`
+	Params struct {
+		Name      string `json:"name"`
+		Arguments struct {
+			Count     int `json:"count"`
+			Open      int `json:"open"`
+			PerSecond int `json:"perSecond"`
+		} `json:"arguments"`
+		Meta struct {
+			ProgressToken json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	} `json:"params"`
+}
+
+const toolList = `{"tools":[` +
+	`{"name":"echo","description":"Answers at once.","inputSchema":{"type":"object"}},` +
+	`{"name":"hang","description":"Never answers.","inputSchema":{"type":"object"}},` +
+	`{"name":"storm","description":"Sends progress.","inputSchema":{"type":"object"}},` +
+	`{"name":"withdraw","description":"Asks and takes its questions back.","inputSchema":{"type":"object"}}]}`
+
+// other answers what is no echo. s.mu is held.
+func (s *server) other(id, line []byte) {
+	var m message
+	if json.Unmarshal(line, &m) != nil {
+		return
+	}
+	switch m.Method {
+	case "":
+		s.answers <- struct{}{}
+	case "initialize":
+		s.result(id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echoserver","version":"1"}}`)
+	case "ping":
+		s.result(id, `{}`)
+	case "tools/list":
+		s.result(id, toolList)
+	case "tools/call":
+		id := string(id)
+		switch m.Params.Name {
+		case "hang":
+		case "storm":
+			s.running.Go(func() { s.storm(id, m) })
+		case "withdraw":
+			s.running.Go(func() { s.withdraw(id, m) })
+		}
+	default:
+		if id != nil {
+			fmt.Fprintf(s.out, `%s%s,"error":{"code":-32601,"message":"method not found"}}`+"\n", head, id)
+		}
+	}
+}
+
+func (s *server) result(id []byte, result string) {
+	fmt.Fprintf(s.out, `%s%s,"result":%s}`+"\n", head, id, result)
+}
+
+// storm sends count progress notifications, perSecond of them a second, and then answers. A tick that comes late is made up for.
+func (s *server) storm(id string, m message) {
+	a := m.Params.Arguments
+	tick := time.NewTicker(max(time.Second/time.Duration(max(a.PerSecond, 1)), time.Millisecond))
+	defer tick.Stop()
+	start := time.Now()
+	for sent := 0; sent < a.Count; {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+		}
+		due := min(a.Count, int(time.Since(start).Seconds()*float64(a.PerSecond)))
+		for ; sent < due; sent++ {
+			s.send(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":%d,"message":"step %d of the storm"}}`,
+				m.Params.Meta.ProgressToken, sent+1, a.Count, sent+1)
+		}
+	}
+	s.send(head+`%s,"result":{"content":[],"isError":false}}`, id)
+}
+
+// withdraw asks count questions, takes each back once open of them are open, and tells how many were answered all the same.
+func (s *server) withdraw(id string, m message) {
+	a := m.Params.Arguments
+	for i := range a.Count + a.Open {
+		if i < a.Count {
+			s.send(`{"jsonrpc":"2.0","id":"%s-%d","method":"elicitation/create","params":{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`, id, i)
+		}
+		if old := i - a.Open; old >= 0 {
+			s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"%s-%d","reason":"no longer needed"}}`, id, old)
+		}
+	}
+	answered := len(s.answers)
+	for range answered {
+		<-s.answers
+	}
+	s.send(head+`%s,"result":{"content":[{"type":"text","text":"%d"}],"isError":false}}`, id, answered)
+}

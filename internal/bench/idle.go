@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// measureIdle looks at the real hub without servers from outside, and at a hub with idle servers from inside.
+func measureIdle(ctx context.Context, o options) ([]row, error) {
+	var rows []row
+	var resident []float64
+	for range pick(o, 7, 3) {
+		size, err := idleHub(ctx, o)
+		if errors.Is(err, errNoProc) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		resident = append(resident, size)
+	}
+	if len(resident) > 0 {
+		rows = append(rows, number("idle hub without servers, resident memory", median(resident, same), "MiB", "median of %d hubs, a second after their start", len(resident)).atMost(20))
+	}
+
+	names := serverNames(pick(o, 50, 20))
+	client, err := openHub(ctx, o, o.bin.self, []string{probedHub}, names...)
+	if err != nil {
+		return nil, err
+	}
+	defer closeHub(client)
+	// The first one brings with it what is made once for all of them.
+	if err := startServers(ctx, client, names[:1]); err != nil {
+		return nil, err
+	}
+	before, err := probe(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	if err := startServers(ctx, client, names[1:]); err != nil {
+		return nil, err
+	}
+	after, err := probe(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	n := float64(len(names) - 1)
+	each := func(a, b uint64) float64 { return (float64(a) - float64(b)) / n / 1024 }
+	return append(rows, number("each idle stdio server, heap of the hub", each(after.Heap, before.Heap), "KiB", "and %.0f KiB of stacks, %.1f goroutines; %d servers",
+		each(after.Stacks, before.Stacks), float64(after.Goroutines-before.Goroutines)/n, len(names)).atMost(150)), nil
+}
+
+// idleHub is the resident size of one hub in MiB.
+func idleHub(ctx context.Context, o options) (float64, error) {
+	client, err := openHub(ctx, o, o.bin.mcphub, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer closeHub(client)
+	if _, err := client.Hub.GetInfo(ctx, &mcphubv1.GetInfoRequest{}); err != nil {
+		return 0, err
+	}
+	if err := pause(ctx, time.Second); err != nil {
+		return 0, err
+	}
+	return residentMiB(client.PID())
+}
+
+// pause waits: for time to pass, not for something to happen.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+var errNoProc = errors.New("this system has no /proc")
+
+func residentMiB(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, errNoProc
+	}
+	for line := range bytes.Lines(text) {
+		if rest, ok := bytes.CutPrefix(line, []byte("VmRSS:")); ok {
+			kib, err := strconv.ParseFloat(string(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte("kB")))), 64)
+			return kib / 1024, err
+		}
+	}
+	return 0, errNoProc
+}
+
+// processTime is the processor time of another process so far, user and system.
+func processTime(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, errNoProc
+	}
+	_, rest, ok := bytes.Cut(text, []byte(") ")) // the name before it may hold anything
+	fields := bytes.Fields(rest)
+	if !ok || len(fields) < 13 {
+		return 0, errNoProc
+	}
+	var ticks int64
+	for _, f := range fields[11:13] { // utime, stime: fields 14 and 15 of proc_pid_stat(5)
+		n, err := strconv.ParseInt(string(f), 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond, nil // USER_HZ is 100 on every Linux that Go runs on
+}

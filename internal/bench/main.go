@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// options of a run.
+type options struct {
+	rounds int
+	quick  bool
+	bin    binaries
+}
+
+// pick is full or, in a quick run, quick.
+func pick[T any](o options, full, quick T) T {
+	if o.quick {
+		return quick
+	}
+	return full
+}
+
+// group is what is measured together, because it shares its subjects.
+type group struct {
+	name    string
+	about   string
+	limit   time.Duration // a group that takes longer has failed
+	measure func(ctx context.Context, o options) ([]row, error)
+}
+
+var groups = []group{
+	{"engine", "engine over stdio against the byte loop, go-sdk and mcp-go; allocations", 2 * time.Minute, measureEngine},
+	{"path", "whole path against gRPC echo and engine alone", time.Minute, measurePath},
+	{"cancel", "CancelRequest received -> notification written", time.Minute, measureCancel},
+	{"withdraw", "server's cancel read -> promptClosed handed to gRPC", time.Minute, measureWithdraw},
+	{"memory", "memory a request in flight", 90 * time.Second, measureMemory},
+	{"leaks", "goroutines left after cancels in each direction", 90 * time.Second, measureLeaks},
+	{"idle", "idle hub, idle servers", time.Minute, measureIdle},
+	{"start", "spawn -> first answer", time.Minute, measureStart},
+	{"storm", "progress storm", time.Minute, measureStorm},
+}
+
+func main() {
+	if len(os.Args) == 2 {
+		if serve, ok := plugins[os.Args[1]]; ok {
+			os.Exit(serve())
+		}
+	}
+	os.Exit(run())
+}
+
+func run() int {
+	rounds := flag.Int("rounds", 0, "interleaved `rounds` (default 9, quick 7)")
+	only := flag.String("only", "", "measure only the groups whose name matches this `regexp`: engine, path, cancel, withdraw, memory, leaks, idle, start, storm")
+	quick := flag.Bool("quick", false, "less of everything, under a minute")
+	asJSON := flag.Bool("json", false, "print JSON")
+	profiles := flag.String("profile", "", "write CPU and heap profiles into this `folder`, of the hubs too; they slow down what is measured")
+	flag.Parse()
+	filter, err := regexp.Compile(*only)
+	if err != nil || flag.NArg() > 0 || *rounds < 0 {
+		fmt.Fprintln(os.Stderr, "bench: bad arguments;", err)
+		flag.Usage()
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o := options{rounds: *rounds, quick: *quick}
+	if o.rounds == 0 {
+		o.rounds = pick(o, 9, 7)
+	}
+	// The hubs under test inherit this: they remember nothing, and log as they do by default.
+	os.Setenv("MCPHUB_STATE_DIR", "")
+	os.Unsetenv("MCPHUB_LOG")
+	os.Unsetenv(envProfile)
+	if *profiles != "" {
+		if *profiles, err = filepath.Abs(*profiles); err == nil {
+			err = os.MkdirAll(*profiles, 0o777)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			return 1
+		}
+		os.Setenv(envProfile, *profiles)
+	}
+	if o.bin, err = build(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return 1
+	}
+	defer o.bin.remove()
+
+	r := newReport(o)
+	if !*asJSON {
+		r.printHead(os.Stdout)
+	}
+	chosen := slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return !filter.MatchString(g.name) })
+	for _, g := range chosen {
+		rows, err := measure(ctx, g, o)
+		r.add(g, rows, err)
+		if !*asJSON {
+			r.printLast(os.Stdout)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if *asJSON {
+		r.printJSON(os.Stdout)
+	} else {
+		r.printFoot(os.Stdout)
+	}
+	if len(r.Failures) > 0 {
+		return 1
+	}
+	return 0
+}
+
+var errTooSlow = errors.New("the measurement took too long")
+
+func measure(ctx context.Context, g group, o options) ([]row, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, g.limit, errTooSlow)
+	defer cancel()
+	var rows []row
+	var err error
+	profiled(g.name, func() { rows, err = g.measure(ctx, o) })
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w (%w)", err, context.Cause(ctx))
+	}
+	return rows, err
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"time"
+)
+
+// measurePath compares a call's whole way with the sum of its parts: host -> gRPC over the door -> hub -> server and back, against gRPC
+// with nothing behind it and the engine with nothing before it.
+func measurePath(ctx context.Context, o options) (rows []row, err error) {
+	var subjects []subject
+	defer func() { closeAll(subjects) }()
+	engine, err := openEngine(o)
+	if err != nil {
+		return nil, err
+	}
+	subjects = append(subjects, engine)
+	hubCommand, hubArgs := o.realHub()
+	for _, s := range []struct {
+		name, command string
+		args, servers []string
+	}{
+		{"whole path", hubCommand, hubArgs, []string{"echo"}},
+		{bareEcho, o.bin.self, []string{bareEcho}, nil},
+		{guardedEcho, o.bin.self, []string{guardedEcho}, nil},
+	} {
+		client, err := openHub(ctx, o, s.command, s.args, s.servers...)
+		if err != nil {
+			return nil, err
+		}
+		subjects = append(subjects, subject{
+			name: s.name,
+			call: func(ctx context.Context) error {
+				_, err := callTool(ctx, client.Hub, "echo", "echo", string(echoArguments))
+				return err
+			},
+			close: func() { closeHub(client) },
+		})
+	}
+	d := pick(o, 400*time.Millisecond, 150*time.Millisecond)
+	one, err := interleave(ctx, subjects, o.rounds, d, 1)
+	if err != nil {
+		return nil, err
+	}
+	many, err := interleave(ctx, subjects, o.rounds, d, together)
+	if err != nil {
+		return nil, err
+	}
+	against := func(samples map[string][]sample, echo string) float64 {
+		return ratio(o.rounds, func(i int) float64 {
+			return samples["whole path"][i].latency / (samples[echo][i].latency + samples[engineName][i].latency)
+		})
+	}
+	us := func(samples map[string][]sample, name string) float64 {
+		return of(samples[name], func(s sample) float64 { return s.latency })
+	}
+	const detail = "us a call: whole path %.1f, gRPC echo %.1f (with the hub's interceptors %.1f), engine %.1f"
+	parts := func(samples map[string][]sample) []any {
+		return []any{us(samples, "whole path"), us(samples, bareEcho), us(samples, guardedEcho), us(samples, engineName)}
+	}
+	return []row{
+		number("whole path / (gRPC echo + engine), sequential", against(one, bareEcho), "", detail, parts(one)...).atMost(1.25),
+		number("whole path / (gRPC echo behind the hub's interceptors + engine)", against(one, guardedEcho), "", ""),
+		number("whole path / (gRPC echo + engine), 64 at once", against(many, bareEcho), "", detail, parts(many)...),
+	}, nil
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/ipc"
+	"github.com/mcphub-go/mcphub/plugin"
+	"github.com/mcphub-go/mcphub/plugin/host"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// What this program is as a plugin, by its one argument.
+const (
+	bareEcho    = "plugin-echo"       // answers CallTool at once: gRPC and the door alone
+	guardedEcho = "plugin-echo-guard" // the same behind the interceptors of the hub
+	probedHub   = "plugin-hub"        // the real hub, and a service that looks into the process
+)
+
+var plugins = map[string]func() int{
+	bareEcho: func() int { return servePlugin(func(*slog.Logger) plugin.Hub { return echoPlugin{} }) },
+	guardedEcho: func() int {
+		return servePlugin(func(l *slog.Logger) plugin.Hub { return echoPlugin{options: ipc.ServerOptions(ipc.Options{Logger: l})} })
+	},
+	probedHub: func() (code int) {
+		profiled(fmt.Sprintf("hub-%d", os.Getpid()), func() {
+			code = servePlugin(func(l *slog.Logger) plugin.Hub {
+				return hubPlugin{hub: hub.New(hub.Options{Version: "bench", Logger: l}), ipc: ipc.Options{Logger: l}}
+			})
+		})
+		return code
+	},
+}
+
+func servePlugin(makeHub func(*slog.Logger) plugin.Hub) int {
+	return plugin.Serve(plugin.Options{New: func(l *slog.Logger) (plugin.Hub, error) { return makeHub(l), nil }})
+}
+
+// echoPlugin answers calls with what the echo server would say.
+type echoPlugin struct {
+	mcphubv1.UnimplementedMcpHubServiceServer
+	options []grpc.ServerOption
+}
+
+func (e echoPlugin) Register(s grpc.ServiceRegistrar)   { mcphubv1.RegisterMcpHubServiceServer(s, e) }
+func (e echoPlugin) ServerOptions() []grpc.ServerOption { return e.options }
+func (e echoPlugin) Close(context.Context) error        { return nil }
+
+func (e echoPlugin) CallTool(context.Context, *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
+	return &mcphubv1.CallToolResponse{RequestId: "call-1", Rounds: 1, Outcome: &mcphubv1.CallToolResponse_ResultJson{
+		ResultJson: `{"content":[{"type":"text","text":"the quick brown fox jumps over the lazy dog"}],"isError":false}`,
+	}}, nil
+}
+
+func (e echoPlugin) Drain(context.Context, *mcphubv1.DrainRequest) (*mcphubv1.DrainResponse, error) {
+	return &mcphubv1.DrainResponse{}, nil
+}
+
+// hubPlugin is the hub as mcphub serves it, and the probe beside it.
+type hubPlugin struct {
+	hub *hub.Hub
+	ipc ipc.Options
+}
+
+func (h hubPlugin) Register(s grpc.ServiceRegistrar) {
+	ipc.Register(s, h.hub, h.ipc)
+	s.RegisterService(&probeService, struct{}{})
+}
+func (h hubPlugin) ServerOptions() []grpc.ServerOption { return ipc.ServerOptions(h.ipc) }
+func (h hubPlugin) Close(ctx context.Context) error    { return h.hub.Close(ctx) }
+
+// look is what the probe sees of its process.
+type look struct {
+	Heap       uint64 // bytes of living objects, after two collections
+	Stacks     uint64 // bytes of goroutine stacks in use
+	Goroutines int
+	CPU        time.Duration
+}
+
+const probeMethod = "/bench.Probe/Look"
+
+// probeService is written by hand: one method that a generated package would not be worth.
+var probeService = grpc.ServiceDesc{
+	ServiceName: "bench.Probe",
+	HandlerType: (*any)(nil),
+	Methods: []grpc.MethodDesc{{MethodName: "Look", Handler: func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+		if err := decode(&emptypb.Empty{}); err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(lookNow())
+		return wrapperspb.Bytes(text), err
+	}}},
+}
+
+func lookNow() look {
+	l := look{CPU: cpuTime()}
+	runtime.GC() // twice: what a finalizer or a pool held goes with the second
+	debug.FreeOSMemory()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	profileHeap()
+	l.Heap, l.Stacks, l.Goroutines = m.HeapAlloc, m.StackInuse, runtime.NumGoroutine()
+	return l
+}
+
+// probe looks into a hub that is served as probedHub.
+func probe(ctx context.Context, client *host.Client) (look, error) {
+	var answer wrapperspb.BytesValue
+	if err := client.Conn().Invoke(ctx, probeMethod, &emptypb.Empty{}, &answer); err != nil {
+		return look{}, err
+	}
+	var l look
+	err := json.Unmarshal(answer.GetValue(), &l)
+	return l, err
+}

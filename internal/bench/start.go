@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// measureStart takes the time from before the spawn until the hub has answered a call of its own service, and the same of a plugin with
+// nothing in it: what the door costs by itself.
+func measureStart(ctx context.Context, o options) ([]row, error) {
+	var real, bare []time.Duration
+	for range pick(o, 3*o.rounds, o.rounds) {
+		took, err := startOne(ctx, o, o.bin.mcphub)
+		if err != nil {
+			return nil, err
+		}
+		real = append(real, took)
+		if took, err = startOne(ctx, o, o.bin.self, bareEcho); err != nil {
+			return nil, err
+		}
+		bare = append(bare, took)
+	}
+	return []row{
+		number("spawn -> first answer, AutoMTLS, Go host, median", median(real, millis), "ms", "best %.1f ms, worst %.1f ms of %d; an empty plugin behind the same door: %.1f ms",
+			percentile(real, 0, millis), percentile(real, 100, millis), len(real), median(bare, millis)).atMost(30),
+	}, nil
+}
+
+func startOne(ctx context.Context, o options, command string, args ...string) (time.Duration, error) {
+	start := time.Now()
+	client, err := openHub(ctx, o, command, args)
+	if err != nil {
+		return 0, err
+	}
+	defer closeHub(client)
+	if len(args) == 0 {
+		_, err = client.Hub.GetInfo(ctx, &mcphubv1.GetInfoRequest{})
+	} else {
+		_, err = client.Hub.CallTool(ctx, &mcphubv1.CallToolRequest{})
+	}
+	return time.Since(start), err
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/plugin/host"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+const (
+	stormServers = 10
+	stormRate    = 500 // progress notifications a second, each server
+)
+
+// measureStorm lets ten servers send progress and counts what one attached window gets of it, and what the hub spends.
+func measureStorm(ctx context.Context, o options) ([]row, error) {
+	length := pick(o, 5*time.Second, 2*time.Second)
+	names := serverNames(stormServers)
+	command, args := o.realHub()
+	client, err := openHub(ctx, o, command, args, names...)
+	if err != nil {
+		return nil, err
+	}
+	defer closeHub(client)
+	window, err := attach(ctx, client.Editor, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer window.close()
+	if err := startServers(ctx, client, names); err != nil {
+		return nil, err
+	}
+	if err := pause(ctx, 500*time.Millisecond); err != nil { // what starting them cost has been spent
+		return nil, err
+	}
+	idle, err := processTime(client.PID())
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	count := int(length.Seconds() * stormRate)
+	arguments := fmt.Sprintf(`{"count":%d,"perSecond":%d}`, count, stormRate)
+	if err := callAll(ctx, client, names, "storm", arguments); err != nil {
+		return nil, err
+	}
+	took := time.Since(start)
+	busy, err := processTime(client.PID())
+	if err != nil {
+		return nil, err
+	}
+	if err := window.await(ctx, func(s *sightings) bool { return s.finished >= stormServers }); err != nil {
+		return nil, err
+	}
+	floor, floorTook, err := stormFloor(ctx, o, count)
+	if err != nil {
+		return nil, err
+	}
+	window.mu.Lock()
+	defer window.mu.Unlock()
+	worst, total := 0.0, 0
+	for _, p := range window.seen.progress {
+		worst = max(worst, p.rate())
+		total += p.count
+	}
+	sent := float64(stormServers * count)
+	cpu := 100 * (busy - idle).Seconds() / took.Seconds()
+	return []row{
+		number("storm, events a window gets a second for a request", worst, "", "the busiest request; %d of %.0f events in %.1f s", total, sent, took.Seconds()).atMost(20),
+		number("storm, hub CPU", cpu, "% of a core", "%.1f us for each event of a server; reading the pipes and dropping it all takes %.1f %%",
+			micros(busy-idle)/sent, 100*floor.Seconds()/floorTook.Seconds()).atMost(10),
+	}, nil
+}
+
+// callAll calls a tool on each server at once.
+func callAll(ctx context.Context, client *host.Client, servers []string, tool, arguments string) error {
+	errs := make([]error, len(servers))
+	var calls sync.WaitGroup
+	for i, name := range servers {
+		calls.Go(func() { _, errs[i] = callTool(ctx, client.Hub, name, tool, arguments) })
+	}
+	calls.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return fmt.Errorf("server %s: %w", servers[i], err)
+		}
+	}
+	return nil
+}
+
+// progressCount is the progress of one request as a window saw it.
+type progressCount struct {
+	count       int
+	first, last time.Time
+}
+
+func (p *progressCount) add(now time.Time) {
+	if p.count == 0 {
+		p.first = now
+	}
+	p.count++
+	p.last = now
+}
+
+// rate is events a second, to a tenth: what arrives is jittered. The first event stands at the begin of the time, and the last one is not held back,
+// because the request ends: neither counts.
+func (p *progressCount) rate() float64 {
+	if p.count < 3 {
+		return 0
+	}
+	return math.Round(float64(p.count-2)/p.last.Sub(p.first).Seconds()*10) / 10
+}
+
+// progressed is what is counted: all that is told of progress, the changes of state included.
+func progressed(m *mcphubv1.AttachResponse) (requestID string, ok bool) {
+	p := m.GetMcpRequestProgressed()
+	return p.GetRequestId(), p != nil
+}
