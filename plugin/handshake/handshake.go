@@ -23,6 +23,9 @@ const (
 	EnvSocketDir = goplugin.EnvUnixSocketDir
 	// EnvClientCert carries the host's certificate as PEM (AutoMTLS).
 	EnvClientCert = "PLUGIN_CLIENT_CERT"
+	// EnvHostPID names the host's process, so that a hub whose host died before the hub could look at its parent ends at once and
+	// not only when nobody has connected for a minute. A host need not set it.
+	EnvHostPID = "MCPHUB_HOST_PID"
 	// EnvLog sets how much the hub logs: debug, info, warn, error or off. Default info.
 	EnvLog = "MCPHUB_LOG"
 	// EnvStateDir sets where the hub keeps what it remembers over restarts. Set but empty: nowhere.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -161,6 +162,7 @@ func environment(own, extra []string) []string {
 		}
 		env = append(env, kv)
 	}
+	env = append(env, handshake.EnvHostPID+"="+strconv.Itoa(os.Getpid()))
 	return append(env, extra...)
 }
 

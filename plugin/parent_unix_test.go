@@ -1,0 +1,37 @@
+//go:build unix
+
+package plugin
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+)
+
+// A host that died before the hub could look at its parent is still missed, if it named its process.
+func TestHostThatDiedBeforeTheStart(t *testing.T) {
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name, pid string
+		gone      bool
+	}{
+		{"dead", strconv.Itoa(dead.Process.Pid), true},
+		{"alive", strconv.Itoa(os.Getpid()), false},
+		{"not named", "", false},
+		{"nonsense", "host", false},
+		{"a group", "-1", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv(handshake.EnvHostPID, tc.pid)
+			if gone := newParent()(); gone != tc.gone {
+				t.Errorf("gone %v, want %v", gone, tc.gone)
+			}
+		})
+	}
+}
