@@ -1,13 +1,9 @@
 package hub
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
-
-	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
 // returnGrace is how long a window whose stream broke may take to come back before what belongs to it ends.
@@ -221,93 +217,9 @@ func (h *Hub) depart(w *Window) {
 	}
 }
 
-// closeUnshowable ends the prompts that no window can show any more, also none that may come back: capabilities that need a person must
-// not wait for nobody. h.mu is held.
-func (h *Hub) closeUnshowable() {
-	for _, p := range h.promptsInOrder() {
-		shown := false
-		for _, w := range h.windows {
-			shown = shown || !w.gone && w.shows(p)
-		}
-		if !shown {
-			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginPolicy, reason: "no window is left that can show it", action: ActionDismiss})
-		}
-	}
-}
-
-func (w *Window) forget() {
-	if w.farewell != nil {
-		w.farewell.Stop()
-	}
-}
-
-func (w *Window) declare(kinds []PromptKind) {
-	w.kinds = map[PromptKind]bool{}
-	for _, k := range kinds {
-		w.kinds[k] = true
-	}
-}
-
-// shows tells whether w can show p.
-func (w *Window) shows(p *prompt) bool {
-	return w.kinds[p.info.Kind] && (!p.withTools || w.samplingTools)
-}
-
-// wants tells whether w is told of b. h.mu is held.
-func (w *Window) wants(b EventBody) bool {
-	opened, ok := b.(*PromptOpened)
-	if !ok {
-		return true
-	}
-	if p := w.h.prompts[opened.Prompt.ID]; p != nil {
-		return w.shows(p)
-	}
-	return w.kinds[opened.Prompt.Kind]
-}
-
-// canShow tells whether an attached window can show a kind. h.mu is held.
-func (h *Hub) canShow(kind PromptKind, withTools bool) bool {
-	for _, w := range h.windows {
-		if w.attached && w.kinds[kind] && (!withTools || w.samplingTools) {
-			return true
-		}
-	}
-	return false
-}
-
-// capabilitiesNow is what the attached windows can serve. h.mu is held.
-func (h *Hub) capabilitiesNow() mcp.Capabilities {
-	return mcp.Capabilities{
-		Roots:           true, // an empty list is an answer, too
-		Sampling:        h.canShow(PromptSampling, false),
-		SamplingTools:   h.canShow(PromptSampling, true),
-		ElicitationForm: h.canShow(PromptElicitationForm, false),
-		ElicitationURL:  h.canShow(PromptElicitationURL, false),
-	}
-}
-
-// roots gives the workspace folders of all windows in the order of attachment, each URI once. A window that may come back still counts. h.mu is held.
-func (h *Hub) roots() []Root {
-	var roots []Root
-	seen := map[string]bool{}
-	for _, w := range h.windowsInOrder() {
-		for _, r := range w.listed {
-			if !w.gone && !seen[r.URI] {
-				seen[r.URI] = true
-				roots = append(roots, r)
-			}
-		}
-	}
-	return roots
-}
-
 // follow does what a change of roots asks for, without the lock.
 func (h *Hub) follow(rootsChanged bool) {
 	if rootsChanged {
 		h.tellRoots()
 	}
-}
-
-func (h *Hub) windowsInOrder() []*Window {
-	return slices.SortedFunc(maps.Values(h.windows), func(a, b *Window) int { return cmp.Compare(a.n, b.n) })
 }
