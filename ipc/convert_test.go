@@ -48,7 +48,7 @@ func checkEnum[H interface {
 				t.Errorf("%v comes back as %v", v, back)
 			}
 		}
-		n := len(hubConstants(t, "words.go", typeName))
+		n := len(hubConstants(t, typeName))
 		for i := range n {
 			h := firstHub + H(i)
 			if p := e.proto(h); p == unspecified {

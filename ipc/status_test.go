@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,36 +21,46 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// hubConstants gives the names of the constants of a type in a file of package hub: a list in a test could forget the new one, too.
-func hubConstants(t *testing.T, file, typeName string) []string {
+// hubConstants gives the names of the constants of a type of package hub: a list in a test could forget the new one, too.
+func hubConstants(t *testing.T, typeName string) []string {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), "../hub/"+file, nil, 0)
+	files, err := filepath.Glob("../hub/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, d := range f.Decls {
-		g, ok := d.(*ast.GenDecl)
-		if !ok || g.Tok != token.CONST {
-			continue
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
-		current := ""
-		for _, s := range g.Specs {
-			v := s.(*ast.ValueSpec)
-			if id, ok := v.Type.(*ast.Ident); ok {
-				current = id.Name
-			} else if v.Type == nil && len(v.Values) > 0 {
-				current = ""
-			}
-			if current == typeName {
-				for _, n := range v.Names {
-					names = append(names, n.Name)
-				}
+		for _, d := range f.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST {
+				names = append(names, constantsOf(g, typeName)...)
 			}
 		}
 	}
 	if len(names) == 0 {
-		t.Fatalf("no constants of type %s in %s", typeName, file)
+		t.Fatalf("no constants of type %s in package hub", typeName)
+	}
+	return names
+}
+
+// constantsOf gives the names of one type in one block: a constant without type and value has those of the one before.
+func constantsOf(g *ast.GenDecl, typeName string) (names []string) {
+	current := ""
+	for _, s := range g.Specs {
+		v := s.(*ast.ValueSpec)
+		if id, ok := v.Type.(*ast.Ident); ok {
+			current = id.Name
+		} else if v.Type == nil && len(v.Values) > 0 {
+			current = ""
+		}
+		if current == typeName {
+			for _, n := range v.Names {
+				names = append(names, n.Name)
+			}
+		}
 	}
 	return names
 }
@@ -59,7 +70,7 @@ func TestStatusMapping(t *testing.T) {
 		"NOT_FOUND": 5, "ALREADY_EXISTS": 6, "INVALID_ARGUMENT": 3, "PERMISSION_DENIED": 7, "FAILED_PRECONDITION": 9,
 		"CANCELLED": 1, "DEADLINE_EXCEEDED": 4, "UNAVAILABLE": 14, "RESOURCE_EXHAUSTED": 8, "INTERNAL": 13,
 	}
-	if names := hubConstants(t, "error.go", "Code"); len(names) != len(want) {
+	if names := hubConstants(t, "Code"); len(names) != len(want) {
 		t.Errorf("package hub has the codes %v; this test knows %d", names, len(want))
 	}
 	synctest.Test(t, func(t *testing.T) {
