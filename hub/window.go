@@ -69,7 +69,9 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 	h.capabilitiesGrew()
 	h.mu.Unlock()
 	h.log.Info("window attached", "window_id", boundReason(w.id), "title", boundReason(w.title), "resumed", start.Resumed)
-	h.follow(changed)
+	if changed {
+		h.tellRoots()
+	}
 	return w, start, nil
 }
 
@@ -141,7 +143,9 @@ func (w *Window) SetRoots(roots []Root) {
 	w.listed = roots
 	changed := !slices.Equal(before, h.roots())
 	h.mu.Unlock()
-	h.follow(changed)
+	if changed {
+		h.tellRoots()
+	}
 }
 
 // SetCapabilities replaces what this window can show. It is given the open prompts that it can show now and could not before.
@@ -187,13 +191,17 @@ func (w *Window) Detach(final bool) {
 			}
 			changed := !slices.Equal(before, h.roots())
 			h.mu.Unlock()
-			h.follow(changed)
+			if changed {
+				h.tellRoots()
+			}
 		})
 	}
 	changed := !slices.Equal(before, h.roots())
 	h.mu.Unlock()
 	h.log.Info("window detached", "window_id", boundReason(w.id), "final", final)
-	h.follow(changed)
+	if changed {
+		h.tellRoots()
+	}
 }
 
 // depart ends what belongs to a window. It stays in the table for a resume. h.mu is held.
@@ -214,12 +222,5 @@ func (h *Hub) depart(w *Window) {
 	}
 	for _, oldest := range gone[:max(0, len(gone)-maxGone)] {
 		delete(h.windows, oldest.id)
-	}
-}
-
-// follow does what a change of roots asks for, without the lock.
-func (h *Hub) follow(rootsChanged bool) {
-	if rootsChanged {
-		h.tellRoots()
 	}
 }
