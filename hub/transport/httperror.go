@@ -1,0 +1,49 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Delivery tells what a server may have done with a request that failed.
+type Delivery int
+
+const (
+	// NotSent: the server has not seen the request, or has said that it did nothing with it.
+	NotSent Delivery = iota
+	// MayHaveRun: the request may have had effects, and may still go on.
+	MayHaveRun
+)
+
+var (
+	// ErrHTTPClosed is the end of a transport that was closed on this side.
+	ErrHTTPClosed = errors.New("the connection was closed")
+	// ErrSessionExpired ends a legacy Streamable HTTP transport: the server does not know the session any more (404, 2025-11-25
+	// basic/transports "Session Management"). A new session begins with initialize.
+	ErrSessionExpired = errors.New("the server has ended the session")
+)
+
+// HTTPError is a request that failed below JSON-RPC.
+type HTTPError struct {
+	// Status of the answer; 0 when none came.
+	Status int
+	// Text says what happened, in words for people: bounded, without control characters, without header values and queries.
+	Text string
+	// Delivery tells whether the request may have had effects.
+	Delivery Delivery
+	// RetryAfter is what the server asked for; 0 when nothing.
+	RetryAfter time.Duration
+	// Err is the cause beneath, where there is one.
+	Err error
+}
+
+func (e *HTTPError) Error() string {
+	if e.Status == 0 {
+		return e.Text
+	}
+	return fmt.Sprintf("HTTP status %d (%s): %s", e.Status, http.StatusText(e.Status), e.Text)
+}
+
+func (e *HTTPError) Unwrap() error { return e.Err }
