@@ -13,7 +13,7 @@ import (
 
 const methodCallTool = "tools/call"
 
-// CallRequest is one tool call. It must not be changed while the call runs.
+// CallRequest is one call: of a tool, or of anything else that a server may answer with questions. It must not be changed while the call runs.
 type CallRequest struct {
 	Tag       any                        // the caller's own handle, untouched
 	Name      string                     // the tool, as the server spells it
@@ -34,10 +34,12 @@ type CallResult struct {
 	Rounds  int             // requests sent; 1 without questions
 }
 
-// openCall is a call from CallTool's start to its end.
+// openCall is a call from its start to its end.
 type openCall struct {
-	req    *CallRequest
-	onWire bool // guarded by Session.mu: a request of it is on its way
+	req     *CallRequest
+	method  string
+	members []byte // of the params, in JSON: what is asked for, the same in each round
+	onWire  bool   // guarded by Session.mu: a request of it is on its way
 
 	// gate keeps progress in step with the round: it waits until OnWire was called, and none follows once the round is over.
 	// Nothing under it may block, OnWire and OnProgress included.
@@ -62,12 +64,23 @@ func (s *Session) CallTool(ctx context.Context, c *CallRequest) (*CallResult, er
 	if c.Arguments != nil && !isObject(c.Arguments) {
 		return nil, &ArgumentsError{Text: "the arguments are no JSON object"}
 	}
-	for k, v := range c.Meta {
+	arguments := c.Arguments
+	if arguments == nil {
+		arguments = json.RawMessage("{}") // optional by the schema, and missed by some servers
+	}
+	asked := newObject(len(c.Name) + len(arguments) + 32)
+	asked.text("name", c.Name)
+	asked.raw("arguments", oneLine(arguments))
+	return s.call(ctx, &openCall{req: c, method: methodCallTool, members: asked.b[1:]})
+}
+
+// call goes through all rounds of a call.
+func (s *Session) call(ctx context.Context, call *openCall) (*CallResult, error) {
+	for k, v := range call.req.Meta {
 		if !json.Valid(v) {
 			return nil, &ArgumentsError{Text: fmt.Sprintf("the value of _meta key %q is no JSON", printable(k))}
 		}
 	}
-	call := &openCall{req: c}
 	s.mu.Lock()
 	s.calls[call] = struct{}{}
 	s.mu.Unlock()
@@ -105,11 +118,11 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (json.Ra
 	}
 	token := s.takeToken(call)
 	defer s.dropToken(call, token)
-	params, declared := s.callParams(call.req, in, token)
+	params, declared := s.callParams(call, in, token)
 
 	call.gate.Lock()
 	call.token = token
-	sent, err := s.peer.Begin(methodCallTool, params)
+	sent, err := s.peer.Begin(call.method, params)
 	if err == nil && call.req.OnWire != nil {
 		call.req.OnWire(sent.ID())
 	}
@@ -146,15 +159,11 @@ func (s *Session) dropToken(call *openCall, token string) {
 	call.gate.Unlock()
 }
 
-func (s *Session) callParams(c *CallRequest, in inputs, token string) (json.RawMessage, Capabilities) {
-	arguments := c.Arguments
-	if arguments == nil {
-		arguments = json.RawMessage("{}") // optional by the schema, and missed by some servers
-	}
-	meta, declared := s.requestMeta(c.Meta, token)
-	o := newObject(len(c.Name) + len(arguments) + len(meta) + len(in.responses) + len(in.state) + 96)
-	o.text("name", c.Name)
-	o.raw("arguments", oneLine(arguments))
+func (s *Session) callParams(call *openCall, in inputs, token string) (json.RawMessage, Capabilities) {
+	meta, declared := s.requestMeta(call.req.Meta, token)
+	o := newObject(len(call.members) + len(meta) + len(in.responses) + len(in.state) + 64)
+	o.b = append(o.b, call.members...)
+	o.empty = len(call.members) == 0
 	if in.responses != nil {
 		o.raw("inputResponses", in.responses)
 	}
