@@ -188,8 +188,11 @@ type Hello struct {
 	MaxProgressRate int32 `protobuf:"varint,6,opt,name=max_progress_rate,json=maxProgressRate,proto3" json:"max_progress_rate,omitempty"`
 	// Sampling: this window can run requests that bring tools.
 	SamplingTools bool `protobuf:"varint,7,opt,name=sampling_tools,json=samplingTools,proto3" json:"sampling_tools,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// JSON text of an object: extensions of MCP that this window can show, as they go into the client's capabilities.extensions,
+	// {"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}} say. Empty: none.
+	ExtensionsJson string `protobuf:"bytes,8,opt,name=extensions_json,json=extensionsJson,proto3" json:"extensions_json,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Hello) Reset() {
@@ -269,6 +272,13 @@ func (x *Hello) GetSamplingTools() bool {
 		return x.SamplingTools
 	}
 	return false
+}
+
+func (x *Hello) GetExtensionsJson() string {
+	if x != nil {
+		return x.ExtensionsJson
+	}
+	return ""
 }
 
 // Resume says what was seen.
@@ -489,8 +499,10 @@ type SetCapabilities struct {
 	PromptKinds []PromptKind `protobuf:"varint,1,rep,packed,name=prompt_kinds,json=promptKinds,proto3,enum=mcphub.v1.PromptKind" json:"prompt_kinds,omitempty"`
 	// Sampling: this window can run requests that bring tools.
 	SamplingTools bool `protobuf:"varint,2,opt,name=sampling_tools,json=samplingTools,proto3" json:"sampling_tools,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// As in Hello.
+	ExtensionsJson string `protobuf:"bytes,3,opt,name=extensions_json,json=extensionsJson,proto3" json:"extensions_json,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *SetCapabilities) Reset() {
@@ -537,6 +549,13 @@ func (x *SetCapabilities) GetSamplingTools() bool {
 	return false
 }
 
+func (x *SetCapabilities) GetExtensionsJson() string {
+	if x != nil {
+		return x.ExtensionsJson
+	}
+	return ""
+}
+
 // AttachResponse is one message of the hub.
 type AttachResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -562,6 +581,9 @@ type AttachResponse struct {
 	//	*AttachResponse_PromptClosed
 	//	*AttachResponse_LogMessage
 	//	*AttachResponse_Dropped
+	//	*AttachResponse_ResourcesChanged
+	//	*AttachResponse_McpPromptsChanged
+	//	*AttachResponse_ResourceUpdated
 	Event         isAttachResponse_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -744,6 +766,33 @@ func (x *AttachResponse) GetDropped() *Dropped {
 	return nil
 }
 
+func (x *AttachResponse) GetResourcesChanged() *ResourcesChanged {
+	if x != nil {
+		if x, ok := x.Event.(*AttachResponse_ResourcesChanged); ok {
+			return x.ResourcesChanged
+		}
+	}
+	return nil
+}
+
+func (x *AttachResponse) GetMcpPromptsChanged() *McpPromptsChanged {
+	if x != nil {
+		if x, ok := x.Event.(*AttachResponse_McpPromptsChanged); ok {
+			return x.McpPromptsChanged
+		}
+	}
+	return nil
+}
+
+func (x *AttachResponse) GetResourceUpdated() *ResourceUpdated {
+	if x != nil {
+		if x, ok := x.Event.(*AttachResponse_ResourceUpdated); ok {
+			return x.ResourceUpdated
+		}
+	}
+	return nil
+}
+
 type isAttachResponse_Event interface {
 	isAttachResponse_Event()
 }
@@ -818,6 +867,21 @@ type AttachResponse_Dropped struct {
 	Dropped *Dropped `protobuf:"bytes,16,opt,name=dropped,proto3,oneof"`
 }
 
+type AttachResponse_ResourcesChanged struct {
+	// A server's resources changed: list them again.
+	ResourcesChanged *ResourcesChanged `protobuf:"bytes,17,opt,name=resources_changed,json=resourcesChanged,proto3,oneof"`
+}
+
+type AttachResponse_McpPromptsChanged struct {
+	// A server's prompt templates changed: list them again.
+	McpPromptsChanged *McpPromptsChanged `protobuf:"bytes,18,opt,name=mcp_prompts_changed,json=mcpPromptsChanged,proto3,oneof"`
+}
+
+type AttachResponse_ResourceUpdated struct {
+	// A resource that was subscribed to changed: read it again.
+	ResourceUpdated *ResourceUpdated `protobuf:"bytes,19,opt,name=resource_updated,json=resourceUpdated,proto3,oneof"`
+}
+
 func (*AttachResponse_Welcome) isAttachResponse_Event() {}
 
 func (*AttachResponse_Snapshot) isAttachResponse_Event() {}
@@ -845,6 +909,12 @@ func (*AttachResponse_PromptClosed) isAttachResponse_Event() {}
 func (*AttachResponse_LogMessage) isAttachResponse_Event() {}
 
 func (*AttachResponse_Dropped) isAttachResponse_Event() {}
+
+func (*AttachResponse_ResourcesChanged) isAttachResponse_Event() {}
+
+func (*AttachResponse_McpPromptsChanged) isAttachResponse_Event() {}
+
+func (*AttachResponse_ResourceUpdated) isAttachResponse_Event() {}
 
 // Welcome tells who answered.
 type Welcome struct {
@@ -1158,6 +1228,153 @@ func (x *ToolsChanged) GetServer() string {
 	return ""
 }
 
+// ResourcesChanged names the server.
+type ResourcesChanged struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The server.
+	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResourcesChanged) Reset() {
+	*x = ResourcesChanged{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResourcesChanged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResourcesChanged) ProtoMessage() {}
+
+func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResourcesChanged.ProtoReflect.Descriptor instead.
+func (*ResourcesChanged) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ResourcesChanged) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+// McpPromptsChanged names the server.
+type McpPromptsChanged struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The server.
+	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *McpPromptsChanged) Reset() {
+	*x = McpPromptsChanged{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *McpPromptsChanged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*McpPromptsChanged) ProtoMessage() {}
+
+func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use McpPromptsChanged.ProtoReflect.Descriptor instead.
+func (*McpPromptsChanged) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *McpPromptsChanged) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+// ResourceUpdated names the resource.
+type ResourceUpdated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The server.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// URI of the resource, as the server spells it.
+	Uri           string `protobuf:"bytes,2,opt,name=uri,proto3" json:"uri,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResourceUpdated) Reset() {
+	*x = ResourceUpdated{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResourceUpdated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResourceUpdated) ProtoMessage() {}
+
+func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResourceUpdated.ProtoReflect.Descriptor instead.
+func (*ResourceUpdated) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ResourceUpdated) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *ResourceUpdated) GetUri() string {
+	if x != nil {
+		return x.Uri
+	}
+	return ""
+}
+
 // McpRequestStarted shows a new request.
 type McpRequestStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1169,7 +1386,7 @@ type McpRequestStarted struct {
 
 func (x *McpRequestStarted) Reset() {
 	*x = McpRequestStarted{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1181,7 +1398,7 @@ func (x *McpRequestStarted) String() string {
 func (*McpRequestStarted) ProtoMessage() {}
 
 func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1194,7 +1411,7 @@ func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestStarted.ProtoReflect.Descriptor instead.
 func (*McpRequestStarted) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *McpRequestStarted) GetRequest() *Request {
@@ -1216,14 +1433,16 @@ type McpRequestProgressed struct {
 	// Latest progress, absent when none came.
 	Progress *Progress `protobuf:"bytes,4,opt,name=progress,proto3" json:"progress,omitempty"`
 	// JSON text of the latest wire id.
-	WireIdJson    string `protobuf:"bytes,5,opt,name=wire_id_json,json=wireIdJson,proto3" json:"wire_id_json,omitempty"`
+	WireIdJson string `protobuf:"bytes,5,opt,name=wire_id_json,json=wireIdJson,proto3" json:"wire_id_json,omitempty"`
+	// The server's task that carries it out, absent when there is none.
+	Task          *Task `protobuf:"bytes,6,opt,name=task,proto3" json:"task,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *McpRequestProgressed) Reset() {
 	*x = McpRequestProgressed{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1235,7 +1454,7 @@ func (x *McpRequestProgressed) String() string {
 func (*McpRequestProgressed) ProtoMessage() {}
 
 func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1248,7 +1467,7 @@ func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestProgressed.ProtoReflect.Descriptor instead.
 func (*McpRequestProgressed) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *McpRequestProgressed) GetRequestId() string {
@@ -1286,6 +1505,13 @@ func (x *McpRequestProgressed) GetWireIdJson() string {
 	return ""
 }
 
+func (x *McpRequestProgressed) GetTask() *Task {
+	if x != nil {
+		return x.Task
+	}
+	return nil
+}
+
 // McpRequestCancelling says that a cancel was accepted.
 type McpRequestCancelling struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1301,7 +1527,7 @@ type McpRequestCancelling struct {
 
 func (x *McpRequestCancelling) Reset() {
 	*x = McpRequestCancelling{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1313,7 +1539,7 @@ func (x *McpRequestCancelling) String() string {
 func (*McpRequestCancelling) ProtoMessage() {}
 
 func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1326,7 +1552,7 @@ func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelling.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelling) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *McpRequestCancelling) GetRequestId() string {
@@ -1376,14 +1602,18 @@ type McpRequestCancelled struct {
 	// Era of the connection.
 	Era Era `protobuf:"varint,11,opt,name=era,proto3,enum=mcphub.v1.Era" json:"era,omitempty"`
 	// Set when a clock ran out: the same that the caller got.
-	Error         *HubError `protobuf:"bytes,12,opt,name=error,proto3" json:"error,omitempty"`
+	Error *HubError `protobuf:"bytes,12,opt,name=error,proto3" json:"error,omitempty"`
+	// As in Request.
+	Subject string `protobuf:"bytes,13,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The server's task that carried it out, absent when there was none.
+	Task          *Task `protobuf:"bytes,14,opt,name=task,proto3" json:"task,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *McpRequestCancelled) Reset() {
 	*x = McpRequestCancelled{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1395,7 +1625,7 @@ func (x *McpRequestCancelled) String() string {
 func (*McpRequestCancelled) ProtoMessage() {}
 
 func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1408,7 +1638,7 @@ func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelled.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelled) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *McpRequestCancelled) GetRequestId() string {
@@ -1495,6 +1725,20 @@ func (x *McpRequestCancelled) GetError() *HubError {
 	return nil
 }
 
+func (x *McpRequestCancelled) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *McpRequestCancelled) GetTask() *Task {
+	if x != nil {
+		return x.Task
+	}
+	return nil
+}
+
 // McpRequestFinished is the end of a request with a result or an error.
 type McpRequestFinished struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1517,14 +1761,20 @@ type McpRequestFinished struct {
 	// Trouble of the hub, when that ended it.
 	HubError *HubError `protobuf:"bytes,9,opt,name=hub_error,json=hubError,proto3" json:"hub_error,omitempty"`
 	// Where the time went.
-	Timings       *Timings `protobuf:"bytes,10,opt,name=timings,proto3" json:"timings,omitempty"`
+	Timings *Timings `protobuf:"bytes,10,opt,name=timings,proto3" json:"timings,omitempty"`
+	// It has failed, but the protocol cannot promise that the server has stopped: work and side effects may go on.
+	ServerMayContinue bool `protobuf:"varint,11,opt,name=server_may_continue,json=serverMayContinue,proto3" json:"server_may_continue,omitempty"`
+	// As in Request.
+	Subject string `protobuf:"bytes,12,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The server's task that carried it out, absent when there was none.
+	Task          *Task `protobuf:"bytes,13,opt,name=task,proto3" json:"task,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *McpRequestFinished) Reset() {
 	*x = McpRequestFinished{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1536,7 +1786,7 @@ func (x *McpRequestFinished) String() string {
 func (*McpRequestFinished) ProtoMessage() {}
 
 func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1549,7 +1799,7 @@ func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestFinished.ProtoReflect.Descriptor instead.
 func (*McpRequestFinished) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *McpRequestFinished) GetRequestId() string {
@@ -1622,6 +1872,27 @@ func (x *McpRequestFinished) GetTimings() *Timings {
 	return nil
 }
 
+func (x *McpRequestFinished) GetServerMayContinue() bool {
+	if x != nil {
+		return x.ServerMayContinue
+	}
+	return false
+}
+
+func (x *McpRequestFinished) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *McpRequestFinished) GetTask() *Task {
+	if x != nil {
+		return x.Task
+	}
+	return nil
+}
+
 // PromptOpened shows a new prompt.
 type PromptOpened struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1633,7 +1904,7 @@ type PromptOpened struct {
 
 func (x *PromptOpened) Reset() {
 	*x = PromptOpened{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1645,7 +1916,7 @@ func (x *PromptOpened) String() string {
 func (*PromptOpened) ProtoMessage() {}
 
 func (x *PromptOpened) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1658,7 +1929,7 @@ func (x *PromptOpened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptOpened.ProtoReflect.Descriptor instead.
 func (*PromptOpened) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PromptOpened) GetPrompt() *Prompt {
@@ -1685,7 +1956,7 @@ type LogMessage struct {
 
 func (x *LogMessage) Reset() {
 	*x = LogMessage{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1697,7 +1968,7 @@ func (x *LogMessage) String() string {
 func (*LogMessage) ProtoMessage() {}
 
 func (x *LogMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1710,7 +1981,7 @@ func (x *LogMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMessage.ProtoReflect.Descriptor instead.
 func (*LogMessage) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LogMessage) GetServer() string {
@@ -1752,7 +2023,7 @@ type Dropped struct {
 
 func (x *Dropped) Reset() {
 	*x = Dropped{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1764,7 +2035,7 @@ func (x *Dropped) String() string {
 func (*Dropped) ProtoMessage() {}
 
 func (x *Dropped) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1777,7 +2048,7 @@ func (x *Dropped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dropped.ProtoReflect.Descriptor instead.
 func (*Dropped) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Dropped) GetLogMessages() int64 {
@@ -1800,7 +2071,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\ranswer_prompt\x18\x04 \x01(\v2\x17.mcphub.v1.PromptAnswerH\x00R\fanswerPrompt\x122\n" +
 	"\tset_roots\x18\x05 \x01(\v2\x13.mcphub.v1.SetRootsH\x00R\bsetRoots\x12G\n" +
 	"\x10set_capabilities\x18\x06 \x01(\v2\x1a.mcphub.v1.SetCapabilitiesH\x00R\x0fsetCapabilitiesB\t\n" +
-	"\amessage\"\x99\x02\n" +
+	"\amessage\"\xc2\x02\n" +
 	"\x05Hello\x12\x1b\n" +
 	"\twindow_id\x18\x01 \x01(\tR\bwindowId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x128\n" +
@@ -1808,7 +2079,8 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x05roots\x18\x04 \x03(\v2\x0f.mcphub.v1.RootR\x05roots\x12)\n" +
 	"\x06resume\x18\x05 \x01(\v2\x11.mcphub.v1.ResumeR\x06resume\x12*\n" +
 	"\x11max_progress_rate\x18\x06 \x01(\x05R\x0fmaxProgressRate\x12%\n" +
-	"\x0esampling_tools\x18\a \x01(\bR\rsamplingTools\"F\n" +
+	"\x0esampling_tools\x18\a \x01(\bR\rsamplingTools\x12'\n" +
+	"\x0fextensions_json\x18\b \x01(\tR\x0eextensionsJson\"F\n" +
 	"\x06Resume\x12\x15\n" +
 	"\x06hub_id\x18\x01 \x01(\tR\x05hubId\x12%\n" +
 	"\x0eafter_sequence\x18\x02 \x01(\x04R\rafterSequence\",\n" +
@@ -1820,10 +2092,11 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"1\n" +
 	"\bSetRoots\x12%\n" +
-	"\x05roots\x18\x01 \x03(\v2\x0f.mcphub.v1.RootR\x05roots\"r\n" +
+	"\x05roots\x18\x01 \x03(\v2\x0f.mcphub.v1.RootR\x05roots\"\x9b\x01\n" +
 	"\x0fSetCapabilities\x128\n" +
 	"\fprompt_kinds\x18\x01 \x03(\x0e2\x15.mcphub.v1.PromptKindR\vpromptKinds\x12%\n" +
-	"\x0esampling_tools\x18\x02 \x01(\bR\rsamplingTools\"\x8a\b\n" +
+	"\x0esampling_tools\x18\x02 \x01(\bR\rsamplingTools\x12'\n" +
+	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xef\t\n" +
 	"\x0eAttachResponse\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12.\n" +
@@ -1842,7 +2115,10 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\rprompt_closed\x18\x0e \x01(\v2\x17.mcphub.v1.PromptClosedH\x00R\fpromptClosed\x128\n" +
 	"\vlog_message\x18\x0f \x01(\v2\x15.mcphub.v1.LogMessageH\x00R\n" +
 	"logMessage\x12.\n" +
-	"\adropped\x18\x10 \x01(\v2\x12.mcphub.v1.DroppedH\x00R\adroppedB\a\n" +
+	"\adropped\x18\x10 \x01(\v2\x12.mcphub.v1.DroppedH\x00R\adropped\x12J\n" +
+	"\x11resources_changed\x18\x11 \x01(\v2\x1b.mcphub.v1.ResourcesChangedH\x00R\x10resourcesChanged\x12N\n" +
+	"\x13mcp_prompts_changed\x18\x12 \x01(\v2\x1c.mcphub.v1.McpPromptsChangedH\x00R\x11mcpPromptsChanged\x12G\n" +
+	"\x10resource_updated\x18\x13 \x01(\v2\x1a.mcphub.v1.ResourceUpdatedH\x00R\x0fresourceUpdatedB\a\n" +
 	"\x05event\"q\n" +
 	"\aWelcome\x12\x15\n" +
 	"\x06hub_id\x18\x01 \x01(\tR\x05hubId\x12\x1b\n" +
@@ -1863,9 +2139,16 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\x12\x18\n" +
 	"\aremoved\x18\x02 \x01(\bR\aremoved\"&\n" +
 	"\fToolsChanged\x12\x16\n" +
-	"\x06server\x18\x01 \x01(\tR\x06server\"A\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\"*\n" +
+	"\x10ResourcesChanged\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\"+\n" +
+	"\x11McpPromptsChanged\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\";\n" +
+	"\x0fResourceUpdated\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x10\n" +
+	"\x03uri\x18\x02 \x01(\tR\x03uri\"A\n" +
 	"\x11McpRequestStarted\x12,\n" +
-	"\arequest\x18\x01 \x01(\v2\x12.mcphub.v1.RequestR\arequest\"\xcf\x01\n" +
+	"\arequest\x18\x01 \x01(\v2\x12.mcphub.v1.RequestR\arequest\"\xf4\x01\n" +
 	"\x14McpRequestProgressed\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -1873,12 +2156,13 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x05state\x18\x03 \x01(\x0e2\x17.mcphub.v1.RequestStateR\x05state\x12/\n" +
 	"\bprogress\x18\x04 \x01(\v2\x13.mcphub.v1.ProgressR\bprogress\x12 \n" +
 	"\fwire_id_json\x18\x05 \x01(\tR\n" +
-	"wireIdJson\"\x8a\x01\n" +
+	"wireIdJson\x12#\n" +
+	"\x04task\x18\x06 \x01(\v2\x0f.mcphub.v1.TaskR\x04task\"\x8a\x01\n" +
 	"\x14McpRequestCancelling\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\x12;\n" +
-	"\fcancellation\x18\x03 \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\"\xe6\x03\n" +
+	"\fcancellation\x18\x03 \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\"\xa5\x04\n" +
 	"\x13McpRequestCancelled\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -1894,7 +2178,9 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\atimings\x18\n" +
 	" \x01(\v2\x12.mcphub.v1.TimingsR\atimings\x12 \n" +
 	"\x03era\x18\v \x01(\x0e2\x0e.mcphub.v1.EraR\x03era\x12)\n" +
-	"\x05error\x18\f \x01(\v2\x13.mcphub.v1.HubErrorR\x05error\"\x8e\x03\n" +
+	"\x05error\x18\f \x01(\v2\x13.mcphub.v1.HubErrorR\x05error\x12\x18\n" +
+	"\asubject\x18\r \x01(\tR\asubject\x12#\n" +
+	"\x04task\x18\x0e \x01(\v2\x0f.mcphub.v1.TaskR\x04task\"\xfd\x03\n" +
 	"\x12McpRequestFinished\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -1907,7 +2193,10 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\tmcp_error\x18\b \x01(\v2\x13.mcphub.v1.McpErrorR\bmcpError\x120\n" +
 	"\thub_error\x18\t \x01(\v2\x13.mcphub.v1.HubErrorR\bhubError\x12,\n" +
 	"\atimings\x18\n" +
-	" \x01(\v2\x12.mcphub.v1.TimingsR\atimings\"9\n" +
+	" \x01(\v2\x12.mcphub.v1.TimingsR\atimings\x12.\n" +
+	"\x13server_may_continue\x18\v \x01(\bR\x11serverMayContinue\x12\x18\n" +
+	"\asubject\x18\f \x01(\tR\asubject\x12#\n" +
+	"\x04task\x18\r \x01(\v2\x0f.mcphub.v1.TaskR\x04task\"9\n" +
 	"\fPromptOpened\x12)\n" +
 	"\x06prompt\x18\x01 \x01(\v2\x11.mcphub.v1.PromptR\x06prompt\"o\n" +
 	"\n" +
@@ -1933,7 +2222,7 @@ func file_mcphub_v1_editor_proto_rawDescGZIP() []byte {
 	return file_mcphub_v1_editor_proto_rawDescData
 }
 
-var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_mcphub_v1_editor_proto_goTypes = []any{
 	(*AttachRequest)(nil),         // 0: mcphub.v1.AttachRequest
 	(*Hello)(nil),                 // 1: mcphub.v1.Hello
@@ -1948,87 +2237,97 @@ var file_mcphub_v1_editor_proto_goTypes = []any{
 	(*Reply)(nil),                 // 10: mcphub.v1.Reply
 	(*ServerChanged)(nil),         // 11: mcphub.v1.ServerChanged
 	(*ToolsChanged)(nil),          // 12: mcphub.v1.ToolsChanged
-	(*McpRequestStarted)(nil),     // 13: mcphub.v1.McpRequestStarted
-	(*McpRequestProgressed)(nil),  // 14: mcphub.v1.McpRequestProgressed
-	(*McpRequestCancelling)(nil),  // 15: mcphub.v1.McpRequestCancelling
-	(*McpRequestCancelled)(nil),   // 16: mcphub.v1.McpRequestCancelled
-	(*McpRequestFinished)(nil),    // 17: mcphub.v1.McpRequestFinished
-	(*PromptOpened)(nil),          // 18: mcphub.v1.PromptOpened
-	(*LogMessage)(nil),            // 19: mcphub.v1.LogMessage
-	(*Dropped)(nil),               // 20: mcphub.v1.Dropped
-	(*PromptAnswer)(nil),          // 21: mcphub.v1.PromptAnswer
-	(PromptKind)(0),               // 22: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
-	(*PromptClosed)(nil),          // 24: mcphub.v1.PromptClosed
-	(*Server)(nil),                // 25: mcphub.v1.Server
-	(*Request)(nil),               // 26: mcphub.v1.Request
-	(*Prompt)(nil),                // 27: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),         // 28: mcphub.v1.ConfigProblem
-	(CancelOutcome)(0),            // 29: mcphub.v1.CancelOutcome
-	(*HubError)(nil),              // 30: mcphub.v1.HubError
-	(RequestState)(0),             // 31: mcphub.v1.RequestState
-	(*Progress)(nil),              // 32: mcphub.v1.Progress
-	(*Cancellation)(nil),          // 33: mcphub.v1.Cancellation
-	(RequestDirection)(0),         // 34: mcphub.v1.RequestDirection
-	(*Timings)(nil),               // 35: mcphub.v1.Timings
-	(Era)(0),                      // 36: mcphub.v1.Era
-	(*McpError)(nil),              // 37: mcphub.v1.McpError
+	(*ResourcesChanged)(nil),      // 13: mcphub.v1.ResourcesChanged
+	(*McpPromptsChanged)(nil),     // 14: mcphub.v1.McpPromptsChanged
+	(*ResourceUpdated)(nil),       // 15: mcphub.v1.ResourceUpdated
+	(*McpRequestStarted)(nil),     // 16: mcphub.v1.McpRequestStarted
+	(*McpRequestProgressed)(nil),  // 17: mcphub.v1.McpRequestProgressed
+	(*McpRequestCancelling)(nil),  // 18: mcphub.v1.McpRequestCancelling
+	(*McpRequestCancelled)(nil),   // 19: mcphub.v1.McpRequestCancelled
+	(*McpRequestFinished)(nil),    // 20: mcphub.v1.McpRequestFinished
+	(*PromptOpened)(nil),          // 21: mcphub.v1.PromptOpened
+	(*LogMessage)(nil),            // 22: mcphub.v1.LogMessage
+	(*Dropped)(nil),               // 23: mcphub.v1.Dropped
+	(*PromptAnswer)(nil),          // 24: mcphub.v1.PromptAnswer
+	(PromptKind)(0),               // 25: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
+	(*PromptClosed)(nil),          // 27: mcphub.v1.PromptClosed
+	(*Server)(nil),                // 28: mcphub.v1.Server
+	(*Request)(nil),               // 29: mcphub.v1.Request
+	(*Prompt)(nil),                // 30: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),         // 31: mcphub.v1.ConfigProblem
+	(CancelOutcome)(0),            // 32: mcphub.v1.CancelOutcome
+	(*HubError)(nil),              // 33: mcphub.v1.HubError
+	(RequestState)(0),             // 34: mcphub.v1.RequestState
+	(*Progress)(nil),              // 35: mcphub.v1.Progress
+	(*Task)(nil),                  // 36: mcphub.v1.Task
+	(*Cancellation)(nil),          // 37: mcphub.v1.Cancellation
+	(RequestDirection)(0),         // 38: mcphub.v1.RequestDirection
+	(*Timings)(nil),               // 39: mcphub.v1.Timings
+	(Era)(0),                      // 40: mcphub.v1.Era
+	(*McpError)(nil),              // 41: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	1,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
 	4,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
-	21, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
+	24, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
 	5,  // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
 	6,  // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
-	22, // 5: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	25, // 5: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
 	3,  // 6: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
 	2,  // 7: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
 	3,  // 8: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	22, // 9: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	23, // 10: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	25, // 9: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	26, // 10: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
 	8,  // 11: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
 	9,  // 12: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
 	10, // 13: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
 	11, // 14: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
 	12, // 15: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	13, // 16: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	14, // 17: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	15, // 18: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	16, // 19: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	17, // 20: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	18, // 21: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	24, // 22: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	19, // 23: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	20, // 24: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
-	25, // 25: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	26, // 26: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	27, // 27: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	28, // 28: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	29, // 29: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	30, // 30: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	25, // 31: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	26, // 32: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	31, // 33: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	32, // 34: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	33, // 35: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	34, // 36: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	33, // 37: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	35, // 38: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	36, // 39: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	30, // 40: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	34, // 41: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	31, // 42: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	37, // 43: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	30, // 44: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	35, // 45: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	27, // 46: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	0,  // 47: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	7,  // 48: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	48, // [48:49] is the sub-list for method output_type
-	47, // [47:48] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	16, // 16: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	17, // 17: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	18, // 18: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	19, // 19: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	20, // 20: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	21, // 21: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	27, // 22: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	22, // 23: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	23, // 24: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	13, // 25: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
+	14, // 26: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
+	15, // 27: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
+	28, // 28: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	29, // 29: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	30, // 30: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	31, // 31: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	32, // 32: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	33, // 33: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	28, // 34: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	29, // 35: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	34, // 36: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	35, // 37: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	36, // 38: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	37, // 39: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	38, // 40: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	37, // 41: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	39, // 42: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	40, // 43: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	33, // 44: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	36, // 45: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	38, // 46: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	34, // 47: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	41, // 48: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	33, // 49: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	39, // 50: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	36, // 51: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	30, // 52: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	0,  // 53: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	7,  // 54: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	54, // [54:55] is the sub-list for method output_type
+	53, // [53:54] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -2061,6 +2360,9 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachResponse_PromptClosed)(nil),
 		(*AttachResponse_LogMessage)(nil),
 		(*AttachResponse_Dropped)(nil),
+		(*AttachResponse_ResourcesChanged)(nil),
+		(*AttachResponse_McpPromptsChanged)(nil),
+		(*AttachResponse_ResourceUpdated)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2068,7 +2370,7 @@ func file_mcphub_v1_editor_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_editor_proto_rawDesc), len(file_mcphub_v1_editor_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -45,6 +45,9 @@ type CallToolRequest struct {
 	TaskLabel string `protobuf:"bytes,8,opt,name=task_label,json=taskLabel,proto3" json:"task_label,omitempty"`
 	// Window that this call belongs to. When that window detaches for good, the call is cancelled with origin host.
 	OwnerWindowId string `protobuf:"bytes,9,opt,name=owner_window_id,json=ownerWindowId,proto3" json:"owner_window_id,omitempty"`
+	// Run it as a task where the tool leaves the choice to the client (2025-11-25, execution.taskSupport "optional"). What a tool requires, and
+	// what a server decides (2026-07-28), happens without it.
+	PreferTask    bool `protobuf:"varint,10,opt,name=prefer_task,json=preferTask,proto3" json:"prefer_task,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -142,6 +145,13 @@ func (x *CallToolRequest) GetOwnerWindowId() string {
 	return ""
 }
 
+func (x *CallToolRequest) GetPreferTask() bool {
+	if x != nil {
+		return x.PreferTask
+	}
+	return false
+}
+
 // Timeouts are the clocks of a call. Zero means no limit. Human time stops idle and total.
 type Timeouts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -223,7 +233,11 @@ type CallToolResponse struct {
 	// Round trips that it took (more than 1 when the server asked for input in between).
 	Rounds int32 `protobuf:"varint,5,opt,name=rounds,proto3" json:"rounds,omitempty"`
 	// Where the time went.
-	Timings       *Timings `protobuf:"bytes,6,opt,name=timings,proto3" json:"timings,omitempty"`
+	Timings *Timings `protobuf:"bytes,6,opt,name=timings,proto3" json:"timings,omitempty"`
+	// How the structured content breaks the output schema of the tool; empty when it does not. The result is there all the same.
+	OutputViolations []string `protobuf:"bytes,7,rep,name=output_violations,json=outputViolations,proto3" json:"output_violations,omitempty"`
+	// The task that carried it out, absent when there was none.
+	Task          *Task `protobuf:"bytes,8,opt,name=task,proto3" json:"task,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -307,6 +321,20 @@ func (x *CallToolResponse) GetRounds() int32 {
 func (x *CallToolResponse) GetTimings() *Timings {
 	if x != nil {
 		return x.Timings
+	}
+	return nil
+}
+
+func (x *CallToolResponse) GetOutputViolations() []string {
+	if x != nil {
+		return x.OutputViolations
+	}
+	return nil
+}
+
+func (x *CallToolResponse) GetTask() *Task {
+	if x != nil {
+		return x.Task
 	}
 	return nil
 }
@@ -914,7 +942,7 @@ var File_mcphub_v1_hub_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\n" +
-	"\x13mcphub/v1/hub.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x17mcphub/v1/request.proto\"\xba\x02\n" +
+	"\x13mcphub/v1/hub.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x17mcphub/v1/request.proto\"\xdb\x02\n" +
 	"\x0fCallToolRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -926,11 +954,14 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\vpreapproved\x18\a \x01(\bR\vpreapproved\x12\x1d\n" +
 	"\n" +
 	"task_label\x18\b \x01(\tR\ttaskLabel\x12&\n" +
-	"\x0fowner_window_id\x18\t \x01(\tR\rownerWindowId\"\x9b\x01\n" +
+	"\x0fowner_window_id\x18\t \x01(\tR\rownerWindowId\x12\x1f\n" +
+	"\vprefer_task\x18\n" +
+	" \x01(\bR\n" +
+	"preferTask\"\x9b\x01\n" +
 	"\bTimeouts\x12-\n" +
 	"\x04idle\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x04idle\x12/\n" +
 	"\x05total\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x05total\x12/\n" +
-	"\x05human\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x05human\"\xed\x01\n" +
+	"\x05human\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x05human\"\xbf\x02\n" +
 	"\x10CallToolResponse\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12!\n" +
@@ -939,7 +970,9 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\x05error\x18\x03 \x01(\v2\x13.mcphub.v1.McpErrorH\x00R\x05error\x12\x19\n" +
 	"\bis_error\x18\x04 \x01(\bR\aisError\x12\x16\n" +
 	"\x06rounds\x18\x05 \x01(\x05R\x06rounds\x12,\n" +
-	"\atimings\x18\x06 \x01(\v2\x12.mcphub.v1.TimingsR\atimingsB\t\n" +
+	"\atimings\x18\x06 \x01(\v2\x12.mcphub.v1.TimingsR\atimings\x12+\n" +
+	"\x11output_violations\x18\a \x03(\tR\x10outputViolations\x12#\n" +
+	"\x04task\x18\b \x01(\v2\x0f.mcphub.v1.TaskR\x04taskB\t\n" +
 	"\aoutcome\"e\n" +
 	"\x14CancelRequestRequest\x12\x1d\n" +
 	"\n" +
@@ -1013,8 +1046,9 @@ var file_mcphub_v1_hub_proto_goTypes = []any{
 	(*durationpb.Duration)(nil),    // 13: google.protobuf.Duration
 	(*McpError)(nil),               // 14: mcphub.v1.McpError
 	(*Timings)(nil),                // 15: mcphub.v1.Timings
-	(CancelOutcome)(0),             // 16: mcphub.v1.CancelOutcome
-	(*Request)(nil),                // 17: mcphub.v1.Request
+	(*Task)(nil),                   // 16: mcphub.v1.Task
+	(CancelOutcome)(0),             // 17: mcphub.v1.CancelOutcome
+	(*Request)(nil),                // 18: mcphub.v1.Request
 }
 var file_mcphub_v1_hub_proto_depIdxs = []int32{
 	1,  // 0: mcphub.v1.CallToolRequest.timeouts:type_name -> mcphub.v1.Timeouts
@@ -1023,25 +1057,26 @@ var file_mcphub_v1_hub_proto_depIdxs = []int32{
 	13, // 3: mcphub.v1.Timeouts.human:type_name -> google.protobuf.Duration
 	14, // 4: mcphub.v1.CallToolResponse.error:type_name -> mcphub.v1.McpError
 	15, // 5: mcphub.v1.CallToolResponse.timings:type_name -> mcphub.v1.Timings
-	16, // 6: mcphub.v1.CancelRequestResponse.outcome:type_name -> mcphub.v1.CancelOutcome
-	17, // 7: mcphub.v1.ListRequestsResponse.requests:type_name -> mcphub.v1.Request
-	0,  // 8: mcphub.v1.McpHubService.CallTool:input_type -> mcphub.v1.CallToolRequest
-	3,  // 9: mcphub.v1.McpHubService.CancelRequest:input_type -> mcphub.v1.CancelRequestRequest
-	5,  // 10: mcphub.v1.McpHubService.CancelRequests:input_type -> mcphub.v1.CancelRequestsRequest
-	7,  // 11: mcphub.v1.McpHubService.ListRequests:input_type -> mcphub.v1.ListRequestsRequest
-	9,  // 12: mcphub.v1.McpHubService.GetInfo:input_type -> mcphub.v1.GetInfoRequest
-	11, // 13: mcphub.v1.McpHubService.Drain:input_type -> mcphub.v1.DrainRequest
-	2,  // 14: mcphub.v1.McpHubService.CallTool:output_type -> mcphub.v1.CallToolResponse
-	4,  // 15: mcphub.v1.McpHubService.CancelRequest:output_type -> mcphub.v1.CancelRequestResponse
-	6,  // 16: mcphub.v1.McpHubService.CancelRequests:output_type -> mcphub.v1.CancelRequestsResponse
-	8,  // 17: mcphub.v1.McpHubService.ListRequests:output_type -> mcphub.v1.ListRequestsResponse
-	10, // 18: mcphub.v1.McpHubService.GetInfo:output_type -> mcphub.v1.GetInfoResponse
-	12, // 19: mcphub.v1.McpHubService.Drain:output_type -> mcphub.v1.DrainResponse
-	14, // [14:20] is the sub-list for method output_type
-	8,  // [8:14] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	16, // 6: mcphub.v1.CallToolResponse.task:type_name -> mcphub.v1.Task
+	17, // 7: mcphub.v1.CancelRequestResponse.outcome:type_name -> mcphub.v1.CancelOutcome
+	18, // 8: mcphub.v1.ListRequestsResponse.requests:type_name -> mcphub.v1.Request
+	0,  // 9: mcphub.v1.McpHubService.CallTool:input_type -> mcphub.v1.CallToolRequest
+	3,  // 10: mcphub.v1.McpHubService.CancelRequest:input_type -> mcphub.v1.CancelRequestRequest
+	5,  // 11: mcphub.v1.McpHubService.CancelRequests:input_type -> mcphub.v1.CancelRequestsRequest
+	7,  // 12: mcphub.v1.McpHubService.ListRequests:input_type -> mcphub.v1.ListRequestsRequest
+	9,  // 13: mcphub.v1.McpHubService.GetInfo:input_type -> mcphub.v1.GetInfoRequest
+	11, // 14: mcphub.v1.McpHubService.Drain:input_type -> mcphub.v1.DrainRequest
+	2,  // 15: mcphub.v1.McpHubService.CallTool:output_type -> mcphub.v1.CallToolResponse
+	4,  // 16: mcphub.v1.McpHubService.CancelRequest:output_type -> mcphub.v1.CancelRequestResponse
+	6,  // 17: mcphub.v1.McpHubService.CancelRequests:output_type -> mcphub.v1.CancelRequestsResponse
+	8,  // 18: mcphub.v1.McpHubService.ListRequests:output_type -> mcphub.v1.ListRequestsResponse
+	10, // 19: mcphub.v1.McpHubService.GetInfo:output_type -> mcphub.v1.GetInfoResponse
+	12, // 20: mcphub.v1.McpHubService.Drain:output_type -> mcphub.v1.DrainResponse
+	15, // [15:21] is the sub-list for method output_type
+	9,  // [9:15] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_hub_proto_init() }

@@ -43,8 +43,10 @@ type McpHubServiceClient interface {
 	// Errors: NOT_FOUND (SERVER_NOT_FOUND, TOOL_NOT_FOUND), ALREADY_EXISTS (REQUEST_ID_IN_USE), INVALID_ARGUMENT
 	// (INVALID_ARGUMENTS), CANCELLED (CANCELLED, with metadata origin and cancel_reason), DEADLINE_EXCEEDED (CONNECT_TIMEOUT,
 	// IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting), PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY),
-	// FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GONE, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL,
-	// RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
+	// FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED, TASK_UNSUPPORTED), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GONE, EXCHANGE_FAILED,
+	// TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL, RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
+	//
+	// Where the work may go on although the call has failed, the metadata says server_may_continue = "true".
 	CallTool(ctx context.Context, in *CallToolRequest, opts ...grpc.CallOption) (*CallToolResponse, error)
 	// CancelRequest stops one request in any state. It is idempotent; what is unknown or over is an outcome, not an error.
 	// A cancel that overtakes its own CallTool is remembered for 30 s.
@@ -145,8 +147,10 @@ type McpHubServiceServer interface {
 	// Errors: NOT_FOUND (SERVER_NOT_FOUND, TOOL_NOT_FOUND), ALREADY_EXISTS (REQUEST_ID_IN_USE), INVALID_ARGUMENT
 	// (INVALID_ARGUMENTS), CANCELLED (CANCELLED, with metadata origin and cancel_reason), DEADLINE_EXCEEDED (CONNECT_TIMEOUT,
 	// IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting), PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY),
-	// FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GONE, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL,
-	// RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
+	// FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED, TASK_UNSUPPORTED), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GONE, EXCHANGE_FAILED,
+	// TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL, RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
+	//
+	// Where the work may go on although the call has failed, the metadata says server_may_continue = "true".
 	CallTool(context.Context, *CallToolRequest) (*CallToolResponse, error)
 	// CancelRequest stops one request in any state. It is idempotent; what is unknown or over is an outcome, not an error.
 	// A cancel that overtakes its own CallTool is remembered for 30 s.

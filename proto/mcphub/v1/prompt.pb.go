@@ -38,6 +38,8 @@ const (
 	PromptKind_PROMPT_KIND_ELICITATION_FORM PromptKind = 3
 	// A server asks the user to visit a URL (elicitation/create, url mode).
 	PromptKind_PROMPT_KIND_ELICITATION_URL PromptKind = 4
+	// A server behind a URL wants to know who calls: the user signs in on a page of its authorization server.
+	PromptKind_PROMPT_KIND_SIGN_IN PromptKind = 5
 )
 
 // Enum value maps for PromptKind.
@@ -48,6 +50,7 @@ var (
 		2: "PROMPT_KIND_SAMPLING",
 		3: "PROMPT_KIND_ELICITATION_FORM",
 		4: "PROMPT_KIND_ELICITATION_URL",
+		5: "PROMPT_KIND_SIGN_IN",
 	}
 	PromptKind_value = map[string]int32{
 		"PROMPT_KIND_UNSPECIFIED":      0,
@@ -55,6 +58,7 @@ var (
 		"PROMPT_KIND_SAMPLING":         2,
 		"PROMPT_KIND_ELICITATION_FORM": 3,
 		"PROMPT_KIND_ELICITATION_URL":  4,
+		"PROMPT_KIND_SIGN_IN":          5,
 	}
 )
 
@@ -230,7 +234,7 @@ type Prompt struct {
 	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
 	// Server that asks, or whose tool is to be called.
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
-	// The request that the prompt belongs to: the tool call to approve, or the server's own request.
+	// The request that the prompt belongs to: the tool call to approve, the server's own request, or, for a sign-in, the request that was refused without one.
 	RequestId string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The request that caused it, when that can be known.
 	ParentRequestId string `protobuf:"bytes,4,opt,name=parent_request_id,json=parentRequestId,proto3" json:"parent_request_id,omitempty"`
@@ -246,6 +250,7 @@ type Prompt struct {
 	//	*Prompt_Sampling
 	//	*Prompt_ElicitationForm
 	//	*Prompt_ElicitationUrl
+	//	*Prompt_SignIn
 	Question      isPrompt_Question `protobuf_oneof:"question"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -366,6 +371,15 @@ func (x *Prompt) GetElicitationUrl() *ElicitationUrl {
 	return nil
 }
 
+func (x *Prompt) GetSignIn() *SignIn {
+	if x != nil {
+		if x, ok := x.Question.(*Prompt_SignIn); ok {
+			return x.SignIn
+		}
+	}
+	return nil
+}
+
 type isPrompt_Question interface {
 	isPrompt_Question()
 }
@@ -390,6 +404,11 @@ type Prompt_ElicitationUrl struct {
 	ElicitationUrl *ElicitationUrl `protobuf:"bytes,10,opt,name=elicitation_url,json=elicitationUrl,proto3,oneof"`
 }
 
+type Prompt_SignIn struct {
+	// Sign-in.
+	SignIn *SignIn `protobuf:"bytes,11,opt,name=sign_in,json=signIn,proto3,oneof"`
+}
+
 func (*Prompt_ToolApproval) isPrompt_Question() {}
 
 func (*Prompt_Sampling) isPrompt_Question() {}
@@ -397,6 +416,8 @@ func (*Prompt_Sampling) isPrompt_Question() {}
 func (*Prompt_ElicitationForm) isPrompt_Question() {}
 
 func (*Prompt_ElicitationUrl) isPrompt_Question() {}
+
+func (*Prompt_SignIn) isPrompt_Question() {}
 
 // ToolApproval shows exactly what would be called.
 type ToolApproval struct {
@@ -699,6 +720,98 @@ func (x *ElicitationUrl) GetRequestJson() string {
 	return ""
 }
 
+// SignIn asks the user to sign in, in the outside browser, only after consent. The host opens the URL when the user accepts; the prompt is then closed
+// and opens once more with waiting, and that one closes by itself (SUPERSEDED) when the browser has come back. Declining or dismissing either ends the sign-in.
+type SignIn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The whole URL of the authorization server: untrusted. https, or http on this machine.
+	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	// Host part of the URL, for highlighting. Punycode is kept.
+	UrlHost string `protobuf:"bytes,2,opt,name=url_host,json=urlHost,proto3" json:"url_host,omitempty"`
+	// Consent was given; the browser has not come back yet.
+	Waiting bool `protobuf:"varint,3,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	// Who issues the token: the authorization server. Untrusted.
+	Issuer string `protobuf:"bytes,4,opt,name=issuer,proto3" json:"issuer,omitempty"`
+	// What the token is for: the server.
+	Resource string `protobuf:"bytes,5,opt,name=resource,proto3" json:"resource,omitempty"`
+	// What is asked for: untrusted.
+	Scopes        []string `protobuf:"bytes,6,rep,name=scopes,proto3" json:"scopes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignIn) Reset() {
+	*x = SignIn{}
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignIn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignIn) ProtoMessage() {}
+
+func (x *SignIn) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignIn.ProtoReflect.Descriptor instead.
+func (*SignIn) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SignIn) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *SignIn) GetUrlHost() string {
+	if x != nil {
+		return x.UrlHost
+	}
+	return ""
+}
+
+func (x *SignIn) GetWaiting() bool {
+	if x != nil {
+		return x.Waiting
+	}
+	return false
+}
+
+func (x *SignIn) GetIssuer() string {
+	if x != nil {
+		return x.Issuer
+	}
+	return ""
+}
+
+func (x *SignIn) GetResource() string {
+	if x != nil {
+		return x.Resource
+	}
+	return ""
+}
+
+func (x *SignIn) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
 // PromptAnswer is one click. The first answer takes the prompt.
 type PromptAnswer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -718,7 +831,7 @@ type PromptAnswer struct {
 
 func (x *PromptAnswer) Reset() {
 	*x = PromptAnswer{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[5]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -730,7 +843,7 @@ func (x *PromptAnswer) String() string {
 func (*PromptAnswer) ProtoMessage() {}
 
 func (x *PromptAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[5]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -743,7 +856,7 @@ func (x *PromptAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptAnswer.ProtoReflect.Descriptor instead.
 func (*PromptAnswer) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{5}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PromptAnswer) GetPromptId() string {
@@ -826,7 +939,7 @@ type AcceptPrompt struct {
 
 func (x *AcceptPrompt) Reset() {
 	*x = AcceptPrompt{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[6]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -838,7 +951,7 @@ func (x *AcceptPrompt) String() string {
 func (*AcceptPrompt) ProtoMessage() {}
 
 func (x *AcceptPrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[6]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -851,7 +964,7 @@ func (x *AcceptPrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptPrompt.ProtoReflect.Descriptor instead.
 func (*AcceptPrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{6}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *AcceptPrompt) GetScope() ApprovalScope {
@@ -879,7 +992,7 @@ type DeclinePrompt struct {
 
 func (x *DeclinePrompt) Reset() {
 	*x = DeclinePrompt{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[7]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -891,7 +1004,7 @@ func (x *DeclinePrompt) String() string {
 func (*DeclinePrompt) ProtoMessage() {}
 
 func (x *DeclinePrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[7]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -904,7 +1017,7 @@ func (x *DeclinePrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeclinePrompt.ProtoReflect.Descriptor instead.
 func (*DeclinePrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{7}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DeclinePrompt) GetReason() string {
@@ -923,7 +1036,7 @@ type DismissPrompt struct {
 
 func (x *DismissPrompt) Reset() {
 	*x = DismissPrompt{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[8]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -935,7 +1048,7 @@ func (x *DismissPrompt) String() string {
 func (*DismissPrompt) ProtoMessage() {}
 
 func (x *DismissPrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[8]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -948,7 +1061,7 @@ func (x *DismissPrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DismissPrompt.ProtoReflect.Descriptor instead.
 func (*DismissPrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{8}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{9}
 }
 
 // PromptClosed is the one event for every end of a prompt.
@@ -970,7 +1083,7 @@ type PromptClosed struct {
 
 func (x *PromptClosed) Reset() {
 	*x = PromptClosed{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[9]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -982,7 +1095,7 @@ func (x *PromptClosed) String() string {
 func (*PromptClosed) ProtoMessage() {}
 
 func (x *PromptClosed) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[9]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -995,7 +1108,7 @@ func (x *PromptClosed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptClosed.ProtoReflect.Descriptor instead.
 func (*PromptClosed) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{9}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PromptClosed) GetPromptId() string {
@@ -1037,7 +1150,7 @@ var File_mcphub_v1_prompt_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/prompt.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17mcphub/v1/request.proto\"\x87\x04\n" +
+	"\x16mcphub/v1/prompt.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17mcphub/v1/request.proto\"\xb5\x04\n" +
 	"\x06Prompt\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\x12\x1d\n" +
@@ -1050,7 +1163,8 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\bsampling\x18\b \x01(\v2\x13.mcphub.v1.SamplingH\x00R\bsampling\x12G\n" +
 	"\x10elicitation_form\x18\t \x01(\v2\x1a.mcphub.v1.ElicitationFormH\x00R\x0felicitationForm\x12D\n" +
 	"\x0felicitation_url\x18\n" +
-	" \x01(\v2\x19.mcphub.v1.ElicitationUrlH\x00R\x0eelicitationUrlB\n" +
+	" \x01(\v2\x19.mcphub.v1.ElicitationUrlH\x00R\x0eelicitationUrl\x12,\n" +
+	"\asign_in\x18\v \x01(\v2\x11.mcphub.v1.SignInH\x00R\x06signInB\n" +
 	"\n" +
 	"\bquestion\"\xa4\x02\n" +
 	"\fToolApproval\x12\x12\n" +
@@ -1074,7 +1188,14 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x19\n" +
 	"\burl_host\x18\x03 \x01(\tR\aurlHost\x12\x18\n" +
 	"\awaiting\x18\x04 \x01(\bR\awaiting\x12!\n" +
-	"\frequest_json\x18\x05 \x01(\tR\vrequestJson\"\xd4\x01\n" +
+	"\frequest_json\x18\x05 \x01(\tR\vrequestJson\"\x9b\x01\n" +
+	"\x06SignIn\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12\x19\n" +
+	"\burl_host\x18\x02 \x01(\tR\aurlHost\x12\x18\n" +
+	"\awaiting\x18\x03 \x01(\bR\awaiting\x12\x16\n" +
+	"\x06issuer\x18\x04 \x01(\tR\x06issuer\x12\x1a\n" +
+	"\bresource\x18\x05 \x01(\tR\bresource\x12\x16\n" +
+	"\x06scopes\x18\x06 \x03(\tR\x06scopes\"\xd4\x01\n" +
 	"\fPromptAnswer\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x121\n" +
 	"\x06accept\x18\x02 \x01(\v2\x17.mcphub.v1.AcceptPromptH\x00R\x06accept\x124\n" +
@@ -1092,14 +1213,15 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\x05cause\x18\x02 \x01(\x0e2\x16.mcphub.v1.PromptCauseR\x05cause\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x1b\n" +
 	"\twindow_id\x18\x04 \x01(\tR\bwindowId\x12)\n" +
-	"\x06origin\x18\x05 \x01(\x0e2\x11.mcphub.v1.OriginR\x06origin*\xa5\x01\n" +
+	"\x06origin\x18\x05 \x01(\x0e2\x11.mcphub.v1.OriginR\x06origin*\xbe\x01\n" +
 	"\n" +
 	"PromptKind\x12\x1b\n" +
 	"\x17PROMPT_KIND_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19PROMPT_KIND_TOOL_APPROVAL\x10\x01\x12\x18\n" +
 	"\x14PROMPT_KIND_SAMPLING\x10\x02\x12 \n" +
 	"\x1cPROMPT_KIND_ELICITATION_FORM\x10\x03\x12\x1f\n" +
-	"\x1bPROMPT_KIND_ELICITATION_URL\x10\x04*\xa2\x02\n" +
+	"\x1bPROMPT_KIND_ELICITATION_URL\x10\x04\x12\x17\n" +
+	"\x13PROMPT_KIND_SIGN_IN\x10\x05*\xa2\x02\n" +
 	"\vPromptCause\x12\x1c\n" +
 	"\x18PROMPT_CAUSE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15PROMPT_CAUSE_ANSWERED\x10\x01\x12\x19\n" +
@@ -1130,7 +1252,7 @@ func file_mcphub_v1_prompt_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_prompt_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_mcphub_v1_prompt_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_mcphub_v1_prompt_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_mcphub_v1_prompt_proto_goTypes = []any{
 	(PromptKind)(0),               // 0: mcphub.v1.PromptKind
 	(PromptCause)(0),              // 1: mcphub.v1.PromptCause
@@ -1140,32 +1262,34 @@ var file_mcphub_v1_prompt_proto_goTypes = []any{
 	(*Sampling)(nil),              // 5: mcphub.v1.Sampling
 	(*ElicitationForm)(nil),       // 6: mcphub.v1.ElicitationForm
 	(*ElicitationUrl)(nil),        // 7: mcphub.v1.ElicitationUrl
-	(*PromptAnswer)(nil),          // 8: mcphub.v1.PromptAnswer
-	(*AcceptPrompt)(nil),          // 9: mcphub.v1.AcceptPrompt
-	(*DeclinePrompt)(nil),         // 10: mcphub.v1.DeclinePrompt
-	(*DismissPrompt)(nil),         // 11: mcphub.v1.DismissPrompt
-	(*PromptClosed)(nil),          // 12: mcphub.v1.PromptClosed
-	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
-	(Origin)(0),                   // 14: mcphub.v1.Origin
+	(*SignIn)(nil),                // 8: mcphub.v1.SignIn
+	(*PromptAnswer)(nil),          // 9: mcphub.v1.PromptAnswer
+	(*AcceptPrompt)(nil),          // 10: mcphub.v1.AcceptPrompt
+	(*DeclinePrompt)(nil),         // 11: mcphub.v1.DeclinePrompt
+	(*DismissPrompt)(nil),         // 12: mcphub.v1.DismissPrompt
+	(*PromptClosed)(nil),          // 13: mcphub.v1.PromptClosed
+	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(Origin)(0),                   // 15: mcphub.v1.Origin
 }
 var file_mcphub_v1_prompt_proto_depIdxs = []int32{
-	13, // 0: mcphub.v1.Prompt.open_time:type_name -> google.protobuf.Timestamp
-	13, // 1: mcphub.v1.Prompt.deadline:type_name -> google.protobuf.Timestamp
+	14, // 0: mcphub.v1.Prompt.open_time:type_name -> google.protobuf.Timestamp
+	14, // 1: mcphub.v1.Prompt.deadline:type_name -> google.protobuf.Timestamp
 	4,  // 2: mcphub.v1.Prompt.tool_approval:type_name -> mcphub.v1.ToolApproval
 	5,  // 3: mcphub.v1.Prompt.sampling:type_name -> mcphub.v1.Sampling
 	6,  // 4: mcphub.v1.Prompt.elicitation_form:type_name -> mcphub.v1.ElicitationForm
 	7,  // 5: mcphub.v1.Prompt.elicitation_url:type_name -> mcphub.v1.ElicitationUrl
-	9,  // 6: mcphub.v1.PromptAnswer.accept:type_name -> mcphub.v1.AcceptPrompt
-	10, // 7: mcphub.v1.PromptAnswer.decline:type_name -> mcphub.v1.DeclinePrompt
-	11, // 8: mcphub.v1.PromptAnswer.dismiss:type_name -> mcphub.v1.DismissPrompt
-	2,  // 9: mcphub.v1.AcceptPrompt.scope:type_name -> mcphub.v1.ApprovalScope
-	1,  // 10: mcphub.v1.PromptClosed.cause:type_name -> mcphub.v1.PromptCause
-	14, // 11: mcphub.v1.PromptClosed.origin:type_name -> mcphub.v1.Origin
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	8,  // 6: mcphub.v1.Prompt.sign_in:type_name -> mcphub.v1.SignIn
+	10, // 7: mcphub.v1.PromptAnswer.accept:type_name -> mcphub.v1.AcceptPrompt
+	11, // 8: mcphub.v1.PromptAnswer.decline:type_name -> mcphub.v1.DeclinePrompt
+	12, // 9: mcphub.v1.PromptAnswer.dismiss:type_name -> mcphub.v1.DismissPrompt
+	2,  // 10: mcphub.v1.AcceptPrompt.scope:type_name -> mcphub.v1.ApprovalScope
+	1,  // 11: mcphub.v1.PromptClosed.cause:type_name -> mcphub.v1.PromptCause
+	15, // 12: mcphub.v1.PromptClosed.origin:type_name -> mcphub.v1.Origin
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_prompt_proto_init() }
@@ -1179,8 +1303,9 @@ func file_mcphub_v1_prompt_proto_init() {
 		(*Prompt_Sampling)(nil),
 		(*Prompt_ElicitationForm)(nil),
 		(*Prompt_ElicitationUrl)(nil),
+		(*Prompt_SignIn)(nil),
 	}
-	file_mcphub_v1_prompt_proto_msgTypes[5].OneofWrappers = []any{
+	file_mcphub_v1_prompt_proto_msgTypes[6].OneofWrappers = []any{
 		(*PromptAnswer_Accept)(nil),
 		(*PromptAnswer_Decline)(nil),
 		(*PromptAnswer_Dismiss)(nil),
@@ -1191,7 +1316,7 @@ func file_mcphub_v1_prompt_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_prompt_proto_rawDesc), len(file_mcphub_v1_prompt_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

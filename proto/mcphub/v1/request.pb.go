@@ -102,21 +102,24 @@ const (
 	RequestState_REQUEST_STATE_FAILED RequestState = 8
 	// Ended by a cancel, a timeout included.
 	RequestState_REQUEST_STATE_CANCELLED RequestState = 9
+	// The server works on it as a task: apart from the message that asked for it, and from the connection. It comes between running and the end.
+	RequestState_REQUEST_STATE_TASK_WORKING RequestState = 10
 )
 
 // Enum value maps for RequestState.
 var (
 	RequestState_name = map[int32]string{
-		0: "REQUEST_STATE_UNSPECIFIED",
-		1: "REQUEST_STATE_QUEUED",
-		2: "REQUEST_STATE_AWAITING_APPROVAL",
-		3: "REQUEST_STATE_CONNECTING",
-		4: "REQUEST_STATE_RUNNING",
-		5: "REQUEST_STATE_AWAITING_INPUT",
-		6: "REQUEST_STATE_CANCELLING",
-		7: "REQUEST_STATE_DONE",
-		8: "REQUEST_STATE_FAILED",
-		9: "REQUEST_STATE_CANCELLED",
+		0:  "REQUEST_STATE_UNSPECIFIED",
+		1:  "REQUEST_STATE_QUEUED",
+		2:  "REQUEST_STATE_AWAITING_APPROVAL",
+		3:  "REQUEST_STATE_CONNECTING",
+		4:  "REQUEST_STATE_RUNNING",
+		5:  "REQUEST_STATE_AWAITING_INPUT",
+		6:  "REQUEST_STATE_CANCELLING",
+		7:  "REQUEST_STATE_DONE",
+		8:  "REQUEST_STATE_FAILED",
+		9:  "REQUEST_STATE_CANCELLED",
+		10: "REQUEST_STATE_TASK_WORKING",
 	}
 	RequestState_value = map[string]int32{
 		"REQUEST_STATE_UNSPECIFIED":       0,
@@ -129,6 +132,7 @@ var (
 		"REQUEST_STATE_DONE":              7,
 		"REQUEST_STATE_FAILED":            8,
 		"REQUEST_STATE_CANCELLED":         9,
+		"REQUEST_STATE_TASK_WORKING":      10,
 	}
 )
 
@@ -355,7 +359,7 @@ type Request struct {
 	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
 	// Who asks whom.
 	Direction RequestDirection `protobuf:"varint,3,opt,name=direction,proto3,enum=mcphub.v1.RequestDirection" json:"direction,omitempty"`
-	// MCP method: tools/call, sampling/createMessage, elicitation/create.
+	// MCP method: tools/call, resources/read, prompts/get, sampling/createMessage, elicitation/create; initialize for the start of a session.
 	Method string `protobuf:"bytes,4,opt,name=method,proto3" json:"method,omitempty"`
 	// Tool name, for a tool call.
 	Tool string `protobuf:"bytes,5,opt,name=tool,proto3" json:"tool,omitempty"`
@@ -374,7 +378,11 @@ type Request struct {
 	// Prompts of this request that are open now.
 	OpenPromptIds []string `protobuf:"bytes,12,rep,name=open_prompt_ids,json=openPromptIds,proto3" json:"open_prompt_ids,omitempty"`
 	// Set once a cancel was accepted.
-	Cancellation  *Cancellation `protobuf:"bytes,13,opt,name=cancellation,proto3" json:"cancellation,omitempty"`
+	Cancellation *Cancellation `protobuf:"bytes,13,opt,name=cancellation,proto3" json:"cancellation,omitempty"`
+	// What is asked for, for the methods that have no tool: the URI of a resource, the name of a prompt template.
+	Subject string `protobuf:"bytes,14,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The server's task that carries it out, absent when there is none.
+	Task          *Task `protobuf:"bytes,15,opt,name=task,proto3" json:"task,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -500,6 +508,85 @@ func (x *Request) GetCancellation() *Cancellation {
 	return nil
 }
 
+func (x *Request) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *Request) GetTask() *Task {
+	if x != nil {
+		return x.Task
+	}
+	return nil
+}
+
+// Task is work that a server carries out apart from the message that asked for it (tasks of 2025-11-25, or the extension
+// io.modelcontextprotocol/tasks of 2026-07-28).
+type Task struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id that the server gave it: untrusted.
+	TaskId string `protobuf:"bytes,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
+	// Status as the server spells it: working, input_required, completed, failed, cancelled.
+	Status string `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	// Text of the server: untrusted.
+	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Task) Reset() {
+	*x = Task{}
+	mi := &file_mcphub_v1_request_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Task) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Task) ProtoMessage() {}
+
+func (x *Task) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_request_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Task.ProtoReflect.Descriptor instead.
+func (*Task) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Task) GetTaskId() string {
+	if x != nil {
+		return x.TaskId
+	}
+	return ""
+}
+
+func (x *Task) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *Task) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 // Progress as the server reports it.
 type Progress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -515,7 +602,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_mcphub_v1_request_proto_msgTypes[1]
+	mi := &file_mcphub_v1_request_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -527,7 +614,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_request_proto_msgTypes[1]
+	mi := &file_mcphub_v1_request_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -540,7 +627,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{1}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Progress) GetProgress() float64 {
@@ -579,7 +666,7 @@ type Cancellation struct {
 
 func (x *Cancellation) Reset() {
 	*x = Cancellation{}
-	mi := &file_mcphub_v1_request_proto_msgTypes[2]
+	mi := &file_mcphub_v1_request_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -591,7 +678,7 @@ func (x *Cancellation) String() string {
 func (*Cancellation) ProtoMessage() {}
 
 func (x *Cancellation) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_request_proto_msgTypes[2]
+	mi := &file_mcphub_v1_request_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -604,7 +691,7 @@ func (x *Cancellation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancellation.ProtoReflect.Descriptor instead.
 func (*Cancellation) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{2}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Cancellation) GetOrigin() Origin {
@@ -643,7 +730,7 @@ type Timings struct {
 
 func (x *Timings) Reset() {
 	*x = Timings{}
-	mi := &file_mcphub_v1_request_proto_msgTypes[3]
+	mi := &file_mcphub_v1_request_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -655,7 +742,7 @@ func (x *Timings) String() string {
 func (*Timings) ProtoMessage() {}
 
 func (x *Timings) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_request_proto_msgTypes[3]
+	mi := &file_mcphub_v1_request_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -668,7 +755,7 @@ func (x *Timings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timings.ProtoReflect.Descriptor instead.
 func (*Timings) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{3}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Timings) GetQueued() *durationpb.Duration {
@@ -707,7 +794,7 @@ type McpError struct {
 
 func (x *McpError) Reset() {
 	*x = McpError{}
-	mi := &file_mcphub_v1_request_proto_msgTypes[4]
+	mi := &file_mcphub_v1_request_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -719,7 +806,7 @@ func (x *McpError) String() string {
 func (*McpError) ProtoMessage() {}
 
 func (x *McpError) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_request_proto_msgTypes[4]
+	mi := &file_mcphub_v1_request_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -732,7 +819,7 @@ func (x *McpError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpError.ProtoReflect.Descriptor instead.
 func (*McpError) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{4}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *McpError) GetCode() int64 {
@@ -771,7 +858,7 @@ type HubError struct {
 
 func (x *HubError) Reset() {
 	*x = HubError{}
-	mi := &file_mcphub_v1_request_proto_msgTypes[5]
+	mi := &file_mcphub_v1_request_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -783,7 +870,7 @@ func (x *HubError) String() string {
 func (*HubError) ProtoMessage() {}
 
 func (x *HubError) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_request_proto_msgTypes[5]
+	mi := &file_mcphub_v1_request_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -796,7 +883,7 @@ func (x *HubError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HubError.ProtoReflect.Descriptor instead.
 func (*HubError) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{5}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *HubError) GetCode() string {
@@ -824,7 +911,7 @@ var File_mcphub_v1_request_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_request_proto_rawDesc = "" +
 	"\n" +
-	"\x17mcphub/v1/request.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x94\x04\n" +
+	"\x17mcphub/v1/request.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd3\x04\n" +
 	"\aRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -843,7 +930,13 @@ const file_mcphub_v1_request_proto_rawDesc = "" +
 	"wireIdJson\x12/\n" +
 	"\bprogress\x18\v \x01(\v2\x13.mcphub.v1.ProgressR\bprogress\x12&\n" +
 	"\x0fopen_prompt_ids\x18\f \x03(\tR\ropenPromptIds\x12;\n" +
-	"\fcancellation\x18\r \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\"e\n" +
+	"\fcancellation\x18\r \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\x12\x18\n" +
+	"\asubject\x18\x0e \x01(\tR\asubject\x12#\n" +
+	"\x04task\x18\x0f \x01(\v2\x0f.mcphub.v1.TaskR\x04task\"Q\n" +
+	"\x04Task\x12\x17\n" +
+	"\atask_id\x18\x01 \x01(\tR\x06taskId\x12\x16\n" +
+	"\x06status\x18\x02 \x01(\tR\x06status\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"e\n" +
 	"\bProgress\x12\x1a\n" +
 	"\bprogress\x18\x01 \x01(\x01R\bprogress\x12\x19\n" +
 	"\x05total\x18\x02 \x01(\x01H\x00R\x05total\x88\x01\x01\x12\x18\n" +
@@ -868,7 +961,7 @@ const file_mcphub_v1_request_proto_rawDesc = "" +
 	"\x10RequestDirection\x12!\n" +
 	"\x1dREQUEST_DIRECTION_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aREQUEST_DIRECTION_OUTGOING\x10\x01\x12\x1e\n" +
-	"\x1aREQUEST_DIRECTION_INCOMING\x10\x02*\xb4\x02\n" +
+	"\x1aREQUEST_DIRECTION_INCOMING\x10\x02*\xd4\x02\n" +
 	"\fRequestState\x12\x1d\n" +
 	"\x19REQUEST_STATE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14REQUEST_STATE_QUEUED\x10\x01\x12#\n" +
@@ -879,7 +972,9 @@ const file_mcphub_v1_request_proto_rawDesc = "" +
 	"\x18REQUEST_STATE_CANCELLING\x10\x06\x12\x16\n" +
 	"\x12REQUEST_STATE_DONE\x10\a\x12\x18\n" +
 	"\x14REQUEST_STATE_FAILED\x10\b\x12\x1b\n" +
-	"\x17REQUEST_STATE_CANCELLED\x10\t*\xba\x01\n" +
+	"\x17REQUEST_STATE_CANCELLED\x10\t\x12\x1e\n" +
+	"\x1aREQUEST_STATE_TASK_WORKING\x10\n" +
+	"*\xba\x01\n" +
 	"\x06Origin\x12\x16\n" +
 	"\x12ORIGIN_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vORIGIN_USER\x10\x01\x12\x0f\n" +
@@ -915,7 +1010,7 @@ func file_mcphub_v1_request_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_request_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_mcphub_v1_request_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_mcphub_v1_request_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_mcphub_v1_request_proto_goTypes = []any{
 	(RequestDirection)(0),         // 0: mcphub.v1.RequestDirection
 	(RequestState)(0),             // 1: mcphub.v1.RequestState
@@ -923,30 +1018,32 @@ var file_mcphub_v1_request_proto_goTypes = []any{
 	(CancelOutcome)(0),            // 3: mcphub.v1.CancelOutcome
 	(Era)(0),                      // 4: mcphub.v1.Era
 	(*Request)(nil),               // 5: mcphub.v1.Request
-	(*Progress)(nil),              // 6: mcphub.v1.Progress
-	(*Cancellation)(nil),          // 7: mcphub.v1.Cancellation
-	(*Timings)(nil),               // 8: mcphub.v1.Timings
-	(*McpError)(nil),              // 9: mcphub.v1.McpError
-	(*HubError)(nil),              // 10: mcphub.v1.HubError
-	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 12: google.protobuf.Duration
+	(*Task)(nil),                  // 6: mcphub.v1.Task
+	(*Progress)(nil),              // 7: mcphub.v1.Progress
+	(*Cancellation)(nil),          // 8: mcphub.v1.Cancellation
+	(*Timings)(nil),               // 9: mcphub.v1.Timings
+	(*McpError)(nil),              // 10: mcphub.v1.McpError
+	(*HubError)(nil),              // 11: mcphub.v1.HubError
+	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 13: google.protobuf.Duration
 }
 var file_mcphub_v1_request_proto_depIdxs = []int32{
 	0,  // 0: mcphub.v1.Request.direction:type_name -> mcphub.v1.RequestDirection
 	1,  // 1: mcphub.v1.Request.state:type_name -> mcphub.v1.RequestState
-	11, // 2: mcphub.v1.Request.start_time:type_name -> google.protobuf.Timestamp
-	6,  // 3: mcphub.v1.Request.progress:type_name -> mcphub.v1.Progress
-	7,  // 4: mcphub.v1.Request.cancellation:type_name -> mcphub.v1.Cancellation
-	2,  // 5: mcphub.v1.Cancellation.origin:type_name -> mcphub.v1.Origin
-	11, // 6: mcphub.v1.Cancellation.time:type_name -> google.protobuf.Timestamp
-	12, // 7: mcphub.v1.Timings.queued:type_name -> google.protobuf.Duration
-	12, // 8: mcphub.v1.Timings.active:type_name -> google.protobuf.Duration
-	12, // 9: mcphub.v1.Timings.human:type_name -> google.protobuf.Duration
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	12, // 2: mcphub.v1.Request.start_time:type_name -> google.protobuf.Timestamp
+	7,  // 3: mcphub.v1.Request.progress:type_name -> mcphub.v1.Progress
+	8,  // 4: mcphub.v1.Request.cancellation:type_name -> mcphub.v1.Cancellation
+	6,  // 5: mcphub.v1.Request.task:type_name -> mcphub.v1.Task
+	2,  // 6: mcphub.v1.Cancellation.origin:type_name -> mcphub.v1.Origin
+	12, // 7: mcphub.v1.Cancellation.time:type_name -> google.protobuf.Timestamp
+	13, // 8: mcphub.v1.Timings.queued:type_name -> google.protobuf.Duration
+	13, // 9: mcphub.v1.Timings.active:type_name -> google.protobuf.Duration
+	13, // 10: mcphub.v1.Timings.human:type_name -> google.protobuf.Duration
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_request_proto_init() }
@@ -954,14 +1051,14 @@ func file_mcphub_v1_request_proto_init() {
 	if File_mcphub_v1_request_proto != nil {
 		return
 	}
-	file_mcphub_v1_request_proto_msgTypes[1].OneofWrappers = []any{}
+	file_mcphub_v1_request_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_request_proto_rawDesc), len(file_mcphub_v1_request_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -97,6 +97,120 @@ func (ServerState) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{0}
 }
 
+// ServerTransport is how a server is reached.
+type ServerTransport int32
+
+const (
+	// Not known yet: a URL whose type the config does not say, and that was not connected yet.
+	ServerTransport_SERVER_TRANSPORT_UNSPECIFIED ServerTransport = 0
+	// A process of this machine, by its standard input and output.
+	ServerTransport_SERVER_TRANSPORT_STDIO ServerTransport = 1
+	// Streamable HTTP, of either era.
+	ServerTransport_SERVER_TRANSPORT_HTTP ServerTransport = 2
+	// HTTP with SSE, of 2024-11-05.
+	ServerTransport_SERVER_TRANSPORT_SSE ServerTransport = 3
+)
+
+// Enum value maps for ServerTransport.
+var (
+	ServerTransport_name = map[int32]string{
+		0: "SERVER_TRANSPORT_UNSPECIFIED",
+		1: "SERVER_TRANSPORT_STDIO",
+		2: "SERVER_TRANSPORT_HTTP",
+		3: "SERVER_TRANSPORT_SSE",
+	}
+	ServerTransport_value = map[string]int32{
+		"SERVER_TRANSPORT_UNSPECIFIED": 0,
+		"SERVER_TRANSPORT_STDIO":       1,
+		"SERVER_TRANSPORT_HTTP":        2,
+		"SERVER_TRANSPORT_SSE":         3,
+	}
+)
+
+func (x ServerTransport) Enum() *ServerTransport {
+	p := new(ServerTransport)
+	*p = x
+	return p
+}
+
+func (x ServerTransport) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ServerTransport) Descriptor() protoreflect.EnumDescriptor {
+	return file_mcphub_v1_server_proto_enumTypes[1].Descriptor()
+}
+
+func (ServerTransport) Type() protoreflect.EnumType {
+	return &file_mcphub_v1_server_proto_enumTypes[1]
+}
+
+func (x ServerTransport) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ServerTransport.Descriptor instead.
+func (ServerTransport) EnumDescriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{1}
+}
+
+// SignInState is whether the hub has a token for a server.
+type SignInState int32
+
+const (
+	// Not said: the server is a process, or has not asked for a sign-in.
+	SignInState_SIGN_IN_STATE_UNSPECIFIED SignInState = 0
+	// The server wants one, and there is none.
+	SignInState_SIGN_IN_STATE_NEEDED SignInState = 1
+	// A sign-in is under way.
+	SignInState_SIGN_IN_STATE_ASKING SignInState = 2
+	// There is a token.
+	SignInState_SIGN_IN_STATE_SIGNED_IN SignInState = 3
+)
+
+// Enum value maps for SignInState.
+var (
+	SignInState_name = map[int32]string{
+		0: "SIGN_IN_STATE_UNSPECIFIED",
+		1: "SIGN_IN_STATE_NEEDED",
+		2: "SIGN_IN_STATE_ASKING",
+		3: "SIGN_IN_STATE_SIGNED_IN",
+	}
+	SignInState_value = map[string]int32{
+		"SIGN_IN_STATE_UNSPECIFIED": 0,
+		"SIGN_IN_STATE_NEEDED":      1,
+		"SIGN_IN_STATE_ASKING":      2,
+		"SIGN_IN_STATE_SIGNED_IN":   3,
+	}
+)
+
+func (x SignInState) Enum() *SignInState {
+	p := new(SignInState)
+	*p = x
+	return p
+}
+
+func (x SignInState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SignInState) Descriptor() protoreflect.EnumDescriptor {
+	return file_mcphub_v1_server_proto_enumTypes[2].Descriptor()
+}
+
+func (SignInState) Type() protoreflect.EnumType {
+	return &file_mcphub_v1_server_proto_enumTypes[2]
+}
+
+func (x SignInState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SignInState.Descriptor instead.
+func (SignInState) EnumDescriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{2}
+}
+
 // ApprovalPolicy says whether a tool may be called.
 type ApprovalPolicy int32
 
@@ -138,11 +252,11 @@ func (x ApprovalPolicy) String() string {
 }
 
 func (ApprovalPolicy) Descriptor() protoreflect.EnumDescriptor {
-	return file_mcphub_v1_server_proto_enumTypes[1].Descriptor()
+	return file_mcphub_v1_server_proto_enumTypes[3].Descriptor()
 }
 
 func (ApprovalPolicy) Type() protoreflect.EnumType {
-	return &file_mcphub_v1_server_proto_enumTypes[1]
+	return &file_mcphub_v1_server_proto_enumTypes[3]
 }
 
 func (x ApprovalPolicy) Number() protoreflect.EnumNumber {
@@ -151,7 +265,7 @@ func (x ApprovalPolicy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalPolicy.Descriptor instead.
 func (ApprovalPolicy) EnumDescriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{1}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{3}
 }
 
 // Server is one configured MCP server.
@@ -190,7 +304,13 @@ type Server struct {
 	// Command that is run, without arguments.
 	Command string `protobuf:"bytes,16,opt,name=command,proto3" json:"command,omitempty"`
 	// Odd traffic of the connection that harmed nobody.
-	Counters      *ConnectionCounters `protobuf:"bytes,17,opt,name=counters,proto3" json:"counters,omitempty"`
+	Counters *ConnectionCounters `protobuf:"bytes,17,opt,name=counters,proto3" json:"counters,omitempty"`
+	// How it is reached.
+	Transport ServerTransport `protobuf:"varint,18,opt,name=transport,proto3,enum=mcphub.v1.ServerTransport" json:"transport,omitempty"`
+	// Its address, without query and user information; "" for a process.
+	Url string `protobuf:"bytes,19,opt,name=url,proto3" json:"url,omitempty"`
+	// Whether the hub has a token for it.
+	SignIn        SignInState `protobuf:"varint,20,opt,name=sign_in,json=signIn,proto3,enum=mcphub.v1.SignInState" json:"sign_in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -342,6 +462,27 @@ func (x *Server) GetCounters() *ConnectionCounters {
 		return x.Counters
 	}
 	return nil
+}
+
+func (x *Server) GetTransport() ServerTransport {
+	if x != nil {
+		return x.Transport
+	}
+	return ServerTransport_SERVER_TRANSPORT_UNSPECIFIED
+}
+
+func (x *Server) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *Server) GetSignIn() SignInState {
+	if x != nil {
+		return x.SignIn
+	}
+	return SignInState_SIGN_IN_STATE_UNSPECIFIED
 }
 
 // ConnectionCounters count traffic that was dropped, ignored or suppressed on the present connection.
@@ -708,6 +849,379 @@ func (x *Tool) GetPolicy() ApprovalPolicy {
 	return ApprovalPolicy_APPROVAL_POLICY_UNSPECIFIED
 }
 
+// Resource as a server lists it.
+type Resource struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Server that lists it.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// URI for ReadResource, as the server spells it. Only its server can read it.
+	Uri string `protobuf:"bytes,2,opt,name=uri,proto3" json:"uri,omitempty"`
+	// Name: untrusted.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Title for people, "" when the server gives none: untrusted.
+	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
+	// Description: untrusted.
+	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
+	// MIME type, "" when the server gives none: untrusted.
+	MimeType string `protobuf:"bytes,6,opt,name=mime_type,json=mimeType,proto3" json:"mime_type,omitempty"`
+	// Size in bytes, absent when the server gives none: untrusted.
+	Size *int64 `protobuf:"varint,7,opt,name=size,proto3,oneof" json:"size,omitempty"`
+	// JSON text of the whole definition, as it came: annotations, icons and _meta among it.
+	DefinitionJson string `protobuf:"bytes,8,opt,name=definition_json,json=definitionJson,proto3" json:"definition_json,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *Resource) Reset() {
+	*x = Resource{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Resource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Resource) ProtoMessage() {}
+
+func (x *Resource) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Resource.ProtoReflect.Descriptor instead.
+func (*Resource) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Resource) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *Resource) GetUri() string {
+	if x != nil {
+		return x.Uri
+	}
+	return ""
+}
+
+func (x *Resource) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Resource) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Resource) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *Resource) GetMimeType() string {
+	if x != nil {
+		return x.MimeType
+	}
+	return ""
+}
+
+func (x *Resource) GetSize() int64 {
+	if x != nil && x.Size != nil {
+		return *x.Size
+	}
+	return 0
+}
+
+func (x *Resource) GetDefinitionJson() string {
+	if x != nil {
+		return x.DefinitionJson
+	}
+	return ""
+}
+
+// ResourceTemplate as a server lists it.
+type ResourceTemplate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Server that lists it.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// URI template (RFC 6570).
+	UriTemplate string `protobuf:"bytes,2,opt,name=uri_template,json=uriTemplate,proto3" json:"uri_template,omitempty"`
+	// Name: untrusted.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Title for people, "" when the server gives none: untrusted.
+	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
+	// Description: untrusted.
+	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
+	// MIME type, "" when the server gives none: untrusted.
+	MimeType string `protobuf:"bytes,6,opt,name=mime_type,json=mimeType,proto3" json:"mime_type,omitempty"`
+	// JSON text of the whole definition, as it came.
+	DefinitionJson string `protobuf:"bytes,7,opt,name=definition_json,json=definitionJson,proto3" json:"definition_json,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ResourceTemplate) Reset() {
+	*x = ResourceTemplate{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResourceTemplate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResourceTemplate) ProtoMessage() {}
+
+func (x *ResourceTemplate) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResourceTemplate.ProtoReflect.Descriptor instead.
+func (*ResourceTemplate) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ResourceTemplate) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *ResourceTemplate) GetUriTemplate() string {
+	if x != nil {
+		return x.UriTemplate
+	}
+	return ""
+}
+
+func (x *ResourceTemplate) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ResourceTemplate) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *ResourceTemplate) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *ResourceTemplate) GetMimeType() string {
+	if x != nil {
+		return x.MimeType
+	}
+	return ""
+}
+
+func (x *ResourceTemplate) GetDefinitionJson() string {
+	if x != nil {
+		return x.DefinitionJson
+	}
+	return ""
+}
+
+// McpPrompt is a prompt template as a server lists it.
+type McpPrompt struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Server that lists it.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// Name for GetMcpPrompt.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Title for people, "" when the server gives none: untrusted.
+	Title string `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
+	// Description: untrusted.
+	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
+	// Arguments, in the server's order.
+	Arguments []*McpPromptArgument `protobuf:"bytes,5,rep,name=arguments,proto3" json:"arguments,omitempty"`
+	// JSON text of the whole definition, as it came.
+	DefinitionJson string `protobuf:"bytes,6,opt,name=definition_json,json=definitionJson,proto3" json:"definition_json,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *McpPrompt) Reset() {
+	*x = McpPrompt{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *McpPrompt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*McpPrompt) ProtoMessage() {}
+
+func (x *McpPrompt) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use McpPrompt.ProtoReflect.Descriptor instead.
+func (*McpPrompt) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *McpPrompt) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *McpPrompt) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *McpPrompt) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *McpPrompt) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *McpPrompt) GetArguments() []*McpPromptArgument {
+	if x != nil {
+		return x.Arguments
+	}
+	return nil
+}
+
+func (x *McpPrompt) GetDefinitionJson() string {
+	if x != nil {
+		return x.DefinitionJson
+	}
+	return ""
+}
+
+// McpPromptArgument is one argument of a prompt template.
+type McpPromptArgument struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Title for people, "" when the server gives none: untrusted.
+	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	// Description: untrusted.
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// It must be given.
+	Required      bool `protobuf:"varint,4,opt,name=required,proto3" json:"required,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *McpPromptArgument) Reset() {
+	*x = McpPromptArgument{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *McpPromptArgument) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*McpPromptArgument) ProtoMessage() {}
+
+func (x *McpPromptArgument) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use McpPromptArgument.ProtoReflect.Descriptor instead.
+func (*McpPromptArgument) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *McpPromptArgument) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *McpPromptArgument) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *McpPromptArgument) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *McpPromptArgument) GetRequired() bool {
+	if x != nil {
+		return x.Required
+	}
+	return false
+}
+
 // ListServersRequest has no fields yet.
 type ListServersRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -717,7 +1231,7 @@ type ListServersRequest struct {
 
 func (x *ListServersRequest) Reset() {
 	*x = ListServersRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[5]
+	mi := &file_mcphub_v1_server_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -729,7 +1243,7 @@ func (x *ListServersRequest) String() string {
 func (*ListServersRequest) ProtoMessage() {}
 
 func (x *ListServersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[5]
+	mi := &file_mcphub_v1_server_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -742,7 +1256,7 @@ func (x *ListServersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListServersRequest.ProtoReflect.Descriptor instead.
 func (*ListServersRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{5}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{9}
 }
 
 // ListServersResponse is the list.
@@ -758,7 +1272,7 @@ type ListServersResponse struct {
 
 func (x *ListServersResponse) Reset() {
 	*x = ListServersResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[6]
+	mi := &file_mcphub_v1_server_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -770,7 +1284,7 @@ func (x *ListServersResponse) String() string {
 func (*ListServersResponse) ProtoMessage() {}
 
 func (x *ListServersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[6]
+	mi := &file_mcphub_v1_server_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -783,7 +1297,7 @@ func (x *ListServersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListServersResponse.ProtoReflect.Descriptor instead.
 func (*ListServersResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{6}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListServersResponse) GetServers() []*Server {
@@ -811,7 +1325,7 @@ type StartServerRequest struct {
 
 func (x *StartServerRequest) Reset() {
 	*x = StartServerRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[7]
+	mi := &file_mcphub_v1_server_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -823,7 +1337,7 @@ func (x *StartServerRequest) String() string {
 func (*StartServerRequest) ProtoMessage() {}
 
 func (x *StartServerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[7]
+	mi := &file_mcphub_v1_server_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -836,7 +1350,7 @@ func (x *StartServerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartServerRequest.ProtoReflect.Descriptor instead.
 func (*StartServerRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{7}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *StartServerRequest) GetServer() string {
@@ -857,7 +1371,7 @@ type StartServerResponse struct {
 
 func (x *StartServerResponse) Reset() {
 	*x = StartServerResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[8]
+	mi := &file_mcphub_v1_server_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -869,7 +1383,7 @@ func (x *StartServerResponse) String() string {
 func (*StartServerResponse) ProtoMessage() {}
 
 func (x *StartServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[8]
+	mi := &file_mcphub_v1_server_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -882,7 +1396,7 @@ func (x *StartServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartServerResponse.ProtoReflect.Descriptor instead.
 func (*StartServerResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{8}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StartServerResponse) GetServer() *Server {
@@ -905,7 +1419,7 @@ type StopServerRequest struct {
 
 func (x *StopServerRequest) Reset() {
 	*x = StopServerRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[9]
+	mi := &file_mcphub_v1_server_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -917,7 +1431,7 @@ func (x *StopServerRequest) String() string {
 func (*StopServerRequest) ProtoMessage() {}
 
 func (x *StopServerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[9]
+	mi := &file_mcphub_v1_server_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -930,7 +1444,7 @@ func (x *StopServerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopServerRequest.ProtoReflect.Descriptor instead.
 func (*StopServerRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{9}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StopServerRequest) GetServer() string {
@@ -958,7 +1472,7 @@ type StopServerResponse struct {
 
 func (x *StopServerResponse) Reset() {
 	*x = StopServerResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[10]
+	mi := &file_mcphub_v1_server_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -970,7 +1484,7 @@ func (x *StopServerResponse) String() string {
 func (*StopServerResponse) ProtoMessage() {}
 
 func (x *StopServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[10]
+	mi := &file_mcphub_v1_server_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -983,7 +1497,7 @@ func (x *StopServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopServerResponse.ProtoReflect.Descriptor instead.
 func (*StopServerResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{10}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StopServerResponse) GetServer() *Server {
@@ -1006,7 +1520,7 @@ type RestartServerRequest struct {
 
 func (x *RestartServerRequest) Reset() {
 	*x = RestartServerRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[11]
+	mi := &file_mcphub_v1_server_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1532,7 @@ func (x *RestartServerRequest) String() string {
 func (*RestartServerRequest) ProtoMessage() {}
 
 func (x *RestartServerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[11]
+	mi := &file_mcphub_v1_server_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1545,7 @@ func (x *RestartServerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartServerRequest.ProtoReflect.Descriptor instead.
 func (*RestartServerRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{11}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RestartServerRequest) GetServer() string {
@@ -1059,7 +1573,7 @@ type RestartServerResponse struct {
 
 func (x *RestartServerResponse) Reset() {
 	*x = RestartServerResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[12]
+	mi := &file_mcphub_v1_server_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1585,7 @@ func (x *RestartServerResponse) String() string {
 func (*RestartServerResponse) ProtoMessage() {}
 
 func (x *RestartServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[12]
+	mi := &file_mcphub_v1_server_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1598,7 @@ func (x *RestartServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartServerResponse.ProtoReflect.Descriptor instead.
 func (*RestartServerResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{12}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RestartServerResponse) GetServer() *Server {
@@ -1107,7 +1621,7 @@ type SetServerEnabledRequest struct {
 
 func (x *SetServerEnabledRequest) Reset() {
 	*x = SetServerEnabledRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[13]
+	mi := &file_mcphub_v1_server_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1119,7 +1633,7 @@ func (x *SetServerEnabledRequest) String() string {
 func (*SetServerEnabledRequest) ProtoMessage() {}
 
 func (x *SetServerEnabledRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[13]
+	mi := &file_mcphub_v1_server_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1132,7 +1646,7 @@ func (x *SetServerEnabledRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetServerEnabledRequest.ProtoReflect.Descriptor instead.
 func (*SetServerEnabledRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{13}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SetServerEnabledRequest) GetServer() string {
@@ -1160,7 +1674,7 @@ type SetServerEnabledResponse struct {
 
 func (x *SetServerEnabledResponse) Reset() {
 	*x = SetServerEnabledResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[14]
+	mi := &file_mcphub_v1_server_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1172,7 +1686,7 @@ func (x *SetServerEnabledResponse) String() string {
 func (*SetServerEnabledResponse) ProtoMessage() {}
 
 func (x *SetServerEnabledResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[14]
+	mi := &file_mcphub_v1_server_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1185,7 +1699,7 @@ func (x *SetServerEnabledResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetServerEnabledResponse.ProtoReflect.Descriptor instead.
 func (*SetServerEnabledResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{14}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SetServerEnabledResponse) GetServer() *Server {
@@ -1206,7 +1720,7 @@ type ReloadConfigRequest struct {
 
 func (x *ReloadConfigRequest) Reset() {
 	*x = ReloadConfigRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[15]
+	mi := &file_mcphub_v1_server_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1218,7 +1732,7 @@ func (x *ReloadConfigRequest) String() string {
 func (*ReloadConfigRequest) ProtoMessage() {}
 
 func (x *ReloadConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[15]
+	mi := &file_mcphub_v1_server_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,7 +1745,7 @@ func (x *ReloadConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadConfigRequest.ProtoReflect.Descriptor instead.
 func (*ReloadConfigRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{15}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ReloadConfigRequest) GetSources() []*ConfigSource {
@@ -1256,7 +1770,7 @@ type ReloadConfigResponse struct {
 
 func (x *ReloadConfigResponse) Reset() {
 	*x = ReloadConfigResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[16]
+	mi := &file_mcphub_v1_server_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1268,7 +1782,7 @@ func (x *ReloadConfigResponse) String() string {
 func (*ReloadConfigResponse) ProtoMessage() {}
 
 func (x *ReloadConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[16]
+	mi := &file_mcphub_v1_server_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1281,7 +1795,7 @@ func (x *ReloadConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadConfigResponse.ProtoReflect.Descriptor instead.
 func (*ReloadConfigResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{16}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ReloadConfigResponse) GetServers() []*Server {
@@ -1316,7 +1830,7 @@ type ListToolsRequest struct {
 
 func (x *ListToolsRequest) Reset() {
 	*x = ListToolsRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[17]
+	mi := &file_mcphub_v1_server_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1328,7 +1842,7 @@ func (x *ListToolsRequest) String() string {
 func (*ListToolsRequest) ProtoMessage() {}
 
 func (x *ListToolsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[17]
+	mi := &file_mcphub_v1_server_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1341,7 +1855,7 @@ func (x *ListToolsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListToolsRequest.ProtoReflect.Descriptor instead.
 func (*ListToolsRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListToolsRequest) GetServer() string {
@@ -1364,7 +1878,7 @@ type ListToolsResponse struct {
 
 func (x *ListToolsResponse) Reset() {
 	*x = ListToolsResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[18]
+	mi := &file_mcphub_v1_server_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1890,7 @@ func (x *ListToolsResponse) String() string {
 func (*ListToolsResponse) ProtoMessage() {}
 
 func (x *ListToolsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[18]
+	mi := &file_mcphub_v1_server_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,7 +1903,7 @@ func (x *ListToolsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListToolsResponse.ProtoReflect.Descriptor instead.
 func (*ListToolsResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListToolsResponse) GetTools() []*Tool {
@@ -1419,7 +1933,7 @@ type ServerTrouble struct {
 
 func (x *ServerTrouble) Reset() {
 	*x = ServerTrouble{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[19]
+	mi := &file_mcphub_v1_server_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1431,7 +1945,7 @@ func (x *ServerTrouble) String() string {
 func (*ServerTrouble) ProtoMessage() {}
 
 func (x *ServerTrouble) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[19]
+	mi := &file_mcphub_v1_server_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1444,7 +1958,7 @@ func (x *ServerTrouble) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerTrouble.ProtoReflect.Descriptor instead.
 func (*ServerTrouble) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ServerTrouble) GetServer() string {
@@ -1474,7 +1988,7 @@ type SetLogLevelRequest struct {
 
 func (x *SetLogLevelRequest) Reset() {
 	*x = SetLogLevelRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[20]
+	mi := &file_mcphub_v1_server_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1486,7 +2000,7 @@ func (x *SetLogLevelRequest) String() string {
 func (*SetLogLevelRequest) ProtoMessage() {}
 
 func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[20]
+	mi := &file_mcphub_v1_server_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1499,7 +2013,7 @@ func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelRequest.ProtoReflect.Descriptor instead.
 func (*SetLogLevelRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SetLogLevelRequest) GetServer() string {
@@ -1525,7 +2039,7 @@ type SetLogLevelResponse struct {
 
 func (x *SetLogLevelResponse) Reset() {
 	*x = SetLogLevelResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[21]
+	mi := &file_mcphub_v1_server_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1537,7 +2051,7 @@ func (x *SetLogLevelResponse) String() string {
 func (*SetLogLevelResponse) ProtoMessage() {}
 
 func (x *SetLogLevelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[21]
+	mi := &file_mcphub_v1_server_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1550,14 +2064,1305 @@ func (x *SetLogLevelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelResponse.ProtoReflect.Descriptor instead.
 func (*SetLogLevelResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{21}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{25}
+}
+
+// ListResourcesRequest names the server.
+type ListResourcesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name in the config.
+	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListResourcesRequest) Reset() {
+	*x = ListResourcesRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResourcesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResourcesRequest) ProtoMessage() {}
+
+func (x *ListResourcesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResourcesRequest.ProtoReflect.Descriptor instead.
+func (*ListResourcesRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ListResourcesRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+// ListResourcesResponse is the list.
+type ListResourcesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resources as the server lists them, all pages.
+	Resources     []*Resource `protobuf:"bytes,1,rep,name=resources,proto3" json:"resources,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListResourcesResponse) Reset() {
+	*x = ListResourcesResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResourcesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResourcesResponse) ProtoMessage() {}
+
+func (x *ListResourcesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResourcesResponse.ProtoReflect.Descriptor instead.
+func (*ListResourcesResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ListResourcesResponse) GetResources() []*Resource {
+	if x != nil {
+		return x.Resources
+	}
+	return nil
+}
+
+// ListResourceTemplatesRequest names the server.
+type ListResourceTemplatesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name in the config.
+	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListResourceTemplatesRequest) Reset() {
+	*x = ListResourceTemplatesRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResourceTemplatesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResourceTemplatesRequest) ProtoMessage() {}
+
+func (x *ListResourceTemplatesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResourceTemplatesRequest.ProtoReflect.Descriptor instead.
+func (*ListResourceTemplatesRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ListResourceTemplatesRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+// ListResourceTemplatesResponse is the list.
+type ListResourceTemplatesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Templates as the server lists them, all pages.
+	ResourceTemplates []*ResourceTemplate `protobuf:"bytes,1,rep,name=resource_templates,json=resourceTemplates,proto3" json:"resource_templates,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *ListResourceTemplatesResponse) Reset() {
+	*x = ListResourceTemplatesResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResourceTemplatesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResourceTemplatesResponse) ProtoMessage() {}
+
+func (x *ListResourceTemplatesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResourceTemplatesResponse.ProtoReflect.Descriptor instead.
+func (*ListResourceTemplatesResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *ListResourceTemplatesResponse) GetResourceTemplates() []*ResourceTemplate {
+	if x != nil {
+		return x.ResourceTemplates
+	}
+	return nil
+}
+
+// ReadResourceRequest names the resource. What is not explained here is as in CallToolRequest.
+type ReadResourceRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id chosen by the host. Empty: the hub mints one.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Name of the server in the config.
+	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
+	// URI of the resource.
+	Uri string `protobuf:"bytes,3,opt,name=uri,proto3" json:"uri,omitempty"`
+	// JSON text of an object with extra _meta members.
+	MetaJson string `protobuf:"bytes,4,opt,name=meta_json,json=metaJson,proto3" json:"meta_json,omitempty"`
+	// Clocks of this request.
+	Timeouts *Timeouts `protobuf:"bytes,5,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
+	// Free label, for CancelRequests of one task.
+	TaskLabel string `protobuf:"bytes,6,opt,name=task_label,json=taskLabel,proto3" json:"task_label,omitempty"`
+	// Window that this request belongs to.
+	OwnerWindowId string `protobuf:"bytes,7,opt,name=owner_window_id,json=ownerWindowId,proto3" json:"owner_window_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadResourceRequest) Reset() {
+	*x = ReadResourceRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadResourceRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadResourceRequest) ProtoMessage() {}
+
+func (x *ReadResourceRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadResourceRequest.ProtoReflect.Descriptor instead.
+func (*ReadResourceRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *ReadResourceRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *ReadResourceRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *ReadResourceRequest) GetUri() string {
+	if x != nil {
+		return x.Uri
+	}
+	return ""
+}
+
+func (x *ReadResourceRequest) GetMetaJson() string {
+	if x != nil {
+		return x.MetaJson
+	}
+	return ""
+}
+
+func (x *ReadResourceRequest) GetTimeouts() *Timeouts {
+	if x != nil {
+		return x.Timeouts
+	}
+	return nil
+}
+
+func (x *ReadResourceRequest) GetTaskLabel() string {
+	if x != nil {
+		return x.TaskLabel
+	}
+	return ""
+}
+
+func (x *ReadResourceRequest) GetOwnerWindowId() string {
+	if x != nil {
+		return x.OwnerWindowId
+	}
+	return ""
+}
+
+// ReadResourceResponse is what the server answered.
+type ReadResourceResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the request.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// What came.
+	//
+	// Types that are valid to be assigned to Outcome:
+	//
+	//	*ReadResourceResponse_ResultJson
+	//	*ReadResourceResponse_Error
+	Outcome isReadResourceResponse_Outcome `protobuf_oneof:"outcome"`
+	// Round trips that it took; 0 when it was still fresh from an earlier read, as the server allows by ttlMs.
+	Rounds int32 `protobuf:"varint,4,opt,name=rounds,proto3" json:"rounds,omitempty"`
+	// Where the time went.
+	Timings       *Timings `protobuf:"bytes,5,opt,name=timings,proto3" json:"timings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadResourceResponse) Reset() {
+	*x = ReadResourceResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadResourceResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadResourceResponse) ProtoMessage() {}
+
+func (x *ReadResourceResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadResourceResponse.ProtoReflect.Descriptor instead.
+func (*ReadResourceResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ReadResourceResponse) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *ReadResourceResponse) GetOutcome() isReadResourceResponse_Outcome {
+	if x != nil {
+		return x.Outcome
+	}
+	return nil
+}
+
+func (x *ReadResourceResponse) GetResultJson() string {
+	if x != nil {
+		if x, ok := x.Outcome.(*ReadResourceResponse_ResultJson); ok {
+			return x.ResultJson
+		}
+	}
+	return ""
+}
+
+func (x *ReadResourceResponse) GetError() *McpError {
+	if x != nil {
+		if x, ok := x.Outcome.(*ReadResourceResponse_Error); ok {
+			return x.Error
+		}
+	}
+	return nil
+}
+
+func (x *ReadResourceResponse) GetRounds() int32 {
+	if x != nil {
+		return x.Rounds
+	}
+	return 0
+}
+
+func (x *ReadResourceResponse) GetTimings() *Timings {
+	if x != nil {
+		return x.Timings
+	}
+	return nil
+}
+
+type isReadResourceResponse_Outcome interface {
+	isReadResourceResponse_Outcome()
+}
+
+type ReadResourceResponse_ResultJson struct {
+	// JSON text of the result, as it came.
+	ResultJson string `protobuf:"bytes,2,opt,name=result_json,json=resultJson,proto3,oneof"`
+}
+
+type ReadResourceResponse_Error struct {
+	// JSON-RPC error of the server.
+	Error *McpError `protobuf:"bytes,3,opt,name=error,proto3,oneof"`
+}
+
+func (*ReadResourceResponse_ResultJson) isReadResourceResponse_Outcome() {}
+
+func (*ReadResourceResponse_Error) isReadResourceResponse_Outcome() {}
+
+// SubscribeResourceRequest names the resource.
+type SubscribeResourceRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the server in the config.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// URI of the resource.
+	Uri           string `protobuf:"bytes,2,opt,name=uri,proto3" json:"uri,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubscribeResourceRequest) Reset() {
+	*x = SubscribeResourceRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubscribeResourceRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubscribeResourceRequest) ProtoMessage() {}
+
+func (x *SubscribeResourceRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubscribeResourceRequest.ProtoReflect.Descriptor instead.
+func (*SubscribeResourceRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *SubscribeResourceRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *SubscribeResourceRequest) GetUri() string {
+	if x != nil {
+		return x.Uri
+	}
+	return ""
+}
+
+// SubscribeResourceResponse has no fields yet.
+type SubscribeResourceResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubscribeResourceResponse) Reset() {
+	*x = SubscribeResourceResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubscribeResourceResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubscribeResourceResponse) ProtoMessage() {}
+
+func (x *SubscribeResourceResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubscribeResourceResponse.ProtoReflect.Descriptor instead.
+func (*SubscribeResourceResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{33}
+}
+
+// UnsubscribeResourceRequest names the resource.
+type UnsubscribeResourceRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the server in the config.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// URI of the resource.
+	Uri           string `protobuf:"bytes,2,opt,name=uri,proto3" json:"uri,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnsubscribeResourceRequest) Reset() {
+	*x = UnsubscribeResourceRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnsubscribeResourceRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnsubscribeResourceRequest) ProtoMessage() {}
+
+func (x *UnsubscribeResourceRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnsubscribeResourceRequest.ProtoReflect.Descriptor instead.
+func (*UnsubscribeResourceRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *UnsubscribeResourceRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *UnsubscribeResourceRequest) GetUri() string {
+	if x != nil {
+		return x.Uri
+	}
+	return ""
+}
+
+// UnsubscribeResourceResponse has no fields yet.
+type UnsubscribeResourceResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnsubscribeResourceResponse) Reset() {
+	*x = UnsubscribeResourceResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnsubscribeResourceResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnsubscribeResourceResponse) ProtoMessage() {}
+
+func (x *UnsubscribeResourceResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnsubscribeResourceResponse.ProtoReflect.Descriptor instead.
+func (*UnsubscribeResourceResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{35}
+}
+
+// ListMcpPromptsRequest names the server.
+type ListMcpPromptsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name in the config.
+	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMcpPromptsRequest) Reset() {
+	*x = ListMcpPromptsRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMcpPromptsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMcpPromptsRequest) ProtoMessage() {}
+
+func (x *ListMcpPromptsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMcpPromptsRequest.ProtoReflect.Descriptor instead.
+func (*ListMcpPromptsRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ListMcpPromptsRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+// ListMcpPromptsResponse is the list.
+type ListMcpPromptsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Prompt templates as the server lists them, all pages.
+	Prompts       []*McpPrompt `protobuf:"bytes,1,rep,name=prompts,proto3" json:"prompts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMcpPromptsResponse) Reset() {
+	*x = ListMcpPromptsResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMcpPromptsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMcpPromptsResponse) ProtoMessage() {}
+
+func (x *ListMcpPromptsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMcpPromptsResponse.ProtoReflect.Descriptor instead.
+func (*ListMcpPromptsResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ListMcpPromptsResponse) GetPrompts() []*McpPrompt {
+	if x != nil {
+		return x.Prompts
+	}
+	return nil
+}
+
+// GetMcpPromptRequest names the prompt template. What is not explained here is as in CallToolRequest.
+type GetMcpPromptRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id chosen by the host. Empty: the hub mints one.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Name of the server in the config.
+	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
+	// Name of the prompt template.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Values of its arguments.
+	Arguments map[string]string `protobuf:"bytes,4,rep,name=arguments,proto3" json:"arguments,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// JSON text of an object with extra _meta members.
+	MetaJson string `protobuf:"bytes,5,opt,name=meta_json,json=metaJson,proto3" json:"meta_json,omitempty"`
+	// Clocks of this request.
+	Timeouts *Timeouts `protobuf:"bytes,6,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
+	// Free label, for CancelRequests of one task.
+	TaskLabel string `protobuf:"bytes,7,opt,name=task_label,json=taskLabel,proto3" json:"task_label,omitempty"`
+	// Window that this request belongs to.
+	OwnerWindowId string `protobuf:"bytes,8,opt,name=owner_window_id,json=ownerWindowId,proto3" json:"owner_window_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMcpPromptRequest) Reset() {
+	*x = GetMcpPromptRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMcpPromptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMcpPromptRequest) ProtoMessage() {}
+
+func (x *GetMcpPromptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMcpPromptRequest.ProtoReflect.Descriptor instead.
+func (*GetMcpPromptRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *GetMcpPromptRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *GetMcpPromptRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *GetMcpPromptRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *GetMcpPromptRequest) GetArguments() map[string]string {
+	if x != nil {
+		return x.Arguments
+	}
+	return nil
+}
+
+func (x *GetMcpPromptRequest) GetMetaJson() string {
+	if x != nil {
+		return x.MetaJson
+	}
+	return ""
+}
+
+func (x *GetMcpPromptRequest) GetTimeouts() *Timeouts {
+	if x != nil {
+		return x.Timeouts
+	}
+	return nil
+}
+
+func (x *GetMcpPromptRequest) GetTaskLabel() string {
+	if x != nil {
+		return x.TaskLabel
+	}
+	return ""
+}
+
+func (x *GetMcpPromptRequest) GetOwnerWindowId() string {
+	if x != nil {
+		return x.OwnerWindowId
+	}
+	return ""
+}
+
+// GetMcpPromptResponse is what the server answered.
+type GetMcpPromptResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the request.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// What came.
+	//
+	// Types that are valid to be assigned to Outcome:
+	//
+	//	*GetMcpPromptResponse_ResultJson
+	//	*GetMcpPromptResponse_Error
+	Outcome isGetMcpPromptResponse_Outcome `protobuf_oneof:"outcome"`
+	// Round trips that it took.
+	Rounds int32 `protobuf:"varint,4,opt,name=rounds,proto3" json:"rounds,omitempty"`
+	// Where the time went.
+	Timings       *Timings `protobuf:"bytes,5,opt,name=timings,proto3" json:"timings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMcpPromptResponse) Reset() {
+	*x = GetMcpPromptResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMcpPromptResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMcpPromptResponse) ProtoMessage() {}
+
+func (x *GetMcpPromptResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMcpPromptResponse.ProtoReflect.Descriptor instead.
+func (*GetMcpPromptResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *GetMcpPromptResponse) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *GetMcpPromptResponse) GetOutcome() isGetMcpPromptResponse_Outcome {
+	if x != nil {
+		return x.Outcome
+	}
+	return nil
+}
+
+func (x *GetMcpPromptResponse) GetResultJson() string {
+	if x != nil {
+		if x, ok := x.Outcome.(*GetMcpPromptResponse_ResultJson); ok {
+			return x.ResultJson
+		}
+	}
+	return ""
+}
+
+func (x *GetMcpPromptResponse) GetError() *McpError {
+	if x != nil {
+		if x, ok := x.Outcome.(*GetMcpPromptResponse_Error); ok {
+			return x.Error
+		}
+	}
+	return nil
+}
+
+func (x *GetMcpPromptResponse) GetRounds() int32 {
+	if x != nil {
+		return x.Rounds
+	}
+	return 0
+}
+
+func (x *GetMcpPromptResponse) GetTimings() *Timings {
+	if x != nil {
+		return x.Timings
+	}
+	return nil
+}
+
+type isGetMcpPromptResponse_Outcome interface {
+	isGetMcpPromptResponse_Outcome()
+}
+
+type GetMcpPromptResponse_ResultJson struct {
+	// JSON text of the result, as it came.
+	ResultJson string `protobuf:"bytes,2,opt,name=result_json,json=resultJson,proto3,oneof"`
+}
+
+type GetMcpPromptResponse_Error struct {
+	// JSON-RPC error of the server.
+	Error *McpError `protobuf:"bytes,3,opt,name=error,proto3,oneof"`
+}
+
+func (*GetMcpPromptResponse_ResultJson) isGetMcpPromptResponse_Outcome() {}
+
+func (*GetMcpPromptResponse_Error) isGetMcpPromptResponse_Outcome() {}
+
+// CompleteRequest says what to complete.
+type CompleteRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the server in the config.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// What the argument belongs to.
+	//
+	// Types that are valid to be assigned to Reference:
+	//
+	//	*CompleteRequest_McpPrompt
+	//	*CompleteRequest_UriTemplate
+	Reference isCompleteRequest_Reference `protobuf_oneof:"reference"`
+	// Name of the argument.
+	Argument string `protobuf:"bytes,4,opt,name=argument,proto3" json:"argument,omitempty"`
+	// What the user has typed so far.
+	Value string `protobuf:"bytes,5,opt,name=value,proto3" json:"value,omitempty"`
+	// Values of other arguments that are known already.
+	Context       map[string]string `protobuf:"bytes,6,rep,name=context,proto3" json:"context,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompleteRequest) Reset() {
+	*x = CompleteRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompleteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompleteRequest) ProtoMessage() {}
+
+func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
+func (*CompleteRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *CompleteRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *CompleteRequest) GetReference() isCompleteRequest_Reference {
+	if x != nil {
+		return x.Reference
+	}
+	return nil
+}
+
+func (x *CompleteRequest) GetMcpPrompt() string {
+	if x != nil {
+		if x, ok := x.Reference.(*CompleteRequest_McpPrompt); ok {
+			return x.McpPrompt
+		}
+	}
+	return ""
+}
+
+func (x *CompleteRequest) GetUriTemplate() string {
+	if x != nil {
+		if x, ok := x.Reference.(*CompleteRequest_UriTemplate); ok {
+			return x.UriTemplate
+		}
+	}
+	return ""
+}
+
+func (x *CompleteRequest) GetArgument() string {
+	if x != nil {
+		return x.Argument
+	}
+	return ""
+}
+
+func (x *CompleteRequest) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *CompleteRequest) GetContext() map[string]string {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+type isCompleteRequest_Reference interface {
+	isCompleteRequest_Reference()
+}
+
+type CompleteRequest_McpPrompt struct {
+	// Name of a prompt template.
+	McpPrompt string `protobuf:"bytes,2,opt,name=mcp_prompt,json=mcpPrompt,proto3,oneof"`
+}
+
+type CompleteRequest_UriTemplate struct {
+	// URI template of a resource template.
+	UriTemplate string `protobuf:"bytes,3,opt,name=uri_template,json=uriTemplate,proto3,oneof"`
+}
+
+func (*CompleteRequest_McpPrompt) isCompleteRequest_Reference() {}
+
+func (*CompleteRequest_UriTemplate) isCompleteRequest_Reference() {}
+
+// CompleteResponse is what the server proposes.
+type CompleteResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What came.
+	//
+	// Types that are valid to be assigned to Outcome:
+	//
+	//	*CompleteResponse_ResultJson
+	//	*CompleteResponse_Error
+	Outcome       isCompleteResponse_Outcome `protobuf_oneof:"outcome"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompleteResponse) Reset() {
+	*x = CompleteResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompleteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompleteResponse) ProtoMessage() {}
+
+func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
+func (*CompleteResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *CompleteResponse) GetOutcome() isCompleteResponse_Outcome {
+	if x != nil {
+		return x.Outcome
+	}
+	return nil
+}
+
+func (x *CompleteResponse) GetResultJson() string {
+	if x != nil {
+		if x, ok := x.Outcome.(*CompleteResponse_ResultJson); ok {
+			return x.ResultJson
+		}
+	}
+	return ""
+}
+
+func (x *CompleteResponse) GetError() *McpError {
+	if x != nil {
+		if x, ok := x.Outcome.(*CompleteResponse_Error); ok {
+			return x.Error
+		}
+	}
+	return nil
+}
+
+type isCompleteResponse_Outcome interface {
+	isCompleteResponse_Outcome()
+}
+
+type CompleteResponse_ResultJson struct {
+	// JSON text of the result, as it came.
+	ResultJson string `protobuf:"bytes,1,opt,name=result_json,json=resultJson,proto3,oneof"`
+}
+
+type CompleteResponse_Error struct {
+	// JSON-RPC error of the server.
+	Error *McpError `protobuf:"bytes,2,opt,name=error,proto3,oneof"`
+}
+
+func (*CompleteResponse_ResultJson) isCompleteResponse_Outcome() {}
+
+func (*CompleteResponse_Error) isCompleteResponse_Outcome() {}
+
+// SignInRequest names the server.
+type SignInRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name in the config.
+	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignInRequest) Reset() {
+	*x = SignInRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignInRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignInRequest) ProtoMessage() {}
+
+func (x *SignInRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignInRequest.ProtoReflect.Descriptor instead.
+func (*SignInRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *SignInRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+// SignInResponse shows it.
+type SignInResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The server, ready.
+	Server        *Server `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignInResponse) Reset() {
+	*x = SignInResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignInResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignInResponse) ProtoMessage() {}
+
+func (x *SignInResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignInResponse.ProtoReflect.Descriptor instead.
+func (*SignInResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *SignInResponse) GetServer() *Server {
+	if x != nil {
+		return x.Server
+	}
+	return nil
+}
+
+// SignOutRequest names the server.
+type SignOutRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name in the config.
+	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignOutRequest) Reset() {
+	*x = SignOutRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignOutRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignOutRequest) ProtoMessage() {}
+
+func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignOutRequest.ProtoReflect.Descriptor instead.
+func (*SignOutRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *SignOutRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+// SignOutResponse shows it.
+type SignOutResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The server, stopped.
+	Server        *Server `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignOutResponse) Reset() {
+	*x = SignOutResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignOutResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignOutResponse) ProtoMessage() {}
+
+func (x *SignOutResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignOutResponse.ProtoReflect.Descriptor instead.
+func (*SignOutResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *SignOutResponse) GetServer() *Server {
+	if x != nil {
+		return x.Server
+	}
+	return nil
 }
 
 var File_mcphub_v1_server_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17mcphub/v1/request.proto\"\xf8\x04\n" +
+	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x17mcphub/v1/request.proto\"\xf5\x05\n" +
 	"\x06Server\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x16.mcphub.v1.ServerStateR\x05state\x12 \n" +
@@ -1581,7 +3386,10 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\n" +
 	"ready_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\treadyTime\x12\x18\n" +
 	"\acommand\x18\x10 \x01(\tR\acommand\x129\n" +
-	"\bcounters\x18\x11 \x01(\v2\x1d.mcphub.v1.ConnectionCountersR\bcounters\"\xc3\x02\n" +
+	"\bcounters\x18\x11 \x01(\v2\x1d.mcphub.v1.ConnectionCountersR\bcounters\x128\n" +
+	"\ttransport\x18\x12 \x01(\x0e2\x1a.mcphub.v1.ServerTransportR\ttransport\x12\x10\n" +
+	"\x03url\x18\x13 \x01(\tR\x03url\x12/\n" +
+	"\asign_in\x18\x14 \x01(\x0e2\x16.mcphub.v1.SignInStateR\x06signIn\"\xc3\x02\n" +
 	"\x12ConnectionCounters\x12%\n" +
 	"\x0elate_responses\x18\x01 \x01(\x04R\rlateResponses\x12+\n" +
 	"\x11unknown_responses\x18\x02 \x01(\x04R\x10unknownResponses\x12\x1b\n" +
@@ -1609,7 +3417,37 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\vdescription\x18\x04 \x01(\tR\vdescription\x12'\n" +
 	"\x0fdefinition_json\x18\x05 \x01(\tR\x0edefinitionJson\x12'\n" +
 	"\x0fdefinition_hash\x18\x06 \x01(\tR\x0edefinitionHash\x121\n" +
-	"\x06policy\x18\a \x01(\x0e2\x19.mcphub.v1.ApprovalPolicyR\x06policy\"\x14\n" +
+	"\x06policy\x18\a \x01(\x0e2\x19.mcphub.v1.ApprovalPolicyR\x06policy\"\xe8\x01\n" +
+	"\bResource\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x10\n" +
+	"\x03uri\x18\x02 \x01(\tR\x03uri\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x14\n" +
+	"\x05title\x18\x04 \x01(\tR\x05title\x12 \n" +
+	"\vdescription\x18\x05 \x01(\tR\vdescription\x12\x1b\n" +
+	"\tmime_type\x18\x06 \x01(\tR\bmimeType\x12\x17\n" +
+	"\x04size\x18\a \x01(\x03H\x00R\x04size\x88\x01\x01\x12'\n" +
+	"\x0fdefinition_json\x18\b \x01(\tR\x0edefinitionJsonB\a\n" +
+	"\x05_size\"\xdf\x01\n" +
+	"\x10ResourceTemplate\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12!\n" +
+	"\furi_template\x18\x02 \x01(\tR\vuriTemplate\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x14\n" +
+	"\x05title\x18\x04 \x01(\tR\x05title\x12 \n" +
+	"\vdescription\x18\x05 \x01(\tR\vdescription\x12\x1b\n" +
+	"\tmime_type\x18\x06 \x01(\tR\bmimeType\x12'\n" +
+	"\x0fdefinition_json\x18\a \x01(\tR\x0edefinitionJson\"\xd4\x01\n" +
+	"\tMcpPrompt\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05title\x18\x03 \x01(\tR\x05title\x12 \n" +
+	"\vdescription\x18\x04 \x01(\tR\vdescription\x12:\n" +
+	"\targuments\x18\x05 \x03(\v2\x1c.mcphub.v1.McpPromptArgumentR\targuments\x12'\n" +
+	"\x0fdefinition_json\x18\x06 \x01(\tR\x0edefinitionJson\"{\n" +
+	"\x11McpPromptArgument\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x1a\n" +
+	"\brequired\x18\x04 \x01(\bR\brequired\"\x14\n" +
 	"\x12ListServersRequest\"x\n" +
 	"\x13ListServersResponse\x12+\n" +
 	"\aservers\x18\x01 \x03(\v2\x11.mcphub.v1.ServerR\aservers\x124\n" +
@@ -1650,7 +3488,94 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x12SetLogLevelRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\tR\x05level\"\x15\n" +
-	"\x13SetLogLevelResponse*\xe2\x01\n" +
+	"\x13SetLogLevelResponse\".\n" +
+	"\x14ListResourcesRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\"J\n" +
+	"\x15ListResourcesResponse\x121\n" +
+	"\tresources\x18\x01 \x03(\v2\x13.mcphub.v1.ResourceR\tresources\"6\n" +
+	"\x1cListResourceTemplatesRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\"k\n" +
+	"\x1dListResourceTemplatesResponse\x12J\n" +
+	"\x12resource_templates\x18\x01 \x03(\v2\x1b.mcphub.v1.ResourceTemplateR\x11resourceTemplates\"\xf3\x01\n" +
+	"\x13ReadResourceRequest\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
+	"\x06server\x18\x02 \x01(\tR\x06server\x12\x10\n" +
+	"\x03uri\x18\x03 \x01(\tR\x03uri\x12\x1b\n" +
+	"\tmeta_json\x18\x04 \x01(\tR\bmetaJson\x12/\n" +
+	"\btimeouts\x18\x05 \x01(\v2\x13.mcphub.v1.TimeoutsR\btimeouts\x12\x1d\n" +
+	"\n" +
+	"task_label\x18\x06 \x01(\tR\ttaskLabel\x12&\n" +
+	"\x0fowner_window_id\x18\a \x01(\tR\rownerWindowId\"\xd6\x01\n" +
+	"\x14ReadResourceResponse\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12!\n" +
+	"\vresult_json\x18\x02 \x01(\tH\x00R\n" +
+	"resultJson\x12+\n" +
+	"\x05error\x18\x03 \x01(\v2\x13.mcphub.v1.McpErrorH\x00R\x05error\x12\x16\n" +
+	"\x06rounds\x18\x04 \x01(\x05R\x06rounds\x12,\n" +
+	"\atimings\x18\x05 \x01(\v2\x12.mcphub.v1.TimingsR\atimingsB\t\n" +
+	"\aoutcome\"D\n" +
+	"\x18SubscribeResourceRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x10\n" +
+	"\x03uri\x18\x02 \x01(\tR\x03uri\"\x1b\n" +
+	"\x19SubscribeResourceResponse\"F\n" +
+	"\x1aUnsubscribeResourceRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x10\n" +
+	"\x03uri\x18\x02 \x01(\tR\x03uri\"\x1d\n" +
+	"\x1bUnsubscribeResourceResponse\"/\n" +
+	"\x15ListMcpPromptsRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\"H\n" +
+	"\x16ListMcpPromptsResponse\x12.\n" +
+	"\aprompts\x18\x01 \x03(\v2\x14.mcphub.v1.McpPromptR\aprompts\"\x80\x03\n" +
+	"\x13GetMcpPromptRequest\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
+	"\x06server\x18\x02 \x01(\tR\x06server\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12K\n" +
+	"\targuments\x18\x04 \x03(\v2-.mcphub.v1.GetMcpPromptRequest.ArgumentsEntryR\targuments\x12\x1b\n" +
+	"\tmeta_json\x18\x05 \x01(\tR\bmetaJson\x12/\n" +
+	"\btimeouts\x18\x06 \x01(\v2\x13.mcphub.v1.TimeoutsR\btimeouts\x12\x1d\n" +
+	"\n" +
+	"task_label\x18\a \x01(\tR\ttaskLabel\x12&\n" +
+	"\x0fowner_window_id\x18\b \x01(\tR\rownerWindowId\x1a<\n" +
+	"\x0eArgumentsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xd6\x01\n" +
+	"\x14GetMcpPromptResponse\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12!\n" +
+	"\vresult_json\x18\x02 \x01(\tH\x00R\n" +
+	"resultJson\x12+\n" +
+	"\x05error\x18\x03 \x01(\v2\x13.mcphub.v1.McpErrorH\x00R\x05error\x12\x16\n" +
+	"\x06rounds\x18\x04 \x01(\x05R\x06rounds\x12,\n" +
+	"\atimings\x18\x05 \x01(\v2\x12.mcphub.v1.TimingsR\atimingsB\t\n" +
+	"\aoutcome\"\xad\x02\n" +
+	"\x0fCompleteRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1f\n" +
+	"\n" +
+	"mcp_prompt\x18\x02 \x01(\tH\x00R\tmcpPrompt\x12#\n" +
+	"\furi_template\x18\x03 \x01(\tH\x00R\vuriTemplate\x12\x1a\n" +
+	"\bargument\x18\x04 \x01(\tR\bargument\x12\x14\n" +
+	"\x05value\x18\x05 \x01(\tR\x05value\x12A\n" +
+	"\acontext\x18\x06 \x03(\v2'.mcphub.v1.CompleteRequest.ContextEntryR\acontext\x1a:\n" +
+	"\fContextEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\v\n" +
+	"\treference\"m\n" +
+	"\x10CompleteResponse\x12!\n" +
+	"\vresult_json\x18\x01 \x01(\tH\x00R\n" +
+	"resultJson\x12+\n" +
+	"\x05error\x18\x02 \x01(\v2\x13.mcphub.v1.McpErrorH\x00R\x05errorB\t\n" +
+	"\aoutcome\"'\n" +
+	"\rSignInRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\";\n" +
+	"\x0eSignInResponse\x12)\n" +
+	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"(\n" +
+	"\x0eSignOutRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\"<\n" +
+	"\x0fSignOutResponse\x12)\n" +
+	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server*\xe2\x01\n" +
 	"\vServerState\x12\x1c\n" +
 	"\x18SERVER_STATE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14SERVER_STATE_STOPPED\x10\x01\x12\x1b\n" +
@@ -1659,12 +3584,22 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x15SERVER_STATE_STOPPING\x10\x04\x12\x17\n" +
 	"\x13SERVER_STATE_FAILED\x10\x05\x12\x19\n" +
 	"\x15SERVER_STATE_DISABLED\x10\x06\x12\x17\n" +
-	"\x13SERVER_STATE_BROKEN\x10\a*\x7f\n" +
+	"\x13SERVER_STATE_BROKEN\x10\a*\x84\x01\n" +
+	"\x0fServerTransport\x12 \n" +
+	"\x1cSERVER_TRANSPORT_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16SERVER_TRANSPORT_STDIO\x10\x01\x12\x19\n" +
+	"\x15SERVER_TRANSPORT_HTTP\x10\x02\x12\x18\n" +
+	"\x14SERVER_TRANSPORT_SSE\x10\x03*}\n" +
+	"\vSignInState\x12\x1d\n" +
+	"\x19SIGN_IN_STATE_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14SIGN_IN_STATE_NEEDED\x10\x01\x12\x18\n" +
+	"\x14SIGN_IN_STATE_ASKING\x10\x02\x12\x1b\n" +
+	"\x17SIGN_IN_STATE_SIGNED_IN\x10\x03*\x7f\n" +
 	"\x0eApprovalPolicy\x12\x1f\n" +
 	"\x1bAPPROVAL_POLICY_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15APPROVAL_POLICY_ALLOW\x10\x01\x12\x17\n" +
 	"\x13APPROVAL_POLICY_ASK\x10\x02\x12\x18\n" +
-	"\x14APPROVAL_POLICY_DENY\x10\x032\x91\x05\n" +
+	"\x14APPROVAL_POLICY_DENY\x10\x032\xd6\v\n" +
 	"\x10McpServerService\x12L\n" +
 	"\vListServers\x12\x1d.mcphub.v1.ListServersRequest\x1a\x1e.mcphub.v1.ListServersResponse\x12L\n" +
 	"\vStartServer\x12\x1d.mcphub.v1.StartServerRequest\x1a\x1e.mcphub.v1.StartServerResponse\x12I\n" +
@@ -1673,7 +3608,17 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\rRestartServer\x12\x1f.mcphub.v1.RestartServerRequest\x1a .mcphub.v1.RestartServerResponse\x12[\n" +
 	"\x10SetServerEnabled\x12\".mcphub.v1.SetServerEnabledRequest\x1a#.mcphub.v1.SetServerEnabledResponse\x12O\n" +
 	"\fReloadConfig\x12\x1e.mcphub.v1.ReloadConfigRequest\x1a\x1f.mcphub.v1.ReloadConfigResponse\x12F\n" +
-	"\tListTools\x12\x1b.mcphub.v1.ListToolsRequest\x1a\x1c.mcphub.v1.ListToolsResponse\x12L\n" +
+	"\tListTools\x12\x1b.mcphub.v1.ListToolsRequest\x1a\x1c.mcphub.v1.ListToolsResponse\x12R\n" +
+	"\rListResources\x12\x1f.mcphub.v1.ListResourcesRequest\x1a .mcphub.v1.ListResourcesResponse\x12j\n" +
+	"\x15ListResourceTemplates\x12'.mcphub.v1.ListResourceTemplatesRequest\x1a(.mcphub.v1.ListResourceTemplatesResponse\x12O\n" +
+	"\fReadResource\x12\x1e.mcphub.v1.ReadResourceRequest\x1a\x1f.mcphub.v1.ReadResourceResponse\x12^\n" +
+	"\x11SubscribeResource\x12#.mcphub.v1.SubscribeResourceRequest\x1a$.mcphub.v1.SubscribeResourceResponse\x12d\n" +
+	"\x13UnsubscribeResource\x12%.mcphub.v1.UnsubscribeResourceRequest\x1a&.mcphub.v1.UnsubscribeResourceResponse\x12U\n" +
+	"\x0eListMcpPrompts\x12 .mcphub.v1.ListMcpPromptsRequest\x1a!.mcphub.v1.ListMcpPromptsResponse\x12O\n" +
+	"\fGetMcpPrompt\x12\x1e.mcphub.v1.GetMcpPromptRequest\x1a\x1f.mcphub.v1.GetMcpPromptResponse\x12C\n" +
+	"\bComplete\x12\x1a.mcphub.v1.CompleteRequest\x1a\x1b.mcphub.v1.CompleteResponse\x12=\n" +
+	"\x06SignIn\x12\x18.mcphub.v1.SignInRequest\x1a\x19.mcphub.v1.SignInResponse\x12@\n" +
+	"\aSignOut\x12\x19.mcphub.v1.SignOutRequest\x1a\x1a.mcphub.v1.SignOutResponse\x12L\n" +
 	"\vSetLogLevel\x12\x1d.mcphub.v1.SetLogLevelRequest\x1a\x1e.mcphub.v1.SetLogLevelResponseB6Z4github.com/mcphub-go/mcphub/proto/mcphub/v1;mcphubv1b\x06proto3"
 
 var (
@@ -1688,77 +3633,145 @@ func file_mcphub_v1_server_proto_rawDescGZIP() []byte {
 	return file_mcphub_v1_server_proto_rawDescData
 }
 
-var file_mcphub_v1_server_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_mcphub_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_mcphub_v1_server_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_mcphub_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_mcphub_v1_server_proto_goTypes = []any{
-	(ServerState)(0),                 // 0: mcphub.v1.ServerState
-	(ApprovalPolicy)(0),              // 1: mcphub.v1.ApprovalPolicy
-	(*Server)(nil),                   // 2: mcphub.v1.Server
-	(*ConnectionCounters)(nil),       // 3: mcphub.v1.ConnectionCounters
-	(*ConfigProblem)(nil),            // 4: mcphub.v1.ConfigProblem
-	(*ConfigSource)(nil),             // 5: mcphub.v1.ConfigSource
-	(*Tool)(nil),                     // 6: mcphub.v1.Tool
-	(*ListServersRequest)(nil),       // 7: mcphub.v1.ListServersRequest
-	(*ListServersResponse)(nil),      // 8: mcphub.v1.ListServersResponse
-	(*StartServerRequest)(nil),       // 9: mcphub.v1.StartServerRequest
-	(*StartServerResponse)(nil),      // 10: mcphub.v1.StartServerResponse
-	(*StopServerRequest)(nil),        // 11: mcphub.v1.StopServerRequest
-	(*StopServerResponse)(nil),       // 12: mcphub.v1.StopServerResponse
-	(*RestartServerRequest)(nil),     // 13: mcphub.v1.RestartServerRequest
-	(*RestartServerResponse)(nil),    // 14: mcphub.v1.RestartServerResponse
-	(*SetServerEnabledRequest)(nil),  // 15: mcphub.v1.SetServerEnabledRequest
-	(*SetServerEnabledResponse)(nil), // 16: mcphub.v1.SetServerEnabledResponse
-	(*ReloadConfigRequest)(nil),      // 17: mcphub.v1.ReloadConfigRequest
-	(*ReloadConfigResponse)(nil),     // 18: mcphub.v1.ReloadConfigResponse
-	(*ListToolsRequest)(nil),         // 19: mcphub.v1.ListToolsRequest
-	(*ListToolsResponse)(nil),        // 20: mcphub.v1.ListToolsResponse
-	(*ServerTrouble)(nil),            // 21: mcphub.v1.ServerTrouble
-	(*SetLogLevelRequest)(nil),       // 22: mcphub.v1.SetLogLevelRequest
-	(*SetLogLevelResponse)(nil),      // 23: mcphub.v1.SetLogLevelResponse
-	(Era)(0),                         // 24: mcphub.v1.Era
-	(*timestamppb.Timestamp)(nil),    // 25: google.protobuf.Timestamp
-	(*HubError)(nil),                 // 26: mcphub.v1.HubError
+	(ServerState)(0),                      // 0: mcphub.v1.ServerState
+	(ServerTransport)(0),                  // 1: mcphub.v1.ServerTransport
+	(SignInState)(0),                      // 2: mcphub.v1.SignInState
+	(ApprovalPolicy)(0),                   // 3: mcphub.v1.ApprovalPolicy
+	(*Server)(nil),                        // 4: mcphub.v1.Server
+	(*ConnectionCounters)(nil),            // 5: mcphub.v1.ConnectionCounters
+	(*ConfigProblem)(nil),                 // 6: mcphub.v1.ConfigProblem
+	(*ConfigSource)(nil),                  // 7: mcphub.v1.ConfigSource
+	(*Tool)(nil),                          // 8: mcphub.v1.Tool
+	(*Resource)(nil),                      // 9: mcphub.v1.Resource
+	(*ResourceTemplate)(nil),              // 10: mcphub.v1.ResourceTemplate
+	(*McpPrompt)(nil),                     // 11: mcphub.v1.McpPrompt
+	(*McpPromptArgument)(nil),             // 12: mcphub.v1.McpPromptArgument
+	(*ListServersRequest)(nil),            // 13: mcphub.v1.ListServersRequest
+	(*ListServersResponse)(nil),           // 14: mcphub.v1.ListServersResponse
+	(*StartServerRequest)(nil),            // 15: mcphub.v1.StartServerRequest
+	(*StartServerResponse)(nil),           // 16: mcphub.v1.StartServerResponse
+	(*StopServerRequest)(nil),             // 17: mcphub.v1.StopServerRequest
+	(*StopServerResponse)(nil),            // 18: mcphub.v1.StopServerResponse
+	(*RestartServerRequest)(nil),          // 19: mcphub.v1.RestartServerRequest
+	(*RestartServerResponse)(nil),         // 20: mcphub.v1.RestartServerResponse
+	(*SetServerEnabledRequest)(nil),       // 21: mcphub.v1.SetServerEnabledRequest
+	(*SetServerEnabledResponse)(nil),      // 22: mcphub.v1.SetServerEnabledResponse
+	(*ReloadConfigRequest)(nil),           // 23: mcphub.v1.ReloadConfigRequest
+	(*ReloadConfigResponse)(nil),          // 24: mcphub.v1.ReloadConfigResponse
+	(*ListToolsRequest)(nil),              // 25: mcphub.v1.ListToolsRequest
+	(*ListToolsResponse)(nil),             // 26: mcphub.v1.ListToolsResponse
+	(*ServerTrouble)(nil),                 // 27: mcphub.v1.ServerTrouble
+	(*SetLogLevelRequest)(nil),            // 28: mcphub.v1.SetLogLevelRequest
+	(*SetLogLevelResponse)(nil),           // 29: mcphub.v1.SetLogLevelResponse
+	(*ListResourcesRequest)(nil),          // 30: mcphub.v1.ListResourcesRequest
+	(*ListResourcesResponse)(nil),         // 31: mcphub.v1.ListResourcesResponse
+	(*ListResourceTemplatesRequest)(nil),  // 32: mcphub.v1.ListResourceTemplatesRequest
+	(*ListResourceTemplatesResponse)(nil), // 33: mcphub.v1.ListResourceTemplatesResponse
+	(*ReadResourceRequest)(nil),           // 34: mcphub.v1.ReadResourceRequest
+	(*ReadResourceResponse)(nil),          // 35: mcphub.v1.ReadResourceResponse
+	(*SubscribeResourceRequest)(nil),      // 36: mcphub.v1.SubscribeResourceRequest
+	(*SubscribeResourceResponse)(nil),     // 37: mcphub.v1.SubscribeResourceResponse
+	(*UnsubscribeResourceRequest)(nil),    // 38: mcphub.v1.UnsubscribeResourceRequest
+	(*UnsubscribeResourceResponse)(nil),   // 39: mcphub.v1.UnsubscribeResourceResponse
+	(*ListMcpPromptsRequest)(nil),         // 40: mcphub.v1.ListMcpPromptsRequest
+	(*ListMcpPromptsResponse)(nil),        // 41: mcphub.v1.ListMcpPromptsResponse
+	(*GetMcpPromptRequest)(nil),           // 42: mcphub.v1.GetMcpPromptRequest
+	(*GetMcpPromptResponse)(nil),          // 43: mcphub.v1.GetMcpPromptResponse
+	(*CompleteRequest)(nil),               // 44: mcphub.v1.CompleteRequest
+	(*CompleteResponse)(nil),              // 45: mcphub.v1.CompleteResponse
+	(*SignInRequest)(nil),                 // 46: mcphub.v1.SignInRequest
+	(*SignInResponse)(nil),                // 47: mcphub.v1.SignInResponse
+	(*SignOutRequest)(nil),                // 48: mcphub.v1.SignOutRequest
+	(*SignOutResponse)(nil),               // 49: mcphub.v1.SignOutResponse
+	nil,                                   // 50: mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	nil,                                   // 51: mcphub.v1.CompleteRequest.ContextEntry
+	(Era)(0),                              // 52: mcphub.v1.Era
+	(*timestamppb.Timestamp)(nil),         // 53: google.protobuf.Timestamp
+	(*HubError)(nil),                      // 54: mcphub.v1.HubError
+	(*Timeouts)(nil),                      // 55: mcphub.v1.Timeouts
+	(*McpError)(nil),                      // 56: mcphub.v1.McpError
+	(*Timings)(nil),                       // 57: mcphub.v1.Timings
 }
 var file_mcphub_v1_server_proto_depIdxs = []int32{
 	0,  // 0: mcphub.v1.Server.state:type_name -> mcphub.v1.ServerState
-	24, // 1: mcphub.v1.Server.era:type_name -> mcphub.v1.Era
-	4,  // 2: mcphub.v1.Server.problems:type_name -> mcphub.v1.ConfigProblem
-	25, // 3: mcphub.v1.Server.ready_time:type_name -> google.protobuf.Timestamp
-	3,  // 4: mcphub.v1.Server.counters:type_name -> mcphub.v1.ConnectionCounters
-	1,  // 5: mcphub.v1.Tool.policy:type_name -> mcphub.v1.ApprovalPolicy
-	2,  // 6: mcphub.v1.ListServersResponse.servers:type_name -> mcphub.v1.Server
-	4,  // 7: mcphub.v1.ListServersResponse.problems:type_name -> mcphub.v1.ConfigProblem
-	2,  // 8: mcphub.v1.StartServerResponse.server:type_name -> mcphub.v1.Server
-	2,  // 9: mcphub.v1.StopServerResponse.server:type_name -> mcphub.v1.Server
-	2,  // 10: mcphub.v1.RestartServerResponse.server:type_name -> mcphub.v1.Server
-	2,  // 11: mcphub.v1.SetServerEnabledResponse.server:type_name -> mcphub.v1.Server
-	5,  // 12: mcphub.v1.ReloadConfigRequest.sources:type_name -> mcphub.v1.ConfigSource
-	2,  // 13: mcphub.v1.ReloadConfigResponse.servers:type_name -> mcphub.v1.Server
-	4,  // 14: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
-	6,  // 15: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
-	21, // 16: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
-	26, // 17: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
-	7,  // 18: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
-	9,  // 19: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
-	11, // 20: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
-	13, // 21: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
-	15, // 22: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
-	17, // 23: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
-	19, // 24: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
-	22, // 25: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
-	8,  // 26: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
-	10, // 27: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
-	12, // 28: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
-	14, // 29: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
-	16, // 30: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
-	18, // 31: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
-	20, // 32: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
-	23, // 33: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
-	26, // [26:34] is the sub-list for method output_type
-	18, // [18:26] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	52, // 1: mcphub.v1.Server.era:type_name -> mcphub.v1.Era
+	6,  // 2: mcphub.v1.Server.problems:type_name -> mcphub.v1.ConfigProblem
+	53, // 3: mcphub.v1.Server.ready_time:type_name -> google.protobuf.Timestamp
+	5,  // 4: mcphub.v1.Server.counters:type_name -> mcphub.v1.ConnectionCounters
+	1,  // 5: mcphub.v1.Server.transport:type_name -> mcphub.v1.ServerTransport
+	2,  // 6: mcphub.v1.Server.sign_in:type_name -> mcphub.v1.SignInState
+	3,  // 7: mcphub.v1.Tool.policy:type_name -> mcphub.v1.ApprovalPolicy
+	12, // 8: mcphub.v1.McpPrompt.arguments:type_name -> mcphub.v1.McpPromptArgument
+	4,  // 9: mcphub.v1.ListServersResponse.servers:type_name -> mcphub.v1.Server
+	6,  // 10: mcphub.v1.ListServersResponse.problems:type_name -> mcphub.v1.ConfigProblem
+	4,  // 11: mcphub.v1.StartServerResponse.server:type_name -> mcphub.v1.Server
+	4,  // 12: mcphub.v1.StopServerResponse.server:type_name -> mcphub.v1.Server
+	4,  // 13: mcphub.v1.RestartServerResponse.server:type_name -> mcphub.v1.Server
+	4,  // 14: mcphub.v1.SetServerEnabledResponse.server:type_name -> mcphub.v1.Server
+	7,  // 15: mcphub.v1.ReloadConfigRequest.sources:type_name -> mcphub.v1.ConfigSource
+	4,  // 16: mcphub.v1.ReloadConfigResponse.servers:type_name -> mcphub.v1.Server
+	6,  // 17: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
+	8,  // 18: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
+	27, // 19: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
+	54, // 20: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
+	9,  // 21: mcphub.v1.ListResourcesResponse.resources:type_name -> mcphub.v1.Resource
+	10, // 22: mcphub.v1.ListResourceTemplatesResponse.resource_templates:type_name -> mcphub.v1.ResourceTemplate
+	55, // 23: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	56, // 24: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
+	57, // 25: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
+	11, // 26: mcphub.v1.ListMcpPromptsResponse.prompts:type_name -> mcphub.v1.McpPrompt
+	50, // 27: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	55, // 28: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	56, // 29: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
+	57, // 30: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
+	51, // 31: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
+	56, // 32: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
+	4,  // 33: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
+	4,  // 34: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
+	13, // 35: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
+	15, // 36: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
+	17, // 37: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
+	19, // 38: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
+	21, // 39: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
+	23, // 40: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
+	25, // 41: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
+	30, // 42: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
+	32, // 43: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
+	34, // 44: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
+	36, // 45: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
+	38, // 46: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
+	40, // 47: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
+	42, // 48: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
+	44, // 49: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
+	46, // 50: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
+	48, // 51: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
+	28, // 52: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
+	14, // 53: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
+	16, // 54: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
+	18, // 55: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
+	20, // 56: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
+	22, // 57: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
+	24, // 58: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
+	26, // 59: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
+	31, // 60: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
+	33, // 61: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
+	35, // 62: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
+	37, // 63: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
+	39, // 64: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
+	41, // 65: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
+	43, // 66: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
+	45, // 67: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
+	47, // 68: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
+	49, // 69: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
+	29, // 70: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
+	53, // [53:71] is the sub-list for method output_type
+	35, // [35:53] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_server_proto_init() }
@@ -1766,14 +3779,32 @@ func file_mcphub_v1_server_proto_init() {
 	if File_mcphub_v1_server_proto != nil {
 		return
 	}
+	file_mcphub_v1_hub_proto_init()
 	file_mcphub_v1_request_proto_init()
+	file_mcphub_v1_server_proto_msgTypes[5].OneofWrappers = []any{}
+	file_mcphub_v1_server_proto_msgTypes[31].OneofWrappers = []any{
+		(*ReadResourceResponse_ResultJson)(nil),
+		(*ReadResourceResponse_Error)(nil),
+	}
+	file_mcphub_v1_server_proto_msgTypes[39].OneofWrappers = []any{
+		(*GetMcpPromptResponse_ResultJson)(nil),
+		(*GetMcpPromptResponse_Error)(nil),
+	}
+	file_mcphub_v1_server_proto_msgTypes[40].OneofWrappers = []any{
+		(*CompleteRequest_McpPrompt)(nil),
+		(*CompleteRequest_UriTemplate)(nil),
+	}
+	file_mcphub_v1_server_proto_msgTypes[41].OneofWrappers = []any{
+		(*CompleteResponse_ResultJson)(nil),
+		(*CompleteResponse_Error)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_server_proto_rawDesc), len(file_mcphub_v1_server_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   22,
+			NumEnums:      4,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,14 +21,24 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	McpServerService_ListServers_FullMethodName      = "/mcphub.v1.McpServerService/ListServers"
-	McpServerService_StartServer_FullMethodName      = "/mcphub.v1.McpServerService/StartServer"
-	McpServerService_StopServer_FullMethodName       = "/mcphub.v1.McpServerService/StopServer"
-	McpServerService_RestartServer_FullMethodName    = "/mcphub.v1.McpServerService/RestartServer"
-	McpServerService_SetServerEnabled_FullMethodName = "/mcphub.v1.McpServerService/SetServerEnabled"
-	McpServerService_ReloadConfig_FullMethodName     = "/mcphub.v1.McpServerService/ReloadConfig"
-	McpServerService_ListTools_FullMethodName        = "/mcphub.v1.McpServerService/ListTools"
-	McpServerService_SetLogLevel_FullMethodName      = "/mcphub.v1.McpServerService/SetLogLevel"
+	McpServerService_ListServers_FullMethodName           = "/mcphub.v1.McpServerService/ListServers"
+	McpServerService_StartServer_FullMethodName           = "/mcphub.v1.McpServerService/StartServer"
+	McpServerService_StopServer_FullMethodName            = "/mcphub.v1.McpServerService/StopServer"
+	McpServerService_RestartServer_FullMethodName         = "/mcphub.v1.McpServerService/RestartServer"
+	McpServerService_SetServerEnabled_FullMethodName      = "/mcphub.v1.McpServerService/SetServerEnabled"
+	McpServerService_ReloadConfig_FullMethodName          = "/mcphub.v1.McpServerService/ReloadConfig"
+	McpServerService_ListTools_FullMethodName             = "/mcphub.v1.McpServerService/ListTools"
+	McpServerService_ListResources_FullMethodName         = "/mcphub.v1.McpServerService/ListResources"
+	McpServerService_ListResourceTemplates_FullMethodName = "/mcphub.v1.McpServerService/ListResourceTemplates"
+	McpServerService_ReadResource_FullMethodName          = "/mcphub.v1.McpServerService/ReadResource"
+	McpServerService_SubscribeResource_FullMethodName     = "/mcphub.v1.McpServerService/SubscribeResource"
+	McpServerService_UnsubscribeResource_FullMethodName   = "/mcphub.v1.McpServerService/UnsubscribeResource"
+	McpServerService_ListMcpPrompts_FullMethodName        = "/mcphub.v1.McpServerService/ListMcpPrompts"
+	McpServerService_GetMcpPrompt_FullMethodName          = "/mcphub.v1.McpServerService/GetMcpPrompt"
+	McpServerService_Complete_FullMethodName              = "/mcphub.v1.McpServerService/Complete"
+	McpServerService_SignIn_FullMethodName                = "/mcphub.v1.McpServerService/SignIn"
+	McpServerService_SignOut_FullMethodName               = "/mcphub.v1.McpServerService/SignOut"
+	McpServerService_SetLogLevel_FullMethodName           = "/mcphub.v1.McpServerService/SetLogLevel"
 )
 
 // McpServerServiceClient is the client API for McpServerService service.
@@ -55,6 +65,42 @@ type McpServerServiceClient interface {
 	//
 	// Errors: as StartServer when one server is named; with all servers a failing one is reported in the response.
 	ListTools(ctx context.Context, in *ListToolsRequest, opts ...grpc.CallOption) (*ListToolsResponse, error)
+	// ListResources lists the resources of one server. A server without resources has none.
+	//
+	// Errors: as StartServer.
+	ListResources(ctx context.Context, in *ListResourcesRequest, opts ...grpc.CallOption) (*ListResourcesResponse, error)
+	// ListResourceTemplates lists the templates for URIs of further resources of one server.
+	//
+	// Errors: as StartServer.
+	ListResourceTemplates(ctx context.Context, in *ListResourceTemplatesRequest, opts ...grpc.CallOption) (*ListResourceTemplatesResponse, error)
+	// ReadResource reads one resource. It is a request like a tool call: listed, cancelled by its id, with clocks and prompts.
+	//
+	// Errors: those of CallTool, but for the ones about tools and approvals; FAILED_PRECONDITION (NOT_OFFERED) when the server has no resources.
+	ReadResource(ctx context.Context, in *ReadResourceRequest, opts ...grpc.CallOption) (*ReadResourceResponse, error)
+	// SubscribeResource asks for resource_updated events of one resource, until UnsubscribeResource. A connection anew subscribes anew.
+	//
+	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED) when the server has no subscriptions.
+	SubscribeResource(ctx context.Context, in *SubscribeResourceRequest, opts ...grpc.CallOption) (*SubscribeResourceResponse, error)
+	// UnsubscribeResource ends that. It is no error when there was no subscription.
+	UnsubscribeResource(ctx context.Context, in *UnsubscribeResourceRequest, opts ...grpc.CallOption) (*UnsubscribeResourceResponse, error)
+	// ListMcpPrompts lists the prompt templates of one server: texts with arguments for a model, which MCP calls prompts. (Prompt is a question to the user.)
+	//
+	// Errors: as StartServer.
+	ListMcpPrompts(ctx context.Context, in *ListMcpPromptsRequest, opts ...grpc.CallOption) (*ListMcpPromptsResponse, error)
+	// GetMcpPrompt fills one prompt template. It is a request like a tool call.
+	//
+	// Errors: those of ReadResource.
+	GetMcpPrompt(ctx context.Context, in *GetMcpPromptRequest, opts ...grpc.CallOption) (*GetMcpPromptResponse, error)
+	// Complete asks for values of an argument of a prompt template, or of a variable in a resource template.
+	//
+	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED) when the server completes nothing.
+	Complete(ctx context.Context, in *CompleteRequest, opts ...grpc.CallOption) (*CompleteResponse, error)
+	// SignIn signs in to a server behind a URL now, with a prompt of kind sign-in, and waits for the end. It also asks again after the user has declined.
+	//
+	// Errors: as StartServer; FAILED_PRECONDITION (SIGN_IN_DECLINED, NOT_OFFERED), UNAVAILABLE (SIGN_IN_FAILED).
+	SignIn(ctx context.Context, in *SignInRequest, opts ...grpc.CallOption) (*SignInResponse, error)
+	// SignOut forgets the tokens of a server and ends its connection.
+	SignOut(ctx context.Context, in *SignOutRequest, opts ...grpc.CallOption) (*SignOutResponse, error)
 	// SetLogLevel asks a server to log from this level on.
 	//
 	// Errors: FAILED_PRECONDITION (NO_LOGGING) when the server cannot; INVALID_ARGUMENT for an unknown level.
@@ -139,6 +185,106 @@ func (c *mcpServerServiceClient) ListTools(ctx context.Context, in *ListToolsReq
 	return out, nil
 }
 
+func (c *mcpServerServiceClient) ListResources(ctx context.Context, in *ListResourcesRequest, opts ...grpc.CallOption) (*ListResourcesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListResourcesResponse)
+	err := c.cc.Invoke(ctx, McpServerService_ListResources_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) ListResourceTemplates(ctx context.Context, in *ListResourceTemplatesRequest, opts ...grpc.CallOption) (*ListResourceTemplatesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListResourceTemplatesResponse)
+	err := c.cc.Invoke(ctx, McpServerService_ListResourceTemplates_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) ReadResource(ctx context.Context, in *ReadResourceRequest, opts ...grpc.CallOption) (*ReadResourceResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReadResourceResponse)
+	err := c.cc.Invoke(ctx, McpServerService_ReadResource_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) SubscribeResource(ctx context.Context, in *SubscribeResourceRequest, opts ...grpc.CallOption) (*SubscribeResourceResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SubscribeResourceResponse)
+	err := c.cc.Invoke(ctx, McpServerService_SubscribeResource_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) UnsubscribeResource(ctx context.Context, in *UnsubscribeResourceRequest, opts ...grpc.CallOption) (*UnsubscribeResourceResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UnsubscribeResourceResponse)
+	err := c.cc.Invoke(ctx, McpServerService_UnsubscribeResource_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) ListMcpPrompts(ctx context.Context, in *ListMcpPromptsRequest, opts ...grpc.CallOption) (*ListMcpPromptsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListMcpPromptsResponse)
+	err := c.cc.Invoke(ctx, McpServerService_ListMcpPrompts_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) GetMcpPrompt(ctx context.Context, in *GetMcpPromptRequest, opts ...grpc.CallOption) (*GetMcpPromptResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetMcpPromptResponse)
+	err := c.cc.Invoke(ctx, McpServerService_GetMcpPrompt_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) Complete(ctx context.Context, in *CompleteRequest, opts ...grpc.CallOption) (*CompleteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CompleteResponse)
+	err := c.cc.Invoke(ctx, McpServerService_Complete_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) SignIn(ctx context.Context, in *SignInRequest, opts ...grpc.CallOption) (*SignInResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SignInResponse)
+	err := c.cc.Invoke(ctx, McpServerService_SignIn_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) SignOut(ctx context.Context, in *SignOutRequest, opts ...grpc.CallOption) (*SignOutResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SignOutResponse)
+	err := c.cc.Invoke(ctx, McpServerService_SignOut_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *mcpServerServiceClient) SetLogLevel(ctx context.Context, in *SetLogLevelRequest, opts ...grpc.CallOption) (*SetLogLevelResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SetLogLevelResponse)
@@ -173,6 +319,42 @@ type McpServerServiceServer interface {
 	//
 	// Errors: as StartServer when one server is named; with all servers a failing one is reported in the response.
 	ListTools(context.Context, *ListToolsRequest) (*ListToolsResponse, error)
+	// ListResources lists the resources of one server. A server without resources has none.
+	//
+	// Errors: as StartServer.
+	ListResources(context.Context, *ListResourcesRequest) (*ListResourcesResponse, error)
+	// ListResourceTemplates lists the templates for URIs of further resources of one server.
+	//
+	// Errors: as StartServer.
+	ListResourceTemplates(context.Context, *ListResourceTemplatesRequest) (*ListResourceTemplatesResponse, error)
+	// ReadResource reads one resource. It is a request like a tool call: listed, cancelled by its id, with clocks and prompts.
+	//
+	// Errors: those of CallTool, but for the ones about tools and approvals; FAILED_PRECONDITION (NOT_OFFERED) when the server has no resources.
+	ReadResource(context.Context, *ReadResourceRequest) (*ReadResourceResponse, error)
+	// SubscribeResource asks for resource_updated events of one resource, until UnsubscribeResource. A connection anew subscribes anew.
+	//
+	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED) when the server has no subscriptions.
+	SubscribeResource(context.Context, *SubscribeResourceRequest) (*SubscribeResourceResponse, error)
+	// UnsubscribeResource ends that. It is no error when there was no subscription.
+	UnsubscribeResource(context.Context, *UnsubscribeResourceRequest) (*UnsubscribeResourceResponse, error)
+	// ListMcpPrompts lists the prompt templates of one server: texts with arguments for a model, which MCP calls prompts. (Prompt is a question to the user.)
+	//
+	// Errors: as StartServer.
+	ListMcpPrompts(context.Context, *ListMcpPromptsRequest) (*ListMcpPromptsResponse, error)
+	// GetMcpPrompt fills one prompt template. It is a request like a tool call.
+	//
+	// Errors: those of ReadResource.
+	GetMcpPrompt(context.Context, *GetMcpPromptRequest) (*GetMcpPromptResponse, error)
+	// Complete asks for values of an argument of a prompt template, or of a variable in a resource template.
+	//
+	// Errors: as StartServer; FAILED_PRECONDITION (NOT_OFFERED) when the server completes nothing.
+	Complete(context.Context, *CompleteRequest) (*CompleteResponse, error)
+	// SignIn signs in to a server behind a URL now, with a prompt of kind sign-in, and waits for the end. It also asks again after the user has declined.
+	//
+	// Errors: as StartServer; FAILED_PRECONDITION (SIGN_IN_DECLINED, NOT_OFFERED), UNAVAILABLE (SIGN_IN_FAILED).
+	SignIn(context.Context, *SignInRequest) (*SignInResponse, error)
+	// SignOut forgets the tokens of a server and ends its connection.
+	SignOut(context.Context, *SignOutRequest) (*SignOutResponse, error)
 	// SetLogLevel asks a server to log from this level on.
 	//
 	// Errors: FAILED_PRECONDITION (NO_LOGGING) when the server cannot; INVALID_ARGUMENT for an unknown level.
@@ -207,6 +389,36 @@ func (UnimplementedMcpServerServiceServer) ReloadConfig(context.Context, *Reload
 }
 func (UnimplementedMcpServerServiceServer) ListTools(context.Context, *ListToolsRequest) (*ListToolsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListTools not implemented")
+}
+func (UnimplementedMcpServerServiceServer) ListResources(context.Context, *ListResourcesRequest) (*ListResourcesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListResources not implemented")
+}
+func (UnimplementedMcpServerServiceServer) ListResourceTemplates(context.Context, *ListResourceTemplatesRequest) (*ListResourceTemplatesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListResourceTemplates not implemented")
+}
+func (UnimplementedMcpServerServiceServer) ReadResource(context.Context, *ReadResourceRequest) (*ReadResourceResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReadResource not implemented")
+}
+func (UnimplementedMcpServerServiceServer) SubscribeResource(context.Context, *SubscribeResourceRequest) (*SubscribeResourceResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SubscribeResource not implemented")
+}
+func (UnimplementedMcpServerServiceServer) UnsubscribeResource(context.Context, *UnsubscribeResourceRequest) (*UnsubscribeResourceResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UnsubscribeResource not implemented")
+}
+func (UnimplementedMcpServerServiceServer) ListMcpPrompts(context.Context, *ListMcpPromptsRequest) (*ListMcpPromptsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListMcpPrompts not implemented")
+}
+func (UnimplementedMcpServerServiceServer) GetMcpPrompt(context.Context, *GetMcpPromptRequest) (*GetMcpPromptResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetMcpPrompt not implemented")
+}
+func (UnimplementedMcpServerServiceServer) Complete(context.Context, *CompleteRequest) (*CompleteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Complete not implemented")
+}
+func (UnimplementedMcpServerServiceServer) SignIn(context.Context, *SignInRequest) (*SignInResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SignIn not implemented")
+}
+func (UnimplementedMcpServerServiceServer) SignOut(context.Context, *SignOutRequest) (*SignOutResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SignOut not implemented")
 }
 func (UnimplementedMcpServerServiceServer) SetLogLevel(context.Context, *SetLogLevelRequest) (*SetLogLevelResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetLogLevel not implemented")
@@ -358,6 +570,186 @@ func _McpServerService_ListTools_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _McpServerService_ListResources_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListResourcesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).ListResources(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_ListResources_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).ListResources(ctx, req.(*ListResourcesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_ListResourceTemplates_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListResourceTemplatesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).ListResourceTemplates(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_ListResourceTemplates_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).ListResourceTemplates(ctx, req.(*ListResourceTemplatesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_ReadResource_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReadResourceRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).ReadResource(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_ReadResource_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).ReadResource(ctx, req.(*ReadResourceRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_SubscribeResource_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SubscribeResourceRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).SubscribeResource(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_SubscribeResource_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).SubscribeResource(ctx, req.(*SubscribeResourceRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_UnsubscribeResource_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UnsubscribeResourceRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).UnsubscribeResource(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_UnsubscribeResource_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).UnsubscribeResource(ctx, req.(*UnsubscribeResourceRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_ListMcpPrompts_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListMcpPromptsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).ListMcpPrompts(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_ListMcpPrompts_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).ListMcpPrompts(ctx, req.(*ListMcpPromptsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_GetMcpPrompt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetMcpPromptRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).GetMcpPrompt(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_GetMcpPrompt_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).GetMcpPrompt(ctx, req.(*GetMcpPromptRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_Complete_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CompleteRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).Complete(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_Complete_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).Complete(ctx, req.(*CompleteRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_SignIn_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SignInRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).SignIn(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_SignIn_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).SignIn(ctx, req.(*SignInRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_SignOut_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SignOutRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).SignOut(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_SignOut_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).SignOut(ctx, req.(*SignOutRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _McpServerService_SetLogLevel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SetLogLevelRequest)
 	if err := dec(in); err != nil {
@@ -410,6 +802,46 @@ var McpServerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListTools",
 			Handler:    _McpServerService_ListTools_Handler,
+		},
+		{
+			MethodName: "ListResources",
+			Handler:    _McpServerService_ListResources_Handler,
+		},
+		{
+			MethodName: "ListResourceTemplates",
+			Handler:    _McpServerService_ListResourceTemplates_Handler,
+		},
+		{
+			MethodName: "ReadResource",
+			Handler:    _McpServerService_ReadResource_Handler,
+		},
+		{
+			MethodName: "SubscribeResource",
+			Handler:    _McpServerService_SubscribeResource_Handler,
+		},
+		{
+			MethodName: "UnsubscribeResource",
+			Handler:    _McpServerService_UnsubscribeResource_Handler,
+		},
+		{
+			MethodName: "ListMcpPrompts",
+			Handler:    _McpServerService_ListMcpPrompts_Handler,
+		},
+		{
+			MethodName: "GetMcpPrompt",
+			Handler:    _McpServerService_GetMcpPrompt_Handler,
+		},
+		{
+			MethodName: "Complete",
+			Handler:    _McpServerService_Complete_Handler,
+		},
+		{
+			MethodName: "SignIn",
+			Handler:    _McpServerService_SignIn_Handler,
+		},
+		{
+			MethodName: "SignOut",
+			Handler:    _McpServerService_SignOut_Handler,
 		},
 		{
 			MethodName: "SetLogLevel",

@@ -157,6 +157,7 @@ func (x *Hello) Validate() error {
 		kinds("prompt_kinds", x.GetPromptKinds()),
 		roots(x.GetRoots()),
 		id("resume.hub_id", x.GetResume().GetHubId()),
+		extensions("extensions_json", x.GetExtensionsJson()),
 	)
 	if rate := x.GetMaxProgressRate(); rate < 0 || rate > maxRate {
 		err = first(err, fmt.Errorf("max_progress_rate: %d is not between 0 and %d", rate, maxRate))
@@ -186,8 +187,10 @@ func (x *PromptAnswer) Validate() error {
 // Validate checks a list of workspace folders.
 func (x *SetRoots) Validate() error { return roots(x.GetRoots()) }
 
-// Validate checks a list of prompt kinds.
-func (x *SetCapabilities) Validate() error { return kinds("prompt_kinds", x.GetPromptKinds()) }
+// Validate checks what a window can show.
+func (x *SetCapabilities) Validate() error {
+	return first(kinds("prompt_kinds", x.GetPromptKinds()), extensions("extensions_json", x.GetExtensionsJson()))
+}
 
 // first gives the first error there is.
 func first(errs ...error) error {
