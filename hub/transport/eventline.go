@@ -1,0 +1,151 @@
+package transport
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"time"
+)
+
+// take takes the next part of the line at hand.
+func (r *eventReader) take(part []byte) {
+	if !r.colon {
+		label, value, found := bytes.Cut(part, []byte{':'})
+		r.label = append(r.label, label[:min(len(label), maxLabel-len(r.label))]...)
+		if !found {
+			return
+		}
+		r.begin()
+		part = value
+	}
+	if r.blank && len(part) > 0 {
+		r.blank = false
+		part = bytes.TrimPrefix(part, []byte{' '})
+	}
+	switch r.field {
+	case fieldNone:
+	case fieldData:
+		r.add(part)
+	default:
+		if r.tooLong = r.tooLong || len(r.value)+len(part) > maxEventField; !r.tooLong {
+			r.value = append(r.value, part...)
+		}
+	}
+}
+
+// begin begins the value of a field, after its colon or at the end of a line without one.
+func (r *eventReader) begin() {
+	r.colon, r.blank = true, true
+	switch string(r.name()) {
+	case "data":
+		r.field = fieldData
+		if r.hasData {
+			r.add([]byte{'\n'})
+		}
+		r.hasData = true
+	case "id":
+		r.field = fieldID
+	case "event":
+		r.field = fieldName
+	case "retry":
+		r.field = fieldRetry
+	}
+}
+
+// name is the field's name. One that did not fit into the label is no known one, with all of maxLabel.
+func (r *eventReader) name() []byte {
+	if r.first {
+		return bytes.TrimPrefix(r.label, []byte("\ufeff"))
+	}
+	return r.label
+}
+
+// endLine ends the line at hand, and tells whether it was a blank one, which ends the event.
+func (r *eventReader) endLine() (blank bool) {
+	if !r.colon {
+		if blank = len(r.name()) == 0; !blank {
+			r.begin()
+		}
+	}
+	switch value := r.value; r.field {
+	case fieldID:
+		if !r.tooLong && bytes.IndexByte(value, 0) < 0 {
+			r.ev.id, r.ev.hasID = string(value), true
+		}
+	case fieldName:
+		if !r.tooLong {
+			r.ev.name = string(value)
+		}
+	case fieldRetry:
+		if wait, ok := milliseconds(value); ok && !r.tooLong {
+			r.ev.retry, r.ev.hasRetry = wait, true
+		}
+	}
+	r.label, r.value = r.label[:0], r.value[:0]
+	r.colon, r.blank, r.tooLong, r.first, r.field = false, false, false, false, fieldNone
+	return blank
+}
+
+// milliseconds reads a number of nothing but digits. One that no Duration holds is as long as can be.
+func milliseconds(digits []byte) (time.Duration, bool) {
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+	}
+	if len(digits) == 0 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(digits), 10, 64)
+	if err != nil || n > math.MaxInt64/int64(time.Millisecond) {
+		return math.MaxInt64, true
+	}
+	return time.Duration(n) * time.Millisecond, true
+}
+
+// add adds to the data of the event at hand.
+func (r *eventReader) add(part []byte) {
+	if e := r.long; e != nil {
+		e.add(part)
+		return
+	}
+	data := r.ev.data
+	size := len(data) + len(part)
+	if size > r.maxData {
+		r.long = &eventTooLongError{Limit: r.maxData}
+		r.long.add(data)
+		r.long.add(part)
+		r.ev.data = nil
+		return
+	}
+	if size > cap(data) && len(data) > 0 {
+		// Doubled, so that the bytes of a long message are copied twice at most, taken together.
+		data = append(make([]byte, 0, max(size, min(2*cap(data), r.maxData))), data...)
+	}
+	r.ev.data = append(data, part...)
+}
+
+// add counts data that is skipped, and keeps its two ends.
+func (e *eventTooLongError) add(part []byte) {
+	e.Size += int64(len(part))
+	e.Head = append(e.Head, part[:min(len(part), eventExcerpt-len(e.Head))]...)
+	part = part[max(0, len(part)-eventExcerpt):]
+	if over := len(e.Tail) + len(part) - eventExcerpt; over > 0 {
+		e.Tail = e.Tail[:copy(e.Tail, e.Tail[over:])]
+	}
+	e.Tail = append(e.Tail, part...)
+}
+
+// dispatch ends the event at hand, if it says anything.
+func (r *eventReader) dispatch() (ev event, ok bool, err error) {
+	ev = r.ev
+	switch {
+	case r.long != nil:
+		err = r.long
+	case r.hasData && ev.data == nil:
+		ev.data = []byte{} // data, but empty
+	}
+	ok = r.hasData || ev.hasID || ev.hasRetry
+	r.ev, r.hasData, r.long = event{}, false, nil
+	return ev, ok, err
+}

@@ -1,0 +1,168 @@
+package transport
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"time"
+)
+
+const (
+	// idleEventBuffer is what an open stream keeps; most streams are silent most of the time.
+	idleEventBuffer = 4 << 10
+	// busyEventBuffer is read at once in the middle of a long message.
+	busyEventBuffer = 64 << 10
+	// maxEventField bounds an id, an event's name and a retry. A longer one counts as not sent: an id has to fit into a header.
+	maxEventField = 4 << 10
+	// eventExcerpt is how much of each end of a skipped message is kept.
+	eventExcerpt = 4 << 10
+)
+
+// event is one event of a stream (WHATWG HTML, "Server-sent events").
+type event struct {
+	id    string
+	hasID bool   // the event names an id; an empty one takes back the ids before it
+	name  string // "" means message
+	// data belongs to whoever got the event. nil when the event has none: an id or a retry alone, with which a server primes a
+	// stream (2025-11-25 basic/transports "Sending Messages to the Server").
+	data     []byte
+	retry    time.Duration
+	hasRetry bool
+}
+
+// eventTooLongError is what next gives in place of an event whose data was too long to keep; the stream goes on. The
+// event beside it still has its id, name and retry.
+type eventTooLongError struct {
+	Limit int    // bytes allowed
+	Size  int64  // bytes that came
+	Head  []byte // the first bytes of the data, at most 4 KiB
+	Tail  []byte // the last bytes of the data, at most 4 KiB
+}
+
+func (e *eventTooLongError) Error() string {
+	return fmt.Sprintf("an event of %d bytes is longer than the limit of %d", e.Size, e.Limit)
+}
+
+// eventField is what the line at hand says.
+type eventField int
+
+const (
+	fieldNone eventField = iota // a comment, or a field that nobody knows
+	fieldData
+	fieldID
+	fieldName
+	fieldRetry
+)
+
+// eventReader reads an event stream. It holds no line in one piece, so that the length of a line costs nothing but the
+// data in it. It has one user at a time.
+type eventReader struct {
+	r       io.Reader
+	maxData int
+
+	buf        []byte
+	start, end int   // what was read and not yet looked at
+	lf, cr     int   // the next of each from start on, or end; looked for once only, so that a file without the one costs no more
+	err        error // comes after what was read before it
+
+	// The line at hand.
+	label   []byte // what stands before the colon, as far as it can be the name of a known field
+	colon   bool   // was seen
+	blank   bool   // one blank after the colon does not count
+	field   eventField
+	value   []byte // of an id, a name or a retry
+	tooLong bool   // value is
+	first   bool   // of the stream, so that a byte order mark may stand before it
+	afterCR bool   // a line feed would still belong to the line before
+
+	// The event at hand.
+	ev      event
+	hasData bool
+	long    *eventTooLongError // takes the place of the data
+}
+
+// maxLabel is one more than the longest known field with a byte order mark before it.
+const maxLabel = len("\ufeffevent") + 1
+
+// newEventReader reads events from r. maxData bounds the data of one event, in bytes.
+func newEventReader(r io.Reader, maxData int) *eventReader {
+	return &eventReader{r: r, maxData: maxData, first: true, label: make([]byte, 0, maxLabel)}
+}
+
+// next gives the next event that says anything. An event that the stream breaks off is dropped: the error is then
+// io.ErrUnexpectedEOF if it had begun to carry data, else io.EOF. A *eventTooLongError stands for one event; any other
+// error is the end, and stays.
+func (r *eventReader) next() (event, error) {
+	for {
+		for r.start < r.end {
+			if r.afterCR {
+				r.afterCR = false
+				if r.buf[r.start] == '\n' {
+					r.start++
+					continue
+				}
+			}
+			at := r.lineEnd()
+			r.take(r.buf[r.start:at])
+			if at == r.end {
+				r.start = at
+				break
+			}
+			r.start, r.afterCR = at+1, r.buf[at] == '\r'
+			if !r.endLine() {
+				continue
+			}
+			if ev, ok, err := r.dispatch(); ok {
+				return ev, err
+			}
+		}
+		if r.err == io.EOF && r.hasData {
+			return event{}, io.ErrUnexpectedEOF
+		}
+		if r.err != nil {
+			return event{}, r.err
+		}
+		r.fill()
+	}
+}
+
+// lineEnd is where the line at hand ends in the buffer; end, when it does not.
+func (r *eventReader) lineEnd() int {
+	if r.lf < r.start {
+		r.lf = r.find('\n')
+	}
+	if r.cr < r.start {
+		r.cr = r.find('\r')
+	}
+	return min(r.lf, r.cr)
+}
+
+func (r *eventReader) find(c byte) int {
+	if i := bytes.IndexByte(r.buf[r.start:r.end], c); i >= 0 {
+		return r.start + i
+	}
+	return r.end
+}
+
+// fill reads once. All that was read before has been looked at.
+func (r *eventReader) fill() {
+	size := idleEventBuffer
+	if len(r.ev.data) >= idleEventBuffer || r.long != nil {
+		size = busyEventBuffer
+	}
+	if len(r.buf) != size {
+		r.buf = make([]byte, size)
+	}
+	r.start, r.end, r.lf, r.cr = 0, 0, -1, -1
+	for range 100 { // a reader may return nothing now and then, but not for ever
+		n, err := r.r.Read(r.buf)
+		r.end = n
+		if err != nil {
+			r.err = err
+		}
+		if n > 0 || err != nil {
+			return
+		}
+	}
+	r.err = io.ErrNoProgress
+}
