@@ -1,0 +1,93 @@
+package transport
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	dialTimeout = 30 * time.Second
+	tlsTimeout  = 10 * time.Second
+	// idleConnTimeout counts only for connections that carry no exchange.
+	idleConnTimeout = 90 * time.Second
+	// A dead network is noticed by an unanswered ping, not by the silence of a tool that works.
+	pingAfter   = 15 * time.Second
+	pingTimeout = 15 * time.Second
+)
+
+// roundTripper is the HTTP client of one transport. It has no limit on how long an answer may take: slow headers are a slow
+// tool. It follows no redirects, as any http.RoundTripper.
+//
+// It knows every connection that it has opened, because http.Transport forgets those that are still busy when the idle
+// ones are closed: an aborted HTTP/2 stream keeps its connection busy for a moment longer.
+type roundTripper struct {
+	*http.Transport
+
+	mu     sync.Mutex
+	closed bool                  // guarded by mu
+	conns  map[*ownConn]struct{} // guarded by mu; nil once closed
+}
+
+// ownConn leaves the set of its roundTripper when it is closed, by whomever.
+type ownConn struct {
+	net.Conn
+	of *roundTripper
+}
+
+func newRoundTripper() *roundTripper {
+	r := &roundTripper{conns: map[*ownConn]struct{}{}}
+	dialer := &net.Dialer{Timeout: dialTimeout}
+	r.Transport = &http.Transport{
+		Proxy: http.ProxyFromEnvironment,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := dialer.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return r.keep(c)
+		},
+		TLSHandshakeTimeout: tlsTimeout,
+		IdleConnTimeout:     idleConnTimeout,
+		MaxIdleConnsPerHost: 128,
+		ForceAttemptHTTP2:   true, // a dialer of our own would turn it off
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
+	}
+	return r
+}
+
+func (r *roundTripper) keep(c net.Conn) (net.Conn, error) {
+	own := &ownConn{Conn: c, of: r}
+	r.mu.Lock()
+	closed := r.closed
+	if !closed {
+		r.conns[own] = struct{}{}
+	}
+	r.mu.Unlock()
+	if closed {
+		_ = c.Close()
+		return nil, net.ErrClosed
+	}
+	return own, nil
+}
+
+func (c *ownConn) Close() error {
+	c.of.mu.Lock()
+	delete(c.of.conns, c)
+	c.of.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// close ends every connection, busy or not, and those that are being dialled. No request succeeds after it.
+func (r *roundTripper) close() {
+	r.CloseIdleConnections()
+	r.mu.Lock()
+	conns := r.conns
+	r.conns, r.closed = nil, true
+	r.mu.Unlock()
+	for c := range conns {
+		_ = c.Conn.Close()
+	}
+}
