@@ -1,0 +1,252 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// cancelTimeout bounds the POST of a cancellation; after it the stream is closed all the same.
+const cancelTimeout = 5 * time.Second
+
+// exchange is one request on its way: a POST, and for legacy whatever resumes it. Its goroutine runs run.
+type exchange struct {
+	binding
+	m       Message
+	gate    <-chan struct{} // to wait for before anything is sent; nil for none
+	session string // of the exchange's goroutine
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	wire   handover
+}
+
+// handover is how far the body of a request has gone. It is what decides whether the server can know the request, so the last byte and
+// an abort are taken against each other: either the abort keeps the byte back, or it knows that it came too late.
+type handover struct{ at atomic.Int32 }
+
+const (
+	notHanded  = iota // the last byte of the body is still here
+	handedOver        // the HTTP client has all of it: the server may have read it
+	cancelled         // handedOver, and a cancellation is on its way
+	dropped           // aborted: nothing more goes out, and nothing comes in
+)
+
+// hand asks for the last byte to leave. The HTTP client may ask twice, when it found a dead connection.
+func (h *handover) hand() bool {
+	return h.at.CompareAndSwap(notHanded, handedOver) || h.at.Load() == handedOver
+}
+
+// refused: the server has said that it did nothing with the body.
+func (h *handover) refused() { h.at.CompareAndSwap(handedOver, notHanded) }
+
+// cancel tells whether the server has to hear of the cancellation. If it need not, the request is dropped.
+func (h *handover) cancel() (tell, first bool) {
+	switch {
+	case h.at.CompareAndSwap(notHanded, dropped):
+		return false, true
+	case h.at.CompareAndSwap(handedOver, cancelled):
+		return true, true
+	}
+	return false, false
+}
+
+func (h *handover) drop()           { h.at.Store(dropped) }
+func (h *handover) gone() bool      { return h.at.Load() == dropped }
+func (h *handover) handed() bool    { return h.at.Load() != notHanded }
+func (h *handover) cancelled() bool { return h.at.Load() == cancelled }
+func (h *handover) over() bool      { return h.at.Load() >= cancelled }
+
+// handedBody is the body of a request that is told of its last byte.
+type handedBody struct {
+	rest []byte
+	wire *handover // nil when nobody asks
+}
+
+func (b *handedBody) Read(p []byte) (int, error) {
+	if len(b.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, b.rest)
+	if n == len(b.rest) && b.wire != nil && !b.wire.hand() {
+		return 0, errAborted
+	}
+	b.rest = b.rest[n:]
+	return n, nil
+}
+
+func (b *handedBody) Close() error { return nil }
+
+func (ex *exchange) abort(cause error) {
+	ex.wire.drop()
+	ex.cancel(cause)
+}
+
+// failure is an end without an answer for a reason below HTTP.
+func (ex *exchange) failure(text string, err error) *HTTPError {
+	d := NotSent
+	if ex.wire.handed() {
+		d = MayHaveRun
+	}
+	return &HTTPError{Text: text, Delivery: d, Err: err}
+}
+
+// run is the goroutine of an exchange.
+func (s *Streamable) run(ex *exchange) {
+	defer ex.cancel(errExchangeOver)
+	if ex.gate != nil {
+		select {
+		case <-ex.gate:
+		case <-ex.ctx.Done():
+			return
+		}
+	}
+	failed := s.converse(ex)
+	switch {
+	case failed == nil || ex.ctx.Err() != nil:
+		// The answer is on its way to Receive; or whoever ended ctx tells the rest.
+	case ex.wire.cancelled():
+		s.take(ex) // nobody waits for it any more
+	default:
+		s.deliver(ex.ctx, item{Received: Received{Failed: ex.m.ID, Err: failed}, ex: ex, final: true})
+	}
+}
+
+// converse sends the request and delivers what comes, to the answer. nil: the answer was delivered, or the transport has
+// ended.
+func (s *Streamable) converse(ex *exchange) *HTTPError {
+	resp, err := s.send(ex.ctx, &outgoing{method: http.MethodPost, header: ex.binding.header(s, ex.session, &ex.m), body: ex.m.Body, wire: &ex.wire})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return s.refused(ex, resp)
+	}
+	if ex.m.Method == "initialize" && !ex.modern {
+		if err := s.begin(ex, resp); err != nil {
+			return err
+		}
+	}
+	if err := foreignEncoding(resp); err != nil {
+		return err
+	}
+	switch mediaType(resp.Header) {
+	case "application/json":
+		return s.readJSON(ex, resp)
+	case "text/event-stream":
+		return s.follow(ex, resp.Body)
+	}
+	return unexpected(resp, MayHaveRun)
+}
+
+// begin keeps the session id of the answer to initialize.
+func (s *Streamable) begin(ex *exchange, resp *http.Response) *HTTPError {
+	session := resp.Header.Get("Mcp-Session-Id")
+	for _, c := range []byte(session) {
+		if c < 0x21 || c > 0x7e { // 2025-11-25 basic/transports "Session Management"
+			return &HTTPError{Status: resp.StatusCode, Text: "the session id of the server is not visible ASCII", Delivery: MayHaveRun}
+		}
+	}
+	ex.session = session // for its own stream, should that have to be resumed
+	s.mu.Lock()
+	if s.st.why != ErrSessionExpired {
+		s.st.session = session
+	}
+	s.mu.Unlock()
+	return nil
+}
+
+// readJSON delivers a JSON body.
+func (s *Streamable) readJSON(ex *exchange, resp *http.Response) *HTTPError {
+	body, err := readBody(resp, s.max)
+	if err != nil {
+		return err
+	}
+	if len(body) == 0 {
+		return &HTTPError{Status: resp.StatusCode, Text: "the answer is empty", Delivery: MayHaveRun}
+	}
+	if s.bring(ex, body) {
+		return nil
+	}
+	return &HTTPError{Status: resp.StatusCode, Text: "the body is not the answer to this request: " + excerpt(body), Delivery: MayHaveRun}
+}
+
+// bring delivers a message that came for ex, and tells whether it was the answer. Arrays of messages exist in 2025-03-26 alone.
+func (s *Streamable) bring(ex *exchange, body []byte) (answered bool) {
+	body, answered = answerTo(ex.m.ID, body, !ex.modern && ex.revision == "2025-03-26")
+	s.deliver(ex.ctx, item{Received: Received{Body: body, Stream: ex.m.ID}, ex: ex, final: answered})
+	return answered
+}
+
+// refused reads what stands behind a status that is no success. Statuses with two meanings are told apart by the body
+// (2026-07-28 basic/transports/streamable-http "Sending Messages"; 404 is an unknown method there and an expired session before).
+func (s *Streamable) refused(ex *exchange, resp *http.Response) *HTTPError {
+	body, failed := readRefusal(resp)
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		return failed
+	}
+	m, isError := errorIn(body)
+	if ex.session != "" && !ex.modern && resp.StatusCode == http.StatusNotFound && !(isError && m.aboutMethod()) {
+		s.end(ErrSessionExpired, ex)
+		return failed
+	}
+	if answer, ok := answerTo(ex.m.ID, body, false); ok {
+		s.deliver(ex.ctx, item{Received: Received{Body: answer, Stream: ex.m.ID}, ex: ex, final: true})
+		return nil
+	}
+	return failed
+}
+
+// CancelAndAbort is the cancellation of the legacy era: it posts notification, and closes the request's exchange when that was answered, or
+// after 5 s, and does not resume it (2025-11-25 basic/transports "Sending Messages to the Server": a disconnect alone is no cancellation). What
+// comes for the request meanwhile is received. A request that the server cannot have seen is aborted without a word; for the modern era
+// CancelAndAbort is Abort. It does not block; an unknown id and a second call do nothing.
+func (s *Streamable) CancelAndAbort(id string, notification []byte) {
+	s.mu.Lock()
+	ex := s.st.open[id]
+	if ex == nil || s.st.why != nil {
+		s.mu.Unlock()
+		return
+	}
+	if ex.modern {
+		delete(s.st.open, id)
+		s.mu.Unlock()
+		ex.abort(errAborted)
+		return
+	}
+	tell, first := ex.wire.cancel()
+	switch {
+	case tell:
+		session, b := s.st.session, s.st.binding
+		s.work.Go(func() { s.postCancel(ex, b, session, notification) })
+	case first:
+		delete(s.st.open, id)
+	}
+	s.mu.Unlock()
+	if first && !tell {
+		ex.cancel(errAborted)
+	}
+}
+
+func (s *Streamable) postCancel(ex *exchange, b binding, session string, notification []byte) {
+	ctx, cancel := context.WithTimeoutCause(s.ctx, cancelTimeout, errors.New("the cancellation was not answered in time"))
+	defer cancel()
+	m := Message{Method: "notifications/cancelled", Body: notification}
+	s.post(ctx, &m, b, session)
+	if s.take(ex) {
+		ex.abort(errAborted)
+	}
+}
+
+// foreignEncoding: gzip is undone by the HTTP client, and nothing else was offered.
+func foreignEncoding(resp *http.Response) *HTTPError {
+	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" && !resp.Uncompressed {
+		return &HTTPError{Status: resp.StatusCode, Text: fmt.Sprintf("the answer has an encoding that was not asked for: %s", excerpt([]byte(e))), Delivery: MayHaveRun}
+	}
+	return nil
+}

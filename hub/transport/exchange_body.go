@@ -1,0 +1,150 @@
+package transport
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// maxRefusal is how much of the body of a refusal is read; a JSON-RPC error is far smaller.
+	maxRefusal = 1 << 20
+	// excerptSource and excerptBytes bound what a peer's text adds to an error.
+	excerptSource = 4 << 10
+	excerptBytes  = 200
+	// maxDiscard is what is read of a body that nobody needs, so that its connection can be used again.
+	maxDiscard = 16 << 10
+)
+
+// mediaType is the content type without parameters, in lower case.
+func mediaType(h http.Header) string {
+	switch v := h.Get("Content-Type"); v {
+	case "application/json", "text/event-stream":
+		return v
+	default:
+		v, _, _ = strings.Cut(v, ";")
+		return strings.ToLower(strings.TrimSpace(v))
+	}
+}
+
+// readBody reads one message, at most limit bytes of it.
+func readBody(resp *http.Response, limit int) ([]byte, *HTTPError) {
+	tooLong := func(size string) *HTTPError {
+		return &HTTPError{Status: resp.StatusCode, Text: fmt.Sprintf("the answer has %s bytes; maxMessageBytes allows %d", size, limit), Delivery: MayHaveRun}
+	}
+	var (
+		body []byte
+		err  error
+	)
+	if n := resp.ContentLength; n >= 0 {
+		if n > int64(limit) {
+			return nil, tooLong(fmt.Sprint(n))
+		}
+		body = make([]byte, n)
+		if _, err = io.ReadFull(resp.Body, body); err == nil {
+			// Reads the end too, so that HTTP/2 need not reset a stream that is over.
+			var none [1]byte
+			_, _ = resp.Body.Read(none[:])
+		}
+	} else {
+		body, err = io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+		if len(body) > limit {
+			return nil, tooLong("more")
+		}
+	}
+	if err != nil {
+		return nil, &HTTPError{Status: resp.StatusCode, Text: "the answer broke off: " + excerpt([]byte(err.Error())), Delivery: MayHaveRun, Err: err}
+	}
+	return body, nil
+}
+
+// readRefusal reads the body behind a status that is no success, and makes an error of both. It does not close it.
+func readRefusal(resp *http.Response) (body []byte, failed *HTTPError) {
+	failed = &HTTPError{Status: resp.StatusCode, Delivery: refusalDelivery(resp.StatusCode)}
+	failed.RetryAfter, _ = retryAfter(resp.Header)
+	if mediaType(resp.Header) != "text/event-stream" {
+		body, _ = io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	}
+	text := excerpt(body)
+	if m, ok := errorIn(body); ok && m.Message != "" {
+		text = excerpt([]byte(m.Message))
+	}
+	switch resp.StatusCode {
+	case http.StatusUnauthorized:
+		failed.Text = "the server wants a sign-in: sign in, or put a token into headers"
+	case http.StatusForbidden:
+		failed.Text = "the server refuses access: what headers or the sign-in give is not enough"
+	default:
+		failed.Text = "the server refused the request"
+	}
+	if text != "" {
+		failed.Text += ": " + text
+	}
+	return body, failed
+}
+
+// refusalDelivery: statuses that say that the request was not worked on.
+func refusalDelivery(status int) Delivery {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
+		http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusUnsupportedMediaType,
+		http.StatusMisdirectedRequest, http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge:
+		return NotSent
+	}
+	return MayHaveRun
+}
+
+// discard ends a body that nobody needs.
+func discard(body io.ReadCloser) {
+	_, _ = io.CopyN(io.Discard, body, maxDiscard)
+	_ = body.Close()
+}
+
+// excerpt is the beginning of a peer's text, fit for people: one line, no markup, no control characters, at most excerptBytes.
+func excerpt(text []byte) string {
+	text = text[:min(len(text), excerptSource)]
+	if trimmed := bytes.TrimLeft(text, " \t\r\n\ufeff"); len(trimmed) > 0 && trimmed[0] == '<' {
+		text = withoutTags(trimmed)
+	}
+	var b strings.Builder
+	blank := false
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			r = ' '
+		}
+		if r == ' ' {
+			blank = b.Len() > 0
+			continue
+		}
+		if b.Len() >= excerptBytes {
+			b.WriteString("…")
+			break
+		}
+		if blank {
+			b.WriteByte(' ')
+			blank = false
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// withoutTags keeps what stands between the tags of a page.
+func withoutTags(page []byte) []byte {
+	var text []byte
+	for len(page) > 0 {
+		before, rest, tag := bytes.Cut(page, []byte{'<'})
+		text = append(append(text, before...), ' ')
+		if !tag {
+			break
+		}
+		_, page, _ = bytes.Cut(rest, []byte{'>'})
+	}
+	return text
+}

@@ -1,0 +1,185 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+const (
+	// defaultRetry is the pause before a stream is opened again, where the server names none.
+	defaultRetry = time.Second
+	// minRetry keeps a server that names 0 from being asked without a pause.
+	minRetry = 10 * time.Millisecond
+	maxRetry = 30 * time.Second
+	// maxBroken is how many attempts in a row may fail, and maxEmpty how many may bring nothing, before a request is given up.
+	maxBroken = 5
+	maxEmpty  = 20
+	// livedLong: a stream that was open so long was no vain attempt, even if it brought nothing. Tools can be slow.
+	livedLong = 10 * time.Second
+	// afterAnswer is how long a stream may stay open behind the answer. Reading its end keeps an HTTP/1.1 connection usable.
+	afterAnswer = time.Second
+)
+
+// place is how far an event stream has been read, so that it can be resumed behind that (2025-11-25 basic/transports
+// "Resumability and Redelivery").
+type place struct {
+	lastID string // "" while there is nothing to resume from
+	retry  time.Duration
+}
+
+func (p *place) pass(ev event) (news bool) {
+	if ev.hasID {
+		// An id that no header can carry is no place to come back to.
+		if p.lastID = ev.id; !headerSafe(ev.id) {
+			p.lastID = ""
+		}
+	}
+	if ev.hasRetry {
+		p.retry = max(ev.retry, minRetry)
+	}
+	return ev.hasID || len(ev.data) > 0
+}
+
+// pauseAfter is what a server named, doubled with each attempt in vain.
+func (p *place) pauseAfter(vain int) time.Duration {
+	d := p.retry
+	if d == 0 {
+		d = defaultRetry
+	}
+	for ; vain > 0 && d < maxRetry; vain-- {
+		d = min(2*d, maxRetry)
+	}
+	return d
+}
+
+// follow reads the event stream that answers ex, and resumes it where that is possible.
+func (s *Streamable) follow(ex *exchange, body io.Reader) *HTTPError {
+	var at place
+	_, answered, err := s.readStream(ex, body, &at)
+	switch {
+	case answered || ex.ctx.Err() != nil:
+		return nil
+	case errors.As(err, new(*eventTooLongError)):
+		return ex.tooLong(err)
+	case ex.modern || at.lastID == "" || ex.wire.over():
+		// 2026-07-28 knows no resumption, and the request is not sent again: its tool may have run.
+		return &HTTPError{Text: "the stream ended before the answer", Delivery: MayHaveRun, Err: broke(err)}
+	}
+	return s.resume(ex, &at)
+}
+
+// readStream delivers the messages of one stream of ex. err says how it ended, unless the answer came.
+func (s *Streamable) readStream(ex *exchange, body io.Reader, at *place) (news, answered bool, err error) {
+	r := newEventReader(body, s.max)
+	for {
+		ev, err := r.next()
+		var long *eventTooLongError
+		if err != nil && !errors.As(err, &long) {
+			return news, answered, err
+		}
+		news = at.pass(ev) || news
+		switch {
+		case answered:
+			if long == nil && isMessage(ev) {
+				s.deliver(ex.ctx, item{Received: Received{Body: ev.data, Stream: ex.m.ID}, ex: ex})
+			}
+		case long != nil:
+			s.log.Warn("a message was too long and was skipped", "bytes", long.Size, "limit", long.Limit)
+			if o := outlineOf(long.Head); !o.method && (o.id == nil || string(o.id) == ex.m.ID) {
+				return news, false, long // on this stream it can hardly be anything but the answer
+			}
+		case isMessage(ev):
+			if answered = s.bring(ex, ev.data); answered {
+				t := time.AfterFunc(afterAnswer, func() { ex.cancel(errExchangeOver) })
+				defer t.Stop()
+			}
+		}
+	}
+}
+
+func isMessage(ev event) bool { return len(ev.data) > 0 && (ev.name == "" || ev.name == "message") }
+
+func (ex *exchange) tooLong(err error) *HTTPError {
+	var long *eventTooLongError
+	errors.As(err, &long)
+	return &HTTPError{Text: fmt.Sprintf("the answer has %d bytes; maxMessageBytes allows %d", long.Size, long.Limit), Delivery: MayHaveRun, Err: err}
+}
+
+// broke is nil for a stream that was ended properly.
+func broke(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// resume goes on with the stream of a legacy request that ended before the answer: a server may close the connection whenever it
+// likes (2025-11-25 basic/transports "Sending Messages to the Server").
+func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
+	broken, empty := 0, 0
+	for {
+		if pause(ex.ctx, at.pauseAfter(max(broken, empty))) != nil || ex.wire.over() {
+			return ex.failure("the stream ended before the answer", nil)
+		}
+		from := time.Now()
+		resp, failed := s.openStream(ex.ctx, ex.binding, ex.session, at.lastID)
+		if failed != nil {
+			final := failed.Status >= 400 && failed.Status <= 499 && failed.Status != http.StatusTooManyRequests || failed.Status >= 200 && failed.Status <= 399
+			if final {
+				if failed.Status == http.StatusNotFound && ex.session != "" {
+					s.end(ErrSessionExpired, nil)
+				}
+				failed.Delivery = MayHaveRun
+				failed.Text = "the stream ended before the answer and could not be resumed: " + failed.Text
+				return failed
+			}
+			if broken++; broken == maxBroken {
+				failed.Delivery = MayHaveRun
+				failed.Text = fmt.Sprintf("the stream ended before the answer; %d attempts to resume it failed: %s", broken, failed.Text)
+				return failed
+			}
+			continue
+		}
+		news, answered, err := s.readStream(ex, resp.Body, at)
+		_ = resp.Body.Close()
+		switch {
+		case answered || ex.ctx.Err() != nil:
+			return nil
+		case errors.As(err, new(*eventTooLongError)):
+			return ex.tooLong(err)
+		case news:
+			broken, empty = 0, 0
+		case time.Since(from) >= livedLong:
+			broken = 0
+		default:
+			if empty++; empty == maxEmpty {
+				return &HTTPError{Text: fmt.Sprintf("the stream ended before the answer; %d streams that resumed it brought nothing", empty), Delivery: MayHaveRun, Err: broke(err)}
+			}
+		}
+	}
+}
+
+// openStream opens a stream with GET. A success that is no event stream is an error with its status.
+func (s *Streamable) openStream(ctx context.Context, b binding, session, lastID string) (*http.Response, *HTTPError) {
+	resp, failed := s.send(ctx, &outgoing{method: http.MethodGet, header: b.streamHeader(s, session, lastID)})
+	if failed != nil {
+		return nil, failed
+	}
+	switch {
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		_, failed = readRefusal(resp)
+	case mediaType(resp.Header) != "text/event-stream":
+		failed = unexpected(resp, MayHaveRun)
+	default:
+		failed = foreignEncoding(resp)
+	}
+	if failed != nil {
+		_ = resp.Body.Close()
+		return nil, failed
+	}
+	return resp, nil
+}

@@ -1,0 +1,275 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var cancelNote = []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}`)
+
+// from is what was noted from the call on.
+func (f *fakeWeb) from(key string) []string {
+	notes := f.noted()
+	return notes[max(0, slices.Index(notes, key)):]
+}
+
+func TestCancelAndAbort(t *testing.T) {
+	for name, open := range map[string]func(*exchangeSeen){
+		"before headers": func(*exchangeSeen) {},
+		"mid-stream":     func(x *exchangeSeen) { x.events("id: 1\ndata: " + hello + "\n\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			on := map[string]func(*exchangeSeen){}
+			inWebWorld(t, on, func(w *webWorld) {
+				on["tools/call"] = func(x *exchangeSeen) { open(x); x.left(); w.note("closed") }
+				on["notifications/cancelled"] = func(x *exchangeSeen) {
+					time.Sleep(2 * time.Second)
+					w.note("answered")
+					x.accepted()
+				}
+				w.legacy("2025-11-25")
+				w.send("1", "tools/call")
+				synctest.Wait()
+				w.s.CancelAndAbort("1", cancelNote)
+				w.s.CancelAndAbort("1", cancelNote) // one cancel for an id
+				w.s.CancelAndAbort("unknown", cancelNote)
+				time.Sleep(time.Minute)
+				if d := cmp.Diff([]string{"tools/call", "notifications/cancelled", "answered", "closed"}, w.from("tools/call")); d != "" {
+					w.Error(d)
+				}
+				x := w.requests("notifications/cancelled")[0]
+				if x.Body != string(cancelNote) || x.Header.Get("Mcp-Session-Id") != "s-1" || x.Header.Get("Mcp-Protocol-Version") != "2025-11-25" {
+					w.Errorf("the notification was %s with %v", x.Body, x.Header)
+				}
+				if name == "mid-stream" {
+					w.wantBody("1", hello)
+				}
+				w.wantNothing()
+				w.wantOpen(0)
+			})
+		})
+	}
+}
+
+func TestCancelAndAbortUnanswered(t *testing.T) {
+	on := map[string]func(*exchangeSeen){}
+	inWebWorld(t, on, func(w *webWorld) {
+		var closed time.Duration
+		on["tools/call"] = func(x *exchangeSeen) { x.left(); closed = time.Since(w.began) }
+		on["notifications/cancelled"] = func(x *exchangeSeen) { x.left() }
+		w.legacy("2025-11-25")
+		w.send("1", "tools/call")
+		synctest.Wait()
+		from := time.Since(w.began)
+		w.s.CancelAndAbort("1", cancelNote)
+		w.wantNothing()
+		if closed-from != cancelTimeout {
+			w.Errorf("the stream was closed after %v", closed-from)
+		}
+	})
+}
+
+func TestCancelAndAbortStillDelivers(t *testing.T) {
+	on := map[string]func(*exchangeSeen){}
+	inWebWorld(t, on, func(w *webWorld) {
+		on["tools/call"] = func(x *exchangeSeen) {
+			time.Sleep(time.Second)
+			x.events("data: " + hello + "\n\n")
+			x.events("data: " + x.answer(`"late"`) + "\n\n")
+		}
+		on["notifications/cancelled"] = func(x *exchangeSeen) { time.Sleep(2 * time.Second); x.accepted() }
+		w.legacy("2025-11-25")
+		w.send("1", "tools/call")
+		synctest.Wait()
+		w.s.CancelAndAbort("1", cancelNote)
+		w.wantBody("1", hello)
+		w.wantBody("1", `{"jsonrpc":"2.0","id":1,"result":"late"}`)
+		w.wantNothing()
+	})
+}
+
+func TestCancelAndAbortIsNotResumed(t *testing.T) {
+	for name, when := range map[string]time.Duration{"the stream ends after the cancel": 0, "while it waits to resume": 2 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			on := map[string]func(*exchangeSeen){
+				"tools/call":              func(x *exchangeSeen) { x.events("id: 1\nretry: 60000\n\n"); time.Sleep(time.Second) },
+				"notifications/cancelled": func(x *exchangeSeen) { time.Sleep(3 * time.Second); x.accepted() },
+				"GET":                     resumed(func(x *exchangeSeen, _ int) { x.left() }),
+			}
+			inWebWorld(t, on, func(w *webWorld) {
+				w.legacy("2025-11-25")
+				w.send("1", "tools/call")
+				time.Sleep(when)
+				synctest.Wait()
+				w.s.CancelAndAbort("1", cancelNote)
+				w.wantNothing()
+				w.wantOpen(0)
+				if len(w.resumptions()) != 0 || len(w.requests("notifications/cancelled")) != 1 {
+					w.Errorf("%q", w.noted())
+				}
+			})
+		})
+	}
+}
+
+// A request that is still on its way out is taken back without a word: the server has nothing to cancel.
+func TestCancelAndAbortBeforeWritten(t *testing.T) {
+	for name, cancel := range map[string]func(s *Streamable){
+		"CancelAndAbort": func(s *Streamable) { s.CancelAndAbort("1", cancelNote) },
+		"Abort":          func(s *Streamable) { s.Abort("1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWebWorld(t, nil, func(w *webWorld) {
+				w.legacy("2025-11-25")
+				w.s.rt.(interface{ CloseIdleConnections() }).CloseIdleConnections()
+				w.net.dial = func(context.Context) error { time.Sleep(time.Minute); return nil }
+				w.send("1", "tools/call")
+				synctest.Wait()
+				cancel(w.s)
+				w.wantNothing()
+				w.wantOpen(0)
+				if len(w.requests("tools/call"))+len(w.requests("notifications/cancelled")) != 0 {
+					w.Errorf("%q", w.noted())
+				}
+			})
+		})
+	}
+	t.Run("while it waits to be sent again", func(t *testing.T) {
+		on := map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) { x.w.Header().Set("Retry-After", "30"); x.w.WriteHeader(429) }}
+		inWebWorld(t, on, func(w *webWorld) {
+			w.legacy("2025-11-25")
+			w.send("1", "tools/call")
+			time.Sleep(time.Second)
+			w.s.CancelAndAbort("1", cancelNote)
+			w.wantNothing()
+			if d := cmp.Diff([]string{"tools/call"}, w.from("tools/call")); d != "" {
+				w.Error(d)
+			}
+		})
+	})
+}
+
+// The last byte of a body and the cancellation are taken against each other: never does a server know a request that it was not told
+// is cancelled.
+func TestCancelAndAbortRacesTheRequest(t *testing.T) {
+	inWebWorld(t, map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) { x.left() }}, func(w *webWorld) {
+		w.legacy("2025-11-25")
+		const n = 300
+		for i := range n {
+			id := fmt.Sprint(i)
+			w.send(id, "tools/call")
+			for range i % 30 {
+				runtime.Gosched() // not synctest.Wait: some are to be caught in the middle
+			}
+			w.s.CancelAndAbort(id, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`))
+		}
+		w.wantNothing()
+		w.wantOpen(0)
+		told := map[string]bool{}
+		for _, x := range w.requests("notifications/cancelled") {
+			_, id, _ := strings.Cut(x.Body, `"requestId":`)
+			told[strings.TrimRight(id, "}")] = true
+		}
+		for _, x := range w.requests("tools/call") {
+			if !told[x.ID] {
+				w.Errorf("the server knows request %s, and not that it is cancelled", x.ID)
+			}
+		}
+	})
+}
+
+func TestAbortBeforeHeaders(t *testing.T) {
+	on := map[string]func(*exchangeSeen){}
+	inWebWorld(t, on, func(w *webWorld) {
+		on["tools/call"] = func(x *exchangeSeen) { x.left(); w.note("closed") }
+		w.modern()
+		w.send("1", "tools/call")
+		synctest.Wait()
+		w.s.Abort("1")
+		w.s.Abort("1")
+		w.s.Abort("unknown")
+		w.wantNothing()
+		w.wantOpen(0)
+		if d := cmp.Diff([]string{"tools/call", "closed"}, w.noted()); d != "" {
+			w.Error(d)
+		}
+	})
+}
+
+func TestAbortMidStream(t *testing.T) {
+	on := map[string]func(*exchangeSeen){}
+	inWebWorld(t, on, func(w *webWorld) {
+		on["tools/call"] = func(x *exchangeSeen) {
+			x.events("id: 1\ndata: " + hello + "\n\n")
+			x.left()
+			w.note("closed " + x.ID)
+		}
+		w.modern()
+		w.send("1", "tools/call")
+		w.send("2", "tools/call")
+		_, _ = w.next(), w.next()
+		w.s.CancelAndAbort("1", cancelNote) // for the modern era that is Abort
+		w.wantNothing()
+		w.wantOpen(1)
+		if d := cmp.Diff([]string{"tools/call", "tools/call", "closed 1"}, w.noted()); d != "" {
+			w.Error(d)
+		}
+	})
+}
+
+// After Abort has returned nothing is received, not even what had been read already.
+func TestAbortTakesBackWhatWaits(t *testing.T) {
+	inWebWorld(t, nil, func(w *webWorld) {
+		_ = w.s.Close()
+		rt := w.s.rt
+		on := map[string]func(*exchangeSeen){"notes": func(x *exchangeSeen) { x.events("data: " + hello + "\n\n"); x.left() }}
+		w.on = on
+		s := NewStreamable(HTTPOptions{URL: "http://server.test/", RoundTripper: rt})
+		defer func() { _ = s.Close() }()
+		s.Speak(true, "2026-07-28")
+		s.Send(Message{ID: "1", Method: "notes", Body: message("1", "notes")})
+		s.Send(Message{ID: "2", Method: "answer", Body: message("2", "answer")})
+		synctest.Wait() // both wait for Receive
+		s.Abort("1")
+		s.Abort("2")
+		s.Send(Message{ID: "3", Method: "answer", Body: message("3", "answer")})
+		if r, err := s.Receive(); err != nil || r.Stream != "3" {
+			w.Errorf("received %s of %q: %v", r.Body, r.Stream, err)
+		}
+	})
+}
+
+// Nobody receives, so every exchange is stuck with a message in its hands: they can be aborted all the same, and the transport closed.
+func TestAbortWhileNobodyReceives(t *testing.T) {
+	inWebWorld(t, nil, func(w *webWorld) {
+		_ = w.s.Close()
+		w.on = map[string]func(*exchangeSeen){"notes": func(x *exchangeSeen) {
+			for range receiveAhead * 2 {
+				x.events("data: " + hello + "\n\n")
+			}
+			x.left()
+			w.note("closed")
+		}}
+		s := NewStreamable(HTTPOptions{URL: "http://server.test/", RoundTripper: w.s.rt})
+		s.Speak(true, "2026-07-28")
+		for i := range 4 {
+			s.Send(Message{ID: fmt.Sprint(i), Method: "notes", Body: message(fmt.Sprint(i), "notes")})
+		}
+		synctest.Wait()
+		s.Abort("0")
+		s.Abort("1")
+		synctest.Wait()
+		if n := strings.Count(strings.Join(w.noted(), " "), "closed"); n != 2 {
+			w.Errorf("%d exchanges are closed, want 2", n)
+		}
+		_ = s.Close()
+	})
+}

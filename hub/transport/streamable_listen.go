@@ -1,0 +1,88 @@
+package transport
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// listen keeps the standalone stream open: on it come requests and notifications that belong to no request of ours, and with many servers
+// the withdrawal of a question (2025-11-25 basic/transports "Listening for Messages from the Server"). It ends with the transport,
+// or when the server has no such stream. A 404 to the very first attempt says just that: servers without a route for GET answer so, and
+// an expired session shows with the next message. opened is closed after the first attempt.
+func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
+	var once sync.Once
+	tried := func() { once.Do(func() { close(opened) }) }
+	defer tried()
+	var (
+		at   place
+		ever bool // it has been open
+	)
+	for vain := 0; ; {
+		from := time.Now()
+		resp, failed := s.openStream(s.ctx, b, session, at.lastID)
+		tried()
+		news := false
+		if failed == nil {
+			ever = true
+			news = s.readStandalone(resp, &at)
+		}
+		switch {
+		case s.ctx.Err() != nil:
+			return
+		case ever && failed != nil && failed.Status == http.StatusNotFound && session != "":
+			s.end(ErrSessionExpired, nil)
+			return
+		case failed != nil && noStream(failed.Status) && at.lastID != "":
+			at.lastID = "" // perhaps only the place is unknown
+			vain++
+		case failed != nil && noStream(failed.Status):
+			if failed.Status != http.StatusMethodNotAllowed {
+				s.log.Info("the server has no stream of its own", "status", failed.Status)
+			}
+			return
+		case news || failed == nil && time.Since(from) >= livedLong:
+			vain = 0
+		default:
+			vain++
+		}
+		d := at.pauseAfter(max(0, vain-1))
+		if failed != nil {
+			d = max(d, min(failed.RetryAfter, maxRetryAfter))
+		}
+		if pause(s.ctx, d) != nil {
+			return
+		}
+	}
+}
+
+// noStream: the server answers, and has no stream to give. 429 and the like may pass.
+func noStream(status int) bool {
+	switch {
+	case status == 0 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout:
+		return false
+	case status == http.StatusNotImplemented:
+		return true
+	}
+	return status < 500
+}
+
+func (s *Streamable) readStandalone(resp *http.Response, at *place) (news bool) {
+	defer func() { _ = resp.Body.Close() }()
+	r := newEventReader(resp.Body, s.max)
+	for {
+		ev, err := r.next()
+		if long, ok := err.(*eventTooLongError); ok {
+			s.log.Warn("a message was too long and was skipped", "bytes", long.Size, "limit", long.Limit)
+			news = at.pass(ev) || news
+			continue
+		}
+		if err != nil {
+			return news
+		}
+		news = at.pass(ev) || news
+		if isMessage(ev) && !s.deliver(s.ctx, item{Received: Received{Body: ev.data}}) {
+			return news
+		}
+	}
+}
