@@ -28,6 +28,11 @@ type Call struct {
 // ErrInvalidJSON, *QueueFullError and *ClosedError. The caller must see to it that Wait is called, or the request
 // cancelled through the tracker; else the call stays pending until it is answered or the connection ends.
 func (p *Peer) Begin(method string, params json.RawMessage) (*Call, error) {
+	return p.BeginWith(method, params, nil)
+}
+
+// BeginWith is Begin with something for the connection alone: extra goes to its Sender untouched, and nowhere else.
+func (p *Peer) BeginWith(method string, params json.RawMessage, extra any) (*Call, error) {
 	if len(params) > 0 && !validJSON(params) {
 		return nil, ErrInvalidJSON
 	}
@@ -40,7 +45,7 @@ func (p *Peer) Begin(method string, params json.RawMessage) (*Call, error) {
 	if _, err := p.tracker.add(Outgoing, &c.entry); err != nil {
 		return nil, err
 	}
-	if err := p.out.push(&c.frame, bounded); err != nil {
+	if err := p.out.push(&c.frame, bounded, OutgoingMessage{ID: c.entry.id, Method: method, Extra: extra}); err != nil {
 		if taken, _ := p.tracker.takeEntry(Outgoing, &c.entry); !taken {
 			return c, nil // somebody else settled it in between (the end of the connection, a cancel): Wait tells
 		}
@@ -96,11 +101,14 @@ func (c *Call) cancelWith(cause error) bool {
 	if !p.tracker.takeCancelled(&c.entry) {
 		return false
 	}
-	sent := !p.out.remove(&c.frame) && p.tracker.cancellable(c.entry.method)
+	written, cancellable := !p.out.remove(&c.frame), p.tracker.cancellable(c.entry.method)
+	sent := written && cancellable
 	reason := reasonOf(cause)
 	if sent {
 		p.count.cancelsSent.Add(1)
 		p.opts.Route.Cancel(p, c.entry.id, reason)
+	} else if abandoner, ok := p.opts.Route.(Abandoner); ok && written {
+		abandoner.Abandon(p, c.entry.id)
 	}
 	if p.log.Enabled(context.Background(), slog.LevelDebug) {
 		p.log.Debug("request cancelled", "direction", Outgoing.String(), "id", c.entry.id.String(), "method", c.entry.method,

@@ -6,7 +6,7 @@ import "strconv"
 // be called from anywhere.
 type Conn interface {
 	// ReadMessage gives the next message. Its bytes are valid until the next call. A *LineTooLongError stands for one
-	// message that was skipped, and reading goes on; any other error is the end.
+	// message that was skipped, a *CallFailedError for one that will not come; reading goes on after both. Any other error is the end.
 	ReadMessage() ([]byte, error)
 	// WriteMessages writes complete messages, in order, in as few system calls as it can. It may block as long as the
 	// other side does not read. It keeps nothing of the batch once it has returned. An empty batch is allowed.
@@ -29,6 +29,42 @@ type TryWriter interface {
 type WriteProgress interface {
 	WriteProgress() uint64
 }
+
+// Sender is an optional extra of a Conn whose messages travel each on its own, as over HTTP. A Peer hands every message to it and never calls
+// WriteMessages: there is no queue, so nothing waits, nothing stalls, and what was handed over counts as written.
+type Sender interface {
+	// Send takes over one message, in the order in which they come, and never blocks; what becomes of it is told by ReadMessage. It is called with a
+	// lock of the Peer held, so it must not call the Peer. An error means that the message was not taken and that no other will be.
+	Send(m OutgoingMessage) error
+}
+
+// OutgoingMessage is one message on its way to a Sender.
+type OutgoingMessage struct {
+	Message []byte // complete; it belongs to the Sender
+	ID      ID     // of a request; zero for a notification and a response
+	Method  string // "" for a response
+	Extra   any    // what BeginWith was given, untouched
+}
+
+// Sourced is an optional extra of a Conn that knows on whose behalf a message came.
+type Sourced interface {
+	// Source is the own request in whose answer the message came that ReadMessage returned last; zero when it came for none. It is called by the
+	// reading goroutine alone.
+	Source() ID
+}
+
+// CallFailedError is what ReadMessage gives in place of the answer to one own request that gets none. Reading goes on. The call fails with Err, in
+// order behind what came before; an id that is not pending is ignored.
+type CallFailedError struct {
+	ID  ID
+	Err error
+}
+
+func (e *CallFailedError) Error() string {
+	return "jsonrpc: no answer to request " + boundedReason(e.ID.raw) + ": " + e.Err.Error()
+}
+
+func (e *CallFailedError) Unwrap() error { return e.Err }
 
 // LineTooLongError is what ReadMessage gives in place of a message beyond the limit. Its slices are valid until the
 // next ReadMessage.

@@ -34,6 +34,9 @@ func (p *Peer) request(method string, env *envelope) {
 		return
 	}
 	in := &inbound{request: Request{ID: ID{raw: string(env.id)}, Method: method}}
+	if p.sourced != nil {
+		in.request.Source = p.sourced.Source()
+	}
 	in.entry.id, in.entry.method, in.entry.handle = in.request.ID, method, in
 	in.ctx, in.cancel = context.WithCancelCause(context.Background())
 	open, err := p.tracker.add(Incoming, &in.entry)
@@ -73,7 +76,7 @@ func (p *Peer) serve(in *inbound) {
 	}
 	in.cancel(errRequestOver)
 	// Not bounded: there are at most MaxIncoming of these, and a lost one would let the peer wait for ever.
-	_ = p.out.push(newFrame(p.answer(in, result, err)), unbounded)
+	_ = p.out.push(newFrame(p.answer(in, result, err)), unbounded, OutgoingMessage{})
 }
 
 func (p *Peer) answer(in *inbound, result json.RawMessage, err error) []byte {
@@ -107,7 +110,7 @@ func (p *Peer) refuseOpen(in *inbound, e *Error) {
 // refuse answers with an error, if the queue has room: a peer that floods us without reading must not fill our memory.
 func (p *Peer) refuse(id ID, e *Error) {
 	var full *QueueFullError
-	if err := p.out.push(newFrame(appendError(nil, id, e)), bounded); errors.As(err, &full) {
+	if err := p.out.push(newFrame(appendError(nil, id, e)), bounded, OutgoingMessage{}); errors.As(err, &full) {
 		p.count.droppedResponses.Add(1)
 	}
 }

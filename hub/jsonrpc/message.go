@@ -7,6 +7,7 @@ type Request struct {
 	ID     ID
 	Method string
 	Params json.RawMessage // the exact text that came; nil when there was none
+	Source ID              // the own request in whose answer it came; zero when that is not known (see Sourced)
 }
 
 // Notification is an incoming notification. It belongs to the handler.

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// outbox is the write side of a connection: an ordered queue, and one owner of the connection's writing half at a time.
+// outbox is the write side of a connection: an ordered queue, and one owner of the connection's writing half at a time. A connection that is a
+// Sender has neither: each message is handed over at once.
 //
 // The owner is normally the writer goroutine. When nothing is queued, the goroutine of a caller may own it for one write
 // that can not block, and hands over what did not fit. Nobody but the writer goroutine ever waits for the other side.
@@ -13,6 +14,7 @@ type outbox struct {
 	conn     Conn
 	try      TryWriter     // nil when conn is none
 	progress WriteProgress // nil when conn is none
+	sender   Sender        // nil when conn is none
 	limit    int           // of queued bytes
 
 	stallLimit time.Duration   // <= 0: none
@@ -76,12 +78,16 @@ func newOutbox(conn Conn, o Options, timers *sync.WaitGroup, onStall func(), onE
 	}
 	b.try, _ = conn.(TryWriter)
 	b.progress, _ = conn.(WriteProgress)
+	b.sender, _ = conn.(Sender)
 	return b
 }
 
 // push queues a frame and returns at once. The error is a *QueueFullError or what close was given. A frame that was
-// removed before is dropped.
-func (b *outbox) push(f *frame, limit bound) error {
+// removed before is dropped. m is what a Sender is told beside the message.
+func (b *outbox) push(f *frame, limit bound, m OutgoingMessage) error {
+	if b.sender != nil {
+		return b.hand(f, m)
+	}
 	b.mu.Lock()
 	switch {
 	case b.closed != nil:
@@ -110,6 +116,24 @@ func (b *outbox) push(f *frame, limit bound) error {
 	f.state = frameTaken
 	b.mu.Unlock()
 	b.tryOne(f)
+	return nil
+}
+
+// hand gives a frame to the Sender. The lock is held, so that a cancel comes either before, and then nothing is sent, or after the request is with the
+// Sender, whom the cancel route tells.
+func (b *outbox) hand(f *frame, m OutgoingMessage) error {
+	b.mu.Lock()
+	if b.closed != nil || f.state == frameDropped {
+		defer b.mu.Unlock()
+		return b.closed
+	}
+	m.Message, f.buf, f.state = f.buf, nil, frameTaken
+	err := b.sender.Send(m)
+	b.mu.Unlock()
+	if err != nil {
+		b.fail(err)
+		return &ClosedError{Cause: err}
+	}
 	return nil
 }
 

@@ -16,6 +16,7 @@ type Peer struct {
 	tracker *RequestTracker
 	out     *outbox
 	in      *inbox
+	sourced Sourced // nil when conn is none
 	count   counters
 	lastID  atomic.Int64
 
@@ -47,7 +48,10 @@ func NewPeer(conn Conn, o Options) *Peer {
 	}
 	p.in = newInbox(o, &p.count)
 	p.out = newOutbox(conn, o, &p.running, p.stalled, p.writeFailed)
-	p.running.Go(p.out.run)
+	p.sourced, _ = conn.(Sourced)
+	if p.out.sender == nil {
+		p.running.Go(p.out.run)
+	}
 	p.running.Go(p.in.run)
 	p.running.Go(p.read)
 	return p
@@ -58,7 +62,7 @@ func (p *Peer) Notify(method string, params json.RawMessage) error {
 	if len(params) > 0 && !validJSON(params) {
 		return ErrInvalidJSON
 	}
-	return p.out.push(newFrame(appendNotification(nil, method, params)), bounded)
+	return p.out.push(newFrame(appendNotification(nil, method, params)), bounded, OutgoingMessage{Method: method})
 }
 
 // Tracker lists and cancels the open requests of both directions. Its entries are the Peer's: others must not call

@@ -14,11 +14,14 @@ func (p *Peer) read() {
 	for {
 		msg, err := p.conn.ReadMessage()
 		var long *LineTooLongError
+		var failed *CallFailedError
 		switch {
 		case err == nil:
 			p.receive(&s, msg)
 		case errors.As(err, &long):
 			p.oversize(long)
+		case errors.As(err, &failed):
+			p.callFailed(failed)
 		default:
 			p.end(err, true)
 			return
@@ -136,6 +139,21 @@ func (p *Peer) response(s *scanner, env *envelope) {
 		c.err = &InvalidResponseError{Detail: "neither result nor error"}
 	}
 	p.in.settle(c)
+}
+
+// callFailed settles a call whose answer will not come. One that was cancelled is settled already, and its failure is no news.
+func (p *Peer) callFailed(f *CallFailedError) {
+	e, late := p.tracker.takeResponse([]byte(f.ID.raw))
+	if e == nil {
+		if !late {
+			p.count.unknownFailures.Add(1)
+		}
+		return
+	}
+	if c, ok := e.handle.(*Call); ok {
+		c.err = f.Err
+		p.in.settle(c)
+	}
 }
 
 // decodeError reads an error object. What is not understood of it is left out, except that it must be an object with an

@@ -7,11 +7,21 @@ type CancelRoute interface {
 	Cancel(p *Peer, id ID, reason string)
 }
 
+// Abandoner is an optional extra of a CancelRoute for connections that hold something for each request, such as an HTTP exchange. Abandon is called
+// in place of Cancel for a written request of Options.Uncancellable that is given up: it lets go of what is held and tells the other side nothing.
+// It is bound as Cancel is.
+type Abandoner interface {
+	Abandon(p *Peer, id ID)
+}
+
 // NotifyRoute sends notifications/cancelled with the request's id, and the reason when there is one. It is the route of
 // stdio in both eras (2026-07-28 basic/transports/stdio "Cancellation") and of the legacy HTTP+SSE transport.
 type NotifyRoute struct{}
 
 // Cancel queues the notification. It passes the bound of the write queue: there is at most one for each written request.
 func (NotifyRoute) Cancel(p *Peer, id ID, reason string) {
-	p.out.push(newFrame(appendCancel(nil, id, reason)), unbounded)
+	p.out.push(newFrame(CancelNotification(id, reason)), unbounded, OutgoingMessage{Method: "notifications/cancelled"})
 }
+
+// CancelNotification is the complete notifications/cancelled for a request; an empty reason is left out.
+func CancelNotification(id ID, reason string) []byte { return appendCancel(nil, id, reason) }

@@ -198,7 +198,7 @@ func TestFrameRemovedBeforeItIsQueued(t *testing.T) {
 	if !b.remove(f) {
 		t.Error("not removed")
 	}
-	if err := b.push(f, bounded); err != nil || b.owned || b.head != nil || f.state != frameDropped {
+	if err := b.push(f, bounded, OutgoingMessage{}); err != nil || b.owned || b.head != nil || f.state != frameDropped {
 		t.Errorf("queued after all: %v", err)
 	}
 }

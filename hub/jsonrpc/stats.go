@@ -20,6 +20,7 @@ type Stats struct {
 	DroppedNotifications   uint64 // incoming notifications dropped because the handler was behind
 	CoalescedNotifications uint64 // incoming notifications replaced by a newer one
 	CancelsSent            uint64 // outgoing cancels handed to the route
+	UnknownFailures        uint64 // failures of no call that is pending or was cancelled
 }
 
 // counters are the living side of Stats.
@@ -31,7 +32,7 @@ type counters struct {
 	duplicateIDs, refusedRequests, droppedRequests atomic.Uint64
 	droppedResponses                               atomic.Uint64
 	droppedNotifications, coalescedNotifications   atomic.Uint64
-	cancelsSent                                    atomic.Uint64
+	cancelsSent, unknownFailures                   atomic.Uint64
 }
 
 func (c *counters) read() Stats {
@@ -52,5 +53,6 @@ func (c *counters) read() Stats {
 		DroppedNotifications:   c.droppedNotifications.Load(),
 		CoalescedNotifications: c.coalescedNotifications.Load(),
 		CancelsSent:            c.cancelsSent.Load(),
+		UnknownFailures:        c.unknownFailures.Load(),
 	}
 }
