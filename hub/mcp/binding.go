@@ -13,14 +13,46 @@ import "github.com/mcphub-go/mcphub/hub/jsonrpc"
 //	modern task                       as a request of its transport until the answer says "task", then tasks/cancel
 //	subscriptions/listen              stdio: the notification; HTTP: close the stream
 //	queued, not yet written           nothing (jsonrpc removes it from its queue)
-//	initialize, server/discover       never (jsonrpc refuses); the link is closed instead (start.go)
+//	initialize, server/discover       never told (jsonrpc refuses). stdio: the link is closed instead (start.go); HTTP: the exchange is let go of
 //
-// Sources: basic/utilities/cancellation of 2024-11-05 to 2025-11-25; 2026-07-28 basic/patterns/cancellation, basic/transports.
+// Sources: basic/utilities/cancellation and basic/transports of 2024-11-05 to 2025-11-25; 2026-07-28 basic/patterns/cancellation, basic/transports.
 //
-// Both stdio rows are one route. A transport of another kind brings its own with Link.Route.
-func routeFor(l *Link) jsonrpc.CancelRoute {
-	if l.Route != nil {
-		return l.Route
+// A link of one ordered stream (stdio, SSE) has one route in both eras. Over exchanges the era decides, and it is asked at each cancel, because the start
+// finds it out on the same link.
+func routeFor(l *Link, era func() Era) jsonrpc.CancelRoute {
+	if l.Exchanges == nil {
+		return jsonrpc.NotifyRoute{}
 	}
-	return jsonrpc.NotifyRoute{}
+	return exchangeRoute{l.Exchanges, era}
 }
+
+// Exchanges is a transport on which each request is an exchange of its own: Streamable HTTP. Its methods never block, and do nothing for an id that
+// has no open exchange.
+type Exchanges interface {
+	// Abort ends the exchange of a request, also before its headers have come. The id is JSON text.
+	Abort(id string)
+	// CancelAndAbort sends the notification on an exchange of its own, then ends that of the request and does not resume it.
+	CancelAndAbort(id string, notification []byte)
+}
+
+// exchangeRoute is the route of Streamable HTTP in both eras. What means "stop" in one means nothing, or too much, in the other: a legacy server SHOULD NOT
+// take a disconnect for a cancel (2025-03-26 to 2025-11-25 basic/transports "Sending Messages"), a modern one MUST, and is sent no notification
+// (2026-07-28 basic/transports/streamable-http "Cancellation").
+type exchangeRoute struct {
+	exchanges Exchanges
+	era       func() Era
+}
+
+// Cancel is called by jsonrpc.
+func (r exchangeRoute) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string) {
+	if r.era() == Legacy {
+		r.exchanges.CancelAndAbort(id.String(), jsonrpc.CancelNotification(id, reason))
+		return
+	}
+	r.exchanges.Abort(id.String())
+}
+
+// Abandon lets go of the exchange of an initialize or server/discover that nobody waits for any more: a server that never answers would else hold a
+// connection of ours for the life of the session. No notification goes out. A modern server takes the disconnect for the end of its work on a
+// question that changes nothing, a legacy server for nothing at all.
+func (r exchangeRoute) Abandon(_ *jsonrpc.Peer, id jsonrpc.ID) { r.exchanges.Abort(id.String()) }

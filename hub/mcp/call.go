@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -44,7 +46,10 @@ type openCall struct {
 	// gate keeps progress in step with the round: it waits until OnWire was called, and none follows once the round is over.
 	// Nothing under it may block, OnWire and OnProgress included.
 	gate  sync.Mutex
-	token string // of the running round, as JSON text; "" when none
+	token string     // of the running round, as JSON text; "" when none
+	wire  jsonrpc.ID // of the last round; guarded by gate
+
+	headersRead bool // of the goroutine of the call: the tool was listed anew, because the server refused the headers
 }
 
 func (c *openCall) deliver(token string, p Progress) {
@@ -93,6 +98,9 @@ func (s *Session) call(ctx context.Context, call *openCall) (*CallResult, error)
 	var in inputs
 	for {
 		raw, declared, err := s.round(ctx, call, in)
+		if s.refreshed(ctx, call, err) {
+			raw, declared, err = s.round(ctx, call, in)
+		}
 		in.rounds++
 		var again bool
 		if err != nil {
@@ -122,7 +130,10 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (json.Ra
 
 	call.gate.Lock()
 	call.token = token
-	sent, err := s.peer.Begin(call.method, params)
+	sent, err := s.peer.BeginWith(call.method, params, s.mirrored(call).extra())
+	if err == nil {
+		call.wire = sent.ID()
+	}
 	if err == nil && call.req.OnWire != nil {
 		call.req.OnWire(sent.ID())
 	}
@@ -191,6 +202,26 @@ func (s *Session) onlyCall() *CallRequest {
 		only = c.req
 	}
 	return only
+}
+
+// callBehind is the call that led to a request of the server: exactly, when the request came in the answer to that call; else onlyCall.
+func (s *Session) callBehind(source jsonrpc.ID) *CallRequest {
+	if source.IsZero() {
+		return s.onlyCall()
+	}
+	s.mu.Lock()
+	calls := slices.Collect(maps.Keys(s.calls))
+	s.mu.Unlock()
+	for _, c := range calls {
+		// The gate is held while a round is sent, so even a request that came at once finds the id of what it came for.
+		c.gate.Lock()
+		found := c.wire == source
+		c.gate.Unlock()
+		if found {
+			return c.req
+		}
+	}
+	return s.onlyCall()
 }
 
 // interrupted is what a call fails with when it may not go on: its caller has ended it, or the link is gone. nil when it may.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -53,6 +54,9 @@ func (e *StartError) Unwrap() error { return e.Err }
 
 // inWords is err's text, with the words of a server bounded.
 func inWords(err error) string {
+	if both := (*bothFailedError)(nil); errors.As(err, &both) {
+		return both.Error()
+	}
 	if refusal := rpcError(err); refusal != nil {
 		return fmt.Sprintf("the server answered with error %d: %s", refusal.Code, printable(refusal.Message))
 	}

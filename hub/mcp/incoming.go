@@ -29,7 +29,7 @@ func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.R
 			return nil, refusalOf(err)
 		}
 		q.WireID = r.ID
-		q.Call = s.onlyCall()
+		q.Call = s.callBehind(r.Source)
 		return s.answerRequest(ctx, q)
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}

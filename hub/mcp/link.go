@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/transport"
@@ -14,8 +15,19 @@ type Link struct {
 	Conn jsonrpc.Conn
 	// PID is the process that was started for this link; 0 when there is none.
 	PID int
-	// Route is how a cancel travels here; nil means what routeFor says for stdio.
-	Route jsonrpc.CancelRoute
+	// Exchanges is set when each request is an exchange of its own; nil for one ordered stream. With it nothing is started anew when the link ends on
+	// the probe: there is no process.
+	Exchanges Exchanges
+	// Speak tells the transport what is spoken from now on: before the probe (Modern), before initialize (Legacy, with no revision yet), and after its answer.
+	// It never blocks. nil where the transport need not know.
+	Speak func(era Era, revision string)
+	// LegacyOnly says that the transport exists in the legacy era alone (HTTP+SSE): there is no probe.
+	LegacyOnly bool
+	// SignedIn is how long people have been signing in for this link so far: no clock of the start counts that. May be nil.
+	SignedIn func() time.Duration
+	// Fallback is another way to the same address, for a server that refuses initialize on this one as servers do that do not know this transport.
+	// nil: none.
+	Fallback Opener
 	// Kill ends at once a server that has taken no byte for Options.StallLimit. The link itself ends with jsonrpc.ErrStalled, which closes Conn;
 	// Kill spares that the patience. It may block; may be nil.
 	Kill func(why string)

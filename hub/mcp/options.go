@@ -19,7 +19,7 @@ const (
 type Options struct {
 	// Server is the hub's own name of the server; what a server says of itself is never used to tell servers apart.
 	Server string
-	// Open opens the link. It is called once, and a second time when a server exits on the era probe.
+	// Open opens the link. It is called once, and a second time when the process of a server exits on the era probe.
 	Open Opener
 	// Era is EraAuto (also ""), EraLegacy or EraModern.
 	Era string
@@ -108,8 +108,9 @@ type Question struct {
 	URL           string
 	ElicitationID string
 	Schema        json.RawMessage
-	// Call is the call that led to the question, where that is known: exactly for a question within a result or an error; for a request
-	// of a legacy server it is the one call on the wire, and nil when there is none or more than one.
+	// Call is the call that led to the question, where that is known: exactly for a question within a result or an error, and for a request
+	// that came in the answer to a call (Streamable HTTP); for any other request of a legacy server it is the one call on the wire, and nil when
+	// there is none or more than one.
 	Call *CallRequest
 	// Waiting is the second question about a URL that a server requires (-32042): consent was given, now somebody works in the outside browser.
 	// Accept means "I have finished". ctx ends with *ElicitationCompleted when the server says that it is done.

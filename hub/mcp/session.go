@@ -34,12 +34,13 @@ type Session struct {
 	done    chan struct{}
 	err     error // written before done is closed
 
-	// mu guards the maps below and level.
+	// mu guards the fields below.
 	mu          sync.Mutex
 	calls       map[*openCall]struct{}
 	progress    map[string]*openCall     // by progress token, JSON text
 	completions map[*completion]struct{} // who waits for notifications/elicitation/complete
 	level       string                   // modern: the log level of each request
+	mirrors     map[string][]paramHeader // modern HTTP: what calls of a tool say in headers, by its name
 	tokens      uint64                   // progress tokens given out
 }
 
@@ -81,7 +82,7 @@ func (s *Session) attach(l *Link) {
 		Classify:            classify,
 		OnOutgoingCancelled: s.listen.endedByServer,
 		OnLateResponse:      s.o.Handler.LateResponse,
-		Route:               routeFor(l),
+		Route:               routeFor(l, s.Era),
 		MaxIncoming:         s.o.MaxIncoming,
 		StallLimit:          s.o.StallLimit,
 		// 2025-03-26 basic/index: clients MUST be able to receive batches; no other revision has them. While initialize is open the

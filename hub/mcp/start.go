@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
@@ -17,13 +18,14 @@ const (
 	methodInitialize  = "initialize"
 	methodInitialized = "notifications/initialized"
 
-	// codeUnsupportedVersion is UnsupportedProtocolVersion of 2026-07-28 ("Error Codes").
-	codeUnsupportedVersion = -32022
+	// signInPoll is how often at most a step of the start looks whether somebody still signs in.
+	signInPoll = 250 * time.Millisecond
 )
 
 var (
-	errProbeTimeout = errors.New("no answer to server/discover within the probe's time")
-	errRespawn      = errors.New("the server ended on the probe and is started anew")
+	errRespawn    = errors.New("the server ended on the probe and is started anew")
+	errNoFallback = errors.New("no answer over the older transport within the probe's time")
+	errStartStep  = errors.New("this step of the start is over")
 )
 
 // Connect opens a link and brings a session up on it. ctx bounds the start alone: when it ends, the link is closed, and nothing is
@@ -63,19 +65,52 @@ func Connect(ctx context.Context, o Options) (*Session, error) {
 	return s, nil
 }
 
+// start opens a link and negotiates on it; where the server does not know that transport, once more over the link's fallback.
 func (s *Session) start(ctx context.Context) error {
-	if err := s.open(ctx); err != nil {
+	if err := s.open(ctx, s.o.Open); err != nil {
 		return err
 	}
+	first := s.negotiate(ctx)
+	fallback := s.link.Fallback
+	switch {
+	case first == nil:
+		return nil
+	case fallback == nil, s.o.Era == EraModern, ctx.Err() != nil, !unknownTransport(first):
+		return first
+	}
+	s.log.Info("mcp server does not know this transport; trying the older one")
+	s.state.Store(&negotiated{})
+	// A server that does know it may answer with a stream on which nothing ever comes.
+	octx, stop := s.within(ctx, errNoFallback)
+	second := s.open(octx, fallback)
+	stop()
+	if second == nil {
+		second = s.negotiate(ctx)
+	}
+	if second != nil {
+		if rpcError(first.Err) != nil && second.Stage == "open" {
+			return first // it does know the transport, and has said what it does not like
+		}
+		return &StartError{Server: s.o.Server, Stage: methodInitialize, Err: &bothFailedError{first: first.Err, second: second.Err}, Ended: second.Ended}
+	}
+	return nil
+}
+
+// negotiate brings the session up on the link that is open. When it fails the link is closed.
+func (s *Session) negotiate(ctx context.Context) *StartError {
 	offer, probed := Revision20251125, false
 	var found finding
-	if s.o.Era == EraModern || s.o.Era != EraLegacy && s.o.Remembered != Legacy {
+	switch {
+	case s.link.LegacyOnly && s.o.Era == EraModern:
+		return s.abandon("open", &ProtocolError{Text: "the setting era is modern, and this transport is a legacy one"})
+	case s.link.LegacyOnly:
+	case s.o.Era == EraModern || s.o.Era != EraLegacy && s.o.Remembered != Legacy:
 		probed = true
 		found = s.probe(ctx, s.o.Era != EraModern && s.o.Remembered != Modern)
 		switch {
 		case found.modern:
 			return nil
-		case s.o.Era == EraModern || found.fatal:
+		case s.o.Era == EraModern || found.fatal || found.ended && !s.respawns():
 			return s.abandon(methodDiscover, found.err)
 		case found.ended:
 			// Some servers exit on a first message that they do not know.
@@ -89,27 +124,30 @@ func (s *Session) start(ctx context.Context) error {
 		}
 	}
 	err := s.initialize(ctx, offer)
-	if err != nil && probed && ctx.Err() == nil && errors.Is(err, jsonrpc.ErrClosed) {
+	if err != nil && probed && s.respawns() && ctx.Err() == nil && errors.Is(err, jsonrpc.ErrClosed) {
 		// The same, a moment later: the probe was answered with an error, or not at all, before the exit.
 		if err := s.reopen(ctx); err != nil {
 			return err
 		}
 		err = s.initialize(ctx, offer)
 	}
-	if refusal := (*jsonrpc.Error)(nil); found.silent && errors.As(err, &refusal) {
-		// A modern server that was still starting when the probe's time ran out: it is awake now, and has refused initialize.
-		if s.probe(ctx, false).modern {
-			return nil
-		}
+	if err == nil {
+		return nil
 	}
-	if err != nil {
-		return s.abandon(methodInitialize, err)
+	// A modern server that was still starting when the probe's time ran out is awake now and has refused initialize, and one that was legacy when it was
+	// last seen may have changed.
+	forgotten := s.o.Remembered == Legacy && s.o.Era != EraLegacy && !s.link.LegacyOnly
+	if (found.silent || forgotten) && rpcError(err) != nil && s.probe(ctx, forgotten).modern {
+		return nil
 	}
-	return nil
+	return s.abandon(methodInitialize, err)
 }
 
-func (s *Session) open(ctx context.Context) error {
-	l, err := s.o.Open(ctx)
+// respawns tells whether a link that ended on the probe is worth opening again: a process is, an address is not.
+func (s *Session) respawns() bool { return s.link.Exchanges == nil && !s.link.LegacyOnly }
+
+func (s *Session) open(ctx context.Context, open Opener) *StartError {
+	l, err := open(ctx)
 	if err != nil {
 		return &StartError{Server: s.o.Server, Stage: "open", Err: err}
 	}
@@ -118,15 +156,54 @@ func (s *Session) open(ctx context.Context) error {
 }
 
 // reopen replaces a link that ended on the probe.
-func (s *Session) reopen(ctx context.Context) error {
+func (s *Session) reopen(ctx context.Context) *StartError {
 	s.log.Info("mcp server ended on the era probe; starting it anew without")
 	_ = s.peer.Close(errRespawn) // it has ended already
 	s.state.Store(&negotiated{})
-	return s.open(ctx)
+	return s.open(ctx, s.o.Open)
+}
+
+// within bounds a step of the start with Options.ProbeTimeout. The time in which somebody signs in does not count.
+func (s *Session) within(ctx context.Context, cause error) (context.Context, func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	began, signedIn := time.Now(), s.link.SignedIn
+	if signedIn == nil {
+		signedIn = func() time.Duration { return 0 }
+	}
+	before := signedIn()
+	var mu sync.Mutex // guards timer: it may fire before it is set
+	mu.Lock()
+	defer mu.Unlock()
+	var timer *time.Timer
+	timer = time.AfterFunc(s.o.ProbeTimeout, func() {
+		left := s.o.ProbeTimeout + signedIn() - before - time.Since(began)
+		if left <= 0 {
+			end(cause)
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if ctx.Err() == nil {
+			timer.Reset(max(left, signInPoll))
+		}
+	})
+	return ctx, func() {
+		end(errStartStep)
+		mu.Lock()
+		defer mu.Unlock()
+		timer.Stop()
+	}
+}
+
+// speak tells the transport what is spoken from now on.
+func (s *Session) speak(era Era, revision string) {
+	if s.link.Speak != nil {
+		s.link.Speak(era, revision)
+	}
 }
 
 // abandon closes the link of a start that failed. The link's end comes before its last words are asked for.
-func (s *Session) abandon(stage string, err error) error {
+func (s *Session) abandon(stage string, err error) *StartError {
 	var cancelled *jsonrpc.CancelledError
 	if errors.As(err, &cancelled) && cancelled.Cause != nil {
 		err = cancelled.Cause
@@ -135,75 +212,6 @@ func (s *Session) abandon(stage string, err error) error {
 		s.log.Debug("closing the link failed", "error", closeErr)
 	}
 	return &StartError{Server: s.o.Server, Stage: stage, Err: err, Ended: s.endedText()}
-}
-
-// finding is what a probe has brought to light. With neither modern, ended nor fatal the server is taken for a legacy one.
-type finding struct {
-	modern bool   // server/discover was answered; the state is set
-	ended  bool   // the link ended on the probe
-	fatal  bool   // nothing more can be tried
-	silent bool   // no answer in time
-	offer  string // the revision to offer to initialize, "" for the newest
-	err    error  // why it is not modern
-}
-
-// probe asks server/discover. 2026-07-28 basic/transports/stdio, "Backward Compatibility": a result means modern, a recognised modern error a
-// second try, and any other error, whatever its code, or silence means legacy.
-func (s *Session) probe(ctx context.Context, limited bool) finding {
-	pctx := ctx
-	if limited {
-		var stop context.CancelFunc
-		pctx, stop = context.WithTimeoutCause(ctx, s.o.ProbeTimeout, errProbeTimeout)
-		defer stop()
-	}
-	for again := true; ; again = false {
-		raw, err := s.peer.Call(pctx, methodDiscover, s.discoverParams())
-		var refusal *jsonrpc.Error
-		switch {
-		case err == nil:
-			return s.discovered(raw)
-		case ctx.Err() != nil:
-			return finding{fatal: true, err: context.Cause(ctx)}
-		case errors.As(err, &refusal) && refusal.Code == codeUnsupportedVersion:
-			supported := versions(member(refusal.Data, "supported"))
-			if again && bestMutual(modernRevisions, supported) != "" {
-				continue
-			}
-			// A server can be modern in its errors and still list legacy revisions alone: then initialize is the way.
-			return s.notModern(supported, err)
-		case errors.Is(err, jsonrpc.ErrClosed):
-			return finding{ended: true, err: err}
-		default:
-			return finding{silent: context.Cause(pctx) == errProbeTimeout, err: err}
-		}
-	}
-}
-
-// discovered reads a DiscoverResult. What is none is taken for the answer of a legacy server that answers anything.
-func (s *Session) discovered(raw json.RawMessage) finding {
-	supported := versions(member(raw, "supportedVersions"))
-	if bestMutual(modernRevisions, supported) == "" {
-		return s.notModern(supported, &ProtocolError{Text: "the answer to server/discover lists no modern revision that this client speaks"})
-	}
-	info := readInfo(raw, member(member(raw, "_meta"), metaServerInfo))
-	s.state.Store(&negotiated{era: Modern, revision: bestMutual(modernRevisions, supported), info: info})
-	return finding{modern: true}
-}
-
-func (s *Session) notModern(supported []string, err error) finding {
-	if offer := bestMutual(legacyRevisions, supported); offer != "" || len(supported) == 0 || bestMutual(modernRevisions, supported) != "" {
-		return finding{offer: offer, err: err}
-	}
-	return finding{fatal: true, err: &ProtocolError{Text: fmt.Sprintf("the server speaks %s, this client %s",
-		printable(strings.Join(supported, ", ")), strings.Join(slices.Concat(legacyRevisions, modernRevisions), ", "))}}
-}
-
-func (s *Session) discoverParams() json.RawMessage {
-	meta := newObject(256)
-	s.appendModernMeta(meta, s.capabilities().at(Revision20260728), "")
-	params := newObject(256)
-	params.raw("_meta", meta.end())
-	return params.end()
 }
 
 // initialize opens a legacy session (basic/lifecycle of 2024-11-05 to 2025-11-25).
@@ -216,6 +224,7 @@ func (s *Session) initialize(ctx context.Context, offer string) error {
 	params.name("capabilities")
 	params.b = capabilities.appendTo(params.b, offer)
 	params.raw("clientInfo", s.clientInfo)
+	s.speak(Legacy, "")
 	raw, err := s.peer.Call(ctx, methodInitialize, params.end())
 	if err != nil {
 		return err
@@ -236,22 +245,8 @@ func (s *Session) initialize(ctx context.Context, offer string) error {
 		declared: capabilities.at(min(offer, answer.ProtocolVersion)),
 		info:     readInfo(raw, member(raw, "serverInfo")),
 	})
+	s.speak(Legacy, answer.ProtocolVersion)
 	return s.peer.Notify(methodInitialized, nil)
-}
-
-// versions reads an array of strings and skips what is none.
-func versions(raw json.RawMessage) []string {
-	var list []any
-	if json.Unmarshal(raw, &list) != nil {
-		return nil
-	}
-	var out []string
-	for _, v := range list {
-		if s, ok := v.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // readInfo reads what InitializeResult and DiscoverResult have in common. Members of the wrong type count as absent: nothing

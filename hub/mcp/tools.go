@@ -77,6 +77,9 @@ func (s *Session) readPage(raw json.RawMessage) (tools []Tool, cursor json.RawMe
 	}
 	for _, entry := range page.Tools {
 		tool, err := readTool(entry)
+		if err == nil {
+			tool, err = s.admitTool(tool)
+		}
 		if err != nil {
 			s.log.Warn("a tool definition is left out", "error", err)
 			continue

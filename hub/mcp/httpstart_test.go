@@ -1,0 +1,318 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+func wantLines(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+const (
+	lineModern     = "speak modern=true 2026-07-28"
+	lineLegacy     = "speak modern=false"
+	lineNegotiated = "speak modern=false 2025-11-25"
+	lineDiscover   = "POST 1 server/discover"
+	lineReady      = "POST  notifications/initialized"
+)
+
+// TestHTTPProbe: what the answer to server/discover means, and what goes over the wire because of it.
+func TestHTTPProbe(t *testing.T) {
+	web := func(status int, text string) func(*exchanges, string) {
+		return func(f *exchanges, id string) {
+			f.fail(id, &transport.HTTPError{Status: status, Text: text, Delivery: transport.MayHaveRun})
+		}
+	}
+	rpc := func(code int, data string) func(*exchanges, string) {
+		return func(f *exchanges, id string) { f.refuse(id, code, data) }
+	}
+	legacy := []string{lineModern, lineDiscover, lineLegacy, "POST 2 initialize", lineNegotiated, lineReady}
+	refused := []string{lineModern, lineDiscover, "close"}
+	for name, c := range map[string]struct {
+		probe func(f *exchanges, id string)
+		era   Era // 0: the start fails
+		lines []string
+		fault string
+	}{
+		"result":                              {func(f *exchanges, id string) { f.result(id, modernDiscover) }, Modern, []string{lineModern, lineDiscover}, ""},
+		"result that is none":                 {func(f *exchanges, id string) { f.result(id, `{}`) }, Legacy, legacy, ""},
+		"400 empty":                           {web(400, "bad request"), Legacy, legacy, ""},
+		"404 empty":                           {web(404, "not found"), Legacy, legacy, ""},
+		"405":                                 {web(405, "method not allowed"), Legacy, legacy, ""},
+		"406":                                 {web(406, "not acceptable"), Legacy, legacy, ""},
+		"500":                                 {web(500, "trouble"), Legacy, legacy, ""},
+		"HTML":                                {web(200, "no JSON-RPC"), Legacy, legacy, ""},
+		"answer broken off":                   {web(0, "the connection was closed"), Legacy, legacy, ""},
+		"404 with -32601":                     {rpc(-32601, ""), Legacy, legacy, ""},
+		"400 with -32602":                     {rpc(-32602, ""), Legacy, legacy, ""},
+		"400 with -32000":                     {rpc(-32000, ""), Legacy, legacy, ""},
+		"400 with -32022 of legacy revisions": {rpc(-32022, `{"supported":["2025-11-25"]}`), Legacy, legacy, ""},
+		"400 with -32022 of none of ours":     {rpc(-32022, `{"supported":["2031-01-01"]}`), 0, refused, "2031-01-01"},
+		"400 with -32020":                     {rpc(-32020, ""), 0, refused, "-32020"},
+		"400 with -32021":                     {rpc(-32021, ""), 0, refused, "-32021"},
+		"401":                                 {web(401, "sign in"), 0, refused, "401"},
+		"403":                                 {web(403, "no right"), 0, refused, "403"},
+		"429":                                 {web(429, "slow down"), 0, refused, "429"},
+		"nobody there": {func(f *exchanges, id string) {
+			f.fail(id, &transport.HTTPError{Text: "connection refused", Delivery: transport.NotSent})
+		}, 0, refused, "connection refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newExchanges(func(f *exchanges, m transport.Message) {
+					if m.Method == methodDiscover {
+						c.probe(f, m.ID)
+						return
+					}
+					f.result(m.ID, legacyAnswer)
+				})
+				s, err := dial(t, f, &recorder{})
+				synctest.Wait()
+				wantLines(t, "the wire", f.lines(), c.lines...)
+				if c.era == 0 {
+					var failed *StartError
+					if !errors.As(err, &failed) || failed.Stage != methodDiscover || !strings.Contains(err.Error(), c.fault) {
+						t.Fatalf("got %v", err)
+					}
+					return
+				}
+				if err != nil || s.Era() != c.era {
+					t.Fatalf("got %v, %v", s, err)
+				}
+			})
+		})
+	}
+}
+
+// TestHTTPProbeRetriesVersion: -32022 that lists our modern revision is worth one more try.
+func TestHTTPProbeRetriesVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		f := newExchanges(func(f *exchanges, m transport.Message) {
+			if tries++; tries == 1 {
+				f.refuse(m.ID, codeUnsupportedVersion, `{"supported":["2026-07-28"]}`)
+				return
+			}
+			f.result(m.ID, modernDiscover)
+		})
+		if s, err := dial(t, f, &recorder{}); err != nil || s.Era() != Modern {
+			t.Fatalf("got %v", err)
+		}
+		wantLines(t, "the wire", f.lines(), lineModern, lineDiscover, "POST 2 server/discover")
+	})
+}
+
+// TestHTTPProbeSilent: a server that does not answer the probe is sent initialize after the probe's time. The probe's exchange is let go of, and nothing
+// is said about it.
+func TestHTTPProbeSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newExchanges(func(f *exchanges, m transport.Message) {
+			if m.Method == methodInitialize {
+				f.result(m.ID, legacyAnswer)
+			}
+		})
+		began := time.Now()
+		if s, err := dial(t, f, &recorder{}); err != nil || s.Era() != Legacy {
+			t.Fatalf("got %v", err)
+		}
+		if took := time.Since(began); took != DefaultProbeTimeout {
+			t.Errorf("the fallback came after %v", took)
+		}
+		wantLines(t, "the wire", f.lines(), lineModern, lineDiscover, "abort 1", lineLegacy, "POST 2 initialize", lineNegotiated, lineReady)
+	})
+}
+
+// TestHTTPProbeSigningIn: the probe's clock stands while a person signs in, and goes on after that.
+func TestHTTPProbeSigningIn(t *testing.T) {
+	for answer, era := range map[time.Duration]Era{3*time.Minute + 4*time.Second: Modern, 3*time.Minute + 6*time.Second: Legacy} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newExchanges(func(f *exchanges, m transport.Message) {
+				if m.Method == methodInitialize {
+					f.result(m.ID, legacyAnswer)
+					return
+				}
+				time.AfterFunc(answer, func() { f.result(m.ID, modernDiscover) })
+			})
+			began := time.Now()
+			s, err := dial(t, f, &recorder{}, func(o *Options) {
+				o.Open = func(context.Context) (*Link, error) {
+					l := streamableLink(f)
+					l.SignedIn = func() time.Duration { return min(time.Since(began), 3*time.Minute) }
+					return l, nil
+				}
+			})
+			if err != nil || s.Era() != era {
+				t.Fatalf("an answer after %v: got %v", answer, err)
+			}
+		})
+	}
+}
+
+// TestHTTPStartEnds: when the time of the start is over, the link is closed, and no cancel of anything goes out.
+func TestHTTPStartEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newExchanges(silent)
+		limit := errors.New("the limit of the start")
+		ctx, stop := context.WithTimeoutCause(context.Background(), 7*time.Second, limit)
+		defer stop()
+		_, err := Connect(ctx, Options{Server: "web", Open: f.open, Handler: &recorder{}})
+		if !errors.Is(err, limit) {
+			t.Errorf("got %v", err)
+		}
+		wantLines(t, "the wire", f.lines(), lineModern, lineDiscover, "abort 1", lineLegacy, "POST 2 initialize", "abort 2", "close")
+	})
+}
+
+// TestHTTPEraSettings: the setting and the memory decide what is asked first; a wrong memory is corrected.
+func TestHTTPEraSettings(t *testing.T) {
+	modernOnly := modernServer(func(f *exchanges, m transport.Message) {
+		f.refuse(m.ID, codeUnsupportedVersion, `{"supported":["2026-07-28"]}`)
+	})
+	for name, c := range map[string]struct {
+		serve func(*exchanges, transport.Message)
+		o     Options
+		era   Era
+		lines []string
+	}{
+		"legacy":     {legacyServer(silent), Options{Era: EraLegacy}, Legacy, []string{lineLegacy, "POST 1 initialize", lineNegotiated, lineReady}},
+		"remembered": {legacyServer(silent), Options{Remembered: Legacy}, Legacy, []string{lineLegacy, "POST 1 initialize", lineNegotiated, lineReady}},
+		"no more legacy": {modernOnly, Options{Remembered: Legacy}, Modern,
+			[]string{lineLegacy, "POST 1 initialize", lineModern, "POST 2 server/discover"}},
+		"no more modern": {legacyServer(silent), Options{Remembered: Modern}, Legacy,
+			[]string{lineModern, lineDiscover, lineLegacy, "POST 2 initialize", lineNegotiated, lineReady}},
+		"modern forced": {legacyServer(silent), Options{Era: EraModern}, 0, []string{lineModern, lineDiscover, "close"}},
+		"legacy forced": {modernOnly, Options{Era: EraLegacy}, 0, []string{lineLegacy, "POST 1 initialize", "close"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newExchanges(c.serve)
+				s, err := dial(t, f, &recorder{}, func(o *Options) { o.Era, o.Remembered = c.o.Era, c.o.Remembered })
+				wantLines(t, "the wire", f.lines(), c.lines...)
+				if (err == nil) != (c.era != 0) || err == nil && s.Era() != c.era {
+					t.Errorf("got %v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestHTTPFallbackToSSE: who falls back on the older transport, and what is told when that fails too.
+func TestHTTPFallbackToSSE(t *testing.T) {
+	refusing := func(status, code int) func(*exchanges, transport.Message) {
+		return func(f *exchanges, m transport.Message) {
+			if code != 0 {
+				f.refuse(m.ID, code, "")
+				return
+			}
+			f.fail(m.ID, &transport.HTTPError{Status: status, Text: "refused"})
+		}
+	}
+	for name, c := range map[string]struct {
+		status, code int
+		falls        bool
+	}{
+		"400": {400, 0, true}, "404": {404, 0, true}, "405": {405, 0, true}, "415": {415, 0, true},
+		"400 with an error of no era": {0, -32000, true},
+		"401":                         {401, 0, false}, "403": {403, 0, false}, "429": {429, 0, false}, "500": {500, 0, false},
+		"-32020": {0, codeHeaderMismatch, false}, "-32021": {0, codeMissingCapability, false}, "-32022": {0, codeUnsupportedVersion, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newExchanges(refusing(c.status, c.code))
+				link, fromClient, toClient := wire()
+				link.LegacyOnly = true
+				opened := false
+				o := func(o *Options) {
+					o.Era = EraLegacy
+					o.Open = func(context.Context) (*Link, error) {
+						l := streamableLink(f)
+						l.Fallback = func(context.Context) (*Link, error) {
+							opened = true
+							return link, nil
+						}
+						return l, nil
+					}
+				}
+				toClient.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":` + legacyAnswer + `}` + "\n"))
+				s, err := dial(t, f, &recorder{}, o)
+				if opened != c.falls || (err == nil) != c.falls {
+					t.Fatalf("fell back %t, got %v", opened, err)
+				}
+				wantLines(t, "the wire", f.lines(), lineLegacy, "POST 1 initialize", "close")
+				if c.falls {
+					synctest.Wait()
+					if s.Era() != Legacy || strings.Count(fromClient.buf.String(), methodInitialize) < 1 || strings.Contains(fromClient.buf.String(), methodDiscover) {
+						t.Errorf("over SSE: %s", fromClient.buf.String())
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestHTTPFallbackFails: both ways fail, and the error tells of both; a server that knows JSON-RPC keeps its own word; an open that hangs ends.
+func TestHTTPFallbackFails(t *testing.T) {
+	noStream := errors.New("no event stream")
+	for name, c := range map[string]struct {
+		serve func(*exchanges, transport.Message)
+		open  Opener
+		want  string
+	}{
+		"both": {func(f *exchanges, m transport.Message) {
+			f.fail(m.ID, &transport.HTTPError{Status: 404, Text: "nothing here"})
+		},
+			func(context.Context) (*Link, error) { return nil, noStream },
+			`initialize: HTTP status 404 (Not Found): nothing here; over HTTP+SSE: no event stream`},
+		"its own word": {func(f *exchanges, m transport.Message) { f.refuse(m.ID, -32602, "") },
+			func(context.Context) (*Link, error) { return nil, noStream },
+			`initialize: the server answered with error -32602: no`},
+		"hangs": {func(f *exchanges, m transport.Message) { f.fail(m.ID, &transport.HTTPError{Status: 405, Text: "POST"}) },
+			func(ctx context.Context) (*Link, error) {
+				<-ctx.Done()
+				return nil, context.Cause(ctx)
+			},
+			`over HTTP+SSE: no answer over the older transport within the probe's time`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newExchanges(c.serve)
+				_, err := dial(t, f, &recorder{}, func(o *Options) {
+					o.Open = func(context.Context) (*Link, error) {
+						l := streamableLink(f)
+						l.Fallback = c.open
+						return l, nil
+					}
+				})
+				if err == nil || !strings.HasSuffix(err.Error(), c.want) {
+					t.Errorf("got %v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestSSEIsLegacyOnly: there is no probe over HTTP+SSE, and a setting that asks for the modern era there is told so.
+func TestSSEIsLegacyOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		link, _, _ := wire()
+		link.LegacyOnly = true
+		_, err := Connect(context.Background(), Options{Server: "old", Era: EraModern, Handler: &recorder{},
+			Open: func(context.Context) (*Link, error) { return link, nil }})
+		if err == nil || !strings.Contains(err.Error(), "era is modern") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
