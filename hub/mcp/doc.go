@@ -1,6 +1,7 @@
 // Package mcp speaks the Model Context Protocol as a client: one [Session] over one open connection to one server.
 //
-// Here live the two eras and the five revisions, the start (server/discover with its fallback, or initialize), capabilities, tool calls with
+// Here live the two eras and the five revisions, the start (server/discover with its fallback, or initialize), the three kinds of links (stdio, Streamable
+// HTTP, HTTP+SSE) with the one table of how a cancel travels on each (binding.go), what headers repeat of a request over HTTP, capabilities, tool calls with
 // their progress, multi round-trip requests, URL elicitation that a server requires, questions that a server asks, logging,
 // and the listen stream.
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -187,3 +188,23 @@ var _ jsonrpc.Sourced = (*streamableConn)(nil)
 func argumentsOf(m transport.Message) json.RawMessage {
 	return member(member(m.Body, "params"), "arguments")
 }
+
+// logLines is the text of a log.
+type logLines struct {
+	mu  sync.Mutex // guards buf
+	buf strings.Builder
+}
+
+func (l *logLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func (l *logLines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }

@@ -94,6 +94,10 @@ func (s *Session) attach(l *Link) {
 		// 2026-07-28 basic/patterns/mrtr: servers MUST NOT send requests, and clients MUST NOT write responses.
 		NoServerRequests: func() bool { return s.state.Load().era == Modern },
 	}
+	if !s.respawns() {
+		// Transports over HTTP bound their own exchanges, and one of them may wait for a person to sign in.
+		o.StallLimit = -1
+	}
 	var peer atomic.Pointer[jsonrpc.Peer] // for Stalled, which may come from any goroutine of the peer
 	o.Stalled = func() {
 		if p := peer.Load(); p != nil {
