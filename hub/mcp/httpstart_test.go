@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 func wantLines(t *testing.T, what string, got []string, want ...string) {
@@ -232,31 +233,28 @@ func TestHTTPFallbackToSSE(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newExchanges(refusing(c.status, c.code))
-				link, fromClient, toClient := wire()
-				link.LegacyOnly = true
-				opened := false
+				old := fakeserver.New()
+				fallback, opened := serving(t, old), false
 				o := func(o *Options) {
 					o.Era = EraLegacy
 					o.Open = func(context.Context) (*Link, error) {
 						l := streamableLink(f)
-						l.Fallback = func(context.Context) (*Link, error) {
+						l.Fallback = func(ctx context.Context) (*Link, error) {
 							opened = true
-							return link, nil
+							l, err := fallback(ctx)
+							l.LegacyOnly = true
+							return l, err
 						}
 						return l, nil
 					}
 				}
-				toClient.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":` + legacyAnswer + `}` + "\n"))
 				s, err := dial(t, f, &recorder{}, o)
 				if opened != c.falls || (err == nil) != c.falls {
 					t.Fatalf("fell back %t, got %v", opened, err)
 				}
 				wantLines(t, "the wire", f.lines(), lineLegacy, "POST 1 initialize", "close")
-				if c.falls {
-					synctest.Wait()
-					if s.Era() != Legacy || strings.Count(fromClient.buf.String(), methodInitialize) < 1 || strings.Contains(fromClient.buf.String(), methodDiscover) {
-						t.Errorf("over SSE: %s", fromClient.buf.String())
-					}
+				if c.falls && (s.Era() != Legacy || len(lines(old, methodInitialize)) != 1 || len(lines(old, methodDiscover)) != 0) {
+					t.Errorf("over SSE: %+v", old.Received())
 				}
 			})
 		})
