@@ -20,15 +20,17 @@ import (
 // sdkPeer is a server of the official Go SDK: a peer that was not written for these tests.
 type sdkPeer struct {
 	server    *sdk.Server
-	cancelled chan error // how the slow tool ended
-	withdrawn chan error // how the withdrawn elicitation ended
+	started   chan struct{} // the slow tool has begun
+	cancelled chan error    // how the slow tool ended
+	withdrawn chan error    // how the withdrawn elicitation ended
 	asked     chan struct{}
+	gone      chan struct{} // the client has let the question go
 }
 
 func newSDKPeer() *sdkPeer {
 	p := &sdkPeer{
-		server:    sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "1.8.0"}, nil),
-		cancelled: make(chan error, 1), withdrawn: make(chan error, 1), asked: make(chan struct{}),
+		server:  sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "1.8.0"}, nil),
+		started: make(chan struct{}, 1), cancelled: make(chan error, 1), withdrawn: make(chan error, 1), asked: make(chan struct{}), gone: make(chan struct{}),
 	}
 	text := func(s string) *sdk.CallToolResult {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: s}}}
@@ -46,6 +48,7 @@ func newSDKPeer() *sdkPeer {
 		return text("done"), nil, nil
 	})
 	sdk.AddTool(p.server, &sdk.Tool{Name: "slow"}, func(ctx context.Context, _ in, _ none) (*sdk.CallToolResult, any, error) {
+		p.started <- struct{}{}
 		<-ctx.Done()
 		p.cancelled <- ctx.Err()
 		return nil, nil, ctx.Err()
@@ -80,6 +83,7 @@ func newSDKPeer() *sdkPeer {
 		}()
 		_, err := r.Session.Elicit(ectx, &sdk.ElicitParams{Message: "Sure?"})
 		p.withdrawn <- err
+		<-p.gone // over HTTP the SDK drops a withdrawal that comes behind the result
 		return text("withdrawn"), nil, nil
 	})
 	return p
@@ -125,6 +129,7 @@ func testGoSDKServer(t *testing.T, era string, want Era) {
 			return Answer{Accept, json.RawMessage(`{"role":"assistant","model":"m1","content":{"type":"text","text":"hello"}}`)}, nil
 		case q.Message == "Sure?":
 			close(p.asked)
+			defer close(p.gone)
 			return hang(causes)(ctx, q)
 		}
 		return Answer{Accept, json.RawMessage(`{"name":"Ada"}`)}, nil

@@ -1,0 +1,123 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// HTTP opens a link over Streamable HTTP, in either era. Nothing is sent before the start of the session.
+func HTTP(o transport.HTTPOptions) Opener {
+	clock := timeSignIn(&o)
+	return func(ctx context.Context) (*Link, error) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		l := streamableLink(transport.NewStreamable(o))
+		l.SignedIn = clock
+		return l, nil
+	}
+}
+
+// SSE opens a link over HTTP+SSE, the transport of 2024-11-05, and returns when the server has said where to post.
+func SSE(o transport.HTTPOptions) Opener {
+	clock := timeSignIn(&o)
+	return func(ctx context.Context) (*Link, error) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		t := transport.NewSSE(o)
+		if err := t.Connect(ctx); err != nil {
+			return nil, err
+		}
+		return &Link{Conn: &sseConn{t}, LegacyOnly: true, SignedIn: clock, Speak: func(_ Era, revision string) { t.Speak(revision) }}, nil
+	}
+}
+
+// AnyHTTP is HTTP for an address whose transport is not known: a server that refuses initialize there as one does that only knows the older HTTP+SSE is
+// tried again over that (2025-11-25 and 2026-07-28 basic/transports, "Backward Compatibility").
+func AnyHTTP(o transport.HTTPOptions) Opener {
+	clock := timeSignIn(&o) // one for both, so that the first link knows of a sign-in for the second
+	open, fallback := HTTP(o), SSE(o)
+	return func(ctx context.Context) (*Link, error) {
+		l, err := open(ctx)
+		if err == nil {
+			l.Fallback, l.SignedIn = fallback, clock
+		}
+		return l, err
+	}
+}
+
+// timeSignIn puts a clock into the way to o.Auth; nil without one.
+func timeSignIn(o *transport.HTTPOptions) func() time.Duration {
+	if o.Auth == nil {
+		return nil
+	}
+	a := &timedAuth{Authorizer: o.Auth}
+	o.Auth = a
+	return a.total
+}
+
+// timedAuth is an Authorizer that knows how long people have been asked to sign in so far.
+type timedAuth struct {
+	transport.Authorizer
+
+	mu    sync.Mutex    // guards what follows
+	open  int           // requests that wait for a sign-in
+	since time.Time     // when open became 1
+	spent time.Duration // before that
+}
+
+// Authorize implements transport.Authorizer.
+func (a *timedAuth) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
+	a.mu.Lock()
+	if a.open++; a.open == 1 {
+		a.since = time.Now()
+	}
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.open--; a.open == 0 {
+			a.spent += time.Since(a.since)
+		}
+	}()
+	return a.Authorizer.Authorize(ctx, req, resp)
+}
+
+func (a *timedAuth) total() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open > 0 {
+		return a.spent + time.Since(a.since)
+	}
+	return a.spent
+}
+
+// sseConn translates what transport.SSE has instead of messages into the words of jsonrpc.
+type sseConn struct{ jsonrpc.Conn }
+
+// ReadMessage implements jsonrpc.Conn. An answer or a notification that could not be delivered is nobody's call: the transport has logged it.
+func (c *sseConn) ReadMessage() ([]byte, error) {
+	for {
+		msg, err := c.Conn.ReadMessage()
+		if err == nil {
+			return msg, nil
+		}
+		var long *transport.MessageTooLongError
+		var undelivered *transport.PostError
+		switch {
+		case errors.As(err, &long):
+			return nil, &jsonrpc.LineTooLongError{Limit: long.Limit, Size: long.Size, Head: long.Head, Tail: long.Tail}
+		case !errors.As(err, &undelivered):
+			return nil, err
+		case member(undelivered.Message, "method") != nil && member(undelivered.Message, "id") != nil:
+			return nil, &jsonrpc.CallFailedError{ID: wireID(string(member(undelivered.Message, "id"))), Err: undelivered.Err}
+		}
+	}
+}
