@@ -104,10 +104,11 @@ func (c *Call) cancelWith(cause error) bool {
 	written, cancellable := !p.out.remove(&c.frame), p.tracker.cancellable(c.entry.method)
 	sent := written && cancellable
 	reason := reasonOf(cause)
-	if sent {
+	switch abandoner, ok := p.opts.Route.(Abandoner); {
+	case sent:
 		p.count.cancelsSent.Add(1)
 		p.opts.Route.Cancel(p, c.entry.id, reason)
-	} else if abandoner, ok := p.opts.Route.(Abandoner); ok && written {
+	case ok && written && !cancellable:
 		abandoner.Abandon(p, c.entry.id)
 	}
 	if p.log.Enabled(context.Background(), slog.LevelDebug) {

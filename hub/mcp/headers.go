@@ -34,6 +34,15 @@ func (s *Session) mirroring() bool {
 	return s.link.Exchanges != nil && s.Era() == Modern
 }
 
+// readAdmitted is readTool for an entry of the list that a server gives to this session.
+func (s *Session) readAdmitted(raw json.RawMessage) (Tool, error) {
+	t, err := readTool(raw)
+	if err != nil {
+		return Tool{}, err
+	}
+	return s.admitTool(t)
+}
+
 // admitTool keeps what a tool wants to see in headers. A tool whose annotation breaks a rule MUST NOT be listed, so that it cannot spoil the others.
 func (s *Session) admitTool(t Tool) (Tool, error) {
 	if !s.mirroring() {

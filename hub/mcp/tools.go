@@ -76,10 +76,7 @@ func (s *Session) readPage(raw json.RawMessage) (tools []Tool, cursor json.RawMe
 		return nil, nil, &ProtocolError{Text: fmt.Sprintf("the server answered tools/list with the resultType %q", printable(*page.ResultType))}
 	}
 	for _, entry := range page.Tools {
-		tool, err := readTool(entry)
-		if err == nil {
-			tool, err = s.admitTool(tool)
-		}
+		tool, err := s.readAdmitted(entry)
 		if err != nil {
 			s.log.Warn("a tool definition is left out", "error", err)
 			continue
