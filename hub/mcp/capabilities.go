@@ -1,5 +1,11 @@
 package mcp
 
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
 // Capabilities is what the client side can serve at this moment. A capability that needs a person is only declared while somebody
 // can be asked.
 type Capabilities struct {
@@ -8,6 +14,9 @@ type Capabilities struct {
 	SamplingTools   bool // tool use within sampling; counts only together with Sampling
 	ElicitationForm bool
 	ElicitationURL  bool
+	// Extensions are the settings of each extension that the client supports, by identifier; a value that is no JSON object is left out. They must not
+	// be changed once they were handed over.
+	Extensions map[string]json.RawMessage
 }
 
 // at is the part of c that exists in a revision: what a peer of that revision may use.
@@ -64,5 +73,27 @@ func (c Capabilities) appendTo(b []byte, revision string) []byte {
 	default:
 		member(`"elicitation":{"url":{}}`)
 	}
+	if extensions := c.extensions(); extensions != nil {
+		member(`"extensions":`)
+		b = append(b, extensions...)
+	}
 	return append(b, '}')
+}
+
+// extensions is the member of that name, nil when there is none. The schemas of legacy revisions do not have it, but their sets of capabilities are
+// open, and extensions such as MCP Apps (2026-01-26) are negotiated in initialize.
+func (c Capabilities) extensions() []byte {
+	var o *object
+	for _, id := range slices.Sorted(maps.Keys(c.Extensions)) {
+		if settings := c.Extensions[id]; isObject(settings) {
+			if o == nil {
+				o = newObject(128)
+			}
+			o.raw(id, oneLine(settings))
+		}
+	}
+	if o == nil {
+		return nil
+	}
+	return o.end()
 }

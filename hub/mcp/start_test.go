@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -132,7 +134,7 @@ func TestCapabilitiesDeclared(t *testing.T) {
 		if got := string(c.served.appendTo(nil, c.revision)); got != c.wire {
 			t.Errorf("%s %+v: declares %s, want %s", c.revision, c.served, got, c.wire)
 		}
-		if got := c.served.at(c.revision); got != c.usable {
+		if got := c.served.at(c.revision); !cmp.Equal(got, c.usable) {
 			t.Errorf("%s %+v: usable %+v, want %+v", c.revision, c.served, got, c.usable)
 		}
 	}
