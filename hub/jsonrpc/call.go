@@ -69,6 +69,9 @@ func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) 
 // ID is the wire id.
 func (c *Call) ID() ID { return c.entry.id }
 
+// Done is closed once the call is over; Wait returns at once then.
+func (c *Call) Done() <-chan struct{} { return c.done }
+
 // Method is the method.
 func (c *Call) Method() string { return c.entry.method }
 
