@@ -210,6 +210,15 @@ func (c *connection) ToolsChanged() {
 	c.hub.emit(&ToolsChanged{Server: c.server.name})
 }
 
+// PromptsChanged means nothing to the hub yet.
+func (c *connection) PromptsChanged() {}
+
+// ResourcesChanged means nothing to the hub yet.
+func (c *connection) ResourcesChanged() {}
+
+// ResourceUpdated means nothing to the hub yet: it subscribes to nothing.
+func (c *connection) ResourceUpdated(string) {}
+
 // Noticed is for notifications that mean nothing to the hub yet.
 func (c *connection) Noticed(string) {}
 

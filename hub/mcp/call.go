@@ -33,7 +33,9 @@ type CallRequest struct {
 type CallResult struct {
 	Raw     json.RawMessage // exactly as it came
 	IsError bool            // the tool itself reports a failure
-	Rounds  int             // requests sent; 1 without questions
+	Rounds  int             // requests sent; 1 without questions, 0 from the cache
+	// FromCache tells that nothing was sent: the server called an earlier answer fresh for long enough (2026-07-28). Only of ReadResource.
+	FromCache bool
 }
 
 // openCall is a call from its start to its end.

@@ -27,6 +27,16 @@ type ProtocolError struct{ Text string }
 
 func (e *ProtocolError) Error() string { return e.Text }
 
+// CapabilityError says that the server has not declared what the caller wants of it. Nothing was sent.
+type CapabilityError struct {
+	Server     string // the hub's name of it
+	Capability string // as the protocol names it, such as "resources.subscribe"
+}
+
+func (e *CapabilityError) Error() string {
+	return fmt.Sprintf("server %q does not offer %s", e.Server, e.Capability)
+}
+
 // ArgumentsError says that what the caller handed in cannot be sent. Nothing was sent.
 type ArgumentsError struct{ Text string }
 

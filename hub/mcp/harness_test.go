@@ -8,6 +8,7 @@ import (
 	"flag"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,11 +101,13 @@ func serving(t *testing.T, f *fakeserver.Server) Opener {
 type recorder struct {
 	ask   func(ctx context.Context, q *Question) (Answer, error)
 	roots []Root
+	late  atomic.Int32 // responses that came late
 
 	mu      sync.Mutex
 	logs    []LogMessage
 	noticed []string
 	changes int
+	told    []string // the other changes, in order: "prompts", "resources", and the URI of an update
 	asked   []*Question
 }
 
@@ -132,7 +135,30 @@ func (r *recorder) ToolsChanged() {
 	r.changes++
 }
 
-func (r *recorder) LateResponse(jsonrpc.ID) {}
+func (r *recorder) PromptsChanged() { r.tell("prompts") }
+
+func (r *recorder) ResourcesChanged() { r.tell("resources") }
+
+func (r *recorder) ResourceUpdated(uri string) { r.tell(uri) }
+
+func (r *recorder) tell(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told = append(r.told, what)
+}
+
+// heard is what was told since it was last asked.
+func (r *recorder) heard() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	told := r.told
+	r.told = nil
+	return told
+}
+
+func (r *recorder) LateResponse(jsonrpc.ID) { r.late.Add(1) }
+
+func (r *recorder) lateResponses() int { return int(r.late.Load()) }
 
 func (r *recorder) Noticed(method string) {
 	r.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,30 +13,93 @@ import (
 
 const methodListen = "subscriptions/listen"
 
-// The wait before a listen stream that has ended is opened anew. It doubles until a stream has held for as long as the longest wait.
 const (
+	// The wait before a listen stream that has ended is opened anew. It doubles until a stream has held for as long as the longest wait.
 	listenDelay    = time.Second
 	listenMaxDelay = time.Minute
+	// listenSettle is how long a stream that was ended by us may take to be answered all the same before another one is opened.
+	listenSettle = 250 * time.Millisecond
 )
 
-// listener keeps one subscriptions/listen stream of a modern server open. A server may end it by a result, by an error, by notifications/cancelled that names
-// the listen request, or with the link: the texts disagree (2026-07-28 basic/patterns/subscriptions, basic/patterns/cancellation, schema.ts), and each of
-// them is a normal end. None of it is a call of anybody, so nothing of it is told to the handler but the changes themselves.
+var errListenReplaced = errors.New("another set of subscriptions takes its place")
+
+// listener keeps one subscriptions/listen stream of a modern server open, as long as there is anything to hear of. A server may end it by a result, by an
+// error, by notifications/cancelled that names the listen request, or with the link (over HTTP with that one stream): the texts disagree (2026-07-28
+// basic/patterns/subscriptions, basic/patterns/cancellation, schema.ts), and each of them is a normal end. None of it is a call of anybody, so nothing of
+// it is told to the handler but the changes themselves.
+//
+// The set of subscriptions of a stream is fixed. Another set takes another stream, and never two at a time: servers with one session for all streams of a
+// link (go-sdk 1.8.0 on stdio) lose the registrations of the second stream when the first one ends, and say nothing. So the first is ended and, for a short
+// time, waited for; then the second is opened, and when it is acknowledged all that it is about is told as changed.
 type listener struct {
 	// mu guards the fields below. It is held while the listen request is queued, which never blocks, so that its id is known before anything answers it.
-	mu       sync.Mutex
-	end      context.CancelCauseFunc // nil: not started
-	over     chan struct{}           // closed when the goroutine has returned
-	id       jsonrpc.ID              // of the open stream; zero when none
-	opened   int                     // streams opened so far
-	honoured bool                    // the server acknowledged the open stream
+	mu     sync.Mutex
+	end    context.CancelCauseFunc // nil: not started
+	over   chan struct{}           // closed when the goroutine has returned
+	look   chan struct{}           // capacity 1: the set of subscriptions may be another one now
+	open   *stream                 // nil when none
+	opened int                     // streams opened so far
+	gone   error                   // why no stream can be had any more; nil while there is hope
+	left   jsonrpc.ID              // the stream that was ended by us last
+	answer chan struct{}           // closed when it is answered all the same; nil once that has happened
+}
+
+// stream is one open listen request.
+type stream struct {
+	call         *jsonrpc.Call
+	filter       filter
+	acknowledged bool
+}
+
+// filter is what a stream is about.
+type filter struct {
+	topics [topics]bool // changes of the lists
+	uris   []string     // of resources, in order
+}
+
+// listNames are the members of the filter on the wire.
+var listNames = [topics]string{aboutTools: "toolsListChanged", aboutPrompts: "promptsListChanged", aboutResources: "resourcesListChanged"}
+
+const uriListName = "resourceSubscriptions"
+
+func (f filter) equal(g filter) bool { return f.topics == g.topics && slices.Equal(f.uris, g.uris) }
+
+func (f filter) empty() bool { return f.topics == [topics]bool{} && len(f.uris) == 0 }
+
+func (f filter) json() string {
+	o := newObject(128)
+	for about, name := range listNames {
+		if f.topics[about] {
+			o.raw(name, []byte("true"))
+		}
+	}
+	if len(f.uris) > 0 {
+		list := []byte{'['}
+		for i, uri := range f.uris {
+			if i > 0 {
+				list = append(list, ',')
+			}
+			list = appendString(list, uri)
+		}
+		o.raw(uriListName, append(list, ']'))
+	}
+	return string(o.end())
+}
+
+// toHear is what there is to hear of at this moment.
+func (s *Session) toHear() filter {
+	info := s.Info()
+	return filter{
+		topics: [topics]bool{aboutTools: info.ToolsListChanged, aboutPrompts: info.PromptsListChanged, aboutResources: info.ResourcesListChanged},
+		uris:   s.subs.uris(false),
+	}
 }
 
 func (l *listener) start(s *Session) {
 	ctx, end := context.WithCancelCause(context.Background())
 	over := make(chan struct{})
 	l.mu.Lock()
-	l.end, l.over = end, over
+	l.end, l.over, l.look = end, over, make(chan struct{}, 1)
 	l.mu.Unlock()
 	go func() {
 		defer close(over)
@@ -43,7 +107,7 @@ func (l *listener) start(s *Session) {
 	}()
 }
 
-// stop ends the stream with notifications/cancelled, where it is open, and waits for the goroutine.
+// stop ends the stream as its transport does that, where it is open, and waits for the goroutine.
 func (l *listener) stop(cause error) {
 	l.mu.Lock()
 	end, over := l.end, l.over
@@ -54,17 +118,43 @@ func (l *listener) stop(cause error) {
 	}
 }
 
+// changed makes the stream's owner look at the subscriptions. It returns why no stream can be had, nil when one can.
+func (l *listener) changed() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case l.look <- struct{}{}:
+	default:
+	}
+	return l.gone
+}
+
 func (l *listener) keepOpen(ctx context.Context, s *Session) {
 	delay := listenDelay
 	for {
+		want := s.toHear()
+		if want.empty() {
+			select {
+			case <-l.look:
+			case <-ctx.Done():
+				return
+			}
+			continue
+		}
 		began := time.Now()
-		err := l.once(ctx, s)
-		if ctx.Err() != nil || errors.Is(err, jsonrpc.ErrClosed) {
+		replaced, err := l.hold(ctx, s, want)
+		switch {
+		case ctx.Err() != nil, errors.Is(err, jsonrpc.ErrClosed):
+			return
+		case replaced:
+			continue
+		}
+		again, hopeless := l.refused(s, want, err)
+		if hopeless {
 			return
 		}
-		if e := rpcError(err); e != nil && (e.Code == jsonrpc.CodeMethodNotFound || e.Code == jsonrpc.CodeInvalidParams) {
-			s.log.Warn("the server declares list changes but offers no listen stream", "code", e.Code)
-			return
+		if again {
+			continue
 		}
 		if time.Since(began) >= listenMaxDelay {
 			delay = listenDelay
@@ -73,6 +163,8 @@ func (l *listener) keepOpen(ctx context.Context, s *Session) {
 		timer := time.NewTimer(delay)
 		select {
 		case <-timer.C:
+		case <-l.look: // somebody waits for a subscription
+			timer.Stop()
 		case <-ctx.Done():
 			timer.Stop()
 			return
@@ -81,46 +173,188 @@ func (l *listener) keepOpen(ctx context.Context, s *Session) {
 	}
 }
 
-// once holds one stream until it ends.
-func (l *listener) once(ctx context.Context, s *Session) error {
-	params := s.plainParams("notifications", `{"toolsListChanged":true}`)
+// hold opens one stream and holds it until it ends, or until another set of subscriptions is wanted.
+func (l *listener) hold(ctx context.Context, s *Session, want filter) (replaced bool, err error) {
+	params := s.plainParams("notifications", want.json())
 	l.mu.Lock()
 	call, err := s.peer.Begin(methodListen, params)
-	if err == nil {
-		l.id, l.honoured = call.ID(), false
-		l.opened++
-	}
-	l.mu.Unlock()
 	if err != nil {
-		return err
+		l.mu.Unlock()
+		return false, err
 	}
-	_, err = call.Wait(ctx)
-	l.mu.Lock()
-	l.id = jsonrpc.ID{}
+	l.open = &stream{call: call, filter: want}
+	l.opened++
 	l.mu.Unlock()
+	for {
+		select {
+		case <-call.Done():
+			l.close()
+			_, err := call.Wait(ctx)
+			return false, err
+		case <-ctx.Done():
+			return false, l.leave(ctx, call)
+		case <-l.look:
+			if l.suits(s.toHear()) {
+				continue
+			}
+			ended, end := context.WithCancelCause(ctx)
+			end(errListenReplaced)
+			err := l.leave(ended, call)
+			l.settle(ctx, err)
+			return true, err
+		}
+	}
+}
+
+func (l *listener) suits(want filter) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open != nil && l.open.filter.equal(want)
+}
+
+func (l *listener) close() {
+	l.mu.Lock()
+	l.open = nil
+	l.mu.Unlock()
+}
+
+// leave ends a stream with a context that has ended.
+func (l *listener) leave(ended context.Context, call *jsonrpc.Call) error {
+	l.mu.Lock()
+	l.open = nil
+	l.left, l.answer = call.ID(), make(chan struct{})
+	l.mu.Unlock()
+	_, err := call.Wait(ended)
 	return err
+}
+
+// settle waits a little for the answer to a stream that was just left. Servers should send none, and some tidy up before they send one.
+func (l *listener) settle(ctx context.Context, err error) {
+	var cancelled *jsonrpc.CancelledError
+	if !errors.As(err, &cancelled) || !cancelled.Sent {
+		return // it was answered before, or the server has never seen it
+	}
+	l.mu.Lock()
+	answer := l.answer
+	l.mu.Unlock()
+	if answer == nil {
+		return
+	}
+	timer := time.NewTimer(listenSettle)
+	defer timer.Stop()
+	select {
+	case <-answer:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// answeredLate takes the late answer to a stream that was left: it is none of anybody's calls. Called by the reading goroutine.
+func (l *listener) answeredLate(id jsonrpc.ID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.left.IsZero() || id != l.left {
+		return false
+	}
+	if l.answer != nil {
+		close(l.answer)
+		l.answer = nil
+	}
+	return true
+}
+
+// refused looks at how a stream ended. An error that answers new subscriptions is their error, and the stream is tried again without them. A server that
+// knows no listen stream, or refuses one without any subscription, is hopeless.
+func (l *listener) refused(s *Session, want filter, err error) (again, hopeless bool) {
+	refusal := rpcError(err)
+	if refusal == nil {
+		return false, false
+	}
+	unknown, invalid := refusal.Code == jsonrpc.CodeMethodNotFound, refusal.Code == jsonrpc.CodeInvalidParams
+	refused := s.subs.refuse(want.uris, unknown || invalid, refusal)
+	switch {
+	case unknown, invalid && len(want.uris) == 0:
+		s.log.Warn("the server offers no listen stream for what it declares", "code", refusal.Code)
+		l.mu.Lock()
+		l.gone = refusal
+		l.mu.Unlock()
+		s.subs.refuse(s.subs.uris(false), true, refusal) // who came in before it was gone
+		return false, true
+	case len(refused) > 0:
+		s.log.Warn("the server refuses subscriptions to resources", "code", refusal.Code, "count", len(refused))
+	}
+	return len(refused) > 0, false
 }
 
 // endedByServer tells jsonrpc that a server may cancel this one request of ours. Called by the reading goroutine.
 func (l *listener) endedByServer(id jsonrpc.ID, _ string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !id.IsZero() && id == l.id
+	return l.open != nil && id == l.open.call.ID()
 }
 
-// acknowledged notes the server's acknowledgement, which comes first on each stream and names the stream and what of it is honoured. It reports whether
-// the stream follows an earlier one.
-func (l *listener) acknowledged(s *Session, params json.RawMessage) (again bool) {
-	id, err := jsonrpc.ParseID(member(member(params, "_meta"), metaSubscriptionID))
+// carries tells whether a notification belongs to the open stream, by the subscriptionId that each of them must have: what still comes of a stream that
+// was left is told anyhow once the next one is acknowledged. One without any id is taken for a slip of the server.
+func (l *listener) carries(params json.RawMessage) bool {
+	raw := member(member(params, "_meta"), metaSubscriptionID)
+	if raw == nil {
+		return true
+	}
+	id, err := jsonrpc.ParseID(raw)
 	l.mu.Lock()
-	known := err == nil && id == l.id && !l.honoured
-	if known {
-		l.honoured = true
-		again = l.opened > 1
+	defer l.mu.Unlock()
+	return err == nil && l.open != nil && id == l.open.call.ID()
+}
+
+// acknowledged notes the server's acknowledgement, which comes first on each stream and names the stream and what of it is honoured. When the stream
+// follows an earlier one, all that it is about is told as changed: what happened between the two was told to nobody. Called on the delivery goroutine.
+func (l *listener) acknowledged(s *Session, params json.RawMessage) {
+	id, err := jsonrpc.ParseID(member(member(params, "_meta"), metaSubscriptionID))
+	if err != nil {
+		return
 	}
+	honoured := member(params, "notifications")
+	uris := versions(member(honoured, uriListName))
+
+	l.mu.Lock()
+	if l.open == nil || id != l.open.call.ID() || l.open.acknowledged {
+		l.mu.Unlock()
+		return
+	}
+	l.open.acknowledged = true
+	asked, again := l.open.filter, l.opened > 1
+	var updated, missing []string
+	for _, uri := range asked.uris {
+		if !slices.Contains(uris, uri) {
+			missing = append(missing, uri)
+			continue
+		}
+		if first, known := s.subs.agree(uri); known && !first {
+			updated = append(updated, uri)
+		}
+	}
+	refused := s.subs.refuse(missing, false, &ProtocolError{Text: "the server does not honour the subscription to this resource"})
+	// What was just refused is neither wanted nor heard of: no reason to open another stream.
+	l.open.filter.uris = slices.DeleteFunc(slices.Clone(asked.uris), func(uri string) bool { return slices.Contains(refused, uri) })
 	l.mu.Unlock()
-	if known && string(member(member(params, "notifications"), "toolsListChanged")) != "true" {
-		s.log.Warn("the server does not honour the subscription to changes of its tool list")
+
+	if len(missing) > 0 {
+		s.log.Warn("the server does not honour subscriptions to resources", "count", len(missing))
 	}
-	return again
+	for about, name := range listNames {
+		if !asked.topics[about] {
+			continue
+		}
+		if string(member(honoured, name)) != "true" {
+			s.log.Warn("the server does not honour the subscription to changes that it declared", "list", name)
+		}
+		if again {
+			s.tellChanged(topic(about))
+		}
+	}
+	if again {
+		for _, uri := range updated {
+			s.tellUpdated(uri)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,7 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-func subscription(t *testing.T, f *fakeserver.Server) *fakeserver.Subscription {
+func openStream(t *testing.T, f *fakeserver.Server) *fakeserver.Subscription {
 	t.Helper()
 	sub, err := f.WaitForSubscription(context.Background())
 	if err != nil {
@@ -23,7 +24,7 @@ func TestListenDeliversChanges(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern())
 		h := &recorder{}
 		s := connect(t, f, h)
-		sub := subscription(t, f)
+		sub := openStream(t, f)
 		if string(sub.Filter) != `{"toolsListChanged":true}` {
 			t.Errorf("asked for %s", sub.Filter)
 		}
@@ -49,67 +50,136 @@ func TestListenDeliversChanges(t *testing.T) {
 	})
 }
 
-// TestListenTeardown: each of the four ways to end the stream is a normal end; those that leave the link up are followed by a new stream, after
-// a wait that grows, and by a look at the tools, because changes in between were told to nobody.
-func TestListenTeardown(t *testing.T) {
-	for name, end := range map[string]func(*fakeserver.Subscription){
-		"result":    func(s *fakeserver.Subscription) { s.EndWithResult() },
-		"cancelled": func(s *fakeserver.Subscription) { s.EndWithCancel("going away") },
-		"error":     func(s *fakeserver.Subscription) { s.EndWithError(-32603, "internal") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := fakeserver.New(fakeserver.WithModern())
-				f.Tool("t", func(c *fakeserver.CallContext) { c.Text("ok") })
-				h := &recorder{}
-				s := connect(t, f, h)
-				sub := subscription(t, f)
-				for i, delay := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute} {
-					began := time.Now()
-					end(sub)
-					synctest.Wait()
-					if n := len(f.Subscriptions()); n != 0 {
-						t.Fatalf("end %d: %d streams at once", i, n)
-					}
-					sub = subscription(t, f)
-					if took := time.Since(began); took != delay {
-						t.Errorf("end %d: reopened after %v, want %v", i, took, delay)
-					}
-					synctest.Wait()
-					if h.changed() != i+1 {
-						t.Errorf("end %d: %d changes were announced", i, h.changed())
-					}
-				}
-				// A stream that has held earns a short wait again.
-				pass(2 * time.Minute)
-				began := time.Now()
-				end(sub)
-				synctest.Wait()
-				subscription(t, f)
-				if took := time.Since(began); took != time.Second {
-					t.Errorf("after a long stream: reopened after %v", took)
-				}
-				if n := len(lines(f, "notifications/cancelled")); n != 0 {
-					t.Errorf("%d cancels for streams that the server had ended", n)
-				}
-				if _, err := s.CallTool(background, &CallRequest{Name: "t"}); err != nil {
-					t.Error(err)
-				}
-			})
-		})
-	}
-	t.Run("link", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			f := fakeserver.New(fakeserver.WithModern())
-			s := connect(t, f, &recorder{})
-			subscription(t, f)
-			f.Disconnect()
-			<-s.Done()
-			pass(5 * time.Minute)
-			if n := len(lines(f, methodListen)); n != 1 {
-				t.Errorf("%d streams were opened", n)
+// Each of the four ways to end the stream is a normal end. Those that leave the link up are followed by a new stream, after a wait that grows, and by a look at
+// everything that the stream is about, because changes in between were told to nobody.
+
+func TestListenTeardownResult(t *testing.T) {
+	testListenTeardown(t, func(s *fakeserver.Subscription) { s.EndWithResult() })
+}
+
+func TestListenTeardownCancelled(t *testing.T) {
+	testListenTeardown(t, func(s *fakeserver.Subscription) { s.EndWithCancel("going away") })
+}
+
+func TestListenTeardownError(t *testing.T) {
+	testListenTeardown(t, func(s *fakeserver.Subscription) { s.EndWithError(-32603, "internal") })
+}
+
+func testListenTeardown(t *testing.T, end func(*fakeserver.Subscription)) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
+		f.Tool("t", func(c *fakeserver.CallContext) { c.Text("ok") })
+		h := &recorder{}
+		s := connect(t, f, h)
+		if err := s.Subscribe(background, "file:///a"); err != nil {
+			t.Fatal(err)
+		}
+		sub := openStream(t, f)
+		synctest.Wait()
+		h.heard()
+		before, cancels := h.changed(), len(lines(f, "notifications/cancelled"))
+		for i, delay := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute} {
+			began := time.Now()
+			end(sub)
+			synctest.Wait()
+			if n := len(f.Subscriptions()); n != 0 {
+				t.Fatalf("end %d: %d streams at once", i, n)
 			}
+			sub = openStream(t, f)
+			if took := time.Since(began); took != delay {
+				t.Errorf("end %d: reopened after %v, want %v", i, took, delay)
+			}
+			synctest.Wait()
+			if told := h.heard(); h.changed() != before+i+1 || !slices.Equal(told, []string{"prompts", "resources", "file:///a"}) {
+				t.Errorf("end %d: %d changes of tools were announced, and %v", i, h.changed()-before, told)
+			}
+		}
+		// A stream that has held earns a short wait again.
+		pass(2 * time.Minute)
+		began := time.Now()
+		end(sub)
+		synctest.Wait()
+		openStream(t, f)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("after a long stream: reopened after %v", took)
+		}
+		if n := len(lines(f, "notifications/cancelled")); n != cancels {
+			t.Errorf("%d cancels for streams that the server had ended", n-cancels)
+		}
+		subscribed(t, s, "file:///a")
+		if _, err := s.CallTool(background, &CallRequest{Name: "t"}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestListenTeardownLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeserver.New(fakeserver.WithModern())
+		s := connect(t, f, &recorder{})
+		openStream(t, f)
+		f.Disconnect()
+		<-s.Done()
+		pass(5 * time.Minute)
+		if n := len(lines(f, methodListen)); n != 1 {
+			t.Errorf("%d streams were opened", n)
+		}
+	})
+}
+
+// TestListenTeardownWhileWaiting: a subscription does not wait for the backoff of a stream that has ended.
+func TestListenTeardownWhileWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
+		h := &recorder{}
+		s := connect(t, f, h)
+		for range 8 {
+			openStream(t, f).EndWithError(-32603, "internal")
+			synctest.Wait()
+		}
+		began := time.Now()
+		if err := s.Subscribe(background, "a"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if took := time.Since(began); took != 0 || h.changed() == 0 {
+			t.Errorf("took %v, %d changes were told", took, h.changed())
+		}
+	})
+}
+
+// TestListenLateAnswer: a server that answers the stream that a session has ended tells its handler of no late response: that was nobody's call.
+func TestListenLateAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
+		f.Handle(methodListen, func(c *fakeserver.CallContext) {
+			f.Notify(methodAcknowledged, `{"notifications":`+string(c.Param("notifications"))+`,"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.ID)+`}}`)
+			c.Hang()
+			c.Result(`{"resultType":"complete"}`)
 		})
+		f.Tool("t", func(c *fakeserver.CallContext) {
+			c.Hang()
+			c.Text("late")
+		})
+		h := &recorder{}
+		s := connect(t, f, h)
+		synctest.Wait()
+		if err := s.Subscribe(background, "a"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := h.lateResponses(); n != 0 || s.Stats().LateResponses != 1 {
+			t.Errorf("%d late responses were told, %d came", n, s.Stats().LateResponses)
+		}
+		ctx, cancel := context.WithCancelCause(background)
+		out := begin(ctx, s, &CallRequest{Name: "t"})
+		synctest.Wait()
+		cancel(&stopped{"enough"})
+		finished(t, out)
+		synctest.Wait()
+		if n := h.lateResponses(); n != 1 {
+			t.Errorf("%d late responses of a call were told", n)
+		}
 	})
 }
 

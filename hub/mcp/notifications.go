@@ -11,6 +11,9 @@ const (
 	methodProgress            = "notifications/progress"
 	methodMessage             = "notifications/message"
 	methodToolsChanged        = "notifications/tools/list_changed"
+	methodPromptsChanged      = "notifications/prompts/list_changed"
+	methodResourcesChanged    = "notifications/resources/list_changed"
+	methodResourceUpdated     = "notifications/resources/updated"
 	methodElicitationComplete = "notifications/elicitation/complete"
 	methodAcknowledged        = "notifications/subscriptions/acknowledged"
 )
@@ -45,18 +48,52 @@ func (s *Session) handleNotification(n *jsonrpc.Notification) {
 	case methodMessage:
 		s.logged(n.Params)
 	case methodToolsChanged:
-		s.o.Handler.ToolsChanged()
-	case methodAcknowledged:
-		if s.listen.acknowledged(s, n.Params) {
-			// What changed between two listen streams was told to nobody.
-			s.o.Handler.ToolsChanged()
+		s.listChanged(aboutTools, n.Params)
+	case methodPromptsChanged:
+		s.listChanged(aboutPrompts, n.Params)
+	case methodResourcesChanged:
+		s.listChanged(aboutResources, n.Params)
+	case methodResourceUpdated:
+		if uri := stringOf(member(n.Params, "uri")); uri != "" && s.forUs(n.Params) {
+			s.tellUpdated(uri)
 		}
+	case methodAcknowledged:
+		s.listen.acknowledged(s, n.Params)
 	case methodElicitationComplete:
 		s.elicitationCompleted(n.Params)
 		s.o.Handler.Noticed(n.Method)
 	default:
 		s.o.Handler.Noticed(printable(n.Method))
 	}
+}
+
+func (s *Session) listChanged(about topic, params json.RawMessage) {
+	if s.forUs(params) {
+		s.tellChanged(about)
+	}
+}
+
+// forUs tells whether a notification of change belongs to the open listen stream. Legacy revisions have no streams: all of them are for us.
+func (s *Session) forUs(params json.RawMessage) bool {
+	return s.Era() != Modern || s.listen.carries(params)
+}
+
+// tellChanged drops what is kept of a topic, and then tells the handler: what it asks for from then on is new.
+func (s *Session) tellChanged(about topic) {
+	s.cache.changed(about)
+	switch about {
+	case aboutTools:
+		s.o.Handler.ToolsChanged()
+	case aboutPrompts:
+		s.o.Handler.PromptsChanged()
+	case aboutResources:
+		s.o.Handler.ResourcesChanged()
+	}
+}
+
+func (s *Session) tellUpdated(uri string) {
+	s.cache.updated(uri)
+	s.o.Handler.ResourceUpdated(uri)
 }
 
 // progressed finds the call by the exact text of the token: 1 and "1" are two tokens. Progress of calls that are over and of

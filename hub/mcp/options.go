@@ -48,8 +48,8 @@ type Implementation struct {
 	Version string `json:"version"`
 }
 
-// Handler answers what a server asks and hears what it tells. Its methods are called from several goroutines at once, except Logged,
-// ToolsChanged and Noticed, which come in the order of the wire from one goroutine and must not block.
+// Handler answers what a server asks and hears what it tells. Its methods are called from several goroutines at once, except Logged, ToolsChanged,
+// PromptsChanged, ResourcesChanged, ResourceUpdated and Noticed, which come in the order of the wire from one goroutine and must not block.
 type Handler interface {
 	// Ask puts a sampling or elicitation question to a person and returns the answer. When ctx ends it must return soon;
 	// what it returns then is not used. context.Cause(ctx) tells why: *jsonrpc.WithdrawnError (the server took the question back),
@@ -62,6 +62,12 @@ type Handler interface {
 	Logged(m LogMessage)
 	// ToolsChanged says that the list of tools may be another one now.
 	ToolsChanged()
+	// PromptsChanged says that the list of prompts may be another one now.
+	PromptsChanged()
+	// ResourcesChanged says that the list of resources, or that of their templates, may be another one now.
+	ResourcesChanged()
+	// ResourceUpdated says that a resource may have other contents now. The URI is the server's, unchecked: it may be one below the subscribed one.
+	ResourceUpdated(uri string)
 	// Noticed is any other notification, by method.
 	Noticed(method string)
 	// LateResponse says that the server has answered a request that was cancelled before; the answer was dropped. It is called by the
@@ -169,7 +175,15 @@ type ServerInfo struct {
 	Instructions string
 	Capabilities json.RawMessage // exactly as they came
 
-	HasTools         bool
-	ToolsListChanged bool
-	Logging          bool
+	HasTools             bool
+	ToolsListChanged     bool
+	HasPrompts           bool
+	PromptsListChanged   bool
+	HasResources         bool
+	ResourcesListChanged bool
+	ResourcesSubscribe   bool
+	HasCompletions       bool // since 2025-03-26; 2024-11-05 has completion without a capability
+	Logging              bool
+	// Extensions is what the server declares of extensions, by identifier, exactly as it came; nil when there is nothing.
+	Extensions json.RawMessage
 }

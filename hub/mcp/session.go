@@ -13,8 +13,8 @@ import (
 
 var errSessionClosed = errors.New("the session was closed")
 
-// Session is one MCP session over one link. Its methods are safe for concurrent use, except from within Handler's Logged, ToolsChanged
-// and Noticed and from OnProgress: those hold up the link, so nothing there may wait for it.
+// Session is one MCP session over one link. Its methods are safe for concurrent use, except from within OnProgress and those methods of Handler that
+// come from one goroutine: they hold up the link, so nothing there may wait for it.
 type Session struct {
 	o          Options
 	log        *slog.Logger
@@ -31,6 +31,8 @@ type Session struct {
 	over    context.Context
 	endOver context.CancelCauseFunc
 	listen  listener
+	subs    subscriptions
+	cache   cache
 	done    chan struct{}
 	err     error // written before done is closed
 
@@ -81,10 +83,14 @@ func (s *Session) attach(l *Link) {
 		HandleNotification:  s.handleNotification,
 		Classify:            classify,
 		OnOutgoingCancelled: s.listen.endedByServer,
-		OnLateResponse:      s.o.Handler.LateResponse,
-		Route:               routeFor(l, s.Era),
-		MaxIncoming:         s.o.MaxIncoming,
-		StallLimit:          s.o.StallLimit,
+		OnLateResponse: func(id jsonrpc.ID) {
+			if !s.listen.answeredLate(id) {
+				s.o.Handler.LateResponse(id)
+			}
+		},
+		Route:       routeFor(l, s.Era),
+		MaxIncoming: s.o.MaxIncoming,
+		StallLimit:  s.o.StallLimit,
 		// 2025-03-26 basic/index: clients MUST be able to receive batches; no other revision has them. While initialize is open the
 		// revision is not known yet, and a batch may follow its answer at once.
 		Batches: func() bool {

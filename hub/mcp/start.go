@@ -58,7 +58,7 @@ func Connect(ctx context.Context, o Options) (*Session, error) {
 	}
 	n := s.state.Load()
 	s.log.Info("mcp session is up", "era", n.era.String(), "revision", n.revision)
-	if n.era == Modern && n.info.ToolsListChanged {
+	if n.era == Modern {
 		s.listen.start(s)
 	}
 	go s.run()
@@ -259,10 +259,22 @@ func readInfo(raw, implementation json.RawMessage) ServerInfo {
 		Instructions: stringOf(member(raw, "instructions")),
 		Capabilities: append(json.RawMessage(nil), member(raw, "capabilities")...),
 	}
-	tools := member(info.Capabilities, "tools")
-	info.HasTools = tools != nil && !isNull(tools)
-	info.ToolsListChanged = string(member(tools, "listChanged")) == "true"
-	logging := member(info.Capabilities, "logging")
-	info.Logging = logging != nil && !isNull(logging)
+	// An absent capability and one that is null are the same; one of any other value was declared.
+	offered := func(capability string) (declared json.RawMessage, offers bool) {
+		declared = member(info.Capabilities, capability)
+		return declared, declared != nil && !isNull(declared)
+	}
+	flag := func(capability json.RawMessage, name string) bool { return string(member(capability, name)) == "true" }
+	tools, hasTools := offered("tools")
+	prompts, hasPrompts := offered("prompts")
+	resources, hasResources := offered("resources")
+	info.HasTools, info.ToolsListChanged = hasTools, flag(tools, "listChanged")
+	info.HasPrompts, info.PromptsListChanged = hasPrompts, flag(prompts, "listChanged")
+	info.HasResources, info.ResourcesListChanged, info.ResourcesSubscribe = hasResources, flag(resources, "listChanged"), flag(resources, "subscribe")
+	_, info.HasCompletions = offered("completions")
+	_, info.Logging = offered("logging")
+	if extensions, ok := offered("extensions"); ok {
+		info.Extensions = extensions
+	}
 	return info
 }

@@ -85,6 +85,9 @@ func (noQuestions) Ask(context.Context, *mcp.Question) (mcp.Answer, error) {
 func (noQuestions) Roots(context.Context) []mcp.Root { return nil }
 func (noQuestions) Logged(mcp.LogMessage)            {}
 func (noQuestions) ToolsChanged()                    {}
+func (noQuestions) PromptsChanged()                  {}
+func (noQuestions) ResourcesChanged()                {}
+func (noQuestions) ResourceUpdated(string)           {}
 func (noQuestions) Noticed(string)                   {}
 func (noQuestions) LateResponse(jsonrpc.ID)          {}
 

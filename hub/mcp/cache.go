@@ -1,0 +1,181 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// Bounds of what a session keeps of a server's answers.
+const (
+	maxCached      = 256
+	maxCachedBytes = 16 << 20
+	// maxFresh bounds how long a server may call an answer fresh: one that says "for ever" by mistake is asked again some day.
+	maxFresh = 24 * time.Hour
+)
+
+// topic is what a change notification is about.
+type topic int
+
+const (
+	aboutTools topic = iota
+	aboutPrompts
+	aboutResources
+	topics
+)
+
+// cacheKey is the method with the params, _meta left out, as JSON text (2026-07-28 server/utilities/caching).
+type cacheKey struct{ method, params string }
+
+// cache keeps complete results while the server calls them fresh. A session has one authorization context, so whatever their cacheScope says, they
+// are kept for this session and for nobody else. The zero value is ready to use; all methods are safe for concurrent use.
+type cache struct {
+	mu      sync.Mutex // guards what follows
+	entries map[cacheKey]*kept
+	bytes   int
+	uses    uint64
+	changes [topics]uint64 // how often each topic was told to have changed
+}
+
+type kept struct {
+	about topic
+	raw   json.RawMessage
+	until time.Time
+	used  uint64
+}
+
+// get is a copy of what is kept and fresh, nil when there is nothing.
+func (c *cache) get(key cacheKey) json.RawMessage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.entries[key]
+	if e == nil {
+		return nil
+	}
+	if !e.fresh(time.Now()) {
+		c.remove(key, e)
+		return nil
+	}
+	c.uses++
+	e.used = c.uses
+	return bytes.Clone(e.raw)
+}
+
+// fresh compares both clocks: the monotonic one stands still while the machine sleeps, the other one may be set back.
+func (e *kept) fresh(now time.Time) bool {
+	return now.Before(e.until) && now.Round(0).Before(e.until.Round(0))
+}
+
+// mark is taken before a request is sent. What came before a change that was told meanwhile is not kept: nobody knows which of the two was first.
+func (c *cache) mark(about topic) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changes[about]
+}
+
+func (c *cache) put(key cacheKey, about topic, mark uint64, raw json.RawMessage, ttl time.Duration) {
+	size := sizeOf(key, raw)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.entries[key]; e != nil {
+		c.remove(key, e)
+	}
+	if c.changes[about] != mark || size > maxCachedBytes {
+		return
+	}
+	for len(c.entries) >= maxCached || c.bytes+size > maxCachedBytes {
+		c.evict()
+	}
+	if c.entries == nil {
+		c.entries = make(map[cacheKey]*kept)
+	}
+	c.uses++
+	c.entries[key] = &kept{about: about, raw: bytes.Clone(raw), until: time.Now().Add(ttl), used: c.uses}
+	c.bytes += size
+}
+
+// evict removes what was used longest ago. Called with mu held and at least one entry.
+func (c *cache) evict() {
+	var oldest cacheKey
+	var found *kept
+	for key, e := range c.entries {
+		if found == nil || e.used < found.used {
+			oldest, found = key, e
+		}
+	}
+	c.remove(oldest, found)
+}
+
+// remove is called with mu held.
+func (c *cache) remove(key cacheKey, e *kept) {
+	delete(c.entries, key)
+	c.bytes -= sizeOf(key, e.raw)
+}
+
+func sizeOf(key cacheKey, raw json.RawMessage) int {
+	return len(key.method) + len(key.params) + len(raw) + 128
+}
+
+// changed drops all that is about a topic.
+func (c *cache) changed(about topic) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes[about]++
+	for key, e := range c.entries {
+		if e.about == about {
+			c.remove(key, e)
+		}
+	}
+}
+
+// updated drops the contents of one resource.
+func (c *cache) updated(uri string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes[aboutResources]++ // a read of it may be under way
+	key := readKey(uri)
+	if e := c.entries[key]; e != nil {
+		c.remove(key, e)
+	}
+}
+
+// dropMethod drops all pages of a list.
+func (c *cache) dropMethod(method string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, e := range c.entries {
+		if key.method == method {
+			c.remove(key, e)
+		}
+	}
+}
+
+// keep keeps a complete result of a modern server for as long as the server calls it fresh. Legacy revisions know no such thing.
+func (s *Session) keep(key cacheKey, about topic, mark uint64, raw json.RawMessage) {
+	if s.Era() != Modern {
+		return
+	}
+	if ttl := freshFor(raw); ttl > 0 {
+		s.cache.put(key, about, mark, raw, ttl)
+	}
+}
+
+// freshFor reads ttlMs; what is absent, negative or no number counts as 0.
+func freshFor(result json.RawMessage) time.Duration {
+	var ms float64
+	if json.Unmarshal(member(result, "ttlMs"), &ms) != nil || !(ms > 0) {
+		return 0
+	}
+	if ms >= float64(maxFresh/time.Millisecond) {
+		return maxFresh
+	}
+	return time.Duration(ms * float64(time.Millisecond))
+}
+
+// DropCache forgets every answer that was kept: the next request of each goes to the server, whatever it called fresh.
+func (s *Session) DropCache() {
+	for about := range topics {
+		s.cache.changed(about)
+	}
+}

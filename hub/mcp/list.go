@@ -1,0 +1,141 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+const (
+	// maxPages bounds a list whose server always has one more page.
+	maxPages = 1000
+	// maxEntryWarnings bounds what is logged of the malformed entries of one page.
+	maxEntryWarnings = 8
+)
+
+// listing is one of the lists that a server offers page by page (server/utilities/pagination, all revisions).
+type listing[T any] struct {
+	method string
+	member string // of the result, with the entries
+	about  topic
+	read   func(raw json.RawMessage) (T, error)
+}
+
+// listAll fetches all pages. An entry that cannot be read is left out with a warning and hides no other.
+//
+// A cursor that the server no longer knows means that the list has changed since the pages before it, cached ones perhaps: all of them are dropped,
+// and the list starts again, once (2026-07-28 server/utilities/caching).
+func listAll[T any](ctx context.Context, s *Session, l listing[T]) ([]T, error) {
+	items, outdated, err := l.pages(ctx, s)
+	if outdated {
+		s.cache.dropMethod(l.method)
+		items, _, err = l.pages(ctx, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+// pages fetches the list from its beginning. outdated: the server has refused a cursor that it gave out itself.
+func (l listing[T]) pages(ctx context.Context, s *Session) (items []T, outdated bool, err error) {
+	var cursor json.RawMessage
+	seen := map[string]bool{}
+	for range maxPages {
+		next, err := l.page(ctx, s, cursor, &items)
+		if err != nil {
+			refusal := rpcError(err)
+			return nil, cursor != nil && refusal != nil && refusal.Code == jsonrpc.CodeInvalidParams, err
+		}
+		if next == nil {
+			return items, false, nil
+		}
+		// A cursor is opaque, and "" is one too (2026-07-28 server/utilities/pagination).
+		text := stringOf(next)
+		if seen[text] {
+			return nil, false, &ProtocolError{Text: "the server repeats a cursor of " + l.method}
+		}
+		seen[text] = true
+		cursor = next
+	}
+	return nil, false, &ProtocolError{Text: fmt.Sprintf("%s has more than %d pages", l.method, maxPages)}
+}
+
+// page reads one page, from the cache while it is fresh.
+func (l listing[T]) page(ctx context.Context, s *Session, cursor json.RawMessage, items *[]T) (next json.RawMessage, err error) {
+	if err := s.interrupted(ctx); err != nil {
+		return nil, err
+	}
+	key := cacheKey{method: l.method, params: string(cursor)}
+	if kept := s.cache.get(key); kept != nil {
+		return l.readPage(s, kept, items)
+	}
+	params := s.plainParams()
+	if cursor != nil {
+		params = s.plainParams("cursor", string(cursor))
+	}
+	mark := s.cache.mark(l.about)
+	raw, err := s.peer.Call(ctx, l.method, params)
+	if err != nil {
+		return nil, err
+	}
+	if next, err = l.readPage(s, raw, items); err != nil {
+		return nil, err
+	}
+	s.keep(key, l.about, mark, raw)
+	return next, nil
+}
+
+func (l listing[T]) readPage(s *Session, raw json.RawMessage, items *[]T) (next json.RawMessage, err error) {
+	var resultType, list json.RawMessage
+	object := eachMember(raw, func(name []byte, v json.RawMessage) bool {
+		switch string(name) {
+		case "resultType":
+			resultType = v
+		case "nextCursor":
+			next = v
+		case l.member:
+			list = v
+		}
+		return true
+	})
+	var entries []json.RawMessage
+	if !object || list != nil && json.Unmarshal(list, &entries) != nil {
+		return nil, &ProtocolError{Text: fmt.Sprintf("the answer to %s is malformed", l.method)}
+	}
+	if err := s.mustBeComplete(l.method, resultType); err != nil {
+		return nil, err
+	}
+	bad := 0
+	for _, entry := range entries {
+		item, err := l.read(entry)
+		if err != nil {
+			if bad++; bad <= maxEntryWarnings {
+				s.log.Warn("an entry of a list is left out", "method", l.method, "error", err)
+			}
+			continue
+		}
+		*items = append(*items, item)
+	}
+	if bad > maxEntryWarnings {
+		s.log.Warn("more entries of a list are left out", "method", l.method, "count", bad-maxEntryWarnings)
+	}
+	switch {
+	case next == nil, isNull(next):
+		return nil, nil
+	case next[0] != '"':
+		return nil, &ProtocolError{Text: fmt.Sprintf("the nextCursor of %s is no string", l.method)}
+	}
+	return next, nil
+}
+
+// mustBeComplete checks the resultType of a request that only tools/call, prompts/get and resources/read may answer otherwise
+// (2026-07-28 basic/patterns/mrtr). An absent one means "complete"; legacy revisions have none.
+func (s *Session) mustBeComplete(method string, resultType json.RawMessage) error {
+	if s.Era() != Modern || resultType == nil || isNull(resultType) || stringOf(resultType) == "complete" {
+		return nil
+	}
+	return &ProtocolError{Text: fmt.Sprintf("the server answered %s with the resultType %q", method, printable(stringOf(resultType)))}
+}

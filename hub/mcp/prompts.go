@@ -1,0 +1,104 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+)
+
+const (
+	methodListPrompts = "prompts/list"
+	methodGetPrompt   = "prompts/get"
+)
+
+// Prompt is one prompt template as the server describes it. All of it is untrusted.
+type Prompt struct {
+	Name        string
+	Title       string // "" when there is none: then Name is shown
+	Description string
+	Arguments   []PromptArgument
+	Raw         json.RawMessage // the whole description exactly as it came: icons and _meta are in it
+}
+
+// PromptArgument is one argument of a prompt; its value is always a string.
+type PromptArgument struct {
+	Name        string
+	Title       string
+	Description string
+	Required    bool
+}
+
+var errNoName = errors.New("it has no name")
+
+// ListPrompts fetches all pages. A server that declared no prompts is not asked. Errors: as ListTools.
+func (s *Session) ListPrompts(ctx context.Context) ([]Prompt, error) {
+	if !s.Info().HasPrompts {
+		return nil, nil
+	}
+	return listAll(ctx, s, listing[Prompt]{method: methodListPrompts, member: "prompts", about: aboutPrompts, read: readPrompt})
+}
+
+func readPrompt(raw json.RawMessage) (Prompt, error) {
+	p := Prompt{Raw: raw}
+	var arguments []json.RawMessage
+	object := eachMember(raw, func(name []byte, v json.RawMessage) bool {
+		switch string(name) {
+		case "name":
+			p.Name = stringOf(v)
+		case "title":
+			p.Title = stringOf(v)
+		case "description":
+			p.Description = stringOf(v)
+		case "arguments":
+			if json.Unmarshal(v, &arguments) != nil {
+				arguments = nil
+			}
+		}
+		return true
+	})
+	if !object || p.Name == "" {
+		return Prompt{}, errNoName
+	}
+	for _, a := range arguments {
+		argument := PromptArgument{
+			Name: stringOf(member(a, "name")), Title: stringOf(member(a, "title")), Description: stringOf(member(a, "description")),
+			Required: string(member(a, "required")) == "true",
+		}
+		if argument.Name != "" {
+			p.Arguments = append(p.Arguments, argument)
+		}
+	}
+	return p, nil
+}
+
+// GetPrompt fills in the prompt c.Name with c.Arguments, an object whose values are strings; nil sends none. It goes through rounds, progress and cancel
+// as CallTool does. Errors: as CallTool, and *CapabilityError.
+func (s *Session) GetPrompt(ctx context.Context, c *CallRequest) (*CallResult, error) {
+	switch {
+	case !s.Info().HasPrompts:
+		return nil, &CapabilityError{Server: s.o.Server, Capability: "prompts"}
+	case c.Name == "":
+		return nil, &ArgumentsError{Text: "a prompt is fetched by its name, and there is none"}
+	}
+	asked := newObject(len(c.Name) + len(c.Arguments) + 32)
+	asked.text("name", c.Name)
+	if c.Arguments != nil {
+		if !isObjectOfStrings(c.Arguments) {
+			return nil, &ArgumentsError{Text: "the arguments of a prompt are no JSON object of strings"}
+		}
+		asked.raw("arguments", oneLine(c.Arguments))
+	}
+	return s.call(ctx, &openCall{req: c, method: methodGetPrompt, members: asked.b[1:]})
+}
+
+func isObjectOfStrings(raw json.RawMessage) bool {
+	if !isObject(raw) {
+		return false
+	}
+	strings := true
+	eachMember(raw, func(_ []byte, v json.RawMessage) bool {
+		strings = v[0] == '"'
+		return strings
+	})
+	return strings
+}

@@ -1,0 +1,140 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+)
+
+const (
+	methodListResources         = "resources/list"
+	methodListResourceTemplates = "resources/templates/list"
+	methodReadResource          = "resources/read"
+)
+
+// Resource is one resource as the server describes it. All of it is untrusted.
+type Resource struct {
+	URI         string
+	Name        string
+	Title       string // "" when there is none: then Name is shown
+	Description string
+	MIMEType    string
+	Size        int64           // bytes before any encoding; -1 when the server does not say
+	Raw         json.RawMessage // the whole description exactly as it came: icons, annotations and _meta are in it
+}
+
+// ResourceTemplate is one URI template (RFC 6570) as the server describes it. All of it is untrusted.
+type ResourceTemplate struct {
+	URITemplate string
+	Name        string
+	Title       string
+	Description string
+	MIMEType    string          // of all resources that match, "" when they differ
+	Raw         json.RawMessage // the whole description exactly as it came
+}
+
+var (
+	errNoURI         = errors.New("it has no uri")
+	errNoURITemplate = errors.New("it has no uriTemplate")
+)
+
+// ListResources fetches all pages. A server that declared no resources is not asked. Errors: as ListTools.
+func (s *Session) ListResources(ctx context.Context) ([]Resource, error) {
+	if !s.Info().HasResources {
+		return nil, nil
+	}
+	return listAll(ctx, s, listing[Resource]{method: methodListResources, member: "resources", about: aboutResources, read: readResource})
+}
+
+// ListResourceTemplates fetches all pages. A server that declared no resources is not asked. Errors: as ListTools.
+func (s *Session) ListResourceTemplates(ctx context.Context) ([]ResourceTemplate, error) {
+	if !s.Info().HasResources {
+		return nil, nil
+	}
+	return listAll(ctx, s, listing[ResourceTemplate]{
+		method: methodListResourceTemplates, member: "resourceTemplates", about: aboutResources, read: readResourceTemplate,
+	})
+}
+
+func readResource(raw json.RawMessage) (Resource, error) {
+	r := Resource{Size: -1, Raw: raw}
+	object := eachMember(raw, func(name []byte, v json.RawMessage) bool {
+		switch string(name) {
+		case "uri":
+			r.URI = stringOf(v)
+		case "name":
+			r.Name = stringOf(v)
+		case "title":
+			r.Title = stringOf(v)
+		case "description":
+			r.Description = stringOf(v)
+		case "mimeType":
+			r.MIMEType = stringOf(v)
+		case "size":
+			if json.Unmarshal(v, &r.Size) != nil || isNull(v) || r.Size < 0 {
+				r.Size = -1
+			}
+		}
+		return true
+	})
+	if !object || r.URI == "" {
+		return Resource{}, errNoURI
+	}
+	return r, nil
+}
+
+func readResourceTemplate(raw json.RawMessage) (ResourceTemplate, error) {
+	t := ResourceTemplate{Raw: raw}
+	object := eachMember(raw, func(name []byte, v json.RawMessage) bool {
+		switch string(name) {
+		case "uriTemplate":
+			t.URITemplate = stringOf(v)
+		case "name":
+			t.Name = stringOf(v)
+		case "title":
+			t.Title = stringOf(v)
+		case "description":
+			t.Description = stringOf(v)
+		case "mimeType":
+			t.MIMEType = stringOf(v)
+		}
+		return true
+	})
+	if !object || t.URITemplate == "" {
+		return ResourceTemplate{}, errNoURITemplate
+	}
+	return t, nil
+}
+
+// ReadResource reads the resource whose URI is c.Name; it has no arguments. It goes through rounds, progress and cancel as CallTool does. While a modern
+// server calls an earlier answer fresh, that answer is returned and nothing is sent: OnWire is not called then. An answer that took more than one round is
+// never kept (2026-07-28 utilities/caching: it depends on what people answered).
+//
+// A URI need not be in any list: that of an MCP App (ui:) may be named by a tool alone. Errors: as CallTool, and *CapabilityError.
+func (s *Session) ReadResource(ctx context.Context, c *CallRequest) (*CallResult, error) {
+	switch {
+	case !s.Info().HasResources:
+		return nil, &CapabilityError{Server: s.o.Server, Capability: "resources"}
+	case c.Name == "":
+		return nil, &ArgumentsError{Text: "a resource is read by its URI, and there is none"}
+	case c.Arguments != nil:
+		return nil, &ArgumentsError{Text: "reading a resource takes no arguments"}
+	}
+	if err := s.interrupted(ctx); err != nil {
+		return nil, err
+	}
+	key := readKey(c.Name)
+	if kept := s.cache.get(key); kept != nil {
+		return &CallResult{Raw: kept, FromCache: true}, nil
+	}
+	mark := s.cache.mark(aboutResources)
+	asked := newObject(len(c.Name) + 16)
+	asked.text("uri", c.Name)
+	result, err := s.call(ctx, &openCall{req: c, method: methodReadResource, members: asked.b[1:]})
+	if err == nil && result.Rounds == 1 {
+		s.keep(key, aboutResources, mark, result.Raw)
+	}
+	return result, err
+}
+
+func readKey(uri string) cacheKey { return cacheKey{method: methodReadResource, params: uri} }

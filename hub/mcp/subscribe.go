@@ -1,0 +1,196 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+const (
+	methodSubscribe   = "resources/subscribe"
+	methodUnsubscribe = "resources/unsubscribe"
+)
+
+var errUnsubscribed = errors.New("the subscription was taken back before the server agreed to it")
+
+// subscriptions is the book of the resources whose changes are wanted. It is written by Subscribe and Unsubscribe, and, in the modern era, by what comes
+// of the listen stream. The zero value is ready to use; all methods are safe for concurrent use, and none of them blocks.
+type subscriptions struct {
+	mu     sync.Mutex // guards what follows
+	wanted map[string]*wish
+}
+
+// wish is one wanted URI. Whoever removes it from the book, or agrees to it there, closes settled.
+type wish struct {
+	settled chan struct{} // closed once it is agreed or out of the book
+	err     error         // why it is out of the book; set before settled is closed
+	agreed  bool          // guarded by subscriptions.mu
+	waiters int           // callers of Subscribe that wait for settled; guarded by subscriptions.mu
+}
+
+// want enters a URI and a caller who waits for it. agreed: there is nothing to wait for.
+func (b *subscriptions) want(uri string) (sub *wish, agreed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.wanted == nil {
+		b.wanted = make(map[string]*wish)
+	}
+	sub = b.wanted[uri]
+	if sub == nil {
+		sub = &wish{settled: make(chan struct{})}
+		b.wanted[uri] = sub
+	}
+	sub.waiters++
+	return sub, sub.agreed
+}
+
+// leave takes a caller out who has given up. The last one takes the URI along, unless it was agreed to meanwhile.
+func (b *subscriptions) leave(uri string, sub *wish, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if sub.waiters--; sub.waiters == 0 && !sub.agreed && b.wanted[uri] == sub {
+		b.remove(uri, sub, err)
+	}
+}
+
+// remove is called with mu held.
+func (b *subscriptions) remove(uri string, sub *wish, err error) {
+	delete(b.wanted, uri)
+	if !sub.agreed {
+		sub.err = err
+		close(sub.settled)
+	}
+}
+
+// agree notes that the server will tell of a URI. first: it had not agreed before. known is false when nobody wants the URI any more.
+func (b *subscriptions) agree(uri string) (first, known bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sub := b.wanted[uri]
+	if sub == nil {
+		return false, false
+	}
+	if sub.agreed {
+		return false, true
+	}
+	sub.agreed = true
+	close(sub.settled)
+	return true, true
+}
+
+// refuse takes those of the URIs out of the book that the server has not agreed to before, with all those that it has. It returns what it took out.
+func (b *subscriptions) refuse(uris []string, all bool, err error) (refused []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, uri := range uris {
+		if sub := b.wanted[uri]; sub != nil && (all || !sub.agreed) {
+			b.remove(uri, sub, err)
+			refused = append(refused, uri)
+		}
+	}
+	return refused
+}
+
+// drop takes a URI back. It reports whether it was there.
+func (b *subscriptions) drop(uri string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sub := b.wanted[uri]
+	if sub != nil {
+		b.remove(uri, sub, errUnsubscribed)
+	}
+	return sub != nil
+}
+
+// uris are those in the book, in order: all, or only those that the server has agreed to.
+func (b *subscriptions) uris(agreed bool) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var list []string
+	for _, uri := range slices.Sorted(maps.Keys(b.wanted)) {
+		if !agreed || b.wanted[uri].agreed {
+			list = append(list, uri)
+		}
+	}
+	return list
+}
+
+// Subscribe asks the server to tell when a resource changes; Handler.ResourceUpdated hears of it. It returns once the server has agreed, and does nothing for
+// what is subscribed to already. A legacy server is asked by resources/subscribe. For a modern one the listen stream is opened anew with the URI
+// in it (2026-07-28 basic/patterns/subscriptions), and after that everything that the stream is about is told as changed, as nobody knows what happened
+// in between; several URIs that are subscribed to at once share one such change.
+//
+// Errors: *CapabilityError; *ProtocolError when a modern server does not honour the URI; those of CallTool. After an error there is no subscription.
+func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
+	if err := s.maySubscribe(uri); err != nil {
+		return err
+	}
+	if err := s.interrupted(ctx); err != nil {
+		return err
+	}
+	sub, agreed := s.subs.want(uri)
+	defer func() {
+		s.subs.leave(uri, sub, err)
+		if err != nil && s.Era() == Modern {
+			_ = s.listen.changed() // what is not wanted any more leaves the stream
+		}
+	}()
+	if agreed {
+		return nil
+	}
+	if s.Era() == Legacy {
+		if _, err := s.peer.Call(ctx, methodSubscribe, s.plainParams("uri", string(appendString(nil, uri)))); err != nil {
+			return err
+		}
+		if _, known := s.subs.agree(uri); !known {
+			return errUnsubscribed
+		}
+		return nil
+	}
+	if err := s.listen.changed(); err != nil {
+		return err
+	}
+	select {
+	case <-sub.settled:
+		return sub.err
+	case <-ctx.Done():
+		return &jsonrpc.CancelledError{Cause: context.Cause(ctx)}
+	case <-s.over.Done():
+		return closedError(context.Cause(s.over))
+	}
+}
+
+// Unsubscribe takes a subscription back, and does nothing where there is none. Errors are those of CallTool; the subscription is out of Subscriptions
+// whatever the server says. A modern server hears of it a little later.
+func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
+	if err := s.maySubscribe(uri); err != nil {
+		return err
+	}
+	if !s.subs.drop(uri) {
+		return nil
+	}
+	if s.Era() == Modern {
+		_ = s.listen.changed() // a stream that cannot be had any more needs no change
+		return nil
+	}
+	_, err := s.peer.Call(ctx, methodUnsubscribe, s.plainParams("uri", string(appendString(nil, uri))))
+	return err
+}
+
+// Subscriptions are the URIs that the server has agreed to, in order; also once the session is over. Nothing of them survives it: whoever connects anew
+// subscribes anew.
+func (s *Session) Subscriptions() []string { return s.subs.uris(true) }
+
+func (s *Session) maySubscribe(uri string) error {
+	switch {
+	case !s.Info().ResourcesSubscribe:
+		return &CapabilityError{Server: s.o.Server, Capability: "resources.subscribe"}
+	case uri == "":
+		return &ArgumentsError{Text: "a subscription is to a URI, and there is none"}
+	}
+	return nil
+}
