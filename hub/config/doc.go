@@ -2,12 +2,12 @@
 // with an origin for every server.
 //
 // It reads JSON with comments and trailing commas, in two shapes: {"mcpServers":
-// {...}} and the {"servers": {...}} of VS Code. Only servers that run as a local
-// process are usable so far; others are reported by name. A mistake costs the
-// entry that holds it and nothing else: [Load] never fails as a whole, and every
-// [Problem] has its file, line, column, server and key.
+// {...}} and the {"servers": {...}} of VS Code. A server is a local process with
+// a command, or something behind a URL. A mistake costs the entry that holds it
+// and nothing else: [Load] never fails as a whole, and every [Problem] has its
+// file, line, column, server and key.
 //
 // The package says what is configured. It starts nothing, expands no variables,
 // watches no files and keeps no secrets, and a problem never shows the value of
-// an argument or of an environment variable.
+// an argument, an environment variable, a header or a URL.
 package config

@@ -37,9 +37,13 @@ func (r *entryReader) wrong(v value, key, want string) {
 var (
 	unsupported = map[string]bool{
 		"envFile": true, "dev": true, "sandboxEnabled": true, "sandbox": true, "network": true, "filesystem": true,
-		"tools": true, "disabledTools": true, "watchPaths": true, "deferTools": true, "oauth": true, "headers": true,
+		"tools": true, "disabledTools": true, "watchPaths": true, "deferTools": true,
 	}
 	provenance = map[string]bool{"gallery": true, "version": true}
+	// foreign are the words of applications whose files the hub does not read.
+	foreign = map[string]string{"serverUrl": "url", "httpUrl": "url", "transport": "type", "transportType": "type"}
+	// only says for which transport a key has a meaning; true: a URL.
+	only = map[string]bool{"command": false, "args": false, "env": false, "cwd": false, "stop": false, "url": true, "headers": true, "oauth": true}
 )
 
 func (r *entryReader) read(m member) Server {
@@ -56,9 +60,10 @@ func (r *entryReader) read(m member) Server {
 			keys[k.name] = k
 		}
 	}
-	if r.remote(keys) {
+	if s.Transport, ok = r.transport(keys); !ok {
 		return s
 	}
+	remote := s.Transport != TransportStdio
 	var allowed []string
 	explicit := map[string]Policy{}
 	for _, k := range members {
@@ -66,8 +71,19 @@ func (r *entryReader) read(m member) Server {
 			continue // a null, or a double that was reported
 		}
 		v := k.value
+		if forURL, bound := only[k.name]; bound && forURL != remote {
+			kind := map[bool]string{true: "with a URL", false: "with a command"}[forURL]
+			r.warn(k.at, k.name, "is only for servers %s and was ignored", kind)
+			continue
+		}
 		switch k.name {
 		case "type":
+		case "url":
+			s.URL = r.url(k.name, v)
+		case "headers":
+			s.Header = r.headers(k.name, v)
+		case "oauth":
+			s.OAuth = r.oauth(k.name, v)
 		case "command":
 			s.Command = r.text(k.name, v)
 			if _, ok := v.str(); ok && strings.TrimSpace(s.Command) == "" {
@@ -108,8 +124,8 @@ func (r *entryReader) read(m member) Server {
 			r.unknown(k)
 		}
 	}
-	if _, ok := keys["command"]; !ok {
-		r.fail(m.at, "command", "is missing")
+	if needed := map[bool]string{false: "command", true: "url"}[remote]; !has(keys, needed) {
+		r.fail(m.at, needed, "is missing")
 	}
 	s.Approvals = merge(allowed, explicit)
 	if r.varKey != "" {
@@ -118,44 +134,9 @@ func (r *entryReader) read(m member) Server {
 	return s
 }
 
-// remote reports an entry that is not a local process, which makes it unusable.
-func (r *entryReader) remote(keys map[string]member) bool {
-	kind, given := keys["type"]
-	name, isText := kind.value.strOr(given)
-	switch {
-	case given && !isText:
-		r.wrong(kind.value, "type", "a string")
-		return true
-	case given && name != "stdio":
-		switch name {
-		case "http", "sse", "streamable-http", "streamableHttp", "url":
-			r.fail(kind.value.at(), "type", "%s servers are not supported yet", quote(name))
-		default:
-			r.fail(kind.value.at(), "type", `%s is not a known type; this hub runs "stdio"`, quote(name))
-		}
-		return true
-	}
-	if url, ok := keys["url"]; ok {
-		if _, both := keys["command"]; both || given {
-			r.fail(url.at, "url", "does not belong to a stdio server; remove it, or the command")
-		} else {
-			r.fail(url.at, "url", "servers with a URL are not supported yet")
-		}
-		return true
-	}
-	return false
-}
-
-func (v value) strOr(given bool) (string, bool) {
-	if !given {
-		return "", false
-	}
-	return v.str()
-}
-
 var known = []string{
 	"type", "command", "args", "env", "cwd", "disabled", "alwaysAllow", "autoApprove",
-	"approvals", "timeouts", "stop", "era", "maxMessageBytes",
+	"approvals", "timeouts", "stop", "era", "maxMessageBytes", "url", "headers", "oauth",
 }
 
 func (r *entryReader) unknown(k member) {
@@ -164,6 +145,10 @@ func (r *entryReader) unknown(k member) {
 	}
 	if unsupported[k.name] {
 		r.warn(k.at, k.name, "is not supported yet and was ignored")
+		return
+	}
+	if name, ok := foreign[k.name]; ok {
+		r.warn(k.at, k.name, "is not known and was ignored; did you mean %q?", name)
 		return
 	}
 	for _, name := range known {
@@ -178,7 +163,14 @@ func (r *entryReader) unknown(k member) {
 // variable is what the dialects have in common: ${...}.
 var variable = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// text reads a string that goes to the process.
+// noteVariable remembers the first key whose text holds a variable.
+func (r *entryReader) noteVariable(key string, v value) {
+	if s, _ := v.str(); r.varKey == "" && variable.MatchString(s) {
+		r.varKey, r.varAt = key, v.at()
+	}
+}
+
+// text reads a string that goes to the process, or to the server.
 func (r *entryReader) text(key string, v value) string {
 	s, ok := v.str()
 	if !ok {
@@ -188,9 +180,7 @@ func (r *entryReader) text(key string, v value) string {
 	if strings.ContainsRune(s, 0) {
 		r.fail(v.at(), key, "must not hold a zero byte")
 	}
-	if r.varKey == "" && variable.MatchString(s) {
-		r.varKey, r.varAt = key, v.at()
-	}
+	r.noteVariable(key, v)
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -71,7 +72,13 @@ func describe(servers []Server, problems []Problem) string {
 	for _, s := range servers {
 		o := s.Origin
 		fmt.Fprintf(&b, "server %q from %s:%d (%s, %s)\n", s.Name, o.File, o.Line, o.Dialect, o.Scope)
-		line("command", true, fmt.Sprintf("%q", append([]string{s.Command}, s.Args...)))
+		line("transport", s.Transport != TransportStdio, s.Transport)
+		line("command", s.Transport == TransportStdio || s.Command != "", fmt.Sprintf("%q", append([]string{s.Command}, s.Args...)))
+		line("url", s.URL != "", fmt.Sprintf("%q, shown as %q", s.URL, s.DisplayURL()))
+		for _, name := range slices.Sorted(maps.Keys(s.Header)) {
+			line("header "+name, true, fmt.Sprintf("%q", s.Header[name]))
+		}
+		line("oauth", !reflect.DeepEqual(s.OAuth, OAuth{}), fmt.Sprintf("%+v", s.OAuth))
 		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 			if v := s.Env[name]; v == nil {
 				line("env "+name, true, "unset")

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,7 +34,11 @@ func TestBrokenEntryHidesNoOther(t *testing.T) {
 		{`{"command": "x", "timeouts": {"idle": "soon"}}`, "timeouts.idle"},
 		{`{"command": "x", "approvals": {"t": "maybe"}}`, "approvals.t"},
 		{`{"command": "x", "stop": {"stdin": {}}}`, "stop.stdin"},
-		{`{"type": "http", "url": "https://example.com"}`, "type"},
+		{`{"type": "http"}`, "url"},
+		{`{"type": "pigeon", "url": "https://example.com"}`, "type"},
+		{`{"url": "example.com"}`, "url"},
+		{`{"url": "https://example.com", "headers": {"Accept": "x"}}`, "headers.Accept"},
+		{`{"url": "https://example.com", "oauth": {"redirectPort": 65536}}`, "oauth.redirectPort"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.entry, func(t *testing.T) {
@@ -142,6 +147,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add(seed, []byte(`{"servers": {"a": {"command": "x"}}}`))
 	}
 	f.Add([]byte(`{"mcpServers": {"\ud800": {"command": "\ud800", "timeouts": {"idle": 1e-400}}}}`), []byte("{"))
+	f.Add([]byte(`{"servers": {"a": {"url": "http://[::1]:80/%2f?q", "headers": {"a": "\t"}, "oauth": {"scopes": " a b "}}}}`), []byte("[]"))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		sources := []Source{{Path: "a", JSON: append([]byte{}, a...)}, {Path: "b", JSON: append([]byte{}, b...), Scope: "user"}}
 		servers, problems := Load(sources)
@@ -151,8 +157,12 @@ func FuzzLoad(f *testing.F) {
 		}
 		names := map[string]bool{}
 		for _, s := range servers {
-			if s.Command == "" || badName(s.Name) != "" || names[s.Name] {
+			remote := s.Transport != TransportStdio
+			if remote != (s.Command == "") || remote != (s.URL != "") || remote != (s.DisplayURL() != "") || badName(s.Name) != "" || names[s.Name] {
 				t.Errorf("server %+v", s)
+			}
+			if _, err := http.NewRequest(http.MethodPost, s.URL, nil); remote && err != nil {
+				t.Errorf("URL %q cannot be asked: %v", s.URL, err)
 			}
 			names[s.Name] = true
 		}

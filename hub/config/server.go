@@ -36,12 +36,25 @@ type Server struct {
 	Name   string
 	Origin Origin
 
+	// Transport is TransportStdio, TransportHTTP, TransportSSE or TransportAuto. "" is TransportStdio.
+	Transport string
+
+	// For a stdio server:
+
 	Command string
 	Args    []string
 	// Env goes on top of what the server inherits; nil removes a variable.
 	Env map[string]*string
 	// Dir is the working directory as written; empty leaves it to the hub.
 	Dir string
+
+	// For a server behind a URL:
+
+	// URL is absolute, http or https, without user information and fragment. Its query may be secret: show DisplayURL.
+	URL string
+	// Header goes out with each request; names are canonical, values may be secret.
+	Header map[string]string
+	OAuth  OAuth
 
 	Disabled bool
 	Timeouts Timeouts
@@ -72,9 +85,10 @@ type Grace struct {
 }
 
 // LaunchKey identifies what is run: two servers with the same key need no restart
-// to become one another. Command, arguments, environment, directory, era and
-// message cap change it; name, origin, approvals, timeouts, graces and disabled
-// do not. It is made from values that may be secret: compare it, do not log it.
+// to become one another. Command, arguments, environment, directory, transport,
+// URL, headers, sign-in, era and message cap change it; name, origin, approvals,
+// timeouts, graces and disabled do not. It is made from values that may be
+// secret: compare it, do not log it.
 func (s Server) LaunchKey() string {
 	h := sha256.New()
 	text(h, "mcphub launch 1")
@@ -96,6 +110,16 @@ func (s Server) LaunchKey() string {
 	text(h, s.Dir)
 	text(h, cmp.Or(s.Era, "auto"))
 	text(h, strconv.Itoa(s.MaxMessageBytes))
+	if transport := cmp.Or(s.Transport, TransportStdio); transport != TransportStdio {
+		text(h, transport)
+		text(h, s.URL)
+		text(h, strconv.Itoa(len(s.Header)))
+		for _, name := range slices.Sorted(maps.Keys(s.Header)) {
+			text(h, name)
+			text(h, s.Header[name])
+		}
+		s.OAuth.write(h)
+	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 

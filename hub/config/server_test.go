@@ -136,6 +136,31 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 		`"command": "c", "era": "modern"`,
 		`"command": "c", "era": "legacy"`,
 		`"command": "c", "maxMessageBytes": 1`,
+		`"url": "https://a.example/"`,
+		`"url": "https://a.example/", "type": "http"`,
+		`"url": "https://a.example/", "type": "sse"`,
+		`"url": "https://a.example/", "era": "modern"`,
+		`"url": "https://b.example/"`,
+		`"url": "https://a.example/?a"`,
+		`"url": "https://a.example/", "headers": {"A": "b"}`,
+		`"url": "https://a.example/", "headers": {"A": ""}`,
+		`"url": "https://a.example/", "headers": {"A": "b", "C": "d"}`,
+		`"url": "https://a.example/", "headers": {"A": "c", "B": "d"}`,
+		`"url": "https://a.example/", "oauth": {"clientId": "x"}`,
+		`"url": "https://a.example/", "oauth": {"clientSecret": "x"}`,
+		`"url": "https://a.example/", "oauth": {"clientMetadataUrl": "https://x.example/x"}`,
+		`"url": "https://a.example/", "oauth": {"scopes": "x y"}`,
+		`"url": "https://a.example/", "oauth": {"scopes": "x"}`,
+		`"url": "https://a.example/", "oauth": {"redirectPort": 1}`,
+		`"url": "https://a.example/", "oauth": {"grant": "enterprise"}`,
+		`"url": "https://a.example/", "oauth": {"grant": "client_credentials"}`,
+		`"url": "https://a.example/", "oauth": {"privateKeyPem": "x"}`,
+		`"url": "https://a.example/", "oauth": {"signingAlgorithm": "x"}`,
+		`"url": "https://a.example/", "oauth": {"tokenEndpointAuth": "x"}`,
+		`"url": "https://a.example/", "oauth": {"idp": {"issuer": "x"}}`,
+		`"url": "https://a.example/", "oauth": {"idp": {"tokenEndpoint": "x"}}`,
+		`"url": "https://a.example/", "oauth": {"idp": {"clientId": "x"}}`,
+		`"url": "https://a.example/", "oauth": {"idp": {"idToken": "x"}}`,
 	} {
 		s, _ := load(t, `{"servers": {"s": {`+entry+`}}}`)
 		if other, ok := seen[s.LaunchKey()]; ok {
@@ -146,5 +171,11 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 	auto, _ := load(t, `{"servers": {"s": {"command": "c", "era": "auto", "args": [], "env": {}, "maxMessageBytes": 0}}}`)
 	if seen[auto.LaunchKey()] != `"command": "c"` || (Server{Command: "c"}).LaunchKey() != auto.LaunchKey() {
 		t.Error("defaults written out change the key")
+	}
+	// What another application keeps in the entry must restart nothing, and neither must another way to write the same.
+	bare, _ := load(t, `{"servers": {"s": {"url": "https://a.example/", "type": "http", "headers": {"X-A": "b"}}}}`)
+	same, _ := load(t, `{"servers": {"t": {"url": "https://a.example/", "type": "streamableHttp", "headers": {"x-a": "b"}, "oauth": {"tokens": {}, "grant": "authorization_code"}, "disabled": true}}}`)
+	if bare.LaunchKey() != same.LaunchKey() {
+		t.Error("what changes nothing of a server with a URL changes the key")
 	}
 }

@@ -1,0 +1,139 @@
+package config
+
+import (
+	"hash"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// OAuth is how to sign in to a server behind a URL. Its zero value means: as the server's metadata says, with a person. Secret
+// are ClientSecret, PrivateKeyPEM and IDP.IDToken.
+type OAuth struct {
+	// ClientID and ClientSecret are those of a client that was registered by hand.
+	ClientID, ClientSecret string
+	// ClientMetadataURL is an https address with a path that describes the client, and is its id (client id metadata documents).
+	ClientMetadataURL string
+	// Scopes to ask for; empty leaves it to the server's metadata.
+	Scopes []string
+	// RedirectPort is the port of the loopback redirect; 0 takes any free one.
+	RedirectPort int
+	// Grant is "" (a person signs in), "client_credentials" or "enterprise" (enterprise-managed authorization).
+	Grant string
+	// PrivateKeyPEM and SigningAlgorithm sign the client's assertion in place of a secret.
+	PrivateKeyPEM, SigningAlgorithm string
+	// TokenEndpointAuth is the client's way to prove itself at the token endpoint, "client_secret_post" say; "" leaves it to
+	// the metadata.
+	TokenEndpointAuth string
+	// IDP is the identity provider of grant "enterprise".
+	IDP IdentityProvider
+}
+
+// IdentityProvider is where enterprise-managed authorization exchanges the user's id token.
+type IdentityProvider struct {
+	Issuer, TokenEndpoint string
+	ClientID              string
+	IDToken               string
+}
+
+// oauth reads the object. No value of it is ever shown.
+func (r *entryReader) oauth(key string, v value) (o OAuth) {
+	r.settings(key, v, func(name string, v value) bool {
+		at := path(key, name)
+		field := map[string]*string{
+			"clientId": &o.ClientID, "clientSecret": &o.ClientSecret, "clientMetadataUrl": &o.ClientMetadataURL, "grant": &o.Grant,
+			"privateKeyPem": &o.PrivateKeyPEM, "signingAlgorithm": &o.SigningAlgorithm, "tokenEndpointAuth": &o.TokenEndpointAuth,
+		}[name]
+		switch {
+		case field == nil && name != "scopes" && name != "redirectPort" && name != "idp":
+			return false
+		case v.isNull(): // not given
+		case name == "scopes":
+			o.Scopes = r.scopes(at, v)
+		case name == "redirectPort":
+			o.RedirectPort = r.port(at, v)
+		case name == "idp":
+			o.IDP = r.identityProvider(at, v)
+		default:
+			*field = r.text(at, v)
+			r.checkOAuth(name, at, v, *field)
+		}
+		return true
+	})
+	if o.Grant == "authorization_code" {
+		o.Grant = ""
+	}
+	return o
+}
+
+func (r *entryReader) checkOAuth(name, at string, v value, s string) {
+	switch name {
+	case "grant":
+		if _, isText := v.str(); isText && s != "authorization_code" && s != "client_credentials" && s != "enterprise" {
+			r.fail(v.at(), at, `must be "authorization_code", "client_credentials" or "enterprise"`)
+		}
+	case "clientMetadataUrl":
+		// It identifies the client to the world, so it is an https address with a path, and nothing else in it.
+		u, err := url.Parse(s)
+		if _, isText := v.str(); isText && (err != nil || u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") == "" || u.User != nil || u.Fragment != "") {
+			r.fail(v.at(), at, "must be an https:// address with a path, without user name and fragment")
+		}
+	}
+}
+
+func (r *entryReader) identityProvider(key string, v value) (p IdentityProvider) {
+	r.settings(key, v, func(name string, v value) bool {
+		field := map[string]*string{
+			"issuer": &p.Issuer, "tokenEndpoint": &p.TokenEndpoint, "clientId": &p.ClientID, "idToken": &p.IDToken,
+		}[name]
+		if field != nil && !v.isNull() {
+			*field = r.text(path(key, name), v)
+		}
+		return field != nil
+	})
+	return p
+}
+
+// scopes reads an array, or one string with blanks between, as OAuth writes them (RFC 6749, section 3.3).
+func (r *entryReader) scopes(key string, v value) (out []string) {
+	if _, ok := v.str(); ok {
+		return strings.Fields(r.text(key, v))
+	}
+	values, ok := v.array()
+	if !ok {
+		r.wrong(v, key, "a string or an array of strings")
+		return nil
+	}
+	for i, e := range values {
+		at := key + "[" + strconv.Itoa(i) + "]"
+		s := r.text(at, e)
+		if _, ok := e.str(); ok && (s == "" || strings.ContainsAny(s, " \t\r\n")) {
+			r.fail(e.at(), at, "must be one scope, without blanks")
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (r *entryReader) port(key string, v value) int {
+	n, isNumber := v.number()
+	port, err := strconv.ParseUint(n, 10, 16)
+	if !isNumber || err != nil {
+		r.fail(v.at(), key, "must be a port from 1 to 65535, or 0 for any free one")
+	}
+	return int(port)
+}
+
+// write goes into the launch key.
+func (o OAuth) write(h hash.Hash) {
+	for _, s := range []string{
+		o.ClientID, o.ClientSecret, o.ClientMetadataURL, strconv.Itoa(o.RedirectPort), o.Grant, o.PrivateKeyPEM, o.SigningAlgorithm,
+		o.TokenEndpointAuth, o.IDP.Issuer, o.IDP.TokenEndpoint, o.IDP.ClientID, o.IDP.IDToken, strconv.Itoa(len(o.Scopes)),
+	} {
+		text(h, s)
+	}
+	for _, scope := range o.Scopes {
+		text(h, scope)
+	}
+}

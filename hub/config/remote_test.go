@@ -1,0 +1,80 @@
+package config
+
+import (
+	"fmt"
+	"net/textproto"
+	"strings"
+	"testing"
+)
+
+func TestTransportOfAnEntry(t *testing.T) {
+	for entry, want := range map[string]string{
+		`"command": "c"`:                                            TransportStdio,
+		`"command": "c", "type": "stdio"`:                           TransportStdio,
+		`"url": "https://a.example/mcp"`:                            TransportAuto,
+		`"type": "http", "url": "https://a.example/mcp"`:            TransportHTTP,
+		`"type": "streamable-http", "url": "https://a.example/mcp"`: TransportHTTP,
+		`"type": "streamableHttp", "url": "https://a.example/mcp"`:  TransportHTTP,
+		`"type": "sse", "url": "https://a.example/mcp"`:             TransportSSE,
+	} {
+		for _, dialect := range []string{"mcpServers", "servers"} {
+			s, problems := load(t, `{"`+dialect+`": {"s": {`+entry+`}}}`)
+			if s.Transport != want || len(problems) != 0 {
+				t.Errorf("%s {%s}: transport %q, problems %v; want %q", dialect, entry, s.Transport, problems, want)
+			}
+		}
+	}
+}
+
+// A problem is shown to people and logged, so that it must not hold what stands in a URL, a header or the sign-in data.
+func TestProblemsShowNoSecret(t *testing.T) {
+	for _, entry := range []string{
+		`"url": "https://ada:s3cret@a.example/"`,
+		`"url": "https://a.example/?key=s3cret#x"`,
+		`"url": "ftp://a.example/?key=s3cret"`,
+		`"url": "https://a.example:s3cret/"`,
+		`"url": "https://a.example/%zz?s3cret"`,
+		`"url": "https://a.example/", "headers": {"A": "s3cret\r\nB: c"}`,
+		`"url": "https://a.example/", "headers": {"Mcp-Session-Id": "s3cret"}`,
+		`"url": "https://a.example/", "headers": {"A": ["s3cret"]}`,
+		`"url": "https://a.example/", "oauth": {"clientSecret": ["s3cret"], "grant": "s3cret", "s3cre": "s3cret", "clientMetadataUrl": "s3cret"}`,
+		`"url": "https://a.example/", "oauth": {"scopes": ["s3cret s3cret"], "redirectPort": "s3cret", "privateKeyPem": "s3cret\u0000"}`,
+	} {
+		servers, problems := Load([]Source{{Path: "f", JSON: []byte(`{"servers": {"s": {` + entry + `}}}`)}})
+		if len(servers) != 0 || len(problems) == 0 {
+			t.Errorf("{%s} is taken: %+v, %v", entry, servers, problems)
+		}
+		for _, p := range problems {
+			if strings.Contains(fmt.Sprintf("%+v %s", p, p), "s3cret") {
+				t.Errorf("{%s}: %s", entry, p)
+			}
+		}
+	}
+}
+
+// Whatever is in the list must be written as the reader compares it.
+func TestReservedHeadersAreCanonical(t *testing.T) {
+	for name := range reserved {
+		if textproto.CanonicalMIMEHeaderKey(name) != name {
+			t.Errorf("%q can never match", name)
+		}
+	}
+}
+
+func TestDisplayURL(t *testing.T) {
+	for url, want := range map[string]string{
+		"":                                      "",
+		"https://a.example":                     "https://a.example",
+		"https://a.example:8443/mcp/?k=secret":  "https://a.example:8443/mcp/",
+		"https://ada:secret@a.example/mcp":      "https://a.example/mcp",
+		"http://[::1]:80/a%2Fb?x#secret":        "http://[::1]:80/a%2Fb",
+		"not a url":                             "",
+		"https://a.example/\x7f":                "",
+		"https://a.example?secret":              "https://a.example",
+		"https://a.example/mcp;s=1?x=%73ecret&": "https://a.example/mcp;s=1",
+	} {
+		if got := (Server{URL: url}).DisplayURL(); got != want {
+			t.Errorf("%q is shown as %q, want %q", url, got, want)
+		}
+	}
+}
