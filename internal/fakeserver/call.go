@@ -10,6 +10,8 @@ import (
 // CancelledError is the cause with which a call's context ends when the client cancelled the call.
 type CancelledError struct {
 	Reason string // as sent; "" when absent
+	// Closed: the client closed the stream of the call, which is the cancel of 2026-07-28 over HTTP (basic/patterns/cancellation).
+	Closed bool
 }
 
 func (e *CancelledError) Error() string { return fmt.Sprintf("cancelled by the client: %q", e.Reason) }
@@ -23,6 +25,7 @@ type CallContext struct {
 	Params json.RawMessage
 
 	conn      *conn
+	reply     *stream // of the answer over HTTP; nil for a pair of streams
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 	cancelled chan string // holds the first reason, then closed
@@ -57,17 +60,17 @@ func (c *CallContext) Progress(progress, total float64, message string) {
 	if message != "" {
 		params["message"] = message
 	}
-	_ = c.conn.notify(methodProgress, marshal(params))
+	_ = c.conn.notify(c, methodProgress, marshal(params))
 }
 
 // Log sends notifications/message with the text as data. It sends whatever level was set.
 func (c *CallContext) Log(level, text string) {
-	_ = c.conn.notify(methodMessage, marshal(map[string]any{"level": level, "logger": c.conn.server.cfg.name, "data": text}))
+	_ = c.conn.notify(c, methodMessage, marshal(map[string]any{"level": level, "logger": c.conn.server.cfg.name, "data": text}))
 }
 
 // Result answers with this JSON text, byte for byte.
 func (c *CallContext) Result(raw string) {
-	_ = c.conn.enqueue(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", c.ID, raw))
+	_ = c.conn.answer(c, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", c.ID, raw))
 }
 
 // Text answers a tool call with one text block; on a modern connection with the resultType that it wants.
@@ -98,7 +101,7 @@ func (c *CallContext) Error(code int64, message string) { c.ErrorData(code, mess
 // ErrorData is Error with the JSON text of data; "" leaves it out.
 func (c *CallContext) ErrorData(code int64, message, data string) {
 	e := Error{Code: code, Message: message, Data: json.RawMessage(data)}
-	_ = c.conn.enqueue(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", c.ID, marshal(e)))
+	_ = c.conn.answer(c, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", c.ID, marshal(e)))
 }
 
 // Cancelled delivers the reason of the first notifications/cancelled for this call ("" when it had none) and is closed
@@ -113,17 +116,17 @@ func (c *CallContext) Hang() error {
 
 // Request asks the client something on the call's connection. It is not withdrawn with the call: use [OutRequest.Cancel].
 func (c *CallContext) Request(method, params string) *OutRequest {
-	o, _ := c.conn.request(nil, method, json.RawMessage(params))
+	o, _ := c.conn.request(c, nil, method, json.RawMessage(params))
 	return o
 }
 
 // Disconnect ends the call's connection at once, as a server does that crashes in mid-call.
 func (c *CallContext) Disconnect() { c.conn.end(errDisconnected) }
 
-func (c *CallContext) cancelBy(reason string) {
+func (c *CallContext) cancelBy(e *CancelledError) {
 	c.once.Do(func() {
-		c.cancelled <- reason
+		c.cancelled <- e.Reason
 		close(c.cancelled)
-		c.cancel(&CancelledError{Reason: reason})
+		c.cancel(e)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -26,11 +27,13 @@ const (
 	eraModern
 )
 
-// conn is one connection. Its goroutines are the reader (the caller of Serve), the writer, the closer of the streams and one
-// for each open request; serve waits for all of them.
+// conn is one connection: a pair of streams, or over HTTP a session or a single modern exchange. The goroutines of a pair of
+// streams are the reader (the caller of Serve), the writer, the closer of the streams and one for each open request; serve waits
+// for all of them. Over HTTP there are only those of the requests; finish waits for them.
 type conn struct {
 	server  *Server
 	ordinal int
+	web     *session // nil for a pair of streams
 
 	link    context.Context         // ends when the streams are to be closed, whatever is queued
 	cut     context.CancelCauseFunc // ends link; the first cause wins
@@ -39,7 +42,7 @@ type conn struct {
 	streams []io.Closer             // closing them unblocks reader and writer
 	written chan struct{}           // closed by the writer
 	closed  chan struct{}           // closed when the streams are
-	calling sync.WaitGroup          // the behaviours that run; added to by the reader alone
+	calling sync.WaitGroup          // the behaviours that run; added to with mu held, and no more once asked is nil
 
 	// mu guards all below.
 	mu     sync.Mutex
@@ -52,28 +55,35 @@ type conn struct {
 	asked  map[string]*OutRequest  // likewise; nil when the connection has ended
 }
 
-func (s *Server) open(ctx context.Context, r io.Reader, w io.WriteCloser) *conn {
+// connect makes a connection that is the newest one from now on.
+func (s *Server) connect(ctx context.Context, web *session) *conn {
 	c := &conn{
-		server:  s,
-		streams: []io.Closer{w},
-		written: make(chan struct{}),
-		closed:  make(chan struct{}),
-		nextID:  s.cfg.firstID,
-		calls:   make(map[string]*CallContext),
-		asked:   make(map[string]*OutRequest),
+		server: s,
+		web:    web,
+		nextID: s.cfg.firstID,
+		calls:  make(map[string]*CallContext),
+		asked:  make(map[string]*OutRequest),
 	}
 	c.queued.L = &c.mu
 	c.link, c.cut = context.WithCancelCause(ctx)
 	c.ctx, c.hangUp = context.WithCancelCause(c.link)
-	if rc, ok := r.(io.Closer); ok {
-		c.streams = append(c.streams, rc)
-	}
 	s.mu.Lock()
 	s.conns++
 	c.ordinal = s.conns
-	s.current = c
+	s.open = append(s.open, c)
 	s.announce()
 	s.mu.Unlock()
+	return c
+}
+
+// pipe connects over a pair of streams.
+func (s *Server) pipe(ctx context.Context, r io.Reader, w io.WriteCloser) *conn {
+	c := s.connect(ctx, nil)
+	c.streams = []io.Closer{w}
+	c.written, c.closed = make(chan struct{}), make(chan struct{})
+	if rc, ok := r.(io.Closer); ok {
+		c.streams = append(c.streams, rc)
+	}
 	go func() {
 		defer close(c.written)
 		c.write(w)
@@ -100,19 +110,7 @@ func (c *conn) serve(r io.Reader) error {
 	default:
 		c.cut(err)
 	}
-	c.server.mu.Lock()
-	if c.server.current == c {
-		c.server.current = nil
-	}
-	c.server.mu.Unlock()
-	c.mu.Lock()
-	asked := c.asked
-	c.asked = nil
-	c.mu.Unlock()
-	for _, o := range asked {
-		close(o.response)
-	}
-	c.calling.Wait()
+	c.finish()
 	c.shutQueue(false)
 	<-c.written
 	cause := context.Cause(c.ctx)
@@ -124,6 +122,23 @@ func (c *conn) serve(r io.Reader) error {
 	return cause
 }
 
+// finish lets no new call in and waits for those that run. They end by ctx, so the caller ends it before.
+func (c *conn) finish() {
+	c.server.mu.Lock()
+	if i := slices.Index(c.server.open, c); i >= 0 {
+		c.server.open = slices.Delete(c.server.open, i, i+1)
+	}
+	c.server.mu.Unlock()
+	c.mu.Lock()
+	asked := c.asked
+	c.asked = nil
+	c.mu.Unlock()
+	for _, o := range asked {
+		close(o.response)
+	}
+	c.calling.Wait()
+}
+
 func (c *conn) read(r *bufio.Reader) error {
 	for {
 		line, err := r.ReadBytes('\n')
@@ -131,7 +146,7 @@ func (c *conn) read(r *bufio.Reader) error {
 			if e := c.pause(); e != nil {
 				return e
 			}
-			c.take(bytes.TrimRight(line, "\r\n"))
+			c.take(bytes.TrimRight(line, "\r\n"), nil)
 		}
 		if err != nil {
 			return err
@@ -156,20 +171,23 @@ func (c *conn) pause() error {
 	}
 }
 
-// take records one message and acts on it. It runs in the reader, so a cancel is acted on before the next message is read.
-func (c *conn) take(line []byte) {
+// take records one message and acts on it. It runs in the reader, so a cancel is acted on before the next message is read; over
+// HTTP in the handler of the message's POST. reply is where the answer to a request goes over HTTP; nil otherwise. What it returns
+// is the call of a request, else nil.
+func (c *conn) take(line []byte, reply *stream) *CallContext {
 	m := parse(line, c.ordinal)
 	switch {
 	case m.IsRequest():
-		start := c.admitCall(m)
+		call, start := c.admitCall(m, reply)
 		c.server.record(m)
 		start()
+		return call
 	case m.Method == methodCancelled:
 		c.mu.Lock()
 		call := c.calls[string(m.Param("requestId"))]
 		c.mu.Unlock()
 		if call != nil {
-			call.cancelBy(text(m.Param("reason")))
+			call.cancelBy(&CancelledError{Reason: text(m.Param("reason"))})
 		}
 		c.server.record(m)
 	case m.IsResponse():
@@ -185,11 +203,12 @@ func (c *conn) take(line []byte) {
 	default:
 		c.server.record(m)
 	}
+	return nil
 }
 
 // admitCall registers the call, so that whoever sees it recorded can rely on its being known, and returns its start.
-func (c *conn) admitCall(m Message) (start func()) {
-	call := &CallContext{ID: m.ID, Method: m.Method, Params: m.Params, conn: c, cancelled: make(chan string, 1)}
+func (c *conn) admitCall(m Message, reply *stream) (call *CallContext, start func()) {
+	call = &CallContext{ID: m.ID, Method: m.Method, Params: m.Params, conn: c, reply: reply, cancelled: make(chan string, 1)}
 	call.ctx, call.cancel = context.WithCancelCause(c.ctx)
 	c.mu.Lock()
 	_, taken := c.calls[string(m.ID)]
@@ -198,9 +217,10 @@ func (c *conn) admitCall(m Message) (start func()) {
 	}
 	c.mu.Unlock()
 	if taken {
-		return func() {
+		return call, func() {
 			call.Error(codeInvalidRequest, "the id is in use")
 			call.cancel(errReturned)
+			reply.returned()
 		}
 	}
 	h, quick := c.behaviour(m)
@@ -210,13 +230,20 @@ func (c *conn) admitCall(m Message) (start func()) {
 			delete(c.calls, string(m.ID))
 			c.mu.Unlock()
 			call.cancel(errReturned)
+			reply.returned()
 		}()
 		h(call)
 	}
 	if quick {
-		return run
+		return call, run
 	}
-	return func() { c.calling.Go(run) }
+	return call, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.asked != nil {
+			c.calling.Go(run)
+		}
+	}
 }
 
 func (c *conn) handshake(e era) {

@@ -59,7 +59,7 @@ func (sub *Subscription) Notify(method, params string) error {
 		}
 	}
 	o["_meta"] = map[string]any{metaSubscriptionID: sub.ID}
-	return sub.call.conn.notify(method, marshal(o))
+	return sub.call.conn.notify(sub.call, method, marshal(o))
 }
 
 // EndWithResult ends the subscription with a normal result.
@@ -74,7 +74,7 @@ func (sub *Subscription) EndWithResult() {
 // EndWithCancel ends the subscription with notifications/cancelled that names the listen request; an empty reason is left out.
 func (sub *Subscription) EndWithCancel(reason string) {
 	if sub.take() {
-		(&OutRequest{ID: sub.ID, conn: sub.call.conn}).Cancel(reason)
+		(&OutRequest{ID: sub.ID, conn: sub.call.conn, call: sub.call}).Cancel(reason)
 	}
 }
 

@@ -40,6 +40,22 @@ func (c *conn) shutQueue(drop bool) {
 	c.queued.Signal()
 }
 
+// answer sends the answer of a call, a whole line.
+func (c *conn) answer(call *CallContext, line []byte) error {
+	if c.web != nil {
+		return c.web.send(call, line, true)
+	}
+	return c.enqueue(line)
+}
+
+// send sends anything else: of a call, or with nil of the server itself.
+func (c *conn) send(call *CallContext, line []byte) error {
+	if c.web != nil {
+		return c.web.send(call, line, false)
+	}
+	return c.enqueue(line)
+}
+
 func (c *conn) enqueue(b []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,16 +67,16 @@ func (c *conn) enqueue(b []byte) error {
 	return nil
 }
 
-func (c *conn) notify(method string, params json.RawMessage) error {
+func (c *conn) notify(call *CallContext, method string, params json.RawMessage) error {
 	if len(params) == 0 {
-		return c.enqueue(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q}`+"\n", method))
+		return c.send(call, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q}`+"\n", method))
 	}
-	return c.enqueue(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`+"\n", method, params))
+	return c.send(call, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`+"\n", method, params))
 }
 
 // request sends a request with the next id, or the given one. The OutRequest is never nil.
-func (c *conn) request(id json.RawMessage, method string, params json.RawMessage) (*OutRequest, error) {
-	o := &OutRequest{conn: c, response: make(chan Message, 1)}
+func (c *conn) request(call *CallContext, id json.RawMessage, method string, params json.RawMessage) (*OutRequest, error) {
+	o := &OutRequest{conn: c, call: call, response: make(chan Message, 1)}
 	c.mu.Lock()
 	if id == nil {
 		id = strconv.AppendInt(nil, c.nextID, 10)
@@ -80,7 +96,7 @@ func (c *conn) request(id json.RawMessage, method string, params json.RawMessage
 		return o, ErrNotConnected
 	}
 	if len(params) == 0 {
-		return o, c.enqueue(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q}`+"\n", id, method))
+		return o, c.send(call, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q}`+"\n", id, method))
 	}
-	return o, c.enqueue(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`+"\n", id, method, params))
+	return o, c.send(call, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`+"\n", id, method, params))
 }

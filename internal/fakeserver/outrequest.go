@@ -9,6 +9,7 @@ type OutRequest struct {
 	ID json.RawMessage // exact JSON text, as sent
 
 	conn     *conn
+	call     *CallContext // that asked, and so over HTTP the stream; nil for the server itself
 	response chan Message // first response, then closed; closed without one when the connection ends
 }
 
@@ -23,5 +24,5 @@ func (o *OutRequest) Cancel(reason string) {
 	if reason != "" {
 		params["reason"] = reason
 	}
-	_ = o.conn.notify(methodCancelled, marshal(params))
+	_ = o.conn.notify(o.call, methodCancelled, marshal(params))
 }

@@ -26,7 +26,7 @@ func (s *Server) Start(ctx context.Context) *Process {
 	outR, outW := io.Pipe()
 	ctx, kill := context.WithCancelCause(ctx)
 	p := &Process{Stdin: inW, Stdout: outR, kill: kill, done: make(chan struct{})}
-	c := s.open(ctx, inR, outW)
+	c := s.pipe(ctx, inR, outW)
 	go func() {
 		defer close(p.done)
 		p.err = c.serve(inR)

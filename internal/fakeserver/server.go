@@ -17,7 +17,8 @@ type Handler func(c *CallContext)
 var ErrNotConnected = errors.New("fakeserver: no connection")
 
 // Server is a scriptable MCP server. It can be served over several connections, one after the other or at once; behaviours
-// and the record of received messages belong to the server, ids and the handshake to the connection.
+// and the record of received messages belong to the server, ids and the handshake to the connection. Over HTTP (see [HTTP]) a
+// connection is a legacy session, or one exchange of 2026-07-28, which knows no sessions.
 // All methods are safe for concurrent use.
 type Server struct {
 	cfg config
@@ -28,7 +29,7 @@ type Server struct {
 	changed  chan struct{} // closed and replaced when received or subs grow
 	tools    []tool
 	handlers map[string]Handler
-	current  *conn // the newest connection, nil when it has ended
+	open     []*conn // the connections, the newest last
 	conns    int
 	gate     chan struct{} // non-nil while reading is paused; closed by resume
 	level    string
@@ -101,16 +102,17 @@ func (s *Server) Handle(method string, h Handler) {
 //
 // A handler that outlives its connection on purpose must return in the end: Serve waits for it.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.WriteCloser) error {
-	return s.open(ctx, r, w).serve(r)
+	return s.pipe(ctx, r, w).serve(r)
 }
 
-// Send writes raw bytes on the newest connection, after what is queued; the caller supplies the newline.
+// Send writes raw bytes on the newest connection, after what is queued; the caller supplies the newline. Over HTTP they are one
+// event on the standalone stream.
 func (s *Server) Send(raw string) error {
 	c := s.connection()
 	if c == nil {
 		return ErrNotConnected
 	}
-	return c.enqueue([]byte(raw))
+	return c.send(nil, []byte(raw))
 }
 
 // SendLine is Send with a newline added.
@@ -122,7 +124,7 @@ func (s *Server) Notify(method, params string) error {
 	if c == nil {
 		return ErrNotConnected
 	}
-	return c.notify(method, json.RawMessage(params))
+	return c.notify(nil, method, json.RawMessage(params))
 }
 
 // Request asks the client something on the newest connection, outside any call.
@@ -131,7 +133,7 @@ func (s *Server) Request(method, params string) (*OutRequest, error) {
 	if c == nil {
 		return nil, ErrNotConnected
 	}
-	return c.request(nil, method, json.RawMessage(params))
+	return c.request(nil, nil, method, json.RawMessage(params))
 }
 
 // RequestWithID is Request with a chosen id (JSON text), be it taken or malformed.
@@ -140,7 +142,7 @@ func (s *Server) RequestWithID(id, method, params string) (*OutRequest, error) {
 	if c == nil {
 		return nil, ErrNotConnected
 	}
-	return c.request(json.RawMessage(id), method, json.RawMessage(params))
+	return c.request(nil, json.RawMessage(id), method, json.RawMessage(params))
 }
 
 // NotifyToolsChanged tells the client of the newest connection that the tool list changed: a plain notification on a legacy
@@ -151,10 +153,10 @@ func (s *Server) NotifyToolsChanged() error {
 		return ErrNotConnected
 	}
 	if !c.modern() {
-		return c.notify(methodToolsChanged, nil)
+		return c.notify(nil, methodToolsChanged, nil)
 	}
 	for _, sub := range s.Subscriptions() {
-		if sub.call.conn == c && string(member(sub.Filter, "toolsListChanged")) == "true" {
+		if sub.call.conn.siblingOf(c) && string(member(sub.Filter, "toolsListChanged")) == "true" {
 			if err := sub.Notify(methodToolsChanged, ""); err != nil {
 				return err
 			}
@@ -201,7 +203,10 @@ func (s *Server) LogLevel() string {
 func (s *Server) connection() *conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.current
+	if len(s.open) == 0 {
+		return nil
+	}
+	return s.open[len(s.open)-1]
 }
 
 func (s *Server) record(m Message) {

@@ -1,0 +1,217 @@
+package fakeserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+var (
+	errExpired    = errors.New("fakeserver: the session expired")
+	errDeleted    = errors.New("fakeserver: the client deleted the session")
+	errHTTPClosed = errors.New("fakeserver: the HTTP server was closed")
+	errExchanged  = errors.New("fakeserver: the exchange is over")
+)
+
+// Paths that [HTTP] serves. Every other path is answered 404.
+const (
+	PathMCP      = "/mcp"      // Streamable HTTP, legacy and modern, as the Server's options allow
+	PathSSE      = "/sse"      // legacy HTTP with SSE (2024-11-05): GET
+	PathMessages = "/messages" // its endpoint: POST
+)
+
+// HTTPOptions is fixed once NewHTTP has returned. The zero value answers with event streams that cannot be resumed.
+type HTTPOptions struct {
+	// JSON answers requests with one JSON body. What a call sends besides its answer then goes to the standalone stream.
+	JSON bool
+	// Resumable gives every event an id, begins every stream with an event that has an id and no data, and serves GET with
+	// Last-Event-ID (2025-11-25 basic/transports "Resumability and Redelivery"). Modern streams never are.
+	Resumable bool
+	// Retry goes out with the first event of a stream; 0 for none.
+	Retry time.Duration
+	// Sessionless gives out no session id: one session serves everybody, until the next initialize.
+	Sessionless bool
+}
+
+// HTTP serves a [Server] over HTTP: Streamable HTTP of both eras at [PathMCP], HTTP with SSE at [PathSSE]. It is strict where
+// servers are: Accept, Content-Type, session and version headers, and in the modern era the headers that mirror the body
+// (Mcp-Param-* are recorded, not checked). What it shall do wrong is said with [HTTP.On].
+//
+// The behaviours of a legacy session go on when a client leaves, because that is no cancel there; those of the other two end.
+// All methods are safe for concurrent use. Close must be called.
+type HTTP struct {
+	server *Server
+	o      HTTPOptions
+
+	ctx   context.Context // parent of all connections; ends with Close
+	close context.CancelCauseFunc
+
+	// mu guards all below, and the state of sessions and streams. It is never held while blocking.
+	mu        sync.Mutex
+	closed    bool
+	busy      sync.WaitGroup      // handlers and servers; added to with mu held, and no more once closed
+	sessions  map[string]*session // by id
+	minted    int
+	acts      []act
+	exchanges []*exchange
+	steps     []string      // see Steps
+	changed   chan struct{} // closed and replaced when exchanges or steps grow
+	servers   []*http.Server
+}
+
+// NewHTTP makes a handler for s.
+func NewHTTP(s *Server, o HTTPOptions) *HTTP {
+	h := &HTTP{server: s, o: o, sessions: make(map[string]*session), changed: make(chan struct{})}
+	h.ctx, h.close = context.WithCancelCause(context.Background())
+	return h
+}
+
+// Close ends every session, stream and in-memory listener and waits for all that runs. Requests that come later are answered
+// 503. It may be called more than once.
+func (h *HTTP) Close() {
+	h.mu.Lock()
+	h.closed = true
+	servers := h.servers
+	h.servers = nil
+	h.mu.Unlock()
+	h.close(errHTTPClosed)
+	for _, s := range servers {
+		_ = s.Close()
+	}
+	h.busy.Wait()
+}
+
+// Expire ends every legacy session now, as a server does that was restarted: their streams end, their calls are told, and
+// their ids are answered 404.
+func (h *HTTP) Expire() {
+	h.mu.Lock()
+	var all []*session
+	for _, s := range h.sessions {
+		all = append(all, s)
+	}
+	h.mu.Unlock()
+	for _, s := range all {
+		s.end(errExpired)
+	}
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		http.Error(w, "closed", http.StatusServiceUnavailable)
+		return
+	}
+	h.busy.Add(1)
+	h.mu.Unlock()
+	defer h.busy.Done()
+
+	x, err := h.arrived(w, r)
+	if err != nil {
+		return // the client left while it was sending
+	}
+	defer x.over()
+	if x.act.answers() && !x.act.Handle {
+		x.actOut()
+		return
+	}
+	switch {
+	case r.URL.Path == PathMCP && r.Method == http.MethodPost:
+		x.post()
+	case r.URL.Path == PathMCP && r.Method == http.MethodGet:
+		x.listen()
+	case r.URL.Path == PathMCP && r.Method == http.MethodDelete:
+		x.deleteSession()
+	case r.URL.Path == PathSSE && r.Method == http.MethodGet:
+		x.openSSE()
+	case r.URL.Path == PathMessages && r.Method == http.MethodPost:
+		x.postSSE()
+	case r.URL.Path == PathMCP, r.URL.Path == PathSSE, r.URL.Path == PathMessages:
+		x.refuse(http.StatusMethodNotAllowed, -32000, "Method not allowed.")
+	default:
+		x.plain(http.StatusNotFound, "text/plain", "not found\n")
+	}
+}
+
+// session is what a connection means over HTTP.
+type session struct {
+	http *HTTP
+	conn *conn
+	id   string  // "" for a modern exchange
+	own  *stream // takes what belongs to no call; nil for a modern exchange
+	sse  bool    // legacy HTTP with SSE: everything goes to own
+}
+
+// open makes a session, from within a handler. mint gives it an id and an own stream.
+func (h *HTTP) open(ctx context.Context, mint, sse bool) *session {
+	s := &session{http: h, sse: sse}
+	s.conn = h.server.connect(ctx, s)
+	h.mu.Lock()
+	if mint {
+		h.minted++
+		s.id = "session-" + strconv.Itoa(h.minted)
+		s.own = h.newStream("g"+strconv.Itoa(h.minted), false)
+		h.sessions[s.id] = s
+	}
+	h.busy.Add(1) // the handler counts too, so Close is not past its wait
+	h.mu.Unlock()
+	context.AfterFunc(s.conn.link, func() {
+		defer h.busy.Done()
+		h.forget(s)
+		s.conn.finish()
+	})
+	return s
+}
+
+func (h *HTTP) session(id string) *session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sessions[id]
+}
+
+func (h *HTTP) forget(s *session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.sessions, s.id)
+}
+
+// end ends the session, if nothing did before. Its calls are told, and not waited for: one that does not listen holds up the
+// Close of the server alone.
+func (s *session) end(cause error) {
+	s.http.forget(s)
+	s.conn.cut(cause)
+}
+
+// endsCleanly tells whether streams end as a stream does, or with a broken connection.
+func (s *session) endsCleanly() bool { return !errors.Is(context.Cause(s.conn.link), errDisconnected) }
+
+// send puts a message on the stream where it belongs: that of the call while it is open, else the session's own.
+func (s *session) send(call *CallContext, line []byte, isAnswer bool) error {
+	data := strings.TrimRight(string(line), "\r\n")
+	s.http.mu.Lock()
+	defer s.http.mu.Unlock()
+	if s.conn.link.Err() != nil {
+		return ErrNotConnected
+	}
+	to := s.own
+	if call != nil && call.reply != nil && !s.sse && !call.reply.done() && (isAnswer || !call.reply.json) {
+		to = call.reply
+	}
+	if to == nil {
+		return ErrNotConnected
+	}
+	to.events = append(to.events, data)
+	to.answered = to.answered || isAnswer
+	to.announce()
+	return nil
+}
+
+// siblingOf reports whether both are one connection, or exchanges with one stateless server.
+func (c *conn) siblingOf(other *conn) bool {
+	return c == other || c.web != nil && other.web != nil && c.web.http == other.web.http && c.modern() && other.modern()
+}

@@ -1,0 +1,25 @@
+package fakeserver
+
+import "net/http"
+
+// openSSE serves the one stream of HTTP with SSE (2024-11-05 basic/transports). The connection lives as long as it.
+func (x *exchange) openSSE() {
+	s := x.http.open(x.http.ctx, true, true)
+	defer s.end(errInputEnded)
+	x.events(s.own, 0, s.conn, PathMessages+"?sessionId="+s.id)
+}
+
+// postSSE takes a message; whatever it brings about comes on the stream.
+func (x *exchange) postSSE() {
+	s := x.http.session(x.r.URL.Query().Get("sessionId"))
+	if s == nil || !s.sse {
+		x.plain(http.StatusNotFound, "text/plain", "Session not found")
+		return
+	}
+	s.conn.take([]byte(x.seen.Body), nil)
+	if x.act.answers() {
+		x.actOut()
+		return
+	}
+	x.plain(http.StatusAccepted, "text/plain", "Accepted")
+}
