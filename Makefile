@@ -19,6 +19,10 @@ TESTFLAGS ?= -race -count=1 -timeout=10m
 PEER := internal/peers/everything
 PEER_STAMP := $(PEER)/node_modules/.installed
 
+# The official conformance suite has its own target too: it takes minutes, and a Node of its own.
+CONFORMANCE := internal/conformance
+CONFORMANCE_STAMP := $(CONFORMANCE)/node_modules/.installed
+
 # Every folder with a go.mod; those with code in them.
 BENCH := $(patsubst %/go.mod,%,$(wildcard internal/bench/go.mod))
 MODULES := . internal/tools $(BENCH)
@@ -48,32 +52,36 @@ release-image: ## at a release: keep the contract for `make breaking` (refused w
 
 .PHONY: clean
 clean: ## remove what the targets made
-	rm -rf bin $(PEER)/node_modules
+	rm -rf bin $(PEER)/node_modules $(CONFORMANCE)/node_modules
 
 # --- set-up
 
 .PHONY: deps
-deps: peers ## download everything that the other targets need
+deps: peers $(CONFORMANCE_STAMP) ## download everything that the other targets need
 	@for m in $(MODULES); do (cd $$m && echo "go mod download: $$m" && go mod download); done
 
 .PHONY: peers
 peers: $(PEER_STAMP) ## install the npm servers that the tests talk to
 
 # npm ci empties node_modules, the stamp with it, so the stamp never outlives the packages.
-$(PEER_STAMP): $(PEER)/package.json $(PEER)/package-lock.json $(PEER)/.npmrc
-	cd $(PEER) && npm ci --ignore-scripts --no-audit --no-fund
+%/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
+	cd $* && npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 # --- tests
 
 .PHONY: test
 test: peers ## all tests but the end-to-end ones, with the race detector
-	packages="$$(go list ./... | grep -vE '/internal/e2e(/|$$)')"; go test $(TESTFLAGS) $$packages
+	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$)')"; go test $(TESTFLAGS) $$packages
 
 .PHONY: e2e
 e2e: build peers ## the built binary from outside: the demo, then the black-box tests
 	bin/mcphub demo </dev/null
 	MCPHUB_BINARY=$(CURDIR)/bin/mcphub go test $(TESTFLAGS) $(E2E)
+
+.PHONY: conformance
+conformance: build $(CONFORMANCE_STAMP) ## the official conformance suite's client scenarios against the built binary
+	MCPHUB_BINARY=$(CURDIR)/bin/mcphub go test $(TESTFLAGS) ./$(CONFORMANCE)
 
 .PHONY: bench
 bench: ## the numbers, against floors and peers, in one run

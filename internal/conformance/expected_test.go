@@ -1,0 +1,71 @@
+package conformance
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// expectedFailures reads expected-failures.yml: the scenarios, each with its reason. It is the suite's own format, so that the file works
+// with --expected-failures too, of which only what is needed is understood: a line that is not is an error.
+func expectedFailures(t testing.TB) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("expected-failures.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected, err := parseExpected(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return expected
+}
+
+var (
+	expectedEntry = regexp.MustCompile(`^  - (\S+) # (\S.*)$`)
+	// excused are the families whose scenarios may fail; anything else must be a fault of the suite, and its reason must say so.
+	excused = regexp.MustCompile(`^(auth/dpop|auth/dpop-nonce|auth/wif-jwt-bearer|sep-2640-client-[a-z-]+)$`)
+)
+
+const suiteFault = "fault of the suite: "
+
+func parseExpected(text string) (map[string]string, error) {
+	expected := map[string]string{}
+	for i, line := range strings.Split(text, "\n") {
+		if line == "" || strings.HasPrefix(line, "#") || line == "client:" {
+			continue
+		}
+		m := expectedEntry.FindStringSubmatch(line)
+		switch {
+		case m == nil:
+			return nil, fmt.Errorf("line %d: want `  - scenario # reason`, got %q", i+1, line)
+		case expected[m[1]] != "":
+			return nil, fmt.Errorf("line %d: %s stands here twice", i+1, m[1])
+		case !excused.MatchString(m[1]) && !strings.HasPrefix(m[2], suiteFault):
+			return nil, fmt.Errorf("line %d: %s may not fail, unless it is a %q", i+1, m[1], suiteFault)
+		}
+		expected[m[1]] = m[2]
+	}
+	return expected, nil
+}
+
+func TestExpectedFailuresAreReasoned(t *testing.T) {
+	for name, reason := range expectedFailures(t) {
+		t.Logf("%s: %s", name, reason)
+	}
+	tests := []struct{ name, text, err string }{
+		{"good", "# why\nclient:\n  - auth/dpop # not done\n  - sse-retry # fault of the suite: it counts twice\n", ""},
+		{"no reason", "client:\n  - auth/dpop\n", "line 2: want"},
+		{"twice", "client:\n  - auth/dpop # a\n  - auth/dpop # b\n", "twice"},
+		{"not excused", "client:\n  - tools_call # too hard\n", "may not fail"},
+		{"other part", "server:\n  - ping # x\n", "line 1"},
+	}
+	for _, tt := range tests {
+		_, err := parseExpected(tt.text)
+		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: error %v, want %q", tt.name, err, tt.err)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package scenario
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// The environment in which the suite starts a client.
+const (
+	envName    = "MCP_CONFORMANCE_SCENARIO"
+	envContext = "MCP_CONFORMANCE_CONTEXT" // only where a scenario has something to say
+)
+
+// Scenario is what the suite wants this time.
+type Scenario struct {
+	Name    string
+	URL     string // of the suite's server
+	Context Context
+}
+
+// Context is what a scenario tells the client beforehand.
+type Context struct {
+	// A client that was registered by hand.
+	ClientID         string `json:"client_id"`
+	ClientSecret     string `json:"client_secret"`
+	PrivateKeyPEM    string `json:"private_key_pem"`
+	SigningAlgorithm string `json:"signing_algorithm"`
+	// The identity provider of enterprise-managed authorization.
+	IDPClientID      string `json:"idp_client_id"`
+	IDPIDToken       string `json:"idp_id_token"`
+	IDPIssuer        string `json:"idp_issuer"`
+	IDPTokenEndpoint string `json:"idp_token_endpoint"`
+	// Calls to make.
+	ToolCalls []struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"toolCalls"`
+}
+
+// ClientMetadataURL is the client id that the suite's authorization server knows a metadata document of.
+const ClientMetadataURL = "https://conformance-test.local/client-metadata.json"
+
+// Parse reads what the suite gives a client: its arguments without the program, and its environment.
+func Parse(args []string, getenv func(string) string) (Scenario, error) {
+	s := Scenario{Name: getenv(envName)}
+	if len(args) != 1 || s.Name == "" {
+		return s, errors.New("the suite starts this: one argument, the URL of its server, and " + envName + " in the environment")
+	}
+	s.URL = args[0]
+	if text := getenv(envContext); text != "" {
+		if err := json.Unmarshal([]byte(text), &s.Context); err != nil {
+			return s, fmt.Errorf("%s: %w", envContext, err) // json's errors quote no values
+		}
+	}
+	return s, nil
+}
+
+// Grant is how the scenario wants the client to get its token: "" (a person signs in), "client_credentials" or "enterprise".
+func (s Scenario) Grant() string {
+	switch s.Name {
+	case "auth/client-credentials-jwt", "auth/client-credentials-basic":
+		return "client_credentials"
+	case "auth/enterprise-managed-authorization", "auth/cross-app-access-complete-flow":
+		return "enterprise"
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcphub-go/mcphub/internal/conformance/scenario"
+)
+
+// limit is below that of the suite, so that the error says what hung.
+const limit = 50 * time.Second
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "sdkdriver:", err)
+		os.Exit(1)
+	}
+}
+
+func run() (err error) {
+	s, err := scenario.Parse(os.Args[1:], os.Getenv)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("the scenario took longer than "+limit.String()))
+	defer cancel()
+	handler, err := authorization(s)
+	if err != nil {
+		return err
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "mcphub-control", Version: "1.0.0"}, &mcp.ClientOptions{ElicitationHandler: elicit})
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.URL, OAuthHandler: handler}, nil)
+	if err != nil {
+		return fmt.Errorf("connecting: %w", err)
+	}
+	err = scenario.Run(ctx, s, sdkClient{session})
+	return errors.Join(err, session.Close())
+}
+
+func elicit(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	schema, err := json.Marshal(r.Params.RequestedSchema)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := scenario.FormAnswer(schema)
+	if err != nil {
+		return nil, err
+	}
+	result := &mcp.ElicitResult{Action: "accept"}
+	return result, json.Unmarshal(answer, &result.Content)
+}
+
+type sdkClient struct{ session *mcp.ClientSession }
+
+func (c sdkClient) ListTools(ctx context.Context) ([]scenario.Tool, error) {
+	var tools []scenario.Tool
+	for t, err := range c.session.Tools(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		schema, err := json.Marshal(t.InputSchema)
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, scenario.Tool{Name: t.Name, InputSchema: schema})
+	}
+	return tools, nil
+}
+
+func (c sdkClient) CallTool(ctx context.Context, name string, arguments json.RawMessage) error {
+	_, err := c.session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: arguments})
+	return err
+}
+
+func (c sdkClient) ListResources(ctx context.Context) (uris []string, err error) {
+	for r, err := range c.session.Resources(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		uris = append(uris, r.URI)
+	}
+	return uris, nil
+}
+
+func (c sdkClient) ReadResource(ctx context.Context, uri string) error {
+	_, err := c.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+	return err
+}
+
+func (c sdkClient) ListPrompts(ctx context.Context) (names []string, err error) {
+	for p, err := range c.session.Prompts(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, p.Name)
+	}
+	return names, nil
+}
+
+func (c sdkClient) GetPrompt(ctx context.Context, name string) error {
+	_, err := c.session.GetPrompt(ctx, &mcp.GetPromptParams{Name: name})
+	return err
+}
