@@ -12,6 +12,7 @@ type Call struct {
 	peer  *Peer
 	entry tracked
 	frame frame
+	quiet bool // giving it up is not told to the peer
 
 	// Written by whoever took the entry out of the tracker, and not after done is closed.
 	result json.RawMessage
@@ -28,15 +29,25 @@ type Call struct {
 // ErrInvalidJSON, *QueueFullError and *ClosedError. The caller must see to it that Wait is called, or the request
 // cancelled through the tracker; else the call stays pending until it is answered or the connection ends.
 func (p *Peer) Begin(method string, params json.RawMessage) (*Call, error) {
-	return p.BeginWith(method, params, nil)
+	return p.begin(method, params, nil, false)
 }
 
 // BeginWith is Begin with something for the connection alone: extra goes to its Sender untouched, and nowhere else.
 func (p *Peer) BeginWith(method string, params json.RawMessage, extra any) (*Call, error) {
+	return p.begin(method, params, extra, false)
+}
+
+// BeginQuiet is Begin for a request that the protocol cancels in another way than by its id, or not at all: when it is given up after it was
+// written, the route is not used, and the peer hears nothing. Its late answer comes to Options.OnLateResponse marked as such.
+func (p *Peer) BeginQuiet(method string, params json.RawMessage) (*Call, error) {
+	return p.begin(method, params, nil, true)
+}
+
+func (p *Peer) begin(method string, params json.RawMessage, extra any, quiet bool) (*Call, error) {
 	if len(params) > 0 && !validJSON(params) {
 		return nil, ErrInvalidJSON
 	}
-	c := &Call{peer: p, done: make(chan struct{})}
+	c := &Call{peer: p, quiet: quiet, done: make(chan struct{})}
 	c.entry.id = IntID(p.lastID.Add(1))
 	c.entry.method = method
 	c.entry.handle = c
@@ -69,11 +80,11 @@ func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) 
 // ID is the wire id.
 func (c *Call) ID() ID { return c.entry.id }
 
-// Done is closed once the call is over; Wait returns at once then.
-func (c *Call) Done() <-chan struct{} { return c.done }
-
 // Method is the method.
 func (c *Call) Method() string { return c.entry.method }
+
+// Done is closed when the call is over: Wait then returns at once.
+func (c *Call) Done() <-chan struct{} { return c.done }
 
 // Wait returns the result as the exact JSON text that came; it belongs to the caller (to all callers of Wait together).
 // When ctx ends first, the call is cancelled with its cause, and the error is a *CancelledError at once: nothing is
@@ -101,11 +112,11 @@ func (c *Call) Wait(ctx context.Context) (json.RawMessage, error) {
 // cancelled.
 func (c *Call) cancelWith(cause error) bool {
 	p := c.peer
-	if !p.tracker.takeCancelled(&c.entry) {
+	if !p.tracker.takeCancelled(&c.entry, c.quiet) {
 		return false
 	}
 	written, cancellable := !p.out.remove(&c.frame), p.tracker.cancellable(c.entry.method)
-	sent := written && cancellable
+	sent := written && cancellable && !c.quiet
 	reason := reasonOf(cause)
 	switch abandoner, ok := p.opts.Route.(Abandoner); {
 	case sent:

@@ -36,9 +36,9 @@ type Options struct {
 	// Called by the reading goroutine: it must not block.
 	OnOutgoingCancelled func(id ID, reason string) bool
 
-	// OnLateResponse hears of a response to a call that was cancelled; the response itself is dropped. Called by the reading
-	// goroutine: it must not block.
-	OnLateResponse func(id ID)
+	// OnLateResponse hears of a response to a call that was cancelled, which is then dropped: a result can name something that goes on
+	// at the other side. Called by the reading goroutine: it must not block.
+	OnLateResponse func(r LateResponse)
 
 	// Route of outgoing cancels; nil: NotifyRoute.
 	Route CancelRoute
@@ -62,6 +62,14 @@ type Options struct {
 	// NoServerRequests tells whether the other side must not send requests, as since 2026-07-28 (basic/patterns/mrtr): they are
 	// then dropped, counted and logged, and never answered. Asked for each request by the reading goroutine. nil: never.
 	NoServerRequests func() bool
+}
+
+// LateResponse is a response to a call that was cancelled before.
+type LateResponse struct {
+	ID     ID
+	Method string
+	Result json.RawMessage // as it came, nil for an error; valid until OnLateResponse returns
+	Quiet  bool            // the call was begun with BeginQuiet, so the peer has not heard of the cancel
 }
 
 const (

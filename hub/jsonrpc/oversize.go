@@ -24,7 +24,7 @@ func (p *Peer) oversize(long *LineTooLongError) {
 	if id.IsZero() {
 		e = p.tracker.takeOnly()
 	} else {
-		e, _ = p.tracker.takeResponse([]byte(id.raw))
+		e, _, _ = p.tracker.takeResponse([]byte(id.raw))
 	}
 	if e == nil {
 		return

@@ -106,12 +106,12 @@ func (p *Peer) notification(method string, params []byte) {
 }
 
 func (p *Peer) response(s *scanner, env *envelope) {
-	e, late := p.tracker.takeResponse(env.id)
+	e, g, late := p.tracker.takeResponse(env.id)
 	if e == nil {
 		if late {
 			p.count.lateResponses.Add(1)
 			if p.opts.OnLateResponse != nil {
-				p.opts.OnLateResponse(ID{raw: string(env.id)})
+				p.opts.OnLateResponse(LateResponse{ID: ID{raw: string(env.id)}, Method: g.method, Result: env.result, Quiet: g.quiet})
 			}
 		} else {
 			p.count.unknownResponses.Add(1)
@@ -143,7 +143,7 @@ func (p *Peer) response(s *scanner, env *envelope) {
 
 // callFailed settles a call whose answer will not come. One that was cancelled is settled already, and its failure is no news.
 func (p *Peer) callFailed(f *CallFailedError) {
-	e, late := p.tracker.takeResponse([]byte(f.ID.raw))
+	e, _, late := p.tracker.takeResponse([]byte(f.ID.raw))
 	if e == nil {
 		if !late {
 			p.count.unknownFailures.Add(1)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -63,6 +65,38 @@ func TestLateResponsesDropped(t *testing.T) {
 		s := p.Stats()
 		check(t, "late", s.LateResponses, uint64(2))
 		check(t, "unknown", s.UnknownResponses, uint64(3))
+	})
+}
+
+// TestQuietCallGivenUp: the peer hears nothing, and what it answers later is shown with its result.
+func TestQuietCallGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var late []string
+		p, w := start(t, jsonrpc.Options{OnLateResponse: func(r jsonrpc.LateResponse) {
+			late = append(late, fmt.Sprintf("%s %s %s %t", r.ID, r.Method, r.Result, r.Quiet))
+		}})
+		ctx, cancel := cancellable()
+		c, err := p.BeginQuiet("tools/call", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.expect(t, called("1", "tools/call"))
+		_, got := begin(t, p, ctx, "tools/call", "")
+		w.expect(t, called("2", "tools/call"))
+		cancel("stop")
+		_, err = c.Wait(ctx)
+		isCancelled(t, err, "stop", false)
+		select {
+		case <-c.Done():
+		default:
+			t.Error("the call is not done")
+		}
+		isCancelled(t, (<-got).err, "stop", true)
+		w.expect(t, cancelled("2", "stop")) // and none for the first
+		w.send(answered("1", `{"n":1.0}`), answered("2", `{"n":2}`), `{"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"x"}}`)
+		synctest.Wait()
+		check(t, "late", strings.Join(late, "; "), `1 tools/call {"n":1.0} true; 2 tools/call {"n":2} false; 1 tools/call  true`)
+		check(t, "cancels", p.Stats().CancelsSent, uint64(1))
 	})
 }
 

@@ -137,14 +137,14 @@ func TestBoundedReason(t *testing.T) {
 func TestTombstones(t *testing.T) {
 	var r tombstones
 	for i := range int64(3 * maxTombstones) {
-		r.add(IntID(i))
+		r.add(IntID(i), grave{method: "m", quiet: i%2 == 0})
 	}
 	if len(r.known) != maxTombstones || len(r.ring) != maxTombstones {
 		t.Errorf("%d known, %d in the ring", len(r.known), len(r.ring))
 	}
 	for i, want := range map[int64]bool{0: false, 2*maxTombstones - 1: false, 2 * maxTombstones: true, 3*maxTombstones - 1: true} {
-		if r.has([]byte(IntID(i).raw)) != want {
-			t.Errorf("id %d", i)
+		if g, known := r.has([]byte(IntID(i).raw)); known != want || g.quiet != (want && i%2 == 0) {
+			t.Errorf("id %d: known %t, quiet %t", i, known, g.quiet)
 		}
 	}
 }

@@ -3,18 +3,24 @@ package jsonrpc
 // tombstones remembers the last maxTombstones cancelled outgoing ids. Forgetting one costs nothing but the right name in
 // a counter.
 type tombstones struct {
-	known map[ID]struct{}
+	known map[ID]grave
 	ring  []ID // in the order of their death, once it is full
 	next  int
 }
 
+// grave is what is remembered of a cancelled call.
+type grave struct {
+	method string
+	quiet  bool
+}
+
 const maxTombstones = 4096
 
-func (r *tombstones) add(id ID) {
+func (r *tombstones) add(id ID, g grave) {
 	if r.known == nil {
-		r.known = make(map[ID]struct{})
+		r.known = make(map[ID]grave)
 	}
-	r.known[id] = struct{}{}
+	r.known[id] = g
 	if len(r.ring) < maxTombstones {
 		r.ring = append(r.ring, id)
 		return
@@ -24,7 +30,7 @@ func (r *tombstones) add(id ID) {
 	r.next = (r.next + 1) % maxTombstones
 }
 
-func (r *tombstones) has(rawID []byte) bool {
-	_, ok := r.known[ID{raw: string(rawID)}]
-	return ok
+func (r *tombstones) has(rawID []byte) (g grave, known bool) {
+	g, known = r.known[ID{raw: string(rawID)}]
+	return g, known
 }

@@ -218,27 +218,29 @@ func (t *RequestTracker) takeWithdrawn(id ID, cause error) *tracked {
 }
 
 // takeCancelled is takeEntry for an outgoing call that is given up: a response to it is late from now on, not unknown.
-func (t *RequestTracker) takeCancelled(e *tracked) bool {
+// quiet is noted for the late response.
+func (t *RequestTracker) takeCancelled(e *tracked, quiet bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tables[Outgoing][e.id] != e {
 		return false
 	}
 	t.remove(Outgoing, e.id)
-	t.late.add(e.id)
+	t.late.add(e.id, grave{e.method, quiet})
 	return true
 }
 
-// takeResponse takes the call that a response answers. late is set for a call that was cancelled.
-func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, late bool) {
+// takeResponse takes the call that a response answers. late is set for a call that was cancelled, with what is remembered of it.
+func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, g grave, late bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e = t.tables[Outgoing][ID{raw: string(rawID)}]
 	if e == nil {
-		return nil, t.late.has(rawID)
+		g, late = t.late.has(rawID)
+		return nil, g, late
 	}
 	t.remove(Outgoing, e.id)
-	return e, false
+	return e, grave{}, false
 }
 
 // takeOnly takes the one open outgoing request when there is exactly one.

@@ -83,9 +83,9 @@ func (s *Session) attach(l *Link) {
 		HandleNotification:  s.handleNotification,
 		Classify:            classify,
 		OnOutgoingCancelled: s.listen.endedByServer,
-		OnLateResponse: func(id jsonrpc.ID) {
-			if !s.listen.answeredLate(id) {
-				s.o.Handler.LateResponse(id)
+		OnLateResponse: func(r jsonrpc.LateResponse) {
+			if !s.listen.answeredLate(r.ID) {
+				s.o.Handler.LateResponse(r.ID)
 			}
 		},
 		Route:       routeFor(l, s.Era),

@@ -18,7 +18,7 @@ type exchange struct {
 	binding
 	m       Message
 	gate    <-chan struct{} // to wait for before anything is sent; nil for none
-	session string // of the exchange's goroutine
+	session string          // of the exchange's goroutine
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc

@@ -176,7 +176,10 @@ func TestResumeGivesUp(t *testing.T) {
 		"refused":       {func(x *exchangeSeen, _ int) { x.w.WriteHeader(405) }, 1, "HTTP status 405"},
 		"server errors": {func(x *exchangeSeen, _ int) { x.w.WriteHeader(502) }, maxBroken, "5 attempts"},
 		"empty streams": {func(x *exchangeSeen, _ int) { x.events(": nothing\n\n") }, maxEmpty, "20 streams"},
-		"HTML":          {func(x *exchangeSeen, _ int) { x.w.Header().Set("Content-Type", "text/html"); fmt.Fprint(x.w, "<p>Hi</p>") }, 1, "text/html"},
+		"HTML": {func(x *exchangeSeen, _ int) {
+			x.w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(x.w, "<p>Hi</p>")
+		}, 1, "text/html"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			on := map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) { x.events("id: 0\n\n") }, "GET": resumed(c.get)}
@@ -225,7 +228,10 @@ func TestResumeGivesUp(t *testing.T) {
 
 func TestStreamIsReadToItsEnd(t *testing.T) {
 	on := map[string]func(*exchangeSeen){
-		"ends":  func(x *exchangeSeen) { x.events("data: " + x.answer("1") + "\n\n"); x.events("data: " + hello + "\n\n") },
+		"ends": func(x *exchangeSeen) {
+			x.events("data: " + x.answer("1") + "\n\n")
+			x.events("data: " + hello + "\n\n")
+		},
 		"stays": func(x *exchangeSeen) { x.events("data: " + x.answer("1") + "\n\n"); x.left() },
 	}
 	inWebWorld(t, on, func(w *webWorld) {
