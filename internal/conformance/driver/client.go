@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/mcphub-go/mcphub/internal/conformance/scenario"
@@ -37,15 +36,51 @@ func (c hubClient) CallTool(ctx context.Context, name string, arguments json.Raw
 	if err != nil {
 		return fmt.Errorf("calling %q: %w", name, err)
 	}
-	if e := r.GetError(); e != nil {
-		return fmt.Errorf("calling %q: the server answered %d: %s", name, e.GetCode(), e.GetMessage())
-	}
-	return nil
+	return answered("calling", name, r.GetError())
 }
 
-var errNoContract = errors.New("the contract does not offer this yet")
+func (c hubClient) ListResources(ctx context.Context) (uris []string, err error) {
+	r, err := c.hub.Servers.ListResources(ctx, &mcphubv1.ListResourcesRequest{Server: peer})
+	if err != nil {
+		return nil, err
+	}
+	for _, resource := range r.GetResources() {
+		uris = append(uris, resource.GetUri())
+	}
+	return uris, nil
+}
 
-func (c hubClient) ListResources(context.Context) ([]string, error) { return nil, errNoContract }
-func (c hubClient) ReadResource(context.Context, string) error      { return errNoContract }
-func (c hubClient) ListPrompts(context.Context) ([]string, error)   { return nil, errNoContract }
-func (c hubClient) GetPrompt(context.Context, string) error         { return errNoContract }
+func (c hubClient) ReadResource(ctx context.Context, uri string) error {
+	r, err := c.hub.Servers.ReadResource(ctx, &mcphubv1.ReadResourceRequest{Server: peer, Uri: uri})
+	if err != nil {
+		return fmt.Errorf("reading %q: %w", uri, err)
+	}
+	return answered("reading", uri, r.GetError())
+}
+
+func (c hubClient) ListPrompts(ctx context.Context) (names []string, err error) {
+	r, err := c.hub.Servers.ListMcpPrompts(ctx, &mcphubv1.ListMcpPromptsRequest{Server: peer})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range r.GetPrompts() {
+		names = append(names, p.GetName())
+	}
+	return names, nil
+}
+
+func (c hubClient) GetPrompt(ctx context.Context, name string) error {
+	r, err := c.hub.Servers.GetMcpPrompt(ctx, &mcphubv1.GetMcpPromptRequest{Server: peer, Name: name})
+	if err != nil {
+		return fmt.Errorf("getting %q: %w", name, err)
+	}
+	return answered("getting", name, r.GetError())
+}
+
+// answered makes an error of the server's own into one of the client.
+func answered(doing, what string, e *mcphubv1.McpError) error {
+	if e == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %q: the server answered %d: %s", doing, what, e.GetCode(), e.GetMessage())
+}

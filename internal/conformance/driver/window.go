@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"google.golang.org/grpc"
 
@@ -17,14 +18,20 @@ import (
 // kinds are the prompts that the window answers. Sampling is not among them: no scenario asks a client for it.
 var kinds = []mcphubv1.PromptKind{
 	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM,
+	mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
 }
 
-// window is a user who says yes. One goroutine, run, reads the stream and writes the answers; done is closed by it.
+// window is a user who says yes. Its goroutine, run, reads the stream; it ends when the stream does, and waits for the visits then.
 type window struct {
 	stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
 	cancel context.CancelCauseFunc
-	done   chan struct{}
-	err    error // written before done is closed
+	done   chan struct{} // closed by run
+	err    error         // written before done is closed
+
+	sendMu sync.Mutex // guards Send of stream, which is not safe for concurrent use
+
+	visits sync.WaitGroup // added to by run alone
+	last   *visit         // the page that was opened last; run's own
 }
 
 var errClosed = errors.New("the driver closed its window")
@@ -59,6 +66,7 @@ func (w *window) close() error {
 
 func (w *window) run(ctx context.Context) {
 	defer close(w.done)
+	defer w.visits.Wait()
 	for {
 		m, err := w.stream.Recv()
 		if err != nil {
@@ -67,32 +75,51 @@ func (w *window) run(ctx context.Context) {
 			}
 			return
 		}
-		p := m.GetPromptOpened().GetPrompt()
-		if p == nil {
-			continue
+		if p := m.GetPromptOpened().GetPrompt(); p != nil {
+			w.meet(ctx, p)
 		}
-		answer, err := w.answer(p)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "driver: prompt:", err)
-			w.err = errors.Join(w.err, err)
-			answer = &mcphubv1.PromptAnswer{Action: &mcphubv1.PromptAnswer_Dismiss{Dismiss: &mcphubv1.DismissPrompt{}}}
+		if e := m.GetReply().GetError(); e != nil {
+			fmt.Fprintf(os.Stderr, "driver: an answer was refused: %s: %s\n", e.GetReason(), e.GetMessage())
 		}
-		answer.PromptId = p.GetPromptId()
-		_ = w.stream.Send(&mcphubv1.AttachRequest{MessageId: p.GetPromptId(), Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: answer}}) // an error shows in Recv
 	}
 }
 
-// answer is what the user does with a prompt.
-func (w *window) answer(p *mcphubv1.Prompt) (*mcphubv1.PromptAnswer, error) {
-	form := p.GetElicitationForm()
-	if form == nil {
-		return nil, fmt.Errorf("a prompt that the driver does not know: %T", p.GetQuestion())
+// meet does with a prompt what a user does who wants the call to work.
+func (w *window) meet(ctx context.Context, p *mcphubv1.Prompt) {
+	switch q := p.GetQuestion().(type) {
+	case *mcphubv1.Prompt_ElicitationForm:
+		content, err := scenario.FormAnswer(json.RawMessage(q.ElicitationForm.GetSchemaJson()))
+		if err != nil {
+			w.dismiss(p, err)
+			return
+		}
+		w.accept(p, string(content))
+	case *mcphubv1.Prompt_SignIn:
+		if q.SignIn.GetWaiting() {
+			w.await(p)
+			return
+		}
+		w.accept(p, "")
+		w.open(ctx, q.SignIn.GetUrl())
+	default:
+		w.dismiss(p, fmt.Errorf("a prompt that the driver does not know: %T", q))
 	}
-	content, err := scenario.FormAnswer(json.RawMessage(form.GetSchemaJson()))
-	if err != nil {
-		return nil, err
-	}
-	return &mcphubv1.PromptAnswer{Action: &mcphubv1.PromptAnswer_Accept{
-		Accept: &mcphubv1.AcceptPrompt{ContentJson: string(content)},
-	}}, nil
+}
+
+func (w *window) accept(p *mcphubv1.Prompt, content string) {
+	w.answer(&mcphubv1.PromptAnswer{PromptId: p.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{
+		Accept: &mcphubv1.AcceptPrompt{ContentJson: content},
+	}})
+}
+
+func (w *window) dismiss(p *mcphubv1.Prompt, why error) {
+	fmt.Fprintln(os.Stderr, "driver: dismissed a prompt:", why)
+	w.answer(&mcphubv1.PromptAnswer{PromptId: p.GetPromptId(), Action: &mcphubv1.PromptAnswer_Dismiss{Dismiss: &mcphubv1.DismissPrompt{}}})
+}
+
+// answer sends; that the stream is over shows in run.
+func (w *window) answer(a *mcphubv1.PromptAnswer) {
+	w.sendMu.Lock()
+	defer w.sendMu.Unlock()
+	_ = w.stream.Send(&mcphubv1.AttachRequest{MessageId: a.GetPromptId(), Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
 }
