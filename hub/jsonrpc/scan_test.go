@@ -202,3 +202,30 @@ func TestFrameRemovedBeforeItIsQueued(t *testing.T) {
 		t.Errorf("queued after all: %v", err)
 	}
 }
+
+// The same where messages are handed over: nothing is sent for a request that is over.
+func TestFrameRemovedBeforeItIsHandedOver(t *testing.T) {
+	sent := 0
+	b := newOutbox(countingSender{sent: &sent}, Options{}, nil, nil, nil)
+	f := newFrame([]byte("{}"))
+	if !b.remove(f) {
+		t.Error("not removed")
+	}
+	if err := b.push(f, bounded, OutgoingMessage{}); err != nil || sent != 0 {
+		t.Errorf("%d sent, %v", sent, err)
+	}
+	if err := b.push(newFrame([]byte("{}")), bounded, OutgoingMessage{}); err != nil || sent != 1 {
+		t.Errorf("%d sent, %v", sent, err)
+	}
+}
+
+// countingSender is a connection of which only Send is used.
+type countingSender struct {
+	Conn
+	sent *int
+}
+
+func (c countingSender) Send(OutgoingMessage) error {
+	*c.sent++
+	return nil
+}

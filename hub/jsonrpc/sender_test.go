@@ -160,6 +160,25 @@ func TestSenderCountsAsWritten(t *testing.T) {
 	})
 }
 
+// TestAbandonWrittenOnly: what is still queued holds nothing of the connection.
+func TestAbandonWrittenOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		route := &partingLog{}
+		p, w := start(t, jsonrpc.Options{Route: route})
+		w.fill()
+		ctx, cancel := cancellable()
+		_, taken := begin(t, p, ctx, "server/discover", "")
+		synctest.Wait()
+		_, queued := begin(t, p, ctx, "initialize", "")
+		synctest.Wait()
+		cancel("enough")
+		isCancelled(t, (<-taken).err, "enough", false)
+		isCancelled(t, (<-queued).err, "enough", false)
+		check(t, "routes", route.all(), []string{"abandon 1"})
+		w.drain()
+	})
+}
+
 // TestSenderNotifyRoute: the notification of the stdio route goes through the Sender too, behind its request.
 func TestSenderNotifyRoute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

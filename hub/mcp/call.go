@@ -49,9 +49,7 @@ type openCall struct {
 	// Nothing under it may block, OnWire and OnProgress included.
 	gate  sync.Mutex
 	token string     // of the running round, as JSON text; "" when none
-	wire  jsonrpc.ID // of the last round; guarded by gate
-
-	headersRead bool // of the goroutine of the call: the tool was listed anew, because the server refused the headers
+	wire  jsonrpc.ID // of the last round
 }
 
 func (c *openCall) deliver(token string, p Progress) {

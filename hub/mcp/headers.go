@@ -98,13 +98,12 @@ func (m mirrored) extra() any {
 }
 
 // refreshed tells whether a call that was refused for its headers is worth a second try: the server has not run it, the tool's definition was fetched anew,
-// and it asks for other headers now. It is tried once for each call.
+// and it asks for other headers now. It is tried once for each round.
 func (s *Session) refreshed(ctx context.Context, call *openCall, err error) bool {
 	refusal := rpcError(err)
-	if refusal == nil || refusal.Code != codeHeaderMismatch || call.headersRead || call.method != methodCallTool || !s.mirroring() {
+	if refusal == nil || refusal.Code != codeHeaderMismatch || call.method != methodCallTool || !s.mirroring() {
 		return false
 	}
-	call.headersRead = true
 	before := s.mirrored(call)
 	if _, err := s.ListTools(ctx); err != nil {
 		return false

@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -311,6 +314,82 @@ func TestSSEIsLegacyOnly(t *testing.T) {
 			Open: func(context.Context) (*Link, error) { return link, nil }})
 		if err == nil || !strings.Contains(err.Error(), "era is modern") {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestHTTPNotRespawned: a link that ends on the probe, or on initialize behind it, ends the start: there is no process to start anew.
+func TestHTTPNotRespawned(t *testing.T) {
+	for stage, serve := range map[string]func(*exchanges, transport.Message){
+		methodDiscover: func(f *exchanges, _ transport.Message) { f.die(transport.ErrHTTPClosed) },
+		methodInitialize: func(f *exchanges, m transport.Message) {
+			if m.Method == methodInitialize {
+				f.die(transport.ErrHTTPClosed)
+				return
+			}
+			f.refuse(m.ID, -32601, "")
+		},
+	} {
+		t.Run(stage, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f, opens := newExchanges(serve), 0
+				_, err := dial(t, f, &recorder{}, func(o *Options) {
+					o.Open = func(ctx context.Context) (*Link, error) {
+						opens++
+						return f.open(ctx)
+					}
+				})
+				var failed *StartError
+				if !errors.As(err, &failed) || failed.Stage != stage || !errors.Is(err, transport.ErrHTTPClosed) || opens != 1 {
+					t.Errorf("%d links, %v", opens, err)
+				}
+			})
+		})
+	}
+}
+
+// TestSSEDoesNotStall: a POST may wait for as long as somebody signs in, and the transport bounds it: that is not a server which has stopped reading.
+func TestSSEDoesNotStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		serverIn, w := io.Pipe()
+		toClient := newPipe()
+		read := make(chan string)
+		go func() {
+			in := bufio.NewReader(serverIn)
+			for range 2 { // initialize, and much later initialized
+				line, err := in.ReadString('\n')
+				if err != nil {
+					line = err.Error()
+				}
+				read <- line
+			}
+		}()
+		go func() {
+			<-read
+			toClient.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":` + legacyAnswer + `}` + "\n"))
+		}()
+		s, err := Connect(background, Options{Server: "old", Handler: &recorder{}, StallLimit: time.Minute, Open: func(context.Context) (*Link, error) {
+			return &Link{LegacyOnly: true, Conn: jsonrpc.NewLineConn(toClient, w, jsonrpc.LineConnOptions{Close: func() error {
+				w.Close()
+				serverIn.Close()
+				return toClient.Close()
+			}})}, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close(nil)
+		// The goroutine above holds initialized in its hand, so nothing more is taken.
+		synctest.Wait()
+		if err := s.peer.Notify("notifications/roots/list_changed", nil); err != nil {
+			t.Error(err)
+		}
+		pass(10 * time.Minute)
+		if s.Broken() {
+			t.Errorf("the session ended: %v", s.peer.Err())
+		}
+		if line := <-read; !strings.Contains(line, methodInitialized) {
+			t.Errorf("read %s", line)
 		}
 	})
 }
