@@ -45,6 +45,7 @@ var groups = []group{
 	{"memory", "memory a request in flight", 90 * time.Second, measureMemory},
 	{"leaks", "goroutines left after cancels in each direction", 90 * time.Second, measureLeaks},
 	{"idle", "idle hub, idle servers", time.Minute, measureIdle},
+	{"web", "a bare POST loop over Streamable HTTP against go-sdk", time.Minute, measureWeb},
 	{"start", "spawn -> first answer", time.Minute, measureStart},
 	{"storm", "progress storm", time.Minute, measureStorm},
 }
@@ -60,7 +61,7 @@ func main() {
 
 func run() int {
 	rounds := flag.Int("rounds", 0, "interleaved `rounds` (default 9, quick 7)")
-	only := flag.String("only", "", "measure only the groups whose name matches this `regexp`: engine, path, cancel, withdraw, memory, leaks, idle, start, storm")
+	only := flag.String("only", "", "measure only the groups whose name matches this `regexp`: engine, path, cancel, withdraw, memory, leaks, idle, web, start, storm")
 	quick := flag.Bool("quick", false, "less of everything, under a minute")
 	asJSON := flag.Bool("json", false, "print JSON")
 	profiles := flag.String("profile", "", "write CPU and heap profiles into this `folder`, of the hubs too; they slow down what is measured")

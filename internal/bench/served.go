@@ -26,6 +26,7 @@ const (
 	bareEcho    = "plugin-echo"       // answers CallTool at once: gRPC and the door alone
 	guardedEcho = "plugin-echo-guard" // the same behind the interceptors of the hub
 	probedHub   = "plugin-hub"        // the real hub, and a service that looks into the process
+	webRole     = "web-server"        // no plugin: the MCP server over HTTP, in a process of its own
 )
 
 var plugins = map[string]func() int{
@@ -33,6 +34,7 @@ var plugins = map[string]func() int{
 	guardedEcho: func() int {
 		return servePlugin(func(l *slog.Logger) plugin.Hub { return echoPlugin{options: ipc.ServerOptions(ipc.Options{Logger: l})} })
 	},
+	webRole: serveWeb,
 	probedHub: func() (code int) {
 		profiled(fmt.Sprintf("hub-%d", os.Getpid()), func() {
 			code = servePlugin(func(l *slog.Logger) plugin.Hub {

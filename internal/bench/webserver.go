@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// webServer is an MCP server over Streamable HTTP, of both eras and of nothing but net/http. It reads no JSON: it finds what
+// it needs by looking for bytes, so that what is measured is the client.
+type webServer struct {
+	reset   chan time.Time // of each call of hang, when net/http told that nobody waits for its answer any more
+	hanging atomic.Int64   // calls of hang that wait
+
+	mu    sync.Mutex
+	conns map[net.Conn]http.ConnState // guarded by mu: the open ones
+}
+
+func newWebServer() *webServer {
+	return &webServer{reset: make(chan time.Time, 1<<16), conns: map[net.Conn]http.ConnState{}}
+}
+
+var (
+	webJSON      = []string{"application/json"}
+	webSession   = []string{"bench"}
+	callHang     = []byte(`"name":"hang"`)
+	initialize   = []byte(`"method":"initialize"`)
+	discover     = []byte(`"method":"server/discover"`)
+	listTools    = []byte(`"method":"tools/list"`)
+	callEcho     = []byte(`"name":"echo"`)
+	helloResult  = `{"protocolVersion":"` + revision + `","capabilities":{"tools":{}},"serverInfo":{"name":"web","version":"1"}`
+	aboutResult  = `{"supportedVersions":["` + modernRevision + `"],"capabilities":{"tools":{}}`
+	toolsResult  = `{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"hang","inputSchema":{"type":"object"}}]`
+	echoedResult = `{"content":[{"type":"text","text":"the quick brown fox jumps over the lazy dog"}],"isError":false`
+)
+
+const modernRevision = "2026-07-28"
+
+func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodPost:
+	case http.MethodDelete:
+		return
+	default:
+		w.WriteHeader(http.StatusMethodNotAllowed) // no standalone stream
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	id := webID(body)
+	if id == nil { // a notification
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	result, end := "", "}"
+	if r.Header["Mcp-Method"] != nil {
+		end = `,"resultType":"complete"}`
+	}
+	switch {
+	case bytes.Contains(body, callEcho):
+		result = echoedResult
+	case bytes.Contains(body, callHang):
+		s.hanging.Add(1)
+		<-r.Context().Done()
+		s.reset <- time.Now()
+		s.hanging.Add(-1)
+		return
+	case bytes.Contains(body, initialize):
+		w.Header()["Mcp-Session-Id"] = webSession
+		result = helloResult
+	case bytes.Contains(body, discover):
+		result = aboutResult
+	case bytes.Contains(body, listTools):
+		result = toolsResult
+	default:
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	w.Header()["Content-Type"] = webJSON
+	answer := make([]byte, 0, 512)
+	answer = append(append(append(answer, `{"jsonrpc":"2.0","id":`...), id...), `,"result":`...)
+	answer = append(append(append(answer, result...), end...), '}')
+	_, _ = w.Write(answer) // an error means that the client has gone
+}
+
+// webID is the JSON text of a request's id; nil for a notification.
+func webID(body []byte) []byte {
+	at := bytes.Index(body, idKey)
+	if at < 0 {
+		return nil
+	}
+	id := body[at+len(idKey):]
+	return id[:max(0, bytes.IndexAny(id, ",}"))]
+}
+
+// listen serves on the loopback until stop is called.
+func (s *webServer) listen() (url string, stop func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	srv := &http.Server{Handler: s, ConnState: s.see}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = srv.Serve(l) // ends by Close
+	}()
+	return "http://" + l.Addr().String() + "/mcp", func() {
+		_ = srv.Close()
+		<-done
+	}, nil
+}
+
+func (s *webServer) see(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conns[c] = state; state == http.StateClosed || state == http.StateHijacked {
+		delete(s.conns, c)
+	}
+}
+
+// connections counts those that are open: with an exchange on them, and kept for one. A client that dials while another
+// connection becomes free keeps one that was never used.
+func (s *webServer) connections() (busy, kept int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, state := range s.conns {
+		if state == http.StateActive {
+			busy++
+		} else {
+			kept++
+		}
+	}
+	return busy, kept
+}
+
+// serveWeb is this program as a server of its own: it prints its URL, and ends with its input.
+func serveWeb() int {
+	url, stop, err := newWebServer().listen()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench: web server:", err)
+		return 1
+	}
+	fmt.Println(url)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	stop()
+	return 0
+}
+
+// startWeb starts it.
+func startWeb(o options) (url string, stop func(), err error) {
+	cmd := exec.Command(o.bin.self, webRole)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	}
+	if _, err := fmt.Fscanln(stdout, &url); err != nil {
+		stop()
+		return "", nil, errors.Join(errors.New("the web server did not start"), err)
+	}
+	return url, stop, nil
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func post(t *testing.T, ctx context.Context, url, body string, header ...string) (*http.Response, string, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return resp, string(text), err
+}
+
+// TestWebServer: it answers in both eras, with the id that was asked with, and says when nobody waits for an answer.
+func TestWebServer(t *testing.T) {
+	s := newWebServer()
+	url, stop, err := s.listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	for _, tt := range []struct {
+		body, method, want string
+		status             int
+	}{
+		{`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, "", `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"`, 200},
+		{`{"id":2,"method":"server/discover"}`, "server/discover", `"resultType":"complete"}}`, 200},
+		{`{"method":"tools/list","id":3}`, "", `"id":3,"result":{"tools":[`, 200},
+		{`{"id":"x","method":"tools/call","params":{"name":"echo"}}`, "", `"id":"x","result":{"content":[`, 200},
+		{`{"id":4,"method":"other"}`, "", "", 400},
+		{`{"method":"notifications/initialized"}`, "", "", 202},
+	} {
+		var header []string
+		if tt.method != "" {
+			header = []string{"Mcp-Method", tt.method}
+		}
+		resp, text, err := post(t, t.Context(), url, tt.body, header...)
+		if err != nil || resp.StatusCode != tt.status || !strings.Contains(text, tt.want) || strings.Contains(text, "resultType") != (tt.method != "") {
+			t.Errorf("%s: %v, %v, %s", tt.body, resp, err, text)
+		}
+		if session := resp.Header.Get("Mcp-Session-Id"); (session != "") != strings.Contains(tt.body, "initialize\"") {
+			t.Errorf("%s: session %q", tt.body, session)
+		}
+	}
+	if busy, kept := s.connections(); busy+kept != 1 {
+		t.Errorf("%d connections in use, %d kept", busy, kept)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, _, err := post(t, ctx, url, `{"id":5,"method":"tools/call","params":{"name":"hang"}}`)
+		ended <- err
+	}()
+	for s.hanging.Load() == 0 {
+		if err := pause(ctx, 1e6); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel(errBenchOver)
+	if err := <-ended; err == nil {
+		t.Error("a call of hang was answered")
+	}
+	<-s.reset
+}
