@@ -76,7 +76,7 @@ func (c *SSE) post(to *url.URL, msg []byte) {
 		c.end(ErrSessionExpired)
 		return
 	}
-	c.log.Debug("a message was not delivered", "status", failure.Status, "bytes", len(msg))
+	c.log.Warn("a message was not delivered", "status", failure.Status, "bytes", len(msg))
 	select {
 	case c.failed <- &PostError{Message: msg, Err: failure}:
 	case <-c.ctx.Done():
