@@ -133,7 +133,7 @@ func TestRetryHonoured(t *testing.T) {
 			inWebWorld(t, on, func(w *webWorld) {
 				on["tools/call"] = func(x *exchangeSeen) {
 					x.events(c.head)
-					time.Sleep(3 * time.Second)
+					elapse(3 * time.Second)
 					ended = time.Since(w.began)
 				}
 				on["GET"] = resumed(func(x *exchangeSeen, _ int) { x.events("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}\n\n") })
@@ -198,7 +198,7 @@ func TestResumeGivesUp(t *testing.T) {
 			"tools/call": func(x *exchangeSeen) { x.events("id: 0\n\n") },
 			"GET": resumed(func(x *exchangeSeen, n int) {
 				if x.events(": nothing\n\n"); n < 100 {
-					time.Sleep(time.Minute) // and then a proxy cuts it
+					elapse(time.Minute) // and then a proxy cuts it
 					return
 				}
 				x.events("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}\n\n")

@@ -31,7 +31,7 @@ func TestCancelAndAbort(t *testing.T) {
 			inWebWorld(t, on, func(w *webWorld) {
 				on["tools/call"] = func(x *exchangeSeen) { open(x); x.left(); w.note("closed") }
 				on["notifications/cancelled"] = func(x *exchangeSeen) {
-					time.Sleep(2 * time.Second)
+					elapse(2 * time.Second)
 					w.note("answered")
 					x.accepted()
 				}
@@ -41,7 +41,7 @@ func TestCancelAndAbort(t *testing.T) {
 				w.s.CancelAndAbort("1", cancelNote)
 				w.s.CancelAndAbort("1", cancelNote) // one cancel for an id
 				w.s.CancelAndAbort("unknown", cancelNote)
-				time.Sleep(time.Minute)
+				elapse(time.Minute)
 				if d := cmp.Diff([]string{"tools/call", "notifications/cancelled", "answered", "closed"}, w.from("tools/call")); d != "" {
 					w.Error(d)
 				}
@@ -81,11 +81,11 @@ func TestCancelAndAbortStillDelivers(t *testing.T) {
 	on := map[string]func(*exchangeSeen){}
 	inWebWorld(t, on, func(w *webWorld) {
 		on["tools/call"] = func(x *exchangeSeen) {
-			time.Sleep(time.Second)
+			elapse(time.Second)
 			x.events("data: " + hello + "\n\n")
 			x.events("data: " + x.answer(`"late"`) + "\n\n")
 		}
-		on["notifications/cancelled"] = func(x *exchangeSeen) { time.Sleep(2 * time.Second); x.accepted() }
+		on["notifications/cancelled"] = func(x *exchangeSeen) { elapse(2 * time.Second); x.accepted() }
 		w.legacy("2025-11-25")
 		w.send("1", "tools/call")
 		synctest.Wait()
@@ -100,14 +100,14 @@ func TestCancelAndAbortIsNotResumed(t *testing.T) {
 	for name, when := range map[string]time.Duration{"the stream ends after the cancel": 0, "while it waits to resume": 2 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			on := map[string]func(*exchangeSeen){
-				"tools/call":              func(x *exchangeSeen) { x.events("id: 1\nretry: 60000\n\n"); time.Sleep(time.Second) },
-				"notifications/cancelled": func(x *exchangeSeen) { time.Sleep(3 * time.Second); x.accepted() },
+				"tools/call":              func(x *exchangeSeen) { x.events("id: 1\nretry: 60000\n\n"); elapse(time.Second) },
+				"notifications/cancelled": func(x *exchangeSeen) { elapse(3 * time.Second); x.accepted() },
 				"GET":                     resumed(func(x *exchangeSeen, _ int) { x.left() }),
 			}
 			inWebWorld(t, on, func(w *webWorld) {
 				w.legacy("2025-11-25")
 				w.send("1", "tools/call")
-				time.Sleep(when)
+				elapse(when)
 				synctest.Wait()
 				w.s.CancelAndAbort("1", cancelNote)
 				w.wantNothing()
@@ -130,7 +130,7 @@ func TestCancelAndAbortBeforeWritten(t *testing.T) {
 			inWebWorld(t, nil, func(w *webWorld) {
 				w.legacy("2025-11-25")
 				w.s.rt.(interface{ CloseIdleConnections() }).CloseIdleConnections()
-				w.net.dial = func(context.Context) error { time.Sleep(time.Minute); return nil }
+				w.net.dial = func(context.Context) error { elapse(time.Minute); return nil }
 				w.send("1", "tools/call")
 				synctest.Wait()
 				cancel(w.s)
@@ -147,7 +147,7 @@ func TestCancelAndAbortBeforeWritten(t *testing.T) {
 		inWebWorld(t, on, func(w *webWorld) {
 			w.legacy("2025-11-25")
 			w.send("1", "tools/call")
-			time.Sleep(time.Second)
+			elapse(time.Second)
 			w.s.CancelAndAbort("1", cancelNote)
 			w.wantNothing()
 			if d := cmp.Diff([]string{"tools/call"}, w.from("tools/call")); d != "" {

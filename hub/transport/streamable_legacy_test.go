@@ -168,7 +168,7 @@ func TestInitializedIsAGate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			on := map[string]func(*exchangeSeen){"notifications/initialized": func(x *exchangeSeen) {
-				time.Sleep(c.answered)
+				elapse(c.answered)
 				x.accepted()
 			}}
 			inWebWorld(t, on, func(w *webWorld) {
@@ -196,14 +196,14 @@ func TestInitializedIsAGate(t *testing.T) {
 }
 
 func TestPostsKeepTheirOrder(t *testing.T) {
-	on := map[string]func(*exchangeSeen){"n/0": func(x *exchangeSeen) { time.Sleep(time.Second); x.accepted() }}
+	on := map[string]func(*exchangeSeen){"n/0": func(x *exchangeSeen) { elapse(time.Second); x.accepted() }}
 	inWebWorld(t, on, func(w *webWorld) {
 		w.legacy("2025-11-25")
 		for i := range 5 {
 			w.send("", fmt.Sprint("n/", i))
 		}
 		w.send("1", "overtakes")
-		time.Sleep(2 * time.Second)
+		elapse(2 * time.Second)
 		synctest.Wait()
 		var got []string
 		for _, n := range w.noted() {
@@ -224,7 +224,7 @@ func TestPostsAreBounded(t *testing.T) {
 		w.legacy("2025-11-25")
 		w.send("", "hangs")
 		w.send("", "next")
-		time.Sleep(postTimeout)
+		elapse(postTimeout)
 		synctest.Wait()
 		if len(w.requests("next")) != 1 {
 			w.Error("a server that does not answer a notification holds up the next one")
@@ -288,7 +288,7 @@ func TestStandaloneStream(t *testing.T) {
 		on := map[string]func(*exchangeSeen){"GET": func(x *exchangeSeen) { x.w.WriteHeader(502) }}
 		inWebWorld(t, on, func(w *webWorld) {
 			w.legacy("2025-11-25")
-			time.Sleep(2 * time.Minute)
+			elapse(2 * time.Minute)
 			var pauses []time.Duration
 			gets := w.requests("GET")
 			for i := 1; i < len(gets); i++ {
