@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -23,25 +22,29 @@ type exchange struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	wire   handover
+	note   []byte // the cancellation, for run to post when the request slipped out; written before wire says dropped
 }
 
-// handover is how far the body of a request has gone. It is what decides whether the server can know the request, so the last byte and
-// an abort are taken against each other: either the abort keeps the byte back, or it knows that it came too late.
+// handover is how far a request has gone. It decides whether the server can know it, so the moment at which the HTTP client has a connection
+// for it and the moment of a cancellation are taken against each other.
 type handover struct{ at atomic.Int32 }
 
 const (
-	notHanded  = iota // the last byte of the body is still here
-	handedOver        // the HTTP client has all of it: the server may have read it
+	notHanded  = iota // no byte has left
+	handedOver        // the HTTP client writes it, or has written it: the server may know it
 	cancelled         // handedOver, and a cancellation is on its way
-	dropped           // aborted: nothing more goes out, and nothing comes in
+	dropped           // aborted: nothing comes in any more
+	slipped           // dropped, and yet it got a connection in the same instant: the server may know it
 )
 
-// hand asks for the last byte to leave. The HTTP client may ask twice, when it found a dead connection.
-func (h *handover) hand() bool {
-	return h.at.CompareAndSwap(notHanded, handedOver) || h.at.Load() == handedOver
+// hand is called before the first byte leaves. The HTTP client may do so twice, when it found a dead connection.
+func (h *handover) hand() {
+	if !h.at.CompareAndSwap(notHanded, handedOver) {
+		h.at.CompareAndSwap(dropped, slipped)
+	}
 }
 
-// refused: the server has said that it did nothing with the body.
+// refused: the server has said that it did nothing with the request.
 func (h *handover) refused() { h.at.CompareAndSwap(handedOver, notHanded) }
 
 // cancel tells whether the server has to hear of the cancellation. If it need not, the request is dropped.
@@ -55,31 +58,17 @@ func (h *handover) cancel() (tell, first bool) {
 	return false, false
 }
 
-func (h *handover) drop()           { h.at.Store(dropped) }
-func (h *handover) gone() bool      { return h.at.Load() == dropped }
+func (h *handover) drop() {
+	if h.at.Load() != slipped {
+		h.at.Store(dropped)
+	}
+}
+
+func (h *handover) gone() bool      { return h.at.Load() >= dropped }
+func (h *handover) slipped() bool   { return h.at.Load() == slipped }
 func (h *handover) handed() bool    { return h.at.Load() != notHanded }
 func (h *handover) cancelled() bool { return h.at.Load() == cancelled }
 func (h *handover) over() bool      { return h.at.Load() >= cancelled }
-
-// handedBody is the body of a request that is told of its last byte.
-type handedBody struct {
-	rest []byte
-	wire *handover // nil when nobody asks
-}
-
-func (b *handedBody) Read(p []byte) (int, error) {
-	if len(b.rest) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, b.rest)
-	if n == len(b.rest) && b.wire != nil && !b.wire.hand() {
-		return 0, errAborted
-	}
-	b.rest = b.rest[n:]
-	return n, nil
-}
-
-func (b *handedBody) Close() error { return nil }
 
 func (ex *exchange) abort(cause error) {
 	ex.wire.drop()
@@ -106,6 +95,10 @@ func (s *Streamable) run(ex *exchange) {
 		}
 	}
 	failed := s.converse(ex)
+	if ex.wire.slipped() && ex.note != nil {
+		s.postCancel(ex.binding, ex.session, ex.note)
+		return
+	}
 	switch {
 	case failed == nil || ex.ctx.Err() != nil:
 		// The answer is on its way to Receive; or whoever ended ctx tells the rest.
@@ -219,11 +212,19 @@ func (s *Streamable) CancelAndAbort(id string, notification []byte) {
 		ex.abort(errAborted)
 		return
 	}
+	if ex.note == nil {
+		ex.note = notification
+	}
 	tell, first := ex.wire.cancel()
 	switch {
 	case tell:
-		session, b := s.st.session, s.st.binding
-		s.work.Go(func() { s.postCancel(ex, b, session, notification) })
+		b, session := s.st.binding, s.st.session
+		s.work.Go(func() {
+			s.postCancel(b, session, notification)
+			if s.take(ex) {
+				ex.abort(errAborted)
+			}
+		})
 	case first:
 		delete(s.st.open, id)
 	}
@@ -233,14 +234,10 @@ func (s *Streamable) CancelAndAbort(id string, notification []byte) {
 	}
 }
 
-func (s *Streamable) postCancel(ex *exchange, b binding, session string, notification []byte) {
+func (s *Streamable) postCancel(b binding, session string, notification []byte) {
 	ctx, cancel := context.WithTimeoutCause(s.ctx, cancelTimeout, errors.New("the cancellation was not answered in time"))
 	defer cancel()
-	m := Message{Method: "notifications/cancelled", Body: notification}
-	s.post(ctx, &m, b, session)
-	if s.take(ex) {
-		ex.abort(errAborted)
-	}
+	s.post(ctx, &Message{Method: "notifications/cancelled", Body: notification}, b, session)
 }
 
 // foreignEncoding: gzip is undone by the HTTP client, and nothing else was offered.

@@ -202,6 +202,10 @@ func TestTooLong(t *testing.T) {
 		"unknown": func(x *exchangeSeen) { x.result(`"` + long + long + `"`) },
 		"event":   func(x *exchangeSeen) { x.events("data: " + x.answer(`"`+long+`"`) + "\n\n") },
 		"late id": func(x *exchangeSeen) { x.events(`data: {"result":"` + long + `","jsonrpc":"2.0","id":4}` + "\n\n") },
+		"fits":    func(x *exchangeSeen) { x.result(`"` + long[:1000-len(x.answer(`""`))] + `"`) },
+		"fits, too": func(x *exchangeSeen) {
+			x.events("data: " + x.answer(`"`+long[:1000-len(x.answer(`""`))]+`"`) + "\n\n")
+		},
 		"another": func(x *exchangeSeen) {
 			x.events(`data: {"jsonrpc":"2.0","id":0,"method":"sampling/createMessage","params":"` + long + `"}` + "\n\n")
 			x.events("data: " + x.answer("1") + "\n\n")
@@ -221,6 +225,12 @@ func TestTooLong(t *testing.T) {
 		}
 		w.send("5", "another")
 		w.wantBody("5", `{"jsonrpc":"2.0","id":5,"result":1}`)
+		for _, key := range []string{"fits", "fits, too"} {
+			w.send("6", key)
+			if r := w.next(); len(r.Body) != 1000 {
+				w.Errorf("%s: %d bytes, failed %q: %v", key, len(r.Body), r.Failed, r.Err)
+			}
+		}
 	}, func(_ *webWorld, o *HTTPOptions) { o.MaxMessageBytes = 1000 })
 }
 

@@ -1,10 +1,12 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
@@ -45,6 +47,10 @@ func (s *Streamable) send(ctx context.Context, o *outgoing) (*http.Response, *HT
 		authorized bool
 		waits      int
 	)
+	traced := ctx
+	if o.wire != nil {
+		traced = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { o.wire.hand() }})
+	}
 	for {
 		if ctx.Err() != nil || o.wire != nil && o.wire.over() {
 			return nil, o.broken(ctx, "aborted before it was sent", context.Cause(ctx))
@@ -52,11 +58,12 @@ func (s *Streamable) send(ctx context.Context, o *outgoing) (*http.Response, *HT
 		req := (&http.Request{
 			Method: o.method, URL: target, Host: s.host, Header: o.header,
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		}).WithContext(ctx)
+		}).WithContext(traced)
 		if o.body != nil {
 			req.ContentLength = int64(len(o.body))
-			req.Body = &handedBody{rest: o.body, wire: o.wire}
-			req.GetBody = func() (io.ReadCloser, error) { return &handedBody{rest: o.body, wire: o.wire}, nil }
+			// Of a reader that it knows, net/http writes head and body in one piece.
+			req.Body = io.NopCloser(bytes.NewReader(o.body))
+			req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(o.body)), nil }
 		}
 		if s.auth != nil {
 			req.Header = o.header.Clone() // each time anew: a token may have gone
@@ -67,6 +74,9 @@ func (s *Streamable) send(ctx context.Context, o *outgoing) (*http.Response, *HT
 		resp, err := s.rt.RoundTrip(req)
 		if err != nil {
 			return nil, o.broken(ctx, "the server was not reached, or broke off", err)
+		}
+		if o.wire != nil {
+			o.wire.hand() // a RoundTripper of somebody else may not know of traces
 		}
 
 		switch status := resp.StatusCode; {

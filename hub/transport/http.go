@@ -13,7 +13,8 @@ type HTTPOptions struct {
 	// Header goes out with each request, Authorization of the config among them. It wins over nothing that the protocol sets itself.
 	Header http.Header
 	// RoundTripper carries the exchanges; nil makes one of our own, which Close closes. It must follow no redirects and must set no time limit
-	// of its own on a body: a stream may be silent for as long as a tool works.
+	// of its own on a body: a stream may be silent for as long as a tool works. It should call httptrace.ClientTrace.GotConn, as every
+	// http.Transport does: without that a request counts as not sent until it is answered.
 	RoundTripper http.RoundTripper
 	// Auth signs requests; nil: only Header counts, and a 401 is an error.
 	Auth Authorizer

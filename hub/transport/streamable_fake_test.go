@@ -215,6 +215,7 @@ func inWebWorld(t *testing.T, on map[string]func(*exchangeSeen), play func(w *we
 			rt.CloseIdleConnections()
 			_ = srv.Close()
 			<-served
+			synctest.Wait() // every handler that will begin has begun
 			w.working.Wait()
 		}()
 		play(w)

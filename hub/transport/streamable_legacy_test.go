@@ -1,8 +1,10 @@
 package transport
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -334,5 +336,41 @@ func TestServerRequestsOnEitherStream(t *testing.T) {
 		w.send("7", "tools/call")
 		w.wantBody("7", ask)
 		w.wantBody("7", `{"jsonrpc":"2.0","id":7,"result":1}`)
+	})
+}
+
+func TestIdleCostsNoGoroutine(t *testing.T) {
+	inWebWorld(t, nil, func(w *webWorld) {
+		w.legacy("2025-11-25")
+		w.send("1", "tools/call")
+		w.wantBody("1", `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		w.send("", "notifications/x")
+		w.s.work.Wait() // without Close; if one stayed, the bubble would tell of a deadlock
+	})
+}
+
+func TestLogsTellNoSecrets(t *testing.T) {
+	var log bytes.Buffer
+	on := map[string]func(*exchangeSeen){
+		"notifications/x": func(x *exchangeSeen) { http.Error(x.w, "their words", 400) },
+		"GET":             func(x *exchangeSeen) { http.Error(x.w, "their words", 400) },
+		"DELETE":          func(*exchangeSeen) { panic(http.ErrAbortHandler) },
+	}
+	inWebWorld(t, on, func(w *webWorld) {
+		w.legacy("2025-11-25")
+		w.s.Send(Message{Method: "notifications/x", Body: []byte(`{"jsonrpc":"2.0","method":"notifications/x","params":"payload"}`)})
+		synctest.Wait()
+		_ = w.s.Close()
+		for _, bad := range []string{"secret", "s-1", "payload", "token", "their words", "http://"} {
+			if strings.Contains(log.String(), bad) {
+				w.Errorf("%q is in the log:\n%s", bad, log.String())
+			}
+		}
+		if n := strings.Count(log.String(), "\n"); n < 3 {
+			w.Errorf("%d lines: the test shows nothing", n)
+		}
+	}, func(_ *webWorld, o *HTTPOptions) {
+		o.Header = http.Header{"Authorization": {"token"}}
+		o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 }
