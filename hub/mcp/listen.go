@@ -49,7 +49,10 @@ type stream struct {
 	call         *jsonrpc.Call
 	filter       filter
 	acknowledged bool
+	honoured     []string // URIs that the server named in its acknowledgement
 }
+
+var errNotHonoured = &ProtocolError{Text: "the server does not honour the subscription to this resource"}
 
 // filter is what a stream is about.
 type filter struct {
@@ -194,7 +197,7 @@ func (l *listener) hold(ctx context.Context, s *Session, want filter) (replaced 
 		case <-ctx.Done():
 			return false, l.leave(ctx, call)
 		case <-l.look:
-			if l.suits(s.toHear()) {
+			if l.suits(s) {
 				continue
 			}
 			ended, end := context.WithCancelCause(ctx)
@@ -206,10 +209,32 @@ func (l *listener) hold(ctx context.Context, s *Session, want filter) (replaced 
 	}
 }
 
-func (l *listener) suits(want filter) bool {
+// suits tells whether the open stream is for what is wanted now. A URI that was taken back and is wanted again before its stream was left is settled by the
+// acknowledgement that has come already.
+func (l *listener) suits(s *Session) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.open != nil && l.open.filter.equal(want)
+	if l.open == nil || !l.open.filter.equal(s.toHear()) {
+		return false
+	}
+	if l.open.acknowledged {
+		l.agree(s, l.open)
+	}
+	return true
+}
+
+// agree settles the subscriptions of an acknowledged stream. Called with mu held.
+func (l *listener) agree(s *Session, st *stream) (updated, missing, refused []string) {
+	for _, uri := range st.filter.uris {
+		if !slices.Contains(st.honoured, uri) {
+			missing = append(missing, uri)
+			continue
+		}
+		if first, known := s.subs.agree(uri); known && !first {
+			updated = append(updated, uri)
+		}
+	}
+	return updated, missing, s.subs.refuse(missing, false, errNotHonoured)
 }
 
 func (l *listener) close() {
@@ -321,19 +346,9 @@ func (l *listener) acknowledged(s *Session, params json.RawMessage) {
 		l.mu.Unlock()
 		return
 	}
-	l.open.acknowledged = true
+	l.open.acknowledged, l.open.honoured = true, uris
 	asked, again := l.open.filter, l.opened > 1
-	var updated, missing []string
-	for _, uri := range asked.uris {
-		if !slices.Contains(uris, uri) {
-			missing = append(missing, uri)
-			continue
-		}
-		if first, known := s.subs.agree(uri); known && !first {
-			updated = append(updated, uri)
-		}
-	}
-	refused := s.subs.refuse(missing, false, &ProtocolError{Text: "the server does not honour the subscription to this resource"})
+	updated, missing, refused := l.agree(s, l.open)
 	// What was just refused is neither wanted nor heard of: no reason to open another stream.
 	l.open.filter.uris = slices.DeleteFunc(slices.Clone(asked.uris), func(uri string) bool { return slices.Contains(refused, uri) })
 	l.mu.Unlock()

@@ -33,6 +33,7 @@ type Session struct {
 	listen  listener
 	subs    subscriptions
 	cache   cache
+	outputs outputs
 	done    chan struct{}
 	err     error // written before done is closed
 

@@ -224,6 +224,7 @@ func TestSubscribeTogether(t *testing.T) {
 			})
 		}
 		work.Wait()
+		synctest.Wait()
 		subscribed(t, s, want...)
 		if n := len(lines(f, methodListen)); n > 4 || len(f.Subscriptions()) != 1 {
 			t.Errorf("%d streams for 20 subscriptions", n)

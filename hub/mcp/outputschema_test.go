@@ -1,0 +1,210 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"unicode/utf8"
+
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// checkOutput checks on a session of no server, of the given era.
+func checkOutput(t *testing.T, era Era, schema, result string) []string {
+	t.Helper()
+	s, err := newSession(Options{Logger: discardLogs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	revision := Revision20251125
+	if era == Modern {
+		revision = Revision20260728
+	}
+	s.state.Store(&negotiated{era: era, revision: revision})
+	if schema == "" {
+		return s.CheckOutput(nil, json.RawMessage(result))
+	}
+	return s.CheckOutput(json.RawMessage(schema), json.RawMessage(result))
+}
+
+// TestCheckOutput: what conforms and what does not. An entry of the table is what the one text must contain, "" when there must be none.
+func TestCheckOutput(t *testing.T) {
+	const weather = `{"type":"object","properties":{"degrees":{"type":"number"},"sky":{"enum":["clear","grey"]}},"required":["degrees"],"additionalProperties":false}`
+	const tree = `{"type":"object","properties":{"root":{"$ref":"#/$defs/node"}},"$defs":{"node":{"type":"object","properties":{"n":{"type":"integer"},"kids":{"type":"array","items":{"$ref":"#/$defs/node"}}},"required":["n"]}}}`
+	for name, c := range map[string]struct{ schema, result, legacy, modern string }{
+		"conforms":        {weather, `{"structuredContent":{"degrees":7,"sky":"clear"}}`, "", ""},
+		"wrong type":      {weather, `{"structuredContent":{"degrees":"7"}}`, "degrees", "degrees"},
+		"missing":         {weather, `{"structuredContent":{"sky":"grey"}}`, "required", "required"},
+		"too much":        {weather, `{"structuredContent":{"degrees":1,"x":2}}`, "additional", "additional"},
+		"not in the enum": {weather, `{"structuredContent":{"degrees":1,"sky":"green"}}`, "enum", "enum"},
+		"absent":          {weather, `{"content":[]}`, "absent", "absent"},
+		"error":           {weather, `{"isError":true,"content":[]}`, "", ""},
+		"wrong error":     {weather, `{"isError":true,"structuredContent":7}`, "", ""},
+		"no error":        {weather, `{"isError":"true","content":[]}`, "absent", "absent"},
+		"null":            {`{"type":"null"}`, `{"structuredContent":null}`, "no JSON object", ""},
+		"null for object": {weather, `{"structuredContent":null}`, "no JSON object", "type"},
+		"array":           {`{"type":"array","items":{"type":"integer"}}`, `{"structuredContent":[1,2]}`, "no JSON object", ""},
+		"array, wrong":    {`{"type":"array","items":{"type":"integer"}}`, `{"structuredContent":[1,"2"]}`, "no JSON object", "type"},
+		"no schema":       {``, `{}`, "", ""},
+		"null schema":     {`null`, `{}`, "", ""},
+		"recursive":       {tree, `{"structuredContent":{"root":{"n":1,"kids":[{"n":2,"kids":[{"n":3}]}]}}}`, "", ""},
+		"recursive wrong": {tree, `{"structuredContent":{"root":{"n":1,"kids":[{"n":2,"kids":[{"n":"3"}]}]}}}`, "integer", "integer"},
+		// 2020-12 has prefixItems, draft-07 an array of items; each ignores the other's.
+		"2020-12":          {`{"properties":{"a":{"prefixItems":[{"type":"string"}]}}}`, `{"structuredContent":{"a":[1]}}`, "string", "string"},
+		"2020-12 said":     {`{"$schema":"https://json-schema.org/draft/2020-12/schema#","properties":{"a":{"prefixItems":[{"type":"string"}]}}}`, `{"structuredContent":{"a":[1]}}`, "string", "string"},
+		"draft-07":         {`{"$schema":"http://json-schema.org/draft-07/schema","properties":{"a":{"items":[{"type":"string"}]}}}`, `{"structuredContent":{"a":[1]}}`, "string", "string"},
+		"draft-07 ignores": {`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"prefixItems":[{"type":"string"}]}}}`, `{"structuredContent":{"a":[1]}}`, "", ""},
+		"pointer":          {`{"properties":{"a/b~c d":{"type":"string"},"x":{"$ref":"#/properties/a~1b~0c%20d"}}}`, `{"structuredContent":{"x":1}}`, "string", "string"},
+		"anchor":           {`{"$defs":{"t":{"$anchor":"text","type":"string"}},"properties":{"x":{"$ref":"#text"}}}`, `{"structuredContent":{"x":1}}`, "string", "string"},
+	} {
+		for era, want := range map[Era]string{Legacy: c.legacy, Modern: c.modern} {
+			got := checkOutput(t, era, c.schema, c.result)
+			switch {
+			case want == "" && got != nil:
+				t.Errorf("%s, %v: %q", name, era, got)
+			case want != "" && (len(got) != 1 || !strings.Contains(got[0], want) || strings.HasPrefix(got[0], NotChecked)):
+				t.Errorf("%s, %v: %q, want %s", name, era, got, want)
+			}
+		}
+	}
+}
+
+// TestCheckOutputNotChecked: what cannot be checked, or was made to take for ever, gives one note. None of it may take noticeable time, memory or the process.
+func TestCheckOutputNotChecked(t *testing.T) {
+	defs := func(n int, def func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"a%d":%s,`, i, def(i))
+		}
+		return `{"$ref":"#/$defs/a0","$defs":{` + b.String() + fmt.Sprintf(`"a%d":{"type":"string"}}}`, n)
+	}
+	const object = `{"structuredContent":{"a":"b","c":[1]}}`
+	deep := strings.Repeat(`{"k":`, 400) + `1` + strings.Repeat(`}`, 400)
+	for name, c := range map[string]struct{ schema, result, want string }{
+		"unknown dialect": {`{"$schema":"http://json-schema.org/draft-04/schema#","type":"string"}`, object, "draft-04"},
+		"dialect no text": {`{"$schema":7}`, object, "dialect"},
+		"malformed":       {`{"type":7}`, object, "malformed"},
+		"lost":            {`{"$ref":"#/$defs/none"}`, object, "leads nowhere"},
+		"null subschema":  {`{"properties":{"a":null}}`, object, "null"},
+		"network":         {`{"properties":{"a":{"$ref":"https://example.com/schema.json"}}}`, object, "nothing is fetched"},
+		"file":            {`{"$ref":"file:///etc/passwd"}`, object, "nothing is fetched"},
+		"relative":        {`{"$id":"https://example.com/a","$ref":"b"}`, object, "nothing is fetched"},
+		"embedded":        {`{"$defs":{"x":{"$id":"https://example.com/x"}}}`, object, "$id"},
+		"dynamic":         {`{"$dynamicAnchor":"n","properties":{"a":{"$dynamicRef":"#n"}}}`, object, "dynamic"},
+		"pattern":         {`{"pattern":"(?<=a)b"}`, object, "pattern"},
+		"large pattern":   {`{"pattern":"` + strings.Repeat(`(\\p{L}x){999}`, 50) + `"}`, object, "too large"},
+		"number":          {`{"type":"object"}`, `{"structuredContent":{"n":1e400}}`, "float64"},
+
+		"itself": {`{"$ref":"#"}`, object, "without end"},
+		"circle": {`{"allOf":[{"anyOf":[{"not":{"$ref":"#"}}]}]}`, object, "without end"},
+		"two":    {`{"$ref":"#/$defs/a","$defs":{"a":{"if":{"$ref":"#/$defs/b"}},"b":{"oneOf":[{"$ref":"#/$defs/a"}]}}}`, object, "without end"},
+		"exponential": {defs(60, func(i int) string {
+			return fmt.Sprintf(`{"anyOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]}`, i+1, i+1)
+		}), object, "too long"},
+		"all branches": {`{"anyOf":[{"$ref":"#/$defs/x"},{"$ref":"#/$defs/x"}],"$defs":{"x":{"additionalProperties":{"$ref":"#"}}}}`, `{"structuredContent":` + deep + `}`, "too long"},
+		"long chain":   {defs(4000, func(i int) string { return fmt.Sprintf(`{"$ref":"#/$defs/a%d"}`, i+1) }), object, "too long"},
+		"many texts": {`{"anyOf":[` + strings.Repeat(`{"type":"string"},`, 5000) + `{"type":"string"}]}`,
+			`{"structuredContent":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, "too long"},
+		"slow pattern": {`{"properties":{"x":{"pattern":"` + strings.Repeat(`(x?){50}`, 50) + `y"}}}`,
+			`{"structuredContent":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, "too long"},
+		"long names": {`{"properties":{"` + strings.Repeat("n", 100<<10) + `":{"allOf":[` + strings.Repeat(`{},`, 2000) + `{}]}}}`, object, "too large"},
+		"many":       {`{"allOf":[` + strings.Repeat(`{},`, maxSubschemas) + `{}]}`, object, "subschemas"},
+		"large":      {`{"description":"` + strings.Repeat("x", maxSchemaBytes) + `"}`, object, "256 KiB"},
+		"nested":     {strings.Repeat(`{"not":`, 100) + `{}` + strings.Repeat(`}`, 100), object, "nested"},
+
+		"large content":  {`{"type":"object"}`, `{"structuredContent":{"x":"` + strings.Repeat("x", maxOutputBytes) + `"}}`, "4 MiB"},
+		"nested content": {`{"type":"object"}`, `{"structuredContent":{"x":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}}`, "nested"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := checkOutput(t, Modern, c.schema, c.result)
+			if len(got) != 1 || !strings.HasPrefix(got[0], NotChecked) || !strings.Contains(got[0], c.want) {
+				t.Errorf("got %.300q, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestCheckOutputLarge: honest results of honest tools are checked, large ones too.
+func TestCheckOutputLarge(t *testing.T) {
+	const schema = `{"type":"object","properties":{"rows":{"type":"array","items":{"$ref":"#/$defs/row"}}},"required":["rows"],
+		"$defs":{"row":{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string","pattern":"^[a-z ]+$"},"note":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null}},"required":["id","name"],"additionalProperties":false}}}`
+	rows := strings.Repeat(`{"id":123456,"name":"some name of a row","note":null},`, 10_000)
+	if got := checkOutput(t, Legacy, schema, `{"structuredContent":{"rows":[`+rows+`{"id":1,"name":"last"}]}}`); got != nil {
+		t.Errorf("got %q", got)
+	}
+	if got := checkOutput(t, Legacy, schema, `{"structuredContent":{"rows":[`+rows+`{"id":1}]}}`); len(got) != 1 || strings.HasPrefix(got[0], NotChecked) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestCheckOutputBounded: a violation's text is bounded and printable, whatever the result says.
+func TestCheckOutputBounded(t *testing.T) {
+	got := checkOutput(t, Legacy, `{"properties":{"x":{"type":"integer"}}}`, `{"structuredContent":{"x":"\u0000\u001b[31m\n`+strings.Repeat("x", 100<<10)+`"}}`)
+	if len(got) != 1 || utf8.RuneCountInString(got[0]) > 512 || strings.ContainsAny(got[0], "\x00\x1b\n") {
+		t.Errorf("got %.600q", got)
+	}
+}
+
+// TestCheckOutputPlansKept: a schema is prepared once, and the number of those that are kept is bounded.
+func TestCheckOutputPlansKept(t *testing.T) {
+	var o outputs
+	schema := json.RawMessage(`{"type":"object"}`)
+	if first := o.plan(schema); o.plan(schema) != first {
+		t.Error("prepared twice")
+	}
+	for i := range 3 * maxOutputPlans {
+		o.plan(json.RawMessage(fmt.Sprintf(`{"minProperties":%d}`, i)))
+	}
+	if len(o.plans) > maxOutputPlans {
+		t.Errorf("%d plans are kept", len(o.plans))
+	}
+}
+
+// TestCheckOutputBesideResult: a violation does not touch the result of the call; the tool's definition has what is needed.
+func TestCheckOutputBesideResult(t *testing.T) {
+	bothEras(t, func(t *testing.T, f *fakeserver.Server) {
+		const schema = `{ "type":"object","required":["n"] }`
+		const result = `{"resultType":"complete","content":[],"structuredContent":{"m":1.0}}`
+		f.ToolWith(`{"name":"t","inputSchema":{"type":"object"},"outputSchema":`+schema+`,"execution":{"taskSupport":"optional"}}`, func(c *fakeserver.CallContext) { c.Result(result) })
+		s := connect(t, f, &recorder{})
+		tools, err := s.ListTools(background)
+		if err != nil || len(tools) != 1 || tools[0].TaskSupport != "optional" || !json.Valid(tools[0].OutputSchema) {
+			t.Fatalf("tools %+v, %v", tools, err)
+		}
+		got, err := s.CallTool(background, &CallRequest{Name: "t"})
+		if err != nil || string(got.Raw) != result {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		if problems := s.CheckOutput(tools[0].OutputSchema, got.Raw); len(problems) != 1 || !strings.Contains(problems[0], "required") {
+			t.Errorf("problems %q", problems)
+		}
+		s.Close(nil)
+		synctest.Wait()
+		if problems := s.CheckOutput(tools[0].OutputSchema, json.RawMessage(`{"structuredContent":{"n":1}}`)); problems != nil {
+			t.Errorf("problems %q", problems)
+		}
+	})
+}
+
+func FuzzCheckOutput(f *testing.F) {
+	for _, seed := range [][2]string{
+		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"anyOf":[{"type":"string"},{"$ref":"#"}]}}}`, `{"a":{"a":"b"}}`},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","items":[{}],"additionalItems":false,"dependencies":{"a":["b"]}}`, `[1,2]`},
+		{`{"patternProperties":{"^x":{"multipleOf":0}},"propertyNames":{"maxLength":3},"unevaluatedProperties":false,"uniqueItems":true}`, `{"x":5,"yyyy":[1,1]}`},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, schema, content string) {
+		if !json.Valid([]byte(schema)) || !json.Valid([]byte(content)) {
+			return
+		}
+		if problem := newOutputPlan(json.RawMessage(schema)).check(json.RawMessage(strings.TrimSpace(content))); utf8.RuneCountInString(problem) > 8*maxTextRunes {
+			t.Errorf("a text of %d runes", len(problem))
+		}
+	})
+}
+
+var discardLogs = slog.New(slog.DiscardHandler)
