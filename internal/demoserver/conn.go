@@ -9,16 +9,22 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// transport is the SDK's stdio with two additions: reading ends with ctx, which cancels the tools that run, and the
-// cancellation of an own question carries the reason that the tool chose.
+// transport is the SDK's stdio, or its HTTP with SSE, with two additions: reading ends with ctx, which cancels the tools that run,
+// and the cancellation of an own question carries the reason that the tool chose.
 type transport struct {
-	ctx   context.Context
-	stdio mcp.Transport
+	ctx  context.Context
+	base mcp.Transport
+}
+
+// SupportsProtocolVersion implements [mcp.ProtocolVersionSupporter] as the base does.
+func (t *transport) SupportsProtocolVersion(version string) bool {
+	base, ok := t.base.(mcp.ProtocolVersionSupporter)
+	return !ok || base.SupportsProtocolVersion(version)
 }
 
 // Connect implements [mcp.Transport].
 func (t *transport) Connect(ctx context.Context) (mcp.Connection, error) {
-	c, err := t.stdio.Connect(ctx)
+	c, err := t.base.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -138,6 +138,11 @@ type clientOptions struct {
 
 func (s *served) connect(o clientOptions) *client {
 	s.t.Helper()
+	return s.connectTo(&mcp.IOTransport{Reader: s.out, Writer: s.in}, o)
+}
+
+func (s *served) connectTo(transport mcp.Transport, o clientOptions) *client {
+	s.t.Helper()
 	c := &client{
 		t:        s.t,
 		progress: make(chan *mcp.ProgressNotificationParams, 10000),
@@ -171,7 +176,7 @@ func (s *served) connect(o clientOptions) *client {
 	if o.revision == "" {
 		o.revision = legacy
 	}
-	cs, err := cl.Connect(s.t.Context(), &mcp.IOTransport{Reader: s.out, Writer: s.in}, &mcp.ClientSessionOptions{ProtocolVersion: o.revision})
+	cs, err := cl.Connect(s.t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: o.revision})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ const (
 	EventPartial        = "partial"         // what a cancelled tool had done by then, in the detail
 	EventTempFile       = "temp_file"       // a temporary file was made; the detail is its path
 	EventCancelReceived = "cancel_received" // notifications/cancelled came, with the reason that the client gave
+	EventDisconnected   = "disconnected"    // over HTTP: the client closed the exchange of a request that was not answered; cancels in 2026-07-28 only
 	EventWithdrawn      = "withdrawn"       // a question of the server was taken back
 	EventClosed         = "closed"          // the session is over
 )
@@ -30,7 +31,7 @@ type Event struct {
 	Time   time.Time       `json:"time"`
 	Event  string          `json:"event"`
 	Tool   string          `json:"tool,omitempty"`
-	ID     json.RawMessage `json:"id,omitempty"` // of the request that a cancel_received names, as the SDK decoded it
+	ID     json.RawMessage `json:"id,omitempty"` // of the request that a cancel_received names, as the SDK decoded it, or that was disconnected
 	Reason string          `json:"reason,omitempty"`
 	Detail string          `json:"detail,omitempty"`
 }

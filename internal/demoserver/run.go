@@ -25,7 +25,7 @@ func Run(ctx context.Context, o Options) (err error) {
 
 	server := New(o, j)
 	j.note(Event{Event: EventReady})
-	session, err := server.Connect(ctx, &transport{ctx: ctx, stdio: &mcp.IOTransport{Reader: o.In, Writer: o.Out}}, nil)
+	session, err := server.Connect(ctx, &transport{ctx: ctx, base: &mcp.IOTransport{Reader: o.In, Writer: o.Out}}, nil)
 	if err != nil {
 		return fmt.Errorf("demo server: %w", err)
 	}

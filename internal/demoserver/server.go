@@ -11,6 +11,7 @@ import (
 
 // demo is what the tools share.
 type demo struct {
+	ctx     context.Context // ends the tools, for transports whose own end does not; see add
 	opts    Options
 	journal *Journal
 	server  *mcp.Server
@@ -22,8 +23,13 @@ type demo struct {
 
 // New builds the server, for any transport of the SDK. Options.In and Out are not used. The journal stays the caller's.
 func New(o Options, j *Journal) *mcp.Server {
+	return build(context.Background(), o, j)
+}
+
+// build is New with a context that ends all tools.
+func build(ctx context.Context, o Options, j *Journal) *mcp.Server {
 	o = o.withDefaults()
-	d := &demo{opts: o, journal: j, analyses: make(map[string]analysis)}
+	d := &demo{ctx: ctx, opts: o, journal: j, analyses: make(map[string]analysis)}
 	d.server = mcp.NewServer(
 		&mcp.Implementation{Name: Name, Title: "McpHub demo server", Version: o.Version},
 		&mcp.ServerOptions{Instructions: "Every tool here shows one way in which a server meets cancellation. Nothing that it answers is meant to be useful."},
@@ -51,6 +57,24 @@ func (d *demo) witnessCancels(next mcp.MethodHandler) mcp.MethodHandler {
 			d.journal.note(Event{Event: EventCancelReceived, ID: id, Reason: p.Reason})
 		}
 		return next(ctx, method, req)
+	}
+}
+
+// watch calls note, once, if ctx ends before done is called. Done waits for it. Whoever wakes from the end of ctx may be faster than
+// the note, and calls done before: the end counts all the same.
+func watch(ctx context.Context, note func()) (done func()) {
+	noted := make(chan struct{})
+	unwatch := context.AfterFunc(ctx, func() {
+		defer close(noted)
+		note()
+	})
+	return func() {
+		switch {
+		case !unwatch():
+			<-noted
+		case ctx.Err() != nil:
+			note()
+		}
 	}
 }
 

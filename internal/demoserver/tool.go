@@ -61,15 +61,19 @@ func add[In, Out any](d *demo, s spec, h handler[In, Out]) {
 	mcp.AddTool(d.server, t, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		c := &call{demo: d, tool: s.name, req: req}
 		c.note(EventStarted, "")
-		noted := make(chan struct{})
-		unwatch := context.AfterFunc(ctx, func() {
-			defer close(noted)
-			d.journal.note(Event{Event: EventCancelled, Tool: s.name, Reason: context.Cause(ctx).Error()})
+		// An HTTP session of the SDK that is closed waits for its tools and does not tell them.
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(d.ctx, func() { cancel(context.Cause(d.ctx)) })()
+		done := watch(ctx, func() {
+			cause := context.Cause(ctx)
+			if d.ctx.Err() != nil {
+				cause = context.Cause(d.ctx) // connections break then too, and may be first
+			}
+			d.journal.note(Event{Event: EventCancelled, Tool: s.name, Reason: cause.Error()})
 		})
 		res, out, err := h(ctx, c, in)
-		if !unwatch() {
-			<-noted
-		}
+		done()
 		c.note(EventFinished, outcome(res, err))
 		return res, out, err
 	})

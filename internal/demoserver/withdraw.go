@@ -14,8 +14,7 @@ import (
 // errWithdrawn is the cause with which a tool ends its own question.
 var errWithdrawn = errors.New("the server withdrew its question")
 
-// maxSendWait bounds how long a tool waits until its cancel is written. It matters only for transports other than stdio,
-// where nobody reports that.
+// maxSendWait bounds how long a tool waits until its cancel is written. It matters over Streamable HTTP, where nobody reports that.
 const maxSendWait = time.Second
 
 type withdrawArgs struct {
