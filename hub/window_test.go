@@ -528,6 +528,7 @@ func TestCapabilitiesByRevision(t *testing.T) {
 			check := func(want string) {
 				t.Helper()
 				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+				want = strings.TrimSuffix(want, "}") + `,"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 				if got := declaredBy(s, "tools/call"); got != want {
 					t.Errorf("declared %s, want %s", got, want)
 				}

@@ -80,11 +80,11 @@ func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) 
 // ID is the wire id.
 func (c *Call) ID() ID { return c.entry.id }
 
+// Done is closed once the call is over; Wait returns at once then.
+func (c *Call) Done() <-chan struct{} { return c.done }
+
 // Method is the method.
 func (c *Call) Method() string { return c.entry.method }
-
-// Done is closed when the call is over: Wait then returns at once.
-func (c *Call) Done() <-chan struct{} { return c.done }
 
 // Wait returns the result as the exact JSON text that came; it belongs to the caller (to all callers of Wait together).
 // When ctx ends first, the call is cancelled with its cause, and the error is a *CancelledError at once: nothing is

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
@@ -27,6 +29,15 @@ type CallRequest struct {
 	OnProgress func(p Progress)
 	// OnWaiting hears true when a round has ended in questions to a person, and false when the retry starts.
 	OnWaiting func(waiting bool)
+
+	// TaskSupport is Tool.TaskSupport of the tool, "" when it is not known. It counts in 2025-11-25 alone, with a server that has tasks.
+	TaskSupport string
+	// Task tells what to do with a tool that leaves the choice to its caller.
+	Task TaskChoice
+	// TaskTTL is how long the server is asked to keep the task; 0 leaves that to the server. Whole milliseconds; counts where TaskSupport does.
+	TaskTTL time.Duration
+	// OnTask hears of the call's task when it is made and whenever its status or message changes, on the goroutine of CallTool.
+	OnTask func(t TaskInfo)
 }
 
 // CallResult is a tool's result.
@@ -34,6 +45,7 @@ type CallResult struct {
 	Raw     json.RawMessage // exactly as it came
 	IsError bool            // the tool itself reports a failure
 	Rounds  int             // requests sent; 1 without questions, 0 from the cache
+	TaskID  string          // of the task that the call became; "" without
 	// FromCache tells that nothing was sent: the server called an earlier answer fresh for long enough (2026-07-28). Only of ReadResource.
 	FromCache bool
 }
@@ -43,7 +55,15 @@ type openCall struct {
 	req     *CallRequest
 	method  string
 	members []byte // of the params, in JSON: what is asked for, the same in each round
-	onWire  bool   // guarded by Session.mu: a request of it is on its way
+	held    string // the progress token that is given out for it, as JSON text; for the goroutine of the call alone
+
+	// augmented says that the call asks for a task (2025-11-25): then it is never cancelled by its request id.
+	augmented bool
+
+	// Guarded by Session.mu.
+	onWire bool          // a request or a task of it is on its way
+	taskID string        // "" until it has become a task
+	wake   chan struct{} // capacity 1: the server has told something of the task
 
 	// gate keeps progress in step with the round: it waits until OnWire was called, and none follows once the round is over.
 	// Nothing under it may block, OnWire and OnProgress included.
@@ -64,7 +84,8 @@ func (c *openCall) deliver(token string, p Progress) {
 // that is in context.Cause(ctx), open questions end with that cause, and nothing is retried.
 //
 // Errors: *jsonrpc.Error (the server's own), *jsonrpc.CancelledError (ctx ended; the cause is inside), *jsonrpc.ClosedError,
-// *DeclinedError, *ProtocolError, *ArgumentsError (nothing was sent), or what jsonrpc has for answers that are too large and queues that are full.
+// *DeclinedError, *ProtocolError, *ArgumentsError (nothing was sent), those of a call that has become a task (*TaskInterruptedError,
+// *TaskGivenUpError with a *jsonrpc.CancelledError in it, *TaskCancelledError, *TaskLostError), or what jsonrpc has for answers that are too large and queues that are full.
 func (s *Session) CallTool(ctx context.Context, c *CallRequest) (*CallResult, error) {
 	if c.Arguments != nil && !isObject(c.Arguments) {
 		return nil, &ArgumentsError{Text: "the arguments are no JSON object"}
@@ -76,7 +97,12 @@ func (s *Session) CallTool(ctx context.Context, c *CallRequest) (*CallResult, er
 	asked := newObject(len(c.Name) + len(arguments) + 32)
 	asked.text("name", c.Name)
 	asked.raw("arguments", oneLine(arguments))
-	return s.call(ctx, &openCall{req: c, method: methodCallTool, members: asked.b[1:]})
+	call := &openCall{req: c, method: methodCallTool, augmented: s.asksForTask(c)}
+	if call.augmented {
+		asked.raw("task", taskMember(c))
+	}
+	call.members = asked.b[1:]
+	return s.call(ctx, call)
 }
 
 // call goes through all rounds of a call.
@@ -86,22 +112,23 @@ func (s *Session) call(ctx context.Context, call *openCall) (*CallResult, error)
 			return nil, &ArgumentsError{Text: fmt.Sprintf("the value of _meta key %q is no JSON", printable(k))}
 		}
 	}
-	s.mu.Lock()
-	s.calls[call] = struct{}{}
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.calls, call)
-		s.mu.Unlock()
-	}()
+	defer s.enter(call)()
 
 	var in inputs
 	for {
 		raw, declared, err := s.round(ctx, call, in)
 		if s.refreshed(ctx, call, err) {
+			s.dropToken(call)
 			raw, declared, err = s.round(ctx, call, in)
 		}
 		in.rounds++
+		if err == nil && call.augmented {
+			// The progress token stays good for the life of the task, so this comes before it is dropped.
+			if made, err := s.createdTask(true, raw); made != nil || err != nil {
+				return s.become(ctx, call, in, declared, made, err)
+			}
+		}
+		s.dropToken(call)
 		var again bool
 		if err != nil {
 			again, err = s.urlRequired(ctx, call, &in, declared, err)
@@ -111,6 +138,9 @@ func (s *Session) call(ctx context.Context, call *openCall) (*CallResult, error)
 		switch {
 		case err != nil:
 			return nil, err
+		case in.task:
+			made, err := s.createdTask(false, raw)
+			return s.become(ctx, call, in, declared, made, err)
 		case !again:
 			return &CallResult{Raw: raw, IsError: in.isError, Rounds: in.rounds}, nil
 		case in.rounds > s.o.MaxRounds:
@@ -119,18 +149,46 @@ func (s *Session) call(ctx context.Context, call *openCall) (*CallResult, error)
 	}
 }
 
-// round sends the request once and waits for its answer. It returns what the request declared.
+// enter puts a call on the books; leave takes it off them, when nothing of it is left.
+func (s *Session) enter(call *openCall) (leave func()) {
+	s.mu.Lock()
+	s.calls[call] = struct{}{}
+	s.mu.Unlock()
+	return func() {
+		s.dropToken(call)
+		s.mu.Lock()
+		delete(s.calls, call)
+		s.mu.Unlock()
+	}
+}
+
+// become goes on with a call whose answer says that it is a task now. There is progress of those of 2025-11-25 alone.
+func (s *Session) become(ctx context.Context, call *openCall, in inputs, declared Capabilities, made *taskState, err error) (*CallResult, error) {
+	if err != nil {
+		return nil, err
+	}
+	declared.Extensions = nil
+	t := Task{ID: made.ID, Era: s.Era(), CreatedAt: time.Now(), Rounds: in.rounds, Declared: declared, ProgressToken: call.held}
+	return s.follow(ctx, call, t, made)
+}
+
+// round sends the request once and waits for its answer. It returns what the request declared. The progress token is dropped by its caller.
 func (s *Session) round(ctx context.Context, call *openCall, in inputs) (json.RawMessage, Capabilities, error) {
 	if ctx.Err() != nil {
 		return nil, Capabilities{}, &jsonrpc.CancelledError{Cause: context.Cause(ctx)}
 	}
-	token := s.takeToken(call)
-	defer s.dropToken(call, token)
-	params, declared := s.callParams(call, in, token)
+	s.takeToken(call)
+	params, declared := s.callParams(call, in, call.held)
+	begin := func() (*jsonrpc.Call, error) { return s.peer.BeginWith(call.method, params, s.mirrored(call).extra()) }
+	if call.augmented {
+		// 2025-11-25 basic/utilities/cancellation: for task-augmented requests tasks/cancel MUST be used. Until the id of the task is known there is
+		// none to send; it is sent when the late answer brings one.
+		begin = func() (*jsonrpc.Call, error) { return s.peer.BeginQuiet(call.method, params) }
+	}
 
 	call.gate.Lock()
-	call.token = token
-	sent, err := s.peer.BeginWith(call.method, params, s.mirrored(call).extra())
+	call.token = call.held
+	sent, err := begin()
 	if err == nil {
 		call.wire = sent.ID()
 	}
@@ -147,24 +205,42 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (json.Ra
 
 // takeToken makes the progress token of a round and puts the call on the wire's side of the books. Tokens must be unique among the active requests
 // (basic/utilities/progress). They are strings: a string comes back from any JSON library as it was.
-func (s *Session) takeToken(call *openCall) string {
+//
+// The token of a call that asks for a task can outlive the session, so it must be unique among the tokens of others too.
+func (s *Session) takeToken(call *openCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	call.onWire = true
 	if call.req.OnProgress == nil {
-		return ""
+		return
 	}
 	s.tokens++
-	token := `"p` + strconv.FormatUint(s.tokens, 10) + `"`
-	s.progress[token] = call
-	return token
+	call.held = `"p` + strconv.FormatUint(s.tokens, 10)
+	if call.augmented {
+		call.held += "-" + rand.Text()
+	}
+	call.held += `"`
+	s.progress[call.held] = call
 }
 
-func (s *Session) dropToken(call *openCall, token string) {
+// holdToken gives a call the token that it had on another session.
+func (s *Session) holdToken(call *openCall, token string) {
+	s.mu.Lock()
+	call.onWire = true
+	call.held = token
+	s.progress[token] = call
+	s.mu.Unlock()
+	call.gate.Lock()
+	call.token = token
+	call.gate.Unlock()
+}
+
+func (s *Session) dropToken(call *openCall) {
 	s.mu.Lock()
 	call.onWire = false
-	delete(s.progress, token)
+	delete(s.progress, call.held)
 	s.mu.Unlock()
+	call.held = ""
 	call.gate.Lock()
 	call.token = ""
 	call.gate.Unlock()

@@ -48,7 +48,7 @@ func TestCallParams(t *testing.T) {
 		{fakeserver.WithRevision(Revision20251125), true, `{"name":"t\n","arguments":{"n":1.0,"s":"a\nb"},"_meta":{"b":[1],"traceparent":"00-1","progressToken":"p1"}}`},
 		{fakeserver.WithModern(), true, `{"name":"t\n","arguments":{"n":1.0,"s":"a\nb"},"_meta":{"b":[1],"traceparent":"00-1","progressToken":"p1",` +
 			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"hub","title":"Hub","version":"1"},` +
-			`"io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}}}`},
+			`"io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}}}`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := fakeserver.New(c.option)
@@ -145,7 +145,7 @@ func TestCancelledBeforeItsStart(t *testing.T) {
 
 func TestUnknownResultType(t *testing.T) {
 	for raw, want := range map[string]string{
-		`{"resultType":"task","taskId":"1"}`: `resultType "task"`,
+		`{"resultType":"task","taskId":"1"}`: `no status`,
 		`{"resultType":"hologram"}`:          `unknown resultType "\"hologram\""`,
 		`{"resultType":7}`:                   `unknown resultType "7"`,
 		`[1]`:                                "no JSON object",

@@ -22,6 +22,7 @@ type Capabilities struct {
 // at is the part of c that exists in a revision: what a peer of that revision may use.
 // Elicitation came with 2025-06-18, its URL mode and tools in sampling with 2025-11-25 (changelogs of these revisions).
 func (c Capabilities) at(revision string) Capabilities {
+	c.Extensions = withTasks(c.Extensions, revision)
 	if !c.Sampling {
 		c.SamplingTools = false
 	}

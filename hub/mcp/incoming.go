@@ -30,6 +30,9 @@ func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.R
 		}
 		q.WireID = r.ID
 		q.Call = s.callBehind(r.Source)
+		if call, related := s.askingTask(r.Params); related {
+			q.Call = call
+		}
 		return s.answerRequest(ctx, q)
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}

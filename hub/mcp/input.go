@@ -11,6 +11,7 @@ import (
 type inputs struct {
 	rounds    int             // requests sent so far
 	isError   bool            // of the last result
+	task      bool            // the last result says that the call is a task now
 	shed      int             // results in a row that asked for nothing but another try
 	responses json.RawMessage // inputResponses; nil when none
 	state     json.RawMessage // requestState, byte for byte; nil when none
@@ -49,8 +50,12 @@ func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs,
 	case "complete":
 		return false, nil
 	case "input_required":
-	case "task":
-		return false, &ProtocolError{Text: `the server answered with a task (resultType "task"), and this client has declared no tasks`}
+	case "task": // the extension knows it for tools/call alone
+		if call.method != methodCallTool {
+			return false, &ProtocolError{Text: `the server answered with a task (resultType "task") what is no tool call`}
+		}
+		in.task = true
+		return false, nil
 	default:
 		return false, &ProtocolError{Text: fmt.Sprintf("the server answered with the unknown resultType %q", printable(string(resultType)))}
 	}

@@ -62,6 +62,9 @@ func (s *Session) handleNotification(n *jsonrpc.Notification) {
 	case methodElicitationComplete:
 		s.elicitationCompleted(n.Params)
 		s.o.Handler.Noticed(n.Method)
+	case methodTaskStatus, methodTasks:
+		s.taskTold(n)
+		s.o.Handler.Noticed(n.Method)
 	default:
 		s.o.Handler.Noticed(printable(n.Method))
 	}

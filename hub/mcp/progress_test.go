@@ -75,11 +75,12 @@ func TestProgressOfAnotherRound(t *testing.T) {
 		s := connect(t, fakeserver.New(), &recorder{})
 		var got []float64
 		call := &openCall{req: &CallRequest{OnProgress: func(p Progress) { got = append(got, p.Progress) }}}
-		token := s.takeToken(call)
+		s.takeToken(call)
+		token := call.held
 		call.token = token
 		call.deliver(token, Progress{Progress: 1})
 		call.deliver(`"p0"`, Progress{Progress: 2})
-		s.dropToken(call, token)
+		s.dropToken(call)
 		call.deliver(token, Progress{Progress: 3})
 		if len(got) != 1 || got[0] != 1 || len(s.progress) != 0 {
 			t.Errorf("delivered %v, %d tokens left", got, len(s.progress))

@@ -34,6 +34,7 @@ type Session struct {
 	subs    subscriptions
 	cache   cache
 	outputs outputs
+	errands errands
 	done    chan struct{}
 	err     error // written before done is closed
 
@@ -84,14 +85,10 @@ func (s *Session) attach(l *Link) {
 		HandleNotification:  s.handleNotification,
 		Classify:            classify,
 		OnOutgoingCancelled: s.listen.endedByServer,
-		OnLateResponse: func(r jsonrpc.LateResponse) {
-			if !s.listen.answeredLate(r.ID) {
-				s.o.Handler.LateResponse(r.ID)
-			}
-		},
-		Route:       routeFor(l, s.Era),
-		MaxIncoming: s.o.MaxIncoming,
-		StallLimit:  s.o.StallLimit,
+		OnLateResponse:      s.lateResponse,
+		Route:               routeFor(l, s.Era),
+		MaxIncoming:         s.o.MaxIncoming,
+		StallLimit:          s.o.StallLimit,
 		// 2025-03-26 basic/index: clients MUST be able to receive batches; no other revision has them. While initialize is open the
 		// revision is not known yet, and a batch may follow its answer at once.
 		Batches: func() bool {
@@ -124,6 +121,7 @@ func (s *Session) run() {
 	<-s.peer.Ending()
 	s.endOver(closedError(s.peer.Err()))
 	s.listen.stop(s.peer.Err())
+	s.errands.wait()
 	<-s.peer.Done() // what was received before the end is delivered first, and the process is waited for
 	s.err = &EndedError{Server: s.o.Server, Err: s.peer.Err(), Ended: s.endedText()}
 }

@@ -122,19 +122,21 @@ func TestCapabilitiesDeclared(t *testing.T) {
 		{Revision20250326, everything, `{"roots":{"listChanged":true},"sampling":{}}`, Capabilities{Roots: true, Sampling: true}},
 		{Revision20250618, everything, `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`, Capabilities{Roots: true, Sampling: true, ElicitationForm: true}},
 		{Revision20251125, everything, `{"roots":{"listChanged":true},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`, everything},
-		{Revision20260728, everything, `{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`, everything},
+		{Revision20260728, everything, `{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`, everything},
 		{Revision20250618, form, `{"elicitation":{}}`, form},
 		{Revision20251125, form, `{"elicitation":{"form":{}}}`, form},
 		{Revision20251125, Capabilities{ElicitationURL: true}, `{"elicitation":{"url":{}}}`, Capabilities{ElicitationURL: true}},
 		{Revision20250618, Capabilities{ElicitationURL: true}, `{}`, Capabilities{}},
 		{Revision20251125, Capabilities{Sampling: true}, `{"sampling":{}}`, Capabilities{Sampling: true}},
 		{Revision20251125, Capabilities{SamplingTools: true}, `{}`, Capabilities{}},
-		{Revision20260728, Capabilities{}, `{}`, Capabilities{}},
+		{Revision20260728, Capabilities{}, `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`, Capabilities{}},
 	} {
 		if got := string(c.served.appendTo(nil, c.revision)); got != c.wire {
 			t.Errorf("%s %+v: declares %s, want %s", c.revision, c.served, got, c.wire)
 		}
-		if got := c.served.at(c.revision); !cmp.Equal(got, c.usable) {
+		got := c.served.at(c.revision)
+		got.Extensions = nil // TestTaskExtensionDeclared
+		if !cmp.Equal(got, c.usable) {
 			t.Errorf("%s %+v: usable %+v, want %+v", c.revision, c.served, got, c.usable)
 		}
 	}
@@ -156,7 +158,7 @@ func TestCapabilitiesPerRequest(t *testing.T) {
 			form.Store(true)
 		}
 		calls := lines(f, methodCallTool)
-		for i, want := range []string{`{}`, `{"elicitation":{"form":{}}}`} {
+		for i, want := range []string{`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`, `{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`} {
 			if got := string(member(calls[i].Param("_meta"), metaCapabilities)); got != want {
 				t.Errorf("call %d declares %s, want %s", i, got, want)
 			}

@@ -1,0 +1,117 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+const (
+	// cancelPatience bounds how long tasks/cancel is tried and its answer waited for. Nobody waits for that with it.
+	cancelPatience = 30 * time.Second
+
+	retryDelay    = time.Second
+	retryMaxDelay = 30 * time.Second
+)
+
+var errCancelUnanswered = errors.New("no answer to tasks/cancel in time")
+
+// errands are the requests of a session that no call waits for. Each ends with the session at the latest.
+type errands struct {
+	mu      sync.Mutex // guards closed, and that nothing is added once it is set
+	closed  bool
+	running sync.WaitGroup
+}
+
+func (e *errands) start(f func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closed {
+		e.running.Go(f)
+	}
+}
+
+// wait is called once the session's end is known to all errands.
+func (e *errands) wait() {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.running.Wait()
+}
+
+// cancelTask sends tasks/cancel and tells whether it did. It waits for nothing: that the task has ended already (-32602) and that it goes on all the same are both
+// allowed for, and of what becomes of it nobody wants to hear any more. A 2025-11-25 server without the capability is sent nothing.
+func (s *Session) cancelTask(id string) (sent bool) {
+	if s.Era() != Modern && !s.declares("tasks", "cancel") {
+		s.log.Info("a task is left running: its server has no tasks/cancel")
+		return false
+	}
+	// Quiet: a cancel of the cancel would tell nobody anything.
+	params := s.plainParams("taskId", string(appendString(nil, id)))
+	call, err := s.peer.BeginQuiet(methodTaskCancel, params)
+	if err != nil {
+		return false
+	}
+	s.errands.start(func() {
+		ctx, stop := context.WithTimeoutCause(s.over, cancelPatience, errCancelUnanswered)
+		defer stop()
+		_, err := call.Wait(ctx)
+		for delay := retryDelay; transient(err) && wait(ctx, delay); delay = nextDelay(delay) {
+			_, err = s.peer.Call(ctx, methodTaskCancel, params)
+		}
+		s.log.Debug("tasks/cancel is over", "failed", err != nil)
+	})
+	return true
+}
+
+// lateResponse looks for a task in the answer to a call that was given up before it was known to be one: nobody else would ever cancel it.
+// It runs on the reading goroutine.
+func (s *Session) lateResponse(r jsonrpc.LateResponse) {
+	switch r.Method {
+	case methodTaskGet, methodTaskResult, methodTaskUpdate, methodTaskCancel:
+		return // no call of anybody
+	case methodListen:
+		if s.listen.answeredLate(r.ID) {
+			return // the stream that a new one has taken the place of
+		}
+	case methodCallTool:
+		if made, err := s.createdTask(r.Quiet, r.Result); err == nil && made != nil && !made.terminal() {
+			s.cancelTask(made.ID)
+		}
+	}
+	s.o.Handler.LateResponse(r.ID)
+}
+
+// transient tells whether a request that failed with err may be tried again on the same session: trouble on the way, as of HTTP. What the server itself
+// answered, what cannot be read, and the end of the session or of the caller are not.
+func transient(err error) bool {
+	var (
+		large     *jsonrpc.ResultTooLargeError
+		invalid   *jsonrpc.InvalidResponseError
+		protocol  *ProtocolError
+		cancelled *jsonrpc.CancelledError
+	)
+	switch {
+	case err == nil, rpcError(err) != nil, errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, jsonrpc.ErrInvalidJSON),
+		errors.As(err, &large), errors.As(err, &invalid), errors.As(err, &protocol), errors.As(err, &cancelled):
+		return false
+	}
+	return true
+}
+
+// wait tells whether the time has passed before ctx ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func nextDelay(d time.Duration) time.Duration { return min(2*d, retryMaxDelay) }

@@ -1,0 +1,370 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+// pollPatience bounds the wait for the answer to one poll: a task may take days, and a status that never comes must not end its polling.
+const pollPatience = time.Minute
+
+var (
+	errPollUnanswered = errors.New("no answer to tasks/get in time")
+	errTaskOver       = errors.New("the task is over")
+)
+
+// follower goes with one task to its end. All of it belongs to the goroutine of the call, which sends all requests and takes all answers; the questions of the
+// extension have goroutines of their own, which it starts, hears of by events, and waits for (tasksinput.go).
+type follower struct {
+	s    *Session
+	call *openCall
+	task Task
+	era  Era
+
+	told     TaskInfo      // what OnTask heard last
+	terminal bool          // the server has said that the task is over
+	get      *jsonrpc.Call // the poll on the wire
+	result   *jsonrpc.Call // 2025-11-25: tasks/result on the wire; it blocks until the task is over
+	timer    *time.Timer   // the next poll, or the end of patience with the one on the wire
+	polled   time.Time     // when the last poll was sent
+	trouble  time.Duration // the last wait for another try; 0 after an answer
+	asking   taskQuestions
+
+	over bool // out and err are what the call comes to
+	out  *CallResult
+	err  error
+}
+
+// follow goes with a task to its end; made is what the server said when it made the task, nil when it is to be asked first.
+func (s *Session) follow(ctx context.Context, call *openCall, t Task, made *taskState) (*CallResult, error) {
+	if t.PollInterval == 0 {
+		t.PollInterval = defaultPollInterval
+	}
+	t.Answered = slices.Clone(t.Answered)
+	s.mu.Lock()
+	call.taskID, call.wake = t.ID, make(chan struct{}, 1)
+	s.mu.Unlock()
+
+	f := &follower{s: s, call: call, task: t, era: t.Era, timer: time.NewTimer(0)}
+	defer f.timer.Stop()
+	f.asking.open(ctx, t.Answered)
+	if made != nil {
+		f.timer.Stop()
+		f.observe(made)
+	}
+	for !f.over {
+		f.step(ctx)
+	}
+	f.leave()
+	return f.out, f.err
+}
+
+// step waits for the next event and acts on it, unless the call has ended for its caller or with its session: then nothing new is begun.
+func (f *follower) step(ctx context.Context) {
+	var act func()
+	select {
+	case <-f.timer.C:
+		act = f.ring
+	case <-f.call.wake:
+		act = f.hasten
+	case <-over(f.get):
+		act = f.polledAnswer
+	case <-over(f.result):
+		act = f.resultAnswer
+	case e := <-f.asking.events:
+		act = func() { f.questionEvent(e) }
+	case <-f.s.over.Done():
+	case <-ctx.Done():
+	}
+	switch {
+	case ctx.Err() != nil:
+		f.giveUp(context.Cause(ctx))
+	case f.s.over.Err() != nil:
+		f.interrupt()
+	default:
+		act()
+	}
+}
+
+// over is closed when a call is; nil for none.
+func over(c *jsonrpc.Call) <-chan struct{} {
+	if c == nil {
+		return nil
+	}
+	return c.Done()
+}
+
+func (f *follower) finish(out *CallResult, err error) {
+	if !f.over {
+		f.over, f.out, f.err = true, out, err
+	}
+}
+
+// fail ends the call before its task has ended: nobody will follow that any more, so it is cancelled.
+func (f *follower) fail(err error) {
+	if !f.over && !f.terminal {
+		f.s.cancelTask(f.task.ID)
+	}
+	f.finish(nil, err)
+}
+
+// params names the task.
+func (f *follower) params() json.RawMessage {
+	return f.s.plainParams("taskId", string(appendString(nil, f.task.ID)))
+}
+
+// ring is the timer: either a poll is due, or the one on the wire has had its time.
+func (f *follower) ring() {
+	if f.get != nil {
+		_, err := giveUpOn(f.get, errPollUnanswered)
+		f.get = nil
+		f.s.log.Info("the status of a task did not come in time", "error", err)
+		f.retry()
+		return
+	}
+	f.poll()
+}
+
+func (f *follower) poll() {
+	call, err := f.s.peer.Begin(methodTaskGet, f.params())
+	f.polled = time.Now()
+	switch {
+	case err == nil:
+		f.get = call
+		f.timer.Reset(pollPatience)
+	case errors.Is(err, jsonrpc.ErrClosed): // the session's end is told by its own channel
+	default:
+		f.retry()
+	}
+}
+
+// hasten brings the next poll forward: the server says that something has changed. What it says is not believed, and it cannot make this side poll
+// faster than it could by naming the shortest interval.
+func (f *follower) hasten() {
+	if f.get == nil && !f.terminal {
+		f.timer.Reset(max(0, minPollInterval-time.Since(f.polled)))
+	}
+}
+
+// retry polls again later, without end: the caller and its clocks decide when it has been long enough.
+func (f *follower) retry() {
+	if f.trouble == 0 {
+		f.trouble = retryDelay
+	} else {
+		f.trouble = nextDelay(f.trouble)
+	}
+	f.timer.Reset(f.trouble)
+}
+
+func (f *follower) polledAnswer() {
+	raw, err := f.get.Wait(context.Background())
+	f.get = nil
+	refusal := rpcError(err)
+	switch {
+	case err == nil:
+		f.trouble = 0
+		state, err := f.readState(raw)
+		if err != nil {
+			f.fail(err)
+			return
+		}
+		f.observe(state)
+	case errors.Is(err, jsonrpc.ErrClosed):
+	case refusal != nil && refusal.Code == jsonrpc.CodeInvalidParams:
+		f.finish(nil, &TaskLostError{TaskID: f.task.ID, Err: refusal})
+	case transient(err), errors.As(err, new(*jsonrpc.CancelledError)): // a cancel of the poll alone, through the tracker, ends nothing either
+		f.s.log.Info("the status of a task could not be got and is asked for again", "error", err)
+		f.retry()
+	default:
+		f.fail(fmt.Errorf("the status of task %s could not be got: %w", quoted(f.task.ID), err))
+	}
+}
+
+func (f *follower) readState(raw json.RawMessage) (*taskState, error) {
+	state, err := readTask(f.era, raw)
+	if err == nil && state.ID != "" && state.ID != f.task.ID {
+		err = &ProtocolError{Text: fmt.Sprintf("the server was asked for task %s and answered for %s", quoted(f.task.ID), quoted(state.ID))}
+	}
+	return state, err
+}
+
+// observe is the one place where the server's word on the task is acted on.
+func (f *follower) observe(t *taskState) {
+	if t.interval > 0 {
+		f.task.PollInterval = t.interval
+	}
+	t.ID = f.task.ID
+	if t.TaskInfo != f.told {
+		f.told = t.TaskInfo
+		if f.call.req.OnTask != nil {
+			f.call.req.OnTask(t.TaskInfo)
+		}
+	}
+	f.terminal = t.terminal()
+	f.timer.Reset(f.task.PollInterval)
+	switch {
+	case t.Status == TaskCancelled:
+		f.finish(nil, &TaskCancelledError{TaskID: f.task.ID, Message: t.Message})
+	case f.era == Modern:
+		f.observeModern(t)
+	case f.terminal || t.Status == TaskInputRequired:
+		// Also while input is required, at once: the server asks on the stream of tasks/result ("Input Required Status"). Polling goes on beside it, because
+		// it is all that tells the status.
+		f.fetch()
+	}
+}
+
+func (f *follower) observeModern(t *taskState) {
+	switch {
+	case t.Status == TaskCompleted && t.result != nil:
+		f.finish(f.resultOf(t.result))
+	case t.Status == TaskFailed && t.failure != nil:
+		f.finish(nil, readFailure(t.failure))
+	case f.terminal && f.polled.IsZero():
+		f.terminal = false // so said the result that made the task, which has no room for more; tasks/get has
+		f.timer.Reset(0)
+	case f.terminal:
+		f.finish(nil, &ProtocolError{Text: fmt.Sprintf("the server reports task %s as %s and gives neither result nor error", quoted(f.task.ID), t.Status)})
+	case t.Status == TaskInputRequired && f.polled.IsZero():
+		f.timer.Reset(0) // likewise
+	case t.Status == TaskInputRequired:
+		f.ask(t.requests)
+	default:
+		f.withdraw(nil)
+	}
+}
+
+// fetch asks for the result of a 2025-11-25 task.
+func (f *follower) fetch() {
+	if f.result == nil {
+		call, err := f.s.peer.Begin(methodTaskResult, f.params())
+		switch {
+		case err == nil:
+			f.result = call
+		case errors.Is(err, jsonrpc.ErrClosed):
+		default:
+			f.retry()
+			return
+		}
+	}
+	if f.terminal {
+		f.timer.Stop() // there is nothing more to hear of it
+	}
+}
+
+// resultAnswer takes what tasks/result gives: exactly what the call itself would have been answered with.
+func (f *follower) resultAnswer() {
+	raw, err := f.result.Wait(context.Background())
+	f.result = nil
+	switch {
+	case err == nil:
+		f.finish(f.resultOf(raw))
+	case errors.Is(err, jsonrpc.ErrClosed):
+	case rpcError(err) != nil:
+		f.finish(nil, err)
+	case transient(err), errors.As(err, new(*jsonrpc.CancelledError)):
+		f.s.log.Info("the result of a task could not be got and is asked for again", "error", err)
+		if f.get == nil {
+			f.retry()
+		}
+	default:
+		f.fail(err)
+	}
+}
+
+func (f *follower) resultOf(raw json.RawMessage) (*CallResult, error) {
+	out := &CallResult{Raw: raw, Rounds: f.task.Rounds, TaskID: f.task.ID}
+	if !eachMember(raw, func(name []byte, v json.RawMessage) bool {
+		if string(name) == "isError" {
+			out.IsError = string(v) == "true"
+		}
+		return true
+	}) {
+		return nil, &ProtocolError{Text: "the result of the task is no JSON object"}
+	}
+	return out, nil
+}
+
+// giveUp ends the call for its caller.
+func (f *follower) giveUp(cause error) {
+	f.takeInHand(cause)
+	if f.over {
+		return
+	}
+	sent := !f.terminal && f.s.cancelTask(f.task.ID)
+	f.finish(nil, &TaskGivenUpError{TaskID: f.task.ID, Cancelled: &jsonrpc.CancelledError{Cause: cause, Sent: sent}})
+}
+
+// interrupt ends the call with the session.
+func (f *follower) interrupt() {
+	cause := closedError(context.Cause(f.s.over))
+	f.takeInHand(cause)
+	f.task.Answered = f.asking.keys()
+	f.finish(nil, &TaskInterruptedError{Task: f.task, Err: cause})
+}
+
+// takeInHand gives up what is on the wire. An answer in hand wins over that, when it is the outcome of the call.
+func (f *follower) takeInHand(cause error) {
+	result, get := f.result, f.get
+	f.result, f.get = nil, nil
+	if result != nil {
+		raw, err := giveUpOn(result, cause)
+		switch {
+		case err == nil:
+			f.finish(f.resultOf(raw))
+		case rpcError(err) != nil:
+			f.finish(nil, err)
+		}
+	}
+	if get == nil {
+		return
+	}
+	raw, err := giveUpOn(get, cause)
+	if err != nil {
+		return
+	}
+	if t, err := f.readState(raw); err == nil && t.terminal() {
+		f.terminal = true
+		if f.era == Modern && t.Status != TaskCancelled {
+			f.observeModern(t)
+		}
+	}
+}
+
+// leave ends what is still open once the outcome is known, and waits for the questions.
+func (f *follower) leave() {
+	for _, c := range []*jsonrpc.Call{f.get, f.result} {
+		if c != nil {
+			_, _ = giveUpOn(c, errTaskOver) // the outcome is known without it
+		}
+	}
+	f.asking.end(f.whyOver())
+}
+
+// whyOver is the cause that open questions end with.
+func (f *follower) whyOver() error {
+	var (
+		interrupted *TaskInterruptedError
+		declined    *DeclinedError
+	)
+	switch {
+	case errors.As(f.err, &interrupted):
+		return interrupted.Err
+	case errors.As(f.err, &declined):
+		return &SiblingError{Err: f.err}
+	}
+	return &jsonrpc.WithdrawnError{Reason: errTaskOver.Error()}
+}
+
+// giveUpOn ends a call at once. An answer in hand is returned all the same.
+func giveUpOn(c *jsonrpc.Call, cause error) (json.RawMessage, error) {
+	ctx, end := context.WithCancelCause(context.Background())
+	end(cause)
+	return c.Wait(ctx)
+}

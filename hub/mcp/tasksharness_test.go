@@ -1,0 +1,175 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+const (
+	taskCapabilities = `{"tools":{},"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}}`
+	taskResult       = `{ "content":[{"type":"text","text":"done"}],"n":1.0 }`
+)
+
+// taskServer is a fake server whose tool t becomes task T-1, and whose answers to polls are played from a list; the last one stays.
+type taskServer struct {
+	*fakeserver.Server
+	era Era
+
+	mu    sync.Mutex // guards what follows
+	polls []string   // what is in the answers, beside taskId
+	at    []time.Time
+}
+
+// newTaskServer makes one; capabilities are those of a legacy server, "" for a modern one. Its call is answered at once with a task that is working.
+func newTaskServer(capabilities string, polls ...string) *taskServer {
+	option, era := fakeserver.WithModern(), Modern
+	if capabilities != "" {
+		option, era = fakeserver.WithRevision(Revision20251125), Legacy
+	} else {
+		capabilities = `{"tools":{}}`
+	}
+	f := &taskServer{Server: fakeserver.New(option, fakeserver.WithCapabilities(capabilities)), era: era, polls: polls}
+	f.Tool("t", func(c *fakeserver.CallContext) { c.Result(f.made(`"status":"working"`)) })
+	f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Result(f.polled()) })
+	f.Handle(methodTaskCancel, func(c *fakeserver.CallContext) { c.Result(`{"resultType":"complete"}`) })
+	f.Handle(methodTaskUpdate, func(c *fakeserver.CallContext) { c.Result(`{"resultType":"complete"}`) })
+	f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Result(taskResult) })
+	return f
+}
+
+// made is the result that tells of the task.
+func (f *taskServer) made(members string) string {
+	if f.era == Modern {
+		return `{"resultType":"task","taskId":"T-1",` + members + `}`
+	}
+	return `{"task":{"taskId":"T-1",` + members + `}}`
+}
+
+func (f *taskServer) polled() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.at = append(f.at, time.Now())
+	members := f.polls[0]
+	if len(f.polls) > 1 {
+		f.polls = f.polls[1:]
+	}
+	return `{"taskId":"T-1",` + members + `}`
+}
+
+// gaps are the times between the start and the polls.
+func (f *taskServer) gaps(start time.Time) []time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []time.Duration
+	for _, at := range f.at {
+		out = append(out, at.Sub(start))
+		start = at
+	}
+	return out
+}
+
+// status is the member of an answer, with an interval of a tenth of a second.
+func (f *taskServer) status(status string) string {
+	if f.era == Modern {
+		return fmt.Sprintf(`"status":%q,"pollIntervalMs":100`, status)
+	}
+	return fmt.Sprintf(`"status":%q,"pollInterval":100`, status)
+}
+
+// told keeps what a call hears of its task.
+type told struct {
+	mu      sync.Mutex
+	infos   []TaskInfo
+	waiting []bool
+	numbers []float64
+}
+
+// request is a call of the tool t that keeps what it hears.
+func (h *told) request() *CallRequest {
+	return &CallRequest{
+		Name: "t", TaskSupport: TaskRequired,
+		OnTask: func(t TaskInfo) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.infos = append(h.infos, t)
+		},
+		OnWaiting: func(w bool) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.waiting = append(h.waiting, w)
+		},
+		OnProgress: func(p Progress) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.numbers = append(h.numbers, p.Progress)
+		},
+	}
+}
+
+func (h *told) statuses() (out []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range h.infos {
+		out = append(out, t.Status+t.Message)
+	}
+	return out
+}
+
+// nothingLeft closes the session and looks for what it should not have left. What is left of goroutines the end of the bubble tells.
+func nothingLeft(t *testing.T, s *Session) {
+	t.Helper()
+	synctest.Wait()
+	s.mu.Lock()
+	calls, tokens := len(s.calls), len(s.progress)
+	s.mu.Unlock()
+	if pending := s.Pending(); calls != 0 || tokens != 0 || len(pending) != 0 {
+		t.Errorf("left behind: %d calls, %d progress tokens, requests %v", calls, tokens, pending)
+	}
+}
+
+// taskIDs are the params.taskId of all messages of a method.
+func taskIDs(f *taskServer, method string) (out []string) {
+	for _, m := range lines(f.Server, method) {
+		out = append(out, stringOf(m.Param("taskId")))
+	}
+	return out
+}
+
+// notedCancels are the request ids that notifications/cancelled named, and whether one of them is of a tools/call.
+func notedCancels(f *taskServer) (ids []string, ofCall bool) {
+	calls := map[string]bool{}
+	for _, m := range lines(f.Server, methodCallTool) {
+		calls[string(m.ID)] = true
+	}
+	for _, m := range lines(f.Server, "notifications/cancelled") {
+		id := string(m.Param("requestId"))
+		ids, ofCall = append(ids, id), ofCall || calls[id]
+	}
+	return ids, ofCall
+}
+
+// runningTask calls t and lets it become a task that is polled.
+func runningTask(t *testing.T, f *taskServer, s *Session, h *told) (out <-chan outcome, cancel context.CancelCauseFunc) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(background)
+	t.Cleanup(func() { cancel(errQuestionOver) })
+	out = begin(ctx, s, h.request())
+	synctest.Wait()
+	if len(h.statuses()) == 0 {
+		t.Fatal("the call has become no task")
+	}
+	return out, cancel
+}
+
+func rawOf(r *CallResult) string {
+	if r == nil {
+		return "(none)"
+	}
+	return string(r.Raw)
+}

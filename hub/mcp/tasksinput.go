@@ -1,0 +1,179 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+// taskQuestions are the input requests of one task of the extension. All of it belongs to the follower's goroutine, except that each question, and after it
+// its update, has a goroutine, which tells what came of it by events.
+type taskQuestions struct {
+	ctx     context.Context // of all that is asked and sent
+	stop    context.CancelCauseFunc
+	events  chan questionEvent
+	running sync.WaitGroup
+
+	asked    map[string]*taskQuestion // by key; a key is good for one question in the task's life
+	answered []string                 // keys whose answers the server has taken
+	people   int                      // questions to a person that are open
+}
+
+type taskQuestion struct {
+	person bool
+	open   bool // being asked
+	end    context.CancelCauseFunc
+}
+
+// questionEvent is the end of a question, or of the update that carried its answer.
+type questionEvent struct {
+	key     string
+	updated bool
+	answer  json.RawMessage
+	err     error
+}
+
+func (q *taskQuestions) open(ctx context.Context, answered []string) {
+	q.ctx, q.stop = context.WithCancelCause(ctx)
+	q.events = make(chan questionEvent)
+	q.asked = make(map[string]*taskQuestion)
+	q.answered = answered
+	for _, key := range answered {
+		q.asked[key] = &taskQuestion{}
+	}
+}
+
+// keys are those that were answered, for another session.
+func (q *taskQuestions) keys() []string { return slices.Clone(q.answered) }
+
+// start runs f, which returns the event that it ends with.
+func (q *taskQuestions) start(f func() questionEvent) {
+	q.running.Go(func() {
+		e := f()
+		select {
+		case q.events <- e:
+		case <-q.ctx.Done(): // nobody listens any more
+		}
+	})
+}
+
+func (q *taskQuestions) end(cause error) {
+	q.stop(cause)
+	for _, one := range q.asked {
+		if one.end != nil {
+			one.end(cause)
+		}
+	}
+	q.running.Wait()
+}
+
+// ask asks what has not been asked yet and takes back what the server no longer wants to know. inputRequests holds all that is outstanding, and for a while also what
+// was answered already: keys are unique for the task's life, so nobody is asked twice.
+func (f *follower) ask(requests json.RawMessage) {
+	asked, err := readInputRequests(requests, f.task.Declared)
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	outstanding := make(map[string]bool, len(asked))
+	var fresh []inputRequest
+	people := 0
+	for _, r := range asked {
+		outstanding[r.key] = true
+		if f.asking.asked[r.key] != nil {
+			continue
+		}
+		f.asking.asked[r.key] = &taskQuestion{person: r.question != nil, open: true}
+		fresh = append(fresh, r)
+		if r.question != nil {
+			people++
+		}
+	}
+	f.withdraw(outstanding)
+	f.waiting(people)
+	for _, r := range fresh {
+		ctx, end := context.WithCancelCause(f.asking.ctx)
+		f.asking.asked[r.key].end = end
+		f.asking.start(func() questionEvent {
+			answer, err := f.s.answerInput(ctx, f.call, r)
+			if ctx.Err() != nil {
+				err = context.Cause(ctx) // whatever was answered, nobody wants it any more
+			}
+			return questionEvent{key: r.key, answer: answer, err: err}
+		})
+	}
+}
+
+// withdraw takes back the open questions that are not among those outstanding.
+func (f *follower) withdraw(outstanding map[string]bool) {
+	for key, one := range f.asking.asked {
+		if one.open && !outstanding[key] {
+			f.closeQuestion(one, &jsonrpc.WithdrawnError{Reason: "the task no longer asks this"})
+		}
+	}
+}
+
+// closeQuestion is where a question is over; cause ends its context.
+func (f *follower) closeQuestion(one *taskQuestion, cause error) {
+	one.open = false
+	one.end(cause)
+	if one.person {
+		f.waiting(-1)
+	}
+}
+
+// waiting counts the people that are asked and tells the caller when there is one, and when there is none any more.
+func (f *follower) waiting(change int) {
+	was := f.asking.people > 0
+	f.asking.people += change
+	if is := f.asking.people > 0; is != was && f.call.req.OnWaiting != nil {
+		f.call.req.OnWaiting(is)
+	}
+}
+
+func (f *follower) questionEvent(e questionEvent) {
+	one := f.asking.asked[e.key]
+	switch {
+	case e.err != nil && f.s.peer.Err() != nil: // the end of the session is told by its own channel
+	case e.updated && e.err == nil:
+		f.asking.answered = append(f.asking.answered, e.key)
+	case e.updated:
+		f.updateFailed(e.key, e.err)
+	case !one.open: // taken back in the meantime
+	case e.err != nil:
+		f.fail(e.err) // as within a result: there is no error form (SEP-2322), so the task is cancelled instead
+	default:
+		f.closeQuestion(one, errQuestionOver)
+		f.update(e.key, e.answer)
+	}
+}
+
+// update sends one answer. Each goes as it comes: a part of the answers is allowed, and one person should not wait for the other.
+func (f *follower) update(key string, answer json.RawMessage) {
+	responses := newObject(len(key) + len(answer) + 8)
+	responses.raw(key, answer)
+	s, ctx := f.s, f.asking.ctx
+	params := s.plainParams("taskId", string(appendString(nil, f.task.ID)), "inputResponses", string(responses.end()))
+	f.asking.start(func() questionEvent {
+		_, err := s.peer.Call(ctx, methodTaskUpdate, params)
+		for delay := retryDelay; transient(err) && wait(ctx, delay); delay = nextDelay(delay) {
+			_, err = s.peer.Call(ctx, methodTaskUpdate, params)
+		}
+		return questionEvent{key: key, updated: true, err: err}
+	})
+}
+
+// updateFailed ends the call, as its task would wait for an answer that cannot be brought; except when the server has found fault with this one: the task is gone
+// or over, as the next poll tells, or still asks, and then the question is put again.
+func (f *follower) updateFailed(key string, err error) {
+	if refusal := rpcError(err); refusal != nil && refusal.Code == jsonrpc.CodeInvalidParams {
+		f.s.log.Info("an answer for a task was not taken", "error", inWords(err))
+		delete(f.asking.asked, key)
+		return
+	}
+	f.fail(fmt.Errorf("an answer for task %s was not taken: %w", quoted(f.task.ID), err))
+}

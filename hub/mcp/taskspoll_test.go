@@ -1,0 +1,358 @@
+package mcp
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// TestTaskLegacyHappyPath: the call asks for a task, it is polled, and tasks/result brings exactly the result. Progress by the call's own token goes on.
+func TestTaskLegacyHappyPath(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer(taskCapabilities, `"status":"working","statusMessage":" half"`, `"status":"hologram"`, `"status":"completed"`)
+		var call *fakeserver.CallContext
+		f.Tool("t", func(c *fakeserver.CallContext) {
+			call = c
+			c.Result(f.made(`"status":"working","ttl":60000,"pollInterval":500`))
+		})
+		s := connect(t, f.Server, &recorder{})
+		h := &told{}
+		c := h.request()
+		c.TaskTTL = time.Minute
+		out := begin(background, s, c)
+		synctest.Wait()
+		call.Progress(1, 2, "")
+		pass(500 * time.Millisecond)
+		synctest.Wait()
+		call.Progress(2, 2, "")
+		pass(time.Second)
+		o := finished(t, out)
+		if o.err != nil || string(o.result.Raw) != taskResult || o.result.TaskID != "T-1" || o.result.Rounds != 1 || o.result.IsError {
+			t.Fatalf("got %s, %v", rawOf(o.result), o.err)
+		}
+		call.Progress(3, 2, "")
+		sent := lines(f.Server, methodCallTool)
+		if len(sent) != 1 || string(sent[0].Param("task")) != `{"ttl":60000}` {
+			t.Errorf("sent %+v", sent)
+		}
+		if diff := cmp.Diff([]string{"working", "working half", "hologram", "completed"}, h.statuses()); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+		nothingLeft(t, s)
+		if diff := cmp.Diff([]float64{1, 2}, h.numbers); diff != "" {
+			t.Errorf("progress (-want +got):\n%s", diff)
+		}
+		if ids := taskIDs(f, methodTaskResult); len(ids) != 1 || ids[0] != "T-1" || len(taskIDs(f, methodTaskCancel)) != 0 {
+			t.Errorf("tasks/result %q", ids)
+		}
+	})
+}
+
+// TestTaskAsked: who asks for a task, by what the tool, the caller, the server and the revision say.
+func TestTaskAsked(t *testing.T) {
+	for name, c := range map[string]struct {
+		support  string
+		choice   TaskChoice
+		options  []fakeserver.Option
+		wantTask bool
+	}{
+		"required":          {TaskRequired, TaskAuto, nil, true},
+		"optional, auto":    {TaskOptional, TaskAuto, nil, false},
+		"optional, prefer":  {TaskOptional, TaskPrefer, nil, true},
+		"forbidden, prefer": {TaskForbidden, TaskPrefer, nil, false},
+		"unknown, prefer":   {"", TaskPrefer, nil, false},
+		"no capability":     {TaskRequired, TaskPrefer, []fakeserver.Option{fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{}}}`)}, false},
+		"older revision":    {TaskRequired, TaskPrefer, []fakeserver.Option{fakeserver.WithRevision(Revision20250618)}, false},
+		"modern":            {TaskRequired, TaskPrefer, []fakeserver.Option{fakeserver.WithModern()}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := fakeserver.New(append([]fakeserver.Option{fakeserver.WithRevision(Revision20251125), fakeserver.WithCapabilities(taskCapabilities)}, c.options...)...)
+				const plain = `{"content":[],"task":{"taskId":"x","status":"working"}}` // an ordinary result, unless a task was asked for
+				f.Tool("t", func(call *fakeserver.CallContext) {
+					if call.Param("task") != nil {
+						call.Result(`{"content":[]}`) // and a server may ignore that
+						return
+					}
+					call.Result(plain)
+				})
+				s := connect(t, f, &recorder{})
+				got, err := s.CallTool(background, &CallRequest{Name: "t", TaskSupport: c.support, Task: c.choice})
+				if err != nil || got.TaskID != "" {
+					t.Fatalf("got %s, %v", rawOf(got), err)
+				}
+				if task := string(lines(f, methodCallTool)[0].Param("task")); (task == `{}`) != c.wantTask || (string(got.Raw) == plain) == c.wantTask {
+					t.Errorf("asked for task %q, got %s", task, got.Raw)
+				}
+			})
+		})
+	}
+}
+
+// TestTaskModernInline: the server decides; result and error come within the answers to polls, whatever resultType those have.
+func TestTaskModernInline(t *testing.T) {
+	for name, c := range map[string]struct {
+		last    string
+		isError bool
+		check   func(error) bool
+	}{
+		"completed":           {`"resultType":"complete","status":"completed","result":` + taskResult, false, nil},
+		"as the examples say": {`"resultType":"task","status":"completed","result":` + taskResult, false, nil},
+		"isError":             {`"status":"completed","result":{"content":[],"isError":true}`, true, nil},
+		"failed": {`"status":"failed","error":{"code":-32050,"message":"no","data":{"k":1.0}}`, false, func(err error) bool {
+			e := rpcError(err)
+			return e != nil && e.Code == -32050 && e.Message == "no" && string(e.Data) == `{"k":1.0}`
+		}},
+		"cancelled": {`"status":"cancelled","statusMessage":"by \u001b[1mroot"`, false, func(err error) bool {
+			var e *TaskCancelledError
+			return errors.As(err, &e) && e.TaskID == "T-1" && strings.HasSuffix(e.Error(), `by \u001b[1mroot`)
+		}},
+		"nothing":      {`"status":"completed"`, false, isProtocolError},
+		"no result":    {`"status":"completed","result":[]`, false, isProtocolError},
+		"no status":    {`"state":"completed"`, false, isProtocolError},
+		"other type":   {`"resultType":"hologram","status":"completed","result":{}`, false, isProtocolError},
+		"other task":   {`"status":"completed","result":{},"taskId":"T-2"`, false, isProtocolError},
+		"broken error": {`"status":"failed","error":{"message":"no"}`, false, isProtocolError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newTaskServer("", `"status":"working","pollIntervalMs":200`, c.last)
+				s := connect(t, f.Server, &recorder{})
+				h := &told{}
+				got, err := s.CallTool(background, h.request())
+				switch {
+				case c.check != nil:
+					if !c.check(err) {
+						t.Errorf("got %v", err)
+					}
+				case err != nil:
+					t.Error(err)
+				case !strings.HasSuffix(c.last, `"result":`+string(got.Raw)) || got.IsError != c.isError || got.TaskID != "T-1":
+					t.Errorf("got %+v %s", got, got.Raw)
+				}
+				if sent := lines(f.Server, methodCallTool); len(sent) != 1 || sent[0].Param("task") != nil {
+					t.Errorf("sent %+v", sent)
+				}
+				nothingLeft(t, s)
+			})
+		})
+	}
+}
+
+func isProtocolError(err error) bool {
+	var e *ProtocolError
+	return errors.As(err, &e)
+}
+
+// TestTaskMadeOver: a task that is over, or asks, when it is made is looked at without any wait.
+func TestTaskMadeOver(t *testing.T) {
+	for _, capabilities := range []string{taskCapabilities, ""} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newTaskServer(capabilities, `"status":"completed","result":`+taskResult)
+			f.Tool("t", func(c *fakeserver.CallContext) { c.Result(f.made(`"status":"completed"`)) })
+			s := connect(t, f.Server, &recorder{})
+			began := time.Now()
+			got, err := s.CallTool(background, (&told{}).request())
+			if err != nil || string(got.Raw) != taskResult || !time.Now().Equal(began) {
+				t.Errorf("got %s, %v after %v", rawOf(got), err, time.Since(began))
+			}
+		})
+	}
+}
+
+// TestTaskLegacyFailed: tasks/result gives the underlying error, and a result with isError, as they are.
+func TestTaskLegacyFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer(taskCapabilities, `"status":"failed"`)
+		s := connect(t, f.Server, &recorder{})
+		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Error(-32602, "of the tool itself") })
+		if _, err := s.CallTool(background, (&told{}).request()); rpcError(err) == nil || rpcError(err).Message != "of the tool itself" {
+			t.Errorf("got %v", err)
+		}
+		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Result(`{"content":[],"isError":true}`) })
+		if got, err := s.CallTool(background, (&told{}).request()); err != nil || !got.IsError {
+			t.Errorf("got %s, %v", rawOf(got), err)
+		}
+		nothingLeft(t, s)
+	})
+}
+
+// TestTaskPollInterval: the server's interval counts from each answer on, within its bounds; without one it stays as it was, a second at first.
+func TestTaskPollInterval(t *testing.T) {
+	for _, c := range []struct{ capabilities, name string }{{taskCapabilities, "pollInterval"}, {"", "pollIntervalMs"}} {
+		synctest.Test(t, func(t *testing.T) {
+			working := func(interval string) string { return `"status":"working","` + c.name + `":` + interval }
+			f := newTaskServer(c.capabilities, working("2500"), `"status":"working"`, working("1"), working("-1e300"), working("1e300"), working(`"7"`),
+				working("250.5"), `"status":"completed","result":{}`)
+			s := connect(t, f.Server, &recorder{})
+			began := time.Now()
+			if _, err := s.CallTool(background, (&told{}).request()); err != nil {
+				t.Fatal(err)
+			}
+			const ms = time.Millisecond
+			want := []time.Duration{1000 * ms, 2500 * ms, 2500 * ms, 100 * ms, 100 * ms, 60000 * ms, 60000 * ms, 250500 * time.Microsecond}
+			if diff := cmp.Diff(want, f.gaps(began)); diff != "" {
+				t.Errorf("waits before the polls (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTaskStatusWakes: a notification brings the next poll forward, is not believed, cannot force polls faster than ten a second, and wakes nobody else.
+func TestTaskStatusWakes(t *testing.T) {
+	for _, c := range []struct{ capabilities, method string }{{taskCapabilities, methodTaskStatus}, {"", methodTasks}} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newTaskServer(c.capabilities, `"status":"working","pollInterval":60000,"pollIntervalMs":60000`, `"status":"working"`, `"status":"completed","result":`+taskResult)
+			s := connect(t, f.Server, &recorder{})
+			began := time.Now()
+			out, _ := runningTask(t, f, s, &told{})
+			pass(3 * time.Second) // one poll after a second; now the interval is a minute
+			tell := func(id string) {
+				if err := f.Notify(c.method, `{"taskId":"`+id+`","status":"completed","result":{"forged":true}}`); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+			}
+			tell("T-2")
+			tell("T-1") // at once
+			for range 5 {
+				tell("T-1") // these together, after the shortest interval
+			}
+			pass(time.Second)
+			o := finished(t, out)
+			if o.err != nil || string(o.result.Raw) != taskResult {
+				t.Errorf("got %s, %v", rawOf(o.result), o.err)
+			}
+			want := []time.Duration{time.Second, 2 * time.Second, 100 * time.Millisecond}
+			if diff := cmp.Diff(want, f.gaps(began)); diff != "" {
+				t.Errorf("waits before the polls (-want +got):\n%s", diff)
+			}
+			tell("T-1") // nobody is there any more
+			nothingLeft(t, s)
+		})
+	}
+}
+
+// TestTaskGone: the server has forgotten the task.
+func TestTaskGone(t *testing.T) {
+	for _, capabilities := range []string{taskCapabilities, ""} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newTaskServer(capabilities, `"status":"working"`)
+			f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Error(-32602, "purged") })
+			s := connect(t, f.Server, &recorder{})
+			_, err := s.CallTool(background, (&told{}).request())
+			var lost *TaskLostError
+			if !errors.As(err, &lost) || lost.TaskID != "T-1" || !strings.Contains(err.Error(), "purged") || rpcError(err) != nil {
+				t.Errorf("got %v", err)
+			}
+			nothingLeft(t, s)
+			if ids := taskIDs(f, methodTaskCancel); len(ids) != 0 {
+				t.Errorf("cancelled %q", ids)
+			}
+		})
+	}
+}
+
+// TestTaskPollRefused: an error of the server that says nothing of the task's end ends the call, and the task is not left to itself.
+func TestTaskPollRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer(taskCapabilities, `"status":"working"`)
+		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Error(-32601, "no such method") })
+		s := connect(t, f.Server, &recorder{})
+		if _, err := s.CallTool(background, (&told{}).request()); rpcError(err) == nil || rpcError(err).Code != -32601 {
+			t.Errorf("got %v", err)
+		}
+		nothingLeft(t, s)
+		if diff := cmp.Diff([]string{"T-1"}, taskIDs(f, methodTaskCancel)); diff != "" {
+			t.Errorf("tasks/cancel (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestTaskPollUnanswered: a poll without an answer is given up after a minute, and polling goes on.
+func TestTaskPollUnanswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer(taskCapabilities, `"status":"completed"`)
+		silent := true
+		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) {
+			if silent {
+				silent = false
+				c.Hang()
+				c.Result(`{"taskId":"T-1","status":"cancelled"}`) // too late
+				return
+			}
+			c.Result(f.polled())
+		})
+		s := connect(t, f.Server, &recorder{})
+		began := time.Now()
+		got, err := s.CallTool(background, (&told{}).request())
+		if err != nil || string(got.Raw) != taskResult {
+			t.Errorf("got %s, %v", rawOf(got), err)
+		}
+		if diff := cmp.Diff([]time.Duration{defaultPollInterval + pollPatience + retryDelay}, f.gaps(began)); diff != "" {
+			t.Errorf("the answered poll (-want +got):\n%s", diff)
+		}
+		nothingLeft(t, s)
+		if _, ofCall := notedCancels(f); ofCall || len(taskIDs(f, methodTaskCancel)) != 0 {
+			t.Error("the task was cancelled")
+		}
+	})
+}
+
+// TestTaskMRTRFirst: a modern call can have its rounds first and then become a task. The keys of the two phases have nothing to do with each other.
+func TestTaskMRTRFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer("", `"status":"input_required","inputRequests":{"k":`+formInput+`}`, `"status":"completed","result":`+taskResult)
+		f.Tool("t", func(c *fakeserver.CallContext) {
+			if c.Param("inputResponses") == nil {
+				c.InputRequired(`{"k":`+formInput+`}`, "s")
+				return
+			}
+			c.Result(f.made(`"status":"working"`))
+		})
+		h, heard := &recorder{ask: accepting(`{"a":1}`)}, &told{}
+		s := connect(t, f.Server, h)
+		got, err := s.CallTool(background, heard.request())
+		if err != nil || string(got.Raw) != taskResult || got.Rounds != 2 || got.TaskID != "T-1" {
+			t.Fatalf("got %s, %v", rawOf(got), err)
+		}
+		if len(h.questions()) != 2 || len(lines(f.Server, methodTaskUpdate)) != 1 {
+			t.Errorf("%d questions, %d updates", len(h.questions()), len(lines(f.Server, methodTaskUpdate)))
+		}
+		if diff := cmp.Diff([]bool{true, false, true, false}, heard.waiting); diff != "" {
+			t.Errorf("waiting (-want +got):\n%s", diff)
+		}
+		nothingLeft(t, s)
+	})
+}
+
+// TestTaskOnlyOfToolCalls: nothing else may become a task.
+func TestTaskOnlyOfToolCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer("", `"status":"working"`)
+		f.Handle("prompts/get", func(c *fakeserver.CallContext) { c.Result(f.made(`"status":"working"`)) })
+		s := connect(t, f.Server, &recorder{})
+		if _, err := s.call(background, &openCall{req: &CallRequest{}, method: "prompts/get"}); !isProtocolError(err) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestTaskRequestsOfServer: this side hosts no tasks.
+func TestTaskRequestsOfServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer(taskCapabilities, `"status":"working"`)
+		connect(t, f.Server, &recorder{})
+		for _, method := range []string{methodTaskGet, methodTaskResult, methodTaskCancel, "tasks/list"} {
+			if got := ask(t, f.Server, method, `{"taskId":"x"}`); !strings.Contains(got, `"code":-32601`) {
+				t.Errorf("%s: %s", method, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+// The bounds of a poll interval, and what counts until the server names one.
+const (
+	minPollInterval     = 100 * time.Millisecond
+	maxPollInterval     = time.Minute
+	defaultPollInterval = time.Second
+)
+
+// taskState is what one answer says of a task.
+type taskState struct {
+	TaskInfo
+	interval time.Duration // 0: it says nothing of it
+	// Of the extension alone, and in the answers to tasks/get alone.
+	result, failure, requests json.RawMessage
+}
+
+func (t *taskState) terminal() bool {
+	return t.Status == TaskCompleted || t.Status == TaskFailed || t.Status == TaskCancelled
+}
+
+// readTask reads a Task: the answer to tasks/get in both designs, what is in a CreateTaskResult of 2025-11-25, and a result with the resultType "task". The last
+// two are flat in the extension, whose examples show that resultType in answers to tasks/get too, where its text has "complete".
+func readTask(era Era, raw json.RawMessage) (*taskState, error) {
+	interval := "pollInterval"
+	if era == Modern {
+		interval = "pollIntervalMs"
+	}
+	t := &taskState{}
+	resultType := ""
+	object := eachMember(raw, func(name []byte, v json.RawMessage) bool {
+		switch string(name) {
+		case "taskId":
+			t.ID = stringOf(v)
+		case "status":
+			t.Status = stringOf(v)
+		case "statusMessage":
+			t.Message = stringOf(v)
+		case interval:
+			t.interval = pollInterval(v)
+		case "resultType":
+			resultType = stringOf(v)
+		case "result":
+			t.result = v
+		case "error":
+			t.failure = v
+		case "inputRequests":
+			t.requests = v
+		}
+		return true
+	})
+	switch {
+	case !object, t.Status == "":
+		return nil, &ProtocolError{Text: "the server answered with a task that has no status"}
+	case era == Modern && resultType != "" && resultType != "complete" && resultType != "task":
+		return nil, &ProtocolError{Text: fmt.Sprintf("the server answered for a task with the unknown resultType %s", quoted(resultType))}
+	}
+	return t, nil
+}
+
+// pollInterval reads milliseconds; 0 for what is no number.
+func pollInterval(raw json.RawMessage) time.Duration {
+	ms, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || math.IsNaN(ms) {
+		return 0
+	}
+	ms = min(max(ms, float64(minPollInterval.Milliseconds())), float64(maxPollInterval.Milliseconds()))
+	return time.Duration(ms * float64(time.Millisecond))
+}
+
+// readFailure is the JSON-RPC error of a failed task of the extension.
+func readFailure(raw json.RawMessage) error {
+	var e struct {
+		Code    *int64          `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	}
+	if json.Unmarshal(raw, &e) != nil || e.Code == nil {
+		return &ProtocolError{Text: "the server reports a failed task without a JSON-RPC error"}
+	}
+	return &jsonrpc.Error{Code: *e.Code, Message: e.Message, Data: e.Data}
+}
+
+// declares tells whether a server's capabilities hold a member at the end of this path.
+func (s *Session) declares(path ...string) bool {
+	at := s.state.Load().info.Capabilities
+	for _, name := range path {
+		if at = member(at, name); at == nil || isNull(at) {
+			return false
+		}
+	}
+	return true
+}
+
+// asksForTask tells whether a call of a tool is to ask for a task. 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation": without the server's
+// capability a client MUST NOT, whatever the tool says; such a call is sent as it is, and the server says what it makes of it.
+// In 2026-07-28 the member means nothing.
+func (s *Session) asksForTask(c *CallRequest) bool {
+	if n := s.state.Load(); n.era != Legacy || n.revision != Revision20251125 {
+		return false
+	}
+	wanted := c.TaskSupport == TaskRequired || c.TaskSupport == TaskOptional && c.Task == TaskPrefer
+	return wanted && s.declares("tasks", "requests", "tools", "call")
+}
+
+// taskMember is the member "task" of a call that asks for one.
+func taskMember(c *CallRequest) []byte {
+	o := newObject(32)
+	if c.TaskTTL >= time.Millisecond {
+		o.raw("ttl", strconv.AppendInt(nil, c.TaskTTL.Milliseconds(), 10))
+	}
+	return o.end()
+}
+
+// createdTask is the task that a result says has been made, nil when it is an ordinary result.
+func (s *Session) createdTask(augmented bool, raw json.RawMessage) (*taskState, error) {
+	era := s.state.Load().era
+	made := raw
+	switch {
+	case era == Modern:
+		if stringOf(member(raw, "resultType")) != "task" {
+			return nil, nil
+		}
+	case !augmented:
+		return nil, nil
+	default:
+		// A server that knows nothing of tasks ignores the member and answers with the result itself.
+		if made = member(raw, "task"); made == nil {
+			return nil, nil
+		}
+	}
+	t, err := readTask(era, made)
+	if err == nil && t.ID == "" {
+		err = &ProtocolError{Text: "the server answered with a task that has no taskId"}
+	}
+	return t, err
+}
+
+// ownExtensions is what a session declares of its own. Never changed.
+var ownExtensions = map[string]json.RawMessage{extensionTasks: json.RawMessage(`{}`)}
+
+// withTasks adds the tasks extension to those that a client declares, in the revision that has it; settings of the client for it count. The tasks of 2025-11-25 are
+// another design, for which a client declares nothing, and the id of the extension means nothing there.
+func withTasks(given map[string]json.RawMessage, revision string) map[string]json.RawMessage {
+	modern := revision >= Revision20260728
+	settings, has := given[extensionTasks]
+	switch {
+	case modern && len(given) == 0:
+		return ownExtensions
+	case has == modern && (!modern || isObject(settings)):
+		return given
+	}
+	all := maps.Clone(given)
+	delete(all, extensionTasks)
+	if modern {
+		maps.Copy(all, ownExtensions)
+	}
+	return all
+}
