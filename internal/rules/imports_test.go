@@ -24,6 +24,7 @@ import (
 var mayImport = map[string][]string{
 	"hub/jsonrpc":   {"hub/jsonrpc"},
 	"hub/transport": {"hub/transport"},
+	"hub/signin":    {"hub/signin", "hub/transport"},
 	"hub/mcp":       {"hub/mcp", "hub/jsonrpc", "hub/transport"},
 	"hub/config":    {"hub/config", "hub/jsonrpc", "hub/transport"},
 	"hub":           {"hub"},

@@ -1,0 +1,214 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	requestLimit  = 30 * time.Second // one exchange, its body and redirects included
+	responseLimit = 1 << 20          // bytes of one answer
+	redirectLimit = 3
+	lookupLimit   = 5 * time.Second
+)
+
+var errLookup = errors.New("the server's address was not found in time")
+
+// AddressError refuses a request to where a server's metadata must not send us (MCP security best practices, SSRF).
+type AddressError struct {
+	Host string
+	Text string
+}
+
+func (e *AddressError) Error() string { return printable(e.Host) + ": " + e.Text }
+
+// guard carries the requests for metadata, registrations and tokens. The addresses come from the MCP server, which may be
+// hostile: each hop is checked by its URL, and each connection by the address that it really goes to, so that a name which
+// resolves differently the second time gains nothing.
+type guard struct {
+	host   string // of the MCP server
+	lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	base   http.RoundTripper // nil: direct and proxied
+
+	direct  *http.Transport
+	proxied *http.Transport
+
+	mu      sync.Mutex // guards known and allowed
+	known   bool
+	allowed reach
+}
+
+func newGuard(host string, base http.RoundTripper) *guard {
+	g := &guard{host: host, base: base, lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
+		return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	}}
+	if base == nil {
+		dialer := &net.Dialer{Timeout: 10 * time.Second, Control: g.control}
+		g.direct = &http.Transport{
+			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
+			MaxIdleConns: 4, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+		}
+		// A proxy looks names up itself, and is itself on a private address as a rule: there only the URL can be checked.
+		g.proxied = g.direct.Clone()
+		g.proxied.DialContext = nil
+		g.proxied.Proxy = http.ProxyFromEnvironment
+	}
+	return g
+}
+
+// client is what the OAuth libraries are given.
+func (g *guard) client(through http.RoundTripper) *http.Client {
+	return &http.Client{Transport: through, Timeout: requestLimit, CheckRedirect: checkRedirect}
+}
+
+func (g *guard) close() {
+	if g.base == nil {
+		g.direct.CloseIdleConnections()
+		g.proxied.CloseIdleConnections()
+	}
+}
+
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	switch {
+	case via[0].Method != http.MethodGet && via[0].Method != http.MethodHead:
+		// A code, a refresh token or a secret would go along.
+		return errors.New("a redirected token or registration request is not followed")
+	case len(via) > redirectLimit:
+		return fmt.Errorf("more than %d redirects", redirectLimit)
+	case via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https":
+		return errors.New("a redirect from https to http is not followed")
+	}
+	return nil
+}
+
+// RoundTrip implements http.RoundTripper. Redirects pass here too, hop by hop.
+func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := g.check(req.Context(), req.URL); err != nil {
+		if req.Body != nil {
+			req.Body.Close()
+		}
+		return nil, err
+	}
+	resp, err := g.pick(req).RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &limited{ReadCloser: resp.Body, left: responseLimit}
+	return resp, nil
+}
+
+func (g *guard) pick(req *http.Request) http.RoundTripper {
+	if g.base != nil {
+		return g.base
+	}
+	if proxy, err := http.ProxyFromEnvironment(req); err == nil && proxy != nil {
+		return g.proxied
+	}
+	return g.direct
+}
+
+func (g *guard) check(ctx context.Context, u *url.URL) error {
+	host := u.Hostname()
+	switch {
+	case host == "":
+		return &AddressError{Text: "a URL without a host"}
+	case u.User != nil:
+		return &AddressError{Host: host, Text: "a URL with a user name in it"}
+	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopbackHost(host)):
+		return &AddressError{Host: host, Text: "only https is used for signing in, but for this computer"}
+	}
+	allowed := g.reach(ctx)
+	if isLoopbackHost(host) {
+		return g.refuse(host, reachLoopback, allowed)
+	}
+	if a, err := netip.ParseAddr(host); err == nil {
+		return g.refuse(host, kindOf(a), allowed)
+	}
+	return nil
+}
+
+// control runs before each connect, with the address that was resolved. check has run before it, so the reach is known.
+func (g *guard) control(_, address string, _ syscall.RawConn) error {
+	a, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return &AddressError{Host: address, Text: "no IP address"}
+	}
+	g.mu.Lock()
+	allowed := g.allowed
+	g.mu.Unlock()
+	return g.refuse(a.Addr().String(), kindOf(a.Addr()), allowed)
+}
+
+func (g *guard) refuse(host string, kind, allowed reach) error {
+	if kind <= allowed {
+		return nil
+	}
+	return &AddressError{Host: host, Text: fmt.Sprintf("a %s address is not used for signing in to a server on a %s one", kind, allowed)}
+}
+
+// reach is decided once by the server's own address. A name counts as private only if all its addresses are; when it cannot be
+// resolved it counts as public, and is looked up again next time.
+func (g *guard) reach(ctx context.Context) reach {
+	g.mu.Lock()
+	known, allowed := g.known, g.allowed
+	g.mu.Unlock()
+	if known {
+		return allowed
+	}
+	if isLoopbackHost(g.host) {
+		return g.learn(reachLoopback)
+	}
+	if a, err := netip.ParseAddr(g.host); err == nil {
+		return g.learn(kindOf(a))
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, lookupLimit, errLookup)
+	defer cancel()
+	addrs, err := g.lookup(ctx, g.host)
+	if err != nil || len(addrs) == 0 {
+		return reachPublic
+	}
+	least := reachPrivate // a name that is not localhost does not open the way to this computer
+	for _, a := range addrs {
+		least = min(least, kindOf(a))
+	}
+	return g.learn(least)
+}
+
+func (g *guard) learn(r reach) reach {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.known {
+		g.known, g.allowed = true, r
+	}
+	return g.allowed
+}
+
+// limited fails a body that is too long, where an io.LimitReader would pass off its beginning as the whole.
+type limited struct {
+	io.ReadCloser
+	left int
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left < 0 {
+		return 0, fmt.Errorf("an answer of more than %d bytes", responseLimit)
+	}
+	if len(p) > l.left+1 {
+		p = p[:l.left+1]
+	}
+	n, err := l.ReadCloser.Read(p)
+	l.left -= n
+	if l.left < 0 {
+		return 0, fmt.Errorf("an answer of more than %d bytes", responseLimit)
+	}
+	return n, err
+}
