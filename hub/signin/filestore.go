@@ -1,0 +1,141 @@
+package signin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+const maxEntry = 1 << 20 // bytes of one entry in a file
+
+var (
+	errCorrupt = errors.New("the kept sign-in cannot be read")
+	errExposed = errors.New("other users of this computer can read the kept sign-in")
+)
+
+// fileStore keeps one file an entry, so that two hubs of one user do not write over each other's. Only the user can read the files;
+// one that others can read is not used any more, as its token may be known to them, and the next sign-in replaces it. (It is not
+// made private in place: that would hide what happened and go on using the token.) On Windows the profile's own access list does
+// this, and the mode says nothing.
+type fileStore struct {
+	dir string
+	log *slog.Logger
+}
+
+func (f *fileStore) path(key Key) string { return filepath.Join(f.dir, key.id()+".json") }
+
+// Load implements Store. What cannot be used is logged and counts as absent.
+func (f *fileStore) Load(_ context.Context, key Key) (*Entry, error) {
+	text, err := f.read(f.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var e *Entry
+	if err == nil {
+		e, err = decodeEntry(text, key)
+	}
+	if err != nil {
+		f.log.Warn("a kept sign-in is not used", "server", key.Server, "file", f.path(key), "error", err.Error())
+		return nil, nil
+	}
+	return e, nil
+}
+
+func (f *fileStore) read(path string) ([]byte, error) {
+	// Lstat first: a link could lead anywhere, and opening a pipe would block.
+	before, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, errCorrupt
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !os.SameFile(before, info) || info.Size() > maxEntry {
+		return nil, errCorrupt
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, errExposed
+	}
+	return io.ReadAll(io.LimitReader(file, maxEntry))
+}
+
+// Save implements Store. The file is replaced in one step: a crash leaves the old entry or the new one.
+func (f *fileStore) Save(_ context.Context, e *Entry) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if err := f.makeDir(); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(f.dir, ".entry-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // after the rename there is nothing to remove
+	_, err = tmp.Write(append(text, '\n'))
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if closeErr := tmp.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), f.path(Key{e.Server, e.URL}))
+	}
+	if err == nil {
+		f.syncDir()
+	}
+	return err
+}
+
+// makeDir makes sure that nobody else can put files into the directory or list it.
+func (f *fileStore) makeDir() error {
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(f.dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is no directory", f.dir)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		f.log.Warn("the directory of kept sign-ins was open to others; it is closed now", "directory", f.dir)
+		return os.Chmod(f.dir, 0o700)
+	}
+	return nil
+}
+
+// syncDir makes the rename last through a power cut, where the system can do that.
+func (f *fileStore) syncDir() {
+	if d, err := os.Open(f.dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+}
+
+// Delete implements Store.
+func (f *fileStore) Delete(_ context.Context, key Key) error {
+	err := os.Remove(f.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,130 @@
+package signin
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// Key names what is kept for one server. Two entries of a configuration never share a token, even for one URL.
+type Key struct {
+	// Server is the name in the configuration, URL the server's address.
+	Server string
+	URL    string
+}
+
+// id is a name for k that says nothing and fits file systems and keyrings.
+func (k Key) id() string {
+	sum := sha256.Sum256([]byte(k.Server + "\x00" + k.URL))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Entry is what is kept for one server. It belongs to the one authorization server that it names, and is replaced when the server
+// moves to another: neither token nor registration is ever shown to an issuer that did not give it. An Entry is not changed once it
+// was handed on. Printing it shows no secret.
+type Entry struct {
+	Server   string `json:"server"`
+	URL      string `json:"url"`
+	Issuer   string `json:"issuer"`
+	Resource string `json:"resource"`
+
+	// ClientID is the client that the token was given to. ClientSecret is empty when it comes from the configuration.
+	ClientID     string           `json:"clientId,omitempty"`
+	ClientSecret string           `json:"clientSecret,omitempty"`
+	AuthStyle    oauth2.AuthStyle `json:"authStyle,omitempty"`
+	TokenURL     string           `json:"tokenUrl,omitempty"`
+
+	// Scopes were granted, or asked for when the server did not say what it granted.
+	Scopes []string `json:"scopes,omitempty"`
+	// AccessToken is "" when only the registration is kept.
+	AccessToken  string `json:"accessToken,omitempty"`
+	RefreshToken string `json:"refreshToken,omitempty"`
+	// Expiry of AccessToken; zero when the server did not say.
+	Expiry time.Time `json:"expiry,omitzero"`
+
+	Registration *Registration `json:"registration,omitempty"`
+	// Saved is when the entry was written.
+	Saved time.Time `json:"saved"`
+}
+
+// early is how long before its end a token counts as expired: it has to live until the server has looked at it.
+const early = 10 * time.Second
+
+// usable reports whether e has a token for a request at now.
+func (e *Entry) usable(now time.Time) bool {
+	return e != nil && e.AccessToken != "" && (e.Expiry.IsZero() || now.Add(early).Before(e.Expiry))
+}
+
+// secrets lists what must not be seen in any text.
+func (e *Entry) secrets() []string {
+	if e == nil {
+		return nil
+	}
+	return []string{e.ClientSecret, e.AccessToken, e.RefreshToken, e.Registration.secret()}
+}
+
+// String names the entry without its secrets.
+func (e *Entry) String() string { return fmt.Sprintf("sign-in of %s at %s", e.Server, e.Issuer) }
+
+// GoString is String: %#v shows no secret either.
+func (e *Entry) GoString() string { return e.String() }
+
+// LogValue keeps the secrets out of logs.
+func (e *Entry) LogValue() slog.Value { return slog.StringValue(e.String()) }
+
+// Store keeps entries between runs. It is called for many servers at once. Its errors hold no secrets.
+type Store interface {
+	// Load gives the entry for key, or nil when there is none that can be used.
+	Load(ctx context.Context, key Key) (*Entry, error)
+	// Save replaces the entry for e.Server and e.URL.
+	Save(ctx context.Context, e *Entry) error
+	// Delete removes the entry for key; it is no error when there is none.
+	Delete(ctx context.Context, key Key) error
+}
+
+// memory is a Store for one run.
+type memory struct {
+	mu sync.Mutex // guards entries
+	// entries are not copied: they do not change.
+	entries map[Key]*Entry
+}
+
+// NewMemory returns a Store that forgets everything when the process ends.
+func NewMemory() Store { return &memory{entries: map[Key]*Entry{}} }
+
+func (m *memory) Load(_ context.Context, key Key) (*Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.entries[key], nil
+}
+
+func (m *memory) Save(_ context.Context, e *Entry) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.entries[Key{e.Server, e.URL}] = e
+	return nil
+}
+
+func (m *memory) Delete(_ context.Context, key Key) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.entries, key)
+	return nil
+}
+
+// decodeEntry reads what a store kept. An entry for another key counts as corrupt.
+func decodeEntry(text []byte, key Key) (*Entry, error) {
+	var e Entry
+	// The decoder's errors quote what they read, so they are not passed on.
+	if err := json.Unmarshal(text, &e); err != nil || e.Server != key.Server || e.URL != key.URL || e.Issuer == "" {
+		return nil, errCorrupt
+	}
+	return &e, nil
+}
