@@ -1,0 +1,108 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+)
+
+// challenge is what a server said when it refused a request.
+type challenge struct {
+	headers     []string // WWW-Authenticate, the readable ones
+	metadataURL string
+	scopes      []string
+	code        string // error of the Bearer challenge
+}
+
+// challengeOf reads the challenges of resp. One that cannot be read is left out: it may be of a scheme that is none of ours.
+func challengeOf(resp *http.Response) challenge {
+	var c challenge
+	for _, header := range resp.Header.Values("WWW-Authenticate") {
+		parsed, err := oauthex.ParseWWWAuthenticate([]string{header})
+		if err != nil {
+			continue
+		}
+		c.headers = append(c.headers, header)
+		for _, p := range parsed {
+			if c.metadataURL == "" {
+				c.metadataURL = p.Params["resource_metadata"]
+			}
+			if p.Scheme == "bearer" {
+				if c.code == "" {
+					c.code = p.Params["error"]
+				}
+				if c.scopes == nil {
+					c.scopes = strings.Fields(p.Params["scope"])
+				}
+			}
+		}
+	}
+	return c
+}
+
+// plan is what the metadata says: where to sign in, for what.
+type plan struct {
+	resource string
+	scopes   []string // that the resource supports
+	server   *oauthex.AuthServerMeta
+}
+
+// discover finds the protected resource's metadata (RFC 9728) and that of its authorization server (RFC 8414, OpenID Connect).
+// It tries what auth.AuthorizationCodeHandler tries, in the same order, and is stricter in one thing: metadata that was found and
+// is not in order ends the flow, where the handler would go on as if the server were one of 2025-03-26.
+func discover(ctx context.Context, client *http.Client, seen *replay, c challenge, server *url.URL) (*plan, error) {
+	resource, err := protectedResource(ctx, client, seen, c.metadataURL, server)
+	if err != nil {
+		return nil, err
+	}
+	issuer := resource.AuthorizationServers[0]
+	meta, err := auth.GetAuthServerMetadata(ctx, issuer, client)
+	if err != nil {
+		return nil, fmt.Errorf("metadata of the authorization server: %w", err)
+	}
+	if meta == nil { // 2025-03-26 basic/authorization "Fallbacks for Servers without Metadata Discovery"
+		meta = &oauthex.AuthServerMeta{Issuer: issuer, AuthorizationEndpoint: issuer + "/authorize",
+			TokenEndpoint: issuer + "/token", RegistrationEndpoint: issuer + "/register"}
+	}
+	return &plan{resource: resource.Resource, scopes: resource.ScopesSupported, server: meta}, nil
+}
+
+func protectedResource(ctx context.Context, client *http.Client, seen *replay, named string, server *url.URL) (*oauthex.ProtectedResourceMetadata, error) {
+	root := *server
+	root.Path, root.RawPath = "", ""
+	atPath, atRoot := *server, *server
+	atPath.Path, atPath.RawPath = "/.well-known/oauth-protected-resource/"+strings.TrimLeft(server.Path, "/"), ""
+	atRoot.Path, atRoot.RawPath = "/.well-known/oauth-protected-resource", ""
+	type place struct{ url, resource string }
+	places := []place{{named, server.String()}, {atPath.String(), server.String()}, {atRoot.String(), root.String()}}
+
+	var wrong error
+	for _, p := range places {
+		if p.url == "" {
+			continue
+		}
+		meta, err := oauthex.GetProtectedResourceMetadata(ctx, p.url, p.resource, client)
+		if err == nil {
+			if len(meta.AuthorizationServers) == 0 {
+				return nil, errors.New("the server's metadata names no authorization server")
+			}
+			return meta, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if wrong == nil && !seen.absent(p.url, p.url != named) {
+			wrong = err
+		}
+	}
+	if wrong != nil {
+		return nil, fmt.Errorf("metadata of the server: %w", wrong)
+	}
+	return &oauthex.ProtectedResourceMetadata{Resource: server.String(), AuthorizationServers: []string{root.String()}}, nil
+}

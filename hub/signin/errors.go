@@ -1,0 +1,89 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+var (
+	// ErrClosed ends everything that waits when the SignIn is closed.
+	ErrClosed = errors.New("the sign-in was closed")
+	// ErrSignedOut ends a sign-in that runs while the user signs out.
+	ErrSignedOut = errors.New("signed out")
+
+	errNobodyWaits = errors.New("nobody waits for the sign-in any more")
+)
+
+// DeclinedError ends a sign-in that a person did not want. For [quiet] after it, requests that need a token fail with it at once,
+// without a prompt; [SignIn.SignIn] asks all the same.
+type DeclinedError struct {
+	// Server is the name in the configuration.
+	Server string
+	// How is "declined", "dismissed", "abandoned" (all who waited have gone) or "denied" (at the authorization server).
+	How string
+}
+
+// quiet is how long nobody is asked again after a sign-in that was not wanted.
+const quiet = time.Minute
+
+func (e *DeclinedError) Error() string {
+	return fmt.Sprintf("the sign-in to %s was %s; it is not asked for again for a minute: to try sooner, sign in to the server by hand", e.Server, e.How)
+}
+
+// RefusedError is a 403 that no sign-in mends, or a step-up that was tried too often.
+type RefusedError struct {
+	Server string
+	Text   string
+}
+
+func (e *RefusedError) Error() string { return e.Server + " refuses the request: " + e.Text }
+
+// Error is a sign-in that failed for technical reasons. The next request may try again at once.
+type Error struct {
+	Server string
+	// Text is bounded, printable and without secrets.
+	Text string
+	// Code is the OAuth error code of the authorization server, where it gave one.
+	Code string
+}
+
+func (e *Error) Error() string { return "signing in to " + e.Server + " failed: " + e.Text }
+
+// failure makes an error for callers out of whatever ended a flow. Errors of the libraries carry bodies of answers: only their
+// text goes on, cut and cleaned.
+func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) error {
+	var declined *DeclinedError
+	var refused *RefusedError
+	var own *Error
+	switch {
+	case errors.As(err, &declined), errors.As(err, &refused), errors.As(err, &own):
+		return err
+	case ctx.Err() != nil && context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	}
+	text, code := err.Error(), ""
+	var retrieve *oauth2.RetrieveError
+	if errors.As(err, &retrieve) {
+		code = printable(retrieve.ErrorCode)
+		switch {
+		case code != "":
+			text = "the authorization server answers " + code
+			if retrieve.ErrorDescription != "" {
+				text += ": " + retrieve.ErrorDescription
+			}
+		case retrieve.Response != nil:
+			text = "the authorization server answers with status " + retrieve.Response.Status
+		}
+	}
+	if strings.Contains(text, "registration failed") || strings.Contains(text, "no configured client registration") {
+		text = "the authorization server does not let this program register itself; set a client id for the server in its configuration (" + text + ")"
+	}
+	secrets = append(secrets, s.o.Config.secrets()...)
+	secrets = append(secrets, s.url.RawQuery) // some servers take a key there, and the addresses of their metadata have it too
+	return &Error{Server: s.o.Server, Text: printable(without(text, secrets...)), Code: without(code, secrets...)}
+}

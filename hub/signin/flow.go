@@ -1,0 +1,84 @@
+package signin
+
+import (
+	"context"
+	"time"
+)
+
+// tooSoon: a token that is refused so soon after a person has signed in for it would be refused again. The person is not asked.
+const tooSoon = 10 * time.Second
+
+// flow gets a token by the grant of the configuration. It runs in the goroutine of f.
+func (s *SignIn) flow(ctx context.Context, f *flight) error {
+	seen := &replay{next: s.guard}
+	client := s.guard.client(seen)
+	p, err := discover(ctx, client, seen, f.c, s.url)
+	if err != nil {
+		return s.failure(ctx, err)
+	}
+	old := s.current()
+	if old != nil && old.Issuer != p.server.Issuer {
+		// The server has moved to another authorization server: nothing of the old one is shown to it (SEP-2352).
+		s.log.Info("the server names another authorization server than before", "issuer", printable(p.server.Issuer))
+		old = nil
+	}
+	if !f.stepUp && !f.explicit && old != nil && old.AccessToken != "" && covers(old.Scopes, f.c.scopes) {
+		done, err := s.renew(ctx, old)
+		if done || err != nil {
+			return err
+		}
+		if now := s.current(); now != nil && now.Issuer == p.server.Issuer {
+			old = now
+		}
+	}
+
+	var e *Entry
+	scopes := union(f.c.scopes, s.o.Config.Scopes)
+	if len(scopes) == 0 {
+		scopes = p.scopes
+	}
+	if old != nil {
+		scopes = union(old.Scopes, scopes) // SEP-2350: what was granted before is not given up
+	}
+	if s.o.Config.Grant == GrantPerson {
+		e, err = s.askPerson(ctx, f, &person{plan: p, old: old, scopes: scopes, client: client, seen: seen})
+	} else {
+		e, err = s.askServer(ctx, p, scopes, client)
+	}
+	if err != nil {
+		return s.failure(ctx, err, append(seen.secrets(), old.secrets()...)...)
+	}
+	if s.adopt(f, old, e) {
+		s.mu.Lock()
+		s.fresh, s.freshAt, s.renewed, s.declined = e, time.Now(), nil, nil
+		s.mu.Unlock()
+		s.log.Info("signed in", "issuer", printable(e.Issuer))
+		_ = s.persist(s.life) // it has logged what went wrong
+	}
+	return nil
+}
+
+// renew tries to help a token that the server refuses before its time, without a person. done: there is another token now.
+func (s *SignIn) renew(ctx context.Context, old *Entry) (done bool, err error) {
+	s.mu.Lock()
+	if s.fresh == old && time.Since(s.freshAt) < tooSoon && s.o.Config.Grant == GrantPerson {
+		s.mu.Unlock()
+		return false, &RefusedError{s.o.Server, "it does not take the token that its authorization server has just given; the two may not fit together"}
+	}
+	if old.RefreshToken == "" || s.renewed == old || s.entry != old {
+		s.mu.Unlock()
+		return false, nil
+	}
+	f := s.joinRefresh(old)
+	s.mu.Unlock()
+	if err := s.wait(ctx, f); err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := s.entry; now != old && now.usable(time.Now()) {
+		s.renewed = now
+		return true, nil
+	}
+	return false, nil
+}

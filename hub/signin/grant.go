@@ -1,0 +1,107 @@
+package signin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+)
+
+const (
+	grantJWTBearer  = "urn:ietf:params:oauth:grant-type:jwt-bearer"            // RFC 7523 section 2.1
+	assertionBearer = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" // RFC 7523 section 2.2
+)
+
+// askServer gets a token by one of the grants that need no person.
+//
+// auth/extauth has handlers for two of them, which are not used: they know no private_key_jwt; the one for enterprises sends the
+// client secret in the body whatever the server's metadata asks for, and refuses an identity provider whose metadata lists no PKCE,
+// which has no part in a token exchange.
+func (s *SignIn) askServer(ctx context.Context, p *plan, scopes []string, client *http.Client) (*Entry, error) {
+	c := s.o.Config
+	t := tokenRequest{url: p.server.TokenEndpoint, id: c.ClientID, secret: c.ClientSecret, scopes: scopes,
+		style: styleOf(p.server.TokenEndpointAuthMethodsSupported, c.ClientSecret), params: url.Values{"resource": {p.resource}}}
+	if c.Issuer != "" && c.Issuer != p.server.Issuer {
+		return nil, fmt.Errorf("the server names the authorization server %s, and the client is registered with another", p.server.Issuer)
+	}
+	switch c.Grant {
+	case GrantClientCredentials:
+		t.params.Set("grant_type", "client_credentials")
+		if c.PrivateKeyPEM != "" {
+			signer, err := newSigner(c.PrivateKeyPEM, c.SigningAlgorithm)
+			if err != nil {
+				return nil, err
+			}
+			assertion, err := signer.assertion(c.ClientID, p.server.Issuer, time.Now())
+			if err != nil {
+				return nil, err
+			}
+			t.style = oauth2.AuthStyleInParams
+			t.params.Set("client_assertion_type", assertionBearer)
+			t.params.Set("client_assertion", assertion)
+		}
+	case GrantEnterprise:
+		assertion, err := s.identityAssertion(ctx, p, scopes, client)
+		if err != nil {
+			return nil, err
+		}
+		t.params.Set("grant_type", grantJWTBearer)
+		t.params.Set("assertion", assertion)
+	case GrantWorkload:
+		t.params.Set("grant_type", grantJWTBearer)
+		t.params.Set("assertion", c.WorkloadToken)
+	}
+	token, err := t.send(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	token.RefreshToken = "" // the grant itself is repeated instead
+	e := Entry{Server: s.key.Server, URL: s.key.URL, Issuer: p.server.Issuer, Resource: p.resource, ClientID: c.ClientID, TokenURL: t.url, Scopes: scopes}
+	return e.with(token), nil
+}
+
+// identityAssertion changes the ID token into an assertion for the server's authorization server (RFC 8693, ID-JAG).
+func (s *SignIn) identityAssertion(ctx context.Context, p *plan, scopes []string, client *http.Client) (string, error) {
+	c := s.o.Config
+	endpoint := c.IDPTokenEndpoint
+	if endpoint == "" {
+		meta, err := auth.GetAuthServerMetadata(ctx, c.IDPIssuer, client)
+		if err != nil {
+			return "", fmt.Errorf("metadata of the identity provider: %w", err)
+		}
+		if meta == nil {
+			return "", fmt.Errorf("the identity provider has no metadata; set its token endpoint")
+		}
+		endpoint = meta.TokenEndpoint
+	}
+	credentials := &oauthex.ClientCredentials{ClientID: c.IDPClientID}
+	if c.IDPClientSecret != "" {
+		credentials.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.IDPClientSecret}
+	}
+	token, err := oauthex.ExchangeToken(ctx, endpoint, &oauthex.TokenExchangeRequest{
+		RequestedTokenType: oauthex.TokenTypeIDJAG, Audience: p.server.Issuer, Resource: p.resource, Scope: scopes,
+		SubjectToken: c.IDPIDToken, SubjectTokenType: oauthex.TokenTypeIDToken,
+	}, credentials, client)
+	if err != nil {
+		return "", fmt.Errorf("token exchange at the identity provider: %w", err)
+	}
+	if kind, _ := token.Extra("issued_token_type").(string); kind != oauthex.TokenTypeIDJAG {
+		return "", fmt.Errorf("the identity provider gave a token of the type %s", kind)
+	}
+	return token.AccessToken, nil
+}
+
+// styleOf chooses how the client shows its secret. Guessing by trying, as the library would, shows a refused grant twice.
+func styleOf(methods []string, secret string) oauth2.AuthStyle {
+	switch {
+	case secret == "", slices.Contains(methods, "client_secret_post"):
+		return oauth2.AuthStyleInParams
+	}
+	return oauth2.AuthStyleInHeader // the default of RFC 8414 section 2
+}

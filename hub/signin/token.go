@@ -1,0 +1,134 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+)
+
+// tokenRequest is one request to a token endpoint, other than the exchange of a code, which the SDK's handler makes.
+type tokenRequest struct {
+	url    string
+	id     string
+	secret string
+	style  oauth2.AuthStyle
+	scopes []string
+	params url.Values // with grant_type
+}
+
+// send uses the client credentials package, which takes any grant type: oauth2.Config cannot add the resource parameter to a
+// refresh (RFC 8707 section 2.2), nor a client assertion to anything.
+func (t *tokenRequest) send(ctx context.Context, client *http.Client) (*oauth2.Token, error) {
+	if t.style == oauth2.AuthStyleAutoDetect && t.secret == "" {
+		t.style = oauth2.AuthStyleInParams
+	}
+	conf := clientcredentials.Config{ClientID: t.id, ClientSecret: t.secret, TokenURL: t.url, AuthStyle: t.style, Scopes: t.scopes, EndpointParams: t.params}
+	token, err := conf.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
+	if err != nil {
+		return nil, err
+	}
+	return token, checkType(token)
+}
+
+func checkType(t *oauth2.Token) error {
+	if t.TokenType != "" && !strings.EqualFold(t.TokenType, "bearer") {
+		return errors.New("the authorization server gives tokens of the type " + t.TokenType + ", which are not supported")
+	}
+	return nil
+}
+
+// with makes the entry that e becomes by token.
+func (e Entry) with(token *oauth2.Token) *Entry {
+	e.AccessToken, e.Expiry, e.Saved = token.AccessToken, token.Expiry, time.Now().UTC()
+	if token.RefreshToken != "" { // RFC 6749 section 6: without a new one the old one stays
+		e.RefreshToken = token.RefreshToken
+	}
+	if scope, ok := token.Extra("scope").(string); ok {
+		e.Scopes = strings.Fields(scope)
+	}
+	e.Scopes = slices.Clone(e.Scopes)
+	return &e
+}
+
+// withoutToken makes the entry that is left when the token is dead.
+func (e Entry) withoutToken() *Entry {
+	e.AccessToken, e.RefreshToken, e.Expiry, e.Saved = "", "", time.Time{}, time.Now().UTC()
+	return &e
+}
+
+// joinRefresh finds the refresh that runs, or begins that of e. mu is held.
+func (s *SignIn) joinRefresh(e *Entry) *flight {
+	if f := s.flights[refreshing]; f != nil {
+		f.waiters++
+		return f
+	}
+	return s.begin(&flight{kind: refreshing}, func(ctx context.Context, f *flight) error { return s.refresh(ctx, f, e) })
+}
+
+// refresh replaces old by what its refresh token gives. nil: what is known now counts, be it a new token or none.
+func (s *SignIn) refresh(ctx context.Context, f *flight, old *Entry) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, requestLimit, &Error{Server: s.o.Server, Text: "the authorization server took too long to refresh the token"})
+	defer cancel()
+	from := old
+	for again := false; ; again = true {
+		token, err := s.sendRefresh(ctx, from)
+		if err == nil {
+			return s.replace(f, old, from.with(token))
+		}
+		code := oauthCode(err)
+		switch code {
+		case "invalid_grant":
+			// Another hub of this user may have used the refresh token, and kept the one that came for it.
+			if kept, _ := s.o.Store.Load(ctx, s.key); !again && kept != nil && kept.Issuer == old.Issuer && kept.ClientID == old.ClientID &&
+				kept.RefreshToken != "" && kept.RefreshToken != from.RefreshToken {
+				if kept.usable(time.Now()) && kept.AccessToken != old.AccessToken {
+					return s.replace(f, old, kept)
+				}
+				from = kept
+				continue
+			}
+		case "invalid_client", "unauthorized_client":
+			from = &Entry{Server: from.Server, URL: from.URL, Issuer: from.Issuer, Resource: from.Resource, Scopes: from.Scopes} // the registration is dead too
+		default:
+			return s.failure(ctx, err, old.secrets()...)
+		}
+		s.log.Info("the token cannot be refreshed any more", "code", printable(code))
+		return s.replace(f, old, from.withoutToken())
+	}
+}
+
+func (s *SignIn) sendRefresh(ctx context.Context, e *Entry) (*oauth2.Token, error) {
+	secret := e.ClientSecret
+	if e.ClientID == s.o.Config.ClientID {
+		secret = s.o.Config.ClientSecret
+	}
+	t := tokenRequest{url: e.TokenURL, id: e.ClientID, secret: secret, style: e.AuthStyle, params: url.Values{
+		"grant_type": {"refresh_token"}, "refresh_token": {e.RefreshToken}, "resource": {e.Resource},
+	}}
+	return t.send(ctx, s.guard.client(s.guard))
+}
+
+// replace adopts and keeps e in the place of old. It saves outside the flight's context: a refresh token that was changed must not
+// be lost because somebody lost patience.
+func (s *SignIn) replace(f *flight, old, e *Entry) error {
+	if s.adopt(f, old, e) {
+		_ = s.persist(s.life) // it has logged what went wrong
+	}
+	return nil
+}
+
+// oauthCode is the error code of an authorization server; "" when err is something else.
+func oauthCode(err error) string {
+	var retrieve *oauth2.RetrieveError
+	if errors.As(err, &retrieve) {
+		return retrieve.ErrorCode
+	}
+	return ""
+}
