@@ -1,0 +1,244 @@
+package signin
+
+import (
+	"errors"
+	"log/slog"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zalando/go-keyring"
+)
+
+// fakeRing is a keyring that can be full, away or hanging.
+type fakeRing struct {
+	mu    sync.Mutex
+	items map[string]string
+	limit int
+	err   error
+	hang  chan struct{}
+	uses  int
+}
+
+func (r *fakeRing) begin() error {
+	r.mu.Lock()
+	r.uses++
+	hang, err := r.hang, r.err
+	r.mu.Unlock()
+	if hang != nil {
+		<-hang
+	}
+	return err
+}
+
+func (r *fakeRing) Get(service, user string) (string, error) {
+	if err := r.begin(); err != nil {
+		return "", err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if text, ok := r.items[service+user]; ok {
+		return text, nil
+	}
+	return "", keyring.ErrNotFound
+}
+
+func (r *fakeRing) Set(service, user, secret string) error {
+	if err := r.begin(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.limit > 0 && len(secret) > r.limit {
+		return keyring.ErrSetDataTooBig
+	}
+	r.items[service+user] = secret
+	return nil
+}
+
+func (r *fakeRing) Delete(service, user string) error {
+	if err := r.begin(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.items[service+user]; !ok {
+		return keyring.ErrNotFound
+	}
+	delete(r.items, service+user)
+	return nil
+}
+
+func openRing() (*keyringStore, *fakeRing, *memory) {
+	ring, fallback := &fakeRing{items: map[string]string{}}, NewMemory().(*memory)
+	return &keyringStore{ring: ring, log: slog.New(slog.DiscardHandler), fallback: fallback}, ring, fallback
+}
+
+var one = Key{"one", mcpURL}
+
+func save(t *testing.T, s Store, e *Entry) {
+	t.Helper()
+	if err := s.Save(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func loadToken(t *testing.T, s Store) string {
+	t.Helper()
+	e, err := s.Load(t.Context(), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e == nil {
+		return ""
+	}
+	return e.AccessToken
+}
+
+// The keyring is used when it is there, and nothing goes to the fallback.
+func TestKeyring(t *testing.T) {
+	s, ring, fallback := openRing()
+	if got := loadToken(t, s); got != "" {
+		t.Errorf("found %q", got)
+	}
+	save(t, s, someEntry("one"))
+	if len(ring.items) != 1 || len(fallback.entries) != 0 {
+		t.Errorf("%d in the keyring, %d in the fallback", len(ring.items), len(fallback.entries))
+	}
+	if got := loadToken(t, s); got != "access-token" {
+		t.Errorf("found %q", got)
+	}
+	for range 2 {
+		if err := s.Delete(t.Context(), one); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := loadToken(t, s); got != "" {
+		t.Errorf("found %q", got)
+	}
+}
+
+// A keyring that hangs is given up after two seconds, once; the fallback takes over.
+func TestKeyringHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, ring, fallback := openRing()
+		ring.hang = make(chan struct{})
+		start := time.Now()
+		save(t, s, someEntry("one"))
+		if got := time.Since(start); got != keyringLimit {
+			t.Errorf("after %v", got)
+		}
+		if len(fallback.entries) != 1 || loadToken(t, s) != "access-token" {
+			t.Error("the fallback does not have it")
+		}
+		if err := s.Delete(t.Context(), one); err != nil {
+			t.Error(err)
+		}
+		ring.mu.Lock()
+		uses := ring.uses
+		ring.mu.Unlock()
+		if time.Since(start) != keyringLimit || uses != 1 {
+			t.Errorf("asked %d times, %v", uses, time.Since(start))
+		}
+		close(ring.hang) // lets its goroutine go
+	})
+}
+
+// A keyring without a service is an error at once, and as good as none.
+func TestKeyringAway(t *testing.T) {
+	s, ring, fallback := openRing()
+	ring.err = errors.New("no such bus")
+	if got := loadToken(t, s); got != "" {
+		t.Errorf("found %q", got)
+	}
+	save(t, s, someEntry("one"))
+	if len(fallback.entries) != 1 || ring.uses != 1 {
+		t.Errorf("%d in the fallback, asked %d times", len(fallback.entries), ring.uses)
+	}
+}
+
+// What is too long for the keyring goes to the fallback, and the older one in the keyring goes away.
+func TestKeyringTooSmall(t *testing.T) {
+	s, ring, fallback := openRing()
+	save(t, s, someEntry("one"))
+	ring.limit = 100
+	long := *someEntry("one")
+	long.AccessToken = "longer"
+	save(t, s, &long)
+	if len(ring.items) != 0 || len(fallback.entries) != 1 || loadToken(t, s) != "longer" {
+		t.Errorf("%d in the keyring, %d in the fallback", len(ring.items), len(fallback.entries))
+	}
+	ring.limit = 0
+	save(t, s, someEntry("one"))
+	if len(ring.items) != 1 || len(fallback.entries) != 0 {
+		t.Errorf("back again: %d in the keyring, %d in the fallback", len(ring.items), len(fallback.entries))
+	}
+}
+
+// After a keyring that was away for a time, the younger entry counts.
+func TestKeyringYoungerCounts(t *testing.T) {
+	s, _, fallback := openRing()
+	save(t, s, someEntry("one"))
+	younger := *someEntry("one")
+	younger.AccessToken, younger.Saved = "younger", younger.Saved.Add(time.Hour)
+	save(t, fallback, &younger)
+	if got := loadToken(t, s); got != "younger" {
+		t.Errorf("found %q", got)
+	}
+	older := younger
+	older.AccessToken, older.Saved = "older", someEntry("one").Saved.Add(-time.Hour)
+	save(t, fallback, &older)
+	if got := loadToken(t, s); got != "access-token" {
+		t.Errorf("found %q", got)
+	}
+}
+
+// Rubbish in the keyring counts as absent.
+func TestKeyringCorrupt(t *testing.T) {
+	s, ring, _ := openRing()
+	ring.items[keyringService+one.id()] = "rubbish"
+	if got := loadToken(t, s); got != "" {
+		t.Errorf("found %q", got)
+	}
+}
+
+// Signing out from a keyring that has gone away since: the token is still there, and the user is told.
+func TestKeyringGoneAtSignOut(t *testing.T) {
+	s, ring, _ := openRing()
+	save(t, s, someEntry("one"))
+	ring.err = errors.New("no such bus")
+	for range 2 {
+		if err := s.Delete(t.Context(), one); err == nil {
+			t.Error("no error")
+		}
+	}
+}
+
+// Without a session bus the system's keyring is not touched: the library would start a bus of its own.
+func TestOpenStoreWithoutBus(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems' keyrings need no bus, and a test must not write to them")
+	}
+	if errors.Is(sessionBus(), errNoSessionBus) {
+		s := OpenStore(t.TempDir(), nil).(*keyringStore)
+		if !s.gone {
+			t.Error("the keyring would be used")
+		}
+		save(t, s, someEntry("one"))
+		if got := loadToken(t, OpenStore(s.fallback.(*fileStore).dir+"/..", nil)); got != "access-token" {
+			t.Errorf("found %q", got)
+		}
+	}
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
+	if err := sessionBus(); err != nil {
+		t.Error(err)
+	}
+	// The real library, with a bus that is not there: an error or nothing, not a hang.
+	s := OpenStore(t.TempDir(), nil)
+	save(t, s, someEntry("one"))
+	if err := s.Delete(t.Context(), one); err != nil {
+		t.Error(err)
+	}
+}

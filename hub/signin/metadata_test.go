@@ -1,0 +1,285 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Metadata is found wherever the revisions allow it to be.
+func TestMetadataPlaces(t *testing.T) {
+	tests := map[string]func(a *authority){
+		"named":       func(*authority) {},
+		"at the path": func(a *authority) { a.quiet = true },
+		"at the root": func(a *authority) {
+			a.quiet, a.metadataAt, a.resource = true, "/.well-known/oauth-protected-resource", "https://mcp.example"
+		},
+		"OpenID Connect":  func(a *authority) { a.openid = true },
+		"issuer in reply": func(a *authority) { a.advertiseIss, a.iss = true, "right" },
+		"issuer unasked":  func(a *authority) { a.iss = "right" },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			live(t, Options{}, func(t *testing.T, w *world) {
+				change(w.as)
+				w.works(t)
+				w.askedTimes(t, 1)
+			})
+		})
+	}
+}
+
+// What is not in order ends the flow before a person is asked.
+func TestMetadataRefused(t *testing.T) {
+	tests := map[string]struct {
+		change func(a *authority)
+		want   string
+	}{
+		"PKCE not advertised":  {func(a *authority) { a.noPKCE = true }, "PKCE"},
+		"wrong resource":       {func(a *authority) { a.resource = "https://mcp.example/other" }, "resource"},
+		"wrong issuer":         {func(a *authority) { a.issuer = issuerAS + "/" + "x" }, ""},
+		"registration refused": {func(a *authority) { a.refuseClients = true }, "set a client id"},
+		"no registration":      {func(a *authority) { a.noRegistration = true }, "set a client id"},
+		"script":               {func(a *authority) { a.authEndpoint = "javascript:alert(1)" }, "scheme"},
+		"plain http":           {func(a *authority) { a.authEndpoint = "http://as.example/authorize" }, "HTTPS"},
+		"user name":            {func(a *authority) { a.authEndpoint = "https://mcp.example@evil.example/" }, "user name"},
+		"custom scheme":        {func(a *authority) { a.authEndpoint = "vscode://evil/" }, "HTTPS"},
+		"elsewhere by http":    {func(a *authority) { a.metadataURL = "http://mcp.example/prm" }, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			live(t, Options{}, func(t *testing.T, w *world) {
+				tt.change(w.as)
+				if name == "elsewhere by http" {
+					w.as.metadataAt = "-"
+				}
+				e := fails[*Error](t, w)
+				if !strings.Contains(e.Error(), tt.want) {
+					t.Errorf("%v", e)
+				}
+				w.askedTimes(t, 0)
+			})
+		})
+	}
+}
+
+// The issuer in the answer must be the one that was asked, letter by letter; else no code is exchanged (RFC 9207).
+func TestIssuerMismatch(t *testing.T) {
+	tests := map[string]func(a *authority){
+		"advertised and absent": func(a *authority) { a.advertiseIss = true },
+		"another":               func(a *authority) { a.advertiseIss, a.iss = true, "https://evil.example" },
+		"another, unadvertised": func(a *authority) { a.iss = "https://evil.example" },
+		"with a slash":          func(a *authority) { a.advertiseIss, a.iss = true, issuerAS+"/" },
+		"in other letters":      func(a *authority) { a.advertiseIss, a.iss = true, "https://AS.example" },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			live(t, Options{}, func(t *testing.T, w *world) {
+				change(w.as)
+				fails[*Error](t, w)
+				if n := w.as.count(tokenLine); n != 0 {
+					t.Errorf("%d token requests", n)
+				}
+			})
+		})
+	}
+}
+
+// An error answer from the wrong issuer: its words are not shown.
+func TestIssuerMismatchInErrorAnswer(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.as.refuse, w.as.iss = "access_denied", "https://evil.example"
+		if e := fails[*Error](t, w); strings.Contains(e.Error(), "words of") || e.Code != "" {
+			t.Errorf("%v", e)
+		}
+	})
+}
+
+// The person said no at the authorization server: as good as a no here.
+func TestAccessDenied(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.as.refuse = "access_denied"
+		if e := fails[*DeclinedError](t, w); e.How != "denied" {
+			t.Errorf("%v", e)
+		}
+		fails[*DeclinedError](t, w)
+		w.askedTimes(t, 1)
+	})
+}
+
+// Another error there is a technical failure, in its words.
+func TestAuthorizationError(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.as.refuse = "server_error"
+		if e := fails[*Error](t, w); e.Code != "server_error" || !strings.Contains(e.Error(), "words of the authorization server") {
+			t.Errorf("%v", e)
+		}
+	})
+}
+
+// The server has moved to another authorization server: neither token nor client of the old one is shown to it (SEP-2352).
+func TestServerMovesToAnotherIssuer(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.works(t)
+		before := w.as.issued()
+		moved := &elsewhere{authority: w.as, host: "new.example"}
+		w.s.guard.base = inProcess{moved}
+		w.as.set(func() { w.as.issuer = "https://new.example"; clear(w.as.access) })
+		w.works(t)
+		w.askedTimes(t, 2)
+		if len(moved.bodies) < 2 {
+			t.Fatalf("the new authorization server was asked %d times", len(moved.bodies))
+		}
+		for _, secret := range before {
+			if strings.Contains(strings.Join(moved.bodies, "\n"), secret) {
+				t.Errorf("%q was shown to the new authorization server", secret)
+			}
+		}
+		if got := w.s.State().Issuer; got != "https://new.example" {
+			t.Errorf("issuer %s", got)
+		}
+	})
+}
+
+// elsewhere is the same authorization server under another name, which writes down what it is told.
+type elsewhere struct {
+	*authority
+	host   string
+	bodies []string
+}
+
+func (e *elsewhere) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Host != e.host {
+		e.authority.ServeHTTP(w, r)
+		return
+	}
+	r.URL.Host = "as.example"
+	rec := httptest.NewRecorder()
+	e.authority.ServeHTTP(rec, r)
+	e.bodies = append(e.bodies, r.URL.RawQuery+" "+r.PostForm.Encode()+" "+r.Header.Get("Authorization"))
+	for k, v := range rec.Header() {
+		w.Header()[k] = v
+	}
+	w.WriteHeader(rec.Code)
+	_, _ = w.Write([]byte(strings.ReplaceAll(rec.Body.String(), "as.example", e.host)))
+}
+
+// Scopes: of the challenge, else of the configuration, else of the metadata.
+func TestScopes(t *testing.T) {
+	tests := map[string]struct {
+		challenge string
+		config    []string
+		supported []string
+		want      []string
+	}{
+		"challenge":                   {"read", nil, []string{"read", "all"}, []string{"read"}},
+		"challenge and configuration": {"read", []string{"mine"}, []string{"all"}, []string{"mine", "read"}},
+		"configuration":               {"", []string{"mine"}, []string{"all"}, []string{"mine"}},
+		"metadata":                    {"", nil, []string{"read", "all"}, []string{"all", "read"}},
+		"offline access":              {"read", nil, []string{"offline_access"}, []string{"offline_access", "read"}},
+		"none":                        {"", nil, nil, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			live(t, Options{Config: Config{Scopes: tt.config}}, func(t *testing.T, w *world) {
+				w.as.challenge, w.as.supported = tt.challenge, tt.supported
+				w.works(t)
+				consent, _ := w.asked()
+				if diff := cmp.Diff(tt.want, consent[0].Scopes); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}
+
+// A site that shows a page for every address has no metadata; where it says that it has, that is an error.
+func TestPagesAreNoMetadata(t *testing.T) {
+	pages := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<p>Welcome</p>"))
+	})
+	for name, tt := range map[string]struct{ named, want string }{"guessed": {"", ""}, "named": {"https://mcp.example/metadata", "content type"}} {
+		t.Run(name, func(t *testing.T) {
+			s, err := New(Options{Server: "files", ServerURL: mcpURL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			g := newGuard("mcp.example", inProcess{pages})
+			g.lookup = lookupPublic
+			seen := &replay{next: g}
+			meta, err := protectedResource(t.Context(), g.client(seen), seen, tt.named, s.url)
+			switch {
+			case tt.want == "" && (err != nil || !slices.Equal(meta.AuthorizationServers, []string{"https://mcp.example"})):
+				t.Errorf("%v, %v", meta, err) // as in 2025-03-26
+			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+				t.Errorf("%v, %v", meta, err)
+			}
+		})
+	}
+}
+
+// Both the flow and the SDK's handler look at the metadata; it is fetched once, so that both see the same.
+func TestMetadataIsFetchedOnce(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.works(t)
+		for _, line := range []string{"GET mcp.example/.well-known/oauth-protected-resource/mcp", "GET as.example/.well-known/oauth-authorization-server"} {
+			if n := w.as.count(line); n != 1 {
+				t.Errorf("%s: %d times", line, n)
+			}
+		}
+	})
+}
+
+// A header that cannot be read, of another scheme, does not hide the one that counts.
+func TestUnreadableChallengeIsLeftOut(t *testing.T) {
+	c := challengeOf(&http.Response{Header: http.Header{"Www-Authenticate": {
+		"Negotiate abcd==", `Bearer realm="x", scope="a b", error="invalid_token"`, `Bearer resource_metadata="https://mcp.example/m"`}}})
+	if diff := cmp.Diff([]any{"https://mcp.example/m", []string{"a", "b"}, "invalid_token"}, []any{c.metadataURL, c.scopes, c.code}); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestURLSchemes(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"https://as.example/authorize?state=x": true,
+		"http://127.0.0.1:8080/authorize":      true,
+		"http://[::1]:8080/authorize":          true,
+		"http://localhost/authorize":           true,
+		"http://as.example/authorize":          false,
+		"http://127.0.0.1.evil.example/":       false,
+		"https://user@as.example/":             false,
+		"https://user:pw@as.example/":          false,
+		"https:///authorize":                   false,
+		"https:as.example":                     false,
+		"javascript:alert(1)":                  false,
+		"data:text/html,x":                     false,
+		"file:///etc/passwd":                   false,
+		"vbscript:x":                           false,
+		"vscode://as.example/":                 false,
+		"//as.example/":                        false,
+		"":                                     false,
+		"https://as.example/\x7f":              false,
+	} {
+		if _, err := checkBrowserURL(address); (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+// The Asker gets its own error wrapped in no secret, and none of it when it says no.
+func TestAskerErrorsAreBounded(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.person(func(context.Context, Prompt) error { return errors.New(strings.Repeat("x\n", 1000)) })
+		if e := fails[*Error](t, w); len(e.Text) > maxText+8 || strings.Contains(e.Text, "\n") {
+			t.Errorf("%d bytes: %q", len(e.Text), e.Text)
+		}
+	})
+}

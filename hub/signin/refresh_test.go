@@ -1,0 +1,277 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const tokenLine = "POST as.example/token "
+
+// An expired token is refreshed without a person, and what came is used and kept.
+func TestRefreshExpired(t *testing.T) {
+	store := NewMemory()
+	live(t, Options{Store: store}, func(t *testing.T, w *world) {
+		w.works(t)
+		time.Sleep(time.Hour - early/2) // still good by its date, but not for long enough
+		w.works(t)
+		if n := w.as.count(tokenLine + "refresh_token"); n != 1 {
+			t.Errorf("%d refreshes", n)
+		}
+		w.askedTimes(t, 1)
+		kept, err := store.Load(t.Context(), w.s.key)
+		if err != nil || kept.AccessToken != w.s.current().AccessToken || kept.RefreshToken != w.s.current().RefreshToken {
+			t.Errorf("kept %v, %v", kept, err)
+		}
+	})
+}
+
+// Without a new refresh token in the answer the old one stays (RFC 6749 section 6).
+func TestRefreshKeepsOldRefreshToken(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.works(t)
+		before := w.s.current().RefreshToken
+		w.as.set(func() { w.as.noRefresh, w.as.rotate = true, false })
+		time.Sleep(2 * time.Hour)
+		w.works(t)
+		if got := w.s.current().RefreshToken; got != before {
+			t.Error("the refresh token has changed")
+		}
+		time.Sleep(2 * time.Hour)
+		w.works(t)
+		w.askedTimes(t, 1)
+	})
+}
+
+// Many calls share one refresh: a rotating refresh token used twice would be the end of the sign-in.
+func TestRefreshIsShared(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.works(t)
+		time.Sleep(2 * time.Hour)
+		slow := make(chan struct{})
+		w.as.set(func() { w.as.slow = slow })
+		var calls sync.WaitGroup
+		for range 10 {
+			calls.Go(func() {
+				if status, err := w.call(t.Context()); status != http.StatusOK || err != nil {
+					t.Errorf("status %d, %v", status, err)
+				}
+			})
+		}
+		synctest.Wait()
+		close(slow)
+		calls.Wait()
+		if n := w.as.count(tokenLine + "refresh_token"); n != 1 {
+			t.Errorf("%d refreshes", n)
+		}
+	})
+}
+
+// The caller may go; the refresh goes on, as the server may have replaced the refresh token already.
+func TestRefreshGoesOnWithoutWaiters(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.works(t)
+		time.Sleep(2 * time.Hour)
+		slow := make(chan struct{})
+		w.as.set(func() { w.as.slow = slow })
+		ctx, stop := context.WithCancelCause(t.Context())
+		done := make(chan error)
+		go func() { _, err := w.call(ctx); done <- err }()
+		synctest.Wait()
+		stop(errStop)
+		if err := <-done; !errors.Is(err, errStop) {
+			t.Errorf("%v", err)
+		}
+		close(slow)
+		synctest.Wait()
+		if !w.s.current().usable(time.Now()) {
+			t.Error("the refreshed token was lost")
+		}
+	})
+}
+
+// A refresh has 30 seconds; after that the request fails, and the next one tries again.
+func TestRefreshTimeLimit(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.works(t)
+		time.Sleep(2 * time.Hour)
+		w.as.set(func() { w.as.slow = make(chan struct{}) })
+		start := time.Now()
+		fails[*Error](t, w)
+		if got := time.Since(start); got != requestLimit {
+			t.Errorf("after %v", got)
+		}
+		w.as.set(func() { w.as.slow = nil })
+		w.works(t)
+		w.askedTimes(t, 1)
+	})
+}
+
+// A dead refresh token: the request goes out without one, and the 401 starts the flow.
+func TestRefreshInvalidGrantStartsFlow(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.works(t)
+		time.Sleep(2 * time.Hour)
+		w.as.set(func() { w.as.refreshError = "invalid_grant" })
+		w.works(t)
+		w.askedTimes(t, 2)
+		if n := w.as.count("POST as.example/register"); n != 1 {
+			t.Errorf("%d registrations: the first one was still good", n)
+		}
+	})
+}
+
+// The authorization server has forgotten the client: the registration goes too.
+func TestRefreshInvalidClientRegistersAnew(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.works(t)
+		time.Sleep(2 * time.Hour)
+		w.as.set(func() { clear(w.as.clients) })
+		w.works(t)
+		w.askedTimes(t, 2)
+		if n := w.as.count("POST as.example/register"); n != 2 {
+			t.Errorf("%d registrations", n)
+		}
+	})
+}
+
+// Trouble that may pass fails the request; the token stays.
+func TestRefreshErrorFailsRequest(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.works(t)
+		time.Sleep(2 * time.Hour)
+		w.as.set(func() { w.as.refreshError = "temporarily_unavailable" })
+		fails[*Error](t, w)
+		w.as.set(func() { w.as.refreshError = "" })
+		w.works(t)
+		w.askedTimes(t, 1)
+	})
+}
+
+// A token that is refused before its time is refreshed first, without a person; but not in a circle.
+func TestRefreshAfter401(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.works(t)
+		time.Sleep(time.Minute)
+		w.as.revoke()
+		w.works(t)
+		w.askedTimes(t, 1)
+		if n := w.as.count(tokenLine + "refresh_token"); n != 1 {
+			t.Errorf("%d refreshes", n)
+		}
+		w.as.revoke() // what came of that is refused too
+		w.works(t)
+		w.askedTimes(t, 2)
+		if n := w.as.count(tokenLine + "refresh_token"); n != 1 {
+			t.Errorf("%d refreshes", n)
+		}
+	})
+}
+
+// Two hubs of one user share a store: the one that comes second takes the token that the first one has refreshed.
+func TestRefreshUsesTokenOfAnotherHub(t *testing.T) {
+	store := NewMemory()
+	live(t, Options{Store: store}, func(t *testing.T, w *world) {
+		w.works(t)
+		first := w.s
+		w.open(Options{Store: store})
+		w.works(t)
+		time.Sleep(2 * time.Hour)
+		w.works(t) // the second hub refreshes; the first one's refresh token is dead now
+		second := w.s
+		w.s = first
+		w.works(t)
+		w.askedTimes(t, 1)
+		second.Close()
+	})
+}
+
+// Signing out during a refresh: what comes of it is not taken, and the store stays empty.
+func TestForgetDuringRefresh(t *testing.T) {
+	store := NewMemory()
+	live(t, Options{Store: store}, func(t *testing.T, w *world) {
+		w.works(t)
+		time.Sleep(2 * time.Hour)
+		w.as.set(func() { w.as.slow = make(chan struct{}) })
+		done := make(chan error)
+		go func() { _, err := w.call(t.Context()); done <- err }()
+		synctest.Wait()
+		if err := w.s.Forget(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; !errors.Is(err, ErrSignedOut) {
+			t.Errorf("%v", err)
+		}
+		synctest.Wait()
+		if kept, _ := store.Load(t.Context(), w.s.key); kept != nil || w.s.State().Phase != None {
+			t.Errorf("kept %v, state %v", kept, w.s.State())
+		}
+	})
+}
+
+// Forget removes the token everywhere, and the next call asks.
+func TestForgetSignsOut(t *testing.T) {
+	store := NewMemory()
+	live(t, Options{Store: store}, func(t *testing.T, w *world) {
+		w.works(t)
+		if err := w.s.Forget(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if kept, _ := store.Load(t.Context(), w.s.key); kept != nil || w.s.State().Phase != None {
+			t.Errorf("kept %v, state %v", kept, w.s.State())
+		}
+		w.works(t)
+		w.askedTimes(t, 2)
+	})
+}
+
+// A sign-in that runs while the user signs out is ended.
+func TestForgetEndsFlow(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.person(hold)
+		done := make(chan error)
+		go func() { _, err := w.call(t.Context()); done <- err }()
+		synctest.Wait()
+		if err := w.s.Forget(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; !errors.Is(err, ErrSignedOut) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// The next run finds the token in the store, and nobody is asked; another server finds nothing.
+func TestTokenSurvivesRestart(t *testing.T) {
+	store := NewMemory()
+	live(t, Options{Store: store}, func(t *testing.T, w *world) {
+		w.works(t)
+		w.s.Close()
+		w.open(Options{Store: store})
+		w.works(t)
+		w.askedTimes(t, 1)
+		w.s.Close()
+		w.open(Options{Store: store, Server: "another"})
+		w.works(t)
+		w.askedTimes(t, 2)
+	})
+}
+
+// A store that fails costs nothing but memory.
+func TestStoreTrouble(t *testing.T) {
+	live(t, Options{Store: broken{}}, func(t *testing.T, w *world) {
+		w.works(t)
+		w.works(t)
+		w.askedTimes(t, 1)
+	})
+}
+
+type broken struct{}
+
+func (broken) Load(context.Context, Key) (*Entry, error) { return nil, errors.New("no disk") }
+func (broken) Save(context.Context, *Entry) error        { return errors.New("no disk") }
+func (broken) Delete(context.Context, Key) error         { return errors.New("no disk") }

@@ -1,0 +1,215 @@
+package signin
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func someEntry(server string) *Entry {
+	return &Entry{
+		Server: server, URL: mcpURL, Issuer: issuerAS, Resource: mcpURL, ClientID: "c", ClientSecret: "client-secret", AuthStyle: 2,
+		TokenURL: issuerAS + "/token", Scopes: []string{"read"}, AccessToken: "access-token", RefreshToken: "refresh-token",
+		Expiry: time.Unix(1_900_000_000, 0).UTC(), Saved: time.Unix(1_800_000_000, 0).UTC(),
+		Registration: &Registration{"https://as.example/register", "http://127.0.0.1:1/callback", []byte(`{"client_id":"c","client_secret":"client-secret"}`)},
+	}
+}
+
+func openFiles(t *testing.T) (*fileStore, *logs) {
+	l := &logs{}
+	return &fileStore{dir: filepath.Join(t.TempDir(), "state", "sign-in"), log: slog.New(slog.NewTextHandler(l, nil))}, l
+}
+
+// A store gives back what it got, for each server its own, and forgets what is deleted.
+func TestFileStore(t *testing.T) {
+	files, _ := openFiles(t)
+	for name, s := range map[string]Store{"file": files, "memory": NewMemory()} {
+		t.Run(name, func(t *testing.T) {
+			for _, server := range []string{"one", "two"} {
+				if e, err := s.Load(t.Context(), Key{server, mcpURL}); e != nil || err != nil {
+					t.Fatalf("%v, %v", e, err)
+				}
+				if err := s.Save(t.Context(), someEntry(server)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := s.Load(t.Context(), Key{"one", mcpURL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !cmp.Equal(someEntry("one"), got) {
+				t.Errorf("%+v", *got)
+			}
+			if e, _ := s.Load(t.Context(), Key{"one", mcpURL + "/"}); e != nil {
+				t.Error("an entry for another URL")
+			}
+			for range 2 {
+				if err := s.Delete(t.Context(), Key{"one", mcpURL}); err != nil {
+					t.Error(err)
+				}
+			}
+			one, _ := s.Load(t.Context(), Key{"one", mcpURL})
+			two, _ := s.Load(t.Context(), Key{"two", mcpURL})
+			if one != nil || two == nil {
+				t.Errorf("%v, %v", one, two)
+			}
+		})
+	}
+}
+
+func modesCount(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes say nothing on Windows")
+	}
+}
+
+// Only the user can read files and directory, and nothing half-written stays.
+func TestFileStoreModes(t *testing.T) {
+	modesCount(t)
+	s, _ := openFiles(t)
+	if err := s.Save(t.Context(), someEntry("one")); err != nil {
+		t.Fatal(err)
+	}
+	found, err := os.ReadDir(s.dir)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	for path, want := range map[string]os.FileMode{s.dir: 0o700, filepath.Join(s.dir, found[0].Name()): 0o600} {
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+}
+
+// A file that others can read is not used, with a warning; the next sign-in replaces it.
+func TestFileStoreRefusesReadableFile(t *testing.T) {
+	modesCount(t)
+	for _, mode := range []os.FileMode{0o640, 0o604, 0o620} {
+		s, l := openFiles(t)
+		if err := s.Save(t.Context(), someEntry("one")); err != nil {
+			t.Fatal(err)
+		}
+		key := Key{"one", mcpURL}
+		if err := os.Chmod(s.path(key), mode); err != nil {
+			t.Fatal(err)
+		}
+		if e, err := s.Load(t.Context(), key); e != nil || err != nil {
+			t.Errorf("%o: %v, %v", mode, e, err)
+		}
+		if !strings.Contains(l.String(), "WARN") || !strings.Contains(l.String(), "other users") {
+			t.Errorf("log %s", l)
+		}
+		if err := s.Save(t.Context(), someEntry("one")); err != nil {
+			t.Fatal(err)
+		}
+		if e, err := s.Load(t.Context(), key); e == nil || err != nil {
+			t.Errorf("after a new sign-in: %v, %v", e, err)
+		}
+	}
+}
+
+// A directory that others can write to is closed.
+func TestFileStoreClosesDirectory(t *testing.T) {
+	modesCount(t)
+	s, l := openFiles(t)
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(s.dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Save(t.Context(), someEntry("one")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(s.dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if !strings.Contains(l.String(), "WARN") {
+		t.Errorf("log %s", l)
+	}
+}
+
+// What cannot be read counts as absent, with a warning that quotes nothing of it.
+func TestFileStoreCorrupt(t *testing.T) {
+	key := Key{"one", mcpURL}
+	for name, write := range map[string]func(path string) error{
+		"empty":      func(p string) error { return os.WriteFile(p, nil, 0o600) },
+		"no JSON":    func(p string) error { return os.WriteFile(p, []byte(`{"accessToken":"tell-tale`), 0o600) },
+		"wrong type": func(p string) error { return os.WriteFile(p, []byte(`{"expiry":"tell-tale"}`), 0o600) },
+		"other server": func(p string) error {
+			return os.WriteFile(p, []byte(`{"server":"tell-tale","url":"u","issuer":"i"}`), 0o600)
+		},
+		"too long":  func(p string) error { return os.WriteFile(p, make([]byte, maxEntry+1), 0o600) },
+		"directory": func(p string) error { return os.Mkdir(p, 0o700) },
+		"link": func(p string) error {
+			if err := os.WriteFile(p+"x", []byte(`{"server":"one","url":"`+mcpURL+`","issuer":"i"}`), 0o600); err != nil {
+				return err
+			}
+			return os.Symlink(p+"x", p)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, l := openFiles(t)
+			if err := s.makeDir(); err != nil {
+				t.Fatal(err)
+			}
+			if err := write(s.path(key)); err != nil {
+				t.Fatal(err)
+			}
+			if e, err := s.Load(t.Context(), key); e != nil || err != nil {
+				t.Errorf("%v, %v", e, err)
+			}
+			if !strings.Contains(l.String(), "WARN") || strings.Contains(l.String(), "tell-tale") {
+				t.Errorf("log %s", l)
+			}
+		})
+	}
+}
+
+// Many hubs write at once: a reader sees an old entry or a new one, never half of one.
+func TestFileStoreIsAtomic(t *testing.T) {
+	s, l := openFiles(t)
+	key := Key{"one", mcpURL}
+	if err := s.Save(t.Context(), someEntry("one")); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 20 {
+				if err := s.Save(t.Context(), someEntry("one")); err != nil {
+					t.Error(err)
+				}
+				if e, err := s.Load(t.Context(), key); err != nil || e == nil && !strings.Contains(l.String(), "cannot be read") {
+					t.Errorf("%v, %v", e, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if found, _ := os.ReadDir(s.dir); len(found) != 1 {
+		t.Errorf("%d files", len(found))
+	}
+}
+
+// Printing an entry, in any way, shows no secret.
+func TestEntryHidesSecrets(t *testing.T) {
+	e := someEntry("one")
+	l := &logs{}
+	slog.New(slog.NewJSONHandler(l, nil)).Info("x", "entry", e)
+	text := fmt.Sprintf("%v %+v %#v %s %q", e, e, e, e, e) + l.String()
+	for _, secret := range e.secrets() {
+		if strings.Contains(text, secret) {
+			t.Errorf("%q is in %s", secret, text)
+		}
+	}
+}
