@@ -22,6 +22,9 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 		s.log.Info("the server names another authorization server than before", "issuer", printable(p.server.Issuer))
 		old = nil
 	}
+	if !f.explicit && s.borrow(ctx, f, old, p.server.Issuer) {
+		return nil
+	}
 	if !f.stepUp && !f.explicit && old != nil && old.AccessToken != "" && covers(old.Scopes, f.c.scopes) {
 		done, err := s.renew(ctx, old)
 		if done || err != nil {
@@ -56,6 +59,18 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 		_ = s.persist(s.life) // it has logged what went wrong
 	}
 	return nil
+}
+
+// borrow takes a token that another hub of this user has got meanwhile, so that two windows do not ask for the same thing.
+func (s *SignIn) borrow(ctx context.Context, f *flight, old *Entry, issuer string) bool {
+	kept, err := s.o.Store.Load(ctx, s.key)
+	if err != nil || !kept.usable(time.Now()) || kept.Issuer != issuer || !covers(kept.Scopes, f.c.scopes) || !s.ours(kept) {
+		return false
+	}
+	if known := s.current(); known != nil && (known.AccessToken == kept.AccessToken || !kept.Saved.After(known.Saved)) {
+		return false // it is the one that was refused, or an older one
+	}
+	return s.adopt(f, old, kept)
 }
 
 // renew tries to help a token that the server refuses before its time, without a person. done: there is another token now.

@@ -190,6 +190,24 @@ func TestRefreshUsesTokenOfAnotherHub(t *testing.T) {
 	})
 }
 
+// Also where nothing can be refreshed: the second window finds what the first one was given, and asks nobody.
+func TestTokenOfAnotherHubIsBorrowed(t *testing.T) {
+	store := NewMemory()
+	live(t, Options{Store: store}, func(t *testing.T, w *world) {
+		w.as.noRefresh = true
+		w.works(t)
+		first := w.s
+		w.open(Options{Store: store})
+		time.Sleep(2 * time.Hour)
+		w.works(t) // the second hub has asked
+		second := w.s
+		w.s = first
+		w.works(t)
+		w.askedTimes(t, 2)
+		second.Close()
+	})
+}
+
 // Signing out during a refresh: what comes of it is not taken, and the store stays empty.
 func TestForgetDuringRefresh(t *testing.T) {
 	store := NewMemory()

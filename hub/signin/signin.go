@@ -222,8 +222,8 @@ func (s *SignIn) readStore(ctx context.Context, f *flight) error {
 	if err != nil {
 		s.log.Warn("a kept sign-in could not be read", "error", printable(err.Error()))
 	}
-	if e != nil && s.o.Config.ClientID != "" && e.ClientID != s.o.Config.ClientID {
-		e = nil // the configuration names another client now: the token is not its own
+	if e != nil && !s.ours(e) {
+		e = nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,6 +231,11 @@ func (s *SignIn) readStore(ctx context.Context, f *flight) error {
 		s.entry, s.loaded = e, true
 	}
 	return nil
+}
+
+// ours is false when the configuration names another client now: the token in e is not its own then.
+func (s *SignIn) ours(e *Entry) bool {
+	return s.o.Config.ClientID == "" || s.o.Config.ClientID == e.ClientID
 }
 
 // adopt makes e what is known, unless f was ended by Forget or Close. A refresh replaces nothing but old, which it began with.
