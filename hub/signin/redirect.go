@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/url"
@@ -58,7 +59,8 @@ func openRedirect(ctx context.Context, listen listener, port, wanted int) (*redi
 		return nil, fmt.Errorf("no listener for the browser's return on port %d of this computer: %w", port, err)
 	}
 	r := &redirect{URL: "http://" + ln.Addr().String() + redirectPath, Answered: make(chan struct{}), served: make(chan struct{})}
-	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10}
+	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10,
+		ErrorLog: log.New(io.Discard, "", 0)} // its default is the process's stderr, which is not ours
 	r.server.SetKeepAlivesEnabled(false)
 	go func() { // ended by close, which waits for it
 		defer close(r.served)
