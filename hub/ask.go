@@ -210,14 +210,26 @@ func (c *connection) ToolsChanged() {
 	c.hub.emit(&ToolsChanged{Server: c.server.name})
 }
 
-// PromptsChanged means nothing to the hub yet.
-func (c *connection) PromptsChanged() {}
+// ResourcesChanged tells the windows.
+func (c *connection) ResourcesChanged() {
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	c.hub.emit(&ResourcesChanged{Server: c.server.name})
+}
 
-// ResourcesChanged means nothing to the hub yet.
-func (c *connection) ResourcesChanged() {}
+// PromptsChanged tells the windows.
+func (c *connection) PromptsChanged() {
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	c.hub.emit(&McpPromptsChanged{Server: c.server.name})
+}
 
-// ResourceUpdated means nothing to the hub yet: it subscribes to nothing.
-func (c *connection) ResourceUpdated(string) {}
+// ResourceUpdated tells the windows. The URI is the server's word: it may be one below the one that was subscribed to.
+func (c *connection) ResourceUpdated(uri string) {
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	c.hub.emit(&ResourceUpdated{Server: c.server.name, URI: uri})
+}
 
 // Noticed is for notifications that mean nothing to the hub yet.
 func (c *connection) Noticed(string) {}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/signin"
+	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // lastWordsWait bounds how long the end of a call waits for how its server ended.
@@ -39,7 +42,18 @@ func errCancelled(r *request) *Error {
 		text += ": " + r.cause.Reason
 	}
 	return fail(CodeCancelled, ReasonCancelled, []string{"server", r.server.name, "request_id", r.id, "origin", r.cause.Origin.String(), "cancel_reason", r.cause.Reason},
-		"the call of tool %q of server %q %s", r.tool, r.server.name, text)
+		"the call of %s of server %q %s", r.what(), r.server.name, text)
+}
+
+// what names what r asks for, in error texts.
+func (r *request) what() string {
+	switch r.method {
+	case methodReadResource:
+		return fmt.Sprintf("resource %q", boundReason(r.subject))
+	case methodGetPrompt:
+		return fmt.Sprintf("prompt template %q", boundReason(r.subject))
+	}
+	return fmt.Sprintf("tool %q", r.tool)
 }
 
 // callError says what ended a call, for people and programs.
@@ -48,16 +62,27 @@ func callError(r *request, err error) *Error {
 		return he
 	}
 	meta := []string{"server", r.server.name, "request_id", r.id}
-	e := fail(CodeInternal, ReasonProtocolError, meta, "tool %q of server %q: %v", r.tool, r.server.name, err)
+	e := fail(CodeInternal, ReasonProtocolError, meta, "%s of server %q: %v", r.what(), r.server.name, err)
 	e.Err = err
 	if declined, ok := errors.AsType[*mcp.DeclinedError](err); ok {
 		e.Code, e.Reason = CodeFailedPrecondition, ReasonInputDeclined
-		e.Message = fmt.Sprintf("tool %q of server %q needed an answer that was not given: %v", r.tool, r.server.name, declined)
+		e.Message = fmt.Sprintf("%s of server %q needed an answer that was not given: %v", r.what(), r.server.name, declined)
 		return e
 	}
 	if _, ok := errors.AsType[*mcp.ArgumentsError](err); ok {
 		e.Code, e.Reason = CodeInvalidArgument, ReasonInvalidArguments
 		return e
+	}
+	if refused, ok := errors.AsType[*mcp.CapabilityError](err); ok {
+		return errNotOffered(r.server, refused)
+	}
+	if _, ok := errors.AsType[*mcp.TaskLostError](err); ok {
+		e.Code, e.Reason = CodeUnavailable, ReasonTaskLost
+		e.Meta["server_may_continue"] = "true"
+		return e
+	}
+	if he := exchangeError(r, err); he != nil {
+		return he
 	}
 	if _, ok := errors.AsType[*jsonrpc.QueueFullError](err); ok {
 		e.Code, e.Reason = CodeResourceExhausted, ReasonQueueFull
@@ -74,8 +99,60 @@ func callError(r *request, err error) *Error {
 		if ended, ok := errors.AsType[*mcp.EndedError](err); ok && ended.Ended != "" {
 			how = ended.Ended
 		}
-		e.Message = fmt.Sprintf("server %q ended while tool %q ran: %s; the call may have had effects and was not repeated", r.server.name, r.tool, how)
+		e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and was not repeated", r.server.name, r.what(), how)
 		return e
 	}
 	return e
+}
+
+// exchangeError is the error of a request that failed below JSON-RPC, nil for any other.
+func exchangeError(r *request, err error) *Error {
+	if e := signInError(r.server, err); e != nil {
+		return e
+	}
+	he, ok := errors.AsType[*transport.HTTPError](err)
+	if !ok {
+		return nil
+	}
+	e := fail(CodeUnavailable, ReasonExchangeFailed, []string{"server", r.server.name, "request_id", r.id, "server_may_continue", strconv.FormatBool(he.Delivery == transport.MayHaveRun)},
+		"%s of server %q: %s", r.what(), r.server.name, boundText(he.Error()))
+	if he.Status != 0 {
+		e.Meta["http_status"] = strconv.Itoa(he.Status)
+	}
+	if he.Delivery == transport.MayHaveRun {
+		e.Message += "; the call may have had effects, may still go on, and was not repeated"
+	}
+	e.Err = err
+	return e
+}
+
+// signInError is the error of a request that ended for lack of a token, nil for any other.
+func signInError(s *server, err error) *Error {
+	if he, ok := errors.AsType[*Error](err); ok {
+		return he
+	}
+	code, reason := CodeUnavailable, ReasonSignInFailed
+	declined, isDeclined := errors.AsType[*signin.DeclinedError](err)
+	refused, isRefused := errors.AsType[*signin.RefusedError](err)
+	failed, isFailed := errors.AsType[*signin.Error](err)
+	var text string
+	switch {
+	case isDeclined:
+		code, reason, text = CodeFailedPrecondition, ReasonSignInDeclined, declined.Error()
+	case isRefused:
+		text = refused.Error()
+	case isFailed:
+		text = failed.Error()
+	default:
+		return nil
+	}
+	e := fail(code, reason, []string{"server", s.name}, "%s", boundText(text))
+	e.Err = err
+	return e
+}
+
+// notRun tells whether a server has refused a request because it had forgotten the session: then the request has not run, and may go to a new one.
+func notRun(err error) bool {
+	he, ok := errors.AsType[*transport.HTTPError](err)
+	return ok && he.Delivery == transport.NotSent && errors.Is(err, transport.ErrSessionExpired)
 }

@@ -27,7 +27,7 @@ func (h *Hub) wind(r *request, now time.Time) {
 	if c.idle == 0 && c.total == 0 {
 		return
 	}
-	runs := r.holds == 0 && (r.state == StateQueued || r.state == StateConnecting || r.state == StateRunning)
+	runs := r.holds == 0 && (r.state == StateQueued || r.state == StateConnecting || r.state == StateRunning || r.state == StateTaskWorking)
 	switch {
 	case runs && c.since.IsZero():
 		c.since, c.sign = now, now
@@ -83,6 +83,10 @@ func (h *Hub) tick(r *request) {
 	}
 	if d > 0 {
 		r.clock.timer.Reset(d)
+		return
+	}
+	if r.expire != nil {
+		r.expire()
 		return
 	}
 	h.cancel(r, r.timeout(idle))

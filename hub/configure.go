@@ -132,6 +132,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	if a.remove {
 		s.removed = true
 		done := h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was removed from the config"})
+		h.forgetSignIn(s)
 		h.changed(s)
 		return done
 	}

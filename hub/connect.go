@@ -12,10 +12,11 @@ import (
 
 // attempt is one start of a server. Everybody who needs the server waits for the same one.
 type attempt struct {
-	ctx  context.Context
-	stop context.CancelCauseFunc
-	err  *Error        // set before done is closed; nil = ready
-	done chan struct{} // closed by run
+	ctx     context.Context
+	stop    context.CancelCauseFunc
+	err     *Error        // set before done is closed; nil = ready
+	done    chan struct{} // closed by run
+	waiters int           // who waits for it; guarded by Hub.mu
 }
 
 // acquire gives the session of s, connecting it first if need be, and counts the caller as its user: for a request until it ends, for others
@@ -50,6 +51,7 @@ func (h *Hub) acquire(ctx context.Context, s *server, r *request) (*mcp.Session,
 				h.beginConnect(s)
 			}
 			mine = s.attempt
+			mine.waiters++
 			wait = mine.done
 		}
 		if r != nil {
@@ -59,11 +61,27 @@ func (h *Hub) acquire(ctx context.Context, s *server, r *request) (*mcp.Session,
 		select {
 		case <-wait:
 		case <-ctx.Done():
+		}
+		if mine != nil {
+			h.leave(s, mine)
+		}
+		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		if mine != nil && mine.err != nil {
 			return nil, mine.err
 		}
+	}
+}
+
+// leave takes back that somebody waits for a start. A start that waits for a person to sign in ends with its last waiter: nobody would want
+// the page any more. Any other start goes on, as its server will be of use soon.
+func (h *Hub) leave(s *server, a *attempt) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a.waiters--
+	if a.waiters == 0 && s.attempt == a && s.stopping == nil && s.signingIn() {
+		h.beginStop(s, nil)
 	}
 }
 
@@ -109,25 +127,25 @@ func (h *Hub) beginConnect(s *server) {
 	h.changed(s)
 	start := &request{id: h.mint("start"), method: "initialize", direction: Outgoing, server: s, uncancellable: true}
 	h.register(context.Background(), start)
-	h.moveTo(start, StateConnecting)
 	conf := s.conf // of now: a reload may replace it
-	h.work.Go(func() { h.run(s, conf, a, start) })
-}
-
-// run connects s and stays with the connection until it is over.
-func (h *Hub) run(s *server, conf config.Server, a *attempt, start *request) {
 	limit := DefaultConnectTimeout
 	if conf.Timeouts.Connect != nil {
 		limit = *conf.Timeouts.Connect
 	}
-	ctx := a.ctx
-	if limit > 0 {
-		late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect", "limit", limit.String()},
-			"server %q was not ready within %s; raise timeouts.connect%s", s.name, limit, placeOf(conf))
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(a.ctx, limit, late)
-		defer stop()
-	}
+	late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect", "limit", limit.String()},
+		"server %q was not ready within %s; raise timeouts.connect%s", s.name, limit, placeOf(conf))
+	ctx, expire := context.WithCancelCause(a.ctx)
+	start.clock.total, start.expire = limit, func() { expire(late) }
+	h.moveTo(start, StateConnecting)
+	h.wind(start, time.Now())
+	h.work.Go(func() {
+		defer expire(nil)
+		h.run(ctx, s, conf, a, start)
+	})
+}
+
+// run connects s within ctx and stays with the connection until it is over.
+func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt, start *request) {
 	c := &connection{hub: h, server: s}
 	h.mu.Lock()
 	remembered := s.remembered
@@ -183,6 +201,7 @@ func (h *Hub) up(s *server, c *connection, session *mcp.Session) {
 	s.conn, s.state, s.ready = c, ServerReady, time.Now()
 	s.remembered = session.Era()
 	s.stale = h.outgrown(c)
+	h.resubscribe(s, session)
 	h.log.Info("server ready", "server", s.name, "era", session.Era().String(), "revision", session.Revision(), "pid", s.pid)
 	h.changed(s)
 	h.renewIfIdle(s)
@@ -250,6 +269,11 @@ func (h *Hub) outgrown(c *connection) bool {
 		return false
 	}
 	was, is := c.offered, h.capabilitiesNow()
+	for name := range is.Extensions {
+		if _, offered := was.Extensions[name]; !offered {
+			return true
+		}
+	}
 	return is.Sampling && !was.Sampling || is.ElicitationForm && !was.ElicitationForm || is.ElicitationURL && !was.ElicitationURL ||
 		is.SamplingTools && !was.SamplingTools
 }

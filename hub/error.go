@@ -58,6 +58,11 @@ const (
 	ReasonWindowDetached   = "WINDOW_DETACHED"
 	ReasonNoLogging        = "NO_LOGGING"
 	ReasonServerStopped    = "SERVER_STOPPED"
+	ReasonExchangeFailed   = "EXCHANGE_FAILED"
+	ReasonTaskLost         = "TASK_LOST"
+	ReasonSignInDeclined   = "SIGN_IN_DECLINED"
+	ReasonSignInFailed     = "SIGN_IN_FAILED"
+	ReasonNotOffered       = "NOT_OFFERED"
 )
 
 // Error is trouble of the hub's own. Its text says what happened, to whom, and what to do.

@@ -21,6 +21,15 @@ type ServerChanged struct {
 // ToolsChanged says that a server's tools changed.
 type ToolsChanged struct{ Server string }
 
+// ResourcesChanged says that a server's resources changed.
+type ResourcesChanged struct{ Server string }
+
+// McpPromptsChanged says that a server's prompt templates changed.
+type McpPromptsChanged struct{ Server string }
+
+// ResourceUpdated says that a resource that was subscribed to changed.
+type ResourceUpdated struct{ Server, URI string }
+
 // RequestStarted shows a new request.
 type RequestStarted struct{ Request RequestInfo }
 
@@ -30,6 +39,7 @@ type RequestProgressed struct {
 	State             RequestState
 	Progress          *Progress
 	WireID            string
+	Task              *TaskInfo
 }
 
 // RequestCancelling says that a cancel was accepted.
@@ -43,6 +53,7 @@ type RequestCancelled struct {
 	RequestID, Server string
 	Direction         Direction
 	Method, Tool      string
+	Subject           string
 	Cancellation      Cancellation
 	WireID            string
 	ServerNotified    bool // a cancel was sent to the server
@@ -50,6 +61,7 @@ type RequestCancelled struct {
 	Timings           Timings
 	Era               Era
 	Err               *Error // set when a clock ran out: the same that the caller got
+	Task              *TaskInfo
 }
 
 // RequestFinished is any other end of a request. Terminal.
@@ -57,11 +69,14 @@ type RequestFinished struct {
 	RequestID, Server string
 	Direction         Direction
 	Method, Tool      string
+	Subject           string
 	State             RequestState // StateDone or StateFailed
 	IsError           bool
 	McpError          *McpError
 	Err               *Error
+	ServerMayContinue bool // it has failed, and the protocol cannot promise that the server has stopped
 	Timings           Timings
+	Task              *TaskInfo
 }
 
 // PromptOpened shows a new prompt. Only windows that declared its kind get it.
@@ -84,6 +99,9 @@ type LogMessage struct {
 
 func (*ServerChanged) eventBody()     {}
 func (*ToolsChanged) eventBody()      {}
+func (*ResourcesChanged) eventBody()  {}
+func (*McpPromptsChanged) eventBody() {}
+func (*ResourceUpdated) eventBody()   {}
 func (*RequestStarted) eventBody()    {}
 func (*RequestProgressed) eventBody() {}
 func (*RequestCancelling) eventBody() {}

@@ -10,15 +10,16 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
 // Options of a Hub. The zero value is usable.
 type Options struct {
 	Version  string
-	StateDir string       // where approvals with scope always are kept; "" = memory only
+	StateDir string       // where approvals with scope always, and tokens where there is no keyring, are kept; "" = memory only
 	Logger   *slog.Logger // nil = discard
 	Environ  []string     // what servers inherit a safe part of; nil = os.Environ()
-	// Open says how a server is reached; nil starts its process. Tests connect servers in memory.
+	// Open says how a server is reached; nil starts its process or goes to its URL. Tests connect servers in memory.
 	Open func(s config.Server, stderr func(line string)) mcp.Opener
 }
 
@@ -30,6 +31,7 @@ type Hub struct {
 	environ []string
 	open    func(s config.Server, stderr func(line string)) mcp.Opener
 	always  *approvalFile
+	tokens  func() signin.Store // opened by whoever needs it first
 
 	work sync.WaitGroup // every goroutine that the hub starts; Close waits for it
 
@@ -72,9 +74,7 @@ func New(o Options) *Hub {
 	if h.environ == nil {
 		h.environ = os.Environ()
 	}
-	if h.open == nil {
-		h.open = h.stdio
-	}
+	h.tokens = sync.OnceValue(func() signin.Store { return signin.OpenStore(o.StateDir, h.log) })
 	h.always = openApprovalFile(o.StateDir, h.log)
 	return h
 }
@@ -150,6 +150,9 @@ func (h *Hub) Close(ctx context.Context) error {
 			w.forget()
 		}
 		clear(h.windows)
+		for _, s := range h.servers {
+			h.forgetSignIn(s)
+		}
 	}
 	h.mu.Unlock()
 	over := make(chan struct{})

@@ -303,7 +303,7 @@ func (w *modelWindow) change() (string, func()) {
 		return w.id + " attached", func() {}
 	case choice == 0:
 		win := w.view.win
-		return w.id + " shows other kinds", func() { win.SetCapabilities(kinds, true) }
+		return w.id + " shows other kinds", func() { win.SetCapabilities(kinds, true, nil) }
 	default:
 		final := choice == 1
 		w.detach(final)

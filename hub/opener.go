@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -30,12 +31,18 @@ func (h *Hub) tellRoots() {
 
 // opener gives the way to s, noting its process.
 func (h *Hub) opener(s *server, conf config.Server) mcp.Opener {
-	open := h.open(conf, func(line string) { h.stderrLine(s, line) })
+	open := h.reach(s, conf)
 	return func(ctx context.Context) (*mcp.Link, error) {
 		link, err := open(ctx)
 		if err == nil {
 			h.mu.Lock()
 			s.pid = link.PID
+			switch {
+			case link.LegacyOnly:
+				s.transport = TransportSSE
+			case link.Exchanges != nil:
+				s.transport = TransportHTTP
+			}
 			if link.Kill != nil {
 				h.kills[s] = link.Kill
 			}
@@ -43,6 +50,35 @@ func (h *Hub) opener(s *server, conf config.Server) mcp.Opener {
 		}
 		return link, err
 	}
+}
+
+// reach is how a server is reached, by what its config says.
+func (h *Hub) reach(s *server, conf config.Server) mcp.Opener {
+	stderr := func(line string) { h.stderrLine(s, line) }
+	switch {
+	case h.open != nil:
+		return h.open(conf, stderr)
+	case conf.URL == "":
+		return h.stdio(conf, stderr)
+	}
+	o := transport.HTTPOptions{URL: conf.URL, Header: http.Header{}, MaxMessageBytes: conf.MaxMessageBytes, Logger: h.log.With("server", s.name)}
+	for name, value := range conf.Header {
+		o.Header.Set(name, value)
+	}
+	sign, err := h.authorize(s, conf)
+	if err != nil {
+		return func(context.Context) (*mcp.Link, error) { return nil, err }
+	}
+	if sign != nil {
+		o.Auth = watched{SignIn: sign, hub: h, server: s}
+	}
+	switch conf.Transport {
+	case config.TransportHTTP:
+		return mcp.HTTP(o)
+	case config.TransportSSE:
+		return mcp.SSE(o)
+	}
+	return mcp.AnyHTTP(o)
 }
 
 // stdio starts the process of a server.
@@ -67,4 +103,19 @@ func (h *Hub) stderrLine(s *server, line string) {
 	}
 	s.stderr = append(s.stderr, line)
 	h.emit(&LogMessage{Server: s.name, Level: "stderr", Data: string(text)})
+}
+
+// transportOf is how s is reached; not known for a URL of no said type before its first connection. h.mu is held.
+func transportOf(s *server) Transport {
+	switch {
+	case s.conf.URL == "" && s.conf.Command == "":
+		return 0 // a broken entry
+	case s.conf.URL == "":
+		return TransportStdio
+	case s.conf.Transport == config.TransportHTTP:
+		return TransportHTTP
+	case s.conf.Transport == config.TransportSSE:
+		return TransportSSE
+	}
+	return s.transport
 }

@@ -67,6 +67,12 @@ func (h *Hub) openPrompt(p *prompt) {
 func (h *Hub) heldBy(r *request) []*request {
 	held := []*request{r}
 	switch {
+	case r.method == methodSignIn: // everything of that server waits for it, the start of its session too
+		for _, other := range h.requests {
+			if other.server == r.server && other.direction == Outgoing && other != r {
+				held = append(held, other)
+			}
+		}
 	case r.direction == Outgoing:
 	case r.parent != nil:
 		held = append(held, r.parent)
@@ -83,7 +89,7 @@ func (h *Hub) heldBy(r *request) []*request {
 // waiting shows that r, and the call that caused it, wait for the user. h.mu is held.
 func (h *Hub) waiting(r *request) {
 	for ; r != nil; r = r.parent {
-		if r.state == StateRunning || r.state == StateQueued && r.direction == Incoming {
+		if r.state == StateRunning || r.state == StateTaskWorking || r.state == StateQueued && r.direction == Incoming {
 			h.moveTo(r, StateAwaitingInput)
 		}
 	}
@@ -93,7 +99,11 @@ func (h *Hub) waiting(r *request) {
 // all that it held. h.mu is held.
 func (h *Hub) resume(r *request) {
 	if r.state == StateAwaitingInput && r.direction == Outgoing && r.holds == 0 {
-		h.moveTo(r, StateRunning)
+		if r.task != nil {
+			h.moveTo(r, StateTaskWorking)
+		} else {
+			h.moveTo(r, StateRunning)
+		}
 	}
 }
 

@@ -312,15 +312,15 @@ func TestPromptOnlyWhereItCanBeShown(t *testing.T) {
 		if late := w.attach(hub.Hello{}); len(late.start.Snapshot.Prompts) != 0 {
 			t.Errorf("%+v", late.start.Snapshot.Prompts)
 		}
-		deaf.win.SetCapabilities([]hub.PromptKind{hub.PromptElicitationForm}, false)
+		deaf.win.SetCapabilities([]hub.PromptKind{hub.PromptElicitationForm}, false, nil)
 		if deaf.prompt().ID != p.ID {
 			t.Error("another prompt")
 		}
-		v.win.SetCapabilities(nil, false)
+		v.win.SetCapabilities(nil, false, nil)
 		if deaf.prompt().ID != p.ID {
 			t.Error("the prompt closed while a window shows it")
 		}
-		deaf.win.SetCapabilities(nil, false)
+		deaf.win.SetCapabilities(nil, false, nil)
 		v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, "no window is left that can show it")
 		if got := textOf(t, c.ok(t)); got != `{"action":"cancel"}` {
 			t.Errorf("the server got %s", got)

@@ -14,9 +14,10 @@ const (
 	PromptSampling
 	PromptElicitationForm
 	PromptElicitationURL
+	PromptSignIn
 )
 
-var promptKindNames = [...]string{"", "tool_approval", "sampling", "elicitation_form", "elicitation_url"}
+var promptKindNames = [...]string{"", "tool_approval", "sampling", "elicitation_form", "elicitation_url", "sign_in"}
 
 func (k PromptKind) String() string { return promptKindNames[k] }
 
@@ -40,7 +41,7 @@ var promptCauseNames = [...]string{"", "answered", "declined", "dismissed", "wit
 
 func (c PromptCause) String() string { return promptCauseNames[c] }
 
-// PromptInfo shows one prompt. Exactly one of Approval and Question is set.
+// PromptInfo shows one prompt. Exactly one of Approval, Question and SignIn is set.
 type PromptInfo struct {
 	ID              string
 	Kind            PromptKind
@@ -51,6 +52,7 @@ type PromptInfo struct {
 	Deadline        time.Time // zero: none
 	Approval        *ToolApproval
 	Question        *Question
+	SignIn          *SignInQuestion
 }
 
 // ToolApproval shows what would be called.
@@ -70,6 +72,14 @@ type Question struct {
 	URLHost string
 	Waiting bool // consent was given; accept means finished
 	Schema  json.RawMessage
+}
+
+// SignInQuestion asks the user to sign in on a page of an authorization server.
+type SignInQuestion struct {
+	URL, URLHost     string
+	Waiting          bool // consent was given; the browser has not come back yet
+	Issuer, Resource string
+	Scopes           []string
 }
 
 // Action is what a user chose.

@@ -241,7 +241,7 @@ func TestCloseIsIdempotent(t *testing.T) {
 		v.win.Detach(true)
 		v.win.Detach(false)
 		v.win.SetRoots([]hub.Root{{URI: "file:///a"}})
-		v.win.SetCapabilities(allKinds, true)
+		v.win.SetCapabilities(allKinds, true, nil)
 		wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: "prompt-1", Action: hub.ActionDecline}), hub.ReasonWindowDetached)
 		if out, err := v.win.Cancel("r1", ""); out != hub.OutcomeAlreadyFinished || err != nil {
 			t.Errorf("%v %v", out, err)

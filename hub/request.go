@@ -12,11 +12,13 @@ import (
 // request is one thing that can be cancelled. All fields but the first block are guarded by Hub.mu.
 type request struct {
 	id, tool, method string
+	subject          string // what is asked for, for the methods that have no tool
 	direction        Direction
 	taskLabel, owner string
 	n                uint64 // order
 	server           *server
-	uncancellable    bool // the start of a session
+	uncancellable    bool   // the start of a session
+	expire           func() // what happens when the total clock runs out; nil: the request is cancelled
 	ctx              context.Context
 	stop             context.CancelCauseFunc // called by cancel and end only
 	start            time.Time
@@ -32,6 +34,7 @@ type request struct {
 	cause        *cancelCause
 	wireID       string
 	progress     *Progress
+	task         *TaskInfo // replaced, never changed
 	clock        clock
 	holds        int  // open prompts that stop the clocks: its own, its children's, and those of its server that name no request
 	leased       bool // counts as a user of its server's connection
@@ -41,9 +44,10 @@ type request struct {
 var successors = map[RequestState][]RequestState{
 	StateQueued:           {StateAwaitingApproval, StateConnecting, StateRunning, StateAwaitingInput, StateCancelling, StateFailed},
 	StateAwaitingApproval: {StateQueued, StateConnecting, StateRunning, StateCancelling, StateFailed},
-	StateConnecting:       {StateAwaitingApproval, StateRunning, StateCancelling, StateDone, StateFailed},
-	StateRunning:          {StateAwaitingInput, StateCancelling, StateDone, StateFailed},
-	StateAwaitingInput:    {StateRunning, StateCancelling, StateDone, StateFailed},
+	StateConnecting:       {StateAwaitingApproval, StateRunning, StateTaskWorking, StateCancelling, StateDone, StateFailed},
+	StateRunning:          {StateAwaitingInput, StateTaskWorking, StateConnecting, StateCancelling, StateDone, StateFailed},
+	StateAwaitingInput:    {StateRunning, StateTaskWorking, StateCancelling, StateDone, StateFailed},
+	StateTaskWorking:      {StateAwaitingInput, StateConnecting, StateCancelling, StateDone, StateFailed},
 	StateCancelling:       {StateCancelled, StateDone},
 }
 
@@ -70,7 +74,7 @@ func (r *request) account(now time.Time) {
 	switch {
 	case r.holds > 0 || r.state == StateAwaitingApproval || r.state == StateAwaitingInput:
 		r.timings.Human += d
-	case r.state == StateRunning || r.state == StateCancelling:
+	case r.state == StateRunning || r.state == StateTaskWorking || r.state == StateCancelling:
 		r.timings.Active += d
 	default:
 		r.timings.Queued += d
@@ -78,7 +82,7 @@ func (r *request) account(now time.Time) {
 }
 
 func (h *Hub) emitProgress(r *request) {
-	h.emit(&RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress, WireID: r.wireID})
+	h.emit(&RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress, WireID: r.wireID, Task: r.task})
 }
 
 // mint makes a request id. A host may have chosen the same one. h.mu is held.
@@ -117,7 +121,7 @@ type ending struct {
 	mcpError    *McpError
 	err         *Error
 	notified    bool // a cancel was sent
-	mayContinue bool // and the server may go on all the same
+	mayContinue bool // the server may go on all the same
 }
 
 // end takes the request out of the table and tells its one terminal event. Its prompts and its children end with it. false: it had ended. h.mu is held.
@@ -160,15 +164,15 @@ func (h *Hub) end(r *request, e ending) bool {
 	}
 	if e.state == StateCancelled {
 		h.emit(&RequestCancelled{
-			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool,
+			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
 			Cancellation: *r.cancellation, WireID: r.wireID, ServerNotified: e.notified, ServerMayContinue: e.mayContinue,
-			Timings: r.timings, Era: r.server.era(), Err: r.cause.Err,
+			Timings: r.timings, Era: r.server.era(), Err: r.cause.Err, Task: r.task,
 		})
 		return true
 	}
 	h.emit(&RequestFinished{
-		RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool,
-		State: e.state, IsError: e.isError, McpError: e.mcpError, Err: e.err, Timings: r.timings,
+		RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
+		State: e.state, IsError: e.isError, McpError: e.mcpError, Err: e.err, ServerMayContinue: e.mayContinue, Timings: r.timings, Task: r.task,
 	})
 	return true
 }
@@ -225,7 +229,7 @@ func (h *Hub) Requests(server string) []RequestInfo {
 
 func (r *request) info() RequestInfo {
 	i := RequestInfo{
-		ID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, State: r.state,
+		ID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject, State: r.state, Task: r.task,
 		TaskLabel: r.taskLabel, Start: r.start, WireID: r.wireID, Progress: r.progress, Cancellation: r.cancellation,
 	}
 	if r.parent != nil {

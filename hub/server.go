@@ -29,6 +29,7 @@ type server struct {
 	users      int  // requests and listings that use conn
 	stale      bool // windows can show more than conn's session declared: connect anew when idle
 	remembered mcp.Era
+	transport  Transport  // as last connected; 0 = never
 	tools      []mcp.Tool // as last listed; nil = not known
 	toolsOf    *connection
 	listing    *listing
@@ -37,6 +38,9 @@ type server struct {
 	stderr     []string
 	pid        int
 	ready      time.Time
+
+	subscriptions []string // URIs of resources, in the order in which they were asked for
+	auth          *authorization
 }
 
 // server finds a server by name, nil when there is none. h.mu is held.
@@ -114,6 +118,7 @@ func (s *server) info() ServerInfo {
 	i := ServerInfo{
 		Name: s.name, State: s.state, LastError: s.lastError, Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
 		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
+		Transport: transportOf(s), URL: s.conf.DisplayURL(), SignIn: s.signInState(),
 	}
 	if s.conn != nil {
 		session := s.conn.session

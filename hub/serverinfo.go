@@ -22,6 +22,26 @@ var serverStateNames = [...]string{"", "stopped", "connecting", "ready", "stoppi
 
 func (s ServerState) String() string { return serverStateNames[s] }
 
+// Transport is how a server is reached; 0 = not known yet.
+type Transport int
+
+// Transports.
+const (
+	TransportStdio Transport = iota + 1
+	TransportHTTP
+	TransportSSE
+)
+
+// SignInState is whether there is a token for a server; 0 = it has not asked for one.
+type SignInState int
+
+// Sign-in states.
+const (
+	SignInNeeded SignInState = iota + 1
+	SignInAsking
+	SignInSignedIn
+)
+
 // ServerInfo shows one server.
 type ServerInfo struct {
 	Name                         string
@@ -38,6 +58,9 @@ type ServerInfo struct {
 	Problems                     []ConfigProblem
 	Ready                        time.Time
 	Command                      string
+	Transport                    Transport
+	URL                          string // without query and user information
+	SignIn                       SignInState
 	Counters                     Counters
 }
 

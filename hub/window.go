@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -20,6 +21,7 @@ type Window struct {
 	sink          Sink
 	kinds         map[PromptKind]bool
 	samplingTools bool
+	extensions    map[string]json.RawMessage
 	listed        []Root
 	attached      bool
 	gone          bool // detached for good; remembered for a resume only
@@ -47,7 +49,7 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 			"a window with the id %q is attached; give each window an id of its own", boundReason(hello.WindowID))
 	}
 	h.attached++
-	w := &Window{h: h, id: hello.WindowID, title: hello.Title, n: h.attached, sink: sink, listed: hello.Roots, samplingTools: hello.SamplingTools, attached: true}
+	w := &Window{h: h, id: hello.WindowID, title: hello.Title, n: h.attached, sink: sink, listed: hello.Roots, samplingTools: hello.SamplingTools, extensions: hello.Extensions, attached: true}
 	w.declare(hello.Kinds)
 	if w.id == "" {
 		w.id = fmt.Sprintf("window-%d", w.n)
@@ -97,7 +99,7 @@ func (h *Hub) start(w *Window, resume *Resume, before *Window) *Start {
 				}
 			}
 			for _, r := range h.requestsInOrder() { // progress is not journaled
-				s.Events = append(s.Events, h.private(w, &RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress, WireID: r.wireID}))
+				s.Events = append(s.Events, h.private(w, &RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress, WireID: r.wireID, Task: r.task}))
 			}
 			return s
 		}
@@ -149,7 +151,7 @@ func (w *Window) SetRoots(roots []Root) {
 }
 
 // SetCapabilities replaces what this window can show. It is given the open prompts that it can show now and could not before.
-func (w *Window) SetCapabilities(kinds []PromptKind, samplingTools bool) {
+func (w *Window) SetCapabilities(kinds []PromptKind, samplingTools bool, extensions map[string]json.RawMessage) {
 	h := w.h
 	h.mu.Lock()
 	if !w.attached {
@@ -158,7 +160,7 @@ func (w *Window) SetCapabilities(kinds []PromptKind, samplingTools bool) {
 	}
 	old := Window{kinds: w.kinds, samplingTools: w.samplingTools}
 	w.declare(kinds)
-	w.samplingTools = samplingTools
+	w.samplingTools, w.extensions = samplingTools, extensions
 	for _, p := range h.promptsInOrder() {
 		if w.shows(p) && !old.shows(p) {
 			w.sink.Deliver(h.private(w, &PromptOpened{Prompt: p.info}))

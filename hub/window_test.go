@@ -155,7 +155,7 @@ func TestResumeKeepsWhatWasForOneWindow(t *testing.T) {
 		p := other.prompt()
 		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo"}).ok(t)
 		seen, otherSeen := v.lastSeq(), other.lastSeq()
-		v.win.SetCapabilities(allKinds, true) // the prompt goes out, and is lost on its way
+		v.win.SetCapabilities(allKinds, true, nil) // the prompt goes out, and is lost on its way
 		v.win.Detach(false)
 		again := w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: allKinds, SamplingTools: true, Resume: &hub.Resume{HubID: w.hub.ID(), After: seen}})
 		if got := names(again.start.Events)[0]; got != "opened "+p.ID || again.prompt().ID != p.ID {
@@ -453,8 +453,8 @@ func TestLegacyServerIsConnectedAnewForCapabilities(t *testing.T) {
 				t.Errorf("declared %s", d)
 			}
 			w.everything()
-			v.win.SetCapabilities(nil, false)
-			v.win.SetCapabilities(allKinds, true)
+			v.win.SetCapabilities(nil, false, nil)
+			v.win.SetCapabilities(allKinds, true, nil)
 			w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
 			pass(time.Minute)
 			if w.starts("s") != 2 {
@@ -536,7 +536,7 @@ func TestCapabilitiesByRevision(t *testing.T) {
 			check(`{"roots":{}}`)
 			v := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptSampling}})
 			check(`{"roots":{},"sampling":{}}`)
-			v.win.SetCapabilities(allKinds, true)
+			v.win.SetCapabilities(allKinds, true, nil)
 			check(`{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`)
 			v.win.Detach(false)
 			check(`{"roots":{}}`)

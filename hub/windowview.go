@@ -2,6 +2,7 @@ package hub
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -70,7 +71,25 @@ func (h *Hub) capabilitiesNow() mcp.Capabilities {
 		SamplingTools:   h.canShow(PromptSampling, true),
 		ElicitationForm: h.canShow(PromptElicitationForm, false),
 		ElicitationURL:  h.canShow(PromptElicitationURL, false),
+		Extensions:      h.extensions(),
 	}
+}
+
+// extensions is what the attached windows can show of MCP's extensions. Of two windows that show the same one, the word of the older counts. h.mu is held.
+func (h *Hub) extensions() map[string]json.RawMessage {
+	var all map[string]json.RawMessage
+	for _, w := range h.windowsInOrder() {
+		for name, settings := range w.extensions {
+			if _, known := all[name]; known || !w.attached {
+				continue
+			}
+			if all == nil {
+				all = map[string]json.RawMessage{}
+			}
+			all[name] = settings
+		}
+	}
+	return all
 }
 
 // roots gives the workspace folders of all windows in the order of attachment, each URI once. A window that may come back still counts. h.mu is held.

@@ -24,13 +24,14 @@ const (
 	StateConnecting
 	StateRunning
 	StateAwaitingInput
+	StateTaskWorking // the server works on it apart from the message that asked for it
 	StateCancelling
 	StateDone
 	StateFailed
 	StateCancelled
 )
 
-var requestStateNames = [...]string{"", "queued", "awaiting_approval", "connecting", "running", "awaiting_input", "cancelling", "done", "failed", "cancelled"}
+var requestStateNames = [...]string{"", "queued", "awaiting_approval", "connecting", "running", "awaiting_input", "task_working", "cancelling", "done", "failed", "cancelled"}
 
 func (s RequestState) String() string { return requestStateNames[s] }
 
@@ -104,6 +105,7 @@ type RequestInfo struct {
 	ID, Server      string
 	Direction       Direction
 	Method, Tool    string
+	Subject         string // URI of a resource or name of a prompt template
 	State           RequestState
 	ParentRequestID string
 	TaskLabel       string
@@ -112,7 +114,11 @@ type RequestInfo struct {
 	Progress        *Progress
 	OpenPromptIDs   []string
 	Cancellation    *Cancellation
+	Task            *TaskInfo
 }
+
+// TaskInfo shows the task by which a server carries out a request. All of it is untrusted.
+type TaskInfo struct{ ID, Status, Message string }
 
 // Root is a workspace folder.
 type Root struct{ URI, Name string }
@@ -130,16 +136,38 @@ type CallRequest struct {
 	Preapproved   bool
 	TaskLabel     string
 	OwnerWindowID string
+	PreferTask    bool // run as a task where the tool leaves that to the client
+}
+
+// ResourceRequest reads one resource; its fields are as those of CallRequest.
+type ResourceRequest struct {
+	ID, Server, URI string
+	Meta            string
+	Timeouts        Timeouts
+	TaskLabel       string
+	OwnerWindowID   string
+}
+
+// McpPromptRequest fills one prompt template; its fields are as those of CallRequest.
+type McpPromptRequest struct {
+	ID, Server, Name string
+	Arguments        map[string]string
+	Meta             string
+	Timeouts         Timeouts
+	TaskLabel        string
+	OwnerWindowID    string
 }
 
 // CallResult is what a server answered: Result, or Error.
 type CallResult struct {
-	RequestID string
-	Result    json.RawMessage // JSON text as it came
-	Error     *McpError
-	IsError   bool
-	Rounds    int
-	Timings   Timings
+	RequestID        string
+	Result           json.RawMessage // JSON text as it came
+	Error            *McpError
+	IsError          bool
+	Rounds           int // requests sent; 0 for what was still fresh from an earlier one
+	Timings          Timings
+	OutputViolations []string  // how the structured content breaks the output schema
+	Task             *TaskInfo // nil: none
 }
 
 // CancelScope says which requests to stop: exactly one field is set.
@@ -154,6 +182,7 @@ type Hello struct {
 	Title         string
 	Kinds         []PromptKind
 	SamplingTools bool
+	Extensions    map[string]json.RawMessage // extensions of MCP that it can show, by name
 	Roots         []Root
 	Resume        *Resume
 }

@@ -40,7 +40,7 @@ func (s *editorService) apply(w window, r *mcphubv1.AttachRequest) (hub.Outcome,
 	case *mcphubv1.AttachRequest_SetRoots:
 		w.SetRoots(list(m.SetRoots.GetRoots(), root))
 	case *mcphubv1.AttachRequest_SetCapabilities:
-		w.SetCapabilities(list(m.SetCapabilities.GetPromptKinds(), promptKinds.hub), m.SetCapabilities.GetSamplingTools())
+		w.SetCapabilities(list(m.SetCapabilities.GetPromptKinds(), promptKinds.hub), m.SetCapabilities.GetSamplingTools(), extensions(m.SetCapabilities.GetExtensionsJson()))
 	default:
 		return 0, invalid(errSecondHello)
 	}

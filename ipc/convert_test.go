@@ -74,6 +74,8 @@ func TestConversionRoundTrip(t *testing.T) {
 	checkEnum(t, approvalScopes, "ApprovalScope", 0)
 	checkEnum(t, serverStates, "ServerState", 1)
 	checkEnum(t, policies, "Policy", 1)
+	checkEnum(t, serverTransports, "Transport", 1)
+	checkEnum(t, signInStates, "SignInState", 1)
 	enums := 0
 	for _, f := range []protoreflect.FileDescriptor{
 		mcphubv1.File_mcphub_v1_editor_proto, mcphubv1.File_mcphub_v1_hub_proto, mcphubv1.File_mcphub_v1_prompt_proto,
@@ -81,8 +83,8 @@ func TestConversionRoundTrip(t *testing.T) {
 	} {
 		enums += f.Enums().Len()
 	}
-	if enums != 10 {
-		t.Errorf("the contract has %d enums, this test knows 10", enums)
+	if enums != 12 {
+		t.Errorf("the contract has %d enums, this test knows 12", enums)
 	}
 	if got := approvalScopes.hub(mcphubv1.ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED); got != hub.ScopeOnce {
 		t.Errorf("no scope means %v, want once", got)
@@ -177,17 +179,26 @@ func TestConversionFillsEveryField(t *testing.T) {
 	check("tool", c.tool(filled[hub.ToolInfo]()))
 	check("request", c.request(filled[hub.RequestInfo]()))
 	check("snapshot", c.snapshot(func() *hub.Snapshot { s := filled[hub.Snapshot](); return &s }()))
-	for kind := hub.PromptToolApproval; kind <= hub.PromptElicitationURL; kind++ {
+	for kind := hub.PromptToolApproval; kind <= hub.PromptSignIn; kind++ {
 		p := filled[hub.PromptInfo]()
 		p.Kind = kind
 		check(kind.String(), c.prompt(p))
 	}
 	result := filled[hub.CallResult]()
 	check("error result", c.callResult(&result))
+	check("resource", c.resource(filled[hub.ResourceInfo]()))
+	check("resource template", c.resourceTemplate(filled[hub.ResourceTemplateInfo]()))
+	check("prompt template", c.mcpPrompt(filled[hub.McpPromptInfo]()))
+	check("read error", c.readResult(&result))
+	check("prompt error", c.promptResult(&result))
+	check("completion error", c.completionResult(&result))
 	result.Error = nil
 	check("result", c.callResult(&result))
+	check("read", c.readResult(&result))
+	check("prompt", c.promptResult(&result))
+	check("completion", c.completionResult(&result))
 	bodies := []hub.EventBody{
-		new(filled[hub.ServerChanged]()), new(filled[hub.ToolsChanged]()), new(filled[hub.RequestStarted]()), new(filled[hub.RequestProgressed]()),
+		new(filled[hub.ServerChanged]()), new(filled[hub.ToolsChanged]()), new(filled[hub.ResourcesChanged]()), new(filled[hub.McpPromptsChanged]()), new(filled[hub.ResourceUpdated]()), new(filled[hub.RequestStarted]()), new(filled[hub.RequestProgressed]()),
 		new(filled[hub.RequestCancelling]()), new(filled[hub.RequestCancelled]()), new(filled[hub.RequestFinished]()), new(filled[hub.PromptOpened]()),
 		new(filled[hub.PromptClosed]()), new(filled[hub.LogMessage]()),
 	}

@@ -40,6 +40,7 @@ var requestStates = pairs(map[hub.RequestState]mcphubv1.RequestState{
 	hub.StateDone:             mcphubv1.RequestState_REQUEST_STATE_DONE,
 	hub.StateFailed:           mcphubv1.RequestState_REQUEST_STATE_FAILED,
 	hub.StateCancelled:        mcphubv1.RequestState_REQUEST_STATE_CANCELLED,
+	hub.StateTaskWorking:      mcphubv1.RequestState_REQUEST_STATE_TASK_WORKING,
 })
 
 var origins = pairs(map[hub.Origin]mcphubv1.Origin{
@@ -69,6 +70,7 @@ var promptKinds = pairs(map[hub.PromptKind]mcphubv1.PromptKind{
 	hub.PromptSampling:        mcphubv1.PromptKind_PROMPT_KIND_SAMPLING,
 	hub.PromptElicitationForm: mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM,
 	hub.PromptElicitationURL:  mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL,
+	hub.PromptSignIn:          mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
 })
 
 var promptCauses = pairs(map[hub.PromptCause]mcphubv1.PromptCause{
@@ -98,6 +100,18 @@ var serverStates = pairs(map[hub.ServerState]mcphubv1.ServerState{
 	hub.ServerFailed:     mcphubv1.ServerState_SERVER_STATE_FAILED,
 	hub.ServerDisabled:   mcphubv1.ServerState_SERVER_STATE_DISABLED,
 	hub.ServerBroken:     mcphubv1.ServerState_SERVER_STATE_BROKEN,
+})
+
+var serverTransports = pairs(map[hub.Transport]mcphubv1.ServerTransport{
+	hub.TransportStdio: mcphubv1.ServerTransport_SERVER_TRANSPORT_STDIO,
+	hub.TransportHTTP:  mcphubv1.ServerTransport_SERVER_TRANSPORT_HTTP,
+	hub.TransportSSE:   mcphubv1.ServerTransport_SERVER_TRANSPORT_SSE,
+})
+
+var signInStates = pairs(map[hub.SignInState]mcphubv1.SignInState{
+	hub.SignInNeeded:   mcphubv1.SignInState_SIGN_IN_STATE_NEEDED,
+	hub.SignInAsking:   mcphubv1.SignInState_SIGN_IN_STATE_ASKING,
+	hub.SignInSignedIn: mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN,
 })
 
 var policies = pairs(map[hub.Policy]mcphubv1.ApprovalPolicy{

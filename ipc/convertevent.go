@@ -16,11 +16,18 @@ func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
 		m.Event = &mcphubv1.AttachResponse_ServerChanged{ServerChanged: &mcphubv1.ServerChanged{Server: c.server(b.Server), Removed: b.Removed}}
 	case *hub.ToolsChanged:
 		m.Event = &mcphubv1.AttachResponse_ToolsChanged{ToolsChanged: &mcphubv1.ToolsChanged{Server: c.text(b.Server)}}
+	case *hub.ResourcesChanged:
+		m.Event = &mcphubv1.AttachResponse_ResourcesChanged{ResourcesChanged: &mcphubv1.ResourcesChanged{Server: c.text(b.Server)}}
+	case *hub.McpPromptsChanged:
+		m.Event = &mcphubv1.AttachResponse_McpPromptsChanged{McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: c.text(b.Server)}}
+	case *hub.ResourceUpdated:
+		m.Event = &mcphubv1.AttachResponse_ResourceUpdated{ResourceUpdated: &mcphubv1.ResourceUpdated{Server: c.text(b.Server), Uri: c.text(b.URI)}}
 	case *hub.RequestStarted:
 		m.Event = &mcphubv1.AttachResponse_McpRequestStarted{McpRequestStarted: &mcphubv1.McpRequestStarted{Request: c.request(b.Request)}}
 	case *hub.RequestProgressed:
 		m.Event = &mcphubv1.AttachResponse_McpRequestProgressed{McpRequestProgressed: &mcphubv1.McpRequestProgressed{
 			RequestId: c.text(b.RequestID), Server: c.text(b.Server), State: requestStates.proto(b.State), Progress: c.progress(b.Progress), WireIdJson: c.text(b.WireID),
+			Task: c.task(b.Task),
 		}}
 	case *hub.RequestCancelling:
 		m.Event = &mcphubv1.AttachResponse_McpRequestCancelling{McpRequestCancelling: &mcphubv1.McpRequestCancelling{
@@ -31,11 +38,13 @@ func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
 			RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction), Method: c.text(b.Method), Tool: c.text(b.Tool),
 			Cancellation: c.cancellation(&b.Cancellation), WireIdJson: c.text(b.WireID), ServerNotified: b.ServerNotified,
 			ServerMayContinue: b.ServerMayContinue, Timings: timings(b.Timings), Era: eras.proto(b.Era), Error: c.hubError(b.Err),
+			Subject: c.text(b.Subject), Task: c.task(b.Task),
 		}}
 	case *hub.RequestFinished:
 		m.Event = &mcphubv1.AttachResponse_McpRequestFinished{McpRequestFinished: &mcphubv1.McpRequestFinished{
 			RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction), Method: c.text(b.Method), Tool: c.text(b.Tool),
 			State: requestStates.proto(b.State), IsError: b.IsError, McpError: c.mcpError(b.McpError), HubError: c.hubError(b.Err), Timings: timings(b.Timings),
+			ServerMayContinue: b.ServerMayContinue, Subject: c.text(b.Subject), Task: c.task(b.Task),
 		}}
 	case *hub.PromptOpened:
 		m.Event = &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{Prompt: c.prompt(b.Prompt)}}

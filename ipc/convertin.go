@@ -1,6 +1,7 @@
 package ipc
 
 import (
+	"encoding/json"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -12,14 +13,47 @@ import (
 // From the contract to the hub. The messages have been validated.
 
 func callRequest(r *mcphubv1.CallToolRequest) hub.CallRequest {
-	c := hub.CallRequest{
+	return hub.CallRequest{
 		ID: r.GetRequestId(), Server: r.GetServer(), Tool: r.GetTool(), Arguments: r.GetArgumentsJson(), Meta: r.GetMetaJson(),
-		Preapproved: r.GetPreapproved(), TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(),
+		Preapproved: r.GetPreapproved(), TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(), PreferTask: r.GetPreferTask(),
+		Timeouts: clocks(r.GetTimeouts()),
 	}
-	if t := r.GetTimeouts(); t != nil {
-		c.Timeouts = hub.Timeouts{Idle: clock(t.GetIdle()), Total: clock(t.GetTotal()), Human: clock(t.GetHuman())}
+}
+
+func resourceRequest(r *mcphubv1.ReadResourceRequest) hub.ResourceRequest {
+	return hub.ResourceRequest{
+		ID: r.GetRequestId(), Server: r.GetServer(), URI: r.GetUri(), Meta: r.GetMetaJson(), Timeouts: clocks(r.GetTimeouts()),
+		TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(),
 	}
-	return c
+}
+
+func mcpPromptRequest(r *mcphubv1.GetMcpPromptRequest) hub.McpPromptRequest {
+	return hub.McpPromptRequest{
+		ID: r.GetRequestId(), Server: r.GetServer(), Name: r.GetName(), Arguments: r.GetArguments(), Meta: r.GetMetaJson(), Timeouts: clocks(r.GetTimeouts()),
+		TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(),
+	}
+}
+
+func completion(r *mcphubv1.CompleteRequest) hub.Completion {
+	return hub.Completion{
+		Server: r.GetServer(), McpPrompt: r.GetMcpPrompt(), URITemplate: r.GetUriTemplate(), Argument: r.GetArgument(), Value: r.GetValue(), Context: r.GetContext(),
+	}
+}
+
+func clocks(t *mcphubv1.Timeouts) hub.Timeouts {
+	return hub.Timeouts{Idle: clock(t.GetIdle()), Total: clock(t.GetTotal()), Human: clock(t.GetHuman())}
+}
+
+// extensions reads what has been validated.
+func extensions(text string) map[string]json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	var of map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &of) != nil {
+		return nil
+	}
+	return of
 }
 
 // clock keeps apart what is absent (the config decides) and zero (no limit).
@@ -49,7 +83,7 @@ func configSources(sources []*mcphubv1.ConfigSource) []hub.ConfigSource {
 func helloOf(h *mcphubv1.Hello) hub.Hello {
 	hello := hub.Hello{
 		WindowID: h.GetWindowId(), Title: h.GetTitle(), Kinds: list(h.GetPromptKinds(), promptKinds.hub),
-		SamplingTools: h.GetSamplingTools(), Roots: list(h.GetRoots(), root),
+		SamplingTools: h.GetSamplingTools(), Roots: list(h.GetRoots(), root), Extensions: extensions(h.GetExtensionsJson()),
 	}
 	if r := h.GetResume(); r != nil {
 		hello.Resume = &hub.Resume{HubID: r.GetHubId(), After: positionOf(r.GetAfterSequence()).base}

@@ -35,6 +35,7 @@ func (c converter) server(s hub.ServerInfo) *mcphubv1.Server {
 		ProcessId: int32(s.PID), LastError: c.text(s.LastError), Stderr: c.texts(s.Stderr),
 		ConfigFile: c.text(s.ConfigFile), ConfigLine: int32(s.ConfigLine), Problems: list(s.Problems, c.problem),
 		ReadyTime: timestamp(s.Ready), Command: c.text(s.Command),
+		Transport: serverTransports.proto(s.Transport), Url: c.text(s.URL), SignIn: signInStates.proto(s.SignIn),
 		Counters: &mcphubv1.ConnectionCounters{
 			LateResponses: s.Counters.LateResponses, UnknownResponses: s.Counters.UnknownResponses, BadLines: s.Counters.BadLines,
 			UnknownCancels: s.Counters.UnknownCancels, MalformedCancels: s.Counters.MalformedCancels,
@@ -62,7 +63,15 @@ func (c converter) request(r hub.RequestInfo) *mcphubv1.Request {
 		RequestId: c.text(r.ID), Server: c.text(r.Server), Direction: directions.proto(r.Direction), Method: c.text(r.Method), Tool: c.text(r.Tool),
 		State: requestStates.proto(r.State), ParentRequestId: c.text(r.ParentRequestID), TaskLabel: c.text(r.TaskLabel), StartTime: timestamp(r.Start),
 		WireIdJson: c.text(r.WireID), Progress: c.progress(r.Progress), OpenPromptIds: c.texts(r.OpenPromptIDs), Cancellation: c.cancellation(r.Cancellation),
+		Subject: c.text(r.Subject), Task: c.task(r.Task),
 	}
+}
+
+func (c converter) task(t *hub.TaskInfo) *mcphubv1.Task {
+	if t == nil {
+		return nil
+	}
+	return &mcphubv1.Task{TaskId: c.text(t.ID), Status: c.text(t.Status), Message: c.text(t.Message)}
 }
 
 func (c converter) progress(p *hub.Progress) *mcphubv1.Progress {
@@ -84,7 +93,7 @@ func (c converter) prompt(p hub.PromptInfo) *mcphubv1.Prompt {
 		PromptId: c.text(p.ID), Server: c.text(p.Server), RequestId: c.text(p.RequestID), ParentRequestId: c.text(p.ParentRequestID),
 		OpenTime: timestamp(p.Open), Deadline: timestamp(p.Deadline),
 	}
-	switch a, q := p.Approval, p.Question; {
+	switch a, q, s := p.Approval, p.Question, p.SignIn; {
 	case p.Kind == hub.PromptToolApproval && a != nil:
 		m.Question = &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{
 			Tool: c.text(a.Tool.Name), Title: c.text(a.Tool.Title), Description: c.text(a.Tool.Description), ArgumentsJson: c.text(a.Arguments),
@@ -100,12 +109,19 @@ func (c converter) prompt(p hub.PromptInfo) *mcphubv1.Prompt {
 		m.Question = &mcphubv1.Prompt_ElicitationUrl{ElicitationUrl: &mcphubv1.ElicitationUrl{
 			Message: c.text(q.Message), Url: c.text(q.URL), UrlHost: c.text(q.URLHost), Waiting: q.Waiting, RequestJson: c.text(string(q.Payload)),
 		}}
+	case p.Kind == hub.PromptSignIn && s != nil:
+		m.Question = &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{
+			Url: c.text(s.URL), UrlHost: c.text(s.URLHost), Waiting: s.Waiting, Issuer: c.text(s.Issuer), Resource: c.text(s.Resource), Scopes: c.texts(s.Scopes),
+		}}
 	}
 	return m
 }
 
 func (c converter) callResult(r *hub.CallResult) *mcphubv1.CallToolResponse {
-	m := &mcphubv1.CallToolResponse{RequestId: c.text(r.RequestID), IsError: r.IsError, Rounds: int32(r.Rounds), Timings: timings(r.Timings)}
+	m := &mcphubv1.CallToolResponse{
+		RequestId: c.text(r.RequestID), IsError: r.IsError, Rounds: int32(r.Rounds), Timings: timings(r.Timings),
+		OutputViolations: c.texts(r.OutputViolations), Task: c.task(r.Task),
+	}
 	if r.Error != nil {
 		m.Outcome = &mcphubv1.CallToolResponse_Error{Error: c.mcpError(r.Error)}
 	} else {

@@ -2,6 +2,7 @@ package ipc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"sync"
@@ -137,6 +138,42 @@ func (h *fakeHub) Tools(_ context.Context, server string) ([]hub.ToolInfo, map[s
 
 func (h *fakeHub) SetLogLevel(context.Context, string, string) error { return h.failure }
 
+func (h *fakeHub) Resources(_ context.Context, server string) ([]hub.ResourceInfo, error) {
+	return []hub.ResourceInfo{{Server: server, URI: "file:///a"}}, h.failure
+}
+
+func (h *fakeHub) ResourceTemplates(_ context.Context, server string) ([]hub.ResourceTemplateInfo, error) {
+	return []hub.ResourceTemplateInfo{{Server: server, URITemplate: "file:///{a}"}}, h.failure
+}
+
+func (h *fakeHub) ReadResource(_ context.Context, c hub.ResourceRequest) (*hub.CallResult, error) {
+	return &hub.CallResult{RequestID: c.ID, Result: []byte(`{"contents":[]}`)}, h.failure
+}
+
+func (h *fakeHub) SubscribeResource(context.Context, string, string) error { return h.failure }
+
+func (h *fakeHub) UnsubscribeResource(context.Context, string, string) error { return h.failure }
+
+func (h *fakeHub) McpPrompts(_ context.Context, server string) ([]hub.McpPromptInfo, error) {
+	return []hub.McpPromptInfo{{Server: server, Name: "p", Arguments: []hub.McpPromptArgument{{Name: "a", Required: true}}}}, h.failure
+}
+
+func (h *fakeHub) GetMcpPrompt(_ context.Context, c hub.McpPromptRequest) (*hub.CallResult, error) {
+	return &hub.CallResult{RequestID: c.ID, Result: []byte(`{"messages":[]}`)}, h.failure
+}
+
+func (h *fakeHub) Complete(context.Context, hub.Completion) (*hub.CallResult, error) {
+	return &hub.CallResult{Result: []byte(`{"completion":{"values":[]}}`)}, h.failure
+}
+
+func (h *fakeHub) SignIn(_ context.Context, name string) (hub.ServerInfo, error) {
+	return hub.ServerInfo{Name: name, SignIn: hub.SignInSignedIn}, h.failure
+}
+
+func (h *fakeHub) SignOut(_ context.Context, name string) (hub.ServerInfo, error) {
+	return hub.ServerInfo{Name: name, SignIn: hub.SignInNeeded}, h.failure
+}
+
 func (h *fakeHub) Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -204,7 +241,7 @@ func (w *fakeWindow) SetRoots(roots []hub.Root) {
 	}
 }
 
-func (w *fakeWindow) SetCapabilities(kinds []hub.PromptKind, _ bool) {
+func (w *fakeWindow) SetCapabilities(kinds []hub.PromptKind, _ bool, _ map[string]json.RawMessage) {
 	for _, k := range kinds {
 		w.did("kind " + k.String())
 	}

@@ -13,7 +13,9 @@ import (
 var revisions = []string{mcp.Revision20260728, mcp.Revision20251125, mcp.Revision20250618, mcp.Revision20250326, mcp.Revision20241105}
 
 // features are the optional parts of the contract that are there. Later versions add names and take none away.
-var features = []string{"cancel_scopes", "preapproved", "progress_rate", "prompts", "resume", "sampling_tools"}
+var features = []string{
+	"cancel_scopes", "completion", "extensions", "http", "mcp_prompts", "preapproved", "progress_rate", "prompts", "resources", "resume", "sampling_tools", "sign_in", "tasks",
+}
 
 type hubService struct {
 	mcphubv1.UnimplementedMcpHubServiceServer

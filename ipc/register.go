@@ -2,6 +2,7 @@ package ipc
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 
 	"google.golang.org/grpc"
@@ -62,6 +63,16 @@ type domain interface {
 	LoadConfig(ctx context.Context, sources []hub.ConfigSource) (servers []hub.ServerInfo, problems []hub.ConfigProblem, stopped []string, err error)
 	Tools(ctx context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error)
 	SetLogLevel(ctx context.Context, server, level string) error
+	Resources(ctx context.Context, server string) ([]hub.ResourceInfo, error)
+	ResourceTemplates(ctx context.Context, server string) ([]hub.ResourceTemplateInfo, error)
+	ReadResource(ctx context.Context, c hub.ResourceRequest) (*hub.CallResult, error)
+	SubscribeResource(ctx context.Context, server, uri string) error
+	UnsubscribeResource(ctx context.Context, server, uri string) error
+	McpPrompts(ctx context.Context, server string) ([]hub.McpPromptInfo, error)
+	GetMcpPrompt(ctx context.Context, c hub.McpPromptRequest) (*hub.CallResult, error)
+	Complete(ctx context.Context, c hub.Completion) (*hub.CallResult, error)
+	SignIn(ctx context.Context, name string) (hub.ServerInfo, error)
+	SignOut(ctx context.Context, name string) (hub.ServerInfo, error)
 	Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error)
 }
 
@@ -71,7 +82,7 @@ type window interface {
 	Answer(a hub.PromptAnswer) error
 	Cancel(id, reason string) (hub.Outcome, error)
 	SetRoots(roots []hub.Root)
-	SetCapabilities(kinds []hub.PromptKind, samplingTools bool)
+	SetCapabilities(kinds []hub.PromptKind, samplingTools bool, extensions map[string]json.RawMessage)
 	Detach(final bool)
 }
 

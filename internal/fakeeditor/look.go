@@ -148,6 +148,8 @@ func KindOf(p *mcphubv1.Prompt) mcphubv1.PromptKind {
 		return mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM
 	case *mcphubv1.Prompt_ElicitationUrl:
 		return mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL
+	case *mcphubv1.Prompt_SignIn:
+		return mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN
 	}
 	return mcphubv1.PromptKind_PROMPT_KIND_UNSPECIFIED
 }

@@ -26,6 +26,7 @@ var AllKinds = []mcphubv1.PromptKind{
 	mcphubv1.PromptKind_PROMPT_KIND_SAMPLING,
 	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM,
 	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL,
+	mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
 }
 
 // Options of a window. TB must be set.
@@ -36,6 +37,7 @@ type Options struct {
 	Kinds           []mcphubv1.PromptKind // nil: AllKinds; empty: none
 	Roots           []*mcphubv1.Root
 	SamplingTools   bool
+	Extensions      string  // JSON text: extensions of MCP that it can show
 	MaxProgressRate int32   // 0: the hub's default
 	Resume          *Window // an ended window to go on from: its model and its id are taken over
 }
@@ -79,7 +81,7 @@ func Attach(ctx context.Context, conn grpc.ClientConnInterface, o Options) (*Win
 		kinds = AllKinds
 	}
 	hello := &mcphubv1.Hello{
-		WindowId: o.ID, Title: o.Title, PromptKinds: kinds, Roots: o.Roots, SamplingTools: o.SamplingTools, MaxProgressRate: o.MaxProgressRate,
+		WindowId: o.ID, Title: o.Title, PromptKinds: kinds, Roots: o.Roots, SamplingTools: o.SamplingTools, ExtensionsJson: o.Extensions, MaxProgressRate: o.MaxProgressRate,
 	}
 	m := newModel(len(kinds) == len(AllKinds))
 	if before := o.Resume; before != nil {

@@ -1,0 +1,57 @@
+package hub
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+var errAskedTooLong = errors.New("the server did not answer in time")
+
+// asking runs something short with the session of a server: a list, a completion. It is no request of its own, as nobody is told of it and no person
+// is asked; the end of ctx ends it, and so does the time that the server has for its start. doing completes "server x did not ...".
+func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.Context, *mcp.Session) error) error {
+	s, err := h.find(name)
+	if err != nil {
+		return err
+	}
+	session, err := h.acquire(ctx, s, nil)
+	if err != nil {
+		return contextError(ctx, err)
+	}
+	defer h.unlease(s)
+	h.mu.Lock()
+	limit, place := DefaultConnectTimeout, s.where()
+	if t := s.conf.Timeouts.Connect; t != nil && *t > 0 {
+		limit = *t
+	}
+	h.mu.Unlock()
+	late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", name, "setting", "timeouts.connect"},
+		"server %q did not %s within %s; raise timeouts.connect%s", name, doing, limit, place)
+	within, stop := context.WithTimeoutCause(ctx, limit, late)
+	defer stop()
+	err = ask(within, session)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return contextError(ctx, err)
+	case within.Err() != nil:
+		return late
+	}
+	if refused, ok := errors.AsType[*mcp.CapabilityError](err); ok {
+		return errNotOffered(s, refused)
+	}
+	if he := exchangeError(&request{server: s}, err); he != nil {
+		return he
+	}
+	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", name}, "server %q did not %s: %s", name, doing, boundText(err.Error()))
+	e.Err = err
+	return e
+}
+
+// errNotOffered says that a server was not asked, because it has said that it has no such thing.
+func errNotOffered(s *server, err *mcp.CapabilityError) *Error {
+	return fail(CodeFailedPrecondition, ReasonNotOffered, []string{"server", s.name, "capability", err.Capability}, "server %q does not offer %s", s.name, err.Capability)
+}

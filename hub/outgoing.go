@@ -1,0 +1,288 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// MaxRequestID bounds a request id that the host chooses, in bytes.
+const MaxRequestID = 128
+
+// outgoing is what a host asks for, whatever the method.
+type outgoing struct {
+	id, server, meta      string
+	timeouts              Timeouts
+	taskLabel, owner      string
+	method, tool, subject string
+}
+
+// perform takes an outgoing request to its end, in the caller's goroutine: prepare brings the request to the point where it can be sent, send sends it.
+// The end of ctx cancels the request with origin host.
+func (h *Hub) perform(ctx context.Context, o outgoing, prepare func(*request) (*mcp.Session, error),
+	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*CallResult, error) {
+	meta, err := checkOutgoing(o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.begin(o)
+	if err != nil {
+		return nil, err
+	}
+	unhook := context.AfterFunc(ctx, func() {
+		reason := "the host cancelled the call"
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			reason = "the host's deadline for the call passed"
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.cancel(r, &cancelCause{Origin: OriginHost, Reason: reason})
+	})
+	defer unhook()
+	session, herr := prepare(r)
+	if herr != nil {
+		return h.conclude(r, nil, nil, herr)
+	}
+	session, result, callErr := h.execute(r, meta, session, send)
+	if errors.Is(callErr, jsonrpc.ErrClosed) {
+		callErr = lastWords(r.ctx, session, callErr)
+	}
+	return h.conclude(r, session, result, callErr)
+}
+
+// checkOutgoing refuses what cannot be a request, before anything is known of it.
+func checkOutgoing(o outgoing) (map[string]json.RawMessage, *Error) {
+	if len(o.id) > MaxRequestID {
+		return nil, fail(CodeInvalidArgument, ReasonInvalidRequest, nil, "request_id is %d bytes long; at most %d are allowed", len(o.id), MaxRequestID)
+	}
+	if o.meta == "" {
+		return nil, nil
+	}
+	var meta map[string]json.RawMessage
+	if json.Unmarshal([]byte(o.meta), &meta) != nil || meta == nil {
+		return nil, fail(CodeInvalidArgument, ReasonInvalidArguments, nil, "meta_json is no JSON object")
+	}
+	for k := range meta {
+		if k == "progressToken" || reservedMeta(k) {
+			return nil, fail(CodeInvalidArgument, ReasonInvalidArguments, nil, "meta_json has the key %q, which the hub sets itself", boundReason(k))
+		}
+	}
+	return meta, nil
+}
+
+// reservedMeta tells whether MCP reserves a _meta key for the protocol (2026-07-28 basic/index "_meta": the second label of the prefix
+// is modelcontextprotocol or mcp).
+func reservedMeta(key string) bool {
+	prefix, _, ok := strings.Cut(key, "/")
+	if !ok {
+		return false
+	}
+	labels := strings.Split(prefix, ".")
+	return len(labels) > 1 && (labels[1] == "modelcontextprotocol" || labels[1] == "mcp")
+}
+
+// begin registers the request.
+func (h *Hub) begin(o outgoing) (*request, *Error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.draining {
+		return nil, errDraining()
+	}
+	s := h.server(o.server)
+	if s == nil {
+		return nil, errServerNotFound(o.server)
+	}
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	id := o.id
+	if id == "" {
+		id = h.mint("call")
+	}
+	if h.requests[id] != nil {
+		return nil, fail(CodeAlreadyExists, ReasonRequestIDInUse, []string{"request_id", id}, "request id %q is in use; choose another or leave it empty", boundReason(id))
+	}
+	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: Outgoing, taskLabel: o.taskLabel, owner: o.owner, server: s}
+	pick := func(call, conf *time.Duration, def time.Duration) time.Duration {
+		switch {
+		case call != nil:
+			return *call
+		case conf != nil:
+			return *conf
+		}
+		return def
+	}
+	r.clock = clock{
+		idle:  pick(o.timeouts.Idle, s.conf.Timeouts.Idle, DefaultIdleTimeout),
+		total: pick(o.timeouts.Total, s.conf.Timeouts.Total, DefaultTotalTimeout),
+		human: pick(o.timeouts.Human, s.conf.Timeouts.Human, DefaultHumanTimeout),
+	}
+	h.register(context.Background(), r)
+	if o.id != "" { // nobody can have meant an id that did not exist
+		if early := h.takeEarly(id, s.name); early != nil {
+			h.cancel(r, early)
+		}
+	}
+	return r, nil
+}
+
+// execute runs the request on the session, or on the one that takes its place: a task outlives its connection, and what a server refused
+// because it had forgotten the session has not run. Nothing else is ever sent twice. The session is the last one.
+func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.Session,
+	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*mcp.Session, *mcp.CallResult, error) {
+	if !h.movedTo(r, StateRunning) { // cancelled meanwhile
+		return session, nil, context.Cause(r.ctx)
+	}
+	out := &mcp.CallRequest{
+		Tag:  r,
+		Meta: meta,
+		OnWire: func(id jsonrpc.ID) {
+			h.mu.Lock()
+			r.wireID = id.String()
+			h.mu.Unlock()
+		},
+		OnProgress: func(p mcp.Progress) { h.progressed(r, p) },
+		OnTask:     func(t mcp.TaskInfo) { h.tasked(r, t) },
+	}
+	result, err := send(session, out)
+	for resent := false; err != nil; {
+		interrupted, isTask := errors.AsType[*mcp.TaskInterruptedError](err)
+		switch {
+		case isTask:
+			var next *mcp.Session
+			if next, err = h.reacquire(r); err != nil {
+				return session, nil, err
+			}
+			session = next
+			if !h.movedTo(r, StateTaskWorking) {
+				return session, nil, context.Cause(r.ctx)
+			}
+			result, err = session.ResumeTask(r.ctx, out, interrupted.Task)
+		case !resent && notRun(err):
+			resent = true
+			var next *mcp.Session
+			if next, err = h.acquire(r.ctx, r.server, r); err != nil {
+				return session, nil, err
+			}
+			session = next
+			if !h.movedTo(r, StateRunning) {
+				return session, nil, context.Cause(r.ctx)
+			}
+			result, err = send(session, out)
+		default:
+			return session, nil, err
+		}
+	}
+	return session, result, nil
+}
+
+func (h *Hub) movedTo(r *request, to RequestState) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.moveTo(r, to)
+}
+
+// The waits between tries to get back to a server that has a task of ours.
+const (
+	reacquireDelay    = time.Second
+	reacquireMaxDelay = 30 * time.Second
+)
+
+// reacquire connects the server of a running task anew, as often as it takes: only a clock, a cancel or the config ends that.
+func (h *Hub) reacquire(r *request) (*mcp.Session, error) {
+	for delay := reacquireDelay; ; delay = min(2*delay, reacquireMaxDelay) {
+		session, err := h.acquire(r.ctx, r.server, r)
+		he, ok := errors.AsType[*Error](err)
+		if err == nil || !ok || he.Code != CodeUnavailable && he.Code != CodeDeadlineExceeded || he.Reason == ReasonDraining {
+			return session, err
+		}
+		wait := time.NewTimer(delay)
+		select {
+		case <-wait.C:
+		case <-r.ctx.Done():
+			wait.Stop()
+			return nil, context.Cause(r.ctx)
+		}
+	}
+}
+
+// progressed is a sign of life of r.
+func (h *Hub) progressed(r *request, p mcp.Progress) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.requests[r.id] != r || r.cancellation != nil {
+		return
+	}
+	r.clock.sign = time.Now()
+	r.progress = &Progress{Progress: p.Progress, Message: p.Message}
+	if p.HasTotal {
+		total := p.Total
+		r.progress.Total = &total
+	}
+	h.emitProgress(r)
+}
+
+// tasked shows how the server's task stands that carries out r.
+func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.requests[r.id] != r {
+		return
+	}
+	first := r.task == nil
+	r.task = &TaskInfo{ID: t.ID, Status: t.Status, Message: t.Message}
+	if r.cancellation != nil {
+		return
+	}
+	if !first || !h.moveTo(r, StateTaskWorking) {
+		h.emitProgress(r)
+	}
+}
+
+// conclude ends r with what came of it, and gives the caller the same. Exactly one of result and err is set.
+func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult, err error) (*CallResult, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err == nil {
+		h.end(r, ending{state: StateDone, isError: result.IsError})
+		return &CallResult{
+			RequestID: r.id, Result: result.Raw, IsError: result.IsError, Rounds: result.Rounds, Timings: r.timings, Task: r.task,
+		}, nil
+	}
+	tc, byServer := errors.AsType[*mcp.TaskCancelledError](err)
+	if byServer {
+		h.cancel(r, &cancelCause{Origin: OriginServer, Reason: boundReason(tc.Message)}) // unless somebody here did it
+	}
+	if r.cancellation != nil {
+		e := ending{state: StateCancelled}
+		if ce, ok := errors.AsType[*jsonrpc.CancelledError](err); ok && session != nil {
+			e.notified = ce.Sent
+			if c := r.server.conn; ce.Sent && c != nil && c.session == session {
+				c.noteCancelled(r)
+			}
+			// Legacy servers SHOULD stop but MAY ignore a cancel (basic/utilities/cancellation); 2026-07-28 forbids them to go on with it, but for tasks,
+			// where a cancel is a wish in both eras.
+			e.mayContinue = ce.Sent && session.Era() == mcp.Legacy || r.task != nil
+		}
+		e.mayContinue = e.mayContinue && !byServer
+		h.end(r, e)
+		if r.cause.Err != nil {
+			return nil, r.cause.Err
+		}
+		return nil, errCancelled(r)
+	}
+	_, own := errors.AsType[*Error](err) // trouble before the call, whatever a server's error lies beneath it
+	if we, ok := errors.AsType[*jsonrpc.Error](err); ok && !own {
+		me := &McpError{Code: we.Code, Message: we.Message, Data: string(we.Data)}
+		h.end(r, ending{state: StateFailed, mcpError: me})
+		return &CallResult{RequestID: r.id, Error: me, Rounds: 1, Timings: r.timings, Task: r.task}, nil
+	}
+	he := callError(r, err)
+	h.end(r, ending{state: StateFailed, err: he, mayContinue: he.Meta["server_may_continue"] == "true"})
+	return nil, he
+}
