@@ -15,6 +15,7 @@ var allKinds = []mcphubv1.PromptKind{
 	mcphubv1.PromptKind_PROMPT_KIND_SAMPLING,
 	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM,
 	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL,
+	mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
 }
 
 var errWindowClosed = errors.New("the window was closed")
