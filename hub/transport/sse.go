@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"sync"
-	"time"
 )
 
 // SSE is a connection to a server of revision 2024-11-05 over HTTP (basic/transports "HTTP with SSE"): one event stream brings
@@ -20,7 +18,7 @@ type SSE struct {
 	o   HTTPOptions
 	log *slog.Logger
 	rt  http.RoundTripper
-	own *http.Transport // rt, when it is ours
+	own *roundTripper // rt, when it is ours
 
 	// ctx lives as long as the connection, and its cause is how that ended: the first call of end decides.
 	ctx context.Context
@@ -54,22 +52,11 @@ func NewSSE(o HTTPOptions) *SSE {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	if c.rt == nil {
-		c.own = newSSERoundTripper()
+		c.own = newRoundTripper()
 		c.rt = c.own
 	}
 	c.ctx, c.end = context.WithCancelCause(context.Background())
 	return c
-}
-
-// newSSERoundTripper sets no time limit on an answer: the stream may be silent for as long as a tool works.
-func newSSERoundTripper() *http.Transport {
-	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout: 10 * time.Second,
-		IdleConnTimeout:     90 * time.Second,
-		ForceAttemptHTTP2:   true,
-	}
 }
 
 // Connect opens the stream and waits until the server has named the address for messages, or until ctx ends; once it has
@@ -174,7 +161,7 @@ func (c *SSE) Close() error {
 	c.mu.Unlock()
 	c.work.Wait()
 	if c.own != nil {
-		c.own.CloseIdleConnections()
+		c.own.close()
 	}
 	return nil
 }
