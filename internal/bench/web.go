@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// measureWeb measures clients over Streamable HTTP with the same server, round by round.
+// measureWeb measures sessions of both eras over Streamable HTTP, the floor and the official SDK with the same server, round by round.
 func measureWeb(ctx context.Context, o options) (rows []row, err error) {
 	url, stop, err := startWeb(o)
 	if err != nil {
@@ -16,6 +18,8 @@ func measureWeb(ctx context.Context, o options) (rows []row, err error) {
 	defer func() { closeAll(subjects) }()
 	for _, open := range []func() (subject, error){
 		func() (subject, error) { return openPostLoop(url) },
+		func() (subject, error) { return openWebSession(ctx, url, legacyName, mcp.EraLegacy) },
+		func() (subject, error) { return openWebSession(ctx, url, modernName, mcp.EraModern) },
 		func() (subject, error) { return openWebSDK(ctx, url) },
 	} {
 		s, err := open()
@@ -33,11 +37,23 @@ func measureWeb(ctx context.Context, o options) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	against := func(samples map[string][]sample) float64 {
-		return ratio(o.rounds, func(i int) float64 { return samples[postLoopName][i].rate / samples[goSDKName][i].rate })
+	against := func(samples map[string][]sample, engine, peer string) float64 {
+		return ratio(o.rounds, func(i int) float64 { return samples[engine][i].rate / samples[peer][i].rate })
 	}
-	return []row{
-		number("POST loop / go-sdk client, sequential", against(one), "times", "what no client over net/http can pass\n%s", table(subjects, one)),
-		number("POST loop / go-sdk client, 64 at once", against(many), "times", "%s", table(subjects, many)),
-	}, nil
+	for _, engine := range []string{legacyName, modernName} {
+		detail := func(samples map[string][]sample) string {
+			if engine == modernName {
+				return ""
+			}
+			return table(subjects, samples)
+		}
+		rows = append(rows,
+			number("HTTP, "+engine+" / POST loop, sequential", against(one, engine, postLoopName), "", "%s", detail(one)).atLeast(0.6),
+			number("HTTP, "+engine+" / POST loop, 64 at once", against(many, engine, postLoopName), "", "%s", detail(many)).atLeast(0.6),
+			number("HTTP, "+engine+" / go-sdk client, sequential", against(one, engine, goSDKName), "times", "").atLeast(2),
+			number("HTTP, "+engine+" / go-sdk client, 64 at once", against(many, engine, goSDKName), "times", "").atLeast(2),
+		)
+	}
+	bound := ratio(o.rounds, func(i int) float64 { return one[postLoopName][i].rate / one[goSDKName][i].rate })
+	return append(rows, number("POST loop / go-sdk client, sequential", bound, "times", "what no client over net/http can pass")), nil
 }
