@@ -16,8 +16,8 @@ import (
 
 const (
 	annotationHeader = "x-mcp-header"
-	// maxHeaderDepth bounds the walk through a schema that holds annotations.
-	maxHeaderDepth = 100
+	// maxAnnotatedDepth bounds the walk through a schema that holds annotations.
+	maxAnnotatedDepth = 100
 )
 
 // paramHeader is one argument that is repeated in the header Mcp-Param-<name>.
@@ -165,7 +165,7 @@ func (w *schemaWalk) fail(path []string, text string) {
 
 // schema looks at one schema. reachable: a chain of properties alone has led here.
 func (w *schemaWalk) schema(raw json.RawMessage, path []string, reachable bool, depth int) {
-	if depth > maxHeaderDepth {
+	if depth > maxAnnotatedDepth {
 		w.fail(path, "cannot be looked for: the schema is too deep")
 		return
 	}
