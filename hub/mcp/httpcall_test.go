@@ -457,3 +457,30 @@ func TestHTTPHeaderMismatchRefreshes(t *testing.T) {
 		})
 	}
 }
+
+// TestHTTPHeaderMismatchOfFreshList: a list that the server called fresh for long is fetched again all the same, when a call shows that it is not.
+func TestHTTPHeaderMismatchOfFreshList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		header := "Zone"
+		f := newExchanges(modernServer(func(f *exchanges, m transport.Message) {
+			switch {
+			case m.Method == methodListTools:
+				f.result(m.ID, `{"resultType":"complete","ttlMs":3600000,"cacheScope":"private","tools":[{"name":"where","inputSchema":{"properties":{"r":{"type":"string","x-mcp-header":"`+header+`"}}}}]}`)
+			case m.Params[header] == "eu":
+				f.result(m.ID, callResult)
+			default:
+				f.refuse(m.ID, codeHeaderMismatch, "")
+			}
+		}))
+		s := mustDial(t, f, &recorder{})
+		if tools, err := s.ListTools(context.Background()); err != nil || len(tools) != 1 {
+			t.Fatalf("%+v, %v", tools, err)
+		}
+		header = "Region"
+		_, err := s.CallTool(context.Background(), &CallRequest{Name: "where", Arguments: json.RawMessage(`{"r":"eu"}`)})
+		if err != nil {
+			t.Error(err)
+		}
+		wantLines(t, "the wire", f.lines(), "POST 2 tools/list", `POST 3 tools/call where Zone="eu"`, "POST 4 tools/list", `POST 5 tools/call where Region="eu"`)
+	})
+}
