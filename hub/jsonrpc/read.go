@@ -13,20 +13,29 @@ func (p *Peer) read() {
 	var s scanner
 	for {
 		msg, err := p.conn.ReadMessage()
-		var long *LineTooLongError
-		var failed *CallFailedError
 		switch {
 		case err == nil:
 			p.receive(&s, msg)
-		case errors.As(err, &long):
-			p.oversize(long)
-		case errors.As(err, &failed):
-			p.callFailed(failed)
-		default:
+		case !p.missing(err):
 			p.end(err, true)
 			return
 		}
 	}
+}
+
+// missing handles an error that stands for one message, and tells whether it was one.
+func (p *Peer) missing(err error) bool {
+	var long *LineTooLongError
+	var failed *CallFailedError
+	switch {
+	case errors.As(err, &long):
+		p.oversize(long)
+	case errors.As(err, &failed):
+		p.callFailed(failed)
+	default:
+		return false
+	}
+	return true
 }
 
 func (p *Peer) receive(s *scanner, msg []byte) {
