@@ -54,50 +54,6 @@ type stream struct {
 
 var errNotHonoured = &ProtocolError{Text: "the server does not honour the subscription to this resource"}
 
-// filter is what a stream is about.
-type filter struct {
-	topics [topics]bool // changes of the lists
-	uris   []string     // of resources, in order
-}
-
-// listNames are the members of the filter on the wire.
-var listNames = [topics]string{aboutTools: "toolsListChanged", aboutPrompts: "promptsListChanged", aboutResources: "resourcesListChanged"}
-
-const uriListName = "resourceSubscriptions"
-
-func (f filter) equal(g filter) bool { return f.topics == g.topics && slices.Equal(f.uris, g.uris) }
-
-func (f filter) empty() bool { return f.topics == [topics]bool{} && len(f.uris) == 0 }
-
-func (f filter) json() string {
-	o := newObject(128)
-	for about, name := range listNames {
-		if f.topics[about] {
-			o.raw(name, []byte("true"))
-		}
-	}
-	if len(f.uris) > 0 {
-		list := []byte{'['}
-		for i, uri := range f.uris {
-			if i > 0 {
-				list = append(list, ',')
-			}
-			list = appendString(list, uri)
-		}
-		o.raw(uriListName, append(list, ']'))
-	}
-	return string(o.end())
-}
-
-// toHear is what there is to hear of at this moment.
-func (s *Session) toHear() filter {
-	info := s.Info()
-	return filter{
-		topics: [topics]bool{aboutTools: info.ToolsListChanged, aboutPrompts: info.PromptsListChanged, aboutResources: info.ResourcesListChanged},
-		uris:   s.subs.uris(false),
-	}
-}
-
 func (l *listener) start(s *Session) {
 	ctx, end := context.WithCancelCause(context.Background())
 	over := make(chan struct{})
@@ -145,19 +101,21 @@ func (l *listener) keepOpen(ctx context.Context, s *Session) {
 			continue
 		}
 		began := time.Now()
-		replaced, err := l.hold(ctx, s, want)
+		acknowledged, replaced, err := l.hold(ctx, s, want)
 		switch {
 		case ctx.Err() != nil, errors.Is(err, jsonrpc.ErrClosed):
 			return
 		case replaced:
 			continue
 		}
-		again, hopeless := l.refused(s, want, err)
-		if hopeless {
-			return
-		}
-		if again {
-			continue
+		if !acknowledged {
+			again, hopeless := l.refused(s, want, err)
+			if hopeless {
+				return
+			}
+			if again {
+				continue
+			}
 		}
 		if time.Since(began) >= listenMaxDelay {
 			delay = listenDelay
@@ -177,13 +135,13 @@ func (l *listener) keepOpen(ctx context.Context, s *Session) {
 }
 
 // hold opens one stream and holds it until it ends, or until another set of subscriptions is wanted.
-func (l *listener) hold(ctx context.Context, s *Session, want filter) (replaced bool, err error) {
+func (l *listener) hold(ctx context.Context, s *Session, want filter) (acknowledged, replaced bool, err error) {
 	params := s.plainParams("notifications", want.json())
 	l.mu.Lock()
 	call, err := s.peer.Begin(methodListen, params)
 	if err != nil {
 		l.mu.Unlock()
-		return false, err
+		return false, false, err
 	}
 	l.open = &stream{call: call, filter: want}
 	l.opened++
@@ -191,11 +149,11 @@ func (l *listener) hold(ctx context.Context, s *Session, want filter) (replaced 
 	for {
 		select {
 		case <-call.Done():
-			l.close()
+			acknowledged := l.close()
 			_, err := call.Wait(ctx)
-			return false, err
+			return acknowledged, false, err
 		case <-ctx.Done():
-			return false, l.leave(ctx, call)
+			return false, false, l.leave(ctx, call)
 		case <-l.look:
 			if l.suits(s) {
 				continue
@@ -204,7 +162,7 @@ func (l *listener) hold(ctx context.Context, s *Session, want filter) (replaced 
 			end(errListenReplaced)
 			err := l.leave(ended, call)
 			l.settle(ctx, err)
-			return true, err
+			return false, true, err
 		}
 	}
 }
@@ -237,10 +195,13 @@ func (l *listener) agree(s *Session, st *stream) (updated, missing, refused []st
 	return updated, missing, s.subs.refuse(missing, false, errNotHonoured)
 }
 
-func (l *listener) close() {
+// close forgets the stream that has ended, and tells whether it had been acknowledged: an error ended it then, and does not refuse it.
+func (l *listener) close() (acknowledged bool) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	acknowledged = l.open.acknowledged
 	l.open = nil
-	l.mu.Unlock()
+	return acknowledged
 }
 
 // leave ends a stream with a context that has ended.
@@ -288,7 +249,7 @@ func (l *listener) answeredLate(id jsonrpc.ID) bool {
 	return true
 }
 
-// refused looks at how a stream ended. An error that answers new subscriptions is their error, and the stream is tried again without them. A server that
+// refused looks at how a stream ended that was never acknowledged. An error that answers new subscriptions is their error, and the stream is tried again without them. A server that
 // knows no listen stream, or refuses one without any subscription, is hopeless.
 func (l *listener) refused(s *Session, want filter, err error) (again, hopeless bool) {
 	refusal := rpcError(err)

@@ -65,6 +65,13 @@ func TestListenTeardownError(t *testing.T) {
 	testListenTeardown(t, func(s *fakeserver.Subscription) { s.EndWithError(-32603, "internal") })
 }
 
+// TestListenTeardownErrorCodes: whatever error ends a stream that was acknowledged, it refuses nothing.
+func TestListenTeardownErrorCodes(t *testing.T) {
+	for _, code := range []int64{-32601, -32602, -32000} {
+		testListenTeardown(t, func(s *fakeserver.Subscription) { s.EndWithError(code, "over") })
+	}
+}
+
 func testListenTeardown(t *testing.T, end func(*fakeserver.Subscription)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))

@@ -29,7 +29,6 @@ func subscribed(t *testing.T, s *Session, want ...string) {
 func TestSubscribeLegacy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithCapabilities(allCapabilities))
-		refuse := errors.New("")
 		f.Handle(methodSubscribe, func(c *fakeserver.CallContext) {
 			if stringOf(c.Param("uri")) == "bad" {
 				c.Error(-32602, "no such resource")
@@ -45,8 +44,8 @@ func TestSubscribeLegacy(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if refuse = s.Subscribe(background, "bad"); rpcError(refuse) == nil {
-			t.Errorf("got %v", refuse)
+		if err := s.Subscribe(background, "bad"); rpcError(err) == nil {
+			t.Errorf("got %v", err)
 		}
 		subscribed(t, s, "a", "b")
 		if n := len(lines(f, methodSubscribe)); n != 3 {
