@@ -2,28 +2,86 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/mcphub-go/mcphub/internal/demoserver"
 )
 
-func demoServerFlags() (set *flag.FlagSet, record *string) {
-	set = newFlags("demo-server")
-	return set, set.String("record", "", "FILE\tappend a JSON line for each event to this file")
+// demoServerOptions are the flags of mcphub demo-server.
+type demoServerOptions struct {
+	record      string
+	http        string
+	overHTTP    bool
+	allowRemote bool
+}
+
+func (o *demoServerOptions) flags() *flag.FlagSet {
+	set := newFlags("demo-server")
+	set.StringVar(&o.record, "record", "", "FILE\tappend a JSON line for each event to this file")
+	set.Func("http", "ADDR\tserve over HTTP at HOST:PORT instead, or at a free port of this machine with \"\"; ends on SIGINT or SIGTERM", func(v string) error {
+		o.http, o.overHTTP = v, true
+		return nil
+	})
+	set.BoolVar(&o.allowRemote, "allow-remote", false, "with --http, let other machines in: its tools write files and can end it")
+	return set
+}
+
+func (o *demoServerOptions) check() error {
+	if o.allowRemote && !o.overHTTP {
+		return errors.New("--allow-remote goes with --http ADDR")
+	}
+	return nil
 }
 
 // runDemoServer serves MCP on the process's own standard streams. It ends with its input, as the stdio transport wants it
 // (MCP 2025-11-25, basic/lifecycle: shutdown), and dies of SIGTERM as any server does.
 func runDemoServer(env environment, args []string) int {
-	set, record := demoServerFlags()
+	var o demoServerOptions
+	set := o.flags()
 	if _, status, done := parse(env, set, args, 0); done {
 		return status
 	}
+	if err := o.check(); err != nil {
+		return usageError(env, "demo-server", err)
+	}
+	if o.overHTTP {
+		return runDemoServerHTTP(env, o)
+	}
 	err := demoserver.Run(context.Background(), demoserver.Options{
-		In: os.Stdin, Out: os.Stdout, Log: env.stderr, Record: *record, Version: version,
+		In: os.Stdin, Out: os.Stdout, Log: env.stderr, Record: o.record, Version: version,
 	})
 	if err != nil {
+		env.say("mcphub demo-server: %v", err)
+		return exitServer
+	}
+	return exitOK
+}
+
+// runDemoServerHTTP serves until a signal; its input means nothing.
+func runDemoServerHTTP(env environment, o demoServerOptions) int {
+	ctx, stop := interruptible()
+	defer stop()
+	// A second signal ends the process at once: a tool may take its time.
+	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
+	err := demoserver.RunHTTP(ctx, demoserver.HTTPOptions{
+		Options:     demoserver.Options{Log: env.stderr, Record: o.record, Version: version},
+		Addr:        o.http,
+		AllowRemote: o.allowRemote,
+		Ready: func(url string) {
+			fmt.Fprintf(env.stdout, "listening on %s%s (Streamable HTTP) and %s\n", url, demoserver.PathMCP, demoserver.PathSSE)
+		},
+	})
+	switch {
+	case errors.Is(err, demoserver.ErrRemote):
+		return usageError(env, "demo-server", fmt.Errorf("--http: %w, or say --allow-remote", err))
+	case errors.Is(err, demoserver.ErrAddress):
+		return usageError(env, "demo-server", fmt.Errorf("--http: %w", err))
+	case err != nil:
 		env.say("mcphub demo-server: %v", err)
 		return exitServer
 	}

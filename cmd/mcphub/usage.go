@@ -22,7 +22,7 @@ const commands = `Usage: mcphub COMMAND [FLAGS]
   call         call one tool from outside, end to end
   servers      list the configured servers
   tools        list their tools
-  demo-server  the MCP server of the demo, on stdin and stdout
+  demo-server  the MCP server of the demo, on stdin and stdout or over HTTP
   serve        serve a host as its plugin (what no command means when a host spawns it)
   version      print the version
   help         mcphub help COMMAND explains a command
@@ -54,9 +54,10 @@ Lists every configured server, broken entries with what is wrong with them inclu
 
 Starts the servers, or the one named, and lists their tools.
 `,
-	"demo-server": `Usage: mcphub demo-server [--record FILE]
+	"demo-server": `Usage: mcphub demo-server [--record FILE] [--http ADDR [--allow-remote]]
 
-Serves MCP on stdin and stdout: a server with tools for every way in which real servers meet cancellation.
+Serves MCP on stdin and stdout: a server with tools for every way in which real servers meet cancellation. With --http it serves
+Streamable HTTP of every revision at /mcp and the older HTTP with SSE at /sse, says on stdout where, and lets in this machine alone.
 `,
 	"serve":   "Usage: mcphub serve\n\n" + serveAlone,
 	"version": "Usage: mcphub version\n",
@@ -69,7 +70,7 @@ var flagsOf = map[string]func() *flag.FlagSet{
 	"call":        func() *flag.FlagSet { return new(callOptions).flags() },
 	"servers":     func() *flag.FlagSet { return new(listOptions).flags("servers") },
 	"tools":       func() *flag.FlagSet { return new(listOptions).flags("tools") },
-	"demo-server": func() *flag.FlagSet { set, _ := demoServerFlags(); return set },
+	"demo-server": func() *flag.FlagSet { return new(demoServerOptions).flags() },
 }
 
 func newFlags(name string) *flag.FlagSet {

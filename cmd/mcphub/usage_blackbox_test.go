@@ -40,6 +40,9 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"tools", "--config", p.dir, "--era", "legacy"}, "--era"},
 		{[]string{"demo", "--fast"}, "fast"},
 		{[]string{"demo-server", "extra"}, "extra"},
+		{[]string{"demo-server", "--http", "0.0.0.0:0"}, "--allow-remote"},
+		{[]string{"demo-server", "--http", "localhost"}, "HOST:PORT"},
+		{[]string{"demo-server", "--allow-remote"}, "--http"},
 		{[]string{"help", "fly"}, `"fly"`},
 	}
 	for _, test := range tests {

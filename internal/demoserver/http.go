@@ -17,8 +17,12 @@ const (
 	PathSSE = "/sse" // HTTP with SSE (2024-11-05)
 )
 
-// ErrRemote is wrapped by the error for an address that other machines can reach.
-var ErrRemote = errors.New("other machines could reach it, call its tools, and end it")
+var (
+	// ErrRemote is wrapped by the error for an address that other machines can reach.
+	ErrRemote = errors.New("other machines could reach it, call its tools, and end it")
+	// ErrAddress is wrapped by the error for what is no address.
+	ErrAddress = errors.New("not HOST:PORT")
+)
 
 // HTTPOptions configures [RunHTTP]. In and Out of Options are not used.
 type HTTPOptions struct {
@@ -41,7 +45,7 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (err error) {
 	if o.Addr == "" {
 		o.Addr = "127.0.0.1:0"
 	}
-	if err := checkAddress(o.Addr); err != nil && !o.AllowRemote {
+	if err := checkAddress(o.Addr); err != nil && !(o.AllowRemote && errors.Is(err, ErrRemote)) {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Addr)
@@ -89,10 +93,10 @@ func serveHTTP(ctx context.Context, listener net.Listener, o HTTPOptions, j *Jou
 func checkAddress(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("demo server: %q is not HOST:PORT, 127.0.0.1:8080 say", addr)
+		return fmt.Errorf("%q is %w, 127.0.0.1:8080 say", addr, ErrAddress)
 	}
 	if !loopbackHost(host) {
-		return fmt.Errorf("demo server: will not listen on %q: %w; use 127.0.0.1", addr, ErrRemote)
+		return fmt.Errorf("will not listen on %q: %w; use 127.0.0.1", addr, ErrRemote)
 	}
 	return nil
 }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestDemoServerOverHTTP: it says where it listens, serves there, and ends in order on a signal though a tool still works.
+func TestDemoServerOverHTTP(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			p := build(t)
+			record := p.dir + "/record.jsonl"
+			r := p.start("demo-server", "--http", "127.0.0.1:0", "--record", record)
+			line, err := bufio.NewReader(r.stdout).ReadString('\n')
+			if err != nil {
+				t.Fatalf("%v\n%s", err, r.stderr.String())
+			}
+			m := regexp.MustCompile(`^listening on (http://127\.0\.0\.1:\d+)/mcp \(Streamable HTTP\) and /sse\n$`).FindStringSubmatch(line)
+			if m == nil {
+				t.Fatalf("stdout %q", line)
+			}
+			q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m[1]+"/mcp", strings.NewReader(
+				`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"seconds":600,"steps":1000},"_meta":{"progressToken":1,`+
+					`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, value := range map[string]string{
+				"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+				"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "sleep",
+			} {
+				q.Header.Set(name, value)
+			}
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			answer, err := client.Do(q) // its headers come with the first progress
+			if err != nil {
+				t.Fatalf("%v\n%s", err, r.stderr.String())
+			}
+			defer answer.Body.Close()
+			if err := r.cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			if status := r.wait(); status != 0 {
+				t.Errorf("status %d\n%s", status, r.stderr.String())
+			}
+			text, err := os.ReadFile(record)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{`"event":"ready"`, `"event":"cancelled","tool":"sleep","reason":"interrupted"`, `"event":"closed"`} {
+				if !strings.Contains(string(text), want) {
+					t.Errorf("the record lacks %s:\n%s", want, text)
+				}
+			}
+		})
+	}
+}
+
+// TestDemoServerAddressTaken: trouble with the address is said, and is no usage error.
+func TestDemoServerAddressTaken(t *testing.T) {
+	p := build(t)
+	r := p.start("demo-server", "--http", "127.0.0.1:0")
+	line, err := bufio.NewReader(r.stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(line, "http://")
+	address, _, _ := strings.Cut(rest, "/")
+	if second := p.run("demo-server", "--http", address); second.status != 6 || !strings.Contains(second.stderr, "in use") {
+		t.Errorf("status %d, stderr %q", second.status, second.stderr)
+	}
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	r.wait()
+}
