@@ -69,15 +69,15 @@ func (o *callOptions) check() error {
 		return err
 	}
 	switch {
-	case o.stdio == "" && o.server == "":
+	case o.single() == "" && o.server == "":
 		return errors.New("which server of the config? --server NAME; mcphub servers lists them")
-	case o.stdio != "" && o.server != "":
-		return errors.New("--server names a server of a --config file; the server of --stdio is the only one")
+	case o.single() != "" && o.server != "":
+		return fmt.Errorf("--server names a server of a --config file; the server of --%s is the only one", o.single())
 	case o.linger < 0:
 		return errors.New("--linger: a duration cannot be negative")
 	}
-	if o.stdio != "" {
-		o.server = stdioServer
+	if o.server == "" {
+		o.server = o.single()
 	}
 	if o.requestID == "" {
 		o.requestID = "cli-" + strings.ToLower(rand.Text()[:10])

@@ -59,6 +59,22 @@ func TestCallDefaults(t *testing.T) {
 	}
 }
 
+// TestCallURLIsTheServer: the one server needs no name, as with --stdio.
+func TestCallURLIsTheServer(t *testing.T) {
+	o, err := parseCall("--tool", "sleep", "--url", "http://a.example/mcp", "--transport", "sse", "--header", "A: b", "--era", "legacy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.request().GetServer() != "url" {
+		t.Errorf("the server is %q", o.request().GetServer())
+	}
+	sources, err := o.sources(o.server)
+	want := []*mcphubv1.ConfigSource{{Path: "--url", Json: `{"mcpServers":{"url":{"url":"http://a.example/mcp","type":"sse","headers":{"A":"b"},"era":"legacy"}}}`}}
+	if diff := cmp.Diff(want, sources, protocmp.Transform()); diff != "" || err != nil {
+		t.Errorf("error %v, sources (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestCallMistakes(t *testing.T) {
 	full := func(args ...string) []string { return append([]string{"--tool", "t", "--stdio", "srv"}, args...) }
 	tests := []struct {
@@ -69,6 +85,8 @@ func TestCallMistakes(t *testing.T) {
 		{[]string{"--tool", "t"}, "--config"},
 		{[]string{"--tool", "t", "--config", "."}, "--server"},
 		{full("--server", "x"), "--server"},
+		{[]string{"--tool", "t", "--url", "http://a.example", "--server", "x"}, "the server of --url"},
+		{full("--url", "http://a.example"), "exclude each other"},
 		{full("--approve", "yes"), "allow, deny or hang"},
 		{full("--elicit", "yes"), "accept:JSON"},
 		{full("--elicit", "accept:[1]"), "JSON object"},

@@ -14,13 +14,17 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// stdioServer is the name of the server that --stdio describes.
-const stdioServer = "stdio"
+// The names of the servers that --stdio and --url describe are those of the flags.
+const (
+	stdioServer = "stdio"
+	urlServer   = "url"
+)
 
-// sourceFlags say where the servers come from: config files, or one command.
+// sourceFlags say where the servers come from: config files, one command, or one address.
 type sourceFlags struct {
 	configs []string
 	stdio   string
+	remote  urlFlags
 	era     string
 }
 
@@ -30,16 +34,33 @@ func (s *sourceFlags) register(set *flag.FlagSet) {
 		return nil
 	})
 	set.StringVar(&s.stdio, "stdio", "", "'CMD ARGS'\trun this as the one server, named stdio; no shell reads it")
+	s.remote.register(set)
 	set.StringVar(&s.era, "era", "", "auto|legacy|modern\tera of the protocol; default: what the config says, else auto")
+}
+
+// single gives the name of the one server that the command line itself describes, "" when config files do.
+func (s *sourceFlags) single() string {
+	switch {
+	case s.stdio != "":
+		return stdioServer
+	case s.remote.url != "":
+		return urlServer
+	}
+	return ""
 }
 
 // check finds what is wrong with the flags themselves.
 func (s *sourceFlags) check() error {
 	switch {
-	case len(s.configs) == 0 && s.stdio == "":
-		return errors.New("no server is known: name a config file with --config FILE, or a server's command with --stdio 'CMD ARGS'")
-	case len(s.configs) > 0 && s.stdio != "":
-		return errors.New("--config and --stdio exclude each other: --stdio is a config of its own")
+	case len(s.configs) == 0 && s.single() == "":
+		return errors.New("no server is known: name a config file with --config FILE, a server's command with --stdio 'CMD ARGS', or its address with --url URL")
+	case len(s.configs) > 0 && s.single() != "":
+		return fmt.Errorf("--config and --%[1]s exclude each other: --%[1]s is a config of its own", s.single())
+	case s.stdio != "" && s.remote.url != "":
+		return errors.New("--stdio and --url exclude each other: each is the one server")
+	}
+	if err := s.remote.check(); err != nil {
+		return err
 	}
 	switch s.era {
 	case "", "auto", "legacy", "modern":
@@ -62,6 +83,13 @@ func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
 			return nil, err
 		}
 		return []*mcphubv1.ConfigSource{{Path: "--stdio", Json: text}}, nil
+	}
+	if s.remote.url != "" {
+		text, err := s.remote.config(s.era)
+		if err != nil {
+			return nil, err
+		}
+		return []*mcphubv1.ConfigSource{{Path: "--url", Json: text}}, nil
 	}
 	sources := make([]*mcphubv1.ConfigSource, len(s.configs))
 	for i, file := range s.configs {

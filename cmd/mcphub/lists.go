@@ -31,7 +31,7 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 	if err := o.check(); err != nil {
 		return usageError(env, name, err)
 	}
-	if o.era != "" && o.stdio == "" && server == "" {
+	if o.era != "" && o.single() == "" && server == "" {
 		return usageError(env, name, errors.New("--era is for one server: name it, or set the key era in its config entry"))
 	}
 	sources, err := o.sources(server)

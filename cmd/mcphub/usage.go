@@ -38,7 +38,8 @@ Spawns the hub as a plugin with its built-in demo server and plays what a user, 
 each other. On a terminal each step waits for Enter, and at the end the hub is yours: call, cancel and answer by hand. Without a
 terminal the script plays to its end. Each step checks what it says: exit status 0 means that all of it happened.
 `,
-	"call": `Usage: mcphub call --tool NAME [--args JSON] (--config FILE... --server NAME | --stdio 'CMD ARGS') [FLAGS]
+	"call": `Usage: mcphub call --tool NAME [--args JSON] SOURCE [FLAGS]
+       SOURCE: --config FILE... --server NAME | --stdio 'CMD ARGS' | --url URL [--transport http|sse] [--header NAME:VALUE]...
 
 Calls one tool through a hub of its own. The text of the result goes to stdout, everything else to stderr. With --json each event
 of the window stream is one line of proto3 JSON on stdout, and the last line is {"callToolResponse":...} or
@@ -46,11 +47,11 @@ of the window stream is one line of proto3 JSON on stdout, and the last line is 
 
 Exit status: 0 result, 1 result with isError or error of the server, 2 usage, 3 cancelled, 4 timed out, 5 denied, 6 server trouble.
 `,
-	"servers": `Usage: mcphub servers (--config FILE... | --stdio 'CMD ARGS') [--start] [--json]
+	"servers": `Usage: mcphub servers (--config FILE... | --stdio 'CMD ARGS' | --url URL) [--start] [--json]
 
 Lists every configured server, broken entries with what is wrong with them included.
 `,
-	"tools": `Usage: mcphub tools [SERVER] (--config FILE... | --stdio 'CMD ARGS') [--json]
+	"tools": `Usage: mcphub tools [SERVER] (--config FILE... | --stdio 'CMD ARGS' | --url URL) [--json]
 
 Starts the servers, or the one named, and lists their tools.
 `,

@@ -43,6 +43,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"demo-server", "--http", "0.0.0.0:0"}, "--allow-remote"},
 		{[]string{"demo-server", "--http", "localhost"}, "HOST:PORT"},
 		{[]string{"demo-server", "--allow-remote"}, "--http"},
+		{[]string{"servers", "--stdio", "x", "--url", "https://a.example"}, "exclude"},
 		{[]string{"help", "fly"}, `"fly"`},
 	}
 	for _, test := range tests {
@@ -70,7 +71,7 @@ func TestHelpExplainsEveryCommand(t *testing.T) {
 	}
 	r := p.run("call", "--help")
 	for _, flag := range []string{"--tool", "--args", "--config", "--server", "--stdio", "--request-id", "--cancel-after", "--reason",
-		"--approve", "--elicit", "--sample", "--idle-timeout", "--total-timeout", "--era", "--linger", "--json"} {
+		"--url", "--transport", "--header", "--approve", "--elicit", "--sample", "--idle-timeout", "--total-timeout", "--era", "--linger", "--json"} {
 		if !strings.Contains(r.stdout, "  "+flag) {
 			t.Errorf("call --help does not explain %s", flag)
 		}

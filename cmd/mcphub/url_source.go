@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/textproto"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+)
+
+// urlFlags describe one server behind an address. What they hold may be secret, the values of headers above all, so nothing of it
+// is ever shown: package flag quotes a value that its function refuses, so they are checked later.
+type urlFlags struct {
+	url       string
+	transport string
+	headers   []string
+}
+
+func (u *urlFlags) register(set *flag.FlagSet) {
+	set.StringVar(&u.url, "url", "", "URL\tuse the server there as the one server, named url")
+	set.StringVar(&u.transport, "transport", "", "http|sse\twith --url: Streamable HTTP, or the older HTTP with SSE; default: find out")
+	set.Func("header", "NAME:VALUE\twith --url: send this header with each request; may be repeated", func(v string) error {
+		u.headers = append(u.headers, v)
+		return nil
+	})
+}
+
+// check finds what is wrong with the flags, by the rules that hold for config files too.
+func (u *urlFlags) check() error {
+	if u.url == "" {
+		switch {
+		case u.transport != "":
+			return errors.New("--transport goes with --url URL")
+		case len(u.headers) > 0:
+			return errors.New("--header goes with --url URL")
+		}
+		return nil
+	}
+	if u.transport != "" && u.transport != "http" && u.transport != "sse" {
+		return errors.New("--transport: it is http or sse")
+	}
+	text, err := u.config("")
+	if err != nil {
+		return err
+	}
+	_, problems := config.Load([]config.Source{{JSON: []byte(text)}})
+	for _, p := range problems {
+		if header, ok := strings.CutPrefix(p.Key, "headers."); ok && p.Fatal {
+			return errors.New(strings.TrimSpace("--header "+showable(header)) + ": " + p.Message)
+		}
+		if p.Fatal {
+			return fmt.Errorf("--%s: %s", p.Key, p.Message)
+		}
+	}
+	return nil
+}
+
+// showable gives the name of a header unless it looks like something else, half a value say.
+func showable(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
+	}) {
+		return ""
+	}
+	return name
+}
+
+// config builds the config of the server.
+func (u *urlFlags) config(era string) (string, error) {
+	headers := make(map[string]string, len(u.headers))
+	seen := make(map[string]bool, len(u.headers))
+	for _, h := range u.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if name = strings.TrimSpace(name); !ok {
+			return "", errors.New("--header: a header is NAME:VALUE, and one of them has no colon")
+		}
+		if canonical := textproto.CanonicalMIMEHeaderKey(name); seen[canonical] {
+			return "", errors.New(strings.TrimSpace("--header "+showable(name)) + ": is given twice")
+		} else {
+			seen[canonical] = true
+		}
+		headers[name] = strings.Trim(value, " \t")
+	}
+	type entry struct {
+		URL     string            `json:"url"`
+		Type    string            `json:"type,omitempty"`
+		Headers map[string]string `json:"headers,omitempty"`
+		Era     string            `json:"era,omitempty"`
+	}
+	text, err := json.Marshal(map[string]map[string]entry{
+		"mcpServers": {urlServer: {URL: u.url, Type: u.transport, Headers: headers, Era: era}},
+	})
+	return string(text), err
+}
