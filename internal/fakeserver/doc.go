@@ -9,5 +9,6 @@
 // It blocks only on channels, on the given streams and on a sync.Cond, so it works inside a testing/synctest bubble with
 // net.Pipe or io.Pipe; see [HTTP.Listen].
 //
-// What must not live here: assertions, knowledge of the hub, and any import of this module's packages or of an MCP SDK.
+// What must not live here: assertions, knowledge of the hub, and any import of this module's packages or of an MCP SDK (but for a
+// test that holds the fake against a client that we did not write).
 package fakeserver

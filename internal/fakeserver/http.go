@@ -35,6 +35,8 @@ type HTTPOptions struct {
 	Retry time.Duration
 	// Sessionless gives out no session id: one session serves everybody, until the next initialize.
 	Sessionless bool
+	// Endpoint is what the endpoint event of HTTP with SSE says; "" is PathMessages with the session's id.
+	Endpoint string
 }
 
 // HTTP serves a [Server] over HTTP: Streamable HTTP of both eras at [PathMCP], HTTP with SSE at [PathSSE]. It is strict where

@@ -128,6 +128,16 @@ func TestHTTPActShapesTheStream(t *testing.T) {
 	})
 }
 
+func TestHTTPWithSSESaysItsEndpoint(t *testing.T) {
+	overHTTP(t, withEcho(), fakeserver.HTTPOptions{Endpoint: "https://elsewhere.example/x"}, func(t *testing.T, w *web) {
+		g := w.do(http.MethodGet, fakeserver.PathSSE, "")
+		if got := g.event(); got != "event: endpoint|data: https://elsewhere.example/x" {
+			t.Errorf("got %q", got)
+		}
+		g.close()
+	})
+}
+
 func TestHTTPWithSSE(t *testing.T) {
 	s := withEcho()
 	causes := make(chan error, 1)

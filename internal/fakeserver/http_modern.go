@@ -75,7 +75,10 @@ func (x *exchange) refuseCall(m Message, status int, code int64, message string)
 
 // mirrored checks that the headers say what the body says (2026-07-28 basic/transports/streamable-http "Request Metadata").
 func mirrored(header http.Header, m Message) (complaint string) {
-	want := map[string]string{headerVersion: text(member(m.Param("_meta"), metaProtocolVersion)), headerMethod: m.Method}
+	want := map[string]string{headerMethod: m.Method}
+	if version := text(member(m.Param("_meta"), metaProtocolVersion)); version != "" || m.IsRequest() {
+		want[headerVersion] = version
+	}
 	if slices.Contains([]string{"tools/call", "prompts/get"}, m.Method) {
 		want[headerName] = text(m.Param("name"))
 	} else if m.Method == "resources/read" {

@@ -52,6 +52,7 @@ func TestHTTPModernStatuses(t *testing.T) {
 			{"initialize", w.post(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, "Mcp-Method", "initialize"), 404, `-32601`},
 			{"GET", w.do(http.MethodGet, fakeserver.PathMCP, ""), 405, ``},
 			{"DELETE", w.do(http.MethodDelete, fakeserver.PathMCP, ""), 405, ``},
+			{"notification with a version", w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, "Mcp-Method", "notifications/cancelled", "Mcp-Protocol-Version", "2026-07-28"), 202, ``},
 			{"notification", w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, "Mcp-Method", "notifications/cancelled"), 202, ``},
 		} {
 			tt.a.status(tt.status)

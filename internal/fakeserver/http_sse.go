@@ -1,12 +1,15 @@
 package fakeserver
 
-import "net/http"
+import (
+	"cmp"
+	"net/http"
+)
 
 // openSSE serves the one stream of HTTP with SSE (2024-11-05 basic/transports). The connection lives as long as it.
 func (x *exchange) openSSE() {
 	s := x.http.open(x.http.ctx, true, true)
 	defer s.end(errInputEnded)
-	x.events(s.own, 0, s.conn, PathMessages+"?sessionId="+s.id)
+	x.events(s.own, 0, s.conn, cmp.Or(x.http.o.Endpoint, PathMessages+"?sessionId="+s.id))
 }
 
 // postSSE takes a message; whatever it brings about comes on the stream.

@@ -88,6 +88,7 @@ func TestCancelReachesTheCallItNames(t *testing.T) {
 		if got := <-reasons; got != "enough" {
 			t.Errorf("reason %q, want enough", got)
 		}
+		waitFor(t, s, fakeserver.CancelOf(raw(`7`))) // a cancel is acted on before it is recorded
 		if n := s.Count(fakeserver.CancelOf(raw(`7`))); n != 1 {
 			t.Errorf("%d cancels of 7 recorded, want 1", n)
 		}
