@@ -3,7 +3,9 @@ package demoserver_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -272,6 +274,27 @@ func TestHTTPLetsNoForeignPageIn(t *testing.T) {
 			t.Errorf("status %d", status)
 		}
 	})
+}
+
+// Whoever lets other machines in lets no foreign pages in: the page of the server's own name is the one more that may.
+func TestHTTPAllowedRemoteStillChecksTheOrigin(t *testing.T) {
+	j, err := demoserver.OpenJournal(io.Discard, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := demoserver.NewHandler(demoserver.HTTPOptions{AllowRemote: true}, j)
+	defer h.Close()
+	for origin, status := range map[string]int{"": 404, "http://box.example:8080": 404, "http://localhost": 404, "http://box.example": 403, "https://evil.example": 403} {
+		r := httptest.NewRequest(http.MethodGet, "http://box.example:8080/x", nil)
+		if origin != "" {
+			r.Header.Set("Origin", origin)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != status {
+			t.Errorf("Origin %q: status %d, want %d", origin, w.Code, status)
+		}
+	}
 }
 
 func TestHTTPListens(t *testing.T) {
