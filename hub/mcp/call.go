@@ -200,6 +200,9 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (json.Ra
 		return nil, declared, err
 	}
 	raw, err := sent.Wait(ctx)
+	if cancelled := (*jsonrpc.CancelledError)(nil); call.augmented && errors.As(err, &cancelled) {
+		err = &TaskGivenUpError{Cancelled: cancelled}
+	}
 	return raw, declared, err
 }
 

@@ -9,5 +9,6 @@
 // (hub/transport); who may call what, who is asked, and for how long (hub). A session asks its [Handler] and believes the answer.
 //
 // A session starts no goroutine for an outgoing call. It owns one for the link's end, one for the listen stream of a modern server, and
-// one for each question of a round; all of them are waited for by Close or by the call that started them.
+// one for each question of a round or a task, one for each answer to a task's question, and one for each tasks/cancel until it is answered; all of
+// them are waited for by Close or by the call that started them.
 package mcp

@@ -86,14 +86,17 @@ func (e *TaskInterruptedError) Error() string {
 
 func (e *TaskInterruptedError) Unwrap() error { return e.Err }
 
-// TaskGivenUpError says that a call ended on this side after it had become a task. errors.As finds the *jsonrpc.CancelledError in it, whose Sent tells
-// whether tasks/cancel was sent. The server may go on in either case: it need not stop, and without the capability it cannot be asked to.
+// TaskGivenUpError says that a call ended on this side after it had become a task, or had asked for one. errors.As finds the *jsonrpc.CancelledError in it, whose
+// Sent tells whether tasks/cancel was sent. The server may go on in either case: it need not stop, and without the capability it cannot be asked to.
 type TaskGivenUpError struct {
-	TaskID    string
+	TaskID    string // "" while the server had not answered with the task: tasks/cancel is sent once it does, for as long as the session lasts
 	Cancelled *jsonrpc.CancelledError
 }
 
 func (e *TaskGivenUpError) Error() string {
+	if e.TaskID == "" {
+		return fmt.Sprintf("a call was given up before it had become the task that it asked for: %v", e.Cancelled)
+	}
 	return fmt.Sprintf("task %s was given up: %v", quoted(e.TaskID), e.Cancelled)
 }
 

@@ -2,11 +2,13 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 const (
@@ -59,8 +61,8 @@ func (s *Session) cancelTask(id string) (sent bool) {
 		ctx, stop := context.WithTimeoutCause(s.over, cancelPatience, errCancelUnanswered)
 		defer stop()
 		_, err := call.Wait(ctx)
-		for delay := retryDelay; transient(err) && wait(ctx, delay); delay = nextDelay(delay) {
-			_, err = s.peer.Call(ctx, methodTaskCancel, params)
+		if transient(err) {
+			err = s.tryAgain(ctx, methodTaskCancel, params, err)
 		}
 		s.log.Debug("tasks/cancel is over", "failed", err != nil)
 	})
@@ -102,6 +104,14 @@ func transient(err error) bool {
 	return true
 }
 
+// tryAgain sends a request that has failed on the way until it gets through, it is answered with an error, or ctx ends.
+func (s *Session) tryAgain(ctx context.Context, method string, params json.RawMessage, err error) error {
+	for delay := nextDelay(0, err); transient(err) && wait(ctx, delay); delay = nextDelay(delay, err) {
+		_, err = s.peer.Call(ctx, method, params)
+	}
+	return err
+}
+
 // wait tells whether the time has passed before ctx ended.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
@@ -114,4 +124,12 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func nextDelay(d time.Duration) time.Duration { return min(2*d, retryMaxDelay) }
+// nextDelay is the wait before another try, after one of d (0: the first) and the error that it is for: a server may ask for more (Retry-After).
+func nextDelay(d time.Duration, err error) time.Duration {
+	d = max(retryDelay, min(2*d, retryMaxDelay))
+	var refused *transport.HTTPError
+	if errors.As(err, &refused) {
+		d = max(d, refused.RetryAfter)
+	}
+	return d
+}

@@ -122,10 +122,7 @@ func (f *follower) params() json.RawMessage {
 // ring is the timer: either a poll is due, or the one on the wire has had its time.
 func (f *follower) ring() {
 	if f.get != nil {
-		_, err := giveUpOn(f.get, errPollUnanswered)
-		f.get = nil
-		f.s.log.Info("the status of a task did not come in time", "error", err)
-		f.retry()
+		f.settlePoll(giveUpOn(f.get, errPollUnanswered))
 		return
 	}
 	f.poll()
@@ -140,7 +137,7 @@ func (f *follower) poll() {
 		f.timer.Reset(pollPatience)
 	case errors.Is(err, jsonrpc.ErrClosed): // the session's end is told by its own channel
 	default:
-		f.retry()
+		f.retry(err)
 	}
 }
 
@@ -153,17 +150,14 @@ func (f *follower) hasten() {
 }
 
 // retry polls again later, without end: the caller and its clocks decide when it has been long enough.
-func (f *follower) retry() {
-	if f.trouble == 0 {
-		f.trouble = retryDelay
-	} else {
-		f.trouble = nextDelay(f.trouble)
-	}
+func (f *follower) retry(err error) {
+	f.trouble = nextDelay(f.trouble, err)
 	f.timer.Reset(f.trouble)
 }
 
-func (f *follower) polledAnswer() {
-	raw, err := f.get.Wait(context.Background())
+func (f *follower) polledAnswer() { f.settlePoll(f.get.Wait(context.Background())) }
+
+func (f *follower) settlePoll(raw json.RawMessage, err error) {
 	f.get = nil
 	refusal := rpcError(err)
 	switch {
@@ -178,9 +172,9 @@ func (f *follower) polledAnswer() {
 	case errors.Is(err, jsonrpc.ErrClosed):
 	case refusal != nil && refusal.Code == jsonrpc.CodeInvalidParams:
 		f.finish(nil, &TaskLostError{TaskID: f.task.ID, Err: refusal})
-	case transient(err), errors.As(err, new(*jsonrpc.CancelledError)): // a cancel of the poll alone, through the tracker, ends nothing either
+	case transient(err), errors.As(err, new(*jsonrpc.CancelledError)): // a poll that is given up alone ends nothing either
 		f.s.log.Info("the status of a task could not be got and is asked for again", "error", err)
-		f.retry()
+		f.retry(err)
 	default:
 		f.fail(fmt.Errorf("the status of task %s could not be got: %w", quoted(f.task.ID), err))
 	}
@@ -249,7 +243,7 @@ func (f *follower) fetch() {
 			f.result = call
 		case errors.Is(err, jsonrpc.ErrClosed):
 		default:
-			f.retry()
+			f.retry(err)
 			return
 		}
 	}
@@ -271,7 +265,7 @@ func (f *follower) resultAnswer() {
 	case transient(err), errors.As(err, new(*jsonrpc.CancelledError)):
 		f.s.log.Info("the result of a task could not be got and is asked for again", "error", err)
 		if f.get == nil {
-			f.retry()
+			f.retry(err)
 		}
 	default:
 		f.fail(err)

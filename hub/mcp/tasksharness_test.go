@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -72,14 +71,6 @@ func (f *taskServer) gaps(start time.Time) []time.Duration {
 		start = at
 	}
 	return out
-}
-
-// status is the member of an answer, with an interval of a tenth of a second.
-func (f *taskServer) status(status string) string {
-	if f.era == Modern {
-		return fmt.Sprintf(`"status":%q,"pollIntervalMs":100`, status)
-	}
-	return fmt.Sprintf(`"status":%q,"pollInterval":100`, status)
 }
 
 // told keeps what a call hears of its task.

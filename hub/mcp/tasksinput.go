@@ -160,8 +160,8 @@ func (f *follower) update(key string, answer json.RawMessage) {
 	params := s.plainParams("taskId", string(appendString(nil, f.task.ID)), "inputResponses", string(responses.end()))
 	f.asking.start(func() questionEvent {
 		_, err := s.peer.Call(ctx, methodTaskUpdate, params)
-		for delay := retryDelay; transient(err) && wait(ctx, delay); delay = nextDelay(delay) {
-			_, err = s.peer.Call(ctx, methodTaskUpdate, params)
+		if transient(err) {
+			err = s.tryAgain(ctx, methodTaskUpdate, params, err)
 		}
 		return questionEvent{key: key, updated: true, err: err}
 	})

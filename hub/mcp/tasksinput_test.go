@@ -1,0 +1,380 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// gate is an answerer whose questions wait until the test answers them, by their key or message.
+type gate struct {
+	open  map[string]chan Answer
+	ended chan error // causes of the questions that were not answered
+}
+
+func newGate(keys ...string) *gate {
+	g := &gate{open: map[string]chan Answer{}, ended: make(chan error, 10)}
+	for _, key := range keys {
+		g.open[key] = make(chan Answer, 1)
+	}
+	return g
+}
+
+func (g *gate) ask(ctx context.Context, q *Question) (Answer, error) {
+	select {
+	case a := <-g.open[q.InputKey]:
+		return a, nil
+	case <-ctx.Done():
+		g.ended <- context.Cause(ctx)
+		return Answer{Action: Accept, Content: json.RawMessage(`{"leaked":true}`)}, nil
+	}
+}
+
+func (g *gate) accept(key, content string) {
+	g.open[key] <- Answer{Action: Accept, Content: json.RawMessage(content)}
+	synctest.Wait()
+}
+
+// asking is the answer to a poll with these questions.
+func asking(entries ...string) string {
+	return `"status":"input_required","pollIntervalMs":100,"inputRequests":{` + strings.Join(entries, ",") + `}`
+}
+
+// updates are what the tasks/update brought.
+func updates(f *taskServer) (out []string) {
+	for _, m := range lines(f.Server, methodTaskUpdate) {
+		out = append(out, stringOf(m.Param("taskId"))+" "+string(m.Param("inputResponses")))
+	}
+	return out
+}
+
+// TestTaskLegacyInputRequired: tasks/result goes out at once, what the server asks on it belongs to the call of the task that it names, and polling goes on beside it.
+func TestTaskLegacyInputRequired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer(taskCapabilities, `"status":"input_required","pollInterval":1000`, `"status":"input_required"`, `"status":"working","statusMessage":" on"`)
+		var answer, foreign string
+		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) {
+			related := func(id string) string {
+				return strings.TrimSuffix(formParams, "}") + `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"` + id + `"}}}`
+			}
+			m := <-c.Request(methodElicitation, related("T-1")).Response()
+			answer = m.Raw
+			m = <-c.Request(methodElicitation, related("T-2")).Response()
+			foreign = m.Raw
+			<-time.After(3500 * time.Millisecond)
+			c.Result(taskResult)
+		})
+		f.Tool("other", func(c *fakeserver.CallContext) { c.Hang() })
+		h := &recorder{ask: accepting(`{"a":1}`)}
+		s := connect(t, f.Server, h)
+		octx, endOther := context.WithCancelCause(background)
+		other := begin(octx, s, &CallRequest{Name: "other"}) // so that "the only call on the wire" cannot be the answer
+		heard := &told{}
+		c := heard.request()
+		out := begin(background, s, c)
+		pass(time.Second)
+		synctest.Wait()
+		if qs := h.questions(); len(qs) != 2 || qs[0].Call != c || qs[1].Call != nil || !strings.Contains(answer, `"accept"`) || !strings.Contains(foreign, `"accept"`) {
+			t.Fatalf("questions %+v, answers %s %s", qs, answer, foreign)
+		}
+		pass(3500 * time.Millisecond)
+		o := finished(t, out)
+		if o.err != nil || string(o.result.Raw) != taskResult {
+			t.Errorf("got %s, %v", rawOf(o.result), o.err)
+		}
+		if diff := cmp.Diff([]string{"working", "input_required", "working on"}, heard.statuses()); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+		if n := len(lines(f.Server, methodTaskResult)); n != 1 || len(lines(f.Server, methodTaskGet)) != 4 {
+			t.Errorf("%d tasks/result, %d tasks/get", n, len(lines(f.Server, methodTaskGet)))
+		}
+		endOther(&stopped{"done"})
+		finished(t, other)
+		nothingLeft(t, s)
+	})
+}
+
+// TestTaskRelatedBeforeItsAnswer: a request that names a task which nobody knows yet belongs to the one call that waits for its task.
+func TestTaskRelatedBeforeItsAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer(taskCapabilities, `"status":"working"`)
+		f.Tool("t", func(c *fakeserver.CallContext) { c.Hang() })
+		f.Tool("plain", func(c *fakeserver.CallContext) { c.Hang() })
+		h := &recorder{ask: accepting(`{}`)}
+		s := connect(t, f.Server, h)
+		ctx, cancel := context.WithCancelCause(background)
+		defer cancel(errQuestionOver)
+		question := strings.TrimSuffix(formParams, "}") + `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"T-1"}}}`
+		task := &CallRequest{Name: "t", TaskSupport: TaskRequired}
+		var want []*CallRequest
+		for _, c := range []*CallRequest{{Name: "plain"}, task, {Name: "t", TaskSupport: TaskRequired}} {
+			begin(ctx, s, c)
+			synctest.Wait()
+			ask(t, f.Server, methodElicitation, question)
+		}
+		want = []*CallRequest{nil, task, nil}
+		for i, q := range h.questions() {
+			if q.Call != want[i] {
+				t.Errorf("question %d belongs to %+v", i, q.Call)
+			}
+		}
+	})
+}
+
+// TestTaskModernInput: questions within a task are asked like those within a result, and answered by tasks/update.
+func TestTaskModernInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer("", asking(`"who":`+formInput, `"r":`+inputEntry(methodRoots, ""), `"llm":`+samplingInput), `"status":"working"`, `"status":"completed","result":`+taskResult)
+		h := &recorder{roots: []Root{{URI: "file:///w"}}, ask: func(_ context.Context, q *Question) (Answer, error) {
+			switch q.InputKey {
+			case "who":
+				return Answer{Action: Dismiss}, nil
+			default:
+				return Answer{Accept, json.RawMessage(`{"role":"assistant","n":1.0}`)}, nil
+			}
+		}}
+		s := connect(t, f.Server, h)
+		heard := &told{}
+		c := heard.request()
+		got, err := s.CallTool(background, c)
+		if err != nil || string(got.Raw) != taskResult {
+			t.Fatalf("got %s, %v", rawOf(got), err)
+		}
+		sent := map[string]bool{}
+		for _, u := range updates(f) {
+			sent[u] = true
+		}
+		want := map[string]bool{`T-1 {"who":{"action":"cancel"}}`: true, `T-1 {"r":{"roots":[{"uri":"file:///w"}]}}`: true, `T-1 {"llm":{"role":"assistant","n":1.0}}`: true}
+		if diff := cmp.Diff(want, sent); diff != "" {
+			t.Errorf("tasks/update (-want +got):\n%s", diff)
+		}
+		for _, q := range h.questions() {
+			if q.Call != c || !q.WireID.IsZero() {
+				t.Errorf("question %+v", q)
+			}
+		}
+		if diff := cmp.Diff([]bool{true, false}, heard.waiting); diff != "" {
+			t.Errorf("waiting (-want +got):\n%s", diff)
+		}
+		if n := len(responses(f.Server)); n != 0 {
+			t.Errorf("%d responses on the wire of a modern server", n)
+		}
+		nothingLeft(t, s)
+	})
+}
+
+// TestTaskModernInputPartial: each answer goes as it comes, and no answer waits for another; polling goes on meanwhile.
+func TestTaskModernInputPartial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer("", asking(`"a":`+formInput, `"b":`+formInput))
+		g := newGate("a", "b")
+		s := connect(t, f.Server, &recorder{ask: g.ask})
+		heard := &told{}
+		out, _ := runningTask(t, f, s, heard)
+		pass(1050 * time.Millisecond)
+		g.accept("b", `{"n":2}`)
+		if diff := cmp.Diff([]string{`T-1 {"b":{"action":"accept","content":{"n":2}}}`}, updates(f)); diff != "" {
+			t.Errorf("after the first answer (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]bool{true}, heard.waiting); diff != "" {
+			t.Errorf("waiting for the other (-want +got):\n%s", diff)
+		}
+		polls := len(lines(f.Server, methodTaskGet))
+		pass(time.Second)
+		if n := len(lines(f.Server, methodTaskGet)) - polls; n != 10 {
+			t.Errorf("%d polls in a second", n)
+		}
+		g.accept("a", `{"n":1}`)
+		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Result(`{"taskId":"T-1","status":"completed","result":{}}`) })
+		pass(time.Second)
+		if o := finished(t, out); o.err != nil {
+			t.Error(o.err)
+		}
+		if n := len(updates(f)); n != 2 {
+			t.Errorf("%d updates", n)
+		}
+		if diff := cmp.Diff([]bool{true, false}, heard.waiting); diff != "" {
+			t.Errorf("waiting (-want +got):\n%s", diff)
+		}
+		nothingLeft(t, s)
+	})
+}
+
+// TestTaskModernInputDedupe: a key is asked once, however many polls show it and after its answer too; a new key is asked when it comes; one whose answer the server
+// finds fault with is asked again.
+func TestTaskModernInputDedupe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer("", asking(`"a":`+formInput), asking(`"a":`+formInput), asking(`"a":`+formInput, `"b":`+formInput), asking(`"a":`+formInput, `"b":`+formInput))
+		refused := false
+		f.Handle(methodTaskUpdate, func(c *fakeserver.CallContext) {
+			if member(c.Param("inputResponses"), "b") != nil && !refused {
+				refused = true
+				c.Error(-32602, "not that")
+				return
+			}
+			c.Result(`{}`)
+		})
+		h := &recorder{ask: accepting(`{}`)}
+		s := connect(t, f.Server, h)
+		out, _ := runningTask(t, f, s, &told{})
+		pass(10 * time.Second)
+		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Result(`{"taskId":"T-1","status":"completed","result":{}}`) })
+		pass(time.Second)
+		if o := finished(t, out); o.err != nil {
+			t.Error(o.err)
+		}
+		var keys []string
+		for _, q := range h.questions() {
+			keys = append(keys, q.InputKey)
+		}
+		if diff := cmp.Diff([]string{"a", "b", "b"}, keys); diff != "" {
+			t.Errorf("asked (-want +got):\n%s", diff)
+		}
+		if n := len(updates(f)); n != 3 {
+			t.Errorf("%d updates", n)
+		}
+		nothingLeft(t, s)
+	})
+}
+
+// TestTaskModernInputRefused: sampling has no refusal on the wire, so the task is cancelled, and its other questions end.
+func TestTaskModernInputRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer("", asking(`"form":`+formInput, `"llm":`+samplingInput))
+		g := newGate("form", "llm")
+		s := connect(t, f.Server, &recorder{ask: g.ask})
+		out, _ := runningTask(t, f, s, &told{})
+		pass(time.Second)
+		g.open["llm"] <- Answer{Action: Decline}
+		o := finished(t, out)
+		var declined *DeclinedError
+		if !errors.As(o.err, &declined) || declined.Kind != Sampling || declined.Action != Decline {
+			t.Errorf("got %v", o.err)
+		}
+		var sibling *SiblingError
+		if cause := <-g.ended; !errors.As(cause, &sibling) {
+			t.Errorf("the form ended with %v", cause)
+		}
+		nothingLeft(t, s)
+		if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 || len(updates(f)) != 0 {
+			t.Errorf("tasks/cancel %q, updates %q", ids, updates(f))
+		}
+	})
+}
+
+// TestTaskModernInputUndeclared: a server must not ask for what the call did not declare.
+func TestTaskModernInputUndeclared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer("", asking(`"llm":`+samplingInput))
+		h := &recorder{}
+		s := connect(t, f.Server, h, func(o *Options) { o.Capabilities = func() Capabilities { return Capabilities{ElicitationForm: true} } })
+		if _, err := s.CallTool(background, (&told{}).request()); !isProtocolError(err) || len(h.questions()) != 0 {
+			t.Errorf("got %v after %d questions", err, len(h.questions()))
+		}
+		synctest.Wait()
+		if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 {
+			t.Errorf("tasks/cancel %q", ids)
+		}
+	})
+}
+
+// TestTaskModernInputUpdateRefused: a task whose answers the server does not take would wait for ever.
+func TestTaskModernInputUpdateRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer("", asking(`"a":`+formInput))
+		f.Handle(methodTaskUpdate, func(c *fakeserver.CallContext) { c.Error(-32601, "no such method") })
+		s := connect(t, f.Server, &recorder{ask: accepting(`{}`)})
+		if _, err := s.CallTool(background, (&told{}).request()); rpcError(err) == nil || rpcError(err).Code != -32601 {
+			t.Errorf("got %v", err)
+		}
+		nothingLeft(t, s)
+		if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 {
+			t.Errorf("tasks/cancel %q", ids)
+		}
+	})
+}
+
+// TestTaskModernInputWithdrawn: what the server no longer asks, or the end of the task, takes the question from the screen; its answer goes nowhere.
+func TestTaskModernInputWithdrawn(t *testing.T) {
+	for name, next := range map[string]string{
+		"another asked": asking(`"b":` + formInput),
+		"working again": `"status":"working"`,
+		"over":          `"status":"completed","result":{}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newTaskServer("", asking(`"a":`+formInput), next)
+				g := newGate("a", "b")
+				s := connect(t, f.Server, &recorder{ask: g.ask})
+				heard := &told{}
+				out, cancel := runningTask(t, f, s, heard)
+				pass(1500 * time.Millisecond)
+				synctest.Wait()
+				var withdrawn *jsonrpc.WithdrawnError
+				select {
+				case cause := <-g.ended:
+					if !errors.As(cause, &withdrawn) {
+						t.Errorf("the question ended with %v", cause)
+					}
+				default:
+					t.Error("the question is still open")
+				}
+				if name == "working again" && cmp.Diff([]bool{true, false}, heard.waiting) != "" {
+					t.Errorf("waiting %v", heard.waiting)
+				}
+				cancel(&stopped{"enough"})
+				finished(t, out)
+				nothingLeft(t, s)
+				if u := updates(f); len(u) != 0 {
+					t.Errorf("updates %q", u)
+				}
+			})
+		})
+	}
+}
+
+// TestTaskModernInputCancelled: a cancel while a person is asked ends the question with its own cause, and the task.
+func TestTaskModernInputCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer("", asking(`"a":`+formInput))
+		g := newGate("a")
+		s := connect(t, f.Server, &recorder{ask: g.ask})
+		out, cancel := runningTask(t, f, s, &told{})
+		pass(1050 * time.Millisecond)
+		why := &stopped{"enough"}
+		cancel(why)
+		givenUp(t, finished(t, out).err, why, "T-1", true)
+		if cause := <-g.ended; cause != error(why) {
+			t.Errorf("the question ended with %v", cause)
+		}
+		nothingLeft(t, s)
+		if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 || len(updates(f)) != 0 {
+			t.Errorf("tasks/cancel %q, updates %q", ids, updates(f))
+		}
+	})
+}
+
+// TestTaskModernInputTrouble: trouble of this side in asking ends the call, and the task with it.
+func TestTaskModernInputTrouble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer("", asking(`"a":`+formInput))
+		trouble := errors.New("the page is gone")
+		s := connect(t, f.Server, &recorder{ask: func(context.Context, *Question) (Answer, error) { return Answer{}, trouble }})
+		if _, err := s.CallTool(background, (&told{}).request()); !errors.Is(err, trouble) {
+			t.Errorf("got %v", err)
+		}
+		nothingLeft(t, s)
+		if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 {
+			t.Errorf("tasks/cancel %q", ids)
+		}
+	})
+}
