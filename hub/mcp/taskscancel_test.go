@@ -381,8 +381,16 @@ func TestTaskTransientPollErrors(t *testing.T) {
 		if diff := cmp.Diff([]string{"working", "completed"}, h.statuses()); diff != "" {
 			t.Errorf("told (-want +got):\n%s", diff)
 		}
-		if ids := taskIDs(f, methodTaskCancel); len(at) != 9 || len(ids) != 0 {
-			t.Errorf("%d failures, tasks/cancel %q", len(at), ids)
+		var gaps []time.Duration
+		for _, a := range at {
+			gaps = append(gaps, a.Sub(began)/time.Second)
+			began = a
+		}
+		if diff := cmp.Diff([]time.Duration{1, 1, 2, 4, 8, 16, 30, 30, 30}, gaps); diff != "" {
+			t.Errorf("seconds before the requests that failed (-want +got):\n%s", diff)
+		}
+		if ids := taskIDs(f, methodTaskCancel); len(ids) != 0 {
+			t.Errorf("tasks/cancel %q", ids)
 		}
 		nothingLeft(t, s)
 	})

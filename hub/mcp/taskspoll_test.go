@@ -166,6 +166,47 @@ func TestTaskMadeOver(t *testing.T) {
 	}
 }
 
+// TestTaskMadeAsking: what a task asks from its start on is asked without any wait.
+func TestTaskMadeAsking(t *testing.T) {
+	eachDesign(t, func(t *testing.T, capabilities string) {
+		f := newTaskServer(capabilities, asking(`"a":`+formInput))
+		f.Tool("t", func(c *fakeserver.CallContext) { c.Result(f.made(`"status":"input_required"`)) })
+		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) {
+			<-c.Request(methodElicitation, formParams).Response()
+			c.Hang()
+		})
+		h := &recorder{ask: accepting(`{}`)}
+		s := connect(t, f.Server, h)
+		began := time.Now()
+		out, cancel := runningTask(t, f, s, &told{})
+		synctest.Wait()
+		if n := len(h.questions()); n != 1 || !time.Now().Equal(began) {
+			t.Errorf("%d questions after %v", n, time.Since(began))
+		}
+		cancel(&stopped{"enough"})
+		finished(t, out)
+		nothingLeft(t, s)
+	})
+}
+
+// TestTaskLegacyCancelledByServer: the status tells it, while tasks/result still blocks; that request is ended too.
+func TestTaskLegacyCancelledByServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer(taskCapabilities, `"status":"input_required"`, `"status":"cancelled","statusMessage":"no more"`)
+		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Hang() })
+		s := connect(t, f.Server, &recorder{})
+		_, err := s.CallTool(background, (&told{}).request())
+		var cancelled *TaskCancelledError
+		if !errors.As(err, &cancelled) || cancelled.Message != "no more" {
+			t.Errorf("got %v", err)
+		}
+		nothingLeft(t, s)
+		if ids := taskIDs(f, methodTaskCancel); len(ids) != 0 {
+			t.Errorf("tasks/cancel %q", ids)
+		}
+	})
+}
+
 // TestTaskLegacyFailed: tasks/result gives the underlying error, and a result with isError, as they are.
 func TestTaskLegacyFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -83,6 +84,27 @@ func TestTaskResume(t *testing.T) {
 	})
 }
 
+// TestTaskTokensOfSessionsDiffer: the progress token of a task goes to the next session with it, and must not be one that this gives out itself.
+func TestTaskTokensOfSessionsDiffer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer(taskCapabilities, `"status":"completed"`)
+		tokens := map[string]bool{}
+		for range 3 {
+			s := connect(t, f.Server, &recorder{})
+			if _, err := s.CallTool(background, (&told{}).request()); err != nil {
+				t.Fatal(err)
+			}
+			s.Close(nil)
+		}
+		for _, m := range lines(f.Server, methodCallTool) {
+			tokens[string(member(m.Param("_meta"), metaProgressToken))] = true
+		}
+		if len(tokens) != 3 {
+			t.Errorf("tokens %v", tokens)
+		}
+	})
+}
+
 // TestTaskResumeQuestions: what was answered before is not asked again; what was open is.
 func TestTaskResumeQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -155,6 +177,49 @@ func TestTaskResumeGone(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		nothingLeft(t, s)
+	})
+}
+
+// logGate is a log that holds up who writes one message.
+type logGate struct {
+	slog.Handler
+	message string
+	leave   chan struct{}
+}
+
+func (g *logGate) Enabled(context.Context, slog.Level) bool { return true }
+func (g *logGate) WithAttrs([]slog.Attr) slog.Handler       { return g }
+
+func (g *logGate) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == g.message {
+		<-g.leave
+	}
+	return nil
+}
+
+// TestTaskCloseWaits: the goroutine of a tasks/cancel belongs to the session, and Close does not return before it.
+func TestTaskCloseWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer("", `"status":"working"`)
+		f.Handle(methodTaskCancel, func(c *fakeserver.CallContext) { c.Hang() })
+		g := &logGate{Handler: slog.DiscardHandler, message: "tasks/cancel is over", leave: make(chan struct{})}
+		s := connect(t, f.Server, &recorder{}, func(o *Options) { o.Logger = slog.New(g) })
+		out, cancel := runningTask(t, f, s, &told{})
+		cancel(&stopped{"enough"})
+		finished(t, out)
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			s.Close(nil)
+		}()
+		synctest.Wait()
+		select {
+		case <-closed:
+			t.Error("Close did not wait")
+		default:
+		}
+		close(g.leave)
+		<-closed
 	})
 }
 
