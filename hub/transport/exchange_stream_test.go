@@ -3,6 +3,7 @@ package transport
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,14 +52,13 @@ func TestStreamEndsEarly(t *testing.T) {
 
 // resumed is the server's GET: the standalone stream is none, and a resumption is answered by do.
 func resumed(do func(x *exchangeSeen, n int)) func(*exchangeSeen) {
-	n := 0
+	var n atomic.Int32
 	return func(x *exchangeSeen) {
 		if x.Header.Get("Last-Event-Id") == "" {
 			x.w.WriteHeader(405)
 			return
 		}
-		n++
-		do(x, n)
+		do(x, int(n.Add(1)))
 	}
 }
 

@@ -3,6 +3,8 @@ package transport
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -184,6 +186,38 @@ func TestCancelAndAbortRacesTheRequest(t *testing.T) {
 			}
 		}
 	})
+}
+
+// tripFunc is a function as an http.RoundTripper.
+type tripFunc func(*http.Request) (*http.Response, error)
+
+func (f tripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// The HTTP client may not look at a context that ends while it takes a connection. The server knows the request then, and is told.
+func TestCancelAndAbortOfARequestThatSlippedOut(t *testing.T) {
+	var w *webWorld
+	slip := func(rt http.RoundTripper) tripFunc {
+		return func(r *http.Request) (*http.Response, error) {
+			if r.GetBody != nil {
+				body, _ := r.GetBody()
+				if text, _ := io.ReadAll(body); strings.Contains(string(text), "tools/call") {
+					w.s.CancelAndAbort("1", cancelNote)
+					r = r.WithContext(context.WithoutCancel(r.Context()))
+				}
+			}
+			return rt.RoundTrip(r)
+		}
+	}
+	inWebWorld(t, nil, func(world *webWorld) {
+		w = world
+		w.legacy("2025-11-25")
+		w.send("1", "tools/call")
+		w.wantNothing()
+		w.wantOpen(0)
+		if d := cmp.Diff([]string{"tools/call", "notifications/cancelled"}, w.from("tools/call")); d != "" {
+			w.Error(d)
+		}
+	}, func(_ *webWorld, o *HTTPOptions) { o.RoundTripper = slip(o.RoundTripper) })
 }
 
 func TestAbortBeforeHeaders(t *testing.T) {
