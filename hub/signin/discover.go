@@ -14,7 +14,6 @@ import (
 
 // challenge is what a server said when it refused a request.
 type challenge struct {
-	headers     []string // WWW-Authenticate, the readable ones
 	metadataURL string
 	scopes      []string
 	code        string // error of the Bearer challenge
@@ -28,7 +27,6 @@ func challengeOf(resp *http.Response) challenge {
 		if err != nil {
 			continue
 		}
-		c.headers = append(c.headers, header)
 		for _, p := range parsed {
 			if c.metadataURL == "" {
 				c.metadataURL = p.Params["resource_metadata"]
@@ -48,6 +46,7 @@ func challengeOf(resp *http.Response) challenge {
 
 // plan is what the metadata says: where to sign in, for what.
 type plan struct {
+	found    string // where the resource's metadata was; "" for a server of 2025-03-26, which has none
 	resource string
 	scopes   []string // that the resource supports
 	server   *oauthex.AuthServerMeta
@@ -57,7 +56,7 @@ type plan struct {
 // It tries what auth.AuthorizationCodeHandler tries, in the same order, and is stricter in one thing: metadata that was found and
 // is not in order ends the flow, where the handler would go on as if the server were one of 2025-03-26.
 func discover(ctx context.Context, client *http.Client, seen *replay, c challenge, server *url.URL) (*plan, error) {
-	resource, err := protectedResource(ctx, client, seen, c.metadataURL, server)
+	resource, found, err := protectedResource(ctx, client, seen, c.metadataURL, server)
 	if err != nil {
 		return nil, err
 	}
@@ -70,17 +69,23 @@ func discover(ctx context.Context, client *http.Client, seen *replay, c challeng
 		meta = &oauthex.AuthServerMeta{Issuer: issuer, AuthorizationEndpoint: issuer + "/authorize",
 			TokenEndpoint: issuer + "/token", RegistrationEndpoint: issuer + "/register"}
 	}
-	return &plan{resource: resource.Resource, scopes: resource.ScopesSupported, server: meta}, nil
+	return &plan{found: found, resource: resource.Resource, scopes: resource.ScopesSupported, server: meta}, nil
 }
 
-func protectedResource(ctx context.Context, client *http.Client, seen *replay, named string, server *url.URL) (*oauthex.ProtectedResourceMetadata, error) {
-	root := *server
-	root.Path, root.RawPath = "", ""
-	atPath, atRoot := *server, *server
-	atPath.Path, atPath.RawPath = "/.well-known/oauth-protected-resource/"+strings.TrimLeft(server.Path, "/"), ""
-	atRoot.Path, atRoot.RawPath = "/.well-known/oauth-protected-resource", ""
+// protectedResource gives the metadata and where it was found.
+func protectedResource(ctx context.Context, client *http.Client, seen *replay, named string, server *url.URL) (*oauthex.ProtectedResourceMetadata, string, error) {
+	at := func(path string) string {
+		u := *server
+		u.Path, u.RawPath = path, ""
+		return u.String()
+	}
+	const wellKnown = "/.well-known/oauth-protected-resource"
+	full, root := server.String(), at("")
 	type place struct{ url, resource string }
-	places := []place{{named, server.String()}, {atPath.String(), server.String()}, {atRoot.String(), root.String()}}
+	places := []place{{named, full}, {at(wellKnown + "/" + strings.TrimLeft(server.Path, "/")), full}, {at(wellKnown), root}}
+	if server.Path == "" || server.Path == "/" { // one address, and metadata has either spelling of it
+		places = []place{{named, root}, {named, at("/")}, {at(wellKnown), root}, {at(wellKnown), at("/")}}
+	}
 
 	var wrong error
 	for _, p := range places {
@@ -90,19 +95,19 @@ func protectedResource(ctx context.Context, client *http.Client, seen *replay, n
 		meta, err := oauthex.GetProtectedResourceMetadata(ctx, p.url, p.resource, client)
 		if err == nil {
 			if len(meta.AuthorizationServers) == 0 {
-				return nil, errors.New("the server's metadata names no authorization server")
+				return nil, "", errors.New("the server's metadata names no authorization server")
 			}
-			return meta, nil
+			return meta, p.url, nil
 		}
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return nil, "", context.Cause(ctx)
 		}
 		if wrong == nil && !seen.absent(p.url, p.url != named) {
 			wrong = err
 		}
 	}
 	if wrong != nil {
-		return nil, fmt.Errorf("metadata of the server: %w", wrong)
+		return nil, "", fmt.Errorf("metadata of the server: %w", wrong)
 	}
-	return &oauthex.ProtectedResourceMetadata{Resource: server.String(), AuthorizationServers: []string{root.String()}}, nil
+	return &oauthex.ProtectedResourceMetadata{Resource: full, AuthorizationServers: []string{root}}, "", nil
 }

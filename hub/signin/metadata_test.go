@@ -215,7 +215,7 @@ func TestPagesAreNoMetadata(t *testing.T) {
 			g := newGuard("mcp.example", inProcess{pages})
 			g.lookup = lookupPublic
 			seen := &replay{next: g}
-			meta, err := protectedResource(t.Context(), g.client(seen), seen, tt.named, s.url)
+			meta, _, err := protectedResource(t.Context(), g.client(seen), seen, tt.named, s.url)
 			switch {
 			case tt.want == "" && (err != nil || !slices.Equal(meta.AuthorizationServers, []string{"https://mcp.example"})):
 				t.Errorf("%v, %v", meta, err) // as in 2025-03-26
@@ -223,6 +223,33 @@ func TestPagesAreNoMetadata(t *testing.T) {
 				t.Errorf("%v, %v", meta, err)
 			}
 		})
+	}
+}
+
+// A server at the root of its host: with or without the slash it is the same resource, wherever its metadata is.
+func TestResourceAtRoot(t *testing.T) {
+	for _, server := range []string{"https://mcp.example", "https://mcp.example/"} {
+		for _, resource := range []string{"https://mcp.example", "https://mcp.example/"} {
+			for _, named := range []string{"", "/somewhere/else"} {
+				t.Run(server+" "+resource+" "+named, func(t *testing.T) {
+					live(t, Options{ServerURL: server}, func(t *testing.T, w *world) {
+						w.as.resource, w.as.metadataAt = resource, named
+						if named == "" {
+							w.as.quiet, w.as.metadataAt = true, "/.well-known/oauth-protected-resource"
+						}
+						if named != "" {
+							w.s.last.metadataURL = "https://mcp.example" + named
+						}
+						if err := w.s.SignIn(t.Context()); err != nil {
+							t.Fatal(err)
+						}
+						if consent, _ := w.asked(); consent[0].Resource != resource {
+							t.Errorf("resource %s", consent[0].Resource)
+						}
+					})
+				})
+			}
+		}
 	}
 }
 

@@ -72,12 +72,16 @@ func (s *SignIn) askPerson(ctx context.Context, f *flight, p *person) (*Entry, e
 	if err != nil {
 		return nil, err
 	}
-	// The handler gets the address of the server, not of the request: only that is the resource.
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url.String(), nil)
+	// The handler looks for metadata itself. It is told what was found, in the form of a challenge, so that it finds the same.
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.plan.resource, nil)
 	if err != nil {
 		return nil, err
 	}
-	resp := &http.Response{StatusCode: http.StatusUnauthorized, Header: http.Header{"Www-Authenticate": f.c.headers}, Body: http.NoBody, Request: req}
+	resp := &http.Response{StatusCode: http.StatusUnauthorized, Header: http.Header{}, Body: http.NoBody, Request: req}
+	if p.plan.found != "" {
+		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p.plan.found)
+		resp.Header.Set("WWW-Authenticate", `Bearer resource_metadata="`+quoted+`"`)
+	}
 	if err := handler.Authorize(ctx, req, resp); err != nil {
 		err = s.failure(ctx, err, append(p.seen.secrets(), p.code)...)
 		s.keepRegistration(f, p)
