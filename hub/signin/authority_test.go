@@ -46,7 +46,7 @@ type authority struct {
 	rotate         bool
 	refreshError   string
 	tokenError     string
-	slow           chan struct{} // requests for tokens wait for it
+	slow           chan struct{} // refreshes wait for it
 	redirects      map[string]string
 
 	clients   map[string]client
@@ -78,7 +78,7 @@ func (a *authority) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	slow := a.slow
 	a.mu.Unlock()
-	if slow != nil && r.URL.Path == "/token" {
+	if slow != nil && r.PostForm.Get("grant_type") == "refresh_token" {
 		select {
 		case <-slow:
 		case <-r.Context().Done():

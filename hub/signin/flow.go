@@ -67,7 +67,7 @@ func (s *SignIn) borrow(ctx context.Context, f *flight, old *Entry, issuer strin
 	if err != nil || !kept.usable(time.Now()) || kept.Issuer != issuer || !covers(kept.Scopes, f.c.scopes) || !s.ours(kept) {
 		return false
 	}
-	if known := s.current(); known != nil && (known.AccessToken == kept.AccessToken || !kept.Saved.After(known.Saved)) {
+	if known := s.current(); known != nil && !kept.Saved.After(known.Saved) {
 		return false // it is the one that was refused, or an older one
 	}
 	return s.adopt(f, old, kept)

@@ -196,6 +196,14 @@ func TestRedirectToPrivateRefused(t *testing.T) {
 	}
 }
 
+// On loopback plain http is allowed, and all the same https does not lead to it.
+func TestRedirectDowngradeRefused(t *testing.T) {
+	g := newGuard("localhost", inProcess{redirecting("http://localhost/")})
+	if resp, err := g.client(g).Get("https://localhost/"); err == nil || !strings.Contains(err.Error(), "from https to http") {
+		t.Errorf("%v, %v", resp, err)
+	}
+}
+
 func TestAnswerTooLong(t *testing.T) {
 	for size, ok := range map[int]bool{responseLimit: true, responseLimit + 1: false} {
 		g := newGuard("mcp.example", inProcess{http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -82,6 +82,8 @@ func TestLoopbackRedirectWrongState(t *testing.T) {
 		want           int
 	}{
 		{http.MethodGet, "?state=right&code=early", http.StatusBadRequest}, // before the URL was made
+		{http.MethodGet, "?state=&code=early", http.StatusBadRequest},
+		{http.MethodGet, "?code=early", http.StatusBadRequest},
 		{http.MethodGet, "?state=wrong&code=c", http.StatusBadRequest},
 		{http.MethodGet, "?code=c", http.StatusBadRequest},
 		{http.MethodGet, "?state=&code=c", http.StatusBadRequest},
@@ -90,14 +92,14 @@ func TestLoopbackRedirectWrongState(t *testing.T) {
 		{http.MethodGet, "/more?state=right&code=c", http.StatusNotFound},
 	}
 	for i, tt := range tests {
+		if i == 3 {
+			r.expect("right")
+		}
 		if status, _, _ := fetch(t, tt.method, r.URL+tt.suffix); status != tt.want {
 			t.Errorf("%s %s: status %d", tt.method, tt.suffix, status)
 		}
 		if isAnswered(r) {
 			t.Fatalf("%s %s was taken", tt.method, tt.suffix)
-		}
-		if i == 0 {
-			r.expect("right")
 		}
 	}
 	if status, _, _ := fetch(t, http.MethodGet, r.URL+"?state=right&code=c"); status != http.StatusOK {

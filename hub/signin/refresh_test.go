@@ -231,6 +231,78 @@ func TestForgetDuringRefresh(t *testing.T) {
 	})
 }
 
+// A sign-in that overtakes a refresh wins, whatever the refresh brings later.
+func TestSignInOvertakesRefresh(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.works(t)
+		time.Sleep(2 * time.Hour)
+		slow := make(chan struct{})
+		w.as.set(func() { w.as.slow = slow })
+		done := make(chan error)
+		go func() { _, err := w.call(t.Context()); done <- err }()
+		synctest.Wait()
+		if err := w.s.SignIn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := w.s.current().AccessToken
+		close(slow)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if got := w.s.current().AccessToken; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
+}
+
+// Signing out while the code is being exchanged, with a connection that does not notice: the token that comes is not taken.
+func TestForgetDuringExchange(t *testing.T) {
+	store := NewMemory()
+	live(t, Options{Store: store}, func(t *testing.T, w *world) {
+		held := &deaf{inProcess{w.as}, make(chan struct{})}
+		w.s.guard.base = held
+		w.person(func(ctx context.Context, p Prompt) error {
+			if !p.Waiting {
+				w.browsers.Go(func() { w.browse(p.URL) })
+				return nil
+			}
+			return hold(ctx, p)
+		})
+		done := make(chan error)
+		go func() { _, err := w.call(t.Context()); done <- err }()
+		synctest.Wait()
+		if err := w.s.Forget(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		close(held.open)
+		if err := <-done; !errors.Is(err, ErrSignedOut) {
+			t.Errorf("%v", err)
+		}
+		synctest.Wait()
+		if n := w.as.count(tokenLine + "authorization_code"); n != 1 {
+			t.Fatalf("%d exchanges: nothing was tried", n)
+		}
+		if kept, _ := store.Load(t.Context(), w.s.key); kept != nil && kept.AccessToken != "" || w.s.State().Phase != None {
+			t.Errorf("kept %v, state %v", kept, w.s.State())
+		}
+	})
+}
+
+// deaf holds requests for tokens until open, and does not hear that they are cancelled.
+type deaf struct {
+	next inProcess
+	open chan struct{}
+}
+
+func (d *deaf) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Path == "/token" {
+		<-d.open
+		req = req.WithContext(context.WithoutCancel(req.Context()))
+	}
+	return d.next.RoundTrip(req)
+}
+
 // Forget removes the token everywhere, and the next call asks.
 func TestForgetSignsOut(t *testing.T) {
 	store := NewMemory()

@@ -229,6 +229,22 @@ func TestExplicitSignInAsksAtOnce(t *testing.T) {
 	})
 }
 
+// An explicit sign-in that fails for technical reasons leaves no silence either: the user has shown that it is wanted.
+func TestExplicitSignInEndsSilence(t *testing.T) {
+	live(t, Options{}, func(t *testing.T, w *world) {
+		w.person(says(ErrDeclined))
+		fails[*DeclinedError](t, w)
+		w.person(nil)
+		w.as.set(func() { w.as.tokenError = "temporarily_unavailable" })
+		if err := w.s.SignIn(t.Context()); err == nil {
+			t.Fatal("signed in")
+		}
+		w.as.set(func() { w.as.tokenError = "" })
+		w.works(t)
+		w.askedTimes(t, 3)
+	})
+}
+
 // An explicit sign-in needs no 401 before it: the metadata is at its well-known place.
 func TestExplicitSignInWithoutChallenge(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
