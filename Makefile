@@ -16,8 +16,9 @@ E2E := ./internal/e2e
 # Per package. -count=1: a cached result proves nothing about races.
 TESTFLAGS ?= -race -count=1 -timeout=10m
 
-PEER := internal/peers/everything
-PEER_STAMP := $(PEER)/node_modules/.installed
+# The npm servers that the tests talk to; each folder has a lock file.
+PEERS := $(addprefix internal/peers/,everything typescript1 typescript2)
+PEER_STAMPS := $(addsuffix /node_modules/.installed,$(PEERS))
 
 # The official conformance suite has its own target too: it takes minutes, and a Node of its own.
 CONFORMANCE := internal/conformance
@@ -52,7 +53,7 @@ release-image: ## at a release: keep the contract for `make breaking` (refused w
 
 .PHONY: clean
 clean: ## remove what the targets made
-	rm -rf bin $(PEER)/node_modules $(CONFORMANCE)/node_modules
+	rm -rf bin $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE))
 
 # --- set-up
 
@@ -61,7 +62,7 @@ deps: peers $(CONFORMANCE_STAMP) ## download everything that the other targets n
 	@for m in $(MODULES); do (cd $$m && echo "go mod download: $$m" && go mod download); done
 
 .PHONY: peers
-peers: $(PEER_STAMP) ## install the npm servers that the tests talk to
+peers: $(PEER_STAMPS) ## install the npm servers that the tests talk to
 
 # npm ci empties node_modules, the stamp with it, so the stamp never outlives the packages.
 %/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc

@@ -1,5 +1,13 @@
-// Package peers finds the MCP servers that other people wrote and that the tests run against.
+// Package peers starts the MCP servers that the tests run against and that are not ours: servers that other people wrote, and small ones of
+// our own on other people's SDKs, which keep a journal of what they saw. Every version is pinned in a lock file, or in go.mod.
 //
-// What lives here is how to start each of them, with its version pinned in a lock file beside it. What must not live here is
-// any knowledge of how they behave: that belongs to the tests that use them.
+//	Everything, EverythingHTTP, EverythingSSE   @modelcontextprotocol/server-everything   legacy
+//	TypeScript1, TypeScript1Stdio               TypeScript SDK 1.x                        legacy, with tasks
+//	TypeScript2, TypeScript2Stdio               TypeScript SDK 2.x                        both eras
+//	GoSDK, GoSDKStdio                           the official Go SDK                       both eras
+//
+// The last three have the same tools: slow (works, with progress), ask (a form), sample (the model), ask_then_withdraw; TypeScript1 also task
+// and task_ask. `make peers` installs what comes from npm; what is missing fails a test and never skips it.
+//
+// What must not live here is any knowledge of the hub.
 package peers

@@ -1,104 +1,69 @@
 package peers
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
+	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 )
 
 // everythingPackage is the reference server of the protocol's authors; it runs on Node and speaks the legacy era.
 const everythingPackage = "@modelcontextprotocol/server-everything"
 
+func everythingScript(t testing.TB) string {
+	t.Helper()
+	path, err := script(mustHome(t, "everything"), everythingPackage, "dist", "index.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // Everything returns the command that serves @modelcontextprotocol/server-everything over stdio. The paths are absolute, so
 // the caller is free to choose a working directory.
-//
-// When the server is not installed, or not in the version that package.json pins, the test fails and says what to run. It is
-// never skipped: a test against a foreign server that may go missing unnoticed proves nothing.
 func Everything(t testing.TB) (cmd string, args []string) {
 	t.Helper()
-	wd, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	home, err := everythingHome(wd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := installedEverything(home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Fatalf("%s needs Node 20 or later: %v", everythingPackage, err)
-	}
-	if node, err = filepath.Abs(node); err != nil {
-		t.Fatal(err)
-	}
-	return node, []string{script, "stdio"}
+	return node(t), []string{everythingScript(t), "stdio"}
 }
 
-// everythingHome walks up from dir to the repository and returns the folder that holds the server's lock file. A test runs in
-// its package's folder; runtime.Caller would be of no use under -trimpath.
-func everythingHome(dir string) (string, error) {
-	for d := dir; ; d = filepath.Dir(d) {
-		home := filepath.Join(d, "internal", "peers", "everything")
-		if _, err := os.Stat(filepath.Join(home, "package-lock.json")); err == nil {
-			return home, nil
+// EverythingHTTP starts server-everything over Streamable HTTP. It keeps no journal.
+func EverythingHTTP(t testing.TB) *Server {
+	t.Helper()
+	return everything(t, "streamableHttp", "listening on port", func(s *Server, base string) { s.URL = base + "/mcp" })
+}
+
+// EverythingSSE starts server-everything over the HTTP+SSE transport of 2024-11-05. It keeps no journal.
+func EverythingSSE(t testing.TB) *Server {
+	t.Helper()
+	return everything(t, "sse", "running on port", func(s *Server, base string) { s.SSEURL = base + "/sse" })
+}
+
+func everything(t testing.TB, transport, ready string, name func(s *Server, base string)) *Server {
+	t.Helper()
+	port := strconv.Itoa(freePort(t))
+	cmd := exec.Command(node(t), "--import", endWithInput, everythingScript(t), transport)
+	cmd.Env = append(os.Environ(), "PORT="+port)
+	return start(t, cmd, func(s *Server, line string) bool {
+		if !strings.Contains(line, ready+" "+port) {
+			return false
 		}
-		if d == filepath.Dir(d) {
-			return "", fmt.Errorf("no folder above %s holds internal/peers/everything", dir)
-		}
-	}
+		name(s, "http://127.0.0.1:"+port)
+		return true
+	})
 }
 
-// installedEverything returns the server's script under home, or an error that names the command to run.
-func installedEverything(home string) (string, error) {
-	var pinned struct {
-		Dependencies map[string]string `json:"dependencies"`
-	}
-	if err := readJSON(filepath.Join(home, "package.json"), &pinned); err != nil {
-		return "", err
-	}
-	want := pinned.Dependencies[everythingPackage]
-	if want == "" {
-		return "", fmt.Errorf("%s pins no %s", filepath.Join(home, "package.json"), everythingPackage)
-	}
+// endWithInput is a module that ends the process with its stdin, so that a server which does not do that itself outlives no test.
+const endWithInput = `data:text/javascript,process.stdin.resume().on("end",()=>process.exit(0))`
 
-	dir := filepath.Join(home, "node_modules", filepath.FromSlash(everythingPackage))
-	var installed struct {
-		Version string `json:"version"`
-	}
-	err := readJSON(filepath.Join(dir, "package.json"), &installed)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s is not installed: run `make peers`", everythingPackage)
-	}
+// freePort finds a port for a server that must be told one. Another process may take it before the server does; the server then says so.
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", err
+		t.Fatal(err)
 	}
-	if installed.Version != want {
-		return "", fmt.Errorf("%s is installed as %s, pinned is %s: run `make peers`", everythingPackage, installed.Version, want)
-	}
-
-	script := filepath.Join(dir, "dist", "index.js")
-	if _, err := os.Stat(script); err != nil {
-		return "", fmt.Errorf("%s is damaged, run `make clean peers`: %w", everythingPackage, err)
-	}
-	return script, nil
-}
-
-func readJSON(path string, into any) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
 }

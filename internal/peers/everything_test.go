@@ -92,9 +92,9 @@ func TestMissingServerNamesTheCommand(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			script, err := installedEverything(home)
+			file, err := script(home, everythingPackage, "dist", "index.js")
 			if err == nil {
-				t.Fatalf("found %s", script)
+				t.Fatalf("found %s", file)
 			}
 			if !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %q does not say %q", err, test.want)
@@ -105,35 +105,43 @@ func TestMissingServerNamesTheCommand(t *testing.T) {
 
 func TestEverythingHomeIsFoundFromDeepInside(t *testing.T) {
 	root := t.TempDir()
-	home := filepath.Join(root, "internal", "peers", "everything")
+	want := filepath.Join(root, "internal", "peers", "everything")
 	deep := filepath.Join(root, "hub", "mcp", "testdata")
-	for _, dir := range []string{home, deep} {
+	for _, dir := range []string{want, deep} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := everythingHome(deep); err == nil {
+	if got, err := home(deep, "everything"); err == nil {
 		t.Fatalf("found %s where there is no lock file", got)
 	}
-	if err := os.WriteFile(filepath.Join(home, "package-lock.json"), []byte("{}"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(want, "package-lock.json"), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got, err := everythingHome(deep)
-	if err != nil || got != home {
-		t.Errorf("everythingHome = %q, %v; want %q", got, err, home)
+	got, err := home(deep, "everything")
+	if err != nil || got != want {
+		t.Errorf("home = %q, %v; want %q", got, err, want)
 	}
 }
 
 // TestLockNamesNoRegistry keeps the lock usable with every registry mirror, and every package pinned by its hash.
 func TestLockNamesNoRegistry(t *testing.T) {
+	for server, dependency := range map[string]string{
+		"everything": everythingPackage, "typescript1": "@modelcontextprotocol/sdk", "typescript2": "@modelcontextprotocol/server",
+	} {
+		t.Run(server, func(t *testing.T) { namesNoRegistry(t, server, dependency) })
+	}
+}
+
+func namesNoRegistry(t *testing.T, server, dependency string) {
 	var lock struct {
 		Packages map[string]struct{ Version, Resolved, Integrity string }
 	}
-	if err := readJSON(filepath.Join("everything", "package-lock.json"), &lock); err != nil {
+	if err := readJSON(filepath.Join(server, "package-lock.json"), &lock); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := lock.Packages["node_modules/"+everythingPackage]; !ok {
-		t.Errorf("the lock does not hold %s", everythingPackage)
+	if _, ok := lock.Packages["node_modules/"+dependency]; !ok {
+		t.Errorf("the lock does not hold %s", dependency)
 	}
 	for name, p := range lock.Packages {
 		if name == "" {

@@ -1,0 +1,66 @@
+package peers
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Names of events. A server over stdio notes no request and no disconnected.
+const (
+	EventRequest      = "request"      // an HTTP request came: HTTP, Method, ID, Session, Revision; Tool is params.name, Reason params.reason
+	EventDisconnected = "disconnected" // the client went away before the server had ended its answer: HTTP, Method, ID
+	EventSession      = "session"      // a legacy session began
+	EventClosed       = "closed"       // a legacy session ended
+	EventStarted      = "started"      // a tool was called, or a task began
+	EventAsked        = "asked"        // a tool put its question
+	EventWithdrawn    = "withdrawn"    // a tool took it back
+	EventCancelled    = "cancelled"    // a tool saw that it was cancelled; Reason is what the SDK told it
+	EventFinished     = "finished"     // a tool gave its result; Detail input_required for a question in the modern era
+	EventFailed       = "failed"       // a tool failed
+)
+
+// Event is one line of a server's journal. What the server does not say is empty.
+type Event struct {
+	Event       string          `json:"event"`
+	Tool        string          `json:"tool"`
+	Task        string          `json:"task"` // id of the task
+	Method      string          `json:"method"`
+	ID          json.RawMessage `json:"id"` // of the request, or of the one that a cancel names
+	Session     string          `json:"session"`
+	HTTP        string          `json:"http"` // the verb
+	Reason      string          `json:"reason"`
+	Detail      string          `json:"detail"`
+	Revision    string          `json:"revision"`    // MCP-Protocol-Version
+	LastEventID string          `json:"lastEventId"` // Last-Event-ID
+}
+
+// Is tells whether it is an event of that name about that tool.
+func (e Event) Is(name, tool string) bool { return e.Event == name && e.Tool == tool }
+
+func parseEvent(line string) (Event, bool) {
+	var e Event
+	if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &e) != nil {
+		return e, false
+	}
+	return e, e.Event != ""
+}
+
+// ReadJournal reads the journal file of a server over stdio. There is none before the server has noted something.
+func ReadJournal(t testing.TB, path string) []Event {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	var events []Event
+	for line := range strings.Lines(string(data)) {
+		if e, ok := parseEvent(strings.TrimSuffix(line, "\n")); ok {
+			events = append(events, e)
+		}
+	}
+	return events
+}

@@ -1,0 +1,91 @@
+package peers
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// JournalVariable names a file for the journal of a server over stdio, in the server's environment. Without it the journal goes to stderr.
+const JournalVariable = "PEER_JOURNAL"
+
+// TypeScript1 starts the server on the TypeScript SDK 1.x over Streamable HTTP and SSE.
+func TypeScript1(t testing.TB) *Server {
+	t.Helper()
+	return overHTTP(t, typescript(t, "typescript1", "@modelcontextprotocol/sdk"))
+}
+
+// TypeScript1Stdio returns the command that serves it over stdio.
+func TypeScript1Stdio(t testing.TB) (cmd string, args []string) {
+	t.Helper()
+	return overStdio(typescript(t, "typescript1", "@modelcontextprotocol/sdk"))
+}
+
+// TypeScript2 starts the server on the TypeScript SDK 2.x over Streamable HTTP, both eras at one URL.
+func TypeScript2(t testing.TB) *Server {
+	t.Helper()
+	return overHTTP(t, typescript(t, "typescript2", "@modelcontextprotocol/server"))
+}
+
+// TypeScript2Stdio returns the command that serves it over stdio, both eras.
+func TypeScript2Stdio(t testing.TB) (cmd string, args []string) {
+	t.Helper()
+	return overStdio(typescript(t, "typescript2", "@modelcontextprotocol/server"))
+}
+
+// GoSDK starts the server on the Go SDK over Streamable HTTP, both eras at one URL, and SSE.
+func GoSDK(t testing.TB) *Server {
+	t.Helper()
+	return overHTTP(t, []string{goSDKBinary(t)})
+}
+
+// GoSDKStdio returns the command that serves it over stdio, both eras. The binary lives as long as the test.
+func GoSDKStdio(t testing.TB) (cmd string, args []string) {
+	t.Helper()
+	return overStdio([]string{goSDKBinary(t)})
+}
+
+// typescript is the command of one of our servers on a TypeScript SDK, less its transport.
+func typescript(t testing.TB, server, sdk string) []string {
+	t.Helper()
+	dir := mustHome(t, server)
+	if _, err := installed(dir, sdk); err != nil {
+		t.Fatal(err)
+	}
+	return []string{node(t), filepath.Join(dir, "server.mjs")}
+}
+
+func goSDKBinary(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "gosdk")
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	out, err := exec.Command("go", "build", "-o", path, "github.com/mcphub-go/mcphub/internal/peers/gosdk").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return path
+}
+
+func overStdio(command []string) (cmd string, args []string) {
+	return command[0], append(command[1:], "stdio")
+}
+
+// overHTTP starts one of our servers. Its first line on stdout says where it listens.
+func overHTTP(t testing.TB, command []string) *Server {
+	t.Helper()
+	cmd := exec.Command(command[0], append(command[1:], "http")...)
+	cmd.Env = os.Environ()
+	return start(t, cmd, func(s *Server, line string) bool {
+		var at struct{ URL, SSEURL string }
+		if json.Unmarshal([]byte(line), &at) != nil || at.URL == "" {
+			return false
+		}
+		s.URL, s.SSEURL = at.URL, at.SSEURL
+		return true
+	})
+}

@@ -1,0 +1,168 @@
+package peers
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// bound is how long anything may take before its test is lost. No test waits for it when all is well.
+const bound = 30 * time.Second
+
+// Server is a server process that lives as long as its test. Its methods may be called concurrently, Wait from the test's goroutine only.
+type Server struct {
+	// URL is the Streamable HTTP endpoint, "" when it has none.
+	URL string
+	// SSEURL is the endpoint of the transport of 2024-11-05, "" when it has none.
+	SSEURL string
+
+	t     testing.TB
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when the process and its pipes are over
+
+	mu      sync.Mutex    // guards all below, and both URLs until start returns
+	changed chan struct{} // closed and renewed with each line
+	ready   bool
+	events  []Event
+	log     []string // lines that are no events
+}
+
+// start starts a server in a process group of its own and waits until a line of its output says that it is ready.
+func start(t testing.TB, cmd *exec.Cmd, ready func(s *Server, line string) bool) *Server {
+	t.Helper()
+	s := &Server{t: t, cmd: cmd, ended: make(chan struct{}), changed: make(chan struct{})}
+	ownGroup(cmd)
+	cmd.Dir = t.TempDir()
+	_, err1 := cmd.StdinPipe() // open until this process ends: the server ends with it
+	stdout, err2 := cmd.StdoutPipe()
+	stderr, err3 := cmd.StderrPipe()
+	for _, err := range []error{err1, err2, err3} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Kill)
+	var readers sync.WaitGroup
+	for _, stream := range []io.Reader{stdout, stderr} {
+		readers.Go(func() {
+			lines := bufio.NewReader(stream)
+			for {
+				line, err := lines.ReadString('\n')
+				if line != "" {
+					s.take(strings.TrimSuffix(line, "\n"), ready)
+				}
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		readers.Wait()
+		_ = cmd.Wait() // "signal: killed", as a rule
+		close(s.ended)
+	}()
+	if !s.await(func() bool { return s.ready }) {
+		t.Fatalf("%s did not come to listen; it says:\n%s", cmd.Path, s.Log())
+	}
+	return s
+}
+
+func (s *Server) take(line string, ready func(s *Server, line string) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := parseEvent(line); ok {
+		s.events = append(s.events, e)
+	} else {
+		s.log = append(s.log, line)
+		s.ready = s.ready || ready(s, line)
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// await waits until holds, called with mu held, is true; false when the server ended before or the time was up.
+func (s *Server) await(holds func() bool) bool {
+	patience := time.NewTimer(bound)
+	defer patience.Stop()
+	over := false
+	for {
+		s.mu.Lock()
+		ok, changed := holds(), s.changed
+		s.mu.Unlock()
+		if ok || over {
+			return ok
+		}
+		select {
+		case <-changed:
+		case <-s.ended:
+			over = true // what came last is looked at once more
+		case <-patience.C:
+			over = true
+		}
+	}
+}
+
+// Wait waits for the first event, of those that have come and will come, for which match is true, and fails the test when none comes.
+func (s *Server) Wait(what string, match func(Event) bool) Event {
+	s.t.Helper()
+	var found Event
+	seen := 0
+	ok := s.await(func() bool {
+		for ; seen < len(s.events); seen++ {
+			if match(s.events[seen]) {
+				found = s.events[seen]
+				return true
+			}
+		}
+		return false
+	})
+	if !ok {
+		s.t.Fatalf("the server did not note %s, but:\n%s\nand said:\n%s", what, describe(s.Events()), s.Log())
+	}
+	return found
+}
+
+// Events gives the journal so far.
+func (s *Server) Events() []Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.events)
+}
+
+// Log gives what the server said otherwise, on stdout and stderr.
+func (s *Server) Log() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.log, "\n")
+}
+
+// Kill ends the server at once, and everything that it started, and waits until that is so.
+func (s *Server) Kill() {
+	select {
+	case <-s.ended: // its number may belong to another group by now
+	default:
+		killGroup(s.cmd)
+		<-s.ended
+	}
+}
+
+// PID is the server's process, and the number of its group.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
+
+func describe(events []Event) string {
+	var b strings.Builder
+	for _, e := range events {
+		fmt.Fprintf(&b, "%+v\n", e)
+	}
+	return b.String()
+}

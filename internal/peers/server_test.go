@@ -1,0 +1,139 @@
+//go:build unix
+
+package peers
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestServersEndWithTheirTest: no process of a server's group is left, and its journal is complete.
+func TestServersEndWithTheirTest(t *testing.T) {
+	all := map[string]func(testing.TB) *Server{"everything": EverythingHTTP}
+	for name, open := range sdkServers {
+		all[name] = open
+	}
+	for name, open := range all {
+		var group int
+		t.Run(name, func(t *testing.T) { group = open(t).PID() })
+		if err := syscall.Kill(-group, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("%s: the group %d is still there: %v", name, group, err)
+		}
+	}
+}
+
+// TestServersEndWithTheirInput: a server outlives no test process that was killed, since its stdin ends then.
+func TestServersEndWithTheirInput(t *testing.T) {
+	commands := map[string]func() *exec.Cmd{
+		"TypeScript 1": func() *exec.Cmd {
+			c := typescript(t, "typescript1", "@modelcontextprotocol/sdk")
+			return exec.Command(c[0], c[1], "http")
+		},
+		"TypeScript 2": func() *exec.Cmd {
+			c := typescript(t, "typescript2", "@modelcontextprotocol/server")
+			return exec.Command(c[0], c[1], "http")
+		},
+		"Go":         func() *exec.Cmd { return exec.Command(goSDKBinary(t), "http") },
+		"everything": func() *exec.Cmd { return exec.Command(node(t), "--import", endWithInput, everythingScript(t), "sse") },
+	}
+	for name, command := range commands {
+		t.Run(name, func(t *testing.T) {
+			cmd := command() // its stdin is /dev/null, at its end from the start
+			cmd.Env = append(os.Environ(), "PORT=0")
+			ownGroup(cmd)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { killGroup(cmd) })
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			s := &Server{ended: make(chan struct{}), changed: make(chan struct{})}
+			go func() {
+				if err := <-ended; err != nil {
+					t.Errorf("it ended with %v", err)
+				}
+				close(s.ended)
+			}()
+			s.await(func() bool { return false })
+			select {
+			case <-s.ended:
+			default:
+				t.Error("it runs on")
+			}
+		})
+	}
+}
+
+// TestKilledServerIsGone: Kill is for tests of a server that dies; a connection to it breaks at once.
+func TestKilledServerIsGone(t *testing.T) {
+	s := TypeScript1(t)
+	r := legacy(t, s.URL)
+	call := r.post(slowCall)
+	call.until(isMethod("notifications/progress"))
+	s.Kill()
+	for {
+		if _, data := call.tryEvent(); data == "" {
+			break
+		}
+	}
+	if a, err := http.Get(s.URL); err == nil {
+		t.Errorf("it still answers: %s", a.Status)
+		_ = a.Body.Close()
+	}
+}
+
+// TestStdio: the same servers over stdio, with the journal in a file.
+func TestStdio(t *testing.T) {
+	for name, command := range map[string]func(testing.TB) (string, []string){
+		"TypeScript 1": TypeScript1Stdio, "TypeScript 2": TypeScript2Stdio, "Go": GoSDKStdio,
+	} {
+		t.Run(name, func(t *testing.T) {
+			journal := filepath.Join(t.TempDir(), "journal.jsonl")
+			path, args := command(t)
+			cmd := exec.CommandContext(t.Context(), path, args...)
+			cmd.Env = append(os.Environ(), JournalVariable+"="+journal)
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			x := lineExchange(t, out)
+			for _, line := range []string{
+				initialize, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+				`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow","arguments":{"ms":20,"steps":2}}}`,
+			} {
+				if _, err := in.Write([]byte(line + "\n")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := string(x.until(isAnswerTo("2")).Result); !strings.Contains(got, "done") {
+				t.Errorf("result: %s", got)
+			}
+			if err := in.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("the server's end: %v", err)
+			}
+			var seen []string
+			for _, e := range ReadJournal(t, journal) {
+				seen = append(seen, e.Event+" "+e.Tool)
+			}
+			if got := strings.Join(seen, ", "); got != "started slow, finished slow" {
+				t.Errorf("the journal says %q", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,64 @@
+package peers
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// begin begins a task and gives its id.
+func (r *raw) begin(tool, arguments string) string {
+	r.t.Helper()
+	m := r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":%q,"arguments":%s,"task":{"ttl":60000}}}`, tool, arguments)).until(isAnswerTo(`"b"`))
+	var created struct{ Task struct{ TaskID string } }
+	if err := json.Unmarshal(m.Result, &created); err != nil || created.Task.TaskID == "" {
+		r.t.Fatalf("%s, %+v, %v", m.Result, m.Error, err)
+	}
+	return created.Task.TaskID
+}
+
+func (r *raw) task(method, id string) *exchange {
+	r.t.Helper()
+	return r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":"t","method":%q,"params":{"taskId":%q}}`, method, id))
+}
+
+// TestTaskCancel: tasks/cancel reaches the work of a task of 2025-11-25, and the task says so.
+func TestTaskCancel(t *testing.T) {
+	s := TypeScript1(t)
+	r := legacy(t, s.URL)
+	id := r.begin("task", `{"ms":60000,"steps":2000}`)
+	if got := string(r.task("tasks/cancel", id).until(isAnswerTo(`"t"`)).Result); !strings.Contains(got, `"cancelled"`) {
+		t.Errorf("tasks/cancel: %s", got)
+	}
+	s.Wait("the cancelled work", func(e Event) bool { return e.Is(EventCancelled, "task") && e.Task == id })
+}
+
+// TestTaskResult: tasks/result waits for the end of the work.
+func TestTaskResult(t *testing.T) {
+	r := legacy(t, TypeScript1(t).URL)
+	id := r.begin("task", `{"ms":100,"steps":2}`)
+	if got := string(r.task("tasks/result", id).until(isAnswerTo(`"t"`)).Result); !strings.Contains(got, "task done") {
+		t.Errorf("tasks/result: %s", got)
+	}
+}
+
+// TestTaskAsks: a task waits for input, puts its question on the stream of tasks/result, and goes on with the answer.
+func TestTaskAsks(t *testing.T) {
+	s := TypeScript1(t)
+	r := legacy(t, s.URL)
+	id := r.begin("task_ask", `{}`)
+	s.Wait("the question", func(e Event) bool { return e.Is(EventAsked, "task_ask") })
+	if got := string(r.task("tasks/get", id).until(isAnswerTo(`"t"`)).Result); !strings.Contains(got, `"input_required"`) {
+		t.Errorf("tasks/get: %s", got)
+	}
+	x := r.task("tasks/result", id)
+	question := x.until(isMethod("elicitation/create"))
+	if !strings.Contains(string(question.Params), id) {
+		t.Errorf("the question does not name its task: %s", question.Params)
+	}
+	r.post(`{"jsonrpc":"2.0","id":` + string(question.ID) + `,"result":{"action":"accept","content":{"name":"Ada"}}}`)
+	if got := string(x.until(isAnswerTo(`"t"`)).Result); !strings.Contains(got, "Ada") {
+		t.Errorf("tasks/result: %s", got)
+	}
+}
