@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// editor is the hub's side of one window: it opens the prompts that a test gives it and hands on the answers.
+type editor struct {
+	mcphubv1.UnimplementedEditorServiceServer
+	prompts chan *mcphubv1.Prompt
+	answers chan *mcphubv1.PromptAnswer
+	hello   chan *mcphubv1.Hello
+}
+
+func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, mcphubv1.AttachResponse]) error {
+	m, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	e.hello <- m.GetHello()
+	if err := stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{}}}); err != nil {
+		return err
+	}
+	go func() {
+		for {
+			m, err := stream.Recv()
+			if err != nil {
+				return // ends with the stream, at the latest with the server
+			}
+			e.answers <- m.GetAnswerPrompt()
+		}
+	}()
+	for {
+		select {
+		case p := <-e.prompts:
+			if err := stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{Prompt: p}}}); err != nil {
+				return err
+			}
+		case <-stream.Context().Done():
+			return nil
+		}
+	}
+}
+
+// answer gives what the driver's window answers to a prompt.
+func (e *editor) answer(t *testing.T, p *mcphubv1.Prompt) *mcphubv1.PromptAnswer {
+	t.Helper()
+	e.prompts <- p
+	select {
+	case a := <-e.answers:
+		if a.GetPromptId() != p.GetPromptId() {
+			t.Errorf("prompt %s, answered %s", p.GetPromptId(), a.GetPromptId())
+		}
+		return a
+	case <-time.After(10 * time.Second):
+		t.Fatalf("no answer to %v", p)
+		return nil
+	}
+}
+
+// serve starts an editor service in memory.
+func serve(t *testing.T) (*editor, *grpc.Server, mcphubv1.EditorServiceClient) {
+	t.Helper()
+	e := &editor{prompts: make(chan *mcphubv1.Prompt), answers: make(chan *mcphubv1.PromptAnswer, 8), hello: make(chan *mcphubv1.Hello, 1)}
+	listener := bufconn.Listen(1 << 16)
+	server := grpc.NewServer()
+	mcphubv1.RegisterEditorServiceServer(server, e)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	conn, err := grpc.NewClient("passthrough:///bufconn", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return e, server, mcphubv1.NewEditorServiceClient(conn)
+}
+
+// opened attaches the driver's window to an editor service of the test.
+func opened(t *testing.T) *editor {
+	t.Helper()
+	e, _, client := serve(t)
+	w, err := attach(context.WithoutCancel(t.Context()), client) // the window's end is its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+func signIn(id, url string, waiting bool) *mcphubv1.Prompt {
+	return &mcphubv1.Prompt{PromptId: id, Question: &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{Url: url, Waiting: waiting}}}
+}
+
+func TestWindowDeclaresWhatItAnswers(t *testing.T) {
+	e := opened(t)
+	hello := <-e.hello
+	if len(hello.GetPromptKinds()) != len(kinds) {
+		t.Errorf("declared %v", hello.GetPromptKinds())
+	}
+}
+
+func TestWindowFillsForms(t *testing.T) {
+	e := opened(t)
+	form := &mcphubv1.ElicitationForm{SchemaJson: `{"properties":{"n":{"type":"number","default":95.5}}}`}
+	a := e.answer(t, &mcphubv1.Prompt{PromptId: "1", Question: &mcphubv1.Prompt_ElicitationForm{ElicitationForm: form}})
+	if got := a.GetAccept().GetContentJson(); got != `{"n":95.5}` {
+		t.Errorf("%v", a)
+	}
+	form = &mcphubv1.ElicitationForm{SchemaJson: `{"properties":{"n":{"type":"string"}},"required":["n"]}`}
+	a = e.answer(t, &mcphubv1.Prompt{PromptId: "2", Question: &mcphubv1.Prompt_ElicitationForm{ElicitationForm: form}})
+	if a.GetDismiss() == nil {
+		t.Errorf("what nobody can know was answered: %v", a)
+	}
+	a = e.answer(t, &mcphubv1.Prompt{PromptId: "3", Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{}}})
+	if a.GetDismiss() == nil {
+		t.Errorf("a prompt of a kind that was not declared was answered: %v", a)
+	}
+}
+
+// TestWindowSignsIn: the browser follows the authorization server's redirect to where the hub listens.
+func TestWindowSignsIn(t *testing.T) {
+	e := opened(t)
+	arrived := make(chan string, 1)
+	hub := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { arrived <- r.URL.RawQuery }))
+	t.Cleanup(hub.Close)
+	authorization := httptest.NewServer(http.RedirectHandler(hub.URL+"/callback?code=c&state=s", http.StatusFound))
+	t.Cleanup(authorization.Close)
+	if a := e.answer(t, signIn("1", authorization.URL, false)); a.GetAccept() == nil {
+		t.Fatalf("%v", a)
+	}
+	if got := <-arrived; got != "code=c&state=s" {
+		t.Errorf("the hub got %q", got)
+	}
+	// The hub closes the waiting prompt by itself: nothing is answered to it. A form after it is.
+	e.prompts <- signIn("2", authorization.URL, true)
+	form := &mcphubv1.Prompt{PromptId: "3", Question: &mcphubv1.Prompt_ElicitationForm{ElicitationForm: &mcphubv1.ElicitationForm{SchemaJson: `{}`}}}
+	if a := e.answer(t, form); a.GetAccept() == nil {
+		t.Errorf("%v", a)
+	}
+}
+
+// TestWindowGivesUpOnBrokenPage: when the browser shows an error, nobody comes back, and the user says so.
+func TestWindowGivesUpOnBrokenPage(t *testing.T) {
+	e := opened(t)
+	authorization := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(authorization.Close)
+	if a := e.answer(t, signIn("1", authorization.URL, false)); a.GetAccept() == nil {
+		t.Fatalf("%v", a)
+	}
+	if a := e.answer(t, signIn("2", authorization.URL, true)); a.GetDismiss() == nil {
+		t.Errorf("%v", a)
+	}
+}
+
+// TestWindowTellsOfItsEnd: a stream that the hub ends is an error of the driver, so that no scenario passes by accident.
+func TestWindowTellsOfItsEnd(t *testing.T) {
+	_, server, client := serve(t)
+	w, err := attach(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Stop()
+	<-w.done
+	if w.close() == nil {
+		t.Error("the lost stream is no error")
+	}
+}
