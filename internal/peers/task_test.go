@@ -3,6 +3,7 @@ package peers
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -60,5 +61,26 @@ func TestTaskAsks(t *testing.T) {
 	r.post(`{"jsonrpc":"2.0","id":` + string(question.ID) + `,"result":{"action":"accept","content":{"name":"Ada"}}}`)
 	if got := string(x.until(isAnswerTo(`"t"`)).Result); !strings.Contains(got, "Ada") {
 		t.Errorf("tasks/result: %s", got)
+	}
+}
+
+// TestTaskOutlivesItsSession: a session that ends amid a task that asks takes no server down with it.
+func TestTaskOutlivesItsSession(t *testing.T) {
+	s := TypeScript1(t)
+	r := legacy(t, s.URL)
+	id := r.begin("task_ask", `{}`)
+	asking := r.task("tasks/result", id)
+	asking.until(isMethod("elicitation/create"))
+	r.send(http.MethodDelete, s.URL, "")
+	s.Wait("the end of the task", func(e Event) bool { return e.Is(EventFailed, "task_ask") && e.Task == id })
+	legacy(t, s.URL) // fails when nobody answers
+}
+
+// TestTaskIsRequired: a tool that can only be a task refuses a plain call.
+func TestTaskIsRequired(t *testing.T) {
+	r := legacy(t, TypeScript1(t).URL)
+	m := r.post(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"task_ask","arguments":{}}}`).until(isAnswerTo("5"))
+	if m.Error == nil && !strings.Contains(string(m.Result), `"isError":true`) {
+		t.Errorf("%s", m.Result)
 	}
 }

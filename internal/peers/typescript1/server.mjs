@@ -88,12 +88,13 @@ async function inTask(tool, task, store, work) {
     } catch (error) {
         if (await gone()) return note({ event: 'cancelled', tool, task: task.taskId, reason: error });
         note({ event: 'failed', tool, task: task.taskId, reason: error });
-        await store.storeTaskResult(task.taskId, 'failed', { ...text(String(error)), isError: true });
+        // With the session gone, the SDK cannot tell anybody, and says so by an error.
+        await store.storeTaskResult(task.taskId, 'failed', { ...text(String(error)), isError: true }).catch(() => {});
     }
 }
 
-function taskTool(server, name, inputSchema, work) {
-    const config = { description: `${name}, as a task`, inputSchema, execution: { taskSupport: 'optional' } };
+function taskTool(server, name, taskSupport, inputSchema, work) {
+    const config = { description: `${name}, as a task`, inputSchema, execution: { taskSupport } };
     server.experimental.tasks.registerToolTask(name, config, {
         async createTask(args, extra) {
             const task = await extra.taskStore.createTask({ ttl: extra.taskRequestedTtl ?? 60_000, pollInterval: 50 });
@@ -123,11 +124,12 @@ function makeServer() {
     server.registerTool('sample', { description: 'Asks the model', inputSchema: { prompt: z.string().default('Hello') } }, noting('sample', sample));
     const withdraw = { after: z.number().default(200), reason: z.string().default('no longer needed') };
     server.registerTool('ask_then_withdraw', { description: 'Takes its question back', inputSchema: withdraw }, noting('ask_then_withdraw', askThenWithdraw));
-    taskTool(server, 'task', slowly, async ({ ms, steps }, extra, task, gone) => {
+    taskTool(server, 'task', 'optional', slowly, async ({ ms, steps }, extra, task, gone) => {
         for (let i = 0; i < steps && !(await gone()); i++) await delay(ms / steps);
         return text('task done');
     });
-    taskTool(server, 'task_ask', {}, async (_, extra, task) => {
+    // Its question goes out on the stream of tasks/result alone, so a call that is no task could never be answered.
+    taskTool(server, 'task_ask', 'required', {}, async (_, extra, task) => {
         note({ event: 'asked', tool: 'task_ask', task: task.taskId });
         await extra.taskStore.updateTaskStatus(task.taskId, 'input_required');
         return text(await extra.sendRequest(form('Your name, for the task?'), ElicitResultSchema, { timeout: patience, relatedTask: { taskId: task.taskId } }));
