@@ -72,10 +72,10 @@ func (h *Hub) reach(s *server, conf config.Server) mcp.Opener {
 	if sign != nil {
 		o.Auth = watched{SignIn: sign, hub: h, server: s}
 	}
-	switch conf.Transport {
-	case config.TransportHTTP:
+	switch {
+	case conf.Transport == config.TransportHTTP && conf.Origin.Dialect != "vscode": // there "http" has the fallback to SSE, too
 		return mcp.HTTP(o)
-	case config.TransportSSE:
+	case conf.Transport == config.TransportSSE:
 		return mcp.SSE(o)
 	}
 	return mcp.AnyHTTP(o)
@@ -112,10 +112,12 @@ func transportOf(s *server) Transport {
 		return 0 // a broken entry
 	case s.conf.URL == "":
 		return TransportStdio
+	case s.transport != 0:
+		return s.transport
 	case s.conf.Transport == config.TransportHTTP:
 		return TransportHTTP
 	case s.conf.Transport == config.TransportSSE:
 		return TransportSSE
 	}
-	return s.transport
+	return 0
 }

@@ -235,7 +235,7 @@ func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
 		return
 	}
 	first := r.task == nil
-	r.task = &TaskInfo{ID: t.ID, Status: t.Status, Message: t.Message}
+	r.task = &TaskInfo{ID: boundReason(t.ID), Status: boundReason(t.Status), Message: boundReason(t.Message)}
 	if r.cancellation != nil {
 		return
 	}
@@ -267,7 +267,8 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 			}
 			// Legacy servers SHOULD stop but MAY ignore a cancel (basic/utilities/cancellation); 2026-07-28 forbids them to go on with it, but for tasks,
 			// where a cancel is a wish in both eras.
-			e.mayContinue = ce.Sent && session.Era() == mcp.Legacy || r.task != nil
+			_, wasTask := errors.AsType[*mcp.TaskGivenUpError](err)
+			e.mayContinue = ce.Sent && session.Era() == mcp.Legacy || r.task != nil || wasTask
 		}
 		e.mayContinue = e.mayContinue && !byServer
 		h.end(r, e)

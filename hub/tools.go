@@ -37,6 +37,7 @@ func (h *Hub) definition(r *request) (tool mcp.Tool, current bool, err error) {
 	if known() && current { // listed by somebody else who waited for the same start
 		return tool, true, nil
 	}
+	session.DropCache() // a list that the server called fresh for a while is the one that lacks the name
 	tools, err := h.listTools(r.ctx, s, session)
 	if err != nil {
 		return mcp.Tool{}, false, err
@@ -162,7 +163,9 @@ func (h *Hub) toolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {
 	defer h.unlease(s)
 	h.mu.Lock()
 	tools := s.tools
-	known := s.conn != nil && s.toolsOf == s.conn && tools != nil
+	// A modern server that tells of no changes says with each list how long it is good for; the session keeps it that long.
+	told := session.Era() == mcp.Legacy || session.Info().ToolsListChanged
+	known := told && s.conn != nil && s.toolsOf == s.conn && tools != nil
 	h.mu.Unlock()
 	if !known {
 		if tools, err = h.listTools(ctx, s, session); err != nil {

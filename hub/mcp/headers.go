@@ -105,6 +105,7 @@ func (s *Session) refreshed(ctx context.Context, call *openCall, err error) bool
 		return false
 	}
 	before := s.mirrored(call)
+	s.cache.dropMethod(methodListTools) // what was kept is what was refused
 	if _, err := s.ListTools(ctx); err != nil {
 		return false
 	}

@@ -237,7 +237,13 @@ func (f *follower) observeModern(t *taskState) {
 // fetch asks for the result of a 2025-11-25 task.
 func (f *follower) fetch() {
 	if f.result == nil {
+		// The gate is held until the id is known: over HTTP a question may come on this request's stream at once, and it is the call's.
+		f.call.gate.Lock()
 		call, err := f.s.peer.Begin(methodTaskResult, f.params())
+		if err == nil {
+			f.call.wire = call.ID()
+		}
+		f.call.gate.Unlock()
 		switch {
 		case err == nil:
 			f.result = call

@@ -45,7 +45,7 @@ func (g *gate) accept(key, content string) {
 }
 
 // asking is the answer to a poll with these questions.
-func asking(entries ...string) string {
+func askingTaskInput(entries ...string) string {
 	return `"status":"input_required","pollIntervalMs":100,"inputRequests":{` + strings.Join(entries, ",") + `}`
 }
 
@@ -133,7 +133,7 @@ func TestTaskRelatedBeforeItsAnswer(t *testing.T) {
 // TestTaskModernInput: questions within a task are asked like those within a result, and answered by tasks/update.
 func TestTaskModernInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", asking(`"who":`+formInput, `"r":`+inputEntry(methodRoots, ""), `"llm":`+samplingInput), `"status":"working"`, `"status":"completed","result":`+taskResult)
+		f := newTaskServer("", askingTaskInput(`"who":`+formInput, `"r":`+inputEntry(methodRoots, ""), `"llm":`+samplingInput), `"status":"working"`, `"status":"completed","result":`+taskResult)
 		h := &recorder{roots: []Root{{URI: "file:///w"}}, ask: func(_ context.Context, q *Question) (Answer, error) {
 			switch q.InputKey {
 			case "who":
@@ -175,7 +175,7 @@ func TestTaskModernInput(t *testing.T) {
 // TestTaskModernInputPartial: each answer goes as it comes, and no answer waits for another; polling goes on meanwhile.
 func TestTaskModernInputPartial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", asking(`"a":`+formInput, `"b":`+formInput))
+		f := newTaskServer("", askingTaskInput(`"a":`+formInput, `"b":`+formInput))
 		g := newGate("a", "b")
 		s := connect(t, f.Server, &recorder{ask: g.ask})
 		heard := &told{}
@@ -213,7 +213,7 @@ func TestTaskModernInputPartial(t *testing.T) {
 // finds fault with is asked again.
 func TestTaskModernInputDedupe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", asking(`"a":`+formInput), asking(`"a":`+formInput), asking(`"a":`+formInput, `"b":`+formInput), asking(`"a":`+formInput, `"b":`+formInput))
+		f := newTaskServer("", askingTaskInput(`"a":`+formInput), askingTaskInput(`"a":`+formInput), askingTaskInput(`"a":`+formInput, `"b":`+formInput), askingTaskInput(`"a":`+formInput, `"b":`+formInput))
 		refused := false
 		f.Handle(methodTaskUpdate, func(c *fakeserver.CallContext) {
 			if member(c.Param("inputResponses"), "b") != nil && !refused {
@@ -249,7 +249,7 @@ func TestTaskModernInputDedupe(t *testing.T) {
 // TestTaskModernInputRefused: sampling has no refusal on the wire, so the task is cancelled, and its other questions end.
 func TestTaskModernInputRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", asking(`"form":`+formInput, `"llm":`+samplingInput))
+		f := newTaskServer("", askingTaskInput(`"form":`+formInput, `"llm":`+samplingInput))
 		g := newGate("form", "llm")
 		s := connect(t, f.Server, &recorder{ask: g.ask})
 		out, _ := runningTask(t, f, s, &told{})
@@ -274,7 +274,7 @@ func TestTaskModernInputRefused(t *testing.T) {
 // TestTaskModernInputUndeclared: a server must not ask for what the call did not declare.
 func TestTaskModernInputUndeclared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", asking(`"llm":`+samplingInput))
+		f := newTaskServer("", askingTaskInput(`"llm":`+samplingInput))
 		h := &recorder{}
 		s := connect(t, f.Server, h, func(o *Options) { o.Capabilities = func() Capabilities { return Capabilities{ElicitationForm: true} } })
 		if _, err := s.CallTool(background, (&told{}).request()); !isProtocolError(err) || len(h.questions()) != 0 {
@@ -290,7 +290,7 @@ func TestTaskModernInputUndeclared(t *testing.T) {
 // TestTaskModernInputUpdateRefused: a task whose answers the server does not take would wait for ever.
 func TestTaskModernInputUpdateRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", asking(`"a":`+formInput))
+		f := newTaskServer("", askingTaskInput(`"a":`+formInput))
 		f.Handle(methodTaskUpdate, func(c *fakeserver.CallContext) { c.Error(-32601, "no such method") })
 		s := connect(t, f.Server, &recorder{ask: accepting(`{}`)})
 		if _, err := s.CallTool(background, (&told{}).request()); rpcError(err) == nil || rpcError(err).Code != -32601 {
@@ -306,13 +306,13 @@ func TestTaskModernInputUpdateRefused(t *testing.T) {
 // TestTaskModernInputWithdrawn: what the server no longer asks, or the end of the task, takes the question from the screen; its answer goes nowhere.
 func TestTaskModernInputWithdrawn(t *testing.T) {
 	for name, next := range map[string]string{
-		"another asked": asking(`"b":` + formInput),
+		"another asked": askingTaskInput(`"b":` + formInput),
 		"working again": `"status":"working"`,
 		"over":          `"status":"completed","result":{}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newTaskServer("", asking(`"a":`+formInput), next)
+				f := newTaskServer("", askingTaskInput(`"a":`+formInput), next)
 				g := newGate("a", "b")
 				s := connect(t, f.Server, &recorder{ask: g.ask})
 				heard := &told{}
@@ -345,7 +345,7 @@ func TestTaskModernInputWithdrawn(t *testing.T) {
 // TestTaskModernInputCancelled: a cancel while a person is asked ends the question with its own cause, and the task.
 func TestTaskModernInputCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", asking(`"a":`+formInput))
+		f := newTaskServer("", askingTaskInput(`"a":`+formInput))
 		g := newGate("a")
 		s := connect(t, f.Server, &recorder{ask: g.ask})
 		out, cancel := runningTask(t, f, s, &told{})
@@ -366,7 +366,7 @@ func TestTaskModernInputCancelled(t *testing.T) {
 // TestTaskModernInputTrouble: trouble of this side in asking ends the call, and the task with it.
 func TestTaskModernInputTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", asking(`"a":`+formInput))
+		f := newTaskServer("", askingTaskInput(`"a":`+formInput))
 		trouble := errors.New("the page is gone")
 		s := connect(t, f.Server, &recorder{ask: func(context.Context, *Question) (Answer, error) { return Answer{}, trouble }})
 		if _, err := s.CallTool(background, (&told{}).request()); !errors.Is(err, trouble) {

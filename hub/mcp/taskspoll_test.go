@@ -169,7 +169,7 @@ func TestTaskMadeOver(t *testing.T) {
 // TestTaskMadeAsking: what a task asks from its start on is asked without any wait.
 func TestTaskMadeAsking(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
-		f := newTaskServer(capabilities, asking(`"a":`+formInput))
+		f := newTaskServer(capabilities, askingTaskInput(`"a":`+formInput))
 		f.Tool("t", func(c *fakeserver.CallContext) { c.Result(f.made(`"status":"input_required"`)) })
 		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) {
 			<-c.Request(methodElicitation, formParams).Response()

@@ -108,7 +108,7 @@ func TestTaskTokensOfSessionsDiffer(t *testing.T) {
 // TestTaskResumeQuestions: what was answered before is not asked again; what was open is.
 func TestTaskResumeQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", asking(`"a":`+formInput, `"b":`+formInput))
+		f := newTaskServer("", askingTaskInput(`"a":`+formInput, `"b":`+formInput))
 		g := newGate("a", "b")
 		g.open["a"] <- Answer{Action: Decline}
 		interrupted := interruptedTask(t, f, &recorder{ask: g.ask}, &told{})
@@ -228,7 +228,7 @@ func TestTaskNothingLeft(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
 		poll := `"status":"input_required","pollInterval":60000`
 		if capabilities == "" {
-			poll = asking(`"a":` + formInput)
+			poll = askingTaskInput(`"a":` + formInput)
 		}
 		for _, after := range []time.Duration{0, 1200 * time.Millisecond, 3 * time.Second} {
 			f := newTaskServer(capabilities, poll)

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// demoServerHTTP runs the demo server over HTTP until the end of the test and gives its address and its record.
+func (p *program) demoServerHTTP() (url, record string) {
+	p.t.Helper()
+	record = p.dir + "/http-record.jsonl"
+	r := p.start("demo-server", "--http", "127.0.0.1:0", "--record", record)
+	line, err := bufio.NewReader(r.stdout).ReadString('\n')
+	if err != nil {
+		p.t.Fatalf("%v\n%s", err, r.stderr.String())
+	}
+	url, _, ok := strings.Cut(strings.TrimPrefix(line, "listening on "), "/mcp ")
+	if !ok {
+		p.t.Fatalf("stdout %q", line)
+	}
+	p.t.Cleanup(func() {
+		if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			p.t.Error(err)
+		}
+		r.wait()
+	})
+	return url, record
+}
+
+// urlWays are the ways to a server behind a URL: what is said on the command line, and whether a cancel is a notification there.
+var urlWays = []struct {
+	name, path string
+	args       []string
+	notified   bool
+}{
+	{"found out", "/mcp", nil, false},
+	{"Streamable HTTP, modern", "/mcp", []string{"--transport", "http", "--era", "modern"}, false},
+	{"Streamable HTTP, legacy", "/mcp", []string{"--transport", "http", "--era", "legacy"}, true},
+	{"SSE", "/sse", []string{"--transport", "sse"}, true},
+	{"SSE, found out", "/sse", nil, true},
+}
+
+func TestCallURL(t *testing.T) {
+	p := build(t)
+	url, _ := p.demoServerHTTP()
+	for _, way := range urlWays {
+		t.Run(way.name, func(t *testing.T) {
+			args := append([]string{"call", "--url", url + way.path, "--tool", "echo", "--args", `{"text":"two\nlines"}`, "--approve", "allow"}, way.args...)
+			if r := p.run(args...); r.status != 0 || r.stdout != "two\nlines\n" {
+				t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
+			}
+		})
+	}
+}
+
+// TestCallURLCancelReachesServer: as the binding has it: a notification with the reason, or the close of the exchange and nothing else.
+func TestCallURLCancelReachesServer(t *testing.T) {
+	for _, way := range urlWays {
+		t.Run(way.name, func(t *testing.T) {
+			p := build(t)
+			url, record := p.demoServerHTTP()
+			args := append([]string{"call", "--json", "--url", url + way.path, "--tool", "sleep", "--args", `{"seconds":60,"steps":600}`, "--approve", "allow",
+				"--request-id", "mine", "--cancel-after", "1s", "--reason", "enough, thanks", "--linger", "500ms"}, way.args...)
+			r := p.run(args...)
+			c := readConversation(t, r.stdout)
+			if r.status != 3 || c.failure == nil {
+				t.Fatalf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+			}
+			if _, ok := find(c, func(e *mcphubv1.AttachResponse) (bool, bool) {
+				return true, e.GetMcpRequestProgressed().GetProgress() != nil
+			}); !ok {
+				t.Error("no progress was shown")
+			}
+			text, err := os.ReadFile(record)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), `"event":"cancelled","tool":"sleep"`) {
+				t.Errorf("the tool was not cancelled:\n%s", text)
+			}
+			if way.notified {
+				heardCancel(t, record, "enough, thanks")
+			} else if strings.Contains(string(text), `"event":"cancel_received"`) || !strings.Contains(string(text), `"event":"disconnected","tool":"sleep"`) {
+				t.Errorf("not cancelled by a close alone:\n%s", text)
+			}
+		})
+	}
+}
+
+// TestCallURLHeader: it reaches the server with every request, and nobody else.
+func TestCallURLHeader(t *testing.T) {
+	s := fakeserver.New()
+	s.Tool("echo", func(c *fakeserver.CallContext) { c.Text("hello") })
+	h := fakeserver.NewHTTP(s, fakeserver.HTTPOptions{})
+	defer h.Close()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	p := build(t)
+	for _, args := range [][]string{
+		{"call", "--json", "--tool", "echo", "--approve", "allow"},
+		{"call", "--tool", "echo", "--approve", "allow"},
+		{"call", "--tool", "nothing", "--approve", "allow"},
+		{"tools"}, {"servers", "--start"}, {"servers", "--start", "--json"},
+	} {
+		r := p.run(append(args, "--url", server.URL+fakeserver.PathMCP+"?key=s3cret-query", "--header", "Authorization: Bearer s3cret", "--header", "X-Team:blue")...)
+		if out := r.stdout + r.stderr; strings.Contains(out, "s3cret") {
+			t.Errorf("mcphub %q shows the secret:\n%s", args, out)
+		}
+	}
+	exchanges := h.Exchanges()
+	if len(exchanges) == 0 {
+		t.Fatal("nothing came")
+	}
+	for _, x := range exchanges {
+		if x.Header.Get("Authorization") != "Bearer s3cret" || x.Header.Get("X-Team") != "blue" {
+			t.Errorf("%s %s came without them: %v", x.Verb, x.Message.Method, x.Header)
+		}
+	}
+}
+
+// TestCallURLTrouble: what is wrong at the other end is server trouble, told plainly.
+func TestCallURLTrouble(t *testing.T) {
+	p := build(t)
+	s := fakeserver.New()
+	h := fakeserver.NewHTTP(s, fakeserver.HTTPOptions{})
+	defer h.Close()
+	server := httptest.NewServer(h)
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	defer server.Close()
+	h.On("POST initialize", 0, fakeserver.Act{Status: 200, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>login</html>"})
+	for _, url := range []string{gone.URL + "/mcp", server.URL + "/nowhere", server.URL + fakeserver.PathMCP} {
+		r := p.run("call", "--json", "--url", url, "--tool", "echo", "--approve", "allow")
+		f := lastFailure(t, r.stdout)
+		if r.status != 6 || f == nil || f.Message == "" {
+			t.Errorf("%s: status %d, %+v", url, r.status, f)
+		}
+	}
+	if t.Failed() {
+		fmt.Println(strings.Join(h.Steps(), "\n"))
+	}
+}
