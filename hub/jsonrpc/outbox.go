@@ -31,7 +31,8 @@ type outbox struct {
 	rest       int        // of these, what the connection kept of a tried frame
 	owned      bool       // somebody owns the writing half
 	closed     error
-	written    uint64 // bytes of finished writes
+	written    uint64        // bytes of finished writes
+	idle       chan struct{} // closed and forgotten when nobody owns the writing half any more; nil: nobody waits for that
 	stall      stallWatch
 }
 
@@ -169,6 +170,9 @@ func (b *outbox) tryOne(f *frame) {
 	}
 	b.owned = b.head != nil || b.rest > 0
 	owned := b.owned
+	if !owned {
+		b.rested()
+	}
 	b.mu.Unlock()
 	if owned {
 		b.wake <- struct{}{}
@@ -225,6 +229,7 @@ func (b *outbox) drop(cause error) (first bool) {
 		f = next
 	}
 	b.head, b.tail, b.bytes, b.rest = nil, nil, 0, 0
+	b.rested()
 	b.disarm()
 	return true
 }
@@ -279,8 +284,30 @@ func (b *outbox) next(batch [][]byte) (_ [][]byte, size int, ok bool) {
 		b.arm()
 	} else {
 		b.owned = false
+		b.rested()
 	}
 	return batch, size, ok
+}
+
+// quiet gives a channel that is closed once all that is queued now has been written, or never will be; nil when that is so already.
+func (b *outbox) quiet() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed != nil || !b.owned {
+		return nil
+	}
+	if b.idle == nil {
+		b.idle = make(chan struct{})
+	}
+	return b.idle
+}
+
+// rested wakes who waits in quiet. Called with mu held.
+func (b *outbox) rested() {
+	if b.idle != nil {
+		close(b.idle)
+		b.idle = nil
+	}
 }
 
 // append queues f. Called with mu held.

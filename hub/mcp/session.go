@@ -7,9 +7,14 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
+
+// lastWordsTime is how long Close waits for what is queued to be written: the cancels of the calls that end with the session. A server that reads takes
+// them at once.
+const lastWordsTime = 500 * time.Millisecond
 
 var errSessionClosed = errors.New("the session was closed")
 
@@ -150,6 +155,9 @@ func (s *Session) Close(cause error) error {
 		cause = errSessionClosed
 	}
 	s.listen.stop(cause)
+	ctx, stop := context.WithTimeoutCause(context.Background(), lastWordsTime, errSessionClosed)
+	defer stop()
+	s.peer.Flush(ctx)
 	err := s.peer.Close(cause)
 	<-s.done
 	return err

@@ -219,8 +219,15 @@ func (s *Streamable) CancelAndAbort(id string, notification []byte) {
 	switch {
 	case tell:
 		b, session := s.st.binding, s.st.session
+		s.st.telling++
 		s.work.Go(func() {
 			s.postCancel(b, session, notification)
+			s.mu.Lock()
+			if s.st.telling--; s.st.telling == 0 && s.st.told != nil {
+				close(s.st.told)
+				s.st.told = nil
+			}
+			s.mu.Unlock()
 			if s.take(ex) {
 				ex.abort(errAborted)
 			}

@@ -56,6 +56,9 @@ type streamableState struct {
 	queue   []queued      // notifications and responses that are not posted yet
 	posting bool          // a goroutine works on queue
 	gate    chan struct{} // closed when the server knows that it is initialized; nil before there was a need to wait
+
+	telling int           // cancellations that are being posted
+	told    chan struct{} // closed when telling is 0 again; nil: nobody waits for that
 }
 
 // binding is what is spoken: by it a message is sent, and its answer read.
@@ -234,6 +237,7 @@ func (s *Streamable) Close() error {
 		return nil
 	}
 	defer close(s.closed)
+	s.lastWords()
 	s.end(ErrHTTPClosed, nil)
 	s.work.Wait()
 	s.deleteSession()
@@ -241,6 +245,28 @@ func (s *Streamable) Close() error {
 		s.own.close()
 	}
 	return nil
+}
+
+// lastWordsTime is how long Close waits for cancellations that are on their way. A server that hears them answers at once.
+const lastWordsTime = time.Second
+
+// lastWords lets the server hear of the requests that end with the transport: a disconnect alone tells a legacy server nothing.
+func (s *Streamable) lastWords() {
+	s.mu.Lock()
+	if s.st.telling == 0 || s.st.why != nil {
+		s.mu.Unlock()
+		return
+	}
+	told := make(chan struct{})
+	s.st.told = told
+	s.mu.Unlock()
+	late := time.NewTimer(lastWordsTime)
+	defer late.Stop()
+	select {
+	case <-told:
+	case <-late.C:
+	case <-s.ended:
+	}
 }
 
 // end is the one way to the end. After ErrSessionExpired Receive still tells what became of the open requests; met is

@@ -61,6 +61,44 @@ func TestCancelAndAbort(t *testing.T) {
 	}
 }
 
+// A cancellation that is on its way when the transport is closed is still heard, and a server that does not answer it holds Close up for a second at most.
+func TestCancelAndAbortBeforeClose(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers bool
+		took    time.Duration
+	}{"answered": {true, 300 * time.Millisecond}, "unanswered": {false, lastWordsTime}} {
+		t.Run(name, func(t *testing.T) {
+			on := map[string]func(*exchangeSeen){}
+			inWebWorld(t, on, func(w *webWorld) {
+				heard := false
+				on["tools/call"] = func(x *exchangeSeen) { x.left() }
+				on["notifications/cancelled"] = func(x *exchangeSeen) {
+					if !c.answers {
+						x.left()
+						return
+					}
+					elapse(300 * time.Millisecond)
+					heard = true
+					x.accepted()
+				}
+				w.legacy("2025-11-25")
+				w.send("1", "tools/call")
+				synctest.Wait()
+				w.s.CancelAndAbort("1", cancelNote)
+				from := time.Now()
+				_ = w.s.Close()
+				if took := time.Since(from); took != c.took {
+					w.Errorf("Close took %v, want %v", took, c.took)
+				}
+				if heard != c.answers {
+					w.Errorf("heard: %v", heard)
+				}
+				w.wantOpen(0)
+			})
+		})
+	}
+}
+
 func TestCancelAndAbortUnanswered(t *testing.T) {
 	on := map[string]func(*exchangeSeen){}
 	inWebWorld(t, on, func(w *webWorld) {
