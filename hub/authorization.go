@@ -24,13 +24,13 @@ func (h *Hub) authorize(s *server, conf config.Server) (*signin.SignIn, error) {
 	if _, own := conf.Header["Authorization"]; own {
 		return nil, nil
 	}
-	h.mu.Lock()
-	old := s.auth
-	h.mu.Unlock()
-	if old != nil && old.key == conf.LaunchKey() {
-		return old.signIn, nil
-	}
 	a := &authorization{key: conf.LaunchKey()}
+	h.mu.Lock()
+	if s.auth != nil && s.auth.key == a.key {
+		defer h.mu.Unlock()
+		return s.auth.signIn, nil
+	}
+	h.mu.Unlock()
 	sign, err := signin.New(signin.Options{
 		Server: s.name, ServerURL: conf.URL, Store: h.tokens(), Logger: h.log, Config: signInConfig(conf.OAuth),
 		Ask: func(ctx context.Context, p signin.Prompt) error { return h.askSignIn(ctx, s, a, p) },
@@ -40,17 +40,20 @@ func (h *Hub) authorize(s *server, conf config.Server) (*signin.SignIn, error) {
 	}
 	a.signIn = sign
 	h.mu.Lock()
-	s.auth = a
-	closed := h.closed
-	h.mu.Unlock()
-	if old != nil {
-		old.signIn.Close()
+	over, late := h.closed || s.removed, s.auth != nil && s.auth.key == a.key
+	if !over && !late {
+		h.forgetSignIn(s)
+		s.auth = a
 	}
-	if closed {
+	now := s.auth
+	h.mu.Unlock()
+	if over || late { // the hub or the server is gone, or somebody else was faster
 		sign.Close()
+	}
+	if over {
 		return nil, errDraining()
 	}
-	return sign, nil
+	return now.signIn, nil
 }
 
 // signInConfig is what the config says of the sign-in, in the words of signin.
