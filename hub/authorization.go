@@ -172,22 +172,9 @@ func (s *server) signInState() SignInState {
 
 // SignIn signs in to a server now and connects it. It asks also a person who has just declined.
 func (h *Hub) SignIn(ctx context.Context, name string) (ServerInfo, error) {
-	s, err := h.find(name)
+	s, sign, err := h.signInOf(name)
 	if err != nil {
 		return ServerInfo{}, err
-	}
-	h.mu.Lock()
-	conf := s.conf
-	h.mu.Unlock()
-	if conf.URL == "" {
-		return ServerInfo{}, errNoSignIn(name)
-	}
-	sign, err := h.authorize(s, conf)
-	if err != nil {
-		return ServerInfo{}, errSignIn(s, err)
-	}
-	if sign == nil {
-		return ServerInfo{}, errNoSignIn(name)
 	}
 	if err := sign.SignIn(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -200,24 +187,14 @@ func (h *Hub) SignIn(ctx context.Context, name string) (ServerInfo, error) {
 
 // SignOut forgets the tokens of a server and ends its connection.
 func (h *Hub) SignOut(ctx context.Context, name string) (ServerInfo, error) {
-	s, err := h.find(name)
+	s, sign, err := h.signInOf(name)
 	if err != nil {
 		return ServerInfo{}, err
-	}
-	h.mu.Lock()
-	conf := s.conf
-	h.mu.Unlock()
-	if conf.URL == "" {
-		return ServerInfo{}, errNoSignIn(name)
 	}
 	if err := h.stop(ctx, s, &cancelCause{Origin: OriginHost, Reason: "the user signed out"}); err != nil {
 		return ServerInfo{}, err
 	}
-	sign, err := h.authorize(s, conf)
-	if err == nil && sign != nil {
-		err = sign.Forget(ctx)
-	}
-	if err != nil {
+	if err := sign.Forget(ctx); err != nil {
 		return ServerInfo{}, errSignIn(s, err)
 	}
 	h.mu.Lock()
@@ -227,6 +204,28 @@ func (h *Hub) SignOut(ctx context.Context, name string) (ServerInfo, error) {
 	}
 	h.changed(s)
 	return s.info(), nil
+}
+
+// signInOf finds a server that can be signed in to.
+func (h *Hub) signInOf(name string) (*server, *signin.SignIn, error) {
+	s, err := h.find(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	h.mu.Lock()
+	conf := s.conf
+	h.mu.Unlock()
+	if conf.URL == "" {
+		return nil, nil, errNoSignIn(name)
+	}
+	sign, err := h.authorize(s, conf)
+	switch {
+	case err != nil:
+		return nil, nil, errSignIn(s, err)
+	case sign == nil:
+		return nil, nil, errNoSignIn(name)
+	}
+	return s, sign, nil
 }
 
 func errNoSignIn(name string) *Error {
