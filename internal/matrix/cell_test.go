@@ -1,0 +1,274 @@
+package matrix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// cell is one situation over one transport in one revision: the hub, the server and a window.
+type cell struct {
+	t       *testing.T
+	binding binding
+	entry   string // further members of the server's entry in the config
+	fake    *fakeserver.Server
+	http    *fakeserver.HTTP // nil over stdio
+	tape    *tape
+	hub     *hub.Hub
+	view    *view
+	url     string
+	open    func(config.Server, func(string)) mcp.Opener // nil: the hub's own way
+	calls   []*call
+	settled func() // waits until the step is over
+	idle    func(time.Duration)
+}
+
+// call is a tool call in the background.
+type call struct {
+	done   chan struct{}
+	result *hub.CallResult
+	err    error
+}
+
+// newCell makes a cell for a bubble. The server is there, the hub is not: the cell says first what the server does.
+func newCell(t *testing.T, b binding) *cell {
+	c := &cell{t: t, binding: b, entry: `"alwaysAllow":["*"]`, tape: newTape(), fake: newFake(b)}
+	c.settled = synctest.Wait
+	c.idle = func(d time.Duration) {
+		<-time.NewTimer(d).C
+		synctest.Wait()
+	}
+	if b.transport == stdio {
+		c.open = func(config.Server, func(string)) mcp.Opener {
+			return func(context.Context) (*mcp.Link, error) { return spawn(c.fake, c.tape), nil }
+		}
+		return c
+	}
+	c.http = newHTTP(c.fake, b)
+	memory, trip := listen(taped(c.tape, c.http), t)
+	o := transport.HTTPOptions{URL: memory.URL(b.path()), RoundTripper: trip, Header: http.Header{}}
+	c.url = o.URL
+	c.open = func(config.Server, func(string)) mcp.Opener {
+		if b.transport == sse {
+			return mcp.SSE(o)
+		}
+		return mcp.HTTP(o)
+	}
+	return c
+}
+
+func newFake(b binding) *fakeserver.Server {
+	var o []fakeserver.Option
+	if b.modern() {
+		o = append(o, fakeserver.WithModern())
+	} else {
+		o = append(o, fakeserver.WithRevision(b.revision))
+	}
+	if b.capabilities != "" {
+		o = append(o, fakeserver.WithCapabilities(b.capabilities))
+	}
+	return fakeserver.New(o...)
+}
+
+// newHTTP serves it. Streams of 2025-11-25 can be resumed, so that the transcripts show what is not resumed.
+func newHTTP(fake *fakeserver.Server, b binding) *fakeserver.HTTP {
+	return fakeserver.NewHTTP(fake, fakeserver.HTTPOptions{Resumable: b.revision == rev2511})
+}
+
+// listen serves a handler in memory until the end of the test.
+func listen(h http.Handler, t *testing.T) (*fakeserver.Memory, *http.Transport) {
+	m := fakeserver.NewMemory()
+	server := &http.Server{Handler: h}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(m)
+	}()
+	trip := m.RoundTripper()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-served
+		trip.CloseIdleConnections()
+	})
+	return m, trip
+}
+
+// prepare makes the hub and its window, and connects nothing.
+func (c *cell) prepare() {
+	c.t.Helper()
+	c.hub = hub.New(hub.Options{Version: "1", Open: c.open, Environ: []string{}})
+	entry := `"command":"server"`
+	if c.url != "" {
+		entry = fmt.Sprintf(`"type":%q,"url":%q`, c.binding.transport, c.url)
+	}
+	_, problems, _, err := c.hub.LoadConfig(context.Background(), []hub.ConfigSource{{JSON: fmt.Sprintf(`{"mcpServers":{"s":{%s,%s}}}`, entry, c.entry)}})
+	if err != nil || len(problems) > 0 {
+		c.t.Fatal(problems, err)
+	}
+	c.view = attach(c.t, c.hub, c.tape)
+}
+
+// start prepares the cell and connects the server. It is no step: the transcripts of the start show it.
+func (c *cell) start() {
+	c.t.Helper()
+	c.prepare()
+	c.connect()
+}
+
+func (c *cell) connect() {
+	c.t.Helper()
+	if _, err := c.hub.StartServer(context.Background(), "s"); err != nil {
+		c.t.Fatal(err)
+	}
+	if c.binding.modern() && c.binding.capabilities == "" {
+		if _, err := c.fake.WaitForSubscription(c.t.Context()); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	if _, failed, err := c.hub.Tools(context.Background(), "s"); err != nil || len(failed) > 0 {
+		c.t.Fatal(failed, err)
+	}
+	if c.binding.transport == web && !c.binding.modern() {
+		c.await("GET", "status")
+	}
+	c.settled()
+}
+
+// await waits for a line on the tape.
+func (c *cell) await(exchange, text string) {
+	c.t.Helper()
+	for {
+		has, changed := c.tape.has(exchange, text)
+		if has {
+			return
+		}
+		select {
+		case <-changed:
+		case <-c.t.Context().Done():
+			c.t.Fatalf("nothing came of [%s] %s", exchange, text)
+		}
+	}
+}
+
+// step does something and waits until nothing moves any more. All that crosses the wire meanwhile stands under its title.
+func (c *cell) step(title string, do func()) {
+	c.t.Helper()
+	c.tape.begin(title, false)
+	do()
+	c.settled()
+}
+
+// pass is a step in which nothing is done for a time.
+func (c *cell) pass(title string, d time.Duration) {
+	c.tape.begin(title, false)
+	c.idle(d)
+}
+
+// call calls a tool as request r1, r2, ...
+func (c *cell) call(tool string) *call {
+	p := &call{done: make(chan struct{})}
+	c.calls = append(c.calls, p)
+	id := fmt.Sprintf("r%d", len(c.calls))
+	go func() {
+		defer close(p.done)
+		p.result, p.err = c.hub.CallTool(context.Background(), hub.CallRequest{ID: id, Server: "s", Tool: tool})
+	}()
+	return p
+}
+
+// text waits for a result and checks that it is this text.
+func (c *cell) text(p *call, want string) {
+	c.t.Helper()
+	<-p.done
+	if p.err != nil || p.result.Error != nil {
+		c.t.Fatalf("the call failed: %+v, %v", p.result, p.err)
+	}
+	if got := textOf(p.result.Result); got != want {
+		c.t.Errorf("the result is %q, want %q", got, want)
+	}
+}
+
+// failed waits for the end of a call and checks the hub's error.
+func (c *cell) failed(p *call, code hub.Code, reason string) {
+	c.t.Helper()
+	<-p.done
+	e, ok := errors.AsType[*hub.Error](p.err)
+	if !ok || e.Code != code || e.Reason != reason {
+		c.t.Errorf("the call ended with %+v, %v; want %s %s", p.result, p.err, code, reason)
+	}
+}
+
+// cancel presses the button of request r1 and checks what comes of it.
+func (c *cell) cancel(id, reason string, want hub.Outcome) {
+	c.t.Helper()
+	got, err := c.hub.CancelRequest(id, "", reason, hub.OriginUser)
+	if err != nil || got != want {
+		c.t.Errorf("cancelling %s: outcome %d, %v; want %d", id, got, err, want)
+	}
+}
+
+// cancelled checks the terminal event of a call that the user cancelled, and what its caller got.
+func (c *cell) cancelled(p *call, reason string, notified, mayContinue bool) {
+	c.t.Helper()
+	c.failed(p, hub.CodeCancelled, hub.ReasonCancelled)
+	c.ended("r1", hub.OriginUser, reason, notified, mayContinue)
+}
+
+// ended checks the terminal event of a cancelled request.
+func (c *cell) ended(id string, origin hub.Origin, reason string, notified, mayContinue bool) {
+	c.t.Helper()
+	e, ok := c.view.end(id).(*hub.RequestCancelled)
+	if !ok || e.Cancellation.Origin != origin || e.Cancellation.Reason != reason || e.ServerNotified != notified || e.ServerMayContinue != mayContinue {
+		c.t.Errorf("%s ended with %+v; want cancelled by %s, %q, server notified %t, may continue %t", id, c.view.end(id), origin, reason, notified, mayContinue)
+	}
+}
+
+// promptClosed checks how a prompt closed.
+func (c *cell) promptClosed(p hub.PromptInfo, cause hub.PromptCause, origin hub.Origin, reason string) {
+	c.t.Helper()
+	c.view.mu.Lock()
+	defer c.view.mu.Unlock()
+	if e := c.view.closed[p.ID]; e == nil || e.Cause != cause || e.Origin != origin || e.Reason != reason {
+		c.t.Errorf("%s closed with %+v; want %s by %s, %q", p.ID, e, cause, origin, reason)
+	}
+}
+
+// close ends the hub, and looks for what should not be left.
+func (c *cell) close() {
+	c.t.Helper()
+	for _, p := range c.calls {
+		<-p.done
+	}
+	c.view.complete()
+	_, start, err := c.hub.Attach(hub.Hello{WindowID: "late", Kinds: allKinds}, &view{t: c.t, tape: newTape(), started: map[string]bool{}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if n, p := len(start.Snapshot.Requests), len(start.Snapshot.Prompts); n+p > 0 {
+		c.t.Errorf("%d requests and %d prompts are left", n, p)
+	}
+	c.tape.begin("the hub ends", true)
+	if err := c.hub.Close(context.Background()); err != nil {
+		c.t.Errorf("closing the hub: %v", err)
+	}
+	c.settled()
+	if c.http == nil {
+		return
+	}
+	for _, x := range c.http.Exchanges() {
+		if !x.Ended {
+			c.t.Errorf("the exchange %d %s %s is open after the end of the hub", x.N, x.Verb, x.Message.Method)
+		}
+	}
+	c.http.Close()
+}

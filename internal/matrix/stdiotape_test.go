@@ -1,0 +1,135 @@
+package matrix
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+var errKilled = errors.New("killed by the hub")
+
+// spawn serves the fake over two pipes, as a process that the hub has started, and tapes its side of them. Lines to the server begin with ">".
+func spawn(fake *fakeserver.Server, t *tape) *mcp.Link {
+	in := newPipe()
+	outR, outW := io.Pipe()
+	ctx, kill := context.WithCancelCause(context.Background())
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = fake.Serve(ctx, &tapedInput{pipe: in, tape: t}, &tapedOutput{PipeWriter: outW, tape: t})
+		kill(nil)
+	}()
+	return &mcp.Link{
+		Conn: &pipeConn{in: in, LineConn: jsonrpc.NewLineConn(outR, in, jsonrpc.LineConnOptions{Close: func() error {
+			_ = in.Close()
+			<-served
+			return outR.Close()
+		}})},
+		Kill: func(string) { kill(errKilled) },
+	}
+}
+
+// pipe is like one of the system: what fits is taken at once, so that what was written before the end is read before it. It takes everything.
+type pipe struct {
+	mu     sync.Mutex // guards what follows
+	more   sync.Cond  // on mu
+	buf    []byte
+	closed bool
+}
+
+func newPipe() *pipe {
+	p := &pipe{}
+	p.more.L = &p.mu
+	return p
+}
+
+func (p *pipe) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return 0, io.ErrClosedPipe
+	}
+	p.buf = append(p.buf, b...)
+	p.more.Signal()
+	return len(b), nil
+}
+
+func (p *pipe) Read(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.buf) == 0 && !p.closed {
+		p.more.Wait()
+	}
+	if len(p.buf) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, p.buf)
+	p.buf = p.buf[n:]
+	return n, nil
+}
+
+// Close ends it, for the reader after what was written. Either side may call it.
+func (p *pipe) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	p.more.Signal()
+	return nil
+}
+
+// pipeConn writes from the goroutine of the caller, as a LineConn does to a pipe of the system.
+type pipeConn struct {
+	*jsonrpc.LineConn
+	in *pipe
+}
+
+// TryWrite implements jsonrpc.TryWriter.
+func (c *pipeConn) TryWrite(msg []byte) (taken int, done bool, err error) {
+	taken, err = c.in.Write(append(bytes.Clone(msg), '\n'))
+	return taken, err == nil, err
+}
+
+type tapedInput struct {
+	*pipe
+	tape *tape
+	part []byte // of the reading goroutine
+}
+
+func (r *tapedInput) Read(b []byte) (int, error) {
+	n, err := r.pipe.Read(b)
+	r.part = append(r.part, b[:n]...)
+	for {
+		line, rest, ok := bytes.Cut(r.part, []byte("\n"))
+		if !ok {
+			break
+		}
+		r.tape.line("", "> %s", line)
+		r.part = rest
+	}
+	if err == io.EOF {
+		r.tape.line("", "> end")
+	}
+	return n, err
+}
+
+type tapedOutput struct {
+	*io.PipeWriter
+	tape *tape
+	once sync.Once
+}
+
+func (w *tapedOutput) Write(b []byte) (int, error) {
+	w.tape.line("", "< %s", bytes.TrimSuffix(b, []byte("\n")))
+	return w.PipeWriter.Write(b)
+}
+
+func (w *tapedOutput) Close() error {
+	w.once.Do(func() { w.tape.line("", "< end") })
+	return w.PipeWriter.Close()
+}

@@ -1,0 +1,134 @@
+package matrix
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// tape keeps what crosses the wire, as the server sees it, and what the windows are told, by the steps of a cell. Over HTTP each line names its exchange.
+type tape struct {
+	mu      sync.Mutex // guards what follows
+	steps   []*step
+	changed chan struct{} // closed and replaced with every line
+}
+
+type step struct {
+	title  string // "" is not shown
+	loose  bool   // its exchanges are independent of each other: they are shown one after the other, in the order of their names
+	wire   []*entry
+	window []string
+}
+
+// entry is one line: of an exchange over HTTP, of no exchange else.
+type entry struct{ exchange, text string }
+
+func newTape() *tape {
+	return &tape{steps: []*step{{}}, changed: make(chan struct{})}
+}
+
+// begin starts a step: what comes from now on belongs to it. Cells do it when nothing moves.
+func (t *tape) begin(title string, loose bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.steps = append(t.steps, &step{title: title, loose: loose})
+	t.tell()
+}
+
+func (t *tape) tell() { // called with mu held
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+func (t *tape) line(exchange, format string, args ...any) *entry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s, e := t.steps[len(t.steps)-1], &entry{exchange, plain(fmt.Sprintf(format, args...))}
+	s.wire = append(s.wire, e)
+	t.tell()
+	return e
+}
+
+// amend adds to a line what came of it, where the order of that among other lines means nothing.
+func (t *tape) amend(e *entry, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e.text += text
+	t.tell()
+}
+
+func (t *tape) windowLine(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.steps[len(t.steps)-1]
+	s.window = append(s.window, fmt.Sprintf(format, args...))
+	t.tell()
+}
+
+// has tells whether the wire has such a line, in whatever step, and what closes when there is more to look at.
+func (t *tape) has(exchange, text string) (bool, <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range t.steps {
+		if slices.ContainsFunc(s.wire, func(e *entry) bool { return strings.HasPrefix(e.exchange, exchange) && strings.HasPrefix(e.text, text) }) {
+			return true, t.changed
+		}
+	}
+	return false, t.changed
+}
+
+// last gives the text of the current step, and what closes when there is more of it.
+func (t *tape) last() (string, <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.steps[len(t.steps)-1].text(), t.changed
+}
+
+// text is the whole transcript.
+func (t *tape) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var b strings.Builder
+	for _, s := range t.steps {
+		b.WriteString(s.text())
+	}
+	return b.String()
+}
+
+func (s *step) text() string {
+	if s.title == "" {
+		return ""
+	}
+	lines := s.wire
+	if s.loose {
+		lines = slices.Clone(lines)
+		slices.SortStableFunc(lines, func(a, b *entry) int { return strings.Compare(a.exchange, b.exchange) })
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", s.title)
+	for _, e := range lines {
+		if e.exchange != "" {
+			fmt.Fprintf(&b, "[%s] ", e.exchange)
+		}
+		b.WriteString(e.text + "\n")
+	}
+	for _, w := range s.window {
+		b.WriteString("window: " + w + "\n")
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// modernMeta is what each request of 2026-07-28 carries in its _meta besides what is its own. The transcripts of the start show it in full.
+var modernMeta = regexp.MustCompile(`"io\.modelcontextprotocol/protocolVersion":"2026-07-28","io\.modelcontextprotocol/clientInfo":\{[^}]*\},"io\.modelcontextprotocol/clientCapabilities":` + clientCapabilities)
+
+const clientCapabilities = `\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\}`
+
+var eventIDs = regexp.MustCompile(`session-[0-9]+`)
+
+// plain takes out of a line what differs between runs, or is the same on every line.
+func plain(text string) string {
+	return eventIDs.ReplaceAllString(modernMeta.ReplaceAllString(text, "<modern>"), "<session>")
+}

@@ -1,0 +1,154 @@
+package matrix
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub"
+)
+
+var allKinds = []hub.PromptKind{hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm, hub.PromptElicitationURL}
+
+// view is a window that keeps what it was told about requests and prompts, and puts it on the tape. The start of a session is a request too, and of no cell's interest.
+type view struct {
+	t    *testing.T
+	tape *tape
+	win  *hub.Window
+
+	mu      sync.Mutex // guards what follows
+	started map[string]bool
+	ended   map[string]hub.EventBody // by request: its terminal event
+	opened  []hub.PromptInfo
+	closed  map[string]*hub.PromptClosed
+	states  map[string]hub.RequestState
+	changes int // of tools
+}
+
+func attach(t *testing.T, h *hub.Hub, tp *tape) *view {
+	t.Helper()
+	v := &view{t: t, tape: tp, started: map[string]bool{}, ended: map[string]hub.EventBody{}, closed: map[string]*hub.PromptClosed{}, states: map[string]hub.RequestState{}}
+	win, _, err := h.Attach(hub.Hello{WindowID: "w", Kinds: allKinds, SamplingTools: true}, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.win = win
+	return v
+}
+
+// Deliver implements hub.Sink.
+func (v *view) Deliver(e hub.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch b := e.Body.(type) {
+	case *hub.RequestStarted:
+		if b.Request.Method == "initialize" {
+			return
+		}
+		v.started[b.Request.ID], v.states[b.Request.ID] = true, b.Request.State
+		v.tape.windowLine("%s started: %s %s", b.Request.ID, b.Request.Direction, b.Request.Method)
+	case *hub.RequestProgressed:
+		if !v.started[b.RequestID] {
+			return
+		}
+		text := ""
+		if b.Progress != nil {
+			text = fmt.Sprintf(", progress %v", b.Progress.Progress)
+		}
+		if b.Task != nil {
+			text += fmt.Sprintf(", task %s", b.Task.Status)
+		}
+		v.states[b.RequestID] = b.State
+		v.tape.windowLine("%s is %s%s", b.RequestID, b.State, text)
+	case *hub.RequestCancelling:
+		v.tape.windowLine("%s is cancelling: by %s, %q", b.RequestID, b.Cancellation.Origin, b.Cancellation.Reason)
+	case *hub.RequestCancelled:
+		v.tape.windowLine("%s is cancelled: by %s, %q, server notified %t, may continue %t", b.RequestID, b.Cancellation.Origin, b.Cancellation.Reason, b.ServerNotified, b.ServerMayContinue)
+		v.terminal(b.RequestID, b)
+	case *hub.RequestFinished:
+		if !v.started[b.RequestID] {
+			return
+		}
+		text := ""
+		if b.Err != nil {
+			text = ": " + b.Err.Reason
+		}
+		v.tape.windowLine("%s is %s%s, may continue %t", b.RequestID, b.State, text, b.ServerMayContinue)
+		v.terminal(b.RequestID, b)
+	case *hub.PromptOpened:
+		v.opened = append(v.opened, b.Prompt)
+		v.tape.windowLine("%s opened: %s for %s", b.Prompt.ID, b.Prompt.Kind, b.Prompt.RequestID)
+	case *hub.PromptClosed:
+		if v.closed[b.PromptID] != nil {
+			v.t.Errorf("%s closed twice", b.PromptID)
+		}
+		v.closed[b.PromptID] = b
+		v.tape.windowLine("%s closed: %s by %s, %q", b.PromptID, b.Cause, b.Origin, b.Reason)
+	case *hub.ToolsChanged:
+		v.changes++
+	}
+}
+
+func (v *view) terminal(id string, b hub.EventBody) { // called with mu held
+	if v.ended[id] != nil {
+		v.t.Errorf("request %s ended twice: %+v, then %+v", id, v.ended[id], b)
+	}
+	v.ended[id] = b
+}
+
+// Closed implements hub.Sink.
+func (v *view) Closed(*hub.Error) {}
+
+// end gives the terminal event of a request, nil while there is none.
+func (v *view) end(id string) hub.EventBody {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.ended[id]
+}
+
+// questions gives the ids of the server's requests.
+func (v *view) questions() (ids []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, p := range v.opened {
+		if p.ParentRequestID != "" && !slices.Contains(ids, p.RequestID) {
+			ids = append(ids, p.RequestID)
+		}
+	}
+	return ids
+}
+
+// prompt gives the one open prompt.
+func (v *view) prompt() hub.PromptInfo {
+	v.t.Helper()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var open []hub.PromptInfo
+	for _, p := range v.opened {
+		if v.closed[p.ID] == nil {
+			open = append(open, p)
+		}
+	}
+	if len(open) != 1 {
+		v.t.Fatalf("%d prompts are open, want 1", len(open))
+	}
+	return open[0]
+}
+
+// complete checks that every request has ended and every prompt has closed.
+func (v *view) complete() {
+	v.t.Helper()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id := range v.started {
+		if v.ended[id] == nil {
+			v.t.Errorf("request %s has no terminal event", id)
+		}
+	}
+	for _, p := range v.opened {
+		if v.closed[p.ID] == nil {
+			v.t.Errorf("%s was never closed", p.ID)
+		}
+	}
+}
