@@ -63,6 +63,11 @@ func (c *CallContext) Progress(progress, total float64, message string) {
 	_ = c.conn.notify(c, methodProgress, marshal(params))
 }
 
+// Notify sends a notification of the call; over HTTP that is one on its stream. Empty params are left out.
+func (c *CallContext) Notify(method, params string) {
+	_ = c.conn.notify(c, method, json.RawMessage(params))
+}
+
 // Log sends notifications/message with the text as data. It sends whatever level was set.
 func (c *CallContext) Log(level, text string) {
 	_ = c.conn.notify(c, methodMessage, marshal(map[string]any{"level": level, "logger": c.conn.server.cfg.name, "data": text}))
