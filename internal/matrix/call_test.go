@@ -112,3 +112,104 @@ var doubled = situation{
 }
 
 func TestCancelDoubled(t *testing.T) { run(t, doubled) }
+
+var lateAnswer = situation{
+	name: "late-answer", test: "TestLateAnswer", on: everywhere,
+	about: "The server answers a cancelled call all the same: nobody hears of it, and the session goes on. Over HTTP there is no stream left for that answer.",
+	play: func(c *cell) {
+		answer := make(chan struct{})
+		c.fake.Tool("stubborn", func(call *fakeserver.CallContext) {
+			<-answer
+			call.Text("all the same")
+		})
+		c.fake.Tool("echo", echo)
+		c.start()
+		var p *call
+		c.step("a call", func() { p = c.call("stubborn") })
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.cancelled(p, tooSlow, notified, c.mayContinue())
+		c.step("the server answers", func() { close(answer) })
+		c.step("another call", func() { c.text(c.call("echo"), "hello") })
+	},
+}
+
+func TestLateAnswer(t *testing.T) { run(t, lateAnswer) }
+
+var awaitingApproval = situation{
+	name: "awaiting-approval", test: "TestCancelAwaitingApproval", on: everywhere,
+	about: "The user cancels a call that waits for an approval: the prompt closes, and nothing is sent.",
+	play: func(c *cell) {
+		c.entry = `"disabled":false`
+		c.fake.Tool("slow", hang)
+		c.start()
+		var p *call
+		c.step("a call that needs an approval", func() { p = c.call("slow") })
+		prompt := c.view.prompt()
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.cancelled(p, tooSlow, !notified, false)
+		c.promptClosed(prompt, hub.CauseParent, hub.OriginParent, tooSlow)
+	},
+}
+
+func TestCancelAwaitingApproval(t *testing.T) { run(t, awaitingApproval) }
+
+var unknown = situation{
+	name: "unknown", test: "TestCancelUnknown", on: everywhere,
+	about: "Cancels of what does not exist, from both sides: the user's is remembered and told to nobody, and of the server's, which name an id that never was and one of ours, none does harm.",
+	play: func(c *cell) {
+		calls := make(chan *fakeserver.CallContext, 1)
+		c.fake.Tool("slow", func(call *fakeserver.CallContext) { calls <- call; hang(call) })
+		c.start()
+		var p *call
+		c.step("a call", func() { p = c.call("slow") })
+		c.step("the user cancels another", func() { c.cancel("nobody", tooSlow, hub.OutcomeUnknown) })
+		server := <-calls
+		c.step("the server cancels what never was, and our own call", func() {
+			server.Notify("notifications/cancelled", `{"requestId":99,"reason":"never mind"}`)
+			server.Notify("notifications/cancelled", `{"requestId":`+string(server.ID)+`,"reason":"not yours"}`)
+		})
+		c.step("the server answers", func() { server.Text("done"); c.text(p, "done") })
+	},
+}
+
+func TestCancelUnknown(t *testing.T) { run(t, unknown) }
+
+// malformedCancels name question 0, or would if they were well-formed.
+var malformedCancels = []string{"", `null`, `[]`, `"0"`, `{}`, `{"requestId":null}`, `{"requestId":{}}`, `{"requestId":[0]}`, `{"requestId":true}`, `{"requestId":"0"}`, `{"requestId":0.0}`, `{"id":0}`}
+
+var malformed = situation{
+	name: "malformed", test: "TestCancelMalformed", on: everywhere,
+	about: "Malformed cancels of the server, while its question 0 is open: it stays open, is answered, and the call goes on. In 2026-07-28 there is no such question, and the call goes on.",
+	play: func(c *cell) {
+		calls := make(chan *fakeserver.CallContext, 1)
+		method, params, content := c.question()
+		c.fake.Tool("ask", func(call *fakeserver.CallContext) {
+			calls <- call
+			if !c.binding.modern() {
+				<-call.Request(method, params).Response()
+				call.Text("done")
+			} else {
+				hang(call)
+			}
+		})
+		c.start()
+		var p *call
+		c.step("a call", func() { p = c.call("ask") })
+		server := <-calls
+		c.step("the server cancels, badly", func() {
+			for _, m := range malformedCancels {
+				server.Notify("notifications/cancelled", m)
+			}
+		})
+		c.step("the call is answered", func() {
+			if c.binding.modern() {
+				server.Text("done")
+			} else if err := c.view.win.Answer(hub.PromptAnswer{PromptID: c.view.prompt().ID, Action: hub.ActionAccept, Content: content}); err != nil {
+				c.t.Error(err)
+			}
+			c.text(p, "done")
+		})
+	},
+}
+
+func TestCancelMalformed(t *testing.T) { run(t, malformed) }

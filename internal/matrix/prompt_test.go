@@ -1,0 +1,180 @@
+package matrix
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+const (
+	form     = `{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`
+	sampling = `{"messages":[{"role":"user","content":{"type":"text","text":"Who?"}}],"maxTokens":9}`
+)
+
+// question is what a server of this revision asks, and a good answer. Elicitation exists from 2025-06-18 on.
+func (c *cell) question() (method, params, content string) {
+	if c.binding.revision < rev2506 {
+		return "sampling/createMessage", sampling, `{"role":"assistant","content":{"type":"text","text":"I"},"model":"m"}`
+	}
+	return "elicitation/create", form, `{"name":"I"}`
+}
+
+// ask is a tool that asks, hands its question out, and then goes on as it is told.
+func (c *cell) ask(then func(*fakeserver.CallContext, *fakeserver.OutRequest)) {
+	method, params, _ := c.question()
+	c.fake.Tool("ask", func(call *fakeserver.CallContext) {
+		if c.binding.modern() {
+			if call.Param("inputResponses") != nil {
+				hang(call)
+				return
+			}
+			call.InputRequired(fmt.Sprintf(`{"q":{"method":%q,"params":%s}}`, method, params), "state-1")
+			return
+		}
+		then(call, call.Request(method, params))
+	})
+}
+
+// withdraw sends the cancel of a question: with the call, but over Streamable HTTP on the stream that the server has of its own, as the hub may be closing that
+// of the call at the same time.
+func (c *cell) withdraw(q *fakeserver.OutRequest, reason string) {
+	if c.binding.transport != web {
+		q.Cancel(reason)
+		return
+	}
+	if err := c.fake.Notify("notifications/cancelled", fmt.Sprintf(`{"requestId":%s,"reason":%q}`, q.ID, reason)); err != nil {
+		c.t.Error(err)
+	}
+}
+
+var duringPrompt = situation{
+	name: "during-prompt", test: "TestCancelDuringPrompt", on: everywhere,
+	about: "The user cancels a call while a question of its server is open. A legacy server that does not take its question back gets the answer cancel (sampling: error -1) after a moment. " +
+		"Between two rounds of a modern call nothing is sent, and the call is not tried again.",
+	play: func(c *cell) {
+		c.ask(func(call *fakeserver.CallContext, _ *fakeserver.OutRequest) { hang(call) })
+		c.start()
+		var p *call
+		c.step("a call, and a question", func() { p = c.call("ask") })
+		prompt := c.view.prompt()
+		c.step("the user cancels the call", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.cancelled(p, tooSlow, !c.binding.modern(), c.mayContinue())
+		c.promptClosed(prompt, hub.CauseParent, hub.OriginParent, tooSlow)
+		for _, id := range c.view.questions() {
+			c.ended(id, hub.OriginParent, tooSlow, !notified, false)
+		}
+		c.pass("a minute later", time.Minute)
+	},
+}
+
+func TestCancelDuringPrompt(t *testing.T) { run(t, duringPrompt) }
+
+var promptWithdrawn = situation{
+	name: "during-prompt-withdrawn", test: "TestCancelDuringPromptWithdrawn", on: legacy,
+	about: "The same with a server that takes its question back when it hears of the cancel: nothing is answered.",
+	play: func(c *cell) {
+		c.ask(func(call *fakeserver.CallContext, q *fakeserver.OutRequest) {
+			hang(call)
+			c.withdraw(q, "the call was cancelled")
+		})
+		c.start()
+		var p *call
+		c.step("a call, and a question", func() { p = c.call("ask") })
+		prompt := c.view.prompt()
+		c.tape.begin("the user cancels the call", c.binding.transport == web)
+		c.cancel("r1", tooSlow, hub.OutcomeCancelling)
+		<-p.done
+		c.settled()
+		c.cancelled(p, tooSlow, notified, c.mayContinue())
+		c.promptClosed(prompt, hub.CauseParent, hub.OriginParent, tooSlow)
+		c.pass("a minute later", time.Minute)
+	},
+}
+
+func TestCancelDuringPromptWithdrawn(t *testing.T) { run(t, promptWithdrawn) }
+
+var secondRound = situation{
+	name: "second-round", test: "TestCancelInTheSecondRound", on: modern,
+	about: "The user cancels a call whose question was answered, while its second round is on the wire: that round is cancelled, by its own id.",
+	play: func(c *cell) {
+		c.ask(nil)
+		c.start()
+		var p *call
+		c.step("a call, and a question", func() { p = c.call("ask") })
+		_, _, content := c.question()
+		c.step("the user answers", func() {
+			if err := c.view.win.Answer(hub.PromptAnswer{PromptID: c.view.prompt().ID, Action: hub.ActionAccept, Content: content}); err != nil {
+				c.t.Error(err)
+			}
+		})
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.cancelled(p, tooSlow, notified, false)
+	},
+}
+
+func TestCancelInTheSecondRound(t *testing.T) { run(t, secondRound) }
+
+var serverWithdraws = situation{
+	name: "server-cancel", test: "TestServerCancelsItsQuestion", on: legacy,
+	about: "The server takes its question back, and says so twice: the prompt closes once, nothing is answered, and the call goes on.",
+	play: func(c *cell) {
+		asked, finish := make(chan *fakeserver.OutRequest, 1), make(chan struct{})
+		c.ask(func(call *fakeserver.CallContext, q *fakeserver.OutRequest) {
+			asked <- q
+			<-finish
+			call.Text("done")
+		})
+		c.start()
+		var p *call
+		c.step("a call, and a question", func() { p = c.call("ask") })
+		prompt, q := c.view.prompt(), <-asked
+		c.step("the server takes its question back, and again", func() {
+			q.Cancel("changed my mind")
+			q.Cancel("as I said")
+		})
+		c.promptClosed(prompt, hub.CauseWithdrawn, hub.OriginServer, "changed my mind")
+		for _, id := range c.view.questions() {
+			c.ended(id, hub.OriginServer, "changed my mind", !notified, false)
+		}
+		_, _, content := c.question()
+		if err := c.view.win.Answer(hub.PromptAnswer{PromptID: prompt.ID, Action: hub.ActionAccept, Content: content}); err == nil {
+			c.t.Error("a prompt that was withdrawn took an answer")
+		}
+		c.step("the server answers the call", func() { close(finish); c.text(p, "done") })
+		c.pass("a minute later", time.Minute)
+	},
+}
+
+func TestServerCancelsItsQuestion(t *testing.T) { run(t, serverWithdraws) }
+
+var serverWithdrawsLate = situation{
+	name: "server-cancel-late", test: "TestServerCancelsLate", on: legacy,
+	about: "The server takes a question back that was answered: nothing happens, and a later question is not touched by it.",
+	play: func(c *cell) {
+		answered, finish := make(chan *fakeserver.OutRequest, 1), make(chan struct{})
+		c.ask(func(call *fakeserver.CallContext, q *fakeserver.OutRequest) {
+			<-q.Response()
+			answered <- q
+			<-finish
+			call.Text("done")
+		})
+		c.start()
+		var p *call
+		c.step("a call, and a question", func() { p = c.call("ask") })
+		prompt := c.view.prompt()
+		_, _, content := c.question()
+		c.step("the user answers", func() {
+			if err := c.view.win.Answer(hub.PromptAnswer{PromptID: prompt.ID, Action: hub.ActionAccept, Content: content}); err != nil {
+				c.t.Error(err)
+			}
+		})
+		c.step("the server takes its question back", func() { (<-answered).Cancel("changed my mind") })
+		c.promptClosed(prompt, hub.CauseAnswered, hub.OriginUser, "")
+		c.step("the server answers the call", func() { close(finish); c.text(p, "done") })
+	},
+}
+
+func TestServerCancelsLate(t *testing.T) { run(t, serverWithdrawsLate) }
