@@ -79,7 +79,7 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 		switch {
 		case caller == nil:
 		case h.requests[caller.id] != caller:
-			caller = nil // over already
+			return nil, nil // it came before the end of its call, which has closed every question of that call
 		case caller.cancellation != nil:
 			return nil, nil // its questions were just closed: no new one appears
 		}

@@ -58,6 +58,9 @@ func (p *Peer) request(method string, env *envelope) {
 		return
 	}
 	in.request.Params = bytes.Clone(env.params)
+	if p.opts.OnRequest != nil {
+		p.opts.OnRequest(&in.request)
+	}
 	p.serving.Add(1)
 	p.running.Go(func() {
 		defer p.serving.Add(-1)

@@ -8,6 +8,7 @@ type Request struct {
 	Method string
 	Params json.RawMessage // the exact text that came; nil when there was none
 	Source ID              // the own request in whose answer it came; zero when that is not known (see Sourced)
+	Behind any             // what OnRequest found out; nil without it
 }
 
 // Notification is an incoming notification. It belongs to the handler.

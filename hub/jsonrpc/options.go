@@ -21,6 +21,9 @@ type Options struct {
 	// when RequestTracker.Cancel is called for it. The handler must return soon after that: Close waits for it.
 	// nil answers CodeMethodNotFound.
 	HandleRequest func(ctx context.Context, r *Request) (json.RawMessage, error)
+	// OnRequest sees each request before HandleRequest does, and before anything that came after it is acted on: what led to it can be looked up here, and
+	// kept in its Behind, while the answer that follows has ended nothing yet. Called by the reading goroutine: it must not block. nil does nothing.
+	OnRequest func(r *Request)
 	// HandleNotification sees the notifications one after the other, in order. Responses that came after a notification
 	// wait until it has returned. It must not call Close. nil ignores them.
 	HandleNotification func(n *Notification)

@@ -11,6 +11,21 @@ import (
 // codeRejected is the answer to a sampling request that a person has refused (client/sampling, "Error Handling", all legacy revisions).
 const codeRejected = -1
 
+// requestCame notes which call led to a question. That is looked up before the next message is read: it may be the answer to that call, after which nobody
+// knows the call any more.
+func (s *Session) requestCame(r *jsonrpc.Request) {
+	if r.Method != methodSampling && r.Method != methodElicitation {
+		return
+	}
+	call := s.callBehind(r.Source)
+	if asking, related := s.askingTask(r.Params); related {
+		call = asking
+	}
+	if call != nil {
+		r.Behind = call
+	}
+}
+
 // handleRequest answers one request of a legacy server, in a goroutine of its own: a question may stay open for as long as a person thinks,
 // and pings pass it by. When ctx ends because the server has withdrawn the request, jsonrpc writes nothing, whatever is returned here.
 func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
@@ -29,10 +44,7 @@ func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.R
 			return nil, refusalOf(err)
 		}
 		q.WireID = r.ID
-		q.Call = s.callBehind(r.Source)
-		if call, related := s.askingTask(r.Params); related {
-			q.Call = call
-		}
+		q.Call, _ = r.Behind.(*CallRequest)
 		return s.answerRequest(ctx, q)
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}

@@ -86,6 +86,7 @@ func (s *Session) attach(l *Link) {
 	o := jsonrpc.Options{
 		Server:              s.o.Server,
 		Logger:              s.o.Logger,
+		OnRequest:           s.requestCame,
 		HandleRequest:       s.handleRequest,
 		HandleNotification:  s.handleNotification,
 		Classify:            classify,

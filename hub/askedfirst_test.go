@@ -1,0 +1,34 @@
+package hub_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// A question that came before the result of its call belongs to that call, also when both came in one piece: no card of a call that is over stays behind.
+func TestQuestionBeforeTheResult(t *testing.T) {
+	for range 200 {
+		bubble(t, func(t *testing.T) {
+			s := fakeserver.New()
+			s.Tool("ask", func(c *fakeserver.CallContext) {
+				if err := s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":%s}`+"\n"+`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", elicitation, formParams, c.ID)); err != nil {
+					t.Error(err)
+				}
+			})
+			w := newWorld(t, serversOf("s", s), "s:"+allow)
+			v := w.everything()
+			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+			c.ok(t)
+			v.noPrompt()
+			if got := responses(s); len(got) != 1 || got[0] != `{"jsonrpc":"2.0","id":7,"result":{"action":"cancel"}}` {
+				t.Fatalf("answered %v", got)
+			}
+		})
+		if t.Failed() {
+			return
+		}
+	}
+}
