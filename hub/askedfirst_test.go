@@ -32,3 +32,28 @@ func TestQuestionBeforeTheResult(t *testing.T) {
 		}
 	}
 }
+
+// The user cancels a call, and the server withdraws its question when it hears of that: the prompt has closed with the call, before the server could hear.
+func TestParentCancelComesBeforeTheWithdrawal(t *testing.T) {
+	for range 300 {
+		bubble(t, func(t *testing.T) {
+			a := asking(elicitation, formParams)
+			a.withdraws = true
+			w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+			v := w.everything()
+			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+			p := v.prompt()
+			if _, err := v.win.Cancel("r1", "enough"); err != nil {
+				t.Fatal(err)
+			}
+			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "enough")
+			if got := responses(a.Server); len(got) != 0 {
+				t.Errorf("answered %v", got)
+			}
+		})
+		if t.Failed() {
+			return
+		}
+	}
+}

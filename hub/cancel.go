@@ -69,7 +69,8 @@ func (h *Hub) cancel(r *request, cause *cancelCause) {
 	h.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method, "direction", r.direction.String(),
 		"origin", cause.Origin.String(), "reason", cause.Reason)
 	h.emit(&RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: *r.cancellation})
-	r.stop(cause) // before its prompts close: whoever waits for an answer must find the end, and not go on with a no
+	h.takenBack(r) // what comes from here on comes after the cancel
+	r.stop(cause)  // before its prompts close: whoever waits for an answer must find the end, and not go on with a no
 	h.endOffspring(r, cause)
 }
 

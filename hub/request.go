@@ -142,6 +142,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	case e.err != nil && e.err.Reason == ReasonServerGone:
 		cause = &cancelCause{Origin: OriginTransport, Reason: connectionEnded}
 	}
+	h.takenBack(r)
 	h.endOffspring(r, cause)
 	if !h.moveTo(r, e.state) {
 		h.log.Error("illegal end of a request", "request_id", r.id, "from", r.state.String(), "to", e.state.String())
@@ -177,6 +178,16 @@ func (h *Hub) end(r *request, e ending) bool {
 	return true
 }
 
+// takenBack ends what r caused and the server had taken back before r ends: the engine ends the context before it reads on, the goroutine that waits for
+// the answer is only not there yet. h.mu is held.
+func (h *Hub) takenBack(r *request) {
+	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
+		if withdrawn := context.Cause(child.ctx); withdrawn != nil && child.cancellation == nil {
+			h.withdraw(child, withdrawn)
+		}
+	}
+}
+
 // endOffspring closes the prompts of r and of the server requests that r caused, and ends the latter. h.mu is held.
 func (h *Hub) endOffspring(r *request, cause *cancelCause) {
 	pc, origin := CauseParent, OriginParent
@@ -190,12 +201,6 @@ func (h *Hub) endOffspring(r *request, cause *cancelCause) {
 		h.closePrompt(p, closing{cause: pc, origin: origin, reason: cause.Reason, action: ActionDismiss})
 	}
 	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
-		if withdrawn := context.Cause(child.ctx); withdrawn != nil && child.cancellation == nil {
-			// The server had taken its question back before: the engine ends the context before it reads on, the
-			// goroutine that waits for the answer is only not there yet.
-			h.withdraw(child, withdrawn)
-			continue
-		}
 		h.cancel(child, &cancelCause{Origin: origin, Reason: cause.Reason})
 		h.end(child, ending{state: StateCancelled})
 	}
