@@ -125,6 +125,13 @@ func (c *cell) start() {
 	c.connect()
 }
 
+// again connects the server anew, where that is needed.
+func (c *cell) again() {
+	c.t.Helper()
+	c.tape.begin("the server is needed again", true)
+	c.connect()
+}
+
 func (c *cell) connect() {
 	c.t.Helper()
 	if _, err := c.hub.StartServer(context.Background(), "s"); err != nil {
@@ -134,6 +141,7 @@ func (c *cell) connect() {
 		if _, err := c.fake.WaitForSubscription(c.t.Context()); err != nil {
 			c.t.Fatal(err)
 		}
+		c.settled()
 	}
 	if _, failed, err := c.hub.Tools(context.Background(), "s"); err != nil || len(failed) > 0 {
 		c.t.Fatal(failed, err)
@@ -164,6 +172,14 @@ func (c *cell) await(exchange, text string) {
 func (c *cell) step(title string, do func()) {
 	c.t.Helper()
 	c.tape.begin(title, false)
+	do()
+	c.settled()
+}
+
+// looseStep is a step whose exchanges over HTTP are independent of each other, so that the protocol leaves their order open.
+func (c *cell) looseStep(title string, do func()) {
+	c.t.Helper()
+	c.tape.begin(title, true)
 	do()
 	c.settled()
 }
@@ -250,7 +266,7 @@ func (c *cell) close() {
 		<-p.done
 	}
 	c.view.complete()
-	_, start, err := c.hub.Attach(hub.Hello{WindowID: "late", Kinds: allKinds}, &view{t: c.t, tape: newTape(), started: map[string]bool{}})
+	_, start, err := c.hub.Attach(hub.Hello{WindowID: "late", Kinds: allKinds}, newView(c.t, newTape()))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -258,6 +274,7 @@ func (c *cell) close() {
 		c.t.Errorf("%d requests and %d prompts are left", n, p)
 	}
 	c.tape.begin("the hub ends", true)
+	c.tape.finish()
 	if err := c.hub.Close(context.Background()); err != nil {
 		c.t.Errorf("closing the hub: %v", err)
 	}

@@ -27,7 +27,7 @@ func taped(t *tape, next http.Handler) http.Handler {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		m := messageIn(body)
 		x := &tapedExchange{ResponseWriter: w, tape: t, name: exchangeName(r, m), id: string(m.ID)}
-		x.aside = r.URL.Path == fakeserver.PathMessages
+		x.aside = r.URL.Path == fakeserver.PathMessages || m.Method == "" && m.ID != nil
 		x.asked = t.line(x.name, "%s %s%s", r.Method, r.URL.Path, protocolHeaders(r))
 		if len(body) > 0 {
 			t.line(x.name, "> %s", body)
@@ -83,7 +83,7 @@ type tapedExchange struct {
 	id   string // of the request that is answered; "" for none
 
 	asked *entry
-	// aside: a POST of the older HTTP with SSE. What it brings about comes on the stream, before or after its own answer.
+	// aside: a POST of the older HTTP with SSE, or of an answer. What it brings about comes on a stream, before or after its own status.
 	aside bool
 
 	mu       sync.Mutex // guards what follows; handlers write from one goroutine, and the end is looked at from it too
@@ -164,6 +164,8 @@ func (x *tapedExchange) over(broken, left bool) {
 	switch {
 	case broken:
 		x.tape.line(x.name, "broken by the server")
+	case x.name == http.MethodGet && x.tape.finishing():
+		x.tape.line(x.name, "over") // the hub closes it and then deletes the session; the server may see that first
 	case x.status != 0 && !x.stream:
 	case left && !x.answered:
 		x.tape.line(x.name, "closed by the hub")

@@ -84,10 +84,7 @@ var promptWithdrawn = situation{
 		var p *call
 		c.step("a call, and a question", func() { p = c.call("ask") })
 		prompt := c.view.prompt()
-		c.tape.begin("the user cancels the call", c.binding.transport == web)
-		c.cancel("r1", tooSlow, hub.OutcomeCancelling)
-		<-p.done
-		c.settled()
+		c.looseStep("the user cancels the call", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
 		c.cancelled(p, tooSlow, notified, c.mayContinue())
 		c.promptClosed(prompt, hub.CauseParent, hub.OriginParent, tooSlow)
 		c.pass("a minute later", time.Minute)

@@ -12,6 +12,7 @@ import (
 type tape struct {
 	mu      sync.Mutex // guards what follows
 	steps   []*step
+	ending  bool          // the hub is being closed
 	changed chan struct{} // closed and replaced with every line
 }
 
@@ -35,6 +36,19 @@ func (t *tape) begin(title string, loose bool) {
 	defer t.mu.Unlock()
 	t.steps = append(t.steps, &step{title: title, loose: loose})
 	t.tell()
+}
+
+// finish notes that the hub is being closed.
+func (t *tape) finish() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ending = true
+}
+
+func (t *tape) finishing() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ending
 }
 
 func (t *tape) tell() { // called with mu held
@@ -126,9 +140,13 @@ var modernMeta = regexp.MustCompile(`"io\.modelcontextprotocol/protocolVersion":
 
 const clientCapabilities = `\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\}`
 
-var eventIDs = regexp.MustCompile(`session-[0-9]+`)
+var sessionIDs = regexp.MustCompile(`session-[0-9]+`)
+
+// taskTokens: the progress token of a task has a part that is random.
+var taskTokens = regexp.MustCompile(`"(p[0-9]+)-[A-Z2-7]{26}"`)
 
 // plain takes out of a line what differs between runs, or is the same on every line.
 func plain(text string) string {
-	return eventIDs.ReplaceAllString(modernMeta.ReplaceAllString(text, "<modern>"), "<session>")
+	text = taskTokens.ReplaceAllString(text, `"$1-<random>"`)
+	return sessionIDs.ReplaceAllString(modernMeta.ReplaceAllString(text, "<modern>"), "<session>")
 }

@@ -22,13 +22,15 @@ type view struct {
 	ended   map[string]hub.EventBody // by request: its terminal event
 	opened  []hub.PromptInfo
 	closed  map[string]*hub.PromptClosed
-	states  map[string]hub.RequestState
-	changes int // of tools
+}
+
+func newView(t *testing.T, tp *tape) *view {
+	return &view{t: t, tape: tp, started: map[string]bool{}, ended: map[string]hub.EventBody{}, closed: map[string]*hub.PromptClosed{}}
 }
 
 func attach(t *testing.T, h *hub.Hub, tp *tape) *view {
 	t.Helper()
-	v := &view{t: t, tape: tp, started: map[string]bool{}, ended: map[string]hub.EventBody{}, closed: map[string]*hub.PromptClosed{}, states: map[string]hub.RequestState{}}
+	v := newView(t, tp)
 	win, _, err := h.Attach(hub.Hello{WindowID: "w", Kinds: allKinds, SamplingTools: true}, v)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +48,7 @@ func (v *view) Deliver(e hub.Event) {
 		if b.Request.Method == "initialize" {
 			return
 		}
-		v.started[b.Request.ID], v.states[b.Request.ID] = true, b.Request.State
+		v.started[b.Request.ID] = true
 		v.tape.windowLine("%s started: %s %s", b.Request.ID, b.Request.Direction, b.Request.Method)
 	case *hub.RequestProgressed:
 		if !v.started[b.RequestID] {
@@ -59,7 +61,6 @@ func (v *view) Deliver(e hub.Event) {
 		if b.Task != nil {
 			text += fmt.Sprintf(", task %s", b.Task.Status)
 		}
-		v.states[b.RequestID] = b.State
 		v.tape.windowLine("%s is %s%s", b.RequestID, b.State, text)
 	case *hub.RequestCancelling:
 		v.tape.windowLine("%s is cancelling: by %s, %q", b.RequestID, b.Cancellation.Origin, b.Cancellation.Reason)
@@ -85,8 +86,6 @@ func (v *view) Deliver(e hub.Event) {
 		}
 		v.closed[b.PromptID] = b
 		v.tape.windowLine("%s closed: %s by %s, %q", b.PromptID, b.Cause, b.Origin, b.Reason)
-	case *hub.ToolsChanged:
-		v.changes++
 	}
 }
 

@@ -1,0 +1,167 @@
+package matrix
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// breaks prepares how a server goes in mid-call, after n events. Over one link the behaviour ends that. Over Streamable HTTP the connection of the call
+// breaks with the last of the events; where streams can be resumed (2025-11-25) the server has forgotten the session by then.
+func (c *cell) breaks(n int) (inCall func(*fakeserver.CallContext)) {
+	if c.binding.transport != web {
+		return (*fakeserver.CallContext).Disconnect
+	}
+	c.http.On("POST tools/call", 1, fakeserver.Act{CutAfter: n})
+	return func(call *fakeserver.CallContext) {
+		call.Progress(float64(n), 0, "")
+		hang(call)
+	}
+}
+
+// forgets makes the server refuse to resume. It is said once the standalone stream is open.
+func (c *cell) forgets() {
+	if c.binding.transport == web && c.binding.revision == rev2511 {
+		c.http.On("GET", 1, fakeserver.Act{Status: http.StatusNotFound})
+	}
+}
+
+// gone checks how a call ends whose server went.
+func (c *cell) gone(p *call) {
+	c.t.Helper()
+	reason := hub.ReasonServerGone
+	if c.binding.transport != stdio {
+		reason = hub.ReasonExchangeFailed
+	}
+	c.failed(p, hub.CodeUnavailable, reason)
+	e, ok := c.view.end("r1").(*hub.RequestFinished)
+	if !ok || e.State != hub.StateFailed || e.Err == nil || e.Err.Reason != reason {
+		c.t.Errorf("r1 ended with %+v", c.view.end("r1"))
+	}
+}
+
+var serverGone = situation{
+	name: "server-gone", test: "TestServerGone", on: everywhere,
+	about: "The server goes in mid-call: the call fails and is not repeated, nothing is cancelled, and the next call finds the server, started or opened anew where it has to be.",
+	play: func(c *cell) {
+		end, leave := c.breaks(2), make(chan struct{})
+		c.fake.Tool("slow", func(call *fakeserver.CallContext) {
+			call.Progress(1, 2, "half")
+			<-leave
+			end(call)
+		})
+		c.fake.Tool("echo", echo)
+		c.start()
+		c.forgets()
+		var p *call
+		c.step("a call, and its progress", func() { p = c.call("slow") })
+		c.step("the end of the server", func() { close(leave) })
+		c.pass("a minute later", time.Minute)
+		c.gone(p)
+		c.again()
+		c.step("another call", func() { c.text(c.call("echo"), "hello") })
+	},
+}
+
+func TestServerGone(t *testing.T) { run(t, serverGone) }
+
+var serverGonePrompt = situation{
+	name: "server-gone-prompt", test: "TestServerGoneWithAPrompt", on: legacy,
+	about: "The server goes while its question is open: the prompt closes, and nothing is answered. Over Streamable HTTP it is the connection of the call that goes.",
+	play: func(c *cell) {
+		end, leave := c.breaks(2), make(chan struct{})
+		c.ask(func(call *fakeserver.CallContext, _ *fakeserver.OutRequest) {
+			<-leave
+			end(call)
+		})
+		c.start()
+		c.forgets()
+		var p *call
+		c.step("a call, and a question", func() { p = c.call("ask") })
+		c.step("the end of the server", func() { close(leave) })
+		c.pass("a minute later", time.Minute)
+		c.gone(p)
+		c.view.mu.Lock()
+		prompts := c.view.opened
+		c.view.mu.Unlock()
+		if len(prompts) != 1 {
+			c.t.Fatalf("%d prompts were opened", len(prompts))
+		}
+		if c.binding.transport == web && c.binding.revision != rev2511 { // the session is as it was
+			c.promptClosed(prompts[0], hub.CauseParent, hub.OriginParent, "the request that caused it is over")
+		} else {
+			c.promptClosed(prompts[0], hub.CauseServerGone, hub.OriginTransport, "the connection to the server ended")
+		}
+	},
+}
+
+func TestServerGoneWithAPrompt(t *testing.T) { run(t, serverGonePrompt) }
+
+// listenEnds is a situation in which the server ends its subscriptions/listen while a call is open.
+func listenEnds(name, test, about string, end func(*cell, *fakeserver.Subscription)) situation {
+	return situation{
+		name: name, test: test, on: modern,
+		about: about + " That is no cancel of anybody's request: the call beside it goes on, the windows hear nothing of it, and the stream is opened anew after a second.",
+		play: func(c *cell) {
+			calls := make(chan *fakeserver.CallContext, 1)
+			c.fake.Tool("slow", func(call *fakeserver.CallContext) { calls <- call; hang(call) })
+			c.start()
+			sub := c.fake.Subscriptions()[0]
+			var p *call
+			c.step("a call beside the stream", func() { p = c.call("slow") })
+			c.step("the server ends the stream", func() { end(c, sub) })
+			c.pass("a second later", time.Second)
+			if n := len(c.fake.Subscriptions()); n != 1 {
+				c.t.Errorf("%d subscriptions are open", n)
+			}
+			c.step("the server answers the call", func() { (<-calls).Text("done"); c.text(p, "done") })
+		},
+	}
+}
+
+var listenResult = listenEnds("listen-result", "TestListenEndsWithResult", "The server ends subscriptions/listen with a result.",
+	func(_ *cell, sub *fakeserver.Subscription) { sub.EndWithResult() })
+
+func TestListenEndsWithResult(t *testing.T) { run(t, listenResult) }
+
+var listenCancelled = listenEnds("listen-cancelled", "TestListenEndsWithCancel", "The server ends subscriptions/listen with notifications/cancelled that names it.",
+	func(_ *cell, sub *fakeserver.Subscription) { sub.EndWithCancel("restarting") })
+
+func TestListenEndsWithCancel(t *testing.T) { run(t, listenCancelled) }
+
+var listenError = listenEnds("listen-error", "TestListenEndsWithError", "The server ends subscriptions/listen with an error.",
+	func(_ *cell, sub *fakeserver.Subscription) { sub.EndWithError(-32603, "restarting") })
+
+func TestListenEndsWithError(t *testing.T) { run(t, listenError) }
+
+// listenLink is the fourth form. Over stdio the stream ends with the whole link, so there is no call beside it.
+var listenLink = situation{
+	name: "listen-link", test: "TestListenEndsWithLink", on: modern,
+	about: "subscriptions/listen ends with its link: over Streamable HTTP that stream alone breaks, and it is opened anew; over stdio the server is gone, and the next call starts it anew. Nobody's request is cancelled.",
+	play: func(c *cell) {
+		c.fake.Tool("echo", echo)
+		if c.http != nil {
+			c.http.On("POST subscriptions/listen", 1, fakeserver.Act{CutAfter: 2})
+		}
+		c.start()
+		sub := c.fake.Subscriptions()[0]
+		c.step("the link ends, over HTTP after a change was told", func() {
+			if c.http == nil {
+				c.fake.Disconnect()
+			} else if err := sub.Notify("notifications/tools/list_changed", ""); err != nil {
+				c.t.Error(err)
+			}
+		})
+		c.pass("a second later", time.Second)
+		c.again()
+		c.step("a call", func() { c.text(c.call("echo"), "hello") })
+		if n := len(c.fake.Subscriptions()); n != 1 {
+			c.t.Errorf("%d subscriptions are open", n)
+		}
+	},
+}
+
+func TestListenEndsWithLink(t *testing.T) { run(t, listenLink) }

@@ -1,0 +1,178 @@
+package matrix
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+const (
+	legacyTasks   = `{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`
+	uncancellable = `{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`
+	modernTasks   = `{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+)
+
+// withTasks are bindings whose servers have tasks: those of 2025-11-25, where the call asks for one, and the extension of 2026-07-28, where the server decides.
+func withTasks(capabilities string, list []binding) []binding {
+	var out []binding
+	for _, b := range list {
+		b.capabilities = capabilities
+		if b.modern() {
+			b.capabilities = modernTasks
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+var everyTask = withTasks(legacyTasks, where(func(b binding) bool { return b.revision == rev2511 || b.modern() }))
+
+// state is the JSON text of task T-1 in some status, polled once a minute.
+func (c *cell) state(status string) string {
+	if c.binding.modern() {
+		return fmt.Sprintf(`"taskId":"T-1","status":%q,"ttlMs":null,"pollIntervalMs":60000`, status)
+	}
+	return fmt.Sprintf(`"taskId":"T-1","status":%q,"ttl":null,"pollInterval":60000,"createdAt":"2025-11-25T00:00:00Z","lastUpdatedAt":"2025-11-25T00:00:00Z"`, status)
+}
+
+// made is the result of a call that has become the task.
+func (c *cell) made() string {
+	if c.binding.modern() {
+		return `{"resultType":"task",` + c.state("working") + `}`
+	}
+	return `{"task":{` + c.state("working") + `}}`
+}
+
+// polled is the answer to tasks/get; members are further ones.
+func (c *cell) polled(status, members string) string {
+	if c.binding.modern() {
+		members += `,"resultType":"complete"`
+	}
+	return `{` + c.state(status) + members + `}`
+}
+
+// tasks gives the server the tool job and tasks/cancel. answered is closed when the call may be answered; nil is at once.
+func (c *cell) tasks(answered <-chan struct{}, onCancel fakeserver.Handler) {
+	c.fake.ToolWith(`{"name":"job","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`, func(call *fakeserver.CallContext) {
+		if answered != nil {
+			<-answered
+		}
+		call.Result(c.made())
+	})
+	c.fake.Handle("tasks/cancel", onCancel)
+}
+
+// acknowledge is what a server says that cancels a task.
+func (c *cell) acknowledge(call *fakeserver.CallContext) {
+	if c.binding.modern() {
+		call.Result(`{"resultType":"complete"}`)
+		return
+	}
+	call.Result(c.polled("cancelled", ""))
+}
+
+var taskBeforeID = situation{
+	name: "task-before-id", test: "TestTaskCancelledBeforeItsID", on: everyTask,
+	about: "The user cancels before the answer names the task. 2025-11-25: nothing is sent until then, and tasks/cancel when it comes. 2026-07-28: the request is cancelled as any other, " +
+		"and so is the task when it comes late; over Streamable HTTP it cannot, as the stream is closed.",
+	play: func(c *cell) {
+		answered := make(chan struct{})
+		c.tasks(answered, c.acknowledge)
+		c.start()
+		var p *call
+		c.step("a call", func() { p = c.call("job") })
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.cancelled(p, tooSlow, c.binding.modern(), false)
+		c.step("the server answers with a task", func() { close(answered) })
+		c.pass("two minutes later", 2*time.Minute)
+	},
+}
+
+func TestTaskCancelledBeforeItsID(t *testing.T) { run(t, taskBeforeID) }
+
+var taskWithID = situation{
+	name: "task-with-id", test: "TestTaskCancelledWithItsID", on: everyTask,
+	about: "The user cancels a call that has become a task: tasks/cancel and never the notification. A task may go on all the same.",
+	play: func(c *cell) {
+		c.tasks(nil, c.acknowledge)
+		c.start()
+		var p *call
+		c.step("a call becomes a task", func() { p = c.call("job") })
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.cancelled(p, tooSlow, notified, true)
+		c.pass("two minutes later", 2*time.Minute)
+	},
+}
+
+func TestTaskCancelledWithItsID(t *testing.T) { run(t, taskWithID) }
+
+var taskCompletes = situation{
+	name: "task-completes", test: "TestTaskCompletesAllTheSame", on: everyTask,
+	about: "The user cancels while a poll is on the wire and the task completes: 2025-11-25 refuses tasks/cancel for what is over (-32602), 2026-07-28 acknowledges it. The result that comes late is shown to nobody.",
+	play: func(c *cell) {
+		c.tasks(nil, func(call *fakeserver.CallContext) {
+			if c.binding.modern() {
+				c.acknowledge(call)
+				return
+			}
+			call.Error(-32602, "the task is over")
+		})
+		completed := make(chan struct{})
+		c.fake.Handle("tasks/get", func(call *fakeserver.CallContext) {
+			<-completed
+			members := ""
+			if c.binding.modern() {
+				members = `,"result":{"resultType":"complete","content":[]}`
+			}
+			call.Result(c.polled("completed", members))
+		})
+		c.start()
+		var p *call
+		c.step("a call becomes a task", func() { p = c.call("job") })
+		c.pass("a minute later it is polled", time.Minute)
+		c.looseStep("the user cancels: the poll, and the task", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.cancelled(p, tooSlow, notified, true)
+		c.step("the server answers the poll", func() { close(completed) })
+		c.pass("two minutes later", 2*time.Minute)
+	},
+}
+
+func TestTaskCompletesAllTheSame(t *testing.T) { run(t, taskCompletes) }
+
+var taskUncancellable = situation{
+	name: "task-uncancellable", test: "TestTaskWithoutCancel", on: withTasks(uncancellable, tasks),
+	about: "The user cancels a task of a server without the capability tasks.cancel: it is sent nothing, and goes on.",
+	play: func(c *cell) {
+		c.tasks(nil, c.acknowledge)
+		c.start()
+		var p *call
+		c.step("a call becomes a task", func() { p = c.call("job") })
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.cancelled(p, tooSlow, !notified, true)
+		c.pass("two minutes later", 2*time.Minute)
+	},
+}
+
+func TestTaskWithoutCancel(t *testing.T) { run(t, taskUncancellable) }
+
+var taskServerCancels = situation{
+	name: "task-server-cancels", test: "TestServerCancelsTask", on: everyTask,
+	about: "The server cancels the task itself, and says so when it is polled.",
+	play: func(c *cell) {
+		c.tasks(nil, c.acknowledge)
+		c.fake.Handle("tasks/get", func(call *fakeserver.CallContext) {
+			call.Result(c.polled("cancelled", `,"statusMessage":"out of paper"`))
+		})
+		c.start()
+		var p *call
+		c.step("a call becomes a task", func() { p = c.call("job") })
+		c.pass("a minute later it is polled", time.Minute)
+		c.failed(p, hub.CodeCancelled, hub.ReasonCancelled)
+		c.ended("r1", hub.OriginServer, "out of paper", !notified, false)
+	},
+}
+
+func TestServerCancelsTask(t *testing.T) { run(t, taskServerCancels) }
