@@ -85,7 +85,7 @@ var taskBeforeID = situation{
 		var p *call
 		c.step("a call", func() { p = c.call("job") })
 		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, c.binding.modern(), false)
+		c.cancelled(p, tooSlow, c.binding.modern(), c.mayContinue())
 		c.step("the server answers with a task", func() { close(answered) })
 		c.pass("two minutes later", 2*time.Minute)
 	},
