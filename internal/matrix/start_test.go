@@ -44,7 +44,7 @@ var start = situation{
 		})
 		c.step("the user cancels the call", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
 		c.cancelled(p, tooSlow, !notified, false)
-		c.looseStep("the server answers", func() { release(); c.connect() })
+		c.step("the server answers", func() { release(); c.connect() })
 		c.step("another call", func() { c.text(c.call("echo"), "hello") })
 	},
 }
