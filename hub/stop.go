@@ -1,6 +1,12 @@
 package hub
 
-import "context"
+import (
+	"context"
+	"time"
+)
+
+// settleWait bounds how long a stop waits for the answers to the cancels of tasks: a task may outlive the connection, so its cancel must not be lost with it.
+const settleWait = time.Second
 
 // stop ends s and waits for it. A cause cancels its open requests.
 func (h *Hub) stop(ctx context.Context, s *server, cause *cancelCause) error {
@@ -51,6 +57,12 @@ func (h *Hub) beginStop(s *server, cause *cancelCause) <-chan struct{} {
 		for _, over := range overs {
 			<-over // so that each cancel is on its way before the pipe closes
 		}
+		late := time.NewTimer(settleWait)
+		select {
+		case <-c.session.Settled():
+		case <-late.C:
+		}
+		late.Stop()
 		_ = c.session.Close(cause) // how a server that was told to go went is of no interest
 		h.mu.Lock()
 		h.stopped(s)

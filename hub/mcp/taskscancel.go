@@ -23,17 +23,46 @@ var errCancelUnanswered = errors.New("no answer to tasks/cancel in time")
 
 // errands are the requests of a session that no call waits for. Each ends with the session at the latest.
 type errands struct {
-	mu      sync.Mutex // guards closed, and that nothing is added once it is set
+	mu      sync.Mutex // guards what follows, and that nothing is added once closed is set
 	closed  bool
+	open    int
+	idle    chan struct{} // closed when none is open any more; nil when nobody has asked
 	running sync.WaitGroup
 }
 
 func (e *errands) start(f func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.closed {
-		e.running.Go(f)
+	if e.closed {
+		return
 	}
+	e.open++
+	e.running.Go(func() {
+		f()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.open--; e.open == 0 && e.idle != nil {
+			close(e.idle)
+			e.idle = nil
+		}
+	})
+}
+
+// Settled is closed once the server has answered, or will not answer, what the session has sent on its own account: tasks/cancel. Who is about to close the
+// session waits for it first, within limits of its own, lest the request be lost on its way.
+func (s *Session) Settled() <-chan struct{} {
+	e := &s.errands
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.idle == nil {
+		e.idle = make(chan struct{})
+	}
+	idle := e.idle
+	if e.open == 0 {
+		close(e.idle)
+		e.idle = nil
+	}
+	return idle
 }
 
 // wait is called once the session's end is known to all errands.
