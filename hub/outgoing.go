@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"time"
 
@@ -165,6 +166,10 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 			result, err = session.ResumeTask(r.ctx, out, interrupted.Task)
 		case !resent && notRun(err):
 			resent = true
+			select {
+			case <-session.Ending(): // it is told of a moment after the refusal; until then acquire would give it once more
+			case <-r.ctx.Done():
+			}
 			var next *mcp.Session
 			if next, err = h.acquire(r.ctx, r.server, r); err != nil {
 				return session, nil, err
@@ -181,10 +186,11 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 	return session, result, nil
 }
 
+// movedTo tells whether r stands there now. false: it was cancelled, and its context has ended. A request that had nothing to wait for has stood there before.
 func (h *Hub) movedTo(r *request, to RequestState) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.moveTo(r, to)
+	return h.moveTo(r, to) || r.state == to
 }
 
 // The waits between tries to get back to a server that has a task of ours.
@@ -239,7 +245,8 @@ func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
 	if r.cancellation != nil {
 		return
 	}
-	if !first || !h.moveTo(r, StateTaskWorking) {
+	// While a person is asked the call waits for that; resume shows the task again.
+	if !first || r.state != StateRunning || !h.moveTo(r, StateTaskWorking) {
 		h.emitProgress(r)
 	}
 }
@@ -259,16 +266,15 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		h.cancel(r, &cancelCause{Origin: OriginServer, Reason: boundReason(tc.Message)}) // unless somebody here did it
 	}
 	if r.cancellation != nil {
-		e := ending{state: StateCancelled}
+		e := ending{state: StateCancelled, mayContinue: r.task != nil} // a cancel of a task is a wish, in both eras
 		if ce, ok := errors.AsType[*jsonrpc.CancelledError](err); ok && session != nil {
 			e.notified = ce.Sent
 			if c := r.server.conn; ce.Sent && c != nil && c.session == session {
 				c.noteCancelled(r)
 			}
-			// Legacy servers SHOULD stop but MAY ignore a cancel (basic/utilities/cancellation); 2026-07-28 forbids them to go on with it, but for tasks,
-			// where a cancel is a wish in both eras.
+			// Legacy servers SHOULD stop but MAY ignore a cancel (basic/utilities/cancellation); 2026-07-28 forbids them to go on with it.
 			_, wasTask := errors.AsType[*mcp.TaskGivenUpError](err)
-			e.mayContinue = ce.Sent && session.Era() == mcp.Legacy || r.task != nil || wasTask
+			e.mayContinue = e.mayContinue || ce.Sent && session.Era() == mcp.Legacy || wasTask
 		}
 		e.mayContinue = e.mayContinue && !byServer
 		h.end(r, e)
@@ -284,6 +290,15 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		return &CallResult{RequestID: r.id, Error: me, Rounds: 1, Timings: r.timings, Task: r.task}, nil
 	}
 	he := callError(r, err)
+	if r.task != nil && he.Meta["server_may_continue"] == "" { // whatever kept this side from following it
+		with := *he // others may have been told the same error
+		with.Meta = maps.Clone(he.Meta)
+		if with.Meta == nil {
+			with.Meta = map[string]string{}
+		}
+		with.Meta["server_may_continue"] = "true"
+		he = &with
+	}
 	h.end(r, ending{state: StateFailed, err: he, mayContinue: he.Meta["server_may_continue"] == "true"})
 	return nil, he
 }
