@@ -35,6 +35,18 @@ func (e *DeclinedError) Error() string {
 	return fmt.Sprintf("the sign-in to %s was %s; it is not asked for again for a minute: to try sooner, sign in to the server by hand", e.Server, e.How)
 }
 
+// UnaskedError ends a sign-in whose question could not be put to anybody, or was taken away. The next request may ask again.
+type UnaskedError struct {
+	Server string
+	Err    error // of the Asker
+}
+
+func (e *UnaskedError) Error() string {
+	return "signing in to " + e.Server + " failed: nobody could be asked: " + e.Err.Error()
+}
+
+func (e *UnaskedError) Unwrap() error { return e.Err }
+
 // RefusedError is a 403 that no sign-in mends, or a step-up that was tried too often.
 type RefusedError struct {
 	Server string
@@ -60,7 +72,10 @@ func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) erro
 	var declined *DeclinedError
 	var refused *RefusedError
 	var own *Error
+	var unasked *UnaskedError
 	switch {
+	case errors.As(err, &unasked): // the rest of the chain has words of the libraries
+		return unasked
 	case errors.As(err, &declined), errors.As(err, &refused), errors.As(err, &own):
 		return err
 	case ctx.Err() != nil && context.Cause(ctx) != nil:

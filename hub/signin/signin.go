@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,6 +30,8 @@ type Options struct {
 	// RoundTripper carries the requests for metadata, registrations and tokens; nil makes one of our own that looks at the addresses
 	// it connects to. URLs, redirects and sizes are checked in either case.
 	RoundTripper http.RoundTripper
+	// Listen opens the listener to which the browser comes back, at an IP address and port of this computer (0: any); nil opens a socket. For tests.
+	Listen func(ctx context.Context, address string) (net.Listener, error)
 }
 
 // SignIn gets and keeps the token of one server. It implements transport.Authorizer. All methods may be called at once, from any
@@ -87,6 +90,9 @@ func New(o Options) (*SignIn, error) {
 		o: o, url: u, key: Key{o.Server, u.String()}, log: o.Logger.With("server", o.Server),
 		guard: newGuard(u.Hostname(), o.RoundTripper), listen: listenLoopback,
 		saving: make(chan struct{}, 1), flights: map[kind]*flight{}, stepUps: map[string]int{},
+	}
+	if o.Listen != nil {
+		s.listen = o.Listen
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	return s, nil
