@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -29,7 +30,7 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 	h.mu.Unlock()
 	late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", name, "setting", "timeouts.connect"},
 		"server %q did not %s within %s; raise timeouts.connect%s", name, doing, limit, place)
-	within, stop := context.WithTimeoutCause(ctx, limit, late)
+	within, stop := h.within(ctx, s, limit, late)
 	defer stop()
 	err = ask(within, session)
 	switch {
@@ -43,7 +44,7 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 	if refused, ok := errors.AsType[*mcp.CapabilityError](err); ok {
 		return errNotOffered(s, refused)
 	}
-	if he := exchangeError(&request{server: s}, err); he != nil {
+	if he := exchangeError(s, "", fmt.Sprintf("server %q did not %s", name, doing), err); he != nil {
 		return he
 	}
 	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", name}, "server %q did not %s: %s", name, doing, boundText(err.Error()))

@@ -2,58 +2,76 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
 // authorization is the sign-in of one server behind a URL. It outlives the server's connections; a change of what the config says of the server
-// makes another one. asking and needed are guarded by Hub.mu.
+// makes another one. All but the first two are guarded by Hub.mu.
 type authorization struct {
 	signIn *signin.SignIn
 	key    string // config.Server.LaunchKey
-	asking int    // open prompts
-	needed bool   // a request was refused for lack of a token, and there is none
+
+	asking int         // open prompts
+	wanted int         // callers of SignIn
+	needed bool        // a request was refused for lack of a token, and there is none
+	told   SignInState // what the windows know
 }
 
 const methodSignIn = "authorization"
 
+func hasSignIn(conf config.Server) bool {
+	_, own := conf.Header["Authorization"]
+	return conf.URL != "" && !own
+}
+
 // authorize gives the sign-in of s, nil when there is none: the server is a process, or the config brings an Authorization header of its own.
 func (h *Hub) authorize(s *server, conf config.Server) (*signin.SignIn, error) {
-	if _, own := conf.Header["Authorization"]; own {
+	if !hasSignIn(conf) {
 		return nil, nil
 	}
-	a := &authorization{key: conf.LaunchKey()}
+	key := conf.LaunchKey()
 	h.mu.Lock()
-	if s.auth != nil && s.auth.key == a.key {
-		defer h.mu.Unlock()
-		return s.auth.signIn, nil
-	}
+	a := s.auth
 	h.mu.Unlock()
+	if a != nil && a.key == key {
+		return a.signIn, nil
+	}
+	made := &authorization{key: key}
 	sign, err := signin.New(signin.Options{
-		Server: s.name, ServerURL: conf.URL, Store: h.tokens(), Logger: h.log, Config: signInConfig(conf.OAuth),
-		Ask: func(ctx context.Context, p signin.Prompt) error { return h.askSignIn(ctx, s, a, p) },
+		Server: s.name, ServerURL: conf.URL, Store: h.tokens(), Logger: h.log, Config: signInConfig(conf.OAuth), RoundTripper: h.web, Listen: h.listen,
+		Ask: func(ctx context.Context, p signin.Prompt) error { return h.askSignIn(ctx, s, made, p) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.signIn = sign
+	made.signIn = sign
 	h.mu.Lock()
-	over, late := h.closed || s.removed, s.auth != nil && s.auth.key == a.key
-	if !over && !late {
-		h.forgetSignIn(s)
-		s.auth = a
-	}
-	now := s.auth
-	h.mu.Unlock()
-	if over || late { // the hub or the server is gone, or somebody else was faster
+	old := s.auth
+	switch {
+	case h.closed || s.removed:
+		err := errDraining()
+		if s.removed {
+			err = errServerNotFound(s.name)
+		}
+		h.mu.Unlock()
 		sign.Close()
+		return nil, err
+	case old != nil && old.key == key: // somebody else was here meanwhile: two of them would ask twice
+		h.mu.Unlock()
+		sign.Close()
+		return old.signIn, nil
 	}
-	if over {
-		return nil, errDraining()
+	s.auth = made
+	h.mu.Unlock()
+	if old != nil {
+		old.signIn.Close()
 	}
-	return now.signIn, nil
+	return sign, nil
 }
 
 // signInConfig is what the config says of the sign-in, in the words of signin.
@@ -77,20 +95,30 @@ func (w watched) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	err := w.SignIn.Authorize(ctx, req, resp)
 	w.hub.mu.Lock()
 	defer w.hub.mu.Unlock()
-	if a := w.server.auth; a != nil && a.signIn == w.SignIn && a.needed != (err != nil) {
+	if a := w.server.auth; a != nil && a.signIn == w.SignIn {
 		a.needed = err != nil
-		w.hub.changed(w.server)
+		w.hub.signInChanged(w.server)
 	}
 	return err
 }
+
+// signInChanged tells the windows where the sign-in stands, if they do not know. h.mu is held.
+func (h *Hub) signInChanged(s *server) {
+	if state := s.signInState(); s.auth != nil && s.auth.told != state {
+		s.auth.told = state
+		h.changed(s)
+	}
+}
+
+const nobodyWaits = "nobody waits for the sign-in any more"
 
 // askSignIn shows a sign-in to the windows and waits for the first answer, or for whatever else ends it. Each question is a request of its own, so
 // that it can be seen and cancelled; all that waits for the server waits for it, too.
 func (h *Hub) askSignIn(ctx context.Context, s *server, a *authorization, q signin.Prompt) error {
 	h.mu.Lock()
-	if h.draining || !h.canShow(PromptSignIn, false) {
+	if err := h.mayAskSignIn(s, a); err != nil {
 		h.mu.Unlock()
-		return fail(CodeFailedPrecondition, ReasonNoApprover, []string{"server", s.name}, "server %q wants a sign-in and no window can show the question; attach a window that shows sign-ins", s.name)
+		return err
 	}
 	human := DefaultHumanTimeout
 	if limit := s.conf.Timeouts.Human; limit != nil {
@@ -104,7 +132,8 @@ func (h *Hub) askSignIn(ctx context.Context, s *server, a *authorization, q sign
 	}}}
 	h.openPrompt(p)
 	a.asking++
-	h.changed(s)
+	s.pause(time.Now(), +1)
+	h.signInChanged(s)
 	h.mu.Unlock()
 
 	var answer closing
@@ -114,34 +143,81 @@ func (h *Hub) askSignIn(ctx context.Context, s *server, a *authorization, q sign
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	defer h.changed(s)
 	a.asking--
+	s.pause(time.Now(), -1)
+	h.signInChanged(s)
 	if answer.cause == 0 { // the sign-in is over, one way or the other
-		closed, cancelled := withdrawn(context.Cause(ctx))
-		h.closePrompt(p, closed)
-		if closed.cause == CauseSuperseded {
-			h.end(r, ending{state: StateDone})
-		} else {
-			h.cancel(r, cancelled)
-			h.end(r, ending{state: StateCancelled})
-		}
+		h.signInOver(p, context.Cause(ctx))
 		return context.Cause(ctx)
 	}
-	switch answer.action {
-	case ActionAccept:
+	return h.signInAnswered(r, answer)
+}
+
+// mayAskSignIn refuses a question that nobody could answer or would want to. h.mu is held.
+func (h *Hub) mayAskSignIn(s *server, a *authorization) *Error {
+	switch start := s.attempt; {
+	case h.draining:
+		return errDraining()
+	case s.stopping != nil:
+		return errStopping(s)
+	case !h.canShow(PromptSignIn, false):
+		return errNoSignInWindow(s)
+	case start != nil && start.waiters == 0 && a.wanted == 0: // who wanted the server has gone before its page was known
+		return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q wants a sign-in, and %s", s.name, nobodyWaits)
+	}
+	return nil
+}
+
+// signInAnswered is the end of a question that was settled. h.mu is held.
+func (h *Hub) signInAnswered(r *request, answer closing) error {
+	switch answer.cause {
+	case CauseAnswered:
 		h.end(r, ending{state: StateDone})
 		return nil
-	case ActionDecline:
+	case CauseDeclined:
 		h.end(r, ending{state: StateDone})
 		return signin.ErrDeclined
-	}
-	if answer.cause == CauseDismissed {
+	case CauseDismissed:
 		h.end(r, ending{state: StateDone})
-	} else {
-		h.cancel(r, &cancelCause{Origin: answer.origin, Reason: answer.reason})
-		h.end(r, ending{state: StateCancelled})
+		return signin.ErrDismissed
 	}
-	return signin.ErrDismissed
+	h.cancel(r, &cancelCause{Origin: answer.origin, Reason: answer.reason}) // unless it is what settled the question
+	h.end(r, ending{state: StateCancelled})
+	switch {
+	case r.cause.Err != nil: // a clock
+		return r.cause.Err
+	case h.draining:
+		return errDraining()
+	case r.server.removed:
+		return errStopping(r.server)
+	case answer.cause == CauseSuperseded:
+		return errNoSignInWindow(r.server)
+	}
+	return signin.ErrDismissed // somebody cancelled the question itself, or stopped the server
+}
+
+// signInOver is the end of a question whose sign-in ended. h.mu is held.
+func (h *Hub) signInOver(p *prompt, cause error) {
+	c := closing{cause: CauseParent, origin: OriginParent, reason: nobodyWaits, action: ActionDismiss}
+	_, cameBack := errors.AsType[*signin.Completed](cause)
+	switch {
+	case cameBack:
+		c.cause, c.origin, c.reason = CauseSuperseded, OriginUser, "the browser has come back"
+	case h.draining:
+		c.cause, c.origin, c.reason = CauseShutdown, OriginShutdown, "the hub is shutting down"
+	case errors.Is(cause, signin.ErrSignedOut):
+		c.origin, c.reason = OriginHost, "the user signed out"
+	case errors.Is(cause, signin.ErrClosed):
+		c.origin, c.reason = OriginHost, "the server was removed from the config or changed there"
+	}
+	r := p.request
+	h.closePrompt(p, c)
+	if cameBack {
+		h.end(r, ending{state: StateDone})
+		return
+	}
+	h.cancel(r, &cancelCause{Origin: c.origin, Reason: c.reason})
+	h.end(r, ending{state: StateCancelled})
 }
 
 // forgetSignIn ends the sign-in of a server that is no longer. h.mu is held.
@@ -153,14 +229,17 @@ func (h *Hub) forgetSignIn(s *server) {
 	}
 }
 
-func (s *server) signingIn() bool { return s.auth != nil && s.auth.asking > 0 }
+// signingIn tells whether a person is being asked, or has just been and the rest is under way. h.mu is held.
+func (s *server) signingIn() bool {
+	return s.auth != nil && (s.auth.asking > 0 || s.auth.signIn.State().Phase == signin.Asking)
+}
 
 // signInState: h.mu is held.
 func (s *server) signInState() SignInState {
 	switch {
 	case s.auth == nil:
 		return 0
-	case s.auth.asking > 0:
+	case s.signingIn():
 		return SignInAsking
 	case s.auth.signIn.State().Phase == signin.SignedIn:
 		return SignInSignedIn
@@ -176,13 +255,34 @@ func (h *Hub) SignIn(ctx context.Context, name string) (ServerInfo, error) {
 	if err != nil {
 		return ServerInfo{}, err
 	}
-	if err := sign.SignIn(ctx); err != nil {
+	h.mu.Lock()
+	refusal := h.refuses(ctx, s)
+	h.mu.Unlock()
+	if refusal != nil {
+		return ServerInfo{}, contextError(ctx, refusal)
+	}
+	if err := h.signInNow(ctx, s, sign); err != nil {
 		if ctx.Err() != nil {
 			return ServerInfo{}, contextError(ctx, err)
 		}
 		return ServerInfo{}, errSignIn(s, err)
 	}
 	return h.StartServer(ctx, name)
+}
+
+// signInNow signs in because the user wants it, and tells the windows what came of it.
+func (h *Hub) signInNow(ctx context.Context, s *server, sign *signin.SignIn) error {
+	want := func(by int) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if s.auth != nil && s.auth.signIn == sign {
+			s.auth.wanted += by
+			h.signInChanged(s)
+		}
+	}
+	want(+1)
+	defer want(-1)
+	return sign.SignIn(ctx)
 }
 
 // SignOut forgets the tokens of a server and ends its connection.
@@ -201,6 +301,7 @@ func (h *Hub) SignOut(ctx context.Context, name string) (ServerInfo, error) {
 	defer h.mu.Unlock()
 	if s.auth != nil {
 		s.auth.needed = true
+		s.auth.told = s.signInState()
 	}
 	h.changed(s)
 	return s.info(), nil
@@ -215,15 +316,12 @@ func (h *Hub) signInOf(name string) (*server, *signin.SignIn, error) {
 	h.mu.Lock()
 	conf := s.conf
 	h.mu.Unlock()
-	if conf.URL == "" {
+	if !hasSignIn(conf) {
 		return nil, nil, errNoSignIn(name)
 	}
 	sign, err := h.authorize(s, conf)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, nil, errSignIn(s, err)
-	case sign == nil:
-		return nil, nil, errNoSignIn(name)
 	}
 	return s, sign, nil
 }
@@ -231,6 +329,15 @@ func (h *Hub) signInOf(name string) (*server, *signin.SignIn, error) {
 func errNoSignIn(name string) *Error {
 	return fail(CodeFailedPrecondition, ReasonNotOffered, []string{"server", name, "capability", "sign-in"},
 		"server %q has no sign-in: it is a process, or its config brings an Authorization header", name)
+}
+
+func errNoSignInWindow(s *server) *Error {
+	return fail(CodeFailedPrecondition, ReasonNoApprover, []string{"server", s.name},
+		"server %q wants a sign-in and no window can show the question; attach a window that shows sign-ins", s.name)
+}
+
+func errStopping(s *server) *Error {
+	return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q was stopped while it wanted a sign-in", s.name)
 }
 
 // errSignIn says why there is no token.

@@ -81,7 +81,7 @@ func callError(r *request, err error) *Error {
 		e.Meta["server_may_continue"] = "true"
 		return e
 	}
-	if he := exchangeError(r, err); he != nil {
+	if he := exchangeError(r.server, r.id, fmt.Sprintf("%s of server %q", r.what(), r.server.name), err); he != nil {
 		return he
 	}
 	if _, ok := errors.AsType[*jsonrpc.QueueFullError](err); ok {
@@ -105,17 +105,20 @@ func callError(r *request, err error) *Error {
 	return e
 }
 
-// exchangeError is the error of a request that failed below JSON-RPC, nil for any other.
-func exchangeError(r *request, err error) *Error {
-	if e := signInError(r.server, err); e != nil {
+// exchangeError is the error of a request that failed below JSON-RPC, nil for any other. requestID is "" for what is no request of its own; what begins the text.
+func exchangeError(s *server, requestID, what string, err error) *Error {
+	if e := signInError(s, err); e != nil {
 		return e
 	}
 	he, ok := errors.AsType[*transport.HTTPError](err)
 	if !ok {
 		return nil
 	}
-	e := fail(CodeUnavailable, ReasonExchangeFailed, []string{"server", r.server.name, "request_id", r.id, "server_may_continue", strconv.FormatBool(he.Delivery == transport.MayHaveRun)},
-		"%s of server %q: %s", r.what(), r.server.name, boundText(he.Error()))
+	e := fail(CodeUnavailable, ReasonExchangeFailed, []string{"server", s.name, "server_may_continue", strconv.FormatBool(he.Delivery == transport.MayHaveRun)},
+		"%s: %s", what, boundText(he.Error()))
+	if requestID != "" {
+		e.Meta["request_id"] = requestID
+	}
 	if he.Status != 0 {
 		e.Meta["http_status"] = strconv.Itoa(he.Status)
 	}

@@ -81,7 +81,7 @@ func (h *Hub) leave(s *server, a *attempt) {
 	defer h.mu.Unlock()
 	a.waiters--
 	if a.waiters == 0 && s.attempt == a && s.stopping == nil && s.signingIn() {
-		h.beginStop(s, nil)
+		h.endConnection(s, nil, &cancelCause{Origin: OriginParent, Reason: nobodyWaits})
 	}
 }
 
@@ -247,6 +247,9 @@ func startError(s *server, ctx context.Context, err error) *Error {
 		}
 		return he
 	}
+	if e := signInError(s, err); e != nil {
+		return e
+	}
 	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "%s", boundText(err.Error()))
 	e.Err = err
 	return e
@@ -303,7 +306,7 @@ func (h *Hub) renewIfIdle(s *server) {
 	}
 	s.stale = false
 	h.log.Info("server is connected anew: windows can show more than it was told", "server", s.name)
-	done := h.beginStop(s, nil)
+	done := h.endConnection(s, nil, &cancelCause{Origin: OriginHost, Reason: "the server is connected anew"})
 	h.work.Go(func() {
 		<-done
 		h.mu.Lock()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -21,6 +23,10 @@ type Options struct {
 	Environ  []string     // what servers inherit a safe part of; nil = os.Environ()
 	// Open says how a server is reached; nil starts its process or goes to its URL. Tests connect servers in memory.
 	Open func(s config.Server, stderr func(line string)) mcp.Opener
+	// RoundTripper carries all that goes to URLs, and Listen opens the listener for a browser that comes back from a sign-in; nil: sockets.
+	// Tests keep both in memory.
+	RoundTripper http.RoundTripper
+	Listen       func(ctx context.Context, address string) (net.Listener, error)
 }
 
 // Hub is the domain. All methods may be called concurrently.
@@ -30,6 +36,8 @@ type Hub struct {
 	log     *slog.Logger
 	environ []string
 	open    func(s config.Server, stderr func(line string)) mcp.Opener
+	web     http.RoundTripper
+	listen  func(ctx context.Context, address string) (net.Listener, error)
 	always  *approvalFile
 	tokens  func() signin.Store // opened by whoever needs it first
 
@@ -62,6 +70,8 @@ func New(o Options) *Hub {
 		log:      o.Logger,
 		environ:  o.Environ,
 		open:     o.Open,
+		web:      o.RoundTripper,
+		listen:   o.Listen,
 		windows:  map[string]*Window{},
 		requests: map[string]*request{},
 		early:    map[string]earlyCancel{},

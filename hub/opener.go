@@ -61,7 +61,7 @@ func (h *Hub) reach(s *server, conf config.Server) mcp.Opener {
 	case conf.URL == "":
 		return h.stdio(conf, stderr)
 	}
-	o := transport.HTTPOptions{URL: conf.URL, Header: http.Header{}, MaxMessageBytes: conf.MaxMessageBytes, Logger: h.log.With("server", s.name)}
+	o := transport.HTTPOptions{URL: conf.URL, Header: http.Header{}, RoundTripper: h.web, MaxMessageBytes: conf.MaxMessageBytes, Logger: h.log.With("server", s.name)}
 	for name, value := range conf.Header {
 		o.Header.Set(name, value)
 	}

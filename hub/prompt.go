@@ -138,7 +138,7 @@ func (h *Hub) promptTimeout(p *prompt) {
 	if !h.closePrompt(p, closing{cause: CauseTimeout, origin: OriginTimeout, reason: reason, action: ActionDismiss}) {
 		return
 	}
-	if p.info.Kind == PromptToolApproval || r.direction == Incoming {
+	if p.info.Kind == PromptToolApproval || p.info.Kind == PromptSignIn || r.direction == Incoming {
 		h.cancel(r, &cancelCause{Origin: OriginTimeout, Reason: reason, Err: fail(CodeDeadlineExceeded, ReasonHumanTimeout,
 			[]string{"server", r.server.name, "request_id", r.id, "setting", "timeouts.human", "limit", limit},
 			"nobody answered the %s question of server %q within %s; raise timeouts.human of the server%s or of the call", p.info.Kind, r.server.name, limit, r.server.where())})

@@ -110,6 +110,14 @@ func (h *Hub) register(ctx context.Context, r *request) {
 		}
 		r.parent.children[r] = struct{}{}
 	}
+	if r.direction == Outgoing {
+		for _, p := range h.prompts { // who comes while a person is asked to sign in waits for that, as those do who were there
+			if p.info.Kind == PromptSignIn && p.request.server == r.server {
+				p.holding = append(p.holding, r)
+				r.holds++
+			}
+		}
+	}
 	h.wind(r, r.start)
 	h.emit(&RequestStarted{Request: r.info()})
 }

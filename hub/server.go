@@ -41,6 +41,7 @@ type server struct {
 
 	subscriptions []string // URIs of resources, in the order in which they were asked for
 	auth          *authorization
+	paused        pause
 }
 
 // server finds a server by name, nil when there is none. h.mu is held.

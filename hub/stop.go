@@ -24,19 +24,20 @@ func (h *Hub) stop(ctx context.Context, s *server, cause *cancelCause) error {
 	}
 }
 
-// beginStop cancels the requests of s, if there is a cause, and ends its connection once they are over. nil: nothing ran. h.mu is held.
+// beginStop cancels the requests of s and ends its connection once they are over. nil: nothing ran. h.mu is held.
 func (h *Hub) beginStop(s *server, cause *cancelCause) <-chan struct{} {
 	var overs []<-chan struct{}
-	if cause != nil {
-		for _, r := range h.requestsInOrder() {
-			if r.server == s && !r.uncancellable && h.requests[r.id] == r {
-				h.cancel(r, cause)
-				overs = append(overs, r.over)
-			}
+	for _, r := range h.requestsInOrder() {
+		if r.server == s && !r.uncancellable && h.requests[r.id] == r {
+			h.cancel(r, cause)
+			overs = append(overs, r.over)
 		}
-	} else {
-		cause = &cancelCause{Origin: OriginHost, Reason: "the server is connected anew"}
 	}
+	return h.endConnection(s, overs, cause)
+}
+
+// endConnection ends the connection of s, or its start, once these requests are over. It cancels none. nil: nothing ran. h.mu is held.
+func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCause) <-chan struct{} {
 	if s.stopping != nil {
 		return s.stopping
 	}

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -77,7 +78,7 @@ func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session) ([
 		h.work.Go(func() {
 			late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect"},
 				"server %q did not list its tools within %s; raise timeouts.connect%s", s.name, limit, place)
-			ctx, stop := context.WithTimeoutCause(context.Background(), limit, late)
+			ctx, stop := h.within(context.Background(), s, limit, late)
 			defer stop()
 			l.tools, l.err = session.ListTools(ctx)
 			if l.err != nil && ctx.Err() != nil {
@@ -106,7 +107,11 @@ func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session) ([
 	if he, ok := l.err.(*Error); ok {
 		return nil, he
 	}
-	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "server %q did not list its tools: %s", s.name, boundText(l.err.Error()))
+	what := fmt.Sprintf("server %q did not list its tools", s.name)
+	if he := exchangeError(s, "", what, l.err); he != nil {
+		return nil, he
+	}
+	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "%s: %s", what, boundText(l.err.Error()))
 	e.Err = l.err
 	return nil, e
 }

@@ -43,7 +43,10 @@ func newWorldIn(t *testing.T, stateDir string, servers map[string]*fakeserver.Se
 func newWorldWith(t *testing.T, o hub.Options, servers map[string]*fakeserver.Server, entries ...string) *world {
 	t.Helper()
 	w := &world{t: t, servers: servers, procs: map[string][]*fakeserver.Process{}, killed: map[string]string{}}
-	o.Version, o.Open = "test", w.open
+	o.Version = "test"
+	if o.RoundTripper == nil {
+		o.Open = w.open
+	}
 	w.hub = hub.New(o)
 	t.Cleanup(func() {
 		if err := w.hub.Close(context.Background()); err != nil {

@@ -1,0 +1,67 @@
+package hub
+
+import (
+	"context"
+	"time"
+)
+
+// pause counts the time in which a person was asked to sign in to a server: no limit that a server has runs in it. Guarded by Hub.mu.
+type pause struct {
+	open  int
+	since time.Time // when open became 1
+	spent time.Duration
+}
+
+func (s *server) pause(now time.Time, by int) {
+	p := &s.paused
+	if p.open == 0 {
+		p.since = now
+	}
+	if p.open += by; p.open == 0 {
+		p.spent += now.Sub(p.since)
+	}
+}
+
+func (p *pause) total(now time.Time) time.Duration {
+	if p.open > 0 {
+		return p.spent + now.Sub(p.since)
+	}
+	return p.spent
+}
+
+// pauseLook is how often a limit that has run out looks whether a person has done with signing in.
+const pauseLook = time.Second
+
+// within limits ctx by what a server has for one answer; late is its cause then. Time in which a person is asked to sign in does not count. stop frees it.
+func (h *Hub) within(ctx context.Context, s *server, limit time.Duration, late *Error) (_ context.Context, stop func()) {
+	limited, end := context.WithCancelCause(ctx)
+	h.mu.Lock()
+	start, before := time.Now(), s.paused.total(time.Now())
+	h.mu.Unlock()
+	var look func()
+	var timer *time.Timer
+	armed := make(chan struct{})
+	look = func() {
+		<-armed
+		h.mu.Lock()
+		now := time.Now()
+		left := limit - (now.Sub(start) - (s.paused.total(now) - before))
+		asking := s.paused.open > 0
+		h.mu.Unlock()
+		switch {
+		case limited.Err() != nil: // stopped
+		case asking:
+			timer.Reset(max(left, pauseLook))
+		case left > 0:
+			timer.Reset(left)
+		default:
+			end(late)
+		}
+	}
+	timer = time.AfterFunc(limit, look)
+	close(armed)
+	return limited, func() {
+		end(nil)
+		timer.Stop()
+	}
+}

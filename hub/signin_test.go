@@ -1,0 +1,296 @@
+package hub_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// guardedWorld is a world with one server s that wants a token.
+func guardedWorld(t *testing.T, entries ...string) (*webWorld, *site) {
+	t.Helper()
+	if len(entries) == 0 {
+		entries = []string{"s:" + allow}
+	}
+	w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), entries...)
+	w.sites["s"].guarded = true
+	return w, w.sites["s"]
+}
+
+// signIns gives the states of the sign-in that a window was told of, without repetition.
+func (v *view) signIns() (list []hub.SignInState) {
+	for _, e := range eventsOf[*hub.ServerChanged](v) {
+		if len(list) == 0 || list[len(list)-1] != e.Server.SignIn {
+			list = append(list, e.Server.SignIn)
+		}
+	}
+	return list
+}
+
+// background runs a call of the hub that gives a server.
+func background(do func() (hub.ServerInfo, error)) *pendingServer {
+	p := &pendingServer{done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		p.info, p.err = do()
+	}()
+	return p
+}
+
+type pendingServer struct {
+	done chan struct{}
+	info hub.ServerInfo
+	err  error
+}
+
+func (p *pendingServer) over() bool {
+	synctest.Wait()
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// A call of a server that wants a sign-in: consent, then the browser, then the call runs. The windows see each step.
+func TestSignIn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t)
+		v, blind := w.person(), w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		first := v.prompt()
+		q := first.SignIn
+		if first.Kind != hub.PromptSignIn || first.Server != "s" || q == nil || q.Waiting || q.URLHost != at.host || q.Issuer != "http://"+at.host+"/as" || q.Resource != "http://"+at.host+"/mcp" {
+			t.Fatalf("the prompt is %+v, %+v", first, q)
+		}
+		if n := len(eventsOf[*hub.PromptOpened](blind)); n != 0 {
+			t.Errorf("a window that shows no sign-ins was shown %d", n)
+		}
+		if r := w.request(first.RequestID); r.State != hub.StateAwaitingInput || r.Method != "authorization" || r.Subject != q.Issuer {
+			t.Errorf("the question is shown as %+v", r)
+		}
+		if s := w.server("s"); s.SignIn != hub.SignInAsking || s.State != hub.ServerConnecting {
+			t.Errorf("the server is %+v", s)
+		}
+		v.answer(hub.PromptAnswer{PromptID: first.ID, Action: hub.ActionAccept})
+		second := v.prompt()
+		if second.ID == first.ID || !second.SignIn.Waiting || w.server("s").SignIn != hub.SignInAsking {
+			t.Fatalf("the prompt is %+v, %+v", second, second.SignIn)
+		}
+		w.browse(q.URL)
+		if r := c.ok(t); textOf(t, r) != "hello" {
+			t.Errorf("%s", r.Result)
+		}
+		v.wantClosed(second.ID, hub.CauseSuperseded, hub.OriginUser, "the browser has come back")
+		for _, id := range []string{first.RequestID, second.RequestID} {
+			if end, ok := v.terminalOf(id).(*hub.RequestFinished); !ok || end.State != hub.StateDone {
+				t.Errorf("the question ended as %+v", end)
+			}
+		}
+		if got := v.signIns(); len(got) < 2 || got[len(got)-2] != hub.SignInAsking || got[len(got)-1] != hub.SignInSignedIn {
+			t.Errorf("the windows saw the states %v", got)
+		}
+		w.nothingLeft()
+	})
+}
+
+// "I have finished" in the waiting prompt is no end: the browser may still be on its way.
+func TestSignInFinishedByHand(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t)
+		v := w.person()
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		first := v.prompt()
+		v.answer(hub.PromptAnswer{PromptID: first.ID, Action: hub.ActionAccept})
+		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept})
+		if s := w.server("s"); s.SignIn != hub.SignInAsking {
+			t.Errorf("the server is %+v", s)
+		}
+		pass(30 * time.Second)
+		w.browse(first.SignIn.URL)
+		c.ok(t)
+	})
+}
+
+// A person may think for as long as timeouts.human; neither the call's clocks nor that of the start run, also for a call that comes later.
+func TestSignInTakesItsTime(t *testing.T) {
+	for _, tool := range []string{"first call", "later"} {
+		t.Run(tool, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, at := guardedWorld(t)
+				v := w.person()
+				limits := hub.Timeouts{Idle: ptr(10 * time.Second), Total: ptr(20 * time.Second)}
+				if tool == "later" {
+					at.set(func() { at.guarded = false })
+					w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+					at.set(func() { at.guarded = true })
+				}
+				c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo", Timeouts: limits})
+				first := v.prompt()
+				pass(20 * time.Minute)
+				late := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo", Timeouts: limits})
+				v.answer(hub.PromptAnswer{PromptID: first.ID, Action: hub.ActionAccept})
+				second := v.prompt()
+				pass(20 * time.Minute)
+				if c.over() || late.over() {
+					t.Fatalf("ended while a person thought: %v, %v", c.err, late.err)
+				}
+				w.browse(first.SignIn.URL)
+				if r := c.ok(t); r.Timings.Human < 40*time.Minute {
+					t.Errorf("timings %+v", r.Timings)
+				}
+				if r := late.ok(t); r.Timings.Human < 20*time.Minute {
+					t.Errorf("timings of the late one %+v", r.Timings)
+				}
+				v.wantClosed(second.ID, hub.CauseSuperseded, hub.OriginUser, "the browser has come back")
+				if got := w.server("s"); got.SignIn != hub.SignInSignedIn || got.State != hub.ServerReady {
+					t.Errorf("%+v", got)
+				}
+				if got := v.signIns(); got[len(got)-1] != hub.SignInSignedIn {
+					t.Errorf("the windows saw the states %v", got)
+				}
+				w.nothingLeft()
+			})
+		})
+	}
+}
+
+// A list that meets the sign-in waits for it as well: its own limit does not run.
+func TestSignInDuringAList(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t, `s:"timeouts":{"connect":"30s"}`)
+		v := w.person()
+		at.set(func() { at.guarded = false })
+		if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		at.set(func() { at.guarded = true })
+		done := make(chan error, 2)
+		go func() { _, _, err := w.hub.Tools(context.Background(), "s"); done <- err }()
+		go func() { done <- w.hub.SetLogLevel(context.Background(), "s", "info") }()
+		v.prompt()
+		pass(20 * time.Minute)
+		w.signIn(v)
+		for range 2 {
+			if err := <-done; err != nil {
+				t.Errorf("after the sign-in: %v", err)
+			}
+		}
+		w.nothingLeft()
+	})
+}
+
+// No and a closed question end the start with a clear word; nobody is asked again for a minute, but by hand.
+func TestSignInDeclinedAndDismissed(t *testing.T) {
+	for _, action := range []hub.Action{hub.ActionDecline, hub.ActionDismiss} {
+		for _, waiting := range []bool{false, true} {
+			bubble(t, func(t *testing.T) {
+				w, _ := guardedWorld(t)
+				v := w.person()
+				c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+				p := v.prompt()
+				if waiting {
+					v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept})
+					p = v.prompt()
+				}
+				v.answer(hub.PromptAnswer{PromptID: p.ID, Action: action})
+				c.want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
+				if s := w.server("s"); s.State != hub.ServerFailed || s.SignIn != hub.SignInNeeded || s.LastError == "" {
+					t.Errorf("the server is %+v", s)
+				}
+				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
+				v.noPrompt()
+				pass(30 * time.Second)
+				s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+				w.signIn(v)
+				if !s.over() || s.err != nil || s.info.SignIn != hub.SignInSignedIn || s.info.State != hub.ServerReady {
+					t.Fatalf("by hand: %+v, %v", s.info, s.err)
+				}
+				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+				w.nothingLeft()
+			})
+		}
+	}
+}
+
+// After the minute the next call asks again.
+func TestSignInAsksAgainAfterAMinute(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t)
+		v := w.person()
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
+		pass(time.Minute)
+		c = w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		w.signIn(v)
+		c.ok(t)
+	})
+}
+
+// Nobody can be asked: the call fails at once and says what to do. A window that comes later is asked at once.
+func TestSignInNoApprover(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t)
+		v := w.everything()
+		e := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
+		if e.Meta["server"] != "s" {
+			t.Errorf("%+v", e)
+		}
+		v.noPrompt()
+		if _, err := w.hub.SignIn(context.Background(), "s"); hub.AsError(err).Reason != hub.ReasonNoApprover {
+			t.Errorf("SignIn: %v", err)
+		}
+		if s := w.server("s"); s.SignIn != hub.SignInNeeded {
+			t.Errorf("%+v", s)
+		}
+		p := w.person()
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		w.signIn(p)
+		c.ok(t)
+	})
+}
+
+// The last window that could show the question goes: nobody can be asked, and that is no refusal by a person.
+func TestSignInWindowGone(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t)
+		witness, v := w.everything(), w.person()
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		p := v.prompt()
+		v.win.Detach(true)
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
+		witness.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, "no window is left that can show it")
+		v = w.person()
+		c = w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		w.signIn(v)
+		c.ok(t)
+		w.nothingLeft()
+	})
+}
+
+// Nobody answers within timeouts.human: the call ends with the setting to change.
+func TestSignInHumanTimeout(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t, `s:"timeouts":{"human":"5m"},`+allow)
+		v := w.person()
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		p := v.prompt()
+		if !p.Deadline.Equal(p.Open.Add(5 * time.Minute)) {
+			t.Errorf("deadline %v", p.Deadline)
+		}
+		pass(5 * time.Minute)
+		if e := c.want(t, hub.CodeDeadlineExceeded, hub.ReasonHumanTimeout); e.Meta["setting"] != "timeouts.human" {
+			t.Errorf("%+v", e.Meta)
+		}
+		if end, ok := v.terminalOf(p.RequestID).(*hub.RequestCancelled); !ok || end.Cancellation.Origin != hub.OriginTimeout {
+			t.Errorf("the question ended as %+v", end)
+		}
+		w.nothingLeft()
+	})
+}

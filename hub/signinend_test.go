@@ -1,0 +1,340 @@
+package hub_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// The only call that waits is cancelled: the sign-in and the start end with it, and nobody is asked again at once.
+func TestSignInAbandoned(t *testing.T) {
+	for _, waiting := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			w, _ := guardedWorld(t)
+			v := w.person()
+			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+			p := v.prompt()
+			if waiting {
+				v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept})
+				p = v.prompt()
+			}
+			if _, err := v.win.Cancel("r1", "not now"); err != nil {
+				t.Fatal(err)
+			}
+			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "nobody waits for the sign-in any more")
+			if end, ok := v.terminalOf(p.RequestID).(*hub.RequestCancelled); !ok || end.Cancellation.Origin != hub.OriginParent {
+				t.Errorf("the question ended as %+v", end)
+			}
+			if s := w.server("s"); s.State != hub.ServerStopped || s.SignIn != hub.SignInNeeded {
+				t.Errorf("the server is %+v", s)
+			}
+			w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
+			w.nothingLeft()
+			pass(time.Minute)
+			c = w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+			w.signIn(v)
+			c.ok(t)
+		})
+	}
+}
+
+// In the middle of a session it is the call's own request that waits: its cancel ends the sign-in, and the session stays.
+func TestSignInAbandonedInASession(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t)
+		v := w.person()
+		at.set(func() { at.guarded = false })
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		at.set(func() { at.guarded = true })
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		p := v.prompt()
+		if _, err := v.win.Cancel("r1", "not now"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "nobody waits for the sign-in any more")
+		if s := w.server("s"); s.State != hub.ServerReady || s.SignIn != hub.SignInNeeded {
+			t.Errorf("the server is %+v", s)
+		}
+		if n := at.Count(func(m fakeserver.Message) bool { return m.Method == "tools/call" }); n != 1 {
+			t.Errorf("%d calls reached the server", n)
+		}
+		w.nothingLeft()
+	})
+}
+
+// Two calls share one question; the cancel of one leaves it to the other.
+func TestSignInShared(t *testing.T) {
+	for _, session := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			w, at := guardedWorld(t)
+			v := w.person()
+			if session {
+				at.set(func() { at.guarded = false })
+				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+				at.set(func() { at.guarded = true })
+			}
+			first := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+			second := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo"})
+			p := v.prompt()
+			if _, err := v.win.Cancel("r1", "not this one"); err != nil {
+				t.Fatal(err)
+			}
+			first.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			if v.prompt().ID != p.ID {
+				t.Fatal("another prompt")
+			}
+			w.signIn(v)
+			second.ok(t)
+			if n := at.visited("/authorize"); n != 1 {
+				t.Errorf("%d visits to the page", n)
+			}
+			w.nothingLeft()
+		})
+	}
+}
+
+// Who wanted the server is gone before its page is known: nobody is shown a page that nobody wants.
+func TestSignInAbandonedBeforeItsPrompt(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t)
+		v := w.person()
+		gate := make(chan struct{})
+		at.set(func() { at.slow = gate })
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		pass(time.Second)
+		if _, err := v.win.Cancel("r1", "too slow"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		close(gate)
+		v.noPrompt()
+		if n := len(eventsOf[*hub.PromptOpened](v)); n != 0 {
+			t.Errorf("%d prompts were shown", n)
+		}
+		if s := w.server("s"); s.State != hub.ServerFailed || s.SignIn != hub.SignInNeeded {
+			t.Errorf("the server is %+v", s)
+		}
+		c = w.call(hub.CallRequest{Server: "s", Tool: "echo"}) // nobody has refused anything
+		w.signIn(v)
+		c.ok(t)
+		w.nothingLeft()
+	})
+}
+
+// The question can be cancelled by itself; that is a dismissal.
+func TestSignInQuestionCancelled(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t)
+		v := w.person()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		p := v.prompt()
+		if out, err := v.win.Cancel(p.RequestID, "go away"); err != nil || out != hub.OutcomeCancelling {
+			t.Fatal(out, err)
+		}
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
+		if end, ok := v.terminalOf(p.RequestID).(*hub.RequestCancelled); !ok || end.Cancellation.Origin != hub.OriginUser || end.Cancellation.Reason != "go away" {
+			t.Errorf("the question ended as %+v", end)
+		}
+		w.nothingLeft()
+	})
+}
+
+// StopServer in the middle of a sign-in ends it like an abandoned one: it is asked again after a minute, or by hand at once.
+func TestStopServerDuringSignIn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t)
+		v := w.person()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		p := v.prompt()
+		if _, err := w.hub.StopServer(context.Background(), "s", "enough"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "enough")
+		if s := w.server("s"); s.State != hub.ServerStopped {
+			t.Errorf("the server is %+v", s)
+		}
+		if _, err := w.hub.StartServer(context.Background(), "s"); hub.AsError(err) == nil || hub.AsError(err).Reason != hub.ReasonSignInDeclined {
+			t.Errorf("%v", err)
+		}
+		s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		w.signIn(v)
+		if !s.over() || s.err != nil {
+			t.Errorf("%+v, %v", s.info, s.err)
+		}
+		w.nothingLeft()
+	})
+}
+
+// The server goes from the config in the middle of a sign-in, by a call and by hand.
+func TestServerRemovedDuringSignIn(t *testing.T) {
+	for _, byHand := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			w, _ := guardedWorld(t)
+			v := w.person()
+			var c *pendingCall
+			var s *pendingServer
+			if byHand {
+				s = background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+			} else {
+				c = w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+			}
+			p := v.prompt()
+			if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: `{"mcpServers":{}}`}}); err != nil {
+				t.Fatal(err)
+			}
+			if byHand {
+				if !s.over() || s.err == nil {
+					t.Errorf("%+v", s.info)
+				}
+			} else {
+				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			}
+			v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "the server was removed from the config")
+			v.terminalOf(p.RequestID)
+			w.nothingLeft()
+		})
+	}
+}
+
+// The hub shuts down in the middle of a sign-in.
+func TestDrainDuringSignIn(t *testing.T) {
+	for _, byHand := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			w, _ := guardedWorld(t)
+			v := w.person()
+			var c *pendingCall
+			var s *pendingServer
+			if byHand {
+				s = background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+			} else {
+				c = w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+			}
+			p := v.prompt()
+			w.hub.Drain(context.Background(), "bye")
+			v.wantClosed(p.ID, hub.CauseShutdown, hub.OriginShutdown, "bye")
+			if byHand {
+				if !s.over() || hub.AsError(s.err).Reason != hub.ReasonDraining {
+					t.Errorf("%+v, %v", s.info, s.err)
+				}
+			} else {
+				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			}
+			if _, err := w.hub.SignIn(context.Background(), "s"); hub.AsError(err).Reason != hub.ReasonDraining {
+				t.Errorf("SignIn: %v", err)
+			}
+			if err := w.hub.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// SignOut forgets the token, ends the connection, and the next use asks.
+func TestSignOut(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t)
+		v := w.person()
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		w.signIn(v)
+		c.ok(t)
+		hang := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"})
+		w.state("r2")
+		info, err := w.hub.SignOut(context.Background(), "s")
+		if err != nil || info.SignIn != hub.SignInNeeded || info.State != hub.ServerStopped {
+			t.Errorf("%+v, %v", info, err)
+		}
+		hang.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if got := v.signIns(); got[len(got)-1] != hub.SignInNeeded {
+			t.Errorf("the windows saw the states %v", got)
+		}
+		c = w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		w.signIn(v)
+		c.ok(t)
+		w.nothingLeft()
+	})
+}
+
+// SignOut in the middle of a sign-in ends it.
+func TestSignOutDuringSignIn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t)
+		v := w.person()
+		s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		p := v.prompt()
+		if _, err := w.hub.SignOut(context.Background(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		if !s.over() || s.err == nil {
+			t.Errorf("%+v", s.info)
+		}
+		v.noPrompt()
+		v.terminalOf(p.RequestID)
+		w.nothingLeft()
+	})
+}
+
+// A technical failure of the sign-in says what failed; a server without one says that.
+func TestSignInFails(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t)
+		v := w.person()
+		at.set(func() { at.noScheme = true })
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeUnavailable, hub.ReasonSignInFailed)
+		v.noPrompt()
+		at.set(func() { at.noScheme = false })
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		w.signIn(v)
+		c.ok(t)
+	})
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t, `s:"headers":{"Authorization":"Bearer mine"}`)
+		w.person()
+		for _, do := range []func(context.Context, string) (hub.ServerInfo, error){w.hub.SignIn, w.hub.SignOut} {
+			if _, err := do(context.Background(), "s"); hub.AsError(err) == nil || hub.AsError(err).Reason != hub.ReasonNotOffered {
+				t.Errorf("%v", err)
+			}
+			if _, err := do(context.Background(), "none"); hub.AsError(err) == nil || hub.AsError(err).Reason != hub.ReasonServerNotFound {
+				t.Errorf("%v", err)
+			}
+		}
+	})
+}
+
+// A sign-in by hand of a server that is switched off asks nobody.
+func TestSignInOfADisabledServer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t, `s:"disabled":true`)
+		v := w.person()
+		s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		v.noPrompt()
+		if !s.over() || hub.AsError(s.err).Reason != hub.ReasonServerDisabled {
+			t.Errorf("%v", s.err)
+		}
+	})
+}
+
+// Two sign-ins by hand and a call, all at once: one question.
+func TestSignInByHandTwice(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t)
+		v := w.person()
+		one := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		two := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		w.signIn(v)
+		c.ok(t)
+		if !one.over() || !two.over() || one.err != nil || two.err != nil {
+			t.Errorf("%v, %v", one.err, two.err)
+		}
+		if n := at.visited("/authorize"); n != 1 {
+			t.Errorf("%d visits to the page", n)
+		}
+		w.nothingLeft()
+	})
+}
