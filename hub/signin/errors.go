@@ -35,18 +35,6 @@ func (e *DeclinedError) Error() string {
 	return fmt.Sprintf("the sign-in to %s was %s; it is not asked for again for a minute: to try sooner, sign in to the server by hand", e.Server, e.How)
 }
 
-// UnaskedError ends a sign-in whose question could not be put to anybody, or was taken away. The next request may ask again.
-type UnaskedError struct {
-	Server string
-	Err    error // of the Asker
-}
-
-func (e *UnaskedError) Error() string {
-	return "signing in to " + e.Server + " failed: nobody could be asked: " + e.Err.Error()
-}
-
-func (e *UnaskedError) Unwrap() error { return e.Err }
-
 // RefusedError is a 403 that no sign-in mends, or a step-up that was tried too often.
 type RefusedError struct {
 	Server string
@@ -62,9 +50,19 @@ type Error struct {
 	Text string
 	// Code is the OAuth error code of the authorization server, where it gave one.
 	Code string
+	// Unasked is the Asker's own error when nobody could be asked; nil otherwise. Unlike Text it is as it was given.
+	Unasked error
 }
 
+// unaskedError carries an Asker's error through the libraries.
+type unaskedError struct{ err error }
+
+func (e *unaskedError) Error() string { return "nobody could be asked: " + e.err.Error() }
+
 func (e *Error) Error() string { return "signing in to " + e.Server + " failed: " + e.Text }
+
+// Unwrap gives Unasked.
+func (e *Error) Unwrap() error { return e.Unasked }
 
 // failure makes an error for callers out of whatever ended a flow. Errors of the libraries carry bodies of answers: only their
 // text goes on, cut and cleaned.
@@ -72,16 +70,17 @@ func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) erro
 	var declined *DeclinedError
 	var refused *RefusedError
 	var own *Error
-	var unasked *UnaskedError
 	switch {
-	case errors.As(err, &unasked): // the rest of the chain has words of the libraries
-		return unasked
 	case errors.As(err, &declined), errors.As(err, &refused), errors.As(err, &own):
 		return err
 	case ctx.Err() != nil && context.Cause(ctx) != nil:
 		return context.Cause(ctx)
 	}
 	text, code := err.Error(), ""
+	var unasked error
+	if u := (*unaskedError)(nil); errors.As(err, &u) {
+		text, unasked = u.Error(), u.err // without the words of the libraries
+	}
 	var retrieve *oauth2.RetrieveError
 	if errors.As(err, &retrieve) {
 		code = printable(retrieve.ErrorCode)
@@ -100,5 +99,5 @@ func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) erro
 	}
 	secrets = append(secrets, s.o.Config.secrets()...)
 	secrets = append(secrets, s.url.RawQuery) // some servers take a key there, and the addresses of their metadata have it too
-	return &Error{Server: s.o.Server, Text: printable(without(text, secrets...)), Code: without(code, secrets...)}
+	return &Error{Server: s.o.Server, Text: printable(without(text, secrets...)), Code: without(code, secrets...), Unasked: unasked}
 }

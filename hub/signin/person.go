@@ -264,5 +264,5 @@ func (s *SignIn) ask(ctx context.Context, back *redirect, p Prompt) (came bool, 
 	case errors.Is(err, ErrDismissed):
 		return false, &DeclinedError{Server: s.o.Server, How: "dismissed"}
 	}
-	return false, &UnaskedError{s.o.Server, err}
+	return false, &unaskedError{err}
 }
