@@ -33,6 +33,11 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 	within, stop := h.within(ctx, s, limit, late)
 	defer stop()
 	err = ask(within, session)
+	if notRun(err) {
+		if session, err = h.renewed(within, s, nil, session); err == nil {
+			err = ask(within, session)
+		}
+	}
 	switch {
 	case err == nil:
 		return nil

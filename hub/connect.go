@@ -74,6 +74,19 @@ func (h *Hub) acquire(ctx context.Context, s *server, r *request) (*mcp.Session,
 	}
 }
 
+// renewed gives the session that takes the place of one that its server has forgotten. The caller is a user of the server already.
+func (h *Hub) renewed(ctx context.Context, s *server, r *request, session *mcp.Session) (*mcp.Session, error) {
+	select {
+	case <-session.Ending(): // it is told of a moment after the refusal; until then acquire would give it once more
+	case <-ctx.Done():
+	}
+	next, err := h.acquire(ctx, s, r)
+	if err == nil && r == nil {
+		h.unlease(s) // counted before
+	}
+	return next, err
+}
+
 // leave takes back that somebody waits for a start. A start that waits for a person to sign in ends with its last waiter: nobody would want
 // the page any more. Any other start goes on, as its server will be of use soon.
 func (h *Hub) leave(s *server, a *attempt) {

@@ -166,12 +166,8 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 			result, err = session.ResumeTask(r.ctx, out, interrupted.Task)
 		case !resent && notRun(err):
 			resent = true
-			select {
-			case <-session.Ending(): // it is told of a moment after the refusal; until then acquire would give it once more
-			case <-r.ctx.Done():
-			}
 			var next *mcp.Session
-			if next, err = h.acquire(r.ctx, r.server, r); err != nil {
+			if next, err = h.renewed(r.ctx, r.server, r, session); err != nil {
 				return session, nil, err
 			}
 			session = next

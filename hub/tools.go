@@ -40,6 +40,11 @@ func (h *Hub) definition(r *request) (tool mcp.Tool, current bool, err error) {
 	}
 	session.DropCache() // a list that the server called fresh for a while is the one that lacks the name
 	tools, err := h.listTools(r.ctx, s, session)
+	if notRun(err) {
+		if session, err = h.renewed(r.ctx, s, r, session); err == nil {
+			tools, err = h.listTools(r.ctx, s, session)
+		}
+	}
 	if err != nil {
 		return mcp.Tool{}, false, err
 	}
@@ -173,7 +178,13 @@ func (h *Hub) toolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {
 	known := told && s.conn != nil && s.toolsOf == s.conn && tools != nil
 	h.mu.Unlock()
 	if !known {
-		if tools, err = h.listTools(ctx, s, session); err != nil {
+		tools, err = h.listTools(ctx, s, session)
+		if notRun(err) {
+			if session, err = h.renewed(ctx, s, nil, session); err == nil {
+				tools, err = h.listTools(ctx, s, session)
+			}
+		}
+		if err != nil {
 			return nil, contextError(ctx, err)
 		}
 	}

@@ -1,0 +1,244 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// A session that the server has forgotten: the call that meets it has not run, and runs once on a new session.
+func TestSessionExpired(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
+		v, s := w.everything(), w.sites["s"]
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		for i := range 20 {
+			s.http.Expire()
+			synctest.Wait()
+			id := fmt.Sprintf("r%d", i)
+			if r := w.call(hub.CallRequest{ID: id, Server: "s", Tool: "echo"}).ok(t); textOf(t, r) != "hello" {
+				t.Errorf("%s", r.Result)
+			}
+			v.terminalOf(id)
+		}
+		if n := toolCalls(s.Server); n != 21 {
+			t.Errorf("%d calls reached the server", n)
+		}
+		if n := s.Count(fakeserver.Method("initialize")); n != 21 {
+			t.Errorf("%d sessions", n)
+		}
+		w.nothingLeft()
+	})
+}
+
+// What was under way when the session ended may have run: it fails and says so, and nothing is sent twice.
+func TestSessionExpiredUnderACall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
+		v, s := w.everything(), w.sites["s"]
+		hang := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
+		if got := w.state("r1"); got != "running" {
+			t.Fatalf("the call is %q", got)
+		}
+		s.http.On("POST tools/call", 0, fakeserver.Act{Status: 404})
+		s.http.On("POST tools/call", 2, fakeserver.Act{})
+		r2 := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo"})
+		r2.ok(t)
+		e := hang.want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
+		if e.Meta["server_may_continue"] != "true" || !strings.Contains(e.Message, "was not repeated") || e.Meta["request_id"] != "r1" {
+			t.Errorf("%+v", e)
+		}
+		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || !end.ServerMayContinue || end.State != hub.StateFailed {
+			t.Errorf("the end is %+v", end)
+		}
+		if n := s.Count(func(m fakeserver.Message) bool { return strings.Contains(m.Raw, `"hang"`) }); n != 1 {
+			t.Errorf("the call was sent %d times", n)
+		}
+		w.nothingLeft()
+	})
+}
+
+// A server that forgets each session at once is tried once more, and not for ever.
+func TestSessionExpiresTwice(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
+		v, s := w.everything(), w.sites["s"]
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		s.http.On("POST tools/call", 0, fakeserver.Act{Status: 404})
+		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"}).want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
+		if e.Meta["server_may_continue"] != "false" || e.Meta["http_status"] != "404" {
+			t.Errorf("%+v", e.Meta)
+		}
+		if end := v.terminalOf("r1").(*hub.RequestFinished); end.ServerMayContinue {
+			t.Errorf("%+v", end)
+		}
+		n := 0
+		for _, x := range s.http.Exchanges() {
+			if x.Message.Method == "tools/call" {
+				n++
+			}
+		}
+		if n != 3 {
+			t.Errorf("%d calls were sent", n)
+		}
+		w.nothingLeft()
+	})
+}
+
+// A cancel that meets the new session sends nothing there.
+func TestSessionExpiredAndCancelled(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
+		v, s := w.everything(), w.sites["s"]
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		gate := make(chan struct{})
+		s.http.On("POST initialize", 0, fakeserver.Act{Hold: gate})
+		s.http.Expire()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		if got := w.state("r1"); got != "connecting" {
+			t.Fatalf("the call is %q", got)
+		}
+		if _, err := v.win.Cancel("r1", "no"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		close(gate)
+		synctest.Wait()
+		if n := toolCalls(s.Server); n != 1 {
+			t.Errorf("%d calls", n)
+		}
+		if end := v.terminalOf("r1").(*hub.RequestCancelled); end.ServerNotified || end.ServerMayContinue {
+			t.Errorf("%+v", end)
+		}
+		w.nothingLeft()
+	})
+}
+
+// A list that meets a forgotten session has no effects: it is asked for again at once.
+func TestSessionExpiredUnderAList(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := offering()
+		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", s.Server))
+		if _, err := w.hub.Resources(context.Background(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		w.sites["s"].http.Expire()
+		synctest.Wait()
+		if list, err := w.hub.Resources(context.Background(), "s"); err != nil || len(list) == 0 {
+			t.Errorf("%v, %v", list, err)
+		}
+		if _, _, err := w.hub.Tools(context.Background(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		w.sites["s"].http.Expire()
+		synctest.Wait()
+		if err := s.NotifyToolsChanged(); err == nil {
+			t.Error("there is a connection")
+		}
+		if list, _, err := w.hub.Tools(context.Background(), "s"); err != nil || len(list) == 0 {
+			t.Errorf("%v, %v", list, err)
+		}
+		w.nothingLeft()
+	})
+}
+
+// What fails below JSON-RPC says whether the call may have run.
+func TestExchangeFails(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		modern bool
+		act    fakeserver.Act
+		may    bool
+		status string
+	}{
+		{"sent elsewhere", false, fakeserver.Act{Status: 302}, false, "302"},
+		{"sent elsewhere, modern", true, fakeserver.Act{Status: 302}, false, "302"},
+		{"refused", false, fakeserver.Act{Status: 500}, true, "500"},
+		{"refused, modern", true, fakeserver.Act{Status: 503}, true, "503"},
+		{"a page in place of an answer", false, fakeserver.Act{Status: 200, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>"}, true, "200"},
+		{"broken before headers", false, fakeserver.Act{Break: true}, true, ""},
+		{"broken before headers, modern", true, fakeserver.Act{Break: true}, true, ""},
+		{"an answer without the answer, modern", true, fakeserver.Act{SSE: true, CutBytes: 3}, true, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := hanging()
+				if c.modern {
+					s = hanging(fakeserver.WithModern())
+				}
+				w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", s), "s:"+allow)
+				v := w.everything()
+				w.sites["s"].http.On("POST tools/call", 1, c.act)
+				call := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+				pass(10 * time.Minute)
+				e := call.want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
+				if e.Meta["server_may_continue"] != fmt.Sprint(c.may) || e.Meta["http_status"] != c.status || e.Meta["server"] != "s" {
+					t.Errorf("%s: %+v", e.Message, e.Meta)
+				}
+				if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.ServerMayContinue != c.may || end.Err != e {
+					t.Errorf("the end is %+v", end)
+				}
+				n := 0
+				for _, x := range w.sites["s"].http.Exchanges() {
+					if x.Message.Method == "tools/call" {
+						n++
+					}
+				}
+				if n != 1 {
+					t.Errorf("sent %d times", n)
+				}
+				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+				w.nothingLeft()
+			})
+		})
+	}
+}
+
+// A list that fails below JSON-RPC names the list, not a tool.
+func TestExchangeOfAListFails(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := offering()
+		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", s.Server))
+		w.sites["s"].http.On("POST resources/list", 1, fakeserver.Act{Status: 503})
+		_, err := w.hub.Resources(context.Background(), "s")
+		e := hub.AsError(err)
+		if e == nil || e.Reason != hub.ReasonExchangeFailed || strings.Contains(e.Message, "tool") || !strings.Contains(e.Message, "list its resources") {
+			t.Errorf("%v", err)
+		}
+		if _, ok := e.Meta["request_id"]; ok {
+			t.Errorf("%+v", e.Meta)
+		}
+	})
+}
+
+// A server of both transports is shown as what it is; a cancel over HTTP is told as it travels there.
+func TestServerBehindAURLIsShown(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging(fakeserver.WithModern())), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
+		if got := w.state("r1"); got != "running" {
+			t.Fatalf("the call is %q", got)
+		}
+		if i := w.server("s"); i.Transport != hub.TransportHTTP || i.URL != "http://127.0.0.1:1/mcp" || i.PID != 0 || i.Era != hub.EraModern || i.SignIn != 0 {
+			t.Errorf("%+v", i)
+		}
+		if _, err := v.win.Cancel("r1", "no"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if end := v.terminalOf("r1").(*hub.RequestCancelled); !end.ServerNotified || end.ServerMayContinue {
+			t.Errorf("%+v", end)
+		}
+		if got := cancels(w.sites["s"].Server); len(got) != 0 {
+			t.Errorf("notifications %v", got)
+		}
+		w.nothingLeft()
+	})
+}

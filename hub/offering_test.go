@@ -1,0 +1,82 @@
+package hub_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// offer is a server with resources, templates and prompt templates.
+type offer struct {
+	*fakeserver.Server
+	modern bool
+
+	mu         sync.Mutex // guards below
+	subscribed map[string]bool
+}
+
+const offered = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}`
+
+// offering makes one. Reading "file:///hang" hangs, "file:///none" is an error, "file:///ask" asks; so do the prompt templates of these names.
+func offering(opts ...fakeserver.Option) *offer {
+	s := &offer{Server: hanging(append([]fakeserver.Option{fakeserver.WithCapabilities(offered)}, opts...)...), subscribed: map[string]bool{}}
+	complete := `"resultType":"complete","ttlMs":0,"cacheScope":"private",`
+	s.Handle("resources/list", func(c *fakeserver.CallContext) {
+		c.Result(`{` + complete + `"resources":[{"uri":"file:///a","name":"a","title":"A","description":"d","mimeType":"text/plain","size":3,"icons":[]},{"uri":"file:///b","name":"b"}]}`)
+	})
+	s.Handle("resources/templates/list", func(c *fakeserver.CallContext) {
+		c.Result(`{` + complete + `"resourceTemplates":[{"uriTemplate":"file:///{x}","name":"x","title":"X","description":"d","mimeType":"text/plain"}]}`)
+	})
+	s.Handle("prompts/list", func(c *fakeserver.CallContext) {
+		c.Result(`{` + complete + `"prompts":[{"name":"greet","title":"Greet","description":"d","arguments":[{"name":"who","title":"Who","description":"w","required":true}]}]}`)
+	})
+	s.Handle("resources/read", func(c *fakeserver.CallContext) {
+		s.act(c, "uri", `{`+complete+`"contents":[{"uri":"file:///a","text":"abc"}]}`)
+	})
+	s.Handle("prompts/get", func(c *fakeserver.CallContext) {
+		s.act(c, "name", `{`+complete+`"messages":[{"role":"user","content":{"type":"text","text":`+string(c.Param("arguments"))+`}}]}`)
+	})
+	s.Handle("completion/complete", func(c *fakeserver.CallContext) {
+		if strings.Contains(string(c.Params), "none") {
+			c.Error(-32602, "no such argument")
+			return
+		}
+		c.Result(`{` + complete + `"completion":{"values":["Ada"]}}`)
+	})
+	s.Handle("resources/subscribe", func(c *fakeserver.CallContext) { s.subscribe(c, true) })
+	s.Handle("resources/unsubscribe", func(c *fakeserver.CallContext) { s.subscribe(c, false) })
+	return s
+}
+
+func (s *offer) subscribe(c *fakeserver.CallContext, on bool) {
+	uri := strings.Trim(string(c.Param("uri")), `"`)
+	if strings.Contains(uri, "none") {
+		c.Error(-32002, "no such resource")
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.subscribed[uri] = on
+	c.Result(`{}`)
+}
+
+// act does what the subject of a request says.
+func (s *offer) act(c *fakeserver.CallContext, key, result string) {
+	switch subject := string(c.Param(key)); {
+	case strings.Contains(subject, "hang"):
+		c.Progress(1, 2, "half")
+		_ = c.Hang()
+	case strings.Contains(subject, "none"):
+		c.ErrorData(-32002, "not found", `{"uri":"x"}`)
+	case strings.Contains(subject, "ask") && c.Param("inputResponses") == nil && s.modern:
+		c.InputRequired(fmt.Sprintf(`{"q":{"method":"elicitation/create","params":%s}}`, formParams), "state")
+	case strings.Contains(subject, "ask") && !s.modern:
+		if m, ok := <-c.Request(elicitation, formParams).Response(); ok && m.Result != nil {
+			c.Result(result)
+		}
+	default:
+		c.Result(result)
+	}
+}
