@@ -3,7 +3,6 @@ package hub_test
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -12,16 +11,13 @@ import (
 type offer struct {
 	*fakeserver.Server
 	modern bool
-
-	mu         sync.Mutex // guards below
-	subscribed map[string]bool
 }
 
 const offered = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
 // offering makes one. Reading "file:///hang" hangs, "file:///none" is an error, "file:///ask" asks; so do the prompt templates of these names.
 func offering(opts ...fakeserver.Option) *offer {
-	s := &offer{Server: hanging(append([]fakeserver.Option{fakeserver.WithCapabilities(offered)}, opts...)...), subscribed: map[string]bool{}}
+	s := &offer{Server: hanging(append([]fakeserver.Option{fakeserver.WithCapabilities(offered)}, opts...)...)}
 	complete := `"resultType":"complete","ttlMs":0,"cacheScope":"private",`
 	s.Handle("resources/list", func(c *fakeserver.CallContext) {
 		c.Result(`{` + complete + `"resources":[{"uri":"file:///a","name":"a","title":"A","description":"d","mimeType":"text/plain","size":3,"icons":[]},{"uri":"file:///b","name":"b"}]}`)
@@ -45,21 +41,15 @@ func offering(opts ...fakeserver.Option) *offer {
 		}
 		c.Result(`{` + complete + `"completion":{"values":["Ada"]}}`)
 	})
-	s.Handle("resources/subscribe", func(c *fakeserver.CallContext) { s.subscribe(c, true) })
-	s.Handle("resources/unsubscribe", func(c *fakeserver.CallContext) { s.subscribe(c, false) })
+	s.Handle("resources/subscribe", func(c *fakeserver.CallContext) {
+		if strings.Contains(string(c.Param("uri")), "none") {
+			c.Error(-32002, "no such resource")
+			return
+		}
+		c.Result(`{}`)
+	})
+	s.Handle("resources/unsubscribe", func(c *fakeserver.CallContext) { c.Result(`{}`) })
 	return s
-}
-
-func (s *offer) subscribe(c *fakeserver.CallContext, on bool) {
-	uri := strings.Trim(string(c.Param("uri")), `"`)
-	if strings.Contains(uri, "none") {
-		c.Error(-32002, "no such resource")
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.subscribed[uri] = on
-	c.Result(`{}`)
 }
 
 // act does what the subject of a request says.

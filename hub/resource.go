@@ -75,6 +75,9 @@ func (h *Hub) SubscribeResource(ctx context.Context, server, uri string) error {
 		defer h.mu.Unlock()
 		if s := h.server(server); s != nil && !slices.Contains(s.subscriptions, uri) {
 			s.subscriptions = append(s.subscriptions, uri)
+			if s.conn != nil && s.conn.session != session { // a new connection came up just now, and did not know of it
+				h.resubscribe(s, s.conn.session)
+			}
 		}
 		return nil
 	})
@@ -108,6 +111,12 @@ func (h *Hub) resubscribe(s *server, session *mcp.Session) {
 		ctx, stop := context.WithTimeoutCause(context.Background(), DefaultConnectTimeout, errAskedTooLong)
 		defer stop()
 		for _, uri := range uris {
+			h.mu.Lock()
+			still := slices.Contains(s.subscriptions, uri)
+			h.mu.Unlock()
+			if !still {
+				continue
+			}
 			if err := session.Subscribe(ctx, uri); err != nil {
 				h.log.Warn("a subscription was not taken over to the new connection", "server", s.name, "error", boundText(err.Error()))
 			}

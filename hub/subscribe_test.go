@@ -1,0 +1,169 @@
+package hub_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// wanted gives the URIs that a server of ours has been asked to tell about, once nothing moves.
+func (s *offer) wanted() []string {
+	pass(10 * time.Second) // a stream for another set takes the place of the one that is open
+	if s.modern {
+		uris := map[string]bool{}
+		for _, sub := range s.Subscriptions() {
+			for _, uri := range strings.FieldsFunc(string(sub.Filter), func(r rune) bool { return strings.ContainsRune(`"[]{},`, r) }) {
+				if strings.HasPrefix(uri, "file:") {
+					uris[uri] = true
+				}
+			}
+		}
+		return slices.Sorted(maps.Keys(uris))
+	}
+	newest, on := 0, map[string]bool{}
+	for _, m := range s.Received() {
+		if m.Conn != newest {
+			newest = m.Conn
+			clear(on)
+		}
+		switch uri := strings.Trim(string(m.Param("uri")), `"`); m.Method {
+		case "resources/subscribe":
+			on[uri] = true
+		case "resources/unsubscribe":
+			delete(on, uri)
+		}
+	}
+	return slices.Sorted(maps.Keys(on))
+}
+
+func (s *offer) update(uri string) error {
+	if !s.modern {
+		return s.Notify("notifications/resources/updated", `{"uri":"`+uri+`"}`)
+	}
+	for _, sub := range s.Subscriptions() {
+		if strings.Contains(string(sub.Filter), uri) {
+			return sub.Notify("notifications/resources/updated", `{"uri":"`+uri+`"}`)
+		}
+	}
+	return fakeserver.ErrNotConnected
+}
+
+// A subscription holds until it is taken back, over all connections.
+func TestSubscribeResource(t *testing.T) {
+	offers(t, func(t *testing.T, s *offer) {
+		w := newWorld(t, serversOf("s", s.Server))
+		v := w.everything()
+		ctx := context.Background()
+		for _, uri := range []string{"file:///a", "file:///b", "file:///a"} {
+			if err := w.hub.SubscribeResource(ctx, "s", uri); err != nil {
+				t.Fatal(err)
+			}
+		}
+		both := []string{"file:///a", "file:///b"}
+		if diff := cmp.Diff(both, s.wanted()); diff != "" {
+			t.Fatal(diff)
+		}
+		if err := s.update("file:///a"); err != nil {
+			t.Fatal(err)
+		}
+		if got := last[*hub.ResourceUpdated](v); got.Server != "s" || got.URI != "file:///a" {
+			t.Errorf("%+v", got)
+		}
+		for range 2 {
+			s.Disconnect()
+			pass(time.Second)
+			if _, err := w.hub.StartServer(ctx, "s"); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(both, s.wanted()); diff != "" {
+				t.Errorf("on the new connection: %s", diff)
+			}
+		}
+		if err := w.hub.UnsubscribeResource(ctx, "s", "file:///a"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"file:///b"}, s.wanted()); diff != "" {
+			t.Error(diff)
+		}
+		s.Disconnect()
+		pass(time.Second)
+		if err := w.hub.UnsubscribeResource(ctx, "s", "file:///b"); err != nil { // while it is gone
+			t.Fatal(err)
+		}
+		if w.starts("s") != 3 {
+			t.Errorf("%d starts: a subscription that is taken back starts nothing", w.starts("s"))
+		}
+		if _, err := w.hub.StartServer(ctx, "s"); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.wanted(); len(got) != 0 {
+			t.Errorf("subscribed to %v", got)
+		}
+		if err := w.hub.UnsubscribeResource(ctx, "s", "file:///none"); err != nil {
+			t.Errorf("none is no error: %v", err)
+		}
+		wantReason(t, w.hub.UnsubscribeResource(ctx, "none", "file:///a"), hub.ReasonServerNotFound)
+		w.nothingLeft()
+	})
+}
+
+// A subscription that the server refuses is an error, and is not tried again on the next connection.
+func TestSubscribeRefused(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := offering()
+		w := newWorld(t, serversOf("s", s.Server))
+		if err := w.hub.SubscribeResource(context.Background(), "s", "file:///none"); hub.AsError(err) == nil || hub.AsError(err).Reason != hub.ReasonServerFailed {
+			t.Errorf("%v", err)
+		}
+		s.Disconnect()
+		pass(time.Second)
+		if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := s.Count(fakeserver.Method("resources/subscribe")); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
+// The connection ends while a subscription is on its way: either it fails, or it holds on the next connection, too.
+func TestSubscribeWhileTheConnectionChanges(t *testing.T) {
+	offers(t, func(t *testing.T, s *offer) {
+		w := newWorld(t, serversOf("s", s.Server))
+		ctx := context.Background()
+		for range 50 {
+			if _, err := w.hub.StartServer(ctx, "s"); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			done := make(chan error, 1)
+			go func() { done <- w.hub.SubscribeResource(ctx, "s", "file:///a") }()
+			s.Disconnect()
+			err := <-done
+			pass(time.Second)
+			if _, err := w.hub.StartServer(ctx, "s"); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.wanted(); (err == nil) != (len(got) == 1) {
+				t.Fatalf("the subscription ended with %v, and the server tells of %v", err, got)
+			}
+			if err := w.hub.UnsubscribeResource(ctx, "s", "file:///a"); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.wanted(); len(got) != 0 {
+				t.Fatalf("the server tells of %v", got)
+			}
+		}
+		w.nothingLeft()
+	})
+}
