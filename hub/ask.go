@@ -12,8 +12,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// withdrawGrace is how long a server may take to withdraw its question itself after the call that caused it was cancelled. Well-made
-// servers do; then nothing is answered. The others get the answer "cancel".
+// withdrawGrace is how long a server may take to withdraw its question itself after the call that caused it was cancelled, or has ended: over
+// Streamable HTTP the result of the call and the withdrawal come on two streams, in either order. Well-made servers do withdraw; then nothing
+// is answered. The others get the answer "cancel".
 const withdrawGrace = time.Second
 
 // connectionEnded is the reason of everything that ends with a connection.
@@ -130,8 +131,8 @@ func (c *connection) answered(ctx context.Context, p *prompt, r *request, answer
 	return mcp.Answer{Action: mcp.Dismiss}
 }
 
-// settle ends the hub request of a question. true: its call, or one that may be its call, was cancelled, and the server may want to withdraw the question
-// itself. An answer at once could also overtake the cancel, and bring a result of a call that nobody wants any more.
+// settle ends the hub request of a question. true: its call, or one that may be its call, was cancelled or is over, and the server may want to withdraw the
+// question itself. An answer at once could also overtake the cancel, and bring a result of a call that nobody wants any more.
 func (c *connection) settle(ctx context.Context, p *prompt, r *request, answer closing) (grace bool) {
 	h := c.hub
 	h.mu.Lock()
@@ -148,7 +149,9 @@ func (c *connection) settle(ctx context.Context, p *prompt, r *request, answer c
 		return false
 	}
 	h.end(r, ending{state: StateCancelled})
-	return ctx.Err() == nil && slices.ContainsFunc(p.holding, func(held *request) bool { return held.direction == Outgoing && held.cancellation != nil })
+	return ctx.Err() == nil && slices.ContainsFunc(p.holding, func(held *request) bool {
+		return held.direction == Outgoing && (held.cancellation != nil || held.state.Terminal())
+	})
 }
 
 // withdraw ends a question of a server whose context ended. h.mu is held.

@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
@@ -36,4 +37,28 @@ func TestWithdrawalBeforeTheResult(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Over Streamable HTTP the withdrawal comes on another stream than the result, and often behind it: the question gets no answer all the same.
+func TestWithdrawalBehindTheResult(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := fakeserver.New()
+		s.Tool("ask", func(c *fakeserver.CallContext) {
+			ask := c.Request("elicitation/create", `{"message":"?","requestedSchema":{"type":"object","properties":{}}}`)
+			<-time.After(100 * time.Millisecond)
+			c.Text("done without you")
+			<-time.After(500 * time.Millisecond)
+			ask.Cancel("never mind")
+		})
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+		p := v.prompt()
+		c.ok(t)
+		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "the request that caused it is over")
+		pass(time.Minute)
+		if got := responses(s); len(got) != 0 {
+			t.Errorf("something was answered: %v", got)
+		}
+	})
 }
