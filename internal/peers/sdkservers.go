@@ -58,8 +58,15 @@ func typescript(t testing.TB, server, sdk string) []string {
 	return []string{node(t), filepath.Join(dir, "server.mjs")}
 }
 
+// GoSDKVariable names a binary of the server on the Go SDK, for a package whose many tests would link it again and again. Unset: it is
+// built for each test.
+const GoSDKVariable = "PEER_GOSDK"
+
 func goSDKBinary(t testing.TB) string {
 	t.Helper()
+	if built := os.Getenv(GoSDKVariable); built != "" {
+		return built
+	}
 	path := filepath.Join(t.TempDir(), "gosdk")
 	if runtime.GOOS == "windows" {
 		path += ".exe"
