@@ -168,6 +168,17 @@ func (c *call) fails(code, reason string) *host.Failure {
 	return f
 }
 
+// failure waits for a failure of the hub, whichever.
+func failure(t *testing.T, c *call) *host.Failure {
+	t.Helper()
+	<-c.over
+	f, ok := host.ErrorOf(c.err)
+	if !ok {
+		t.Fatalf("the call of %s ended with %v, %v and not with a failure", c.tool, c.response, c.err)
+	}
+	return f
+}
+
 // textOf gives the text blocks of a result.
 func textOf(t *testing.T, result string) string {
 	t.Helper()

@@ -292,7 +292,7 @@ func TestConfigWithErrors(t *testing.T) {
     "good": {"command": %q, "args": ["demo-server"], "cwd": %q, "approvals": {"*": "allow"}},
     "none": {"args": []},
     "odd": {"command": %q, "args": ["demo-server", 7]},
-    "remote": {"url": "ftp://example.org/mcp"},
+    "remote": {"url": "example.org/mcp"},
     "slow": {
       "command": %q,
       "timeouts": {"idle": "soon"}

@@ -9,7 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
+
+	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
 // binaryVariable names the mcphub to test. Unset: it is built for the run.
@@ -65,8 +68,20 @@ func runTests(m *testing.M) (code int, err error) {
 	if err := install(self, filepath.Join(runDir, "peer")); err != nil {
 		return 1, err
 	}
+	if err := os.Setenv(peers.GoSDKVariable, filepath.Join(runDir, "gosdk")); err != nil {
+		return 1, err
+	}
 	return m.Run(), nil
 }
+
+// goSDK builds the server on the Go SDK once, for all tests that start it. Another process writes it, so it can be run at once.
+var goSDK = sync.OnceValue(func() error {
+	out, err := exec.Command("go", "build", "-o", os.Getenv(peers.GoSDKVariable), "github.com/mcphub-go/mcphub/internal/peers/gosdk").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+})
 
 // install gives the file a second name, or copies it where that cannot be.
 func install(from, to string) error {

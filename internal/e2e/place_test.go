@@ -77,10 +77,14 @@ func (p *place) file(name string) string { return filepath.Join(p.dir, name) }
 
 // entry is a server in a config, as a user writes it.
 type entry struct {
-	Command         string            `json:"command"`
+	Command         string            `json:"command,omitempty"`
 	Args            []string          `json:"args,omitempty"`
 	Dir             string            `json:"cwd,omitempty"`
 	Env             map[string]string `json:"env,omitempty"`
+	URL             string            `json:"url,omitempty"`
+	Type            string            `json:"type,omitempty"`
+	Headers         map[string]string `json:"headers,omitempty"`
+	OAuth           map[string]any    `json:"oauth,omitempty"`
 	Era             string            `json:"era,omitempty"`
 	Approvals       map[string]string `json:"approvals,omitempty"`
 	Timeouts        map[string]string `json:"timeouts,omitempty"`
