@@ -45,11 +45,11 @@ func asFailure(err error) *failure {
 	return failuref("UNAVAILABLE", "%v", err)
 }
 
-// exitOf gives the status for a failure. Two reasons under FAILED_PRECONDITION mean a no of the user or of the lack of one;
+// exitOf gives the status for a failure. Some reasons under FAILED_PRECONDITION mean a no of the user or of the lack of one;
 // every other code stands for itself.
 func exitOf(f *failure) int {
 	switch f.Reason {
-	case "NO_APPROVER", "DENIED_BY_USER", "DENIED_BY_POLICY", "DISMISSED_BY_USER", "INPUT_DECLINED":
+	case "NO_APPROVER", "DENIED_BY_USER", "DENIED_BY_POLICY", "DISMISSED_BY_USER", "INPUT_DECLINED", "SIGN_IN_DECLINED":
 		return exitDenied
 	}
 	switch f.Code {

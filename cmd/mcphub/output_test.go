@@ -80,16 +80,24 @@ func TestResultText(t *testing.T) {
 	}
 }
 
+// TestServerRows: a process by its program, a server behind a URL by its address and the way there, a broken entry by what breaks it.
 func TestServerRows(t *testing.T) {
 	rows := serverRows([]*mcphubv1.Server{
 		{Name: "ok", State: mcphubv1.ServerState_SERVER_STATE_READY, Era: mcphubv1.Era_ERA_LEGACY, ProtocolRevision: "2025-11-25",
-			Command: "/usr/bin/srv", ConfigFile: "mcp.json", ConfigLine: 3},
+			Transport: mcphubv1.ServerTransport_SERVER_TRANSPORT_STDIO, Command: "/usr/bin/srv", ConfigFile: "mcp.json", ConfigLine: 3},
+		{Name: "far", State: mcphubv1.ServerState_SERVER_STATE_READY, Era: mcphubv1.Era_ERA_MODERN, ProtocolRevision: "2026-07-28",
+			Transport: mcphubv1.ServerTransport_SERVER_TRANSPORT_HTTP, Url: "https://a.example/mcp", SignIn: mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN,
+			ConfigFile: "mcp.json", ConfigLine: 5},
+		{Name: "locked", State: mcphubv1.ServerState_SERVER_STATE_FAILED, Url: "https://b.example/sse", SignIn: mcphubv1.SignInState_SIGN_IN_STATE_NEEDED,
+			ConfigFile: "mcp.json", ConfigLine: 7, LastError: "the sign-in was declined"},
 		{Name: "broken", State: mcphubv1.ServerState_SERVER_STATE_BROKEN, ConfigFile: "mcp.json", ConfigLine: 9, LastError: "later",
 			Problems: []*mcphubv1.ConfigProblem{{Message: "odd"}, {Key: "command", Message: "is missing", Fatal: true}}},
 	})
 	want := [][]string{
-		{"ok", "ready", "legacy", "2025-11-25", "srv", "mcp.json:3", "-"},
-		{"broken", "broken", "-", "-", "-", "mcp.json:9", "command: is missing (and 2 more)"},
+		{"ok", "ready", "legacy", "2025-11-25", "stdio", "srv", "mcp.json:3", "-"},
+		{"far", "ready, signed in", "modern", "2026-07-28", "http", "https://a.example/mcp", "mcp.json:5", "-"},
+		{"locked", "failed, not signed in", "-", "-", "-", "https://b.example/sse", "mcp.json:7", "the sign-in was declined"},
+		{"broken", "broken", "-", "-", "-", "-", "mcp.json:9", "command: is missing (and 2 more)"},
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

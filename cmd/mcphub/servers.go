@@ -32,7 +32,7 @@ func runServers(env environment, args []string) int {
 			return status
 		}
 		writeTable(env.stdout, terminalWidth(env.stdout),
-			[]string{"NAME", "STATE", "ERA", "REVISION", "COMMAND", "CONFIG", "PROBLEM"}, serverRows(r.GetServers()))
+			[]string{"NAME", "STATE", "ERA", "REVISION", "OVER", "AT", "CONFIG", "PROBLEM"}, serverRows(r.GetServers()))
 		return status
 	})
 }
@@ -66,14 +66,34 @@ func serverRows(servers []*mcphubv1.Server) [][]string {
 	rows := make([][]string, len(servers))
 	for i, s := range servers {
 		rows[i] = []string{
-			s.GetName(), word(s.GetState(), "SERVER_STATE_"), word(s.GetEra(), "ERA_"), orDash(s.GetProtocolRevision()),
-			orDash(filepath.Base(s.GetCommand())), place(s.GetConfigFile(), s.GetConfigLine()), orDash(serverProblem(s)),
-		}
-		if s.GetCommand() == "" {
-			rows[i][4] = "-"
+			s.GetName(), serverState(s), word(s.GetEra(), "ERA_"), orDash(s.GetProtocolRevision()),
+			word(s.GetTransport(), "SERVER_TRANSPORT_"), serverPlace(s), place(s.GetConfigFile(), s.GetConfigLine()), orDash(serverProblem(s)),
 		}
 	}
 	return rows
+}
+
+// serverState gives the state, and how the sign-in stands where there is one.
+func serverState(s *mcphubv1.Server) string {
+	state := word(s.GetState(), "SERVER_STATE_")
+	switch s.GetSignIn() {
+	case mcphubv1.SignInState_SIGN_IN_STATE_NEEDED, mcphubv1.SignInState_SIGN_IN_STATE_ASKING:
+		return state + ", not signed in"
+	case mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN:
+		return state + ", signed in"
+	}
+	return state
+}
+
+// serverPlace gives the program that is the server, or its address.
+func serverPlace(s *mcphubv1.Server) string {
+	switch {
+	case s.GetUrl() != "":
+		return s.GetUrl()
+	case s.GetCommand() != "":
+		return filepath.Base(s.GetCommand())
+	}
+	return "-"
 }
 
 func place(file string, line int32) string {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -14,13 +15,14 @@ import (
 type teller struct {
 	own    string // the request that needs no name, because it is the only thing that happens; "" when there is none
 	states map[string]mcphubv1.ServerState
+	tasks  map[string]string // what was said of the task of a request that runs
 	// nameOf gives the name of a prompt, or of a request that is not own.
 	nameOf func(id string) string
 }
 
 func newTeller(own string) *teller {
 	return &teller{
-		own: own, states: map[string]mcphubv1.ServerState{},
+		own: own, states: map[string]mcphubv1.ServerState{}, tasks: map[string]string{},
 		nameOf: func(id string) string { return id },
 	}
 }
@@ -42,6 +44,12 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 		return t.server(e.ServerChanged)
 	case *mcphubv1.AttachResponse_ToolsChanged:
 		return one("%s: its tools changed", e.ToolsChanged.GetServer())
+	case *mcphubv1.AttachResponse_ResourcesChanged:
+		return one("%s: its resources changed", e.ResourcesChanged.GetServer())
+	case *mcphubv1.AttachResponse_McpPromptsChanged:
+		return one("%s: its prompt templates changed", e.McpPromptsChanged.GetServer())
+	case *mcphubv1.AttachResponse_ResourceUpdated:
+		return one("%s: the resource %s changed", e.ResourceUpdated.GetServer(), e.ResourceUpdated.GetUri())
 	case *mcphubv1.AttachResponse_McpRequestStarted:
 		return t.started(e.McpRequestStarted.GetRequest())
 	case *mcphubv1.AttachResponse_McpRequestProgressed:
@@ -50,12 +58,14 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 		c := e.McpRequestCancelling
 		return one("%scancelling: %s", t.label(c.GetRequestId()), orDash(c.GetCancellation().GetReason()))
 	case *mcphubv1.AttachResponse_McpRequestCancelled:
-		if isSessionStart(e.McpRequestCancelled.GetMethod()) {
+		delete(t.tasks, e.McpRequestCancelled.GetRequestId())
+		if toldOtherwise(e.McpRequestCancelled.GetMethod()) {
 			return nil
 		}
 		return one("%s%s", t.label(e.McpRequestCancelled.GetRequestId()), cancelledText(e.McpRequestCancelled))
 	case *mcphubv1.AttachResponse_McpRequestFinished:
-		if isSessionStart(e.McpRequestFinished.GetMethod()) {
+		delete(t.tasks, e.McpRequestFinished.GetRequestId())
+		if toldOtherwise(e.McpRequestFinished.GetMethod()) {
 			return nil
 		}
 		return one("%s%s", t.label(e.McpRequestFinished.GetRequestId()), finishedText(e.McpRequestFinished))
@@ -99,34 +109,86 @@ func (t *teller) server(e *mcphubv1.ServerChanged) []string {
 	t.states[s.GetName()] = s.GetState()
 	switch s.GetState() {
 	case mcphubv1.ServerState_SERVER_STATE_READY:
-		return one("%s: ready, %s %s, revision %s, process %d", s.GetName(), orDash(s.GetTitle()), s.GetVersion(), s.GetProtocolRevision(), s.GetProcessId())
+		return one("%s: ready, %s %s, revision %s, %s", s.GetName(), orDash(s.GetTitle()), s.GetVersion(), s.GetProtocolRevision(), whereabouts(s))
 	case mcphubv1.ServerState_SERVER_STATE_FAILED, mcphubv1.ServerState_SERVER_STATE_BROKEN:
 		return one("%s: %s: %s", s.GetName(), word(s.GetState(), "SERVER_STATE_"), orDash(s.GetLastError()))
 	}
 	return one("%s: %s", s.GetName(), word(s.GetState(), "SERVER_STATE_"))
 }
 
+// whereabouts tells where a server is.
+func whereabouts(s *mcphubv1.Server) string {
+	if s.GetUrl() != "" {
+		return transportName(s.GetTransport()) + " at " + s.GetUrl()
+	}
+	return fmt.Sprintf("process %d", s.GetProcessId())
+}
+
+func transportName(t mcphubv1.ServerTransport) string {
+	switch t {
+	case mcphubv1.ServerTransport_SERVER_TRANSPORT_HTTP:
+		return "Streamable HTTP"
+	case mcphubv1.ServerTransport_SERVER_TRANSPORT_SSE:
+		return "HTTP with SSE"
+	}
+	return word(t, "SERVER_TRANSPORT_")
+}
+
 func (t *teller) started(r *mcphubv1.Request) []string {
 	switch {
-	case isSessionStart(r.GetMethod()):
+	case toldOtherwise(r.GetMethod()):
 		return nil
 	case r.GetDirection() == mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING:
 		return one("%s%s asks: %s", t.label(r.GetRequestId()), r.GetServer(), r.GetMethod())
 	case r.GetRequestId() == t.own:
-		return one("request %s: %s on %s", r.GetRequestId(), r.GetTool(), r.GetServer())
+		return one("request %s: %s on %s", r.GetRequestId(), requestAbout(r), r.GetServer())
 	}
-	return one("%s%s on %s", t.label(r.GetRequestId()), r.GetTool(), r.GetServer())
+	return one("%s%s on %s", t.label(r.GetRequestId()), requestAbout(r), r.GetServer())
 }
 
-// isSessionStart tells the requests that start a session: the states of the server tell the same.
-func isSessionStart(method string) bool { return method == "initialize" || method == "server/discover" }
-
-// progressed tells progress. A mere change of state is not told: what brought it about was, and this event may come later.
-func (t *teller) progressed(p *mcphubv1.McpRequestProgressed) []string {
-	if p.GetProgress() == nil {
-		return nil
+// requestAbout gives what is asked for: a tool by its name, anything else with its method.
+func requestAbout(r *mcphubv1.Request) string {
+	switch {
+	case r.GetTool() != "":
+		return r.GetTool()
+	case r.GetSubject() != "":
+		return r.GetMethod() + " " + r.GetSubject()
 	}
-	return one("%s%s", t.label(p.GetRequestId()), progressText(p.GetProgress()))
+	return r.GetMethod()
+}
+
+// toldOtherwise tells the requests that need no telling of their own: the states of the server tell of the start of a session, and
+// its questions of a sign-in.
+func toldOtherwise(method string) bool {
+	switch method {
+	case "initialize", "server/discover", "authorization":
+		return true
+	}
+	return false
+}
+
+// progressed tells progress, and what a server says of its task. A mere change of state is not told: what brought it about was, and
+// this event may come later. An event carries all that is known of a task: only what is new is told.
+func (t *teller) progressed(p *mcphubv1.McpRequestProgressed) []string {
+	var lines []string
+	if p.GetTask() != nil {
+		if text := taskText(p.GetTask()); t.tasks[p.GetRequestId()] != text {
+			t.tasks[p.GetRequestId()] = text
+			lines = one("%s%s", t.label(p.GetRequestId()), text)
+		}
+	}
+	if p.GetProgress() != nil {
+		lines = append(lines, one("%s%s", t.label(p.GetRequestId()), progressText(p.GetProgress()))...)
+	}
+	return lines
+}
+
+func taskText(t *mcphubv1.Task) string {
+	s := fmt.Sprintf("task %s: %s", t.GetTaskId(), orDash(strings.ReplaceAll(t.GetStatus(), "_", " ")))
+	if t.GetMessage() != "" {
+		s += ", " + t.GetMessage()
+	}
+	return s
 }
 
 func progressText(p *mcphubv1.Progress) string {
@@ -194,35 +256,6 @@ func shortDuration(d time.Duration) string {
 		return d.Round(time.Millisecond).String()
 	}
 	return d.Round(100 * time.Millisecond).String()
-}
-
-// question tells a prompt: who asks, and exactly what.
-func (t *teller) question(p *mcphubv1.Prompt) []string {
-	name := t.nameOf(p.GetPromptId())
-	switch q := p.GetQuestion().(type) {
-	case *mcphubv1.Prompt_ToolApproval:
-		a := q.ToolApproval
-		lines := one("question %s: may %s run on %s?", name, a.GetTool(), p.GetServer())
-		if about := firstLine(a.GetDescription()); about != "" {
-			lines = append(lines, "  "+escape(cut(about, 200)))
-		}
-		// Shown whole: what is not seen is not approved.
-		return append(lines, "  arguments: "+escape(orDash(a.GetArgumentsJson())))
-	case *mcphubv1.Prompt_Sampling:
-		return append(one("question %s: %s asks for a completion of your model", name, p.GetServer()),
-			"  "+escape(cut(q.Sampling.GetRequestJson(), 2000)))
-	case *mcphubv1.Prompt_ElicitationForm:
-		return append(one("question %s: %s asks: %s", name, p.GetServer(), q.ElicitationForm.GetMessage()),
-			"  form: "+escape(cut(q.ElicitationForm.GetSchemaJson(), 2000)))
-	case *mcphubv1.Prompt_ElicitationUrl:
-		ask := "asks you to visit"
-		if q.ElicitationUrl.GetWaiting() {
-			ask = "waits until you are done at"
-		}
-		return append(one("question %s: %s %s %s: %s", name, p.GetServer(), ask, q.ElicitationUrl.GetUrlHost(), q.ElicitationUrl.GetMessage()),
-			"  "+escape(q.ElicitationUrl.GetUrl()))
-	}
-	return one("question %s: %s asks something that is newer than this command", name, p.GetServer())
 }
 
 // logText gives the text of log data: a JSON string bare, anything else as it is.

@@ -22,6 +22,21 @@ func TestTeller(t *testing.T) {
 			RequestId: "own", State: mcphubv1.RequestState_REQUEST_STATE_RUNNING, Progress: p,
 		}}}
 	}
+	tasked := func(task *mcphubv1.Task, p *mcphubv1.Progress) *mcphubv1.AttachResponse {
+		return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestProgressed{McpRequestProgressed: &mcphubv1.McpRequestProgressed{
+			RequestId: "own", State: mcphubv1.RequestState_REQUEST_STATE_TASK_WORKING, Task: task, Progress: p,
+		}}}
+	}
+	about := func(method, subject string) *mcphubv1.AttachResponse {
+		return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestStarted{McpRequestStarted: &mcphubv1.McpRequestStarted{
+			Request: &mcphubv1.Request{RequestId: "read", Server: "s", Method: method, Subject: subject, Direction: mcphubv1.RequestDirection_REQUEST_DIRECTION_OUTGOING},
+		}}}
+	}
+	opened := func(q *mcphubv1.SignIn) *mcphubv1.AttachResponse {
+		return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{Prompt: &mcphubv1.Prompt{
+			PromptId: "p", Server: "s", Question: &mcphubv1.Prompt_SignIn{SignIn: q},
+		}}}}
+	}
 	ready := &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ServerChanged{ServerChanged: &mcphubv1.ServerChanged{
 		Server: &mcphubv1.Server{Name: "s", State: mcphubv1.ServerState_SERVER_STATE_READY, Title: "T\x1b", Version: "1", ProtocolRevision: "2025-11-25", ProcessId: 7},
 	}}}
@@ -37,6 +52,25 @@ func TestTeller(t *testing.T) {
 		{"progress", progressed(&mcphubv1.Progress{Progress: 2.5, Total: proto.Float64(10), Message: "half\nway"}), []string{`2.5 of 10  half\nway`}},
 		{"server ready", ready, []string{`s: ready, T\x1b 1, revision 2025-11-25, process 7`}},
 		{"server ready still", ready, nil},
+		{"server ready behind a URL", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ServerChanged{ServerChanged: &mcphubv1.ServerChanged{
+			Server: &mcphubv1.Server{Name: "far", State: mcphubv1.ServerState_SERVER_STATE_READY, Title: "F", Version: "2", ProtocolRevision: "2026-07-28",
+				Transport: mcphubv1.ServerTransport_SERVER_TRANSPORT_HTTP, Url: "https://a.example/mcp"},
+		}}}, []string{"far: ready, F 2, revision 2026-07-28, Streamable HTTP at https://a.example/mcp"}},
+		{"resources changed", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ResourcesChanged{
+			ResourcesChanged: &mcphubv1.ResourcesChanged{Server: "s"}}}, []string{"s: its resources changed"}},
+		{"prompt templates changed", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpPromptsChanged{
+			McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: "s"}}}, []string{"s: its prompt templates changed"}},
+		{"resource updated", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ResourceUpdated{
+			ResourceUpdated: &mcphubv1.ResourceUpdated{Server: "s", Uri: "file:///a\nb"}}}, []string{`s: the resource file:///a\nb changed`}},
+		{"a read", about("resources/read", "file:///a"), []string{"read: resources/read file:///a on s"}},
+		{"a sign-in is told by its questions", about("authorization", "https://as.example"), nil},
+		{"task", tasked(&mcphubv1.Task{TaskId: "t\x1b", Status: "input_required", Message: "which\none?"}, nil), []string{`task t\x1b: input required, which\none?`}},
+		{"the same of a task", tasked(&mcphubv1.Task{TaskId: "t\x1b", Status: "input_required", Message: "which\none?"}, nil), nil},
+		{"task and progress", tasked(&mcphubv1.Task{TaskId: "t\x1b", Status: "working"}, &mcphubv1.Progress{Progress: 1}), []string{`task t\x1b: working`, "1"}},
+		{"sign-in", opened(&mcphubv1.SignIn{Url: "https://as.example/authorize?a=1&b=2", UrlHost: "as.example", Issuer: "https://as.example", Scopes: []string{"read", "write"}}),
+			[]string{"question p: server s wants you to sign in at as.example (issuer https://as.example)", "  for: read write",
+				"  Open this page in a browser:", "  https://as.example/authorize?a=1&b=2"}},
+		{"sign-in that waits", opened(&mcphubv1.SignIn{UrlHost: "as.example", Waiting: true}), []string{"question p: waiting until you have signed in at as.example"}},
 		{"cancelled", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: &mcphubv1.McpRequestCancelled{
 			RequestId: "own", ServerNotified: true, ServerMayContinue: true,
 			Cancellation: &mcphubv1.Cancellation{Origin: mcphubv1.Origin_ORIGIN_USER, Reason: "enough"},

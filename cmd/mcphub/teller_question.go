@@ -1,0 +1,51 @@
+package main
+
+import (
+	"strings"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// question tells a prompt: who asks, and exactly what.
+func (t *teller) question(p *mcphubv1.Prompt) []string {
+	name := t.nameOf(p.GetPromptId())
+	switch q := p.GetQuestion().(type) {
+	case *mcphubv1.Prompt_ToolApproval:
+		a := q.ToolApproval
+		lines := one("question %s: may %s run on %s?", name, a.GetTool(), p.GetServer())
+		if about := firstLine(a.GetDescription()); about != "" {
+			lines = append(lines, "  "+escape(cut(about, 200)))
+		}
+		// Shown whole: what is not seen is not approved.
+		return append(lines, "  arguments: "+escape(orDash(a.GetArgumentsJson())))
+	case *mcphubv1.Prompt_Sampling:
+		return append(one("question %s: %s asks for a completion of your model", name, p.GetServer()),
+			"  "+escape(cut(q.Sampling.GetRequestJson(), 2000)))
+	case *mcphubv1.Prompt_ElicitationForm:
+		return append(one("question %s: %s asks: %s", name, p.GetServer(), q.ElicitationForm.GetMessage()),
+			"  form: "+escape(cut(q.ElicitationForm.GetSchemaJson(), 2000)))
+	case *mcphubv1.Prompt_ElicitationUrl:
+		ask := "asks you to visit"
+		if q.ElicitationUrl.GetWaiting() {
+			ask = "waits until you are done at"
+		}
+		return append(one("question %s: %s %s %s: %s", name, p.GetServer(), ask, q.ElicitationUrl.GetUrlHost(), q.ElicitationUrl.GetMessage()),
+			"  "+escape(q.ElicitationUrl.GetUrl()))
+	case *mcphubv1.Prompt_SignIn:
+		return signInQuestion(name, p.GetServer(), q.SignIn)
+	}
+	return one("question %s: %s asks something that is newer than this command", name, p.GetServer())
+}
+
+// signInQuestion tells a sign-in. The host and the issuer are what a person goes by: that page will ask for a password. The address
+// is shown whole, on a line of its own, so that a terminal lets it be copied or clicked.
+func signInQuestion(name, server string, q *mcphubv1.SignIn) []string {
+	if q.GetWaiting() {
+		return one("question %s: waiting until you have signed in at %s", name, q.GetUrlHost())
+	}
+	lines := one("question %s: server %s wants you to sign in at %s (issuer %s)", name, server, q.GetUrlHost(), orDash(q.GetIssuer()))
+	if len(q.GetScopes()) > 0 {
+		lines = append(lines, one("  for: %s", strings.Join(q.GetScopes(), " "))...)
+	}
+	return append(append(lines, "  Open this page in a browser:"), one("  %s", q.GetUrl())...)
+}
