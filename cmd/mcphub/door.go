@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/mcphub-go/mcphub/plugin"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -30,8 +32,7 @@ func openHub(ctx context.Context, env environment) (*hubClient, error) {
 	}
 	options := host.Options{Command: executable}
 	if _, chosen := os.LookupEnv(handshake.EnvStateDir); !chosen {
-		// What a command line says is all that holds for it: approvals that were remembered in an editor do not.
-		options.Env = append(options.Env, handshake.EnvStateDir+"=")
+		options.Env = append(options.Env, handshake.EnvStateDir+"="+ownStateDir())
 	}
 	if os.Getenv(handshake.EnvLog) != "" {
 		// Who asks for logs wants to see them; else the hub's log would stand between the lines of a person's output.
@@ -43,6 +44,17 @@ func openHub(ctx context.Context, env environment) (*hubClient, error) {
 		return nil, asFailure(err)
 	}
 	return client, nil
+}
+
+// ownStateDir is where the hubs of the command line keep the tokens of sign-ins, when there is no keyring: a person who has signed
+// in need not do so again with each command. It is not the editors' directory: what a command line says is all that holds for it,
+// and approvals that were remembered in an editor do not. (None are remembered here: this command's windows allow a call once.)
+func ownStateDir() string {
+	dir, err := plugin.StateDir()
+	if err != nil {
+		return "" // tokens last as long as the hub
+	}
+	return filepath.Join(dir, "command-line")
 }
 
 // closeHub drains the hub and ends it, within limit. It says so when force was needed.
