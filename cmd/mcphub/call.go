@@ -9,22 +9,24 @@ import (
 	"time"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"google.golang.org/protobuf/proto"
 )
 
 // flushTime bounds the wait for the last events after the window has said goodbye.
 const flushTime = 2 * time.Second
 
-func runCall(env environment, args []string) int {
+// runRequest carries out the commands that make one request: call, read and prompt.
+func runRequest(env environment, command string, args []string) int {
 	var o callOptions
-	if _, status, done := parse(env, o.flags(), args, 0); done {
+	if _, status, done := parse(env, o.flags(command), args, 0); done {
 		return status
 	}
 	if err := o.check(); err != nil {
-		return usageError(env, "call", err)
+		return usageError(env, command, err)
 	}
 	sources, err := o.sources(o.server)
 	if err != nil {
-		return usageError(env, "call", err)
+		return usageError(env, command, err)
 	}
 	signals, stopSignals := notifyInterrupts()
 	defer stopSignals()
@@ -33,7 +35,7 @@ func runCall(env environment, args []string) int {
 	return c.run(sources, signals)
 }
 
-// call is one mcphub call. All its fields are owned by the goroutine of run.
+// call is one mcphub call, read or prompt. All its fields are owned by the goroutine of run.
 type call struct {
 	env      environment
 	options  *callOptions
@@ -50,9 +52,16 @@ type call struct {
 	outputErr   error            // first failure to write the output
 }
 
-// ending is what CallTool came to: exactly one field is set.
+// answer is what the hub answers to a request for a server: its result or its error.
+type answer interface {
+	proto.Message
+	GetResultJson() string
+	GetError() *mcphubv1.McpError
+}
+
+// ending is what the request came to: exactly one field is set.
 type ending struct {
-	response *mcphubv1.CallToolResponse
+	response answer
 	failure  *failure
 }
 
@@ -97,7 +106,7 @@ func (c *call) prepare(ctx context.Context, sources []*mcphubv1.ConfigSource) er
 	if err := loadConfig(ctx, c.env, client, sources); err != nil {
 		return err
 	}
-	c.window, err = attach(ctx, client, &mcphubv1.Hello{Title: "mcphub call", PromptKinds: allKinds, SamplingTools: true})
+	c.window, err = attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + c.options.command, PromptKinds: allKinds, SamplingTools: true})
 	if err != nil {
 		return err
 	}
@@ -112,7 +121,7 @@ func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end 
 	endings := make(chan ending, 1)
 	var caller sync.WaitGroup
 	caller.Go(func() {
-		response, err := c.client.Hub.CallTool(ctx, c.options.request())
+		response, err := c.options.ask(ctx, c.client)
 		if err != nil {
 			endings <- ending{failure: asFailure(err)}
 			return
@@ -183,6 +192,9 @@ func (c *call) act(event *mcphubv1.AttachResponse) {
 	case *mcphubv1.AttachResponse_PromptOpened:
 		p := e.PromptOpened.GetPrompt()
 		answer, note, ask := c.options.answers.answerTo(p, c.terminal)
+		if c.options.json && p.GetSignIn() != nil {
+			c.repeat(p)
+		}
 		if note != "" {
 			c.note("%s", note)
 		}
@@ -191,10 +203,8 @@ func (c *call) act(event *mcphubv1.AttachResponse) {
 			c.window.answer("answer "+p.GetPromptId(), answer)
 		case ask:
 			c.asking = p.GetPromptId()
-			if c.options.json { // the question itself went to stdout, for a program
-				for _, line := range c.tell.question(p) {
-					c.note("%s", line)
-				}
+			if c.options.json {
+				c.repeat(p)
 			}
 			if c.lines == nil {
 				c.lines = readLines(c.env.stdin)
@@ -211,6 +221,13 @@ func (c *call) act(event *mcphubv1.AttachResponse) {
 			c.note("the answer does not fit, so the question is dismissed: %s", escape(e.Reply.GetError().GetMessage()))
 			c.window.answer("dismiss "+id, dismiss(id))
 		}
+	}
+}
+
+// repeat tells a question to the person who is to act on it: under --json it went to stdout, for a program.
+func (c *call) repeat(p *mcphubv1.Prompt) {
+	for _, line := range c.tell.question(p) {
+		c.note("%s", line)
 	}
 }
 

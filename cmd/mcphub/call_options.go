@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -13,10 +14,15 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// callOptions are the flags of mcphub call.
+// callOptions are the flags of the commands that make one request: call, read and prompt.
 type callOptions struct {
 	sourceFlags
-	tool, args  string
+	command     string
+	tool, args  string // args: of a tool, or of a prompt template
+	task        bool
+	uri         string            // read
+	name        string            // prompt: of the template
+	values      map[string]string // prompt: args, once checked
 	server      string
 	requestID   string
 	cancelAfter *time.Duration // nil: never
@@ -27,18 +33,31 @@ type callOptions struct {
 	json        bool
 }
 
-func (o *callOptions) flags() *flag.FlagSet {
-	set := newFlags("call")
-	set.StringVar(&o.tool, "tool", "", "NAME\tname of the tool")
-	set.StringVar(&o.args, "args", "", "JSON\targuments, an object")
+func (o *callOptions) flags(command string) *flag.FlagSet {
+	o.command = command
+	set := newFlags(command)
+	switch command {
+	case "read":
+		set.StringVar(&o.uri, "uri", "", "URI\tURI of the resource")
+	case "prompt":
+		set.StringVar(&o.name, "name", "", "NAME\tname of the prompt template")
+		set.StringVar(&o.args, "args", "", "JSON\tvalues of its arguments, an object of strings")
+	default:
+		set.StringVar(&o.tool, "tool", "", "NAME\tname of the tool")
+		set.StringVar(&o.args, "args", "", "JSON\targuments, an object")
+		set.BoolVar(&o.task, "task", false, "run it as a task, where the tool leaves the choice to the client")
+	}
 	o.register(set)
 	set.StringVar(&o.server, "server", "", "NAME\tname of the server in the config")
 	set.StringVar(&o.requestID, "request-id", "", "ID\tid of the request; minted when absent")
 	optionalDuration(set, &o.cancelAfter, "cancel-after", "DUR\tcancel the request this long after it started")
 	set.StringVar(&o.reason, "reason", "cancelled from the command line", "TEXT\twhat the server is told when the request is cancelled")
-	set.StringVar(&o.answers.approve, "approve", "", "allow|deny|hang\tanswer tool approvals; default: ask on a terminal, else deny")
+	if command == "call" {
+		set.StringVar(&o.answers.approve, "approve", "", "allow|deny|hang\tanswer tool approvals; default: ask on a terminal, else deny")
+	}
 	set.Func("elicit", "accept:JSON|decline|dismiss|hang\tanswer a server's form or page; default: dismiss", o.answers.setElicit)
 	set.StringVar(&o.answers.sample, "sample", "decline", "TEXT|decline|hang\tanswer a server that asks for a completion; default: decline")
+	o.answers.registerSignIn(set)
 	optionalDuration(set, &o.idle, "idle-timeout", "DUR\tgive up after this long without a sign of life; 0: never")
 	optionalDuration(set, &o.total, "total-timeout", "DUR\tgive up after this long in all; 0: never")
 	set.DurationVar(&o.linger, "linger", 0, "DUR\tkeep the hub up this long after the end, so that late traffic is seen")
@@ -62,8 +81,8 @@ func optionalDuration(set *flag.FlagSet, to **time.Duration, name, usage string)
 }
 
 func (o *callOptions) check() error {
-	if o.tool == "" {
-		return errors.New("which tool? --tool NAME; mcphub tools lists them")
+	if err := o.checkSubject(); err != nil {
+		return err
 	}
 	if err := o.sourceFlags.check(); err != nil {
 		return err
@@ -85,12 +104,55 @@ func (o *callOptions) check() error {
 	return o.answers.check()
 }
 
-func (o *callOptions) request() *mcphubv1.CallToolRequest {
-	r := &mcphubv1.CallToolRequest{RequestId: o.requestID, Server: o.server, Tool: o.tool, ArgumentsJson: o.args}
-	if o.idle != nil || o.total != nil {
-		r.Timeouts = &mcphubv1.Timeouts{Idle: optionalProto(o.idle), Total: optionalProto(o.total)}
+// checkSubject finds what is wrong with the flags that say what is asked for.
+func (o *callOptions) checkSubject() error {
+	switch o.command {
+	case "read":
+		if o.uri == "" {
+			return errors.New("which resource? --uri URI; mcphub resources lists them")
+		}
+	case "prompt":
+		if o.name == "" {
+			return errors.New("which prompt template? --name NAME; mcphub prompts lists them")
+		}
+		// Arguments of templates are strings (MCP 2026-07-28, server/prompts: GetPromptRequest).
+		if o.args != "" && (json.Unmarshal([]byte(o.args), &o.values) != nil || o.values == nil) {
+			return errors.New(`--args: it is a JSON object of strings, {"name":"Ada"} say`)
+		}
+	default:
+		if o.tool == "" {
+			return errors.New("which tool? --tool NAME; mcphub tools lists them")
+		}
 	}
-	return r
+	return nil
+}
+
+// ask makes the request and waits for its end.
+func (o *callOptions) ask(ctx context.Context, client *hubClient) (answer, error) {
+	switch o.command {
+	case "read":
+		return client.Servers.ReadResource(ctx, &mcphubv1.ReadResourceRequest{
+			RequestId: o.requestID, Server: o.server, Uri: o.uri, Timeouts: o.timeouts(),
+		})
+	case "prompt":
+		return client.Servers.GetMcpPrompt(ctx, &mcphubv1.GetMcpPromptRequest{
+			RequestId: o.requestID, Server: o.server, Name: o.name, Arguments: o.values, Timeouts: o.timeouts(),
+		})
+	}
+	return client.Hub.CallTool(ctx, o.request())
+}
+
+func (o *callOptions) request() *mcphubv1.CallToolRequest {
+	return &mcphubv1.CallToolRequest{
+		RequestId: o.requestID, Server: o.server, Tool: o.tool, ArgumentsJson: o.args, Timeouts: o.timeouts(), PreferTask: o.task,
+	}
+}
+
+func (o *callOptions) timeouts() *mcphubv1.Timeouts {
+	if o.idle == nil && o.total == nil {
+		return nil
+	}
+	return &mcphubv1.Timeouts{Idle: optionalProto(o.idle), Total: optionalProto(o.total)}
 }
 
 func optionalProto(d *time.Duration) *durationpb.Duration {
@@ -98,42 +160,4 @@ func optionalProto(d *time.Duration) *durationpb.Duration {
 		return nil
 	}
 	return durationpb.New(*d)
-}
-
-// answers are what the flags say to prompts.
-type answers struct {
-	approve string // allow, deny, hang, or "": ask
-	elicit  string // accept, decline, dismiss, hang
-	content string // JSON object of an accepted form
-	sample  string // decline, hang, or the text of a completion
-}
-
-func (a *answers) setElicit(v string) error {
-	action, content, has := strings.Cut(v, ":")
-	switch {
-	case action == "accept":
-		if !has {
-			content = "{}"
-		}
-		var object map[string]json.RawMessage
-		if json.Unmarshal([]byte(content), &object) != nil || object == nil {
-			return errors.New(`after accept: comes a JSON object, accept:{"name":"Ada"} say`)
-		}
-	case has, action != "decline" && action != "dismiss" && action != "hang":
-		return errors.New("it is accept:JSON, decline, dismiss or hang")
-	}
-	a.elicit, a.content = action, content
-	return nil
-}
-
-func (a *answers) check() error {
-	switch a.approve {
-	case "", "allow", "deny", "hang":
-	default:
-		return fmt.Errorf("--approve %q: it is allow, deny or hang", a.approve)
-	}
-	if a.elicit == "" {
-		a.elicit = "dismiss"
-	}
-	return nil
 }

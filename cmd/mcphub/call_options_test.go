@@ -14,7 +14,7 @@ import (
 
 func parseCall(args ...string) (*callOptions, error) {
 	var o callOptions
-	if err := o.flags().Parse(args); err != nil {
+	if err := o.flags("call").Parse(args); err != nil {
 		return nil, err
 	}
 	return &o, o.check()
@@ -75,6 +75,46 @@ func TestCallURLIsTheServer(t *testing.T) {
 	}
 }
 
+// TestCallTask: --task is the client's wish, and no more than that.
+func TestCallTask(t *testing.T) {
+	o, err := parseCall("--tool", "t", "--stdio", "srv", "--task")
+	if err != nil || !o.request().GetPreferTask() {
+		t.Errorf("%v, %v", o.request(), err)
+	}
+	if o, err := parseCall("--tool", "t", "--stdio", "srv"); err != nil || o.request().GetPreferTask() {
+		t.Errorf("without the flag: %v, %v", o.request(), err)
+	}
+}
+
+// TestRequestMistakes: read and prompt have flags of their own, and none that make no sense for them.
+func TestRequestMistakes(t *testing.T) {
+	tests := []struct {
+		command string
+		args    []string
+		wrong   string
+	}{
+		{"read", nil, "--uri"},
+		{"read", []string{"--uri", "a:b", "--tool", "x"}, "tool"},
+		{"read", []string{"--uri", "a:b", "--approve", "allow"}, "approve"},
+		{"read", []string{"--uri", "a:b", "--sign-in", "yes"}, "print, decline or hang"},
+		{"prompt", nil, "--name"},
+		{"prompt", []string{"--name", "p", "--args", `{"a":1}`}, "object of strings"},
+		{"prompt", []string{"--name", "p", "--args", `["a"]`}, "object of strings"},
+		{"prompt", []string{"--name", "p", "--args", `null`}, "object of strings"},
+		{"prompt", []string{"--name", "p", "--task"}, "task"},
+	}
+	for _, test := range tests {
+		var o callOptions
+		err := o.flags(test.command).Parse(append([]string{"--stdio", "srv"}, test.args...))
+		if err == nil {
+			err = o.check()
+		}
+		if err == nil || !strings.Contains(err.Error(), test.wrong) {
+			t.Errorf("%s %q: error %v, want one with %q", test.command, test.args, err, test.wrong)
+		}
+	}
+}
+
 func TestCallMistakes(t *testing.T) {
 	full := func(args ...string) []string { return append([]string{"--tool", "t", "--stdio", "srv"}, args...) }
 	tests := []struct {
@@ -92,6 +132,7 @@ func TestCallMistakes(t *testing.T) {
 		{full("--elicit", "accept:[1]"), "JSON object"},
 		{full("--elicit", "accept:null"), "JSON object"},
 		{full("--elicit", "decline:x"), "accept:JSON"},
+		{full("--sign-in", "yes"), "print, decline or hang"},
 		{full("--cancel-after", "soon"), "300ms"},
 		{full("--idle-timeout", "-1s"), "negative"},
 		{full("--linger", "-1s"), "negative"},

@@ -23,15 +23,15 @@ func (c *call) show(event *mcphubv1.AttachResponse) {
 	}
 }
 
-// report prints how the call ended, and gives the exit status.
+// report prints how the request ended, and gives the exit status.
 func (c *call) report(end ending) int {
 	switch {
 	case end.failure != nil && c.options.json:
 		printErrorLine(c.env.stdout, end.failure)
 	case end.failure != nil:
-		c.env.say("mcphub call: %s", escape(end.failure.Message))
+		c.env.say("mcphub %s: %s", c.options.command, escape(end.failure.Message))
 	case c.options.json:
-		printObject(c.env.stdout, "callToolResponse", json.RawMessage(jsonLine(end.response)))
+		printObject(c.env.stdout, answerName(end.response), json.RawMessage(jsonLine(end.response)))
 	default:
 		c.reportResponse(end.response)
 	}
@@ -41,12 +41,18 @@ func (c *call) report(end ending) int {
 	return exitOfResponse(end.response)
 }
 
-func (c *call) reportResponse(r *mcphubv1.CallToolResponse) {
+// answerName is the name of the last line under --json: the message's own, as proto3 JSON spells a field of it.
+func answerName(r answer) string {
+	name := string(r.ProtoReflect().Descriptor().Name())
+	return strings.ToLower(name[:1]) + name[1:]
+}
+
+func (c *call) reportResponse(r answer) {
 	if e := r.GetError(); e != nil {
-		c.env.say("mcphub call: the server answered error %d: %s", e.GetCode(), escape(e.GetMessage()))
+		c.env.say("mcphub %s: the server answered error %d: %s", c.options.command, e.GetCode(), escape(e.GetMessage()))
 		return
 	}
-	text, others := resultText(r.GetResultJson())
+	text, others := answerText(r)
 	if isTerminal(c.env.stdout) {
 		text = escapeBut(text, "\n\t")
 	}
@@ -54,35 +60,19 @@ func (c *call) reportResponse(r *mcphubv1.CallToolResponse) {
 	if others > 0 {
 		c.note("%d more content blocks are no text; --json shows them", others)
 	}
-	if r.GetIsError() {
+	t, ok := r.(*mcphubv1.CallToolResponse)
+	if !ok {
+		return
+	}
+	for _, v := range t.GetOutputViolations() {
+		c.note("%s", escape("the result breaks the tool's output schema: "+v))
+	}
+	if t.GetTask() != nil {
+		c.note("%s", escape("carried out as "+taskText(t.GetTask())))
+	}
+	if t.GetIsError() {
 		c.env.say("mcphub call: the tool says that it failed")
 	}
-}
-
-// resultText gives the text blocks of a tools/call result, one after the other, and the number of the other blocks. A result
-// without text is given as the JSON that it is.
-func resultText(result string) (text string, others int) {
-	var r struct {
-		Content []struct {
-			Type string  `json:"type"`
-			Text *string `json:"text"`
-		} `json:"content"`
-	}
-	if json.Unmarshal([]byte(result), &r) != nil {
-		return result, 0
-	}
-	var texts []string
-	for _, block := range r.Content {
-		if block.Type == "text" && block.Text != nil {
-			texts = append(texts, *block.Text)
-		} else {
-			others++
-		}
-	}
-	if texts == nil {
-		return result, 0
-	}
-	return strings.Join(texts, "\n"), others
 }
 
 // answeredPrompt gives the prompt that a reply is about.

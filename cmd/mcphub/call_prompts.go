@@ -10,6 +10,9 @@ import (
 // not run what it did not mean to.
 const noTerminal = "no terminal to ask on; --approve allow lets the tool run"
 
+// noBrowser is the reason of a sign-in that nobody refused: an address that nobody reads would only hold up a script.
+const noBrowser = "no terminal to show the page's address on; --sign-in print shows it and waits"
+
 // answerTo says what the flags answer to a prompt. It gives nil when the prompt is left open, and ask when a person is to decide.
 // A note is for stderr.
 func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.PromptAnswer, note string, ask bool) {
@@ -39,6 +42,9 @@ func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.
 		return a.answerElicitation(id, a.content, "")
 	case *mcphubv1.Prompt_ElicitationUrl:
 		return a.answerElicitation(id, "", q.ElicitationUrl.GetUrl())
+	case *mcphubv1.Prompt_SignIn:
+		answer, note = a.answerSignIn(id, q.SignIn, terminal)
+		return answer, note, false
 	}
 	// A kind that is newer than this command, and that its window did not declare.
 	return dismiss(id), "dismissed: a question of an unknown kind", false
@@ -57,6 +63,22 @@ func (a *answers) answerElicitation(id, content, url string) (answer *mcphubv1.P
 		return nil, "left open", false
 	}
 	return dismiss(id), "dismissed; --elicit accept:JSON would answer it", false
+}
+
+// answerSignIn accepts once the page's address has been printed: that a person opens it there is the consent. The question that
+// waits for the browser closes by itself.
+func (a *answers) answerSignIn(id string, q *mcphubv1.SignIn, terminal bool) (answer *mcphubv1.PromptAnswer, note string) {
+	switch {
+	case a.signIn == "hang":
+		return nil, "left open"
+	case q.GetWaiting():
+		return nil, ""
+	case a.signIn == "decline":
+		return decline(id, "declined by --sign-in decline"), "declined"
+	case a.signIn == "print", terminal:
+		return accept(id, ""), ""
+	}
+	return decline(id, noBrowser), "declined: " + noBrowser
 }
 
 // completion gives the sampling result that says text (MCP 2025-11-25, client/sampling: CreateMessageResult).

@@ -12,6 +12,8 @@ var (
 	samplingPrompt = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_Sampling{Sampling: &mcphubv1.Sampling{}}}
 	formPrompt     = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_ElicitationForm{ElicitationForm: &mcphubv1.ElicitationForm{}}}
 	urlPrompt      = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_ElicitationUrl{ElicitationUrl: &mcphubv1.ElicitationUrl{Url: "https://example.org/"}}}
+	signInPrompt   = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{Url: "https://as.example/"}}}
+	waitingPrompt  = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{Url: "https://as.example/", Waiting: true}}}
 	unknownPrompt  = &mcphubv1.Prompt{PromptId: "p"}
 )
 
@@ -40,6 +42,14 @@ func TestAnswers(t *testing.T) {
 		{"form hang", answers{elicit: "hang"}, formPrompt, false, open},
 		{"url accept", answers{elicit: "accept", content: `{"a":1}`}, urlPrompt, false, "accept "},
 		{"url dismiss", answers{elicit: "dismiss"}, urlPrompt, false, "dismiss"},
+		{"sign-in on a terminal", answers{}, signInPrompt, true, "accept "},
+		{"sign-in without one", answers{}, signInPrompt, false, "decline"},
+		{"sign-in print", answers{signIn: "print"}, signInPrompt, false, "accept "},
+		{"sign-in decline", answers{signIn: "decline"}, signInPrompt, true, "decline"},
+		{"sign-in hang", answers{signIn: "hang"}, signInPrompt, true, open},
+		{"sign-in that waits for the browser", answers{signIn: "print"}, waitingPrompt, false, open},
+		{"sign-in that waits, on a terminal", answers{}, waitingPrompt, true, open},
+		{"a sign-in is no page of a server", answers{elicit: "accept", approve: "allow"}, signInPrompt, false, "decline"},
 		{"a kind from the future", answers{approve: "allow", elicit: "accept", sample: "x"}, unknownPrompt, true, "dismiss"},
 	}
 	for _, test := range tests {
@@ -76,6 +86,9 @@ func TestAcceptedContent(t *testing.T) {
 	var result struct{ Content struct{ Text string } }
 	if err != nil || json.Unmarshal([]byte(got), &result) != nil || result.Content.Text != "bare text" {
 		t.Errorf("sampling: %q, %v", got, err)
+	}
+	if got, err := acceptedContent(signInPrompt, "x"); err != nil || got != "" {
+		t.Errorf("sign-in: %q, %v", got, err)
 	}
 	if got, err := acceptedContent(approvalPrompt, "x"); err != nil || got != "" {
 		t.Errorf("approval: %q, %v", got, err)

@@ -68,8 +68,8 @@ func exitOf(f *failure) int {
 }
 
 // exitOfResponse gives the status for an answer of the server.
-func exitOfResponse(r *mcphubv1.CallToolResponse) int {
-	if r.GetIsError() || r.GetError() != nil {
+func exitOfResponse(r answer) int {
+	if t, ok := r.(*mcphubv1.CallToolResponse); r.GetError() != nil || ok && t.GetIsError() {
 		return exitToolError
 	}
 	return exitOK

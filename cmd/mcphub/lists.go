@@ -4,19 +4,24 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"sync"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// listOptions are the flags of servers and tools.
+// listOptions are the flags of servers, tools, resources and prompts.
 type listOptions struct {
 	sourceFlags
-	json  bool
-	start bool
+	answers answers // only to a sign-in
+	json    bool
+	start   bool
 }
 
 func (o *listOptions) flags(name string) *flag.FlagSet {
 	set := newFlags(name)
 	o.register(set)
-	set.BoolVar(&o.json, "json", false, "print the hub's answer as one line of proto3 JSON")
+	o.answers.registerSignIn(set)
+	set.BoolVar(&o.json, "json", false, "print each answer of the hub as one line of proto3 JSON")
 	if name == "servers" {
 		set.BoolVar(&o.start, "start", false, "start each server first")
 	}
@@ -29,6 +34,9 @@ type lister func(ctx context.Context, client *hubClient) int
 // withHub opens a hub over the config of o, lets list work, and closes it.
 func (o *listOptions) withHub(env environment, name, server string, list lister) int {
 	if err := o.check(); err != nil {
+		return usageError(env, name, err)
+	}
+	if err := o.answers.checkSignIn(); err != nil {
 		return usageError(env, name, err)
 	}
 	if o.era != "" && o.single() == "" && server == "" {
@@ -48,7 +56,46 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 	if err := loadConfig(ctx, env, client, sources); err != nil {
 		return o.fail(env, name, ctx, err)
 	}
+	leave, err := showSignIns(ctx, env, client, name, &o.answers)
+	if err != nil {
+		return o.fail(env, name, ctx, err)
+	}
+	defer leave()
 	return list(ctx, client)
+}
+
+// showSignIns opens a window for sign-ins alone: a server that wants one answers nothing without. leave closes it.
+func showSignIns(ctx context.Context, env environment, client *hubClient, name string, a *answers) (leave func(), err error) {
+	w, err := attach(ctx, client, &mcphubv1.Hello{
+		Title: "mcphub " + name, PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN},
+	})
+	if err != nil {
+		return nil, err
+	}
+	tell, terminal := newTeller(""), isTerminal(env.stdin) && isTerminal(env.stderr)
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for event := range w.events {
+			p := event.GetPromptOpened().GetPrompt()
+			if p == nil {
+				continue
+			}
+			for _, line := range tell.question(p) {
+				env.say("  %s", line)
+			}
+			answer, note, _ := a.answerTo(p, terminal)
+			if note != "" {
+				env.say("  %s", note)
+			}
+			if answer != nil {
+				w.answer("", answer)
+			}
+		}
+	})
+	return func() {
+		w.close()
+		reader.Wait()
+	}, nil
 }
 
 // fail reports an error of the hub in the form that was asked for, and gives the exit status.

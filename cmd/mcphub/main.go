@@ -42,12 +42,16 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			return exitUsage
 		}
 		return plugin.ServeHub(version)
-	case "call":
-		return runCall(env, rest)
+	case "call", "read", "prompt":
+		return runRequest(env, name, rest)
 	case "servers":
 		return runServers(env, rest)
 	case "tools":
 		return runTools(env, rest)
+	case "resources":
+		return runResources(env, rest)
+	case "prompts":
+		return runPrompts(env, rest)
 	case "demo":
 		return runDemo(env, rest)
 	case "demo-server":

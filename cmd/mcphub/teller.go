@@ -16,13 +16,14 @@ type teller struct {
 	own    string // the request that needs no name, because it is the only thing that happens; "" when there is none
 	states map[string]mcphubv1.ServerState
 	tasks  map[string]string // what was said of the task of a request that runs
+	quiet  map[string]bool   // requests that run and are told otherwise
 	// nameOf gives the name of a prompt, or of a request that is not own.
 	nameOf func(id string) string
 }
 
 func newTeller(own string) *teller {
 	return &teller{
-		own: own, states: map[string]mcphubv1.ServerState{}, tasks: map[string]string{},
+		own: own, states: map[string]mcphubv1.ServerState{}, tasks: map[string]string{}, quiet: map[string]bool{},
 		nameOf: func(id string) string { return id },
 	}
 }
@@ -56,15 +57,18 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 		return t.progressed(e.McpRequestProgressed)
 	case *mcphubv1.AttachResponse_McpRequestCancelling:
 		c := e.McpRequestCancelling
+		if t.quiet[c.GetRequestId()] {
+			return nil
+		}
 		return one("%scancelling: %s", t.label(c.GetRequestId()), orDash(c.GetCancellation().GetReason()))
 	case *mcphubv1.AttachResponse_McpRequestCancelled:
-		delete(t.tasks, e.McpRequestCancelled.GetRequestId())
+		t.forget(e.McpRequestCancelled.GetRequestId())
 		if toldOtherwise(e.McpRequestCancelled.GetMethod()) {
 			return nil
 		}
 		return one("%s%s", t.label(e.McpRequestCancelled.GetRequestId()), cancelledText(e.McpRequestCancelled))
 	case *mcphubv1.AttachResponse_McpRequestFinished:
-		delete(t.tasks, e.McpRequestFinished.GetRequestId())
+		t.forget(e.McpRequestFinished.GetRequestId())
 		if toldOtherwise(e.McpRequestFinished.GetMethod()) {
 			return nil
 		}
@@ -88,6 +92,12 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 }
 
 func one(format string, args ...any) []string { return []string{escape(fmt.Sprintf(format, args...))} }
+
+// forget drops what was kept of a request that has ended.
+func (t *teller) forget(requestID string) {
+	delete(t.tasks, requestID)
+	delete(t.quiet, requestID)
+}
 
 // label names a request at the head of a line.
 func (t *teller) label(requestID string) string {
@@ -137,6 +147,7 @@ func transportName(t mcphubv1.ServerTransport) string {
 func (t *teller) started(r *mcphubv1.Request) []string {
 	switch {
 	case toldOtherwise(r.GetMethod()):
+		t.quiet[r.GetRequestId()] = true
 		return nil
 	case r.GetDirection() == mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING:
 		return one("%s%s asks: %s", t.label(r.GetRequestId()), r.GetServer(), r.GetMethod())

@@ -27,9 +27,9 @@ func TestTeller(t *testing.T) {
 			RequestId: "own", State: mcphubv1.RequestState_REQUEST_STATE_TASK_WORKING, Task: task, Progress: p,
 		}}}
 	}
-	about := func(method, subject string) *mcphubv1.AttachResponse {
+	about := func(id, method, subject string) *mcphubv1.AttachResponse {
 		return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestStarted{McpRequestStarted: &mcphubv1.McpRequestStarted{
-			Request: &mcphubv1.Request{RequestId: "read", Server: "s", Method: method, Subject: subject, Direction: mcphubv1.RequestDirection_REQUEST_DIRECTION_OUTGOING},
+			Request: &mcphubv1.Request{RequestId: id, Server: "s", Method: method, Subject: subject, Direction: mcphubv1.RequestDirection_REQUEST_DIRECTION_OUTGOING},
 		}}}
 	}
 	opened := func(q *mcphubv1.SignIn) *mcphubv1.AttachResponse {
@@ -62,8 +62,10 @@ func TestTeller(t *testing.T) {
 			McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: "s"}}}, []string{"s: its prompt templates changed"}},
 		{"resource updated", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ResourceUpdated{
 			ResourceUpdated: &mcphubv1.ResourceUpdated{Server: "s", Uri: "file:///a\nb"}}}, []string{`s: the resource file:///a\nb changed`}},
-		{"a read", about("resources/read", "file:///a"), []string{"read: resources/read file:///a on s"}},
-		{"a sign-in is told by its questions", about("authorization", "https://as.example"), nil},
+		{"a read", about("read", "resources/read", "file:///a"), []string{"read: resources/read file:///a on s"}},
+		{"a sign-in is told by its questions", about("quiet", "authorization", "https://as.example"), nil},
+		{"nor of its cancel", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestCancelling{McpRequestCancelling: &mcphubv1.McpRequestCancelling{
+			RequestId: "quiet"}}}, nil},
 		{"task", tasked(&mcphubv1.Task{TaskId: "t\x1b", Status: "input_required", Message: "which\none?"}, nil), []string{`task t\x1b: input required, which\none?`}},
 		{"the same of a task", tasked(&mcphubv1.Task{TaskId: "t\x1b", Status: "input_required", Message: "which\none?"}, nil), nil},
 		{"task and progress", tasked(&mcphubv1.Task{TaskId: "t\x1b", Status: "working"}, &mcphubv1.Progress{Progress: 1}), []string{`task t\x1b: working`, "1"}},

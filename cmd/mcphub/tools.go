@@ -26,7 +26,7 @@ func runTools(env environment, args []string) int {
 		} else {
 			rows := make([][]string, len(r.GetTools()))
 			for i, t := range r.GetTools() {
-				rows[i] = []string{t.GetServer(), t.GetName(), word(t.GetPolicy(), "APPROVAL_POLICY_"), toolAbout(t)}
+				rows[i] = []string{t.GetServer(), t.GetName(), word(t.GetPolicy(), "APPROVAL_POLICY_"), about(t.GetTitle(), t.GetDescription())}
 			}
 			writeTable(env.stdout, terminalWidth(env.stdout), []string{"SERVER", "TOOL", "POLICY", "ABOUT"}, rows)
 			for _, trouble := range r.GetTroubles() {
@@ -41,10 +41,10 @@ func runTools(env environment, args []string) int {
 	})
 }
 
-// toolAbout gives title and first line of the description.
-func toolAbout(t *mcphubv1.Tool) string {
-	about := firstLine(t.GetDescription())
-	switch title := t.GetTitle(); {
+// about gives title and first line of the description.
+func about(title, description string) string {
+	about := firstLine(description)
+	switch {
 	case title == "":
 		return orDash(about)
 	case about == "":

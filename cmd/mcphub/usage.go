@@ -22,6 +22,10 @@ const commands = `Usage: mcphub COMMAND [FLAGS]
   call         call one tool from outside, end to end
   servers      list the configured servers
   tools        list their tools
+  resources    list the resources of a server
+  read         read one resource
+  prompts      list the prompt templates of a server
+  prompt       fill one prompt template
   demo-server  the MCP server of the demo, on stdin and stdout or over HTTP
   serve        serve a host as its plugin (what no command means when a host spawns it)
   version      print the version
@@ -29,6 +33,13 @@ const commands = `Usage: mcphub COMMAND [FLAGS]
 
 Start with:  mcphub demo
 `
+
+const signInHelp = `A server that wants a sign-in gets one with the address of a page, which you open in a browser of this computer. What it brings is
+kept in the system's keyring; where there is none, in files that only you can read, in the directory command-line of mcphub's state
+directory (MCPHUB_STATE_DIR names another one; set but empty, it lasts as long as the command).
+`
+
+const exitHelp = `Exit status: 0 result, 1 result with isError or error of the server, 2 usage, 3 cancelled, 4 timed out, 5 denied, 6 server trouble.`
 
 // synopses are the pages of mcphub help COMMAND, above the flags.
 var synopses = map[string]string{
@@ -45,7 +56,30 @@ Calls one tool through a hub of its own. The text of the result goes to stdout, 
 of the window stream is one line of proto3 JSON on stdout, and the last line is {"callToolResponse":...} or
 {"error":{"code":...,"reason":...,"message":...}}. Ctrl-C cancels the request and waits for its end; a second one leaves at once.
 
-Exit status: 0 result, 1 result with isError or error of the server, 2 usage, 3 cancelled, 4 timed out, 5 denied, 6 server trouble.
+` + signInHelp + `
+` + exitHelp + `
+`,
+	"read": `Usage: mcphub read --uri URI SOURCE [FLAGS]
+       SOURCE: --config FILE... --server NAME | --stdio 'CMD ARGS' | --url URL [--transport http|sse] [--header NAME:VALUE]...
+
+Reads one resource as mcphub call calls a tool; the last line under --json is {"readResourceResponse":...} or {"error":...}.
+
+` + exitHelp + `
+`,
+	"prompt": `Usage: mcphub prompt --name NAME [--args JSON] SOURCE [FLAGS]
+       SOURCE: --config FILE... --server NAME | --stdio 'CMD ARGS' | --url URL [--transport http|sse] [--header NAME:VALUE]...
+
+Fills one prompt template as mcphub call calls a tool; the last line under --json is {"getMcpPromptResponse":...} or {"error":...}.
+
+` + exitHelp + `
+`,
+	"resources": `Usage: mcphub resources [SERVER] (--config FILE... | --stdio 'CMD ARGS' | --url URL) [--json]
+
+Starts the server and lists its resources, and the templates for URIs of further ones. With --json each is a line of its own.
+`,
+	"prompts": `Usage: mcphub prompts [SERVER] (--config FILE... | --stdio 'CMD ARGS' | --url URL) [--json]
+
+Starts the server and lists its prompt templates: texts with arguments for a model. Arguments in brackets may be left out.
 `,
 	"servers": `Usage: mcphub servers (--config FILE... | --stdio 'CMD ARGS' | --url URL) [--start] [--json]
 
@@ -68,7 +102,11 @@ Streamable HTTP of every revision at /mcp and the older HTTP with SSE at /sse, s
 // tab, and what it does; that of a switch is only the latter.
 var flagsOf = map[string]func() *flag.FlagSet{
 	"demo":        func() *flag.FlagSet { return newFlags("demo") },
-	"call":        func() *flag.FlagSet { return new(callOptions).flags() },
+	"call":        func() *flag.FlagSet { return new(callOptions).flags("call") },
+	"read":        func() *flag.FlagSet { return new(callOptions).flags("read") },
+	"prompt":      func() *flag.FlagSet { return new(callOptions).flags("prompt") },
+	"resources":   func() *flag.FlagSet { return new(listOptions).flags("resources") },
+	"prompts":     func() *flag.FlagSet { return new(listOptions).flags("prompts") },
 	"servers":     func() *flag.FlagSet { return new(listOptions).flags("servers") },
 	"tools":       func() *flag.FlagSet { return new(listOptions).flags("tools") },
 	"demo-server": func() *flag.FlagSet { return new(demoServerOptions).flags() },

@@ -38,6 +38,12 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"servers", "--config", p.dir + "/none.json"}, "no such file"},
 		{[]string{"servers", "extra", "--config", "x"}, "extra"},
 		{[]string{"tools", "--config", p.dir, "--era", "legacy"}, "--era"},
+		{[]string{"tools", "--stdio", "x", "--sign-in", "yes"}, "print, decline or hang"},
+		{[]string{"resources", "--config", p.dir}, "which server"},
+		{[]string{"prompts", "srv", "--stdio", "x"}, "the only one"},
+		{[]string{"resources"}, "--config"},
+		{[]string{"read", "--stdio", "x"}, "--uri"},
+		{[]string{"prompt", "--stdio", "x"}, "--name"},
 		{[]string{"demo", "--fast"}, "fast"},
 		{[]string{"demo-server", "extra"}, "extra"},
 		{[]string{"demo-server", "--http", "0.0.0.0:0"}, "--allow-remote"},
@@ -71,7 +77,7 @@ func TestHelpExplainsEveryCommand(t *testing.T) {
 	}
 	r := p.run("call", "--help")
 	for _, flag := range []string{"--tool", "--args", "--config", "--server", "--stdio", "--request-id", "--cancel-after", "--reason",
-		"--url", "--transport", "--header", "--approve", "--elicit", "--sample", "--idle-timeout", "--total-timeout", "--era", "--linger", "--json"} {
+		"--url", "--transport", "--header", "--approve", "--elicit", "--sample", "--sign-in", "--task", "--idle-timeout", "--total-timeout", "--era", "--linger", "--json"} {
 		if !strings.Contains(r.stdout, "  "+flag) {
 			t.Errorf("call --help does not explain %s", flag)
 		}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+)
+
+// answers are what the flags say to prompts.
+type answers struct {
+	approve string // allow, deny, hang, or "": ask
+	elicit  string // accept, decline, dismiss, hang
+	content string // JSON object of an accepted form
+	sample  string // decline, hang, or the text of a completion
+	signIn  string // print, decline, hang, or "": print on a terminal, else decline
+}
+
+func (a *answers) registerSignIn(set *flag.FlagSet) {
+	set.StringVar(&a.signIn, "sign-in", "", "print|decline|hang\tanswer a server that wants a sign-in: print the page's address and wait; default: print on a terminal, else decline")
+}
+
+func (a *answers) setElicit(v string) error {
+	action, content, has := strings.Cut(v, ":")
+	switch {
+	case action == "accept":
+		if !has {
+			content = "{}"
+		}
+		var object map[string]json.RawMessage
+		if json.Unmarshal([]byte(content), &object) != nil || object == nil {
+			return errors.New(`after accept: comes a JSON object, accept:{"name":"Ada"} say`)
+		}
+	case has, action != "decline" && action != "dismiss" && action != "hang":
+		return errors.New("it is accept:JSON, decline, dismiss or hang")
+	}
+	a.elicit, a.content = action, content
+	return nil
+}
+
+func (a *answers) check() error {
+	switch a.approve {
+	case "", "allow", "deny", "hang":
+	default:
+		return fmt.Errorf("--approve %q: it is allow, deny or hang", a.approve)
+	}
+	if err := a.checkSignIn(); err != nil {
+		return err
+	}
+	if a.elicit == "" {
+		a.elicit = "dismiss"
+	}
+	return nil
+}
+
+func (a *answers) checkSignIn() error {
+	switch a.signIn {
+	case "", "print", "decline", "hang":
+		return nil
+	}
+	return fmt.Errorf("--sign-in %q: it is print, decline or hang", a.signIn)
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// listOf parses the command line of a list that belongs to one server and lets list ask that server.
+func listOf(env environment, name string, args []string, list func(context.Context, *hubClient, *listOptions, string) int) int {
+	var o listOptions
+	positional, status, done := parse(env, o.flags(name), args, 1)
+	if done {
+		return status
+	}
+	server := o.single()
+	switch {
+	case len(positional) == 1 && server != "":
+		return usageError(env, name, errors.New("SERVER names a server of a --config file; the server of --"+server+" is the only one"))
+	case len(positional) == 1:
+		server = positional[0]
+	case server == "" && len(o.configs) > 0:
+		return usageError(env, name, errors.New("which server of the config? mcphub "+name+" SERVER; mcphub servers lists them"))
+	}
+	return o.withHub(env, name, server, func(ctx context.Context, client *hubClient) int { return list(ctx, client, &o, server) })
+}
+
+func runResources(env environment, args []string) int {
+	return listOf(env, "resources", args, func(ctx context.Context, client *hubClient, o *listOptions, server string) int {
+		resources, err := client.Servers.ListResources(ctx, &mcphubv1.ListResourcesRequest{Server: server})
+		if err != nil {
+			return o.fail(env, "resources", ctx, err)
+		}
+		templates, err := client.Servers.ListResourceTemplates(ctx, &mcphubv1.ListResourceTemplatesRequest{Server: server})
+		if err != nil {
+			return o.fail(env, "resources", ctx, err)
+		}
+		if o.json {
+			printJSON(env.stdout, resources)
+			printJSON(env.stdout, templates)
+			return exitOK
+		}
+		writeTable(env.stdout, terminalWidth(env.stdout), []string{"URI", "NAME", "TYPE", "ABOUT"}, resourceRows(resources.GetResources(), templates.GetResourceTemplates()))
+		return exitOK
+	})
+}
+
+// resourceRows gives the resources, and below them the templates: their braces tell them apart.
+func resourceRows(resources []*mcphubv1.Resource, templates []*mcphubv1.ResourceTemplate) [][]string {
+	var rows [][]string
+	for _, r := range resources {
+		rows = append(rows, []string{r.GetUri(), orDash(r.GetName()), orDash(r.GetMimeType()), about(r.GetTitle(), r.GetDescription())})
+	}
+	for _, t := range templates {
+		rows = append(rows, []string{t.GetUriTemplate(), orDash(t.GetName()), orDash(t.GetMimeType()), about(t.GetTitle(), t.GetDescription())})
+	}
+	return rows
+}
+
+func runPrompts(env environment, args []string) int {
+	return listOf(env, "prompts", args, func(ctx context.Context, client *hubClient, o *listOptions, server string) int {
+		r, err := client.Servers.ListMcpPrompts(ctx, &mcphubv1.ListMcpPromptsRequest{Server: server})
+		if err != nil {
+			return o.fail(env, "prompts", ctx, err)
+		}
+		if o.json {
+			printJSON(env.stdout, r)
+			return exitOK
+		}
+		rows := make([][]string, len(r.GetPrompts()))
+		for i, p := range r.GetPrompts() {
+			rows[i] = []string{p.GetName(), orDash(templateArguments(p)), about(p.GetTitle(), p.GetDescription())}
+		}
+		writeTable(env.stdout, terminalWidth(env.stdout), []string{"PROMPT", "ARGUMENTS", "ABOUT"}, rows)
+		return exitOK
+	})
+}
+
+// templateArguments gives the names of the arguments, those that may be left out in brackets.
+func templateArguments(p *mcphubv1.McpPrompt) string {
+	names := make([]string, len(p.GetArguments()))
+	for i, a := range p.GetArguments() {
+		if names[i] = a.GetName(); !a.GetRequired() {
+			names[i] = "[" + names[i] + "]"
+		}
+	}
+	return strings.Join(names, " ")
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// echoOf is the call of the tests of sign-ins.
+func (a *authority) echoOf(args ...string) []string {
+	return append([]string{"call", "--url", a.URL + "/mcp", "--tool", "echo", "--approve", "allow"}, args...)
+}
+
+// read waits for the end of a command and gives what it has said.
+func (r *started) read() ended {
+	r.t.Helper()
+	out, err := io.ReadAll(r.stdout)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return ended{r.wait(), string(out), r.stderr.String()}
+}
+
+// TestCallSignInPrint: the address is printed and the call waits for the browser. The token is kept where only the user can read it,
+// apart from what editors keep, and the next command needs no sign-in.
+func TestCallSignInPrint(t *testing.T) {
+	p := build(t)
+	a := newAuthority(p)
+	s := p.start(a.echoOf("--sign-in", "print")...)
+	a.signIn(t, &s.stderr)
+	r := s.read()
+	if r.status != 0 || r.stdout != "signed in\n" {
+		t.Fatalf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
+	}
+	host := strings.TrimPrefix(a.URL, "http://")
+	for _, want := range []string{"server url wants you to sign in at " + host + " (issuer " + a.URL + ")", "Open this page in a browser:\n", "waiting until you have signed in at " + host} {
+		if !strings.Contains(r.stderr, want) {
+			t.Errorf("stderr does not tell %q:\n%s", want, r.stderr)
+		}
+	}
+	a.check(t, r.stdout+r.stderr)
+
+	again := p.run(a.echoOf()...)
+	if again.status != 0 || again.stdout != "signed in\n" || strings.Contains(again.stderr, "sign in") {
+		t.Errorf("the second call: status %d, stdout %q\n%s", again.status, again.stdout, again.stderr)
+	}
+	if a.count("/register") != 1 || a.count("/authorize") != 1 || a.count("/token") != 1 {
+		t.Errorf("the authority saw %v", a.seen)
+	}
+	var files []string
+	if err := filepath.WalkDir(p.dir+"/state", func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the mode %v", path, info.Mode())
+		}
+		files = append(files, strings.TrimPrefix(path, p.dir))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 1 || !strings.HasPrefix(files[0], "/state/mcphub/command-line/sign-in/") {
+		t.Errorf("kept are %q", files)
+	}
+}
+
+// TestCallSignInForgotten: with MCPHUB_STATE_DIR set to nothing a token lasts as long as the command, and no file is written.
+func TestCallSignInForgotten(t *testing.T) {
+	p := build(t)
+	a := newAuthority(p)
+	t.Setenv("MCPHUB_STATE_DIR", "")
+	for n := range 2 {
+		s := p.start(a.echoOf("--sign-in", "print")...)
+		a.signIn(t, &s.stderr)
+		if r := s.read(); r.status != 0 || a.count("/token") != n+1 {
+			t.Errorf("status %d, %d sign-ins\n%s", r.status, a.count("/token"), r.stderr)
+		}
+	}
+	if _, err := os.Stat(p.dir + "/state"); !os.IsNotExist(err) {
+		t.Errorf("state was kept: %v", err)
+	}
+}
+
+// TestCallSignInWithoutTerminal: a script that did not ask for it does not wait for a browser; it is told what would help.
+func TestCallSignInWithoutTerminal(t *testing.T) {
+	p := build(t)
+	a := newAuthority(p)
+	for _, flags := range [][]string{nil, {"--sign-in", "decline"}} {
+		r := p.run(a.echoOf(append(flags, "--json")...)...)
+		c := readConversation(t, r.stdout)
+		if c.failure == nil || r.status != exitOf(c.failure) || !strings.Contains(c.failure.Message, "the sign-in to url was declined") {
+			t.Errorf("%q: status %d, %+v\n%s", flags, r.status, c.failure, r.stderr)
+		}
+		if flags == nil && !strings.Contains(r.stderr, "--sign-in print") {
+			t.Errorf("stderr does not tell of the flag:\n%s", r.stderr)
+		}
+		a.check(t, r.stdout+r.stderr)
+	}
+	if n := a.count("/authorize"); n != 0 {
+		t.Errorf("the page was opened %d times", n)
+	}
+}
+
+// TestCallSignInJSON: the address stands in the event, for a program, and on stderr, for a person; both questions of the sign-in close.
+func TestCallSignInJSON(t *testing.T) {
+	p := build(t)
+	a := newAuthority(p)
+	s := p.start(a.echoOf("--json", "--sign-in", "print")...)
+	a.signIn(t, &s.stderr)
+	r := s.read()
+	c := readConversation(t, r.stdout)
+	if r.status != 0 || c.response == nil {
+		t.Fatalf("status %d\n%s", r.status, r.stderr)
+	}
+	opened, closed := map[string]bool{}, 0
+	for _, e := range c.events {
+		if q := e.GetPromptOpened().GetPrompt(); q.GetSignIn() != nil {
+			opened[q.GetPromptId()] = true
+			if !strings.HasPrefix(q.GetSignIn().GetUrl(), a.URL+"/authorize?") {
+				t.Errorf("the question has the address %q", q.GetSignIn().GetUrl())
+			}
+		}
+		if opened[e.GetPromptClosed().GetPromptId()] {
+			closed++
+		}
+	}
+	if len(opened) != 2 || closed != 2 {
+		t.Errorf("%d questions, %d closed", len(opened), closed)
+	}
+	a.check(t, r.stdout+r.stderr)
+}
+
+// TestCallSignInHang: a question that nobody answers closes soon after its call has ended, as nothing else waits for the sign-in, and
+// is not asked again.
+func TestCallSignInHang(t *testing.T) {
+	p := build(t)
+	a := newAuthority(p)
+	r := p.run(a.echoOf("--json", "--sign-in", "hang", "--cancel-after", "1s", "--linger", "1s")...)
+	c := readConversation(t, r.stdout)
+	asked, closed := 0, 0
+	for _, e := range c.events {
+		if e.GetPromptOpened().GetPrompt().GetSignIn() != nil {
+			asked++
+		}
+		if e.GetPromptClosed() != nil {
+			closed++
+		}
+	}
+	if r.status != 3 || asked != 1 || closed != 1 {
+		t.Errorf("status %d, %d questions, %d closed\n%s", r.status, asked, closed, r.stderr)
+	}
+	if n := a.count("/authorize"); n != 0 {
+		t.Errorf("the page was opened %d times", n)
+	}
+}
+
+// TestCallSignInOnTerminal: on a terminal nothing needs to be said: the address is shown, and Ctrl-C gives up.
+func TestCallSignInOnTerminal(t *testing.T) {
+	p := build(t)
+	a := newAuthority(p)
+	term := p.onTerminal(nil, a.echoOf()...)
+	a.signIn(t, &term.said)
+	term.expect("signed in\r\n")
+	if status := term.wait(); status != 0 {
+		t.Errorf("status %d\n%s", status, term.said.String())
+	}
+
+	if err := os.RemoveAll(p.dir + "/state"); err != nil {
+		t.Fatal(err)
+	}
+	term = p.onTerminal(nil, a.echoOf()...)
+	term.expect("waiting until you have signed in")
+	if _, err := term.master.WriteString("\x03"); err != nil {
+		t.Fatal(err)
+	}
+	if status := term.wait(); status != 3 {
+		t.Errorf("Ctrl-C: status %d\n%s", status, term.said.String())
+	}
+}
+
+// TestListsSignIn: the lists show sign-ins too.
+func TestListsSignIn(t *testing.T) {
+	p := build(t)
+	a := newAuthority(p)
+	r := p.run("tools", "--url", a.URL+"/mcp")
+	if r.status == 0 || !strings.Contains(r.stderr, "--sign-in print") {
+		t.Errorf("by default: status %d\n%s", r.status, r.stderr)
+	}
+	if r := p.run("servers", "--start", "--url", a.URL+"/mcp"); r.status != 6 || !strings.Contains(r.stdout, "not signed in") {
+		t.Errorf("servers: status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	s := p.start("tools", "--sign-in", "print", "--url", a.URL+"/mcp")
+	a.signIn(t, &s.stderr)
+	if r := s.read(); r.status != 0 || !strings.Contains(r.stdout, "echo") {
+		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
+	}
+	if r := p.run("servers", "--start", "--url", a.URL+"/mcp"); r.status != 0 || !strings.Contains(row(t, r.stdout, "url"), "ready, signed in") {
+		t.Errorf("servers: status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	if a.count("/authorize") != 1 {
+		t.Errorf("the page was opened %d times", a.count("/authorize"))
+	}
+}
