@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,6 +19,7 @@ type demoServerOptions struct {
 	http        string
 	overHTTP    bool
 	allowRemote bool
+	untilEOF    bool
 }
 
 func (o *demoServerOptions) flags() *flag.FlagSet {
@@ -28,10 +30,14 @@ func (o *demoServerOptions) flags() *flag.FlagSet {
 		return nil
 	})
 	set.BoolVar(&o.allowRemote, "allow-remote", false, "with --http, let other machines in: its tools write files and can end it")
+	set.BoolVar(&o.untilEOF, "until-eof", false, "with --http, end when the input ends too: a parent that dies leaves nothing behind")
 	return set
 }
 
 func (o *demoServerOptions) check() error {
+	if o.untilEOF && !o.overHTTP {
+		return errors.New("--until-eof goes with --http ADDR: without, the input's end is the end anyway")
+	}
 	if o.allowRemote && !o.overHTTP {
 		return errors.New("--allow-remote goes with --http ADDR")
 	}
@@ -62,10 +68,14 @@ func runDemoServer(env environment, args []string) int {
 	return exitOK
 }
 
-// runDemoServerHTTP serves until a signal; its input means nothing.
+var errInputEnded = errors.New("the input ended")
+
+// runDemoServerHTTP serves until a signal, or until its input ends if that was asked for.
 func runDemoServerHTTP(env environment, o demoServerOptions) int {
 	ctx, stop := interruptible()
 	defer stop()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	// A second signal ends the process at once: a tool may take its time.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 	err := demoserver.RunHTTP(ctx, demoserver.HTTPOptions{
@@ -74,6 +84,12 @@ func runDemoServerHTTP(env environment, o demoServerOptions) int {
 		AllowRemote: o.allowRemote,
 		Ready: func(url string) {
 			fmt.Fprintf(env.stdout, "listening on %s%s (Streamable HTTP) and %s\n", url, demoserver.PathMCP, demoserver.PathSSE)
+			if o.untilEOF {
+				go func() { // a read cannot be called off: it lives as long as the process
+					_, _ = io.Copy(io.Discard, env.stdin)
+					end(errInputEnded)
+				}()
+			}
 		},
 	})
 	switch {

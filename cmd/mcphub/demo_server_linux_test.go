@@ -63,6 +63,19 @@ func TestDemoServerOverHTTP(t *testing.T) {
 	}
 }
 
+// TestDemoServerUntilEOF: with the flag the end of the input is the server's, in order; here it is at its end from the start.
+func TestDemoServerUntilEOF(t *testing.T) {
+	p := build(t)
+	r := p.run("demo-server", "--http", "127.0.0.1:0", "--until-eof", "--record", p.dir+"/record.jsonl")
+	if r.status != 0 || !strings.HasPrefix(r.stdout, "listening on ") {
+		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
+	}
+	text, err := os.ReadFile(p.dir + "/record.jsonl")
+	if err != nil || !strings.Contains(string(text), `"event":"closed"`) {
+		t.Errorf("the record lacks the end: %v\n%s", err, text)
+	}
+}
+
 // TestDemoServerAddressTaken: trouble with the address is said, and is no usage error.
 func TestDemoServerAddressTaken(t *testing.T) {
 	p := build(t)

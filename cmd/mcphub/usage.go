@@ -45,8 +45,8 @@ const exitHelp = `Exit status: 0 result, 1 result with isError or error of the s
 var synopses = map[string]string{
 	"demo": `Usage: mcphub demo
 
-Spawns the hub as a plugin with its built-in demo server and plays what a user, an editor with two windows, and a server do to
-each other. On a terminal each step waits for Enter, and at the end the hub is yours: call, cancel and answer by hand. Without a
+Spawns the hub as a plugin with its built-in demo server, as processes of the hub and behind URLs of this machine, and plays what a
+user, an editor with two windows, and a server do to each other. On a terminal each step waits for Enter, and at the end the hub is yours: call, cancel and answer by hand. Without a
 terminal the script plays to its end. Each step checks what it says: exit status 0 means that all of it happened.
 `,
 	"call": `Usage: mcphub call --tool NAME [--args JSON] SOURCE [FLAGS]
@@ -89,7 +89,7 @@ Lists every configured server, broken entries with what is wrong with them inclu
 
 Starts the servers, or the one named, and lists their tools.
 `,
-	"demo-server": `Usage: mcphub demo-server [--record FILE] [--http ADDR [--allow-remote]]
+	"demo-server": `Usage: mcphub demo-server [--record FILE] [--http ADDR [--allow-remote] [--until-eof]]
 
 Serves MCP on stdin and stdout: a server with tools for every way in which real servers meet cancellation. With --http it serves
 Streamable HTTP of every revision at /mcp and the older HTTP with SSE at /sse, says on stdout where, and lets in this machine alone.

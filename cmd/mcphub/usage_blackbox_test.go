@@ -49,6 +49,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"demo-server", "--http", "0.0.0.0:0"}, "--allow-remote"},
 		{[]string{"demo-server", "--http", "localhost"}, "HOST:PORT"},
 		{[]string{"demo-server", "--allow-remote"}, "--http"},
+		{[]string{"demo-server", "--until-eof"}, "--http"},
 		{[]string{"servers", "--stdio", "x", "--url", "https://a.example"}, "exclude"},
 		{[]string{"help", "fly"}, `"fly"`},
 	}
