@@ -17,9 +17,9 @@ const exitDemo = 1
 
 var errQuit = errors.New("quit")
 
-const demoIntroduction = `McpHub: one hub, one MCP server, two editor windows.
+const demoIntroduction = `McpHub: one hub, one MCP server in four places, two editor windows.
 
-Everything here is real: the hub is a process of its own behind its plugin door, the server another one behind its stdio.
+Everything here is real: the hub is a process of its own behind its plugin door, the server is others behind their stdio and URLs.
 Each step checks what it says.`
 
 func runDemo(env environment, args []string) int {
@@ -73,6 +73,11 @@ func (d *demo) play(ctx context.Context) (err error) {
 		if d.client != nil {
 			closeHub(d.env, d.client, closeTime)
 		}
+		ctx, done := context.WithTimeoutCause(context.WithoutCancel(ctx), hurriedCloseTime, errStepTime)
+		defer done()
+		if err := d.stopWebs(ctx); err != nil {
+			d.env.say("mcphub demo: %v", err)
+		}
 		leave(errWindowClosed)
 		d.group.Wait()
 	}()
@@ -96,8 +101,14 @@ func (d *demo) play(ctx context.Context) (err error) {
 	return d.step(ctx, scene{"Everything ends", "Drain first, then the door closes. No process may be left.", sceneEnd})
 }
 
-// open spawns the hub and attaches both windows. The windows live as long as stageCtx.
+// open spawns the servers that the hub is to find behind URLs, and the hub, and attaches both windows. The windows live as long as
+// stageCtx.
 func (d *demo) open(ctx, stageCtx context.Context) error {
+	for _, name := range []string{modernWeb, legacyWeb} {
+		if err := d.startWeb(name); err != nil {
+			return err
+		}
+	}
 	client, err := openHub(ctx, d.env)
 	if err != nil {
 		return err
@@ -149,7 +160,7 @@ func (d *demo) next(ctx context.Context) error {
 
 // sceneEnd closes the hub and checks that all is over.
 func sceneEnd(ctx context.Context, s *stage) error {
-	for _, name := range []string{demoServer, legacyServer} {
+	for _, name := range demoServers {
 		if _, err := s.server(ctx, name); err != nil { // remembers the processes that run now
 			return err
 		}
@@ -160,6 +171,9 @@ func sceneEnd(ctx context.Context, s *stage) error {
 	}
 	s.page.says(you, "close the editor")
 	s.page.says(hub, "drained and gone after %s", shortDuration(time.Since(began)))
+	if err := s.stopWebs(ctx); err != nil {
+		return err
+	}
 	if err := until(ctx, "the end of every process", func() (bool, error) {
 		for pid := range s.processes {
 			if processAlive(pid) {
@@ -171,7 +185,12 @@ func sceneEnd(ctx context.Context, s *stage) error {
 		return fmt.Errorf("%w; left are %v", err, s.survivors())
 	}
 	s.page.says(server, "%d processes were seen, none is left", len(s.processes))
-	if err := s.heardOnce(demoServer, "I changed my mind"); err != nil {
+	for _, name := range []string{demoServer, legacyWeb} {
+		if err := s.heardOnce(name, changeOfMind); err != nil {
+			return err
+		}
+	}
+	if err := s.heardNothing(modernWeb); err != nil {
 		return err
 	}
 	requests, err := s.endedOnce()

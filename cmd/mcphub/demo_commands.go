@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,8 +50,8 @@ func (d *demo) command(ctx context.Context, h *prompt, line string) error {
 		}
 		for _, s := range r.GetServers() {
 			d.seen(int(s.GetProcessId()), s.GetName())
-			d.page.line("    %-22s %s, process %d, MCP %s", escape(s.GetName()), word(s.GetState(), "SERVER_STATE_"),
-				s.GetProcessId(), escape(orDash(s.GetProtocolRevision())))
+			d.page.line("    %-22s %s, %s, MCP %s", escape(s.GetName()), word(s.GetState(), "SERVER_STATE_"),
+				escape(whereabouts(s)), escape(orDash(s.GetProtocolRevision())))
 		}
 		return nil
 	case "requests":
@@ -70,7 +71,7 @@ func (d *demo) command(ctx context.Context, h *prompt, line string) error {
 func (d *demo) commandCall(ctx context.Context, h *prompt, rest string) error {
 	tool, arguments := firstWord(rest)
 	serverName := demoServer
-	if tool == demoServer || tool == legacyServer {
+	if slices.Contains(demoServers, tool) {
 		serverName = tool
 		tool, arguments = firstWord(arguments)
 	}
@@ -123,11 +124,7 @@ func (d *demo) commandRequests(ctx context.Context, h *prompt) error {
 		return asFailure(err)
 	}
 	for _, q := range r.GetRequests() {
-		what := q.GetTool()
-		if what == "" {
-			what = q.GetMethod()
-		}
-		d.page.line("    %-6s %s on %s: %s", escape(h.name(q.GetRequestId())), escape(what), escape(q.GetServer()), word(q.GetState(), "REQUEST_STATE_"))
+		d.page.line("    %-6s %s on %s: %s", escape(h.name(q.GetRequestId())), escape(requestAbout(q)), escape(q.GetServer()), word(q.GetState(), "REQUEST_STATE_"))
 	}
 	if len(r.GetRequests()) == 0 {
 		d.page.line("    no request is open")

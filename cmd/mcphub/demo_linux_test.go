@@ -1,6 +1,10 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -138,13 +142,19 @@ func TestDemoByHand(t *testing.T) {
 	term.expect("INVALID_CONTENT")
 	term.enter(`answer q2 accept {"name":"Ada"}`)
 	term.expect("c3: result: Hello, Ada!")
+	term.enter("servers")
+	term.expect("demo-http ", "Streamable HTTP at http://127.0.0.1:")
+	term.enter(`call demo-http sleep {"seconds":60,"steps":600}`)
+	term.expect("c4: 1 of 600")
+	term.enter("cancel c4")
+	term.expect("c4: CANCELLED")
 	term.enter("fly")
 	term.expect(`"fly" is no command`)
 
 	term.enter("quit")
 	term.expect("Enter for the next step")
 	term.enter("")
-	term.expect("Everything ends", "ok", "All 12 steps did what they say")
+	term.expect("Everything ends", "ok", fmt.Sprintf("All %d steps did what they say", len(scenes)+2))
 	if status := term.wait(); status != 0 {
 		t.Errorf("status %d", status)
 	}
@@ -169,6 +179,27 @@ func TestDemoQuit(t *testing.T) {
 	term.master.WriteString("\x03")
 	if status := term.wait(); status != 3 {
 		t.Errorf("Ctrl-C: status %d\n%s", status, term.said.String())
+	}
+}
+
+// TestDemoKilled: a demo that dies on the spot leaves nothing behind: neither its hub nor what the hub runs, nor its own servers.
+func TestDemoKilled(t *testing.T) {
+	p := build(t)
+	r := p.start("demo") // no terminal, whose end would end them too
+	said := bufio.NewScanner(r.stdout)
+	for said.Scan() && !strings.Contains(said.Text(), "over HTTP") {
+	}
+	if n := len(processesOf(t, p.path)); n != 6 {
+		t.Errorf("%d processes run, want 6", n)
+	}
+	if err := r.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	r.wait()
+	ctx, done := context.WithTimeoutCause(t.Context(), failureBound, errors.New("the bound of the test"))
+	defer done()
+	if err := until(ctx, "the end of every process", func() (bool, error) { return len(processesOf(t, p.path)) == 0, nil }); err != nil {
+		t.Error(err)
 	}
 }
 

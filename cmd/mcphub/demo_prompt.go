@@ -12,7 +12,8 @@ import (
 )
 
 const promptHelp = `    call TOOL [JSON]                       call a tool of the server demo
-    call demo-legacy TOOL [JSON]           or of its older twin, whose tools can withdraw questions
+    call SERVER TOOL [JSON]                or of another one: demo-legacy, whose tools can withdraw questions,
+                                           demo-http or demo-http-legacy, which are behind URLs
     cancel ID [REASON]                     cancel a request
     answer ID accept [JSON]                answer a question: a form takes JSON, sampling a text
     answer ID decline [REASON] | dismiss

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"google.golang.org/grpc"
@@ -31,6 +30,9 @@ var scenes = []scene{
 	{"A server that does not listen", "It works on and answers late. You do not wait for it, and nobody is harmed.", sceneStubborn},
 	{"Cancels that hit nothing, and clocks", "What is unknown or over is an outcome, not an error.", sceneNothing},
 	{"The server crashes in the middle", "The call fails with a clear error; the next one gets a new process.", sceneCrash},
+	{"Servers behind URLs", "Two more demo servers, over Streamable HTTP. The hub knows where they are; it started neither.", sceneWeb},
+	{"You change your mind, over HTTP", "Each era has its own way to say stop. Each server is to hear it in the way that it knows.", sceneWebCancel},
+	{"A server behind a URL changes its mind", "A question that comes over HTTP ends over HTTP, too. The card must go, in every window.", sceneWebWithdraw},
 }
 
 func sceneStart(ctx context.Context, s *stage) error {
@@ -51,7 +53,7 @@ func sceneStart(ctx context.Context, s *stage) error {
 	s.page.says(hub, "gRPC over a private %s socket, mutual TLS with keys made for this run", from.Addr.Network())
 	s.page.says(hub, "speaks MCP %s", strings.Join(info.GetProtocolRevisions(), ", "))
 
-	config, err := s.demoConfig()
+	config, err := s.demoConfig(ctx)
 	if err != nil {
 		return err
 	}
@@ -170,57 +172,5 @@ func sceneDeny(ctx context.Context, s *stage) error {
 	}
 	s.page.says(hub, "%s %s: %s", f.Code, f.Reason, f.Message)
 	s.page.ok("the server never heard of it")
-	return nil
-}
-
-func sceneCancel(ctx context.Context, s *stage) error {
-	const reason = "I changed my mind"
-	left, right := s.marks()
-	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer, Tool: "sleep", ArgumentsJson: `{"seconds":60,"steps":600}`})
-	id := run.request.GetRequestId()
-	s.page.says(you, `call sleep {"seconds":60,"steps":600}`)
-	p, err := s.left.progress(ctx, left, id)
-	if err != nil {
-		return err
-	}
-	s.page.says(server, "progress %s", progressText(p))
-	s.page.says(you, "Cancel, in the %s: %s", s.left.title, reason)
-	pressed := time.Now()
-	outcome, err := s.left.cancel(ctx, id, reason)
-	if err != nil {
-		return err
-	}
-	if outcome != mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING {
-		return fmt.Errorf("the outcome of the cancel was %v", outcome)
-	}
-	f, err := run.fails(ctx, "CANCELLED", "CANCELLED")
-	if err != nil {
-		return err
-	}
-	if f.meta["origin"] != "user" || f.meta["cancel_reason"] != reason {
-		return fmt.Errorf("the caller was told origin %q, reason %q", f.meta["origin"], f.meta["cancel_reason"])
-	}
-	s.page.says(hub, "the call is free again %s after the click", shortDuration(run.endTime.Sub(pressed)))
-	for _, at := range []struct {
-		scr  *screen
-		mark int
-	}{{s.left, left}, {s.right, right}} {
-		e, err := at.scr.cancelled(ctx, at.mark, func(c *mcphubv1.McpRequestCancelled) bool { return c.GetRequestId() == id })
-		if err != nil {
-			return err
-		}
-		if e.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_USER || !e.GetServerNotified() {
-			return fmt.Errorf("the %s was told origin %v, server notified %v", at.scr.title, e.GetCancellation().GetOrigin(), e.GetServerNotified())
-		}
-	}
-	s.page.says(hub, "mcpRequestCancelled in both windows, by user: %s", reason)
-	if err := s.noted(ctx, demoServer, "cancel_received", ""); err != nil {
-		return err
-	}
-	if err := s.heardOnce(demoServer, reason); err != nil {
-		return err
-	}
-	s.page.says(server, "heard one notifications/cancelled: %s", reason)
-	s.page.ok("the server knows why, and no result is shown")
 	return nil
 }

@@ -8,13 +8,17 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-func sceneWithdraw(ctx context.Context, s *stage) error {
+func sceneWithdraw(ctx context.Context, s *stage) error { return s.withdrawal(ctx, legacyServer, 300) }
+
+// withdrawal lets a server ask and take its question back after some milliseconds.
+func (s *stage) withdrawal(ctx context.Context, serverName string, after int) error {
+	const reason = "I found it out myself"
 	left, right := s.marks()
 	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{
-		Server: legacyServer, Tool: "ask_then_withdraw", ArgumentsJson: `{"after_ms":300,"reason":"I found it out myself"}`,
+		Server: serverName, Tool: "ask_then_withdraw", ArgumentsJson: fmt.Sprintf(`{"after_ms":%d,"reason":%q}`, after, reason),
 	})
-	s.page.says(you, "call ask_then_withdraw on %s", legacyServer)
-	card, err := s.card(ctx, left, right, legacyServer)
+	s.page.says(you, "call ask_then_withdraw on %s", serverName)
+	card, err := s.card(ctx, left, right, serverName)
 	if err != nil {
 		return err
 	}
@@ -24,8 +28,8 @@ func sceneWithdraw(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	if end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_WITHDRAWN {
-		return fmt.Errorf("the card closed with %v, not as withdrawn", end.GetCause())
+	if end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_WITHDRAWN || end.GetReason() != reason {
+		return fmt.Errorf("the card closed with %v (%s), not as withdrawn", end.GetCause(), end.GetReason())
 	}
 	for _, at := range []struct {
 		scr  *screen
@@ -46,7 +50,7 @@ func sceneWithdraw(ctx context.Context, s *stage) error {
 		return err
 	}
 	s.page.says(server, "%s", text)
-	srv, err := s.server(ctx, legacyServer)
+	srv, err := s.server(ctx, serverName)
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // echoes makes a preapproved call of echo, to see that a server is well.
-func (s *stage) echoes(ctx context.Context, text string) error {
+func (s *stage) echoes(ctx context.Context, serverName, text string) error {
 	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{
-		Server: demoServer, Tool: "echo", ArgumentsJson: fmt.Sprintf(`{"text":%q}`, text), Preapproved: true,
+		Server: serverName, Tool: "echo", ArgumentsJson: fmt.Sprintf(`{"text":%q}`, text), Preapproved: true,
 	})
 	got, err := run.text(ctx)
 	if err == nil && got != text {
@@ -61,7 +61,7 @@ func sceneStubborn(ctx context.Context, s *stage) error {
 		return err
 	}
 	s.page.says(server, "works on, and answers at last; the hub counts the answer and drops it")
-	if err := s.echoes(ctx, "still there"); err != nil {
+	if err := s.echoes(ctx, demoServer, "still there"); err != nil {
 		return fmt.Errorf("after the late answer: %w", err)
 	}
 	s.page.ok("the next call on the same connection works")
@@ -121,7 +121,7 @@ func sceneCrash(ctx context.Context, s *stage) error {
 		return err
 	}
 	s.page.says(hub, "%s", f.Message)
-	if err := s.echoes(ctx, "back again"); err != nil {
+	if err := s.echoes(ctx, demoServer, "back again"); err != nil {
 		return fmt.Errorf("after the crash: %w", err)
 	}
 	after, err := s.server(ctx, demoServer)

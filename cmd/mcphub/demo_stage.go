@@ -15,11 +15,16 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// The demo's servers: one program under two names, because only servers of the legacy era can withdraw a question.
+// The demo's servers: one program under four names. Only servers of the legacy era can withdraw a question, and each era has its own
+// way to cancel over HTTP.
 const (
 	demoServer   = "demo"
 	legacyServer = "demo-legacy"
+	modernWeb    = "demo-http"
+	legacyWeb    = "demo-http-legacy"
 )
+
+var demoServers = []string{demoServer, legacyServer, modernWeb, legacyWeb}
 
 // stage is what the demo plays on: one hub, its servers, two windows.
 type stage struct {
@@ -30,6 +35,7 @@ type stage struct {
 	right  *screen // the panel
 	dir    string  // holds the servers' records; removed at the end
 	group  sync.WaitGroup
+	webs   []*webServer // those that run
 
 	began     int    // requests of the script so far
 	firstCall string // id of a call that has ended, for later
@@ -37,21 +43,32 @@ type stage struct {
 }
 
 // demoConfig gives the config of the demo's servers, as a user would write it.
-func (s *stage) demoConfig() (string, error) {
+func (s *stage) demoConfig(ctx context.Context) (string, error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
 	type entry struct {
-		Command   string            `json:"command"`
-		Args      []string          `json:"args"`
+		Command   string            `json:"command,omitempty"`
+		Args      []string          `json:"args,omitempty"`
+		URL       string            `json:"url,omitempty"`
 		Era       string            `json:"era,omitempty"`
 		Approvals map[string]string `json:"approvals"`
 	}
 	approvals := map[string]string{"*": "allow", "echo": "ask", "crash": "ask"}
 	servers := map[string]entry{
-		demoServer:   {executable, []string{"demo-server", "--record", s.record(demoServer)}, "", approvals},
-		legacyServer: {executable, []string{"demo-server", "--record", s.record(legacyServer)}, "legacy", approvals},
+		demoServer:   {Command: executable, Args: []string{"demo-server", "--record", s.record(demoServer)}, Approvals: approvals},
+		legacyServer: {Command: executable, Args: []string{"demo-server", "--record", s.record(legacyServer)}, Era: "legacy", Approvals: approvals},
+	}
+	for _, w := range s.webs {
+		e := entry{Approvals: approvals}
+		if e.URL, err = w.address(ctx); err != nil {
+			return "", err
+		}
+		if w.name == legacyWeb {
+			e.Era = "legacy"
+		}
+		servers[w.name] = e
 	}
 	text, err := json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")
 	return string(text), err
@@ -234,20 +251,22 @@ func (s *stage) noted(ctx context.Context, name, event, tool string) error {
 
 // heardOnce fails unless a server heard a cancel with this reason exactly once.
 func (s *stage) heardOnce(name, reason string) error {
-	notes, err := s.notes(name)
-	if err != nil {
-		return err
+	n, err := s.heard(name, reason)
+	if err == nil && n != 1 {
+		err = fmt.Errorf("the server heard the reason %q %d times, not once", reason, n)
 	}
-	n := 0
+	return err
+}
+
+// heard gives how often a server has heard a cancel with this reason, or any cancel with "".
+func (s *stage) heard(name, reason string) (n int, err error) {
+	notes, err := s.notes(name)
 	for _, note := range notes {
-		if note.Event == "cancel_received" && note.Reason == reason {
+		if note.Event == "cancel_received" && (reason == "" || note.Reason == reason) {
 			n++
 		}
 	}
-	if n != 1 {
-		return fmt.Errorf("the server heard the reason %q %d times, not once", reason, n)
-	}
-	return nil
+	return n, err
 }
 
 // until asks again and again whether something that no event tells has come true.

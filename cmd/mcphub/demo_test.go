@@ -68,6 +68,23 @@ func TestDemoHearsOnce(t *testing.T) {
 	}
 }
 
+// TestDemoHearsNothing: the demo's own check fails when a server was sent a notification that has no meaning for it, whatever it says.
+func TestDemoHearsNothing(t *testing.T) {
+	for record, right := range map[string]bool{
+		"": true,
+		`{"event":"cancelled","tool":"sleep"}` + "\n": true,
+		`{"event":"cancel_received"}` + "\n":          false,
+	} {
+		s := &stage{dir: t.TempDir()}
+		if err := os.WriteFile(s.record(modernWeb), []byte(record), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.heardNothing(modernWeb); (err == nil) != right {
+			t.Errorf("record %q: error %v", record, err)
+		}
+	}
+}
+
 // TestDemoExpectsFailures: a call that was to fail and did not, or failed otherwise, fails its step.
 func TestDemoExpectsFailures(t *testing.T) {
 	over := make(chan struct{})
