@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,7 +36,8 @@ func Load(sources []Source) (servers []Server, problems []Problem) {
 
 // loader gathers what the sources say.
 type loader struct {
-	source   int // the number of the source that is being read
+	source   int    // the number of the source that is being read
+	folder   string // of that source, for relative paths; "" when it is no file
 	entries  []entry
 	byName   map[string]int // the entry that counts, by the server's name
 	problems []placed
@@ -53,6 +55,10 @@ func (l *loader) report(p Problem) { l.problems = append(l.problems, placed{l.so
 
 func (l *loader) load(src Source) {
 	data := src.JSON
+	l.folder = ""
+	if data == nil || filepath.IsAbs(src.Path) {
+		l.folder = filepath.Dir(src.Path)
+	}
 	if data == nil {
 		var err error
 		if data, err = os.ReadFile(src.Path); err != nil {

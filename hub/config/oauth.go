@@ -3,12 +3,13 @@ package config
 import (
 	"hash"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
 
 // OAuth is how to sign in to a server behind a URL. Its zero value means: as the server's metadata says, with a person. Secret
-// are ClientSecret, PrivateKeyPEM and IDP.IDToken.
+// are ClientSecret, PrivateKeyPEM, IDP.IDToken and WorkloadToken.
 type OAuth struct {
 	// ClientID and ClientSecret are those of a client that was registered by hand.
 	ClientID, ClientSecret string
@@ -18,7 +19,7 @@ type OAuth struct {
 	Scopes []string
 	// RedirectPort is the port of the loopback redirect; 0 takes any free one.
 	RedirectPort int
-	// Grant is "" (a person signs in), "client_credentials" or "enterprise" (enterprise-managed authorization).
+	// Grant is "" (a person signs in), "client_credentials", "enterprise" (enterprise-managed authorization) or "workload_identity".
 	Grant string
 	// PrivateKeyPEM and SigningAlgorithm sign the client's assertion in place of a secret.
 	PrivateKeyPEM, SigningAlgorithm string
@@ -27,6 +28,12 @@ type OAuth struct {
 	TokenEndpointAuth string
 	// IDP is the identity provider of grant "enterprise".
 	IDP IdentityProvider
+	// WorkloadToken is the JWT of grant "workload_identity". WorkloadTokenFile is where the platform keeps it, and puts a new one
+	// before it ends; Load makes it start at the folder of the config.
+	WorkloadToken, WorkloadTokenFile string
+	// DPoP tells whether tokens are bound to a key of ours (RFC 9449): "" if the server and its authorization server want that,
+	// "require" always, "off" never.
+	DPoP string
 }
 
 // IdentityProvider is where enterprise-managed authorization exchanges the user's id token.
@@ -43,6 +50,7 @@ func (r *entryReader) oauth(key string, v value) (o OAuth) {
 		field := map[string]*string{
 			"clientId": &o.ClientID, "clientSecret": &o.ClientSecret, "clientMetadataUrl": &o.ClientMetadataURL, "grant": &o.Grant,
 			"privateKeyPem": &o.PrivateKeyPEM, "signingAlgorithm": &o.SigningAlgorithm, "tokenEndpointAuth": &o.TokenEndpointAuth,
+			"workloadToken": &o.WorkloadToken, "workloadTokenFile": &o.WorkloadTokenFile, "dpop": &o.DPoP,
 		}[name]
 		switch {
 		case field == nil && name != "scopes" && name != "redirectPort" && name != "idp":
@@ -54,6 +62,8 @@ func (r *entryReader) oauth(key string, v value) (o OAuth) {
 			o.RedirectPort = r.port(at, v)
 		case name == "idp":
 			o.IDP = r.identityProvider(at, v)
+		case name == "workloadTokenFile":
+			*field = r.file(at, v)
 		default:
 			*field = r.text(at, v)
 			r.checkOAuth(name, at, v, *field)
@@ -63,14 +73,21 @@ func (r *entryReader) oauth(key string, v value) (o OAuth) {
 	if o.Grant == "authorization_code" {
 		o.Grant = ""
 	}
+	if o.DPoP == "auto" {
+		o.DPoP = ""
+	}
 	return o
 }
 
 func (r *entryReader) checkOAuth(name, at string, v value, s string) {
 	switch name {
 	case "grant":
-		if _, isText := v.str(); isText && s != "authorization_code" && s != "client_credentials" && s != "enterprise" {
-			r.fail(v.at(), at, `must be "authorization_code", "client_credentials" or "enterprise"`)
+		if _, isText := v.str(); isText && s != "authorization_code" && s != "client_credentials" && s != "enterprise" && s != "workload_identity" {
+			r.fail(v.at(), at, `must be "authorization_code", "client_credentials", "enterprise" or "workload_identity"`)
+		}
+	case "dpop":
+		if _, isText := v.str(); isText && s != "auto" && s != "require" && s != "off" {
+			r.fail(v.at(), at, `must be "auto", "require" or "off"`)
 		}
 	case "clientMetadataUrl":
 		// It identifies the client to the world, so it is an https address with a path, and nothing else in it.
@@ -79,6 +96,19 @@ func (r *entryReader) checkOAuth(name, at string, v value, s string) {
 			r.fail(v.at(), at, "must be an https:// address with a path, without user name and fragment")
 		}
 	}
+}
+
+// file reads a path. A relative one starts at the folder of the config: the hub's own working directory means nothing to its user.
+func (r *entryReader) file(key string, v value) string {
+	s := r.text(key, v)
+	switch {
+	case s == "" || filepath.IsAbs(s):
+		return s
+	case r.folder == "":
+		r.fail(v.at(), key, "must be an absolute path: this configuration is no file to which it could be relative")
+		return ""
+	}
+	return filepath.Join(r.folder, s)
 }
 
 func (r *entryReader) identityProvider(key string, v value) (p IdentityProvider) {
@@ -130,6 +160,7 @@ func (o OAuth) write(h hash.Hash) {
 	for _, s := range []string{
 		o.ClientID, o.ClientSecret, o.ClientMetadataURL, strconv.Itoa(o.RedirectPort), o.Grant, o.PrivateKeyPEM, o.SigningAlgorithm,
 		o.TokenEndpointAuth, o.IDP.Issuer, o.IDP.TokenEndpoint, o.IDP.ClientID, o.IDP.IDToken, strconv.Itoa(len(o.Scopes)),
+		o.WorkloadToken, o.WorkloadTokenFile, o.DPoP,
 	} {
 		text(h, s)
 	}

@@ -1,8 +1,11 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/textproto"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -39,6 +42,7 @@ func TestProblemsShowNoSecret(t *testing.T) {
 		`"url": "https://a.example/", "headers": {"A": ["s3cret"]}`,
 		`"url": "https://a.example/", "oauth": {"clientSecret": ["s3cret"], "grant": "s3cret", "s3cre": "s3cret", "clientMetadataUrl": "s3cret"}`,
 		`"url": "https://a.example/", "oauth": {"scopes": ["s3cret s3cret"], "redirectPort": "s3cret", "privateKeyPem": "s3cret\u0000"}`,
+		`"url": "https://a.example/", "oauth": {"workloadToken": ["s3cret"], "workloadTokenFile": "s3cret", "dpop": "s3cret"}`,
 	} {
 		servers, problems := Load([]Source{{Path: "f", JSON: []byte(`{"servers": {"s": {` + entry + `}}}`)}})
 		if len(servers) != 0 || len(problems) == 0 {
@@ -75,6 +79,43 @@ func TestDisplayURL(t *testing.T) {
 	} {
 		if got := (Server{URL: url}).DisplayURL(); got != want {
 			t.Errorf("%q is shown as %q, want %q", url, got, want)
+		}
+	}
+}
+
+// A workload's token file is found from the folder of the config; text that is no file has no such folder.
+func TestWorkloadTokenFileIsRelativeToTheConfig(t *testing.T) {
+	dir := t.TempDir()
+	config, other := filepath.Join(dir, "mcp.json"), filepath.Join(dir, "other", "token")
+	text := func(path string) []byte {
+		quoted, err := json.Marshal(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Appendf(nil, `{"servers": {"s": {"url": "https://a.example/", "oauth": {"workloadTokenFile": %s}}}}`, quoted)
+	}
+	if err := os.WriteFile(config, text("../run/token"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		source Source
+		want   string // "" = refused
+	}{
+		"file":                   {Source{Path: config}, filepath.Join(filepath.Dir(dir), "run", "token")},
+		"text of a file":         {Source{Path: config, JSON: text("token")}, filepath.Join(dir, "token")},
+		"absolute in text":       {Source{JSON: text(other)}, other},
+		"relative in text":       {Source{JSON: text("token")}, ""},
+		"relative in named text": {Source{Path: "settings", JSON: text("token")}, ""},
+	} {
+		servers, problems := Load([]Source{tt.source})
+		if tt.want == "" {
+			if len(servers) != 0 || len(problems) != 1 || !problems[0].Fatal {
+				t.Errorf("%s: %+v, %v", name, servers, problems)
+			}
+			continue
+		}
+		if len(servers) != 1 || servers[0].OAuth.WorkloadTokenFile != tt.want || len(problems) != 0 {
+			t.Errorf("%s: %+v, %v; want %s", name, servers, problems, tt.want)
 		}
 	}
 }

@@ -157,6 +157,11 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 		`"url": "https://a.example/", "oauth": {"privateKeyPem": "x"}`,
 		`"url": "https://a.example/", "oauth": {"signingAlgorithm": "x"}`,
 		`"url": "https://a.example/", "oauth": {"tokenEndpointAuth": "x"}`,
+		`"url": "https://a.example/", "oauth": {"grant": "workload_identity"}`,
+		`"url": "https://a.example/", "oauth": {"workloadToken": "/x"}`,
+		`"url": "https://a.example/", "oauth": {"workloadTokenFile": "/x"}`,
+		`"url": "https://a.example/", "oauth": {"dpop": "require"}`,
+		`"url": "https://a.example/", "oauth": {"dpop": "off"}`,
 		`"url": "https://a.example/", "oauth": {"idp": {"issuer": "x"}}`,
 		`"url": "https://a.example/", "oauth": {"idp": {"tokenEndpoint": "x"}}`,
 		`"url": "https://a.example/", "oauth": {"idp": {"clientId": "x"}}`,
@@ -174,7 +179,7 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 	}
 	// What another application keeps in the entry must restart nothing, and neither must another way to write the same.
 	bare, _ := load(t, `{"servers": {"s": {"url": "https://a.example/", "type": "http", "headers": {"X-A": "b"}}}}`)
-	same, _ := load(t, `{"servers": {"t": {"url": "https://a.example/", "type": "streamableHttp", "headers": {"x-a": "b"}, "oauth": {"tokens": {}, "grant": "authorization_code"}, "disabled": true}}}`)
+	same, _ := load(t, `{"servers": {"t": {"url": "https://a.example/", "type": "streamableHttp", "headers": {"x-a": "b"}, "oauth": {"tokens": {}, "grant": "authorization_code", "dpop": "auto"}, "disabled": true}}}`)
 	if bare.LaunchKey() != same.LaunchKey() {
 		t.Error("what changes nothing of a server with a URL changes the key")
 	}
