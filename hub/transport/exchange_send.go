@@ -45,6 +45,7 @@ func (s *Streamable) send(ctx context.Context, o *outgoing) (*http.Response, *HT
 	var (
 		target     = s.url
 		authorized bool
+		repeated   bool // since the request was authorized: a nonce that came before may be old by then
 		waits      int
 	)
 	traced := ctx
@@ -79,9 +80,15 @@ func (s *Streamable) send(ctx context.Context, o *outgoing) (*http.Response, *HT
 			o.wire.hand() // a RoundTripper of somebody else may not know of traces
 		}
 
+		if observe(s.auth, req, resp) && !repeated {
+			repeated = true
+			o.refused()
+			discard(resp.Body)
+			continue
+		}
 		switch status := resp.StatusCode; {
 		case (status == http.StatusUnauthorized || status == http.StatusForbidden) && s.auth != nil && !authorized:
-			authorized = true
+			authorized, repeated = true, false
 			o.refused()
 			if err := s.auth.Authorize(ctx, req, resp); err != nil {
 				return nil, &HTTPError{Status: status, Text: "the server wants a sign-in, and there is none: " + excerpt([]byte(err.Error())), Delivery: NotSent, Err: err}

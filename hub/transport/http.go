@@ -33,6 +33,19 @@ type Authorizer interface {
 	Authorize(ctx context.Context, req *http.Request, resp *http.Response) error
 }
 
+// Observer is what an Authorizer is that has to see the answers, too.
+type Observer interface {
+	// Observe is called for each answer to a request that was signed, before anything else is done with it. It neither blocks nor reads
+	// the body. again: the server did nothing but ask for what the next Sign adds, a nonce say (RFC 9449 section 9); the message is
+	// sent once more, and Authorize is not called. A server that asks a second time is refused like any other.
+	Observe(req *http.Request, resp *http.Response) (again bool)
+}
+
+func observe(a Authorizer, req *http.Request, resp *http.Response) (again bool) {
+	o, ok := a.(Observer)
+	return ok && o.Observe(req, resp)
+}
+
 // Message is one JSON-RPC message on its way to a server over HTTP.
 type Message struct {
 	// ID is the JSON text of a request's id; "" for a notification and a response.

@@ -94,7 +94,7 @@ func drain(resp *http.Response, cancel context.CancelCauseFunc) {
 // send sends one request. It follows redirects within the origin, and asks once for other rights where a server refuses
 // those that were shown. clock, if there is one, stands still meanwhile: that may take a person.
 func (c *SSE) send(ctx context.Context, clock *time.Timer, method string, to *url.URL, body []byte) (*http.Response, error) {
-	asked := false
+	asked, repeated := false, false
 	for hops := 0; ; {
 		req := c.request(ctx, method, to, body)
 		if c.o.Auth != nil {
@@ -107,9 +107,14 @@ func (c *SSE) send(ctx context.Context, clock *time.Timer, method string, to *ur
 			return nil, unreachable(ctx, err)
 		}
 		resp.Request = req
+		if observe(c.o.Auth, req, resp) && !repeated {
+			repeated = true
+			discard(resp.Body)
+			continue
+		}
 		switch code := resp.StatusCode; {
 		case c.o.Auth != nil && !asked && (code == http.StatusUnauthorized || code == http.StatusForbidden):
-			asked = true
+			asked, repeated = true, false
 			if clock != nil {
 				clock.Stop()
 			}
