@@ -48,8 +48,10 @@ type Config struct {
 	IDPClientSecret  string
 	IDPIDToken       string
 
-	// WorkloadToken is the JWT of GrantWorkload.
-	WorkloadToken string
+	// WorkloadToken is the JWT of GrantWorkload, or WorkloadTokenFile the path of a file with it, which is read at each exchange:
+	// platforms replace it before it ends.
+	WorkloadToken     string
+	WorkloadTokenFile string
 }
 
 // secrets lists what must not be seen in any text.
@@ -88,7 +90,7 @@ func (c *Config) check() error {
 		return errors.Join(need(c.ClientID == "", "a client id"), need(c.IDPIssuer == "" && c.IDPTokenEndpoint == "", "an identity provider"),
 			need(c.IDPClientID == "", "a client id at the identity provider"), need(c.IDPIDToken == "", "an ID token"))
 	case GrantWorkload:
-		return need(c.WorkloadToken == "", "a workload token")
+		return need((c.WorkloadToken == "") == (c.WorkloadTokenFile == ""), "either a workload token or a file with one")
 	}
 	return fmt.Errorf("unknown grant %q", c.Grant)
 }

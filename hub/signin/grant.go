@@ -55,7 +55,11 @@ func (s *SignIn) askServer(ctx context.Context, p *plan, scopes []string, client
 		t.params.Set("assertion", assertion)
 	case GrantWorkload:
 		t.params.Set("grant_type", grantJWTBearer)
-		t.params.Set("assertion", c.WorkloadToken)
+		assertion, err := c.workloadToken()
+		if err != nil {
+			return nil, err
+		}
+		t.params.Set("assertion", assertion)
 	}
 	token, err := t.send(ctx, client)
 	if err != nil {

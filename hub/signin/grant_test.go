@@ -260,6 +260,8 @@ func TestConfigChecks(t *testing.T) {
 		"enterprise, no IDP":  {Config{Grant: GrantEnterprise, ClientID: "c", IDPClientID: "d", IDPIDToken: "t"}, false},
 		"workload":            {Config{Grant: GrantWorkload, WorkloadToken: "t"}, true},
 		"workload, no token":  {Config{Grant: GrantWorkload}, false},
+		"workload file":       {Config{Grant: GrantWorkload, WorkloadTokenFile: "/f"}, true},
+		"workload, both":      {Config{Grant: GrantWorkload, WorkloadToken: "t", WorkloadTokenFile: "/f"}, false},
 		"enterprise, no more": {Config{Grant: GrantEnterprise}, false},
 	} {
 		_, err := New(Options{Server: "files", ServerURL: mcpURL, Config: tt.c})
