@@ -49,6 +49,8 @@ type authority struct {
 	slow           chan struct{} // refreshes wait for it
 	redirects      map[string]string
 
+	dpop demands
+
 	clients   map[string]client
 	codes     map[string]code
 	access    map[string]string // token -> scopes
@@ -59,7 +61,7 @@ type authority struct {
 }
 
 type client struct{ secret, redirect string }
-type code struct{ challenge, scope, client, redirect, resource string }
+type code struct{ challenge, scope, client, redirect, resource, thumbprint string }
 
 const (
 	mcpURL   = "https://mcp.example/mcp"
@@ -70,6 +72,7 @@ func newAuthority() *authority {
 	return &authority{
 		metadataAt: "/.well-known/oauth-protected-resource/mcp", rotate: true,
 		clients: map[string]client{}, codes: map[string]code{}, access: map[string]string{}, refreshes: map[string]string{},
+		dpop: demands{bound: map[string]string{}},
 	}
 }
 
@@ -123,7 +126,8 @@ func reply(w http.ResponseWriter, status int, v any) {
 }
 
 func (a *authority) serve(w http.ResponseWriter, r *http.Request) {
-	scopes, ok := a.access[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	scopes, ok := a.access[token]
 	var params []string
 	at := a.metadataURL
 	if at == "" {
@@ -135,15 +139,22 @@ func (a *authority) serve(w http.ResponseWriter, r *http.Request) {
 	if a.challenge != "" {
 		params = append(params, fmt.Sprintf("scope=%q", a.challenge))
 	}
+	scheme := "Bearer"
+	if a.dpop.scheme != "" {
+		scheme = a.dpop.scheme
+	}
+	if ok && !a.provenToken(w, r, params) {
+		return
+	}
 	switch {
-	case !ok || a.alwaysRefuse:
-		w.Header().Set("WWW-Authenticate", "Bearer "+strings.Join(params, ", "))
+	case !ok || a.alwaysRefuse || a.dpop.rsRequired && a.dpop.bound[token] == "":
+		w.Header().Set("WWW-Authenticate", scheme+" "+strings.Join(params, ", "))
 		w.WriteHeader(http.StatusUnauthorized)
 	case a.plain403:
 		w.WriteHeader(http.StatusForbidden)
 	case !covers(strings.Fields(scopes), a.required):
 		params = append(params, `error="insufficient_scope"`)
-		w.Header().Set("WWW-Authenticate", "Bearer "+strings.Join(params, ", "))
+		w.Header().Set("WWW-Authenticate", scheme+" "+strings.Join(params, ", "))
 		w.WriteHeader(http.StatusForbidden)
 	default:
 		w.WriteHeader(http.StatusOK)
@@ -158,7 +169,8 @@ func (a *authority) resourceMetadata(w http.ResponseWriter) {
 	if issuer == "" {
 		issuer = issuerAS
 	}
-	reply(w, http.StatusOK, map[string]any{"resource": resource, "authorization_servers": []string{issuer}, "scopes_supported": a.supported})
+	reply(w, http.StatusOK, map[string]any{"resource": resource, "authorization_servers": []string{issuer}, "scopes_supported": a.supported,
+		"dpop_signing_alg_values_supported": a.dpop.rsAlgorithms, "dpop_bound_access_tokens_required": a.dpop.rsRequired})
 }
 
 func (a *authority) metadata(w http.ResponseWriter) {
@@ -172,6 +184,7 @@ func (a *authority) metadata(w http.ResponseWriter) {
 		"authorization_response_iss_parameter_supported": a.advertiseIss,
 		"token_endpoint_auth_methods_supported":          a.methods,
 		"client_id_metadata_document_supported":          a.knowsDocuments,
+		"dpop_signing_alg_values_supported":              a.dpop.algorithms,
 	}
 	if !a.noPKCE {
 		meta["code_challenge_methods_supported"] = []string{"S256"}
@@ -215,7 +228,7 @@ func (a *authority) authorize(w http.ResponseWriter, r *http.Request) {
 		back.Set("error_description", "words of the authorization server")
 	} else {
 		id := a.name("code")
-		a.codes[id] = code{q.Get("code_challenge"), q.Get("scope"), q.Get("client_id"), q.Get("redirect_uri"), q.Get("resource")}
+		a.codes[id] = code{q.Get("code_challenge"), q.Get("scope"), q.Get("client_id"), q.Get("redirect_uri"), q.Get("resource"), q.Get("dpop_jkt")}
 		back.Set("code", id)
 	}
 	switch a.iss {
@@ -240,7 +253,10 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 		id, secret = f.Get("client_id"), f.Get("client_secret")
 	}
 	c, known := a.clients[id]
+	thumbprint, ok := a.provenRequest(w, r)
 	switch {
+	case !ok:
+		return
 	case a.tokenError != "":
 		fail(a.tokenError)
 		return
@@ -254,7 +270,8 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 		k, ok := a.codes[f.Get("code")]
 		delete(a.codes, f.Get("code"))
 		sum := sha256.Sum256([]byte(f.Get("code_verifier")))
-		if !ok || k.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) || k.client != id || k.redirect != f.Get("redirect_uri") || k.resource != f.Get("resource") {
+		if !ok || k.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) || k.client != id || k.redirect != f.Get("redirect_uri") || k.resource != f.Get("resource") ||
+			k.thumbprint != thumbprint && !a.dpop.ignore {
 			fail("invalid_grant")
 			return
 		}
@@ -264,6 +281,10 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case a.refreshError != "":
 			fail(a.refreshError)
+			return
+		case a.dpop.bound[f.Get("refresh_token")] != thumbprint:
+			a.dpop.fault("a refresh token is used with another key than its own")
+			fail("invalid_grant")
 			return
 		case !ok || f.Get("resource") == "":
 			fail("invalid_grant")
@@ -277,10 +298,11 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 		fail("unsupported_grant_type")
 		return
 	}
-	a.give(w, scope)
+	a.give(w, scope, thumbprint)
 }
 
-func (a *authority) give(w http.ResponseWriter, scope string) {
+// give hands out a token. thumbprint is the key that it is bound to; "" for a bearer token.
+func (a *authority) give(w http.ResponseWriter, scope, thumbprint string) {
 	if a.grants != nil {
 		scope = a.grants(scope)
 	}
@@ -291,8 +313,15 @@ func (a *authority) give(w http.ResponseWriter, scope string) {
 		lifetime = 3600
 	}
 	answer := map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": lifetime, "scope": scope}
+	if thumbprint != "" {
+		answer["token_type"] = "DPoP"
+		a.dpop.bound[token] = thumbprint
+	}
 	if !a.noRefresh {
 		refresh := a.name("refresh")
+		if thumbprint != "" {
+			a.dpop.bound[refresh] = thumbprint
+		}
 		a.refreshes[refresh] = scope
 		answer["refresh_token"] = refresh
 	}

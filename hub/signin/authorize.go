@@ -19,7 +19,7 @@ var _ transport.Authorizer = (*SignIn)(nil)
 // Flow": implement retry limits).
 const maxStepUps = 3
 
-// Sign sets req's Authorization header if there is a token. An expired one is refreshed first; one refresh serves all who need it,
+// Sign sets req's Authorization header if there is a token, and a proof for this one request if the token is bound to a key. An expired one is refreshed first; one refresh serves all who need it,
 // and goes on when ctx ends. Where the refresh token is dead the request goes out without, and the 401 starts the flow.
 func (s *SignIn) Sign(ctx context.Context, req *http.Request) error {
 	if !strings.EqualFold(req.URL.Scheme, s.url.Scheme) || !strings.EqualFold(req.URL.Host, s.url.Host) {
@@ -37,6 +37,9 @@ func (s *SignIn) Sign(ctx context.Context, req *http.Request) error {
 		e := s.entry
 		if e.usable(time.Now()) {
 			s.mu.Unlock()
+			if e.TokenType == typeDPoP {
+				return e.ProofKey.sign(req, e.AccessToken, s.nonces.of(""))
+			}
 			req.Header.Set("Authorization", "Bearer "+e.AccessToken)
 			return nil
 		}
@@ -63,10 +66,13 @@ func (s *SignIn) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	if stepUp && c.code != "insufficient_scope" {
 		return &RefusedError{s.o.Server, "it answers 403, and not for lack of scopes: the account may not have this right"}
 	}
+	if req.Header.Get("DPoP") != "" && (c.proof == errorUseNonce || c.proof == errorProof) {
+		return s.proofRefused(c.proof)
+	}
 	if err := s.load(ctx); err != nil {
 		return err
 	}
-	used := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
+	_, used, _ := strings.Cut(req.Header.Get("Authorization"), " ")
 	for {
 		f, err := s.join(c, stepUp, used)
 		if f == nil {

@@ -20,6 +20,16 @@ const (
 	GrantWorkload = "workload_identity"
 )
 
+// Choices of Config.DPoP: whether tokens are bound to a key of ours (RFC 9449; draft extension io.modelcontextprotocol/auth/dpop, SEP-1932).
+const (
+	// DPoPAuto binds them when the server asks for it and the authorization server can do it. It is the default.
+	DPoPAuto = ""
+	// DPoPRequire uses no other tokens.
+	DPoPRequire = "require"
+	// DPoPOff binds none.
+	DPoPOff = "off"
+)
+
 // Config is what a server's configuration entry says about sign-in. The zero value fits a server that lets clients register.
 type Config struct {
 	// Grant is one of the Grant constants.
@@ -52,6 +62,9 @@ type Config struct {
 	// platforms replace it before it ends.
 	WorkloadToken     string
 	WorkloadTokenFile string
+
+	// DPoP is one of the DPoP constants.
+	DPoP string
 }
 
 // secrets lists what must not be seen in any text.
@@ -68,6 +81,9 @@ func (c *Config) check() error {
 	}
 	if c.RedirectPort < 0 || c.RedirectPort > 65535 {
 		return fmt.Errorf("redirect port %d: from 0 to 65535", c.RedirectPort)
+	}
+	if c.DPoP != DPoPAuto && c.DPoP != DPoPRequire && c.DPoP != DPoPOff {
+		return fmt.Errorf("unknown choice of DPoP %q", c.DPoP)
 	}
 	switch c.Grant {
 	case GrantPerson:

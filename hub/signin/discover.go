@@ -16,7 +16,11 @@ import (
 type challenge struct {
 	metadataURL string
 	scopes      []string
-	code        string // error of the Bearer challenge
+	code        string // error of the first challenge that has one
+	// The server takes tokens that are bound to a key (RFC 9449 section 7.1).
+	dpop       bool
+	algorithms []string // of the proofs that it takes; nil: it does not say
+	proof      string   // error of the DPoP challenge
 }
 
 // challengeOf reads the challenges of resp. One that cannot be read is left out: it may be of a scheme that is none of ours.
@@ -31,7 +35,10 @@ func challengeOf(resp *http.Response) challenge {
 			if c.metadataURL == "" {
 				c.metadataURL = p.Params["resource_metadata"]
 			}
-			if p.Scheme == "bearer" {
+			if p.Scheme == "dpop" && !c.dpop {
+				c.dpop, c.proof, c.algorithms = true, p.Params["error"], strings.Fields(p.Params["algs"])
+			}
+			if p.Scheme == "bearer" || p.Scheme == "dpop" {
 				if c.code == "" {
 					c.code = p.Params["error"]
 				}
@@ -50,12 +57,14 @@ type plan struct {
 	resource string
 	scopes   []string // that the resource supports
 	server   *oauthex.AuthServerMeta
+	binding  binding
+	key      *ProofKey // of this flow; nil until the binding calls for one
 }
 
 // discover finds the protected resource's metadata (RFC 9728) and that of its authorization server (RFC 8414, OpenID Connect).
 // It tries what auth.AuthorizationCodeHandler tries, in the same order, and is stricter in one thing: metadata that was found and
 // is not in order ends the flow, where the handler would go on as if the server were one of 2025-03-26.
-func discover(ctx context.Context, client *http.Client, seen *replay, c challenge, server *url.URL) (*plan, error) {
+func discover(ctx context.Context, client *http.Client, seen *replay, c challenge, server *url.URL, dpop string) (*plan, error) {
 	resource, found, err := protectedResource(ctx, client, seen, c.metadataURL, server)
 	if err != nil {
 		return nil, err
@@ -65,11 +74,19 @@ func discover(ctx context.Context, client *http.Client, seen *replay, c challeng
 	if err != nil {
 		return nil, fmt.Errorf("metadata of the authorization server: %w", err)
 	}
+	var algorithms []string
+	if meta != nil {
+		algorithms = seen.proofAlgorithms()
+	}
+	bind, err := bindingOf(dpop, c, resource, algorithms)
+	if err != nil {
+		return nil, err
+	}
 	if meta == nil { // 2025-03-26 basic/authorization "Fallbacks for Servers without Metadata Discovery"
 		meta = &oauthex.AuthServerMeta{Issuer: issuer, AuthorizationEndpoint: issuer + "/authorize",
 			TokenEndpoint: issuer + "/token", RegistrationEndpoint: issuer + "/register"}
 	}
-	return &plan{found: found, resource: resource.Resource, scopes: resource.ScopesSupported, server: meta}, nil
+	return &plan{found: found, resource: resource.Resource, scopes: resource.ScopesSupported, server: meta, binding: bind}, nil
 }
 
 // protectedResource gives the metadata and where it was found.

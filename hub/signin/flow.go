@@ -12,7 +12,7 @@ const tooSoon = 10 * time.Second
 func (s *SignIn) flow(ctx context.Context, f *flight) error {
 	seen := &replay{next: s.guard}
 	client := s.guard.client(seen)
-	p, err := discover(ctx, client, seen, f.c, s.url)
+	p, err := discover(ctx, client, seen, f.c, s.url, s.o.Config.DPoP)
 	if err != nil {
 		return s.failure(ctx, err)
 	}
@@ -22,10 +22,10 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 		s.log.Info("the server names another authorization server than before", "issuer", printable(p.server.Issuer))
 		old = nil
 	}
-	if !f.explicit && s.borrow(ctx, f, old, p.server.Issuer) {
+	if !f.explicit && s.borrow(ctx, f, p) {
 		return nil
 	}
-	if !f.stepUp && !f.explicit && old != nil && old.AccessToken != "" && covers(old.Scopes, f.c.scopes) {
+	if !f.stepUp && !f.explicit && old != nil && old.AccessToken != "" && covers(old.Scopes, f.c.scopes) && p.binding.takes(old) {
 		done, err := s.renew(ctx, old)
 		if done || err != nil {
 			return err
@@ -35,6 +35,12 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 		}
 	}
 
+	if p.binding != unbound {
+		if p.key, err = newProofKey(); err != nil {
+			return s.failure(ctx, err)
+		}
+		seen.next = s.proving(s.guard, p.server.TokenEndpoint, p.key)
+	}
 	var e *Entry
 	scopes := union(f.c.scopes, s.o.Config.Scopes)
 	if len(scopes) == 0 {
@@ -62,15 +68,15 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 }
 
 // borrow takes a token that another hub of this user has got meanwhile, so that two windows do not ask for the same thing.
-func (s *SignIn) borrow(ctx context.Context, f *flight, old *Entry, issuer string) bool {
+func (s *SignIn) borrow(ctx context.Context, f *flight, p *plan) bool {
 	kept, err := s.o.Store.Load(ctx, s.key)
-	if err != nil || !kept.usable(time.Now()) || kept.Issuer != issuer || !covers(kept.Scopes, f.c.scopes) || !s.ours(kept) {
+	if err != nil || !kept.usable(time.Now()) || kept.Issuer != p.server.Issuer || !covers(kept.Scopes, f.c.scopes) || !p.binding.takes(kept) || !s.ours(kept) {
 		return false
 	}
 	if known := s.current(); known != nil && !kept.Saved.After(known.Saved) {
 		return false // it is the one that was refused, or an older one
 	}
-	return s.adopt(f, old, kept)
+	return s.adopt(f, nil, kept)
 }
 
 // renew tries to help a token that the server refuses before its time, without a person. done: there is another token now.

@@ -26,7 +26,7 @@ const (
 func (s *SignIn) askServer(ctx context.Context, p *plan, scopes []string, client *http.Client) (*Entry, error) {
 	c := s.o.Config
 	t := tokenRequest{url: p.server.TokenEndpoint, id: c.ClientID, secret: c.ClientSecret, scopes: scopes,
-		style: styleOf(p.server.TokenEndpointAuthMethodsSupported, c.ClientSecret), params: url.Values{"resource": {p.resource}}}
+		style: styleOf(p.server.TokenEndpointAuthMethodsSupported, c.ClientSecret), params: url.Values{"resource": {p.resource}}, key: p.key, must: p.binding == bound}
 	if c.Issuer != "" && c.Issuer != p.server.Issuer {
 		return nil, fmt.Errorf("the server names the authorization server %s, and the client is registered with another", p.server.Issuer)
 	}
@@ -66,7 +66,7 @@ func (s *SignIn) askServer(ctx context.Context, p *plan, scopes []string, client
 		return nil, err
 	}
 	token.RefreshToken = "" // the grant itself is repeated instead
-	e := Entry{Server: s.key.Server, URL: s.key.URL, Issuer: p.server.Issuer, Resource: p.resource, ClientID: c.ClientID, TokenURL: t.url, Scopes: scopes}
+	e := Entry{Server: s.key.Server, URL: s.key.URL, Issuer: p.server.Issuer, Resource: p.resource, ClientID: c.ClientID, TokenURL: t.url, Scopes: scopes, ProofKey: p.key}
 	return e.with(token), nil
 }
 

@@ -187,7 +187,9 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			reply(w, http.StatusBadRequest, map[string]string{"error": p.tokenError, "error_description": r.PostForm.Get("assertion")})
 			return
 		}
-		p.give(w, r.PostForm.Get("scope"))
+		if thumbprint, ok := p.provenRequest(w, r); ok {
+			p.give(w, r.PostForm.Get("scope"), thumbprint)
+		}
 	default:
 		p.authority.ServeHTTP(w, r)
 	}
@@ -262,6 +264,9 @@ func TestConfigChecks(t *testing.T) {
 		"workload, no token":  {Config{Grant: GrantWorkload}, false},
 		"workload file":       {Config{Grant: GrantWorkload, WorkloadTokenFile: "/f"}, true},
 		"workload, both":      {Config{Grant: GrantWorkload, WorkloadToken: "t", WorkloadTokenFile: "/f"}, false},
+		"DPoP":                {Config{DPoP: DPoPRequire}, true},
+		"no DPoP":             {Config{DPoP: DPoPOff}, true},
+		"odd DPoP":            {Config{DPoP: "auto"}, false},
 		"enterprise, no more": {Config{Grant: GrantEnterprise}, false},
 	} {
 		_, err := New(Options{Server: "files", ServerURL: mcpURL, Config: tt.c})

@@ -89,17 +89,21 @@ func (s *signer) assertion(id, audience string, now time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	claims, err := json.Marshal(map[string]any{
+	return signJWT(base64.RawURLEncoding.EncodeToString(header), map[string]any{
 		"iss": id, "sub": id, "aud": audience, "jti": rand.Text(), "iat": now.Unix(), "exp": now.Add(assertionLife).Unix(),
-	})
+	}, s.sign)
+}
+
+// signJWT puts a JWT together (RFC 7515 section 3.1). header is encoded already.
+func signJWT(header string, claims any, sign func(text []byte) ([]byte, error)) (string, error) {
+	payload, err := json.Marshal(claims)
 	if err != nil {
 		return "", err
 	}
-	b64 := base64.RawURLEncoding
-	text := b64.EncodeToString(header) + "." + b64.EncodeToString(claims)
-	signature, err := s.sign([]byte(text))
+	text := header + "." + base64.RawURLEncoding.EncodeToString(payload)
+	signature, err := sign([]byte(text))
 	if err != nil {
 		return "", err
 	}
-	return text + "." + b64.EncodeToString(signature), nil
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature), nil
 }

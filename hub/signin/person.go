@@ -60,7 +60,7 @@ func (s *SignIn) askPerson(ctx context.Context, f *flight, p *person) (*Entry, e
 			return s.fetchCode(ctx, f, p, args.URL)
 		},
 		NewTokenSource: func(_ context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-			if err := checkType(token); err != nil {
+			if err := checkType(token, p.plan.key, p.plan.binding == bound); err != nil {
 				return nil, err
 			}
 			e = s.entryOf(p, c, token)
@@ -126,6 +126,7 @@ func (s *SignIn) entryOf(p *person, c *oauth2.Config, token *oauth2.Token) *Entr
 	e := Entry{
 		Server: s.key.Server, URL: s.key.URL, Issuer: p.plan.server.Issuer, Resource: p.plan.resource,
 		ClientID: c.ClientID, AuthStyle: c.Endpoint.AuthStyle, TokenURL: c.Endpoint.TokenURL, Scopes: c.Scopes, Registration: made,
+		ProofKey: p.plan.key,
 	}
 	slices.Sort(e.Scopes)
 	if c.ClientID != s.o.Config.ClientID {
@@ -165,6 +166,11 @@ func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address st
 		return nil, err
 	}
 	query := u.Query()
+	if p.plan.key != nil { // the code is of use to this key alone (RFC 9449 section 10)
+		query.Set("dpop_jkt", p.plan.key.thumbprint)
+		u.RawQuery = query.Encode()
+		address = u.String()
+	}
 	p.back.expect(query.Get("state"))
 	prompt := Prompt{
 		Server: s.o.Server, URL: address, URLHost: u.Host, Issuer: p.plan.server.Issuer, Resource: p.plan.resource,

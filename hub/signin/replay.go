@@ -26,6 +26,7 @@ type replay struct {
 
 	mu       sync.Mutex // guards what follows
 	seen     map[string]*kept
+	newest   *kept         // the last of seen that was answered with
 	made     *Registration // the registration of this flow, kept or new
 	reusedIt bool
 	sent     []string // secrets that went to token endpoints
@@ -108,6 +109,9 @@ func (r *replay) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !registering {
 		r.mu.Lock()
 		k := r.seen[req.URL.String()]
+		if k != nil {
+			r.newest = k
+		}
 		r.mu.Unlock()
 		if k != nil {
 			return k.response(req), nil
@@ -134,7 +138,7 @@ func (r *replay) RoundTrip(req *http.Request) (*http.Response, error) {
 		if r.seen == nil {
 			r.seen = map[string]*kept{}
 		}
-		r.seen[req.URL.String()] = k
+		r.seen[req.URL.String()], r.newest = k, k
 	}
 	return k.response(req), nil
 }
@@ -149,6 +153,20 @@ func (r *replay) absent(address string, guessed bool) bool {
 		return false
 	}
 	return k.status/100 == 4 || guessed && !strings.HasPrefix(k.header.Get("Content-Type"), "application/json")
+}
+
+// proofAlgorithms reads a list that the SDK leaves out of an authorization server's metadata (RFC 9449 section 5.1). The metadata has to
+// be the last thing that was got.
+func (r *replay) proofAlgorithms() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var meta struct {
+		Algorithms []string `json:"dpop_signing_alg_values_supported"`
+	}
+	if r.newest == nil || json.Unmarshal(r.newest.body, &meta) != nil {
+		return nil
+	}
+	return meta.Algorithms
 }
 
 // registration is what this flow registered with; reused tells that it was made by an earlier one.

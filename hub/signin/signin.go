@@ -48,6 +48,8 @@ type SignIn struct {
 	end  context.CancelCauseFunc
 	wg   sync.WaitGroup // flights
 
+	nonces nonces
+
 	saving chan struct{} // one slot: whoever writes to the store writes what holds then
 
 	mu sync.Mutex // guards everything below; never held over I/O, a prompt or a wait
@@ -239,9 +241,15 @@ func (s *SignIn) readStore(ctx context.Context, f *flight) error {
 	return nil
 }
 
-// ours is false when the configuration names another client now: the token in e is not its own then.
+// ours is false when the configuration names another client now: the token in e is not its own then. It is false, too, when the
+// configuration says now that tokens must be bound to a key, or must not, and that of e is otherwise.
 func (s *SignIn) ours(e *Entry) bool {
-	return s.o.Config.ClientID == "" || s.o.Config.ClientID == e.ClientID
+	c := s.o.Config
+	switch {
+	case c.DPoP == DPoPOff && e.ProofKey != nil, c.DPoP == DPoPRequire && e.AccessToken != "" && e.TokenType != typeDPoP:
+		return false
+	}
+	return c.ClientID == "" || c.ClientID == e.ClientID
 }
 
 // adopt makes e what is known, unless f was ended by Forget or Close. A refresh replaces nothing but old, which it began with.

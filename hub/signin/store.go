@@ -41,6 +41,11 @@ type Entry struct {
 	AuthStyle    oauth2.AuthStyle `json:"authStyle,omitempty"`
 	TokenURL     string           `json:"tokenUrl,omitempty"`
 
+	// ProofKey is what the tokens are bound to, or the refresh token alone; nil: nothing is. TokenType is "DPoP" for an access token
+	// that is bound, "" for a bearer token.
+	ProofKey  *ProofKey `json:"proofKey,omitempty"`
+	TokenType string    `json:"tokenType,omitempty"`
+
 	// Scopes were granted, or asked for when the server did not say what it granted.
 	Scopes []string `json:"scopes,omitempty"`
 	// AccessToken is "" when only the registration is kept.
@@ -67,7 +72,7 @@ func (e *Entry) secrets() []string {
 	if e == nil {
 		return nil
 	}
-	return []string{e.ClientSecret, e.AccessToken, e.RefreshToken, e.Registration.secret()}
+	return []string{e.ClientSecret, e.AccessToken, e.RefreshToken, e.Registration.secret(), e.ProofKey.secret()}
 }
 
 // String names the entry without its secrets.
@@ -124,6 +129,9 @@ func decodeEntry(text []byte, key Key) (*Entry, error) {
 	var e Entry
 	// The decoder's errors quote what they read, so they are not passed on.
 	if err := json.Unmarshal(text, &e); err != nil || e.Server != key.Server || e.URL != key.URL || e.Issuer == "" {
+		return nil, errCorrupt
+	}
+	if e.TokenType != "" && (e.TokenType != typeDPoP || e.ProofKey == nil) {
 		return nil, errCorrupt
 	}
 	return &e, nil

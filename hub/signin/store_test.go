@@ -1,8 +1,10 @@
 package signin
 
 import (
+	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"math/big"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,12 +16,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// someKey is the proof key of someEntry.
+var someKey = sync.OnceValue(func() *ProofKey {
+	k, err := newProofKey()
+	if err != nil {
+		panic(err)
+	}
+	return k
+})
+
+// sameKeys lets cmp compare entries.
+var sameKeys = cmp.Comparer(func(a, b *ProofKey) bool { return a.secret() == b.secret() && (a == nil) == (b == nil) })
+
 func someEntry(server string) *Entry {
 	return &Entry{
 		Server: server, URL: mcpURL, Issuer: issuerAS, Resource: mcpURL, ClientID: "c", ClientSecret: "client-secret", AuthStyle: 2,
 		TokenURL: issuerAS + "/token", Scopes: []string{"read"}, AccessToken: "access-token", RefreshToken: "refresh-token",
 		Expiry: time.Unix(1_900_000_000, 0).UTC(), Saved: time.Unix(1_800_000_000, 0).UTC(),
 		Registration: &Registration{"https://as.example/register", "http://127.0.0.1:1/callback", []byte(`{"client_id":"c","client_secret":"client-secret"}`)},
+		ProofKey:     someKey(), TokenType: "DPoP",
 	}
 }
 
@@ -45,7 +60,7 @@ func TestFileStore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !cmp.Equal(someEntry("one"), got) {
+			if !cmp.Equal(someEntry("one"), got, sameKeys) {
 				t.Errorf("%+v", *got)
 			}
 			if e, _ := s.Load(t.Context(), Key{"one", mcpURL + "/"}); e != nil {
@@ -207,8 +222,18 @@ func TestEntryHidesSecrets(t *testing.T) {
 	l := &logs{}
 	slog.New(slog.NewJSONHandler(l, nil)).Info("x", "entry", e)
 	text := fmt.Sprintf("%v %+v %#v %s %q", e, e, e, e, e) + l.String()
-	for _, secret := range e.secrets() {
-		if strings.Contains(text, secret) {
+	text += fmt.Sprintf("%v %+v %#v %s %q", e.ProofKey, e.ProofKey, e.ProofKey, e.ProofKey, e.ProofKey)
+	slog.New(slog.NewJSONHandler(l, nil)).Info("x", "key", e.ProofKey)
+	text += l.String()
+	if e.ProofKey.secret() == "" {
+		t.Fatal("the entry has no key that could be shown")
+	}
+	raw, err := e.ProofKey.key.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range append(e.secrets(), new(big.Int).SetBytes(raw).String(), hex.EncodeToString(raw), string(raw)) {
+		if secret != "" && strings.Contains(text, secret) {
 			t.Errorf("%q is in %s", secret, text)
 		}
 	}

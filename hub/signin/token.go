@@ -21,6 +21,8 @@ type tokenRequest struct {
 	style  oauth2.AuthStyle
 	scopes []string
 	params url.Values // with grant_type
+	key    *ProofKey  // that proofs are made with; nil: none are sent
+	must   bool       // the token has to be bound to key
 }
 
 // send uses the client credentials package, which takes any grant type: oauth2.Config cannot add the resource parameter to a
@@ -34,19 +36,28 @@ func (t *tokenRequest) send(ctx context.Context, client *http.Client) (*oauth2.T
 	if err != nil {
 		return nil, err
 	}
-	return token, checkType(token)
+	return token, checkType(token, t.key, t.must)
 }
 
-func checkType(t *oauth2.Token) error {
-	if t.TokenType != "" && !strings.EqualFold(t.TokenType, "bearer") {
-		return errors.New("the authorization server gives tokens of the type " + t.TokenType + ", which are not supported")
+// checkType refuses a token that cannot be used. key is what it may be bound to, and is if it must.
+func checkType(t *oauth2.Token, key *ProofKey, must bool) error {
+	switch {
+	case strings.EqualFold(t.TokenType, typeDPoP) && key != nil:
+		return nil
+	case must:
+		return errors.New("the authorization server does not bind tokens to a key (DPoP), and that is required")
+	case t.TokenType == "" || strings.EqualFold(t.TokenType, "bearer"):
+		return nil
 	}
-	return nil
+	return errors.New("the authorization server gives tokens of the type " + t.TokenType + ", which are not supported")
 }
 
 // with makes the entry that e becomes by token.
 func (e Entry) with(token *oauth2.Token) *Entry {
-	e.AccessToken, e.Expiry, e.Saved = token.AccessToken, token.Expiry, time.Now().UTC()
+	e.AccessToken, e.TokenType, e.Expiry, e.Saved = token.AccessToken, "", token.Expiry, time.Now().UTC()
+	if strings.EqualFold(token.TokenType, typeDPoP) {
+		e.TokenType = typeDPoP
+	}
 	if token.RefreshToken != "" { // RFC 6749 section 6: without a new one the old one stays
 		e.RefreshToken = token.RefreshToken
 	}
@@ -60,6 +71,7 @@ func (e Entry) with(token *oauth2.Token) *Entry {
 // withoutToken makes the entry that is left when the token is dead.
 func (e Entry) withoutToken() *Entry {
 	e.AccessToken, e.RefreshToken, e.Expiry, e.Saved = "", "", time.Time{}, time.Now().UTC()
+	e.ProofKey, e.TokenType = nil, ""
 	return &e
 }
 
@@ -111,8 +123,8 @@ func (s *SignIn) sendRefresh(ctx context.Context, e *Entry) (*oauth2.Token, erro
 	}
 	t := tokenRequest{url: e.TokenURL, id: e.ClientID, secret: secret, style: e.AuthStyle, params: url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {e.RefreshToken}, "resource": {e.Resource},
-	}}
-	return t.send(ctx, s.guard.client(s.guard))
+	}, key: e.ProofKey, must: s.o.Config.DPoP == DPoPRequire}
+	return t.send(ctx, s.guard.client(s.proving(s.guard, e.TokenURL, e.ProofKey)))
 }
 
 // replace adopts and keeps e in the place of old. It saves outside the flight's context: a refresh token that was changed must not

@@ -62,6 +62,9 @@ func live(t *testing.T, o Options, test func(t *testing.T, w *world)) {
 			t.Errorf("%d listeners are left", n)
 		}
 		w.noSecrets(t)
+		for _, fault := range w.as.dpop.faults {
+			t.Error(fault)
+		}
 	})
 }
 
@@ -185,7 +188,7 @@ func (w *world) call(ctx context.Context) (int, error) {
 }
 
 func (w *world) send(ctx context.Context) (int, error) {
-	for again := false; ; again = true {
+	for again, repeated := false, false; ; {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, mcpURL, nil)
 		if err != nil {
 			return 0, err
@@ -197,12 +200,17 @@ func (w *world) send(ctx context.Context) (int, error) {
 		if err != nil {
 			return 0, err
 		}
+		if w.s.Observe(req, resp) && !repeated {
+			repeated = true
+			continue
+		}
 		if again || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 			return resp.StatusCode, nil
 		}
 		if err := w.s.Authorize(ctx, req, resp); err != nil {
 			return resp.StatusCode, err
 		}
+		again, repeated = true, false
 	}
 }
 
