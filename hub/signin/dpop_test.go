@@ -360,6 +360,35 @@ func TestDPoPGrants(t *testing.T) {
 	}
 }
 
+// Where bound tokens are required no other is taken, at whatever step it comes.
+func TestDPoPRequiredAtEachStep(t *testing.T) {
+	t.Run("grant", func(t *testing.T) {
+		c := Config{Grant: GrantClientCredentials, ClientID: "service", ClientSecret: "service-secret", DPoP: DPoPRequire}
+		live(t, Options{Config: c}, func(t *testing.T, w *world) {
+			w.as.clients["service"] = client{secret: "service-secret"}
+			w.as.dpop.ignore = true
+			if e := fails[*Error](t, w); !strings.Contains(e.Text, "does not bind tokens") {
+				t.Error(e)
+			}
+			w.as.set(func() { w.as.dpop.ignore = false })
+			w.works(t)
+		})
+	})
+	t.Run("refresh", func(t *testing.T) {
+		live(t, Options{Config: Config{DPoP: DPoPRequire}}, func(t *testing.T, w *world) {
+			w.works(t)
+			time.Sleep(2 * time.Hour)
+			w.as.set(func() { w.as.dpop.ignore = true })
+			if e := fails[*Error](t, w); !strings.Contains(e.Text, "does not bind tokens") {
+				t.Error(e)
+			}
+			if e := w.s.current(); e.TokenType != typeDPoP {
+				t.Errorf("the token is %q", e.TokenType)
+			}
+		})
+	})
+}
+
 // A kept token that is not as the configuration wants it now is not used.
 func TestDPoPKeptTokenFitsTheConfig(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -437,4 +466,38 @@ func TestDPoPRefreshGoesOnWithoutWaiters(t *testing.T) {
 		}
 		w.works(t)
 	})
+}
+
+// One more try is asked for when a proof was refused for want of a nonce, and there is one: nothing else is taken for that.
+func TestObserveAsksForOneMoreTry(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status           int
+		proof, challenge string
+		nonce            []string
+		want             bool
+	}{
+		"asked":               {401, "p", `DPoP error="use_dpop_nonce"`, []string{"n"}, true},
+		"asked after another": {401, "p", `Bearer error="invalid_token", DPoP algs="ES256", error="use_dpop_nonce"`, []string{"n"}, true},
+		"no nonce":            {401, "p", `DPoP error="use_dpop_nonce"`, nil, false},
+		"no proof was sent":   {401, "", `DPoP error="use_dpop_nonce"`, []string{"n"}, false},
+		"other error":         {401, "p", `DPoP error="invalid_token"`, []string{"n"}, false},
+		"other scheme":        {401, "p", `Bearer error="use_dpop_nonce"`, []string{"n"}, false},
+		"no challenge":        {401, "p", ``, []string{"n"}, false},
+		"forbidden":           {403, "p", `DPoP error="use_dpop_nonce"`, []string{"n"}, false},
+		"good":                {200, "p", ``, []string{"n"}, false},
+	} {
+		s, err := New(Options{Server: "files", ServerURL: mcpURL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := &http.Request{Header: http.Header{}}
+		if tt.proof != "" {
+			req.Header.Set("DPoP", tt.proof)
+		}
+		resp := &http.Response{StatusCode: tt.status, Header: http.Header{"Www-Authenticate": {tt.challenge}, "Dpop-Nonce": tt.nonce}}
+		if got := s.Observe(req, resp); got != tt.want || (s.nonces.of("") == "n") != (tt.nonce != nil) {
+			t.Errorf("%s: %v, nonce %q", name, got, s.nonces.of(""))
+		}
+		s.Close()
+	}
 }

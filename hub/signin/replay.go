@@ -26,7 +26,7 @@ type replay struct {
 
 	mu       sync.Mutex // guards what follows
 	seen     map[string]*kept
-	newest   *kept         // the last of seen that was answered with
+	newest   *kept         // the last of seen that was got
 	made     *Registration // the registration of this flow, kept or new
 	reusedIt bool
 	sent     []string // secrets that went to token endpoints
@@ -109,9 +109,6 @@ func (r *replay) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !registering {
 		r.mu.Lock()
 		k := r.seen[req.URL.String()]
-		if k != nil {
-			r.newest = k
-		}
 		r.mu.Unlock()
 		if k != nil {
 			return k.response(req), nil
