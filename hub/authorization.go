@@ -80,6 +80,7 @@ func signInConfig(o config.OAuth) signin.Config {
 		Grant: o.Grant, ClientID: o.ClientID, ClientSecret: o.ClientSecret, ClientMetadataURL: o.ClientMetadataURL, Scopes: o.Scopes, RedirectPort: o.RedirectPort,
 		PrivateKeyPEM: o.PrivateKeyPEM, SigningAlgorithm: o.SigningAlgorithm,
 		IDPIssuer: o.IDP.Issuer, IDPTokenEndpoint: o.IDP.TokenEndpoint, IDPClientID: o.IDP.ClientID, IDPIDToken: o.IDP.IDToken,
+		WorkloadToken: o.WorkloadToken, WorkloadTokenFile: o.WorkloadTokenFile, DPoP: o.DPoP,
 	}
 }
 
