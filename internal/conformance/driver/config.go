@@ -23,6 +23,7 @@ type oauth struct {
 	PrivateKeyPEM     string    `json:"privateKeyPem,omitempty"`
 	SigningAlgorithm  string    `json:"signingAlgorithm,omitempty"`
 	IDP               *provider `json:"idp,omitempty"`
+	WorkloadToken     string    `json:"workloadToken,omitempty"`
 }
 
 type provider struct {
@@ -39,7 +40,7 @@ func config(s scenario.Scenario) (string, error) {
 		c := s.Context
 		entry.OAuth = &oauth{
 			ClientID: c.ClientID, ClientSecret: c.ClientSecret, Grant: s.Grant(),
-			PrivateKeyPEM: c.PrivateKeyPEM, SigningAlgorithm: c.SigningAlgorithm,
+			PrivateKeyPEM: c.PrivateKeyPEM, SigningAlgorithm: c.SigningAlgorithm, WorkloadToken: c.WorkloadToken,
 		}
 		if c.ClientID == "" {
 			entry.OAuth.ClientMetadataURL = scenario.ClientMetadataURL

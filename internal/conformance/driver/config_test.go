@@ -23,6 +23,10 @@ func TestConfig(t *testing.T) {
 			`,"oauth":{"clientId":"id","grant":"client_credentials","privateKeyPem":"key","signingAlgorithm":"ES256"}`,
 		},
 		{
+			scenario.Scenario{Name: "auth/wif-jwt-bearer", Context: scenario.Context{ClientID: "id", WorkloadToken: "jwt"}},
+			`,"oauth":{"clientId":"id","grant":"workload_identity","workloadToken":"jwt"}`,
+		},
+		{
 			scenario.Scenario{Name: "auth/enterprise-managed-authorization", Context: scenario.Context{
 				ClientID: "id", ClientSecret: "secret", IDPClientID: "idp", IDPIDToken: "token", IDPIssuer: "http://i", IDPTokenEndpoint: "http://i/token",
 			}},

@@ -31,6 +31,8 @@ type Context struct {
 	IDPIDToken       string `json:"idp_id_token"`
 	IDPIssuer        string `json:"idp_issuer"`
 	IDPTokenEndpoint string `json:"idp_token_endpoint"`
+	// The JWT of a workload. (The suite gives two that are not in order besides; which of the three to send is said nowhere.)
+	WorkloadToken string `json:"valid_jwt"`
 	// Calls to make.
 	ToolCalls []struct {
 		Name      string          `json:"name"`
@@ -56,13 +58,16 @@ func Parse(args []string, getenv func(string) string) (Scenario, error) {
 	return s, nil
 }
 
-// Grant is how the scenario wants the client to get its token: "" (a person signs in), "client_credentials" or "enterprise".
+// Grant is how the scenario wants the client to get its token: "" (a person signs in), "client_credentials", "enterprise" or
+// "workload_identity".
 func (s Scenario) Grant() string {
 	switch s.Name {
 	case "auth/client-credentials-jwt", "auth/client-credentials-basic":
 		return "client_credentials"
 	case "auth/enterprise-managed-authorization", "auth/cross-app-access-complete-flow":
 		return "enterprise"
+	case "auth/wif-jwt-bearer":
+		return "workload_identity"
 	}
 	return ""
 }
