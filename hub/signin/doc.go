@@ -27,8 +27,18 @@
 // server to let loopback ports differ (RFC 8252 section 7.3). A registration
 // with which a flow failed is not used again.
 //
+// # Tokens bound to a key
+//
+// Where server and authorization server want it, tokens are bound to a
+// [ProofKey] (RFC 9449, DPoP): each sign-in makes one, and each request has a
+// proof of its own. Nonces are learned from every answer, through
+// [SignIn.Observe]; the request that is refused for want of one is sent once
+// more. What has been bound stays so: a refresh is proved with the same key, and
+// a token that is not bound is dropped, not refreshed, once the server wants one
+// that is.
+//
 // # Secrets
 //
 // Tokens and secrets are in requests and in a [Store], nowhere else: not in
-// errors, logs or [State].
+// errors, logs or [State]. A proof key is in a Store alone.
 package signin
