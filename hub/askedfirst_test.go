@@ -3,6 +3,8 @@ package hub_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
@@ -23,6 +25,8 @@ func TestQuestionBeforeTheResult(t *testing.T) {
 			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 			c.ok(t)
 			v.noPrompt()
+			time.Sleep(2 * time.Second) // the server may want to withdraw it behind the result
+			synctest.Wait()
 			if got := responses(s); len(got) != 1 || got[0] != `{"jsonrpc":"2.0","id":7,"result":{"action":"cancel"}}` {
 				t.Fatalf("answered %v", got)
 			}

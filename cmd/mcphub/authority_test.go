@@ -63,7 +63,8 @@ func newAuthority(p *program) *authority {
 	mux.HandleFunc("/register", a.register)
 	mux.HandleFunc("/authorize", a.authorize)
 	mux.HandleFunc("/token", a.token)
-	a.Server = httptest.NewServer(mux)
+	a.Server = httptest.NewUnstartedServer(mux) // its requests come from another process: nothing else orders them behind the assignment
+	a.Start()
 	p.t.Cleanup(a.Close)
 	return a
 }
