@@ -31,6 +31,7 @@ type cell struct {
 	calls   []*call
 	settled func() // waits until the step is over
 	idle    func(time.Duration)
+	gone    func() // waits until the hub has closed its last connection; nil in a bubble, whose end does
 }
 
 // call is a tool call in the background.
@@ -141,7 +142,11 @@ func (c *cell) connect() {
 		if _, err := c.fake.WaitForSubscription(c.t.Context()); err != nil {
 			c.t.Fatal(err)
 		}
-		c.settled()
+		if c.binding.transport == web {
+			c.await("subscriptions/listen", "<")
+		} else {
+			c.settled()
+		}
 	}
 	if _, failed, err := c.hub.Tools(context.Background(), "s"); err != nil || len(failed) > 0 {
 		c.t.Fatal(failed, err)
@@ -162,7 +167,7 @@ func (c *cell) await(exchange, text string) {
 		}
 		select {
 		case <-changed:
-		case <-c.t.Context().Done():
+		case <-time.After(patience):
 			c.t.Fatalf("nothing came of [%s] %s", exchange, text)
 		}
 	}
@@ -281,6 +286,9 @@ func (c *cell) close() {
 	c.settled()
 	if c.http == nil {
 		return
+	}
+	if c.gone != nil {
+		c.gone()
 	}
 	for _, x := range c.http.Exchanges() {
 		if !x.Ended {

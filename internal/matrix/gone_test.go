@@ -29,8 +29,8 @@ func (c *cell) forgets() {
 	}
 }
 
-// gone checks how a call ends whose server went.
-func (c *cell) gone(p *call) {
+// lost checks how a call ends whose server went.
+func (c *cell) lost(p *call) {
 	c.t.Helper()
 	reason := hub.ReasonServerGone
 	if c.binding.transport != stdio {
@@ -60,7 +60,7 @@ var serverGone = situation{
 		c.step("a call, and its progress", func() { p = c.call("slow") })
 		c.step("the end of the server", func() { close(leave) })
 		c.pass("a minute later", time.Minute)
-		c.gone(p)
+		c.lost(p)
 		c.again()
 		c.step("another call", func() { c.text(c.call("echo"), "hello") })
 	},
@@ -70,7 +70,7 @@ func TestServerGone(t *testing.T) { run(t, serverGone) }
 
 var serverGonePrompt = situation{
 	name: "server-gone-prompt", test: "TestServerGoneWithAPrompt", on: legacy,
-	about: "The server goes while its question is open: the prompt closes, and nothing is answered. Over Streamable HTTP it is the connection of the call that goes.",
+	about: "The server goes while its question is open: the prompt closes, and nothing is answered. Over Streamable HTTP the connection of the call goes: where the session stays, the question is answered with cancel.",
 	play: func(c *cell) {
 		end, leave := c.breaks(2), make(chan struct{})
 		c.ask(func(call *fakeserver.CallContext, _ *fakeserver.OutRequest) {
@@ -83,7 +83,7 @@ var serverGonePrompt = situation{
 		c.step("a call, and a question", func() { p = c.call("ask") })
 		c.step("the end of the server", func() { close(leave) })
 		c.pass("a minute later", time.Minute)
-		c.gone(p)
+		c.lost(p)
 		c.view.mu.Lock()
 		prompts := c.view.opened
 		c.view.mu.Unlock()
@@ -104,7 +104,7 @@ func TestServerGoneWithAPrompt(t *testing.T) { run(t, serverGonePrompt) }
 func listenEnds(name, test, about string, end func(*cell, *fakeserver.Subscription)) situation {
 	return situation{
 		name: name, test: test, on: modern,
-		about: about + " That is no cancel of anybody's request: the call beside it goes on, the windows hear nothing of it, and the stream is opened anew after a second.",
+		about: about + " That is no cancel of anybody's request: the call beside it goes on, the windows hear of no cancel, and the stream is opened anew after a second.",
 		play: func(c *cell) {
 			calls := make(chan *fakeserver.CallContext, 1)
 			c.fake.Tool("slow", func(call *fakeserver.CallContext) { calls <- call; hang(call) })

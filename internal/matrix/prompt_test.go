@@ -149,27 +149,39 @@ func TestServerCancelsItsQuestion(t *testing.T) { run(t, serverWithdraws) }
 
 var serverWithdrawsLate = situation{
 	name: "server-cancel-late", test: "TestServerCancelsLate", on: legacy,
-	about: "The server takes a question back that was answered: nothing happens, and a later question is not touched by it.",
+	about: "The server takes a question back that was answered: nothing happens, and a later question with the same id is not touched by it.",
 	play: func(c *cell) {
-		answered, finish := make(chan *fakeserver.OutRequest, 1), make(chan struct{})
+		answered, asked, finish := make(chan *fakeserver.OutRequest, 1), make(chan struct{}), make(chan struct{})
 		c.ask(func(call *fakeserver.CallContext, q *fakeserver.OutRequest) {
 			<-q.Response()
 			answered <- q
+			<-asked
 			<-finish
 			call.Text("done")
 		})
 		c.start()
-		var p *call
-		c.step("a call, and a question", func() { p = c.call("ask") })
-		prompt := c.view.prompt()
-		_, _, content := c.question()
-		c.step("the user answers", func() {
-			if err := c.view.win.Answer(hub.PromptAnswer{PromptID: prompt.ID, Action: hub.ActionAccept, Content: content}); err != nil {
+		method, params, content := c.question()
+		answer := func(p hub.PromptInfo) {
+			if err := c.view.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: content}); err != nil {
 				c.t.Error(err)
 			}
+		}
+		var p *call
+		c.step("a call, and a question", func() { p = c.call("ask") })
+		first := c.view.prompt()
+		c.step("the user answers", func() { answer(first) })
+		q := <-answered
+		c.step("the server takes its question back", func() { q.Cancel("changed my mind") })
+		c.promptClosed(first, hub.CauseAnswered, hub.OriginUser, "")
+		c.step("it asks another with the same id", func() {
+			if _, err := c.fake.RequestWithID(string(q.ID), method, params); err != nil {
+				c.t.Error(err)
+			}
+			close(asked)
 		})
-		c.step("the server takes its question back", func() { (<-answered).Cancel("changed my mind") })
-		c.promptClosed(prompt, hub.CauseAnswered, hub.OriginUser, "")
+		second := c.view.prompt()
+		c.step("the user answers that too", func() { answer(second) })
+		c.promptClosed(second, hub.CauseAnswered, hub.OriginUser, "")
 		c.step("the server answers the call", func() { close(finish); c.text(p, "done") })
 	},
 }

@@ -77,6 +77,7 @@ var (
 type situation struct {
 	name, test, about string
 	on                []binding
+	longWaits         bool // a minute or more of (fake) time is part of it
 	play              func(*cell)
 }
 

@@ -93,11 +93,20 @@ func (t *tape) has(exchange, text string) (bool, <-chan struct{}) {
 	return false, t.changed
 }
 
-// last gives the text of the current step, and what closes when there is more of it.
-func (t *tape) last() (string, <-chan struct{}) {
+// current gives the number of the current step among those that are shown, from 1, and 0 for one that is not; its text; and what closes when there is more of it.
+func (t *tape) current() (n int, text string, changed <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.steps[len(t.steps)-1].text(), t.changed
+	last := t.steps[len(t.steps)-1]
+	if last.title == "" {
+		return 0, "", t.changed
+	}
+	for _, s := range t.steps {
+		if s.title != "" {
+			n++
+		}
+	}
+	return n, last.text(), t.changed
 }
 
 // text is the whole transcript.

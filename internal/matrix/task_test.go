@@ -110,7 +110,7 @@ var taskWithID = situation{
 func TestTaskCancelledWithItsID(t *testing.T) { run(t, taskWithID) }
 
 var taskCompletes = situation{
-	name: "task-completes", test: "TestTaskCompletesAllTheSame", on: everyTask,
+	name: "task-completes", test: "TestTaskCompletesAllTheSame", on: everyTask, longWaits: true,
 	about: "The user cancels while a poll is on the wire and the task completes: 2025-11-25 refuses tasks/cancel for what is over (-32602), 2026-07-28 acknowledges it. The result that comes late is shown to nobody.",
 	play: func(c *cell) {
 		c.tasks(nil, func(call *fakeserver.CallContext) {
@@ -159,7 +159,7 @@ var taskUncancellable = situation{
 func TestTaskWithoutCancel(t *testing.T) { run(t, taskUncancellable) }
 
 var taskServerCancels = situation{
-	name: "task-server-cancels", test: "TestServerCancelsTask", on: everyTask,
+	name: "task-server-cancels", test: "TestServerCancelsTask", on: everyTask, longWaits: true,
 	about: "The server cancels the task itself, and says so when it is polled.",
 	play: func(c *cell) {
 		c.tasks(nil, c.acknowledge)

@@ -11,7 +11,7 @@ import (
 
 var allKinds = []hub.PromptKind{hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm, hub.PromptElicitationURL}
 
-// view is a window that keeps what it was told about requests and prompts, and puts it on the tape. The start of a session is a request too, and of no cell's interest.
+// view is a window that keeps what it was told about requests, prompts and tools, and puts it on the tape. The start of a session is a request too, and of no cell's interest.
 type view struct {
 	t    *testing.T
 	tape *tape
@@ -86,6 +86,8 @@ func (v *view) Deliver(e hub.Event) {
 		}
 		v.closed[b.PromptID] = b
 		v.tape.windowLine("%s closed: %s by %s, %q", b.PromptID, b.Cause, b.Origin, b.Reason)
+	case *hub.ToolsChanged:
+		v.tape.windowLine("tools changed")
 	}
 }
 

@@ -1,0 +1,130 @@
+package matrix
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// patience ends a test that waits for what does not come. Nothing is measured by it.
+const patience = 30 * time.Second
+
+var errNothingCame = errors.New("the transcript did not become what it should be")
+
+// TestOverSockets plays the rows of the matrix once more over real sockets, to servers that the hub knows by a URL in its config, and wants the same transcripts. A
+// step is over when its part of the transcript is there; what came too much shows in the next one, or at the end.
+func TestOverSockets(t *testing.T) {
+	if *update {
+		t.Skip("the transcripts are written by the other tests")
+	}
+	for _, s := range situations {
+		if s.longWaits {
+			continue
+		}
+		for _, b := range s.on {
+			if b.transport == stdio {
+				continue
+			}
+			t.Run(s.name+"/"+b.name(), func(t *testing.T) {
+				t.Parallel()
+				want := golden(t, s, b)
+				c := newSocketCell(t, b, want)
+				s.play(c)
+				c.close()
+				if diff := cmp.Diff(lines(want), lines(c.tape.text())); diff != "" {
+					t.Errorf("the transcript differs (-golden +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// newSocketCell makes a cell with a server on the loopback interface.
+func newSocketCell(t *testing.T, b binding, want string) *cell {
+	c := &cell{t: t, binding: b, entry: `"alwaysAllow":["*"]`, tape: newTape(), fake: newFake(b)}
+	c.http = newHTTP(c.fake, b)
+	conns := &connections{open: map[net.Conn]struct{}{}, changed: make(chan struct{})}
+	server := httptest.NewUnstartedServer(taped(c.tape, c.http))
+	server.Config.ConnState = conns.note
+	server.Start()
+	t.Cleanup(func() {
+		c.http.Close()
+		server.Close()
+	})
+	c.url = server.URL + b.path()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errNothingCame)
+	t.Cleanup(cancel)
+	steps := stepsOf(want)
+	c.settled = func() {
+		t.Helper()
+		for {
+			n, text, changed := c.tape.current()
+			if n == 0 || n <= len(steps) && text == steps[n-1] {
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				t.Fatalf("%v:\n%s\nand is\n%s", context.Cause(ctx), strings.Join(steps[min(n, len(steps))-1:min(n, len(steps))], ""), text)
+			}
+		}
+	}
+	c.idle = func(time.Duration) { c.settled() }
+	c.gone = func() { conns.wait(ctx, t) }
+	return c
+}
+
+// stepsOf cuts a transcript into its steps.
+func stepsOf(text string) (steps []string) {
+	for _, part := range strings.SplitAfter(text, "\n\n") {
+		if part != "" {
+			steps = append(steps, part)
+		}
+	}
+	return steps
+}
+
+// connections are those that a server has.
+type connections struct {
+	mu      sync.Mutex // guards what follows
+	open    map[net.Conn]struct{}
+	changed chan struct{} // closed and replaced with every change
+}
+
+func (c *connections) note(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		c.open[conn] = struct{}{}
+	case http.StateClosed, http.StateHijacked:
+		delete(c.open, conn)
+	}
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+func (c *connections) wait(ctx context.Context, t *testing.T) {
+	t.Helper()
+	for {
+		c.mu.Lock()
+		n, changed := len(c.open), c.changed
+		c.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			t.Fatalf("%d connections are open after the end of the hub", n)
+		}
+	}
+}
