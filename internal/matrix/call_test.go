@@ -119,7 +119,7 @@ var lateAnswer = situation{
 	play: func(c *cell) {
 		answer := make(chan struct{})
 		c.fake.Tool("stubborn", func(call *fakeserver.CallContext) {
-			<-answer
+			c.said(answer)
 			call.Text("all the same")
 		})
 		c.fake.Tool("echo", echo)

@@ -173,6 +173,14 @@ func (c *cell) await(exchange, text string) {
 	}
 }
 
+// said makes a behaviour wait for what the cell says. A cell that has failed says nothing more.
+func (c *cell) said(what <-chan struct{}) {
+	select {
+	case <-what:
+	case <-c.t.Context().Done():
+	}
+}
+
 // step does something and waits until nothing moves any more. All that crosses the wire meanwhile stands under its title.
 func (c *cell) step(title string, do func()) {
 	c.t.Helper()

@@ -50,7 +50,7 @@ var serverGone = situation{
 		end, leave := c.breaks(2), make(chan struct{})
 		c.fake.Tool("slow", func(call *fakeserver.CallContext) {
 			call.Progress(1, 2, "half")
-			<-leave
+			c.said(leave)
 			end(call)
 		})
 		c.fake.Tool("echo", echo)
@@ -74,7 +74,7 @@ var serverGonePrompt = situation{
 	play: func(c *cell) {
 		end, leave := c.breaks(2), make(chan struct{})
 		c.ask(func(call *fakeserver.CallContext, _ *fakeserver.OutRequest) {
-			<-leave
+			c.said(leave)
 			end(call)
 		})
 		c.start()

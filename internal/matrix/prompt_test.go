@@ -121,7 +121,7 @@ var serverWithdraws = situation{
 		asked, finish := make(chan *fakeserver.OutRequest, 1), make(chan struct{})
 		c.ask(func(call *fakeserver.CallContext, q *fakeserver.OutRequest) {
 			asked <- q
-			<-finish
+			c.said(finish)
 			call.Text("done")
 		})
 		c.start()
@@ -155,8 +155,8 @@ var serverWithdrawsLate = situation{
 		c.ask(func(call *fakeserver.CallContext, q *fakeserver.OutRequest) {
 			<-q.Response()
 			answered <- q
-			<-asked
-			<-finish
+			c.said(asked)
+			c.said(finish)
 			call.Text("done")
 		})
 		c.start()
@@ -171,7 +171,8 @@ var serverWithdrawsLate = situation{
 		first := c.view.prompt()
 		c.step("the user answers", func() { answer(first) })
 		q := <-answered
-		c.step("the server takes its question back", func() { q.Cancel("changed my mind") })
+		// On one stream with what follows: between two of them there is no order.
+		c.step("the server takes its question back", func() { c.withdraw(q, "changed my mind") })
 		c.promptClosed(first, hub.CauseAnswered, hub.OriginUser, "")
 		c.step("it asks another with the same id", func() {
 			if _, err := c.fake.RequestWithID(string(q.ID), method, params); err != nil {

@@ -58,7 +58,7 @@ func (c *cell) polled(status, members string) string {
 func (c *cell) tasks(answered <-chan struct{}, onCancel fakeserver.Handler) {
 	c.fake.ToolWith(`{"name":"job","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`, func(call *fakeserver.CallContext) {
 		if answered != nil {
-			<-answered
+			c.said(answered) // also after the cancel
 		}
 		call.Result(c.made())
 	})
@@ -122,7 +122,7 @@ var taskCompletes = situation{
 		})
 		completed := make(chan struct{})
 		c.fake.Handle("tasks/get", func(call *fakeserver.CallContext) {
-			<-completed
+			c.said(completed)
 			members := ""
 			if c.binding.modern() {
 				members = `,"result":{"resultType":"complete","content":[]}`
