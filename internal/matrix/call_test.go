@@ -75,6 +75,30 @@ var midStream = situation{
 
 func TestCancelMidStream(t *testing.T) { run(t, midStream) }
 
+var streamEnded = situation{
+	name: "stream-ended", test: "TestCancelledStreamIsNotResumed", on: where(func(b binding) bool { return b.transport == web && !b.modern() }),
+	about: "The server ends the stream of a call when it hears of the cancel, before it has answered that: it is not resumed, also where it could be (2025-11-25).",
+	play: func(c *cell) {
+		c.fake.Tool("slow", func(call *fakeserver.CallContext) {
+			slow(call)
+			call.Progress(2, 2, "tidied up")
+		})
+		told := make(chan struct{})
+		c.http.On("POST tools/call", 1, fakeserver.Act{EndAfter: 2})
+		c.http.On("POST notifications/cancelled", 1, fakeserver.Act{Hold: told})
+		c.start()
+		var p *call
+		c.step("a call, and its progress", func() { p = c.call("slow") })
+		c.step("the user cancels, and the server ends the stream", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.cancelled(p, tooSlow, notified, true)
+		c.pass("two seconds later", 2*time.Second)
+		c.step("the server answers the cancel", func() { close(told) })
+		c.pass("a minute later", time.Minute)
+	},
+}
+
+func TestCancelledStreamIsNotResumed(t *testing.T) { run(t, streamEnded) }
+
 var afterResponse = situation{
 	name: "after-response", test: "TestCancelAfterResponse", on: everywhere,
 	about: "A cancel that comes after the answer changes nothing and is told to nobody.",

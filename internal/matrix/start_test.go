@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -50,3 +51,31 @@ var start = situation{
 }
 
 func TestStartIsNotCancelled(t *testing.T) { run(t, start) }
+
+var startStopped = situation{
+	name: "start-stopped", test: "TestStopWhileStarting", on: everywhere,
+	about: "The user stops a server that is starting: what opens the session is not cancelled on the wire either, its link is closed.",
+	play: func(c *cell) {
+		c.fake.Tool("echo", echo)
+		c.prepare()
+		release := func() {}
+		if c.binding.transport == stdio {
+			c.fake.Handle("server/discover", hang)
+		} else {
+			release = c.holdStart()
+		}
+		var p *call
+		c.step("a call starts the server, which does not answer", func() { p = c.call("echo") })
+		c.step("the user stops the server", func() {
+			if _, err := c.hub.StopServer(context.Background(), "s", "enough"); err != nil {
+				c.t.Error(err)
+			}
+			<-p.done
+		})
+		c.failed(p, hub.CodeCancelled, hub.ReasonCancelled)
+		c.ended("r1", hub.OriginHost, "enough", !notified, false)
+		c.step("the server would answer now", release)
+	},
+}
+
+func TestStopWhileStarting(t *testing.T) { run(t, startStopped) }

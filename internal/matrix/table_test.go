@@ -11,7 +11,7 @@ import (
 
 // situations are the rows of the matrix.
 var situations = []situation{
-	start, awaitingApproval, beforeHeaders, beforeProgress, midStream, afterResponse, lateAnswer, doubled, unknown, malformed,
+	start, startStopped, awaitingApproval, beforeHeaders, beforeProgress, midStream, streamEnded, afterResponse, lateAnswer, doubled, unknown, malformed,
 	duringPrompt, promptWithdrawn, secondRound, serverWithdraws, serverWithdrawsLate, serverGone, serverGonePrompt,
 	listenResult, listenCancelled, listenError, listenLink,
 	taskBeforeID, taskWithID, taskCompletes, taskUncancellable, taskServerCancels,
