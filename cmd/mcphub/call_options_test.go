@@ -75,8 +75,8 @@ func TestCallURLIsTheServer(t *testing.T) {
 	}
 }
 
-// TestCallTask: --task is the client's wish, and no more than that.
-func TestCallTask(t *testing.T) {
+// TestCallTaskFlag: --task is the client's wish, and no more than that.
+func TestCallTaskFlag(t *testing.T) {
 	o, err := parseCall("--tool", "t", "--stdio", "srv", "--task")
 	if err != nil || !o.request().GetPreferTask() {
 		t.Errorf("%v, %v", o.request(), err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -43,11 +42,7 @@ func libraryServer(t *testing.T) (url string, h *fakeserver.HTTP) {
 		}
 		c.Result(`{"messages":[{"role":"user","content":{"type":"text","text":"Greet ` + arguments["who"] + `!"}}]}`)
 	})
-	h = fakeserver.NewHTTP(s, fakeserver.HTTPOptions{})
-	t.Cleanup(h.Close)
-	server := httptest.NewServer(h)
-	t.Cleanup(server.Close)
-	return server.URL + fakeserver.PathMCP, h
+	return serveFake(t, s)
 }
 
 func TestResourcesTable(t *testing.T) {

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// serveFake serves s over Streamable HTTP until the end of the test and gives its address.
+func serveFake(t *testing.T, s *fakeserver.Server) (url string, h *fakeserver.HTTP) {
+	t.Helper()
+	h = fakeserver.NewHTTP(s, fakeserver.HTTPOptions{})
+	t.Cleanup(h.Close)
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server.URL + fakeserver.PathMCP, h
+}
+
+// TestCallTask: with --task a tool that leaves the choice runs as a task, and a person follows it; without, it is an ordinary call.
+func TestCallTask(t *testing.T) {
+	s := fakeserver.New(fakeserver.WithRevision("2025-11-25"), fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`))
+	s.ToolWith(`{"name":"t","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}`, func(c *fakeserver.CallContext) {
+		if c.Param("task") == nil {
+			c.Text("at once")
+			return
+		}
+		c.Result(`{"task":{"taskId":"T-1","status":"working","statusMessage":"warming up","pollInterval":50}}`)
+	})
+	var polls atomic.Int32
+	s.Handle("tasks/get", func(c *fakeserver.CallContext) {
+		if polls.Add(1) == 1 {
+			c.Result(`{"taskId":"T-1","status":"working","statusMessage":"half done","pollInterval":50}`)
+			return
+		}
+		c.Result(`{"taskId":"T-1","status":"completed"}`)
+	})
+	s.Handle("tasks/result", func(c *fakeserver.CallContext) { c.Text("as a task") })
+	url, _ := serveFake(t, s)
+	p := build(t)
+
+	if r := p.run("call", "--url", url, "--tool", "t", "--approve", "allow"); r.status != 0 || r.stdout != "at once\n" || strings.Contains(r.stderr, "task") {
+		t.Errorf("without the flag: status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
+	}
+	r := p.run("call", "--url", url, "--tool", "t", "--approve", "allow", "--task")
+	if r.status != 0 || r.stdout != "as a task\n" {
+		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
+	}
+	// What comes in quick succession is coalesced, so the statuses in between may be missing; the last is in the response.
+	if want := "carried out as task T-1: completed"; !strings.Contains(r.stderr, want) {
+		t.Errorf("stderr does not tell %q:\n%s", want, r.stderr)
+	}
+}
+
+// TestCallTaskCancel: a person sees that a task works, and a cancel of the request cancels it.
+func TestCallTaskCancel(t *testing.T) {
+	s := fakeserver.New(fakeserver.WithRevision("2025-11-25"), fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`))
+	s.ToolWith(`{"name":"t","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`, func(c *fakeserver.CallContext) {
+		c.Result(`{"task":{"taskId":"T-1","status":"working","statusMessage":"warming up","pollInterval":50}}`)
+	})
+	s.Handle("tasks/get", func(c *fakeserver.CallContext) {
+		c.Result(`{"taskId":"T-1","status":"working","statusMessage":"warming up","pollInterval":50}`)
+	})
+	s.Handle("tasks/cancel", func(c *fakeserver.CallContext) { c.Result(`{"taskId":"T-1","status":"cancelled"}`) })
+	url, h := serveFake(t, s)
+	p := build(t)
+	r := p.run("call", "--url", url, "--tool", "t", "--approve", "allow", "--cancel-after", "1s", "--linger", "500ms")
+	if r.status != 3 || !strings.Contains(r.stderr, "task T-1: working, warming up") {
+		t.Errorf("status %d\n%s", r.status, r.stderr)
+	}
+	if strings.Count(r.stderr, "warming up") != 1 {
+		t.Errorf("each poll is told:\n%s", r.stderr)
+	}
+	cancels := 0
+	for _, x := range h.Exchanges() {
+		switch x.Message.Method {
+		case "tasks/cancel":
+			cancels++
+		case "notifications/cancelled":
+			t.Error("a notification was sent for a task")
+		}
+	}
+	if cancels != 1 {
+		t.Errorf("%d tasks/cancel", cancels)
+	}
+}
+
+// TestCallOutputViolation: a result that breaks its own schema is shown all the same, and so is what is wrong with it.
+func TestCallOutputViolation(t *testing.T) {
+	s := fakeserver.New()
+	s.ToolWith(`{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}`,
+		func(c *fakeserver.CallContext) {
+			c.Result(`{"content":[{"type":"text","text":"seven"}],"structuredContent":{"n":"seven"}}`)
+		})
+	url, _ := serveFake(t, s)
+	p := build(t)
+	r := p.run("call", "--url", url, "--tool", "t", "--approve", "allow")
+	if r.status != 0 || r.stdout != "seven\n" || !strings.Contains(r.stderr, "the result breaks the tool's output schema: ") {
+		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
+	}
+	c := readConversation(t, p.run("call", "--json", "--url", url, "--tool", "t", "--approve", "allow").stdout)
+	if len(c.response.GetOutputViolations()) == 0 {
+		t.Errorf("--json: %v", c.response)
+	}
+	if _, ok := find(c, func(e *mcphubv1.AttachResponse) (bool, bool) { return true, e.GetMcpRequestFinished().GetTool() == "t" }); !ok {
+		t.Error("the end of the call was not shown")
+	}
+}
