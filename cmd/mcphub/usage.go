@@ -36,7 +36,7 @@ Start with:  mcphub demo
 
 const signInHelp = `A server that wants a sign-in gets one with the address of a page, which you open in a browser of this computer. What it brings is
 kept in the system's keyring; where there is none, in files that only you can read, in the directory command-line of mcphub's state
-directory (MCPHUB_STATE_DIR names another one; set but empty, it lasts as long as the command).
+directory (MCPHUB_STATE_DIR names another one; set but empty, without a keyring they last as long as the command).
 `
 
 const exitHelp = `Exit status: 0 result, 1 result with isError or error of the server, 2 usage, 3 cancelled, 4 timed out, 5 denied, 6 server trouble.`
