@@ -34,7 +34,7 @@ const commands = `Usage: mcphub COMMAND [FLAGS]
 Start with:  mcphub demo
 `
 
-const signInHelp = `A server that wants a sign-in gets one with the address of a page, which you open in a browser of this computer. What it brings is
+const signInHelp = `Where a server wants a sign-in, the address of a page is printed, for you to open in a browser of this computer. The tokens are
 kept in the system's keyring; where there is none, in files that only you can read, in the directory command-line of mcphub's state
 directory (MCPHUB_STATE_DIR names another one; set but empty, without a keyring they last as long as the command).
 `
