@@ -21,6 +21,11 @@ func payload(b hub.EventBody) int {
 		if q := b.Prompt.Question; q != nil {
 			n += len(q.Payload) + len(q.Schema) + len(q.Message) + len(q.URL)
 		}
+		if s := b.Prompt.SignIn; s != nil {
+			n += len(s.URL)
+		}
+	case *hub.ResourceUpdated:
+		n += len(b.URI)
 	case *hub.RequestProgressed:
 		if b.Progress != nil {
 			n += len(b.Progress.Message)

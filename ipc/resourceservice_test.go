@@ -1,0 +1,337 @@
+package ipc
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// Each method about resources, prompt templates, completion and sign-in gives what the hub gives.
+func TestResourceServiceAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := mcphubv1.NewMcpServerServiceClient(serve(t, &fakeHub{}, Options{}))
+		ctx := t.Context()
+		resources, err := client.ListResources(ctx, &mcphubv1.ListResourcesRequest{Server: "s"})
+		want(t, err, resources, &mcphubv1.ListResourcesResponse{Resources: []*mcphubv1.Resource{{Server: "s", Uri: "file:///a"}}})
+		templates, err := client.ListResourceTemplates(ctx, &mcphubv1.ListResourceTemplatesRequest{Server: "s"})
+		want(t, err, templates, &mcphubv1.ListResourceTemplatesResponse{ResourceTemplates: []*mcphubv1.ResourceTemplate{{Server: "s", UriTemplate: "file:///{a}"}}})
+		none := &mcphubv1.Timings{Queued: timings(hub.Timings{}).GetQueued(), Active: timings(hub.Timings{}).GetActive(), Human: timings(hub.Timings{}).GetHuman()}
+		read, err := client.ReadResource(ctx, &mcphubv1.ReadResourceRequest{RequestId: "r", Server: "s", Uri: "file:///a"})
+		want(t, err, read, &mcphubv1.ReadResourceResponse{RequestId: "r", Outcome: &mcphubv1.ReadResourceResponse_ResultJson{ResultJson: `{"contents":[]}`}, Timings: none})
+		_, err = client.SubscribeResource(ctx, &mcphubv1.SubscribeResourceRequest{Server: "s", Uri: "file:///a"})
+		want(t, err, 0, 0)
+		_, err = client.UnsubscribeResource(ctx, &mcphubv1.UnsubscribeResourceRequest{Server: "s", Uri: "file:///a"})
+		want(t, err, 0, 0)
+		prompts, err := client.ListMcpPrompts(ctx, &mcphubv1.ListMcpPromptsRequest{Server: "s"})
+		want(t, err, prompts, &mcphubv1.ListMcpPromptsResponse{Prompts: []*mcphubv1.McpPrompt{
+			{Server: "s", Name: "p", Arguments: []*mcphubv1.McpPromptArgument{{Name: "a", Required: true}}},
+		}})
+		prompt, err := client.GetMcpPrompt(ctx, &mcphubv1.GetMcpPromptRequest{RequestId: "r", Server: "s", Name: "p"})
+		want(t, err, prompt, &mcphubv1.GetMcpPromptResponse{RequestId: "r", Outcome: &mcphubv1.GetMcpPromptResponse_ResultJson{ResultJson: `{"messages":[]}`}, Timings: none})
+		values, err := client.Complete(ctx, &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}})
+		want(t, err, values, &mcphubv1.CompleteResponse{Outcome: &mcphubv1.CompleteResponse_ResultJson{ResultJson: `{"completion":{"values":[]}}`}})
+		server := func(state mcphubv1.SignInState) *mcphubv1.Server {
+			return &mcphubv1.Server{Name: "s", SignIn: state, Counters: &mcphubv1.ConnectionCounters{}}
+		}
+		in, err := client.SignIn(ctx, &mcphubv1.SignInRequest{Server: "s"})
+		want(t, err, in, &mcphubv1.SignInResponse{Server: server(mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN)})
+		out, err := client.SignOut(ctx, &mcphubv1.SignOutRequest{Server: "s"})
+		want(t, err, out, &mcphubv1.SignOutResponse{Server: server(mcphubv1.SignInState_SIGN_IN_STATE_NEEDED)})
+	})
+}
+
+// Trouble of the hub reaches the host from each of them with code, reason and metadata; an empty request is refused before the hub sees it.
+func TestResourceServiceFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &fakeHub{failure: &hub.Error{
+			Code: hub.CodeFailedPrecondition, Reason: hub.ReasonSignInDeclined, Message: "no", Meta: map[string]string{"server": "s", "server_may_continue": "true"},
+		}}
+		client := mcphubv1.NewMcpServerServiceClient(serve(t, h, Options{}))
+		prompt := &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}
+		for name, do := range map[string]func(ctx context.Context, valid bool) error{
+			"ListResources": func(ctx context.Context, valid bool) error {
+				_, err := client.ListResources(ctx, &mcphubv1.ListResourcesRequest{Server: when(valid, "s")})
+				return err
+			},
+			"ListResourceTemplates": func(ctx context.Context, valid bool) error {
+				_, err := client.ListResourceTemplates(ctx, &mcphubv1.ListResourceTemplatesRequest{Server: when(valid, "s")})
+				return err
+			},
+			"ReadResource": func(ctx context.Context, valid bool) error {
+				_, err := client.ReadResource(ctx, &mcphubv1.ReadResourceRequest{Server: "s", Uri: when(valid, "a:b")})
+				return err
+			},
+			"SubscribeResource": func(ctx context.Context, valid bool) error {
+				_, err := client.SubscribeResource(ctx, &mcphubv1.SubscribeResourceRequest{Server: "s", Uri: when(valid, "a:b")})
+				return err
+			},
+			"UnsubscribeResource": func(ctx context.Context, valid bool) error {
+				_, err := client.UnsubscribeResource(ctx, &mcphubv1.UnsubscribeResourceRequest{Server: "s", Uri: when(valid, "a:b")})
+				return err
+			},
+			"ListMcpPrompts": func(ctx context.Context, valid bool) error {
+				_, err := client.ListMcpPrompts(ctx, &mcphubv1.ListMcpPromptsRequest{Server: when(valid, "s")})
+				return err
+			},
+			"GetMcpPrompt": func(ctx context.Context, valid bool) error {
+				_, err := client.GetMcpPrompt(ctx, &mcphubv1.GetMcpPromptRequest{Server: "s", Name: when(valid, "p")})
+				return err
+			},
+			"Complete": func(ctx context.Context, valid bool) error {
+				_, err := client.Complete(ctx, &mcphubv1.CompleteRequest{Server: "s", Argument: when(valid, "a"), Reference: prompt})
+				return err
+			},
+			"SignIn": func(ctx context.Context, valid bool) error {
+				_, err := client.SignIn(ctx, &mcphubv1.SignInRequest{Server: when(valid, "s")})
+				return err
+			},
+			"SignOut": func(ctx context.Context, valid bool) error {
+				_, err := client.SignOut(ctx, &mcphubv1.SignOutRequest{Server: when(valid, "s")})
+				return err
+			},
+		} {
+			err := do(t.Context(), true)
+			if status.Code(err) != codes.FailedPrecondition || reasonOf(err) != hub.ReasonSignInDeclined {
+				t.Errorf("%s: %v (%s)", name, err, reasonOf(err))
+			}
+			for _, d := range status.Convert(err).Details() {
+				if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetMetadata()["server_may_continue"] != "true" {
+					t.Errorf("%s: metadata %v", name, info.GetMetadata())
+				}
+			}
+			if err := do(t.Context(), false); status.Code(err) != codes.InvalidArgument || reasonOf(err) != hub.ReasonInvalidRequest {
+				t.Errorf("%s without what it needs: %v (%s)", name, err, reasonOf(err))
+			}
+		}
+	})
+}
+
+func when(given bool, text string) string {
+	if given {
+		return text
+	}
+	return ""
+}
+
+func TestResourceValidation(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("x", n+1) }
+	read := func(change func(*mcphubv1.ReadResourceRequest)) *mcphubv1.ReadResourceRequest {
+		r := &mcphubv1.ReadResourceRequest{Server: "s", Uri: "a:b"}
+		change(r)
+		return r
+	}
+	template := &mcphubv1.CompleteRequest_UriTemplate{UriTemplate: "a:{b}"}
+	attach := func(extensions string) *mcphubv1.AttachRequest {
+		return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{ExtensionsJson: extensions}}}
+	}
+	change := func(extensions string) *mcphubv1.AttachRequest {
+		return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetCapabilities{SetCapabilities: &mcphubv1.SetCapabilities{ExtensionsJson: extensions}}}
+	}
+	for _, c := range []struct {
+		name    string
+		message any
+		field   string // what the error begins with, "" = valid
+	}{
+		{"read", read(func(*mcphubv1.ReadResourceRequest) {}), ""},
+		{"read, id with newline", read(func(r *mcphubv1.ReadResourceRequest) { r.RequestId = "a\nb" }), "request_id:"},
+		{"read, no server", read(func(r *mcphubv1.ReadResourceRequest) { r.Server = "" }), "server:"},
+		{"read, large meta", read(func(r *mcphubv1.ReadResourceRequest) { r.MetaJson = long(1 << 20) }), "meta_json:"},
+		{"read, long label", read(func(r *mcphubv1.ReadResourceRequest) { r.TaskLabel = long(256) }), "task_label:"},
+		{"read, long owner", read(func(r *mcphubv1.ReadResourceRequest) { r.OwnerWindowId = long(128) }), "owner_window_id:"},
+		{"read, long uri", read(func(r *mcphubv1.ReadResourceRequest) { r.Uri = long(64 << 10) }), "uri:"},
+		{"subscribe, no uri", &mcphubv1.SubscribeResourceRequest{Server: "s"}, "uri:"},
+		{"unsubscribe, no server", &mcphubv1.UnsubscribeResourceRequest{Uri: "a:b"}, "server:"},
+		{"prompt", &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p", Arguments: map[string]string{"a": ""}}, ""},
+		{"prompt, argument without a name", &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p", Arguments: map[string]string{"": "x"}}, "arguments:"},
+		{"prompt, large argument", &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p", Arguments: map[string]string{"a": long(1 << 20)}}, "arguments:"},
+		{"complete", &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: template}, ""},
+		{"complete, of nothing", &mcphubv1.CompleteRequest{Server: "s", Argument: "a"}, "reference:"},
+		{"complete, of a prompt without a name", &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: &mcphubv1.CompleteRequest_McpPrompt{}}, "mcp_prompt:"},
+		{"complete, no argument", &mcphubv1.CompleteRequest{Server: "s", Reference: template}, "argument:"},
+		{"complete, context", &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: template, Context: map[string]string{"": "x"}}, "context:"},
+		{"sign in, long server", &mcphubv1.SignInRequest{Server: long(1024)}, "server:"},
+		{"extensions", attach(`{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]}}`), ""},
+		{"extensions, no object", attach(`[]`), "hello.extensions_json:"},
+		{"extensions, null", attach(`null`), "hello.extensions_json:"},
+		{"extensions, member no object", attach(`{"a/b":1}`), "hello.extensions_json:"},
+		{"extensions, no prefix", change(`{"ui":{}}`), "set_capabilities.extensions_json:"},
+		{"extensions, large", change(`{"a/b":{"c":"` + long(64<<10) + `"}}`), "set_capabilities.extensions_json:"},
+		{"sign-in kind", &mcphubv1.Hello{PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN}}, ""},
+	} {
+		var err error
+		switch m := c.message.(type) {
+		case interface{ Validate() error }:
+			err = m.Validate()
+		case *mcphubv1.AttachRequest:
+			err = m.Check()
+		}
+		if c.field == "" && err != nil || c.field != "" && (err == nil || !strings.HasPrefix(err.Error(), c.field)) {
+			t.Errorf("%s: got %v, want an error about %q", c.name, err, c.field)
+		}
+	}
+}
+
+// fillMessage sets every field below m; of a oneof the last branch.
+func fillMessage(m protoreflect.Message) {
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		switch {
+		case f.IsMap():
+			m.Mutable(f).Map().Set(protoreflect.ValueOfString("key").MapKey(), protoreflect.ValueOfString("text"))
+		case f.IsList() && f.Message() != nil:
+			fillMessage(m.Mutable(f).List().AppendMutable().Message())
+		case f.IsList():
+			m.Mutable(f).List().Append(valueFor(f))
+		case f.Message() != nil:
+			fillMessage(m.Mutable(f).Message())
+		default:
+			m.Set(f, valueFor(f))
+		}
+	}
+}
+
+func valueFor(f protoreflect.FieldDescriptor) protoreflect.Value {
+	switch f.Kind() {
+	case protoreflect.StringKind:
+		if f.Name() == "extensions_json" {
+			return protoreflect.ValueOfString(`{"a/b":{}}`)
+		}
+		return protoreflect.ValueOfString("text")
+	case protoreflect.BoolKind:
+		return protoreflect.ValueOfBool(true)
+	case protoreflect.EnumKind:
+		return protoreflect.ValueOfEnum(1)
+	case protoreflect.Int32Kind:
+		return protoreflect.ValueOfInt32(1)
+	case protoreflect.Int64Kind:
+		return protoreflect.ValueOfInt64(1)
+	}
+	return protoreflect.ValueOfUint64(1)
+}
+
+// zeros gives the fields of a struct that have their zero value.
+func zeros(v reflect.Value, path string) (found []string) {
+	for i := range v.NumField() {
+		name := path + "." + v.Type().Field(i).Name
+		switch f := v.Field(i); {
+		case f.IsZero():
+			found = append(found, name)
+		case f.Kind() == reflect.Struct:
+			found = append(found, zeros(f, name)...)
+		}
+	}
+	return found
+}
+
+// No field that a host sets is forgotten on its way to the hub.
+func TestConversionInFillsEveryField(t *testing.T) {
+	for _, c := range []struct {
+		message proto.Message
+		convert func(proto.Message) any
+		except  []string
+	}{
+		{&mcphubv1.CallToolRequest{}, func(m proto.Message) any { return callRequest(m.(*mcphubv1.CallToolRequest)) }, nil},
+		{&mcphubv1.ReadResourceRequest{}, func(m proto.Message) any { return resourceRequest(m.(*mcphubv1.ReadResourceRequest)) }, nil},
+		{&mcphubv1.GetMcpPromptRequest{}, func(m proto.Message) any { return mcpPromptRequest(m.(*mcphubv1.GetMcpPromptRequest)) }, nil},
+		{&mcphubv1.CompleteRequest{}, func(m proto.Message) any { return completion(m.(*mcphubv1.CompleteRequest)) }, []string{"Completion.McpPrompt"}}, // the other branch
+		{&mcphubv1.Hello{}, func(m proto.Message) any { return helloOf(m.(*mcphubv1.Hello)) }, nil},
+	} {
+		fillMessage(c.message.ProtoReflect())
+		got := c.convert(c.message)
+		if diff := cmp.Diff(c.except, zeros(reflect.ValueOf(got), reflect.TypeOf(got).Name())); diff != "" {
+			t.Errorf("%T: fields that stay empty (-want +got):\n%s", c.message, diff)
+		}
+	}
+	if got := completion(&mcphubv1.CompleteRequest{Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}}); got.McpPrompt != "p" || got.URITemplate != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A read with a window before it: subject, progress, cancel by the window, all through the real hub.
+func TestEndToEndRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakeserver.New(fakeserver.WithCapabilities(`{"tools":{},"resources":{"subscribe":true,"listChanged":true}}`))
+		s.Handle("resources/read", func(c *fakeserver.CallContext) { _ = c.Hang() })
+		s.Handle("resources/subscribe", func(c *fakeserver.CallContext) { c.Result(`{}`) })
+		_, conn := realHub(t, s)
+		e, err := fakeeditor.Attach(t.Context(), conn, fakeeditor.Options{TB: t})
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := mcphubv1.NewMcpServerServiceClient(conn)
+		done := make(chan error, 1)
+		go func() {
+			_, err := client.ReadResource(t.Context(), &mcphubv1.ReadResourceRequest{RequestId: "r1", Server: "s", Uri: "a:b"})
+			done <- err
+		}()
+		synctest.Wait()
+		open, err := mcphubv1.NewMcpHubServiceClient(conn).ListRequests(t.Context(), &mcphubv1.ListRequestsRequest{})
+		if err != nil || len(open.GetRequests()) != 1 || open.GetRequests()[0].GetSubject() != "a:b" || open.GetRequests()[0].GetMethod() != "resources/read" {
+			t.Errorf("%v, %v", open, err)
+		}
+		if _, err := mcphubv1.NewMcpHubServiceClient(conn).CancelRequest(t.Context(), &mcphubv1.CancelRequestRequest{RequestId: "r1", Reason: "no"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; status.Code(err) != codes.Canceled || reasonOf(err) != hub.ReasonCancelled {
+			t.Errorf("%v", err)
+		}
+		if _, err := client.SubscribeResource(t.Context(), &mcphubv1.SubscribeResourceRequest{Server: "s", Uri: "a:b"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Notify("notifications/resources/updated", `{"uri":"a:b"}`); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Notify("notifications/resources/list_changed", ""); err != nil {
+			t.Fatal(err)
+		}
+		<-time.NewTimer(time.Second).C
+		synctest.Wait()
+		cancelled, updated, changed := 0, 0, 0
+		for _, m := range e.Events() {
+			switch ev := m.GetEvent().(type) {
+			case *mcphubv1.AttachResponse_McpRequestCancelled:
+				if ev.McpRequestCancelled.GetSubject() == "a:b" && ev.McpRequestCancelled.GetServerNotified() {
+					cancelled++
+				}
+			case *mcphubv1.AttachResponse_ResourceUpdated:
+				if ev.ResourceUpdated.GetUri() == "a:b" && ev.ResourceUpdated.GetServer() == "s" {
+					updated++
+				}
+			case *mcphubv1.AttachResponse_ResourcesChanged:
+				changed++
+			}
+		}
+		if cancelled != 1 || updated != 1 || changed != 1 {
+			t.Errorf("the window was told of %d ends, %d updates, %d changes", cancelled, updated, changed)
+		}
+	})
+}
+
+// What is long in an event counts towards the limit of a window.
+func TestPayloadCountsLongText(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	for _, b := range []hub.EventBody{
+		&hub.ResourceUpdated{URI: long},
+		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptSignIn, SignIn: &hub.SignInQuestion{URL: long}}},
+	} {
+		if n := payload(b); n < 1000 {
+			t.Errorf("%T counts as %d bytes", b, n)
+		}
+	}
+}
