@@ -227,8 +227,15 @@ func (c *connection) PromptsChanged() {
 	c.hub.emit(&McpPromptsChanged{Server: c.server.name})
 }
 
+// maxUpdatedURI is what a host may subscribe to at most, in bytes: the journal keeps each update, so a longer one of a server's own must not get there.
+const maxUpdatedURI = 64 << 10
+
 // ResourceUpdated tells the windows. The URI is the server's word: it may be one below the one that was subscribed to.
 func (c *connection) ResourceUpdated(uri string) {
+	if len(uri) > maxUpdatedURI {
+		c.hub.log.Warn("an update of a resource was dropped: its URI is too long", "server", c.server.name, "bytes", len(uri))
+		return
+	}
 	c.hub.mu.Lock()
 	defer c.hub.mu.Unlock()
 	c.hub.emit(&ResourceUpdated{Server: c.server.name, URI: uri})

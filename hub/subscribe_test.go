@@ -167,3 +167,23 @@ func TestSubscribeWhileTheConnectionChanges(t *testing.T) {
 		w.nothingLeft()
 	})
 }
+
+// An update with a URI that nobody can have subscribed to is dropped: it would be kept for every window.
+func TestUpdateWithAHugeURI(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := offering()
+		w := newWorld(t, serversOf("s", s.Server))
+		v := w.everything()
+		if err := w.hub.SubscribeResource(context.Background(), "s", "file:///a"); err != nil {
+			t.Fatal(err)
+		}
+		for _, uri := range []string{"file:///" + strings.Repeat("x", 64<<10), "file:///a"} {
+			if err := s.update(uri); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := eventsOf[*hub.ResourceUpdated](v); len(got) != 1 || got[0].URI != "file:///a" {
+			t.Errorf("%d updates were told", len(got))
+		}
+	})
+}
