@@ -227,7 +227,7 @@ func (c *connection) PromptsChanged() {
 	c.hub.emit(&McpPromptsChanged{Server: c.server.name})
 }
 
-// maxUpdatedURI is what a host may subscribe to at most, in bytes: the journal keeps each update, so a longer one of a server's own must not get there.
+// maxUpdatedURI bounds the URI of an update, in bytes: the journal keeps each, and it is the server's word. What a host can subscribe to is shorter.
 const maxUpdatedURI = 64 << 10
 
 // ResourceUpdated tells the windows. The URI is the server's word: it may be one below the one that was subscribed to.

@@ -58,7 +58,7 @@ func (h *Hub) Inconsistent() string {
 		}
 	}
 	for id, r := range h.requests {
-		counts := r.state == StateQueued || r.state == StateConnecting || r.state == StateRunning
+		counts := r.state == StateQueued || r.state == StateConnecting || r.state == StateRunning || r.state == StateTaskWorking
 		limited := r.clock.idle > 0 || r.clock.total > 0
 		switch {
 		case r.state.Terminal():

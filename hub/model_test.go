@@ -44,6 +44,7 @@ type model struct {
 	rnd            *rand.Rand // used by the goroutine of the test alone
 	w              *world
 	legacy, modern *fakeserver.Server
+	tasks          map[string]*taskServer // the same two
 	asks           atomic.Int64
 	witness        *view // attached from start to end; shows no prompt
 	windows        [2]*modelWindow
@@ -69,7 +70,11 @@ func newModel(t *testing.T, rnd *rand.Rand) *model {
 	if rnd.IntN(2) == 0 {
 		probe = append(probe, fakeserver.WithSilentProbe())
 	}
-	m.legacy, m.modern = fakeserver.New(probe...), fakeserver.New(fakeserver.WithModern())
+	m.tasks = map[string]*taskServer{"legacy": newTaskServer(false, probe...), "modern": newTaskServer(true)}
+	for _, s := range m.tasks {
+		s.stubborn = rnd.IntN(2) == 0
+	}
+	m.legacy, m.modern = m.tasks["legacy"].Server, m.tasks["modern"].Server
 	for _, s := range []*fakeserver.Server{m.legacy, m.modern} {
 		s.Tool("hang", func(c *fakeserver.CallContext) { _ = c.Hang() })
 		s.Tool("guarded", func(c *fakeserver.CallContext) { c.Text("ok") })
@@ -151,7 +156,7 @@ func (m *model) ask() *fakeserver.OutRequest {
 
 func (m *model) config() []string {
 	entry := func(name string) string {
-		e := name + `:"alwaysAllow":["hang","echo","fail","stubborn","busy","die","ask"],` + modelLimits
+		e := name + `:"alwaysAllow":["hang","echo","fail","stubborn","busy","die","ask","work"],` + modelLimits
 		switch m.rnd.IntN(6) {
 		case 0:
 			e += `,"args":["-v"]`
@@ -188,7 +193,7 @@ func (m *model) action() (name string, do func()) {
 	win := m.windows[m.rnd.IntN(2)]
 	server := []string{"legacy", "modern"}[m.rnd.IntN(2)]
 	fake := m.w.servers[server]
-	switch m.rnd.IntN(20) {
+	switch m.rnd.IntN(23) {
 	default:
 		return m.begin(server)
 	case 6, 7, 8:
@@ -243,14 +248,36 @@ func (m *model) action() (name string, do func()) {
 		return "time passes: " + d.String(), func() { <-time.NewTimer(d).C }
 	case 18:
 		return win.change()
+	case 20, 21, 22:
+		return m.task(server)
 	case 19:
 		entries := m.config()
 		return "reload " + strings.Join(entries, " "), func() { m.w.load(entries...) }
 	}
 }
 
+// task lets one of the newest tasks of a server go on, ask or end.
+func (m *model) task(server string) (string, func()) {
+	s := m.tasks[server]
+	s.mu.Lock()
+	made := s.made
+	s.mu.Unlock()
+	if made == 0 {
+		return "nothing", func() {}
+	}
+	id := fmt.Sprintf("T-%d", max(1, made-m.rnd.IntN(3)))
+	status := []string{"completed", "completed", "failed", "cancelled", "", "working", "ask", "ask", "ask"}[m.rnd.IntN(9)]
+	return fmt.Sprintf("%s of %s: %q", id, server, status), func() {
+		if status == "ask" {
+			s.ask(id)
+		} else {
+			s.set(id, status, "words")
+		}
+	}
+}
+
 func (m *model) begin(server string) (string, func()) {
-	tools := []string{"hang", "guarded", "echo", "fail", "stubborn", "busy", "die", "ask", "ask", "ask", "guarded", "nosuch"}
+	tools := []string{"hang", "guarded", "echo", "fail", "stubborn", "busy", "die", "ask", "ask", "ask", "guarded", "nosuch", "work", "work", "work", "work"}
 	c := hub.CallRequest{ID: fmt.Sprintf("r%d", len(m.calls)), Server: server, Tool: tools[m.rnd.IntN(len(tools))], Preapproved: m.rnd.IntN(8) == 0}
 	if m.rnd.IntN(3) == 0 {
 		c.OwnerWindowID = m.windows[m.rnd.IntN(2)].id
