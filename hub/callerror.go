@@ -114,11 +114,16 @@ func exchangeError(s *server, requestID, what string, err error) *Error {
 	if !ok {
 		return nil
 	}
-	e := fail(CodeUnavailable, ReasonExchangeFailed, []string{"server", s.name, "server_may_continue", strconv.FormatBool(he.Delivery == transport.MayHaveRun)},
-		"%s: %s", what, boundText(he.Error()))
+	meta := []string{"server", s.name}
 	if requestID != "" {
-		e.Meta["request_id"] = requestID
+		meta = append(meta, "request_id", requestID)
 	}
+	if errors.Is(he, transport.ErrTooLong) {
+		e := fail(CodeResourceExhausted, ReasonResultTooLarge, append(meta, "setting", "maxMessageBytes"), "%s: %s", what, boundText(he.Text))
+		e.Err = err
+		return e
+	}
+	e := fail(CodeUnavailable, ReasonExchangeFailed, append(meta, "server_may_continue", strconv.FormatBool(he.Delivery == transport.MayHaveRun)), "%s: %s", what, boundText(he.Error()))
 	if he.Status != 0 {
 		e.Meta["http_status"] = strconv.Itoa(he.Status)
 	}

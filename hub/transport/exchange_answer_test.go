@@ -2,6 +2,7 @@ package transport
 
 import (
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -221,7 +222,9 @@ func TestTooLong(t *testing.T) {
 		for i, key := range []string{"known", "unknown", "event", "late id"} {
 			id := fmt.Sprint(i + 1)
 			w.send(id, key)
-			w.wantFailed(id, MayHaveRun, "maxMessageBytes allows 1000")
+			if e := w.wantFailed(id, MayHaveRun, "maxMessageBytes allows 1000"); !errors.Is(e, ErrTooLong) {
+				w.Errorf("%s: %v is not ErrTooLong", key, e)
+			}
 		}
 		w.send("5", "another")
 		w.wantBody("5", `{"jsonrpc":"2.0","id":5,"result":1}`)

@@ -34,7 +34,7 @@ func mediaType(h http.Header) string {
 // readBody reads one message, at most limit bytes of it.
 func readBody(resp *http.Response, limit int) ([]byte, *HTTPError) {
 	tooLong := func(size string) *HTTPError {
-		return &HTTPError{Status: resp.StatusCode, Text: fmt.Sprintf("the answer has %s bytes; maxMessageBytes allows %d", size, limit), Delivery: MayHaveRun}
+		return &HTTPError{Status: resp.StatusCode, Text: fmt.Sprintf("the answer has %s bytes; maxMessageBytes allows %d", size, limit), Delivery: MayHaveRun, Err: ErrTooLong}
 	}
 	var (
 		body []byte

@@ -106,7 +106,7 @@ func isMessage(ev event) bool { return len(ev.data) > 0 && (ev.name == "" || ev.
 func (ex *exchange) tooLong(err error) *HTTPError {
 	var long *eventTooLongError
 	errors.As(err, &long)
-	return &HTTPError{Text: fmt.Sprintf("the answer has %d bytes; maxMessageBytes allows %d", long.Size, long.Limit), Delivery: MayHaveRun, Err: err}
+	return &HTTPError{Text: fmt.Sprintf("the answer has %d bytes; maxMessageBytes allows %d", long.Size, long.Limit), Delivery: MayHaveRun, Err: ErrTooLong}
 }
 
 // broke is nil for a stream that was ended properly.

@@ -23,6 +23,8 @@ var (
 	// ErrSessionExpired ends a legacy Streamable HTTP transport: the server does not know the session any more (404, 2025-11-25
 	// basic/transports "Session Management"). A new session begins with initialize.
 	ErrSessionExpired = errors.New("the server has ended the session")
+	// ErrTooLong is beneath the HTTPError of a request whose answer was longer than HTTPOptions.MaxMessageBytes.
+	ErrTooLong = errors.New("the answer is longer than maxMessageBytes allows")
 )
 
 // HTTPError is a request that failed below JSON-RPC.
