@@ -269,11 +269,14 @@ func TestTechnicalFailureMayBeTriedAgain(t *testing.T) {
 	})
 }
 
-// That nobody can be asked is no refusal.
+// That nobody can be asked is no refusal, and the caller learns what the asker said.
 func TestNobodyToAskIsNoRefusal(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
-		w.person(says(errors.New("no window is open")))
-		fails[*Error](t, w)
+		noWindow := errors.New("no window is open")
+		w.person(says(noWindow))
+		if e := fails[*Error](t, w); !errors.Is(e, noWindow) {
+			t.Errorf("%v hides why", e)
+		}
 		w.person(nil)
 		w.works(t)
 	})
