@@ -35,14 +35,14 @@ func (b *book) String() string {
 	return b.text.String()
 }
 
-// openLogged opens a hub that logs all it can, with variables in its environment.
+// openLogged opens a hub that logs all it can, with variables in its environment; it remembers nothing unless they say where.
 func (p *place) openLogged(s servers, env ...string) (*door, *book) {
 	p.t.Helper()
 	logs := new(book)
 	ctx, cancel := context.WithTimeoutCause(p.t.Context(), bound, errors.New("the test took too long"))
 	p.t.Cleanup(cancel)
 	client, err := host.Open(ctx, host.Options{
-		Command: p.hub, Dir: p.dir, Env: append(env, stateless, handshake.EnvLog+"=debug"), Stderr: logs,
+		Command: p.hub, Dir: p.dir, Env: append([]string{stateless, handshake.EnvLog + "=debug"}, env...), Stderr: logs,
 		Logger: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {

@@ -1,0 +1,327 @@
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+const (
+	signInKind = mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN
+	answered   = mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED
+	superseded = mcphubv1.PromptCause_PROMPT_CAUSE_SUPERSEDED
+)
+
+// openSigned opens a hub that keeps what it remembers below the place, with a server that wants a sign-in and is called "web".
+func (p *place) openSigned(e entry) (*door, *book) {
+	p.t.Helper()
+	return p.openLogged(servers{"web": e}, handshake.EnvStateDir+"="+p.file("state"), "DBUS_SESSION_BUS_ADDRESS=", "XDG_RUNTIME_DIR="+p.dir)
+}
+
+// kept lists the files of kept sign-ins.
+func (p *place) kept() (files []string) {
+	p.t.Helper()
+	_ = filepath.WalkDir(p.file("state"), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && strings.Contains(path, "sign-in") {
+			files = append(files, path)
+		}
+		return nil // what is not there holds nothing
+	})
+	return files
+}
+
+// consents waits for the question in all windows, accepts it in the first, and gives the one that then waits for the browser.
+func consents(t *testing.T, a *authority, windows ...*fakeeditor.Window) *mcphubv1.Prompt {
+	t.Helper()
+	p := windows[0].WaitPrompt(signInKind)
+	q := p.GetSignIn()
+	if q.GetWaiting() || q.GetIssuer() != a.server.URL || q.GetResource() != a.resource() || !slices.Equal(q.GetScopes(), []string{"files"}) ||
+		!strings.HasPrefix(q.GetUrl(), a.server.URL+"/authorize?") || !strings.HasPrefix(a.server.URL, "http://"+q.GetUrlHost()) || p.GetServer() != "web" {
+		t.Errorf("the question is %v", p)
+	}
+	for _, w := range windows {
+		w.WaitPrompt(signInKind)
+	}
+	takes(t, windows[0].Accept(p.GetPromptId(), ""))
+	closedWith(t, p.GetPromptId(), []mcphubv1.PromptCause{answered}, windows...)
+	var waiting *mcphubv1.Prompt
+	for _, w := range windows {
+		waiting = w.WaitPrompt(signInKind)
+		if !waiting.GetSignIn().GetWaiting() || waiting.GetPromptId() == p.GetPromptId() {
+			t.Errorf("%s: after consent: %v", w, waiting)
+		}
+	}
+	return waiting
+}
+
+// signsIn goes the whole way.
+func signsIn(t *testing.T, a *authority, windows ...*fakeeditor.Window) {
+	t.Helper()
+	waiting := consents(t, a, windows...)
+	if page := browse(t, waiting.GetSignIn().GetUrl()); !strings.Contains(page, "You can close this window.") {
+		t.Errorf("the browser shows %q", page)
+	}
+	closedWith(t, waiting.GetPromptId(), []mcphubv1.PromptCause{superseded}, windows...)
+}
+
+// questions counts the prompts that a window was ever shown.
+func questions(w *fakeeditor.Window) (n int) {
+	for _, e := range w.Events() {
+		if e.GetPromptOpened() != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// TestSignIn: one consent in one of two windows, one visit of the browser, one token for all calls that waited. A hub that starts anew has it still, and
+// renews it without a word when it is refused.
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	p := newPlace(t)
+	d, _ := p.openSigned(a.web.entry("legacy"))
+	w, panel := d.window("side bar"), d.window("panel")
+	calls := []*call{}
+	for range 3 {
+		calls = append(calls, d.call("web", "echo", `{"text":"hello"}`))
+	}
+	w.WaitPrompt(signInKind)
+	if s := d.server("web"); s.GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_ASKING {
+		t.Errorf("while it asks: %v", s)
+	}
+	signsIn(t, a, w, panel)
+	for _, c := range calls {
+		if text := c.text(); text != "hello" {
+			t.Errorf("result %q", text)
+		}
+	}
+	if s := d.server("web"); s.GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN || s.GetState() != mcphubv1.ServerState_SERVER_STATE_READY {
+		t.Errorf("after it: %v", s)
+	}
+	if n := questions(panel); n != 2 {
+		t.Errorf("%d questions, not 2", n)
+	}
+	if err := d.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	files := p.kept()
+	if len(files) == 0 {
+		t.Error("nothing is kept")
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", file, info.Mode(), err)
+		}
+	}
+
+	d, _ = p.openSigned(a.web.entry("legacy"))
+	w = d.window("side bar")
+	d.echoes("web", "after a restart")
+	if got := a.asked(); questions(w) != 0 || !slices.Equal(got, []string{"authorization_code"}) {
+		t.Errorf("a restart made %d questions; tokens were asked for by %q", questions(w), got)
+	}
+	a.revoke(false)
+	d.echoes("web", "with another token")
+	if got := a.asked(); questions(w) != 0 || !slices.Equal(got, []string{"authorization_code", "refresh_token"}) {
+		t.Errorf("a renewal made %d questions; tokens were asked for by %q", questions(w), got)
+	}
+}
+
+// TestSignInDeclined: the calls that wait fail, and nobody is asked again at once, unless the user says so; SignOut forgets.
+func TestSignInDeclined(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	p := newPlace(t)
+	d, _ := p.openSigned(a.web.entry("legacy"))
+	w, panel := d.window("side bar"), d.window("panel")
+	c, other := d.call("web", "echo", `{"text":"x"}`), d.call("web", "echo", `{"text":"y"}`)
+	q := w.WaitPrompt(signInKind)
+	panel.WaitPrompt(signInKind)
+	takes(t, panel.Decline(q.GetPromptId(), ""))
+	closedWith(t, q.GetPromptId(), []mcphubv1.PromptCause{mcphubv1.PromptCause_PROMPT_CAUSE_DECLINED}, w, panel)
+	c.fails("FAILED_PRECONDITION", "SIGN_IN_DECLINED")
+	other.fails("FAILED_PRECONDITION", "SIGN_IN_DECLINED")
+	d.call("web", "echo", `{"text":"again"}`).fails("FAILED_PRECONDITION", "SIGN_IN_DECLINED")
+	if n := questions(w); n != 1 || len(a.asked()) != 0 {
+		t.Errorf("%d questions, %q", n, a.asked())
+	}
+	if s := d.server("web"); s.GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_NEEDED {
+		t.Errorf("after a no: %v", s)
+	}
+
+	type signedIn struct {
+		r   *mcphubv1.SignInResponse
+		err error
+	}
+	done := make(chan signedIn, 1)
+	go func() { // ends at the latest with d.ctx
+		r, err := d.Servers.SignIn(d.ctx, &mcphubv1.SignInRequest{Server: "web"})
+		done <- signedIn{r, err}
+	}()
+	signsIn(t, a, w, panel)
+	if s := <-done; s.err != nil || s.r.GetServer().GetState() != mcphubv1.ServerState_SERVER_STATE_READY {
+		t.Fatalf("SignIn gave %v, %v", s.r, s.err)
+	}
+	d.echoes("web", "signed in")
+
+	out, err := d.Servers.SignOut(d.ctx, &mcphubv1.SignOutRequest{Server: "web"})
+	if err != nil || out.GetServer().GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_NEEDED || out.GetServer().GetState() != mcphubv1.ServerState_SERVER_STATE_STOPPED {
+		t.Errorf("SignOut gave %v, %v", out, err)
+	}
+	if files := p.kept(); len(files) != 0 {
+		t.Errorf("after SignOut there is %q", files)
+	}
+	c = d.call("web", "echo", `{"text":"anew"}`)
+	signsIn(t, a, w, panel)
+	if text := c.text(); text != "anew" {
+		t.Errorf("result %q", text)
+	}
+}
+
+// TestSignInCancelled: the cancel of the only call that waits ends the question, before consent and while the browser is out; the browser then finds
+// nobody at home, and nobody is asked again at once.
+func TestSignInCancelled(t *testing.T) {
+	for name, consent := range map[string]bool{"before consent": false, "while the browser is out": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAuthority(t)
+			p := newPlace(t)
+			d, _ := p.openSigned(a.web.entry("legacy"))
+			w, panel := d.window("side bar"), d.window("panel")
+			c := d.call("web", "echo", `{"text":"x"}`)
+			q := w.WaitPrompt(signInKind)
+			if consent {
+				q = consents(t, a, w, panel)
+			}
+			panel.WaitPrompt(signInKind)
+			cancels(t, w, c.id, "never mind")
+			c.fails("CANCELLED", "CANCELLED")
+			cancelled(t, panel, c.id, mcphubv1.Origin_ORIGIN_USER, "never mind")
+			for _, w := range []*fakeeditor.Window{w, panel} {
+				if e := w.WaitClosed(q.GetPromptId()); e.GetCause() == answered || e.GetCause() == superseded {
+					t.Errorf("%s: the prompt closed with %v", w, e)
+				}
+			}
+			if consent {
+				if resp, err := http.Get(q.GetSignIn().GetUrl()); err == nil {
+					t.Errorf("the browser was received: %s", resp.Status)
+					_ = resp.Body.Close()
+				}
+			}
+			before := questions(w)
+			d.call("web", "echo", `{"text":"x"}`).fails("FAILED_PRECONDITION", "SIGN_IN_DECLINED")
+			if n := questions(w); n != before || len(a.asked()) != 0 {
+				t.Errorf("%d questions more, %q", n-before, a.asked())
+			}
+		})
+	}
+}
+
+// TestSignInNobodyThere: without a window that shows sign-ins the call fails at once, and says what is missing.
+func TestSignInNobodyThere(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	p := newPlace(t)
+	d, _ := p.openSigned(a.web.entry("legacy"))
+	d.windowWith(fakeeditor.Options{Title: "small", Kinds: []mcphubv1.PromptKind{approval, form}})
+	if f := d.call("web", "echo", `{"text":"x"}`).fails("FAILED_PRECONDITION", "NO_APPROVER"); !strings.Contains(f.Message, "sign-in") {
+		t.Errorf("the caller was told %+v", f)
+	}
+	w := d.window("side bar")
+	c := d.call("web", "echo", `{"text":"x"}`)
+	signsIn(t, a, w)
+	c.text()
+}
+
+// TestSignInSecrets: no token, code, verifier, client secret or header value is in a log, an event, an answer or an error, however the sign-in goes.
+func TestSignInSecrets(t *testing.T) {
+	t.Parallel()
+	const key = "s3cr3t-header-value"
+	a := newAuthority(t)
+	id, clientSecret := a.registered()
+	p := newPlace(t)
+	e := a.web.entry("legacy")
+	e.Headers = map[string]string{"X-Api-Key": key}
+	e.OAuth = map[string]any{"clientId": id, "clientSecret": clientSecret}
+	d, first := p.openSigned(e)
+	w := d.window("side bar")
+	var said []string
+	says := func(m proto.Message) {
+		text, err := protojson.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said = append(said, string(text))
+	}
+
+	c := d.call("web", "echo", `{"text":"x"}`)
+	signsIn(t, a, w)
+	says(c.answer())
+	c = d.call("web", "slow", "")
+	progressed(w, c.id)
+	cancels(t, w, c.id, "enough")
+	said = append(said, c.fails("CANCELLED", "CANCELLED").Message)
+	a.revoke(false) // too soon after the sign-in: the two do not fit together
+	said = append(said, failure(t, d.call("web", "echo", `{"text":"x"}`)).Message)
+	shown := w.Events()
+	if err := d.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+
+	d, second := p.openSigned(e)
+	w = d.window("side bar")
+	says(d.call("web", "echo", `{"text":"x"}`).answer()) // by a refresh
+	a.mu.Lock()
+	a.secrets[id] = a.secret("another")
+	a.mu.Unlock()
+	a.revoke(true) // the refresh and the sign-in fail, with answers that repeat everything
+	c = d.call("web", "echo", `{"text":"x"}`)
+	signsIn(t, a, w)
+	f := failure(t, c)
+	if f.Reason != "SIGN_IN_FAILED" {
+		t.Errorf("the caller was told %+v", f)
+	}
+	said = append(said, f.Message)
+	for k, v := range f.Meta {
+		said = append(said, k+"="+v)
+	}
+	says(d.server("web"))
+	for _, e := range append(shown, w.Events()...) {
+		says(e)
+	}
+	if err := d.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	for _, x := range a.web.http.Exchanges() {
+		if x.Header.Get("X-Api-Key") != key {
+			t.Errorf("%s %s came without the header", x.Verb, x.Message.Method)
+		}
+	}
+	text := strings.Join(said, "\n") + first.String() + second.String()
+	if !strings.Contains(text, a.server.URL) {
+		t.Error("the texts do not even name the authorization server")
+	}
+	for _, secret := range append(a.secretsGiven(), key, "Bearer ") {
+		if strings.Contains(text, secret) {
+			t.Errorf("%q was seen", secret)
+		}
+	}
+	if len(a.secretsGiven()) < 8 {
+		t.Errorf("few secrets: %q", a.secretsGiven())
+	}
+}
