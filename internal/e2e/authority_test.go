@@ -30,7 +30,6 @@ type authority struct {
 	t      *testing.T
 	web    *web
 	server *httptest.Server
-	client string // registered by hand; "" for dynamic registration
 
 	mu      sync.Mutex        // guards all below
 	secrets map[string]string // of clients
