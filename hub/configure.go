@@ -145,6 +145,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	switch {
 	case a.relaunch:
 		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server's config changed"})
+		h.forgetSignIn(s)
 		s.tools, s.toolsOf, s.remembered, s.transport, s.lastError, s.stderr = nil, nil, 0, 0, "", nil
 	case s.disabled() && !was:
 		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was switched off"})

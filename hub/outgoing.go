@@ -195,12 +195,12 @@ const (
 	reacquireMaxDelay = 30 * time.Second
 )
 
-// reacquire connects the server of a running task anew, as often as it takes: only a clock, a cancel or the config ends that.
+// reacquire connects the server of a running task anew, as often as it takes: only a clock, a cancel, the config or a person who does not sign in ends that.
 func (h *Hub) reacquire(r *request) (*mcp.Session, error) {
 	for delay := reacquireDelay; ; delay = min(2*delay, reacquireMaxDelay) {
 		session, err := h.acquire(r.ctx, r.server, r)
 		he, ok := errors.AsType[*Error](err)
-		if err == nil || !ok || he.Code != CodeUnavailable && he.Code != CodeDeadlineExceeded || he.Reason == ReasonDraining {
+		if err == nil || !ok || !mayPass(he) {
 			return session, err
 		}
 		wait := time.NewTimer(delay)
@@ -211,6 +211,17 @@ func (h *Hub) reacquire(r *request) (*mcp.Session, error) {
 			return nil, context.Cause(r.ctx)
 		}
 	}
+}
+
+// mayPass tells whether the trouble with a server may be over at another try.
+func mayPass(e *Error) bool {
+	switch e.Reason {
+	case ReasonDraining, ReasonHumanTimeout:
+		return false
+	case ReasonNoApprover: // a window may come that shows the sign-in
+		return true
+	}
+	return e.Code == CodeUnavailable || e.Code == CodeDeadlineExceeded
 }
 
 // progressed is a sign of life of r.

@@ -228,7 +228,10 @@ func (w *webWorld) listen(_ context.Context, address string) (net.Listener, erro
 }
 
 // browse is a browser in the background: it opens the page of a prompt, consents there, and comes back.
-func (w *webWorld) browse(page string) {
+func (w *webWorld) browse(page string) { w.slowBrowser(page, nil) }
+
+// slowBrowser does something just before it comes back; then it may find nobody any more.
+func (w *webWorld) slowBrowser(page string, before func()) {
 	w.browsers.Go(func() {
 		req, err := http.NewRequest(http.MethodGet, page, nil)
 		if err != nil {
@@ -255,9 +258,14 @@ func (w *webWorld) browse(page string) {
 			w.t.Errorf("nobody listens at %s", at.Host)
 			return
 		}
+		if before != nil {
+			before()
+		}
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: l.Dial}}
 		if resp, err = client.Get(back); err != nil {
-			w.t.Error(err)
+			if before == nil {
+				w.t.Error(err)
+			}
 			return
 		}
 		_, _ = io.Copy(io.Discard, resp.Body)

@@ -132,6 +132,14 @@ func (s *Session) run() {
 	s.err = &EndedError{Server: s.o.Server, Err: s.peer.Err(), Ended: s.endedText()}
 }
 
+// signedIn is how long people have been signing in for this session so far.
+func (s *Session) signedIn() time.Duration {
+	if s.link.SignedIn == nil {
+		return 0
+	}
+	return s.link.SignedIn()
+}
+
 // closedError is err as calls fail with it.
 func closedError(err error) error {
 	var closed *jsonrpc.ClosedError

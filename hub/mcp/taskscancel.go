@@ -117,7 +117,7 @@ func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 }
 
 // transient tells whether a request that failed with err may be tried again on the same session: trouble on the way, as of HTTP. What the server itself
-// answered, what cannot be read, and the end of the session or of the caller are not.
+// answered, what cannot be read, a sign-in that a person has refused, and the end of the session or of the caller are not.
 func transient(err error) bool {
 	var (
 		large     *jsonrpc.ResultTooLargeError
@@ -126,7 +126,7 @@ func transient(err error) bool {
 		cancelled *jsonrpc.CancelledError
 	)
 	switch {
-	case err == nil, rpcError(err) != nil, errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, jsonrpc.ErrInvalidJSON),
+	case err == nil, rpcError(err) != nil, errors.Is(err, transport.ErrNoSignIn), errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, jsonrpc.ErrInvalidJSON),
 		errors.As(err, &large), errors.As(err, &invalid), errors.As(err, &protocol), errors.As(err, &cancelled):
 		return false
 	}

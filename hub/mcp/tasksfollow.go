@@ -33,6 +33,7 @@ type follower struct {
 	result   *jsonrpc.Call // 2025-11-25: tasks/result on the wire; it blocks until the task is over
 	timer    *time.Timer   // the next poll, or the end of patience with the one on the wire
 	polled   time.Time     // when the last poll was sent
+	signedIn time.Duration // how long people had been signing in until then
 	trouble  time.Duration // the last wait for another try; 0 after an answer
 	asking   taskQuestions
 
@@ -121,16 +122,21 @@ func (f *follower) params() json.RawMessage {
 
 // ring is the timer: either a poll is due, or the one on the wire has had its time.
 func (f *follower) ring() {
-	if f.get != nil {
-		f.settlePoll(giveUpOn(f.get, errPollUnanswered))
+	if f.get == nil {
+		f.poll()
 		return
 	}
-	f.poll()
+	// A person who signs in for the poll may take longer than a server.
+	if left := pollPatience - (time.Since(f.polled) - (f.s.signedIn() - f.signedIn)); left > 0 {
+		f.timer.Reset(max(left, time.Second))
+		return
+	}
+	f.settlePoll(giveUpOn(f.get, errPollUnanswered))
 }
 
 func (f *follower) poll() {
 	call, err := f.s.peer.Begin(methodTaskGet, f.params())
-	f.polled = time.Now()
+	f.polled, f.signedIn = time.Now(), f.s.signedIn()
 	switch {
 	case err == nil:
 		f.get = call

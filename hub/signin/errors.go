@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 var (
@@ -35,6 +37,9 @@ func (e *DeclinedError) Error() string {
 	return fmt.Sprintf("the sign-in to %s was %s; it is not asked for again for a minute: to try sooner, sign in to the server by hand", e.Server, e.How)
 }
 
+// Is makes it a transport.ErrNoSignIn.
+func (e *DeclinedError) Is(target error) bool { return target == transport.ErrNoSignIn }
+
 // RefusedError is a 403 that no sign-in mends, or a step-up that was tried too often.
 type RefusedError struct {
 	Server string
@@ -42,6 +47,9 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string { return e.Server + " refuses the request: " + e.Text }
+
+// Is makes it a transport.ErrNoSignIn.
+func (e *RefusedError) Is(target error) bool { return target == transport.ErrNoSignIn }
 
 // Error is a sign-in that failed for technical reasons. The next request may try again at once.
 type Error struct {

@@ -20,6 +20,8 @@ const (
 var (
 	// ErrHTTPClosed is the end of a transport that was closed on this side.
 	ErrHTTPClosed = errors.New("the connection was closed")
+	// ErrNoSignIn is what an Authorizer's error is (errors.Is) when trying again is of no use: a person has said no, or the account has not the right.
+	ErrNoSignIn = errors.New("the sign-in was refused")
 	// ErrSessionExpired ends a legacy Streamable HTTP transport: the server does not know the session any more (404, 2025-11-25
 	// basic/transports "Session Management"). A new session begins with initialize.
 	ErrSessionExpired = errors.New("the server has ended the session")

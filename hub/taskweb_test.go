@@ -1,0 +1,218 @@
+package hub_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// taskWeb is a world with a task server behind a URL and a call r1 whose task T-1 is working.
+func taskWeb(t *testing.T, s *taskServer, c hub.CallRequest) (*webWorld, *site, *view, *pendingCall) {
+	t.Helper()
+	w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", s.Server), "s:"+allow)
+	v := w.person()
+	c.ID, c.Server, c.Tool = "r1", "s", "work"
+	call := w.call(c)
+	if got := w.state("r1"); got != "task_working" {
+		t.Fatalf("the call is %q: %v", got, call.err)
+	}
+	return w, w.sites["s"], v, call
+}
+
+// The session ends while a task works: a new session follows it.
+func TestTaskSurvivesItsSession(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newTaskServer(false)
+		w, at, v, c := taskWeb(t, s, hub.CallRequest{})
+		for range 3 {
+			at.http.Expire()
+			pass(5 * time.Second)
+			if got := w.state("r1"); got != "task_working" {
+				t.Fatalf("the call is %q: %v", got, c.err)
+			}
+		}
+		s.set("T-1", "completed", "")
+		pass(5 * time.Second)
+		c.ok(t)
+		v.terminalOf("r1")
+		if n := s.Count(fakeserver.Method("initialize")); n != 4 || toolCalls(s.Server) != 1 {
+			t.Errorf("%d sessions, %d calls", n, toolCalls(s.Server))
+		}
+		w.nothingLeft()
+	})
+}
+
+// Trouble on the way to the server is no trouble of its task.
+func TestTaskWhileItsServerIsInTrouble(t *testing.T) {
+	eras(t, func(t *testing.T, s *taskServer) {
+		w, at, _, c := taskWeb(t, s, hub.CallRequest{})
+		at.http.On("POST tasks/get", 0, fakeserver.Act{Status: 503})
+		pass(10 * time.Minute)
+		if got := w.state("r1"); got != "task_working" {
+			t.Fatalf("the call is %q: %v", got, c.err)
+		}
+		at.http.On("POST tasks/get", 0, fakeserver.Act{})
+		s.set("T-1", "completed", "")
+		pass(time.Minute)
+		c.ok(t)
+		w.nothingLeft()
+	})
+}
+
+// StopServer tells the server to cancel the task before it leaves.
+func TestStopServerBehindAURLDuringATask(t *testing.T) {
+	eras(t, func(t *testing.T, s *taskServer) {
+		w, _, v, c := taskWeb(t, s, hub.CallRequest{})
+		if _, err := w.hub.StopServer(context.Background(), "s", "enough"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if end := v.terminalOf("r1").(*hub.RequestCancelled); !end.ServerNotified || !end.ServerMayContinue {
+			t.Errorf("%+v", end)
+		}
+		if n := s.task("T-1").cancels; n != 1 {
+			t.Errorf("%d tasks/cancel", n)
+		}
+		w.nothingLeft()
+	})
+}
+
+// A server that does not answer the cancel of a task holds up no stop for long.
+func TestStopServerThatIgnoresTheCancelOfATask(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newTaskServer(true)
+		w, at, _, c := taskWeb(t, s, hub.CallRequest{})
+		at.http.On("POST tasks/cancel", 0, fakeserver.Act{Silent: true})
+		start := time.Now()
+		if _, err := w.hub.StopServer(context.Background(), "s", "enough"); err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("the stop took %v", d)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+	})
+}
+
+// The token ends while a task works: a person signs in anew and takes the time that it takes, and the task is followed on.
+func TestSignInDuringATask(t *testing.T) {
+	eras(t, func(t *testing.T, s *taskServer) {
+		w, at, v, c := taskWeb(t, s, hub.CallRequest{Timeouts: hub.Timeouts{Total: ptr(time.Minute)}})
+		at.set(func() { at.guarded = true })
+		pass(5 * time.Second)
+		first := v.prompt()
+		pass(20 * time.Minute)
+		if p := v.prompt(); p.ID != first.ID {
+			t.Fatalf("another prompt")
+		}
+		w.signIn(v)
+		s.set("T-1", "completed", "")
+		pass(10 * time.Second)
+		if r := c.ok(t); r.Timings.Human < 20*time.Minute {
+			t.Errorf("%+v", r.Timings)
+		}
+		w.nothingLeft()
+	})
+}
+
+// The person does not want to: the call ends with that, and the task may go on.
+func TestSignInDeclinedDuringATask(t *testing.T) {
+	eras(t, func(t *testing.T, s *taskServer) {
+		w, at, v, c := taskWeb(t, s, hub.CallRequest{})
+		at.set(func() { at.guarded = true })
+		pass(5 * time.Second)
+		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
+		pass(time.Minute)
+		e := c.want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
+		if end := v.terminalOf("r1").(*hub.RequestFinished); !end.ServerMayContinue || e.Meta["server_may_continue"] != "true" {
+			t.Errorf("%+v, %+v", end, e.Meta)
+		}
+		v.noPrompt()
+		w.nothingLeft()
+	})
+}
+
+// The connection of a task is gone and the next one wants a sign-in that nobody can show: it is tried until somebody can.
+func TestTaskWaitsForAWindowToSignIn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newTaskServer(false)
+		w, at, v, c := taskWeb(t, s, hub.CallRequest{})
+		v.win.Detach(true)
+		at.set(func() { at.guarded = true })
+		at.http.Expire()
+		pass(time.Minute)
+		if w.state("r1") == "" {
+			t.Fatalf("ended: %v", c.err)
+		}
+		v = w.person()
+		pass(time.Minute)
+		w.signIn(v)
+		pass(time.Minute)
+		if got := w.state("r1"); got != "task_working" {
+			t.Fatalf("the call is %q: %v", got, c.err)
+		}
+		s.set("T-1", "completed", "")
+		pass(5 * time.Second)
+		c.ok(t)
+		w.nothingLeft()
+	})
+}
+
+// A change of the config in the middle of a sign-in ends it; what comes next signs in by the new one.
+func TestConfigChangesDuringSignIn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t)
+		v := w.person()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		p := v.prompt()
+		w.configure(`s:"headers":{"X-New":"1"},` + allow)
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "the server's config changed")
+		if i := w.server("s"); i.SignIn != 0 || i.State != hub.ServerStopped {
+			t.Errorf("%+v", i)
+		}
+		c = w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		w.signIn(v)
+		c.ok(t)
+		w.nothingLeft()
+	})
+}
+
+// A cancel and the browser in the same instant: one end of each, and nothing is left.
+func TestSignInCancelAndReturnInTheSameInstant(t *testing.T) {
+	for i := range 20 {
+		bubble(t, func(t *testing.T) {
+			w, _ := guardedWorld(t)
+			v := w.person()
+			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+			first := v.prompt()
+			v.answer(hub.PromptAnswer{PromptID: first.ID, Action: hub.ActionAccept})
+			second := v.prompt()
+			w.slowBrowser(first.SignIn.URL, func() {
+				switch i % 4 {
+				case 0:
+					go func() { _, _ = v.win.Cancel("r1", "no") }()
+				case 1:
+					go func() { _ = v.win.Answer(hub.PromptAnswer{PromptID: second.ID, Action: hub.ActionDecline}) }()
+				case 2:
+					go func() { _, _ = w.hub.StopServer(context.Background(), "s", "no") }()
+				case 3:
+					go func() { _, _ = v.win.Cancel(second.RequestID, "no") }()
+				}
+			})
+			pass(time.Minute)
+			<-c.done
+			if e := hub.AsError(c.err); e != nil && e.Reason != hub.ReasonCancelled && e.Reason != hub.ReasonSignInDeclined && !strings.HasPrefix(e.Reason, "SERVER_") {
+				t.Errorf("%v", e)
+			}
+			v.terminalOf("r1")
+			v.terminalOf(second.RequestID)
+			v.noPrompt()
+			w.nothingLeft()
+		})
+	}
+}
