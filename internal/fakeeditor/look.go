@@ -1,6 +1,9 @@
 package fakeeditor
 
 import (
+	"fmt"
+	"strings"
+
 	"slices"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -71,8 +74,20 @@ func (w *Window) WaitEvent(what string, match func(*mcphubv1.AttachResponse) boo
 func (w *Window) must(what string, holds func() bool) {
 	w.tb.Helper()
 	if !w.await(holds) {
-		w.tb.Fatalf("%s waited for %s; the stream ended: %v", w, what, w.Err())
+		w.tb.Fatalf("%s waited for %s; the stream ended: %v\nlast seen:\n%s", w, what, w.Err(), w.lastSeen())
 	}
+}
+
+// lastSeen tells the last events, for a test that waited in vain.
+func (w *Window) lastSeen() string {
+	const most = 12
+	var b strings.Builder
+	events := w.Events()
+	for _, e := range events[max(0, len(events)-most):] {
+		text := e.String()
+		fmt.Fprintf(&b, "\t%.400s\n", text)
+	}
+	return b.String()
 }
 
 // Events gives every message so far, in order.
