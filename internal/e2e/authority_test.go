@@ -42,7 +42,7 @@ type authority struct {
 
 type grantOf struct{ challenge, redirect, resource, client string }
 
-func newAuthority(t *testing.T) *authority {
+func newAuthority(t *testing.T, options ...fakeserver.Option) *authority {
 	t.Helper()
 	a := &authority{t: t, secrets: map[string]string{}, codes: map[string]grantOf{}, access: map[string]bool{}, refresh: map[string]bool{}}
 	mux := http.NewServeMux()
@@ -52,7 +52,7 @@ func newAuthority(t *testing.T) *authority {
 	mux.HandleFunc("POST /register", a.register)
 	mux.HandleFunc("GET /authorize", a.authorize)
 	mux.HandleFunc("POST /token", a.token)
-	a.web = newWebWith(t, fakeserver.HTTPOptions{}, a.guard)
+	a.web = newWebWith(t, fakeserver.HTTPOptions{}, a.guard, options...)
 	return a
 }
 

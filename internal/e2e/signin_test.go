@@ -91,55 +91,56 @@ func questions(w *fakeeditor.Window) (n int) {
 // TestSignIn: one consent in one of two windows, one visit of the browser, one token for all calls that waited. A hub that starts anew has it still, and
 // renews it without a word when it is refused.
 func TestSignIn(t *testing.T) {
-	t.Parallel()
-	a := newAuthority(t)
-	p := newPlace(t)
-	d, _ := p.openSigned(a.web.entry("legacy"))
-	w, panel := d.window("side bar"), d.window("panel")
-	calls := []*call{}
-	for range 3 {
-		calls = append(calls, d.call("web", "echo", `{"text":"hello"}`))
-	}
-	w.WaitPrompt(signInKind)
-	if s := d.server("web"); s.GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_ASKING {
-		t.Errorf("while it asks: %v", s)
-	}
-	signsIn(t, a, w, panel)
-	for _, c := range calls {
-		if text := c.text(); text != "hello" {
-			t.Errorf("result %q", text)
+	eras(t, func(t *testing.T, era string) {
+		a := newAuthority(t, eraOptions(era)...)
+		p := newPlace(t)
+		d, _ := p.openSigned(a.web.entry(era))
+		w, panel := d.window("side bar"), d.window("panel")
+		calls := []*call{}
+		for range 3 {
+			calls = append(calls, d.call("web", "echo", `{"text":"hello"}`))
 		}
-	}
-	if s := d.server("web"); s.GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN || s.GetState() != mcphubv1.ServerState_SERVER_STATE_READY {
-		t.Errorf("after it: %v", s)
-	}
-	if n := questions(panel); n != 2 {
-		t.Errorf("%d questions, not 2", n)
-	}
-	if err := d.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
-	files := p.kept()
-	if len(files) == 0 {
-		t.Error("nothing is kept")
-	}
-	for _, file := range files {
-		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", file, info.Mode(), err)
+		w.WaitPrompt(signInKind)
+		if s := d.server("web"); s.GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_ASKING {
+			t.Errorf("while it asks: %v", s)
 		}
-	}
+		signsIn(t, a, w, panel)
+		for _, c := range calls {
+			if text := c.text(); text != "hello" {
+				t.Errorf("result %q", text)
+			}
+		}
+		if s := d.server("web"); s.GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN || s.GetState() != mcphubv1.ServerState_SERVER_STATE_READY {
+			t.Errorf("after it: %v", s)
+		}
+		if n := questions(panel); n != 2 {
+			t.Errorf("%d questions, not 2", n)
+		}
+		if err := d.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		files := p.kept()
+		if len(files) == 0 {
+			t.Error("nothing is kept")
+		}
+		for _, file := range files {
+			if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v, %v", file, info.Mode(), err)
+			}
+		}
 
-	d, _ = p.openSigned(a.web.entry("legacy"))
-	w = d.window("side bar")
-	d.echoes("web", "after a restart")
-	if got := a.asked(); questions(w) != 0 || !slices.Equal(got, []string{"authorization_code"}) {
-		t.Errorf("a restart made %d questions; tokens were asked for by %q", questions(w), got)
-	}
-	a.revoke(false)
-	d.echoes("web", "with another token")
-	if got := a.asked(); questions(w) != 0 || !slices.Equal(got, []string{"authorization_code", "refresh_token"}) {
-		t.Errorf("a renewal made %d questions; tokens were asked for by %q", questions(w), got)
-	}
+		d, _ = p.openSigned(a.web.entry(era))
+		w = d.window("side bar")
+		d.echoes("web", "after a restart")
+		if got := a.asked(); questions(w) != 0 || !slices.Equal(got, []string{"authorization_code"}) {
+			t.Errorf("a restart made %d questions; tokens were asked for by %q", questions(w), got)
+		}
+		a.revoke(false)
+		d.echoes("web", "with another token")
+		if got := a.asked(); questions(w) != 0 || !slices.Equal(got, []string{"authorization_code", "refresh_token"}) {
+			t.Errorf("a renewal made %d questions; tokens were asked for by %q", questions(w), got)
+		}
+	})
 }
 
 // TestSignInDeclined: the calls that wait fail, and nobody is asked again at once, unless the user says so; SignOut forgets.
