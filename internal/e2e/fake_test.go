@@ -119,9 +119,19 @@ func addTools(s *fakeserver.Server) {
 		q.Cancel("too late")
 		c.Text("answered " + string(a.Result))
 	})
-	// A question that is withdrawn three times over.
+	// A question that is withdrawn three times over, once "seen" is called: one that is withdrawn at once may never be shown.
+	seen := make(chan struct{}, 1)
+	s.Tool("seen", func(c *fakeserver.CallContext) {
+		seen <- struct{}{}
+		c.Text("ok")
+	})
 	s.Tool("withdraw", func(c *fakeserver.CallContext) {
 		q := askName(c)
+		select {
+		case <-seen:
+		case <-c.Context().Done():
+			return
+		}
 		for range 3 {
 			q.Cancel("not needed")
 		}

@@ -218,6 +218,8 @@ func TestCancelMalformedUnknownLateDoubled(t *testing.T) {
 	}
 
 	c = d.call("fake", "withdraw", "")
+	w.WaitPrompt(form)
+	d.call("fake", "seen", "").text()
 	if text := c.text(); !strings.HasPrefix(text, "withdrew ") {
 		t.Errorf("result %q", text)
 	}
