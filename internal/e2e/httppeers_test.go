@@ -69,7 +69,7 @@ func TestHTTPCancel(t *testing.T) {
 				t.Errorf("the notification names %s, not %s; reason %q", n.ID, id, n.Reason)
 			}
 		}
-		d.works("peer")
+		d.settles("peer", s)
 		want := 1
 		if y.modern() {
 			want = 0
@@ -125,6 +125,7 @@ func TestHTTPQuestions(t *testing.T) {
 				t.Errorf("%s took %d rounds", q.tool, rounds)
 			}
 		}
+		d.settles("peer", s)
 		posted := requests(s, ofMethod("response"))
 		if want := map[bool]int{true: 0, false: len(cases)}[y.modern()]; posted != want {
 			t.Errorf("%d answers were posted, not %d", posted, want)
@@ -156,7 +157,7 @@ func TestHTTPServerWithdraws(t *testing.T) {
 		if r := w.Accept(p.GetPromptId(), `{"name":"x"}`); r.GetError().GetReason() != "PROMPT_CLOSED" {
 			t.Errorf("a late answer: %v", r)
 		}
-		d.works("peer")
+		d.settles("peer", s)
 		if n := requests(s, ofMethod("response")) + requests(s, ofMethod("notifications/cancelled")); n != 0 {
 			t.Errorf("the hub answered or cancelled %d times", n)
 		}
@@ -180,7 +181,7 @@ func TestHTTPCancelDuringPrompt(t *testing.T) {
 		if !y.modern() {
 			s.Wait("the cancelled tool", func(e peers.Event) bool { return e.Is(peers.EventCancelled, "ask") })
 		}
-		d.works("peer")
+		d.settles("peer", s)
 		want := map[bool]int{true: 0, false: 1}[y.modern()]
 		if n := requests(s, ofMethod("notifications/cancelled")); n != want {
 			t.Errorf("%d cancels came, not %d", n, want)
@@ -235,7 +236,7 @@ func TestHTTPServerKilled(t *testing.T) {
 
 			back := y.open(t)
 			between.to(y.address(back))
-			d.works("peer")
+			d.settles("peer", back)
 			if !y.modern() {
 				// A question that came on no call's stream, while two calls ran, ends with the session: that shows when the server is back.
 				closedWith(t, prompt.GetPromptId(), []mcphubv1.PromptCause{mcphubv1.PromptCause_PROMPT_CAUSE_SERVER_GONE, mcphubv1.PromptCause_PROMPT_CAUSE_PARENT}, w)

@@ -92,6 +92,14 @@ func (d *door) works(server string) {
 	}
 }
 
+// settles makes a call and waits until its end is in the journal: then all that came before it is, too. It is for one use in a test, where no
+// other call of slow ends well.
+func (d *door) settles(server string, s *peers.Server) {
+	d.t.Helper()
+	d.works(server)
+	s.Wait("the end of the call", func(e peers.Event) bool { return e.Is(peers.EventFinished, "slow") })
+}
+
 // requests counts the HTTP requests of a journal that match.
 func requests(s *peers.Server, match func(peers.Event) bool) (n int) {
 	for _, e := range s.Events() {
