@@ -105,8 +105,7 @@ func (w watched) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 
 // signInChanged tells the windows where the sign-in stands, if they do not know. h.mu is held.
 func (h *Hub) signInChanged(s *server) {
-	if state := s.signInState(); s.auth != nil && s.auth.told != state {
-		s.auth.told = state
+	if s.auth != nil && s.auth.told != s.signInState() {
 		h.changed(s)
 	}
 }
@@ -302,7 +301,6 @@ func (h *Hub) SignOut(ctx context.Context, name string) (ServerInfo, error) {
 	defer h.mu.Unlock()
 	if s.auth != nil {
 		s.auth.needed = true
-		s.auth.told = s.signInState()
 	}
 	h.changed(s)
 	return s.info(), nil

@@ -139,7 +139,13 @@ func (s *server) info() ServerInfo {
 }
 
 // changed tells the windows how s is now. h.mu is held.
-func (h *Hub) changed(s *server) { h.emit(&ServerChanged{Server: s.info(), Removed: s.removed}) }
+func (h *Hub) changed(s *server) {
+	info := s.info()
+	if s.auth != nil {
+		s.auth.told = info.SignIn
+	}
+	h.emit(&ServerChanged{Server: info, Removed: s.removed})
+}
 
 // Servers lists every server in config order, and the problems of no single server.
 func (h *Hub) Servers() ([]ServerInfo, []ConfigProblem) {

@@ -67,6 +67,37 @@ func TestSignInAbandonedInASession(t *testing.T) {
 	})
 }
 
+// The call had to list the tools first: its cancel ends the list, and the sign-in with it.
+func TestSignInAbandonedInAList(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t)
+		v := w.person()
+		at.set(func() { at.guarded = false })
+		if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		w.server("s") // what follows the handshake has been sent, too
+		at.set(func() { at.guarded = true })
+		first := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		second := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo"})
+		p := v.prompt()
+		if _, err := v.win.Cancel("r1", "no"); err != nil {
+			t.Fatal(err)
+		}
+		first.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if v.prompt().ID != p.ID || second.over() {
+			t.Fatal("the second call was forgotten")
+		}
+		if _, err := v.win.Cancel("r2", "no"); err != nil {
+			t.Fatal(err)
+		}
+		second.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		v.noPrompt()
+		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "nobody waits for the sign-in any more")
+		w.nothingLeft()
+	})
+}
+
 // Two calls share one question; the cancel of one leaves it to the other.
 func TestSignInShared(t *testing.T) {
 	for _, session := range []bool{false, true} {

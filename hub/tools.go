@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -10,11 +11,13 @@ import (
 
 // listing is one tools/list that several callers wait for.
 type listing struct {
-	conn  *connection
-	since uint64 // server.listings when it began: a change of the tools after that makes it worthless for who comes later
-	done  chan struct{}
-	tools []mcp.Tool
-	err   error
+	conn    *connection
+	since   uint64 // server.listings when it began: a change of the tools after that makes it worthless for who comes later
+	waiters int    // guarded by Hub.mu; with the last one it ends
+	end     context.CancelCauseFunc
+	done    chan struct{}
+	tools   []mcp.Tool
+	err     error
 }
 
 // definition gives the tool that r calls. current says that the connection of now listed it; else it comes from an earlier connection
@@ -55,6 +58,8 @@ func (h *Hub) definition(r *request) (tool mcp.Tool, current bool, err error) {
 	return tool, true, nil
 }
 
+var errListUnwanted = errors.New("nobody wants the list of tools any more")
+
 func findTool(tools []mcp.Tool, name string) (mcp.Tool, bool) {
 	for _, t := range tools {
 		if t.Name == name {
@@ -73,7 +78,8 @@ func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session) ([
 	}
 	l := s.listing
 	if l == nil || l.conn != s.conn || l.since != s.listings {
-		l = &listing{conn: s.conn, since: s.listings, done: make(chan struct{})}
+		wanted, end := context.WithCancelCause(context.Background())
+		l = &listing{conn: s.conn, since: s.listings, end: end, done: make(chan struct{})}
 		s.listing = l
 		place := s.where()
 		limit := DefaultConnectTimeout
@@ -83,8 +89,9 @@ func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session) ([
 		h.work.Go(func() {
 			late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect"},
 				"server %q did not list its tools within %s; raise timeouts.connect%s", s.name, limit, place)
-			ctx, stop := h.within(context.Background(), s, limit, late)
+			ctx, stop := h.within(wanted, s, limit, late)
 			defer stop()
+			defer end(nil)
 			l.tools, l.err = session.ListTools(ctx)
 			if l.err != nil && ctx.Err() != nil {
 				l.err = late
@@ -100,10 +107,19 @@ func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session) ([
 			close(l.done)
 		})
 	}
+	l.waiters++
 	h.mu.Unlock()
 	select {
 	case <-l.done:
 	case <-ctx.Done():
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if l.waiters--; l.waiters == 0 { // it may wait for a person to sign in, for nobody
+			if s.listing == l {
+				s.listing = nil
+			}
+			l.end(errListUnwanted)
+		}
 		return nil, context.Cause(ctx)
 	}
 	if l.err == nil {
