@@ -294,3 +294,85 @@ func TestSignInHumanTimeout(t *testing.T) {
 		w.nothingLeft()
 	})
 }
+
+// Many want the first sign-in of a server at once: one question, and all are told the same.
+func TestSignInManyAtOnce(t *testing.T) {
+	for range 20 {
+		bubble(t, func(t *testing.T) {
+			w, at := guardedWorld(t)
+			v := w.person()
+			var all []*pendingServer
+			for range 8 {
+				all = append(all, background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") }))
+			}
+			w.signIn(v)
+			for _, one := range all {
+				if !one.over() || one.err != nil {
+					t.Errorf("%v", one.err)
+				}
+			}
+			if n := at.visited("/authorize"); n != 1 {
+				t.Errorf("%d visits to the page", n)
+			}
+			w.nothingLeft()
+		})
+	}
+}
+
+// After the sign-in a list has what was left of its time, no more and no less.
+func TestLimitOfAListAfterASignIn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t, `s:"timeouts":{"connect":"30s"}`)
+		v := w.person()
+		at.set(func() { at.guarded = false })
+		if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		w.server("s")
+		at.set(func() { at.guarded = true })
+		at.http.On("POST tools/list", 0, fakeserver.Act{Silent: true})
+		done := make(chan error, 1)
+		go func() { _, _, err := w.hub.Tools(context.Background(), "s"); done <- err }()
+		v.prompt()
+		pass(20 * time.Minute)
+		signedIn := time.Now()
+		w.signIn(v)
+		wantReason(t, <-done, hub.ReasonConnectTimeout)
+		if d := time.Since(signedIn); d < 29*time.Second || d > 32*time.Second {
+			t.Errorf("it ended %v after the sign-in", d)
+		}
+		w.nothingLeft()
+	})
+}
+
+// A sign-in by hand keeps a page that the call behind it no longer wants.
+func TestSignInByHandOutlivesTheCall(t *testing.T) {
+	for _, shown := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			w, at := guardedWorld(t)
+			v := w.person()
+			gate := make(chan struct{})
+			at.set(func() { at.slow = gate })
+			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+			pass(time.Second)
+			s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+			if shown {
+				close(gate)
+				v.prompt()
+			}
+			synctest.Wait()
+			if _, err := v.win.Cancel("r1", "no"); err != nil {
+				t.Fatal(err)
+			}
+			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			if !shown {
+				close(gate)
+			}
+			w.signIn(v)
+			if !s.over() || s.err != nil || s.info.State != hub.ServerReady {
+				t.Errorf("%+v, %v", s.info, s.err)
+			}
+			w.nothingLeft()
+		})
+	}
+}
