@@ -29,26 +29,32 @@ func (h *Hub) tellRoots() {
 	}
 }
 
-// opener gives the way to s, noting its process.
-func (h *Hub) opener(s *server, conf config.Server) mcp.Opener {
-	open := h.reach(s, conf)
+// opener gives the way to s, noting its process and its transport.
+func (h *Hub) opener(s *server, conf config.Server) mcp.Opener { return h.noting(s, h.reach(s, conf)) }
+
+// noting gives open, and the way that is taken when what it opens is refused, with notes of what it has opened.
+func (h *Hub) noting(s *server, open mcp.Opener) mcp.Opener {
 	return func(ctx context.Context) (*mcp.Link, error) {
 		link, err := open(ctx)
-		if err == nil {
-			h.mu.Lock()
-			s.pid = link.PID
-			switch {
-			case link.LegacyOnly:
-				s.transport = TransportSSE
-			case link.Exchanges != nil:
-				s.transport = TransportHTTP
-			}
-			if link.Kill != nil {
-				h.kills[s] = link.Kill
-			}
-			h.mu.Unlock()
+		if err != nil {
+			return nil, err
 		}
-		return link, err
+		if link.Fallback != nil {
+			link.Fallback = h.noting(s, link.Fallback)
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		s.pid = link.PID
+		switch {
+		case link.LegacyOnly:
+			s.transport = TransportSSE
+		case link.Exchanges != nil:
+			s.transport = TransportHTTP
+		}
+		if link.Kill != nil {
+			h.kills[s] = link.Kill
+		}
+		return link, nil
 	}
 }
 

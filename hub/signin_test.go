@@ -376,3 +376,33 @@ func TestSignInByHandOutlivesTheCall(t *testing.T) {
 		})
 	}
 }
+
+// A URL of which nothing more is said, with a server of the oldest kind behind it that wants a sign-in.
+func TestSignInToAnSSEServer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t)
+		_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: `{"mcpServers":{"s":{"url":"http://` + at.host + `/sse",` + allow + `}}}`}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := w.person()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		v.prompt()
+		pass(20 * time.Minute)
+		w.signIn(v)
+		c.ok(t)
+		if i := w.server("s"); i.Transport != hub.TransportSSE || i.Era != hub.EraLegacy || i.SignIn != hub.SignInSignedIn || i.URL != "http://"+at.host+"/sse" {
+			t.Errorf("%+v", i)
+		}
+		hang := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"})
+		w.state("r2")
+		if _, err := v.win.Cancel("r2", "enough"); err != nil {
+			t.Fatal(err)
+		}
+		hang.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if got := cancels(at.Server); len(got) != 1 {
+			t.Errorf("cancels %v", got)
+		}
+		w.nothingLeft()
+	})
+}

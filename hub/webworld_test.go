@@ -107,14 +107,14 @@ func (s *site) reply(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// ServeHTTP is the MCP server at /mcp and the authorization server at the rest.
+// ServeHTTP is the MCP server at its paths and the authorization server at the rest.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/mcp" {
+	if p := r.URL.Path; p == fakeserver.PathMCP || p == fakeserver.PathSSE || p == fakeserver.PathMessages {
 		s.mu.Lock()
 		refused := s.guarded && !s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 		s.mu.Unlock()
 		if refused {
-			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="http://`+s.host+`/.well-known/oauth-protected-resource/mcp"`)
+			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="http://`+s.host+`/.well-known/oauth-protected-resource`+r.URL.Path+`"`)
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -138,8 +138,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.noScheme:
 		http.NotFound(w, r)
-	case r.URL.Path == "/.well-known/oauth-protected-resource/mcp":
-		s.reply(w, map[string]any{"resource": base + "/mcp", "authorization_servers": []string{base + "/as"}})
+	case strings.HasPrefix(r.URL.Path, "/.well-known/oauth-protected-resource/"):
+		s.reply(w, map[string]any{"resource": base + strings.TrimPrefix(r.URL.Path, "/.well-known/oauth-protected-resource"), "authorization_servers": []string{base + "/as"}})
 	case r.URL.Path == "/.well-known/oauth-authorization-server/as":
 		s.reply(w, map[string]any{
 			"issuer": base + "/as", "authorization_endpoint": base + "/authorize", "token_endpoint": base + "/token", "registration_endpoint": base + "/register",
