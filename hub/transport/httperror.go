@@ -25,6 +25,9 @@ var (
 	// ErrSessionExpired ends a legacy Streamable HTTP transport: the server does not know the session any more (404, 2025-11-25
 	// basic/transports "Session Management"). A new session begins with initialize.
 	ErrSessionExpired = errors.New("the server has ended the session")
+	// ErrServerLost ends a legacy Streamable HTTP transport whose server cannot be reached any more while nothing of it is on its way. What the session
+	// had open, questions to people among it, has nobody left who could take the answers.
+	ErrServerLost = errors.New("the server cannot be reached any more")
 	// ErrTooLong is beneath the HTTPError of a request whose answer was longer than HTTPOptions.MaxMessageBytes.
 	ErrTooLong = errors.New("the answer is longer than maxMessageBytes allows")
 )

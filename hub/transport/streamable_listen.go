@@ -16,7 +16,8 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 	defer tried()
 	var (
 		at   place
-		ever bool // it has been open
+		ever bool      // it has been open
+		lost time.Time // since when the server cannot be reached; zero while it can
 	)
 	for vain := 0; ; {
 		from := time.Now()
@@ -28,7 +29,16 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 			news = s.readStandalone(resp, &at)
 		}
 		switch {
+		case failed == nil || failed.Status != 0:
+			lost = time.Time{}
+		case lost.IsZero():
+			lost = from
+		}
+		switch {
 		case s.ctx.Err() != nil:
+			return
+		case ever && !lost.IsZero() && time.Since(lost) >= lostAfter && !s.busy():
+			s.end(ErrServerLost, nil)
 			return
 		case ever && failed != nil && failed.Status == http.StatusNotFound && session != "":
 			s.end(ErrSessionExpired, nil)
@@ -54,6 +64,17 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 			return
 		}
 	}
+}
+
+// lostAfter is how long the standalone stream is tried in vain before the server counts as lost. It is longer than a restart takes, and shorter than
+// a person looks at a question that nobody asks any more.
+const lostAfter = 10 * time.Second
+
+// busy: there are requests whose end nobody has received. A server that shuts down in order takes no new connection and still answers these.
+func (s *Streamable) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.st.open) > 0
 }
 
 // noStream: the server answers, and has no stream to give. 429 and the like may pass.
