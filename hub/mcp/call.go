@@ -283,7 +283,8 @@ func (s *Session) onlyCall() *CallRequest {
 	return only
 }
 
-// callBehind is the call that led to a request of the server: exactly, when the request came in the answer to that call; else onlyCall.
+// callBehind is the call that led to a request of the server: exactly, when the request came in the answer to one of ours, and nobody's
+// when that is over; else onlyCall.
 func (s *Session) callBehind(source jsonrpc.ID) *CallRequest {
 	if source.IsZero() {
 		return s.onlyCall()
@@ -300,7 +301,7 @@ func (s *Session) callBehind(source jsonrpc.ID) *CallRequest {
 			return c.req
 		}
 	}
-	return s.onlyCall()
+	return nil
 }
 
 // interrupted is what a call fails with when it may not go on: its caller has ended it, or the link is gone. nil when it may.
