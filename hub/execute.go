@@ -1,0 +1,103 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// execute runs the request on the session, or on the one that takes its place: a task outlives its connection, and what a server refused
+// because it had forgotten the session has not run. Nothing else is ever sent twice. The session is the last one.
+func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.Session,
+	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*mcp.Session, *mcp.CallResult, error) {
+	if !h.movedTo(r, StateRunning) { // cancelled meanwhile
+		return session, nil, context.Cause(r.ctx)
+	}
+	out := &mcp.CallRequest{
+		Tag:  r,
+		Meta: meta,
+		OnWire: func(id jsonrpc.ID) {
+			h.mu.Lock()
+			r.wireID = id.String()
+			h.mu.Unlock()
+		},
+		OnProgress: func(p mcp.Progress) { h.progressed(r, p) },
+		OnTask:     func(t mcp.TaskInfo) { h.tasked(r, t) },
+	}
+	result, err := send(session, out)
+	for resent := false; err != nil; {
+		interrupted, isTask := errors.AsType[*mcp.TaskInterruptedError](err)
+		switch {
+		case isTask:
+			var next *mcp.Session
+			if next, err = h.reacquire(r); err != nil {
+				return session, nil, err
+			}
+			session = next
+			if !h.movedTo(r, StateTaskWorking) {
+				return session, nil, context.Cause(r.ctx)
+			}
+			result, err = session.ResumeTask(r.ctx, out, interrupted.Task)
+		case !resent && notRun(err):
+			resent = true
+			var next *mcp.Session
+			if next, err = h.renewed(r.ctx, r.server, r, session); err != nil {
+				return session, nil, err
+			}
+			session = next
+			if !h.movedTo(r, StateRunning) {
+				return session, nil, context.Cause(r.ctx)
+			}
+			result, err = send(session, out)
+		default:
+			return session, nil, err
+		}
+	}
+	return session, result, nil
+}
+
+// movedTo tells whether r stands there now. false: it was cancelled, and its context has ended. A request that had nothing to wait for has stood there before.
+func (h *Hub) movedTo(r *request, to RequestState) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.moveTo(r, to) || r.state == to
+}
+
+// The waits between tries to get back to a server that has a task of ours.
+const (
+	reacquireDelay    = time.Second
+	reacquireMaxDelay = 30 * time.Second
+)
+
+// reacquire connects the server of a running task anew, as often as it takes: only a clock, a cancel, the config or a person who does not sign in ends that.
+func (h *Hub) reacquire(r *request) (*mcp.Session, error) {
+	for delay := reacquireDelay; ; delay = min(2*delay, reacquireMaxDelay) {
+		session, err := h.acquire(r.ctx, r.server, r)
+		he, ok := errors.AsType[*Error](err)
+		if err == nil || !ok || !mayPass(he) {
+			return session, err
+		}
+		wait := time.NewTimer(delay)
+		select {
+		case <-wait.C:
+		case <-r.ctx.Done():
+			wait.Stop()
+			return nil, context.Cause(r.ctx)
+		}
+	}
+}
+
+// mayPass tells whether the trouble with a server may be over at another try.
+func mayPass(e *Error) bool {
+	switch e.Reason {
+	case ReasonDraining, ReasonHumanTimeout:
+		return false
+	case ReasonNoApprover: // a window may come that shows the sign-in
+		return true
+	}
+	return e.Code == CodeUnavailable || e.Code == CodeDeadlineExceeded
+}

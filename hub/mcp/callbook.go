@@ -1,0 +1,91 @@
+package mcp
+
+import (
+	"crypto/rand"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+// takeToken makes the progress token of a round and puts the call on the wire's side of the books. Tokens must be unique among the active requests
+// (basic/utilities/progress). They are strings: a string comes back from any JSON library as it was.
+//
+// The token of a call that asks for a task can outlive the session, so it must be unique among the tokens of others too.
+func (s *Session) takeToken(call *openCall) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	call.onWire = true
+	if call.req.OnProgress == nil {
+		return
+	}
+	s.tokens++
+	call.held = `"p` + strconv.FormatUint(s.tokens, 10)
+	if call.augmented {
+		call.held += "-" + rand.Text()
+	}
+	call.held += `"`
+	s.progress[call.held] = call
+}
+
+// holdToken gives a call the token that it had on another session.
+func (s *Session) holdToken(call *openCall, token string) {
+	s.mu.Lock()
+	call.onWire = true
+	call.held = token
+	s.progress[token] = call
+	s.mu.Unlock()
+	call.gate.Lock()
+	call.token = token
+	call.gate.Unlock()
+}
+
+func (s *Session) dropToken(call *openCall) {
+	s.mu.Lock()
+	call.onWire = false
+	delete(s.progress, call.held)
+	s.mu.Unlock()
+	call.held = ""
+	call.gate.Lock()
+	call.token = ""
+	call.gate.Unlock()
+}
+
+// onlyCall is the call on the wire when there is exactly one: the one thing that a legacy message tells about what led to it.
+func (s *Session) onlyCall() *CallRequest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var only *CallRequest
+	for c := range s.calls {
+		if !c.onWire {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = c.req
+	}
+	return only
+}
+
+// callBehind is the call that led to a request of the server: exactly, when the request came in the answer to one of ours, and nobody's
+// when that is over; else onlyCall.
+func (s *Session) callBehind(source jsonrpc.ID) *CallRequest {
+	if source.IsZero() {
+		return s.onlyCall()
+	}
+	s.mu.Lock()
+	calls := slices.Collect(maps.Keys(s.calls))
+	s.mu.Unlock()
+	for _, c := range calls {
+		// The gate is held while a round is sent, so even a request that came at once finds the id of what it came for.
+		c.gate.Lock()
+		found := c.wire == source
+		c.gate.Unlock()
+		if found {
+			return c.req
+		}
+	}
+	return nil
+}

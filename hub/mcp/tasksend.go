@@ -1,0 +1,114 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+func (f *follower) finish(out *CallResult, err error) {
+	if !f.over {
+		f.over, f.out, f.err = true, out, err
+	}
+}
+
+// fail ends the call before its task has ended: nobody will follow that any more, so it is cancelled.
+func (f *follower) fail(err error) {
+	if !f.over && !f.terminal {
+		f.s.cancelTask(f.task.ID)
+	}
+	f.finish(nil, err)
+}
+
+func (f *follower) resultOf(raw json.RawMessage) (*CallResult, error) {
+	out := &CallResult{Raw: raw, Rounds: f.task.Rounds, TaskID: f.task.ID}
+	if !eachMember(raw, func(name []byte, v json.RawMessage) bool {
+		if string(name) == "isError" {
+			out.IsError = string(v) == "true"
+		}
+		return true
+	}) {
+		return nil, &ProtocolError{Text: "the result of the task is no JSON object"}
+	}
+	return out, nil
+}
+
+// giveUp ends the call for its caller.
+func (f *follower) giveUp(cause error) {
+	f.takeInHand(cause)
+	if f.over {
+		return
+	}
+	sent := !f.terminal && f.s.cancelTask(f.task.ID)
+	f.finish(nil, &TaskGivenUpError{TaskID: f.task.ID, Cancelled: &jsonrpc.CancelledError{Cause: cause, Sent: sent}})
+}
+
+// interrupt ends the call with the session.
+func (f *follower) interrupt() {
+	cause := closedError(context.Cause(f.s.over))
+	f.takeInHand(cause)
+	f.task.Answered = f.asking.keys()
+	f.finish(nil, &TaskInterruptedError{Task: f.task, Err: cause})
+}
+
+// takeInHand gives up what is on the wire. An answer in hand wins over that, when it is the outcome of the call.
+func (f *follower) takeInHand(cause error) {
+	result, get := f.result, f.get
+	f.result, f.get = nil, nil
+	if result != nil {
+		raw, err := giveUpOn(result, cause)
+		switch {
+		case err == nil:
+			f.finish(f.resultOf(raw))
+		case rpcError(err) != nil:
+			f.finish(nil, err)
+		}
+	}
+	if get == nil {
+		return
+	}
+	raw, err := giveUpOn(get, cause)
+	if err != nil {
+		return
+	}
+	if t, err := f.readState(raw); err == nil && t.terminal() {
+		f.terminal = true
+		if f.era == Modern && t.Status != TaskCancelled {
+			f.observeModern(t)
+		}
+	}
+}
+
+// leave ends what is still open once the outcome is known, and waits for the questions.
+func (f *follower) leave() {
+	for _, c := range []*jsonrpc.Call{f.get, f.result} {
+		if c != nil {
+			_, _ = giveUpOn(c, errTaskOver) // the outcome is known without it
+		}
+	}
+	f.asking.end(f.whyOver())
+}
+
+// whyOver is the cause that open questions end with.
+func (f *follower) whyOver() error {
+	var (
+		interrupted *TaskInterruptedError
+		declined    *DeclinedError
+	)
+	switch {
+	case errors.As(f.err, &interrupted):
+		return interrupted.Err
+	case errors.As(f.err, &declined):
+		return &SiblingError{Err: f.err}
+	}
+	return &jsonrpc.WithdrawnError{Reason: errTaskOver.Error()}
+}
+
+// giveUpOn ends a call at once. An answer in hand is returned all the same.
+func giveUpOn(c *jsonrpc.Call, cause error) (json.RawMessage, error) {
+	ctx, end := context.WithCancelCause(context.Background())
+	end(cause)
+	return c.Wait(ctx)
+}

@@ -1,0 +1,108 @@
+package hub
+
+import (
+	"context"
+
+	"github.com/mcphub-go/mcphub/hub/signin"
+)
+
+// signingIn tells whether a person is being asked, or has just been and the rest is under way. h.mu is held.
+func (s *server) signingIn() bool {
+	return s.auth != nil && (s.auth.asking > 0 || s.auth.signIn.State().Phase == signin.Asking)
+}
+
+// signInState: h.mu is held.
+func (s *server) signInState() SignInState {
+	switch {
+	case s.auth == nil:
+		return 0
+	case s.signingIn():
+		return SignInAsking
+	case s.auth.signIn.State().Phase == signin.SignedIn:
+		return SignInSignedIn
+	case s.auth.needed:
+		return SignInNeeded
+	}
+	return 0
+}
+
+// SignIn signs in to a server now and connects it. It asks also a person who has just declined.
+func (h *Hub) SignIn(ctx context.Context, name string) (ServerInfo, error) {
+	s, sign, err := h.signInOf(name)
+	if err != nil {
+		return ServerInfo{}, err
+	}
+	h.mu.Lock()
+	refusal := h.refuses(ctx, s)
+	h.mu.Unlock()
+	if refusal != nil {
+		return ServerInfo{}, contextError(ctx, refusal)
+	}
+	if err := h.signInNow(ctx, s, sign); err != nil {
+		if ctx.Err() != nil {
+			return ServerInfo{}, contextError(ctx, err)
+		}
+		return ServerInfo{}, errSignIn(s, err)
+	}
+	return h.StartServer(ctx, name)
+}
+
+// signInNow signs in because the user wants it, and tells the windows what came of it.
+func (h *Hub) signInNow(ctx context.Context, s *server, sign *signin.SignIn) error {
+	want := func(by int) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if s.auth != nil && s.auth.signIn == sign {
+			s.auth.wanted += by
+			h.signInChanged(s)
+		}
+	}
+	want(+1)
+	defer want(-1)
+	return sign.SignIn(ctx)
+}
+
+// SignOut forgets the tokens of a server and ends its connection.
+func (h *Hub) SignOut(ctx context.Context, name string) (ServerInfo, error) {
+	s, sign, err := h.signInOf(name)
+	if err != nil {
+		return ServerInfo{}, err
+	}
+	if err := h.stop(ctx, s, &cancelCause{Origin: OriginHost, Reason: "the user signed out"}); err != nil {
+		return ServerInfo{}, err
+	}
+	if err := sign.Forget(ctx); err != nil {
+		return ServerInfo{}, errSignIn(s, err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.auth != nil {
+		s.auth.needed = true
+	}
+	h.changed(s)
+	return s.info(), nil
+}
+
+// signInOf finds a server that can be signed in to.
+func (h *Hub) signInOf(name string) (*server, *signin.SignIn, error) {
+	s, err := h.find(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	h.mu.Lock()
+	conf := s.conf
+	h.mu.Unlock()
+	if !hasSignIn(conf) {
+		return nil, nil, errNoSignIn(name)
+	}
+	sign, err := h.authorize(s, conf)
+	if err != nil {
+		return nil, nil, errSignIn(s, err)
+	}
+	return s, sign, nil
+}
+
+func errNoSignIn(name string) *Error {
+	return fail(CodeFailedPrecondition, ReasonNotOffered, []string{"server", name, "capability", "sign-in"},
+		"server %q has no sign-in: it is a process, or its config brings an Authorization header", name)
+}
