@@ -9,12 +9,12 @@ import (
 // approvalKey is what an approval holds for: the definition that was shown (by its hash) of a tool of a server that is started just so.
 type approvalKey struct{ server, launch, tool, hash string }
 
-func keyOf(s *server, tool mcp.Tool) approvalKey {
+func keyOf(s *server, tool *mcp.Tool) approvalKey {
 	return approvalKey{server: s.name, launch: s.conf.LaunchKey(), tool: tool.Name, hash: tool.Hash}
 }
 
 // approve asks for r unless an earlier approval holds. nil: go on.
-func (h *Hub) approve(r *request, c CallRequest, tool mcp.Tool) error {
+func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool) error {
 	h.mu.Lock()
 	key := keyOf(r.server, tool)
 	if h.approved(key) {
@@ -34,7 +34,7 @@ func (h *Hub) approve(r *request, c CallRequest, tool mcp.Tool) error {
 		arguments = "{}"
 	}
 	p := &prompt{request: r, humanLimit: r.clock.human, info: PromptInfo{Kind: PromptToolApproval, Approval: &ToolApproval{
-		Tool: h.toolInfo(r.server, tool), Arguments: arguments, Destructive: tool.Destructive, ReadOnly: tool.ReadOnly, DefinitionHash: tool.Hash,
+		Tool: h.toolInfo(r.server, *tool), Arguments: arguments, Destructive: tool.Destructive, ReadOnly: tool.ReadOnly, DefinitionHash: tool.Hash,
 	}}}
 	h.openPrompt(p)
 	h.mu.Unlock()

@@ -12,13 +12,18 @@ import (
 // CallTool runs one tool to its end: policy, approval, connection, the call itself with its rounds. It runs in the caller's goroutine. The end of
 // ctx cancels the request with origin host. Errors are *Error; what the server answered, errors included, is in the result.
 func (h *Hub) CallTool(ctx context.Context, c CallRequest) (*CallResult, error) {
+	return h.callTool(ctx, &c)
+}
+
+// callTool and what it calls hand pointers on: a call stays on its stack for as long as the tool works, and ten thousand may.
+func (h *Hub) callTool(ctx context.Context, c *CallRequest) (*CallResult, error) {
 	if c.Arguments != "" && !isObject(c.Arguments) {
 		return nil, fail(CodeInvalidArgument, ReasonInvalidArguments, []string{"server", c.Server, "request_id", c.ID},
 			"the arguments of tool %q are no JSON object; arguments_json must be the text of an object or empty", c.Tool)
 	}
-	var tool mcp.Tool
+	var tool *mcp.Tool
 	var ran *mcp.Session
-	result, err := h.perform(ctx, outgoing{
+	result, err := h.perform(ctx, &outgoing{
 		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID, method: "tools/call", tool: c.Tool,
 	}, func(r *request) (session *mcp.Session, err error) {
 		session, tool, err = h.prepare(r, c)
@@ -46,18 +51,18 @@ func isObject(text string) bool {
 }
 
 // prepare brings r to the point where it can be sent: allowed, approved, connected.
-func (h *Hub) prepare(r *request, c CallRequest) (*mcp.Session, mcp.Tool, error) {
+func (h *Hub) prepare(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) {
 	must, err := h.mustAsk(r, c)
 	if err != nil {
-		return nil, mcp.Tool{}, err
+		return nil, nil, err
 	}
 	tool, known, err := h.definition(r)
 	if err != nil {
-		return nil, mcp.Tool{}, err
+		return nil, nil, err
 	}
 	if must {
 		if err := h.approve(r, c, tool); err != nil {
-			return nil, mcp.Tool{}, err
+			return nil, nil, err
 		}
 	}
 	for {
@@ -71,7 +76,7 @@ func (h *Hub) prepare(r *request, c CallRequest) (*mcp.Session, mcp.Tool, error)
 			err = h.denied(r)
 		}
 		if err != nil {
-			return nil, mcp.Tool{}, err
+			return nil, nil, err
 		}
 		same := !must || now.Hash == tool.Hash
 		if current && same {
@@ -79,7 +84,7 @@ func (h *Hub) prepare(r *request, c CallRequest) (*mcp.Session, mcp.Tool, error)
 		}
 		if !same {
 			if err := h.approve(r, c, now); err != nil {
-				return nil, mcp.Tool{}, err
+				return nil, nil, err
 			}
 		}
 		tool = now
@@ -103,7 +108,7 @@ func errDenied(r *request) *Error {
 }
 
 // mustAsk applies the policy. true: a person has to be asked, unless an earlier approval holds.
-func (h *Hub) mustAsk(r *request, c CallRequest) (bool, error) {
+func (h *Hub) mustAsk(r *request, c *CallRequest) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch r.server.conf.Policy(r.tool) {

@@ -56,7 +56,7 @@ func (h *Hub) GetMcpPrompt(ctx context.Context, c McpPromptRequest) (*CallResult
 	if err != nil {
 		return nil, AsError(err) // cannot be: strings marshal
 	}
-	return h.perform(ctx, outgoing{
+	return h.perform(ctx, &outgoing{
 		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID, method: methodGetPrompt, subject: c.Name,
 	}, h.connected, func(session *mcp.Session, out *mcp.CallRequest) (*mcp.CallResult, error) {
 		out.Name = c.Name

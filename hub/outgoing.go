@@ -25,7 +25,7 @@ type outgoing struct {
 
 // perform takes an outgoing request to its end, in the caller's goroutine: prepare brings the request to the point where it can be sent, send sends it.
 // The end of ctx cancels the request with origin host.
-func (h *Hub) perform(ctx context.Context, o outgoing, prepare func(*request) (*mcp.Session, error),
+func (h *Hub) perform(ctx context.Context, o *outgoing, prepare func(*request) (*mcp.Session, error),
 	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*CallResult, error) {
 	meta, err := checkOutgoing(o)
 	if err != nil {
@@ -57,7 +57,7 @@ func (h *Hub) perform(ctx context.Context, o outgoing, prepare func(*request) (*
 }
 
 // checkOutgoing refuses what cannot be a request, before anything is known of it.
-func checkOutgoing(o outgoing) (map[string]json.RawMessage, *Error) {
+func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *Error) {
 	if len(o.id) > MaxRequestID {
 		return nil, fail(CodeInvalidArgument, ReasonInvalidRequest, nil, "request_id is %d bytes long; at most %d are allowed", len(o.id), MaxRequestID)
 	}
@@ -88,7 +88,7 @@ func reservedMeta(key string) bool {
 }
 
 // begin registers the request.
-func (h *Hub) begin(o outgoing) (*request, *Error) {
+func (h *Hub) begin(o *outgoing) (*request, *Error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.draining {

@@ -54,7 +54,7 @@ func (h *Hub) ResourceTemplates(ctx context.Context, server string) (list []Reso
 
 // ReadResource reads one resource, as a request like a tool call: it is listed, has clocks, can be cancelled, and may ask a person.
 func (h *Hub) ReadResource(ctx context.Context, c ResourceRequest) (*CallResult, error) {
-	return h.perform(ctx, outgoing{
+	return h.perform(ctx, &outgoing{
 		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID, method: methodReadResource, subject: c.URI,
 	}, h.connected, func(session *mcp.Session, out *mcp.CallRequest) (*mcp.CallResult, error) {
 		out.Name = c.URI

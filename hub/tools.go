@@ -22,7 +22,7 @@ type listing struct {
 
 // definition gives the tool that r calls. current says that the connection of now listed it; else it comes from an earlier connection
 // and is to be looked at again once there is one. A name that is not in the list is looked up once more: not every server tells of new tools.
-func (h *Hub) definition(r *request) (tool mcp.Tool, current bool, err error) {
+func (h *Hub) definition(r *request) (tool *mcp.Tool, current bool, err error) {
 	s := r.server
 	known := func() (ok bool) {
 		h.mu.Lock()
@@ -36,7 +36,7 @@ func (h *Hub) definition(r *request) (tool mcp.Tool, current bool, err error) {
 	}
 	session, err := h.acquire(r.ctx, s, r)
 	if err != nil {
-		return mcp.Tool{}, false, err
+		return nil, false, err
 	}
 	if known() && current { // listed by somebody else who waited for the same start
 		return tool, true, nil
@@ -49,24 +49,25 @@ func (h *Hub) definition(r *request) (tool mcp.Tool, current bool, err error) {
 		}
 	}
 	if err != nil {
-		return mcp.Tool{}, false, err
+		return nil, false, err
 	}
 	var ok bool
 	if tool, ok = findTool(tools, r.tool); !ok {
-		return mcp.Tool{}, false, fail(CodeNotFound, ReasonToolNotFound, []string{"server", s.name, "request_id", r.id}, "server %q has no tool %q", s.name, boundReason(r.tool))
+		return nil, false, fail(CodeNotFound, ReasonToolNotFound, []string{"server", s.name, "request_id", r.id}, "server %q has no tool %q", s.name, boundReason(r.tool))
 	}
 	return tool, true, nil
 }
 
 var errListUnwanted = errors.New("nobody wants the list of tools any more")
 
-func findTool(tools []mcp.Tool, name string) (mcp.Tool, bool) {
-	for _, t := range tools {
-		if t.Name == name {
-			return t, true
+// findTool gives a tool of a list, which is not changed once it is there.
+func findTool(tools []mcp.Tool, name string) (*mcp.Tool, bool) {
+	for i := range tools {
+		if tools[i].Name == name {
+			return &tools[i], true
 		}
 	}
-	return mcp.Tool{}, false
+	return nil, false
 }
 
 // listTools asks for the tools of a session; callers at the same time share one request.
