@@ -254,7 +254,7 @@ func TestSlowWindowDetached(t *testing.T) {
 		stream := deaf(t, conn)
 		synctest.Wait()
 		for range maxQueued + 2000 {
-			h.emit(&hub.ToolsChanged{Server: strings.Repeat("x", 1000)})
+			h.emit(&hub.ServerChanged{Server: hub.ServerInfo{Name: strings.Repeat("x", 1000)}})
 		}
 		synctest.Wait()
 		if got := h.window(0).detached(); len(got) == 0 || got[0] {
@@ -288,17 +288,17 @@ func TestSlowWindowSlowsNobody(t *testing.T) {
 		begin := time.Now()
 		const n = 6000 // fewer than end the slow window
 		for range n {
-			h.emit(&hub.ToolsChanged{Server: strings.Repeat("x", 1000)})
+			h.emit(&hub.ServerChanged{Server: hub.ServerInfo{Name: strings.Repeat("x", 1000)}})
 		}
 		synctest.Wait()
-		tools := 0
+		changed := 0
 		for _, e := range w.Events() {
-			if e.GetToolsChanged() != nil {
-				tools++
+			if e.GetServerChanged() != nil {
+				changed++
 			}
 		}
-		if tools != n {
-			t.Errorf("the quick window got %d of %d events", tools, n)
+		if changed != n {
+			t.Errorf("the quick window got %d of %d events", changed, n)
 		}
 		if took := time.Since(begin); took != 0 { // fake time: it stands still while anybody can go on
 			t.Errorf("it had to wait %v for the slow one", took)

@@ -23,7 +23,7 @@ const (
 // converts. One goroutine, run, sends.
 //
 // Two classes: events that a window must get (and replies) are queued up to a bound, beyond which the window is too slow and ends; the rest gives way:
-// progress to newer progress, log messages to a count.
+// progress to newer progress, log messages to a count, the notice of a change to one that says the same and still waits.
 type outbox struct {
 	sharing *sharing
 	failed  chan struct{} // closed when the window became too slow: run may be stuck in a send then
@@ -34,8 +34,9 @@ type outbox struct {
 	queued  load // of the queue without logs and start
 	logs    load // of the log messages in the queue
 	pace    pace
-	dropped int64     // log messages not told yet
-	tellAt  time.Time // when they may be told
+	notices map[notice]struct{} // of changes, in the queue
+	dropped int64               // log messages not told yet
+	tellAt  time.Time           // when they may be told
 	state   outboxState
 	err     error // what run gives once it is over
 
@@ -123,6 +124,15 @@ func (o *outbox) Deliver(e hub.Event) {
 		o.must(o.pace.end(b.RequestID))
 		o.must(shared)
 	default:
+		if n, ok := noticeOf(b); ok {
+			if _, waits := o.notices[n]; waits {
+				return
+			}
+			if o.notices == nil {
+				o.notices = make(map[notice]struct{})
+			}
+			o.notices[n] = struct{}{}
+		}
 		o.must(shared)
 	}
 	o.poke()
@@ -204,7 +214,7 @@ func (o *outbox) over(err error) {
 		return
 	}
 	o.state, o.err = outboxOver, err
-	o.queue, o.pace = fifo[entry]{}, pace{}
+	o.queue, o.pace, o.notices = fifo[entry]{}, pace{}, nil
 	o.poke()
 }
 

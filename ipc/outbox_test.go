@@ -304,10 +304,10 @@ func TestOutboxBounds(t *testing.T) {
 	t.Run("entries", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMailbox(20, make(chan struct{}))
-			fill(t, m, maxQueued, &hub.ToolsChanged{Server: "s"})
-			m.emit(&hub.ToolsChanged{Server: "s"})
+			fill(t, m, maxQueued, &hub.PromptClosed{PromptID: "p"})
+			m.emit(&hub.PromptClosed{PromptID: "p"})
 			tooSlow(t, m)
-			m.emit(&hub.ToolsChanged{Server: "s"}) // must not close failed again
+			m.emit(&hub.PromptClosed{PromptID: "p"}) // must not close failed again
 			release(m)
 		})
 	})

@@ -59,6 +59,11 @@ func (o *outbox) next(now time.Time) (e entry, wait time.Duration, more bool) {
 		switch e.class {
 		case classMust:
 			o.queued.remove(e.size)
+			if e.event != nil {
+				if n, ok := noticeOf(e.event.event.Body); ok {
+					delete(o.notices, n)
+				}
+			}
 		case classLog:
 			o.logs.remove(e.size)
 		}

@@ -107,7 +107,7 @@ func TestPanicOfSenderHidden(t *testing.T) {
 		book := &logBook{}
 		h := &fakeHub{}
 		w := fakeeditor.Open(t.Context(), serve(t, h, book.options()), fakeeditor.Options{TB: t})
-		h.emit((*hub.ToolsChanged)(nil))
+		h.emit((*hub.PromptClosed)(nil))
 		if err := w.Wait(); status.Code(err) != codes.Internal || status.Convert(err).Message() != "internal error" {
 			t.Errorf("got %v, want INTERNAL, internal error", err)
 		}

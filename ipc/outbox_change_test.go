@@ -1,0 +1,46 @@
+package ipc
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcphub-go/mcphub/hub"
+)
+
+// A server that tells of changes without end fills no window: while a notice waits, another one that says the same is no news. Another server's, another
+// resource's, and one that comes after the first was sent are.
+func TestOutboxKeepsOneNoticeOfAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		m := newMailbox(0, hold)
+		for range 3 * maxQueued {
+			m.emit(&hub.ToolsChanged{Server: "a"}, &hub.ToolsChanged{Server: "b"}, &hub.ResourcesChanged{Server: "a"}, &hub.McpPromptsChanged{Server: "a"},
+				&hub.ResourceUpdated{Server: "a", URI: "file:///x"}, &hub.ResourceUpdated{Server: "a", URI: "file:///y"})
+		}
+		synctest.Wait()
+		close(hold)
+		synctest.Wait()
+		m.emit(&hub.ToolsChanged{Server: "b"})
+		m.end(t)
+		// The first notice was with the sender when its like came, so that one is news.
+		want := map[string]int{"tools a": 2, "tools b": 2, "resources a": 1, "prompts a": 1, "file:///x": 1, "file:///y": 1}
+		got := map[string]int{}
+		for _, r := range m.sent {
+			switch {
+			case r.GetToolsChanged() != nil:
+				got["tools "+r.GetToolsChanged().GetServer()]++
+			case r.GetResourcesChanged() != nil:
+				got["resources "+r.GetResourcesChanged().GetServer()]++
+			case r.GetMcpPromptsChanged() != nil:
+				got["prompts "+r.GetMcpPromptsChanged().GetServer()]++
+			case r.GetResourceUpdated() != nil:
+				got[r.GetResourceUpdated().GetUri()]++
+			}
+		}
+		for what, n := range want {
+			if got[what] != n {
+				t.Errorf("%s: %d notices, want %d", what, got[what], n)
+			}
+		}
+	})
+}
