@@ -125,11 +125,17 @@ func addTools(s *fakeserver.Server) {
 		seen <- struct{}{}
 		c.Text("ok")
 	})
-	s.Tool("withdraw", func(c *fakeserver.CallContext) {
-		q := askName(c)
+	shown := func(c *fakeserver.CallContext) bool {
 		select {
 		case <-seen:
+			return true
 		case <-c.Context().Done():
+			return false
+		}
+	}
+	s.Tool("withdraw", func(c *fakeserver.CallContext) {
+		q := askName(c)
+		if !shown(c) {
 			return
 		}
 		for range 3 {
@@ -141,6 +147,9 @@ func addTools(s *fakeserver.Server) {
 	s.Tool("collide", func(c *fakeserver.CallContext) {
 		q, err := s.RequestWithID(string(c.ID), "elicitation/create", nameQuestion)
 		if err != nil {
+			return
+		}
+		if !shown(c) {
 			return
 		}
 		q.Cancel("both sides count alike")

@@ -244,6 +244,8 @@ func TestSameIDsBothWays(t *testing.T) {
 	t.Parallel()
 	_, d, w, wire := openFake(t)
 	c := d.call("fake", "collide", "")
+	w.WaitPrompt(form)
+	d.call("fake", "seen", "").text()
 	if text := c.text(); text != "went on" {
 		t.Errorf("result %q", text)
 	}
