@@ -23,9 +23,6 @@ type OAuth struct {
 	Grant string
 	// PrivateKeyPEM and SigningAlgorithm sign the client's assertion in place of a secret.
 	PrivateKeyPEM, SigningAlgorithm string
-	// TokenEndpointAuth is the client's way to prove itself at the token endpoint, "client_secret_post" say; "" leaves it to
-	// the metadata.
-	TokenEndpointAuth string
 	// IDP is the identity provider of grant "enterprise".
 	IDP IdentityProvider
 	// WorkloadToken is the JWT of grant "workload_identity". WorkloadTokenFile is where the platform keeps it, and puts a new one
@@ -49,7 +46,7 @@ func (r *entryReader) oauth(key string, v value) (o OAuth) {
 		at := path(key, name)
 		field := map[string]*string{
 			"clientId": &o.ClientID, "clientSecret": &o.ClientSecret, "clientMetadataUrl": &o.ClientMetadataURL, "grant": &o.Grant,
-			"privateKeyPem": &o.PrivateKeyPEM, "signingAlgorithm": &o.SigningAlgorithm, "tokenEndpointAuth": &o.TokenEndpointAuth,
+			"privateKeyPem": &o.PrivateKeyPEM, "signingAlgorithm": &o.SigningAlgorithm,
 			"workloadToken": &o.WorkloadToken, "workloadTokenFile": &o.WorkloadTokenFile, "dpop": &o.DPoP,
 		}[name]
 		switch {
@@ -159,7 +156,7 @@ func (r *entryReader) port(key string, v value) int {
 func (o OAuth) write(h hash.Hash) {
 	for _, s := range []string{
 		o.ClientID, o.ClientSecret, o.ClientMetadataURL, strconv.Itoa(o.RedirectPort), o.Grant, o.PrivateKeyPEM, o.SigningAlgorithm,
-		o.TokenEndpointAuth, o.IDP.Issuer, o.IDP.TokenEndpoint, o.IDP.ClientID, o.IDP.IDToken, strconv.Itoa(len(o.Scopes)),
+		o.IDP.Issuer, o.IDP.TokenEndpoint, o.IDP.ClientID, o.IDP.IDToken, strconv.Itoa(len(o.Scopes)),
 		o.WorkloadToken, o.WorkloadTokenFile, o.DPoP,
 	} {
 		text(h, s)

@@ -156,7 +156,6 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 		`"url": "https://a.example/", "oauth": {"grant": "client_credentials"}`,
 		`"url": "https://a.example/", "oauth": {"privateKeyPem": "x"}`,
 		`"url": "https://a.example/", "oauth": {"signingAlgorithm": "x"}`,
-		`"url": "https://a.example/", "oauth": {"tokenEndpointAuth": "x"}`,
 		`"url": "https://a.example/", "oauth": {"grant": "workload_identity"}`,
 		`"url": "https://a.example/", "oauth": {"workloadToken": "/x"}`,
 		`"url": "https://a.example/", "oauth": {"workloadTokenFile": "/x"}`,

@@ -2,9 +2,8 @@ package fakeeditor
 
 import (
 	"fmt"
-	"strings"
-
 	"slices"
+	"strings"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
