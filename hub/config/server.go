@@ -21,20 +21,60 @@ type Source struct {
 	JSON []byte
 	// Scope says whose it is: "user", "workspace" or "host". Empty means "host".
 	Scope string
+	// Dialect is one of the Dialect constants; empty leaves it to the file's name and content.
+	Dialect string
+	// Folder is the workspace folder that the file belongs to, an absolute path, for ${workspaceFolder} and for servers that run there. Empty: none.
+	Folder string
+	// Trusted says that the host answers for a workspace file: its servers start without a question.
+	Trusted bool
 }
+
+// The dialects: whose file it is. A dialect decides which keys there are, the unit of a timeout, the grammar of variables, and what a
+// server without a type is.
+const (
+	DialectVSCode   = "vscode"         // {"servers": {}}: mcp.json of VS Code
+	DialectPortable = "portable"       // .mcp.json, mcp-config.json, Claude Code
+	DialectRoo      = "roo"            // mcp_settings.json, .roo/mcp.json
+	DialectCline    = "cline"          // cline_mcp_settings.json, flat or nested
+	DialectDesktop  = "claude-desktop" // claude_desktop_config.json
+	DialectCursor   = "cursor"         // .cursor/mcp.json, and Windsurf's mcp_config.json
+	DialectGemini   = "gemini"         // settings.json of Gemini CLI
+	DialectCodex    = "codex"          // config.toml of Codex
+	DialectOpencode = "opencode"       // opencode.json
+	DialectCrush    = "crush"          // crush.json
+	// DialectMcpServers is {"mcpServers": {}} of which nothing more can be told: the keys of all, no variables, and no unit for a timeout.
+	DialectMcpServers = "mcpServers"
+)
 
 // Origin is where an entry was found.
 type Origin struct {
 	File    string
 	Line    int    // of the server's name, from 1
-	Dialect string // "mcpServers" or "vscode"
+	Dialect string // one of the Dialect constants
 	Scope   string // as in Source
+	Folder  string // as in Source
+	Trusted bool   // as in Source
+}
+
+// Place is where a field of the normal form was found.
+type Place struct {
+	Line, Column int    // both from 1; Column counts characters
+	Key          string // as it is spelled in the file, below the server's name: "autoApprove[1]" say
 }
 
 // Server is one configured server in normal form.
+//
+// Its texts are as they are in the file: references to variables, inputs and the environment stay references until [Server.Resolve], so that
+// nothing secret is in memory that is not needed.
 type Server struct {
 	Name   string
 	Origin Origin
+	// Fields says for each field where it came from, by its name in the normal form: "command", "args", "env.NAME", "envFile", "cwd", "url",
+	// "headers.Name", "disabled", "timeouts.total", "approvals.PATTERN", "tools.only", "tools.hidden", "start", "memory", "watch" and so on.
+	Fields map[string]Place
+	// Shadows are the entries of the same name that this one replaces; ShadowedBy is set in the list of All for those.
+	Shadows    []Origin
+	ShadowedBy *Origin
 
 	// Transport is TransportStdio, TransportHTTP, TransportSSE or TransportAuto. "" is TransportStdio.
 	Transport string
@@ -45,8 +85,14 @@ type Server struct {
 	Args    []string
 	// Env goes on top of what the server inherits; nil removes a variable.
 	Env map[string]*string
-	// Dir is the working directory as written; empty leaves it to the hub.
+	// EnvFile is a file of further variables (NAME=value lines), below those of Env; empty: none. It is read when the server starts.
+	EnvFile string
+	// Dir is the working directory as written; empty leaves it to the dialect.
 	Dir string
+	// Memory is what the server and all that it starts may use, in bytes; 0 = no limit.
+	Memory int64
+	// Watch are patterns of files below the working directory whose change restarts the server; "!" before one excepts.
+	Watch []string
 
 	// For a server behind a URL:
 
@@ -57,7 +103,15 @@ type Server struct {
 	OAuth  OAuth
 
 	Disabled bool
+	// Start is StartLazy, on the first use, or StartEager, as soon as the config is read. "" is StartLazy.
+	Start string
+	// IdleStop ends the server's process or session when nothing has used it for so long; nil or 0: never.
+	IdleStop *time.Duration
 	Timeouts Timeouts
+	// Tools says which tools there are for the user; the others are as if the server had none of them.
+	Tools ToolFilter
+	// Inputs are those of its file that it refers to.
+	Inputs []Input
 	// Approvals maps tool names and patterns (see Match) to policies; read it
 	// through Policy.
 	Approvals map[string]Policy
@@ -67,6 +121,41 @@ type Server struct {
 	// MaxMessageBytes caps one message from the server; 0 means the hub's default.
 	MaxMessageBytes int
 }
+
+// The values of Server.Start.
+const (
+	StartLazy  = "lazy"
+	StartEager = "eager"
+)
+
+// ToolFilter says which tools of a server are visible. Both lists hold names and patterns (see Match); Hidden wins.
+type ToolFilter struct {
+	// Only are the visible ones; nil: all, empty: none.
+	Only   []string
+	Hidden []string
+}
+
+// Visible tells whether a tool passes.
+func (f ToolFilter) Visible(tool string) bool {
+	matches := func(pattern string) bool { return Match(pattern, tool) }
+	return !slices.ContainsFunc(f.Hidden, matches) && (f.Only == nil || slices.ContainsFunc(f.Only, matches))
+}
+
+// Input is a value that a file asks the user for: ${input:ID}.
+type Input struct {
+	ID, Description string
+	// Secret: the value is not shown while it is typed, and kept where secrets are.
+	Secret bool
+	// Default is what the user is offered; "" = nothing.
+	Default string
+	// Options are the only values that are right; nil: any text.
+	Options []InputOption
+	// Origin is the file, and the line of the input.
+	Origin Origin
+}
+
+// InputOption is one value of an input, with what a person reads.
+type InputOption struct{ Value, Label string }
 
 // Timeouts are the clocks of a server. nil means the hub's default, 0 no limit.
 type Timeouts struct {
@@ -87,11 +176,12 @@ type Grace struct {
 // LaunchKey identifies what is run: two servers with the same key need no restart
 // to become one another. Command, arguments, environment, directory, transport,
 // URL, headers, sign-in, era and message cap change it; name, origin, approvals,
-// timeouts, graces and disabled do not. It is made from values that may be
+// timeouts, graces, memory limit, visible tools and disabled do not. Variables count as they are spelled: a new
+// value of a token changes nothing. It is made from values that may be
 // secret: compare it, do not log it.
 func (s Server) LaunchKey() string {
 	h := sha256.New()
-	text(h, "mcphub launch 1")
+	text(h, "mcphub launch 2")
 	text(h, s.Command)
 	text(h, strconv.Itoa(len(s.Args)))
 	for _, arg := range s.Args {
@@ -107,7 +197,9 @@ func (s Server) LaunchKey() string {
 			text(h, *value)
 		}
 	}
+	text(h, s.EnvFile)
 	text(h, s.Dir)
+	text(h, s.Origin.Folder)
 	text(h, cmp.Or(s.Era, "auto"))
 	text(h, strconv.Itoa(s.MaxMessageBytes))
 	if transport := cmp.Or(s.Transport, TransportStdio); transport != TransportStdio {
