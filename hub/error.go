@@ -63,6 +63,10 @@ const (
 	ReasonSignInDeclined   = "SIGN_IN_DECLINED"
 	ReasonSignInFailed     = "SIGN_IN_FAILED"
 	ReasonNotOffered       = "NOT_OFFERED"
+	ReasonServerGivenUp    = "SERVER_GIVEN_UP"
+	ReasonMemoryExceeded   = "MEMORY_EXCEEDED"
+	ReasonLaunchDeclined   = "LAUNCH_DECLINED"
+	ReasonInputMissing     = "CONFIG_INPUT_MISSING"
 )
 
 // Error is trouble of the hub's own. Its text says what happened, to whom, and what to do.

@@ -91,6 +91,13 @@ type PromptClosed struct {
 	Origin   Origin
 }
 
+// ConfigReloaded says what is wrong with the config as a whole now. Servers that changed are told one by one.
+type ConfigReloaded struct {
+	Problems    []ConfigProblem
+	Stopped     []string // servers whose launch changed or whose entry is gone
+	ChangedFile string   // "" = the host asked for it
+}
+
 // LogMessage is a log notification or a stderr line of a server. It may be dropped by a slow window.
 type LogMessage struct {
 	Server, Level, Logger string
@@ -110,6 +117,7 @@ func (*RequestFinished) eventBody()   {}
 func (*PromptOpened) eventBody()      {}
 func (*PromptClosed) eventBody()      {}
 func (*LogMessage) eventBody()        {}
+func (*ConfigReloaded) eventBody()    {}
 
 // Snapshot is everything that a window shows. Seq is the number to go on from.
 type Snapshot struct {

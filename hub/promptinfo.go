@@ -15,9 +15,11 @@ const (
 	PromptElicitationForm
 	PromptElicitationURL
 	PromptSignIn
+	PromptServerLaunch
+	PromptConfigInput
 )
 
-var promptKindNames = [...]string{"", "tool_approval", "sampling", "elicitation_form", "elicitation_url", "sign_in"}
+var promptKindNames = [...]string{"", "tool_approval", "sampling", "elicitation_form", "elicitation_url", "sign_in", "server_launch", "config_input"}
 
 func (k PromptKind) String() string { return promptKindNames[k] }
 
@@ -41,7 +43,7 @@ var promptCauseNames = [...]string{"", "answered", "declined", "dismissed", "wit
 
 func (c PromptCause) String() string { return promptCauseNames[c] }
 
-// PromptInfo shows one prompt. Exactly one of Approval, Question and SignIn is set.
+// PromptInfo shows one prompt. Exactly one of Approval, Question, SignIn, Launch and Input is set.
 type PromptInfo struct {
 	ID              string
 	Kind            PromptKind
@@ -53,6 +55,8 @@ type PromptInfo struct {
 	Approval        *ToolApproval
 	Question        *Question
 	SignIn          *SignInQuestion
+	Launch          *LaunchQuestion
+	Input           *InputQuestion
 }
 
 // ToolApproval shows what would be called.
@@ -62,7 +66,12 @@ type ToolApproval struct {
 	Destructive    bool   // untrusted hint; true when the server does not say
 	ReadOnly       bool   // untrusted hint
 	DefinitionHash string
+	Previous       string             // JSON text of the definition that was approved before the server changed it, "" = none
+	Changes        []DefinitionChange // between that and the one of now
 }
+
+// DefinitionChange is one difference between two definitions of a tool, or two forms of a launch. Before and After are JSON texts, "" = not there.
+type DefinitionChange struct{ Path, Before, After string }
 
 // Question is what a server asks.
 type Question struct {
@@ -82,6 +91,38 @@ type SignInQuestion struct {
 	Scopes           []string
 }
 
+// LaunchQuestion shows exactly what would be run or connected to. References to the environment, to inputs and to files are as they are spelled.
+type LaunchQuestion struct {
+	Command      string
+	Args         []string
+	Dir          string
+	EnvNames     []string // that the file sets
+	EnvRefs      []string // of the hub's environment, that the file refers to
+	EnvFile      string
+	URL          string
+	HeaderNames  []string
+	AllowedTools []string // that the file wants to be called without a question
+	Files        []string // that the launch would read besides
+	ConfigFile   string
+	ConfigLine   int
+	Hash         string // what a yes is bound to
+	Changed      bool   // there was a yes to an earlier form
+	Changes      []DefinitionChange
+}
+
+// InputQuestion asks for a value that a config file wants.
+type InputQuestion struct {
+	InputID, Description string
+	Secret               bool
+	Default              string
+	Options              []InputOption // nil = any text
+	ConfigFile           string
+	ConfigLine           int
+}
+
+// InputOption is one value to pick. Label is what a person reads, "" = the value.
+type InputOption struct{ Value, Label string }
+
 // Action is what a user chose.
 type Action int
 
@@ -92,7 +133,7 @@ const (
 	ActionDismiss
 )
 
-// ApprovalScope is how long an approval holds.
+// ApprovalScope is how long an approval, or the consent to a launch, holds.
 type ApprovalScope int
 
 // Approval scopes.
@@ -100,13 +141,16 @@ const (
 	ScopeOnce ApprovalScope = iota
 	ScopeWindow
 	ScopeAlways
+	ScopeWorkspace // always, while the same workspace folders are open
 )
 
 // PromptAnswer is one click.
 type PromptAnswer struct {
 	PromptID string
 	Action   Action
-	Scope    ApprovalScope // tool approval, accept
-	Content  string        // JSON text: elicitation content or sampling result, accept
+	Scope    ApprovalScope // tool approval and server launch, accept
+	Content  string        // JSON text: elicitation content, sampling result or value of an input, accept
 	Reason   string        // decline
+	// KeptByHost: the host keeps the value of an input and will answer again; the hub forgets it when it ends.
+	KeptByHost bool
 }

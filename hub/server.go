@@ -120,6 +120,10 @@ func (s *server) info() ServerInfo {
 		Name: s.name, State: s.state, LastError: s.lastError, Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
 		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
 		Transport: transportOf(s), URL: s.conf.DisplayURL(), SignIn: s.signInState(),
+		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: startOf(s.conf), MemoryLimit: s.conf.Memory,
+	}
+	for _, o := range s.conf.Shadows {
+		i.Shadows = append(i.Shadows, ConfigOrigin{File: o.File, Line: o.Line, Dialect: o.Dialect, Scope: o.Scope})
 	}
 	if s.conn != nil {
 		session := s.conn.session
@@ -136,6 +140,13 @@ func (s *server) info() ServerInfo {
 		}
 	}
 	return i
+}
+
+func startOf(conf config.Server) ServerStart {
+	if conf.Start == config.StartEager {
+		return StartEager
+	}
+	return StartLazy
 }
 
 // changed tells the windows how s is now. h.mu is held.

@@ -16,9 +16,10 @@ const (
 	ServerFailed
 	ServerDisabled
 	ServerBroken
+	ServerGivenUp // it failed too often in a row
 )
 
-var serverStateNames = [...]string{"", "stopped", "connecting", "ready", "stopping", "failed", "disabled", "broken"}
+var serverStateNames = [...]string{"", "stopped", "connecting", "ready", "stopping", "failed", "disabled", "broken", "given_up"}
 
 func (s ServerState) String() string { return serverStateNames[s] }
 
@@ -42,6 +43,33 @@ const (
 	SignInSignedIn
 )
 
+// ServerStart is when a server is started.
+type ServerStart int
+
+// Server starts.
+const (
+	StartLazy  ServerStart = iota + 1 // on the first use
+	StartEager                        // as soon as the config is read
+)
+
+// LaunchConsent is whether a server of a workspace file may be started; 0 = it needs no consent.
+type LaunchConsent int
+
+// Launch consents.
+const (
+	LaunchNeeded LaunchConsent = iota + 1
+	LaunchAsking
+	LaunchGiven
+	LaunchDeclined
+)
+
+// ConfigOrigin is where a config entry stands.
+type ConfigOrigin struct {
+	File           string
+	Line           int
+	Dialect, Scope string
+}
+
 // ServerInfo shows one server.
 type ServerInfo struct {
 	Name                         string
@@ -62,6 +90,14 @@ type ServerInfo struct {
 	URL                          string // without query and user information
 	SignIn                       SignInState
 	Counters                     Counters
+	Dialect, Scope               string // of its config file
+	Shadows                      []ConfigOrigin
+	Start                        ServerStart
+	Failures                     int       // in a row
+	NextStart                    time.Time // when the hub starts it again by itself; zero: it does not
+	LastExit                     string    // how its process ended last
+	LaunchConsent                LaunchConsent
+	MemoryLimit                  int64 // bytes
 }
 
 // Counters of a connection: traffic that harmed nobody.
@@ -78,8 +114,13 @@ type ConfigProblem struct {
 	Fatal        bool
 }
 
-// ConfigSource is one config file or its text. Scope is "user", "workspace" or "host".
-type ConfigSource struct{ Path, JSON, Scope string }
+// ConfigSource is one config file or its text. Scope is "user", "workspace" or "host". The servers of a workspace file start only after the user
+// has agreed to each, unless the host answers for it (Trusted). Dialect may be empty; Folder is the workspace folder that the file belongs to.
+type ConfigSource struct {
+	Path, JSON, Scope string
+	Trusted           bool
+	Dialect, Folder   string
+}
 
 // Policy says whether a tool may be called.
 type Policy int
@@ -97,4 +138,28 @@ type ToolInfo struct {
 	Definition                       string // JSON text
 	Hash                             string
 	Policy                           Policy
+	Cached                           bool // as an earlier connection listed it
+}
+
+// RememberedKind is what was answered for longer than once.
+type RememberedKind int
+
+// Kinds of what is remembered.
+const (
+	RememberedApproval RememberedKind = iota + 1
+	RememberedLaunch
+	RememberedInput
+)
+
+// Remembered is one answer of the user that holds for longer than once. A value of an input is never in it.
+type Remembered struct {
+	ID           string // for Forget
+	Kind         RememberedKind
+	Server, Tool string
+	InputID      string
+	Scope        ApprovalScope
+	Folders      []string // ScopeWorkspace
+	WindowID     string   // ScopeWindow
+	Time         time.Time
+	Hash         string // of the definition, or of the launch
 }

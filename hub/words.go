@@ -137,7 +137,11 @@ type CallRequest struct {
 	TaskLabel     string
 	OwnerWindowID string
 	PreferTask    bool // run as a task where the tool leaves that to the client
+	Trace         TraceContext
 }
+
+// TraceContext is the W3C trace context of a caller; it is passed on to the server in _meta. Empty: none.
+type TraceContext struct{ Parent, State, Baggage string }
 
 // ResourceRequest reads one resource; its fields are as those of CallRequest.
 type ResourceRequest struct {
@@ -146,6 +150,7 @@ type ResourceRequest struct {
 	Timeouts        Timeouts
 	TaskLabel       string
 	OwnerWindowID   string
+	Trace           TraceContext
 }
 
 // McpPromptRequest fills one prompt template; its fields are as those of CallRequest.
@@ -156,6 +161,7 @@ type McpPromptRequest struct {
 	Timeouts         Timeouts
 	TaskLabel        string
 	OwnerWindowID    string
+	Trace            TraceContext
 }
 
 // CallResult is what a server answered: Result, or Error.

@@ -71,6 +71,8 @@ var promptKinds = pairs(map[hub.PromptKind]mcphubv1.PromptKind{
 	hub.PromptElicitationForm: mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM,
 	hub.PromptElicitationURL:  mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL,
 	hub.PromptSignIn:          mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
+	hub.PromptServerLaunch:    mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH,
+	hub.PromptConfigInput:     mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT,
 })
 
 var promptCauses = pairs(map[hub.PromptCause]mcphubv1.PromptCause{
@@ -87,9 +89,10 @@ var promptCauses = pairs(map[hub.PromptCause]mcphubv1.PromptCause{
 
 // UNSPECIFIED is ScopeOnce, the hub's zero value.
 var approvalScopes = pairs(map[hub.ApprovalScope]mcphubv1.ApprovalScope{
-	hub.ScopeOnce:   mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE,
-	hub.ScopeWindow: mcphubv1.ApprovalScope_APPROVAL_SCOPE_WINDOW,
-	hub.ScopeAlways: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ALWAYS,
+	hub.ScopeOnce:      mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE,
+	hub.ScopeWindow:    mcphubv1.ApprovalScope_APPROVAL_SCOPE_WINDOW,
+	hub.ScopeAlways:    mcphubv1.ApprovalScope_APPROVAL_SCOPE_ALWAYS,
+	hub.ScopeWorkspace: mcphubv1.ApprovalScope_APPROVAL_SCOPE_WORKSPACE,
 })
 
 var serverStates = pairs(map[hub.ServerState]mcphubv1.ServerState{
@@ -100,6 +103,25 @@ var serverStates = pairs(map[hub.ServerState]mcphubv1.ServerState{
 	hub.ServerFailed:     mcphubv1.ServerState_SERVER_STATE_FAILED,
 	hub.ServerDisabled:   mcphubv1.ServerState_SERVER_STATE_DISABLED,
 	hub.ServerBroken:     mcphubv1.ServerState_SERVER_STATE_BROKEN,
+	hub.ServerGivenUp:    mcphubv1.ServerState_SERVER_STATE_GIVEN_UP,
+})
+
+var serverStarts = pairs(map[hub.ServerStart]mcphubv1.ServerStart{
+	hub.StartLazy:  mcphubv1.ServerStart_SERVER_START_LAZY,
+	hub.StartEager: mcphubv1.ServerStart_SERVER_START_EAGER,
+})
+
+var launchConsents = pairs(map[hub.LaunchConsent]mcphubv1.LaunchConsent{
+	hub.LaunchNeeded:   mcphubv1.LaunchConsent_LAUNCH_CONSENT_NEEDED,
+	hub.LaunchAsking:   mcphubv1.LaunchConsent_LAUNCH_CONSENT_ASKING,
+	hub.LaunchGiven:    mcphubv1.LaunchConsent_LAUNCH_CONSENT_GIVEN,
+	hub.LaunchDeclined: mcphubv1.LaunchConsent_LAUNCH_CONSENT_DECLINED,
+})
+
+var rememberedKinds = pairs(map[hub.RememberedKind]mcphubv1.RememberedKind{
+	hub.RememberedApproval: mcphubv1.RememberedKind_REMEMBERED_KIND_TOOL_APPROVAL,
+	hub.RememberedLaunch:   mcphubv1.RememberedKind_REMEMBERED_KIND_SERVER_LAUNCH,
+	hub.RememberedInput:    mcphubv1.RememberedKind_REMEMBERED_KIND_CONFIG_INPUT,
 })
 
 var serverTransports = pairs(map[hub.Transport]mcphubv1.ServerTransport{

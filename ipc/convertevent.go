@@ -52,6 +52,10 @@ func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
 		m.Event = &mcphubv1.AttachResponse_PromptClosed{PromptClosed: &mcphubv1.PromptClosed{
 			PromptId: c.text(b.PromptID), Cause: promptCauses.proto(b.Cause), Reason: c.text(b.Reason), WindowId: c.text(b.WindowID), Origin: origins.proto(b.Origin),
 		}}
+	case *hub.ConfigReloaded:
+		m.Event = &mcphubv1.AttachResponse_ConfigReloaded{ConfigReloaded: &mcphubv1.ConfigReloaded{
+			Problems: list(b.Problems, c.problem), Stopped: c.texts(b.Stopped), ChangedFile: c.text(b.ChangedFile),
+		}}
 	case *hub.LogMessage:
 		m.Event = &mcphubv1.AttachResponse_LogMessage{LogMessage: &mcphubv1.LogMessage{
 			Server: c.text(b.Server), Level: c.text(b.Level), Logger: c.text(b.Logger), DataJson: c.text(b.Data),

@@ -76,7 +76,7 @@ func configSources(sources []*mcphubv1.ConfigSource) []hub.ConfigSource {
 		if scope == "" {
 			scope = "host"
 		}
-		return hub.ConfigSource{Path: s.GetPath(), JSON: s.GetJson(), Scope: scope}
+		return hub.ConfigSource{Path: s.GetPath(), JSON: s.GetJson(), Scope: scope, Trusted: s.GetTrusted(), Dialect: s.GetDialect(), Folder: s.GetFolder()}
 	})
 }
 
@@ -100,6 +100,7 @@ func promptAnswer(a *mcphubv1.PromptAnswer) hub.PromptAnswer {
 		answer.Action = hub.ActionAccept
 		answer.Scope = approvalScopes.hub(action.Accept.GetScope())
 		answer.Content = action.Accept.GetContentJson()
+		answer.KeptByHost = action.Accept.GetKeptByHost()
 	case *mcphubv1.PromptAnswer_Decline:
 		answer.Action = hub.ActionDecline
 		answer.Reason = action.Decline.GetReason()

@@ -36,12 +36,19 @@ func (c converter) server(s hub.ServerInfo) *mcphubv1.Server {
 		ConfigFile: c.text(s.ConfigFile), ConfigLine: int32(s.ConfigLine), Problems: list(s.Problems, c.problem),
 		ReadyTime: timestamp(s.Ready), Command: c.text(s.Command),
 		Transport: serverTransports.proto(s.Transport), Url: c.text(s.URL), SignIn: signInStates.proto(s.SignIn),
+		ConfigDialect: c.text(s.Dialect), ConfigScope: c.text(s.Scope), Shadows: list(s.Shadows, c.configOrigin),
+		Start: serverStarts.proto(s.Start), Failures: int32(s.Failures), NextStartTime: timestamp(s.NextStart), LastExit: c.text(s.LastExit),
+		LaunchConsent: launchConsents.proto(s.LaunchConsent), MemoryLimitBytes: s.MemoryLimit,
 		Counters: &mcphubv1.ConnectionCounters{
 			LateResponses: s.Counters.LateResponses, UnknownResponses: s.Counters.UnknownResponses, BadLines: s.Counters.BadLines,
 			UnknownCancels: s.Counters.UnknownCancels, MalformedCancels: s.Counters.MalformedCancels,
 			SuppressedResponses: s.Counters.SuppressedResponses, DroppedNotifications: s.Counters.DroppedNotifications,
 		},
 	}
+}
+
+func (c converter) configOrigin(o hub.ConfigOrigin) *mcphubv1.ConfigOrigin {
+	return &mcphubv1.ConfigOrigin{File: c.text(o.File), Line: int32(o.Line), Dialect: c.text(o.Dialect), Scope: c.text(o.Scope)}
 }
 
 func (c converter) problem(p hub.ConfigProblem) *mcphubv1.ConfigProblem {
@@ -54,7 +61,7 @@ func (c converter) problem(p hub.ConfigProblem) *mcphubv1.ConfigProblem {
 func (c converter) tool(t hub.ToolInfo) *mcphubv1.Tool {
 	return &mcphubv1.Tool{
 		Server: c.text(t.Server), Name: c.text(t.Name), Title: c.text(t.Title), Description: c.text(t.Description),
-		DefinitionJson: c.text(t.Definition), DefinitionHash: c.text(t.Hash), Policy: policies.proto(t.Policy),
+		DefinitionJson: c.text(t.Definition), DefinitionHash: c.text(t.Hash), Policy: policies.proto(t.Policy), Cached: t.Cached,
 	}
 }
 
@@ -86,35 +93,6 @@ func (c converter) cancellation(x *hub.Cancellation) *mcphubv1.Cancellation {
 		return nil
 	}
 	return &mcphubv1.Cancellation{Origin: origins.proto(x.Origin), Reason: c.text(x.Reason), Time: timestamp(x.Time)}
-}
-
-func (c converter) prompt(p hub.PromptInfo) *mcphubv1.Prompt {
-	m := &mcphubv1.Prompt{
-		PromptId: c.text(p.ID), Server: c.text(p.Server), RequestId: c.text(p.RequestID), ParentRequestId: c.text(p.ParentRequestID),
-		OpenTime: timestamp(p.Open), Deadline: timestamp(p.Deadline),
-	}
-	switch a, q, s := p.Approval, p.Question, p.SignIn; {
-	case p.Kind == hub.PromptToolApproval && a != nil:
-		m.Question = &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{
-			Tool: c.text(a.Tool.Name), Title: c.text(a.Tool.Title), Description: c.text(a.Tool.Description), ArgumentsJson: c.text(a.Arguments),
-			DefinitionJson: c.text(a.Tool.Definition), DefinitionHash: c.text(a.DefinitionHash), DestructiveHint: a.Destructive, ReadOnlyHint: a.ReadOnly,
-		}}
-	case p.Kind == hub.PromptSampling && q != nil:
-		m.Question = &mcphubv1.Prompt_Sampling{Sampling: &mcphubv1.Sampling{RequestJson: c.text(string(q.Payload))}}
-	case p.Kind == hub.PromptElicitationForm && q != nil:
-		m.Question = &mcphubv1.Prompt_ElicitationForm{ElicitationForm: &mcphubv1.ElicitationForm{
-			Message: c.text(q.Message), SchemaJson: c.text(string(q.Schema)), RequestJson: c.text(string(q.Payload)),
-		}}
-	case p.Kind == hub.PromptElicitationURL && q != nil:
-		m.Question = &mcphubv1.Prompt_ElicitationUrl{ElicitationUrl: &mcphubv1.ElicitationUrl{
-			Message: c.text(q.Message), Url: c.text(q.URL), UrlHost: c.text(q.URLHost), Waiting: q.Waiting, RequestJson: c.text(string(q.Payload)),
-		}}
-	case p.Kind == hub.PromptSignIn && s != nil:
-		m.Question = &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{
-			Url: c.text(s.URL), UrlHost: c.text(s.URLHost), Waiting: s.Waiting, Issuer: c.text(s.Issuer), Resource: c.text(s.Resource), Scopes: c.texts(s.Scopes),
-		}}
-	}
-	return m
 }
 
 func (c converter) callResult(r *hub.CallResult) *mcphubv1.CallToolResponse {

@@ -58,6 +58,7 @@ type fakeHub struct {
 	windows []*fakeWindow
 	scopes  []hub.CancelScope
 	sources [][]hub.ConfigSource
+	watched []bool
 }
 
 type fakeWindow struct {
@@ -121,6 +122,32 @@ func (h *fakeHub) SetServerEnabled(_ context.Context, name string, on bool) (hub
 	}
 	return h.one(name, hub.ServerDisabled)
 }
+
+func (h *fakeHub) WatchConfig(on bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.watched = append(h.watched, on)
+}
+
+func (h *fakeHub) KnownTools(ctx context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error) {
+	tools, troubles, err := h.Tools(ctx, server)
+	for i := range tools {
+		tools[i].Cached = true
+	}
+	return tools, troubles, err
+}
+
+func (h *fakeHub) Remembered(server string) []hub.Remembered {
+	return []hub.Remembered{{ID: "r", Kind: hub.RememberedApproval, Server: server, Tool: "t", Scope: hub.ScopeWorkspace, Folders: []string{"/w"}}}
+}
+
+func (h *fakeHub) Forget(ids []string) int { return len(ids) }
+
+func (h *fakeHub) Traces(f hub.TraceFilter) []hub.TraceInfo {
+	return []hub.TraceInfo{{Request: hub.RequestInfo{ID: f.RequestID, Server: f.Server}, Omitted: f.Max}}
+}
+
+func (h *fakeHub) TraceBundle() map[string]any { return map[string]any{"about": "this"} }
 
 func (h *fakeHub) LoadConfig(_ context.Context, s []hub.ConfigSource) ([]hub.ServerInfo, []hub.ConfigProblem, []string, error) {
 	h.mu.Lock()

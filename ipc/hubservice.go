@@ -14,7 +14,8 @@ var revisions = []string{mcp.Revision20260728, mcp.Revision20251125, mcp.Revisio
 
 // features are the optional parts of the contract that are there. Later versions add names and take none away.
 var features = []string{
-	"cancel_scopes", "completion", "extensions", "http", "mcp_prompts", "preapproved", "progress_rate", "prompts", "resources", "resume", "sampling_tools", "sign_in", "tasks",
+	"cached_tools", "cancel_scopes", "completion", "config_input", "config_watch", "extensions", "http", "launch_consent", "mcp_prompts", "preapproved", "progress_rate", "prompts",
+	"remembered", "resources", "resume", "sampling_tools", "sign_in", "tasks", "trace", "trace_context",
 }
 
 type hubService struct {
@@ -35,7 +36,9 @@ func (c *counter) failed(ctx context.Context, err error) error {
 }
 
 func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
-	result, err := s.domain.CallTool(ctx, callRequest(r))
+	call := callRequest(r)
+	call.Trace = traceContext(ctx)
+	result, err := s.domain.CallTool(ctx, call)
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
@@ -57,6 +60,19 @@ func (s *hubService) CancelRequests(_ context.Context, r *mcphubv1.CancelRequest
 
 func (s *hubService) ListRequests(_ context.Context, r *mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse, error) {
 	return &mcphubv1.ListRequestsResponse{Requests: list(s.domain.Requests(r.GetServer()), s.convert.request)}, nil
+}
+
+func (s *hubService) GetTrace(ctx context.Context, r *mcphubv1.GetTraceRequest) (*mcphubv1.GetTraceResponse, error) {
+	traces := s.domain.Traces(hub.TraceFilter{RequestID: r.GetRequestId(), Server: r.GetServer(), Max: int(r.GetMaxTraces())})
+	resp := &mcphubv1.GetTraceResponse{Traces: list(traces, s.convert.trace)}
+	if r.GetBundle() {
+		bundle, err := s.convert.traceBundle(s.domain.TraceBundle(), resp.GetTraces())
+		if err != nil {
+			return nil, s.failed(ctx, err)
+		}
+		resp.BundleJson = bundle
+	}
+	return resp, nil
 }
 
 func (s *hubService) GetInfo(context.Context, *mcphubv1.GetInfoRequest) (*mcphubv1.GetInfoResponse, error) {

@@ -61,7 +61,13 @@ type domain interface {
 	RestartServer(ctx context.Context, name, reason string) (hub.ServerInfo, error)
 	SetServerEnabled(ctx context.Context, name string, enabled bool) (hub.ServerInfo, error)
 	LoadConfig(ctx context.Context, sources []hub.ConfigSource) (servers []hub.ServerInfo, problems []hub.ConfigProblem, stopped []string, err error)
+	WatchConfig(on bool)
 	Tools(ctx context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error)
+	KnownTools(ctx context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error)
+	Remembered(server string) []hub.Remembered
+	Forget(ids []string) int
+	Traces(f hub.TraceFilter) []hub.TraceInfo
+	TraceBundle() map[string]any
 	SetLogLevel(ctx context.Context, server, level string) error
 	Resources(ctx context.Context, server string) ([]hub.ResourceInfo, error)
 	ResourceTemplates(ctx context.Context, server string) ([]hub.ResourceTemplateInfo, error)

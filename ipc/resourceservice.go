@@ -25,7 +25,9 @@ func (s *serverService) ListResourceTemplates(ctx context.Context, r *mcphubv1.L
 }
 
 func (s *serverService) ReadResource(ctx context.Context, r *mcphubv1.ReadResourceRequest) (*mcphubv1.ReadResourceResponse, error) {
-	result, err := s.domain.ReadResource(ctx, resourceRequest(r))
+	ask := resourceRequest(r)
+	ask.Trace = traceContext(ctx)
+	result, err := s.domain.ReadResource(ctx, ask)
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
@@ -55,7 +57,9 @@ func (s *serverService) ListMcpPrompts(ctx context.Context, r *mcphubv1.ListMcpP
 }
 
 func (s *serverService) GetMcpPrompt(ctx context.Context, r *mcphubv1.GetMcpPromptRequest) (*mcphubv1.GetMcpPromptResponse, error) {
-	result, err := s.domain.GetMcpPrompt(ctx, mcpPromptRequest(r))
+	ask := mcpPromptRequest(r)
+	ask.Trace = traceContext(ctx)
+	result, err := s.domain.GetMcpPrompt(ctx, ask)
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}

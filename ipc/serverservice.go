@@ -51,6 +51,7 @@ func (s *serverService) SetServerEnabled(ctx context.Context, r *mcphubv1.SetSer
 }
 
 func (s *serverService) ReloadConfig(ctx context.Context, r *mcphubv1.ReloadConfigRequest) (*mcphubv1.ReloadConfigResponse, error) {
+	s.domain.WatchConfig(!r.GetWatchedByHost())
 	servers, problems, stopped, err := s.domain.LoadConfig(ctx, configSources(r.GetSources()))
 	if err != nil {
 		return nil, s.failed(ctx, err)
@@ -61,7 +62,11 @@ func (s *serverService) ReloadConfig(ctx context.Context, r *mcphubv1.ReloadConf
 }
 
 func (s *serverService) ListTools(ctx context.Context, r *mcphubv1.ListToolsRequest) (*mcphubv1.ListToolsResponse, error) {
-	tools, troubles, err := s.domain.Tools(ctx, r.GetServer())
+	ask := s.domain.Tools
+	if r.GetAllowCached() {
+		ask = s.domain.KnownTools
+	}
+	tools, troubles, err := ask(ctx, r.GetServer())
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
@@ -78,4 +83,12 @@ func (s *serverService) SetLogLevel(ctx context.Context, r *mcphubv1.SetLogLevel
 		return nil, s.failed(ctx, err)
 	}
 	return &mcphubv1.SetLogLevelResponse{}, nil
+}
+
+func (s *serverService) ListRemembered(_ context.Context, r *mcphubv1.ListRememberedRequest) (*mcphubv1.ListRememberedResponse, error) {
+	return &mcphubv1.ListRememberedResponse{Remembered: list(s.domain.Remembered(r.GetServer()), s.convert.remembered)}, nil
+}
+
+func (s *serverService) Forget(_ context.Context, r *mcphubv1.ForgetRequest) (*mcphubv1.ForgetResponse, error) {
+	return &mcphubv1.ForgetResponse{Forgotten: int32(s.domain.Forget(r.GetRememberedIds()))}, nil
 }

@@ -164,6 +164,10 @@ func KindOf(p *mcphubv1.Prompt) mcphubv1.PromptKind {
 		return mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL
 	case *mcphubv1.Prompt_SignIn:
 		return mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN
+	case *mcphubv1.Prompt_ServerLaunch:
+		return mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH
+	case *mcphubv1.Prompt_ConfigInput:
+		return mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT
 	}
 	return mcphubv1.PromptKind_PROMPT_KIND_UNSPECIFIED
 }

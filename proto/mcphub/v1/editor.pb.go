@@ -584,6 +584,7 @@ type AttachResponse struct {
 	//	*AttachResponse_ResourcesChanged
 	//	*AttachResponse_McpPromptsChanged
 	//	*AttachResponse_ResourceUpdated
+	//	*AttachResponse_ConfigReloaded
 	Event         isAttachResponse_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -793,6 +794,15 @@ func (x *AttachResponse) GetResourceUpdated() *ResourceUpdated {
 	return nil
 }
 
+func (x *AttachResponse) GetConfigReloaded() *ConfigReloaded {
+	if x != nil {
+		if x, ok := x.Event.(*AttachResponse_ConfigReloaded); ok {
+			return x.ConfigReloaded
+		}
+	}
+	return nil
+}
+
 type isAttachResponse_Event interface {
 	isAttachResponse_Event()
 }
@@ -882,6 +892,11 @@ type AttachResponse_ResourceUpdated struct {
 	ResourceUpdated *ResourceUpdated `protobuf:"bytes,19,opt,name=resource_updated,json=resourceUpdated,proto3,oneof"`
 }
 
+type AttachResponse_ConfigReloaded struct {
+	// The config was read anew, on request or because a file changed.
+	ConfigReloaded *ConfigReloaded `protobuf:"bytes,20,opt,name=config_reloaded,json=configReloaded,proto3,oneof"`
+}
+
 func (*AttachResponse_Welcome) isAttachResponse_Event() {}
 
 func (*AttachResponse_Snapshot) isAttachResponse_Event() {}
@@ -915,6 +930,8 @@ func (*AttachResponse_ResourcesChanged) isAttachResponse_Event() {}
 func (*AttachResponse_McpPromptsChanged) isAttachResponse_Event() {}
 
 func (*AttachResponse_ResourceUpdated) isAttachResponse_Event() {}
+
+func (*AttachResponse_ConfigReloaded) isAttachResponse_Event() {}
 
 // Welcome tells who answered.
 type Welcome struct {
@@ -1375,6 +1392,70 @@ func (x *ResourceUpdated) GetUri() string {
 	return ""
 }
 
+// ConfigReloaded tells what is wrong with the config as a whole now; replaces what the snapshot said. Servers that changed are told one by one.
+type ConfigReloaded struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Problems of the config that belong to no single server.
+	Problems []*ConfigProblem `protobuf:"bytes,1,rep,name=problems,proto3" json:"problems,omitempty"`
+	// Names of servers that were stopped because their launch changed or their entry is gone.
+	Stopped []string `protobuf:"bytes,2,rep,name=stopped,proto3" json:"stopped,omitempty"`
+	// File that changed, "" when the host asked for it.
+	ChangedFile   string `protobuf:"bytes,3,opt,name=changed_file,json=changedFile,proto3" json:"changed_file,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConfigReloaded) Reset() {
+	*x = ConfigReloaded{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConfigReloaded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConfigReloaded) ProtoMessage() {}
+
+func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConfigReloaded.ProtoReflect.Descriptor instead.
+func (*ConfigReloaded) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ConfigReloaded) GetProblems() []*ConfigProblem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+func (x *ConfigReloaded) GetStopped() []string {
+	if x != nil {
+		return x.Stopped
+	}
+	return nil
+}
+
+func (x *ConfigReloaded) GetChangedFile() string {
+	if x != nil {
+		return x.ChangedFile
+	}
+	return ""
+}
+
 // McpRequestStarted shows a new request.
 type McpRequestStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1386,7 +1467,7 @@ type McpRequestStarted struct {
 
 func (x *McpRequestStarted) Reset() {
 	*x = McpRequestStarted{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1479,7 @@ func (x *McpRequestStarted) String() string {
 func (*McpRequestStarted) ProtoMessage() {}
 
 func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1492,7 @@ func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestStarted.ProtoReflect.Descriptor instead.
 func (*McpRequestStarted) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *McpRequestStarted) GetRequest() *Request {
@@ -1442,7 +1523,7 @@ type McpRequestProgressed struct {
 
 func (x *McpRequestProgressed) Reset() {
 	*x = McpRequestProgressed{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1454,7 +1535,7 @@ func (x *McpRequestProgressed) String() string {
 func (*McpRequestProgressed) ProtoMessage() {}
 
 func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1467,7 +1548,7 @@ func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestProgressed.ProtoReflect.Descriptor instead.
 func (*McpRequestProgressed) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *McpRequestProgressed) GetRequestId() string {
@@ -1527,7 +1608,7 @@ type McpRequestCancelling struct {
 
 func (x *McpRequestCancelling) Reset() {
 	*x = McpRequestCancelling{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1539,7 +1620,7 @@ func (x *McpRequestCancelling) String() string {
 func (*McpRequestCancelling) ProtoMessage() {}
 
 func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1552,7 +1633,7 @@ func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelling.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelling) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *McpRequestCancelling) GetRequestId() string {
@@ -1613,7 +1694,7 @@ type McpRequestCancelled struct {
 
 func (x *McpRequestCancelled) Reset() {
 	*x = McpRequestCancelled{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1625,7 +1706,7 @@ func (x *McpRequestCancelled) String() string {
 func (*McpRequestCancelled) ProtoMessage() {}
 
 func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1638,7 +1719,7 @@ func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelled.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelled) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *McpRequestCancelled) GetRequestId() string {
@@ -1774,7 +1855,7 @@ type McpRequestFinished struct {
 
 func (x *McpRequestFinished) Reset() {
 	*x = McpRequestFinished{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1786,7 +1867,7 @@ func (x *McpRequestFinished) String() string {
 func (*McpRequestFinished) ProtoMessage() {}
 
 func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1799,7 +1880,7 @@ func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestFinished.ProtoReflect.Descriptor instead.
 func (*McpRequestFinished) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *McpRequestFinished) GetRequestId() string {
@@ -1904,7 +1985,7 @@ type PromptOpened struct {
 
 func (x *PromptOpened) Reset() {
 	*x = PromptOpened{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1916,7 +1997,7 @@ func (x *PromptOpened) String() string {
 func (*PromptOpened) ProtoMessage() {}
 
 func (x *PromptOpened) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1929,7 +2010,7 @@ func (x *PromptOpened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptOpened.ProtoReflect.Descriptor instead.
 func (*PromptOpened) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PromptOpened) GetPrompt() *Prompt {
@@ -1956,7 +2037,7 @@ type LogMessage struct {
 
 func (x *LogMessage) Reset() {
 	*x = LogMessage{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1968,7 +2049,7 @@ func (x *LogMessage) String() string {
 func (*LogMessage) ProtoMessage() {}
 
 func (x *LogMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1981,7 +2062,7 @@ func (x *LogMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMessage.ProtoReflect.Descriptor instead.
 func (*LogMessage) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *LogMessage) GetServer() string {
@@ -2023,7 +2104,7 @@ type Dropped struct {
 
 func (x *Dropped) Reset() {
 	*x = Dropped{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2035,7 +2116,7 @@ func (x *Dropped) String() string {
 func (*Dropped) ProtoMessage() {}
 
 func (x *Dropped) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2048,7 +2129,7 @@ func (x *Dropped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dropped.ProtoReflect.Descriptor instead.
 func (*Dropped) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Dropped) GetLogMessages() int64 {
@@ -2096,7 +2177,8 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0fSetCapabilities\x128\n" +
 	"\fprompt_kinds\x18\x01 \x03(\x0e2\x15.mcphub.v1.PromptKindR\vpromptKinds\x12%\n" +
 	"\x0esampling_tools\x18\x02 \x01(\bR\rsamplingTools\x12'\n" +
-	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xef\t\n" +
+	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xb5\n" +
+	"\n" +
 	"\x0eAttachResponse\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12.\n" +
@@ -2118,7 +2200,8 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\adropped\x18\x10 \x01(\v2\x12.mcphub.v1.DroppedH\x00R\adropped\x12J\n" +
 	"\x11resources_changed\x18\x11 \x01(\v2\x1b.mcphub.v1.ResourcesChangedH\x00R\x10resourcesChanged\x12N\n" +
 	"\x13mcp_prompts_changed\x18\x12 \x01(\v2\x1c.mcphub.v1.McpPromptsChangedH\x00R\x11mcpPromptsChanged\x12G\n" +
-	"\x10resource_updated\x18\x13 \x01(\v2\x1a.mcphub.v1.ResourceUpdatedH\x00R\x0fresourceUpdatedB\a\n" +
+	"\x10resource_updated\x18\x13 \x01(\v2\x1a.mcphub.v1.ResourceUpdatedH\x00R\x0fresourceUpdated\x12D\n" +
+	"\x0fconfig_reloaded\x18\x14 \x01(\v2\x19.mcphub.v1.ConfigReloadedH\x00R\x0econfigReloadedB\a\n" +
 	"\x05event\"q\n" +
 	"\aWelcome\x12\x15\n" +
 	"\x06hub_id\x18\x01 \x01(\tR\x05hubId\x12\x1b\n" +
@@ -2146,7 +2229,11 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x06server\x18\x01 \x01(\tR\x06server\";\n" +
 	"\x0fResourceUpdated\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x10\n" +
-	"\x03uri\x18\x02 \x01(\tR\x03uri\"A\n" +
+	"\x03uri\x18\x02 \x01(\tR\x03uri\"\x83\x01\n" +
+	"\x0eConfigReloaded\x124\n" +
+	"\bproblems\x18\x01 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\x12\x18\n" +
+	"\astopped\x18\x02 \x03(\tR\astopped\x12!\n" +
+	"\fchanged_file\x18\x03 \x01(\tR\vchangedFile\"A\n" +
 	"\x11McpRequestStarted\x12,\n" +
 	"\arequest\x18\x01 \x01(\v2\x12.mcphub.v1.RequestR\arequest\"\xf4\x01\n" +
 	"\x14McpRequestProgressed\x12\x1d\n" +
@@ -2222,7 +2309,7 @@ func file_mcphub_v1_editor_proto_rawDescGZIP() []byte {
 	return file_mcphub_v1_editor_proto_rawDescData
 }
 
-var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_mcphub_v1_editor_proto_goTypes = []any{
 	(*AttachRequest)(nil),         // 0: mcphub.v1.AttachRequest
 	(*Hello)(nil),                 // 1: mcphub.v1.Hello
@@ -2240,94 +2327,97 @@ var file_mcphub_v1_editor_proto_goTypes = []any{
 	(*ResourcesChanged)(nil),      // 13: mcphub.v1.ResourcesChanged
 	(*McpPromptsChanged)(nil),     // 14: mcphub.v1.McpPromptsChanged
 	(*ResourceUpdated)(nil),       // 15: mcphub.v1.ResourceUpdated
-	(*McpRequestStarted)(nil),     // 16: mcphub.v1.McpRequestStarted
-	(*McpRequestProgressed)(nil),  // 17: mcphub.v1.McpRequestProgressed
-	(*McpRequestCancelling)(nil),  // 18: mcphub.v1.McpRequestCancelling
-	(*McpRequestCancelled)(nil),   // 19: mcphub.v1.McpRequestCancelled
-	(*McpRequestFinished)(nil),    // 20: mcphub.v1.McpRequestFinished
-	(*PromptOpened)(nil),          // 21: mcphub.v1.PromptOpened
-	(*LogMessage)(nil),            // 22: mcphub.v1.LogMessage
-	(*Dropped)(nil),               // 23: mcphub.v1.Dropped
-	(*PromptAnswer)(nil),          // 24: mcphub.v1.PromptAnswer
-	(PromptKind)(0),               // 25: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
-	(*PromptClosed)(nil),          // 27: mcphub.v1.PromptClosed
-	(*Server)(nil),                // 28: mcphub.v1.Server
-	(*Request)(nil),               // 29: mcphub.v1.Request
-	(*Prompt)(nil),                // 30: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),         // 31: mcphub.v1.ConfigProblem
-	(CancelOutcome)(0),            // 32: mcphub.v1.CancelOutcome
-	(*HubError)(nil),              // 33: mcphub.v1.HubError
-	(RequestState)(0),             // 34: mcphub.v1.RequestState
-	(*Progress)(nil),              // 35: mcphub.v1.Progress
-	(*Task)(nil),                  // 36: mcphub.v1.Task
-	(*Cancellation)(nil),          // 37: mcphub.v1.Cancellation
-	(RequestDirection)(0),         // 38: mcphub.v1.RequestDirection
-	(*Timings)(nil),               // 39: mcphub.v1.Timings
-	(Era)(0),                      // 40: mcphub.v1.Era
-	(*McpError)(nil),              // 41: mcphub.v1.McpError
+	(*ConfigReloaded)(nil),        // 16: mcphub.v1.ConfigReloaded
+	(*McpRequestStarted)(nil),     // 17: mcphub.v1.McpRequestStarted
+	(*McpRequestProgressed)(nil),  // 18: mcphub.v1.McpRequestProgressed
+	(*McpRequestCancelling)(nil),  // 19: mcphub.v1.McpRequestCancelling
+	(*McpRequestCancelled)(nil),   // 20: mcphub.v1.McpRequestCancelled
+	(*McpRequestFinished)(nil),    // 21: mcphub.v1.McpRequestFinished
+	(*PromptOpened)(nil),          // 22: mcphub.v1.PromptOpened
+	(*LogMessage)(nil),            // 23: mcphub.v1.LogMessage
+	(*Dropped)(nil),               // 24: mcphub.v1.Dropped
+	(*PromptAnswer)(nil),          // 25: mcphub.v1.PromptAnswer
+	(PromptKind)(0),               // 26: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil), // 27: google.protobuf.Timestamp
+	(*PromptClosed)(nil),          // 28: mcphub.v1.PromptClosed
+	(*Server)(nil),                // 29: mcphub.v1.Server
+	(*Request)(nil),               // 30: mcphub.v1.Request
+	(*Prompt)(nil),                // 31: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),         // 32: mcphub.v1.ConfigProblem
+	(CancelOutcome)(0),            // 33: mcphub.v1.CancelOutcome
+	(*HubError)(nil),              // 34: mcphub.v1.HubError
+	(RequestState)(0),             // 35: mcphub.v1.RequestState
+	(*Progress)(nil),              // 36: mcphub.v1.Progress
+	(*Task)(nil),                  // 37: mcphub.v1.Task
+	(*Cancellation)(nil),          // 38: mcphub.v1.Cancellation
+	(RequestDirection)(0),         // 39: mcphub.v1.RequestDirection
+	(*Timings)(nil),               // 40: mcphub.v1.Timings
+	(Era)(0),                      // 41: mcphub.v1.Era
+	(*McpError)(nil),              // 42: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	1,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
 	4,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
-	24, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
+	25, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
 	5,  // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
 	6,  // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
-	25, // 5: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	26, // 5: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
 	3,  // 6: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
 	2,  // 7: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
 	3,  // 8: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	25, // 9: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	26, // 10: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	26, // 9: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	27, // 10: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
 	8,  // 11: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
 	9,  // 12: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
 	10, // 13: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
 	11, // 14: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
 	12, // 15: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	16, // 16: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	17, // 17: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	18, // 18: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	19, // 19: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	20, // 20: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	21, // 21: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	27, // 22: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	22, // 23: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	23, // 24: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	17, // 16: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	18, // 17: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	19, // 18: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	20, // 19: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	21, // 20: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	22, // 21: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	28, // 22: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	23, // 23: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	24, // 24: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
 	13, // 25: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
 	14, // 26: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
 	15, // 27: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
-	28, // 28: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	29, // 29: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	30, // 30: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	31, // 31: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	32, // 32: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	33, // 33: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	28, // 34: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	29, // 35: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	34, // 36: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	35, // 37: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	36, // 38: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	37, // 39: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	38, // 40: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	37, // 41: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	39, // 42: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	40, // 43: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	33, // 44: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	36, // 45: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	38, // 46: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	34, // 47: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	41, // 48: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	33, // 49: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	39, // 50: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	36, // 51: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	30, // 52: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	0,  // 53: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	7,  // 54: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	54, // [54:55] is the sub-list for method output_type
-	53, // [53:54] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	16, // 28: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
+	29, // 29: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	30, // 30: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	31, // 31: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	32, // 32: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	33, // 33: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	34, // 34: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	29, // 35: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	32, // 36: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	30, // 37: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	35, // 38: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	36, // 39: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	37, // 40: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	38, // 41: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	39, // 42: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	38, // 43: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	40, // 44: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	41, // 45: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	34, // 46: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	37, // 47: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	39, // 48: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	35, // 49: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	42, // 50: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	34, // 51: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	40, // 52: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	37, // 53: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	31, // 54: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	0,  // 55: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	7,  // 56: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	56, // [56:57] is the sub-list for method output_type
+	55, // [55:56] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -2363,6 +2453,7 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachResponse_ResourcesChanged)(nil),
 		(*AttachResponse_McpPromptsChanged)(nil),
 		(*AttachResponse_ResourceUpdated)(nil),
+		(*AttachResponse_ConfigReloaded)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2370,7 +2461,7 @@ func file_mcphub_v1_editor_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_editor_proto_rawDesc), len(file_mcphub_v1_editor_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

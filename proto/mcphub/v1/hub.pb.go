@@ -12,6 +12,7 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -938,11 +939,569 @@ func (x *DrainResponse) GetStoppedServers() int32 {
 	return 0
 }
 
+// GetTraceRequest says which timelines.
+type GetTraceRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only that of this request, if set.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Only those of requests of this server, if set.
+	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
+	// Most timelines, the latest; 0: all that are kept.
+	MaxTraces int32 `protobuf:"varint,3,opt,name=max_traces,json=maxTraces,proto3" json:"max_traces,omitempty"`
+	// Also a bundle for a bug report.
+	Bundle        bool `protobuf:"varint,4,opt,name=bundle,proto3" json:"bundle,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTraceRequest) Reset() {
+	*x = GetTraceRequest{}
+	mi := &file_mcphub_v1_hub_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTraceRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTraceRequest) ProtoMessage() {}
+
+func (x *GetTraceRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_hub_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTraceRequest.ProtoReflect.Descriptor instead.
+func (*GetTraceRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *GetTraceRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *GetTraceRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *GetTraceRequest) GetMaxTraces() int32 {
+	if x != nil {
+		return x.MaxTraces
+	}
+	return 0
+}
+
+func (x *GetTraceRequest) GetBundle() bool {
+	if x != nil {
+		return x.Bundle
+	}
+	return false
+}
+
+// GetTraceResponse gives them.
+type GetTraceResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Oldest first. What is unknown or no longer kept is not there.
+	Traces []*Trace `protobuf:"bytes,1,rep,name=traces,proto3" json:"traces,omitempty"`
+	// JSON text of one object for a bug report: version, system, servers without what is secret, and these timelines in the proto3 JSON of this message.
+	BundleJson    string `protobuf:"bytes,2,opt,name=bundle_json,json=bundleJson,proto3" json:"bundle_json,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTraceResponse) Reset() {
+	*x = GetTraceResponse{}
+	mi := &file_mcphub_v1_hub_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTraceResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTraceResponse) ProtoMessage() {}
+
+func (x *GetTraceResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_hub_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTraceResponse.ProtoReflect.Descriptor instead.
+func (*GetTraceResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *GetTraceResponse) GetTraces() []*Trace {
+	if x != nil {
+		return x.Traces
+	}
+	return nil
+}
+
+func (x *GetTraceResponse) GetBundleJson() string {
+	if x != nil {
+		return x.BundleJson
+	}
+	return ""
+}
+
+// Trace is the timeline of one request.
+type Trace struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The request as it is now, or was at its end. Its progress, task message and subject are left out.
+	Request *Request `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
+	// What happened, in order.
+	Entries []*TraceEntry `protobuf:"bytes,2,rep,name=entries,proto3" json:"entries,omitempty"`
+	// Entries that were left out, from the middle, because there were too many.
+	OmittedEntries int32 `protobuf:"varint,3,opt,name=omitted_entries,json=omittedEntries,proto3" json:"omitted_entries,omitempty"`
+	// W3C trace id, when the request has one.
+	TraceId       string `protobuf:"bytes,4,opt,name=trace_id,json=traceId,proto3" json:"trace_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Trace) Reset() {
+	*x = Trace{}
+	mi := &file_mcphub_v1_hub_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Trace) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Trace) ProtoMessage() {}
+
+func (x *Trace) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_hub_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Trace.ProtoReflect.Descriptor instead.
+func (*Trace) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Trace) GetRequest() *Request {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+func (x *Trace) GetEntries() []*TraceEntry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+func (x *Trace) GetOmittedEntries() int32 {
+	if x != nil {
+		return x.OmittedEntries
+	}
+	return 0
+}
+
+func (x *Trace) GetTraceId() string {
+	if x != nil {
+		return x.TraceId
+	}
+	return ""
+}
+
+// TraceEntry is one thing that happened.
+type TraceEntry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When.
+	Time *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=time,proto3" json:"time,omitempty"`
+	// What.
+	//
+	// Types that are valid to be assigned to Event:
+	//
+	//	*TraceEntry_State
+	//	*TraceEntry_Message
+	//	*TraceEntry_Cancellation
+	//	*TraceEntry_Prompt
+	//	*TraceEntry_HubError
+	Event         isTraceEntry_Event `protobuf_oneof:"event"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceEntry) Reset() {
+	*x = TraceEntry{}
+	mi := &file_mcphub_v1_hub_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceEntry) ProtoMessage() {}
+
+func (x *TraceEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_hub_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceEntry.ProtoReflect.Descriptor instead.
+func (*TraceEntry) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *TraceEntry) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *TraceEntry) GetEvent() isTraceEntry_Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+func (x *TraceEntry) GetState() *TraceState {
+	if x != nil {
+		if x, ok := x.Event.(*TraceEntry_State); ok {
+			return x.State
+		}
+	}
+	return nil
+}
+
+func (x *TraceEntry) GetMessage() *TraceMessage {
+	if x != nil {
+		if x, ok := x.Event.(*TraceEntry_Message); ok {
+			return x.Message
+		}
+	}
+	return nil
+}
+
+func (x *TraceEntry) GetCancellation() *Cancellation {
+	if x != nil {
+		if x, ok := x.Event.(*TraceEntry_Cancellation); ok {
+			return x.Cancellation
+		}
+	}
+	return nil
+}
+
+func (x *TraceEntry) GetPrompt() *TracePrompt {
+	if x != nil {
+		if x, ok := x.Event.(*TraceEntry_Prompt); ok {
+			return x.Prompt
+		}
+	}
+	return nil
+}
+
+func (x *TraceEntry) GetHubError() *HubError {
+	if x != nil {
+		if x, ok := x.Event.(*TraceEntry_HubError); ok {
+			return x.HubError
+		}
+	}
+	return nil
+}
+
+type isTraceEntry_Event interface {
+	isTraceEntry_Event()
+}
+
+type TraceEntry_State struct {
+	// The request came into a state.
+	State *TraceState `protobuf:"bytes,2,opt,name=state,proto3,oneof"`
+}
+
+type TraceEntry_Message struct {
+	// A message on the wire.
+	Message *TraceMessage `protobuf:"bytes,3,opt,name=message,proto3,oneof"`
+}
+
+type TraceEntry_Cancellation struct {
+	// A cancel was accepted.
+	Cancellation *Cancellation `protobuf:"bytes,4,opt,name=cancellation,proto3,oneof"`
+}
+
+type TraceEntry_Prompt struct {
+	// A prompt of the request opened or closed.
+	Prompt *TracePrompt `protobuf:"bytes,5,opt,name=prompt,proto3,oneof"`
+}
+
+type TraceEntry_HubError struct {
+	// The end of the request, when it was trouble of the hub's.
+	HubError *HubError `protobuf:"bytes,6,opt,name=hub_error,json=hubError,proto3,oneof"`
+}
+
+func (*TraceEntry_State) isTraceEntry_Event() {}
+
+func (*TraceEntry_Message) isTraceEntry_Event() {}
+
+func (*TraceEntry_Cancellation) isTraceEntry_Event() {}
+
+func (*TraceEntry_Prompt) isTraceEntry_Event() {}
+
+func (*TraceEntry_HubError) isTraceEntry_Event() {}
+
+// TraceState is a state that the request came into.
+type TraceState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The state.
+	State         RequestState `protobuf:"varint,1,opt,name=state,proto3,enum=mcphub.v1.RequestState" json:"state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceState) Reset() {
+	*x = TraceState{}
+	mi := &file_mcphub_v1_hub_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceState) ProtoMessage() {}
+
+func (x *TraceState) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_hub_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceState.ProtoReflect.Descriptor instead.
+func (*TraceState) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *TraceState) GetState() RequestState {
+	if x != nil {
+		return x.State
+	}
+	return RequestState_REQUEST_STATE_UNSPECIFIED
+}
+
+// TraceMessage is one JSON-RPC message that belongs to the request.
+type TraceMessage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the hub sent it (OUTGOING) or got it (INCOMING).
+	Direction RequestDirection `protobuf:"varint,1,opt,name=direction,proto3,enum=mcphub.v1.RequestDirection" json:"direction,omitempty"`
+	// request, response, error or notification.
+	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
+	// Method, for requests and notifications; that of its request for the others.
+	Method string `protobuf:"bytes,3,opt,name=method,proto3" json:"method,omitempty"`
+	// JSON text of the id.
+	WireIdJson string `protobuf:"bytes,4,opt,name=wire_id_json,json=wireIdJson,proto3" json:"wire_id_json,omitempty"`
+	// Size in bytes.
+	SizeBytes int64 `protobuf:"varint,5,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	// JSON-RPC code, for an error.
+	ErrorCode int64 `protobuf:"varint,6,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// It was dropped, or not written: a late response, or the answer to a request that was withdrawn.
+	Dropped       bool `protobuf:"varint,7,opt,name=dropped,proto3" json:"dropped,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceMessage) Reset() {
+	*x = TraceMessage{}
+	mi := &file_mcphub_v1_hub_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceMessage) ProtoMessage() {}
+
+func (x *TraceMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_hub_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceMessage.ProtoReflect.Descriptor instead.
+func (*TraceMessage) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *TraceMessage) GetDirection() RequestDirection {
+	if x != nil {
+		return x.Direction
+	}
+	return RequestDirection_REQUEST_DIRECTION_UNSPECIFIED
+}
+
+func (x *TraceMessage) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *TraceMessage) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *TraceMessage) GetWireIdJson() string {
+	if x != nil {
+		return x.WireIdJson
+	}
+	return ""
+}
+
+func (x *TraceMessage) GetSizeBytes() int64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
+func (x *TraceMessage) GetErrorCode() int64 {
+	if x != nil {
+		return x.ErrorCode
+	}
+	return 0
+}
+
+func (x *TraceMessage) GetDropped() bool {
+	if x != nil {
+		return x.Dropped
+	}
+	return false
+}
+
+// TracePrompt is a prompt that opened or closed.
+type TracePrompt struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prompt.
+	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	// What it asks for.
+	Kind PromptKind `protobuf:"varint,2,opt,name=kind,proto3,enum=mcphub.v1.PromptKind" json:"kind,omitempty"`
+	// Why it closed, UNSPECIFIED when it opened.
+	Cause         PromptCause `protobuf:"varint,3,opt,name=cause,proto3,enum=mcphub.v1.PromptCause" json:"cause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TracePrompt) Reset() {
+	*x = TracePrompt{}
+	mi := &file_mcphub_v1_hub_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TracePrompt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TracePrompt) ProtoMessage() {}
+
+func (x *TracePrompt) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_hub_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TracePrompt.ProtoReflect.Descriptor instead.
+func (*TracePrompt) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *TracePrompt) GetPromptId() string {
+	if x != nil {
+		return x.PromptId
+	}
+	return ""
+}
+
+func (x *TracePrompt) GetKind() PromptKind {
+	if x != nil {
+		return x.Kind
+	}
+	return PromptKind_PROMPT_KIND_UNSPECIFIED
+}
+
+func (x *TracePrompt) GetCause() PromptCause {
+	if x != nil {
+		return x.Cause
+	}
+	return PromptCause_PROMPT_CAUSE_UNSPECIFIED
+}
+
 var File_mcphub_v1_hub_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\n" +
-	"\x13mcphub/v1/hub.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x17mcphub/v1/request.proto\"\xdb\x02\n" +
+	"\x13mcphub/v1/hub.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\xdb\x02\n" +
 	"\x0fCallToolRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -1007,12 +1566,56 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"g\n" +
 	"\rDrainResponse\x12-\n" +
 	"\x12cancelled_requests\x18\x01 \x01(\x05R\x11cancelledRequests\x12'\n" +
-	"\x0fstopped_servers\x18\x02 \x01(\x05R\x0estoppedServers2\xce\x03\n" +
+	"\x0fstopped_servers\x18\x02 \x01(\x05R\x0estoppedServers\"\x7f\n" +
+	"\x0fGetTraceRequest\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
+	"\x06server\x18\x02 \x01(\tR\x06server\x12\x1d\n" +
+	"\n" +
+	"max_traces\x18\x03 \x01(\x05R\tmaxTraces\x12\x16\n" +
+	"\x06bundle\x18\x04 \x01(\bR\x06bundle\"]\n" +
+	"\x10GetTraceResponse\x12(\n" +
+	"\x06traces\x18\x01 \x03(\v2\x10.mcphub.v1.TraceR\x06traces\x12\x1f\n" +
+	"\vbundle_json\x18\x02 \x01(\tR\n" +
+	"bundleJson\"\xaa\x01\n" +
+	"\x05Trace\x12,\n" +
+	"\arequest\x18\x01 \x01(\v2\x12.mcphub.v1.RequestR\arequest\x12/\n" +
+	"\aentries\x18\x02 \x03(\v2\x15.mcphub.v1.TraceEntryR\aentries\x12'\n" +
+	"\x0fomitted_entries\x18\x03 \x01(\x05R\x0eomittedEntries\x12\x19\n" +
+	"\btrace_id\x18\x04 \x01(\tR\atraceId\"\xce\x02\n" +
+	"\n" +
+	"TraceEntry\x12.\n" +
+	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12-\n" +
+	"\x05state\x18\x02 \x01(\v2\x15.mcphub.v1.TraceStateH\x00R\x05state\x123\n" +
+	"\amessage\x18\x03 \x01(\v2\x17.mcphub.v1.TraceMessageH\x00R\amessage\x12=\n" +
+	"\fcancellation\x18\x04 \x01(\v2\x17.mcphub.v1.CancellationH\x00R\fcancellation\x120\n" +
+	"\x06prompt\x18\x05 \x01(\v2\x16.mcphub.v1.TracePromptH\x00R\x06prompt\x122\n" +
+	"\thub_error\x18\x06 \x01(\v2\x13.mcphub.v1.HubErrorH\x00R\bhubErrorB\a\n" +
+	"\x05event\";\n" +
+	"\n" +
+	"TraceState\x12-\n" +
+	"\x05state\x18\x01 \x01(\x0e2\x17.mcphub.v1.RequestStateR\x05state\"\xef\x01\n" +
+	"\fTraceMessage\x129\n" +
+	"\tdirection\x18\x01 \x01(\x0e2\x1b.mcphub.v1.RequestDirectionR\tdirection\x12\x12\n" +
+	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
+	"\x06method\x18\x03 \x01(\tR\x06method\x12 \n" +
+	"\fwire_id_json\x18\x04 \x01(\tR\n" +
+	"wireIdJson\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x05 \x01(\x03R\tsizeBytes\x12\x1d\n" +
+	"\n" +
+	"error_code\x18\x06 \x01(\x03R\terrorCode\x12\x18\n" +
+	"\adropped\x18\a \x01(\bR\adropped\"\x83\x01\n" +
+	"\vTracePrompt\x12\x1b\n" +
+	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12)\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x15.mcphub.v1.PromptKindR\x04kind\x12,\n" +
+	"\x05cause\x18\x03 \x01(\x0e2\x16.mcphub.v1.PromptCauseR\x05cause2\x93\x04\n" +
 	"\rMcpHubService\x12C\n" +
 	"\bCallTool\x12\x1a.mcphub.v1.CallToolRequest\x1a\x1b.mcphub.v1.CallToolResponse\x12R\n" +
 	"\rCancelRequest\x12\x1f.mcphub.v1.CancelRequestRequest\x1a .mcphub.v1.CancelRequestResponse\x12U\n" +
 	"\x0eCancelRequests\x12 .mcphub.v1.CancelRequestsRequest\x1a!.mcphub.v1.CancelRequestsResponse\x12O\n" +
-	"\fListRequests\x12\x1e.mcphub.v1.ListRequestsRequest\x1a\x1f.mcphub.v1.ListRequestsResponse\x12@\n" +
+	"\fListRequests\x12\x1e.mcphub.v1.ListRequestsRequest\x1a\x1f.mcphub.v1.ListRequestsResponse\x12C\n" +
+	"\bGetTrace\x12\x1a.mcphub.v1.GetTraceRequest\x1a\x1b.mcphub.v1.GetTraceResponse\x12@\n" +
 	"\aGetInfo\x12\x19.mcphub.v1.GetInfoRequest\x1a\x1a.mcphub.v1.GetInfoResponse\x12:\n" +
 	"\x05Drain\x12\x17.mcphub.v1.DrainRequest\x1a\x18.mcphub.v1.DrainResponseB6Z4github.com/mcphub-go/mcphub/proto/mcphub/v1;mcphubv1b\x06proto3"
 
@@ -1028,7 +1631,7 @@ func file_mcphub_v1_hub_proto_rawDescGZIP() []byte {
 	return file_mcphub_v1_hub_proto_rawDescData
 }
 
-var file_mcphub_v1_hub_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_mcphub_v1_hub_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_mcphub_v1_hub_proto_goTypes = []any{
 	(*CallToolRequest)(nil),        // 0: mcphub.v1.CallToolRequest
 	(*Timeouts)(nil),               // 1: mcphub.v1.Timeouts
@@ -1043,40 +1646,69 @@ var file_mcphub_v1_hub_proto_goTypes = []any{
 	(*GetInfoResponse)(nil),        // 10: mcphub.v1.GetInfoResponse
 	(*DrainRequest)(nil),           // 11: mcphub.v1.DrainRequest
 	(*DrainResponse)(nil),          // 12: mcphub.v1.DrainResponse
-	(*durationpb.Duration)(nil),    // 13: google.protobuf.Duration
-	(*McpError)(nil),               // 14: mcphub.v1.McpError
-	(*Timings)(nil),                // 15: mcphub.v1.Timings
-	(*Task)(nil),                   // 16: mcphub.v1.Task
-	(CancelOutcome)(0),             // 17: mcphub.v1.CancelOutcome
-	(*Request)(nil),                // 18: mcphub.v1.Request
+	(*GetTraceRequest)(nil),        // 13: mcphub.v1.GetTraceRequest
+	(*GetTraceResponse)(nil),       // 14: mcphub.v1.GetTraceResponse
+	(*Trace)(nil),                  // 15: mcphub.v1.Trace
+	(*TraceEntry)(nil),             // 16: mcphub.v1.TraceEntry
+	(*TraceState)(nil),             // 17: mcphub.v1.TraceState
+	(*TraceMessage)(nil),           // 18: mcphub.v1.TraceMessage
+	(*TracePrompt)(nil),            // 19: mcphub.v1.TracePrompt
+	(*durationpb.Duration)(nil),    // 20: google.protobuf.Duration
+	(*McpError)(nil),               // 21: mcphub.v1.McpError
+	(*Timings)(nil),                // 22: mcphub.v1.Timings
+	(*Task)(nil),                   // 23: mcphub.v1.Task
+	(CancelOutcome)(0),             // 24: mcphub.v1.CancelOutcome
+	(*Request)(nil),                // 25: mcphub.v1.Request
+	(*timestamppb.Timestamp)(nil),  // 26: google.protobuf.Timestamp
+	(*Cancellation)(nil),           // 27: mcphub.v1.Cancellation
+	(*HubError)(nil),               // 28: mcphub.v1.HubError
+	(RequestState)(0),              // 29: mcphub.v1.RequestState
+	(RequestDirection)(0),          // 30: mcphub.v1.RequestDirection
+	(PromptKind)(0),                // 31: mcphub.v1.PromptKind
+	(PromptCause)(0),               // 32: mcphub.v1.PromptCause
 }
 var file_mcphub_v1_hub_proto_depIdxs = []int32{
 	1,  // 0: mcphub.v1.CallToolRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	13, // 1: mcphub.v1.Timeouts.idle:type_name -> google.protobuf.Duration
-	13, // 2: mcphub.v1.Timeouts.total:type_name -> google.protobuf.Duration
-	13, // 3: mcphub.v1.Timeouts.human:type_name -> google.protobuf.Duration
-	14, // 4: mcphub.v1.CallToolResponse.error:type_name -> mcphub.v1.McpError
-	15, // 5: mcphub.v1.CallToolResponse.timings:type_name -> mcphub.v1.Timings
-	16, // 6: mcphub.v1.CallToolResponse.task:type_name -> mcphub.v1.Task
-	17, // 7: mcphub.v1.CancelRequestResponse.outcome:type_name -> mcphub.v1.CancelOutcome
-	18, // 8: mcphub.v1.ListRequestsResponse.requests:type_name -> mcphub.v1.Request
-	0,  // 9: mcphub.v1.McpHubService.CallTool:input_type -> mcphub.v1.CallToolRequest
-	3,  // 10: mcphub.v1.McpHubService.CancelRequest:input_type -> mcphub.v1.CancelRequestRequest
-	5,  // 11: mcphub.v1.McpHubService.CancelRequests:input_type -> mcphub.v1.CancelRequestsRequest
-	7,  // 12: mcphub.v1.McpHubService.ListRequests:input_type -> mcphub.v1.ListRequestsRequest
-	9,  // 13: mcphub.v1.McpHubService.GetInfo:input_type -> mcphub.v1.GetInfoRequest
-	11, // 14: mcphub.v1.McpHubService.Drain:input_type -> mcphub.v1.DrainRequest
-	2,  // 15: mcphub.v1.McpHubService.CallTool:output_type -> mcphub.v1.CallToolResponse
-	4,  // 16: mcphub.v1.McpHubService.CancelRequest:output_type -> mcphub.v1.CancelRequestResponse
-	6,  // 17: mcphub.v1.McpHubService.CancelRequests:output_type -> mcphub.v1.CancelRequestsResponse
-	8,  // 18: mcphub.v1.McpHubService.ListRequests:output_type -> mcphub.v1.ListRequestsResponse
-	10, // 19: mcphub.v1.McpHubService.GetInfo:output_type -> mcphub.v1.GetInfoResponse
-	12, // 20: mcphub.v1.McpHubService.Drain:output_type -> mcphub.v1.DrainResponse
-	15, // [15:21] is the sub-list for method output_type
-	9,  // [9:15] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	20, // 1: mcphub.v1.Timeouts.idle:type_name -> google.protobuf.Duration
+	20, // 2: mcphub.v1.Timeouts.total:type_name -> google.protobuf.Duration
+	20, // 3: mcphub.v1.Timeouts.human:type_name -> google.protobuf.Duration
+	21, // 4: mcphub.v1.CallToolResponse.error:type_name -> mcphub.v1.McpError
+	22, // 5: mcphub.v1.CallToolResponse.timings:type_name -> mcphub.v1.Timings
+	23, // 6: mcphub.v1.CallToolResponse.task:type_name -> mcphub.v1.Task
+	24, // 7: mcphub.v1.CancelRequestResponse.outcome:type_name -> mcphub.v1.CancelOutcome
+	25, // 8: mcphub.v1.ListRequestsResponse.requests:type_name -> mcphub.v1.Request
+	15, // 9: mcphub.v1.GetTraceResponse.traces:type_name -> mcphub.v1.Trace
+	25, // 10: mcphub.v1.Trace.request:type_name -> mcphub.v1.Request
+	16, // 11: mcphub.v1.Trace.entries:type_name -> mcphub.v1.TraceEntry
+	26, // 12: mcphub.v1.TraceEntry.time:type_name -> google.protobuf.Timestamp
+	17, // 13: mcphub.v1.TraceEntry.state:type_name -> mcphub.v1.TraceState
+	18, // 14: mcphub.v1.TraceEntry.message:type_name -> mcphub.v1.TraceMessage
+	27, // 15: mcphub.v1.TraceEntry.cancellation:type_name -> mcphub.v1.Cancellation
+	19, // 16: mcphub.v1.TraceEntry.prompt:type_name -> mcphub.v1.TracePrompt
+	28, // 17: mcphub.v1.TraceEntry.hub_error:type_name -> mcphub.v1.HubError
+	29, // 18: mcphub.v1.TraceState.state:type_name -> mcphub.v1.RequestState
+	30, // 19: mcphub.v1.TraceMessage.direction:type_name -> mcphub.v1.RequestDirection
+	31, // 20: mcphub.v1.TracePrompt.kind:type_name -> mcphub.v1.PromptKind
+	32, // 21: mcphub.v1.TracePrompt.cause:type_name -> mcphub.v1.PromptCause
+	0,  // 22: mcphub.v1.McpHubService.CallTool:input_type -> mcphub.v1.CallToolRequest
+	3,  // 23: mcphub.v1.McpHubService.CancelRequest:input_type -> mcphub.v1.CancelRequestRequest
+	5,  // 24: mcphub.v1.McpHubService.CancelRequests:input_type -> mcphub.v1.CancelRequestsRequest
+	7,  // 25: mcphub.v1.McpHubService.ListRequests:input_type -> mcphub.v1.ListRequestsRequest
+	13, // 26: mcphub.v1.McpHubService.GetTrace:input_type -> mcphub.v1.GetTraceRequest
+	9,  // 27: mcphub.v1.McpHubService.GetInfo:input_type -> mcphub.v1.GetInfoRequest
+	11, // 28: mcphub.v1.McpHubService.Drain:input_type -> mcphub.v1.DrainRequest
+	2,  // 29: mcphub.v1.McpHubService.CallTool:output_type -> mcphub.v1.CallToolResponse
+	4,  // 30: mcphub.v1.McpHubService.CancelRequest:output_type -> mcphub.v1.CancelRequestResponse
+	6,  // 31: mcphub.v1.McpHubService.CancelRequests:output_type -> mcphub.v1.CancelRequestsResponse
+	8,  // 32: mcphub.v1.McpHubService.ListRequests:output_type -> mcphub.v1.ListRequestsResponse
+	14, // 33: mcphub.v1.McpHubService.GetTrace:output_type -> mcphub.v1.GetTraceResponse
+	10, // 34: mcphub.v1.McpHubService.GetInfo:output_type -> mcphub.v1.GetInfoResponse
+	12, // 35: mcphub.v1.McpHubService.Drain:output_type -> mcphub.v1.DrainResponse
+	29, // [29:36] is the sub-list for method output_type
+	22, // [22:29] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_hub_proto_init() }
@@ -1084,6 +1716,7 @@ func file_mcphub_v1_hub_proto_init() {
 	if File_mcphub_v1_hub_proto != nil {
 		return
 	}
+	file_mcphub_v1_prompt_proto_init()
 	file_mcphub_v1_request_proto_init()
 	file_mcphub_v1_hub_proto_msgTypes[2].OneofWrappers = []any{
 		(*CallToolResponse_ResultJson)(nil),
@@ -1094,13 +1727,20 @@ func file_mcphub_v1_hub_proto_init() {
 		(*CancelRequestsRequest_TaskLabel)(nil),
 		(*CancelRequestsRequest_All)(nil),
 	}
+	file_mcphub_v1_hub_proto_msgTypes[16].OneofWrappers = []any{
+		(*TraceEntry_State)(nil),
+		(*TraceEntry_Message)(nil),
+		(*TraceEntry_Cancellation)(nil),
+		(*TraceEntry_Prompt)(nil),
+		(*TraceEntry_HubError)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_hub_proto_rawDesc), len(file_mcphub_v1_hub_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

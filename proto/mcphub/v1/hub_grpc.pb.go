@@ -25,6 +25,7 @@ const (
 	McpHubService_CancelRequest_FullMethodName  = "/mcphub.v1.McpHubService/CancelRequest"
 	McpHubService_CancelRequests_FullMethodName = "/mcphub.v1.McpHubService/CancelRequests"
 	McpHubService_ListRequests_FullMethodName   = "/mcphub.v1.McpHubService/ListRequests"
+	McpHubService_GetTrace_FullMethodName       = "/mcphub.v1.McpHubService/GetTrace"
 	McpHubService_GetInfo_FullMethodName        = "/mcphub.v1.McpHubService/GetInfo"
 	McpHubService_Drain_FullMethodName          = "/mcphub.v1.McpHubService/Drain"
 )
@@ -43,10 +44,12 @@ type McpHubServiceClient interface {
 	// Errors: NOT_FOUND (SERVER_NOT_FOUND, TOOL_NOT_FOUND), ALREADY_EXISTS (REQUEST_ID_IN_USE), INVALID_ARGUMENT
 	// (INVALID_ARGUMENTS), CANCELLED (CANCELLED, with metadata origin and cancel_reason), DEADLINE_EXCEEDED (CONNECT_TIMEOUT,
 	// IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting), PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY),
-	// FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GONE, EXCHANGE_FAILED,
-	// TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL, RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
+	// FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED, LAUNCH_DECLINED, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED,
+	// SERVER_STOPPED, SERVER_GONE, SERVER_GIVEN_UP, MEMORY_EXCEEDED, EXCHANGE_FAILED, TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL, RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
 	//
 	// Where the work may go on although the call has failed, the metadata says server_may_continue = "true".
+	//
+	// W3C trace context in the call's gRPC metadata (traceparent, tracestate, baggage) is passed on to the server in _meta.
 	CallTool(ctx context.Context, in *CallToolRequest, opts ...grpc.CallOption) (*CallToolResponse, error)
 	// CancelRequest stops one request in any state. It is idempotent; what is unknown or over is an outcome, not an error.
 	// A cancel that overtakes its own CallTool is remembered for 30 s.
@@ -57,6 +60,9 @@ type McpHubServiceClient interface {
 	CancelRequests(ctx context.Context, in *CancelRequestsRequest, opts ...grpc.CallOption) (*CancelRequestsResponse, error)
 	// ListRequests tells which requests are open, oldest first.
 	ListRequests(ctx context.Context, in *ListRequestsRequest, opts ...grpc.CallOption) (*ListRequestsResponse, error)
+	// GetTrace gives the timelines of requests: states, wire messages by type and size, cancels, prompts, times. They hold no arguments, no results and no secrets.
+	// The hub keeps those of the latest requests, bounded in number and size.
+	GetTrace(ctx context.Context, in *GetTraceRequest, opts ...grpc.CallOption) (*GetTraceResponse, error)
 	// GetInfo tells what this hub is and can do.
 	GetInfo(ctx context.Context, in *GetInfoRequest, opts ...grpc.CallOption) (*GetInfoResponse, error)
 	// Drain ends the hub's work in order: new calls are refused (UNAVAILABLE, DRAINING), open ones are cancelled with origin
@@ -113,6 +119,16 @@ func (c *mcpHubServiceClient) ListRequests(ctx context.Context, in *ListRequests
 	return out, nil
 }
 
+func (c *mcpHubServiceClient) GetTrace(ctx context.Context, in *GetTraceRequest, opts ...grpc.CallOption) (*GetTraceResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetTraceResponse)
+	err := c.cc.Invoke(ctx, McpHubService_GetTrace_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *mcpHubServiceClient) GetInfo(ctx context.Context, in *GetInfoRequest, opts ...grpc.CallOption) (*GetInfoResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetInfoResponse)
@@ -147,10 +163,12 @@ type McpHubServiceServer interface {
 	// Errors: NOT_FOUND (SERVER_NOT_FOUND, TOOL_NOT_FOUND), ALREADY_EXISTS (REQUEST_ID_IN_USE), INVALID_ARGUMENT
 	// (INVALID_ARGUMENTS), CANCELLED (CANCELLED, with metadata origin and cancel_reason), DEADLINE_EXCEEDED (CONNECT_TIMEOUT,
 	// IDLE_TIMEOUT, TOTAL_TIMEOUT, HUMAN_TIMEOUT, with metadata setting), PERMISSION_DENIED (DENIED_BY_USER, DISMISSED_BY_USER, DENIED_BY_POLICY),
-	// FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GONE, EXCHANGE_FAILED,
-	// TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL, RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
+	// FAILED_PRECONDITION (NO_APPROVER, SERVER_DISABLED, SERVER_BROKEN, INPUT_DECLINED, SIGN_IN_DECLINED, LAUNCH_DECLINED, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED,
+	// SERVER_STOPPED, SERVER_GONE, SERVER_GIVEN_UP, MEMORY_EXCEEDED, EXCHANGE_FAILED, TASK_LOST, SIGN_IN_FAILED, DRAINING), RESOURCE_EXHAUSTED (QUEUE_FULL, RESULT_TOO_LARGE), INTERNAL (PROTOCOL_ERROR).
 	//
 	// Where the work may go on although the call has failed, the metadata says server_may_continue = "true".
+	//
+	// W3C trace context in the call's gRPC metadata (traceparent, tracestate, baggage) is passed on to the server in _meta.
 	CallTool(context.Context, *CallToolRequest) (*CallToolResponse, error)
 	// CancelRequest stops one request in any state. It is idempotent; what is unknown or over is an outcome, not an error.
 	// A cancel that overtakes its own CallTool is remembered for 30 s.
@@ -161,6 +179,9 @@ type McpHubServiceServer interface {
 	CancelRequests(context.Context, *CancelRequestsRequest) (*CancelRequestsResponse, error)
 	// ListRequests tells which requests are open, oldest first.
 	ListRequests(context.Context, *ListRequestsRequest) (*ListRequestsResponse, error)
+	// GetTrace gives the timelines of requests: states, wire messages by type and size, cancels, prompts, times. They hold no arguments, no results and no secrets.
+	// The hub keeps those of the latest requests, bounded in number and size.
+	GetTrace(context.Context, *GetTraceRequest) (*GetTraceResponse, error)
 	// GetInfo tells what this hub is and can do.
 	GetInfo(context.Context, *GetInfoRequest) (*GetInfoResponse, error)
 	// Drain ends the hub's work in order: new calls are refused (UNAVAILABLE, DRAINING), open ones are cancelled with origin
@@ -188,6 +209,9 @@ func (UnimplementedMcpHubServiceServer) CancelRequests(context.Context, *CancelR
 }
 func (UnimplementedMcpHubServiceServer) ListRequests(context.Context, *ListRequestsRequest) (*ListRequestsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRequests not implemented")
+}
+func (UnimplementedMcpHubServiceServer) GetTrace(context.Context, *GetTraceRequest) (*GetTraceResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetTrace not implemented")
 }
 func (UnimplementedMcpHubServiceServer) GetInfo(context.Context, *GetInfoRequest) (*GetInfoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetInfo not implemented")
@@ -288,6 +312,24 @@ func _McpHubService_ListRequests_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _McpHubService_GetTrace_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetTraceRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpHubServiceServer).GetTrace(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpHubService_GetTrace_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpHubServiceServer).GetTrace(ctx, req.(*GetTraceRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _McpHubService_GetInfo_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetInfoRequest)
 	if err := dec(in); err != nil {
@@ -346,6 +388,10 @@ var McpHubService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRequests",
 			Handler:    _McpHubService_ListRequests_Handler,
+		},
+		{
+			MethodName: "GetTrace",
+			Handler:    _McpHubService_GetTrace_Handler,
 		},
 		{
 			MethodName: "GetInfo",

@@ -40,6 +40,10 @@ const (
 	PromptKind_PROMPT_KIND_ELICITATION_URL PromptKind = 4
 	// A server behind a URL wants to know who calls: the user signs in on a page of its authorization server.
 	PromptKind_PROMPT_KIND_SIGN_IN PromptKind = 5
+	// May this server of a workspace file be started?
+	PromptKind_PROMPT_KIND_SERVER_LAUNCH PromptKind = 6
+	// A config file asks for a value.
+	PromptKind_PROMPT_KIND_CONFIG_INPUT PromptKind = 7
 )
 
 // Enum value maps for PromptKind.
@@ -51,6 +55,8 @@ var (
 		3: "PROMPT_KIND_ELICITATION_FORM",
 		4: "PROMPT_KIND_ELICITATION_URL",
 		5: "PROMPT_KIND_SIGN_IN",
+		6: "PROMPT_KIND_SERVER_LAUNCH",
+		7: "PROMPT_KIND_CONFIG_INPUT",
 	}
 	PromptKind_value = map[string]int32{
 		"PROMPT_KIND_UNSPECIFIED":      0,
@@ -59,6 +65,8 @@ var (
 		"PROMPT_KIND_ELICITATION_FORM": 3,
 		"PROMPT_KIND_ELICITATION_URL":  4,
 		"PROMPT_KIND_SIGN_IN":          5,
+		"PROMPT_KIND_SERVER_LAUNCH":    6,
+		"PROMPT_KIND_CONFIG_INPUT":     7,
 	}
 )
 
@@ -170,18 +178,20 @@ func (PromptCause) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{1}
 }
 
-// ApprovalScope is how long a tool approval is remembered.
+// ApprovalScope is how long the approval of a tool, or the consent to a launch, is remembered.
 type ApprovalScope int32
 
 const (
 	// Same as once.
 	ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED ApprovalScope = 0
-	// For this call.
+	// For this call; for a launch: for this hub.
 	ApprovalScope_APPROVAL_SCOPE_ONCE ApprovalScope = 1
 	// Until this window detaches.
 	ApprovalScope_APPROVAL_SCOPE_WINDOW ApprovalScope = 2
 	// From now on, kept by the hub in a file of its own; bound to the hash of the tool's definition.
 	ApprovalScope_APPROVAL_SCOPE_ALWAYS ApprovalScope = 3
+	// As always, but only while the same workspace folders are open: those of the window that answered.
+	ApprovalScope_APPROVAL_SCOPE_WORKSPACE ApprovalScope = 4
 )
 
 // Enum value maps for ApprovalScope.
@@ -191,12 +201,14 @@ var (
 		1: "APPROVAL_SCOPE_ONCE",
 		2: "APPROVAL_SCOPE_WINDOW",
 		3: "APPROVAL_SCOPE_ALWAYS",
+		4: "APPROVAL_SCOPE_WORKSPACE",
 	}
 	ApprovalScope_value = map[string]int32{
 		"APPROVAL_SCOPE_UNSPECIFIED": 0,
 		"APPROVAL_SCOPE_ONCE":        1,
 		"APPROVAL_SCOPE_WINDOW":      2,
 		"APPROVAL_SCOPE_ALWAYS":      3,
+		"APPROVAL_SCOPE_WORKSPACE":   4,
 	}
 )
 
@@ -251,6 +263,8 @@ type Prompt struct {
 	//	*Prompt_ElicitationForm
 	//	*Prompt_ElicitationUrl
 	//	*Prompt_SignIn
+	//	*Prompt_ServerLaunch
+	//	*Prompt_ConfigInput
 	Question      isPrompt_Question `protobuf_oneof:"question"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -380,6 +394,24 @@ func (x *Prompt) GetSignIn() *SignIn {
 	return nil
 }
 
+func (x *Prompt) GetServerLaunch() *ServerLaunch {
+	if x != nil {
+		if x, ok := x.Question.(*Prompt_ServerLaunch); ok {
+			return x.ServerLaunch
+		}
+	}
+	return nil
+}
+
+func (x *Prompt) GetConfigInput() *ConfigInput {
+	if x != nil {
+		if x, ok := x.Question.(*Prompt_ConfigInput); ok {
+			return x.ConfigInput
+		}
+	}
+	return nil
+}
+
 type isPrompt_Question interface {
 	isPrompt_Question()
 }
@@ -409,6 +441,16 @@ type Prompt_SignIn struct {
 	SignIn *SignIn `protobuf:"bytes,11,opt,name=sign_in,json=signIn,proto3,oneof"`
 }
 
+type Prompt_ServerLaunch struct {
+	// May this server be started?
+	ServerLaunch *ServerLaunch `protobuf:"bytes,12,opt,name=server_launch,json=serverLaunch,proto3,oneof"`
+}
+
+type Prompt_ConfigInput struct {
+	// A value for the config.
+	ConfigInput *ConfigInput `protobuf:"bytes,13,opt,name=config_input,json=configInput,proto3,oneof"`
+}
+
 func (*Prompt_ToolApproval) isPrompt_Question() {}
 
 func (*Prompt_Sampling) isPrompt_Question() {}
@@ -418,6 +460,10 @@ func (*Prompt_ElicitationForm) isPrompt_Question() {}
 func (*Prompt_ElicitationUrl) isPrompt_Question() {}
 
 func (*Prompt_SignIn) isPrompt_Question() {}
+
+func (*Prompt_ServerLaunch) isPrompt_Question() {}
+
+func (*Prompt_ConfigInput) isPrompt_Question() {}
 
 // ToolApproval shows exactly what would be called.
 type ToolApproval struct {
@@ -437,7 +483,11 @@ type ToolApproval struct {
 	// Hint of the server, untrusted: it may change or destroy things. True when the server does not say.
 	DestructiveHint bool `protobuf:"varint,7,opt,name=destructive_hint,json=destructiveHint,proto3" json:"destructive_hint,omitempty"`
 	// Hint of the server, untrusted: it only reads.
-	ReadOnlyHint  bool `protobuf:"varint,8,opt,name=read_only_hint,json=readOnlyHint,proto3" json:"read_only_hint,omitempty"`
+	ReadOnlyHint bool `protobuf:"varint,8,opt,name=read_only_hint,json=readOnlyHint,proto3" json:"read_only_hint,omitempty"`
+	// JSON text of the definition that was approved before, when the server has changed it since; "" when there is none.
+	PreviousDefinitionJson string `protobuf:"bytes,9,opt,name=previous_definition_json,json=previousDefinitionJson,proto3" json:"previous_definition_json,omitempty"`
+	// What has changed between the two, in the order of the definition.
+	Changes       []*DefinitionChange `protobuf:"bytes,10,rep,name=changes,proto3" json:"changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -528,6 +578,412 @@ func (x *ToolApproval) GetReadOnlyHint() bool {
 	return false
 }
 
+func (x *ToolApproval) GetPreviousDefinitionJson() string {
+	if x != nil {
+		return x.PreviousDefinitionJson
+	}
+	return ""
+}
+
+func (x *ToolApproval) GetChanges() []*DefinitionChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+// DefinitionChange is one difference between two definitions of a tool.
+type DefinitionChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where: "description", or "inputSchema.properties.path.type".
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// JSON text of the value before, "" when there was none: untrusted.
+	BeforeJson string `protobuf:"bytes,2,opt,name=before_json,json=beforeJson,proto3" json:"before_json,omitempty"`
+	// JSON text of the value now, "" when there is none: untrusted.
+	AfterJson     string `protobuf:"bytes,3,opt,name=after_json,json=afterJson,proto3" json:"after_json,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DefinitionChange) Reset() {
+	*x = DefinitionChange{}
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DefinitionChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DefinitionChange) ProtoMessage() {}
+
+func (x *DefinitionChange) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DefinitionChange.ProtoReflect.Descriptor instead.
+func (*DefinitionChange) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *DefinitionChange) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *DefinitionChange) GetBeforeJson() string {
+	if x != nil {
+		return x.BeforeJson
+	}
+	return ""
+}
+
+func (x *DefinitionChange) GetAfterJson() string {
+	if x != nil {
+		return x.AfterJson
+	}
+	return ""
+}
+
+// ServerLaunch shows exactly what would be run, or connected to, for a server that a workspace file brings. Nothing of it can be changed by the answer.
+// Accept with a scope is a yes; it holds for the launch hash.
+type ServerLaunch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Command as it is written, with folders filled in. References to the environment, to inputs and to files stay as they are spelled: their values may be secret. "" for a server behind a URL.
+	Command string `protobuf:"bytes,1,opt,name=command,proto3" json:"command,omitempty"`
+	// Arguments, all of them and whole.
+	Args []string `protobuf:"bytes,2,rep,name=args,proto3" json:"args,omitempty"`
+	// Working directory.
+	Directory string `protobuf:"bytes,3,opt,name=directory,proto3" json:"directory,omitempty"`
+	// Names of the environment variables that the file sets.
+	EnvironmentNames []string `protobuf:"bytes,4,rep,name=environment_names,json=environmentNames,proto3" json:"environment_names,omitempty"`
+	// Names of the variables of the hub's environment that the file refers to: their values would reach the server.
+	EnvironmentReferences []string `protobuf:"bytes,5,rep,name=environment_references,json=environmentReferences,proto3" json:"environment_references,omitempty"`
+	// File of further variables, "" when there is none.
+	EnvFile string `protobuf:"bytes,6,opt,name=env_file,json=envFile,proto3" json:"env_file,omitempty"`
+	// Address, whole, for a server behind a URL.
+	Url string `protobuf:"bytes,7,opt,name=url,proto3" json:"url,omitempty"`
+	// Names of the headers that the file sets.
+	HeaderNames []string `protobuf:"bytes,8,rep,name=header_names,json=headerNames,proto3" json:"header_names,omitempty"`
+	// Tools, and patterns of tools, that the file wants to be called without a question. They count only after a yes.
+	AllowedTools []string `protobuf:"bytes,9,rep,name=allowed_tools,json=allowedTools,proto3" json:"allowed_tools,omitempty"`
+	// Other files that the launch would read, a token for the sign-in say.
+	Files []string `protobuf:"bytes,10,rep,name=files,proto3" json:"files,omitempty"`
+	// The file that brings the server.
+	ConfigFile string `protobuf:"bytes,11,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
+	// Line of the entry, from 1.
+	ConfigLine int32 `protobuf:"varint,12,opt,name=config_line,json=configLine,proto3" json:"config_line,omitempty"`
+	// Hash of all of that and of the values behind it: what a yes is bound to.
+	LaunchHash string `protobuf:"bytes,13,opt,name=launch_hash,json=launchHash,proto3" json:"launch_hash,omitempty"`
+	// There was a yes to an earlier form of this entry, and it has changed since.
+	Changed bool `protobuf:"varint,14,opt,name=changed,proto3" json:"changed,omitempty"`
+	// What has changed since that yes.
+	Changes       []*DefinitionChange `protobuf:"bytes,15,rep,name=changes,proto3" json:"changes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServerLaunch) Reset() {
+	*x = ServerLaunch{}
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServerLaunch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServerLaunch) ProtoMessage() {}
+
+func (x *ServerLaunch) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServerLaunch.ProtoReflect.Descriptor instead.
+func (*ServerLaunch) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ServerLaunch) GetCommand() string {
+	if x != nil {
+		return x.Command
+	}
+	return ""
+}
+
+func (x *ServerLaunch) GetArgs() []string {
+	if x != nil {
+		return x.Args
+	}
+	return nil
+}
+
+func (x *ServerLaunch) GetDirectory() string {
+	if x != nil {
+		return x.Directory
+	}
+	return ""
+}
+
+func (x *ServerLaunch) GetEnvironmentNames() []string {
+	if x != nil {
+		return x.EnvironmentNames
+	}
+	return nil
+}
+
+func (x *ServerLaunch) GetEnvironmentReferences() []string {
+	if x != nil {
+		return x.EnvironmentReferences
+	}
+	return nil
+}
+
+func (x *ServerLaunch) GetEnvFile() string {
+	if x != nil {
+		return x.EnvFile
+	}
+	return ""
+}
+
+func (x *ServerLaunch) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *ServerLaunch) GetHeaderNames() []string {
+	if x != nil {
+		return x.HeaderNames
+	}
+	return nil
+}
+
+func (x *ServerLaunch) GetAllowedTools() []string {
+	if x != nil {
+		return x.AllowedTools
+	}
+	return nil
+}
+
+func (x *ServerLaunch) GetFiles() []string {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *ServerLaunch) GetConfigFile() string {
+	if x != nil {
+		return x.ConfigFile
+	}
+	return ""
+}
+
+func (x *ServerLaunch) GetConfigLine() int32 {
+	if x != nil {
+		return x.ConfigLine
+	}
+	return 0
+}
+
+func (x *ServerLaunch) GetLaunchHash() string {
+	if x != nil {
+		return x.LaunchHash
+	}
+	return ""
+}
+
+func (x *ServerLaunch) GetChanged() bool {
+	if x != nil {
+		return x.Changed
+	}
+	return false
+}
+
+func (x *ServerLaunch) GetChanges() []*DefinitionChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+// ConfigInput asks for a value that a config file wants from the user.
+type ConfigInput struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the input in its file.
+	InputId string `protobuf:"bytes,1,opt,name=input_id,json=inputId,proto3" json:"input_id,omitempty"`
+	// What it is for: text of the file.
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// The value is a secret: it must not be shown while it is typed.
+	Secret bool `protobuf:"varint,3,opt,name=secret,proto3" json:"secret,omitempty"`
+	// What to offer, "" for nothing.
+	DefaultValue string `protobuf:"bytes,4,opt,name=default_value,json=defaultValue,proto3" json:"default_value,omitempty"`
+	// The only values that are right. Empty: any text.
+	Options []*ConfigInputOption `protobuf:"bytes,5,rep,name=options,proto3" json:"options,omitempty"`
+	// The file that asks.
+	ConfigFile string `protobuf:"bytes,6,opt,name=config_file,json=configFile,proto3" json:"config_file,omitempty"`
+	// Line of the input, from 1.
+	ConfigLine    int32 `protobuf:"varint,7,opt,name=config_line,json=configLine,proto3" json:"config_line,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConfigInput) Reset() {
+	*x = ConfigInput{}
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConfigInput) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConfigInput) ProtoMessage() {}
+
+func (x *ConfigInput) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConfigInput.ProtoReflect.Descriptor instead.
+func (*ConfigInput) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ConfigInput) GetInputId() string {
+	if x != nil {
+		return x.InputId
+	}
+	return ""
+}
+
+func (x *ConfigInput) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *ConfigInput) GetSecret() bool {
+	if x != nil {
+		return x.Secret
+	}
+	return false
+}
+
+func (x *ConfigInput) GetDefaultValue() string {
+	if x != nil {
+		return x.DefaultValue
+	}
+	return ""
+}
+
+func (x *ConfigInput) GetOptions() []*ConfigInputOption {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *ConfigInput) GetConfigFile() string {
+	if x != nil {
+		return x.ConfigFile
+	}
+	return ""
+}
+
+func (x *ConfigInput) GetConfigLine() int32 {
+	if x != nil {
+		return x.ConfigLine
+	}
+	return 0
+}
+
+// ConfigInputOption is one value to pick.
+type ConfigInputOption struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The value.
+	Value string `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
+	// What a person reads; "" = the value.
+	Label         string `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConfigInputOption) Reset() {
+	*x = ConfigInputOption{}
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConfigInputOption) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConfigInputOption) ProtoMessage() {}
+
+func (x *ConfigInputOption) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConfigInputOption.ProtoReflect.Descriptor instead.
+func (*ConfigInputOption) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ConfigInputOption) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *ConfigInputOption) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
 // Sampling carries the server's request; the window runs the model.
 type Sampling struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -539,7 +995,7 @@ type Sampling struct {
 
 func (x *Sampling) Reset() {
 	*x = Sampling{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[2]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -551,7 +1007,7 @@ func (x *Sampling) String() string {
 func (*Sampling) ProtoMessage() {}
 
 func (x *Sampling) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[2]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -564,7 +1020,7 @@ func (x *Sampling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sampling.ProtoReflect.Descriptor instead.
 func (*Sampling) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{2}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Sampling) GetRequestJson() string {
@@ -589,7 +1045,7 @@ type ElicitationForm struct {
 
 func (x *ElicitationForm) Reset() {
 	*x = ElicitationForm{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[3]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -601,7 +1057,7 @@ func (x *ElicitationForm) String() string {
 func (*ElicitationForm) ProtoMessage() {}
 
 func (x *ElicitationForm) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[3]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -614,7 +1070,7 @@ func (x *ElicitationForm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ElicitationForm.ProtoReflect.Descriptor instead.
 func (*ElicitationForm) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{3}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ElicitationForm) GetMessage() string {
@@ -657,7 +1113,7 @@ type ElicitationUrl struct {
 
 func (x *ElicitationUrl) Reset() {
 	*x = ElicitationUrl{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[4]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -669,7 +1125,7 @@ func (x *ElicitationUrl) String() string {
 func (*ElicitationUrl) ProtoMessage() {}
 
 func (x *ElicitationUrl) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[4]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -682,7 +1138,7 @@ func (x *ElicitationUrl) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ElicitationUrl.ProtoReflect.Descriptor instead.
 func (*ElicitationUrl) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{4}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ElicitationUrl) GetMessage() string {
@@ -742,7 +1198,7 @@ type SignIn struct {
 
 func (x *SignIn) Reset() {
 	*x = SignIn{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[5]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -754,7 +1210,7 @@ func (x *SignIn) String() string {
 func (*SignIn) ProtoMessage() {}
 
 func (x *SignIn) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[5]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -767,7 +1223,7 @@ func (x *SignIn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignIn.ProtoReflect.Descriptor instead.
 func (*SignIn) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{5}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SignIn) GetUrl() string {
@@ -831,7 +1287,7 @@ type PromptAnswer struct {
 
 func (x *PromptAnswer) Reset() {
 	*x = PromptAnswer{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[6]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -843,7 +1299,7 @@ func (x *PromptAnswer) String() string {
 func (*PromptAnswer) ProtoMessage() {}
 
 func (x *PromptAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[6]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -856,7 +1312,7 @@ func (x *PromptAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptAnswer.ProtoReflect.Descriptor instead.
 func (*PromptAnswer) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{6}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PromptAnswer) GetPromptId() string {
@@ -928,18 +1384,21 @@ func (*PromptAnswer_Dismiss) isPromptAnswer_Action() {}
 // AcceptPrompt is a yes with what the kind needs.
 type AcceptPrompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Tool approval: how long it holds.
+	// Tool approval and server launch: how long it holds.
 	Scope ApprovalScope `protobuf:"varint,1,opt,name=scope,proto3,enum=mcphub.v1.ApprovalScope" json:"scope,omitempty"`
 	// Elicitation form: JSON text of the content object, checked against the schema. Sampling: JSON text of the result
-	// (role, content, model, stopReason). Else empty.
-	ContentJson   string `protobuf:"bytes,2,opt,name=content_json,json=contentJson,proto3" json:"content_json,omitempty"`
+	// (role, content, model, stopReason). Config input: JSON text of the value, a string. Else empty.
+	ContentJson string `protobuf:"bytes,2,opt,name=content_json,json=contentJson,proto3" json:"content_json,omitempty"`
+	// Config input: the host keeps the value itself and will answer again. The hub forgets it when it ends; else it keeps secrets in the system's
+	// keyring, and other values in a file of its own.
+	KeptByHost    bool `protobuf:"varint,3,opt,name=kept_by_host,json=keptByHost,proto3" json:"kept_by_host,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AcceptPrompt) Reset() {
 	*x = AcceptPrompt{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[7]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -951,7 +1410,7 @@ func (x *AcceptPrompt) String() string {
 func (*AcceptPrompt) ProtoMessage() {}
 
 func (x *AcceptPrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[7]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -964,7 +1423,7 @@ func (x *AcceptPrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptPrompt.ProtoReflect.Descriptor instead.
 func (*AcceptPrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{7}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AcceptPrompt) GetScope() ApprovalScope {
@@ -981,6 +1440,13 @@ func (x *AcceptPrompt) GetContentJson() string {
 	return ""
 }
 
+func (x *AcceptPrompt) GetKeptByHost() bool {
+	if x != nil {
+		return x.KeptByHost
+	}
+	return false
+}
+
 // DeclinePrompt is an explicit no.
 type DeclinePrompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -992,7 +1458,7 @@ type DeclinePrompt struct {
 
 func (x *DeclinePrompt) Reset() {
 	*x = DeclinePrompt{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[8]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1004,7 +1470,7 @@ func (x *DeclinePrompt) String() string {
 func (*DeclinePrompt) ProtoMessage() {}
 
 func (x *DeclinePrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[8]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1017,7 +1483,7 @@ func (x *DeclinePrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeclinePrompt.ProtoReflect.Descriptor instead.
 func (*DeclinePrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{8}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DeclinePrompt) GetReason() string {
@@ -1036,7 +1502,7 @@ type DismissPrompt struct {
 
 func (x *DismissPrompt) Reset() {
 	*x = DismissPrompt{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[9]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1514,7 @@ func (x *DismissPrompt) String() string {
 func (*DismissPrompt) ProtoMessage() {}
 
 func (x *DismissPrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[9]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1527,7 @@ func (x *DismissPrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DismissPrompt.ProtoReflect.Descriptor instead.
 func (*DismissPrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{9}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{13}
 }
 
 // PromptClosed is the one event for every end of a prompt.
@@ -1083,7 +1549,7 @@ type PromptClosed struct {
 
 func (x *PromptClosed) Reset() {
 	*x = PromptClosed{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[10]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1095,7 +1561,7 @@ func (x *PromptClosed) String() string {
 func (*PromptClosed) ProtoMessage() {}
 
 func (x *PromptClosed) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[10]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1108,7 +1574,7 @@ func (x *PromptClosed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptClosed.ProtoReflect.Descriptor instead.
 func (*PromptClosed) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{10}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PromptClosed) GetPromptId() string {
@@ -1150,7 +1616,7 @@ var File_mcphub_v1_prompt_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/prompt.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17mcphub/v1/request.proto\"\xb5\x04\n" +
+	"\x16mcphub/v1/prompt.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17mcphub/v1/request.proto\"\xb2\x05\n" +
 	"\x06Prompt\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\x12\x1d\n" +
@@ -1164,9 +1630,11 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\x10elicitation_form\x18\t \x01(\v2\x1a.mcphub.v1.ElicitationFormH\x00R\x0felicitationForm\x12D\n" +
 	"\x0felicitation_url\x18\n" +
 	" \x01(\v2\x19.mcphub.v1.ElicitationUrlH\x00R\x0eelicitationUrl\x12,\n" +
-	"\asign_in\x18\v \x01(\v2\x11.mcphub.v1.SignInH\x00R\x06signInB\n" +
+	"\asign_in\x18\v \x01(\v2\x11.mcphub.v1.SignInH\x00R\x06signIn\x12>\n" +
+	"\rserver_launch\x18\f \x01(\v2\x17.mcphub.v1.ServerLaunchH\x00R\fserverLaunch\x12;\n" +
+	"\fconfig_input\x18\r \x01(\v2\x16.mcphub.v1.ConfigInputH\x00R\vconfigInputB\n" +
 	"\n" +
-	"\bquestion\"\xa4\x02\n" +
+	"\bquestion\"\x95\x03\n" +
 	"\fToolApproval\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -1175,7 +1643,49 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\x0fdefinition_json\x18\x05 \x01(\tR\x0edefinitionJson\x12'\n" +
 	"\x0fdefinition_hash\x18\x06 \x01(\tR\x0edefinitionHash\x12)\n" +
 	"\x10destructive_hint\x18\a \x01(\bR\x0fdestructiveHint\x12$\n" +
-	"\x0eread_only_hint\x18\b \x01(\bR\freadOnlyHint\"-\n" +
+	"\x0eread_only_hint\x18\b \x01(\bR\freadOnlyHint\x128\n" +
+	"\x18previous_definition_json\x18\t \x01(\tR\x16previousDefinitionJson\x125\n" +
+	"\achanges\x18\n" +
+	" \x03(\v2\x1b.mcphub.v1.DefinitionChangeR\achanges\"f\n" +
+	"\x10DefinitionChange\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x1f\n" +
+	"\vbefore_json\x18\x02 \x01(\tR\n" +
+	"beforeJson\x12\x1d\n" +
+	"\n" +
+	"after_json\x18\x03 \x01(\tR\tafterJson\"\xfd\x03\n" +
+	"\fServerLaunch\x12\x18\n" +
+	"\acommand\x18\x01 \x01(\tR\acommand\x12\x12\n" +
+	"\x04args\x18\x02 \x03(\tR\x04args\x12\x1c\n" +
+	"\tdirectory\x18\x03 \x01(\tR\tdirectory\x12+\n" +
+	"\x11environment_names\x18\x04 \x03(\tR\x10environmentNames\x125\n" +
+	"\x16environment_references\x18\x05 \x03(\tR\x15environmentReferences\x12\x19\n" +
+	"\benv_file\x18\x06 \x01(\tR\aenvFile\x12\x10\n" +
+	"\x03url\x18\a \x01(\tR\x03url\x12!\n" +
+	"\fheader_names\x18\b \x03(\tR\vheaderNames\x12#\n" +
+	"\rallowed_tools\x18\t \x03(\tR\fallowedTools\x12\x14\n" +
+	"\x05files\x18\n" +
+	" \x03(\tR\x05files\x12\x1f\n" +
+	"\vconfig_file\x18\v \x01(\tR\n" +
+	"configFile\x12\x1f\n" +
+	"\vconfig_line\x18\f \x01(\x05R\n" +
+	"configLine\x12\x1f\n" +
+	"\vlaunch_hash\x18\r \x01(\tR\n" +
+	"launchHash\x12\x18\n" +
+	"\achanged\x18\x0e \x01(\bR\achanged\x125\n" +
+	"\achanges\x18\x0f \x03(\v2\x1b.mcphub.v1.DefinitionChangeR\achanges\"\x81\x02\n" +
+	"\vConfigInput\x12\x19\n" +
+	"\binput_id\x18\x01 \x01(\tR\ainputId\x12 \n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x16\n" +
+	"\x06secret\x18\x03 \x01(\bR\x06secret\x12#\n" +
+	"\rdefault_value\x18\x04 \x01(\tR\fdefaultValue\x126\n" +
+	"\aoptions\x18\x05 \x03(\v2\x1c.mcphub.v1.ConfigInputOptionR\aoptions\x12\x1f\n" +
+	"\vconfig_file\x18\x06 \x01(\tR\n" +
+	"configFile\x12\x1f\n" +
+	"\vconfig_line\x18\a \x01(\x05R\n" +
+	"configLine\"?\n" +
+	"\x11ConfigInputOption\x12\x14\n" +
+	"\x05value\x18\x01 \x01(\tR\x05value\x12\x14\n" +
+	"\x05label\x18\x02 \x01(\tR\x05label\"-\n" +
 	"\bSampling\x12!\n" +
 	"\frequest_json\x18\x01 \x01(\tR\vrequestJson\"o\n" +
 	"\x0fElicitationForm\x12\x18\n" +
@@ -1201,10 +1711,12 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\x06accept\x18\x02 \x01(\v2\x17.mcphub.v1.AcceptPromptH\x00R\x06accept\x124\n" +
 	"\adecline\x18\x03 \x01(\v2\x18.mcphub.v1.DeclinePromptH\x00R\adecline\x124\n" +
 	"\adismiss\x18\x04 \x01(\v2\x18.mcphub.v1.DismissPromptH\x00R\adismissB\b\n" +
-	"\x06action\"a\n" +
+	"\x06action\"\x83\x01\n" +
 	"\fAcceptPrompt\x12.\n" +
 	"\x05scope\x18\x01 \x01(\x0e2\x18.mcphub.v1.ApprovalScopeR\x05scope\x12!\n" +
-	"\fcontent_json\x18\x02 \x01(\tR\vcontentJson\"'\n" +
+	"\fcontent_json\x18\x02 \x01(\tR\vcontentJson\x12 \n" +
+	"\fkept_by_host\x18\x03 \x01(\bR\n" +
+	"keptByHost\"'\n" +
 	"\rDeclinePrompt\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"\x0f\n" +
 	"\rDismissPrompt\"\xb9\x01\n" +
@@ -1213,7 +1725,7 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\x05cause\x18\x02 \x01(\x0e2\x16.mcphub.v1.PromptCauseR\x05cause\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x1b\n" +
 	"\twindow_id\x18\x04 \x01(\tR\bwindowId\x12)\n" +
-	"\x06origin\x18\x05 \x01(\x0e2\x11.mcphub.v1.OriginR\x06origin*\xbe\x01\n" +
+	"\x06origin\x18\x05 \x01(\x0e2\x11.mcphub.v1.OriginR\x06origin*\xfb\x01\n" +
 	"\n" +
 	"PromptKind\x12\x1b\n" +
 	"\x17PROMPT_KIND_UNSPECIFIED\x10\x00\x12\x1d\n" +
@@ -1221,7 +1733,9 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\x14PROMPT_KIND_SAMPLING\x10\x02\x12 \n" +
 	"\x1cPROMPT_KIND_ELICITATION_FORM\x10\x03\x12\x1f\n" +
 	"\x1bPROMPT_KIND_ELICITATION_URL\x10\x04\x12\x17\n" +
-	"\x13PROMPT_KIND_SIGN_IN\x10\x05*\xa2\x02\n" +
+	"\x13PROMPT_KIND_SIGN_IN\x10\x05\x12\x1d\n" +
+	"\x19PROMPT_KIND_SERVER_LAUNCH\x10\x06\x12\x1c\n" +
+	"\x18PROMPT_KIND_CONFIG_INPUT\x10\a*\xa2\x02\n" +
 	"\vPromptCause\x12\x1c\n" +
 	"\x18PROMPT_CAUSE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15PROMPT_CAUSE_ANSWERED\x10\x01\x12\x19\n" +
@@ -1232,12 +1746,13 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\x14PROMPT_CAUSE_TIMEOUT\x10\x06\x12\x1c\n" +
 	"\x18PROMPT_CAUSE_SERVER_GONE\x10\a\x12\x19\n" +
 	"\x15PROMPT_CAUSE_SHUTDOWN\x10\b\x12\x1b\n" +
-	"\x17PROMPT_CAUSE_SUPERSEDED\x10\t*~\n" +
+	"\x17PROMPT_CAUSE_SUPERSEDED\x10\t*\x9c\x01\n" +
 	"\rApprovalScope\x12\x1e\n" +
 	"\x1aAPPROVAL_SCOPE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13APPROVAL_SCOPE_ONCE\x10\x01\x12\x19\n" +
 	"\x15APPROVAL_SCOPE_WINDOW\x10\x02\x12\x19\n" +
-	"\x15APPROVAL_SCOPE_ALWAYS\x10\x03B6Z4github.com/mcphub-go/mcphub/proto/mcphub/v1;mcphubv1b\x06proto3"
+	"\x15APPROVAL_SCOPE_ALWAYS\x10\x03\x12\x1c\n" +
+	"\x18APPROVAL_SCOPE_WORKSPACE\x10\x04B6Z4github.com/mcphub-go/mcphub/proto/mcphub/v1;mcphubv1b\x06proto3"
 
 var (
 	file_mcphub_v1_prompt_proto_rawDescOnce sync.Once
@@ -1252,44 +1767,53 @@ func file_mcphub_v1_prompt_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_prompt_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_mcphub_v1_prompt_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_mcphub_v1_prompt_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_mcphub_v1_prompt_proto_goTypes = []any{
 	(PromptKind)(0),               // 0: mcphub.v1.PromptKind
 	(PromptCause)(0),              // 1: mcphub.v1.PromptCause
 	(ApprovalScope)(0),            // 2: mcphub.v1.ApprovalScope
 	(*Prompt)(nil),                // 3: mcphub.v1.Prompt
 	(*ToolApproval)(nil),          // 4: mcphub.v1.ToolApproval
-	(*Sampling)(nil),              // 5: mcphub.v1.Sampling
-	(*ElicitationForm)(nil),       // 6: mcphub.v1.ElicitationForm
-	(*ElicitationUrl)(nil),        // 7: mcphub.v1.ElicitationUrl
-	(*SignIn)(nil),                // 8: mcphub.v1.SignIn
-	(*PromptAnswer)(nil),          // 9: mcphub.v1.PromptAnswer
-	(*AcceptPrompt)(nil),          // 10: mcphub.v1.AcceptPrompt
-	(*DeclinePrompt)(nil),         // 11: mcphub.v1.DeclinePrompt
-	(*DismissPrompt)(nil),         // 12: mcphub.v1.DismissPrompt
-	(*PromptClosed)(nil),          // 13: mcphub.v1.PromptClosed
-	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
-	(Origin)(0),                   // 15: mcphub.v1.Origin
+	(*DefinitionChange)(nil),      // 5: mcphub.v1.DefinitionChange
+	(*ServerLaunch)(nil),          // 6: mcphub.v1.ServerLaunch
+	(*ConfigInput)(nil),           // 7: mcphub.v1.ConfigInput
+	(*ConfigInputOption)(nil),     // 8: mcphub.v1.ConfigInputOption
+	(*Sampling)(nil),              // 9: mcphub.v1.Sampling
+	(*ElicitationForm)(nil),       // 10: mcphub.v1.ElicitationForm
+	(*ElicitationUrl)(nil),        // 11: mcphub.v1.ElicitationUrl
+	(*SignIn)(nil),                // 12: mcphub.v1.SignIn
+	(*PromptAnswer)(nil),          // 13: mcphub.v1.PromptAnswer
+	(*AcceptPrompt)(nil),          // 14: mcphub.v1.AcceptPrompt
+	(*DeclinePrompt)(nil),         // 15: mcphub.v1.DeclinePrompt
+	(*DismissPrompt)(nil),         // 16: mcphub.v1.DismissPrompt
+	(*PromptClosed)(nil),          // 17: mcphub.v1.PromptClosed
+	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
+	(Origin)(0),                   // 19: mcphub.v1.Origin
 }
 var file_mcphub_v1_prompt_proto_depIdxs = []int32{
-	14, // 0: mcphub.v1.Prompt.open_time:type_name -> google.protobuf.Timestamp
-	14, // 1: mcphub.v1.Prompt.deadline:type_name -> google.protobuf.Timestamp
+	18, // 0: mcphub.v1.Prompt.open_time:type_name -> google.protobuf.Timestamp
+	18, // 1: mcphub.v1.Prompt.deadline:type_name -> google.protobuf.Timestamp
 	4,  // 2: mcphub.v1.Prompt.tool_approval:type_name -> mcphub.v1.ToolApproval
-	5,  // 3: mcphub.v1.Prompt.sampling:type_name -> mcphub.v1.Sampling
-	6,  // 4: mcphub.v1.Prompt.elicitation_form:type_name -> mcphub.v1.ElicitationForm
-	7,  // 5: mcphub.v1.Prompt.elicitation_url:type_name -> mcphub.v1.ElicitationUrl
-	8,  // 6: mcphub.v1.Prompt.sign_in:type_name -> mcphub.v1.SignIn
-	10, // 7: mcphub.v1.PromptAnswer.accept:type_name -> mcphub.v1.AcceptPrompt
-	11, // 8: mcphub.v1.PromptAnswer.decline:type_name -> mcphub.v1.DeclinePrompt
-	12, // 9: mcphub.v1.PromptAnswer.dismiss:type_name -> mcphub.v1.DismissPrompt
-	2,  // 10: mcphub.v1.AcceptPrompt.scope:type_name -> mcphub.v1.ApprovalScope
-	1,  // 11: mcphub.v1.PromptClosed.cause:type_name -> mcphub.v1.PromptCause
-	15, // 12: mcphub.v1.PromptClosed.origin:type_name -> mcphub.v1.Origin
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	9,  // 3: mcphub.v1.Prompt.sampling:type_name -> mcphub.v1.Sampling
+	10, // 4: mcphub.v1.Prompt.elicitation_form:type_name -> mcphub.v1.ElicitationForm
+	11, // 5: mcphub.v1.Prompt.elicitation_url:type_name -> mcphub.v1.ElicitationUrl
+	12, // 6: mcphub.v1.Prompt.sign_in:type_name -> mcphub.v1.SignIn
+	6,  // 7: mcphub.v1.Prompt.server_launch:type_name -> mcphub.v1.ServerLaunch
+	7,  // 8: mcphub.v1.Prompt.config_input:type_name -> mcphub.v1.ConfigInput
+	5,  // 9: mcphub.v1.ToolApproval.changes:type_name -> mcphub.v1.DefinitionChange
+	5,  // 10: mcphub.v1.ServerLaunch.changes:type_name -> mcphub.v1.DefinitionChange
+	8,  // 11: mcphub.v1.ConfigInput.options:type_name -> mcphub.v1.ConfigInputOption
+	14, // 12: mcphub.v1.PromptAnswer.accept:type_name -> mcphub.v1.AcceptPrompt
+	15, // 13: mcphub.v1.PromptAnswer.decline:type_name -> mcphub.v1.DeclinePrompt
+	16, // 14: mcphub.v1.PromptAnswer.dismiss:type_name -> mcphub.v1.DismissPrompt
+	2,  // 15: mcphub.v1.AcceptPrompt.scope:type_name -> mcphub.v1.ApprovalScope
+	1,  // 16: mcphub.v1.PromptClosed.cause:type_name -> mcphub.v1.PromptCause
+	19, // 17: mcphub.v1.PromptClosed.origin:type_name -> mcphub.v1.Origin
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_prompt_proto_init() }
@@ -1304,8 +1828,10 @@ func file_mcphub_v1_prompt_proto_init() {
 		(*Prompt_ElicitationForm)(nil),
 		(*Prompt_ElicitationUrl)(nil),
 		(*Prompt_SignIn)(nil),
+		(*Prompt_ServerLaunch)(nil),
+		(*Prompt_ConfigInput)(nil),
 	}
-	file_mcphub_v1_prompt_proto_msgTypes[6].OneofWrappers = []any{
+	file_mcphub_v1_prompt_proto_msgTypes[10].OneofWrappers = []any{
 		(*PromptAnswer_Accept)(nil),
 		(*PromptAnswer_Decline)(nil),
 		(*PromptAnswer_Dismiss)(nil),
@@ -1316,7 +1842,7 @@ func file_mcphub_v1_prompt_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_prompt_proto_rawDesc), len(file_mcphub_v1_prompt_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   11,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -44,6 +44,8 @@ const (
 	ServerState_SERVER_STATE_DISABLED ServerState = 6
 	// Its config entry cannot be used; see the problems.
 	ServerState_SERVER_STATE_BROKEN ServerState = 7
+	// It failed too often in a row: it is not started again until StartServer, RestartServer or a change of its config entry.
+	ServerState_SERVER_STATE_GIVEN_UP ServerState = 8
 )
 
 // Enum value maps for ServerState.
@@ -57,6 +59,7 @@ var (
 		5: "SERVER_STATE_FAILED",
 		6: "SERVER_STATE_DISABLED",
 		7: "SERVER_STATE_BROKEN",
+		8: "SERVER_STATE_GIVEN_UP",
 	}
 	ServerState_value = map[string]int32{
 		"SERVER_STATE_UNSPECIFIED": 0,
@@ -67,6 +70,7 @@ var (
 		"SERVER_STATE_FAILED":      5,
 		"SERVER_STATE_DISABLED":    6,
 		"SERVER_STATE_BROKEN":      7,
+		"SERVER_STATE_GIVEN_UP":    8,
 	}
 )
 
@@ -95,6 +99,120 @@ func (x ServerState) Number() protoreflect.EnumNumber {
 // Deprecated: Use ServerState.Descriptor instead.
 func (ServerState) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{0}
+}
+
+// ServerStart is when a server is started.
+type ServerStart int32
+
+const (
+	// Not said.
+	ServerStart_SERVER_START_UNSPECIFIED ServerStart = 0
+	// On its first use.
+	ServerStart_SERVER_START_LAZY ServerStart = 1
+	// As soon as the config is read.
+	ServerStart_SERVER_START_EAGER ServerStart = 2
+)
+
+// Enum value maps for ServerStart.
+var (
+	ServerStart_name = map[int32]string{
+		0: "SERVER_START_UNSPECIFIED",
+		1: "SERVER_START_LAZY",
+		2: "SERVER_START_EAGER",
+	}
+	ServerStart_value = map[string]int32{
+		"SERVER_START_UNSPECIFIED": 0,
+		"SERVER_START_LAZY":        1,
+		"SERVER_START_EAGER":       2,
+	}
+)
+
+func (x ServerStart) Enum() *ServerStart {
+	p := new(ServerStart)
+	*p = x
+	return p
+}
+
+func (x ServerStart) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ServerStart) Descriptor() protoreflect.EnumDescriptor {
+	return file_mcphub_v1_server_proto_enumTypes[1].Descriptor()
+}
+
+func (ServerStart) Type() protoreflect.EnumType {
+	return &file_mcphub_v1_server_proto_enumTypes[1]
+}
+
+func (x ServerStart) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ServerStart.Descriptor instead.
+func (ServerStart) EnumDescriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{1}
+}
+
+// LaunchConsent is whether a server of a workspace file may be started.
+type LaunchConsent int32
+
+const (
+	// Not said: it needs none.
+	LaunchConsent_LAUNCH_CONSENT_UNSPECIFIED LaunchConsent = 0
+	// The user will be asked on the next start.
+	LaunchConsent_LAUNCH_CONSENT_NEEDED LaunchConsent = 1
+	// The user is being asked.
+	LaunchConsent_LAUNCH_CONSENT_ASKING LaunchConsent = 2
+	// The user has agreed to what the file says now.
+	LaunchConsent_LAUNCH_CONSENT_GIVEN LaunchConsent = 3
+	// The user has declined what the file says now; StartServer asks again.
+	LaunchConsent_LAUNCH_CONSENT_DECLINED LaunchConsent = 4
+)
+
+// Enum value maps for LaunchConsent.
+var (
+	LaunchConsent_name = map[int32]string{
+		0: "LAUNCH_CONSENT_UNSPECIFIED",
+		1: "LAUNCH_CONSENT_NEEDED",
+		2: "LAUNCH_CONSENT_ASKING",
+		3: "LAUNCH_CONSENT_GIVEN",
+		4: "LAUNCH_CONSENT_DECLINED",
+	}
+	LaunchConsent_value = map[string]int32{
+		"LAUNCH_CONSENT_UNSPECIFIED": 0,
+		"LAUNCH_CONSENT_NEEDED":      1,
+		"LAUNCH_CONSENT_ASKING":      2,
+		"LAUNCH_CONSENT_GIVEN":       3,
+		"LAUNCH_CONSENT_DECLINED":    4,
+	}
+)
+
+func (x LaunchConsent) Enum() *LaunchConsent {
+	p := new(LaunchConsent)
+	*p = x
+	return p
+}
+
+func (x LaunchConsent) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (LaunchConsent) Descriptor() protoreflect.EnumDescriptor {
+	return file_mcphub_v1_server_proto_enumTypes[2].Descriptor()
+}
+
+func (LaunchConsent) Type() protoreflect.EnumType {
+	return &file_mcphub_v1_server_proto_enumTypes[2]
+}
+
+func (x LaunchConsent) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use LaunchConsent.Descriptor instead.
+func (LaunchConsent) EnumDescriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{2}
 }
 
 // ServerTransport is how a server is reached.
@@ -138,11 +256,11 @@ func (x ServerTransport) String() string {
 }
 
 func (ServerTransport) Descriptor() protoreflect.EnumDescriptor {
-	return file_mcphub_v1_server_proto_enumTypes[1].Descriptor()
+	return file_mcphub_v1_server_proto_enumTypes[3].Descriptor()
 }
 
 func (ServerTransport) Type() protoreflect.EnumType {
-	return &file_mcphub_v1_server_proto_enumTypes[1]
+	return &file_mcphub_v1_server_proto_enumTypes[3]
 }
 
 func (x ServerTransport) Number() protoreflect.EnumNumber {
@@ -151,7 +269,7 @@ func (x ServerTransport) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ServerTransport.Descriptor instead.
 func (ServerTransport) EnumDescriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{1}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{3}
 }
 
 // SignInState is whether the hub has a token for a server.
@@ -195,11 +313,11 @@ func (x SignInState) String() string {
 }
 
 func (SignInState) Descriptor() protoreflect.EnumDescriptor {
-	return file_mcphub_v1_server_proto_enumTypes[2].Descriptor()
+	return file_mcphub_v1_server_proto_enumTypes[4].Descriptor()
 }
 
 func (SignInState) Type() protoreflect.EnumType {
-	return &file_mcphub_v1_server_proto_enumTypes[2]
+	return &file_mcphub_v1_server_proto_enumTypes[4]
 }
 
 func (x SignInState) Number() protoreflect.EnumNumber {
@@ -208,7 +326,7 @@ func (x SignInState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SignInState.Descriptor instead.
 func (SignInState) EnumDescriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{2}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{4}
 }
 
 // ApprovalPolicy says whether a tool may be called.
@@ -252,11 +370,11 @@ func (x ApprovalPolicy) String() string {
 }
 
 func (ApprovalPolicy) Descriptor() protoreflect.EnumDescriptor {
-	return file_mcphub_v1_server_proto_enumTypes[3].Descriptor()
+	return file_mcphub_v1_server_proto_enumTypes[5].Descriptor()
 }
 
 func (ApprovalPolicy) Type() protoreflect.EnumType {
-	return &file_mcphub_v1_server_proto_enumTypes[3]
+	return &file_mcphub_v1_server_proto_enumTypes[5]
 }
 
 func (x ApprovalPolicy) Number() protoreflect.EnumNumber {
@@ -265,7 +383,64 @@ func (x ApprovalPolicy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalPolicy.Descriptor instead.
 func (ApprovalPolicy) EnumDescriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{3}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{5}
+}
+
+// RememberedKind is what was answered.
+type RememberedKind int32
+
+const (
+	// Not said.
+	RememberedKind_REMEMBERED_KIND_UNSPECIFIED RememberedKind = 0
+	// A tool may be called.
+	RememberedKind_REMEMBERED_KIND_TOOL_APPROVAL RememberedKind = 1
+	// A server may be started.
+	RememberedKind_REMEMBERED_KIND_SERVER_LAUNCH RememberedKind = 2
+	// The value of an input.
+	RememberedKind_REMEMBERED_KIND_CONFIG_INPUT RememberedKind = 3
+)
+
+// Enum value maps for RememberedKind.
+var (
+	RememberedKind_name = map[int32]string{
+		0: "REMEMBERED_KIND_UNSPECIFIED",
+		1: "REMEMBERED_KIND_TOOL_APPROVAL",
+		2: "REMEMBERED_KIND_SERVER_LAUNCH",
+		3: "REMEMBERED_KIND_CONFIG_INPUT",
+	}
+	RememberedKind_value = map[string]int32{
+		"REMEMBERED_KIND_UNSPECIFIED":   0,
+		"REMEMBERED_KIND_TOOL_APPROVAL": 1,
+		"REMEMBERED_KIND_SERVER_LAUNCH": 2,
+		"REMEMBERED_KIND_CONFIG_INPUT":  3,
+	}
+)
+
+func (x RememberedKind) Enum() *RememberedKind {
+	p := new(RememberedKind)
+	*p = x
+	return p
+}
+
+func (x RememberedKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (RememberedKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_mcphub_v1_server_proto_enumTypes[6].Descriptor()
+}
+
+func (RememberedKind) Type() protoreflect.EnumType {
+	return &file_mcphub_v1_server_proto_enumTypes[6]
+}
+
+func (x RememberedKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use RememberedKind.Descriptor instead.
+func (RememberedKind) EnumDescriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{6}
 }
 
 // Server is one configured MCP server.
@@ -310,9 +485,27 @@ type Server struct {
 	// Its address, without query and user information; "" for a process.
 	Url string `protobuf:"bytes,19,opt,name=url,proto3" json:"url,omitempty"`
 	// Whether the hub has a token for it.
-	SignIn        SignInState `protobuf:"varint,20,opt,name=sign_in,json=signIn,proto3,enum=mcphub.v1.SignInState" json:"sign_in,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	SignIn SignInState `protobuf:"varint,20,opt,name=sign_in,json=signIn,proto3,enum=mcphub.v1.SignInState" json:"sign_in,omitempty"`
+	// Dialect of its config file: vscode, portable, roo, cline, claude-desktop, cursor, gemini, codex, opencode, crush or mcpServers.
+	ConfigDialect string `protobuf:"bytes,21,opt,name=config_dialect,json=configDialect,proto3" json:"config_dialect,omitempty"`
+	// Scope of its config file: user, workspace or host.
+	ConfigScope string `protobuf:"bytes,22,opt,name=config_scope,json=configScope,proto3" json:"config_scope,omitempty"`
+	// Entries of the same name in other files, which this one replaces.
+	Shadows []*ConfigOrigin `protobuf:"bytes,23,rep,name=shadows,proto3" json:"shadows,omitempty"`
+	// When it is started.
+	Start ServerStart `protobuf:"varint,24,opt,name=start,proto3,enum=mcphub.v1.ServerStart" json:"start,omitempty"`
+	// Starts that failed, and connections that were lost, in a row.
+	Failures int32 `protobuf:"varint,25,opt,name=failures,proto3" json:"failures,omitempty"`
+	// When the hub starts it again by itself, absent when it does not.
+	NextStartTime *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=next_start_time,json=nextStartTime,proto3" json:"next_start_time,omitempty"`
+	// How its process ended last, "" when it has not: exit status or signal, and at which stage.
+	LastExit string `protobuf:"bytes,27,opt,name=last_exit,json=lastExit,proto3" json:"last_exit,omitempty"`
+	// Whether it may be started.
+	LaunchConsent LaunchConsent `protobuf:"varint,28,opt,name=launch_consent,json=launchConsent,proto3,enum=mcphub.v1.LaunchConsent" json:"launch_consent,omitempty"`
+	// What its processes may use together, in bytes; 0: no limit.
+	MemoryLimitBytes int64 `protobuf:"varint,29,opt,name=memory_limit_bytes,json=memoryLimitBytes,proto3" json:"memory_limit_bytes,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Server) Reset() {
@@ -485,6 +678,142 @@ func (x *Server) GetSignIn() SignInState {
 	return SignInState_SIGN_IN_STATE_UNSPECIFIED
 }
 
+func (x *Server) GetConfigDialect() string {
+	if x != nil {
+		return x.ConfigDialect
+	}
+	return ""
+}
+
+func (x *Server) GetConfigScope() string {
+	if x != nil {
+		return x.ConfigScope
+	}
+	return ""
+}
+
+func (x *Server) GetShadows() []*ConfigOrigin {
+	if x != nil {
+		return x.Shadows
+	}
+	return nil
+}
+
+func (x *Server) GetStart() ServerStart {
+	if x != nil {
+		return x.Start
+	}
+	return ServerStart_SERVER_START_UNSPECIFIED
+}
+
+func (x *Server) GetFailures() int32 {
+	if x != nil {
+		return x.Failures
+	}
+	return 0
+}
+
+func (x *Server) GetNextStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NextStartTime
+	}
+	return nil
+}
+
+func (x *Server) GetLastExit() string {
+	if x != nil {
+		return x.LastExit
+	}
+	return ""
+}
+
+func (x *Server) GetLaunchConsent() LaunchConsent {
+	if x != nil {
+		return x.LaunchConsent
+	}
+	return LaunchConsent_LAUNCH_CONSENT_UNSPECIFIED
+}
+
+func (x *Server) GetMemoryLimitBytes() int64 {
+	if x != nil {
+		return x.MemoryLimitBytes
+	}
+	return 0
+}
+
+// ConfigOrigin is where a config entry stands.
+type ConfigOrigin struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// File, or the display name of an inline source.
+	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	// Line, from 1.
+	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
+	// As in Server.
+	Dialect string `protobuf:"bytes,3,opt,name=dialect,proto3" json:"dialect,omitempty"`
+	// As in Server.
+	Scope         string `protobuf:"bytes,4,opt,name=scope,proto3" json:"scope,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConfigOrigin) Reset() {
+	*x = ConfigOrigin{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConfigOrigin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConfigOrigin) ProtoMessage() {}
+
+func (x *ConfigOrigin) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConfigOrigin.ProtoReflect.Descriptor instead.
+func (*ConfigOrigin) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ConfigOrigin) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *ConfigOrigin) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *ConfigOrigin) GetDialect() string {
+	if x != nil {
+		return x.Dialect
+	}
+	return ""
+}
+
+func (x *ConfigOrigin) GetScope() string {
+	if x != nil {
+		return x.Scope
+	}
+	return ""
+}
+
 // ConnectionCounters count traffic that was dropped, ignored or suppressed on the present connection.
 type ConnectionCounters struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -508,7 +837,7 @@ type ConnectionCounters struct {
 
 func (x *ConnectionCounters) Reset() {
 	*x = ConnectionCounters{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[1]
+	mi := &file_mcphub_v1_server_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -520,7 +849,7 @@ func (x *ConnectionCounters) String() string {
 func (*ConnectionCounters) ProtoMessage() {}
 
 func (x *ConnectionCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[1]
+	mi := &file_mcphub_v1_server_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -533,7 +862,7 @@ func (x *ConnectionCounters) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConnectionCounters.ProtoReflect.Descriptor instead.
 func (*ConnectionCounters) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{1}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ConnectionCounters) GetLateResponses() uint64 {
@@ -608,7 +937,7 @@ type ConfigProblem struct {
 
 func (x *ConfigProblem) Reset() {
 	*x = ConfigProblem{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[2]
+	mi := &file_mcphub_v1_server_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -620,7 +949,7 @@ func (x *ConfigProblem) String() string {
 func (*ConfigProblem) ProtoMessage() {}
 
 func (x *ConfigProblem) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[2]
+	mi := &file_mcphub_v1_server_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -633,7 +962,7 @@ func (x *ConfigProblem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigProblem.ProtoReflect.Descriptor instead.
 func (*ConfigProblem) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{2}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ConfigProblem) GetFile() string {
@@ -692,15 +1021,21 @@ type ConfigSource struct {
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
 	// Text of the config. Empty: the file is read.
 	Json string `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
-	// "user", "workspace" or "host". Empty: host.
-	Scope         string `protobuf:"bytes,3,opt,name=scope,proto3" json:"scope,omitempty"`
+	// "user", "workspace" or "host". Empty: host. The servers of a workspace file start only after the user has agreed to each.
+	Scope string `protobuf:"bytes,3,opt,name=scope,proto3" json:"scope,omitempty"`
+	// The host has asked the user itself whether this workspace file may start servers.
+	Trusted bool `protobuf:"varint,4,opt,name=trusted,proto3" json:"trusted,omitempty"`
+	// Dialect, as in Server. Empty: found out from the name and the content.
+	Dialect string `protobuf:"bytes,5,opt,name=dialect,proto3" json:"dialect,omitempty"`
+	// Workspace folder that the file belongs to, an absolute path; ${workspaceFolder} stands for it.
+	Folder        string `protobuf:"bytes,6,opt,name=folder,proto3" json:"folder,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ConfigSource) Reset() {
 	*x = ConfigSource{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[3]
+	mi := &file_mcphub_v1_server_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -712,7 +1047,7 @@ func (x *ConfigSource) String() string {
 func (*ConfigSource) ProtoMessage() {}
 
 func (x *ConfigSource) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[3]
+	mi := &file_mcphub_v1_server_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -725,7 +1060,7 @@ func (x *ConfigSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigSource.ProtoReflect.Descriptor instead.
 func (*ConfigSource) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{3}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ConfigSource) GetPath() string {
@@ -749,6 +1084,27 @@ func (x *ConfigSource) GetScope() string {
 	return ""
 }
 
+func (x *ConfigSource) GetTrusted() bool {
+	if x != nil {
+		return x.Trusted
+	}
+	return false
+}
+
+func (x *ConfigSource) GetDialect() string {
+	if x != nil {
+		return x.Dialect
+	}
+	return ""
+}
+
+func (x *ConfigSource) GetFolder() string {
+	if x != nil {
+		return x.Folder
+	}
+	return ""
+}
+
 // Tool as a server lists it.
 type Tool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -765,14 +1121,16 @@ type Tool struct {
 	// Hash of name, description, schemas and annotations: an approval is bound to it.
 	DefinitionHash string `protobuf:"bytes,6,opt,name=definition_hash,json=definitionHash,proto3" json:"definition_hash,omitempty"`
 	// What the config says about calling it.
-	Policy        ApprovalPolicy `protobuf:"varint,7,opt,name=policy,proto3,enum=mcphub.v1.ApprovalPolicy" json:"policy,omitempty"`
+	Policy ApprovalPolicy `protobuf:"varint,7,opt,name=policy,proto3,enum=mcphub.v1.ApprovalPolicy" json:"policy,omitempty"`
+	// It is as an earlier connection listed it; the server is not up.
+	Cached        bool `protobuf:"varint,8,opt,name=cached,proto3" json:"cached,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[4]
+	mi := &file_mcphub_v1_server_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -784,7 +1142,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[4]
+	mi := &file_mcphub_v1_server_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -797,7 +1155,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{4}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Tool) GetServer() string {
@@ -849,6 +1207,13 @@ func (x *Tool) GetPolicy() ApprovalPolicy {
 	return ApprovalPolicy_APPROVAL_POLICY_UNSPECIFIED
 }
 
+func (x *Tool) GetCached() bool {
+	if x != nil {
+		return x.Cached
+	}
+	return false
+}
+
 // Resource as a server lists it.
 type Resource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -874,7 +1239,7 @@ type Resource struct {
 
 func (x *Resource) Reset() {
 	*x = Resource{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[5]
+	mi := &file_mcphub_v1_server_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -886,7 +1251,7 @@ func (x *Resource) String() string {
 func (*Resource) ProtoMessage() {}
 
 func (x *Resource) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[5]
+	mi := &file_mcphub_v1_server_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -899,7 +1264,7 @@ func (x *Resource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resource.ProtoReflect.Descriptor instead.
 func (*Resource) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{5}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Resource) GetServer() string {
@@ -981,7 +1346,7 @@ type ResourceTemplate struct {
 
 func (x *ResourceTemplate) Reset() {
 	*x = ResourceTemplate{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[6]
+	mi := &file_mcphub_v1_server_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -993,7 +1358,7 @@ func (x *ResourceTemplate) String() string {
 func (*ResourceTemplate) ProtoMessage() {}
 
 func (x *ResourceTemplate) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[6]
+	mi := &file_mcphub_v1_server_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1006,7 +1371,7 @@ func (x *ResourceTemplate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceTemplate.ProtoReflect.Descriptor instead.
 func (*ResourceTemplate) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{6}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ResourceTemplate) GetServer() string {
@@ -1079,7 +1444,7 @@ type McpPrompt struct {
 
 func (x *McpPrompt) Reset() {
 	*x = McpPrompt{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[7]
+	mi := &file_mcphub_v1_server_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1091,7 +1456,7 @@ func (x *McpPrompt) String() string {
 func (*McpPrompt) ProtoMessage() {}
 
 func (x *McpPrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[7]
+	mi := &file_mcphub_v1_server_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1104,7 +1469,7 @@ func (x *McpPrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpPrompt.ProtoReflect.Descriptor instead.
 func (*McpPrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{7}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *McpPrompt) GetServer() string {
@@ -1166,7 +1531,7 @@ type McpPromptArgument struct {
 
 func (x *McpPromptArgument) Reset() {
 	*x = McpPromptArgument{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[8]
+	mi := &file_mcphub_v1_server_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1178,7 +1543,7 @@ func (x *McpPromptArgument) String() string {
 func (*McpPromptArgument) ProtoMessage() {}
 
 func (x *McpPromptArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[8]
+	mi := &file_mcphub_v1_server_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1191,7 +1556,7 @@ func (x *McpPromptArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpPromptArgument.ProtoReflect.Descriptor instead.
 func (*McpPromptArgument) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{8}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *McpPromptArgument) GetName() string {
@@ -1231,7 +1596,7 @@ type ListServersRequest struct {
 
 func (x *ListServersRequest) Reset() {
 	*x = ListServersRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[9]
+	mi := &file_mcphub_v1_server_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1243,7 +1608,7 @@ func (x *ListServersRequest) String() string {
 func (*ListServersRequest) ProtoMessage() {}
 
 func (x *ListServersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[9]
+	mi := &file_mcphub_v1_server_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1256,7 +1621,7 @@ func (x *ListServersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListServersRequest.ProtoReflect.Descriptor instead.
 func (*ListServersRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{9}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{10}
 }
 
 // ListServersResponse is the list.
@@ -1272,7 +1637,7 @@ type ListServersResponse struct {
 
 func (x *ListServersResponse) Reset() {
 	*x = ListServersResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[10]
+	mi := &file_mcphub_v1_server_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1284,7 +1649,7 @@ func (x *ListServersResponse) String() string {
 func (*ListServersResponse) ProtoMessage() {}
 
 func (x *ListServersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[10]
+	mi := &file_mcphub_v1_server_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1297,7 +1662,7 @@ func (x *ListServersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListServersResponse.ProtoReflect.Descriptor instead.
 func (*ListServersResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{10}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListServersResponse) GetServers() []*Server {
@@ -1325,7 +1690,7 @@ type StartServerRequest struct {
 
 func (x *StartServerRequest) Reset() {
 	*x = StartServerRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[11]
+	mi := &file_mcphub_v1_server_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1702,7 @@ func (x *StartServerRequest) String() string {
 func (*StartServerRequest) ProtoMessage() {}
 
 func (x *StartServerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[11]
+	mi := &file_mcphub_v1_server_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1715,7 @@ func (x *StartServerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartServerRequest.ProtoReflect.Descriptor instead.
 func (*StartServerRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{11}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StartServerRequest) GetServer() string {
@@ -1371,7 +1736,7 @@ type StartServerResponse struct {
 
 func (x *StartServerResponse) Reset() {
 	*x = StartServerResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[12]
+	mi := &file_mcphub_v1_server_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1383,7 +1748,7 @@ func (x *StartServerResponse) String() string {
 func (*StartServerResponse) ProtoMessage() {}
 
 func (x *StartServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[12]
+	mi := &file_mcphub_v1_server_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1396,7 +1761,7 @@ func (x *StartServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartServerResponse.ProtoReflect.Descriptor instead.
 func (*StartServerResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{12}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StartServerResponse) GetServer() *Server {
@@ -1419,7 +1784,7 @@ type StopServerRequest struct {
 
 func (x *StopServerRequest) Reset() {
 	*x = StopServerRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[13]
+	mi := &file_mcphub_v1_server_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1431,7 +1796,7 @@ func (x *StopServerRequest) String() string {
 func (*StopServerRequest) ProtoMessage() {}
 
 func (x *StopServerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[13]
+	mi := &file_mcphub_v1_server_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1444,7 +1809,7 @@ func (x *StopServerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopServerRequest.ProtoReflect.Descriptor instead.
 func (*StopServerRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{13}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StopServerRequest) GetServer() string {
@@ -1472,7 +1837,7 @@ type StopServerResponse struct {
 
 func (x *StopServerResponse) Reset() {
 	*x = StopServerResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[14]
+	mi := &file_mcphub_v1_server_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1484,7 +1849,7 @@ func (x *StopServerResponse) String() string {
 func (*StopServerResponse) ProtoMessage() {}
 
 func (x *StopServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[14]
+	mi := &file_mcphub_v1_server_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1497,7 +1862,7 @@ func (x *StopServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopServerResponse.ProtoReflect.Descriptor instead.
 func (*StopServerResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{14}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StopServerResponse) GetServer() *Server {
@@ -1520,7 +1885,7 @@ type RestartServerRequest struct {
 
 func (x *RestartServerRequest) Reset() {
 	*x = RestartServerRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[15]
+	mi := &file_mcphub_v1_server_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1532,7 +1897,7 @@ func (x *RestartServerRequest) String() string {
 func (*RestartServerRequest) ProtoMessage() {}
 
 func (x *RestartServerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[15]
+	mi := &file_mcphub_v1_server_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1545,7 +1910,7 @@ func (x *RestartServerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartServerRequest.ProtoReflect.Descriptor instead.
 func (*RestartServerRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{15}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RestartServerRequest) GetServer() string {
@@ -1573,7 +1938,7 @@ type RestartServerResponse struct {
 
 func (x *RestartServerResponse) Reset() {
 	*x = RestartServerResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[16]
+	mi := &file_mcphub_v1_server_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1585,7 +1950,7 @@ func (x *RestartServerResponse) String() string {
 func (*RestartServerResponse) ProtoMessage() {}
 
 func (x *RestartServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[16]
+	mi := &file_mcphub_v1_server_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1598,7 +1963,7 @@ func (x *RestartServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartServerResponse.ProtoReflect.Descriptor instead.
 func (*RestartServerResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{16}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RestartServerResponse) GetServer() *Server {
@@ -1621,7 +1986,7 @@ type SetServerEnabledRequest struct {
 
 func (x *SetServerEnabledRequest) Reset() {
 	*x = SetServerEnabledRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[17]
+	mi := &file_mcphub_v1_server_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1633,7 +1998,7 @@ func (x *SetServerEnabledRequest) String() string {
 func (*SetServerEnabledRequest) ProtoMessage() {}
 
 func (x *SetServerEnabledRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[17]
+	mi := &file_mcphub_v1_server_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1646,7 +2011,7 @@ func (x *SetServerEnabledRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetServerEnabledRequest.ProtoReflect.Descriptor instead.
 func (*SetServerEnabledRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SetServerEnabledRequest) GetServer() string {
@@ -1674,7 +2039,7 @@ type SetServerEnabledResponse struct {
 
 func (x *SetServerEnabledResponse) Reset() {
 	*x = SetServerEnabledResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[18]
+	mi := &file_mcphub_v1_server_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1686,7 +2051,7 @@ func (x *SetServerEnabledResponse) String() string {
 func (*SetServerEnabledResponse) ProtoMessage() {}
 
 func (x *SetServerEnabledResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[18]
+	mi := &file_mcphub_v1_server_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1699,7 +2064,7 @@ func (x *SetServerEnabledResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetServerEnabledResponse.ProtoReflect.Descriptor instead.
 func (*SetServerEnabledResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SetServerEnabledResponse) GetServer() *Server {
@@ -1713,14 +2078,16 @@ func (x *SetServerEnabledResponse) GetServer() *Server {
 type ReloadConfigRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Sources, weakest first: a later source wins over an earlier one that has a server of the same name. Empty: the same as last time.
-	Sources       []*ConfigSource `protobuf:"bytes,1,rep,name=sources,proto3" json:"sources,omitempty"`
+	Sources []*ConfigSource `protobuf:"bytes,1,rep,name=sources,proto3" json:"sources,omitempty"`
+	// The host watches the files itself and calls ReloadConfig when one changes.
+	WatchedByHost bool `protobuf:"varint,2,opt,name=watched_by_host,json=watchedByHost,proto3" json:"watched_by_host,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReloadConfigRequest) Reset() {
 	*x = ReloadConfigRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[19]
+	mi := &file_mcphub_v1_server_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1732,7 +2099,7 @@ func (x *ReloadConfigRequest) String() string {
 func (*ReloadConfigRequest) ProtoMessage() {}
 
 func (x *ReloadConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[19]
+	mi := &file_mcphub_v1_server_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1745,7 +2112,7 @@ func (x *ReloadConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadConfigRequest.ProtoReflect.Descriptor instead.
 func (*ReloadConfigRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ReloadConfigRequest) GetSources() []*ConfigSource {
@@ -1753,6 +2120,13 @@ func (x *ReloadConfigRequest) GetSources() []*ConfigSource {
 		return x.Sources
 	}
 	return nil
+}
+
+func (x *ReloadConfigRequest) GetWatchedByHost() bool {
+	if x != nil {
+		return x.WatchedByHost
+	}
+	return false
 }
 
 // ReloadConfigResponse tells what came of it.
@@ -1770,7 +2144,7 @@ type ReloadConfigResponse struct {
 
 func (x *ReloadConfigResponse) Reset() {
 	*x = ReloadConfigResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[20]
+	mi := &file_mcphub_v1_server_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1782,7 +2156,7 @@ func (x *ReloadConfigResponse) String() string {
 func (*ReloadConfigResponse) ProtoMessage() {}
 
 func (x *ReloadConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[20]
+	mi := &file_mcphub_v1_server_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1795,7 +2169,7 @@ func (x *ReloadConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadConfigResponse.ProtoReflect.Descriptor instead.
 func (*ReloadConfigResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ReloadConfigResponse) GetServers() []*Server {
@@ -1823,14 +2197,16 @@ func (x *ReloadConfigResponse) GetStopped() []string {
 type ListToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name in the config. Empty: all enabled servers.
-	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// A server that is not connected is not connected for this: its tools are as they were listed last, perhaps by an earlier hub.
+	AllowCached   bool `protobuf:"varint,2,opt,name=allow_cached,json=allowCached,proto3" json:"allow_cached,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListToolsRequest) Reset() {
 	*x = ListToolsRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[21]
+	mi := &file_mcphub_v1_server_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1842,7 +2218,7 @@ func (x *ListToolsRequest) String() string {
 func (*ListToolsRequest) ProtoMessage() {}
 
 func (x *ListToolsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[21]
+	mi := &file_mcphub_v1_server_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1855,7 +2231,7 @@ func (x *ListToolsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListToolsRequest.ProtoReflect.Descriptor instead.
 func (*ListToolsRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{21}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListToolsRequest) GetServer() string {
@@ -1863,6 +2239,13 @@ func (x *ListToolsRequest) GetServer() string {
 		return x.Server
 	}
 	return ""
+}
+
+func (x *ListToolsRequest) GetAllowCached() bool {
+	if x != nil {
+		return x.AllowCached
+	}
+	return false
 }
 
 // ListToolsResponse is the list.
@@ -1878,7 +2261,7 @@ type ListToolsResponse struct {
 
 func (x *ListToolsResponse) Reset() {
 	*x = ListToolsResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[22]
+	mi := &file_mcphub_v1_server_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1890,7 +2273,7 @@ func (x *ListToolsResponse) String() string {
 func (*ListToolsResponse) ProtoMessage() {}
 
 func (x *ListToolsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[22]
+	mi := &file_mcphub_v1_server_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1903,7 +2286,7 @@ func (x *ListToolsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListToolsResponse.ProtoReflect.Descriptor instead.
 func (*ListToolsResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{22}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListToolsResponse) GetTools() []*Tool {
@@ -1933,7 +2316,7 @@ type ServerTrouble struct {
 
 func (x *ServerTrouble) Reset() {
 	*x = ServerTrouble{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[23]
+	mi := &file_mcphub_v1_server_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1945,7 +2328,7 @@ func (x *ServerTrouble) String() string {
 func (*ServerTrouble) ProtoMessage() {}
 
 func (x *ServerTrouble) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[23]
+	mi := &file_mcphub_v1_server_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1958,7 +2341,7 @@ func (x *ServerTrouble) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerTrouble.ProtoReflect.Descriptor instead.
 func (*ServerTrouble) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{23}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ServerTrouble) GetServer() string {
@@ -1988,7 +2371,7 @@ type SetLogLevelRequest struct {
 
 func (x *SetLogLevelRequest) Reset() {
 	*x = SetLogLevelRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[24]
+	mi := &file_mcphub_v1_server_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2000,7 +2383,7 @@ func (x *SetLogLevelRequest) String() string {
 func (*SetLogLevelRequest) ProtoMessage() {}
 
 func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[24]
+	mi := &file_mcphub_v1_server_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2013,7 +2396,7 @@ func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelRequest.ProtoReflect.Descriptor instead.
 func (*SetLogLevelRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{24}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SetLogLevelRequest) GetServer() string {
@@ -2039,7 +2422,7 @@ type SetLogLevelResponse struct {
 
 func (x *SetLogLevelResponse) Reset() {
 	*x = SetLogLevelResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[25]
+	mi := &file_mcphub_v1_server_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2051,7 +2434,7 @@ func (x *SetLogLevelResponse) String() string {
 func (*SetLogLevelResponse) ProtoMessage() {}
 
 func (x *SetLogLevelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[25]
+	mi := &file_mcphub_v1_server_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2064,7 +2447,7 @@ func (x *SetLogLevelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelResponse.ProtoReflect.Descriptor instead.
 func (*SetLogLevelResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{25}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{26}
 }
 
 // ListResourcesRequest names the server.
@@ -2078,7 +2461,7 @@ type ListResourcesRequest struct {
 
 func (x *ListResourcesRequest) Reset() {
 	*x = ListResourcesRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[26]
+	mi := &file_mcphub_v1_server_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2090,7 +2473,7 @@ func (x *ListResourcesRequest) String() string {
 func (*ListResourcesRequest) ProtoMessage() {}
 
 func (x *ListResourcesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[26]
+	mi := &file_mcphub_v1_server_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2103,7 +2486,7 @@ func (x *ListResourcesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourcesRequest.ProtoReflect.Descriptor instead.
 func (*ListResourcesRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{26}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListResourcesRequest) GetServer() string {
@@ -2124,7 +2507,7 @@ type ListResourcesResponse struct {
 
 func (x *ListResourcesResponse) Reset() {
 	*x = ListResourcesResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[27]
+	mi := &file_mcphub_v1_server_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2136,7 +2519,7 @@ func (x *ListResourcesResponse) String() string {
 func (*ListResourcesResponse) ProtoMessage() {}
 
 func (x *ListResourcesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[27]
+	mi := &file_mcphub_v1_server_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2149,7 +2532,7 @@ func (x *ListResourcesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourcesResponse.ProtoReflect.Descriptor instead.
 func (*ListResourcesResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{27}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListResourcesResponse) GetResources() []*Resource {
@@ -2170,7 +2553,7 @@ type ListResourceTemplatesRequest struct {
 
 func (x *ListResourceTemplatesRequest) Reset() {
 	*x = ListResourceTemplatesRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[28]
+	mi := &file_mcphub_v1_server_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2182,7 +2565,7 @@ func (x *ListResourceTemplatesRequest) String() string {
 func (*ListResourceTemplatesRequest) ProtoMessage() {}
 
 func (x *ListResourceTemplatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[28]
+	mi := &file_mcphub_v1_server_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2195,7 +2578,7 @@ func (x *ListResourceTemplatesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourceTemplatesRequest.ProtoReflect.Descriptor instead.
 func (*ListResourceTemplatesRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{28}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListResourceTemplatesRequest) GetServer() string {
@@ -2216,7 +2599,7 @@ type ListResourceTemplatesResponse struct {
 
 func (x *ListResourceTemplatesResponse) Reset() {
 	*x = ListResourceTemplatesResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[29]
+	mi := &file_mcphub_v1_server_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2228,7 +2611,7 @@ func (x *ListResourceTemplatesResponse) String() string {
 func (*ListResourceTemplatesResponse) ProtoMessage() {}
 
 func (x *ListResourceTemplatesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[29]
+	mi := &file_mcphub_v1_server_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2241,7 +2624,7 @@ func (x *ListResourceTemplatesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourceTemplatesResponse.ProtoReflect.Descriptor instead.
 func (*ListResourceTemplatesResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{29}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListResourceTemplatesResponse) GetResourceTemplates() []*ResourceTemplate {
@@ -2274,7 +2657,7 @@ type ReadResourceRequest struct {
 
 func (x *ReadResourceRequest) Reset() {
 	*x = ReadResourceRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[30]
+	mi := &file_mcphub_v1_server_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2286,7 +2669,7 @@ func (x *ReadResourceRequest) String() string {
 func (*ReadResourceRequest) ProtoMessage() {}
 
 func (x *ReadResourceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[30]
+	mi := &file_mcphub_v1_server_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2299,7 +2682,7 @@ func (x *ReadResourceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResourceRequest.ProtoReflect.Descriptor instead.
 func (*ReadResourceRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{30}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ReadResourceRequest) GetRequestId() string {
@@ -2373,7 +2756,7 @@ type ReadResourceResponse struct {
 
 func (x *ReadResourceResponse) Reset() {
 	*x = ReadResourceResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[31]
+	mi := &file_mcphub_v1_server_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2385,7 +2768,7 @@ func (x *ReadResourceResponse) String() string {
 func (*ReadResourceResponse) ProtoMessage() {}
 
 func (x *ReadResourceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[31]
+	mi := &file_mcphub_v1_server_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2398,7 +2781,7 @@ func (x *ReadResourceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResourceResponse.ProtoReflect.Descriptor instead.
 func (*ReadResourceResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{31}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ReadResourceResponse) GetRequestId() string {
@@ -2478,7 +2861,7 @@ type SubscribeResourceRequest struct {
 
 func (x *SubscribeResourceRequest) Reset() {
 	*x = SubscribeResourceRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[32]
+	mi := &file_mcphub_v1_server_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2490,7 +2873,7 @@ func (x *SubscribeResourceRequest) String() string {
 func (*SubscribeResourceRequest) ProtoMessage() {}
 
 func (x *SubscribeResourceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[32]
+	mi := &file_mcphub_v1_server_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2503,7 +2886,7 @@ func (x *SubscribeResourceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscribeResourceRequest.ProtoReflect.Descriptor instead.
 func (*SubscribeResourceRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{32}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SubscribeResourceRequest) GetServer() string {
@@ -2529,7 +2912,7 @@ type SubscribeResourceResponse struct {
 
 func (x *SubscribeResourceResponse) Reset() {
 	*x = SubscribeResourceResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[33]
+	mi := &file_mcphub_v1_server_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2541,7 +2924,7 @@ func (x *SubscribeResourceResponse) String() string {
 func (*SubscribeResourceResponse) ProtoMessage() {}
 
 func (x *SubscribeResourceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[33]
+	mi := &file_mcphub_v1_server_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2554,7 +2937,7 @@ func (x *SubscribeResourceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscribeResourceResponse.ProtoReflect.Descriptor instead.
 func (*SubscribeResourceResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{33}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{34}
 }
 
 // UnsubscribeResourceRequest names the resource.
@@ -2570,7 +2953,7 @@ type UnsubscribeResourceRequest struct {
 
 func (x *UnsubscribeResourceRequest) Reset() {
 	*x = UnsubscribeResourceRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[34]
+	mi := &file_mcphub_v1_server_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2582,7 +2965,7 @@ func (x *UnsubscribeResourceRequest) String() string {
 func (*UnsubscribeResourceRequest) ProtoMessage() {}
 
 func (x *UnsubscribeResourceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[34]
+	mi := &file_mcphub_v1_server_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2595,7 +2978,7 @@ func (x *UnsubscribeResourceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnsubscribeResourceRequest.ProtoReflect.Descriptor instead.
 func (*UnsubscribeResourceRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{34}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *UnsubscribeResourceRequest) GetServer() string {
@@ -2621,7 +3004,7 @@ type UnsubscribeResourceResponse struct {
 
 func (x *UnsubscribeResourceResponse) Reset() {
 	*x = UnsubscribeResourceResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[35]
+	mi := &file_mcphub_v1_server_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2633,7 +3016,7 @@ func (x *UnsubscribeResourceResponse) String() string {
 func (*UnsubscribeResourceResponse) ProtoMessage() {}
 
 func (x *UnsubscribeResourceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[35]
+	mi := &file_mcphub_v1_server_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2646,7 +3029,7 @@ func (x *UnsubscribeResourceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnsubscribeResourceResponse.ProtoReflect.Descriptor instead.
 func (*UnsubscribeResourceResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{35}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{36}
 }
 
 // ListMcpPromptsRequest names the server.
@@ -2660,7 +3043,7 @@ type ListMcpPromptsRequest struct {
 
 func (x *ListMcpPromptsRequest) Reset() {
 	*x = ListMcpPromptsRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[36]
+	mi := &file_mcphub_v1_server_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2672,7 +3055,7 @@ func (x *ListMcpPromptsRequest) String() string {
 func (*ListMcpPromptsRequest) ProtoMessage() {}
 
 func (x *ListMcpPromptsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[36]
+	mi := &file_mcphub_v1_server_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2685,7 +3068,7 @@ func (x *ListMcpPromptsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMcpPromptsRequest.ProtoReflect.Descriptor instead.
 func (*ListMcpPromptsRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{36}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListMcpPromptsRequest) GetServer() string {
@@ -2706,7 +3089,7 @@ type ListMcpPromptsResponse struct {
 
 func (x *ListMcpPromptsResponse) Reset() {
 	*x = ListMcpPromptsResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[37]
+	mi := &file_mcphub_v1_server_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2718,7 +3101,7 @@ func (x *ListMcpPromptsResponse) String() string {
 func (*ListMcpPromptsResponse) ProtoMessage() {}
 
 func (x *ListMcpPromptsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[37]
+	mi := &file_mcphub_v1_server_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2731,7 +3114,7 @@ func (x *ListMcpPromptsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMcpPromptsResponse.ProtoReflect.Descriptor instead.
 func (*ListMcpPromptsResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{37}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListMcpPromptsResponse) GetPrompts() []*McpPrompt {
@@ -2766,7 +3149,7 @@ type GetMcpPromptRequest struct {
 
 func (x *GetMcpPromptRequest) Reset() {
 	*x = GetMcpPromptRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[38]
+	mi := &file_mcphub_v1_server_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2778,7 +3161,7 @@ func (x *GetMcpPromptRequest) String() string {
 func (*GetMcpPromptRequest) ProtoMessage() {}
 
 func (x *GetMcpPromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[38]
+	mi := &file_mcphub_v1_server_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2791,7 +3174,7 @@ func (x *GetMcpPromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMcpPromptRequest.ProtoReflect.Descriptor instead.
 func (*GetMcpPromptRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{38}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetMcpPromptRequest) GetRequestId() string {
@@ -2872,7 +3255,7 @@ type GetMcpPromptResponse struct {
 
 func (x *GetMcpPromptResponse) Reset() {
 	*x = GetMcpPromptResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[39]
+	mi := &file_mcphub_v1_server_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2884,7 +3267,7 @@ func (x *GetMcpPromptResponse) String() string {
 func (*GetMcpPromptResponse) ProtoMessage() {}
 
 func (x *GetMcpPromptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[39]
+	mi := &file_mcphub_v1_server_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2897,7 +3280,7 @@ func (x *GetMcpPromptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMcpPromptResponse.ProtoReflect.Descriptor instead.
 func (*GetMcpPromptResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{39}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetMcpPromptResponse) GetRequestId() string {
@@ -2988,7 +3371,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[40]
+	mi := &file_mcphub_v1_server_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3000,7 +3383,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[40]
+	mi := &file_mcphub_v1_server_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3013,7 +3396,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{40}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *CompleteRequest) GetServer() string {
@@ -3103,7 +3486,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[41]
+	mi := &file_mcphub_v1_server_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3115,7 +3498,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[41]
+	mi := &file_mcphub_v1_server_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3128,7 +3511,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{41}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *CompleteResponse) GetOutcome() isCompleteResponse_Outcome {
@@ -3185,7 +3568,7 @@ type SignInRequest struct {
 
 func (x *SignInRequest) Reset() {
 	*x = SignInRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[42]
+	mi := &file_mcphub_v1_server_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3197,7 +3580,7 @@ func (x *SignInRequest) String() string {
 func (*SignInRequest) ProtoMessage() {}
 
 func (x *SignInRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[42]
+	mi := &file_mcphub_v1_server_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3210,7 +3593,7 @@ func (x *SignInRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignInRequest.ProtoReflect.Descriptor instead.
 func (*SignInRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{42}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *SignInRequest) GetServer() string {
@@ -3231,7 +3614,7 @@ type SignInResponse struct {
 
 func (x *SignInResponse) Reset() {
 	*x = SignInResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	mi := &file_mcphub_v1_server_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3243,7 +3626,7 @@ func (x *SignInResponse) String() string {
 func (*SignInResponse) ProtoMessage() {}
 
 func (x *SignInResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	mi := &file_mcphub_v1_server_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3256,7 +3639,7 @@ func (x *SignInResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignInResponse.ProtoReflect.Descriptor instead.
 func (*SignInResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{43}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *SignInResponse) GetServer() *Server {
@@ -3277,7 +3660,7 @@ type SignOutRequest struct {
 
 func (x *SignOutRequest) Reset() {
 	*x = SignOutRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	mi := &file_mcphub_v1_server_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3289,7 +3672,7 @@ func (x *SignOutRequest) String() string {
 func (*SignOutRequest) ProtoMessage() {}
 
 func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	mi := &file_mcphub_v1_server_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3302,7 +3685,7 @@ func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignOutRequest.ProtoReflect.Descriptor instead.
 func (*SignOutRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{44}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *SignOutRequest) GetServer() string {
@@ -3323,7 +3706,7 @@ type SignOutResponse struct {
 
 func (x *SignOutResponse) Reset() {
 	*x = SignOutResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[45]
+	mi := &file_mcphub_v1_server_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3335,7 +3718,7 @@ func (x *SignOutResponse) String() string {
 func (*SignOutResponse) ProtoMessage() {}
 
 func (x *SignOutResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[45]
+	mi := &file_mcphub_v1_server_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3348,7 +3731,7 @@ func (x *SignOutResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignOutResponse.ProtoReflect.Descriptor instead.
 func (*SignOutResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{45}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *SignOutResponse) GetServer() *Server {
@@ -3358,11 +3741,322 @@ func (x *SignOutResponse) GetServer() *Server {
 	return nil
 }
 
+// Remembered is one answer that holds for longer than once.
+type Remembered struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id for Forget.
+	RememberedId string `protobuf:"bytes,1,opt,name=remembered_id,json=rememberedId,proto3" json:"remembered_id,omitempty"`
+	// What was answered.
+	Kind RememberedKind `protobuf:"varint,2,opt,name=kind,proto3,enum=mcphub.v1.RememberedKind" json:"kind,omitempty"`
+	// Server, "" for an input.
+	Server string `protobuf:"bytes,3,opt,name=server,proto3" json:"server,omitempty"`
+	// Tool, for an approval.
+	Tool string `protobuf:"bytes,4,opt,name=tool,proto3" json:"tool,omitempty"`
+	// Id of the input.
+	InputId string `protobuf:"bytes,5,opt,name=input_id,json=inputId,proto3" json:"input_id,omitempty"`
+	// How long it holds.
+	Scope ApprovalScope `protobuf:"varint,6,opt,name=scope,proto3,enum=mcphub.v1.ApprovalScope" json:"scope,omitempty"`
+	// Workspace folders that it holds for, when the scope is workspace.
+	Folders []string `protobuf:"bytes,7,rep,name=folders,proto3" json:"folders,omitempty"`
+	// Window that it holds for, when the scope is window.
+	WindowId string `protobuf:"bytes,8,opt,name=window_id,json=windowId,proto3" json:"window_id,omitempty"`
+	// When it was answered.
+	Time *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=time,proto3" json:"time,omitempty"`
+	// Hash of the tool's definition, or of the launch.
+	Hash          string `protobuf:"bytes,10,opt,name=hash,proto3" json:"hash,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Remembered) Reset() {
+	*x = Remembered{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Remembered) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Remembered) ProtoMessage() {}
+
+func (x *Remembered) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Remembered.ProtoReflect.Descriptor instead.
+func (*Remembered) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *Remembered) GetRememberedId() string {
+	if x != nil {
+		return x.RememberedId
+	}
+	return ""
+}
+
+func (x *Remembered) GetKind() RememberedKind {
+	if x != nil {
+		return x.Kind
+	}
+	return RememberedKind_REMEMBERED_KIND_UNSPECIFIED
+}
+
+func (x *Remembered) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *Remembered) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *Remembered) GetInputId() string {
+	if x != nil {
+		return x.InputId
+	}
+	return ""
+}
+
+func (x *Remembered) GetScope() ApprovalScope {
+	if x != nil {
+		return x.Scope
+	}
+	return ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED
+}
+
+func (x *Remembered) GetFolders() []string {
+	if x != nil {
+		return x.Folders
+	}
+	return nil
+}
+
+func (x *Remembered) GetWindowId() string {
+	if x != nil {
+		return x.WindowId
+	}
+	return ""
+}
+
+func (x *Remembered) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *Remembered) GetHash() string {
+	if x != nil {
+		return x.Hash
+	}
+	return ""
+}
+
+// ListRememberedRequest filters the list.
+type ListRememberedRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only what concerns this server, if set.
+	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRememberedRequest) Reset() {
+	*x = ListRememberedRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRememberedRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRememberedRequest) ProtoMessage() {}
+
+func (x *ListRememberedRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRememberedRequest.ProtoReflect.Descriptor instead.
+func (*ListRememberedRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *ListRememberedRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+// ListRememberedResponse is the list.
+type ListRememberedResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Oldest first.
+	Remembered    []*Remembered `protobuf:"bytes,1,rep,name=remembered,proto3" json:"remembered,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRememberedResponse) Reset() {
+	*x = ListRememberedResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRememberedResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRememberedResponse) ProtoMessage() {}
+
+func (x *ListRememberedResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRememberedResponse.ProtoReflect.Descriptor instead.
+func (*ListRememberedResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *ListRememberedResponse) GetRemembered() []*Remembered {
+	if x != nil {
+		return x.Remembered
+	}
+	return nil
+}
+
+// ForgetRequest says what to forget.
+type ForgetRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ids of ListRemembered. Ids that are not known are no error.
+	RememberedIds []string `protobuf:"bytes,1,rep,name=remembered_ids,json=rememberedIds,proto3" json:"remembered_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForgetRequest) Reset() {
+	*x = ForgetRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForgetRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForgetRequest) ProtoMessage() {}
+
+func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForgetRequest.ProtoReflect.Descriptor instead.
+func (*ForgetRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *ForgetRequest) GetRememberedIds() []string {
+	if x != nil {
+		return x.RememberedIds
+	}
+	return nil
+}
+
+// ForgetResponse tells how much there was.
+type ForgetResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Answers that were forgotten.
+	Forgotten     int32 `protobuf:"varint,1,opt,name=forgotten,proto3" json:"forgotten,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForgetResponse) Reset() {
+	*x = ForgetResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForgetResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForgetResponse) ProtoMessage() {}
+
+func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForgetResponse.ProtoReflect.Descriptor instead.
+func (*ForgetResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *ForgetResponse) GetForgotten() int32 {
+	if x != nil {
+		return x.Forgotten
+	}
+	return 0
+}
+
 var File_mcphub_v1_server_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x17mcphub/v1/request.proto\"\xf5\x05\n" +
+	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\x8c\t\n" +
 	"\x06Server\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x16.mcphub.v1.ServerStateR\x05state\x12 \n" +
@@ -3389,7 +4083,21 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\bcounters\x18\x11 \x01(\v2\x1d.mcphub.v1.ConnectionCountersR\bcounters\x128\n" +
 	"\ttransport\x18\x12 \x01(\x0e2\x1a.mcphub.v1.ServerTransportR\ttransport\x12\x10\n" +
 	"\x03url\x18\x13 \x01(\tR\x03url\x12/\n" +
-	"\asign_in\x18\x14 \x01(\x0e2\x16.mcphub.v1.SignInStateR\x06signIn\"\xc3\x02\n" +
+	"\asign_in\x18\x14 \x01(\x0e2\x16.mcphub.v1.SignInStateR\x06signIn\x12%\n" +
+	"\x0econfig_dialect\x18\x15 \x01(\tR\rconfigDialect\x12!\n" +
+	"\fconfig_scope\x18\x16 \x01(\tR\vconfigScope\x121\n" +
+	"\ashadows\x18\x17 \x03(\v2\x17.mcphub.v1.ConfigOriginR\ashadows\x12,\n" +
+	"\x05start\x18\x18 \x01(\x0e2\x16.mcphub.v1.ServerStartR\x05start\x12\x1a\n" +
+	"\bfailures\x18\x19 \x01(\x05R\bfailures\x12B\n" +
+	"\x0fnext_start_time\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampR\rnextStartTime\x12\x1b\n" +
+	"\tlast_exit\x18\x1b \x01(\tR\blastExit\x12?\n" +
+	"\x0elaunch_consent\x18\x1c \x01(\x0e2\x18.mcphub.v1.LaunchConsentR\rlaunchConsent\x12,\n" +
+	"\x12memory_limit_bytes\x18\x1d \x01(\x03R\x10memoryLimitBytes\"f\n" +
+	"\fConfigOrigin\x12\x12\n" +
+	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
+	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x18\n" +
+	"\adialect\x18\x03 \x01(\tR\adialect\x12\x14\n" +
+	"\x05scope\x18\x04 \x01(\tR\x05scope\"\xc3\x02\n" +
 	"\x12ConnectionCounters\x12%\n" +
 	"\x0elate_responses\x18\x01 \x01(\x04R\rlateResponses\x12+\n" +
 	"\x11unknown_responses\x18\x02 \x01(\x04R\x10unknownResponses\x12\x1b\n" +
@@ -3405,11 +4113,14 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x06server\x18\x04 \x01(\tR\x06server\x12\x10\n" +
 	"\x03key\x18\x05 \x01(\tR\x03key\x12\x18\n" +
 	"\amessage\x18\x06 \x01(\tR\amessage\x12\x14\n" +
-	"\x05fatal\x18\a \x01(\bR\x05fatal\"L\n" +
+	"\x05fatal\x18\a \x01(\bR\x05fatal\"\x98\x01\n" +
 	"\fConfigSource\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04json\x18\x02 \x01(\tR\x04json\x12\x14\n" +
-	"\x05scope\x18\x03 \x01(\tR\x05scope\"\xef\x01\n" +
+	"\x05scope\x18\x03 \x01(\tR\x05scope\x12\x18\n" +
+	"\atrusted\x18\x04 \x01(\bR\atrusted\x12\x18\n" +
+	"\adialect\x18\x05 \x01(\tR\adialect\x12\x16\n" +
+	"\x06folder\x18\x06 \x01(\tR\x06folder\"\x87\x02\n" +
 	"\x04Tool\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -3417,7 +4128,8 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\vdescription\x18\x04 \x01(\tR\vdescription\x12'\n" +
 	"\x0fdefinition_json\x18\x05 \x01(\tR\x0edefinitionJson\x12'\n" +
 	"\x0fdefinition_hash\x18\x06 \x01(\tR\x0edefinitionHash\x121\n" +
-	"\x06policy\x18\a \x01(\x0e2\x19.mcphub.v1.ApprovalPolicyR\x06policy\"\xe8\x01\n" +
+	"\x06policy\x18\a \x01(\x0e2\x19.mcphub.v1.ApprovalPolicyR\x06policy\x12\x16\n" +
+	"\x06cached\x18\b \x01(\bR\x06cached\"\xe8\x01\n" +
 	"\bResource\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x10\n" +
 	"\x03uri\x18\x02 \x01(\tR\x03uri\x12\x12\n" +
@@ -3470,15 +4182,17 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x18\n" +
 	"\aenabled\x18\x02 \x01(\bR\aenabled\"E\n" +
 	"\x18SetServerEnabledResponse\x12)\n" +
-	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"H\n" +
+	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"p\n" +
 	"\x13ReloadConfigRequest\x121\n" +
-	"\asources\x18\x01 \x03(\v2\x17.mcphub.v1.ConfigSourceR\asources\"\x93\x01\n" +
+	"\asources\x18\x01 \x03(\v2\x17.mcphub.v1.ConfigSourceR\asources\x12&\n" +
+	"\x0fwatched_by_host\x18\x02 \x01(\bR\rwatchedByHost\"\x93\x01\n" +
 	"\x14ReloadConfigResponse\x12+\n" +
 	"\aservers\x18\x01 \x03(\v2\x11.mcphub.v1.ServerR\aservers\x124\n" +
 	"\bproblems\x18\x02 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\x12\x18\n" +
-	"\astopped\x18\x03 \x03(\tR\astopped\"*\n" +
+	"\astopped\x18\x03 \x03(\tR\astopped\"M\n" +
 	"\x10ListToolsRequest\x12\x16\n" +
-	"\x06server\x18\x01 \x01(\tR\x06server\"p\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12!\n" +
+	"\fallow_cached\x18\x02 \x01(\bR\vallowCached\"p\n" +
 	"\x11ListToolsResponse\x12%\n" +
 	"\x05tools\x18\x01 \x03(\v2\x0f.mcphub.v1.ToolR\x05tools\x124\n" +
 	"\btroubles\x18\x02 \x03(\v2\x18.mcphub.v1.ServerTroubleR\btroubles\"R\n" +
@@ -3575,7 +4289,30 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x0eSignOutRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\"<\n" +
 	"\x0fSignOutResponse\x12)\n" +
-	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server*\xe2\x01\n" +
+	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"\xd2\x02\n" +
+	"\n" +
+	"Remembered\x12#\n" +
+	"\rremembered_id\x18\x01 \x01(\tR\frememberedId\x12-\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x19.mcphub.v1.RememberedKindR\x04kind\x12\x16\n" +
+	"\x06server\x18\x03 \x01(\tR\x06server\x12\x12\n" +
+	"\x04tool\x18\x04 \x01(\tR\x04tool\x12\x19\n" +
+	"\binput_id\x18\x05 \x01(\tR\ainputId\x12.\n" +
+	"\x05scope\x18\x06 \x01(\x0e2\x18.mcphub.v1.ApprovalScopeR\x05scope\x12\x18\n" +
+	"\afolders\x18\a \x03(\tR\afolders\x12\x1b\n" +
+	"\twindow_id\x18\b \x01(\tR\bwindowId\x12.\n" +
+	"\x04time\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x12\n" +
+	"\x04hash\x18\n" +
+	" \x01(\tR\x04hash\"/\n" +
+	"\x15ListRememberedRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\"O\n" +
+	"\x16ListRememberedResponse\x125\n" +
+	"\n" +
+	"remembered\x18\x01 \x03(\v2\x15.mcphub.v1.RememberedR\n" +
+	"remembered\"6\n" +
+	"\rForgetRequest\x12%\n" +
+	"\x0eremembered_ids\x18\x01 \x03(\tR\rrememberedIds\".\n" +
+	"\x0eForgetResponse\x12\x1c\n" +
+	"\tforgotten\x18\x01 \x01(\x05R\tforgotten*\xfd\x01\n" +
 	"\vServerState\x12\x1c\n" +
 	"\x18SERVER_STATE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14SERVER_STATE_STOPPED\x10\x01\x12\x1b\n" +
@@ -3584,7 +4321,18 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x15SERVER_STATE_STOPPING\x10\x04\x12\x17\n" +
 	"\x13SERVER_STATE_FAILED\x10\x05\x12\x19\n" +
 	"\x15SERVER_STATE_DISABLED\x10\x06\x12\x17\n" +
-	"\x13SERVER_STATE_BROKEN\x10\a*\x84\x01\n" +
+	"\x13SERVER_STATE_BROKEN\x10\a\x12\x19\n" +
+	"\x15SERVER_STATE_GIVEN_UP\x10\b*Z\n" +
+	"\vServerStart\x12\x1c\n" +
+	"\x18SERVER_START_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11SERVER_START_LAZY\x10\x01\x12\x16\n" +
+	"\x12SERVER_START_EAGER\x10\x02*\x9c\x01\n" +
+	"\rLaunchConsent\x12\x1e\n" +
+	"\x1aLAUNCH_CONSENT_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15LAUNCH_CONSENT_NEEDED\x10\x01\x12\x19\n" +
+	"\x15LAUNCH_CONSENT_ASKING\x10\x02\x12\x18\n" +
+	"\x14LAUNCH_CONSENT_GIVEN\x10\x03\x12\x1b\n" +
+	"\x17LAUNCH_CONSENT_DECLINED\x10\x04*\x84\x01\n" +
 	"\x0fServerTransport\x12 \n" +
 	"\x1cSERVER_TRANSPORT_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16SERVER_TRANSPORT_STDIO\x10\x01\x12\x19\n" +
@@ -3599,7 +4347,12 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x1bAPPROVAL_POLICY_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15APPROVAL_POLICY_ALLOW\x10\x01\x12\x17\n" +
 	"\x13APPROVAL_POLICY_ASK\x10\x02\x12\x18\n" +
-	"\x14APPROVAL_POLICY_DENY\x10\x032\xd6\v\n" +
+	"\x14APPROVAL_POLICY_DENY\x10\x03*\x99\x01\n" +
+	"\x0eRememberedKind\x12\x1f\n" +
+	"\x1bREMEMBERED_KIND_UNSPECIFIED\x10\x00\x12!\n" +
+	"\x1dREMEMBERED_KIND_TOOL_APPROVAL\x10\x01\x12!\n" +
+	"\x1dREMEMBERED_KIND_SERVER_LAUNCH\x10\x02\x12 \n" +
+	"\x1cREMEMBERED_KIND_CONFIG_INPUT\x10\x032\xec\f\n" +
 	"\x10McpServerService\x12L\n" +
 	"\vListServers\x12\x1d.mcphub.v1.ListServersRequest\x1a\x1e.mcphub.v1.ListServersResponse\x12L\n" +
 	"\vStartServer\x12\x1d.mcphub.v1.StartServerRequest\x1a\x1e.mcphub.v1.StartServerResponse\x12I\n" +
@@ -3618,7 +4371,9 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\fGetMcpPrompt\x12\x1e.mcphub.v1.GetMcpPromptRequest\x1a\x1f.mcphub.v1.GetMcpPromptResponse\x12C\n" +
 	"\bComplete\x12\x1a.mcphub.v1.CompleteRequest\x1a\x1b.mcphub.v1.CompleteResponse\x12=\n" +
 	"\x06SignIn\x12\x18.mcphub.v1.SignInRequest\x1a\x19.mcphub.v1.SignInResponse\x12@\n" +
-	"\aSignOut\x12\x19.mcphub.v1.SignOutRequest\x1a\x1a.mcphub.v1.SignOutResponse\x12L\n" +
+	"\aSignOut\x12\x19.mcphub.v1.SignOutRequest\x1a\x1a.mcphub.v1.SignOutResponse\x12U\n" +
+	"\x0eListRemembered\x12 .mcphub.v1.ListRememberedRequest\x1a!.mcphub.v1.ListRememberedResponse\x12=\n" +
+	"\x06Forget\x12\x18.mcphub.v1.ForgetRequest\x1a\x19.mcphub.v1.ForgetResponse\x12L\n" +
 	"\vSetLogLevel\x12\x1d.mcphub.v1.SetLogLevelRequest\x1a\x1e.mcphub.v1.SetLogLevelResponseB6Z4github.com/mcphub-go/mcphub/proto/mcphub/v1;mcphubv1b\x06proto3"
 
 var (
@@ -3633,145 +4388,167 @@ func file_mcphub_v1_server_proto_rawDescGZIP() []byte {
 	return file_mcphub_v1_server_proto_rawDescData
 }
 
-var file_mcphub_v1_server_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_mcphub_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_mcphub_v1_server_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_mcphub_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
 var file_mcphub_v1_server_proto_goTypes = []any{
 	(ServerState)(0),                      // 0: mcphub.v1.ServerState
-	(ServerTransport)(0),                  // 1: mcphub.v1.ServerTransport
-	(SignInState)(0),                      // 2: mcphub.v1.SignInState
-	(ApprovalPolicy)(0),                   // 3: mcphub.v1.ApprovalPolicy
-	(*Server)(nil),                        // 4: mcphub.v1.Server
-	(*ConnectionCounters)(nil),            // 5: mcphub.v1.ConnectionCounters
-	(*ConfigProblem)(nil),                 // 6: mcphub.v1.ConfigProblem
-	(*ConfigSource)(nil),                  // 7: mcphub.v1.ConfigSource
-	(*Tool)(nil),                          // 8: mcphub.v1.Tool
-	(*Resource)(nil),                      // 9: mcphub.v1.Resource
-	(*ResourceTemplate)(nil),              // 10: mcphub.v1.ResourceTemplate
-	(*McpPrompt)(nil),                     // 11: mcphub.v1.McpPrompt
-	(*McpPromptArgument)(nil),             // 12: mcphub.v1.McpPromptArgument
-	(*ListServersRequest)(nil),            // 13: mcphub.v1.ListServersRequest
-	(*ListServersResponse)(nil),           // 14: mcphub.v1.ListServersResponse
-	(*StartServerRequest)(nil),            // 15: mcphub.v1.StartServerRequest
-	(*StartServerResponse)(nil),           // 16: mcphub.v1.StartServerResponse
-	(*StopServerRequest)(nil),             // 17: mcphub.v1.StopServerRequest
-	(*StopServerResponse)(nil),            // 18: mcphub.v1.StopServerResponse
-	(*RestartServerRequest)(nil),          // 19: mcphub.v1.RestartServerRequest
-	(*RestartServerResponse)(nil),         // 20: mcphub.v1.RestartServerResponse
-	(*SetServerEnabledRequest)(nil),       // 21: mcphub.v1.SetServerEnabledRequest
-	(*SetServerEnabledResponse)(nil),      // 22: mcphub.v1.SetServerEnabledResponse
-	(*ReloadConfigRequest)(nil),           // 23: mcphub.v1.ReloadConfigRequest
-	(*ReloadConfigResponse)(nil),          // 24: mcphub.v1.ReloadConfigResponse
-	(*ListToolsRequest)(nil),              // 25: mcphub.v1.ListToolsRequest
-	(*ListToolsResponse)(nil),             // 26: mcphub.v1.ListToolsResponse
-	(*ServerTrouble)(nil),                 // 27: mcphub.v1.ServerTrouble
-	(*SetLogLevelRequest)(nil),            // 28: mcphub.v1.SetLogLevelRequest
-	(*SetLogLevelResponse)(nil),           // 29: mcphub.v1.SetLogLevelResponse
-	(*ListResourcesRequest)(nil),          // 30: mcphub.v1.ListResourcesRequest
-	(*ListResourcesResponse)(nil),         // 31: mcphub.v1.ListResourcesResponse
-	(*ListResourceTemplatesRequest)(nil),  // 32: mcphub.v1.ListResourceTemplatesRequest
-	(*ListResourceTemplatesResponse)(nil), // 33: mcphub.v1.ListResourceTemplatesResponse
-	(*ReadResourceRequest)(nil),           // 34: mcphub.v1.ReadResourceRequest
-	(*ReadResourceResponse)(nil),          // 35: mcphub.v1.ReadResourceResponse
-	(*SubscribeResourceRequest)(nil),      // 36: mcphub.v1.SubscribeResourceRequest
-	(*SubscribeResourceResponse)(nil),     // 37: mcphub.v1.SubscribeResourceResponse
-	(*UnsubscribeResourceRequest)(nil),    // 38: mcphub.v1.UnsubscribeResourceRequest
-	(*UnsubscribeResourceResponse)(nil),   // 39: mcphub.v1.UnsubscribeResourceResponse
-	(*ListMcpPromptsRequest)(nil),         // 40: mcphub.v1.ListMcpPromptsRequest
-	(*ListMcpPromptsResponse)(nil),        // 41: mcphub.v1.ListMcpPromptsResponse
-	(*GetMcpPromptRequest)(nil),           // 42: mcphub.v1.GetMcpPromptRequest
-	(*GetMcpPromptResponse)(nil),          // 43: mcphub.v1.GetMcpPromptResponse
-	(*CompleteRequest)(nil),               // 44: mcphub.v1.CompleteRequest
-	(*CompleteResponse)(nil),              // 45: mcphub.v1.CompleteResponse
-	(*SignInRequest)(nil),                 // 46: mcphub.v1.SignInRequest
-	(*SignInResponse)(nil),                // 47: mcphub.v1.SignInResponse
-	(*SignOutRequest)(nil),                // 48: mcphub.v1.SignOutRequest
-	(*SignOutResponse)(nil),               // 49: mcphub.v1.SignOutResponse
-	nil,                                   // 50: mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
-	nil,                                   // 51: mcphub.v1.CompleteRequest.ContextEntry
-	(Era)(0),                              // 52: mcphub.v1.Era
-	(*timestamppb.Timestamp)(nil),         // 53: google.protobuf.Timestamp
-	(*HubError)(nil),                      // 54: mcphub.v1.HubError
-	(*Timeouts)(nil),                      // 55: mcphub.v1.Timeouts
-	(*McpError)(nil),                      // 56: mcphub.v1.McpError
-	(*Timings)(nil),                       // 57: mcphub.v1.Timings
+	(ServerStart)(0),                      // 1: mcphub.v1.ServerStart
+	(LaunchConsent)(0),                    // 2: mcphub.v1.LaunchConsent
+	(ServerTransport)(0),                  // 3: mcphub.v1.ServerTransport
+	(SignInState)(0),                      // 4: mcphub.v1.SignInState
+	(ApprovalPolicy)(0),                   // 5: mcphub.v1.ApprovalPolicy
+	(RememberedKind)(0),                   // 6: mcphub.v1.RememberedKind
+	(*Server)(nil),                        // 7: mcphub.v1.Server
+	(*ConfigOrigin)(nil),                  // 8: mcphub.v1.ConfigOrigin
+	(*ConnectionCounters)(nil),            // 9: mcphub.v1.ConnectionCounters
+	(*ConfigProblem)(nil),                 // 10: mcphub.v1.ConfigProblem
+	(*ConfigSource)(nil),                  // 11: mcphub.v1.ConfigSource
+	(*Tool)(nil),                          // 12: mcphub.v1.Tool
+	(*Resource)(nil),                      // 13: mcphub.v1.Resource
+	(*ResourceTemplate)(nil),              // 14: mcphub.v1.ResourceTemplate
+	(*McpPrompt)(nil),                     // 15: mcphub.v1.McpPrompt
+	(*McpPromptArgument)(nil),             // 16: mcphub.v1.McpPromptArgument
+	(*ListServersRequest)(nil),            // 17: mcphub.v1.ListServersRequest
+	(*ListServersResponse)(nil),           // 18: mcphub.v1.ListServersResponse
+	(*StartServerRequest)(nil),            // 19: mcphub.v1.StartServerRequest
+	(*StartServerResponse)(nil),           // 20: mcphub.v1.StartServerResponse
+	(*StopServerRequest)(nil),             // 21: mcphub.v1.StopServerRequest
+	(*StopServerResponse)(nil),            // 22: mcphub.v1.StopServerResponse
+	(*RestartServerRequest)(nil),          // 23: mcphub.v1.RestartServerRequest
+	(*RestartServerResponse)(nil),         // 24: mcphub.v1.RestartServerResponse
+	(*SetServerEnabledRequest)(nil),       // 25: mcphub.v1.SetServerEnabledRequest
+	(*SetServerEnabledResponse)(nil),      // 26: mcphub.v1.SetServerEnabledResponse
+	(*ReloadConfigRequest)(nil),           // 27: mcphub.v1.ReloadConfigRequest
+	(*ReloadConfigResponse)(nil),          // 28: mcphub.v1.ReloadConfigResponse
+	(*ListToolsRequest)(nil),              // 29: mcphub.v1.ListToolsRequest
+	(*ListToolsResponse)(nil),             // 30: mcphub.v1.ListToolsResponse
+	(*ServerTrouble)(nil),                 // 31: mcphub.v1.ServerTrouble
+	(*SetLogLevelRequest)(nil),            // 32: mcphub.v1.SetLogLevelRequest
+	(*SetLogLevelResponse)(nil),           // 33: mcphub.v1.SetLogLevelResponse
+	(*ListResourcesRequest)(nil),          // 34: mcphub.v1.ListResourcesRequest
+	(*ListResourcesResponse)(nil),         // 35: mcphub.v1.ListResourcesResponse
+	(*ListResourceTemplatesRequest)(nil),  // 36: mcphub.v1.ListResourceTemplatesRequest
+	(*ListResourceTemplatesResponse)(nil), // 37: mcphub.v1.ListResourceTemplatesResponse
+	(*ReadResourceRequest)(nil),           // 38: mcphub.v1.ReadResourceRequest
+	(*ReadResourceResponse)(nil),          // 39: mcphub.v1.ReadResourceResponse
+	(*SubscribeResourceRequest)(nil),      // 40: mcphub.v1.SubscribeResourceRequest
+	(*SubscribeResourceResponse)(nil),     // 41: mcphub.v1.SubscribeResourceResponse
+	(*UnsubscribeResourceRequest)(nil),    // 42: mcphub.v1.UnsubscribeResourceRequest
+	(*UnsubscribeResourceResponse)(nil),   // 43: mcphub.v1.UnsubscribeResourceResponse
+	(*ListMcpPromptsRequest)(nil),         // 44: mcphub.v1.ListMcpPromptsRequest
+	(*ListMcpPromptsResponse)(nil),        // 45: mcphub.v1.ListMcpPromptsResponse
+	(*GetMcpPromptRequest)(nil),           // 46: mcphub.v1.GetMcpPromptRequest
+	(*GetMcpPromptResponse)(nil),          // 47: mcphub.v1.GetMcpPromptResponse
+	(*CompleteRequest)(nil),               // 48: mcphub.v1.CompleteRequest
+	(*CompleteResponse)(nil),              // 49: mcphub.v1.CompleteResponse
+	(*SignInRequest)(nil),                 // 50: mcphub.v1.SignInRequest
+	(*SignInResponse)(nil),                // 51: mcphub.v1.SignInResponse
+	(*SignOutRequest)(nil),                // 52: mcphub.v1.SignOutRequest
+	(*SignOutResponse)(nil),               // 53: mcphub.v1.SignOutResponse
+	(*Remembered)(nil),                    // 54: mcphub.v1.Remembered
+	(*ListRememberedRequest)(nil),         // 55: mcphub.v1.ListRememberedRequest
+	(*ListRememberedResponse)(nil),        // 56: mcphub.v1.ListRememberedResponse
+	(*ForgetRequest)(nil),                 // 57: mcphub.v1.ForgetRequest
+	(*ForgetResponse)(nil),                // 58: mcphub.v1.ForgetResponse
+	nil,                                   // 59: mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	nil,                                   // 60: mcphub.v1.CompleteRequest.ContextEntry
+	(Era)(0),                              // 61: mcphub.v1.Era
+	(*timestamppb.Timestamp)(nil),         // 62: google.protobuf.Timestamp
+	(*HubError)(nil),                      // 63: mcphub.v1.HubError
+	(*Timeouts)(nil),                      // 64: mcphub.v1.Timeouts
+	(*McpError)(nil),                      // 65: mcphub.v1.McpError
+	(*Timings)(nil),                       // 66: mcphub.v1.Timings
+	(ApprovalScope)(0),                    // 67: mcphub.v1.ApprovalScope
 }
 var file_mcphub_v1_server_proto_depIdxs = []int32{
 	0,  // 0: mcphub.v1.Server.state:type_name -> mcphub.v1.ServerState
-	52, // 1: mcphub.v1.Server.era:type_name -> mcphub.v1.Era
-	6,  // 2: mcphub.v1.Server.problems:type_name -> mcphub.v1.ConfigProblem
-	53, // 3: mcphub.v1.Server.ready_time:type_name -> google.protobuf.Timestamp
-	5,  // 4: mcphub.v1.Server.counters:type_name -> mcphub.v1.ConnectionCounters
-	1,  // 5: mcphub.v1.Server.transport:type_name -> mcphub.v1.ServerTransport
-	2,  // 6: mcphub.v1.Server.sign_in:type_name -> mcphub.v1.SignInState
-	3,  // 7: mcphub.v1.Tool.policy:type_name -> mcphub.v1.ApprovalPolicy
-	12, // 8: mcphub.v1.McpPrompt.arguments:type_name -> mcphub.v1.McpPromptArgument
-	4,  // 9: mcphub.v1.ListServersResponse.servers:type_name -> mcphub.v1.Server
-	6,  // 10: mcphub.v1.ListServersResponse.problems:type_name -> mcphub.v1.ConfigProblem
-	4,  // 11: mcphub.v1.StartServerResponse.server:type_name -> mcphub.v1.Server
-	4,  // 12: mcphub.v1.StopServerResponse.server:type_name -> mcphub.v1.Server
-	4,  // 13: mcphub.v1.RestartServerResponse.server:type_name -> mcphub.v1.Server
-	4,  // 14: mcphub.v1.SetServerEnabledResponse.server:type_name -> mcphub.v1.Server
-	7,  // 15: mcphub.v1.ReloadConfigRequest.sources:type_name -> mcphub.v1.ConfigSource
-	4,  // 16: mcphub.v1.ReloadConfigResponse.servers:type_name -> mcphub.v1.Server
-	6,  // 17: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
-	8,  // 18: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
-	27, // 19: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
-	54, // 20: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
-	9,  // 21: mcphub.v1.ListResourcesResponse.resources:type_name -> mcphub.v1.Resource
-	10, // 22: mcphub.v1.ListResourceTemplatesResponse.resource_templates:type_name -> mcphub.v1.ResourceTemplate
-	55, // 23: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	56, // 24: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
-	57, // 25: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
-	11, // 26: mcphub.v1.ListMcpPromptsResponse.prompts:type_name -> mcphub.v1.McpPrompt
-	50, // 27: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
-	55, // 28: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	56, // 29: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
-	57, // 30: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
-	51, // 31: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
-	56, // 32: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
-	4,  // 33: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
-	4,  // 34: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
-	13, // 35: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
-	15, // 36: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
-	17, // 37: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
-	19, // 38: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
-	21, // 39: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
-	23, // 40: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
-	25, // 41: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
-	30, // 42: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
-	32, // 43: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
-	34, // 44: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
-	36, // 45: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
-	38, // 46: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
-	40, // 47: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
-	42, // 48: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
-	44, // 49: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
-	46, // 50: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
-	48, // 51: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
-	28, // 52: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
-	14, // 53: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
-	16, // 54: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
-	18, // 55: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
-	20, // 56: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
-	22, // 57: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
-	24, // 58: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
-	26, // 59: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
-	31, // 60: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
-	33, // 61: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
-	35, // 62: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
-	37, // 63: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
-	39, // 64: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
-	41, // 65: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
-	43, // 66: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
-	45, // 67: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
-	47, // 68: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
-	49, // 69: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
-	29, // 70: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
-	53, // [53:71] is the sub-list for method output_type
-	35, // [35:53] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	61, // 1: mcphub.v1.Server.era:type_name -> mcphub.v1.Era
+	10, // 2: mcphub.v1.Server.problems:type_name -> mcphub.v1.ConfigProblem
+	62, // 3: mcphub.v1.Server.ready_time:type_name -> google.protobuf.Timestamp
+	9,  // 4: mcphub.v1.Server.counters:type_name -> mcphub.v1.ConnectionCounters
+	3,  // 5: mcphub.v1.Server.transport:type_name -> mcphub.v1.ServerTransport
+	4,  // 6: mcphub.v1.Server.sign_in:type_name -> mcphub.v1.SignInState
+	8,  // 7: mcphub.v1.Server.shadows:type_name -> mcphub.v1.ConfigOrigin
+	1,  // 8: mcphub.v1.Server.start:type_name -> mcphub.v1.ServerStart
+	62, // 9: mcphub.v1.Server.next_start_time:type_name -> google.protobuf.Timestamp
+	2,  // 10: mcphub.v1.Server.launch_consent:type_name -> mcphub.v1.LaunchConsent
+	5,  // 11: mcphub.v1.Tool.policy:type_name -> mcphub.v1.ApprovalPolicy
+	16, // 12: mcphub.v1.McpPrompt.arguments:type_name -> mcphub.v1.McpPromptArgument
+	7,  // 13: mcphub.v1.ListServersResponse.servers:type_name -> mcphub.v1.Server
+	10, // 14: mcphub.v1.ListServersResponse.problems:type_name -> mcphub.v1.ConfigProblem
+	7,  // 15: mcphub.v1.StartServerResponse.server:type_name -> mcphub.v1.Server
+	7,  // 16: mcphub.v1.StopServerResponse.server:type_name -> mcphub.v1.Server
+	7,  // 17: mcphub.v1.RestartServerResponse.server:type_name -> mcphub.v1.Server
+	7,  // 18: mcphub.v1.SetServerEnabledResponse.server:type_name -> mcphub.v1.Server
+	11, // 19: mcphub.v1.ReloadConfigRequest.sources:type_name -> mcphub.v1.ConfigSource
+	7,  // 20: mcphub.v1.ReloadConfigResponse.servers:type_name -> mcphub.v1.Server
+	10, // 21: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
+	12, // 22: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
+	31, // 23: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
+	63, // 24: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
+	13, // 25: mcphub.v1.ListResourcesResponse.resources:type_name -> mcphub.v1.Resource
+	14, // 26: mcphub.v1.ListResourceTemplatesResponse.resource_templates:type_name -> mcphub.v1.ResourceTemplate
+	64, // 27: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	65, // 28: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
+	66, // 29: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
+	15, // 30: mcphub.v1.ListMcpPromptsResponse.prompts:type_name -> mcphub.v1.McpPrompt
+	59, // 31: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	64, // 32: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	65, // 33: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
+	66, // 34: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
+	60, // 35: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
+	65, // 36: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
+	7,  // 37: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
+	7,  // 38: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
+	6,  // 39: mcphub.v1.Remembered.kind:type_name -> mcphub.v1.RememberedKind
+	67, // 40: mcphub.v1.Remembered.scope:type_name -> mcphub.v1.ApprovalScope
+	62, // 41: mcphub.v1.Remembered.time:type_name -> google.protobuf.Timestamp
+	54, // 42: mcphub.v1.ListRememberedResponse.remembered:type_name -> mcphub.v1.Remembered
+	17, // 43: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
+	19, // 44: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
+	21, // 45: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
+	23, // 46: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
+	25, // 47: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
+	27, // 48: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
+	29, // 49: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
+	34, // 50: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
+	36, // 51: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
+	38, // 52: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
+	40, // 53: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
+	42, // 54: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
+	44, // 55: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
+	46, // 56: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
+	48, // 57: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
+	50, // 58: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
+	52, // 59: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
+	55, // 60: mcphub.v1.McpServerService.ListRemembered:input_type -> mcphub.v1.ListRememberedRequest
+	57, // 61: mcphub.v1.McpServerService.Forget:input_type -> mcphub.v1.ForgetRequest
+	32, // 62: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
+	18, // 63: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
+	20, // 64: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
+	22, // 65: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
+	24, // 66: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
+	26, // 67: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
+	28, // 68: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
+	30, // 69: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
+	35, // 70: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
+	37, // 71: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
+	39, // 72: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
+	41, // 73: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
+	43, // 74: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
+	45, // 75: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
+	47, // 76: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
+	49, // 77: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
+	51, // 78: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
+	53, // 79: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
+	56, // 80: mcphub.v1.McpServerService.ListRemembered:output_type -> mcphub.v1.ListRememberedResponse
+	58, // 81: mcphub.v1.McpServerService.Forget:output_type -> mcphub.v1.ForgetResponse
+	33, // 82: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
+	63, // [63:83] is the sub-list for method output_type
+	43, // [43:63] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_server_proto_init() }
@@ -3780,21 +4557,22 @@ func file_mcphub_v1_server_proto_init() {
 		return
 	}
 	file_mcphub_v1_hub_proto_init()
+	file_mcphub_v1_prompt_proto_init()
 	file_mcphub_v1_request_proto_init()
-	file_mcphub_v1_server_proto_msgTypes[5].OneofWrappers = []any{}
-	file_mcphub_v1_server_proto_msgTypes[31].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[6].OneofWrappers = []any{}
+	file_mcphub_v1_server_proto_msgTypes[32].OneofWrappers = []any{
 		(*ReadResourceResponse_ResultJson)(nil),
 		(*ReadResourceResponse_Error)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[39].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[40].OneofWrappers = []any{
 		(*GetMcpPromptResponse_ResultJson)(nil),
 		(*GetMcpPromptResponse_Error)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[40].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[41].OneofWrappers = []any{
 		(*CompleteRequest_McpPrompt)(nil),
 		(*CompleteRequest_UriTemplate)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[41].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[42].OneofWrappers = []any{
 		(*CompleteResponse_ResultJson)(nil),
 		(*CompleteResponse_Error)(nil),
 	}
@@ -3803,8 +4581,8 @@ func file_mcphub_v1_server_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_server_proto_rawDesc), len(file_mcphub_v1_server_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   48,
+			NumEnums:      7,
+			NumMessages:   54,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -38,6 +38,8 @@ const (
 	McpServerService_Complete_FullMethodName              = "/mcphub.v1.McpServerService/Complete"
 	McpServerService_SignIn_FullMethodName                = "/mcphub.v1.McpServerService/SignIn"
 	McpServerService_SignOut_FullMethodName               = "/mcphub.v1.McpServerService/SignOut"
+	McpServerService_ListRemembered_FullMethodName        = "/mcphub.v1.McpServerService/ListRemembered"
+	McpServerService_Forget_FullMethodName                = "/mcphub.v1.McpServerService/Forget"
 	McpServerService_SetLogLevel_FullMethodName           = "/mcphub.v1.McpServerService/SetLogLevel"
 )
 
@@ -51,7 +53,10 @@ type McpServerServiceClient interface {
 	ListServers(ctx context.Context, in *ListServersRequest, opts ...grpc.CallOption) (*ListServersResponse, error)
 	// StartServer connects a server and waits until it is ready.
 	//
-	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN), UNAVAILABLE (SERVER_FAILED), DEADLINE_EXCEEDED (CONNECT_TIMEOUT).
+	// It also starts a server that was given up.
+	//
+	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN, LAUNCH_DECLINED, NO_APPROVER, CONFIG_INPUT_MISSING),
+	// UNAVAILABLE (SERVER_FAILED, SERVER_GIVEN_UP, MEMORY_EXCEEDED), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
 	StartServer(ctx context.Context, in *StartServerRequest, opts ...grpc.CallOption) (*StartServerResponse, error)
 	// StopServer ends the connection and the process. Open calls fail as cancelled with the reason. It starts again on the next use.
 	StopServer(ctx context.Context, in *StopServerRequest, opts ...grpc.CallOption) (*StopServerResponse, error)
@@ -59,7 +64,8 @@ type McpServerServiceClient interface {
 	RestartServer(ctx context.Context, in *RestartServerRequest, opts ...grpc.CallOption) (*RestartServerResponse, error)
 	// SetServerEnabled switches a server off (it is stopped, calls are refused) or on, until the config says otherwise.
 	SetServerEnabled(ctx context.Context, in *SetServerEnabledRequest, opts ...grpc.CallOption) (*SetServerEnabledResponse, error)
-	// ReloadConfig reads the config anew. Servers whose launch did not change keep running; approvals and timeouts change in place.
+	// ReloadConfig reads the config anew. Servers whose launch did not change keep running; approvals and timeouts change in place. From then on the
+	// hub watches the files and does the same when one changes; windows are told by config_reloaded.
 	ReloadConfig(ctx context.Context, in *ReloadConfigRequest, opts ...grpc.CallOption) (*ReloadConfigResponse, error)
 	// ListTools lists the tools of one server or of all. A server that is not connected is connected first.
 	//
@@ -101,6 +107,10 @@ type McpServerServiceClient interface {
 	SignIn(ctx context.Context, in *SignInRequest, opts ...grpc.CallOption) (*SignInResponse, error)
 	// SignOut forgets the tokens of a server and ends its connection.
 	SignOut(ctx context.Context, in *SignOutRequest, opts ...grpc.CallOption) (*SignOutResponse, error)
+	// ListRemembered lists what the user has answered for longer than once: approvals of tools, consents to launches, values of inputs (never the values).
+	ListRemembered(ctx context.Context, in *ListRememberedRequest, opts ...grpc.CallOption) (*ListRememberedResponse, error)
+	// Forget forgets some of that: the question is asked again. What runs is not touched.
+	Forget(ctx context.Context, in *ForgetRequest, opts ...grpc.CallOption) (*ForgetResponse, error)
 	// SetLogLevel asks a server to log from this level on.
 	//
 	// Errors: FAILED_PRECONDITION (NO_LOGGING) when the server cannot; INVALID_ARGUMENT for an unknown level.
@@ -285,6 +295,26 @@ func (c *mcpServerServiceClient) SignOut(ctx context.Context, in *SignOutRequest
 	return out, nil
 }
 
+func (c *mcpServerServiceClient) ListRemembered(ctx context.Context, in *ListRememberedRequest, opts ...grpc.CallOption) (*ListRememberedResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRememberedResponse)
+	err := c.cc.Invoke(ctx, McpServerService_ListRemembered_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) Forget(ctx context.Context, in *ForgetRequest, opts ...grpc.CallOption) (*ForgetResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ForgetResponse)
+	err := c.cc.Invoke(ctx, McpServerService_Forget_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *mcpServerServiceClient) SetLogLevel(ctx context.Context, in *SetLogLevelRequest, opts ...grpc.CallOption) (*SetLogLevelResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SetLogLevelResponse)
@@ -305,7 +335,10 @@ type McpServerServiceServer interface {
 	ListServers(context.Context, *ListServersRequest) (*ListServersResponse, error)
 	// StartServer connects a server and waits until it is ready.
 	//
-	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN), UNAVAILABLE (SERVER_FAILED), DEADLINE_EXCEEDED (CONNECT_TIMEOUT).
+	// It also starts a server that was given up.
+	//
+	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN, LAUNCH_DECLINED, NO_APPROVER, CONFIG_INPUT_MISSING),
+	// UNAVAILABLE (SERVER_FAILED, SERVER_GIVEN_UP, MEMORY_EXCEEDED), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
 	StartServer(context.Context, *StartServerRequest) (*StartServerResponse, error)
 	// StopServer ends the connection and the process. Open calls fail as cancelled with the reason. It starts again on the next use.
 	StopServer(context.Context, *StopServerRequest) (*StopServerResponse, error)
@@ -313,7 +346,8 @@ type McpServerServiceServer interface {
 	RestartServer(context.Context, *RestartServerRequest) (*RestartServerResponse, error)
 	// SetServerEnabled switches a server off (it is stopped, calls are refused) or on, until the config says otherwise.
 	SetServerEnabled(context.Context, *SetServerEnabledRequest) (*SetServerEnabledResponse, error)
-	// ReloadConfig reads the config anew. Servers whose launch did not change keep running; approvals and timeouts change in place.
+	// ReloadConfig reads the config anew. Servers whose launch did not change keep running; approvals and timeouts change in place. From then on the
+	// hub watches the files and does the same when one changes; windows are told by config_reloaded.
 	ReloadConfig(context.Context, *ReloadConfigRequest) (*ReloadConfigResponse, error)
 	// ListTools lists the tools of one server or of all. A server that is not connected is connected first.
 	//
@@ -355,6 +389,10 @@ type McpServerServiceServer interface {
 	SignIn(context.Context, *SignInRequest) (*SignInResponse, error)
 	// SignOut forgets the tokens of a server and ends its connection.
 	SignOut(context.Context, *SignOutRequest) (*SignOutResponse, error)
+	// ListRemembered lists what the user has answered for longer than once: approvals of tools, consents to launches, values of inputs (never the values).
+	ListRemembered(context.Context, *ListRememberedRequest) (*ListRememberedResponse, error)
+	// Forget forgets some of that: the question is asked again. What runs is not touched.
+	Forget(context.Context, *ForgetRequest) (*ForgetResponse, error)
 	// SetLogLevel asks a server to log from this level on.
 	//
 	// Errors: FAILED_PRECONDITION (NO_LOGGING) when the server cannot; INVALID_ARGUMENT for an unknown level.
@@ -419,6 +457,12 @@ func (UnimplementedMcpServerServiceServer) SignIn(context.Context, *SignInReques
 }
 func (UnimplementedMcpServerServiceServer) SignOut(context.Context, *SignOutRequest) (*SignOutResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SignOut not implemented")
+}
+func (UnimplementedMcpServerServiceServer) ListRemembered(context.Context, *ListRememberedRequest) (*ListRememberedResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRemembered not implemented")
+}
+func (UnimplementedMcpServerServiceServer) Forget(context.Context, *ForgetRequest) (*ForgetResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Forget not implemented")
 }
 func (UnimplementedMcpServerServiceServer) SetLogLevel(context.Context, *SetLogLevelRequest) (*SetLogLevelResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetLogLevel not implemented")
@@ -750,6 +794,42 @@ func _McpServerService_SignOut_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _McpServerService_ListRemembered_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRememberedRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).ListRemembered(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_ListRemembered_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).ListRemembered(ctx, req.(*ListRememberedRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_Forget_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ForgetRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).Forget(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_Forget_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).Forget(ctx, req.(*ForgetRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _McpServerService_SetLogLevel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SetLogLevelRequest)
 	if err := dec(in); err != nil {
@@ -842,6 +922,14 @@ var McpServerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SignOut",
 			Handler:    _McpServerService_SignOut_Handler,
+		},
+		{
+			MethodName: "ListRemembered",
+			Handler:    _McpServerService_ListRemembered_Handler,
+		},
+		{
+			MethodName: "Forget",
+			Handler:    _McpServerService_Forget_Handler,
 		},
 		{
 			MethodName: "SetLogLevel",

@@ -26,6 +26,7 @@ const (
 	maxKinds   = 64   // elements
 	maxRoots   = 1024 // elements
 	maxSources = 256  // elements
+	maxForget  = 4096 // elements
 	maxRate    = 20   // progress events a second
 )
 
@@ -93,6 +94,9 @@ func (x *RestartServerRequest) Validate() error {
 // Validate implements the validator of the gRPC server.
 func (x *SetServerEnabledRequest) Validate() error { return required("server", x.GetServer(), maxName) }
 
+// The dialects of config files; empty leaves it to the hub.
+var dialects = []string{"", "vscode", "portable", "roo", "cline", "claude-desktop", "cursor", "gemini", "codex", "opencode", "crush", "mcpServers"}
+
 // Validate implements the validator of the gRPC server.
 func (x *ReloadConfigRequest) Validate() error {
 	if len(x.GetSources()) > maxSources {
@@ -106,6 +110,10 @@ func (x *ReloadConfigRequest) Validate() error {
 		if !slices.Contains([]string{"", "user", "workspace", "host"}, s.GetScope()) {
 			err = first(err, errors.New(`scope: must be "user", "workspace", "host" or empty`))
 		}
+		if !slices.Contains(dialects, s.GetDialect()) {
+			err = first(err, errors.New("dialect: must be empty or one of "+strings.Join(dialects[1:], ", ")))
+		}
+		err = first(err, atMost("folder", s.GetFolder(), maxURI))
 		if err != nil {
 			return fmt.Errorf("sources[%d].%w", i, err)
 		}
@@ -115,6 +123,31 @@ func (x *ReloadConfigRequest) Validate() error {
 
 // Validate implements the validator of the gRPC server.
 func (x *ListToolsRequest) Validate() error { return atMost("server", x.GetServer(), maxName) }
+
+// Validate implements the validator of the gRPC server.
+func (x *ListRememberedRequest) Validate() error { return atMost("server", x.GetServer(), maxName) }
+
+// Validate implements the validator of the gRPC server.
+func (x *ForgetRequest) Validate() error {
+	if len(x.GetRememberedIds()) > maxForget {
+		return fmt.Errorf("remembered_ids: more than %d", maxForget)
+	}
+	for i, id := range x.GetRememberedIds() {
+		if err := required(fmt.Sprintf("remembered_ids[%d]", i), id, maxLabel); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Validate implements the validator of the gRPC server.
+func (x *GetTraceRequest) Validate() error {
+	err := first(id("request_id", x.GetRequestId()), atMost("server", x.GetServer(), maxName))
+	if x.GetMaxTraces() < 0 {
+		err = first(err, errors.New("max_traces: must not be negative"))
+	}
+	return err
+}
 
 // The levels of MCP's logging/setLevel.
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
