@@ -76,6 +76,9 @@ func TestConversionRoundTrip(t *testing.T) {
 	checkEnum(t, policies, "Policy", 1)
 	checkEnum(t, serverTransports, "Transport", 1)
 	checkEnum(t, signInStates, "SignInState", 1)
+	checkEnum(t, serverStarts, "ServerStart", 1)
+	checkEnum(t, launchConsents, "LaunchConsent", 1)
+	checkEnum(t, rememberedKinds, "RememberedKind", 1)
 	enums := 0
 	for _, f := range []protoreflect.FileDescriptor{
 		mcphubv1.File_mcphub_v1_editor_proto, mcphubv1.File_mcphub_v1_hub_proto, mcphubv1.File_mcphub_v1_prompt_proto,
@@ -83,8 +86,8 @@ func TestConversionRoundTrip(t *testing.T) {
 	} {
 		enums += f.Enums().Len()
 	}
-	if enums != 12 {
-		t.Errorf("the contract has %d enums, this test knows 12", enums)
+	if enums != 15 {
+		t.Errorf("the contract has %d enums, this test knows 15", enums)
 	}
 	if got := approvalScopes.hub(mcphubv1.ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED); got != hub.ScopeOnce {
 		t.Errorf("no scope means %v, want once", got)
@@ -179,12 +182,22 @@ func TestConversionFillsEveryField(t *testing.T) {
 	check("tool", c.tool(filled[hub.ToolInfo]()))
 	check("request", c.request(filled[hub.RequestInfo]()))
 	check("snapshot", c.snapshot(func() *hub.Snapshot { s := filled[hub.Snapshot](); return &s }()))
-	for kind := hub.PromptToolApproval; kind <= hub.PromptSignIn; kind++ {
+	for kind := hub.PromptToolApproval; kind <= hub.PromptConfigInput; kind++ {
 		p := filled[hub.PromptInfo]()
 		p.Kind = kind
 		check(kind.String(), c.prompt(p))
 	}
 	result := filled[hub.CallResult]()
+	check("remembered", c.remembered(filled[hub.Remembered]()))
+	trace := filled[hub.TraceInfo]()
+	check("trace", c.trace(trace))
+	entry := trace.Entries[0]
+	for name, e := range map[string]hub.TraceEntry{
+		"message": {Time: entry.Time, Message: entry.Message}, "cancellation": {Time: entry.Time, Cancellation: entry.Cancellation},
+		"prompt": {Time: entry.Time, Prompt: entry.Prompt}, "error": {Time: entry.Time, Err: entry.Err},
+	} {
+		check("trace "+name, c.traceEntry(e))
+	}
 	check("error result", c.callResult(&result))
 	check("resource", c.resource(filled[hub.ResourceInfo]()))
 	check("resource template", c.resourceTemplate(filled[hub.ResourceTemplateInfo]()))
@@ -200,7 +213,7 @@ func TestConversionFillsEveryField(t *testing.T) {
 	bodies := []hub.EventBody{
 		new(filled[hub.ServerChanged]()), new(filled[hub.ToolsChanged]()), new(filled[hub.ResourcesChanged]()), new(filled[hub.McpPromptsChanged]()), new(filled[hub.ResourceUpdated]()), new(filled[hub.RequestStarted]()), new(filled[hub.RequestProgressed]()),
 		new(filled[hub.RequestCancelling]()), new(filled[hub.RequestCancelled]()), new(filled[hub.RequestFinished]()), new(filled[hub.PromptOpened]()),
-		new(filled[hub.PromptClosed]()), new(filled[hub.LogMessage]()),
+		new(filled[hub.PromptClosed]()), new(filled[hub.LogMessage]()), new(filled[hub.ConfigReloaded]()),
 	}
 	seen := map[protoreflect.Name]bool{}
 	for _, b := range bodies {
@@ -258,14 +271,14 @@ func TestJSONByteForByte(t *testing.T) {
 	if got := c.callResult(&hub.CallResult{Result: json.RawMessage(text)}).GetResultJson(); got != text {
 		t.Errorf("got %q, want %q", got, text)
 	}
-	if got := callRequest(&mcphubv1.CallToolRequest{ArgumentsJson: text, MetaJson: text}); got.Arguments != text || got.Meta != text {
+	if got := callRequest(t.Context(), &mcphubv1.CallToolRequest{ArgumentsJson: text, MetaJson: text}); got.Arguments != text || got.Meta != text {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func TestConversionIn(t *testing.T) {
 	zero := time.Duration(0)
-	got := callRequest(&mcphubv1.CallToolRequest{
+	got := callRequest(t.Context(), &mcphubv1.CallToolRequest{
 		RequestId: "r", Server: "s", Tool: "t", ArgumentsJson: "{}", MetaJson: `{"m":1}`, Preapproved: true, TaskLabel: "l", OwnerWindowId: "w",
 		Timeouts: &mcphubv1.Timeouts{Idle: durationpb.New(0), Total: durationpb.New(time.Minute)},
 	})
@@ -290,8 +303,8 @@ func TestConversionIn(t *testing.T) {
 			t.Errorf("answer (-want +got):\n%s", diff)
 		}
 	}
-	sources := configSources([]*mcphubv1.ConfigSource{{Path: "a", Json: "{}", Scope: "user"}, {Path: "b"}})
-	if diff := cmp.Diff([]hub.ConfigSource{{Path: "a", JSON: "{}", Scope: "user"}, {Path: "b", Scope: "host"}}, sources); diff != "" {
+	sources := configSources([]*mcphubv1.ConfigSource{{Path: "a", Json: "{}", Scope: "user"}, {Path: "b", Dialect: "roo", Folder: "/w", Trusted: true}})
+	if diff := cmp.Diff([]hub.ConfigSource{{Path: "a", JSON: "{}", Scope: "user"}, {Path: "b", Scope: "host", Dialect: "roo", Folder: "/w", Trusted: true}}, sources); diff != "" {
 		t.Errorf("sources (-want +got):\n%s", diff)
 	}
 	if configSources(nil) != nil {

@@ -1,6 +1,7 @@
 package ipc
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -12,25 +13,25 @@ import (
 
 // From the contract to the hub. The messages have been validated.
 
-func callRequest(r *mcphubv1.CallToolRequest) hub.CallRequest {
+func callRequest(ctx context.Context, r *mcphubv1.CallToolRequest) hub.CallRequest {
 	return hub.CallRequest{
 		ID: r.GetRequestId(), Server: r.GetServer(), Tool: r.GetTool(), Arguments: r.GetArgumentsJson(), Meta: r.GetMetaJson(),
 		Preapproved: r.GetPreapproved(), TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(), PreferTask: r.GetPreferTask(),
-		Timeouts: clocks(r.GetTimeouts()),
+		Timeouts: clocks(r.GetTimeouts()), Trace: traceContext(ctx),
 	}
 }
 
-func resourceRequest(r *mcphubv1.ReadResourceRequest) hub.ResourceRequest {
+func resourceRequest(ctx context.Context, r *mcphubv1.ReadResourceRequest) hub.ResourceRequest {
 	return hub.ResourceRequest{
 		ID: r.GetRequestId(), Server: r.GetServer(), URI: r.GetUri(), Meta: r.GetMetaJson(), Timeouts: clocks(r.GetTimeouts()),
-		TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(),
+		TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(), Trace: traceContext(ctx),
 	}
 }
 
-func mcpPromptRequest(r *mcphubv1.GetMcpPromptRequest) hub.McpPromptRequest {
+func mcpPromptRequest(ctx context.Context, r *mcphubv1.GetMcpPromptRequest) hub.McpPromptRequest {
 	return hub.McpPromptRequest{
 		ID: r.GetRequestId(), Server: r.GetServer(), Name: r.GetName(), Arguments: r.GetArguments(), Meta: r.GetMetaJson(), Timeouts: clocks(r.GetTimeouts()),
-		TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(),
+		TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(), Trace: traceContext(ctx),
 	}
 }
 

@@ -36,9 +36,7 @@ func (c *counter) failed(ctx context.Context, err error) error {
 }
 
 func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
-	call := callRequest(r)
-	call.Trace = traceContext(ctx)
-	result, err := s.domain.CallTool(ctx, call)
+	result, err := s.domain.CallTool(ctx, callRequest(ctx, r))
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}

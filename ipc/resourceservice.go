@@ -25,9 +25,7 @@ func (s *serverService) ListResourceTemplates(ctx context.Context, r *mcphubv1.L
 }
 
 func (s *serverService) ReadResource(ctx context.Context, r *mcphubv1.ReadResourceRequest) (*mcphubv1.ReadResourceResponse, error) {
-	ask := resourceRequest(r)
-	ask.Trace = traceContext(ctx)
-	result, err := s.domain.ReadResource(ctx, ask)
+	result, err := s.domain.ReadResource(ctx, resourceRequest(ctx, r))
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
@@ -57,9 +55,7 @@ func (s *serverService) ListMcpPrompts(ctx context.Context, r *mcphubv1.ListMcpP
 }
 
 func (s *serverService) GetMcpPrompt(ctx context.Context, r *mcphubv1.GetMcpPromptRequest) (*mcphubv1.GetMcpPromptResponse, error) {
-	ask := mcpPromptRequest(r)
-	ask.Trace = traceContext(ctx)
-	result, err := s.domain.GetMcpPrompt(ctx, ask)
+	result, err := s.domain.GetMcpPrompt(ctx, mcpPromptRequest(ctx, r))
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -241,14 +242,15 @@ func zeros(v reflect.Value, path string) (found []string) {
 
 // No field that a host sets is forgotten on its way to the hub.
 func TestConversionInFillsEveryField(t *testing.T) {
+	traced := metadata.NewIncomingContext(t.Context(), metadata.Pairs("traceparent", "00-1", "tracestate", "a=b", "baggage", "c=d"))
 	for _, c := range []struct {
 		message proto.Message
 		convert func(proto.Message) any
 		except  []string
 	}{
-		{&mcphubv1.CallToolRequest{}, func(m proto.Message) any { return callRequest(m.(*mcphubv1.CallToolRequest)) }, nil},
-		{&mcphubv1.ReadResourceRequest{}, func(m proto.Message) any { return resourceRequest(m.(*mcphubv1.ReadResourceRequest)) }, nil},
-		{&mcphubv1.GetMcpPromptRequest{}, func(m proto.Message) any { return mcpPromptRequest(m.(*mcphubv1.GetMcpPromptRequest)) }, nil},
+		{&mcphubv1.CallToolRequest{}, func(m proto.Message) any { return callRequest(traced, m.(*mcphubv1.CallToolRequest)) }, nil},
+		{&mcphubv1.ReadResourceRequest{}, func(m proto.Message) any { return resourceRequest(traced, m.(*mcphubv1.ReadResourceRequest)) }, nil},
+		{&mcphubv1.GetMcpPromptRequest{}, func(m proto.Message) any { return mcpPromptRequest(traced, m.(*mcphubv1.GetMcpPromptRequest)) }, nil},
 		{&mcphubv1.CompleteRequest{}, func(m proto.Message) any { return completion(m.(*mcphubv1.CompleteRequest)) }, []string{"Completion.McpPrompt"}}, // the other branch
 		{&mcphubv1.Hello{}, func(m proto.Message) any { return helloOf(m.(*mcphubv1.Hello)) }, nil},
 	} {
