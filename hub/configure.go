@@ -3,52 +3,23 @@ package hub
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
 // LoadConfig reads the config and brings the servers in line with it: new ones appear, missing ones are stopped and go, and one whose launch changed is
-// stopped and starts anew on its next use. A change of approvals, timeouts or the like touches no process. nil sources: the same as last time.
+// stopped and, if it ran, started anew. A change of approvals, timeouts or the like touches no process. nil sources: the same as last time.
+// One reads at a time, so that what was read last is what counts.
 func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers []ServerInfo, problems []ConfigProblem, stopped []string, err error) {
-	h.mu.Lock()
-	if h.draining {
-		h.mu.Unlock()
-		return nil, nil, nil, errDraining()
+	problems, stopped, waits, err := h.reload(ctx, sources, "")
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	if sources == nil {
-		sources = h.sources
-	}
-	h.sources = sources
-	h.mu.Unlock()
-
-	var read []config.Source
-	for _, s := range sources {
-		src := config.Source{Path: s.Path, Scope: s.Scope, Dialect: s.Dialect, Folder: s.Folder, Trusted: s.Trusted}
-		if s.JSON != "" {
-			src.JSON = []byte(s.JSON)
-		}
-		read = append(read, src)
-	}
-	want, found := config.Load(read) // reads files: outside the lock
-	for _, p := range found {
-		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key, Message: p.Message, Fatal: p.Fatal})
-	}
-
-	h.mu.Lock()
-	var waits []<-chan struct{}
-	for _, a := range reconcile(want, problems, h.servers) {
-		if done := h.carryOut(a); done != nil {
-			stopped = append(stopped, a.have.name)
-			waits = append(waits, done)
-		}
-	}
-	h.servers = slices.DeleteFunc(h.servers, func(s *server) bool { return s.removed })
-	order(h.servers, sources, want)
-	h.problems = slices.DeleteFunc(slices.Clone(problems), func(p ConfigProblem) bool { return p.Server != "" })
-	h.mu.Unlock()
-
 	for _, w := range waits {
 		select {
 		case <-w:
@@ -60,66 +31,65 @@ func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers [
 	return list, problems, stopped, nil
 }
 
-// WatchConfig says whether the hub watches the files of its config from the next LoadConfig on.
-func (h *Hub) WatchConfig(bool) {}
+// reload is LoadConfig but for the wait until what had to be stopped has stopped. changed is the file that changed, "" when the host asks.
+func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string) (problems []ConfigProblem, stopped []string, waits []<-chan struct{}, err error) {
+	select {
+	case h.loading <- struct{}{}:
+		defer func() { <-h.loading }()
+	case <-ctx.Done():
+		return nil, nil, nil, contextError(ctx, context.Cause(ctx))
+	}
+	h.mu.Lock()
+	if h.draining {
+		h.mu.Unlock()
+		return nil, nil, nil, errDraining()
+	}
+	if sources == nil {
+		sources = h.sources
+	}
+	h.sources = sources
+	h.mu.Unlock()
 
-// step is what becomes of one server when the config changes. have is nil for a new one.
-type step struct {
-	have     *server
-	conf     config.Server
-	problems []ConfigProblem
-	broken   bool
-	remove   bool
-	relaunch bool
+	read, missing := readSources(sources) // outside the lock
+	want, found := config.Load(read)
+	for _, p := range append(missing, found...) {
+		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key, Message: p.Message, Fatal: p.Fatal})
+	}
+
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.draining {
+		return nil, nil, nil, errDraining()
+	}
+	for _, a := range reconcile(want, problems, h.servers) {
+		if done := h.carryOut(a); done != nil {
+			stopped = append(stopped, a.have.name)
+			waits = append(waits, done)
+		}
+	}
+	h.servers = slices.DeleteFunc(h.servers, func(s *server) bool { return s.removed })
+	order(h.servers, sources, want)
+	h.problems = slices.DeleteFunc(slices.Clone(problems), func(p ConfigProblem) bool { return p.Server != "" })
+	h.emit(&ConfigReloaded{Problems: h.problems, Stopped: stopped, ChangedFile: changed})
+	return problems, stopped, waits, nil
 }
 
-// reconcile compares what the config wants with what there is. It changes nothing. A file that cannot be read as a whole, perhaps because an editor is
-// halfway through saving it, takes away none of the servers that it brought before.
-func reconcile(want []config.Server, problems []ConfigProblem, have []*server) []step {
-	by := map[string]*server{}
-	for _, s := range have {
-		by[s.name] = s
-	}
-	of := map[string][]ConfigProblem{}
-	var brokenOnly []string
-	wanted := map[string]bool{}
-	unread := map[string]bool{}
-	for _, p := range problems {
-		if p.Server == "" && p.Fatal {
-			unread[p.File] = true
-		}
-	}
-	for _, c := range want {
-		wanted[c.Name] = true
-		unread[c.Origin.File] = false
-	}
-	for _, p := range problems {
-		if p.Server == "" {
+// readSources reads the files. One that is not there brings no servers: it may come later, and who deletes it means it. One that cannot be read is
+// left to config.Load, which says why; its servers stay.
+func readSources(sources []ConfigSource) (read []config.Source, missing []config.Problem) {
+	for _, s := range sources {
+		src := config.Source{Path: s.Path, Scope: s.Scope, Dialect: s.Dialect, Folder: s.Folder, Trusted: s.Trusted}
+		if s.JSON != "" {
+			src.JSON = []byte(s.JSON)
+		} else if text, err := os.ReadFile(s.Path); err == nil {
+			src.JSON = append([]byte{}, text...) // never nil: that would mean the file
+		} else if errors.Is(err, fs.ErrNotExist) {
+			missing = append(missing, config.Problem{File: s.Path, Message: "there is no such file; it brings no servers"})
 			continue
 		}
-		of[p.Server] = append(of[p.Server], p)
-		if !wanted[p.Server] && p.Fatal && !slices.Contains(brokenOnly, p.Server) {
-			brokenOnly = append(brokenOnly, p.Server)
-		}
+		read = append(read, src)
 	}
-	var steps []step
-	for _, c := range want {
-		s := by[c.Name]
-		steps = append(steps, step{have: s, conf: c, problems: of[c.Name], relaunch: s != nil && !s.broken && s.conf.LaunchKey() != c.LaunchKey()})
-		delete(by, c.Name)
-	}
-	for _, name := range brokenOnly {
-		p := of[name][0]
-		conf := config.Server{Name: name, Origin: config.Origin{File: p.File, Line: p.Line}}
-		steps = append(steps, step{have: by[name], conf: conf, problems: of[name], broken: true, relaunch: true})
-		delete(by, name)
-	}
-	for _, s := range have {
-		if by[s.name] == s && !unread[s.conf.Origin.File] {
-			steps = append(steps, step{have: s, remove: true})
-		}
-	}
-	return steps
+	return read, missing
 }
 
 // carryOut does one step. The channel, if any, closes when a stop that it began is over. h.mu is held.
@@ -147,7 +117,11 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	var done <-chan struct{}
 	switch {
 	case a.relaunch:
+		ran := s.conn != nil
 		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server's config changed"})
+		if ran {
+			h.startAfter(s, done)
+		}
 		h.forgetSignIn(s)
 		s.tools, s.toolsOf, s.remembered, s.transport, s.lastError, s.stderr = nil, nil, 0, 0, "", nil
 	case s.disabled() && !was:
@@ -158,6 +132,18 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	}
 	h.changed(s)
 	return done
+}
+
+// startAfter connects s again, without being asked, once its stop is over. h.mu is held.
+func (h *Hub) startAfter(s *server, stopped <-chan struct{}) {
+	h.work.Go(func() {
+		<-stopped
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if s.conn == nil && s.attempt == nil && s.stopping == nil && !h.draining && s.usable() == nil {
+			h.beginConnect(s)
+		}
+	})
 }
 
 // order puts the servers in config order: by source, then by line, broken entries among the sound ones; on one line as they were read.

@@ -41,6 +41,8 @@ type Hub struct {
 	always  *approvalFile
 	tokens  func() signin.Store // opened by whoever needs it first
 
+	loading chan struct{} // holds one token while somebody reads the config
+
 	work sync.WaitGroup // every goroutine that the hub starts; Close waits for it
 
 	mu       sync.Mutex // guards all below; never held while waiting
@@ -77,6 +79,7 @@ func New(o Options) *Hub {
 		early:    map[string]earlyCancel{},
 		prompts:  map[string]*prompt{},
 		kills:    map[*server]func(string){},
+		loading:  make(chan struct{}, 1),
 	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)

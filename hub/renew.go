@@ -48,12 +48,5 @@ func (h *Hub) renewIfIdle(s *server) {
 	s.stale = false
 	h.log.Info("server is connected anew: windows can show more than it was told", "server", s.name)
 	done := h.endConnection(s, nil, &cancelCause{Origin: OriginHost, Reason: "the server is connected anew"})
-	h.work.Go(func() {
-		<-done
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if s.conn == nil && s.attempt == nil && s.stopping == nil && !h.draining && s.usable() == nil {
-			h.beginConnect(s)
-		}
-	})
+	h.startAfter(s, done)
 }

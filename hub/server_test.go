@@ -3,6 +3,8 @@ package hub_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -276,8 +278,8 @@ func TestReloadKeepsWhatDidNotChange(t *testing.T) {
 			t.Errorf("%v", e.Meta)
 		}
 		w.call(hub.CallRequest{Server: "gone", Tool: "echo"}).want(t, hub.CodeNotFound, hub.ReasonServerNotFound)
-		if w.starts("b") != 1 {
-			t.Error("a changed server was started before anybody used it")
+		if w.starts("b") != 2 {
+			t.Error("a changed server that ran was not started anew")
 		}
 		w.call(hub.CallRequest{Server: "b", Tool: "echo"}).ok(t)
 		removed := 0
@@ -296,7 +298,7 @@ func TestReloadKeepsWhatDidNotChange(t *testing.T) {
 	})
 }
 
-// A file that is half written takes no server away and ends no call; an entry that is broken ends its own server alone.
+// A file that is half written takes no server away and ends no call; nor does an entry that is broken: what runs goes on as it was.
 func TestBrokenConfigHarmsNobodyElse(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a, b := hanging(), hanging()
@@ -316,13 +318,18 @@ func TestBrokenConfigHarmsNobodyElse(t *testing.T) {
 			t.Fatalf("half a file: servers %d, problems %v, stopped %v", len(servers), problems, stopped)
 		}
 		servers, problems, stopped = reload(`{"mcpServers":{"a":{"command":"a",` + allow + `},"b":{"command":5}}}`)
-		if len(servers) != 2 || servers[1].State != hub.ServerBroken && servers[1].State != hub.ServerStopping || len(problems) != 1 || !slices.Equal(stopped, []string{"b"}) || ca.over() {
+		if len(servers) != 2 || servers[1].State != hub.ServerReady || len(servers[1].Problems) != 1 || len(problems) != 1 || len(stopped) != 0 || ca.over() || cb.over() {
 			t.Fatalf("a broken entry: servers %+v, problems %v, stopped %v", servers, problems, stopped)
 		}
+		w.call(hub.CallRequest{Server: "b", Tool: "echo"}).ok(t)
 		if problems[0].Server != "b" || problems[0].Key != "command" || problems[0].Line != 1 || problems[0].File != "test.json" {
 			t.Errorf("%+v", problems[0])
 		}
+		if _, err := w.hub.StopServer(context.Background(), "b", "enough"); err != nil {
+			t.Fatal(err)
+		}
 		cb.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		reload(`{"mcpServers":{"a":{"command":"a",` + allow + `},"b":{"command":5}}}`) // nothing runs that could go on
 		w.call(hub.CallRequest{Server: "b", Tool: "echo"}).want(t, hub.CodeFailedPrecondition, hub.ReasonServerBroken)
 		reload(w.config("a:"+allow, "b:"+allow))
 		w.call(hub.CallRequest{Server: "b", Tool: "echo"}).ok(t)
@@ -358,5 +365,56 @@ func TestGivingUpTheWait(t *testing.T) {
 		if info := w.server("s"); info.State != hub.ServerReady || w.starts("s") != 1 {
 			t.Errorf("%+v", info)
 		}
+	})
+}
+
+// A file that is deleted takes its servers away, for that is meant; one that cannot be read takes none; one that comes later brings its own.
+func TestConfigFilesComeAndGo(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", hanging()))
+		path := filepath.Join(t.TempDir(), "mcp.json")
+		reload := func() (servers []hub.ServerInfo, problems []hub.ConfigProblem) {
+			t.Helper()
+			servers, problems, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: path}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return servers, problems
+		}
+		if servers, problems := reload(); len(servers) != 0 || len(problems) != 1 || problems[0].Fatal || problems[0].File != path {
+			t.Fatalf("no file: %v, %v", servers, problems)
+		}
+		write := func(text string) {
+			t.Helper()
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(w.config("s:" + allow))
+		if servers, problems := reload(); len(servers) != 1 || len(problems) != 0 {
+			t.Fatalf("a file: %v, %v", servers, problems)
+		}
+		c := w.call(hub.CallRequest{Server: "s", Tool: "hang"})
+		synctest.Wait()
+		write("") // truncated, and not written yet
+		if servers, problems := reload(); len(servers) != 1 || len(problems) != 1 || !problems[0].Fatal || c.over() {
+			t.Fatalf("an empty file: %v, %v", servers, problems)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(path, 0o700); err != nil { // cannot be read as a file, whoever asks
+			t.Fatal(err)
+		}
+		if servers, problems := reload(); len(servers) != 1 || len(problems) != 1 || !problems[0].Fatal || c.over() {
+			t.Fatalf("a file that cannot be read: %v, %v", servers, problems)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if servers, _ := reload(); len(servers) != 0 {
+			t.Fatalf("a deleted file: %v", servers)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
 	})
 }
