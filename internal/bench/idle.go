@@ -30,6 +30,14 @@ func measureIdle(ctx context.Context, o options) ([]row, error) {
 		rows = append(rows, number("idle hub without servers, resident memory", median(resident, same), "MiB", "median of %d hubs, a second after their start", len(resident)).atMost(20))
 	}
 
+	fifty, err := fiftyServers(ctx, o)
+	if err != nil && !errors.Is(err, errNoProc) {
+		return nil, err
+	}
+	if err == nil {
+		rows = append(rows, fifty)
+	}
+
 	names := serverNames(pick(o, 50, 20))
 	client, err := openHub(ctx, o, o.bin.self, []string{probedHub}, names...)
 	if err != nil {
@@ -55,6 +63,41 @@ func measureIdle(ctx context.Context, o options) ([]row, error) {
 	each := func(a, b uint64) float64 { return (float64(a) - float64(b)) / n / 1024 }
 	return append(rows, number("each idle stdio server, heap of the hub", each(after.Heap, before.Heap), "KiB", "and %.0f KiB of stacks, %.1f goroutines; %d servers",
 		each(after.Stacks, before.Stacks), float64(after.Goroutines-before.Goroutines)/n, len(names)).atMost(150)), nil
+}
+
+// fiftyServers is how much more of a hub is resident when fifty servers are connected and idle.
+func fiftyServers(ctx context.Context, o options) (row, error) {
+	const servers = 50
+	var grown []float64
+	for range pick(o, 5, 3) {
+		size, err := func() (float64, error) {
+			client, err := openHub(ctx, o, o.bin.mcphub, nil, serverNames(servers)...)
+			if err != nil {
+				return 0, err
+			}
+			defer closeHub(client)
+			if err := pause(ctx, time.Second); err != nil {
+				return 0, err
+			}
+			before, err := residentMiB(client.PID())
+			if err != nil {
+				return 0, err
+			}
+			if err := startServers(ctx, client, serverNames(servers)); err != nil {
+				return 0, err
+			}
+			if err := pause(ctx, time.Second); err != nil {
+				return 0, err
+			}
+			after, err := residentMiB(client.PID())
+			return after - before, err
+		}()
+		if err != nil {
+			return row{}, err
+		}
+		grown = append(grown, size)
+	}
+	return number("fifty idle stdio servers, resident memory over none", median(grown, same), "MiB", "median of %d hubs, a second after the last start", len(grown)).atMost(8), nil
 }
 
 // idleHub is the resident size of one hub in MiB.

@@ -45,6 +45,7 @@ var groups = []group{
 	{"memory", "memory a request in flight", 90 * time.Second, measureMemory},
 	{"leaks", "goroutines left after cancels in each direction", 90 * time.Second, measureLeaks},
 	{"idle", "idle hub, idle servers", time.Minute, measureIdle},
+	{"config", "a config of many servers", time.Minute, measureConfig},
 	{"web", "Streamable HTTP against a bare POST loop and go-sdk", time.Minute, measureWeb},
 	{"webcancel", "CancelRequest received -> reset seen by an HTTP server; what cancelled calls leave", time.Minute, measureWebCancel},
 	{"start", "spawn -> first answer", time.Minute, measureStart},
@@ -62,7 +63,7 @@ func main() {
 
 func run() int {
 	rounds := flag.Int("rounds", 0, "interleaved `rounds` (default 9, quick 7)")
-	only := flag.String("only", "", "measure only the groups whose name matches this `regexp`: engine, path, cancel, withdraw, memory, leaks, idle, web, webcancel, start, storm")
+	only := flag.String("only", "", "measure only the groups whose name matches this `regexp`: engine, path, cancel, withdraw, memory, leaks, idle, config, web, webcancel, start, storm")
 	quick := flag.Bool("quick", false, "less of everything, under a minute")
 	asJSON := flag.Bool("json", false, "print JSON")
 	profiles := flag.String("profile", "", "write CPU and heap profiles into this `folder`, of the hubs too; they slow down what is measured")
