@@ -1,8 +1,278 @@
 package config
 
-// parseTOML reads TOML into the same tree of values that parse gives for JSON, offsets included.
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+	"github.com/tailscale/hujson"
+)
+
+// parseTOML reads TOML into the same tree of values that parse gives for JSON, so that one reader serves both. Tables are objects,
+// arrays of tables are arrays, dates and times are strings as they are written. Infinities and NaN are refused, as JSON has none.
+//
+// The place of a key and of a simple value is its own; an object that was made by a header or a dotted key begins at the name that
+// made it first. The problem is fatal for the file.
 func parseTOML(file string, data []byte) (*document, *Problem) {
-	doc := newDocument(file, data)
-	p := doc.problem(0, "", "", "TOML is not supported yet", true)
-	return nil, &p
+	text := bytes.Clone(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")))
+	doc := newDocument(file, text)
+	b := tomlBuilder{doc: doc, text: text, at: map[*hujson.Object]map[string]int{}}
+	root := &hujson.Object{}
+	if err := b.build(root); err != nil {
+		return nil, err
+	}
+	// The builder sees single expressions. The ordinary decoder knows besides which of them exclude one another, and which dates and
+	// numbers there are, so what it refuses is refused.
+	var all map[string]any
+	if err := toml.Unmarshal(text, &all); err != nil {
+		p := doc.tomlProblem(err)
+		return nil, &p
+	}
+	doc.root = value{hujson.Value{Value: root}}
+	return doc, nil
+}
+
+func (d *document) tomlProblem(err error) Problem {
+	p := d.problem(0, "", "", "", true)
+	var de *toml.DecodeError
+	if errors.As(err, &de) {
+		if line, column := de.Position(); line >= 1 && line <= len(d.lines) {
+			p.Line, p.Column = d.position(min(d.lines[line-1]+max(column, 1)-1, len(d.text)))
+		}
+	}
+	p.Message = notTOML(err.Error())
+	return p
+}
+
+// notTOML words an error of the library. Of a number that cannot be, the library shows the text.
+func notTOML(message string) string {
+	message, _, _ = strings.Cut(message, ": strconv.")
+	return "not TOML: " + bounded(strings.TrimPrefix(message, "toml: "))
+}
+
+// bounded cuts a message that may hold a long name.
+func bounded(s string) string {
+	const most = 200
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// tomlBuilder makes a tree of what the parser gives, one expression at a time.
+type tomlBuilder struct {
+	doc    *document
+	text   []byte
+	parser unstable.Parser
+	at     map[*hujson.Object]map[string]int // where in an object's members a name is
+}
+
+func (b *tomlBuilder) problem(at int, format string, args ...any) *Problem {
+	p := b.doc.problem(at, "", "", fmt.Sprintf(format, args...), true)
+	return &p
+}
+
+func (b *tomlBuilder) build(root *hujson.Object) *Problem {
+	b.parser.Reset(b.text)
+	table, depth := root, 0 // of the header that came last
+	for b.parser.NextExpression() {
+		e := b.parser.Expression()
+		switch e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			keys := b.keys(e)
+			if depth = len(keys); depth > maxDepth {
+				return b.problem(keys[maxDepth].offset, "nested more than %d levels deep", maxDepth)
+			}
+			if table = b.table(root, keys, e.Kind == unstable.ArrayTable); table == nil {
+				return b.problem(keys[0].offset, "not TOML: a name in this header is that of a value or of a table of another kind")
+			}
+		case unstable.KeyValue:
+			if _, p := b.keyValue(table, e, depth+1); p != nil {
+				return p
+			}
+		}
+	}
+	err := b.parser.Error()
+	if err == nil {
+		return nil
+	}
+	at := len(b.text)
+	var pe *unstable.ParserError
+	if errors.As(err, &pe) {
+		at = int(b.parser.Range(pe.Highlight).Offset)
+	}
+	return b.problem(at, "%s", notTOML(err.Error()))
+}
+
+// tomlKey is one part of a dotted key.
+type tomlKey struct {
+	name        string
+	offset, end int
+}
+
+func (b *tomlBuilder) keys(n *unstable.Node) []tomlKey {
+	var out []tomlKey
+	for it := n.Key(); it.Next(); {
+		k := it.Node()
+		out = append(out, tomlKey{string(k.Data), int(k.Raw.Offset), int(k.Raw.Offset + k.Raw.Length)})
+	}
+	return out
+}
+
+// table goes to the object that a header names, and makes what is missing. It is nil when something else has a name on the way.
+func (b *tomlBuilder) table(root *hujson.Object, keys []tomlKey, array bool) *hujson.Object {
+	last := len(keys) - 1
+	o := root
+	for i, k := range keys {
+		if o = b.into(o, k, array && i == last); o == nil {
+			return nil
+		}
+	}
+	return o
+}
+
+// into goes one name down: to the object of that name, or to the last element of the array of tables. With add it is a new element.
+func (b *tomlBuilder) into(o *hujson.Object, k tomlKey, add bool) *hujson.Object {
+	fresh := func() hujson.Value { return hujson.Value{StartOffset: k.offset, Value: &hujson.Object{}} }
+	i, ok := b.at[o][k.name]
+	if !ok {
+		v := fresh()
+		if add {
+			v = hujson.Value{StartOffset: k.offset, Value: &hujson.Array{}}
+		}
+		i = b.set(o, k, v)
+	}
+	switch v := o.Members[i].Value.Value.(type) {
+	case *hujson.Object:
+		if !add {
+			return v
+		}
+	case *hujson.Array:
+		if add {
+			v.Elements = append(v.Elements, fresh())
+		}
+		if len(v.Elements) > 0 {
+			inner, _ := v.Elements[len(v.Elements)-1].Value.(*hujson.Object)
+			return inner
+		}
+	}
+	return nil
+}
+
+// set puts a value under a name that is not there yet.
+func (b *tomlBuilder) set(o *hujson.Object, k tomlKey, v hujson.Value) int {
+	names := b.at[o]
+	if names == nil {
+		names = map[string]int{}
+		b.at[o] = names
+	}
+	names[k.name] = len(o.Members)
+	o.Members = append(o.Members, hujson.ObjectMember{Name: hujson.Value{StartOffset: k.offset, Value: hujson.String(k.name)}, Value: v})
+	return names[k.name]
+}
+
+// keyValue reads "a.b = value" into o, depth levels down, and returns the offset after it.
+func (b *tomlBuilder) keyValue(o *hujson.Object, n *unstable.Node, depth int) (end int, p *Problem) {
+	keys := b.keys(n)
+	last := keys[len(keys)-1]
+	if depth += len(keys) - 1; depth > maxDepth {
+		return 0, b.problem(keys[0].offset, "nested more than %d levels deep", maxDepth)
+	}
+	for _, k := range keys[:len(keys)-1] {
+		inner := b.into(o, k, false)
+		if inner == nil {
+			return 0, b.problem(k.offset, "not TOML: this name is that of a value already")
+		}
+		o = inner
+	}
+	if _, double := b.at[o][last.name]; double {
+		// The decoder would give the place of the whole line.
+		return 0, b.problem(last.offset, "not TOML: the key %s is defined already", quote(last.name))
+	}
+	at := b.skip(last.end, " \t=")
+	v, end, p := b.value(n.Value(), at, depth)
+	if p == nil {
+		b.set(o, last, v)
+	}
+	return end, p
+}
+
+// value makes a value that begins at an offset. The parser gives no place for arrays and no end of a table, so both are counted here.
+func (b *tomlBuilder) value(n *unstable.Node, at, depth int) (v hujson.Value, end int, p *Problem) {
+	if depth > maxDepth {
+		return v, 0, b.problem(at, "nested more than %d levels deep", maxDepth)
+	}
+	v.StartOffset = at
+	end = at + int(n.Raw.Length)
+	switch n.Kind {
+	case unstable.String:
+		v.Value = hujson.String(string(n.Data))
+	case unstable.Bool:
+		v.Value = hujson.Bool(n.Data[0] == 't')
+	case unstable.Integer, unstable.Float:
+		number, ok := jsonNumber(string(n.Data))
+		if !ok {
+			return v, 0, b.problem(at, "infinities and NaN cannot be used here")
+		}
+		v.Value = number
+	case unstable.Array:
+		array := &hujson.Array{}
+		end = at + 1
+		for it := n.Children(); it.Next(); {
+			var e hujson.Value
+			if e, end, p = b.value(it.Node(), b.gap(end), depth+1); p != nil {
+				return v, 0, p
+			}
+			array.Elements = append(array.Elements, e)
+		}
+		v.Value = array
+		end = b.gap(end) + 1
+	case unstable.InlineTable:
+		o := &hujson.Object{}
+		end = at + 1
+		for it := n.Children(); it.Next(); {
+			if end, p = b.keyValue(o, it.Node(), depth+1); p != nil {
+				return v, 0, p
+			}
+		}
+		v.Value = o
+		end = b.gap(end) + 1
+	default: // dates and times
+		v.Value = hujson.String(string(n.Data))
+	}
+	return v, end, nil
+}
+
+// gap skips what may stand between the elements of an array or a table: blanks, ends of lines, commas and comments.
+func (b *tomlBuilder) gap(at int) int {
+	for at = b.skip(at, " \t\r\n,"); at < len(b.text) && b.text[at] == '#'; at = b.skip(at, " \t\r\n,") {
+		for at < len(b.text) && b.text[at] != '\n' {
+			at++
+		}
+	}
+	return at
+}
+
+func (b *tomlBuilder) skip(at int, any string) int {
+	for at < len(b.text) && strings.IndexByte(any, b.text[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+// jsonNumber spells a number of TOML as JSON does: in decimal, without underscores and without a plus sign.
+func jsonNumber(s string) (hujson.Literal, bool) {
+	s = strings.TrimPrefix(strings.ReplaceAll(s, "_", ""), "+")
+	if strings.Contains(s, "inf") || strings.Contains(s, "nan") {
+		return nil, false
+	}
+	if len(s) > 1 && s[0] == '0' && strings.IndexByte("xob", s[1]) >= 0 {
+		n, _ := strconv.ParseInt(s, 0, 64) // the decoder refuses what is too large
+		return hujson.Int(n), true
+	}
+	return hujson.Literal(s), true
 }
