@@ -1,7 +1,196 @@
 package config
 
-// inputs reads the top-level "inputs" of a file.
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// inputs reads the top-level "inputs" of a file of VS Code: what the user is asked for. One that is broken hides no other; a server
+// that refers to a broken one cannot start, as Resolve says. So none of the problems is fatal for the file.
 func (l *loader) inputs(doc *document, v value, origin Origin) []Input {
-	l.report(doc.problem(v.at(), "", "inputs", "is not supported yet and was ignored", false))
-	return nil
+	if v.isNull() {
+		return nil
+	}
+	elements, ok := v.array()
+	if !ok {
+		l.report(doc.problem(v.at(), "", "inputs", "must be an array of inputs, is "+v.kind(), false))
+		return nil
+	}
+	var out []Input
+	first := map[string]int{} // the line of an id
+	for i, e := range elements {
+		r := inputReader{loader: l, doc: doc, key: fmt.Sprintf("inputs[%d]", i)}
+		in, ok := r.read(e)
+		if !ok {
+			continue
+		}
+		in.Origin = origin
+		in.Origin.Line = doc.line(e.at())
+		if line, double := first[in.ID]; double {
+			r.warn(e.at(), "id", "%s is the id of the input in line %d already; this one is ignored", quote(in.ID), line)
+			continue
+		}
+		first[in.ID] = in.Origin.Line
+		out = append(out, in)
+	}
+	return out
+}
+
+// inputReader reads one input.
+type inputReader struct {
+	*loader
+	doc    *document
+	key    string // the input's place in the array
+	broken bool
+}
+
+func (r *inputReader) warn(at int, key, format string, args ...any) {
+	r.report(r.doc.problem(at, "", path(r.key, key), fmt.Sprintf(format, args...), false))
+}
+
+func (r *inputReader) fail(at int, key, format string, args ...any) {
+	r.broken = true
+	r.warn(at, key, format+"; a server that refers to this input cannot start", args...)
+}
+
+func (r *inputReader) read(v value) (in Input, ok bool) {
+	members, ok := v.object()
+	if !ok {
+		// Without its braces it has no key of its own.
+		r.report(r.doc.problem(v.at(), "", r.key, "must be an object, is "+v.kind(), false))
+		return in, false
+	}
+	keys := map[string]member{}
+	for _, m := range r.distinct(r.doc, members, "", r.key) {
+		if !m.value.isNull() {
+			keys[m.name] = m
+		}
+	}
+	kind := r.kind(v, keys)
+	in.ID = r.id(v, keys)
+	for _, m := range members {
+		if k, ok := keys[m.name]; !ok || k.at != m.at || kind == "" {
+			continue // null, a double that was told, or an input of which nothing can be said
+		}
+		switch name := m.name; {
+		case name == "type", name == "id":
+		case name == "description":
+			in.Description = r.text(m)
+		case name == "default":
+			in.Default = r.text(m)
+		case name == "password" && kind == "promptString":
+			if in.Secret, ok = m.value.boolean(); !ok {
+				r.fail(m.value.at(), name, "must be true or false, is %s", m.value.kind())
+			}
+		case name == "options" && kind == "pickString":
+			in.Options = r.options(m.value)
+		default:
+			r.warn(m.at, name, "is not known for an input of type %s and was ignored", kind)
+		}
+	}
+	if _, given := keys["options"]; kind == "pickString" && !given {
+		r.fail(v.at(), "options", "is missing")
+	}
+	if in.Options != nil && in.Default != "" && !in.allows(in.Default) {
+		r.warn(keys["default"].value.at(), "default", "is none of the options and was ignored")
+		in.Default = ""
+	}
+	return in, !r.broken
+}
+
+func (r *inputReader) kind(v value, keys map[string]member) string {
+	k, given := keys["type"]
+	if !given {
+		r.fail(v.at(), "type", "is missing")
+		return ""
+	}
+	switch kind, isText := k.value.str(); {
+	case !isText:
+		r.fail(k.value.at(), "type", "must be a string, is %s", k.value.kind())
+	case kind == "promptString" || kind == "pickString":
+		return kind
+	case kind == "command":
+		// A file that runs commands of the editor, or of a shell, when it is read is a file that nobody can look at safely.
+		id, _ := keys["id"].value.str()
+		r.fail(k.value.at(), "type", "the input %s is to run a command, which the hub never does", quote(id))
+	default:
+		r.fail(k.value.at(), "type", `%s is not known; it is "promptString" or "pickString"`, quote(kind))
+	}
+	return ""
+}
+
+func (r *inputReader) id(v value, keys map[string]member) string {
+	k, given := keys["id"]
+	if !given {
+		r.fail(v.at(), "id", "is missing")
+		return ""
+	}
+	id, isText := k.value.str()
+	switch {
+	case !isText:
+		r.fail(k.value.at(), "id", "must be a string, is %s", k.value.kind())
+	case id == "" || utf8.RuneCountInString(id) > maxName || strings.ContainsFunc(id, func(c rune) bool { return c == '{' || c == '}' || unicode.IsControl(c) }):
+		r.fail(k.value.at(), "id", "must have 1 to %d characters, without braces and control characters", maxName)
+	}
+	return id
+}
+
+func (r *inputReader) text(m member) string {
+	s, ok := m.value.str()
+	if !ok {
+		r.fail(m.value.at(), m.name, "must be a string, is %s", m.value.kind())
+	}
+	return s
+}
+
+// options reads strings, and objects of a label and a value. One that is broken is left out.
+func (r *inputReader) options(v value) []InputOption {
+	elements, ok := v.array()
+	if !ok {
+		r.fail(v.at(), "options", "must be an array, is %s", v.kind())
+		return nil
+	}
+	var out []InputOption
+	for i, e := range elements {
+		key := fmt.Sprintf("options[%d]", i)
+		if s, ok := e.str(); ok {
+			out = append(out, InputOption{Value: s, Label: s})
+			continue
+		}
+		members, isObject := e.object()
+		var o InputOption
+		hasValue := false
+		for _, m := range members {
+			switch s, ok := m.value.str(); {
+			case ok && m.name == "value":
+				o.Value, hasValue = s, true
+			case ok && m.name == "label":
+				o.Label = s
+			}
+		}
+		if !isObject || !hasValue {
+			r.warn(e.at(), key, `must be a string, or an object with the strings "label" and "value"; it was left out`)
+			continue
+		}
+		if o.Label == "" {
+			o.Label = o.Value
+		}
+		out = append(out, o)
+	}
+	if len(out) == 0 {
+		r.fail(v.at(), "options", "holds nothing to choose from")
+	}
+	return out
+}
+
+// allows tells whether a value is one that the input may have.
+func (in Input) allows(v string) bool {
+	for _, o := range in.Options {
+		if o.Value == v {
+			return true
+		}
+	}
+	return in.Options == nil
 }
