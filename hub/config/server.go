@@ -85,6 +85,11 @@ type Server struct {
 	Args    []string
 	// Env goes on top of what the server inherits; nil removes a variable.
 	Env map[string]*string
+	// EnvRefs are environment variables and headers, by their names, whose value is that of a variable where the hub runs. A dialect that
+	// expands nothing has them instead of references (Codex). Of one name Env wins over it, and it wins over Header.
+	EnvRefs map[string]string
+	// BearerEnv is the variable where the hub runs with the token for "Authorization: Bearer"; "" = none.
+	BearerEnv string
 	// EnvFile is a file of further variables (NAME=value lines), below those of Env; empty: none. It is read when the server starts.
 	EnvFile string
 	// Dir is the working directory as written; empty leaves it to the dialect.

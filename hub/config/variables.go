@@ -1,8 +1,16 @@
 package config
 
-// Variables is what references are resolved with.
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Variables is what references are resolved with. Its functions may be called by several goroutines when Resolve is.
 type Variables struct {
-	// Getenv looks a name up in the environment that the host gave the hub.
+	// Getenv looks a name up in the environment that the host gave the hub; nil: it is empty. On Windows it does so without case: see [LookupEnv].
 	Getenv func(name string) (value string, ok bool)
 	// Folders are the workspace folders by name; ${workspaceFolder} without a name is that of the source, else the only one there is.
 	Folders map[string]string
@@ -10,15 +18,218 @@ type Variables struct {
 	Cwd     string // ${cwd}
 	// Input gives the value of an input; ok is false when there is none, which fails the server.
 	Input func(id string) (value string, ok bool)
-	// ReadFile reads an envFile; nil: os.ReadFile.
+	// ReadFile reads an envFile, or the file of a reference; nil: the file system, regular files only. More than 1 MiB is an error.
 	ReadFile func(path string) ([]byte, error)
 }
 
 // Resolved is a server that can be started: no reference is left in it, but for those that its dialect leaves as they are.
+// Dir is absolute when anything is known to which it could be relative, Env holds what the EnvFile said, EnvFile, EnvRefs and BearerEnv are empty.
 type Resolved struct {
 	Server
 	// Secrets are values that must not be shown: of secret inputs, of the environment, of envFile, of headers and of sign-ins. Longest first, none empty.
 	Secrets []string
 	// Warnings are for people: references that could not be resolved and stay as they are. They hold no values.
 	Warnings []string
+}
+
+// MissingInputError says that a server cannot start before the user has given a value.
+type MissingInputError struct{ Input Input }
+
+func (e *MissingInputError) Error() string {
+	return fmt.Sprintf("the input %s has no value yet", quote(e.Input.ID))
+}
+
+// ResolveError is why a server cannot start as it is configured. It names the field and its place, and holds no value.
+type ResolveError struct{ Problem Problem }
+
+func (e *ResolveError) Error() string { return e.Problem.String() }
+
+// Resolve replaces the references in the texts of a server, by the grammar of the dialect that it is written in, and reads its envFile.
+// What a reference gives is never expanded again, and no dialect runs a command.
+//
+// The error is a *[ResolveError]; or, when nothing but that is in the way, a *[MissingInputError] for the first input without a value.
+// Resolve has no state and does not change s, with which the result shares nothing that it changed.
+func (s Server) Resolve(v Variables) (Resolved, error) {
+	e := newExpander(s, v)
+	out := s.clone()
+	out.eachText(e.grammar.fields, func(field string, text *string) { *text = e.expand(field, *text) })
+	e.namedVariables(&out)
+	e.dropEmptyHeaders(&out)
+	out.Dir = e.dir(out.Dir)
+	// A text in which something is missing is not what it will be, so it is not looked at.
+	if e.failed == nil && e.missing == nil {
+		e.envFile(&out)
+		e.check(&out)
+	}
+	if e.failed != nil {
+		return Resolved{}, e.failed
+	}
+	if e.missing != nil {
+		return Resolved{}, e.missing
+	}
+	e.keepSecret(&out)
+	return Resolved{Server: out, Secrets: e.secrets.list(), Warnings: e.warnings}, nil
+}
+
+// Shown is the server as a person is asked about it before it starts: folders and the home directory are put in, and the working
+// directory is the one it would have. References to the environment, to inputs and to files stay as they are spelled.
+func (s Server) Shown(v Variables) Server {
+	v.Getenv, v.Input, v.ReadFile = nil, nil, nil
+	e := newExpander(s, v)
+	e.placesOnly = true
+	out := s.clone()
+	out.eachText(e.grammar.fields, func(field string, text *string) {
+		if shown := e.expand(field, *text); e.failed == nil {
+			*text = shown
+		}
+		e.failed = nil // it is told when the server is to start
+	})
+	if e.grammar.refers == nil || !e.grammar.refers.MatchString(out.Dir) {
+		out.Dir = e.dir(out.Dir)
+	}
+	return out
+}
+
+// InputIDs are the inputs that the texts of the server refer to, in the order of their first use.
+func (s Server) InputIDs() []string {
+	if s.Origin.Dialect != DialectVSCode {
+		return nil
+	}
+	var ids []string
+	s = s.clone()
+	s.eachText(vscodeGrammar.fields, func(_ string, text *string) {
+		for _, m := range vscodeGrammar.refers.FindAllStringSubmatch(*text, -1) {
+			if id, ok := strings.CutPrefix(m[1], "input:"); ok && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	})
+	return ids
+}
+
+// clone copies what Resolve changes.
+func (s Server) clone() Server {
+	s.Args = slices.Clone(s.Args)
+	s.Header = maps.Clone(s.Header)
+	env := maps.Clone(s.Env)
+	for name, value := range env {
+		if value != nil {
+			own := *value
+			env[name] = &own
+		}
+	}
+	s.Env = env
+	return s
+}
+
+// eachText visits the texts that may hold references, in a fixed order, in the fields that a grammar names. The path of a workload
+// token is none of them: Load has made it absolute.
+func (s *Server) eachText(fields fieldSet, visit func(field string, text *string)) {
+	one := func(field string, text *string) {
+		if *text != "" {
+			visit(field, text)
+		}
+	}
+	if fields&inCommand != 0 {
+		one("command", &s.Command)
+		for i := range s.Args {
+			one(fmt.Sprintf("args[%d]", i), &s.Args[i])
+		}
+	}
+	if fields&inDir != 0 {
+		one("cwd", &s.Dir)
+	}
+	if fields&inEnvFile != 0 {
+		one("envFile", &s.EnvFile)
+	}
+	if fields&inEnv != 0 {
+		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+			if s.Env[name] != nil {
+				one("env."+name, s.Env[name])
+			}
+		}
+	}
+	if fields&inURL == 0 {
+		return
+	}
+	one("url", &s.URL)
+	for _, name := range slices.Sorted(maps.Keys(s.Header)) {
+		text := s.Header[name]
+		one("headers."+name, &text)
+		s.Header[name] = text
+	}
+	o := &s.OAuth
+	for _, f := range []struct {
+		name string
+		text *string
+	}{
+		{"clientId", &o.ClientID}, {"clientSecret", &o.ClientSecret}, {"clientMetadataUrl", &o.ClientMetadataURL}, {"privateKeyPem", &o.PrivateKeyPEM},
+		{"workloadToken", &o.WorkloadToken}, {"idp.issuer", &o.IDP.Issuer}, {"idp.tokenEndpoint", &o.IDP.TokenEndpoint},
+		{"idp.clientId", &o.IDP.ClientID}, {"idp.idToken", &o.IDP.IDToken},
+	} {
+		one("oauth."+f.name, f.text)
+	}
+}
+
+// check looks at what came out, as Load did at what is written: a value can bring in what no text may hold.
+func (e *expander) check(s *Server) {
+	s.eachText(inAll, func(field string, text *string) {
+		switch {
+		case strings.HasPrefix(field, "headers."):
+			if strings.ContainsFunc(*text, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+				e.fail(field, "holds control characters or line ends once its references are replaced")
+			}
+		case field == "url":
+			if wrong := wrongURL(*text); wrong != "" {
+				e.fail(field, "%s, once its references are replaced", wrong)
+			}
+		case strings.HasPrefix(field, "oauth."):
+		case strings.ContainsRune(*text, 0):
+			e.fail(field, "holds a zero byte once its references are replaced")
+		}
+	})
+	if e.server.Command != "" && strings.TrimSpace(s.Command) == "" {
+		e.fail("command", "is empty once its references are replaced")
+	}
+	if e.server.URL != "" && s.URL == "" {
+		e.fail("url", "is empty once its references are replaced")
+	}
+}
+
+// wrongURL is what an address must not be, in words that do not show it.
+func wrongURL(s string) string {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return "is not a URL"
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "does not begin with https:// or http://"
+	case u.Hostname() == "":
+		return "has no host"
+	case u.User != nil:
+		return "holds a user name or password"
+	case strings.Contains(s, "#"):
+		return "has a fragment (what begins with #)"
+	}
+	return ""
+}
+
+// LookupEnv makes a Getenv of an environment in the form of os.Environ, for the system that it comes from. Of two entries with one name the
+// later one counts, as for a process.
+func LookupEnv(environ []string, goos string) func(name string) (string, bool) {
+	fold := func(name string) string { return name }
+	if goos == "windows" {
+		fold = strings.ToUpper
+	}
+	values := make(map[string]string, len(environ))
+	for _, entry := range environ {
+		// Windows keeps entries such as "=C:=C:\dir", whose name begins with the sign.
+		if i := strings.IndexByte(entry[min(1, len(entry)):], '='); i >= 0 {
+			values[fold(entry[:i+1])] = entry[i+2:]
+		}
+	}
+	return func(name string) (string, bool) {
+		value, ok := values[fold(name)]
+		return value, ok
+	}
 }

@@ -1,0 +1,318 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net/textproto"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxText bounds what one text may become, in bytes.
+const maxText = 1 << 20
+
+// expander replaces the references in one server. It is used once, by one goroutine.
+type expander struct {
+	server  Server // as it is configured
+	vars    Variables
+	grammar grammar
+	// placesOnly leaves all but folders and the home directory as it is.
+	placesOnly bool
+
+	failed   error // the first one
+	missing  error // the first input that has no value
+	warnings []string
+	secrets  secrets
+}
+
+func newExpander(s Server, v Variables) *expander {
+	if v.Getenv == nil {
+		v.Getenv = func(string) (string, bool) { return "", false }
+	}
+	if v.ReadFile == nil {
+		v.ReadFile = readFile
+	}
+	e := &expander{server: s, vars: v, grammar: grammars[s.Origin.Dialect]}
+	e.secrets.places = append([]string{v.Home, v.Cwd, s.Origin.Folder}, slices.Collect(maps.Values(v.Folders))...)
+	return e
+}
+
+// expand gives the text with its references replaced, in one pass from left to right: nothing that comes out is looked at again.
+func (e *expander) expand(field, text string) string {
+	g := e.grammar
+	if g.refers == nil {
+		return text
+	}
+	if g.nested != nil && g.nested.MatchString(text) {
+		e.fail(field, "holds a reference within a reference, which cannot be used here")
+		return text
+	}
+	found := g.refers.FindAllStringSubmatchIndex(text, -1)
+	if len(found) == 0 {
+		return text
+	}
+	if g.maxUnits > 0 && !shorterThan(text, g.maxUnits) {
+		e.warn(field, "holds references, which stay as they are: it is longer than %d characters", g.maxUnits)
+		return text
+	}
+	var b strings.Builder
+	done := 0
+	for _, m := range found {
+		groups := make([]string, 5)
+		for i := range groups {
+			if 2*i < len(m) && m[2*i] >= 0 {
+				groups[i] = text[m[2*i]:m[2*i+1]]
+			}
+		}
+		b.WriteString(text[done:m[0]])
+		done = m[1]
+		value, ok := g.resolve(e, field, groups)
+		if !ok {
+			value = groups[0]
+		}
+		if b.Len()+len(value) > maxText {
+			e.fail(field, "is larger than %d bytes once its references are replaced", maxText)
+			return text
+		}
+		b.WriteString(value)
+	}
+	b.WriteString(text[done:])
+	if b.Len() > maxText {
+		e.fail(field, "is larger than %d bytes once its references are replaced", maxText)
+		return text
+	}
+	return b.String()
+}
+
+// shorterThan counts as JavaScript does: in UTF-16 units, at most most of them.
+func shorterThan(s string, most int) bool {
+	units := 0
+	for _, r := range s {
+		if units++; r > 0xFFFF {
+			units++
+		}
+	}
+	return units <= most
+}
+
+// place finds where a field was configured.
+func (e *expander) place(field string) Problem {
+	o := e.server.Origin
+	p := Problem{File: o.File, Line: o.Line, Column: 1, Server: e.server.Name, Key: field, Fatal: true}
+	if o.Line == 0 {
+		p.Column = 0
+	}
+	base, _, _ := strings.Cut(field, "[")
+	base, _, _ = strings.Cut(base, ".")
+	for _, name := range []string{field, base} {
+		if at, ok := e.server.Fields[name]; ok {
+			p.Line, p.Column = at.Line, at.Column
+			if at.Key != "" && name == field {
+				p.Key = at.Key
+			}
+			break
+		}
+	}
+	return p
+}
+
+func (e *expander) fail(field, format string, args ...any) {
+	if e.failed == nil {
+		p := e.place(field)
+		p.Message = fmt.Sprintf(format, args...)
+		e.failed = &ResolveError{p}
+	}
+}
+
+func (e *expander) warn(field, format string, args ...any) {
+	p := e.place(field)
+	p.Message = fmt.Sprintf(format, args...)
+	if text := p.String(); !slices.Contains(e.warnings, text) {
+		e.warnings = append(e.warnings, text)
+	}
+}
+
+// env gives a variable of the environment; what it holds is a secret.
+func (e *expander) env(name string) (string, bool) {
+	if e.placesOnly {
+		return "", false
+	}
+	value, ok := e.vars.Getenv(name)
+	if ok {
+		e.secrets.add(value)
+	}
+	return value, ok
+}
+
+// stays tells that a variable is not set, and its reference stays.
+func (e *expander) stays(field, name string) (string, bool) {
+	if !e.placesOnly {
+		e.warn(field, "the environment variable %s is not set; its reference stays as it is", quote(name))
+	}
+	return "", false
+}
+
+func (e *expander) input(field, id string) (string, bool) {
+	if e.placesOnly {
+		return "", false
+	}
+	i := slices.IndexFunc(e.server.Inputs, func(in Input) bool { return in.ID == id })
+	if i < 0 {
+		e.fail(field, "refers to the input %s, which its file does not have, or not in a form that can be asked for", quote(id))
+		return "", false
+	}
+	in := e.server.Inputs[i]
+	if e.vars.Input != nil {
+		// A value that was kept from before the options changed is as good as none.
+		if value, ok := e.vars.Input(id); ok && in.allows(value) {
+			if in.Secret {
+				e.secrets.add(value)
+			}
+			return value, true
+		}
+	}
+	if e.missing == nil {
+		e.missing = &MissingInputError{in}
+	}
+	return "", false
+}
+
+// folder gives a workspace folder by name; without a name that of the source, else the only one there is.
+func (e *expander) folder(name string) string {
+	switch {
+	case name != "":
+		return e.vars.Folders[name]
+	case e.server.Origin.Folder != "":
+		return e.server.Origin.Folder
+	case len(e.vars.Folders) == 1:
+		for _, folder := range e.vars.Folders {
+			return folder
+		}
+	}
+	return ""
+}
+
+// file gives the contents of a file, which are a secret, without the blanks around them.
+func (e *expander) file(field, name string) (string, bool) {
+	if e.placesOnly {
+		return "", false
+	}
+	file := e.home(name)
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(filepath.Dir(e.server.Origin.File), file)
+	}
+	data, err := e.vars.ReadFile(file)
+	switch {
+	case err != nil:
+		e.fail(field, "the file %s cannot be read: %s", quote(name), why(err))
+		return "", false
+	case len(data) > maxFile:
+		e.fail(field, "the file %s %s", quote(name), errTooLarge)
+		return "", false
+	}
+	value := strings.TrimSpace(string(data))
+	e.secrets.add(value)
+	return value, true
+}
+
+// namedVariables puts in what Codex names beside the texts: environment variables and headers that take their value from the environment.
+func (e *expander) namedVariables(s *Server) {
+	s.EnvRefs, s.BearerEnv = nil, ""
+	remote := s.URL != ""
+	get := func(field, name string) (string, bool) {
+		value, ok := e.env(name)
+		if !ok {
+			e.warn(field, "the environment variable %s is not set; this entry is left out", quote(name))
+		}
+		return value, ok
+	}
+	if e.server.BearerEnv != "" {
+		if token, ok := get("headers.Authorization", e.server.BearerEnv); ok {
+			s.setHeader("Authorization", "Bearer "+token)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.server.EnvRefs)) {
+		if _, own := s.Env[name]; own && !remote {
+			continue // what the entry says itself wins
+		}
+		if remote {
+			if value, ok := get("headers."+name, e.server.EnvRefs[name]); ok {
+				s.setHeader(name, value)
+			}
+		} else if value, ok := get("env."+name, e.server.EnvRefs[name]); ok {
+			s.setEnv(name, value)
+		}
+	}
+}
+
+// dropEmptyHeaders does what Crush does with a header whose variables are not set.
+func (e *expander) dropEmptyHeaders(s *Server) {
+	if s.Origin.Dialect != DialectCrush {
+		return
+	}
+	for name, value := range s.Header {
+		if value == "" && e.server.Header[name] != "" {
+			delete(s.Header, name)
+			e.warn("headers."+name, "is empty once its references are replaced, and is left out")
+		}
+	}
+}
+
+// envFile puts the lines of the file below what the entry says itself.
+func (e *expander) envFile(s *Server) {
+	if s.EnvFile == "" {
+		return
+	}
+	file := e.below(s.EnvFile)
+	s.EnvFile = ""
+	if strings.ContainsRune(file, 0) {
+		e.fail("envFile", "holds a zero byte once its references are replaced")
+		return
+	}
+	data, err := e.vars.ReadFile(file)
+	switch {
+	case err != nil:
+		e.fail("envFile", "the file %q cannot be read: %s", e.shownPath(), why(err))
+		return
+	case len(data) > maxFile:
+		e.fail("envFile", "the file %q %s", e.shownPath(), errTooLarge)
+		return
+	}
+	vars, bad := parseEnvFile(data)
+	for _, line := range bad {
+		e.warn("envFile", "line %d of the file is not NAME=value and was left out", line)
+	}
+	for _, v := range vars {
+		if strings.ContainsRune(v.value, 0) {
+			e.fail("envFile", "the variable %s of the file holds a zero byte", quote(v.name))
+			return
+		}
+		e.secrets.add(v.value)
+		if _, own := s.Env[v.name]; own {
+			continue
+		}
+		s.setEnv(v.name, v.value)
+	}
+}
+
+func (s *Server) setHeader(name, value string) {
+	if s.Header == nil {
+		s.Header = map[string]string{}
+	}
+	s.Header[textproto.CanonicalMIMEHeaderKey(name)] = value
+}
+
+func (s *Server) setEnv(name, value string) {
+	if s.Env == nil {
+		s.Env = map[string]*string{}
+	}
+	s.Env[name] = &value
+}
+
+// shownPath is the path of the envFile for a message: without what came from the environment or from inputs.
+func (e *expander) shownPath() string {
+	shown := newExpander(e.server, e.vars)
+	shown.placesOnly = true
+	return shown.below(shown.expand("envFile", e.server.EnvFile))
+}

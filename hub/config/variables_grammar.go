@@ -1,0 +1,241 @@
+package config
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// fieldSet are fields of a server whose texts a dialect looks at.
+type fieldSet uint
+
+const (
+	inCommand fieldSet = 1 << iota // command and args
+	inEnv                          // values, never names
+	inEnvFile
+	inDir
+	inURL // url, the values of headers, and what signs in
+
+	// inLaunch is what all dialects with variables have in common.
+	inLaunch = inCommand | inEnv | inURL
+	inAll    = inLaunch | inEnvFile | inDir
+)
+
+// grammar is how a dialect refers to what is not in its file.
+type grammar struct {
+	fields fieldSet
+	// refers finds a reference; nil: the dialect has none.
+	refers *regexp.Regexp
+	// nested finds what is refused because its application would expand twice, which the hub never does.
+	nested *regexp.Regexp
+	// maxUnits is the length, in UTF-16 units, beyond which a text is left alone; 0: any.
+	maxUnits int
+	// resolve gives the value of a match: the whole reference, and the groups of refers. Without ok the reference stays as it is.
+	resolve func(e *expander, field string, m []string) (value string, ok bool)
+}
+
+// grammars has no entry for Claude Desktop, whose texts are literal, and for Codex, which names variables beside its texts
+// (Server.EnvRefs).
+var grammars = map[string]grammar{
+	DialectVSCode: vscodeGrammar,
+	DialectPortable: {
+		fields: inLaunch, refers: regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`), maxUnits: 1000, resolve: withDefault,
+	},
+	DialectRoo: {
+		fields: inAll, refers: regexp.MustCompile(`\$\{(?:env:(\w+)|(workspaceFolder))\}`), resolve: rooReference,
+	},
+	DialectCline: {
+		fields: inAll, refers: regexp.MustCompile(`\$\{(env:[^}]*)\}`), resolve: editorReference,
+	},
+	DialectCursor: {
+		fields:  inLaunch | inEnvFile,
+		refers:  regexp.MustCompile(`\$\{(env:[^}]*|workspaceFolder|workspaceFolderBasename|userHome|pathSeparator|/)\}`),
+		resolve: editorReference,
+	},
+	DialectGemini: {
+		fields: inAll, refers: regexp.MustCompile(`\$(?:\{([A-Za-z_]\w*)(:-([^}]*))?\}|([A-Za-z_]\w*))`), resolve: geminiReference,
+	},
+	DialectOpencode: {
+		fields: inAll, refers: regexp.MustCompile(`\{(env|file):([^{}]+)\}`), nested: regexp.MustCompile(`\{(env|file):[^}]*\{(env|file):`),
+		resolve: opencodeReference,
+	},
+	DialectCrush: {
+		fields: inLaunch, refers: regexp.MustCompile("\\\\\\$|`|\\$\\(|\\$\\{([^}]*)\\}|\\$([A-Za-z_]\\w*)"), resolve: crushReference,
+	},
+	DialectMcpServers: {
+		fields: inAll, refers: regexp.MustCompile(`\$\{[^}]*\}`), resolve: unknownReference,
+	},
+}
+
+// vscodeGrammar has names of its own for what all of its files may refer to. A variable that is not set is empty, as in a shell. Other
+// names, those of open files and of launch configurations, stay as they are.
+var vscodeGrammar = grammar{
+	fields:  inAll,
+	refers:  regexp.MustCompile(`\$\{([^{}]*)\}`),
+	nested:  regexp.MustCompile(`\$\{[^}]*\$\{`),
+	resolve: vscodeReference,
+}
+
+func vscodeReference(e *expander, field string, m []string) (string, bool) {
+	name, argument, _ := strings.Cut(m[1], ":")
+	switch name {
+	case "input":
+		return e.input(field, argument)
+	case "env":
+		if argument == "" {
+			e.fail(field, "refers to an environment variable without a name")
+			return "", false
+		}
+		value, _ := e.env(argument)
+		return value, !e.placesOnly
+	case "command", "config":
+		// Commands run code, and the editor's settings are not the hub's to read.
+		e.fail(field, "refers to %s, which the hub does not resolve", quote(m[0]))
+		return "", false
+	case "workspaceFolder", "workspaceFolderBasename":
+		folder := e.folder(argument)
+		if folder == "" {
+			e.fail(field, "refers to %s, and there is no such workspace folder, or more than one", quote(m[0]))
+			return "", false
+		}
+		if name == "workspaceFolderBasename" {
+			return filepath.Base(folder), true
+		}
+		return folder, true
+	}
+	value, known := e.own(m[1])
+	switch {
+	case known && value == "":
+		e.fail(field, "refers to %s, which is not known here", quote(m[0]))
+	case !known && !e.placesOnly:
+		// What is between the braces may as well be a part of a password.
+		e.warn(field, "holds a reference that is not known, which stays as it is")
+	}
+	return value, value != ""
+}
+
+// own gives what depends on nothing but the person and the machine, and tells whether there is such a name.
+func (e *expander) own(name string) (value string, known bool) {
+	switch name {
+	case "userHome":
+		return e.vars.Home, true
+	case "cwd":
+		return e.vars.Cwd, true
+	case "pathSeparator", "/":
+		return string(filepath.Separator), true
+	}
+	return "", false
+}
+
+// withDefault is the grammar of Claude Code and Copilot. A variable that is set wins, even if it is empty.
+func withDefault(e *expander, field string, m []string) (string, bool) {
+	if e.placesOnly {
+		return "", false
+	}
+	if value, ok := e.env(m[1]); ok {
+		return value, true
+	}
+	if m[2] != "" {
+		return m[3], true
+	}
+	if conventional.MatchString(m[1]) {
+		return e.stays(field, m[1])
+	}
+	e.warn(field, "refers to an environment variable that is not set; the reference stays as it is")
+	return "", false
+}
+
+// conventional is what names of variables look like. Without "env:" before it, another name may as well be a part of a password that
+// has a "$" in it, and is not shown.
+var conventional = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+
+func rooReference(e *expander, field string, m []string) (string, bool) {
+	value, ok := "", false
+	if m[2] != "" {
+		value = e.folder("")
+		if ok = value != ""; !ok && !e.placesOnly {
+			e.warn(field, "refers to %s, and there is none, or more than one; the reference stays as it is", quote(m[0]))
+		}
+	} else if value, ok = e.env(m[1]); !ok {
+		return e.stays(field, m[1])
+	}
+	value = strings.ReplaceAll(value, `\`, "/")
+	if m[1] != "" && ok {
+		e.secrets.add(value)
+	}
+	return value, ok
+}
+
+// editorReference is of Cursor, and serves Cline too, which has nothing but the environment.
+func editorReference(e *expander, field string, m []string) (string, bool) {
+	if name, ok := strings.CutPrefix(m[1], "env:"); ok {
+		value, ok := e.env(name)
+		if !ok {
+			return e.stays(field, name)
+		}
+		return value, true
+	}
+	value := e.folder("")
+	if m[1] == "workspaceFolderBasename" && value != "" {
+		value = filepath.Base(value)
+	} else if !strings.HasPrefix(m[1], "workspace") {
+		value, _ = e.own(m[1])
+	}
+	if value == "" && !e.placesOnly {
+		e.warn(field, "refers to %s, which is not known here; the reference stays as it is", quote(m[0]))
+	}
+	return value, value != ""
+}
+
+func geminiReference(e *expander, field string, m []string) (string, bool) {
+	if m[4] != "" {
+		m[1] = m[4]
+	}
+	return withDefault(e, field, m)
+}
+
+func opencodeReference(e *expander, field string, m []string) (string, bool) {
+	if m[1] == "file" {
+		return e.file(field, m[2])
+	}
+	value, _ := e.env(m[2])
+	return value, !e.placesOnly
+}
+
+var crushBody = regexp.MustCompile(`^([A-Za-z_]\w*)(?:(:-|-)([^$` + "`" + `]*))?$`)
+
+// crushReference follows a shell's grammar, of which the parts that run commands are refused, and those that cut and replace. A variable that is not
+// set is empty, as in a shell; and as there, ":-" also replaces what is set but empty.
+func crushReference(e *expander, field string, m []string) (string, bool) {
+	name := m[2]
+	switch {
+	case m[0] == `\$`:
+		return "$", !e.placesOnly
+	case m[0] == "`" || m[0] == "$(":
+		e.fail(field, "is to run a command (%s), which the hub never does", m[0])
+		return "", false
+	case e.placesOnly:
+		return "", false
+	case name == "":
+		body := crushBody.FindStringSubmatch(m[1])
+		if body == nil {
+			e.fail(field, "holds a reference of a form that the hub does not know; it knows $NAME, ${NAME} and ${NAME:-default}")
+			return "", false
+		}
+		value, ok := e.env(body[1])
+		if body[2] != "" && !ok || body[2] == ":-" && value == "" {
+			value = body[3]
+		}
+		return value, true
+	}
+	value, _ := e.env(name)
+	return value, true
+}
+
+// unknownReference serves files of which nothing tells the grammar: better a text that is plainly not replaced than one that is replaced by a guess.
+func unknownReference(e *expander, field string, _ []string) (string, bool) {
+	if !e.placesOnly {
+		e.warn(field, "looks like a reference to a variable; it stays as it is, as nothing tells whose file this is")
+	}
+	return "", false
+}

@@ -1,0 +1,231 @@
+package config
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// everywhere is a server with one text in each field that can hold one.
+func everywhere(dialect, text string) Server {
+	return Server{
+		Name: "srv", Command: text, Args: []string{text}, Dir: text, EnvFile: text, Env: map[string]*string{text: &text, "B": nil},
+		URL: text, Header: map[string]string{"X-A": text},
+		OAuth: OAuth{
+			ClientID: text, ClientSecret: text, ClientMetadataURL: text, Scopes: []string{text}, PrivateKeyPEM: text, WorkloadToken: text, WorkloadTokenFile: text,
+			IDP: IdentityProvider{text, text, text, text},
+		},
+		Watch: []string{text}, Tools: ToolFilter{Only: []string{text}}, Approvals: map[string]Policy{text: Allow},
+		Origin: Origin{File: "/conf/mcp.json", Dialect: dialect, Folder: "/work/app"},
+	}
+}
+
+func TestFieldsThatAreExpanded(t *testing.T) {
+	all := "command args cwd envFile env url headers oauth"
+	for dialect, tt := range map[string]struct{ reference, fields string }{
+		DialectVSCode:   {"${env:TOKEN}", all},
+		DialectPortable: {"${TOKEN}", "command args env url headers oauth"},
+		DialectRoo:      {"${env:TOKEN}", all},
+		DialectCline:    {"${env:TOKEN}", all},
+		DialectCursor:   {"${env:TOKEN}", "command args envFile env url headers oauth"},
+		DialectGemini:   {"$TOKEN", all},
+		DialectOpencode: {"{env:TOKEN}", all},
+		DialectCrush:    {"$TOKEN", "command args env url headers oauth"},
+		DialectDesktop:  {"${TOKEN}", ""},
+		DialectCodex:    {"${TOKEN}", ""},
+	} {
+		s := everywhere(dialect, tt.reference)
+		e := newExpander(s, world())
+		out := s.clone()
+		found := map[string]bool{}
+		out.eachText(e.grammar.fields, func(field string, text *string) {
+			if *text = e.expand(field, *text); *text != "s3cret-token" {
+				t.Errorf("%s: %s became %q", dialect, field, *text)
+			}
+			base, _, _ := strings.Cut(field, ".")
+			base, _, _ = strings.Cut(base, "[")
+			found[base] = true
+		})
+		for _, field := range strings.Fields(tt.fields) {
+			if !found[field] {
+				t.Errorf("%s: %s is not expanded", dialect, field)
+			}
+			delete(found, field)
+		}
+		if len(found) > 0 {
+			t.Errorf("%s: %v should not be expanded", dialect, found)
+		}
+		// Names are never expanded, nor lists that a person reads.
+		for name := range out.Env {
+			if name != tt.reference && name != "B" {
+				t.Errorf("%s: a name became %q", dialect, name)
+			}
+		}
+		if out.Watch[0] != tt.reference || out.Tools.Only[0] != tt.reference || out.OAuth.Scopes[0] != tt.reference || out.OAuth.WorkloadTokenFile != tt.reference {
+			t.Errorf("%s: %+v", dialect, out)
+		}
+		if diff := cmp.Diff(everywhere(dialect, tt.reference), s); diff != "" {
+			t.Errorf("%s: the server itself was changed: %s", dialect, diff)
+		}
+	}
+}
+
+func TestWorkingDirectory(t *testing.T) {
+	all := world()
+	for _, tt := range []struct {
+		dialect, dir, folder, file, scope string
+		vars                              Variables
+		want                              string
+	}{
+		{DialectPortable, "sub", "/work/x", "/conf/f", "", all, "/work/x/sub"},
+		{DialectPortable, "../y", "/work/x", "/conf/f", "", all, "/work/y"},
+		{DialectPortable, "sub", "", "/conf/f", "", all, "/work/app/sub"},
+		{DialectPortable, "sub", "", "/conf/f", "", Variables{}, "/conf/sub"},
+		{DialectPortable, "sub", "", "inline", "", Variables{Cwd: "/run"}, "/run/sub"},
+		{DialectPortable, "sub", "", "inline", "", Variables{}, "sub"},
+		{DialectPortable, "/abs/./x", "/work/x", "/conf/f", "", all, "/abs/./x"},
+		{DialectPortable, "~/x", "/work/x", "/conf/f", "", all, "/h/me/x"},
+		{DialectPortable, "~", "/work/x", "/conf/f", "", all, "/h/me"},
+		{DialectPortable, "~x", "/work/x", "/conf/f", "", all, "/work/x/~x"},
+		{DialectPortable, "~/x", "/work/x", "/conf/f", "", Variables{}, "/work/x/~/x"},
+		{DialectVSCode, "${workspaceFolder}/s", "/work/x", "/conf/f", "", all, "/work/x/s"},
+		{DialectVSCode, "${env:HOST}", "/work/x", "/conf/f", "", all, "/work/x/s3cret.example.com"},
+		{DialectVSCode, "", "/work/x", "/conf/f", "workspace", all, "/work/x"},
+		{DialectVSCode, "", "", "/conf/f", "user", all, "/work/app"}, // the only folder
+		{DialectRoo, "", "", "/conf/f", "user", all, "/work/app"},
+		{DialectRoo, "", "", "/conf/f", "user", Variables{Home: "/h"}, "/h"},
+		{DialectDesktop, "", "/work/x", "/conf/f", "user", all, "/h/me"},
+		{DialectDesktop, "sub", "/work/x", "/conf/f", "user", all, "/work/x/sub"},
+		{DialectPortable, "", "/work/x", "/conf/f", "user", all, "/work/x"},
+		{DialectPortable, "", "", "/conf/f", "workspace", all, "/conf"},
+		{DialectPortable, "", "", "inline", "workspace", all, "/h/me"},
+		{DialectPortable, "", "", "/conf/f", "user", all, "/h/me"},
+		{DialectMcpServers, "", "", "", "host", Variables{}, ""},
+	} {
+		s := Server{Command: "c", Dir: tt.dir, Origin: Origin{Dialect: tt.dialect, Folder: tt.folder, File: tt.file, Scope: tt.scope}}
+		r, err := s.Resolve(tt.vars)
+		if err != nil || r.Dir != filepath.FromSlash(tt.want) {
+			t.Errorf("%+v: %q, %v", tt, r.Dir, err)
+		}
+		if shown := s.Shown(tt.vars); !strings.Contains(tt.dir, "env:") && shown.Dir != r.Dir {
+			t.Errorf("%+v: shown as %q", tt, shown.Dir)
+		}
+	}
+	if r, err := (Server{URL: "https://x.example", Origin: Origin{Folder: "/w"}}).Resolve(all); err != nil || r.Dir != "" {
+		t.Errorf("no process has no directory: %q, %v", r.Dir, err)
+	}
+}
+
+func TestWhatAValueMustNotBringIn(t *testing.T) {
+	for _, tt := range []struct {
+		server    Server
+		key, want string
+	}{
+		{Server{Command: "${env:NUL}"}, "command", "zero byte"},
+		{Server{Command: "${env:EMPTY}"}, "command", "is empty"},
+		{Server{Command: "c", Args: []string{"a", "${env:NUL}"}}, "args[1]", "zero byte"},
+		{Server{Command: "c", Dir: "/${env:NUL}"}, "cwd", "zero byte"},
+		{Server{Command: "c", EnvFile: "/${env:NUL}"}, "envFile", "zero byte"},
+		{Server{Command: "c", EnvFile: "/${env:TOKEN}"}, "envFile", `the file "/${env:TOKEN}" cannot be read`},
+		{Server{Command: "c", Env: map[string]*string{"A": new("${env:NUL}")}}, "env.A", "zero byte"},
+		{Server{URL: "https://x.example", Header: map[string]string{"X-A": "${env:LINE}"}}, "headers.X-A", "line ends"},
+		{Server{URL: "https://x.example", Header: map[string]string{"X-A": "${env:NUL}"}}, "headers.X-A", "control characters"},
+		{Server{URL: "${env:TOKEN}"}, "url", "does not begin with https"},
+		{Server{URL: "https://${env:LINE}"}, "url", "is not a URL"},
+		{Server{URL: "https:///${env:TOKEN}"}, "url", "has no host"},
+		{Server{URL: "https://${env:TOKEN}@x.example"}, "url", "user name"},
+		{Server{URL: "https://x.example/#${env:TOKEN}"}, "url", "fragment"},
+		{Server{URL: "${env:EMPTY}"}, "url", "is empty"},
+	} {
+		s := tt.server
+		s.Name = "srv"
+		s.Origin = Origin{File: "f", Line: 2, Dialect: DialectVSCode}
+		base, _, _ := strings.Cut(tt.key, "[")
+		s.Fields = map[string]Place{base: {4, 6, base}}
+		_, err := s.Resolve(world())
+		if err == nil || !strings.HasPrefix(err.Error(), `f:4:6: server "srv": key "`+tt.key+`": `) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "s3c") {
+			t.Errorf("%s, %s: %v", tt.key, tt.want, err)
+		}
+	}
+	r, err := Server{URL: "https://${env:HOST}/x?k=${env:TOKEN}", Origin: Origin{Dialect: DialectVSCode}}.Resolve(world())
+	if err != nil || r.URL != "https://s3cret.example.com/x?k=s3cret-token" || !slices.Contains(r.Secrets, "s3cret-token") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestMissingInputComesLast(t *testing.T) {
+	s := Server{Command: "${input:never}", URL: "", Args: []string{"${input:stale}"}, Inputs: testInputs, Origin: Origin{Dialect: DialectVSCode}}
+	_, err := s.Resolve(world())
+	var missing *MissingInputError
+	if !errors.As(err, &missing) || missing.Input.ID != "never" {
+		t.Errorf("the first one: %v", err)
+	}
+	s.Args = append(s.Args, "${command:x}") // asking would be in vain
+	if _, err = s.Resolve(world()); errors.As(err, &missing) || err == nil {
+		t.Errorf("got %v", err)
+	}
+	// An address that is not known yet is not called wrong.
+	s = Server{URL: "${input:never}", Inputs: testInputs, Origin: Origin{Dialect: DialectVSCode}}
+	if _, err := s.Resolve(world()); !errors.As(err, &missing) {
+		t.Errorf("got %v", err)
+	}
+	v := world()
+	v.Input = nil
+	if _, err := s.Resolve(v); !errors.As(err, &missing) {
+		t.Errorf("nobody to ask: %v", err)
+	}
+}
+
+func TestInputIDs(t *testing.T) {
+	s := Server{
+		Command: "${input:b}", Args: []string{"${input:a} ${input:b}", "$input:x ${env:y}"}, Env: map[string]*string{"Z": new("${input:d}"), "A": new("${input:c}"), "N": nil},
+		Header: map[string]string{"H": "Bearer ${input:e f}"}, Origin: Origin{Dialect: DialectVSCode},
+	}
+	if diff := cmp.Diff([]string{"b", "a", "c", "d", "e f"}, s.InputIDs()); diff != "" {
+		t.Error(diff)
+	}
+	s.Origin.Dialect = DialectPortable
+	if got := s.InputIDs(); got != nil {
+		t.Errorf("another dialect: %v", got)
+	}
+}
+
+func TestShown(t *testing.T) {
+	text := "${workspaceFolder}|${userHome}|${env:TOKEN}|${input:plain}|${input:key}|${command:x}"
+	s := everywhere(DialectVSCode, text)
+	got := s.Shown(world())
+	want := "/work/app|/h/me|${env:TOKEN}|${input:plain}|${input:key}|${command:x}"
+	// A reference that can be nothing but an error leaves the whole text as it is spelled: that is what a person should see.
+	if got.Command != text {
+		t.Errorf("with a command: %q", got.Command)
+	}
+	text = strings.TrimSuffix(text, "|${command:x}")
+	want = strings.TrimSuffix(want, "|${command:x}")
+	s = everywhere(DialectVSCode, text)
+	s.Dir = "${workspaceFolder}/sub"
+	got = s.Shown(world())
+	if got.Command != want || got.Args[0] != want || *got.Env[text] != want || got.URL != want || got.Header["X-A"] != want || got.EnvFile != want || got.Dir != "/work/app/sub" {
+		t.Errorf("got %+v", got)
+	}
+	s.Dir = "${env:TOKEN}"
+	if got = s.Shown(world()); got.Dir != "${env:TOKEN}" {
+		t.Errorf("a directory that is not known: %q", got.Dir)
+	}
+	for dialect, texts := range map[string][2]string{
+		DialectPortable:   {"${TOKEN} ${UNSET:-x}", "${TOKEN} ${UNSET:-x}"},
+		DialectRoo:        {"${env:TOKEN} ${workspaceFolder}", "${env:TOKEN} /work/app"},
+		DialectCursor:     {"${env:TOKEN} ${userHome}", "${env:TOKEN} /h/me"},
+		DialectGemini:     {"$TOKEN ${UNSET:-x}", "$TOKEN ${UNSET:-x}"},
+		DialectOpencode:   {"{env:TOKEN} {file:/conf/key.txt}", "{env:TOKEN} {file:/conf/key.txt}"},
+		DialectCrush:      {`$TOKEN ${UNSET:-x} \$A`, `$TOKEN ${UNSET:-x} \$A`},
+		DialectMcpServers: {"${TOKEN}", "${TOKEN}"},
+	} {
+		if got := everywhere(dialect, texts[0]).Shown(world()); got.Command != texts[1] {
+			t.Errorf("%s: %q", dialect, got.Command)
+		}
+	}
+}
