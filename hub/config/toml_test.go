@@ -49,7 +49,7 @@ func TestTOMLValues(t *testing.T) {
 		},
 		"hooks": []any{map[string]any{"at": "1979-05-27T07:32:00Z"}, map[string]any{"matrix": []any{[]any{"31", "-15"}, []any{}, []any{"3"}}}},
 	}
-	if diff := cmp.Diff(want, plain(t, doc.root)); diff != "" {
+	if diff := cmp.Diff(want, tomlPlain(t, doc.root)); diff != "" {
 		t.Error(diff)
 	}
 	if _, p := parseTOML("f", nil); p != nil {
@@ -57,8 +57,8 @@ func TestTOMLValues(t *testing.T) {
 	}
 }
 
-// plain turns a tree into maps, with numbers as they are spelled.
-func plain(t testing.TB, v value) any {
+// tomlPlain turns a tree into maps, with numbers as they are spelled.
+func tomlPlain(t testing.TB, v value) any {
 	t.Helper()
 	if s, ok := v.str(); ok {
 		return s
@@ -75,7 +75,7 @@ func plain(t testing.TB, v value) any {
 	if members, ok := v.object(); ok {
 		out := map[string]any{}
 		for _, m := range members {
-			out[m.name] = plain(t, m.value)
+			out[m.name] = tomlPlain(t, m.value)
 		}
 		return out
 	}
@@ -85,7 +85,7 @@ func plain(t testing.TB, v value) any {
 	}
 	out := []any{}
 	for _, e := range elements {
-		out = append(out, plain(t, e))
+		out = append(out, tomlPlain(t, e))
 	}
 	return out
 }
@@ -162,7 +162,7 @@ func TestTOMLProblems(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			doc, p := parseTOML("f", []byte(tt.text))
 			if p == nil {
-				t.Fatalf("accepted: %v", plain(t, doc.root))
+				t.Fatalf("accepted: %v", tomlPlain(t, doc.root))
 			}
 			if got := fmt.Sprintf("%d:%d", p.Line, p.Column); got != tt.place && tt.name != "deep array" {
 				t.Errorf("at %s, want %s (%s)", got, tt.place, p)
@@ -197,17 +197,17 @@ func FuzzTOML(f *testing.F) {
 		if err != nil {
 			t.Fatalf("took what the decoder refuses: %v", err)
 		}
-		within(t, doc, doc.root)
-		if diff := cmp.Diff(spelled(want), plain(t, doc.root)); diff != "" {
-			if !sameNumbers(spelled(want), plain(t, doc.root)) {
+		tomlWithin(t, doc, doc.root)
+		if diff := cmp.Diff(tomlSpelled(want), tomlPlain(t, doc.root)); diff != "" {
+			if !tomlSame(tomlSpelled(want), tomlPlain(t, doc.root)) {
 				t.Fatal(diff)
 			}
 		}
 	})
 }
 
-// within checks that every place is one of the text, and that a key's place begins the key.
-func within(t *testing.T, doc *document, v value) {
+// tomlWithin checks that every place is one of the text, and that a key's place begins the key.
+func tomlWithin(t *testing.T, doc *document, v value) {
 	if v.at() < 0 || v.at() > len(doc.text) {
 		t.Fatalf("offset %d of %d", v.at(), len(doc.text))
 	}
@@ -219,7 +219,7 @@ func within(t *testing.T, doc *document, v value) {
 		if c := doc.text[m.at]; c != '"' && c != '\'' && !strings.HasPrefix(string(doc.text[m.at:]), m.name) {
 			t.Fatalf("at %d is not %q", m.at, m.name)
 		}
-		within(t, doc, m.value)
+		tomlWithin(t, doc, m.value)
 	}
 	elements, ok := v.array()
 	if len(doc.text) == 0 {
@@ -232,7 +232,7 @@ func within(t *testing.T, doc *document, v value) {
 		}
 	}
 	for _, e := range elements {
-		within(t, doc, e)
+		tomlWithin(t, doc, e)
 	}
 	if s, ok := v.str(); ok {
 		if q := doc.text[v.at()]; q != '"' && q != '\'' && !strings.HasPrefix(string(doc.text[v.at():]), s) {
@@ -241,31 +241,31 @@ func within(t *testing.T, doc *document, v value) {
 	}
 }
 
-// spelled turns what the decoder gives into the shape of plain.
-func spelled(v any) any {
+// tomlSpelled turns what the decoder gives into the shape of tomlPlain.
+func tomlSpelled(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for k, e := range v {
-			out[k] = spelled(e)
+			out[k] = tomlSpelled(e)
 		}
 		return out
 	case []any:
 		out := []any{}
 		for _, e := range v {
-			out = append(out, spelled(e))
+			out = append(out, tomlSpelled(e))
 		}
 		return out
 	case string, bool:
 		return v
 	}
-	return number{v}
+	return tomlNumber{v}
 }
 
-// number is what is compared by value: a number, or a date.
-type number struct{ v any }
+// tomlNumber is what is compared by value: a number, or a date.
+type tomlNumber struct{ v any }
 
-func sameNumbers(want, got any) bool {
+func tomlSame(want, got any) bool {
 	switch want := want.(type) {
 	case map[string]any:
 		other, ok := got.(map[string]any)
@@ -273,7 +273,7 @@ func sameNumbers(want, got any) bool {
 			return false
 		}
 		for k := range want {
-			if e, ok := other[k]; !ok || !sameNumbers(want[k], e) {
+			if e, ok := other[k]; !ok || !tomlSame(want[k], e) {
 				return false
 			}
 		}
@@ -284,12 +284,12 @@ func sameNumbers(want, got any) bool {
 			return false
 		}
 		for i := range want {
-			if !sameNumbers(want[i], other[i]) {
+			if !tomlSame(want[i], other[i]) {
 				return false
 			}
 		}
 		return true
-	case number:
+	case tomlNumber:
 		text, ok := got.(string)
 		if !ok {
 			return false
