@@ -150,6 +150,7 @@ func TestTOMLProblems(t *testing.T) {
 		{"impossible date", "b = 2024-13-01\n", "1:10", "date"},
 		{"large", "b = 9223372036854775808\n", "1:5", "large"},
 		{"large hex", "b = 0xFFFFFFFFFFFFFFFF\n", "1:5", "large"},
+		{"large float", "b = 1e999\n", "1:5", "float"},
 		{"unterminated", "a = 'x\nb = 1\n", "1:7", "new lines"},
 		{"no unicode", "a = '\xff'\n", "1:6", "UTF-8"},
 		{"incomplete array", "a = [1,", "1:7", "incomplete"},
@@ -167,7 +168,7 @@ func TestTOMLProblems(t *testing.T) {
 			if got := fmt.Sprintf("%d:%d", p.Line, p.Column); got != tt.place && tt.name != "deep array" {
 				t.Errorf("at %s, want %s (%s)", got, tt.place, p)
 			}
-			if !p.Fatal || p.File != "f" || !strings.Contains(p.Message, tt.message) {
+			if !p.Fatal || p.File != "f" || !strings.Contains(p.Message, tt.message) || strings.Contains(p.Message, "999") {
 				t.Errorf("%+v", p)
 			}
 		})

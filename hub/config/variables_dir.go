@@ -19,23 +19,26 @@ func (e *expander) home(name string) string {
 	return name
 }
 
-// below makes a path absolute: below the workspace folder, or else beside the file that it is written in. One of a text that is no file
-// starts where the hub does.
+// below makes a path absolute: below the workspace folder, or else beside the file that it is written in.
 func (e *expander) below(name string) string {
 	name = e.home(name)
 	if filepath.IsAbs(name) {
 		return name
 	}
-	base := e.folder("")
-	if file := e.server.Origin.File; base == "" && filepath.IsAbs(file) {
-		base = filepath.Dir(file)
-	} else if base == "" {
-		base = e.vars.Cwd
+	if folder := e.folder(""); folder != "" {
+		return filepath.Join(folder, name)
 	}
-	if base == "" {
-		return name
+	return filepath.Join(e.beside(), name)
+}
+
+// beside is the folder of the file that the server is written in. A name of a file that is not absolute, and a text that is no file,
+// begin where the hub runs.
+func (e *expander) beside() string {
+	folder := filepath.Dir(e.server.Origin.File)
+	if !filepath.IsAbs(folder) && e.vars.Cwd != "" {
+		folder = filepath.Join(e.vars.Cwd, folder)
 	}
-	return filepath.Join(base, name)
+	return folder
 }
 
 // dir is the working directory of a process, with what each application takes when nothing is said.

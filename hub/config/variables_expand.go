@@ -200,7 +200,7 @@ func (e *expander) file(field, name string) (string, bool) {
 	}
 	file := e.home(name)
 	if !filepath.IsAbs(file) {
-		file = filepath.Join(filepath.Dir(e.server.Origin.File), file)
+		file = filepath.Join(e.beside(), file)
 	}
 	data, err := e.vars.ReadFile(file)
 	switch {

@@ -14,7 +14,8 @@ var plainWords = map[string]bool{}
 
 func init() {
 	for _, word := range strings.Fields(`true false null none auto default yes on off info debug warn warning error trace verbose
-		production development staging test local localhost stdio http https utf-8 c.utf-8 en_us.utf-8`) {
+		production development staging test local localhost stdio http https utf-8 c.utf-8 en_us.utf-8
+		application/json text/event-stream text/plain no-cache keep-alive`) {
 		plainWords[word] = true
 	}
 }

@@ -86,6 +86,7 @@ func TestWorkingDirectory(t *testing.T) {
 		{DialectPortable, "sub", "", "/conf/f", "", all, "/work/app/sub"},
 		{DialectPortable, "sub", "", "/conf/f", "", Variables{}, "/conf/sub"},
 		{DialectPortable, "sub", "", "inline", "", Variables{Cwd: "/run"}, "/run/sub"},
+		{DialectPortable, "sub", "", "dir/mcp.json", "", Variables{Cwd: "/run"}, "/run/dir/sub"},
 		{DialectPortable, "sub", "", "inline", "", Variables{}, "sub"},
 		{DialectPortable, "/abs/./x", "/work/x", "/conf/f", "", all, "/abs/./x"},
 		{DialectPortable, "~/x", "/work/x", "/conf/f", "", all, "/h/me/x"},
@@ -154,6 +155,27 @@ func TestWhatAValueMustNotBringIn(t *testing.T) {
 	r, err := Server{URL: "https://${env:HOST}/x?k=${env:TOKEN}", Origin: Origin{Dialect: DialectVSCode}}.Resolve(world())
 	if err != nil || r.URL != "https://s3cret.example.com/x?k=s3cret-token" || !slices.Contains(r.Secrets, "s3cret-token") {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// The place is that of the field, or of the list that it is in, or else of the entry.
+func TestResolveErrorHasAPlace(t *testing.T) {
+	for _, tt := range []struct {
+		fields map[string]Place
+		want   string
+	}{
+		{map[string]Place{"env.A": {4, 6, "environment.A"}, "env": {3, 2, "environment"}}, `f:4:6: server "srv": key "environment.A": `},
+		{map[string]Place{"env": {3, 2, "environment"}}, `f:3:2: server "srv": key "env.A": `},
+		{nil, `f:2:1: server "srv": key "env.A": `},
+	} {
+		s := Server{Name: "srv", Command: "c", Env: map[string]*string{"A": new("${config:x}")}, Fields: tt.fields, Origin: Origin{File: "f", Line: 2, Dialect: DialectVSCode}}
+		if _, err := s.Resolve(world()); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%v, want %s", err, tt.want)
+		}
+	}
+	s := Server{Name: "srv", Command: "${config:x}", Origin: Origin{Dialect: DialectVSCode}}
+	if _, err := s.Resolve(world()); err == nil || !strings.HasPrefix(err.Error(), `server "srv": key "command": `) {
+		t.Errorf("no file: %v", err)
 	}
 }
 
