@@ -202,6 +202,16 @@ func TestMissingInputComesLast(t *testing.T) {
 	}
 }
 
+// A text that has become too large is given up at once: a short one could ask for gigabytes.
+func TestTooLargeIsGivenUpEarly(t *testing.T) {
+	asked := 0
+	v := Variables{Getenv: func(string) (string, bool) { asked++; return strings.Repeat("x", maxText/2+1), true }}
+	_, err := Server{Command: strings.Repeat("${env:A}", 1000), Origin: Origin{Dialect: DialectVSCode}}.Resolve(v)
+	if err == nil || !strings.Contains(err.Error(), "is larger than") || asked != 2 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+}
+
 func TestInputIDs(t *testing.T) {
 	s := Server{
 		Command: "${input:b}", Args: []string{"${input:a} ${input:b}", "$input:x ${env:y}"}, Env: map[string]*string{"Z": new("${input:d}"), "A": new("${input:c}"), "N": nil},
