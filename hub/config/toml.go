@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,8 @@ import (
 // The place of a key and of a simple value is its own; an object that was made by a header or a dotted key begins at the name that
 // made it first. The problem is fatal for the file.
 func parseTOML(file string, data []byte) (*document, *Problem) {
-	text := bytes.Clone(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")))
+	// The parser tells places by the capacity of slices, so there must be none to spare.
+	text := slices.Clip(bytes.Clone(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))))
 	doc := newDocument(file, text)
 	b := tomlBuilder{doc: doc, text: text, at: map[*hujson.Object]map[string]int{}}
 	root := &hujson.Object{}
