@@ -59,7 +59,7 @@ func (f *finder) add(dialect, scope, folder, base, rest string) {
 	if scope == "user" && folder != "" {
 		key += "\n" + folder // one file with parts for several folders
 	}
-	if base == "" || f.seen[key] || f.seen[name] {
+	if base == "" || f.seen[key] {
 		return
 	}
 	f.seen[key] = true
