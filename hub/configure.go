@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -109,7 +110,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		h.changed(s)
 		return done
 	}
-	was, old := s.disabled(), s.conf
+	was, old, told := s.disabled(), s.conf, s.info()
 	s.conf, s.problems, s.broken = a.conf, a.problems, a.broken
 	if old.Disabled != a.conf.Disabled {
 		s.off = nil
@@ -130,7 +131,9 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	if !s.running() && s.stopping == nil && (s.state != ServerFailed || a.relaunch) {
 		s.state = s.rest()
 	}
-	h.changed(s)
+	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers tells of those that changed
+		h.changed(s)
+	}
 	return done
 }
 
