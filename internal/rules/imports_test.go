@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"hub/signin":    {"hub/signin", "hub/transport"},
 	"hub/mcp":       {"hub/mcp", "hub/jsonrpc", "hub/transport"},
 	"hub/config":    {"hub/config", "hub/jsonrpc", "hub/transport"},
+	"hub/statefile": {"hub/statefile"},
 	"hub":           {"hub"},
 	"ipc":           {"ipc", "hub", "proto"},
 	"plugin":        {"plugin", "ipc", "hub", "proto"},

@@ -1,0 +1,12 @@
+//go:build unix
+
+package statefile
+
+import (
+	"errors"
+	"syscall"
+)
+
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}

@@ -1,0 +1,8 @@
+//go:build !windows
+
+package statefile
+
+import "os"
+
+func rename(from, to string) error       { return os.Rename(from, to) }
+func open(path string) (*os.File, error) { return os.Open(path) }
