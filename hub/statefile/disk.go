@@ -52,6 +52,9 @@ func (systemDisk) makeDir(dir string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	if info.Mode()&fs.ModeSticky != 0 { // /tmp and its like: not ours to close, and anybody can lay links there
+		return fmt.Errorf("%w: %s is a directory for everybody", ErrReadOnly, dir)
+	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("the directory of the hub's own files was open to others; it is closed now", "directory", dir)
 		return os.Chmod(dir, 0o700)

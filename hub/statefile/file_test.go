@@ -57,6 +57,21 @@ func TestOpenDirectoryIsClosedToOthers(t *testing.T) {
 	wantLogged(t, &log, "open to others", 1)
 }
 
+func TestDirectoryForEverybodyIsLeftAlone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes say nothing there")
+	}
+	dir := t.TempDir()
+	must(t, os.Chmod(dir, 0o777|fs.ModeSticky))
+	wantError(t, Open(dir, "state.json", Options{}).Update(add("1")), ErrReadOnly)
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o777 {
+		t.Errorf("mode %v (%v)", info.Mode().Perm(), err)
+	}
+	if got := names(t, dir); len(got) != 0 {
+		t.Errorf("made %q there", got)
+	}
+}
+
 func TestRefusedChangeChangesNothing(t *testing.T) {
 	f := Open(t.TempDir(), "state.json", Options{})
 	must(t, f.Update(add("1")))
@@ -128,6 +143,10 @@ func TestYoungFileIsReadAgain(t *testing.T) {
 	for _, text := range []string{`["2"]`, `["3"]`} {
 		must(t, os.WriteFile(f.Path(), []byte(text), 0o600))
 		must(t, os.Chtimes(f.Path(), now, now))
+		v, _ := f.Changed(Version{})
+		if _, changed := f.Changed(v); !changed {
+			t.Error("said to be the same, which nobody can know yet")
+		}
 		wantRead(t, f, text)
 	}
 }

@@ -173,6 +173,29 @@ func TestHeldBackChangesMeetThoseOfOtherHubs(t *testing.T) {
 	wantLogged(t, &log, "can be written again", 1)
 }
 
+// While a Read is on its way to the disk, what was held back gets there: it must not count twice.
+func TestReadAmidAWriteOfWhatWasHeldBack(t *testing.T) {
+	more := func(old []byte) ([]byte, error) { return append(bytes.Clone(old), "1 "...), nil }
+	var f *File
+	sick, amid := true, false
+	d := &stepDisk{at: func(_ int, name string) error {
+		switch {
+		case sick && name == "create":
+			return syscall.ENOSPC
+		case amid && name == "stat":
+			amid = false
+			return f.Update(more)
+		}
+		return nil
+	}}
+	f = openOn(d, t.TempDir(), "state.json", Options{Check: func([]byte) error { return nil }})
+	wantError(t, f.Update(more), ErrFull)
+	wantRead(t, f, "1 ")
+	sick, amid = false, true
+	wantRead(t, f, "1 1 ")
+	wantOnDisk(t, f.Path(), "1 1 ")
+}
+
 func TestDiskIsGivenUpAfterManyFailures(t *testing.T) {
 	dir := t.TempDir()
 	d := &stepDisk{at: func(_ int, name string) error {
