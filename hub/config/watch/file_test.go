@@ -280,3 +280,14 @@ func TestFolderInPlaceOfAFileIsAChange(t *testing.T) {
 		w.wantFiles(200*ms, "a.json")
 	})
 }
+
+func TestLinkThatLeadsToItselfIsNoTrap(t *testing.T) {
+	bubble(t, nil, func(w *world) {
+		must(t, os.Symlink("b.json", w.path("a.json")))
+		must(t, os.Symlink("a.json", w.path("b.json")))
+		w.w.Set([]string{w.path("a.json")}, nil)
+		must(t, os.Remove(w.path("b.json")))
+		w.save("b.json", "1")
+		w.wantFiles(200*ms, "a.json")
+	})
+}
