@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
 // LoadConfig reads the config and brings the servers in line with it: new ones appear, missing ones are stopped and go, and one whose launch changed is
@@ -51,17 +52,26 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 	h.sources = sources
 	h.mu.Unlock()
 
-	read, missing := readSources(sources) // outside the lock
+	h.watchFiles(sources)
+	read, missing := readSources(ctx, sources) // outside the lock
 	want, found := config.Load(read)
 	for _, p := range append(missing, found...) {
 		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key, Message: p.Message, Fatal: p.Fatal})
 	}
 
+	problems, stopped, waits, err = h.apply(want, problems, sources, changed)
+	h.watchGlobs(sources)
+	return problems, stopped, waits, err
+}
+
+// apply brings the servers in line with what was read.
+func (h *Hub) apply(want []config.Server, problems []ConfigProblem, sources []ConfigSource, changed string) (_ []ConfigProblem, stopped []string, waits []<-chan struct{}, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.draining {
 		return nil, nil, nil, errDraining()
 	}
+	problems = append(problems, h.watching.troubles...)
 	for _, a := range reconcile(want, problems, h.servers) {
 		if done := h.carryOut(a); done != nil {
 			stopped = append(stopped, a.have.name)
@@ -77,12 +87,12 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 
 // readSources reads the files. One that is not there brings no servers: it may come later, and who deletes it means it. One that cannot be read is
 // left to config.Load, which says why; its servers stay.
-func readSources(sources []ConfigSource) (read []config.Source, missing []config.Problem) {
+func readSources(ctx context.Context, sources []ConfigSource) (read []config.Source, missing []config.Problem) {
 	for _, s := range sources {
 		src := config.Source{Path: s.Path, Scope: s.Scope, Dialect: s.Dialect, Folder: s.Folder, Trusted: s.Trusted}
 		if s.JSON != "" {
 			src.JSON = []byte(s.JSON)
-		} else if text, err := os.ReadFile(s.Path); err == nil {
+		} else if text, err := readFile(ctx, s.Path); err == nil {
 			src.JSON = append([]byte{}, text...) // never nil: that would mean the file
 		} else if errors.Is(err, fs.ErrNotExist) {
 			missing = append(missing, config.Problem{File: s.Path, Message: "there is no such file; it brings no servers"})
@@ -91,6 +101,12 @@ func readSources(sources []ConfigSource) (read []config.Source, missing []config
 		read = append(read, src)
 	}
 	return read, missing
+}
+
+// readFile reads a file once nobody is in the middle of writing it, as far as its writers tell: Cline and its relatives hold a lock beside it.
+func readFile(ctx context.Context, path string) ([]byte, error) {
+	_ = statefile.AwaitForeignLock(ctx, path, statefile.DefaultForeignWait) // a lock that stays says nothing; half a text is found out
+	return os.ReadFile(path)
 }
 
 // carryOut does one step. The channel, if any, closes when a stop that it began is over. h.mu is held.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
@@ -27,19 +28,22 @@ type Options struct {
 	// Tests keep both in memory.
 	RoundTripper http.RoundTripper
 	Listen       func(ctx context.Context, address string) (net.Listener, error)
+	// Watch makes what watches the files of the config; nil: the file system's own means.
+	Watch func() FileWatcher
 }
 
 // Hub is the domain. All methods may be called concurrently.
 type Hub struct {
-	id      string
-	version string
-	log     *slog.Logger
-	environ []string
-	open    func(s config.Server, stderr func(line string)) mcp.Opener
-	web     http.RoundTripper
-	listen  func(ctx context.Context, address string) (net.Listener, error)
-	always  *approvalFile
-	tokens  func() signin.Store // opened by whoever needs it first
+	id         string
+	version    string
+	log        *slog.Logger
+	environ    []string
+	open       func(s config.Server, stderr func(line string)) mcp.Opener
+	web        http.RoundTripper
+	listen     func(ctx context.Context, address string) (net.Listener, error)
+	newWatcher func() FileWatcher
+	always     *approvalFile
+	tokens     func() signin.Store // opened by whoever needs it first
 
 	loading chan struct{} // holds one token while somebody reads the config
 
@@ -60,6 +64,7 @@ type Hub struct {
 	kills    map[*server]func(why string) // ends a server's process at once; removed servers are in it until they are gone
 	problems []ConfigProblem              // of no single server
 	sources  []ConfigSource
+	watching watching
 	draining bool
 	closed   bool
 }
@@ -83,6 +88,10 @@ func New(o Options) *Hub {
 	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
+	}
+	h.newWatcher = o.Watch
+	if h.newWatcher == nil {
+		h.newWatcher = func() FileWatcher { return watch.New(watch.Options{Logger: h.log}) }
 	}
 	if h.environ == nil {
 		h.environ = os.Environ()
@@ -152,6 +161,7 @@ const killGrace = time.Second
 // at once, and an error says so. Idempotent.
 func (h *Hub) Close(ctx context.Context) error {
 	h.Drain(ctx, "")
+	h.stopWatching()
 	h.mu.Lock()
 	if !h.closed {
 		h.closed = true

@@ -1,4 +1,152 @@
 package hub
 
-// WatchConfig says whether the hub watches the files of its config from the next LoadConfig on.
-func (h *Hub) WatchConfig(bool) {}
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/config/watch"
+)
+
+// FileWatcher tells which files changed. *watch.Watcher is one.
+type FileWatcher interface {
+	Set(files []string, globs []watch.Glob)
+	Events() <-chan watch.Change
+	Close()
+}
+
+// watching is the hub's watch over the files of its config, and over those that its servers want to be restarted for. Guarded by Hub.mu.
+type watching struct {
+	on       bool
+	watcher  FileWatcher // nil until there is something to watch
+	globs    []watch.Glob
+	troubles []ConfigProblem // what cannot be watched
+}
+
+// WatchConfig says whether the hub watches the files of its config from the next LoadConfig on. It does not unless it is told to. What servers want to be
+// restarted for (dev.watch, watchPaths) is watched all the same: no host can do that in its place.
+func (h *Hub) WatchConfig(on bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.watching.on = on
+}
+
+// watchFiles watches the files of these sources. It is called before they are read, so that no change falls between the reading and the watching.
+func (h *Hub) watchFiles(sources []ConfigSource) {
+	var files []string
+	for _, s := range sources {
+		if s.JSON == "" {
+			files = append(files, s.Path)
+		}
+	}
+	h.mu.Lock()
+	if !h.watching.on {
+		files = nil
+	}
+	if h.watching.watcher == nil {
+		if len(files)+len(h.watching.globs) == 0 || h.draining {
+			h.mu.Unlock()
+			return
+		}
+		h.beginWatching()
+	}
+	watcher, globs := h.watching.watcher, h.watching.globs
+	h.mu.Unlock()
+	watcher.Set(files, globs)
+}
+
+// watchGlobs watches, besides the files of these sources, what the servers of now want to be restarted for. It is called once the servers are known.
+func (h *Hub) watchGlobs(sources []ConfigSource) {
+	h.mu.Lock()
+	var globs []watch.Glob
+	for _, s := range h.servers {
+		if len(s.conf.Watch) > 0 && !s.broken && !s.disabled() {
+			globs = append(globs, watch.Glob{Server: s.name, Folder: watchFolder(s.conf), Patterns: s.conf.Watch})
+		}
+	}
+	same := slices.EqualFunc(globs, h.watching.globs, func(a, b watch.Glob) bool {
+		return a.Server == b.Server && a.Folder == b.Folder && slices.Equal(a.Patterns, b.Patterns)
+	})
+	h.watching.globs = globs
+	h.mu.Unlock()
+	if !same {
+		h.watchFiles(sources)
+	}
+}
+
+// watchFolder is where the patterns of a server start.
+func watchFolder(conf config.Server) string {
+	if filepath.IsAbs(conf.Dir) {
+		return conf.Dir
+	}
+	base := conf.Origin.Folder
+	if base == "" {
+		base = filepath.Dir(conf.Origin.File)
+	}
+	return filepath.Join(base, conf.Dir)
+}
+
+// beginWatching starts the watcher and what listens to it; stopWatching ends both. h.mu is held.
+func (h *Hub) beginWatching() {
+	w := h.newWatcher()
+	h.watching.watcher = w
+	h.work.Go(func() {
+		for change := range w.Events() {
+			h.filesChanged(change)
+		}
+	})
+}
+
+// stopWatching is part of Close.
+func (h *Hub) stopWatching() {
+	h.mu.Lock()
+	w := h.watching.watcher
+	h.mu.Unlock()
+	if w != nil {
+		w.Close()
+	}
+}
+
+// filesChanged brings the servers in line with what changed on the disk.
+func (h *Hub) filesChanged(change watch.Change) {
+	if len(change.Problems) > 0 {
+		h.mu.Lock()
+		for _, text := range change.Problems {
+			h.log.Warn("not everything can be watched", "problem", text)
+			h.watching.troubles = append(h.watching.troubles, ConfigProblem{Message: text})
+		}
+		h.mu.Unlock()
+	}
+	if len(change.Files) > 0 || len(change.Problems) > 0 {
+		changed := ""
+		if len(change.Files) > 0 {
+			changed = change.Files[0]
+		}
+		if _, stopped, _, err := h.reload(context.Background(), nil, changed); err == nil {
+			h.log.Info("config read anew", "file", changed, "stopped", len(stopped))
+		}
+	}
+	for _, name := range change.Servers {
+		h.restartChanged(name)
+	}
+}
+
+// restartChanged starts a server anew whose own files changed. One that does not run is left alone.
+func (h *Hub) restartChanged(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.server(name)
+	if s == nil || s.conn == nil || h.draining {
+		return
+	}
+	h.log.Info("server is started anew: files that it watches changed", "server", name)
+	key := "watch"
+	if p, ok := s.conf.Fields["watch"]; ok {
+		key = strings.SplitN(p.Key, "[", 2)[0]
+	}
+	done := h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: fmt.Sprintf("files that the server is built from changed (%s)", key)})
+	h.startAfter(s, done)
+}
