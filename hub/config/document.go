@@ -17,15 +17,30 @@ type document struct {
 	file  string
 	text  []byte
 	lines []int // the offset at which each line begins
+	marks []mark
 	root  value
 }
 
+// mark is the first character at or after each multiple of stride, and how many there are before it. Without marks a file in one line
+// would be counted from its beginning for each of its keys.
+type mark struct{ at, characters int }
+
+const stride = 256
+
 func newDocument(file string, text []byte) *document {
 	d := &document{file: file, text: text, lines: []int{0}}
-	for i, b := range text {
-		if b == '\n' {
-			d.lines = append(d.lines, i+1)
+	characters := 0
+	for at := 0; at < len(text); characters++ {
+		if at >= len(d.marks)*stride {
+			d.marks = append(d.marks, mark{at, characters})
 		}
+		size := 1
+		if c := text[at]; c == '\n' {
+			d.lines = append(d.lines, at+1)
+		} else if c >= utf8.RuneSelf {
+			_, size = utf8.DecodeRune(text[at:])
+		}
+		at += size
 	}
 	return d
 }
@@ -94,7 +109,19 @@ func (d *document) syntaxProblem(err error) Problem {
 // position turns an offset into a line and a column in characters, both from 1.
 func (d *document) position(at int) (line, column int) {
 	line = sort.SearchInts(d.lines, at+1) // how many lines begin at or before it
-	return line, utf8.RuneCount(d.text[d.lines[line-1]:at]) + 1
+	return line, d.characters(at) - d.characters(d.lines[line-1]) + 1
+}
+
+// characters counts those before an offset.
+func (d *document) characters(at int) int {
+	i := min(at/stride, len(d.marks)-1)
+	for i >= 0 && d.marks[i].at > at {
+		i--
+	}
+	if i < 0 {
+		return utf8.RuneCount(d.text[:at])
+	}
+	return d.marks[i].characters + utf8.RuneCount(d.text[d.marks[i].at:at])
 }
 
 func (d *document) line(at int) int {
