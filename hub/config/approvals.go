@@ -2,37 +2,49 @@ package config
 
 import "fmt"
 
-// patterns reads a list of tool names and patterns that need no question.
-func (r *entryReader) patterns(key string, v value) []string {
-	values, ok := v.array()
+// names reads a list of tool names and patterns.
+func (r *entryReader) names(k key, take func(name string, at key)) {
+	values, ok := k.value.array()
 	if !ok {
-		r.wrong(v, key, "an array of tool names")
-		return nil
+		r.wrong(k.value, k.path, "an array of tool names")
+		return
 	}
-	var out []string
 	for i, e := range values {
-		at := fmt.Sprintf("%s[%d]", key, i)
+		at := fmt.Sprintf("%s[%d]", k.path, i)
 		switch s, ok := e.str(); {
 		case !ok:
 			r.wrong(e, at, "a string")
 		case s == "":
 			r.fail(e.at(), at, "the name of a tool must not be empty")
 		default:
-			out = append(out, s)
+			take(s, key{member{s, e.at(), e}, at})
 		}
 	}
-	return out
 }
 
-func (r *entryReader) approvals(key string, v value) map[string]Policy {
-	members, ok := v.object()
-	if !ok {
-		r.wrong(v, key, "an object of tool names")
-		return nil
+// approve sets the policy of a pattern.
+func (r *entryReader) approve(pattern string, p Policy, from Place) {
+	if r.s.Approvals == nil {
+		r.s.Approvals = map[string]Policy{}
 	}
-	out := make(map[string]Policy, len(members))
-	for _, m := range r.distinct(r.doc, members, r.server, key) {
-		at := path(key, m.name)
+	r.s.Approvals[pattern] = p
+	r.s.Fields["approvals."+pattern] = from
+}
+
+// allowed is a list of tools that are called without a question.
+func (r *entryReader) allowed(k key) {
+	r.names(k, func(name string, at key) { r.approve(name, Allow, r.place(at)) })
+}
+
+// approvals are explicit policies. They come after all lists, and one of them wins over a list that names the same pattern.
+func (r *entryReader) approvals(k key) {
+	members, ok := k.value.object()
+	if !ok {
+		r.wrong(k.value, k.path, "an object of tool names")
+		return
+	}
+	for _, m := range r.distinct(r.doc, members, r.server, k.path) {
+		at := path(k.path, m.name)
 		if m.name == "" {
 			r.fail(m.at, at, "the name of a tool must not be empty")
 			continue
@@ -42,26 +54,23 @@ func (r *entryReader) approvals(key string, v value) map[string]Policy {
 		case !ok:
 			r.wrong(m.value, at, `"allow", "ask" or "deny"`)
 		case p == Allow || p == Ask || p == Deny:
-			out[m.name] = p
+			r.approve(m.name, p, r.place(key{m, at}))
 		default:
 			r.fail(m.value.at(), at, `must be "allow", "ask" or "deny", is %s`, quote(s))
 		}
 	}
-	return out
 }
 
-// merge puts the lists and the explicit policies together; an explicit one wins
-// over a list that names the same pattern.
-func merge(allowed []string, explicit map[string]Policy) map[string]Policy {
-	if len(allowed)+len(explicit) == 0 {
-		return nil
-	}
-	out := make(map[string]Policy, len(allowed)+len(explicit))
-	for _, pattern := range allowed {
-		out[pattern] = Allow
-	}
-	for pattern, p := range explicit {
-		out[pattern] = p
-	}
-	return out
+// toolsOnly is a list of the tools that there are; an empty one means none.
+func (r *entryReader) toolsOnly(k key) {
+	only := []string{}
+	r.names(k, func(name string, _ key) { only = append(only, name) })
+	r.s.Tools.Only = only
+	r.mark("tools.only", k)
+}
+
+// toolsHidden is a list of the tools that there are not.
+func (r *entryReader) toolsHidden(k key) {
+	r.names(k, func(name string, _ key) { r.s.Tools.Hidden = append(r.s.Tools.Hidden, name) })
+	r.mark("tools.hidden", k)
 }

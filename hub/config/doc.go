@@ -1,13 +1,19 @@
 // Package config reads the configuration files of MCP hosts into one normal form
-// with an origin for every server.
+// with an origin for every server and a place for every field.
 //
-// It reads JSON with comments and trailing commas, in two shapes: {"mcpServers":
-// {...}} and the {"servers": {...}} of VS Code. A server is a local process with
-// a command, or something behind a URL. A mistake costs the entry that holds it
-// and nothing else: [Load] never fails as a whole, and every [Problem] has its
-// file, line, column, server and key.
+// Each application has its dialect: the keys of an entry and what they mean, the
+// unit of a timeout, what a server without a type is, and the grammar of variables.
+// A dialect is one value in a file named after it; what the dialects share is in
+// the files named after what is read. Whose file it is, is told by the source, the
+// file's name or its keys.
 //
-// The package says what is configured. It starts nothing, expands no variables,
-// watches no files and keeps no secrets, and a problem never shows the value of
-// an argument, an environment variable, a header or a URL.
+// A mistake costs the entry that holds it and nothing else: [Load] never fails as
+// a whole, and every [Problem] has its file, line, column, server and key. Of two
+// servers of one name that of the workspace counts; [All] has both.
+//
+// References to variables stay as they are spelled until [Server.Resolve].
+//
+// The package says what is configured. It starts nothing, runs no command that a
+// file names, watches no files and keeps no secrets, and a problem never shows the
+// value of an argument, an environment variable, a header or a URL.
 package config

@@ -3,20 +3,22 @@ package config
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // entryReader turns one entry into a Server. The first method that finds
 // something wrong sets broken; the others go on, so that all of it is told at once.
 type entryReader struct {
 	*loader
-	doc    *document
-	server string
-	broken bool
-	varKey string // the first key with a variable, and its place
-	varAt  int
+	doc       *document
+	dialect   *dialect
+	server    string
+	s         Server
+	broken    bool
+	skipped   bool            // the entry is no server, and that is no mistake
+	mentioned map[string]bool // ids of inputs in its texts
+	varKey    string          // the first key with what looks like a variable, and its place
+	varAt     int
 }
 
 func (r *entryReader) warn(at int, key, format string, args ...any) {
@@ -32,141 +34,121 @@ func (r *entryReader) wrong(v value, key, want string) {
 	r.fail(v.at(), key, "must be %s, is %s", want, v.kind())
 }
 
-// Keys that other hosts give a meaning that the hub does not have yet, and keys
-// that say where an entry came from, which needs no word.
-var (
-	unsupported = map[string]bool{
-		"envFile": true, "dev": true, "sandboxEnabled": true, "sandbox": true, "network": true, "filesystem": true,
-		"tools": true, "disabledTools": true, "watchPaths": true, "deferTools": true,
-	}
-	provenance = map[string]bool{"gallery": true, "version": true}
-	// foreign are the words of applications whose files the hub does not read.
-	foreign = map[string]string{"serverUrl": "url", "httpUrl": "url", "transport": "type", "transportType": "type"}
-	// only says for which transport a key has a meaning; true: a URL.
-	only = map[string]bool{"command": false, "args": false, "env": false, "cwd": false, "stop": false, "url": true, "headers": true, "oauth": true}
-)
+func (r *entryReader) place(k key) Place {
+	line, column := r.doc.position(k.at)
+	return Place{Line: line, Column: column, Key: k.path}
+}
 
-func (r *entryReader) read(m member) Server {
-	s := Server{Era: "auto"}
+// mark says where a field of the normal form came from; the last one counts.
+func (r *entryReader) mark(field string, k key) { r.s.Fields[field] = r.place(k) }
+
+// markElement marks with an element of an array.
+func (r *entryReader) markElement(field string, k key, i int) {
+	if values, ok := k.value.array(); ok && i < len(values) {
+		r.mark(field, key{member{"", values[i].at(), values[i]}, fmt.Sprintf("%s[%d]", k.path, i)})
+	}
+}
+
+// read reads the entry: first how the server is reached, then the keys of the dialect in the order of the file, then the hub's own,
+// which win.
+func (r *entryReader) read(m member) {
+	r.s = Server{Era: "auto", Fields: map[string]Place{}}
 	members, ok := m.value.object()
 	if !ok {
 		r.wrong(m.value, "", "an object")
-		return s
+		return
 	}
-	keys := make(map[string]member)
+	var ks []key
 	for _, k := range r.distinct(r.doc, members, r.server, "") {
 		// null stands for "not given"; only within env it has a meaning of its own.
 		if !k.value.isNull() {
-			keys[k.name] = k
+			ks = append(ks, key{k, k.name})
 		}
 	}
-	if s.Transport, ok = r.transport(keys); !ok {
-		return s
+	if r.dialect.rearrange != nil {
+		ks = r.dialect.rearrange(r, ks)
 	}
-	remote := s.Transport != TransportStdio
-	var allowed []string
-	explicit := map[string]Policy{}
-	for _, k := range members {
-		if at, ok := keys[k.name]; !ok || at.at != k.at {
-			continue // a null, or a double that was reported
-		}
-		v := k.value
-		if forURL, bound := only[k.name]; bound && forURL != remote {
-			kind := map[bool]string{true: "with a URL", false: "with a command"}[forURL]
-			r.warn(k.at, k.name, "is only for servers %s and was ignored", kind)
-			continue
-		}
-		switch k.name {
-		case "type":
-		case "url":
-			s.URL = r.url(k.name, v)
-		case "headers":
-			s.Header = r.headers(k.name, v)
-		case "oauth":
-			s.OAuth = r.oauth(k.name, v)
-		case "command":
-			s.Command = r.text(k.name, v)
-			if _, ok := v.str(); ok && strings.TrimSpace(s.Command) == "" {
-				r.fail(v.at(), k.name, "must not be empty")
+	given := make(map[string]key, len(ks))
+	for _, k := range ks {
+		given[k.name] = k
+	}
+	if r.dialect.name == DialectOpencode && onlySwitches(given) {
+		r.skipped = true
+		r.warn(m.at, "", "only switches a server of another file on or off, and is not followed: files are not merged")
+		return
+	}
+	if !r.transport(given) {
+		return
+	}
+	remote := r.s.Transport != TransportStdio
+	for _, ours := range []bool{false, true} {
+		for _, k := range ks {
+			meaning, theirs := r.dialect.keys[k.name]
+			if !theirs {
+				meaning, ok = own[k.name]
+				if !ok {
+					if !ours {
+						r.unknown(k)
+					}
+					continue
+				}
 			}
-		case "args":
-			s.Args = r.texts(k.name, v)
-		case "env":
-			s.Env = r.env(k.name, v)
-		case "cwd":
-			s.Dir = r.text(k.name, v)
-		case "disabled":
-			if s.Disabled, ok = v.boolean(); !ok {
-				r.wrong(v, k.name, "true or false")
+			if ours == theirs {
+				continue
 			}
-		case "alwaysAllow", "autoApprove":
-			allowed = append(allowed, r.patterns(k.name, v)...)
-		case "approvals":
-			explicit = r.approvals(k.name, v)
-		case "timeouts":
-			s.Timeouts = r.timeouts(k.name, v)
-		case "stop":
-			s.Grace = r.stop(k.name, v)
-		case "era":
-			if s.Era, _ = v.str(); s.Era != "auto" && s.Era != "legacy" && s.Era != "modern" {
-				r.fail(v.at(), k.name, `must be "auto", "legacy" or "modern"`)
+			if meaning.servers != anyServer && (meaning.servers == withURL) != remote {
+				kind := map[servers]string{withURL: "with a URL", withCommand: "with a command"}[meaning.servers]
+				r.warn(k.at, k.path, "is only for servers %s and was ignored", kind)
+				continue
 			}
-		case "maxMessageBytes":
-			n, isNumber := v.number()
-			bytes, err := strconv.Atoi(n)
-			if !isNumber || err != nil || bytes < 0 {
-				r.fail(v.at(), k.name, "must be a whole number of bytes, 0 for the default")
-			}
-			s.MaxMessageBytes = bytes
-		case "timeout":
-			r.warn(k.at, k.name, `is ignored: its unit depends on the application; use "timeouts", for example {"total": "90s"}`)
-		default:
-			r.unknown(k)
+			meaning.read(r, k)
 		}
 	}
-	if needed := map[bool]string{false: "command", true: "url"}[remote]; !has(keys, needed) {
-		r.fail(m.at, needed, "is missing")
+	if remote && r.address(given).name == "" {
+		r.fail(m.at, "url", "is missing")
+	} else if _, ok := given["command"]; !remote && !ok {
+		r.fail(m.at, "command", "is missing")
 	}
-	s.Approvals = merge(allowed, explicit)
+	if r.dialect.check != nil {
+		r.dialect.check(r, given)
+	}
 	if r.varKey != "" {
-		r.warn(r.varAt, r.varKey, "holds a variable; variables are not expanded yet, and the text is used as it stands")
+		r.warn(r.varAt, r.varKey, "holds what looks like a variable; %s expands none, and the text is used as it stands", r.dialect.title)
 	}
-	return s
 }
 
-var known = []string{
-	"type", "command", "args", "env", "cwd", "disabled", "alwaysAllow", "autoApprove",
-	"approvals", "timeouts", "stop", "era", "maxMessageBytes", "url", "headers", "oauth",
+// onlySwitches: opencode merges its files, so that an entry may have nothing but the switch.
+func onlySwitches(given map[string]key) bool {
+	_, enabled := given["enabled"]
+	return enabled && len(given) == 1
 }
 
-func (r *entryReader) unknown(k member) {
-	if provenance[k.name] {
-		return
-	}
-	if unsupported[k.name] {
-		r.warn(k.at, k.name, "is not supported yet and was ignored")
-		return
-	}
-	if name, ok := foreign[k.name]; ok {
-		r.warn(k.at, k.name, "is not known and was ignored; did you mean %q?", name)
-		return
-	}
-	for _, name := range known {
-		if strings.EqualFold(name, k.name) {
-			r.warn(k.at, k.name, "is not known and was ignored; did you mean %q?", name)
-			return
+var (
+	// looksLikeVariable is what the dialects have in common.
+	looksLikeVariable = regexp.MustCompile(`\$\{[^}]*\}`)
+	inputReference    = regexp.MustCompile(`\$\{input:([^}]*)\}`)
+)
+
+// note looks for references in a text: what stands for something else, and what cannot stand for anything.
+func (r *entryReader) note(key string, v value) {
+	s, _ := v.str()
+	switch {
+	case r.dialect.reference == nil:
+		if r.varKey == "" && looksLikeVariable.MatchString(s) {
+			r.varKey, r.varAt = key, v.at()
 		}
-	}
-	r.warn(k.at, k.name, "is not known and was ignored")
-}
-
-// variable is what the dialects have in common: ${...}.
-var variable = regexp.MustCompile(`\$\{[^}]*\}`)
-
-// noteVariable remembers the first key whose text holds a variable.
-func (r *entryReader) noteVariable(key string, v value) {
-	if s, _ := v.str(); r.varKey == "" && variable.MatchString(s) {
-		r.varKey, r.varAt = key, v.at()
+	case r.dialect.name == DialectCrush && runsCommand(s):
+		r.fail(v.at(), key, "has $(...) or backquotes, which Crush runs as a command: the hub runs no commands of a config file")
+	case r.dialect.name == DialectVSCode && strings.Contains(s, "${"):
+		for _, m := range inputReference.FindAllStringSubmatch(s, -1) {
+			if r.mentioned == nil {
+				r.mentioned = map[string]bool{}
+			}
+			r.mentioned[m[1]] = true
+		}
+		if strings.Contains(s, "${command:") {
+			r.warn(v.at(), key, "has ${command:...}, which VS Code runs as a command: the hub runs no commands of a config file, and the server will not start")
+		}
 	}
 }
 
@@ -180,7 +162,7 @@ func (r *entryReader) text(key string, v value) string {
 	if strings.ContainsRune(s, 0) {
 		r.fail(v.at(), key, "must not hold a zero byte")
 	}
-	r.noteVariable(key, v)
+	r.note(key, v)
 	return s
 }
 
@@ -197,88 +179,18 @@ func (r *entryReader) texts(key string, v value) []string {
 	return out
 }
 
-func (r *entryReader) env(key string, v value) map[string]*string {
-	members, ok := v.object()
-	if !ok {
-		r.wrong(v, key, "an object")
-		return nil
-	}
-	env := make(map[string]*string, len(members))
-	for _, m := range r.distinct(r.doc, members, r.server, key) {
-		at := path(key, m.name)
-		if m.name == "" || strings.ContainsAny(m.name, "=\x00") {
-			r.fail(m.at, at, `the name of a variable must not be empty or hold "=" or a zero byte`)
-			continue
-		}
-		if m.value.isNull() {
-			env[m.name] = nil
-			continue
-		}
-		var s string
-		if n, ok := m.value.number(); ok {
-			s = n
-		} else if b, ok := m.value.boolean(); ok {
-			s = strconv.FormatBool(b)
-		} else if _, ok := m.value.str(); ok {
-			s = r.text(at, m.value)
-		} else {
-			r.wrong(m.value, at, "a string, a number, true, false or null")
-			continue
-		}
-		env[m.name] = &s
-	}
-	return env
-}
-
 // settings walks an object whose keys are a fixed set.
-func (r *entryReader) settings(key string, v value, set func(name string, v value) bool) {
+func (r *entryReader) settings(key string, v value, set func(m member) bool) {
 	members, ok := v.object()
 	if !ok {
 		r.wrong(v, key, "an object")
 		return
 	}
 	for _, m := range r.distinct(r.doc, members, r.server, key) {
-		if !set(m.name, m.value) {
+		if !set(m) {
 			r.warn(m.at, path(key, m.name), "is not known and was ignored")
 		}
 	}
 }
 
-func (r *entryReader) timeouts(key string, v value) (t Timeouts) {
-	r.settings(key, v, func(name string, v value) bool {
-		field := map[string]**time.Duration{"connect": &t.Connect, "idle": &t.Idle, "total": &t.Total, "human": &t.Human}[name]
-		if field == nil {
-			return false
-		}
-		if !v.isNull() {
-			d := r.duration(path(key, name), v)
-			*field = &d
-		}
-		return true
-	})
-	return t
-}
-
-func (r *entryReader) stop(key string, v value) (g Grace) {
-	r.settings(key, v, func(name string, v value) bool {
-		field := map[string]*time.Duration{"stdin": &g.Stdin, "terminate": &g.Terminate, "kill": &g.Kill}[name]
-		if field == nil {
-			return false
-		}
-		if !v.isNull() {
-			if *field = r.duration(path(key, name), v); *field == 0 {
-				*field = -1 // 0 in the normal form is "not given"
-			}
-		}
-		return true
-	})
-	return g
-}
-
-func (r *entryReader) duration(key string, v value) time.Duration {
-	d, ok := duration(v)
-	if !ok {
-		r.fail(v.at(), key, `must be a duration such as "90s" or "5m", or a number of seconds; 0 means none`)
-	}
-	return d
-}
+func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,49 +14,55 @@ import (
 
 // Load reads all sources. It never fails as a whole: what cannot be used is told
 // in problems, and the rest is returned. The order is that of the sources, and
-// within one that of the file. Of two servers of one name the later one counts,
-// at its own place. A broken entry does not replace an earlier good one.
+// within one that of the file. Of the servers of one name one counts, at its own
+// place: that of a workspace before that of the user, else the later one. A broken
+// entry replaces no good one.
 //
 // Load has no state; it may be called concurrently.
 func Load(sources []Source) (servers []Server, problems []Problem) {
-	all := loader{byName: map[string]int{}}
+	all, problems := All(sources)
+	for _, s := range all {
+		if s.ShadowedBy == nil {
+			servers = append(servers, s)
+		}
+	}
+	return servers, problems
+}
+
+// All is Load with the servers that do not count: their ShadowedBy is the one that does.
+func All(sources []Source) (servers []Server, problems []Problem) {
+	l := loader{}
 	for i, src := range sources {
 		if src.Scope == "" {
 			src.Scope = "host"
 		}
-		all.source = i
-		all.load(src)
+		l.number, l.source = i, src
+		l.load()
 	}
-	for _, e := range all.entries {
-		if !e.replaced {
-			servers = append(servers, e.server)
-		}
+	l.shadow()
+	for _, e := range l.entries {
+		servers = append(servers, e.server)
 	}
-	return servers, ordered(all.problems)
+	return servers, ordered(l.problems)
 }
 
 // loader gathers what the sources say.
 type loader struct {
-	source   int    // the number of the source that is being read
-	folder   string // of that source, for relative paths; "" when it is no file
+	number   int    // of the source that is being read
+	source   Source // that source; its scope is not empty
+	folder   string // of the file, for relative paths; "" when it is no file
+	lists    serverLists
+	asked    []Input // the inputs of the file
 	entries  []entry
-	byName   map[string]int // the entry that counts, by the server's name
 	problems []placed
 }
 
-// entry is a usable server and the place of its name.
-type entry struct {
-	server   Server
-	source   int
-	column   int
-	replaced bool
-}
+func (l *loader) report(p Problem) { l.problems = append(l.problems, placed{l.number, p}) }
 
-func (l *loader) report(p Problem) { l.problems = append(l.problems, placed{l.source, p}) }
-
-func (l *loader) load(src Source) {
+func (l *loader) load() {
+	src := l.source
 	data := src.JSON
-	l.folder = ""
+	l.folder, l.lists, l.asked = "", serverLists{}, nil
 	if data == nil || filepath.IsAbs(src.Path) {
 		l.folder = filepath.Dir(src.Path)
 	}
@@ -70,59 +77,158 @@ func (l *loader) load(src Source) {
 			return
 		}
 	}
-	doc, problem := parse(src.Path, data)
+	dialect := src.Dialect
+	if dialect == "" {
+		dialect = dialectOfFile(src.Path)
+	} else if dialects[dialect] == nil {
+		l.report(Problem{File: src.Path, Message: "cannot be read: " + quote(dialect) + " is no dialect", Fatal: true})
+		return
+	}
+	read := parse
+	if isTOML(src, dialect, data) {
+		read = parseTOML
+	}
+	doc, problem := read(src.Path, data)
 	if problem != nil {
 		l.report(*problem)
 		return
 	}
 	root, ok := doc.root.object()
 	if !ok {
-		l.report(doc.problem(doc.root.at(), "", "", `the file must hold a JSON object with "mcpServers" or "servers"`, true))
+		l.report(doc.problem(doc.root.at(), "", "", "the file must hold a JSON object with "+wanted(dialect, "or"), true))
 		return
 	}
-	l.file(doc, root, src)
+	l.file(doc, root, dialect)
 }
 
-// dialectOf maps the top-level key that holds the servers to the dialect's name.
-var dialectOf = map[string]string{"mcpServers": "mcpServers", "servers": "vscode"}
+// isTOML: Codex writes TOML, but a host may hand its settings over as JSON. No TOML begins with a brace.
+func isTOML(src Source, dialect string, data []byte) bool {
+	if strings.EqualFold(filepath.Ext(src.Path), ".toml") {
+		return true
+	}
+	text := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")))
+	return dialect == DialectCodex && !bytes.HasPrefix(text, []byte("{"))
+}
 
-func (l *loader) file(doc *document, root []member, src Source) {
+// wanted are the keys that hold servers, for messages.
+func wanted(dialect, and string) string {
+	if settingsOf[dialect] {
+		return fmt.Sprintf("%q", holder(dialect))
+	}
+	return fmt.Sprintf("%q %s %q", "mcpServers", and, "servers")
+}
+
+func (l *loader) file(doc *document, root []member, dialect string) {
 	members := l.distinct(doc, root, "", "")
-	var last string
+	held := make([]string, len(members))
+	both := -1
 	seen := 0
-	for _, m := range members {
-		if dialectOf[m.name] != "" {
+	inVSCode := false
+	for i, m := range members {
+		if held[i] = dialectOfHolder(m, dialect); held[i] != "" {
 			seen++
-			last = m.name
+			both = i
+			inVSCode = inVSCode || held[i] == DialectVSCode
 		}
 	}
-	if seen == 0 {
-		l.report(doc.problem(doc.root.at(), "", "", `no servers: the file has neither "mcpServers" nor "servers"`, false))
+	projects := strings.EqualFold(filepath.Base(slashes(l.source.Path)), ".claude.json")
+	if seen == 0 && !settingsOf[dialect] && !projects {
+		l.report(doc.problem(doc.root.at(), "", "", "no servers: the file has neither "+wanted(dialect, "nor"), false))
 		return
 	}
-	for _, m := range members {
-		dialect := dialectOf[m.name]
-		switch {
-		case dialect != "":
-			if seen == 2 && m.name == last {
-				l.report(doc.problem(m.at, "", m.name, `the file has both "mcpServers" and "servers"; both are read`, false))
-			}
-			if m.value.isNull() {
-				continue
-			}
-			servers, ok := m.value.object()
-			if !ok {
-				l.report(doc.problem(m.value.at(), "", m.name, "must be an object of servers, is "+m.value.kind(), true))
-				continue
-			}
-			for _, s := range l.distinct(doc, servers, "", m.name) {
-				l.server(doc, s, Origin{File: src.Path, Line: doc.line(s.at), Dialect: dialect, Scope: src.Scope})
-			}
-		case m.name == "inputs":
-			l.report(doc.problem(m.at, "", m.name, "is not supported yet and was ignored", false))
+	l.besides(doc, members, dialect, inVSCode)
+	for i, m := range members {
+		if projects && m.name == "projects" {
+			l.project(doc, m)
 		}
-		// Other top-level keys belong to the application whose file this is.
+		if held[i] == "" {
+			continue // other top-level keys belong to the application whose file this is
+		}
+		if seen == 2 && i == both {
+			l.report(doc.problem(m.at, "", m.name, `the file has both "mcpServers" and "servers"; both are read`, false))
+		} else if held[i] == DialectVSCode && m.name == "mcpServers" {
+			l.report(doc.problem(m.at, "", m.name, `VS Code itself reads "servers" here, and not this`, false))
+		}
+		l.servers(doc, m, held[i], m.name)
 	}
+}
+
+// besides reads what a file says about its servers outside of their entries.
+func (l *loader) besides(doc *document, members []member, dialect string, inVSCode bool) {
+	for _, m := range members {
+		switch {
+		case m.value.isNull():
+		case m.name == "inputs" && inVSCode:
+			l.asked = l.inputs(doc, m.value, l.origin(doc, m, DialectVSCode))
+		case m.name == "inputs" && dialect == "":
+			l.report(doc.problem(m.at, "", m.name, `is only for files of VS Code, whose servers are in "servers", and was ignored`, false))
+		case m.name == "sandbox" && inVSCode:
+			l.report(doc.problem(m.at, "", m.name, "is ignored: the hub has no sandbox", false))
+		}
+	}
+	if dialect == DialectGemini {
+		l.lists = l.serverLists(doc, members)
+	}
+}
+
+// project reads the servers that ~/.claude.json has for one folder.
+func (l *loader) project(doc *document, projects member) {
+	members, _ := projects.value.object()
+	for _, p := range members {
+		if l.source.Folder == "" || filepath.Clean(p.name) != filepath.Clean(l.source.Folder) {
+			continue
+		}
+		settings, _ := p.value.object()
+		for _, m := range l.distinct(doc, settings, "", path("projects", p.name)) {
+			if m.name == "mcpServers" {
+				l.servers(doc, m, DialectPortable, path(path("projects", p.name), m.name))
+			}
+		}
+	}
+}
+
+// servers reads all entries below a key.
+func (l *loader) servers(doc *document, m member, dialect, key string) {
+	if m.value.isNull() {
+		return
+	}
+	servers, ok := m.value.object()
+	if !ok {
+		l.report(doc.problem(m.value.at(), "", key, "must be an object of servers, is "+m.value.kind(), true))
+		return
+	}
+	// opencode has put its servers one level deeper since its version 2.
+	if dialect == DialectOpencode && len(servers) > 0 {
+		if i := deeper(servers); i >= 0 {
+			m, key = servers[i], path(key, "servers")
+			servers, _ = m.value.object()
+		}
+	}
+	for _, s := range l.distinct(doc, servers, "", key) {
+		l.server(doc, s, dialects[dialect], l.origin(doc, s, dialect))
+	}
+}
+
+// deeper finds "servers" among servers: an object of objects, where a server would have a text or a list.
+func deeper(servers []member) int {
+	for i, s := range servers {
+		inner, isObject := s.value.object()
+		if s.name != "servers" || !isObject {
+			continue
+		}
+		for _, m := range inner {
+			if _, ok := m.value.object(); !ok {
+				return -1
+			}
+		}
+		return i
+	}
+	return -1
+}
+
+func (l *loader) origin(doc *document, m member, dialect string) Origin {
+	src := l.source
+	return Origin{File: src.Path, Line: doc.line(m.at), Dialect: dialect, Scope: src.Scope, Folder: src.Folder, Trusted: src.Trusted}
 }
 
 // distinct returns the members with the last of each name, as JSON readers
@@ -131,6 +237,9 @@ func (l *loader) distinct(doc *document, members []member, server, key string) [
 	lastAt := make(map[string]int, len(members))
 	for i, m := range members {
 		lastAt[m.name] = i
+	}
+	if len(lastAt) == len(members) {
+		return members
 	}
 	var out []member
 	for i, m := range members {
@@ -152,36 +261,24 @@ func path(outer, inner string) string {
 }
 
 // server reads one entry and keeps it when it is usable.
-func (l *loader) server(doc *document, m member, origin Origin) {
+func (l *loader) server(doc *document, m member, d *dialect, origin Origin) {
 	if why := badName(m.name); why != "" {
 		l.report(doc.problem(m.at, quoteName(m.name), "", why, true))
 		return
 	}
-	r := entryReader{loader: l, doc: doc, server: m.name}
-	s := r.read(m)
-	if r.broken {
+	r := entryReader{loader: l, doc: doc, dialect: d, server: m.name}
+	r.read(m)
+	if r.broken || r.skipped {
 		return
 	}
-	s.Name, s.Origin = m.name, origin
+	r.s.Name, r.s.Origin = m.name, origin
+	for _, in := range l.asked {
+		if r.mentioned[in.ID] {
+			r.s.Inputs = append(r.s.Inputs, in)
+		}
+	}
 	_, column := doc.position(m.at)
-	if i, ok := l.byName[s.Name]; ok {
-		e := &l.entries[i]
-		e.replaced = true
-		o := e.server.Origin
-		l.problems = append(l.problems, placed{e.source, Problem{
-			File: o.File, Line: o.Line, Column: e.column, Server: s.Name,
-			Message: fmt.Sprintf("this entry (%s) is replaced by the one at %s (%s)", place(o), place(origin), origin.Scope),
-		}})
-	}
-	l.byName[s.Name] = len(l.entries)
-	l.entries = append(l.entries, entry{server: s, source: l.source, column: column})
-}
-
-func place(o Origin) string {
-	if o.File == "" {
-		return fmt.Sprintf("line %d", o.Line)
-	}
-	return fmt.Sprintf("%s:%d", o.File, o.Line)
+	l.entries = append(l.entries, entry{server: r.s, number: l.number, column: column})
 }
 
 const maxName = 128 // runes

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"hash"
 	"net/url"
 	"path/filepath"
 	"strconv"
@@ -41,39 +40,60 @@ type IdentityProvider struct {
 }
 
 // oauth reads the object. No value of it is ever shown.
-func (r *entryReader) oauth(key string, v value) (o OAuth) {
-	r.settings(key, v, func(name string, v value) bool {
-		at := path(key, name)
-		field := map[string]*string{
-			"clientId": &o.ClientID, "clientSecret": &o.ClientSecret, "clientMetadataUrl": &o.ClientMetadataURL, "grant": &o.Grant,
-			"privateKeyPem": &o.PrivateKeyPEM, "signingAlgorithm": &o.SigningAlgorithm,
-			"workloadToken": &o.WorkloadToken, "workloadTokenFile": &o.WorkloadTokenFile, "dpop": &o.DPoP,
-		}[name]
-		switch {
-		case field == nil && name != "scopes" && name != "redirectPort" && name != "idp":
-			return false
-		case v.isNull(): // not given
-		case name == "scopes":
-			o.Scopes = r.scopes(at, v)
-		case name == "redirectPort":
-			o.RedirectPort = r.port(at, v)
-		case name == "idp":
-			o.IDP = r.identityProvider(at, v)
-		case name == "workloadTokenFile":
-			*field = r.file(at, v)
-		default:
-			*field = r.text(at, v)
-			r.checkOAuth(name, at, v, *field)
-		}
-		return true
+func (r *entryReader) oauth(k key) {
+	r.settings(k.path, k.value, func(m member) bool { return r.oauthSetting(key{m, path(k.path, m.name)}, m.name) })
+}
+
+// oauthNamed reads an object with the words of another application; "" is a word that the hub has no use for.
+func (r *entryReader) oauthNamed(k key, names map[string]string) {
+	r.settings(k.path, k.value, func(m member) bool {
+		name, known := names[m.name]
+		return known && (name == "" || r.oauthSetting(key{m, path(k.path, m.name)}, name))
 	})
+}
+
+// oauthIn and oauthAs are the same for a table of keys: a whole object, and one setting.
+func oauthIn(names map[string]string) func(*entryReader, key) {
+	return func(r *entryReader, k key) { r.oauthNamed(k, names) }
+}
+
+func oauthAs(name string) func(*entryReader, key) {
+	return func(r *entryReader, k key) { r.oauthSetting(k, name) }
+}
+
+// oauthSetting reads what is called name among the hub's own settings, and tells whether there is such a one.
+func (r *entryReader) oauthSetting(k key, name string) bool {
+	o, at, v := &r.s.OAuth, k.path, k.value
+	field := map[string]*string{
+		"clientId": &o.ClientID, "clientSecret": &o.ClientSecret, "clientMetadataUrl": &o.ClientMetadataURL, "grant": &o.Grant,
+		"privateKeyPem": &o.PrivateKeyPEM, "signingAlgorithm": &o.SigningAlgorithm,
+		"workloadToken": &o.WorkloadToken, "workloadTokenFile": &o.WorkloadTokenFile, "dpop": &o.DPoP,
+	}[name]
+	switch {
+	case field == nil && name != "scopes" && name != "redirectPort" && name != "idp":
+		return false
+	case v.isNull(): // not given
+		return true
+	case name == "scopes":
+		o.Scopes = r.scopes(at, v)
+	case name == "redirectPort":
+		o.RedirectPort = r.port(at, v)
+	case name == "idp":
+		o.IDP = r.identityProvider(at, v)
+	case name == "workloadTokenFile":
+		*field = r.file(at, v)
+	default:
+		*field = r.text(at, v)
+		r.checkOAuth(name, at, v, *field)
+	}
+	r.mark("oauth."+name, k)
 	if o.Grant == "authorization_code" {
 		o.Grant = ""
 	}
 	if o.DPoP == "auto" {
 		o.DPoP = ""
 	}
-	return o
+	return true
 }
 
 func (r *entryReader) checkOAuth(name, at string, v value, s string) {
@@ -109,12 +129,12 @@ func (r *entryReader) file(key string, v value) string {
 }
 
 func (r *entryReader) identityProvider(key string, v value) (p IdentityProvider) {
-	r.settings(key, v, func(name string, v value) bool {
+	r.settings(key, v, func(m member) bool {
 		field := map[string]*string{
 			"issuer": &p.Issuer, "tokenEndpoint": &p.TokenEndpoint, "clientId": &p.ClientID, "idToken": &p.IDToken,
-		}[name]
-		if field != nil && !v.isNull() {
-			*field = r.text(path(key, name), v)
+		}[m.name]
+		if field != nil && !m.value.isNull() {
+			*field = r.text(path(key, m.name), m.value)
 		}
 		return field != nil
 	})
@@ -153,7 +173,7 @@ func (r *entryReader) port(key string, v value) int {
 }
 
 // write goes into the launch key.
-func (o OAuth) write(h hash.Hash) {
+func (o OAuth) write(h *launch) {
 	for _, s := range []string{
 		o.ClientID, o.ClientSecret, o.ClientMetadataURL, strconv.Itoa(o.RedirectPort), o.Grant, o.PrivateKeyPEM, o.SigningAlgorithm,
 		o.IDP.Issuer, o.IDP.TokenEndpoint, o.IDP.ClientID, o.IDP.IDToken, strconv.Itoa(len(o.Scopes)),

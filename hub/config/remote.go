@@ -23,56 +23,121 @@ var transportOf = map[string]string{
 	"sse":             TransportSSE,
 }
 
+// address is the key that holds the URL; without one its name is "".
+func (r *entryReader) address(given map[string]key) key {
+	for _, u := range r.dialect.urls {
+		if k, ok := given[u.name]; ok {
+			return k
+		}
+	}
+	return key{}
+}
+
+// kind is the key that says how the server is reached.
+func (r *entryReader) kind(given map[string]key) (k key, ok bool) {
+	for _, name := range []string{"type", "transportType"} {
+		if _, known := r.dialect.keys[name]; known {
+			if k, ok = given[name]; ok {
+				return k, true
+			}
+		}
+	}
+	return k, false
+}
+
 // transport tells how the server is reached. It reports a type that cannot be, and a command beside a URL; such an entry
 // has no meaning, so the rest of it is not read.
-func (r *entryReader) transport(keys map[string]member) (transport string, ok bool) {
-	url, hasURL := keys["url"]
-	command, hasCommand := keys["command"]
-	kind, given := keys["type"]
-	if !given {
+func (r *entryReader) transport(given map[string]key) bool {
+	url := r.address(given)
+	hasURL := url.name != ""
+	command, hasCommand := given["command"]
+	kind, typed := r.kind(given)
+	if !typed {
 		switch {
 		case hasURL && hasCommand:
-			r.fail(url.at, "url", "does not belong to a stdio server; remove it, or the command")
-			return "", false
+			r.fail(url.at, url.path, "does not belong to a stdio server; remove it, or the command")
+			return false
 		case hasURL:
-			return TransportAuto, true
-		case !hasCommand && (has(keys, "serverUrl") || has(keys, "httpUrl")):
-			return TransportAuto, true // the key is told to be wrong, and url to be missing
+			for _, u := range r.dialect.urls {
+				if u.name == url.name {
+					r.s.Transport = u.transport
+				}
+			}
+		case !hasCommand && r.meantURL(given):
+			r.s.Transport = TransportAuto // the key is told to be wrong, and url to be missing
+		default:
+			r.s.Transport = TransportStdio
 		}
-		return TransportStdio, true
+		if at := map[bool]key{true: url, false: command}[hasURL]; at.name != "" && (r.dialect.typed == typeAlways || hasURL && r.dialect.typed == typeWithURL) {
+			r.warn(at.at, at.path, `has no "type" beside it, which %s insists on; the hub does without`, r.dialect.title)
+		}
+		return true
 	}
 	name, isText := kind.value.str()
 	if !isText {
-		r.wrong(kind.value, "type", "a string")
-		return "", false
+		r.wrong(kind.value, kind.path, "a string")
+		return false
 	}
-	switch transport = transportOf[name]; {
-	case transport == "":
-		r.fail(kind.value.at(), "type", `%s is not a known type; it is "stdio", "http" or "sse"`, quote(name))
-		return "", false
-	case transport == TransportStdio && hasURL:
-		r.fail(url.at, "url", "does not belong to a stdio server; remove it, or the command")
-		return "", false
-	case transport != TransportStdio && hasCommand:
-		r.fail(command.at, "command", "does not belong to a server of type %s; remove it, or the type", quote(name))
-		return "", false
+	types := r.dialect.types
+	if types == nil {
+		types = transportOf
 	}
-	return transport, true
+	r.s.Transport = types[name]
+	switch {
+	case r.s.Transport == "":
+		r.fail(kind.value.at(), kind.path, `%s is not a known type; it is %s`, quote(name), r.dialect.typeWords())
+		return false
+	case r.s.Transport == TransportStdio && hasURL:
+		r.fail(url.at, url.path, "does not belong to a stdio server; remove it, or the command")
+		return false
+	case r.s.Transport != TransportStdio && hasCommand:
+		r.fail(command.at, command.path, "does not belong to a server of type %s; remove it, or the type", quote(name))
+		return false
+	}
+	r.mark("transport", kind)
+	return true
 }
 
-func has(keys map[string]member, name string) bool {
-	_, ok := keys[name]
-	return ok
+// typeWords are the words that a message offers.
+func (d *dialect) typeWords() string {
+	if d.types["remote"] != "" {
+		return `"local" or "remote"`
+	}
+	return `"stdio", "http" or "sse"`
 }
 
-// url checks an address. What is wrong is told without showing it: its query may be a secret.
-func (r *entryReader) url(key string, v value) string {
+// meantURL tells whether there is an address, under a name that it has elsewhere.
+func (r *entryReader) meantURL(given map[string]key) bool {
+	for name, here := range r.dialect.words {
+		if _, ok := given[name]; ok && here == "url" {
+			return true
+		}
+	}
+	return false
+}
+
+// url checks an address. What is wrong is told without showing it: its query may be a secret. What a reference will stand for is not known
+// yet, so that an address that begins with one is not looked at, and a number, which can be a part of all of it, stands for the others.
+func (r *entryReader) url(k key) {
+	key, v := k.path, k.value
 	s, ok := v.str()
 	if !ok {
 		r.wrong(v, key, "a string")
-		return ""
+		return
 	}
-	r.noteVariable(key, v)
+	if r.s.URL != "" {
+		r.warn(k.at, key, "is ignored: %q says it too", r.s.Fields["url"].Key)
+		return
+	}
+	r.note(key, v)
+	r.s.URL = s
+	r.mark("url", k)
+	if refs := r.dialect.reference; refs != nil {
+		if at := refs.FindStringIndex(s); at != nil && at[0] == 0 {
+			return
+		}
+		s = refs.ReplaceAllString(s, "1")
+	}
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
@@ -86,7 +151,6 @@ func (r *entryReader) url(key string, v value) string {
 	case strings.Contains(s, "#"):
 		r.fail(v.at(), key, "must not have a fragment (what begins with #)")
 	}
-	return s
 }
 
 // reserved are headers that the protocol or HTTP itself sets; an entry that sets them too would break the connection in
@@ -102,25 +166,20 @@ func isReserved(canonical string) bool {
 }
 
 // headers reads an object of strings. Names come out in their canonical form. A value is never shown.
-func (r *entryReader) headers(key string, v value) map[string]string {
-	members, ok := v.object()
+func (r *entryReader) headers(k key) {
+	members, ok := k.value.object()
 	if !ok {
-		r.wrong(v, key, "an object")
-		return nil
+		r.wrong(k.value, k.path, "an object")
+		return
 	}
-	out := make(map[string]string, len(members))
+	r.s.Header = make(map[string]string, len(members))
 	first := make(map[string]string, len(members)) // the name as it was written
-	for _, m := range r.distinct(r.doc, members, r.server, key) {
-		at := path(key, m.name)
-		name := textproto.CanonicalMIMEHeaderKey(m.name)
-		switch {
-		case !isToken(m.name):
-			r.fail(m.at, at, "the name of a header has letters, digits and !#$%%&'*+-.^_`|~ only")
+	for _, m := range r.distinct(r.doc, members, r.server, k.path) {
+		at := path(k.path, m.name)
+		if !r.headerName(m, at) {
 			continue
-		case isReserved(name):
-			r.fail(m.at, at, "is set by the protocol itself; remove it")
-			continue
-		case m.value.isNull():
+		}
+		if m.value.isNull() {
 			r.warn(m.at, at, "is null and was ignored: there is nothing that it could remove")
 			continue
 		}
@@ -129,17 +188,33 @@ func (r *entryReader) headers(key string, v value) map[string]string {
 			r.wrong(m.value, at, "a string")
 			continue
 		}
-		r.noteVariable(at, m.value)
+		r.note(at, m.value)
 		if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
 			r.fail(m.value.at(), at, "must not hold control characters or line ends")
 			continue
 		}
+		name := textproto.CanonicalMIMEHeaderKey(m.name)
 		if before, twice := first[name]; twice {
 			r.warn(m.at, at, "is the same header as %s; the last one counts", quote(before))
 		}
-		first[name], out[name] = m.name, s
+		first[name], r.s.Header[name] = m.name, s
+		if _, fromEnvironment := r.s.EnvRefs[name]; !fromEnvironment {
+			r.mark("headers."+name, key{m, at})
+		}
 	}
-	return out
+}
+
+// headerName tells whether a header can have this name, and reports when it cannot.
+func (r *entryReader) headerName(m member, at string) bool {
+	switch {
+	case !isToken(m.name):
+		r.fail(m.at, at, "the name of a header has letters, digits and !#$%%&'*+-.^_`|~ only")
+		return false
+	case isReserved(textproto.CanonicalMIMEHeaderKey(m.name)):
+		r.fail(m.at, at, "is set by the protocol itself; remove it")
+		return false
+	}
+	return true
 }
 
 // isToken follows RFC 9110, section 5.6.2.
@@ -154,7 +229,7 @@ func isToken(s string) bool {
 }
 
 // DisplayURL is the address as it may be shown and logged: without user information, query and fragment, which may be
-// secrets. It is "" for a stdio server, and for an address that Load would have refused.
+// secrets. It is "" for a stdio server, for an address that Load would have refused, and for one whose host is still a reference.
 func (s Server) DisplayURL() string {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" {

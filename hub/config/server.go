@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -70,7 +71,8 @@ type Server struct {
 	Name   string
 	Origin Origin
 	// Fields says for each field where it came from, by its name in the normal form: "command", "args", "env.NAME", "envFile", "cwd", "url",
-	// "headers.Name", "disabled", "timeouts.total", "approvals.PATTERN", "tools.only", "tools.hidden", "start", "memory", "watch" and so on.
+	// "headers.Name", "disabled", "timeouts.total", "approvals.PATTERN", "tools.only", "tools.hidden", "start", "memory", "watch",
+	// "transport", "oauth.clientId", "stop.stdin" and so on.
 	Fields map[string]Place
 	// Shadows are the entries of the same name that this one replaces; ShadowedBy is set in the list of All for those.
 	Shadows    []Origin
@@ -181,12 +183,12 @@ type Grace struct {
 // LaunchKey identifies what is run: two servers with the same key need no restart
 // to become one another. Command, arguments, environment, directory, transport,
 // URL, headers, sign-in, era and message cap change it; name, origin, approvals,
-// timeouts, graces, memory limit, visible tools and disabled do not. Variables count as they are spelled: a new
-// value of a token changes nothing. It is made from values that may be
+// timeouts, graces, memory limit, visible tools and disabled do not. Variables count as they are spelled, and in which
+// dialect: a new value of a token changes nothing. It is made from values that may be
 // secret: compare it, do not log it.
 func (s Server) LaunchKey() string {
-	h := sha256.New()
-	text(h, "mcphub launch 2")
+	h := &launch{Hash: sha256.New()}
+	text(h, "mcphub launch 3")
 	text(h, s.Command)
 	text(h, strconv.Itoa(len(s.Args)))
 	for _, arg := range s.Args {
@@ -203,6 +205,12 @@ func (s Server) LaunchKey() string {
 		}
 	}
 	text(h, s.EnvFile)
+	text(h, strconv.Itoa(len(s.EnvRefs)))
+	for _, name := range slices.Sorted(maps.Keys(s.EnvRefs)) {
+		text(h, name)
+		text(h, s.EnvRefs[name])
+	}
+	text(h, s.BearerEnv)
 	text(h, s.Dir)
 	text(h, s.Origin.Folder)
 	text(h, cmp.Or(s.Era, "auto"))
@@ -217,8 +225,20 @@ func (s Server) LaunchKey() string {
 		}
 		s.OAuth.write(h)
 	}
+	if h.refers {
+		text(h, s.Origin.Dialect) // the same reference means something else in another dialect
+	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// launch is what goes into a launch key, and whether something in it may be a reference.
+type launch struct {
+	hash.Hash
+	refers bool
+}
+
 // text writes with its length, so that no two lists of strings look the same.
-func text(h hash.Hash, s string) { fmt.Fprintf(h, "%d:%s", len(s), s) }
+func text(h *launch, s string) {
+	h.refers = h.refers || strings.ContainsAny(s, "${")
+	fmt.Fprintf(h, "%d:%s", len(s), s)
+}

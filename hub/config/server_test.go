@@ -137,7 +137,7 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 		`"command": "c", "era": "legacy"`,
 		`"command": "c", "maxMessageBytes": 1`,
 		`"url": "https://a.example/"`,
-		`"url": "https://a.example/", "type": "http"`,
+		`"url": "https://a.example/", "type": "streamable-http"`,
 		`"url": "https://a.example/", "type": "sse"`,
 		`"url": "https://a.example/", "era": "modern"`,
 		`"url": "https://b.example/"`,
@@ -176,8 +176,27 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 	if seen[auto.LaunchKey()] != `"command": "c"` || (Server{Command: "c"}).LaunchKey() != auto.LaunchKey() {
 		t.Error("defaults written out change the key")
 	}
+	// A dialect matters where a text may mean something else in it, and nowhere else. What Codex takes from the environment counts.
+	keys := map[string]string{}
+	for name, s := range map[string]Server{
+		"plain":   {Command: "c"},
+		"refers":  {Command: "c", Env: map[string]*string{"A": new("${A}")}, Origin: Origin{Dialect: DialectPortable}},
+		"other":   {Command: "c", Env: map[string]*string{"A": new("${A}")}, Origin: Origin{Dialect: DialectRoo}},
+		"env":     {Command: "c", EnvRefs: map[string]string{"A": "B"}},
+		"env too": {Command: "c", EnvRefs: map[string]string{"A": "C"}},
+		"bearer":  {Transport: TransportHTTP, URL: "https://a.example/", BearerEnv: "A"},
+		"none":    {Transport: TransportHTTP, URL: "https://a.example/"},
+	} {
+		if other, twice := keys[s.LaunchKey()]; twice {
+			t.Errorf("%s and %s look the same", name, other)
+		}
+		keys[s.LaunchKey()] = name
+	}
+	if (Server{Command: "c", Origin: Origin{Dialect: DialectRoo}}).LaunchKey() != (Server{Command: "c"}).LaunchKey() {
+		t.Error("a dialect changes the key of a server without references")
+	}
 	// What another application keeps in the entry must restart nothing, and neither must another way to write the same.
-	bare, _ := load(t, `{"servers": {"s": {"url": "https://a.example/", "type": "http", "headers": {"X-A": "b"}}}}`)
+	bare, _ := load(t, `{"servers": {"s": {"url": "https://a.example/", "type": "streamable-http", "headers": {"X-A": "b"}}}}`)
 	same, _ := load(t, `{"servers": {"t": {"url": "https://a.example/", "type": "streamableHttp", "headers": {"x-a": "b"}, "oauth": {"tokens": {}, "grant": "authorization_code", "dpop": "auto"}, "disabled": true}}}`)
 	if bare.LaunchKey() != same.LaunchKey() {
 		t.Error("what changes nothing of a server with a URL changes the key")

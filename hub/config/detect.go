@@ -1,0 +1,157 @@
+package config
+
+import (
+	slashpath "path"
+	"strconv"
+	"strings"
+)
+
+// Whose file it is, is told by the source, else by the file's name, else by the keys that hold the servers, else by the keys of the
+// entries. The last is a guess, and one that matters only where the dialects differ: in the unit of a timeout and in the variables.
+
+// fileNames are names that tell the dialect; folder is asked for where the name alone says too little.
+var fileNames = []struct{ folder, name, dialect string }{
+	{".vscode", "mcp.json", DialectVSCode},
+	{"", ".mcp.json", DialectPortable},
+	{"", "mcp-config.json", DialectPortable},
+	{"", ".claude.json", DialectPortable},
+	{".roo", "mcp.json", DialectRoo},
+	{"", "mcp_settings.json", DialectRoo},
+	{"", "cline_mcp_settings.json", DialectCline},
+	{"", "claude_desktop_config.json", DialectDesktop},
+	{".cursor", "mcp.json", DialectCursor},
+	{"", "mcp_config.json", DialectCursor}, // Windsurf
+	{".gemini", "settings.json", DialectGemini},
+	{"", "opencode.json", DialectOpencode},
+	{"", "opencode.jsonc", DialectOpencode},
+	{"", "crush.json", DialectCrush},
+	{"", ".crush.json", DialectCrush},
+}
+
+// slashes makes a path of any system one with slashes: a name is looked at, no file is opened by it.
+func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+
+func dialectOfFile(file string) string {
+	file = strings.ToLower(slashes(file))
+	for _, f := range fileNames {
+		if slashpath.Base(file) == f.name && (f.folder == "" || slashpath.Base(slashpath.Dir(file)) == f.folder) {
+			return f.dialect
+		}
+	}
+	if slashpath.Ext(file) == ".toml" {
+		return DialectCodex
+	}
+	return ""
+}
+
+// holder is the key that holds the servers of a dialect.
+func holder(dialect string) string {
+	switch dialect {
+	case DialectVSCode:
+		return "servers"
+	case DialectCodex:
+		return "mcp_servers"
+	case DialectOpencode, DialectCrush:
+		return "mcp"
+	}
+	return "mcpServers"
+}
+
+// settingsOf are the dialects whose file holds all settings of the application: there may be no server in it, and "servers" may be
+// anything.
+var settingsOf = map[string]bool{DialectDesktop: true, DialectGemini: true, DialectCodex: true, DialectOpencode: true, DialectCrush: true}
+
+// dialectOfHolder tells which dialect the servers under a top-level key are written in; "": the key holds no servers. dialect is what is
+// known of the file.
+func dialectOfHolder(m member, dialect string) string {
+	switch {
+	case dialect != "" && m.name == holder(dialect):
+		return dialect
+	case settingsOf[dialect]:
+		return ""
+	case m.name == "servers":
+		return DialectVSCode
+	case m.name == "mcpServers" && dialect != "":
+		return dialect
+	case m.name == "mcpServers":
+		return dialectOfEntries(m.value)
+	case m.name == "mcp" && dialect == "":
+		return dialectOfTypes(m.value)
+	}
+	return ""
+}
+
+// dialectOfTypes looks at a file without a name whose servers are in "mcp": opencode and Crush have different words for "type".
+func dialectOfTypes(v value) string {
+	servers, _ := v.object()
+	for _, s := range servers {
+		members, _ := s.value.object()
+		for _, m := range members {
+			if m.name != "type" {
+				continue
+			}
+			switch kind, _ := m.value.str(); kind {
+			case "local", "remote":
+				return DialectOpencode
+			case "stdio", "http", "sse":
+				return DialectCrush
+			}
+		}
+	}
+	return ""
+}
+
+// telling are the keys that one dialect alone has.
+var telling = map[string]string{
+	"autoApprove": DialectCline, "transportType": DialectCline, "oauthClient": DialectCline, "remoteConfigured": DialectCline,
+	"alwaysAllow": DialectRoo, "disabledTools": DialectRoo, "watchPaths": DialectRoo,
+	"httpUrl": DialectGemini, "includeTools": DialectGemini, "excludeTools": DialectGemini, "trust": DialectGemini,
+	"serverUrl": DialectCursor,
+}
+
+// dialectOfEntries looks at the keys below "mcpServers" of a file without a name that tells. With keys of the hub itself, with the keys of
+// two dialects, or with nothing that tells, it stays open.
+func dialectOfEntries(v value) string {
+	found := map[string]bool{}
+	servers, _ := v.object()
+	for _, s := range servers {
+		members, _ := s.value.object()
+		tools, manyUnits := false, false
+		for _, m := range members {
+			if _, ours := own[m.name]; ours && m.name != "disabled" {
+				return DialectMcpServers
+			}
+			if d := telling[m.name]; d != "" {
+				found[d] = true
+			}
+			switch m.name {
+			case "transport":
+				if _, nested := m.value.object(); nested {
+					found[DialectCline] = true
+				}
+			case "type":
+				switch kind, _ := m.value.str(); kind {
+				case "streamable-http":
+					found[DialectRoo] = true
+				case "streamableHttp":
+					found[DialectCline] = true
+				}
+			case "tools":
+				tools = true
+			case "timeout":
+				n, _ := m.value.number()
+				f, err := strconv.ParseFloat(n, 64)
+				manyUnits = err == nil && f > 3600
+			}
+		}
+		if tools && manyUnits {
+			found[DialectPortable] = true
+		}
+	}
+	if len(found) == 1 {
+		for d := range found {
+			return d
+		}
+	}
+	return DialectMcpServers
+}

@@ -1,0 +1,180 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDetection(t *testing.T) {
+	const plain = `{"mcpServers": {"s": {"command": "c"}}}`
+	entries := func(more string) string { return `{"mcpServers": {"s": {"command": "c", ` + more + `}}}` }
+	mcp := func(kind, rest string) string { return `{"mcp": {"s": {"type": "` + kind + `", ` + rest + `}}}` }
+	for _, tt := range []struct{ path, text, want string }{
+		// By the name of the file.
+		{"/w/.vscode/mcp.json", `{"servers": {"s": {"command": "c"}}}`, DialectVSCode},
+		{"/w/.vscode/mcp.json", plain, DialectVSCode},
+		{`C:\w\.vscode\mcp.json`, plain, DialectVSCode},
+		{"/w/.mcp.json", plain, DialectPortable},
+		{"/w/.copilot/mcp-config.json", plain, DialectPortable},
+		{"/u/.claude.json", plain, DialectPortable},
+		{"/u/settings/mcp_settings.json", plain, DialectRoo},
+		{"/w/.roo/mcp.json", plain, DialectRoo},
+		{`C:\w\.roo\mcp.json`, plain, DialectRoo},
+		{"/u/settings/cline_mcp_settings.json", plain, DialectCline},
+		{"/u/Claude/claude_desktop_config.json", plain, DialectDesktop},
+		{"/u/Claude/Claude_Desktop_Config.json", plain, DialectDesktop},
+		{"/u/.cursor/mcp.json", plain, DialectCursor},
+		{"/u/.codeium/windsurf/mcp_config.json", plain, DialectCursor},
+		{"/u/.gemini/settings.json", plain, DialectGemini},
+		{"/u/settings.json", plain, DialectMcpServers},
+		{"/u/opencode.json", mcp("local", `"command": ["c"]`), DialectOpencode},
+		{"/u/opencode.jsonc", mcp("stdio", `"command": ["c"]`), DialectOpencode},
+		{"/w/.crush.json", mcp("stdio", `"command": "c"`), DialectCrush},
+		{"/w/crush.json", mcp("stdio", `"command": "c"`), DialectCrush},
+		// The name counts before the keys.
+		{"/w/.mcp.json", entries(`"autoApprove": []`), DialectPortable},
+		{"/u/mcp_settings.json", entries(`"autoApprove": []`), DialectRoo},
+		{"/u/cline_mcp_settings.json", entries(`"alwaysAllow": [], "timeouts": {}`), DialectCline},
+		// By the key that holds the servers.
+		{"", `{"servers": {"s": {"command": "c"}}}`, DialectVSCode},
+		{"/w/.mcp.json", `{"servers": {"s": {"command": "c"}}}`, DialectVSCode},
+		{"", mcp("local", `"command": ["c"]`), DialectOpencode},
+		{"", mcp("remote", `"url": "https://example.com"`), DialectOpencode},
+		{"", mcp("stdio", `"command": "c"`), DialectCrush},
+		{"", mcp("http", `"url": "https://example.com"`), DialectCrush},
+		// By the keys of the entries.
+		{"", entries(`"autoApprove": ["x"]`), DialectCline},
+		{"", entries(`"transportType": "stdio"`), DialectCline},
+		{"", `{"mcpServers": {"s": {"transport": {"type": "stdio", "command": "c"}}}}`, DialectCline},
+		{"", `{"mcpServers": {"s": {"type": "streamableHttp", "url": "https://example.com"}}}`, DialectCline},
+		{"", entries(`"alwaysAllow": ["x"]`), DialectRoo},
+		{"f", entries(`"disabledTools": []`), DialectRoo},
+		{"", `{"mcpServers": {"s": {"type": "streamable-http", "url": "https://example.com"}}}`, DialectRoo},
+		{"", entries(`"tools": ["*"], "timeout": 30000`), DialectPortable},
+		{"", `{"mcpServers": {"s": {"httpUrl": "https://example.com"}}}`, DialectGemini},
+		{"", entries(`"includeTools": ["x"]`), DialectGemini},
+		{"", `{"mcpServers": {"s": {"serverUrl": "https://example.com"}}}`, DialectCursor},
+		{"", entries(`"disabled": true, "alwaysAllow": []`), DialectRoo},
+		// Nothing tells, or too much.
+		{"", plain, DialectMcpServers},
+		{"mcp.json", plain, DialectMcpServers},
+		{"", entries(`"timeout": 60`), DialectMcpServers},
+		{"", entries(`"tools": ["*"], "timeout": 60`), DialectMcpServers},
+		{"", entries(`"timeout": 60000`), DialectMcpServers},
+		{"", entries(`"alwaysAllow": [], "autoApprove": []`), DialectMcpServers},
+		{"", entries(`"transport": "stdio"`), DialectMcpServers},
+		{"", entries(`"disabled": true`), DialectMcpServers},
+		// The hub's own keys.
+		{"", entries(`"alwaysAllow": ["x"], "timeouts": {}`), DialectMcpServers},
+		{"", entries(`"approvals": {}, "autoApprove": []`), DialectMcpServers},
+	} {
+		servers, problems := Load([]Source{{Path: tt.path, JSON: []byte(tt.text)}})
+		if len(servers) != 1 || servers[0].Origin.Dialect != tt.want || slices.ContainsFunc(problems, func(p Problem) bool { return p.Fatal }) {
+			t.Errorf("%q %s: %v, %v; want %s", tt.path, tt.text, servers, problems, tt.want)
+		}
+	}
+	// What the source says counts before all.
+	for name := range dialects {
+		src := inFile(name, goodEntry(name, "s"))
+		src.Path = "/w/.roo/mcp.json"
+		if servers, problems := Load([]Source{src}); len(servers) != 1 || servers[0].Origin.Dialect != name || len(problems) != 0 {
+			t.Errorf("%s: %v, %v", name, servers, problems)
+		}
+	}
+	for path, toml := range map[string]bool{"/w/.codex/config.toml": true, "x.TOML": true, "x.json": false} {
+		if isTOML(Source{Path: path}, dialectOfFile(path), []byte("{}")) != toml || (dialectOfFile(path) == DialectCodex) != toml {
+			t.Errorf("%s", path)
+		}
+	}
+}
+
+// The settings of an application without servers are no mistake; a file that should hold servers and does not is told.
+func TestSettingsWithoutServers(t *testing.T) {
+	for _, path := range []string{".gemini/settings.json", "opencode.json", "crush.json", "claude_desktop_config.json", ".claude.json"} {
+		if servers, problems := Load([]Source{{Path: path, JSON: []byte(`{"theme": "dark", "servers": ["not ours"]}`)}}); servers != nil || path != ".claude.json" && problems != nil {
+			t.Errorf("%s: %v, %v", path, servers, problems)
+		}
+	}
+	for _, path := range []string{".mcp.json", ".roo/mcp.json", ".vscode/mcp.json", ""} {
+		if _, problems := Load([]Source{{Path: path, JSON: []byte(`{"theme": "dark"}`)}}); len(problems) != 1 || problems[0].Fatal || !strings.Contains(problems[0].Message, "no servers") {
+			t.Errorf("%s: %v", path, problems)
+		}
+	}
+}
+
+// Of two servers of one name that of the workspace counts, in whatever order the sources come; among others the later one. Both are shown.
+func TestProjectOverUser(t *testing.T) {
+	for order, want := range map[string]string{
+		"user workspace":           "workspace1",
+		"workspace user":           "workspace0",
+		"workspace user user":      "workspace0",
+		"workspace workspace user": "workspace1",
+		"user user":                "user1",
+		"user host":                "host1",
+		"host user":                "user1",
+		"host workspace user":      "workspace1",
+		"workspace host user":      "host1",
+		"workspace user host":      "host2",
+		"user workspace host user": "host2",
+		"user broken":              "user0",
+		"workspace broken user":    "workspace0",
+	} {
+		var sources []Source
+		for i, scope := range strings.Fields(order) {
+			entry := fmt.Sprintf(`{"command": "%s%d"}`, scope, i)
+			if scope == "broken" {
+				scope, entry = "workspace", `{"command": 1}`
+			}
+			sources = append(sources, Source{
+				Path: fmt.Sprint(i), Scope: scope, Folder: "/w", Trusted: scope == "host",
+				JSON: fmt.Appendf(nil, `{"mcpServers": {"before%d": {"command": "c"}, "s": %s}}`, i, entry),
+			})
+		}
+		servers, problems := Load(sources)
+		all, same := All(sources)
+		if diff := cmp.Diff(problems, same); diff != "" {
+			t.Errorf("%s: Load and All tell different things: %s", order, diff)
+		}
+		sound := strings.Count(order, " ") + 1 - strings.Count(order, "broken")
+		var winner Server
+		var shadowed []Origin
+		for _, s := range all {
+			if s.Name != "s" {
+				continue
+			}
+			if s.ShadowedBy == nil {
+				winner = s
+			} else {
+				shadowed = append(shadowed, s.Origin)
+			}
+		}
+		if winner.Command != want || len(shadowed) != sound-1 {
+			t.Errorf("%s: %q counts, %d are shadowed", order, winner.Command, len(shadowed))
+		}
+		if diff := cmp.Diff(shadowed, winner.Shadows); diff != "" {
+			t.Errorf("%s: shadows %s", order, diff)
+		}
+		for _, s := range all {
+			if s.ShadowedBy != nil && (*s.ShadowedBy != winner.Origin || s.Shadows != nil) {
+				t.Errorf("%s: %v is shadowed by %v", order, s.Origin, *s.ShadowedBy)
+			}
+			if o := s.Origin; o.Folder != "/w" || o.Trusted != (o.Scope == "host") {
+				t.Errorf("%s: origin %+v", order, o)
+			}
+		}
+		replaced := 0
+		for _, p := range problems {
+			if strings.Contains(p.Message, "is replaced by") {
+				replaced++
+			}
+		}
+		kept := slices.DeleteFunc(slices.Clone(all), func(s Server) bool { return s.ShadowedBy != nil })
+		if diff := cmp.Diff(kept, servers); diff != "" || replaced != len(shadowed) {
+			t.Errorf("%s: %d are told to be replaced\n%s", order, replaced, diff)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package config
+
+import (
+	"fmt"
+	"net/textproto"
+	"strings"
+	"time"
+)
+
+// dialectCodex is [mcp_servers.NAME] in config.toml of Codex. Its timeouts are in seconds, with fractions, one for the start and one for a
+// tool call. Nothing in its texts is expanded: what comes from the environment has keys of its own, and goes into Server.EnvRefs.
+var dialectCodex = dialect{
+	name: DialectCodex, title: "Codex",
+	keys: keys{
+		"command":              local((*entryReader).command),
+		"args":                 local((*entryReader).args),
+		"env":                  local((*entryReader).env),
+		"env_vars":             local(envVars),
+		"cwd":                  local((*entryReader).cwd),
+		"url":                  web((*entryReader).url),
+		"http_headers":         web((*entryReader).headers),
+		"env_http_headers":     web(envHeaders),
+		"bearer_token_env_var": web(bearerVariable),
+		"bearer_token": web(func(r *entryReader, k key) {
+			r.fail(k.at, k.path, `Codex takes no token here; name the variable that holds it in "bearer_token_env_var"`)
+		}),
+		"enabled":                      each((*entryReader).enabled),
+		"required":                     each(required),
+		"startup_timeout_sec":          each(timeout{clock: connect, unit: time.Second}.read),
+		"startup_timeout_ms":           each(timeout{clock: connect, unit: time.Millisecond, weak: true}.read),
+		"tool_timeout_sec":             each(timeout{clock: total, unit: time.Second}.read),
+		"enabled_tools":                each((*entryReader).toolsOnly),
+		"disabled_tools":               each((*entryReader).toolsHidden),
+		"default_tools_approval_mode":  each(func(r *entryReader, k key) { r.approvalMode(k, "*") }),
+		"tools":                        each(codexTools),
+		"scopes":                       web(oauthAs("scopes")),
+		"oauth":                        web(oauthIn(map[string]string{"client_id": "clientId"})),
+		"oauth_resource":               missing("the hub asks for tokens of the server's own address"),
+		"supports_parallel_tool_calls": quiet, "name": quiet, "environment_id": quiet, "experimental_environment": quiet,
+	},
+	words: map[string]string{"headers": "http_headers", "environment": "env", "timeout": "tool_timeout_sec", "disabledTools": "disabled_tools"},
+	urls:  []urlKey{{"url", TransportHTTP}},
+	check: func(r *entryReader, _ map[string]key) {
+		for name := range r.s.Env {
+			delete(r.s.EnvRefs, name)
+		}
+	},
+}
+
+// required: Codex does not start without such a server, so it is there from the beginning.
+func required(r *entryReader, k key) {
+	yes, ok := k.value.boolean()
+	if !ok {
+		r.wrong(k.value, k.path, "true or false")
+	} else if yes {
+		r.s.Start = StartEager
+		r.mark("start", k)
+	}
+}
+
+// envVars are variables that the server gets as they are where the hub runs; what "env" says wins.
+func envVars(r *entryReader, k key) {
+	values, ok := k.value.array()
+	if !ok {
+		r.wrong(k.value, k.path, "an array of names of variables")
+		return
+	}
+	for i, v := range values {
+		at := key{member{"", v.at(), v}, fmt.Sprintf("%s[%d]", k.path, i)}
+		name, ok := v.str()
+		if members, isTable := v.object(); isTable {
+			for _, m := range r.distinct(r.doc, members, r.server, at.path) {
+				switch s, isText := m.value.str(); {
+				case m.name == "name" && isText:
+					name, ok = s, true
+				case m.name == "source" && s != "local":
+					r.warn(m.at, path(at.path, m.name), `is ignored: the hub takes variables from its own environment, which is "local"`)
+				}
+			}
+		}
+		switch {
+		case !ok:
+			r.fail(v.at(), at.path, `must be the name of a variable, or a table with "name"`)
+		case badVariable(name):
+			r.fail(v.at(), at.path, badVariableText)
+		default:
+			r.refer("env."+name, name, name, at)
+		}
+	}
+}
+
+// envHeaders are headers whose values are those of variables; they win over "http_headers".
+func envHeaders(r *entryReader, k key) {
+	members, ok := k.value.object()
+	if !ok {
+		r.wrong(k.value, k.path, "a table of headers and names of variables")
+		return
+	}
+	for _, m := range r.distinct(r.doc, members, r.server, k.path) {
+		at := path(k.path, m.name)
+		name := textproto.CanonicalMIMEHeaderKey(m.name)
+		variable, isText := m.value.str()
+		switch {
+		case !r.headerName(m, at):
+		case !isText:
+			r.wrong(m.value, at, "the name of a variable")
+		case badVariable(variable):
+			r.fail(m.value.at(), at, badVariableText)
+		default:
+			r.refer("headers."+name, name, variable, key{m, at})
+		}
+	}
+}
+
+// bearerVariable names the variable whose value is the token.
+func bearerVariable(r *entryReader, k key) {
+	variable, ok := k.value.str()
+	switch {
+	case !ok:
+		r.wrong(k.value, k.path, "the name of a variable")
+	case badVariable(variable):
+		r.fail(k.value.at(), k.path, badVariableText)
+	default:
+		r.s.BearerEnv = variable
+		r.mark("headers.Authorization", k)
+	}
+}
+
+// refer makes the value of a variable that of an environment variable or header of the server.
+func (r *entryReader) refer(field, name, variable string, k key) {
+	if r.s.EnvRefs == nil {
+		r.s.EnvRefs = map[string]string{}
+	}
+	r.s.EnvRefs[name] = variable
+	if _, said := r.s.Env[name]; !said {
+		r.mark(field, k)
+	}
+}
+
+// codexTools are tables with settings of one tool each.
+func codexTools(r *entryReader, k key) {
+	tools, ok := k.value.object()
+	if !ok {
+		r.wrong(k.value, k.path, "a table of tools")
+		return
+	}
+	for _, tool := range r.distinct(r.doc, tools, r.server, k.path) {
+		at := path(k.path, tool.name)
+		members, ok := tool.value.object()
+		switch {
+		case !ok:
+			r.wrong(tool.value, at, "a table")
+			continue
+		case tool.name == "":
+			r.fail(tool.at, at, "the name of a tool must not be empty")
+			continue
+		}
+		for _, m := range r.distinct(r.doc, members, r.server, at) {
+			if m.name == "approval_mode" {
+				r.approvalMode(key{m, path(at, m.name)}, tool.name)
+			} else {
+				r.warn(m.at, path(at, m.name), "is not known and was ignored")
+			}
+		}
+	}
+}
+
+// approvalMode: "auto" and "writes" leave it to Codex which calls need a question, by hints of the server that the hub does not trust.
+func (r *entryReader) approvalMode(k key, pattern string) {
+	mode, _ := k.value.str()
+	policy, ok := map[string]Policy{"approve": Allow, "prompt": Ask, "auto": Ask, "writes": Ask}[mode]
+	if !ok {
+		r.fail(k.value.at(), k.path, `must be "auto", "prompt", "writes" or "approve"`)
+		return
+	}
+	r.approve(pattern, policy, r.place(k))
+}
+
+const badVariableText = `the name of a variable must not be empty or hold "=" or a zero byte`
+
+func badVariable(name string) bool { return name == "" || strings.ContainsAny(name, "=\x00") }

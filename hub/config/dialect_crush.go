@@ -1,0 +1,36 @@
+package config
+
+import (
+	"strings"
+	"time"
+)
+
+// dialectCrush is {"mcp": {}} of Crush. Its timeout is in seconds and is that of the start. Crush expands like a shell and runs what is in $(...):
+// the hub runs nothing, and refuses the entry.
+var dialectCrush = dialect{
+	name: DialectCrush, title: "Crush",
+	keys: usual.with(keys{
+		"timeout":             each(timeout{clock: connect, unit: time.Second}.read),
+		"disabled_tools":      each((*entryReader).toolsHidden),
+		"enabled_tools":       each(enabledTools),
+		"oauth":               quiet,
+		"oauth_client_id":     web(oauthAs("clientId")),
+		"oauth_client_secret": web(oauthAs("clientSecret")),
+		"oauth_scopes":        web(oauthAs("scopes")),
+	}),
+	words:     map[string]string{"serverUrl": "url", "httpUrl": "url", "transport": "type", "environment": "env"},
+	urls:      []urlKey{{"url", TransportAuto}},
+	typed:     typeAlways,
+	reference: shellNames,
+}
+
+// enabledTools: to Crush an empty list is no list.
+func enabledTools(r *entryReader, k key) {
+	if values, ok := k.value.array(); ok && len(values) == 0 {
+		return
+	}
+	r.toolsOnly(k)
+}
+
+// runsCommand tells whether Crush would run something to expand a text.
+func runsCommand(s string) bool { return strings.Contains(s, "$(") || strings.Contains(s, "`") }

@@ -1,0 +1,76 @@
+package config
+
+import "time"
+
+// dialectOpencode is {"mcp": {}} of opencode: "command" is a whole argument vector, and a server is "local" or "remote". Its timeout is in
+// milliseconds and is that of the start; since version 2 it may be an object with one for each. References are {env:NAME} and {file:PATH}.
+var dialectOpencode = dialect{
+	name: DialectOpencode, title: "opencode",
+	keys: keys{
+		"type":        each(readElsewhere),
+		"command":     local((*entryReader).argv),
+		"environment": local((*entryReader).env),
+		"cwd":         local((*entryReader).cwd),
+		"url":         web((*entryReader).url),
+		"headers":     web((*entryReader).headers),
+		"enabled":     each((*entryReader).enabled),
+		"timeout":     each(opencodeTimeout),
+		"oauth":       web(opencodeOAuth),
+	},
+	words: map[string]string{"env": "environment", "args": "command", "serverUrl": "url", "httpUrl": "url", "transport": "type"},
+	urls:  []urlKey{{"url", TransportAuto}},
+	types: map[string]string{
+		"local": TransportStdio, "remote": TransportAuto,
+		"stdio": TransportStdio, "http": TransportHTTP, "sse": TransportSSE, // not opencode's words, and plain all the same
+	},
+	reference: curly,
+}
+
+// argv is a command with its arguments in one array.
+func (r *entryReader) argv(k key) {
+	words := r.texts(k.path, k.value)
+	if words == nil {
+		if _, ok := k.value.array(); ok {
+			r.fail(k.value.at(), k.path, "must not be empty")
+		}
+		return
+	}
+	if r.s.Command = words[0]; blank(words[0]) && !r.broken {
+		r.fail(k.value.at(), k.path, "must not be empty")
+	}
+	r.markElement("command", k, 0)
+	if r.s.Args = words[1:]; len(r.s.Args) > 0 {
+		r.markElement("args", k, 1)
+	}
+}
+
+func opencodeTimeout(r *entryReader, k key) {
+	start := timeout{clock: connect, unit: time.Millisecond}
+	members, ok := k.value.object()
+	if !ok {
+		start.read(r, k)
+		return
+	}
+	for _, m := range r.distinct(r.doc, members, r.server, k.path) {
+		switch inner := (key{m, path(k.path, m.name)}); {
+		case m.value.isNull():
+		case m.name == "startup":
+			start.read(r, inner)
+		case m.name == "request":
+			timeout{clock: total, unit: time.Millisecond}.read(r, inner)
+		default:
+			r.warn(m.at, inner.path, "is not known and was ignored")
+		}
+	}
+}
+
+func opencodeOAuth(r *entryReader, k key) {
+	// false: do not try to sign in. The hub does not unless the server asks for it.
+	if on, ok := k.value.boolean(); ok && !on {
+		return
+	}
+	r.oauthNamed(k, map[string]string{
+		"clientId": "clientId", "clientSecret": "clientSecret", "scope": "scopes",
+		"client_id": "clientId", "client_secret": "clientSecret", "callbackPort": "redirectPort", "redirectUri": "",
+	})
+}

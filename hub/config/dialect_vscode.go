@@ -1,0 +1,25 @@
+package config
+
+// dialectVSCode is mcp.json of VS Code: {"servers": {}, "inputs": []}. It has no timeout. A server of type "http" that does not speak
+// Streamable HTTP is tried with SSE.
+var dialectVSCode = dialect{
+	name: DialectVSCode, title: "VS Code",
+	keys: usual.with(keys{
+		"envFile": local((*entryReader).envFile),
+		"oauth":   web((*entryReader).oauth),
+		"dev":     each((*entryReader).dev),
+		"timeout": timeoutless,
+		"gallery": quiet, "version": quiet, "metadata": quiet,
+		"sandboxEnabled": local((*entryReader).sandboxEnabled),
+		"sandbox":        noSandbox, "network": noSandbox, "filesystem": noSandbox,
+		// VS Code keeps its approvals elsewhere; in files that were written for the hub these have always worked.
+		"alwaysAllow": each((*entryReader).allowed),
+		"autoApprove": each((*entryReader).allowed),
+	}),
+	words: map[string]string{"serverUrl": "url", "httpUrl": "url", "transport": "type", "transportType": "type", "watchPaths": "dev"},
+	urls:  []urlKey{{"url", TransportAuto}},
+	types: map[string]string{
+		"stdio": TransportStdio, "sse": TransportSSE, "http": TransportAuto, "streamable-http": TransportHTTP, "streamableHttp": TransportHTTP,
+	},
+	reference: braced,
+}

@@ -1,0 +1,165 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// The keys of a server that is a process.
+
+func (r *entryReader) command(k key) {
+	r.s.Command = r.text(k.path, k.value)
+	if _, ok := k.value.str(); ok && blank(r.s.Command) {
+		r.fail(k.value.at(), k.path, "must not be empty")
+	}
+	r.mark("command", k)
+}
+
+func (r *entryReader) args(k key) {
+	r.s.Args = r.texts(k.path, k.value)
+	r.mark("args", k)
+}
+
+func (r *entryReader) cwd(k key) {
+	r.s.Dir = r.text(k.path, k.value)
+	r.mark("cwd", k)
+}
+
+func (r *entryReader) envFile(k key) {
+	r.s.EnvFile = r.text(k.path, k.value)
+	r.mark("envFile", k)
+}
+
+func (r *entryReader) env(k key) {
+	members, ok := k.value.object()
+	if !ok {
+		r.wrong(k.value, k.path, "an object")
+		return
+	}
+	r.s.Env = make(map[string]*string, len(members))
+	for _, m := range r.distinct(r.doc, members, r.server, k.path) {
+		at := path(k.path, m.name)
+		if badVariable(m.name) {
+			r.fail(m.at, at, badVariableText)
+			continue
+		}
+		r.mark("env."+m.name, key{m, at})
+		if m.value.isNull() {
+			r.s.Env[m.name] = nil
+			continue
+		}
+		var s string
+		if n, ok := m.value.number(); ok {
+			s = n
+		} else if b, ok := m.value.boolean(); ok {
+			s = strconv.FormatBool(b)
+		} else if _, ok := m.value.str(); ok {
+			s = r.text(at, m.value)
+		} else {
+			r.wrong(m.value, at, "a string, a number, true, false or null")
+			continue
+		}
+		r.s.Env[m.name] = &s
+	}
+}
+
+// memory reads a number of bytes, as such or with a unit: "512MiB".
+func (r *entryReader) memory(k key) {
+	bytes, ok := size(k.value)
+	if !ok {
+		r.fail(k.value.at(), k.path, `must be a size such as "512MiB" or "2GB", or a number of bytes; 0 means no limit`)
+	}
+	r.s.Memory = bytes
+	r.mark("memory", k)
+}
+
+var sizes = []struct {
+	unit  string
+	bytes float64
+}{
+	{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"tib", 1 << 40},
+	{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12}, {"b", 1},
+}
+
+func size(v value) (int64, bool) {
+	unit := 1.0
+	text, isNumber := v.number()
+	if !isNumber {
+		var ok bool
+		if text, ok = v.str(); !ok {
+			return 0, false
+		}
+		lower := strings.ToLower(text)
+		found := false
+		for _, u := range sizes {
+			if number, ok := strings.CutSuffix(lower, u.unit); ok {
+				text, unit, found = strings.TrimSpace(number), u.bytes, true
+				break
+			}
+		}
+		if !found || strings.Trim(text, "0123456789.") != "" {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	bytes := n * unit
+	if err != nil || n < 0 || bytes >= math.MaxInt64 || bytes != math.Trunc(bytes) {
+		return 0, false
+	}
+	return int64(bytes), true
+}
+
+// watch reads patterns of files whose change restarts the server.
+func (r *entryReader) watch(k key) {
+	values, ok := k.value.array()
+	if !ok {
+		if _, isText := k.value.str(); !isText {
+			r.wrong(k.value, k.path, "a pattern of files, or an array of them")
+			return
+		}
+		values = []value{k.value}
+	}
+	for i, v := range values {
+		at := k.path
+		if ok {
+			at = fmt.Sprintf("%s[%d]", k.path, i)
+		}
+		if s := r.text(at, v); s != "" {
+			r.s.Watch = append(r.s.Watch, s)
+		}
+	}
+	r.mark("watch", k)
+}
+
+// dev is what VS Code has for the authors of a server.
+func (r *entryReader) dev(k key) {
+	r.settings(k.path, k.value, func(m member) bool {
+		switch inner := (key{m, path(k.path, m.name)}); {
+		case m.value.isNull():
+		case m.name == "watch" && r.s.Transport != TransportStdio:
+			r.warn(m.at, inner.path, "is only for servers with a command and was ignored")
+		case m.name == "watch":
+			r.watch(inner)
+		case m.name == "debug":
+			r.warn(m.at, inner.path, "is ignored: the hub has no debugger")
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+// sandboxEnabled: to start the server without the sandbox that somebody counts on would be worse than not to start it.
+func (r *entryReader) sandboxEnabled(k key) {
+	on, ok := k.value.boolean()
+	if !ok {
+		r.wrong(k.value, k.path, "true or false")
+	} else if on {
+		r.fail(k.at, k.path, "the hub has no sandbox, and does not start this server without one; set it to false if that is what you want")
+	}
+}
+
+// noSandbox are the rules of a sandbox that is not switched on here.
+var noSandbox = missing("the hub has no sandbox")

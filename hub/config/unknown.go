@@ -1,0 +1,65 @@
+package config
+
+import "strings"
+
+// unknown tells of a key that has no meaning in the dialect. Some are the words of another application, most are slips.
+func (r *entryReader) unknown(k key) {
+	name := r.dialect.words[k.name]
+	if name == "" {
+		name = r.nearest(k.name)
+	}
+	if name == "" {
+		r.warn(k.at, k.path, "is not known and was ignored")
+		return
+	}
+	r.warn(k.at, k.path, "is not known and was ignored; did you mean %q?", name)
+}
+
+// nearest is the key that a name is most likely meant to be: the same but for case and strokes, else at most two slips away, in short
+// names one. "" is none.
+func (r *entryReader) nearest(name string) string {
+	if len(name) > 64 {
+		return ""
+	}
+	best, least := "", 3
+	if len(name) <= 4 {
+		least = 2
+	}
+	for _, known := range []keys{r.dialect.keys, own} {
+		for candidate := range known {
+			d := slips(name, candidate)
+			if plain(candidate) == plain(name) {
+				d = 0
+			}
+			// The order of a map must not show.
+			if d < least || d == least && best != "" && candidate < best {
+				best, least = candidate, d
+			}
+		}
+	}
+	return best
+}
+
+func plain(s string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s))
+}
+
+// slips is the number of letters that are too many, missing or wrong (Levenshtein's distance).
+func slips(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := before
+			if a[i] != b[j] {
+				d = 1 + min(before, row[j], row[j+1])
+			}
+			before, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
+}
