@@ -1,16 +1,12 @@
 package config
 
 import (
+	"bytes"
 	"flag"
-	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -31,84 +27,97 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var sources []Source
-			want := ""
-			var rest []txtar.File
-			for _, f := range ar.Files {
-				if f.Name == "want" {
-					want = string(f.Data)
-					continue
-				}
-				scope, name, ok := strings.Cut(f.Name, "/")
-				if !ok {
-					t.Fatalf("%q is not scope/file", f.Name)
-				}
-				sources = append(sources, Source{Path: name, JSON: f.Data, Scope: scope})
-				rest = append(rest, f)
-			}
-			got := describe(Load(sources))
-			if *update {
-				ar.Files = append(rest, txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("run with -update if this is right:\n%s", diff)
-			}
+			sources, rest, want := unpack(t, ar)
+			golden(t, file, ar, rest, want, describe(Load(sources)))
 		})
 	}
 }
 
-// describe writes servers and problems as text, every field that is not its default.
-func describe(servers []Server, problems []Problem) string {
-	var b strings.Builder
-	line := func(key string, show bool, value any) {
-		if show {
-			fmt.Fprintf(&b, "  %s: %v\n", key, value)
+// Each archive in testdata/<dialect> is a file, or some, as people have them. What comes out is written with the place of every field, and
+// with the servers that do not count.
+//
+// After the name of a file may stand what the text of an archive cannot show: "bom", "crlf", and the Source's "folder=", "trusted" and
+// "dialect=".
+func TestCorpus(t *testing.T) {
+	archives, configs := 0, 0
+	for name := range dialects {
+		files, err := filepath.Glob("testdata/" + name + "/*.txtar")
+		if err != nil || len(files) < 4 && name != DialectMcpServers {
+			t.Errorf("%s: %d archives, %v", name, len(files), err)
+		}
+		for _, file := range files {
+			archives++
+			t.Run(name+"/"+strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+				ar, err := txtar.ParseFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sources, rest, want := unpack(t, ar)
+				configs += len(sources)
+				servers, problems := All(sources)
+				golden(t, file, ar, rest, want, describeAll(servers, problems))
+				found := false
+				for _, s := range servers {
+					found = found || s.Origin.Dialect == name
+				}
+				if !found {
+					t.Errorf("no server was read as one of %s", name)
+				}
+			})
 		}
 	}
-	for _, s := range servers {
-		o := s.Origin
-		fmt.Fprintf(&b, "server %q from %s:%d (%s, %s)\n", s.Name, o.File, o.Line, o.Dialect, o.Scope)
-		line("transport", s.Transport != TransportStdio, s.Transport)
-		line("command", s.Transport == TransportStdio || s.Command != "", fmt.Sprintf("%q", append([]string{s.Command}, s.Args...)))
-		line("url", s.URL != "", fmt.Sprintf("%q, shown as %q", s.URL, s.DisplayURL()))
-		for _, name := range slices.Sorted(maps.Keys(s.Header)) {
-			line("header "+name, true, fmt.Sprintf("%q", s.Header[name]))
+	if archives < 45 {
+		t.Errorf("%d archives with %d files", archives, configs)
+	}
+}
+
+// unpack turns the files of an archive, named scope/file, into sources. The file "want" is what should come out.
+func unpack(t testing.TB, ar *txtar.Archive) (sources []Source, rest []txtar.File, want string) {
+	t.Helper()
+	for _, f := range ar.Files {
+		if f.Name == "want" {
+			want = string(f.Data)
+			continue
 		}
-		line("oauth", !reflect.DeepEqual(s.OAuth, OAuth{}), fmt.Sprintf("%+v", s.OAuth))
-		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-			if v := s.Env[name]; v == nil {
-				line("env "+name, true, "unset")
-			} else {
-				line("env "+name, true, fmt.Sprintf("%q", *v))
+		rest = append(rest, f)
+		words := strings.Fields(f.Name)
+		scope, name, ok := strings.Cut(words[0], "/")
+		if !ok {
+			t.Fatalf("%q is not scope/file", f.Name)
+		}
+		src := Source{Path: name, JSON: f.Data, Scope: scope}
+		for _, word := range words[1:] {
+			option, value, _ := strings.Cut(word, "=")
+			switch option {
+			case "bom":
+				src.JSON = append([]byte("\xEF\xBB\xBF"), src.JSON...)
+			case "crlf":
+				src.JSON = bytes.ReplaceAll(src.JSON, []byte("\n"), []byte("\r\n"))
+			case "folder":
+				src.Folder = value
+			case "trusted":
+				src.Trusted = true
+			case "dialect":
+				src.Dialect = value
+			default:
+				t.Fatalf("%q: what is %s?", f.Name, word)
 			}
 		}
-		line("dir", s.Dir != "", fmt.Sprintf("%q", s.Dir))
-		line("disabled", s.Disabled, true)
-		for _, t := range []struct {
-			name string
-			d    *time.Duration
-		}{{"connect", s.Timeouts.Connect}, {"idle", s.Timeouts.Idle}, {"total", s.Timeouts.Total}, {"human", s.Timeouts.Human}} {
-			if t.d != nil {
-				line("timeout "+t.name, true, *t.d)
-			}
-		}
-		for _, pattern := range slices.Sorted(maps.Keys(s.Approvals)) {
-			line(fmt.Sprintf("approval %q", pattern), true, s.Approvals[pattern])
-		}
-		line("era", s.Era != "auto", s.Era)
-		line("stop", s.Grace != Grace{}, fmt.Sprintf("stdin %v, terminate %v, kill %v", s.Grace.Stdin, s.Grace.Terminate, s.Grace.Kill))
-		line("maxMessageBytes", s.MaxMessageBytes != 0, s.MaxMessageBytes)
+		sources = append(sources, src)
 	}
-	for _, p := range problems {
-		kind := "warning"
-		if p.Fatal {
-			kind = "fatal"
+	return sources, rest, want
+}
+
+func golden(t *testing.T, file string, ar *txtar.Archive, rest []txtar.File, want, got string) {
+	t.Helper()
+	if *update {
+		ar.Files = append(rest, txtar.File{Name: "want", Data: []byte(got)})
+		if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
+			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "%s: %s\n", kind, p)
+		return
 	}
-	return b.String()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("run with -update if this is right:\n%s", diff)
+	}
 }
