@@ -62,12 +62,12 @@ func holder(dialect string) string {
 var settingsOf = map[string]bool{DialectDesktop: true, DialectGemini: true, DialectCodex: true, DialectOpencode: true, DialectCrush: true}
 
 // dialectOfHolder tells which dialect the servers under a top-level key are written in; "": the key holds no servers. dialect is what is
-// known of the file.
-func dialectOfHolder(m member, dialect string) string {
+// known of the file, and settings says that the file holds more than servers.
+func dialectOfHolder(m member, dialect string, settings bool) string {
 	switch {
 	case dialect != "" && m.name == holder(dialect):
 		return dialect
-	case settingsOf[dialect]:
+	case settings:
 		return ""
 	case m.name == "servers":
 		return DialectVSCode

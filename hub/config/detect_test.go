@@ -77,6 +77,11 @@ func TestDetection(t *testing.T) {
 			t.Errorf("%q %s: %v, %v; want %s", tt.path, tt.text, servers, problems, tt.want)
 		}
 	}
+	// "mcp" beside other servers is what Gemini CLI or another application has there.
+	both := `{"mcpServers": {"s": {"command": "c", "trust": true}}, "mcp": {"excluded": ["s"], "x": {"type": "stdio", "command": "x"}}}`
+	if servers, problems := Load([]Source{{JSON: []byte(both)}}); len(servers) != 1 || !servers[0].Disabled || problems != nil {
+		t.Errorf("%v, %v", servers, problems)
+	}
 	// What the source says counts before all.
 	for name := range dialects {
 		src := inFile(name, goodEntry(name, "s"))
@@ -95,7 +100,7 @@ func TestDetection(t *testing.T) {
 // The settings of an application without servers are no mistake; a file that should hold servers and does not is told.
 func TestSettingsWithoutServers(t *testing.T) {
 	for _, path := range []string{".gemini/settings.json", "opencode.json", "crush.json", "claude_desktop_config.json", ".claude.json"} {
-		if servers, problems := Load([]Source{{Path: path, JSON: []byte(`{"theme": "dark", "servers": ["not ours"]}`)}}); servers != nil || path != ".claude.json" && problems != nil {
+		if servers, problems := Load([]Source{{Path: path, JSON: []byte(`{"theme": "dark", "servers": ["not ours"]}`)}}); servers != nil || problems != nil {
 			t.Errorf("%s: %v, %v", path, servers, problems)
 		}
 	}

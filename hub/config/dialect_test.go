@@ -248,6 +248,48 @@ func TestNoDialectRunsACommand(t *testing.T) {
 	}
 }
 
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]int64{
+		`"512MiB"`: 512 << 20, `"1.5 GiB"`: 3 << 29, `"2GB"`: 2e9, `"64kib"`: 64 << 10, `"100B"`: 100, `0`: 0, `"0B"`: 0, `1048576`: 1 << 20, `1e6`: 1e6, `"1TiB"`: 1 << 40,
+		`"512"`: -1, `"512M"`: -1, `""`: -1, `"MiB"`: -1, `"-1MiB"`: -1, `-1`: -1, `1.5`: -1, `1e30`: -1, `"1e3B"`: -1, `"0x1B"`: -1, `"InfB"`: -1, `"9999999TiB"`: -1, `true`: -1, `"1.2.3MB"`: -1,
+	} {
+		servers, problems := Load([]Source{inFile(DialectRoo, `"s": {"command": "c", "memory": `+text+`}`)})
+		if want < 0 {
+			if len(servers) != 0 || len(problems) != 1 || problems[0].Key != "memory" {
+				t.Errorf("%s: %v, %v", text, servers, problems)
+			}
+		} else if len(servers) != 1 || servers[0].Memory != want || len(problems) != 0 {
+			t.Errorf("%s: %v, %v, want %d", text, servers, problems, want)
+		}
+	}
+}
+
+// No problem of any reader shows the value of what may be secret.
+func TestProblemsOfAllDialectsShowNoSecret(t *testing.T) {
+	for name, d := range dialects {
+		for _, key := range slices.Sorted(maps.Keys(d.keys.with(own))) {
+			if key == "type" || key == "transportType" || key == "approvals" {
+				continue // words of a fixed set, which are shown
+			}
+			for _, value := range []string{
+				`"s3cret\u0000$(x) ${command:s3cret}"`, `["s3cret", 1, {"name": 5}, "s3cret\u0000"]`, `{"a": "s3cret", "b": ["s3cret"], "": "s3cret\n"}`,
+				`5e99`, `{"clientId": ["s3cret"], "clientSecret": {"x": "s3cret"}, "watch": [{"s": "s3cret"}], "x": {"approval_mode": "s3cret"}}`,
+			} {
+				for _, entry := range []string{
+					fmt.Sprintf(`{%q: %s}`, key, value), fmt.Sprintf(`{"command": "c", %q: %s}`, key, value), fmt.Sprintf(`{"url": "https://a.example/?s3cret", %q: %s}`, key, value),
+				} {
+					_, problems := Load([]Source{inFile(name, `"s": `+entry)})
+					for _, p := range problems {
+						if strings.Contains(fmt.Sprintf("%+v %s", p, p), "s3cret") {
+							t.Errorf("%s %s: %s", name, entry, p)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // Of an unknown key the nearest one is offered, the same each time.
 func TestDidYouMean(t *testing.T) {
 	for key, want := range map[string]string{

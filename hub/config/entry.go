@@ -13,6 +13,7 @@ type entryReader struct {
 	doc       *document
 	dialect   *dialect
 	server    string
+	urlKey    key // that holds the address; without one its name is ""
 	s         Server
 	broken    bool
 	skipped   bool            // the entry is no server, and that is no mistake

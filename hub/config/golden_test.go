@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,6 +57,11 @@ func TestCorpus(t *testing.T) {
 				configs += len(sources)
 				servers, problems := All(sources)
 				golden(t, file, ar, rest, want, describeAll(servers, problems))
+				for _, p := range problems {
+					if strings.Contains(fmt.Sprintf("%+v %s", p, p), "s3cret") {
+						t.Errorf("a secret is shown: %s", p)
+					}
+				}
 				found := false
 				for _, s := range servers {
 					found = found || s.Origin.Dialect == name

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	slashpath "path"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -120,19 +121,23 @@ func wanted(dialect, and string) string {
 
 func (l *loader) file(doc *document, root []member, dialect string) {
 	members := l.distinct(doc, root, "", "")
-	held := make([]string, len(members))
-	both := -1
-	seen := 0
+	projects := strings.EqualFold(slashpath.Base(slashes(l.source.Path)), ".claude.json")
+	settings := projects || settingsOf[dialect]
+	held := make([]string, len(members)) // the dialect of the servers below a top-level key
+	var holders []string
 	inVSCode := false
 	for i, m := range members {
-		if held[i] = dialectOfHolder(m, dialect); held[i] != "" {
-			seen++
-			both = i
-			inVSCode = inVSCode || held[i] == DialectVSCode
+		if held[i] = dialectOfHolder(m, dialect, settings); held[i] == "" || m.name == "mcp" && len(holders) > 0 {
+			held[i] = ""
+			continue
+		}
+		holders = append(holders, m.name)
+		inVSCode = inVSCode || held[i] == DialectVSCode
+		if held[i] == DialectGemini {
+			l.lists = l.serverLists(doc, members)
 		}
 	}
-	projects := strings.EqualFold(filepath.Base(slashes(l.source.Path)), ".claude.json")
-	if seen == 0 && !settingsOf[dialect] && !projects {
+	if len(holders) == 0 && !settings {
 		l.report(doc.problem(doc.root.at(), "", "", "no servers: the file has neither "+wanted(dialect, "nor"), false))
 		return
 	}
@@ -144,7 +149,7 @@ func (l *loader) file(doc *document, root []member, dialect string) {
 		if held[i] == "" {
 			continue // other top-level keys belong to the application whose file this is
 		}
-		if seen == 2 && i == both {
+		if len(holders) == 2 && m.name == holders[1] {
 			l.report(doc.problem(m.at, "", m.name, `the file has both "mcpServers" and "servers"; both are read`, false))
 		} else if held[i] == DialectVSCode && m.name == "mcpServers" {
 			l.report(doc.problem(m.at, "", m.name, `VS Code itself reads "servers" here, and not this`, false))
@@ -165,9 +170,6 @@ func (l *loader) besides(doc *document, members []member, dialect string, inVSCo
 		case m.name == "sandbox" && inVSCode:
 			l.report(doc.problem(m.at, "", m.name, "is ignored: the hub has no sandbox", false))
 		}
-	}
-	if dialect == DialectGemini {
-		l.lists = l.serverLists(doc, members)
 	}
 }
 

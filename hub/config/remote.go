@@ -49,6 +49,7 @@ func (r *entryReader) kind(given map[string]key) (k key, ok bool) {
 // has no meaning, so the rest of it is not read.
 func (r *entryReader) transport(given map[string]key) bool {
 	url := r.address(given)
+	r.urlKey = url
 	hasURL := url.name != ""
 	command, hasCommand := given["command"]
 	kind, typed := r.kind(given)
@@ -116,7 +117,7 @@ func (r *entryReader) meantURL(given map[string]key) bool {
 	return false
 }
 
-// url checks an address. What is wrong is told without showing it: its query may be a secret. What a reference will stand for is not known
+// url checks the address, if this key is the one that counts. What is wrong is told without showing it: its query may be a secret. What a reference will stand for is not known
 // yet, so that an address that begins with one is not looked at, and a number, which can be a part of all of it, stands for the others.
 func (r *entryReader) url(k key) {
 	key, v := k.path, k.value
@@ -125,8 +126,8 @@ func (r *entryReader) url(k key) {
 		r.wrong(v, key, "a string")
 		return
 	}
-	if r.s.URL != "" {
-		r.warn(k.at, key, "is ignored: %q says it too", r.s.Fields["url"].Key)
+	if k.name != r.urlKey.name {
+		r.warn(k.at, key, "is ignored: %q says it too", r.urlKey.path)
 		return
 	}
 	r.note(key, v)
