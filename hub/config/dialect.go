@@ -19,7 +19,9 @@ type dialect struct {
 	typed typed
 	// reference is what a reference to a variable looks like. nil: nothing is expanded, and what looks like one is told.
 	reference *regexp.Regexp
-	// rearrange lays the keys of an entry flat before they are read; nil: they are.
+	// look is shown each text in which the application expands something; nil: there is nothing to see.
+	look func(r *entryReader, key string, at int, text string)
+	// rearrange puts the keys of an entry into the form that keys has, or sets skipped; nil: they have it.
 	rearrange func(*entryReader, []key) []key
 	// check looks at the whole entry at the end; nil: there is no more to say.
 	check func(r *entryReader, given map[string]key)

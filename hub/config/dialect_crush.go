@@ -22,6 +22,7 @@ var dialectCrush = dialect{
 	urls:      []urlKey{{"url", TransportAuto}},
 	typed:     typeAlways,
 	reference: shellNames,
+	look:      refuseCommands,
 }
 
 // enabledTools: to Crush an empty list is no list.
@@ -32,5 +33,8 @@ func enabledTools(r *entryReader, k key) {
 	r.toolsOnly(k)
 }
 
-// runsCommand tells whether Crush would run something to expand a text.
-func runsCommand(s string) bool { return strings.Contains(s, "$(") || strings.Contains(s, "`") }
+func refuseCommands(r *entryReader, key string, at int, text string) {
+	if strings.Contains(text, "$(") || strings.Contains(text, "`") {
+		r.fail(at, key, "has $(...) or backquotes, which Crush runs as a command: the hub runs no commands of a config file")
+	}
+}

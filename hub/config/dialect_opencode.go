@@ -24,6 +24,14 @@ var dialectOpencode = dialect{
 		"stdio": TransportStdio, "http": TransportHTTP, "sse": TransportSSE, // not opencode's words, and plain all the same
 	},
 	reference: curly,
+	rearrange: func(r *entryReader, ks []key) []key {
+		// opencode merges its files, so that an entry may have nothing but the switch.
+		if len(ks) == 1 && ks[0].name == "enabled" {
+			r.skipped = true
+			r.warn(ks[0].at, ks[0].path, "only switches a server of another file on or off, and is not followed: files are not merged")
+		}
+		return ks
+	},
 }
 
 // argv is a command with its arguments in one array.

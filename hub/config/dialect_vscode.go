@@ -1,5 +1,10 @@
 package config
 
+import (
+	"regexp"
+	"strings"
+)
+
 // dialectVSCode is mcp.json of VS Code: {"servers": {}, "inputs": []}. It has no timeout. A server of type "http" that does not speak
 // Streamable HTTP is tried with SSE.
 var dialectVSCode = dialect{
@@ -22,4 +27,23 @@ var dialectVSCode = dialect{
 		"stdio": TransportStdio, "sse": TransportSSE, "http": TransportAuto, "streamable-http": TransportHTTP, "streamableHttp": TransportHTTP,
 	},
 	reference: braced,
+	look:      mentions,
+}
+
+var inputReference = regexp.MustCompile(`\$\{input:([^}]*)\}`)
+
+// mentions keeps the ids of the inputs that a text refers to, and tells of commands, which fail when the server is to start.
+func mentions(r *entryReader, key string, at int, text string) {
+	if !strings.Contains(text, "${") {
+		return
+	}
+	for _, m := range inputReference.FindAllStringSubmatch(text, -1) {
+		if r.mentioned == nil {
+			r.mentioned = map[string]bool{}
+		}
+		r.mentioned[m[1]] = true
+	}
+	if strings.Contains(text, "${command:") {
+		r.warn(at, key, "has ${command:...}, which VS Code runs as a command: the hub runs no commands of a config file, and the server will not start")
+	}
 }

@@ -73,38 +73,22 @@ func (r *entryReader) read(m member) {
 	for _, k := range ks {
 		given[k.name] = k
 	}
-	if r.dialect.name == DialectOpencode && onlySwitches(given) {
-		r.skipped = true
-		r.warn(m.at, "", "only switches a server of another file on or off, and is not followed: files are not merged")
+	if r.skipped || !r.transport(given) {
 		return
 	}
-	if !r.transport(given) {
-		return
-	}
-	remote := r.s.Transport != TransportStdio
-	for _, ours := range []bool{false, true} {
-		for _, k := range ks {
-			meaning, theirs := r.dialect.keys[k.name]
-			if !theirs {
-				meaning, ok = own[k.name]
-				if !ok {
-					if !ours {
-						r.unknown(k)
-					}
-					continue
-				}
-			}
-			if ours == theirs {
-				continue
-			}
-			if meaning.servers != anyServer && (meaning.servers == withURL) != remote {
-				kind := map[servers]string{withURL: "with a URL", withCommand: "with a command"}[meaning.servers]
-				r.warn(k.at, k.path, "is only for servers %s and was ignored", kind)
-				continue
-			}
-			meaning.read(r, k)
+	for _, k := range ks {
+		if meaning, theirs := r.dialect.keys[k.name]; theirs {
+			r.take(k, meaning)
+		} else if _, ours := own[k.name]; !ours {
+			r.unknown(k)
 		}
 	}
+	for _, k := range ks {
+		if meaning, ours := own[k.name]; ours {
+			r.take(k, meaning)
+		}
+	}
+	remote := r.s.Transport != TransportStdio
 	if remote && r.address(given).name == "" {
 		r.fail(m.at, "url", "is missing")
 	} else if _, ok := given["command"]; !remote && !ok {
@@ -118,38 +102,29 @@ func (r *entryReader) read(m member) {
 	}
 }
 
-// onlySwitches: opencode merges its files, so that an entry may have nothing but the switch.
-func onlySwitches(given map[string]key) bool {
-	_, enabled := given["enabled"]
-	return enabled && len(given) == 1
+// take reads a key, unless it is one for servers of the other kind.
+func (r *entryReader) take(k key, m meaning) {
+	switch remote := r.s.Transport != TransportStdio; {
+	case m.servers == withURL && !remote:
+		r.warn(k.at, k.path, "is only for servers with a URL and was ignored")
+	case m.servers == withCommand && remote:
+		r.warn(k.at, k.path, "is only for servers with a command and was ignored")
+	default:
+		m.read(r, k)
+	}
 }
 
-var (
-	// looksLikeVariable is what the dialects have in common.
-	looksLikeVariable = regexp.MustCompile(`\$\{[^}]*\}`)
-	inputReference    = regexp.MustCompile(`\$\{input:([^}]*)\}`)
-)
+// looksLikeVariable is what the dialects have in common.
+var looksLikeVariable = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// note looks for references in a text: what stands for something else, and what cannot stand for anything.
+// note looks at a text that may stand for something else than it says.
 func (r *entryReader) note(key string, v value) {
-	s, _ := v.str()
-	switch {
-	case r.dialect.reference == nil:
-		if r.varKey == "" && looksLikeVariable.MatchString(s) {
-			r.varKey, r.varAt = key, v.at()
-		}
-	case r.dialect.name == DialectCrush && runsCommand(s):
-		r.fail(v.at(), key, "has $(...) or backquotes, which Crush runs as a command: the hub runs no commands of a config file")
-	case r.dialect.name == DialectVSCode && strings.Contains(s, "${"):
-		for _, m := range inputReference.FindAllStringSubmatch(s, -1) {
-			if r.mentioned == nil {
-				r.mentioned = map[string]bool{}
-			}
-			r.mentioned[m[1]] = true
-		}
-		if strings.Contains(s, "${command:") {
-			r.warn(v.at(), key, "has ${command:...}, which VS Code runs as a command: the hub runs no commands of a config file, and the server will not start")
-		}
+	s, ok := v.str()
+	if ok && r.dialect.reference == nil && r.varKey == "" && looksLikeVariable.MatchString(s) {
+		r.varKey, r.varAt = key, v.at()
+	}
+	if ok && r.dialect.look != nil {
+		r.dialect.look(r, key, v.at(), s)
 	}
 }
 
