@@ -200,7 +200,7 @@ func (v value) object() ([]member, bool) {
 	members := make([]member, 0, len(obj.Members))
 	for _, m := range obj.Members {
 		name, _ := m.Name.Value.(hujson.Literal)
-		members = append(members, member{name: name.String(), at: m.Name.StartOffset, value: value{m.Value}})
+		members = append(members, member{name: spoken(name), at: m.Name.StartOffset, value: value{m.Value}})
 	}
 	return members, true
 }
@@ -219,9 +219,17 @@ func (v value) array() ([]value, bool) {
 
 func (v value) str() (string, bool) {
 	if lit, ok := v.v.Value.(hujson.Literal); ok && lit.Kind() == '"' {
-		return lit.String(), true
+		return spoken(lit), true
 	}
 	return "", false
+}
+
+// spoken is what a string says. Nearly all hold no escape and are what is between their quotes; the others go through a JSON decoder.
+func spoken(lit hujson.Literal) string {
+	if len(lit) >= 2 && lit[0] == '"' && bytes.IndexByte(lit, '\\') < 0 && utf8.Valid(lit) {
+		return string(lit[1 : len(lit)-1])
+	}
+	return lit.String()
 }
 
 func (v value) boolean() (b, ok bool) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/tailscale/hujson"
 	"golang.org/x/tools/txtar"
 )
 
@@ -147,4 +148,20 @@ func within(t *testing.T, text string, line, column int, what string) {
 	if line < 1 || line > len(lines) || column < 1 || column > utf8.RuneCountInString(lines[line-1])+1 {
 		t.Errorf("%s is at %d:%d", what, line, column)
 	}
+}
+
+// The short way through a string gives what the decoder gives.
+func FuzzStrings(f *testing.F) {
+	for _, s := range []string{`"a"`, `""`, `"\u0061"`, `"é✓😀"`, `"\ud800"`, `"a\nb"`, "\"\xff\"", `"</script>"`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v, err := hujson.Parse(append([]byte{}, data...))
+		if err != nil {
+			return
+		}
+		if lit, ok := v.Value.(hujson.Literal); ok && lit.Kind() == '"' && spoken(lit) != lit.String() {
+			t.Errorf("%s says %q, and %q", data, lit.String(), spoken(lit))
+		}
+	})
 }

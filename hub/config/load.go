@@ -41,6 +41,9 @@ func All(sources []Source) (servers []Server, problems []Problem) {
 		l.load()
 	}
 	l.shadow()
+	if len(l.entries) > 0 {
+		servers = make([]Server, 0, len(l.entries))
+	}
 	for _, e := range l.entries {
 		servers = append(servers, e.server)
 	}
@@ -236,12 +239,12 @@ func (l *loader) origin(doc *document, m member, dialect string) Origin {
 // distinct returns the members with the last of each name, as JSON readers
 // do, and reports the names that come more than once.
 func (l *loader) distinct(doc *document, members []member, server, key string) []member {
+	if allDiffer(members) {
+		return members
+	}
 	lastAt := make(map[string]int, len(members))
 	for i, m := range members {
 		lastAt[m.name] = i
-	}
-	if len(lastAt) == len(members) {
-		return members
 	}
 	var out []member
 	for i, m := range members {
@@ -253,6 +256,25 @@ func (l *loader) distinct(doc *document, members []member, server, key string) [
 		out = append(out, m)
 	}
 	return out
+}
+
+// allDiffer is nearly always so. Few names are compared with one another, which costs less than a map of them.
+func allDiffer(members []member) bool {
+	if len(members) > 16 {
+		seen := make(map[string]bool, len(members))
+		for _, m := range members {
+			seen[m.name] = true
+		}
+		return len(seen) == len(members)
+	}
+	for i, m := range members {
+		for _, other := range members[:i] {
+			if m.name == other.name {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func path(outer, inner string) string {

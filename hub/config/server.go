@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"hash"
 	"maps"
 	"slices"
@@ -235,10 +234,12 @@ func (s Server) LaunchKey() string {
 type launch struct {
 	hash.Hash
 	refers bool
+	line   []byte // kept for the next text
 }
 
 // text writes with its length, so that no two lists of strings look the same.
 func text(h *launch, s string) {
 	h.refers = h.refers || strings.ContainsAny(s, "${")
-	fmt.Fprintf(h, "%d:%s", len(s), s)
+	h.line = append(append(strconv.AppendInt(h.line[:0], int64(len(s)), 10), ':'), s...)
+	h.Write(h.line)
 }
