@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // twoHundred is a file of a user who has been busy: with a line for each key, and all in one.
@@ -51,6 +52,11 @@ func TestPlacesOfALongLine(t *testing.T) {
 	for at, c := range text {
 		if l, col := d.position(at); l != line || col != column {
 			t.Fatalf("offset %d is at %d:%d, want %d:%d", at, l, col, line, column)
+		}
+		for within := at + 1; within < at+utf8.RuneLen(c) && c != utf8.RuneError; within++ {
+			if l, col := d.position(within); l != line || col != column {
+				t.Fatalf("offset %d, within a character, is at %d:%d, want %d:%d", within, l, col, line, column)
+			}
 		}
 		if column++; c == '\n' {
 			line, column = line+1, 1

@@ -112,8 +112,14 @@ func (d *document) position(at int) (line, column int) {
 	return line, d.characters(at) - d.characters(d.lines[line-1]) + 1
 }
 
-// characters counts those before an offset.
+// characters counts those before an offset. Within a character, where a parser may give up, it is the offset of that character.
 func (d *document) characters(at int) int {
+	for back := 1; back < utf8.UTFMax && back <= at; back++ {
+		if _, size := utf8.DecodeRune(d.text[at-back:]); size > back {
+			at -= back
+			break
+		}
+	}
 	i := min(at/stride, len(d.marks)-1)
 	for i >= 0 && d.marks[i].at > at {
 		i--
