@@ -79,7 +79,7 @@ func (h *Hub) reach(s *server, conf config.Server) mcp.Opener {
 		o.Auth = watched{SignIn: sign, hub: h, server: s}
 	}
 	switch {
-	case conf.Transport == config.TransportHTTP && conf.Origin.Dialect != "vscode": // there "http" has the fallback to SSE, too
+	case conf.Transport == config.TransportHTTP:
 		return mcp.HTTP(o)
 	case conf.Transport == config.TransportSSE:
 		return mcp.SSE(o)
