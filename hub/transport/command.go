@@ -27,6 +27,13 @@ type Command struct {
 	// goroutine, before Done is closed. A line is cut at 8 KiB. It must
 	// neither block nor call Stop or Kill. It may be nil.
 	OnStderr func(line string)
+	// MemoryLimit bounds, in bytes, what the child and everything that it
+	// started may use together; 0 means no limit. A server that is over it is
+	// killed, and Exit.Memory says so. It needs a Containment.
+	MemoryLimit int64
+	// Containment holds the process, so that it does not outlive the hub. Without
+	// one, the package comment says what is left.
+	Containment *Containment
 }
 
 // Grace is how long each stage of Stop waits for the processes to go. Zero
@@ -65,6 +72,14 @@ const (
 // The caller owns the process: it reads Stdout until io.EOF and calls Stop, also
 // when the child has exited on its own (Stop then returns at once).
 func Start(c Command) (*Process, error) {
+	if c.Containment != nil {
+		return c.Containment.Start(c)
+	}
+	return launch(c, nil)
+}
+
+// launch runs the command within in, which may be nil.
+func launch(c Command, in *enclosure) (*Process, error) {
 	path, err := resolve(c)
 	if err != nil {
 		return nil, err
@@ -73,30 +88,57 @@ func Start(c Command) (*Process, error) {
 	if err != nil {
 		return nil, &StartError{Command: c.Path, Message: "no pipe could be opened: " + err.Error(), Err: err}
 	}
-
-	cmd := &exec.Cmd{
-		Path:   path,
-		Args:   append([]string{c.Path}, c.Args...),
-		Env:    append([]string{}, c.Env...), // never nil: nil would mean the hub's own environment
-		Dir:    c.Dir,
-		Stdin:  pipes.childIn,
-		Stdout: pipes.childOut,
-		Stderr: pipes.childErr,
-	}
-	contain(cmd)
-	if err := cmd.Start(); err != nil {
+	cmd, err := spawn(c, path, pipes, in)
+	if err != nil {
 		pipes.closeAll()
 		return nil, explainStart(c, path, err)
 	}
 	pipes.closeChild()
-	g, err := newGroup(cmd)
+	g, err := newGroup(cmd, in)
 	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		pipes.closeAll()
 		return nil, &StartError{Command: c.Path, Message: "the process could not be contained: " + err.Error(), Err: err}
 	}
-	return newProcess(c, cmd, g, pipes)
+	return newProcess(c, cmd, g, pipes, in), nil
+}
+
+// spawn starts the process, in its cgroup where there is one. A cgroup that does
+// not take it is no reason to fail: the other means hold it.
+func spawn(c Command, path string, pipes pipes, in *enclosure) (*exec.Cmd, error) {
+	env := append([]string{}, c.Env...) // never nil: nil would mean the hub's own environment
+	if in != nil {
+		env = withMarker(env, in.marker)
+	}
+	build := func() *exec.Cmd {
+		cmd := &exec.Cmd{
+			Path:   path,
+			Args:   append([]string{c.Path}, c.Args...),
+			Env:    env,
+			Dir:    c.Dir,
+			Stdin:  pipes.childIn,
+			Stdout: pipes.childOut,
+			Stderr: pipes.childErr,
+		}
+		contain(cmd)
+		return cmd
+	}
+	if in != nil && in.cgroup != nil {
+		cmd := build()
+		leave, err := in.cgroup.enter(cmd)
+		if err == nil {
+			err = startProcess(cmd)
+			leave()
+		}
+		if err == nil {
+			return cmd, nil
+		}
+		in.cgroup.remove()
+		in.cgroup = nil
+	}
+	cmd := build()
+	return cmd, startProcess(cmd)
 }
 
 // pipes are the six ends of the child's three streams. They are pipes of our

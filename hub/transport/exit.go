@@ -32,9 +32,34 @@ type Exit struct {
 	// Why is the reason given to the first Stop or Kill, at most 256 runes with
 	// control characters escaped; empty when the child exited on its own.
 	Why string
+	// Memory is set when the process was killed because it used more than
+	// Command.MemoryLimit; then Why says it in words.
+	Memory MemoryUse
 	// Err is set when something could not be ended, or the child's status could
 	// not be had. It is nil for every ordinary end, whatever the code.
 	Err error
+}
+
+// MemoryUse is a use of memory that was over its limit, in bytes.
+type MemoryUse struct {
+	Limit int64
+	Used  int64 // as it was seen last
+}
+
+// String says it in words for people: "it used 812 MiB, more than its memory
+// limit of 512 MiB". It is empty for the zero value.
+func (m MemoryUse) String() string {
+	if m == (MemoryUse{}) {
+		return ""
+	}
+	return "it used " + mebibytes(m.Used) + ", more than its memory limit of " + mebibytes(m.Limit)
+}
+
+func mebibytes(n int64) string {
+	if n < 10<<20 && n%(1<<20) != 0 {
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
 }
 
 // String says it in one line, for messages to people.

@@ -22,6 +22,7 @@ type Process struct {
 	stdout *pipeReader
 	stderr *stderrLog
 	try    tryWriter
+	in     *enclosure // nil without a Containment
 
 	left       chan struct{} // the direct child has exited; closed by watch
 	stopping   chan struct{} // Stop or Kill was called first; closed by request
@@ -46,9 +47,10 @@ const (
 )
 
 type state struct {
-	phase phase
-	why   string
-	exit  Exit
+	phase  phase
+	why    string
+	memory MemoryUse // why it was killed, if that was it
+	exit   Exit
 }
 
 // advance is the one transition function: it moves on and applies set, or does
@@ -65,10 +67,11 @@ func (p *Process) advance(to phase, set func(*state)) bool {
 	return true
 }
 
-func newProcess(c Command, cmd *exec.Cmd, g *group, pp pipes) (*Process, error) {
+func newProcess(c Command, cmd *exec.Cmd, g *group, pp pipes, in *enclosure) *Process {
 	p := &Process{
 		cmd:        cmd,
 		group:      g,
+		in:         in,
 		grace:      c.Grace.withDefaults(),
 		stdin:      pp.in,
 		stdout:     newPipeReader(pp.out),
@@ -89,8 +92,11 @@ func newProcess(c Command, cmd *exec.Cmd, g *group, pp pipes) (*Process, error) 
 		defer close(p.stderrDone)
 		p.stderr.read()
 	}()
-	go p.supervise() // ends by closing done, for which every caller of Stop waits
-	return p, nil
+	if in != nil {
+		in.begun(p)
+	}
+	go p.supervise() // ends by closing done, for which every caller of Stop waits; a Containment waits for its last step, too
+	return p
 }
 
 // Stdin is the pipe to the child. A Write blocks while the pipe is full; the
@@ -146,6 +152,20 @@ func (p *Process) Kill(why string) Exit {
 	return p.Stop(why)
 }
 
+// hasten is Kill that does not wait.
+func (p *Process) hasten(why string) {
+	p.hurryOnce.Do(func() { close(p.hurry) })
+	p.request(why)
+}
+
+// outgrown is hasten for a process that is over its memory limit.
+func (p *Process) outgrown(m MemoryUse) {
+	if p.advance(stopping, func(s *state) { s.why, s.memory = m.String(), m }) {
+		p.hurryOnce.Do(func() { close(p.hurry) })
+		close(p.stopping)
+	}
+}
+
 func (p *Process) request(why string) {
 	if p.advance(stopping, func(s *state) { s.why = bound(why) }) {
 		close(p.stopping)
@@ -154,6 +174,9 @@ func (p *Process) request(why string) {
 
 // supervise owns the end of the process.
 func (p *Process) supervise() {
+	if p.in != nil {
+		defer p.in.over(p) // after done is closed: it may write a file
+	}
 	defer close(p.done)
 	select {
 	case <-p.left:
@@ -173,9 +196,12 @@ func (p *Process) supervise() {
 	p.stdout.end()
 	p.stderr.end()
 	wait(p.stderrDone, p.grace.Kill) // at once, unless OnStderr breaks its rule and blocks
+	if p.in != nil && e.Err == nil && isClosed(p.left) {
+		p.in.emptied(p) // while the number of the group is still ours, if the system allows it
+	}
 	p.reap(&e)
 	p.advance(over, func(s *state) {
-		e.Why = s.why
+		e.Why, e.Memory = s.why, s.memory
 		s.exit = e
 	})
 }
@@ -214,10 +240,12 @@ func (p *Process) reap(e *Exit) {
 		go func() { // a process that the kernel does not end; nobody can wait for it
 			<-p.left
 			_, _ = p.group.reap()
+			p.group.release()
 		}()
 		return
 	}
 	ps, err := p.group.reap()
+	p.group.release()
 	if err != nil {
 		e.Err = errors.Join(e.Err, err)
 	}

@@ -1,24 +1,39 @@
 package transport
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
 
-// group is the child's process group. The child is its leader and stays unreaped
-// until reap: a zombie leader keeps the number from being used again, so signal
-// cannot hit a stranger.
+// group is the child's process group, with those that left it and still carry the
+// server's marker, or are in its cgroup. The child is its leader and stays
+// unreaped until reap: a zombie leader keeps the number from being used again, so
+// signal cannot hit a stranger.
 type group struct {
-	cmd *exec.Cmd
-	id  int
+	cmd    *exec.Cmd
+	id     int
+	start  uint64  // of the leader: nobody who belongs to it is older
+	needle string  // empty without a Containment: then nobody is followed
+	cgroup *cgroup // nil where there is none
+	// killing is set by the first kill: from then on whoever is found outside
+	// the group is killed at sight. It is the supervisor's alone.
+	killing bool
 }
 
-func newGroup(cmd *exec.Cmd) (*group, error) { return &group{cmd: cmd, id: cmd.Process.Pid}, nil }
+func newGroup(cmd *exec.Cmd, in *enclosure) (*group, error) {
+	g := &group{cmd: cmd, id: cmd.Process.Pid}
+	if self, err := identify(g.id); err == nil {
+		g.start = self.Start
+	}
+	if in != nil {
+		g.needle, g.cgroup = serverNeedle(in.marker), in.cgroup
+	}
+	return g, nil
+}
 
 // await returns when the child has exited, and leaves it as a zombie.
 func (g *group) await() {
@@ -38,7 +53,7 @@ func (g *group) reap() (*os.ProcessState, error) {
 	return g.cmd.Process.Wait()
 }
 
-// empty reports whether no living process but the child itself is in the group.
+// empty reports whether no living process but the child itself belongs to the group.
 func (g *group) empty() bool {
 	n, err := g.members()
 	return err == nil && n == 0
@@ -56,51 +71,72 @@ func (g *group) remains() error {
 // unreaped child among them, and those that a container without an init leaves
 // for ever. Where /proc cannot be read the error makes the sweep go through all
 // its stages.
-func (g *group) members() (int, error) {
-	proc, err := os.Open("/proc")
+func (g *group) members() (n int, err error) {
+	if g.needle == "" {
+		err = eachProcess(func(s procStat) {
+			if s.living() && s.pgrp == g.id && s.pid != g.id {
+				n++
+			}
+		})
+		return n, err
+	}
+	inside := 0
+	strays, settled, err := g.strays(func(procStat) { inside++ })
 	if err != nil {
 		return 0, err
 	}
-	defer proc.Close()
-	names, err := proc.Readdirnames(-1)
-	if err != nil {
-		return 0, err
-	}
-	n, readable := 0, false
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		stat, err := os.ReadFile("/proc/" + name + "/stat")
-		if err != nil {
-			continue // ended meanwhile, or not ours to see
-		}
-		readable = true
-		if pgrp, alive := parseStat(stat); alive && pgrp == g.id && pid != g.id {
-			n++
+	if g.killing {
+		for _, pid := range strays {
+			signalMarked(pid, g.needle, unix.SIGKILL)
 		}
 	}
-	if !readable {
-		return 0, os.ErrNotExist
+	n = inside + len(strays)
+	if n == 0 && !settled {
+		n = 1 // somebody is in the middle of exec: not empty for sure
+	}
+	if n == 0 && g.cgroup.populated() {
+		if n = 1; g.killing {
+			g.cgroup.kill()
+		}
 	}
 	return n, nil
 }
 
-// parseStat reads the group and the state out of /proc/N/stat (proc(5)). The
-// name in parentheses may hold anything, so the fields are counted after the last one.
-func parseStat(stat []byte) (pgrp int, alive bool) {
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 3 {
-		return 0, false
+// strays gives the living processes that left the group with the server's marker,
+// and calls member for those that stayed in it, the leader aside.
+func (g *group) strays(member func(procStat)) (pids []int, settled bool, err error) {
+	found, settled, err := marked(g.needle, func(s procStat) bool {
+		if s.pgrp == g.id {
+			if s.pid != g.id {
+				member(s)
+			}
+			return false
+		}
+		return s.pid != g.id && s.start >= g.start
+	})
+	for _, s := range found {
+		pids = append(pids, s.pid)
 	}
-	pgrp, err := strconv.Atoi(string(fields[2]))
-	if err != nil {
-		return 0, false
-	}
-	switch fields[0][0] {
-	case 'Z', 'X', 'x':
-		return pgrp, false
-	}
-	return pgrp, true
+	return pids, settled, err
 }
+
+// signalStrays signals those outside the group that signal does not reach.
+func (g *group) signalStrays(signals ...unix.Signal) {
+	if slices.Contains(signals, unix.SIGKILL) {
+		g.killing = true
+		g.cgroup.kill()
+	}
+	if g.needle == "" {
+		return
+	}
+	pids, _, err := g.strays(func(procStat) {})
+	if err != nil {
+		return
+	}
+	for _, pid := range pids {
+		signalMarked(pid, g.needle, signals...)
+	}
+}
+
+// release gives back what the group had besides its number, once it is over.
+func (g *group) release() { g.cgroup.remove() }

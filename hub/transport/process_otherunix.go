@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,7 +21,9 @@ type group struct {
 	status error            // likewise
 }
 
-func newGroup(cmd *exec.Cmd) (*group, error) { return &group{cmd: cmd, id: cmd.Process.Pid}, nil }
+func newGroup(cmd *exec.Cmd, _ *enclosure) (*group, error) {
+	return &group{cmd: cmd, id: cmd.Process.Pid}, nil
+}
 
 func (g *group) await() { g.state, g.status = g.cmd.Process.Wait() }
 
@@ -32,3 +35,11 @@ func (g *group) empty() bool { return unix.Kill(-g.id, 0) == unix.ESRCH }
 func (g *group) remains() error {
 	return fmt.Errorf("processes of group %d did not end after they were killed", g.id)
 }
+
+// signalStrays reaches nobody: who left the group cannot be found here.
+func (g *group) signalStrays(...unix.Signal) {}
+
+func (g *group) release() {}
+
+// dieWithHub: there is no such signal for parents here, or none that was tried.
+func dieWithHub(*syscall.SysProcAttr) {}

@@ -16,7 +16,10 @@ import (
 // contain gives the child a process group of its own, so that signals reach
 // everything that it starts, and so that a Ctrl-C in the hub's terminal, which
 // goes to the whole foreground group, does not reach it past the hub.
-func contain(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func contain(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithHub(cmd.SysProcAttr)
+}
 
 // signal sends to the whole group. ESRCH (nobody there) and EPERM (members that
 // changed their user) both show in empty, so the error says nothing more.
@@ -27,10 +30,22 @@ func (g *group) signal(s syscall.Signal) { _ = unix.Kill(-g.id, s) }
 func (g *group) terminate() bool {
 	g.signal(unix.SIGTERM)
 	g.signal(unix.SIGCONT)
+	g.signalStrays(unix.SIGTERM, unix.SIGCONT)
 	return true
 }
 
-func (g *group) kill() { g.signal(unix.SIGKILL) }
+func (g *group) kill() {
+	g.signal(unix.SIGKILL)
+	g.signalStrays(unix.SIGKILL)
+}
+
+// killGroup kills a group of a hub that is dead. The caller has made sure that
+// the number is not a stranger's.
+func killGroup(id int) {
+	if id > 1 { // 0 would be our own group, -1 everybody
+		_ = unix.Kill(-id, unix.SIGKILL)
+	}
+}
 
 func signalName(s syscall.Signal) string {
 	if name := unix.SignalName(s); name != "" {

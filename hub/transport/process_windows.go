@@ -17,9 +17,8 @@ import (
 // group is a job object that holds the child and everything that it starts. The
 // job ends all of it when its last handle is closed, and so also when the hub dies.
 //
-// os/exec can create a process suspended but gives no thread to resume it by, so
-// the child is put into the job right after its start. What it starts within
-// that window is not in the job.
+// The child is created suspended, put into the job and then resumed, so that it
+// can start nothing outside the job.
 type group struct {
 	cmd *exec.Cmd
 	job windows.Handle
@@ -29,11 +28,11 @@ type group struct {
 func contain(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		HideWindow:    true,
-		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW,
+		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW | windows.CREATE_SUSPENDED,
 	}
 }
 
-func newGroup(cmd *exec.Cmd) (*group, error) {
+func newGroup(cmd *exec.Cmd, in *enclosure) (*group, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("CreateJobObject: %w", err)
@@ -42,6 +41,10 @@ func newGroup(cmd *exec.Cmd) (*group, error) {
 		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
 			LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
 		},
+	}
+	if in != nil && in.memoryLimit > 0 {
+		info.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_JOB_MEMORY
+		info.JobMemoryLimit = uintptr(in.memoryLimit)
 	}
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
@@ -58,8 +61,41 @@ func newGroup(cmd *exec.Cmd) (*group, error) {
 		_ = windows.CloseHandle(job)
 		return nil, fmt.Errorf("AssignProcessToJobObject: %w", err)
 	}
+	if err := resume(cmd.Process.Pid); err != nil && !exited(cmd) {
+		_ = windows.CloseHandle(job) // ends the child, too
+		return nil, err
+	}
 	return &group{cmd: cmd, job: job}, nil
 }
+
+// resume starts the one thread of a process that was created suspended. os/exec
+// closes the handle of that thread, so it is looked up.
+func resume(pid int) error {
+	all, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
+	if err != nil {
+		return fmt.Errorf("CreateToolhelp32Snapshot: %w", err)
+	}
+	defer func() { _ = windows.CloseHandle(all) }()
+	entry := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
+	for err = windows.Thread32First(all, &entry); err == nil; err = windows.Thread32Next(all, &entry) {
+		if int(entry.OwnerProcessID) != pid {
+			continue
+		}
+		thread, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, entry.ThreadID)
+		if err != nil {
+			return fmt.Errorf("OpenThread: %w", err)
+		}
+		_, err = windows.ResumeThread(thread)
+		_ = windows.CloseHandle(thread)
+		if err != nil {
+			return fmt.Errorf("ResumeThread: %w", err)
+		}
+		return nil
+	}
+	return fmt.Errorf("the thread to resume was not found: %w", err)
+}
+
+func (g *group) release() {}
 
 func exited(cmd *exec.Cmd) (over bool) {
 	_ = cmd.Process.WithHandle(func(h uintptr) {

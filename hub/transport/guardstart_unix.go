@@ -1,0 +1,38 @@
+//go:build unix
+
+package transport
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+const guardable = true
+
+// startGuard starts a guard in a session of its own, which no signal to the hub's
+// group or terminal reaches. It holds nothing of the host: no stream (nobody waits
+// for its end), no directory, no variable, least of all a marker of a hub that
+// this hub is a server of. It is no child of a death: PR_SET_PDEATHSIG is not set.
+func startGuard(command []string) (*guardProcess, error) {
+	out, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = out.Close() }()
+	g := &guardProcess{in: in, gone: make(chan struct{})}
+	g.cmd = &exec.Cmd{
+		Path:        command[0],
+		Args:        command,
+		Env:         []string{"GOMAXPROCS=1"}, // fewer threads: it mostly waits
+		Dir:         "/",
+		Stdin:       out,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	if err := g.cmd.Start(); err != nil {
+		_ = in.Close()
+		return nil, err
+	}
+	g.try.init(in)
+	return g, nil
+}

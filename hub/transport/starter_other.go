@@ -1,0 +1,8 @@
+//go:build !linux
+
+package transport
+
+import "os/exec"
+
+// startProcess is plain where no death of a thread is felt by a child.
+func startProcess(cmd *exec.Cmd) error { return cmd.Start() }
