@@ -56,6 +56,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return runDemo(env, rest)
 	case "demo-server":
 		return runDemoServer(env, rest)
+	case "guard":
+		return runGuard(env, rest)
 	case "version", "--version", "-version":
 		return runVersion(env)
 	case "help", "--help", "-help", "-h":

@@ -46,6 +46,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"prompt", "--stdio", "x"}, "--name"},
 		{[]string{"demo", "--fast"}, "fast"},
 		{[]string{"demo-server", "extra"}, "extra"},
+		{[]string{"guard", "extra"}, "started by the hub itself"},
 		{[]string{"demo-server", "--http", "0.0.0.0:0"}, "--allow-remote"},
 		{[]string{"demo-server", "--http", "localhost"}, "HOST:PORT"},
 		{[]string{"demo-server", "--allow-remote"}, "--http"},

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/doortest"
+)
+
+// The binary as its own guard: told of a hub and of one server, it ends that one and what carries the hub's mark when the pipe
+// ends, and nothing when the hub has said goodbye.
+func TestGuardCommand(t *testing.T) {
+	p := build(t)
+	for _, goodbye := range []bool{false, true} {
+		marker := strings.Repeat("5eed", 5) + map[bool]string{false: "0000", true: "0001"}[goodbye]
+		stray := exec.Command("/bin/sleep", "60")
+		stray.Env = []string{transport.MarkerVariable + "=" + marker + "/1"}
+		stray.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := stray.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = stray.Process.Kill(); _ = stray.Wait() })
+		death := doortest.Watch(t, stray.Process.Pid)
+
+		guard := exec.Command(p.path, "guard")
+		in, err := guard.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := guard.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := json.NewEncoder(in)
+		_ = lines.Encode(map[string]any{"marker": marker})
+		if goodbye {
+			_ = lines.Encode(map[string]any{"done": true})
+		}
+		_ = in.Close()
+		if err := guard.Wait(); err != nil {
+			t.Errorf("goodbye %v: the guard: %v", goodbye, err)
+		}
+		if goodbye {
+			if !death.Alive(t) {
+				t.Error("it was killed after an orderly end")
+			}
+			continue
+		}
+		death.Wait(t, 5*time.Second)
+	}
+}
+
+// By hand it would wait for ever for a hub.
+func TestGuardRefusesTerminal(t *testing.T) {
+	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here")
+	}
+	defer main.Close()
+	if err := unix.IoctlSetPointerInt(int(main.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(main.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close()
+	var said strings.Builder
+	if status := run([]string{"guard"}, terminal, io.Discard, &said); status != exitUsage || !strings.Contains(said.String(), "through a pipe") {
+		t.Errorf("status %d: %s", status, said.String())
+	}
+}
