@@ -14,6 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/signin"
+	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // Options of a Hub. The zero value is usable.
@@ -28,6 +29,8 @@ type Options struct {
 	// Tests keep both in memory.
 	RoundTripper http.RoundTripper
 	Listen       func(ctx context.Context, address string) (net.Listener, error)
+	// GuardCommand is the program and its arguments that ends the servers when this process is killed (transport.RunGuard); nil: none.
+	GuardCommand []string
 	// Watch makes what watches the files of the config; nil: the file system's own means.
 	Watch func() FileWatcher
 }
@@ -42,6 +45,7 @@ type Hub struct {
 	web        http.RoundTripper
 	listen     func(ctx context.Context, address string) (net.Listener, error)
 	newWatcher func() FileWatcher
+	contained  *transport.Containment
 	always     *approvalFile
 	tokens     func() signin.Store // opened by whoever needs it first
 
@@ -89,6 +93,7 @@ func New(o Options) *Hub {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
+	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand, LedgerDir: o.StateDir, Logger: h.log})
 	h.newWatcher = o.Watch
 	if h.newWatcher == nil {
 		h.newWatcher = func() FileWatcher { return watch.New(watch.Options{Logger: h.log}) }
@@ -178,6 +183,7 @@ func (h *Hub) Close(ctx context.Context) error {
 		}
 	}
 	h.mu.Unlock()
+	defer h.contained.Close() // ends what is left of the servers, and the guard
 	over := make(chan struct{})
 	go func() { // ends with the work it waits for
 		h.work.Wait()

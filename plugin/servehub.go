@@ -14,17 +14,23 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// ServeHub serves the real hub; see Serve. Version is that of the binary.
-func ServeHub(version string) int {
+// ServeHub serves the real hub; see Serve. Version is that of the binary. By the arguments in guard this executable becomes the guard of the hub's
+// servers, which calls transport.RunGuard; none: there is no guard.
+func ServeHub(version string, guard ...string) int {
 	return Serve(Options{New: func(l *slog.Logger) (Hub, error) {
 		slog.SetDefault(l) // a library's stray log line becomes one of ours
 		dir, err := stateDir(runtime.GOOS, os.LookupEnv)
 		if err != nil {
 			l.Warn("nothing will be remembered over restarts: no place for it", "error", err)
 		}
+		if executable, err := os.Executable(); err == nil && len(guard) > 0 {
+			guard = append([]string{executable}, guard...)
+		} else {
+			guard = nil
+		}
 		l.Info("serving", "version", version, "pid", os.Getpid())
 		return realHub{
-			hub: hub.New(hub.Options{Version: version, StateDir: dir, Logger: l}),
+			hub: hub.New(hub.Options{Version: version, StateDir: dir, Logger: l, GuardCommand: guard}),
 			ipc: ipc.Options{Logger: l},
 		}, nil
 	}})

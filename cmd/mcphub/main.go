@@ -29,7 +29,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := environment{stdin, stdout, stderr}
 	if len(args) == 0 {
 		if plugin.StartedByHost() {
-			return plugin.ServeHub(version)
+			return plugin.ServeHub(version, "guard")
 		}
 		fmt.Fprint(stderr, introduction)
 		return exitUsage
@@ -41,7 +41,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			fmt.Fprint(stderr, serveAlone)
 			return exitUsage
 		}
-		return plugin.ServeHub(version)
+		return plugin.ServeHub(version, "guard")
 	case "call", "read", "prompt":
 		return runRequest(env, name, rest)
 	case "servers":
