@@ -33,6 +33,8 @@ type Link struct {
 	Kill func(why string)
 	// Ended tells, once Conn is closed, how the server ended: exit status and last stderr lines, for people. "" when unknown; may be nil.
 	Ended func() string
+	// Exit tells, once Conn is closed, how the process of the server ended, in one line without its stderr. "" when unknown; nil when there is none.
+	Exit func() string
 }
 
 // Opener opens a link. ctx bounds the opening alone.
@@ -64,6 +66,14 @@ func Stdio(cmd transport.Command, maxMessageBytes int) Opener {
 				select {
 				case <-p.Done():
 					return lastWords(p.Exit(), p.Stderr())
+				default:
+					return ""
+				}
+			},
+			Exit: func() string {
+				select {
+				case <-p.Done():
+					return p.Exit().String()
 				default:
 					return ""
 				}

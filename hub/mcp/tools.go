@@ -37,6 +37,9 @@ func (s *Session) ListTools(ctx context.Context) ([]Tool, error) {
 	return listAll(ctx, s, listing[Tool]{method: methodListTools, member: "tools", about: aboutTools, read: s.readAdmitted})
 }
 
+// ReadTool reads one definition as tools/list gives it: Tool.Raw of an earlier time.
+func ReadTool(raw json.RawMessage) (Tool, error) { return readTool(raw) }
+
 func readTool(raw json.RawMessage) (Tool, error) {
 	t := Tool{Raw: raw, Destructive: true, OpenWorld: true}
 	var annotations json.RawMessage
