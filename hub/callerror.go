@@ -93,6 +93,9 @@ func callError(r *request, err error) *Error {
 		e.Meta["setting"] = "maxMessageBytes"
 		return e
 	}
+	if he := memoryError(r.server, r.id, err); he != nil {
+		return he
+	}
 	if _, ok := errors.AsType[*mcp.EndedError](err); ok || errors.Is(err, jsonrpc.ErrClosed) {
 		e.Code, e.Reason = CodeUnavailable, ReasonServerGone
 		how := "its connection closed"

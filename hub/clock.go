@@ -109,4 +109,5 @@ func (h *Hub) hold(r *request, by int) {
 	r.account(now)
 	r.holds += by
 	h.wind(r, now)
+	h.startHeld(r)
 }

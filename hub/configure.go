@@ -54,7 +54,7 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 
 	h.watchFiles(sources)
 	read, missing := readSources(ctx, sources) // outside the lock
-	want, found := config.Load(read)
+	want, found := h.load(read)
 	for _, p := range append(missing, found...) {
 		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key, Message: p.Message, Fatal: p.Fatal})
 	}
@@ -117,6 +117,9 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		s.state = s.rest()
 		h.servers = append(h.servers, s)
 		h.changed(s)
+		if s.eager() && s.usable() == nil {
+			h.startEagerly(s)
+		}
 		return nil
 	}
 	if a.remove {
@@ -144,7 +147,8 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	case s.disabled() && !was:
 		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was switched off"})
 	}
-	if !s.running() && s.stopping == nil && (s.state != ServerFailed || a.relaunch) {
+	h.reconsider(s, old, was, a.relaunch)
+	if !s.running() && s.stopping == nil {
 		s.state = s.rest()
 	}
 	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers tells of those that changed
@@ -159,7 +163,7 @@ func (h *Hub) startAfter(s *server, stopped <-chan struct{}) {
 		<-stopped
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if s.conn == nil && s.attempt == nil && s.stopping == nil && !h.draining && s.usable() == nil {
+		if s.conn == nil && s.attempt == nil && s.stopping == nil && s.supervised.plan == nil && !h.draining && s.usable() == nil && s.givenUp() == nil {
 			h.beginConnect(s)
 		}
 	})

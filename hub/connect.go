@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -17,6 +16,9 @@ type attempt struct {
 	err     *Error        // set before done is closed; nil = ready
 	done    chan struct{} // closed by run
 	waiters int           // who waits for it; guarded by Hub.mu
+	start   *request      // set by beginConnect; guarded by Hub.mu
+	// byItself: the hub wants it, whoever else does. Guarded by Hub.mu.
+	byItself bool
 }
 
 // acquire gives the session of s, connecting it first if need be, and counts the caller as its user: for a request until it ends, for others
@@ -43,15 +45,17 @@ func (h *Hub) acquire(ctx context.Context, s *server, r *request) (*mcp.Session,
 			if r != nil {
 				r.leased = true
 			}
+			s.supervised.used = true
 			session := s.conn.session
 			h.mu.Unlock()
 			return session, nil
 		default:
-			if s.attempt == nil {
-				h.beginConnect(s)
+			var err *Error
+			if mine, err = h.nextStart(s); err != nil {
+				h.mu.Unlock()
+				return nil, err
 			}
-			mine = s.attempt
-			mine.waiters++
+			h.wait(s, mine)
 			wait = mine.done
 		}
 		if r != nil {
@@ -93,6 +97,9 @@ func (h *Hub) leave(s *server, a *attempt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	a.waiters--
+	if p := s.supervised.plan; p != nil && p.attempt == a && !p.starts() {
+		h.changed(s) // nobody waits for the next start any more
+	}
 	if a.waiters == 0 && s.attempt == a && s.stopping == nil && s.signingIn() {
 		h.endConnection(s, nil, &cancelCause{Origin: OriginParent, Reason: nobodyWaits})
 	}
@@ -117,6 +124,7 @@ func (h *Hub) release(r *request) {
 		r.leased = false
 		h.unused(r.server)
 	}
+	h.noUse(r.server)
 }
 
 func (h *Hub) unlease(s *server) {
@@ -128,17 +136,22 @@ func (h *Hub) unlease(s *server) {
 func (h *Hub) unused(s *server) {
 	s.users--
 	h.renewIfIdle(s)
+	h.noUse(s)
 }
 
 // beginConnect starts s. The start is a request of its own that everybody sees and nobody can cancel. h.mu is held.
 func (h *Hub) beginConnect(s *server) {
-	a := &attempt{done: make(chan struct{})}
+	a := s.takePlan()
+	if a == nil {
+		a = newAttempt()
+	}
 	a.ctx, a.stop = context.WithCancelCause(context.Background())
 	s.attempt = a
 	s.state = ServerConnecting
-	s.lastError, s.stale = "", false
+	s.lastError, s.stale, s.supervised.failed = "", false, false
 	h.changed(s)
 	start := &request{id: h.mint("start"), method: "initialize", direction: Outgoing, server: s, uncancellable: true}
+	a.start = start
 	h.register(context.Background(), start)
 	conf := s.conf // of now: a reload may replace it
 	limit := DefaultConnectTimeout
@@ -181,15 +194,16 @@ func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt
 		h.end(start, ending{state: StateDone})
 	case stopped: // StopServer and its kin: the stop waits for done
 		if c, ok := errors.AsType[*cancelCause](context.Cause(a.ctx)); ok {
-			a.err = fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q was stopped while it started: %s", s.name, c.Reason)
+			a.err = errStoppedInStart(s, c)
 		}
 		h.end(start, ending{state: StateFailed, err: a.err})
 	default:
 		a.err = startError(s, ctx, err)
-		s.state, s.lastError = ServerFailed, a.err.Message
+		h.startFailed(ctx, s, err, a.err)
 		h.changed(s)
 		h.end(start, ending{state: StateFailed, err: a.err})
 	}
+	h.startNextEager()
 	h.mu.Unlock()
 	if stopped && session != nil {
 		_ = session.Close(context.Cause(a.ctx)) // nothing to tell: it was to be stopped
@@ -217,11 +231,13 @@ func (h *Hub) up(s *server, c *connection, session *mcp.Session) {
 	c.session = session
 	s.conn, s.state, s.ready = c, ServerReady, time.Now()
 	s.remembered = session.Era()
+	s.supervised.failed, s.supervised.wasReady, s.supervised.lonely = false, true, false
 	s.stale = h.outgrown(c)
 	h.resubscribe(s, session)
 	h.log.Info("server ready", "server", s.name, "era", session.Era().String(), "revision", session.Revision(), "pid", s.pid)
 	h.changed(s)
 	h.renewIfIdle(s)
+	h.watchIdle(s)
 }
 
 // fall takes a connection that ended by itself from its server: nobody gets it any more. Its calls fail by themselves, what it asked is
@@ -233,6 +249,7 @@ func (h *Hub) fall(c *connection) {
 	}
 	c.fell = true
 	s.conn, s.state, s.stopping = nil, ServerStopping, make(chan struct{})
+	h.watchIdle(s)
 	h.closePromptsOf(c, closing{cause: CauseServerGone, origin: OriginTransport, reason: connectionEnded, action: ActionDismiss})
 	h.changed(s)
 }
@@ -245,13 +262,9 @@ func (h *Hub) fallen(c *connection) {
 	if !c.fell {
 		return
 	}
-	s.lastError = boundText(fmt.Sprint(c.session.Err()))
 	h.log.Warn("server gone", "server", s.name)
+	h.lost(s, c.session.Err())
 	h.stopped(s)
-	if s.state == ServerStopped {
-		s.state = ServerFailed
-		h.changed(s)
-	}
 }
 
 // startError says why a start failed.
@@ -263,6 +276,9 @@ func startError(s *server, ctx context.Context, err error) *Error {
 			return &late
 		}
 		return he
+	}
+	if e := memoryError(s, "", err); e != nil {
+		return e
 	}
 	if e := signInError(s, err); e != nil {
 		return e

@@ -3,7 +3,20 @@ package hub
 import (
 	"fmt"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
 )
+
+// EditConfig has every config that is loaded from now on edited, for what no key says yet.
+func (h *Hub) EditConfig(edit func(*config.Server)) {
+	h.load = func(sources []config.Source) ([]config.Server, []config.Problem) {
+		servers, problems := config.Load(sources)
+		for i := range servers {
+			edit(&servers[i])
+		}
+		return servers, problems
+	}
+}
 
 // Leftovers tells what a hub still keeps that belongs to nothing any more; "" is as it should be when no call is open. For tests.
 func (h *Hub) Leftovers() string {
@@ -28,6 +41,9 @@ func (h *Hub) Leftovers() string {
 		add("users of "+s.name, s.users)
 		if s.listing != nil {
 			add("listings of "+s.name, 1)
+		}
+		if s.supervised.plan != nil {
+			add("starts to come of "+s.name, 1)
 		}
 		if s.conn != nil {
 			add("wire requests of "+s.name, len(s.conn.session.Pending()))
@@ -76,6 +92,9 @@ func (h *Hub) Inconsistent() string {
 		}
 	}
 	for _, s := range h.servers {
+		if bad := s.supervised.inconsistent(h, s); bad != "" {
+			return bad
+		}
 		var want ServerState
 		switch {
 		case s.stopping != nil:
@@ -90,6 +109,28 @@ func (h *Hub) Inconsistent() string {
 		if s.state != want || s.users < 0 || !s.running() && s.stopping == nil && (s.state == ServerReady || s.state == ServerConnecting || s.state == ServerStopping) {
 			return fmt.Sprintf("server %s is %s with %d users, connected: %v", s.name, s.state, s.users, s.conn != nil)
 		}
+	}
+	return ""
+}
+
+// inconsistent tells what contradicts itself in how a server is supervised. h.mu is held.
+func (v *supervision) inconsistent(h *Hub, s *server) string {
+	rests := !s.running() && s.stopping == nil
+	switch {
+	case v.plan != nil && (!rests || h.draining || v.gaveUp || s.usable() != nil):
+		return fmt.Sprintf("server %s is %s and has a start to come", s.name, s.state)
+	case v.plan != nil && v.plan.attempt.waiters < 0:
+		return fmt.Sprintf("%d wait for the next start of server %s", v.plan.attempt.waiters, s.name)
+	case v.gaveUp && !rests:
+		return fmt.Sprintf("server %s was given up and is %s", s.name, s.state)
+	case v.gaveUp && v.failures < giveUpAfter:
+		return fmt.Sprintf("server %s was given up after %d failures", s.name, v.failures)
+	case rests && s.state != s.rest():
+		return fmt.Sprintf("server %s is %s and should be %s", s.name, s.state, s.rest())
+	case !s.idle.since.IsZero() && (s.conn == nil || s.conf.IdleStop == nil):
+		return fmt.Sprintf("server %s is %s and its idle clock runs", s.name, s.state)
+	case s.conn != nil && s.conf.IdleStop != nil && !h.draining && !h.inUse(s) && s.idle.since.IsZero():
+		return fmt.Sprintf("nothing uses server %s and its idle clock does not run", s.name)
 	}
 	return ""
 }

@@ -49,7 +49,8 @@ type Hub struct {
 	always     *approvalFile
 	tokens     func() signin.Store // opened by whoever needs it first
 
-	loading chan struct{} // holds one token while somebody reads the config
+	load    func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
+	loading chan struct{}                                             // holds one token while somebody reads the config
 
 	work sync.WaitGroup // every goroutine that the hub starts; Close waits for it
 
@@ -65,6 +66,7 @@ type Hub struct {
 	prompts  map[string]*prompt
 	asked    uint64 // counts prompts, for order and ids
 	servers  []*server
+	eager    []*server                    // to be started by the hub itself, each in its turn
 	kills    map[*server]func(why string) // ends a server's process at once; removed servers are in it until they are gone
 	problems []ConfigProblem              // of no single server
 	sources  []ConfigSource
@@ -103,6 +105,7 @@ func New(o Options) *Hub {
 	}
 	h.tokens = sync.OnceValue(func() signin.Store { return signin.OpenStore(o.StateDir, h.log) })
 	h.always = openApprovalFile(o.StateDir, h.log)
+	h.load = config.Load
 	return h
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -52,7 +53,8 @@ type model struct {
 	background     sync.WaitGroup
 	history        []string
 
-	mu        sync.Mutex // guards questions
+	mu        sync.Mutex // guards below
+	also      map[string]config.Server
 	questions []*fakeserver.OutRequest
 }
 
@@ -65,7 +67,7 @@ type modelCall struct {
 const modelLimits = `"timeouts":{"idle":"30s","total":"2m","human":"40s","connect":"20s"}`
 
 func newModel(t *testing.T, rnd *rand.Rand) *model {
-	m := &model{t: t, rnd: rnd}
+	m := &model{t: t, rnd: rnd, also: map[string]config.Server{}}
 	var probe []fakeserver.Option
 	if rnd.IntN(2) == 0 {
 		probe = append(probe, fakeserver.WithSilentProbe())
@@ -121,13 +123,39 @@ func newModel(t *testing.T, rnd *rand.Rand) *model {
 		}
 		c.Text("ok")
 	})
-	m.w = newWorld(t, map[string]*fakeserver.Server{"legacy": m.legacy, "modern": m.modern}, m.config()...)
-	m.witness = m.w.attach(hub.Hello{WindowID: "witness"})
+	m.w = editedWorld(t, hub.Options{}, m.edit)
+	m.w.servers = map[string]*fakeserver.Server{"legacy": m.legacy, "modern": m.modern}
+	m.witness = m.w.attach(hub.Hello{WindowID: "witness"}) // before anything starts
+	m.w.load(m.config()...)
 	for i := range m.windows {
 		m.windows[i] = &modelWindow{m: m, id: fmt.Sprintf("w%d", i)}
 		m.windows[i].attach()
 	}
 	return m
+}
+
+// edit gives the servers what no key says yet, as config has chosen it.
+func (m *model) edit(s *config.Server) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	also := m.also[s.Name]
+	s.Start, s.IdleStop, s.Tools = also.Start, also.IdleStop, also.Tools
+}
+
+func (m *model) choose(server string) {
+	var also config.Server
+	if m.rnd.IntN(4) == 0 {
+		also.Start = config.StartEager
+	}
+	if m.rnd.IntN(3) == 0 {
+		also.IdleStop = ptr(time.Duration(1+m.rnd.IntN(20)) * time.Second)
+	}
+	if m.rnd.IntN(6) == 0 {
+		also.Tools.Hidden = []string{"echo"}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.also[server] = also
 }
 
 func wait(c *fakeserver.CallContext, d time.Duration) {
@@ -156,6 +184,7 @@ func (m *model) ask() *fakeserver.OutRequest {
 
 func (m *model) config() []string {
 	entry := func(name string) string {
+		m.choose(name)
 		e := name + `:"alwaysAllow":["hang","echo","fail","stubborn","busy","die","ask","work"],` + modelLimits
 		switch m.rnd.IntN(6) {
 		case 0:
@@ -193,7 +222,7 @@ func (m *model) action() (name string, do func()) {
 	win := m.windows[m.rnd.IntN(2)]
 	server := []string{"legacy", "modern"}[m.rnd.IntN(2)]
 	fake := m.w.servers[server]
-	switch m.rnd.IntN(23) {
+	switch m.rnd.IntN(24) {
 	default:
 		return m.begin(server)
 	case 6, 7, 8:
@@ -231,8 +260,23 @@ func (m *model) action() (name string, do func()) {
 		return "withdraw " + string(q.ID), func() { q.Cancel("never mind") }
 	case 15:
 		return "a question out of the blue", func() { m.ask() }
+	case 23: // for good, until it is healed
+		if m.rnd.IntN(3) > 0 {
+			return server + " is healed", func() { m.w.fall(server, nil) }
+		}
+		return server + " falls ill and dies", func() {
+			m.w.fall(server, &ill{err: errRefused, stderr: []string{"ill"}, exit: "exited with code 1"})
+			fake.Disconnect()
+		}
 	case 16:
-		switch m.rnd.IntN(4) {
+		switch m.rnd.IntN(6) {
+		case 3:
+			return "restart " + server, func() {
+				m.background.Go(func() { _, _ = h.RestartServer(context.Background(), server, "anew") })
+			}
+		case 4:
+			on := m.rnd.IntN(3) > 0
+			return fmt.Sprintf("%s switched on: %v", server, on), func() { _, _ = h.SetServerEnabled(context.Background(), server, on) }
 		case 0:
 			return "death of " + server, fake.Disconnect
 		case 1:

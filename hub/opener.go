@@ -44,7 +44,7 @@ func (h *Hub) noting(s *server, open mcp.Opener) mcp.Opener {
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		s.pid = link.PID
+		s.pid, s.supervised.exit = link.PID, link.Exit
 		switch {
 		case link.LegacyOnly:
 			s.transport = TransportSSE

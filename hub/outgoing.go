@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -98,7 +99,7 @@ func (h *Hub) begin(o *outgoing) (*request, *Error) {
 	if s == nil {
 		return nil, errServerNotFound(o.server)
 	}
-	if err := s.usable(); err != nil {
+	if err := cmp.Or(s.usable(), s.givenUp()); err != nil {
 		return nil, err
 	}
 	id := o.id

@@ -30,6 +30,7 @@ func (h *Hub) capabilitiesGrew() {
 			h.renewIfIdle(s)
 		}
 	}
+	h.startLonely()
 }
 
 // renewPause is how long a server that asked on its own account is left alone after that, before it is connected anew: its answer is on its way.

@@ -42,6 +42,8 @@ type server struct {
 	subscriptions []string // URIs of resources, in the order in which they were asked for
 	auth          *authorization
 	paused        pause
+	supervised    supervision
+	idle          idleness
 }
 
 // server finds a server by name, nil when there is none. h.mu is held.
@@ -111,6 +113,10 @@ func (s *server) rest() ServerState {
 		return ServerBroken
 	case s.disabled():
 		return ServerDisabled
+	case s.supervised.gaveUp:
+		return ServerGivenUp
+	case s.supervised.failed:
+		return ServerFailed
 	}
 	return ServerStopped
 }
@@ -122,6 +128,7 @@ func (s *server) info() ServerInfo {
 		Transport: transportOf(s), URL: s.conf.DisplayURL(), SignIn: s.signInState(),
 		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: startOf(s.conf), MemoryLimit: s.conf.Memory,
 	}
+	s.supervised.tell(s, &i)
 	for _, o := range s.conf.Shadows {
 		i.Shadows = append(i.Shadows, ConfigOrigin{File: o.File, Line: o.Line, Dialect: o.Dialect, Scope: o.Scope})
 	}
@@ -173,12 +180,15 @@ func (h *Hub) serverInfos() []ServerInfo {
 	return list
 }
 
-// StartServer connects a server and waits until it is ready.
+// StartServer connects a server and waits until it is ready. It is tried at once, however often it failed before.
 func (h *Hub) StartServer(ctx context.Context, name string) (ServerInfo, error) {
 	s, err := h.find(name)
 	if err != nil {
 		return ServerInfo{}, err
 	}
+	h.mu.Lock()
+	h.forgive(s)
+	h.mu.Unlock()
 	if _, err := h.acquire(ctx, s, nil); err != nil {
 		return ServerInfo{}, contextError(ctx, err)
 	}
@@ -220,10 +230,17 @@ func (h *Hub) SetServerEnabled(ctx context.Context, name string, enabled bool) (
 	}
 	h.mu.Lock()
 	off := !enabled
+	if s.disabled() != off {
+		s.supervised.failures, s.supervised.gaveUp, s.supervised.failed = 0, false, false
+	}
+	was := s.disabled()
 	s.off = &off
 	if !s.running() && s.stopping == nil {
 		s.state = s.rest()
 		h.changed(s)
+	}
+	if enabled && was && s.eager() {
+		h.startEagerly(s)
 	}
 	h.mu.Unlock()
 	if !enabled {

@@ -29,7 +29,7 @@ func (w *world) server(name string) hub.ServerInfo {
 	return hub.ServerInfo{}
 }
 
-// A server that dies fails every call that it had, with a clear error. None is repeated, and the next one starts it anew.
+// A server that dies fails every call that it had, with a clear error. None is repeated, and it is started anew.
 func TestCrashFailsCallsAndNextCallStartsAnew(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
@@ -53,9 +53,8 @@ func TestCrashFailsCallsAndNextCallStartsAnew(t *testing.T) {
 				if info := w.server("s"); info.State != hub.ServerFailed || info.LastError == "" {
 					t.Errorf("%+v", info)
 				}
-				pass(time.Hour)
 				if w.starts("s") != 1 {
-					t.Error("it was started without need")
+					t.Error("it was started at once")
 				}
 				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
 				if info := w.server("s"); info.State != hub.ServerReady || info.LastError != "" || w.starts("s") != 2 || toolCalls(s) != 3 {

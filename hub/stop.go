@@ -39,9 +39,11 @@ func (h *Hub) beginStop(s *server, cause *cancelCause) <-chan struct{} {
 // endConnection ends the connection of s, or its start, once these requests are over. It cancels none. nil: nothing ran. h.mu is held.
 func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCause) <-chan struct{} {
 	if s.stopping != nil {
+		s.supervised.halted = true
 		return s.stopping
 	}
 	if !s.running() {
+		h.dropPlan(s, cause)
 		return nil
 	}
 	done := make(chan struct{})
@@ -54,6 +56,7 @@ func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCau
 	c := s.conn
 	h.changed(s)
 	s.conn = nil
+	h.watchIdle(s)
 	h.work.Go(func() {
 		for _, over := range overs {
 			<-over // so that each cancel is on its way before the pipe closes
@@ -75,10 +78,12 @@ func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCau
 // stopped ends a stop. h.mu is held.
 func (h *Hub) stopped(s *server) {
 	delete(h.kills, s)
-	s.state, s.pid = s.rest(), 0
+	s.noteExit()
+	s.state, s.pid, s.supervised.halted = s.rest(), 0, false
 	h.changed(s)
 	if s.stopping != nil {
 		close(s.stopping)
 		s.stopping = nil
 	}
+	h.turnCame(s)
 }

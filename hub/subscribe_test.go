@@ -95,7 +95,7 @@ func TestSubscribeResource(t *testing.T) {
 			t.Error(diff)
 		}
 		s.Disconnect()
-		pass(time.Second)
+		pass(time.Second / 2)
 		if err := w.hub.UnsubscribeResource(ctx, "s", "file:///b"); err != nil { // while it is gone
 			t.Fatal(err)
 		}

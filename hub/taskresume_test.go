@@ -96,7 +96,7 @@ func TestTaskCancelledWhileUnreachable(t *testing.T) {
 			t.Errorf("the end is %+v", end)
 		}
 		pass(10 * time.Minute)
-		if n := len(eventsOf[*hub.RequestStarted](v)); n != starts {
+		if n := len(eventsOf[*hub.RequestStarted](v)); n > starts+1 || w.server("s").State != hub.ServerGivenUp { // the hub's own last try
 			t.Errorf("%d starts after the cancel", n-starts)
 		}
 		w.nothingLeft()

@@ -28,6 +28,7 @@ type world struct {
 	servers map[string]*fakeserver.Server
 	procs   map[string][]*fakeserver.Process
 	killed  map[string]string // what Link.Kill was told
+	ills    map[string]*ill   // what ails the processes of a server
 }
 
 // newWorld configures the servers by name, each with the given members of its entry (JSON members such as `"era":"legacy"`), and closes all at the end.
@@ -42,7 +43,7 @@ func newWorldIn(t *testing.T, stateDir string, servers map[string]*fakeserver.Se
 
 func newWorldWith(t *testing.T, o hub.Options, servers map[string]*fakeserver.Server, entries ...string) *world {
 	t.Helper()
-	w := &world{t: t, servers: servers, procs: map[string][]*fakeserver.Process{}, killed: map[string]string{}}
+	w := &world{t: t, servers: servers, procs: map[string][]*fakeserver.Process{}, killed: map[string]string{}, ills: map[string]*ill{}}
 	o.Version = "test"
 	if o.RoundTripper == nil {
 		o.Open = w.open
@@ -61,6 +62,14 @@ func newWorldWith(t *testing.T, o hub.Options, servers map[string]*fakeserver.Se
 		}
 	})
 	w.load(entries...)
+	return w
+}
+
+// editedWorld is a world whose config is edited, each time it is loaded, as no key does yet. It has no servers before load.
+func editedWorld(t *testing.T, o hub.Options, edit func(*config.Server)) *world {
+	t.Helper()
+	w := newWorldWith(t, o, nil)
+	w.hub.EditConfig(edit)
 	return w
 }
 
@@ -94,8 +103,12 @@ func (w *world) config(entries ...string) string {
 	return `{"mcpServers":{` + strings.Join(members, ",") + `}}`
 }
 
-func (w *world) open(s config.Server, _ func(string)) mcp.Opener {
+func (w *world) open(s config.Server, stderr func(string)) mcp.Opener {
 	return func(context.Context) (*mcp.Link, error) {
+		ails, err := w.ail(s.Command, stderr)
+		if err != nil {
+			return nil, err
+		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		fake := w.servers[s.Command]
@@ -110,7 +123,7 @@ func (w *world) open(s config.Server, _ func(string)) mcp.Opener {
 			<-p.Done()
 			return nil
 		}})
-		return &mcp.Link{Conn: conn, Kill: func(why string) {
+		return &mcp.Link{Conn: conn, Exit: ails.exited, Ended: ails.ended, Kill: func(why string) {
 			w.mu.Lock()
 			w.killed[s.Command] = why
 			w.mu.Unlock()

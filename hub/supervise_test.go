@@ -1,0 +1,624 @@
+package hub_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// ill is what ails the processes of a server: what they print, how they end, why they do not even start.
+type ill struct {
+	stderr []string
+	exit   string
+	err    error
+}
+
+func (i *ill) exited() string {
+	if i == nil {
+		return ""
+	}
+	return i.exit
+}
+
+func (i *ill) ended() string {
+	if i == nil || len(i.stderr) == 0 {
+		return ""
+	}
+	return "last lines on stderr: " + i.stderr[len(i.stderr)-1]
+}
+
+// ail gives what ails a process that starts, after it has printed.
+func (w *world) ail(name string, stderr func(string)) (*ill, error) {
+	w.mu.Lock()
+	i := w.ills[name]
+	w.mu.Unlock()
+	if i == nil {
+		return nil, nil
+	}
+	for _, line := range i.stderr {
+		stderr(line)
+	}
+	return i, i.err
+}
+
+// fall makes a server ill; nil heals it.
+func (w *world) fall(name string, i *ill) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ills[name] = i
+}
+
+var errRefused = errors.New("connection refused")
+
+// next tells in how long a server is started by itself, 0 when it is not.
+func next(i hub.ServerInfo) time.Duration {
+	if i.NextStart.IsZero() {
+		return 0
+	}
+	return time.Until(i.NextStart)
+}
+
+func (w *world) echo() *pendingCall { return w.call(hub.CallRequest{Server: "s", Tool: "echo"}) }
+
+// usedWorld has one server, which somebody has used.
+func usedWorld(t *testing.T, s *fakeserver.Server) *world {
+	w := newWorld(t, serversOf("s", s), "s:"+allow)
+	w.echo().ok(t)
+	return w
+}
+
+// A server that crashed and then does not start is tried again after growing delays, while it was of use to somebody.
+func TestRestartDelaysGrow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := usedWorld(t, s)
+		w.fall("s", &ill{err: errRefused})
+		s.Disconnect()
+		for n, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second} {
+			info := w.server("s")
+			if info.State != hub.ServerFailed || info.Failures != n+1 || next(info) != want {
+				t.Fatalf("after failure %d: %s, %d failures, next start in %v; want %v", n+1, info.State, info.Failures, next(info), want)
+			}
+			pass(want - time.Nanosecond)
+			if got := w.server("s").Failures; got != n+1 {
+				t.Fatalf("it was tried too early: %d failures", got)
+			}
+			pass(time.Nanosecond)
+		}
+		if info := w.server("s"); info.State != hub.ServerGivenUp || info.Failures != 5 || next(info) != 0 {
+			t.Errorf("%+v", info)
+		}
+		pass(time.Hour)
+		if n := w.server("s").Failures; n != 5 {
+			t.Errorf("%d failures", n)
+		}
+		w.nothingLeft()
+	})
+}
+
+// Who has a task on a server is served by no other: it is tried until the clock of the task ends that, at last every half a minute.
+func TestRestartDelaysGrowNoFurther(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newTaskServer(true)
+		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
+		_, c := taskWorld(w, hub.CallRequest{Timeouts: hub.Timeouts{Total: ptr(3 * time.Minute)}})
+		w.fall("s", &ill{err: errRefused})
+		s.Disconnect()
+		pass(2 * time.Second) // the task has tried at once, and the hub after that delay
+		var delays []time.Duration
+		for range 6 {
+			d := next(w.server("s"))
+			delays = append(delays, d.Round(time.Second))
+			pass(d)
+		}
+		if diff := cmp.Diff([]time.Duration{4 * time.Second, 8 * time.Second, 16 * time.Second, 30 * time.Second, 30 * time.Second, 30 * time.Second}, delays); diff != "" {
+			t.Error(diff)
+		}
+		if c.over() {
+			t.Errorf("the task was given up: %v", c.err)
+		}
+		c.want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
+		pass(time.Hour)
+		if info := w.server("s"); info.State != hub.ServerGivenUp {
+			t.Errorf("without the task it is %s", info.State)
+		}
+		w.nothingLeft()
+	})
+}
+
+// After five failures in a row calls fail at once, with how often and how it ended, what it printed, and what to do.
+func TestGivesUpAfterFiveFailures(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		s.Handle("initialize", func(c *fakeserver.CallContext) { c.Disconnect() })
+		w := newWorld(t, serversOf("s", s), `s:"era":"legacy",`+allow)
+		v := w.everything()
+		w.fall("s", &ill{stderr: []string{"reading /etc/x", "no\x1blicence"}, exit: "exited with code 3"})
+		begin := time.Now()
+		for n := range 5 {
+			e := w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+			if info := w.server("s"); info.Failures != n+1 || info.LastExit != "exited with code 3" || !strings.Contains(e.Message, "licence") {
+				t.Errorf("%+v, %s", info, e.Message)
+			}
+		}
+		if took := time.Since(begin); took != 14*time.Second || w.starts("s") != 5 {
+			t.Errorf("%d starts took %v", w.starts("s"), took)
+		}
+		for range 3 {
+			e := w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerGivenUp)
+			const text = `server "s" failed 5 times in a row and is not started any more; the last time: server "s" did not start: initialize: jsonrpc: connection closed: EOF; ` +
+				`its process exited with code 3; last lines on stderr: reading /etc/x | no\u001blicence | reading /etc/x | no\u001blicence | reading /etc/x | ` +
+				`no\u001blicence | reading /etc/x | no\u001blicence | reading /etc/x | no\u001blicence; fix it in test.json:1, then restart it`
+			if diff := cmp.Diff(text, e.Message); diff != "" {
+				t.Error(diff)
+			}
+			if info := w.server("s"); info.State != hub.ServerGivenUp || info.LastError != e.Message || last[*hub.ServerChanged](v).Server.State != hub.ServerGivenUp {
+				t.Errorf("%+v", info)
+			}
+		}
+		_, _, err := w.hub.Tools(context.Background(), "s")
+		wantReason(t, err, hub.ReasonServerGivenUp)
+		if took := time.Since(begin); took != 14*time.Second || w.starts("s") != 5 {
+			t.Errorf("%d starts, the last after %v", w.starts("s"), took)
+		}
+		w.nothingLeft()
+	})
+}
+
+// What a server has printed is bounded where an error quotes it.
+func TestGivenUpQuotesLittle(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
+		var lines []string
+		for i := range 60 {
+			lines = append(lines, fmt.Sprintf("line %d %s", i, strings.Repeat("x", 1000)))
+		}
+		w.fall("s", &ill{err: errRefused, stderr: lines})
+		for range 5 {
+			w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+		}
+		e := w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerGivenUp)
+		if len(e.Message) > 3<<10 || !strings.Contains(e.Message, "line 59") || strings.Contains(e.Message, "line 50") {
+			t.Errorf("%d bytes: %s", len(e.Message), e.Message)
+		}
+	})
+}
+
+// A program that is not there is not looked for again by itself; it is given up like the rest.
+func TestMissingProgramIsNotStartedByItself(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := usedWorld(t, s)
+		w.fall("s", &ill{err: &transport.StartError{Command: "s", Setting: "command", Message: "it was not found", Err: fs.ErrNotExist}})
+		s.Disconnect()
+		pass(time.Second)
+		if info := w.server("s"); info.Failures != 2 || next(info) != 0 || info.State != hub.ServerFailed {
+			t.Errorf("%+v", info)
+		}
+		pass(time.Hour)
+		for n := 3; n <= 5; n++ {
+			w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+			if got := w.server("s").Failures; got != n {
+				t.Errorf("%d failures, want %d", got, n)
+			}
+		}
+		w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerGivenUp)
+	})
+}
+
+// A server that was given up starts again when the user wants it, or when the config says something else that may be what was wrong.
+func TestGivenUpIsForgivenByUserOrConfig(t *testing.T) {
+	ctx := context.Background()
+	for name, forgive := range map[string]func(w *world) error{
+		"start":   func(w *world) error { _, err := w.hub.StartServer(ctx, "s"); return err },
+		"restart": func(w *world) error { _, err := w.hub.RestartServer(ctx, "s", ""); return err },
+		"off and on": func(w *world) error {
+			_, err := w.hub.SetServerEnabled(ctx, "s", false)
+			_, err2 := w.hub.SetServerEnabled(ctx, "s", true)
+			return errors.Join(err, err2)
+		},
+		"launch":  func(w *world) error { w.load(`s:"args":["-v"],` + allow); return nil },
+		"timeout": func(w *world) error { w.load(`s:"timeouts":{"connect":"2m"},` + allow); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
+				w.fall("s", &ill{err: errRefused})
+				for range 5 {
+					w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+				}
+				w.load("s:" + `"approvals":{"echo":"allow"}`) // says nothing of how it starts
+				if info := w.server("s"); info.State != hub.ServerGivenUp {
+					t.Fatalf("%+v", info)
+				}
+				w.fall("s", nil)
+				if err := forgive(w); err != nil {
+					t.Fatal(err)
+				}
+				if info := w.server("s"); info.Failures != 0 || info.State == hub.ServerGivenUp {
+					t.Errorf("%+v", info)
+				}
+				w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true}).ok(t)
+				if info := w.server("s"); info.State != hub.ServerReady || info.LastError != "" {
+					t.Errorf("%+v", info)
+				}
+			})
+		})
+	}
+}
+
+// A connection that held for a minute makes up for the failures before; one that did not does not.
+func TestStableConnectionForgives(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := usedWorld(t, s)
+		for n := range 4 {
+			s.Disconnect()
+			info := w.server("s")
+			if info.Failures != n+1 || info.State != hub.ServerFailed {
+				t.Fatalf("crash %d: %+v", n+1, info)
+			}
+			pass(next(info))
+			if info := w.server("s"); info.State != hub.ServerReady || info.Failures != n+1 {
+				t.Fatalf("crash %d: %+v", n+1, info)
+			}
+			pass(30 * time.Second)
+		}
+		pass(30 * time.Second)
+		if n := w.server("s").Failures; n != 0 {
+			t.Errorf("%d failures", n)
+		}
+		s.Disconnect()
+		if info := w.server("s"); info.Failures != 1 || info.State != hub.ServerFailed || next(info) != time.Second {
+			t.Errorf("%+v", info)
+		}
+	})
+}
+
+// A server that a cancel has killed is back a moment later, without anybody's doing. What it was asked is not asked again.
+func TestServerThatDiedDuringACancelComesBack(t *testing.T) {
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var opts []fakeserver.Option
+				if era == "modern" {
+					opts = append(opts, fakeserver.WithModern())
+				}
+				s := hanging(opts...)
+				s.Tool("mortal", func(c *fakeserver.CallContext) {
+					_ = c.Hang()
+					c.Disconnect()
+				})
+				w := newWorld(t, serversOf("s", s), "s:"+allow)
+				v := w.everything()
+				other := w.call(hub.CallRequest{Server: "s", Tool: "hang"})
+				c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "mortal"})
+				synctest.Wait()
+				if _, err := v.win.Cancel("r1", "enough"); err != nil {
+					t.Fatal(err)
+				}
+				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				other.want(t, hub.CodeUnavailable, hub.ReasonServerGone)
+				if info := w.server("s"); info.State != hub.ServerFailed || next(info) != time.Second {
+					t.Errorf("%+v", info)
+				}
+				pass(time.Second)
+				if info := w.server("s"); info.State != hub.ServerReady || info.Failures != 1 || w.starts("s") != 2 {
+					t.Errorf("%+v", info)
+				}
+				if n := toolCalls(s); n != 2 {
+					t.Errorf("%d calls reached the server", n)
+				}
+				w.echo().ok(t)
+				w.nothingLeft()
+			})
+		})
+	}
+}
+
+// A call that comes while a server is left alone waits for its next start, within its own clocks.
+func TestCallDuringTheDelayWaits(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
+		v := w.everything()
+		w.fall("s", &ill{err: errRefused})
+		for range 2 { // the first failure may be an accident: the next call starts it at once
+			w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+		}
+		w.fall("s", nil)
+		if info := w.server("s"); info.State != hub.ServerFailed || info.Failures != 2 || next(info) != 0 {
+			t.Fatalf("%+v", info)
+		}
+		hasty := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo", Timeouts: hub.Timeouts{Total: ptr(time.Second)}})
+		if info := w.server("s"); info.State != hub.ServerFailed || next(info) != 2*time.Second || w.state("r1") != "connecting" {
+			t.Fatalf("%+v, the call is %s", info, w.state("r1"))
+		}
+		if told := last[*hub.ServerChanged](v).Server; next(told) != 2*time.Second {
+			t.Errorf("windows were told %+v", told)
+		}
+		hasty.want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
+		if info := w.server("s"); next(info) != 0 {
+			t.Errorf("it will be started for nobody: %+v", info)
+		}
+		patient := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo"})
+		listed := make(chan error, 1)
+		go func() {
+			_, _, err := w.hub.Tools(context.Background(), "s")
+			listed <- err
+		}()
+		pass(time.Second - time.Nanosecond)
+		if patient.over() || w.starts("s") != 0 {
+			t.Fatalf("%d starts", w.starts("s"))
+		}
+		patient.ok(t)
+		if err := <-listed; err != nil || w.starts("s") != 1 {
+			t.Errorf("%v, %d starts", err, w.starts("s"))
+		}
+		w.nothingLeft()
+	})
+}
+
+// A stop takes back the start to come, and tells who waits for it.
+func TestStopDuringTheDelay(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := usedWorld(t, s)
+		w.fall("s", &ill{err: errRefused})
+		s.Disconnect()
+		pass(time.Second)
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		listed := make(chan error, 1)
+		go func() {
+			_, _, err := w.hub.Tools(context.Background(), "s")
+			listed <- err
+		}()
+		synctest.Wait()
+		if info, err := w.hub.StopServer(context.Background(), "s", "enough"); err != nil || info.State != hub.ServerStopped || next(info) != 0 {
+			t.Errorf("%+v, %v", info, err)
+		}
+		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["cancel_reason"] != "enough" {
+			t.Errorf("%v", e.Meta)
+		}
+		wantReason(t, <-listed, hub.ReasonServerStopped)
+		pass(time.Hour)
+		if info := w.server("s"); info.Failures != 2 || w.starts("s") != 1 {
+			t.Errorf("%+v", info)
+		}
+		w.nothingLeft()
+	})
+}
+
+// The hub brings back what somebody used, and nothing else: not what never started, what was started for nobody, stopped, switched off or removed.
+func TestNoBackgroundStartOfWhatNobodyUsed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		ctx := context.Background()
+		fakes := map[string]*fakeserver.Server{}
+		for _, name := range []string{"untouched", "never up", "left", "stopped", "off", "gone", "relaunched"} {
+			fakes[name] = hanging()
+		}
+		fakes["left"] = hanging(fakeserver.WithSilentProbe())
+		w := newWorld(t, fakes)
+		for _, name := range []string{"stopped", "off", "gone", "relaunched"} {
+			if _, err := w.hub.StartServer(ctx, name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.fall("never up", &ill{err: errRefused})
+		if _, err := w.hub.StartServer(ctx, "never up"); err == nil {
+			t.Fatal("it started")
+		}
+		brief, stop := context.WithCancelCause(ctx)
+		go func() { _, _ = w.hub.StartServer(brief, "left") }()
+		synctest.Wait()
+		stop(errors.New("nobody wants it"))
+		pass(time.Minute)
+		for _, name := range []string{"left", "stopped", "off", "gone", "relaunched"} {
+			if info := w.server(name); info.State != hub.ServerReady {
+				t.Fatalf("%s: %+v", name, info)
+			}
+			fakes[name].Disconnect()
+		}
+		synctest.Wait()
+		if _, err := w.hub.StopServer(ctx, "stopped", ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.hub.SetServerEnabled(ctx, "off", false); err != nil {
+			t.Fatal(err)
+		}
+		delete(w.servers, "gone")
+		w.load(`relaunched:"args":["-v"]`)
+		pass(time.Hour)
+		for name, want := range map[string]int{"untouched": 0, "never up": 0, "left": 1, "stopped": 1, "off": 1, "gone": 1, "relaunched": 1} {
+			if got := w.starts(name); got != want {
+				t.Errorf("%s was started %d times, want %d", name, got, want)
+			}
+		}
+		w.nothingLeft()
+	})
+}
+
+// A process that says nothing is ended when its time to start is over, and the error names the setting and what it printed.
+func TestMuteServerNamesWhatItPrinted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging(fakeserver.WithSilentProbe())
+		s.Handle("initialize", func(c *fakeserver.CallContext) { _ = c.Hang() })
+		w := newWorld(t, serversOf("s", s), `s:"timeouts":{"connect":"20s"},`+allow)
+		w.fall("s", &ill{stderr: []string{"waiting for the database"}, exit: "ended by SIGTERM after it was told to terminate"})
+		begin := time.Now()
+		e := w.echo().want(t, hub.CodeDeadlineExceeded, hub.ReasonConnectTimeout)
+		const text = `server "s" was not ready within 20s; raise timeouts.connect in test.json:1; last lines on stderr: waiting for the database`
+		if e.Message != text || time.Since(begin) != 20*time.Second {
+			t.Errorf("after %v: %s", time.Since(begin), e.Message)
+		}
+		if info := w.server("s"); info.Failures != 1 || info.State != hub.ServerFailed || info.LastExit != "ended by SIGTERM after it was told to terminate" {
+			t.Errorf("%+v", info)
+		}
+	})
+}
+
+// A server that works for an hour, or that a person has stopped with SIGSTOP while nobody needs it, is neither asked whether it lives nor taken for dead.
+func TestBusyServerIsNotDead(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		done := make(chan struct{})
+		s.Tool("work", func(c *fakeserver.CallContext) {
+			<-done
+			c.Text("at last")
+		})
+		w := newWorld(t, serversOf("s", s), `s:"timeouts":{"idle":"0s","total":"0s"},`+allow)
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "work"})
+		synctest.Wait()
+		before := len(s.Received())
+		resume := s.PauseReading()
+		pass(time.Hour)
+		if info := w.server("s"); info.State != hub.ServerReady || w.starts("s") != 1 || w.state("r1") != "running" {
+			t.Errorf("%+v, the call is %q", info, w.state("r1"))
+		}
+		resume()
+		close(done)
+		c.ok(t)
+		resume = s.PauseReading() // and now with nothing to do
+		pass(time.Hour)
+		if info := w.server("s"); info.State != hub.ServerReady {
+			t.Errorf("%+v", info)
+		}
+		resume()
+		synctest.Wait()
+		if n := len(s.Received()); n != before {
+			t.Errorf("it was asked something: %v", s.Received()[before:])
+		}
+		w.echo().ok(t)
+		if w.starts("s") != 1 {
+			t.Errorf("%d starts", w.starts("s"))
+		}
+	})
+}
+
+// A hub that shuts down starts nothing any more.
+func TestDrainCancelsRestarts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		fakes := map[string]*fakeserver.Server{}
+		for i := range 6 {
+			fakes[fmt.Sprintf("e%d", i)] = hanging(fakeserver.WithSilentProbe())
+		}
+		w := editedWorld(t, hub.Options{}, func(s *config.Server) {
+			if s.Name != "s" {
+				s.Start = config.StartEager
+			}
+		})
+		w.servers = fakes
+		s := hanging()
+		fakes["s"] = s
+		w.load("s:" + allow)
+		w.echo().ok(t)
+		s.Disconnect()
+		if info := w.server("s"); next(info) != time.Second {
+			t.Fatalf("%+v", info)
+		}
+		w.hub.Drain(context.Background(), "bye")
+		pass(time.Hour)
+		total := 0
+		for name := range fakes {
+			total += w.starts(name)
+			if info := w.server(name); info.State != hub.ServerStopped || next(info) != 0 {
+				t.Errorf("%+v", info)
+			}
+		}
+		if total != 5 { // s, and those four whose turn it was
+			t.Errorf("%d starts", total)
+		}
+		w.nothingLeft()
+	})
+}
+
+// Eager servers start as soon as the config is read, four at a time; a call need not wait for its server's turn.
+func TestEagerServersStart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		fakes := map[string]*fakeserver.Server{}
+		for i := range 10 {
+			fakes[fmt.Sprintf("e%d", i)] = hanging(fakeserver.WithSilentProbe())
+		}
+		fakes["lazy"] = hanging()
+		w := editedWorld(t, hub.Options{}, func(s *config.Server) {
+			if s.Name != "lazy" {
+				s.Start = config.StartEager
+			}
+		})
+		w.servers = fakes
+		w.load("e9:" + allow)
+		count := func() (connecting, ready int) {
+			synctest.Wait()
+			servers, _ := w.hub.Servers()
+			for _, s := range servers {
+				switch s.State {
+				case hub.ServerConnecting:
+					connecting++
+				case hub.ServerReady:
+					ready++
+				}
+			}
+			return connecting, ready
+		}
+		if connecting, ready := count(); connecting != 4 || ready != 0 {
+			t.Errorf("%d start at once, %d are ready", connecting, ready)
+		}
+		c := w.call(hub.CallRequest{Server: "e9", Tool: "echo"})
+		if connecting, _ := count(); connecting != 5 {
+			t.Errorf("%d start; a call does not wait for a turn", connecting)
+		}
+		pass(5 * time.Second)
+		if connecting, ready := count(); connecting != 4 || ready != 5 {
+			t.Errorf("%d start at once, %d are ready", connecting, ready)
+		}
+		c.ok(t)
+		pass(5 * time.Second)
+		if connecting, ready := count(); connecting != 1 || ready != 9 {
+			t.Errorf("%d start at once, %d are ready", connecting, ready)
+		}
+		pass(5 * time.Second)
+		if _, ready := count(); ready != 10 || w.starts("lazy") != 0 {
+			t.Errorf("%d are ready, the lazy one was started %d times", ready, w.starts("lazy"))
+		}
+		if info := w.server("e0"); info.Start != hub.StartEager {
+			t.Errorf("%+v", info)
+		}
+
+		// What the user stopped stays so; what crashed, was switched on or changed comes back, although nobody ever used it.
+		ctx := context.Background()
+		for _, name := range []string{"e0", "e1"} {
+			if _, err := w.hub.StopServer(ctx, name, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := w.hub.SetServerEnabled(ctx, "e1", false); err != nil {
+			t.Fatal(err)
+		}
+		fakes["e2"].Disconnect()
+		w.load("e9:"+allow, `e3:"args":["-v"]`)
+		if _, err := w.hub.SetServerEnabled(ctx, "e1", true); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		var starts []int
+		for i := range 10 {
+			starts = append(starts, w.starts(fmt.Sprintf("e%d", i)))
+		}
+		if !slices.Equal(starts, []int{1, 2, 2, 2, 1, 1, 1, 1, 1, 1}) {
+			t.Errorf("starts %v", starts)
+		}
+		w.nothingLeft()
+	})
+}

@@ -1,0 +1,72 @@
+package hub
+
+import "slices"
+
+// maxEager is how many servers the hub starts by itself at the same time: a config of fifty must not storm the machine. Starts that a call waits for
+// do not count.
+const maxEager = 4
+
+// startEagerly has a server started without anybody's doing, now or when its turn comes. h.mu is held.
+func (h *Hub) startEagerly(s *server) {
+	if !slices.Contains(h.eager, s) {
+		h.eager = append(h.eager, s)
+	}
+	h.startNextEager()
+}
+
+// startNextEager starts eager servers while there is room. h.mu is held.
+func (h *Hub) startNextEager() {
+	for len(h.eager) > 0 && !h.draining && h.startingByItself() < maxEager {
+		s := h.eager[0]
+		h.eager = h.eager[1:]
+		switch {
+		case s.stopping != nil:
+			s.supervised.turn = true
+		case s.running() || s.supervised.plan != nil || s.supervised.gaveUp || !s.eager() || s.usable() != nil:
+		default:
+			h.beginConnect(s)
+			h.wantItself(s.attempt)
+		}
+	}
+}
+
+// wantItself makes the hub one who waits for a start: a person may be asked to sign in for it. h.mu is held.
+func (h *Hub) wantItself(a *attempt) {
+	a.byItself = true
+	a.waiters++
+}
+
+// startingByItself counts the starts that are under way, without those that wait for a person. h.mu is held.
+func (h *Hub) startingByItself() (n int) {
+	for _, s := range h.servers {
+		if a := s.attempt; a != nil && a.byItself && a.start.holds == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// startHeld looks whether a start that waits for a person leaves room for another one. h.mu is held.
+func (h *Hub) startHeld(r *request) {
+	if r.uncancellable && r.holds > 0 {
+		h.startNextEager()
+	}
+}
+
+// startLonely starts the eager servers that no window could ask a person for. h.mu is held.
+func (h *Hub) startLonely() {
+	for _, s := range h.servers {
+		if s.supervised.lonely {
+			s.supervised.lonely = false
+			h.startEagerly(s)
+		}
+	}
+}
+
+// turnCame starts an eager server that had to be cleared away first. h.mu is held.
+func (h *Hub) turnCame(s *server) {
+	if s.supervised.turn {
+		s.supervised.turn = false
+		h.startEagerly(s)
+	}
+}

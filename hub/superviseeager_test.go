@@ -1,0 +1,161 @@
+package hub_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+func makeEager(s *config.Server) { s.Start = config.StartEager }
+
+// An eager server that needs a person waits for a window that can ask one. That is no failure.
+func TestEagerServerWaitsForAWindow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t)
+		w.hub.EditConfig(makeEager)
+		w.configure("s:" + allow)
+		waiting := func(when string) {
+			t.Helper()
+			pass(time.Hour)
+			if info := w.server("s"); info.State != hub.ServerStopped || info.Failures != 0 || next(info) != 0 || info.SignIn != hub.SignInNeeded || info.LastError == "" {
+				t.Errorf("%s: %+v", when, info)
+			}
+		}
+		waiting("without a window")
+		w.attach(hub.Hello{WindowID: "blind"})
+		waiting("with a window that shows nothing")
+		v := w.person()
+		if info := w.server("s"); info.State != hub.ServerConnecting {
+			t.Errorf("%+v", info)
+		}
+		w.signIn(v)
+		if info := w.server("s"); info.State != hub.ServerReady || info.Failures != 0 || info.LastError != "" {
+			t.Errorf("%+v", info)
+		}
+		w.nothingLeft()
+	})
+}
+
+// A no ends that: nobody is asked again before somebody wants the server.
+func TestEagerServerThatAPersonDeclines(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := guardedWorld(t)
+		v := w.person()
+		w.hub.EditConfig(makeEager)
+		w.configure("s:" + allow)
+		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
+		if info := w.server("s"); info.State != hub.ServerFailed || info.Failures != 0 || next(info) != 0 {
+			t.Errorf("%+v", info)
+		}
+		pass(time.Hour)
+		w.attach(hub.Hello{WindowID: "another", Kinds: []hub.PromptKind{hub.PromptSignIn}})
+		v.noPrompt()
+		w.nothingLeft()
+	})
+}
+
+// Servers that wait for a person do not keep others from starting.
+func TestEagerServersDoNotWaitBehindAPerson(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		fakes := map[string]*fakeserver.Server{"plain": hanging()}
+		for i := range 6 {
+			fakes[fmt.Sprintf("guarded%d", i)] = hanging()
+		}
+		w := newWebWorld(t, fakeserver.HTTPOptions{}, fakes)
+		for name, at := range w.sites {
+			at.guarded = name != "plain"
+		}
+		v := w.person()
+		w.hub.EditConfig(makeEager)
+		w.configure()
+		if info := w.server("plain"); info.State != hub.ServerReady {
+			t.Errorf("%+v", info)
+		}
+		if n := len(eventsOf[*hub.PromptOpened](v)); n != 6 {
+			t.Errorf("%d questions are open", n)
+		}
+	})
+}
+
+// A process that is signed in to by nobody is not asked for by a restart in the background: who used it has gone.
+func TestRestartAsksNobodyToSignIn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t)
+		v := w.person()
+		c := w.echo()
+		w.signIn(v)
+		c.ok(t)
+		pass(2 * time.Minute)
+		at.set(func() { clear(at.tokens) })
+		at.http.Expire()
+		pass(time.Hour)
+		v.noPrompt()
+		if info := w.server("s"); info.Failures != 0 || next(info) != 0 {
+			t.Errorf("%+v", info)
+		}
+		w.nothingLeft()
+	})
+}
+
+// A session that its server has forgotten after a good while is there again a moment later, and not taken for a crash.
+func TestForgottenSessionComesBack(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
+		at := w.sites["s"]
+		w.echo().ok(t)
+		pass(2 * time.Minute)
+		at.http.Expire()
+		w.echo().ok(t) // at once
+		at.http.Expire()
+		synctest.Wait()
+		_, _, err := w.hub.Tools(context.Background(), "s") // also one that held for a moment only
+		if info := w.server("s"); err != nil || info.State != hub.ServerReady || info.Failures != 0 {
+			t.Errorf("%+v, %v", info, err)
+		}
+		w.nothingLeft()
+	})
+}
+
+// Who waits for the next start of a server gets what comes of that one, although it fails in the same instant.
+func TestWaiterGetsTheNextStart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
+		w.fall("s", &ill{err: errRefused})
+		for range 2 {
+			w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+		}
+		begin := time.Now()
+		var calls []*pendingCall
+		for range 20 {
+			calls = append(calls, w.echo())
+		}
+		for _, c := range calls {
+			c.want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+		}
+		if took := time.Since(begin); took != 2*time.Second || w.server("s").Failures != 3 {
+			t.Errorf("after %v: %+v", took, w.server("s"))
+		}
+		ctx, stop := context.WithCancelCause(context.Background())
+		listed := make(chan error, 1)
+		go func() {
+			_, _, err := w.hub.Tools(ctx, "s")
+			listed <- err
+		}()
+		synctest.Wait()
+		stop(errors.New("enough"))
+		wantReason(t, <-listed, hub.ReasonCancelled)
+		w.fall("s", nil)
+		started := background(func() (hub.ServerInfo, error) { return w.hub.StartServer(context.Background(), "s") }) // does not wait
+		if !started.over() || started.err != nil || started.info.Failures != 0 {
+			t.Errorf("%+v, %v", started.info, started.err)
+		}
+		w.nothingLeft()
+	})
+}

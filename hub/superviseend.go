@@ -1,0 +1,149 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// startFailed notes a start that failed: err is what came of it, e what its callers are told. h.mu is held.
+func (h *Hub) startFailed(ctx context.Context, s *server, err error, e *Error) {
+	s.noteExit()
+	delete(h.kills, s)
+	_, hopeless := errors.AsType[*transport.StartError](err) // no such program, no such directory: each time the same
+	f := failure{how: e.Message, hopeless: hopeless}
+	switch e.Reason { // all others are for want of an answer of a person, or no fault of the server
+	case ReasonServerFailed, ReasonConnectTimeout, ReasonMemoryExceeded:
+		f.counts = true
+	}
+	if se, ok := errors.AsType[*mcp.StartError](err); ok && e.Reason == ReasonServerFailed {
+		plain := *se
+		plain.Ended = ""
+		f.how = boundText(plain.Error())
+	}
+	if he, ok := errors.AsType[*Error](context.Cause(ctx)); ok && e.Reason == ReasonConnectTimeout {
+		f.how = he.Message
+	}
+	s.lastError = e.Message
+	h.failed(s, f)
+	if s.eager() && e.Reason == ReasonNoApprover { // it waits for a window; startLonely goes on
+		s.supervised.lonely, s.supervised.failed = true, false
+	}
+	s.state = s.rest()
+}
+
+// lost notes a connection that ended by itself. h.mu is held.
+func (h *Hub) lost(s *server, err error) {
+	s.noteExit()
+	if s.supervised.halted { // it was to be stopped, and is
+		return
+	}
+	stable := time.Since(s.ready) >= stableAfter
+	if stable {
+		s.supervised.failures = 0
+	}
+	s.lastError = boundText(fmt.Sprint(err))
+	if e := memoryError(s, "", err); e != nil {
+		s.lastError = e.Message
+	}
+	// Forgetting a session is a server's good right (2025-11-25 basic/transports "Session Management"). One that does so all the time is not asked for
+	// a new one until somebody needs it.
+	expired := errors.Is(err, transport.ErrSessionExpired)
+	f := failure{how: s.lastError, counts: !expired, again: expired && stable}
+	if ended, ok := errors.AsType[*mcp.EndedError](err); ok && memoryError(s, "", err) == nil {
+		plain := *ended
+		plain.Ended = ""
+		f.how = boundText(plain.Error())
+	}
+	h.failed(s, f)
+}
+
+// noteExit keeps how the process ended that is gone now. h.mu is held.
+func (s *server) noteExit() {
+	if s.supervised.exit == nil {
+		return
+	}
+	if text := s.supervised.exit(); text != "" {
+		s.supervised.lastExit = boundReason(text)
+	}
+	s.supervised.exit = nil
+}
+
+// errStoppedInStart is for who waits for a start that is not to be.
+func errStoppedInStart(s *server, cause *cancelCause) *Error {
+	return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q was stopped while it started: %s", s.name, cause.Reason)
+}
+
+// givenUp is the error of who needs a server that the hub has given up, else nil. h.mu is held.
+func (s *server) givenUp() *Error {
+	if !s.supervised.gaveUp {
+		return nil
+	}
+	return errGivenUp(s)
+}
+
+// errGivenUp says how often and how, and what to do. h.mu is held.
+func errGivenUp(s *server) *Error {
+	v := &s.supervised
+	var b strings.Builder
+	fmt.Fprintf(&b, "server %q failed %d times in a row and is not started any more; the last time: %s", s.name, v.failures, v.how)
+	meta := []string{"server", s.name, "failures", strconv.Itoa(v.failures)}
+	if v.lastExit != "" {
+		fmt.Fprintf(&b, "; its process %s", v.lastExit)
+		meta = append(meta, "exit", v.lastExit)
+	}
+	if lines := lastLines(s.stderr); len(lines) > 0 {
+		fmt.Fprintf(&b, "; last lines on stderr: %s", strings.Join(lines, " | "))
+	}
+	fmt.Fprintf(&b, "; fix it%s, then restart it", s.where())
+	return fail(CodeUnavailable, ReasonServerGivenUp, meta, "%s", b.String())
+}
+
+// How much of a server's stderr goes into an error.
+const (
+	errorLines = 10
+	errorBytes = 2 << 10
+)
+
+// lastLines gives the newest lines of stderr that fit, printable.
+func lastLines(stderr []string) []string {
+	var lines []string
+	room := errorBytes
+	for i := len(stderr) - 1; i >= 0 && len(lines) < errorLines; i-- {
+		line := boundReason(stderr[i])
+		if room -= len(line); room < 0 {
+			break
+		}
+		lines = append(lines, line)
+	}
+	for i, j := 0, len(lines)-1; i < j; i, j = i+1, j-1 {
+		lines[i], lines[j] = lines[j], lines[i]
+	}
+	return lines
+}
+
+// memoryEnd tells whether a session or a start ended because the server's processes used more memory than they may. Both numbers are bytes.
+func memoryEnd(error) (limit, used int64, ok bool) { return 0, 0, false }
+
+// memoryError is the error of what ended that way, nil for any other end. requestID is "" for what is no request of its own.
+func memoryError(s *server, requestID string, err error) *Error {
+	limit, used, ok := memoryEnd(err)
+	if !ok {
+		return nil
+	}
+	meta := []string{"server", s.name, "setting", "memory", "limit", strconv.FormatInt(limit, 10), "used", strconv.FormatInt(used, 10)}
+	text := fmt.Sprintf("server %q was ended: its processes used %d bytes of memory and may use %d; raise its memory limit%s", s.name, used, limit, s.where())
+	if requestID != "" {
+		meta = append(meta, "request_id", requestID)
+		text += "; the call may have had effects and was not repeated"
+	}
+	e := fail(CodeUnavailable, ReasonMemoryExceeded, meta, "%s", text)
+	e.Err = err
+	return e
+}
