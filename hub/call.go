@@ -52,6 +52,9 @@ func isObject(text string) bool {
 
 // prepare brings r to the point where it can be sent: allowed, approved, connected.
 func (h *Hub) prepare(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) {
+	if err := h.hidden(r); err != nil {
+		return nil, nil, err
+	}
 	must, err := h.mustAsk(r, c)
 	if err != nil {
 		return nil, nil, err

@@ -47,6 +47,7 @@ type Hub struct {
 	newWatcher func() FileWatcher
 	contained  *transport.Containment
 	always     *approvalFile
+	tools      *toolBook
 	tokens     func() signin.Store // opened by whoever needs it first
 
 	load    func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
@@ -106,6 +107,7 @@ func New(o Options) *Hub {
 	h.tokens = sync.OnceValue(func() signin.Store { return signin.OpenStore(o.StateDir, h.log) })
 	h.always = openApprovalFile(o.StateDir, h.log)
 	h.load = config.Load
+	h.tools = newToolBook(openOwnFile(o.StateDir, "tools.json"), h.log)
 	return h
 }
 

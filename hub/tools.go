@@ -23,7 +23,11 @@ type listing struct {
 // definition gives the tool that r calls. current says that the connection of now listed it; else it comes from an earlier connection
 // and is to be looked at again once there is one. A name that is not in the list is looked up once more: not every server tells of new tools.
 func (h *Hub) definition(r *request) (tool *mcp.Tool, current bool, err error) {
+	if err := h.hidden(r); err != nil {
+		return nil, false, err
+	}
 	s := r.server
+	h.recall(s)
 	known := func() (ok bool) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -97,15 +101,21 @@ func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session) ([
 			if l.err != nil && ctx.Err() != nil {
 				l.err = late
 			}
+			var kept bool
+			var key toolKey
 			h.mu.Lock()
 			if s.listing == l {
 				s.listing = nil
 			}
 			if l.err == nil && s.conn == l.conn && s.listings == l.since {
 				s.tools, s.toolsOf = l.tools, l.conn
+				kept, key = true, keyOfTools(s)
 			}
 			h.mu.Unlock()
 			close(l.done)
+			if kept {
+				h.tools.keep(key, l.tools) // who waits for the list does not wait for the disk
+			}
 		})
 	}
 	l.waiters++
@@ -144,12 +154,17 @@ func errGone(s *server) *Error {
 
 // Tools lists the tools of one server, or of all that are switched on when name is "". With all, a server that cannot be asked is among the troubles.
 func (h *Hub) Tools(ctx context.Context, name string) ([]ToolInfo, map[string]*Error, error) {
+	return h.toolsBy(ctx, name, h.toolsOf)
+}
+
+// toolsBy collects what list gives for one server, or for all that are switched on.
+func (h *Hub) toolsBy(ctx context.Context, name string, listOf func(context.Context, *server) ([]ToolInfo, error)) ([]ToolInfo, map[string]*Error, error) {
 	if name != "" {
 		s, err := h.find(name)
 		if err != nil {
 			return nil, nil, err
 		}
-		list, err := h.toolsOf(ctx, s)
+		list, err := listOf(ctx, s)
 		return list, nil, err
 	}
 	h.mu.Lock()
@@ -164,7 +179,7 @@ func (h *Hub) Tools(ctx context.Context, name string) ([]ToolInfo, map[string]*E
 	done := make(chan struct{}, len(ask))
 	for i, s := range ask {
 		go func() { // waited for right below
-			lists[i], errs[i] = h.toolsOf(ctx, s)
+			lists[i], errs[i] = listOf(ctx, s)
 			done <- struct{}{}
 		}()
 	}
@@ -188,30 +203,30 @@ func (h *Hub) toolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {
 		return nil, contextError(ctx, err)
 	}
 	defer h.unlease(s)
+	tools, err := h.currentTools(ctx, s, session)
+	if notRun(err) {
+		if session, err = h.renewed(ctx, s, nil, session); err == nil {
+			tools, err = h.listTools(ctx, s, session)
+		}
+	}
+	if err != nil {
+		return nil, contextError(ctx, err)
+	}
+	return h.shown(s, tools, false), nil
+}
+
+// currentTools gives the tools of a session, from memory where the server would tell of a change.
+func (h *Hub) currentTools(ctx context.Context, s *server, session *mcp.Session) ([]mcp.Tool, error) {
 	h.mu.Lock()
 	tools := s.tools
 	// A modern server that tells of no changes says with each list how long it is good for; the session keeps it that long.
 	told := session.Era() == mcp.Legacy || session.Info().ToolsListChanged
-	known := told && s.conn != nil && s.toolsOf == s.conn && tools != nil
+	known := told && s.conn != nil && s.conn.session == session && s.toolsOf == s.conn && tools != nil
 	h.mu.Unlock()
-	if !known {
-		tools, err = h.listTools(ctx, s, session)
-		if notRun(err) {
-			if session, err = h.renewed(ctx, s, nil, session); err == nil {
-				tools, err = h.listTools(ctx, s, session)
-			}
-		}
-		if err != nil {
-			return nil, contextError(ctx, err)
-		}
+	if known {
+		return tools, nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	list := make([]ToolInfo, 0, len(tools))
-	for _, t := range tools {
-		list = append(list, h.toolInfo(s, t))
-	}
-	return list, nil
+	return h.listTools(ctx, s, session)
 }
 
 // contextError says that a caller stopped waiting.
