@@ -55,6 +55,7 @@ func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCau
 	}
 	c := s.conn
 	h.changed(s)
+	s.proven()
 	s.conn = nil
 	h.watchIdle(s)
 	h.work.Go(func() {

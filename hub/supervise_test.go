@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
+	"os/exec"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -281,8 +281,21 @@ func TestStableConnectionForgives(t *testing.T) {
 		if n := w.server("s").Failures; n != 0 {
 			t.Errorf("%d failures", n)
 		}
+		if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
+			t.Fatal(err)
+		}
+		if n := w.server("s").Failures; n != 0 {
+			t.Errorf("%d failures after a stop", n)
+		}
+		w.echo().ok(t)
 		s.Disconnect()
 		if info := w.server("s"); info.Failures != 1 || info.State != hub.ServerFailed || next(info) != time.Second {
+			t.Errorf("%+v", info)
+		}
+		pass(time.Second)
+		pass(time.Minute)
+		s.Disconnect()
+		if info := w.server("s"); info.Failures != 1 {
 			t.Errorf("%+v", info)
 		}
 	})
@@ -544,81 +557,28 @@ func TestDrainCancelsRestarts(t *testing.T) {
 	})
 }
 
-// Eager servers start as soon as the config is read, four at a time; a call need not wait for its server's turn.
-func TestEagerServersStart(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		fakes := map[string]*fakeserver.Server{}
-		for i := range 10 {
-			fakes[fmt.Sprintf("e%d", i)] = hanging(fakeserver.WithSilentProbe())
+// What a process that ended at its start has printed, and how it ended, is in the error of the call and in what windows see.
+func TestCrashedProcessTellsHow(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no sh")
+	}
+	h := hub.New(hub.Options{})
+	defer func() {
+		if err := h.Close(context.Background()); err != nil {
+			t.Error(err)
 		}
-		fakes["lazy"] = hanging()
-		w := editedWorld(t, hub.Options{}, func(s *config.Server) {
-			if s.Name != "lazy" {
-				s.Start = config.StartEager
-			}
-		})
-		w.servers = fakes
-		w.load("e9:" + allow)
-		count := func() (connecting, ready int) {
-			synctest.Wait()
-			servers, _ := w.hub.Servers()
-			for _, s := range servers {
-				switch s.State {
-				case hub.ServerConnecting:
-					connecting++
-				case hub.ServerReady:
-					ready++
-				}
-			}
-			return connecting, ready
-		}
-		if connecting, ready := count(); connecting != 4 || ready != 0 {
-			t.Errorf("%d start at once, %d are ready", connecting, ready)
-		}
-		c := w.call(hub.CallRequest{Server: "e9", Tool: "echo"})
-		if connecting, _ := count(); connecting != 5 {
-			t.Errorf("%d start; a call does not wait for a turn", connecting)
-		}
-		pass(5 * time.Second)
-		if connecting, ready := count(); connecting != 4 || ready != 5 {
-			t.Errorf("%d start at once, %d are ready", connecting, ready)
-		}
-		c.ok(t)
-		pass(5 * time.Second)
-		if connecting, ready := count(); connecting != 1 || ready != 9 {
-			t.Errorf("%d start at once, %d are ready", connecting, ready)
-		}
-		pass(5 * time.Second)
-		if _, ready := count(); ready != 10 || w.starts("lazy") != 0 {
-			t.Errorf("%d are ready, the lazy one was started %d times", ready, w.starts("lazy"))
-		}
-		if info := w.server("e0"); info.Start != hub.StartEager {
-			t.Errorf("%+v", info)
-		}
-
-		// What the user stopped stays so; what crashed, was switched on or changed comes back, although nobody ever used it.
-		ctx := context.Background()
-		for _, name := range []string{"e0", "e1"} {
-			if _, err := w.hub.StopServer(ctx, name, ""); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := w.hub.SetServerEnabled(ctx, "e1", false); err != nil {
-			t.Fatal(err)
-		}
-		fakes["e2"].Disconnect()
-		w.load("e9:"+allow, `e3:"args":["-v"]`)
-		if _, err := w.hub.SetServerEnabled(ctx, "e1", true); err != nil {
-			t.Fatal(err)
-		}
-		pass(time.Minute)
-		var starts []int
-		for i := range 10 {
-			starts = append(starts, w.starts(fmt.Sprintf("e%d", i)))
-		}
-		if !slices.Equal(starts, []int{1, 2, 2, 2, 1, 1, 1, 1, 1, 1}) {
-			t.Errorf("starts %v", starts)
-		}
-		w.nothingLeft()
-	})
+	}()
+	const text = `{"mcpServers":{"s":{"command":"sh","args":["-c","echo no licence >&2; exit 3"],"alwaysAllow":["*"]}}}`
+	if _, _, _, err := h.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: text}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := h.CallTool(context.Background(), hub.CallRequest{Server: "s", Tool: "a"})
+	e := hub.AsError(err)
+	if e == nil || e.Reason != hub.ReasonServerFailed || !strings.Contains(e.Message, "exited with status 3; last lines on stderr: no licence") {
+		t.Errorf("%v", err)
+	}
+	servers, _ := h.Servers()
+	if i := servers[0]; i.State != hub.ServerFailed || i.Failures != 1 || !strings.HasPrefix(i.LastExit, "exited with code 3") || i.LastError != e.Message {
+		t.Errorf("%+v", i)
+	}
 }

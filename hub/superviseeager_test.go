@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,85 @@ import (
 )
 
 func makeEager(s *config.Server) { s.Start = config.StartEager }
+
+// Eager servers start as soon as the config is read, four at a time; a call need not wait for its server's turn.
+func TestEagerServersStart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		fakes := map[string]*fakeserver.Server{}
+		for i := range 10 {
+			fakes[fmt.Sprintf("e%d", i)] = hanging(fakeserver.WithSilentProbe())
+		}
+		fakes["lazy"] = hanging()
+		w := editedWorld(t, hub.Options{}, func(s *config.Server) {
+			if s.Name != "lazy" {
+				s.Start = config.StartEager
+			}
+		})
+		w.servers = fakes
+		w.load("e9:" + allow)
+		count := func() (connecting, ready int) {
+			synctest.Wait()
+			servers, _ := w.hub.Servers()
+			for _, s := range servers {
+				switch s.State {
+				case hub.ServerConnecting:
+					connecting++
+				case hub.ServerReady:
+					ready++
+				}
+			}
+			return connecting, ready
+		}
+		if connecting, ready := count(); connecting != 4 || ready != 0 {
+			t.Errorf("%d start at once, %d are ready", connecting, ready)
+		}
+		c := w.call(hub.CallRequest{Server: "e9", Tool: "echo"})
+		if connecting, _ := count(); connecting != 5 {
+			t.Errorf("%d start; a call does not wait for a turn", connecting)
+		}
+		pass(5 * time.Second)
+		if connecting, ready := count(); connecting != 4 || ready != 5 {
+			t.Errorf("%d start at once, %d are ready", connecting, ready)
+		}
+		c.ok(t)
+		pass(5 * time.Second)
+		if connecting, ready := count(); connecting != 1 || ready != 9 {
+			t.Errorf("%d start at once, %d are ready", connecting, ready)
+		}
+		pass(5 * time.Second)
+		if _, ready := count(); ready != 10 || w.starts("lazy") != 0 {
+			t.Errorf("%d are ready, the lazy one was started %d times", ready, w.starts("lazy"))
+		}
+		if info := w.server("e0"); info.Start != hub.StartEager {
+			t.Errorf("%+v", info)
+		}
+
+		// What the user stopped stays so; what crashed, was switched on or changed comes back, although nobody ever used it.
+		ctx := context.Background()
+		for _, name := range []string{"e0", "e1"} {
+			if _, err := w.hub.StopServer(ctx, name, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := w.hub.SetServerEnabled(ctx, "e1", false); err != nil {
+			t.Fatal(err)
+		}
+		fakes["e2"].Disconnect()
+		w.load("e9:"+allow, `e3:"args":["-v"]`)
+		if _, err := w.hub.SetServerEnabled(ctx, "e1", true); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		var starts []int
+		for i := range 10 {
+			starts = append(starts, w.starts(fmt.Sprintf("e%d", i)))
+		}
+		if !slices.Equal(starts, []int{1, 2, 2, 2, 1, 1, 1, 1, 1, 1}) {
+			t.Errorf("starts %v", starts)
+		}
+		w.nothingLeft()
+	})
+}
 
 // An eager server that needs a person waits for a window that can ask one. That is no failure.
 func TestEagerServerWaitsForAWindow(t *testing.T) {

@@ -44,10 +44,7 @@ func (h *Hub) lost(s *server, err error) {
 	if s.supervised.halted { // it was to be stopped, and is
 		return
 	}
-	stable := time.Since(s.ready) >= stableAfter
-	if stable {
-		s.supervised.failures = 0
-	}
+	stable := s.proven()
 	s.lastError = boundText(fmt.Sprint(err))
 	if e := memoryError(s, "", err); e != nil {
 		s.lastError = e.Message
@@ -62,6 +59,15 @@ func (h *Hub) lost(s *server, err error) {
 		f.how = boundText(plain.Error())
 	}
 	h.failed(s, f)
+}
+
+// proven forgets the failures before a connection that ends now, if that held for long enough. h.mu is held.
+func (s *server) proven() bool {
+	stable := time.Since(s.ready) >= stableAfter
+	if stable {
+		s.supervised.failures = 0
+	}
+	return stable
 }
 
 // noteExit keeps how the process ended that is gone now. h.mu is held.
