@@ -24,6 +24,7 @@ type ill struct {
 	stderr []string
 	exit   string
 	err    error
+	slow   time.Duration // what is left of them takes so long to end
 }
 
 func (i *ill) exited() string {
@@ -31,6 +32,12 @@ func (i *ill) exited() string {
 		return ""
 	}
 	return i.exit
+}
+
+func (i *ill) linger() {
+	if i != nil {
+		<-time.NewTimer(i.slow).C
+	}
 }
 
 func (i *ill) ended() string {

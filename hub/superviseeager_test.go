@@ -239,3 +239,40 @@ func TestWaiterGetsTheNextStart(t *testing.T) {
 		w.nothingLeft()
 	})
 }
+
+// A server that is stopped, switched off or changed while what is left of it is cleared away after a crash stays down.
+func TestStopWhileACrashIsClearedAway(t *testing.T) {
+	ctx := context.Background()
+	for name, stop := range map[string]func(w *world) error{
+		"stopped":      func(w *world) error { _, err := w.hub.StopServer(ctx, "s", ""); return err },
+		"switched off": func(w *world) error { _, err := w.hub.SetServerEnabled(ctx, "s", false); return err },
+		"changed":      func(w *world) error { w.load(`s:"args":["-v"],` + allow); return nil },
+		"left alone":   func(*world) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := hanging()
+				w := newWorld(t, serversOf("s", s), "s:"+allow)
+				w.fall("s", &ill{slow: 3 * time.Second})
+				w.echo().ok(t)
+				w.fall("s", nil)
+				s.Disconnect()
+				if info := w.server("s"); info.State != hub.ServerStopping {
+					t.Fatalf("%+v", info)
+				}
+				if err := stop(w); err != nil {
+					t.Fatal(err)
+				}
+				pass(time.Hour)
+				starts := 1
+				if name == "left alone" {
+					starts = 2
+				}
+				if info := w.server("s"); w.starts("s") != starts || info.Failures != 0 || info.LastError != "" {
+					t.Errorf("%d starts, %+v", w.starts("s"), info)
+				}
+				w.nothingLeft()
+			})
+		})
+	}
+}

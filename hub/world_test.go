@@ -121,6 +121,7 @@ func (w *world) open(s config.Server, stderr func(string)) mcp.Opener {
 			_ = p.Stdin.Close()
 			p.Kill() // a fake that hangs must end, as a process would be made to
 			<-p.Done()
+			ails.linger()
 			return nil
 		}})
 		return &mcp.Link{Conn: conn, Exit: ails.exited, Ended: ails.ended, Kill: func(why string) {
