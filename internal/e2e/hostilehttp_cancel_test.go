@@ -177,6 +177,11 @@ func TestHTTPStartFails(t *testing.T) {
 		if s := d.server("web"); s.GetState() != mcphubv1.ServerState_SERVER_STATE_FAILED || s.GetLastError() == "" {
 			t.Errorf("%s: server %v", says, s)
 		}
+		for _, enabled := range []bool{false, true} { // each is its first failure: the hub neither waits nor gives it up
+			if _, err := d.Servers.SetServerEnabled(d.ctx, &mcphubv1.SetServerEnabledRequest{Server: "web", Enabled: enabled}); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	b.http.On("POST initialize", 0, fakeserver.Act{})
 	d.echoes("web", "here after all")
