@@ -134,17 +134,24 @@ func lastLines(stderr []string) []string {
 	return lines
 }
 
-// memoryEnd tells whether a session or a start ended because the server's processes used more memory than they may. Both numbers are bytes.
-func memoryEnd(error) (limit, used int64, ok bool) { return 0, 0, false }
+// memoryEnd tells whether a session or a start ended because the server's processes used more memory than they may.
+func memoryEnd(err error) (use transport.MemoryUse, ok bool) {
+	if e, is := errors.AsType[*mcp.EndedError](err); is {
+		use = e.Memory
+	} else if e, is := errors.AsType[*mcp.StartError](err); is {
+		use = e.Memory
+	}
+	return use, use != transport.MemoryUse{}
+}
 
 // memoryError is the error of what ended that way, nil for any other end. requestID is "" for what is no request of its own.
 func memoryError(s *server, requestID string, err error) *Error {
-	limit, used, ok := memoryEnd(err)
+	use, ok := memoryEnd(err)
 	if !ok {
 		return nil
 	}
-	meta := []string{"server", s.name, "setting", "memory", "limit", strconv.FormatInt(limit, 10), "used", strconv.FormatInt(used, 10)}
-	text := fmt.Sprintf("server %q was ended: its processes used %d bytes of memory and may use %d; raise its memory limit%s", s.name, used, limit, s.where())
+	meta := []string{"server", s.name, "setting", "memory", "limit", strconv.FormatInt(use.Limit, 10), "used", strconv.FormatInt(use.Used, 10)}
+	text := fmt.Sprintf("server %q was ended: %s; raise memory%s", s.name, use, s.where())
 	if requestID != "" {
 		meta = append(meta, "request_id", requestID)
 		text += "; the call may have had effects and was not repeated"

@@ -47,7 +47,8 @@ type StartError struct {
 	Server string
 	Stage  string // "open", "server/discover" or "initialize"
 	Err    error
-	Ended  string // from Link.Ended; "" when unknown
+	Ended  string              // from Link.Ended; "" when unknown
+	Memory transport.MemoryUse // from Link.Memory; zero when that was not it
 }
 
 func (e *StartError) Error() string {
@@ -77,7 +78,8 @@ func inWords(err error) string {
 type EndedError struct {
 	Server string
 	Err    error
-	Ended  string // from Link.Ended; "" when unknown
+	Ended  string              // from Link.Ended; "" when unknown
+	Memory transport.MemoryUse // from Link.Memory; zero when that was not it
 }
 
 func (e *EndedError) Error() string {

@@ -35,6 +35,8 @@ type Link struct {
 	Ended func() string
 	// Exit tells, once Conn is closed, how the process of the server ended, in one line without its stderr. "" when unknown; nil when there is none.
 	Exit func() string
+	// Memory tells, once Conn is closed, by how much the server went beyond its memory limit, when that is what ended it. May be nil.
+	Memory func() transport.MemoryUse
 }
 
 // Opener opens a link. ctx bounds the opening alone.
@@ -76,6 +78,14 @@ func Stdio(cmd transport.Command, maxMessageBytes int) Opener {
 					return p.Exit().String()
 				default:
 					return ""
+				}
+			},
+			Memory: func() transport.MemoryUse {
+				select {
+				case <-p.Done():
+					return p.Exit().Memory
+				default:
+					return transport.MemoryUse{}
 				}
 			},
 		}, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // lastWordsTime is how long Close waits for what is queued to be written: the cancels of the calls that end with the session. A server that reads takes
@@ -129,7 +130,7 @@ func (s *Session) run() {
 	s.listen.stop(s.peer.Err())
 	s.errands.wait()
 	<-s.peer.Done() // what was received before the end is delivered first, and the process is waited for
-	s.err = &EndedError{Server: s.o.Server, Err: s.peer.Err(), Ended: s.endedText()}
+	s.err = &EndedError{Server: s.o.Server, Err: s.peer.Err(), Ended: s.endedText(), Memory: s.memoryUse()}
 }
 
 // signedIn is how long people have been signing in for this session so far.
@@ -154,6 +155,13 @@ func (s *Session) endedText() string {
 		return ""
 	}
 	return s.link.Ended()
+}
+
+func (s *Session) memoryUse() transport.MemoryUse {
+	if s.link.Memory == nil {
+		return transport.MemoryUse{}
+	}
+	return s.link.Memory()
 }
 
 // Close ends the session: the listen stream is ended, open calls fail with *jsonrpc.ClosedError, open questions end with it as their cause, the
