@@ -21,7 +21,7 @@ type Tool struct {
 	// TaskSupport is execution.taskSupport of 2025-11-25: "forbidden", "optional", "required", or "" when it is absent.
 	TaskSupport string
 	Raw         json.RawMessage // the whole definition exactly as it came
-	// Hash is over name, description, inputSchema, outputSchema and annotations, whatever their spelling as JSON:
+	// Hash is over name, title, description, inputSchema, outputSchema and annotations, whatever their spelling as JSON:
 	// SHA-256 in hexadecimal. An approval is bound to it.
 	Hash string
 	// The hints, with the defaults of server/tools where they are absent: the worst is assumed.
@@ -42,13 +42,13 @@ func ReadTool(raw json.RawMessage) (Tool, error) { return readTool(raw) }
 
 func readTool(raw json.RawMessage) (Tool, error) {
 	t := Tool{Raw: raw, Destructive: true, OpenWorld: true}
-	var annotations json.RawMessage
+	var title, annotations json.RawMessage
 	object := eachMember(raw, func(name []byte, v json.RawMessage) bool {
 		switch string(name) {
 		case "name":
 			t.Name = stringOf(v)
 		case "title":
-			t.Title = stringOf(v)
+			t.Title, title = stringOf(v), v
 		case "description":
 			t.Description = stringOf(v)
 		case "inputSchema":
@@ -85,8 +85,12 @@ func readTool(raw json.RawMessage) (Tool, error) {
 		}
 		return true
 	})
+	parts := []json.RawMessage{appendString(nil, t.Name), appendString(nil, t.Description), t.InputSchema, t.OutputSchema, annotations}
+	if title != nil { // the hash of a tool without a title is what it was before titles counted
+		parts = append(parts, title)
+	}
 	hash := sha256.New()
-	for _, part := range []json.RawMessage{appendString(nil, t.Name), appendString(nil, t.Description), t.InputSchema, t.OutputSchema, annotations} {
+	for _, part := range parts {
 		hash.Write(canonical(part))
 		hash.Write([]byte{'\n'}) // no canonical JSON holds a line end, so the parts cannot run into each other
 	}

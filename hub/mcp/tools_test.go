@@ -115,3 +115,34 @@ func TestToolDefinition(t *testing.T) {
 		}
 	}
 }
+
+// What a person was shown is bound: any other text, hint, schema or title is another definition. How the JSON is spelled is not.
+func TestDefinitionHashIgnoresSpelling(t *testing.T) {
+	hash := func(raw string) string {
+		t.Helper()
+		tool, err := readTool(json.RawMessage(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tool.Hash
+	}
+	const raw = `{"name":"rm","title":"Remove","description":"d","inputSchema":{"type":"object","required":["a","b"],"properties":{"a":{},"b":{}}},` +
+		`"outputSchema":{"type":"object"},"annotations":{"title":"T","readOnlyHint":true},"icons":[],"_meta":{"n":1}}`
+	for _, same := range []string{
+		"\n{ \"annotations\" : {\"readOnlyHint\":true,\"title\":\"\\u0054\"},\t\"outputSchema\":{\"type\":\"object\"},\"icons\":[{}],\"_meta\":{\"n\":2}," +
+			"\"inputSchema\":{\"properties\":{\"b\":{},\"a\":{}},\"required\":[\"a\",\"b\"],\"type\":\"object\"},\"description\":\"\\u0064\",\"title\":\"Remove\",\"name\":\"rm\"}",
+		strings.NewReplacer(",", " , ", ":", " : ").Replace(raw),
+	} {
+		if hash(same) != hash(raw) {
+			t.Errorf("another spelling has another hash: %s", same)
+		}
+	}
+	for _, change := range [][2]string{
+		{`"rm"`, `"rn"`}, {`"Remove"`, `"Read"`}, {`"title":"Remove",`, ``}, {`"d"`, `"D"`}, {`"a","b"`, `"b","a"`}, {`"a":{}`, `"c":{}`},
+		{`"outputSchema":{"type":"object"},`, ``}, {`"T"`, `"U"`}, {`true`, `false`}, {`"readOnlyHint":true`, `"readOnlyHint":true,"x":null`},
+	} {
+		if hash(strings.Replace(raw, change[0], change[1], 1)) == hash(raw) {
+			t.Errorf("%v does not change the hash", change)
+		}
+	}
+}
