@@ -1,0 +1,256 @@
+package hub
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of what a prompt says about a change; the definitions are a server's words.
+const (
+	maxChanges     = 200
+	maxChangeValue = 4 << 10 // bytes of JSON text
+	maxChangePath  = 1 << 10 // bytes
+	maxDiffed      = 1 << 20 // bytes of a definition that is compared
+	maxDiffedDepth = 256
+)
+
+// definitionChanges tells what differs between two JSON texts, in the order of the newer one; what is gone comes last in its object.
+//
+// A path is made of the names of members, with dots between them, and of indices: "inputSchema.required[2]". A name that is not plain stands quoted in
+// brackets: `["a.b"]`. Of a member or an element that is new or gone the whole value is told, and so it is of one that is of another type now; a text is one
+// value. A value that is too long becomes a JSON string with its beginning and a mark. Of too many changes the last one says how many more there are.
+// nil: it cannot be told, as a text is no JSON or too large.
+func definitionChanges(before, after string) []DefinitionChange {
+	a, err := parseValue(before)
+	if err != nil {
+		return nil
+	}
+	b, err := parseValue(after)
+	if err != nil {
+		return nil
+	}
+	d := differences{limit: maxChanges, valueLimit: maxChangeValue, pathLimit: maxChangePath}
+	d.between("", a, b)
+	if more := d.found - len(d.list); more > 0 {
+		d.list[len(d.list)-1] = DefinitionChange{Path: "...", After: quoteJSON(fmt.Sprintf("%d more changes", more+1))}
+	}
+	return d.list
+}
+
+// toolChanges is definitionChanges for a prompt: when nothing else can be told, the change of the hashes is.
+func toolChanges(hash, definition, newHash, newDefinition string) []DefinitionChange {
+	if definition != "" {
+		if list := definitionChanges(definition, newDefinition); len(list) > 0 {
+			return list
+		}
+	}
+	return []DefinitionChange{{Before: quoteJSON("a definition with the hash " + hash), After: quoteJSON("a definition with the hash " + newHash)}}
+}
+
+type differences struct {
+	limit, valueLimit, pathLimit int
+
+	list  []DefinitionChange
+	found int
+}
+
+func (d *differences) between(path string, a, b *jsonValue) {
+	switch {
+	case a == nil || b == nil || a.kind != b.kind || a.kind == 0 && a.text != b.text:
+		d.add(path, a, b)
+	case a.kind == '{':
+		for _, key := range b.keys {
+			d.between(member(path, key), a.members[key], b.members[key])
+		}
+		for _, key := range a.keys {
+			if b.members[key] == nil {
+				d.add(member(path, key), a.members[key], nil)
+			}
+		}
+	case a.kind == '[':
+		for i := range max(len(a.items), len(b.items)) {
+			d.between(path+"["+strconv.Itoa(i)+"]", a.item(i), b.item(i))
+		}
+	}
+}
+
+func (d *differences) add(path string, a, b *jsonValue) {
+	d.found++
+	if len(d.list) == d.limit {
+		return
+	}
+	if len(path) > d.pathLimit {
+		path = cut(path, d.pathLimit) + "..."
+	}
+	d.list = append(d.list, DefinitionChange{Path: path, Before: a.bounded(d.valueLimit), After: b.bounded(d.valueLimit)})
+}
+
+// member gives the path of a member.
+func member(path, key string) string {
+	plain := key != "" && !strings.ContainsFunc(key, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '$'
+	})
+	switch {
+	case !plain:
+		return path + "[" + strconv.Quote(key) + "]"
+	case path == "":
+		return key
+	}
+	return path + "." + key
+}
+
+// jsonValue is a JSON value whose members are in their order. Of a name that comes twice the last value counts, as for whoever reads the definition.
+type jsonValue struct {
+	kind    json.Delim // '{', '[' or 0
+	keys    []string
+	members map[string]*jsonValue
+	items   []*jsonValue
+	text    string // of the others: JSON text, strings spelled alike
+}
+
+func (v *jsonValue) item(i int) *jsonValue {
+	if i < len(v.items) {
+		return v.items[i]
+	}
+	return nil
+}
+
+// bounded gives the JSON text of v, or a JSON string with its beginning; "" for nil.
+func (v *jsonValue) bounded(limit int) string {
+	if v == nil {
+		return ""
+	}
+	text := string(v.append(nil))
+	if len(text) <= limit {
+		return text
+	}
+	kept := text
+	if v.kind == 0 && json.Unmarshal([]byte(text), &kept) != nil {
+		kept = text // a number of that length
+	}
+	mark := fmt.Sprintf("... (%d bytes of JSON in all)", len(text))
+	for kept = cut(kept, limit); len(quoteJSON(kept+mark)) > limit; { // escapes take room, too
+		kept = cut(kept, len(kept)*3/4)
+	}
+	return quoteJSON(kept + mark)
+}
+
+func (v *jsonValue) append(out []byte) []byte {
+	switch v.kind {
+	case '{':
+		out = append(out, '{')
+		for i, key := range v.keys {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(append(out, quoteJSON(key)...), ':')
+			out = v.members[key].append(out)
+		}
+		return append(out, '}')
+	case '[':
+		out = append(out, '[')
+		for i, item := range v.items {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = item.append(out)
+		}
+		return append(out, ']')
+	}
+	return append(out, v.text...)
+}
+
+var errNotDiffed = errors.New("not a JSON value that can be compared")
+
+func parseValue(text string) (*jsonValue, error) {
+	if len(text) > maxDiffed {
+		return nil, errNotDiffed
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	v, err := readValue(d, 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errNotDiffed
+	}
+	return v, nil
+}
+
+func readValue(d *json.Decoder, depth int) (*jsonValue, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	delim, nested := token.(json.Delim)
+	if !nested {
+		return &jsonValue{text: scalar(token)}, nil
+	}
+	if depth == maxDiffedDepth {
+		return nil, errNotDiffed
+	}
+	v := &jsonValue{kind: delim, members: map[string]*jsonValue{}}
+	for d.More() {
+		key := ""
+		if delim == '{' {
+			token, err := d.Token()
+			if err != nil {
+				return nil, err
+			}
+			key, _ = token.(string)
+		}
+		item, err := readValue(d, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if delim == '[' {
+			v.items = append(v.items, item)
+			continue
+		}
+		if v.members[key] == nil {
+			v.keys = append(v.keys, key)
+		}
+		v.members[key] = item
+	}
+	_, err = d.Token() // the end of it
+	return v, err
+}
+
+func scalar(token json.Token) string {
+	switch t := token.(type) {
+	case string:
+		return quoteJSON(t)
+	case json.Number:
+		return t.String()
+	case bool:
+		return strconv.FormatBool(t)
+	}
+	return "null"
+}
+
+// quoteJSON gives a JSON string that a person can read.
+func quoteJSON(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string marshals
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// cut gives the first limit bytes of s, less what would be half a character.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
