@@ -10,7 +10,8 @@ import (
 )
 
 // Answer is a click on a prompt. The first answer takes it. Errors: NOT_FOUND (PROMPT_CLOSED for a late answer, PROMPT_NOT_FOUND for an id that
-// never was), INVALID_ARGUMENT (INVALID_CONTENT: the prompt stays open and can be answered again).
+// never was), INVALID_ARGUMENT (INVALID_CONTENT, also for a scope that the window
+// cannot give: the prompt stays open and can be answered again).
 func (w *Window) Answer(a PromptAnswer) error {
 	h := w.h
 	if a.Action < ActionAccept || a.Action > ActionDismiss {
@@ -36,9 +37,13 @@ func (w *Window) Answer(a PromptAnswer) error {
 	case ActionDismiss:
 		c.cause = CauseDismissed
 	}
+	if err := h.scopeRefused(w, p, a); err != nil {
+		return err
+	}
 	if !h.closePrompt(p, c) {
 		return errPromptClosed(a.PromptID)
 	}
+	h.agreed(w, p, c)
 	return nil
 }
 

@@ -1,140 +1,152 @@
 package hub
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
-	"io/fs"
+	"fmt"
 	"log/slog"
 	"maps"
-	"os"
-	"path/filepath"
-	"sync"
+	"slices"
 	"time"
 )
 
-// approvalFile keeps approvals with scope always, in memory and, when there is a state directory, in a file of the hub's own.
-// A file that cannot be read or written costs the memory of approvals, never a call: it is logged and the hub asks again.
-type approvalFile struct {
-	path string // "" = memory only
-	log  *slog.Logger
-
-	disk sync.Mutex // one rewrite at a time; taken before mu, never with the hub's lock held
-
-	mu    sync.Mutex // guards known; never held over the disk, the hub asks under its own lock
-	known map[approvalKey]time.Time
+// approvalID tells kept approvals apart.
+type approvalID struct {
+	approvalKey
+	folders string // of scope workspace: see workspaceOf; "" = scope always
 }
 
-// storedApproval is one line of the file.
+// approval is a yes that holds for longer than once.
+type approval struct {
+	time       time.Time
+	definition string // as it was shown, "" = too large to keep
+}
+
+const (
+	// maxDefinition is how large a definition may be, in bytes, to be kept besides its hash.
+	maxDefinition = 64 << 10
+	// maxApprovals bounds the file; of more the oldest are forgotten, which makes the hub ask again.
+	maxApprovals = 4096
+	// approvalsVersion is that of the file's format. Files without a version are of the first one: scope always, and no definitions.
+	approvalsVersion = 2
+)
+
+// definitionKept is a definition as it is kept.
+func definitionKept(text string) string {
+	if len(text) > maxDefinition {
+		return ""
+	}
+	return text
+}
+
 type storedApproval struct {
-	Server string    `json:"server"`
-	Launch string    `json:"launch"`
-	Tool   string    `json:"tool"`
-	Hash   string    `json:"definitionHash"`
-	Time   time.Time `json:"time"`
+	Server     string    `json:"server"`
+	Launch     string    `json:"launch"`
+	Tool       string    `json:"tool"`
+	Hash       string    `json:"definitionHash"`
+	Scope      string    `json:"scope,omitempty"`
+	Folders    []string  `json:"folders,omitempty"`
+	Time       time.Time `json:"time"`
+	Definition string    `json:"definition,omitempty"`
 }
 
-func openApprovalFile(dir string, log *slog.Logger) *approvalFile {
-	f := &approvalFile{log: log, known: map[approvalKey]time.Time{}}
-	if dir == "" {
-		return f
+// openApprovals opens the approvals of scope always and workspace. The user's config files are never written.
+func openApprovals(dir string, log *slog.Logger) *kept[approvalID, approval] {
+	k := &kept[approvalID, approval]{
+		file: openOwnFile(dir, "approvals.json"), aside: func(digest string) ownFile { return openOwnFile(dir, "approvals."+digest+".aside.json") },
+		what: "approvals", log: log, decode: decodeApprovals, encode: encodeApprovals,
 	}
-	f.path = filepath.Join(dir, "approvals.json")
-	for k, t := range f.read() {
-		f.known[k] = t
-	}
-	return f
+	k.refresh()
+	return k
 }
 
-func (f *approvalFile) has(k approvalKey) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	_, ok := f.known[k]
-	return ok
-}
-
-func (f *approvalFile) any(match func(approvalKey) bool) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for k := range f.known {
-		if match(k) {
-			return true
-		}
-	}
-	return false
-}
-
-// add remembers k and rewrites the file with what another hub may have added meanwhile.
-func (f *approvalFile) add(k approvalKey) {
-	f.mu.Lock()
-	f.known[k] = time.Now().UTC()
-	f.mu.Unlock()
-	if f.path == "" {
-		return
-	}
-	f.disk.Lock()
-	defer f.disk.Unlock()
-	others := f.read()
-	f.mu.Lock()
-	for other, t := range others {
-		if _, ok := f.known[other]; !ok {
-			f.known[other] = t
-		}
-	}
-	known := maps.Clone(f.known)
-	f.mu.Unlock()
-	if err := f.write(known); err != nil {
-		f.log.Warn("an approval could not be kept for later", "error", err.Error())
-	}
-}
-
-func (f *approvalFile) read() map[approvalKey]time.Time {
-	text, err := os.ReadFile(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+func decodeApprovals(text []byte) (map[approvalID]approval, error) {
 	var file struct {
+		Version   int              `json:"version"`
 		Approvals []storedApproval `json:"approvals"`
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &file)
+	if err := decodeOwn(text, &file, &file.Version, approvalsVersion); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		f.log.Warn("kept approvals could not be read", "error", err.Error())
-		return nil
-	}
-	known := map[approvalKey]time.Time{}
+	entries := map[approvalID]approval{}
 	for _, a := range file.Approvals {
-		known[approvalKey{server: a.Server, launch: a.Launch, tool: a.Tool, hash: a.Hash}] = a.Time
+		id := approvalID{approvalKey: approvalKey{server: a.Server, launch: a.Launch, tool: a.Tool, hash: a.Hash}}
+		switch {
+		case a.Scope == "workspace" && len(a.Folders) > 0:
+			id.folders = workspaceOf(a.Folders)
+		case a.Scope == "always", a.Scope == "" && file.Version == 0:
+		default: // to take it for more than it is would be an approval that nobody gave
+			return nil, fmt.Errorf("an approval has the scope %q", boundReason(a.Scope))
+		}
+		entries[id] = approval{time: a.Time, definition: definitionKept(a.Definition)}
 	}
-	return known
+	return entries, nil
 }
 
-// write replaces the file in one step, so that a reader never sees half of it. Only the user may read it.
-func (f *approvalFile) write(known map[approvalKey]time.Time) error {
-	var file struct {
-		Approvals []storedApproval `json:"approvals"`
+func encodeApprovals(entries map[approvalID]approval) ([]byte, error) {
+	order := func(a, b approvalID) int {
+		return cmp.Or(entries[a].time.Compare(entries[b].time), cmp.Compare(a.server, b.server), cmp.Compare(a.tool, b.tool),
+			cmp.Compare(a.launch, b.launch), cmp.Compare(a.hash, b.hash), cmp.Compare(a.folders, b.folders))
 	}
-	for k, t := range known {
-		file.Approvals = append(file.Approvals, storedApproval{Server: k.server, Launch: k.launch, Tool: k.tool, Hash: k.hash, Time: t})
+	ids := slices.SortedFunc(maps.Keys(entries), order)
+	for _, id := range ids[:max(0, len(ids)-maxApprovals)] {
+		delete(entries, id)
 	}
-	text, err := json.MarshalIndent(file, "", "  ")
+	ids = ids[max(0, len(ids)-maxApprovals):]
+	newest := map[pinKey]string{} // a diff starts from the definition that was approved last
+	for _, id := range ids {
+		newest[id.pin()] = id.hash
+	}
+	stored := []storedApproval{}
+	for _, id := range ids {
+		e := entries[id]
+		if newest[id.pin()] != id.hash {
+			e.definition = ""
+			entries[id] = e
+		}
+		a := storedApproval{Server: id.server, Launch: id.launch, Tool: id.tool, Hash: id.hash, Scope: "always", Time: e.time, Definition: e.definition}
+		if id.folders != "" {
+			a.Scope, a.Folders = "workspace", foldersOf(id.folders)
+		}
+		stored = append(stored, a)
+	}
+	return encodeOwn(map[string]any{"version": approvalsVersion, "approvals": stored})
+}
+
+// decodeOwn reads one of the hub's own files into v. version is the field of v that says in which format it is; a newer one cannot be read.
+func decodeOwn(text []byte, v any, version *int, known int) error {
+	if len(text) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return err
+	}
+	if *version < 0 || *version > known {
+		return fmt.Errorf("it is of version %d, and this hub knows versions up to %d", *version, known)
+	}
+	return nil
+}
+
+func encodeOwn(v any) ([]byte, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	return append(text, '\n'), err
+}
+
+// workspaceOf names a set of workspace folders, whatever their order; "" = none.
+func workspaceOf(uris []string) string {
+	if len(uris) == 0 {
+		return ""
+	}
+	uris = slices.Compact(slices.Sorted(slices.Values(uris)))
+	text, err := json.Marshal(uris)
 	if err != nil {
-		return err
+		return "" // cannot be: strings marshal
 	}
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), ".approvals-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // after the rename there is nothing to remove
-	_, err = tmp.Write(append(text, '\n'))
-	if closeErr := tmp.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), f.path)
+	return string(text)
+}
+
+// foldersOf gives the folders that workspaceOf named.
+func foldersOf(workspace string) (uris []string) {
+	_ = json.Unmarshal([]byte(workspace), &uris) // written by workspaceOf
+	return uris
 }

@@ -3,104 +3,158 @@ package hub
 import (
 	"context"
 
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
+
+// policy says whether a tool may be called. h.mu is held.
+func (h *Hub) policy(s *server, tool string) config.Policy { return s.conf.Policy(tool) }
 
 // approvalKey is what an approval holds for: the definition that was shown (by its hash) of a tool of a server that is started just so.
 type approvalKey struct{ server, launch, tool, hash string }
 
-func keyOf(s *server, tool *mcp.Tool) approvalKey {
-	return approvalKey{server: s.name, launch: s.conf.LaunchKey(), tool: tool.Name, hash: tool.Hash}
+func (k approvalKey) pin() pinKey { return pinKey{k.server, k.launch, k.tool} }
+
+// launchKey is the launch key of s as it is configured now. h.mu is held.
+func (s *server) launchKey() string {
+	if s.launch == "" {
+		s.launch = s.conf.LaunchKey()
+	}
+	return s.launch
 }
 
-// approve asks for r unless an earlier approval holds. nil: go on.
-func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool) error {
+// keyOf: h.mu is held.
+func keyOf(s *server, tool *mcp.Tool) approvalKey {
+	return approvalKey{server: s.name, launch: s.launchKey(), tool: tool.Name, hash: tool.Hash}
+}
+
+// agreement is what lets a call go on: this definition may be called, under this policy. The zero one holds for nothing.
+type agreement struct {
+	key    approvalKey
+	policy config.Policy
+}
+
+// approve finds out whether r may call tool as it is defined now. The order is: the config's deny, the host's word that it has asked, the config's allow,
+// an approval of before, the user. true: r may go on, and agreed says on what terms. false without an error: something has changed meanwhile, look again.
+func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, agreed *agreement) (bool, error) {
 	h.mu.Lock()
-	key := keyOf(r.server, tool)
-	if h.approved(key) {
-		h.mu.Unlock()
-		return nil
-	}
-	if !h.canShow(PromptToolApproval, false) {
+	now := h.terms(r, tool)
+	switch {
+	case now.policy == config.Deny:
 		defer h.mu.Unlock()
-		return errNoApprover(r)
-	}
-	if !h.moveTo(r, StateAwaitingApproval) {
+		return false, errDenied(r)
+	case now == *agreed, c.Preapproved, now.policy == config.Allow && h.pinned(now.key):
 		h.mu.Unlock()
-		return context.Cause(r.ctx)
+		*agreed = now
+		return true, nil
 	}
-	arguments := c.Arguments
-	if arguments == "" {
-		arguments = "{}"
+	h.mu.Unlock()
+	if now.policy == config.Allow {
+		if h.pinFirst(now.key, string(tool.Raw)) {
+			*agreed = now
+			return true, nil
+		}
+	} else {
+		h.approvals.refresh()
 	}
-	p := &prompt{request: r, humanLimit: r.clock.human, info: PromptInfo{Kind: PromptToolApproval, Approval: &ToolApproval{
-		Tool: h.toolInfo(r.server, *tool), Arguments: arguments, Destructive: tool.Destructive, ReadOnly: tool.ReadOnly, DefinitionHash: tool.Hash,
-	}}}
+	return h.askFor(r, c, tool, now, agreed)
+}
+
+// terms are those on which r may call tool. h.mu is held.
+func (h *Hub) terms(r *request, tool *mcp.Tool) agreement {
+	return agreement{key: keyOf(r.server, tool), policy: h.policy(r.server, r.tool)}
+}
+
+// settled gives the tool as the connection lists it when r may be sent on session on the terms that were agreed to. nil: look again.
+func (h *Hub) settled(r *request, c *CallRequest, session *mcp.Session, tool *mcp.Tool, agreed *agreement) *mcp.Tool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := r.server
+	if s.conn != nil && s.conn.session == session { // else it has ended, and what is sent on it fails and says why
+		var ok bool
+		if tool, ok = findTool(s.tools, r.tool); !ok || s.toolsOf != s.conn {
+			return nil
+		}
+	}
+	now := h.terms(r, tool)
+	if now == *agreed || c.Preapproved && now.policy != config.Deny {
+		return tool
+	}
+	return nil
+}
+
+// askFor asks for r unless an earlier approval holds; its results are those of approve.
+func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement, agreed *agreement) (bool, error) {
+	question := &ToolApproval{Arguments: c.Arguments, Destructive: tool.Destructive, ReadOnly: tool.ReadOnly, DefinitionHash: tool.Hash}
+	if question.Arguments == "" {
+		question.Arguments = "{}"
+	}
+	h.mu.Lock()
+	hash, before, changed := h.agreedBefore(terms.key)
+	h.mu.Unlock()
+	if changed {
+		question.Previous, question.Changes = before, toolChanges(hash, before, tool.Hash, string(tool.Raw)) // outside the lock: a definition may be large
+	}
+
+	h.mu.Lock()
+	switch {
+	case h.terms(r, tool) != terms:
+		h.mu.Unlock()
+		return false, nil
+	case terms.policy == config.Allow && h.pinned(terms.key), terms.policy == config.Ask && h.approved(terms.key):
+		h.mu.Unlock()
+		*agreed = terms
+		return true, nil
+	case !h.canShow(PromptToolApproval, false):
+		defer h.mu.Unlock()
+		if terms.policy == config.Allow {
+			return false, errUnseenChange(r)
+		}
+		return false, errNoApprover(r)
+	case !h.moveTo(r, StateAwaitingApproval):
+		h.mu.Unlock()
+		return false, context.Cause(r.ctx)
+	}
+	question.Tool = h.toolInfo(r.server, *tool)
+	p := &prompt{request: r, humanLimit: r.clock.human, agrees: &terms, info: PromptInfo{Kind: PromptToolApproval, Approval: question}}
 	h.openPrompt(p)
 	h.mu.Unlock()
 
 	answer := <-p.settled // every end of r, of the hub or of the prompt's deadline settles it
-	if answer.cause == CauseSuperseded {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		return errNoApprover(r)
-	}
 	meta := []string{"server", r.server.name, "request_id", r.id, "reason", answer.reason}
 	switch {
-	case answer.cause == CauseAnswered && answer.action == ActionAccept:
-		return h.takeUp(r, key, answer)
 	case answer.cause == CauseDeclined:
 		text := ""
 		if answer.reason != "" {
 			text = ": " + answer.reason
 		}
-		return fail(CodePermissionDenied, ReasonDeniedByUser, meta, "the user denied tool %q of server %q%s", r.tool, r.server.name, text)
+		return false, fail(CodePermissionDenied, ReasonDeniedByUser, meta, "the user denied tool %q of server %q%s", r.tool, r.server.name, text)
 	case answer.cause == CauseDismissed:
-		return fail(CodePermissionDenied, ReasonDismissedByUser, meta, "the user closed the question about tool %q of server %q without a choice; it was not called", r.tool, r.server.name)
-	}
-	<-r.ctx.Done() // the prompt ended because r did
-	return context.Cause(r.ctx)
-}
-
-// approved tells whether an earlier approval holds. h.mu is held.
-func (h *Hub) approved(key approvalKey) bool {
-	for _, w := range h.windows {
-		if _, ok := w.approvals[key]; ok {
-			return true
+		return false, fail(CodePermissionDenied, ReasonDismissedByUser, meta, "the user closed the question about tool %q of server %q without a choice; it was not called", r.tool, r.server.name)
+	case answer.cause == CauseAnswered && answer.action == ActionAccept:
+		h.approvals.save() // what the answer brought; it may write files: without the lock
+		h.pins.save()
+		if h.movedTo(r, StateQueued) {
+			*agreed = terms
+			return true, nil
+		}
+	case answer.cause == CauseSuperseded: // the policy has changed, or no window is left: what holds now decides
+		if h.movedTo(r, StateQueued) {
+			return false, nil
 		}
 	}
-	return h.always.has(key)
+	<-r.ctx.Done() // the prompt ended because r did, or r was cancelled meanwhile
+	return false, context.Cause(r.ctx)
 }
 
-// mayBeApproved tells whether any approval of a tool is remembered, of whatever definition. h.mu is held.
-func (h *Hub) mayBeApproved(s *server, tool string) bool {
-	launch := s.conf.LaunchKey()
-	same := func(k approvalKey) bool { return k.server == s.name && k.tool == tool && k.launch == launch }
-	for _, w := range h.windows {
-		for k := range w.approvals {
-			if same(k) {
-				return true
-			}
+// policyChanged closes the questions about tools of s that the policy answers otherwise now; their calls look again. h.mu is held.
+func (h *Hub) policyChanged(s *server) {
+	for _, p := range h.promptsInOrder() {
+		if p.agrees == nil || p.request.server != s {
+			continue
+		}
+		if now := h.policy(s, p.request.tool); now != p.agrees.policy || s.launchKey() != p.agrees.key.launch {
+			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginPolicy, reason: "the config has changed; for this tool it says " + string(now)})
 		}
 	}
-	return h.always.any(same)
-}
-
-// takeUp lets r go on with the winner's yes, and keeps the yes for its scope.
-func (h *Hub) takeUp(r *request, key approvalKey, answer closing) error {
-	if answer.scope == ScopeAlways {
-		h.always.add(key) // may write a file: without the lock
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if w := h.windows[answer.windowID]; answer.scope == ScopeWindow && w != nil && !w.gone {
-		if w.approvals == nil {
-			w.approvals = map[approvalKey]struct{}{}
-		}
-		w.approvals[key] = struct{}{}
-	}
-	if !h.moveTo(r, StateQueued) { // cancelled meanwhile
-		return context.Cause(r.ctx)
-	}
-	return nil
 }

@@ -55,53 +55,31 @@ func (h *Hub) prepare(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, erro
 	if err := h.hidden(r); err != nil {
 		return nil, nil, err
 	}
-	must, err := h.mustAsk(r, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	tool, known, err := h.definition(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	if must {
-		if err := h.approve(r, c, tool); err != nil {
+	var agreed agreement
+	for {
+		if err := h.admit(r, c); err != nil {
 			return nil, nil, err
 		}
-	}
-	for {
-		session, err := h.acquire(r.ctx, r.server, r)
-		if err != nil || known && !must {
-			return session, tool, err
-		}
-		// What was approved may come from a list that is older than this connection, or may have changed while a person thought; so may the policy.
-		now, current, err := h.definition(r)
-		if err == nil {
-			err = h.denied(r)
-		}
+		tool, _, err := h.definition(r)
 		if err != nil {
 			return nil, nil, err
 		}
-		same := !must || now.Hash == tool.Hash
-		if current && same {
+		ok, err := h.approve(r, c, tool, &agreed)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			continue
+		}
+		session, err := h.acquire(r.ctx, r.server, r)
+		if err != nil {
+			return nil, nil, err
+		}
+		// What was agreed to may come from a list that is older than this connection, or may have changed while a person thought; so may the policy.
+		if now := h.settled(r, c, session, tool, &agreed); now != nil {
 			return session, now, nil
 		}
-		if !same {
-			if err := h.approve(r, c, now); err != nil {
-				return nil, nil, err
-			}
-		}
-		tool = now
 	}
-}
-
-// denied is the error of a call that the config forbids, else nil.
-func (h *Hub) denied(r *request) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if r.server.conf.Policy(r.tool) == config.Deny {
-		return errDenied(r)
-	}
-	return nil
 }
 
 // errDenied: h.mu is held.
@@ -110,21 +88,24 @@ func errDenied(r *request) *Error {
 		"tool %q of server %q is denied by the config%s; change approvals there", r.tool, r.server.name, r.server.where())
 }
 
-// mustAsk applies the policy. true: a person has to be asked, unless an earlier approval holds.
-func (h *Hub) mustAsk(r *request, c *CallRequest) (bool, error) {
+// admit refuses a call of which it is known before its server is asked for anything that it cannot be: it is denied, or would need somebody to ask.
+func (h *Hub) admit(r *request, c *CallRequest) error {
+	h.mu.Lock()
+	policy, nobody := h.policy(r.server, r.tool), !h.canShow(PromptToolApproval, false)
+	h.mu.Unlock()
+	if policy != config.Deny && (policy != config.Ask || c.Preapproved || !nobody) {
+		return nil
+	}
+	if policy == config.Ask {
+		h.approvals.refresh()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch r.server.conf.Policy(r.tool) {
-	case config.Deny:
-		return false, errDenied(r)
-	case config.Allow:
-		return false, nil
+	switch {
+	case policy == config.Deny:
+		return errDenied(r)
+	case h.mayBeApproved(r.server, r.tool):
+		return nil
 	}
-	if c.Preapproved {
-		return false, nil
-	}
-	if !h.canShow(PromptToolApproval, false) && !h.mayBeApproved(r.server, r.tool) {
-		return true, errNoApprover(r)
-	}
-	return true, nil
+	return errNoApprover(r)
 }

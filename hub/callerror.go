@@ -36,6 +36,13 @@ func errNoApprover(r *request) *Error {
 		r.tool, r.server.name, r.server.where())
 }
 
+// errUnseenChange: h.mu is held.
+func errUnseenChange(r *request) *Error {
+	return fail(CodeFailedPrecondition, ReasonNoApprover, []string{"server", r.server.name, "request_id", r.id, "setting", "approvals"},
+		"the definition of tool %q of server %q is not the one that was called before, and no window can show the change; attach a window that shows tool approvals, or call it preapproved",
+		r.tool, r.server.name)
+}
+
 func errCancelled(r *request) *Error {
 	text := "was cancelled by " + r.cause.Origin.String()
 	if r.cause.Reason != "" {

@@ -130,7 +130,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		return done
 	}
 	was, old, told := s.disabled(), s.conf, s.info()
-	s.conf, s.problems, s.broken = a.conf, a.problems, a.broken
+	s.conf, s.launch, s.problems, s.broken = a.conf, "", a.problems, a.broken
 	if old.Disabled != a.conf.Disabled {
 		s.off = nil
 	}
@@ -154,6 +154,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers tells of those that changed
 		h.changed(s)
 	}
+	h.policyChanged(s)
 	return done
 }
 

@@ -66,6 +66,13 @@ func (h *Hub) Inconsistent() string {
 		case r.cancellation != nil:
 			return fmt.Sprintf("prompt %s is open and its request %s is cancelled", id, r.id)
 		}
+		if p.agrees != nil { // a question that the policy answers is closed with the change of the policy
+			now := h.policy(r.server, r.tool)
+			pinned, known := h.pins.get(p.agrees.key.pin())
+			if now != p.agrees.policy || now == config.Deny || now == config.Allow && (!known || pinned.hash == p.agrees.key.hash) || r.state != StateAwaitingApproval {
+				return fmt.Sprintf("prompt %s of request %s, which is %s, asks for what the config answers with %s", id, r.id, r.state, now)
+			}
+		}
 		if _, ok := r.prompts[p]; !ok {
 			return fmt.Sprintf("request %s does not know its prompt %s", r.id, id)
 		}
@@ -133,4 +140,46 @@ func (v *supervision) inconsistent(h *Hub, s *server) string {
 		return fmt.Sprintf("nothing uses server %s and its idle clock does not run", s.name)
 	}
 	return ""
+}
+
+// brokenFile is one of the hub's own files on a disk that fails.
+type brokenFile struct {
+	ownFile
+	read, update error // nil: that goes well
+}
+
+func (f brokenFile) Read() ([]byte, error) {
+	if f.read != nil {
+		return nil, f.read
+	}
+	return f.ownFile.Read()
+}
+
+func (f brokenFile) Update(change func([]byte) ([]byte, error)) error {
+	if f.update == nil {
+		return f.ownFile.Update(change)
+	}
+	old, err := f.ownFile.Read()
+	if err == nil {
+		_, err = change(old) // a disk is found full while it is written to, after the change is made
+	}
+	if err != nil {
+		return err
+	}
+	return f.update
+}
+
+// BreakOwnFiles lets the files of approvals and definitions fail from now on; nil lets that work again. For tests.
+func (h *Hub) BreakOwnFiles(read, update error) {
+	h.approvals.breakFile(read, update)
+	h.pins.breakFile(read, update)
+}
+
+func (k *kept[K, E]) breakFile(read, update error) {
+	k.disk.Lock()
+	defer k.disk.Unlock()
+	if b, ok := k.file.(brokenFile); ok {
+		k.file = b.ownFile
+	}
+	k.file = brokenFile{k.file, read, update}
 }

@@ -20,7 +20,7 @@ import (
 // Options of a Hub. The zero value is usable.
 type Options struct {
 	Version  string
-	StateDir string       // where approvals with scope always, and tokens where there is no keyring, are kept; "" = memory only
+	StateDir string       // where approvals that outlive a window, and tokens where there is no keyring, are kept; "" = memory only
 	Logger   *slog.Logger // nil = discard
 	Environ  []string     // what servers inherit a safe part of; nil = os.Environ()
 	// Open says how a server is reached; nil starts its process or goes to its URL. Tests connect servers in memory.
@@ -46,12 +46,14 @@ type Hub struct {
 	listen     func(ctx context.Context, address string) (net.Listener, error)
 	newWatcher func() FileWatcher
 	contained  *transport.Containment
-	always     *approvalFile
 	tools      *toolBook
 	tokens     func() signin.Store // opened by whoever needs it first
 
 	load    func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
 	loading chan struct{}                                             // holds one token while somebody reads the config
+
+	approvals *kept[approvalID, approval] // of scope always and workspace
+	pins      *kept[pinKey, pin]
 
 	work sync.WaitGroup // every goroutine that the hub starts; Close waits for it
 
@@ -105,9 +107,9 @@ func New(o Options) *Hub {
 		h.environ = os.Environ()
 	}
 	h.tokens = sync.OnceValue(func() signin.Store { return signin.OpenStore(o.StateDir, h.log) })
-	h.always = openApprovalFile(o.StateDir, h.log)
 	h.load = config.Load
 	h.tools = newToolBook(openOwnFile(o.StateDir, "tools.json"), h.log)
+	h.approvals, h.pins = openApprovals(o.StateDir, h.log), openPins(o.StateDir, h.log)
 	return h
 }
 

@@ -16,6 +16,7 @@ type prompt struct {
 	request    *request
 	withTools  bool          // sampling that brings tools
 	asker      *connection   // that asked; nil for a tool approval
+	agrees     *agreement    // what a yes to a tool approval holds for; nil for all others
 	settled    chan closing  // buffered: the one that takes the prompt puts one in
 	deadline   *time.Timer   // nil = none
 	holding    []*request    // whose clocks it stops

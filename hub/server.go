@@ -17,6 +17,7 @@ const maxStderrLines = 50
 type server struct {
 	name     string
 	conf     config.Server
+	launch   string // conf's launch key, "" until it is asked for: see launchKey
 	problems []ConfigProblem
 	broken   bool  // its entry cannot be used
 	off      *bool // what SetServerEnabled said; nil = the config decides

@@ -243,7 +243,7 @@ func contextError(ctx context.Context, err error) error {
 func (h *Hub) toolInfo(s *server, t mcp.Tool) ToolInfo {
 	return ToolInfo{
 		Server: s.name, Name: t.Name, Title: t.Title, Description: t.Description, Definition: string(t.Raw), Hash: t.Hash,
-		Policy: policyOf(s.conf.Policy(t.Name)),
+		Policy: policyOf(h.policy(s, t.Name)),
 	}
 }
 

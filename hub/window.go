@@ -25,7 +25,7 @@ type Window struct {
 	listed        []Root
 	attached      bool
 	gone          bool // detached for good; remembered for a resume only
-	approvals     map[approvalKey]struct{}
+	approvals     map[approvalKey]approval
 	farewell      *time.Timer
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // DeclinedError ends a call whose server asked for something that a person refused and that the protocol cannot refuse on the wire:

@@ -1,0 +1,229 @@
+package hub_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// logged is a world whose log can be read.
+func logged(t *testing.T, dir string) (*world, *bytes.Buffer) {
+	var log bytes.Buffer
+	return newWorldWith(t, hub.Options{StateDir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))}, serversOf("s", answers("a", "b", "c")), `s:"approvals":{"c":"allow"}`), &log
+}
+
+// endures checks that approvals hold in this hub whatever its disk does, and gives the warnings about them.
+func endures(t *testing.T, w *world, log *bytes.Buffer) string {
+	t.Helper()
+	v := w.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
+	w.approves(v, "a", hub.ScopeAlways)
+	w.approves(v, "b", hub.ScopeWorkspace)
+	for range 3 {
+		if w.asks(v, "a") || w.asks(v, "b") || w.asks(v, "c") {
+			t.Error("an approval does not hold")
+		}
+	}
+	list := w.hub.Remembered("")
+	if len(list) != 2 || w.hub.Forget([]string{list[0].ID}) != 1 || len(w.hub.Remembered("")) != 1 {
+		t.Errorf("remembered %+v", list)
+	}
+	var again bool
+	for _, tool := range []string{"a", "b"} {
+		again = again != w.asks(v, tool)
+	}
+	if !again {
+		t.Error("what was forgotten holds")
+	}
+	synctest.Wait()
+	var warnings []string
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "kept approvals") {
+			warnings = append(warnings, line)
+		}
+	}
+	return strings.Join(warnings, "")
+}
+
+func TestApprovalsSurviveReadOnlyHome(t *testing.T) {
+	t.Run("read-only", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			w, log := logged(t, t.TempDir())
+			w.hub.BreakOwnFiles(nil, syscall.EROFS)
+			if warnings := endures(t, w, log); strings.Count(warnings, "\n") != 1 || !strings.Contains(warnings, "read-only") {
+				t.Errorf("the log says %q", warnings)
+			}
+		})
+	})
+	t.Run("no directory can be there", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		bubble(t, func(t *testing.T) {
+			w, log := logged(t, filepath.Join(file, "state"))
+			if warnings := endures(t, w, log); strings.Count(warnings, "could not be written") != 1 || strings.Count(warnings, "\n") > 2 {
+				t.Errorf("the log says %q", warnings)
+			}
+		})
+	})
+	t.Run("unreadable", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			w, log := logged(t, t.TempDir())
+			w.hub.BreakOwnFiles(syscall.EIO, syscall.EIO)
+			if warnings := endures(t, w, log); strings.Count(warnings, "could not be written") != 1 || strings.Count(warnings, "could not be read") != 1 {
+				t.Errorf("the log says %q", warnings)
+			}
+		})
+	})
+}
+
+// What a full disk did not take is written once there is room, and only what still holds.
+func TestApprovalsSurviveFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	bubble(t, func(t *testing.T) {
+		w, log := logged(t, dir)
+		w.hub.BreakOwnFiles(nil, syscall.ENOSPC)
+		if warnings := endures(t, w, log); strings.Count(warnings, "\n") != 1 || !strings.Contains(warnings, "no space left") {
+			t.Errorf("the log says %q", warnings)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "approvals.json")); err == nil {
+			t.Error("there is a file all the same: the disk of this test is not full")
+		}
+		w.hub.BreakOwnFiles(nil, nil)
+		v := w.everything()
+		if len(w.hub.Remembered("")) != 1 {
+			t.Errorf("remembered %+v", w.hub.Remembered(""))
+		}
+		w.load(`s:"approvals":{"*":"ask"}`)
+		w.approves(v, "c", hub.ScopeAlways)
+	})
+	bubble(t, func(t *testing.T) {
+		w, _ := logged(t, dir)
+		if list := w.hub.Remembered(""); len(list) != 2 {
+			t.Errorf("the next hub remembers %+v", list)
+		}
+	})
+}
+
+// A file that cannot be read costs the memory of it. It is put aside before another takes its place: nothing of it is lost.
+func TestApprovalsSurviveCorruptFile(t *testing.T) {
+	for name, text := range map[string]string{
+		"half":         `{"approvals":[{`,
+		"a newer hub":  `{"version":99,"approvals":[],"secrets":"of the future"}`,
+		"another kind": `[]`,
+		"binary":       "\x00\xff\x00",
+		"odd scope":    `{"version":2,"approvals":[{"server":"s","tool":"a","scope":"forever"}]}`,
+		"no folders":   `{"version":2,"approvals":[{"server":"s","tool":"a","scope":"workspace","folders":[]}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "approvals.json")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			bubble(t, func(t *testing.T) {
+				w, log := logged(t, dir)
+				warnings := endures(t, w, log)
+				if strings.Count(warnings, "could not be read\"") != 1 || strings.Count(warnings, "set aside") != 1 || strings.Count(warnings, "\n") != 2 || strings.Contains(warnings, "secrets") {
+					t.Errorf("the log says %q", warnings)
+				}
+			})
+			bubble(t, func(t *testing.T) {
+				w, _ := logged(t, dir)
+				if list := w.hub.Remembered(""); len(list) != 1 {
+					t.Errorf("the next hub remembers %+v", list)
+				}
+			})
+			asides, err := filepath.Glob(filepath.Join(dir, "approvals.*.aside.json"))
+			if err != nil || len(asides) != 1 {
+				t.Fatalf("put aside: %v, %v", asides, err)
+			}
+			if kept, err := os.ReadFile(asides[0]); err != nil || string(kept) != text {
+				t.Errorf("kept %q, %v", kept, err)
+			}
+		})
+	}
+	t.Run("while the hub runs", func(t *testing.T) {
+		dir := t.TempDir()
+		bubble(t, func(t *testing.T) {
+			w, _ := logged(t, dir)
+			v := w.everything()
+			w.approves(v, "a", hub.ScopeAlways)
+			if err := os.WriteFile(filepath.Join(dir, "approvals.json"), []byte("{"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if w.asks(v, "a") {
+				t.Error("what was known is forgotten")
+			}
+			w.approves(v, "b", hub.ScopeAlways)
+		})
+		bubble(t, func(t *testing.T) {
+			if w, _ := logged(t, dir); len(w.hub.Remembered("")) != 2 {
+				t.Errorf("the next hub remembers %+v", w.hub.Remembered(""))
+			}
+		})
+	})
+}
+
+// A file of the first format is read, and written in the new one with all that was in it.
+func TestApprovalFileOfTheFirstFormat(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "approvals.json")
+	bubble(t, func(t *testing.T) {
+		w, _ := logged(t, dir)
+		w.approves(w.everything(), "a", hub.ScopeAlways)
+	})
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := regexp.MustCompile(`(?m)^.*"(version|scope|definition)":.*\n`).ReplaceAllString(string(text), "")
+	first = regexp.MustCompile(`,(\s*\})`).ReplaceAllString(first, "$1")
+	var fields struct{ Approvals []map[string]any }
+	if err := json.Unmarshal([]byte(first), &fields); err != nil || len(fields.Approvals) != 1 || len(fields.Approvals[0]) != 5 {
+		t.Fatalf("not of the first format: %s (%v)", first, err)
+	}
+	if err := os.WriteFile(path, []byte(first), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bubble(t, func(t *testing.T) {
+		w, log := logged(t, dir)
+		v := w.everything()
+		if w.asks(v, "a") || strings.Contains(log.String(), "WARN") {
+			t.Errorf("the approval was lost; the log says %s", log)
+		}
+		w.approves(v, "b", hub.ScopeAlways)
+	})
+	text, err = os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), `"version": 2`) || strings.Count(string(text), `"scope": "always"`) != 2 {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// Files that cannot be written lose no change of a definition either, and never a call.
+func TestPinsSurviveFullDisk(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := fakeserver.New()
+		redefine(t, s, reads)
+		w := newWorldIn(t, t.TempDir(), serversOf("s", s), "s:"+allow)
+		w.hub.BreakOwnFiles(nil, syscall.ENOSPC)
+		v := w.everything()
+		if w.asks(v, "a") {
+			t.Error("asked at the first sight")
+		}
+		redefine(t, s, writes)
+		if !w.asks(v, "a") || w.asks(v, "a") {
+			t.Error("a change was not asked for, or twice")
+		}
+	})
+}

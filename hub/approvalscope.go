@@ -1,0 +1,109 @@
+package hub
+
+import (
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+)
+
+// workspace names the set of workspace folders of w; "" = it has none. h.mu is held.
+func (w *Window) workspace() string {
+	var uris []string
+	for _, r := range w.listed {
+		uris = append(uris, r.URI)
+	}
+	return workspaceOf(uris)
+}
+
+// workspaces are those of the attached windows. h.mu is held.
+func (h *Hub) workspaces() map[string]bool {
+	open := map[string]bool{}
+	for _, w := range h.windows {
+		if name := w.workspace(); w.attached && name != "" {
+			open[name] = true
+		}
+	}
+	return open
+}
+
+// approved tells whether an earlier approval holds. h.mu is held.
+func (h *Hub) approved(key approvalKey) bool {
+	for _, w := range h.windows {
+		if _, ok := w.approvals[key]; ok {
+			return true
+		}
+	}
+	_, ok := h.approvals.get(approvalID{approvalKey: key})
+	for folders := range h.workspaces() {
+		if ok {
+			break
+		}
+		_, ok = h.approvals.get(approvalID{key, folders})
+	}
+	return ok
+}
+
+// mayBeApproved tells whether any approval of a tool holds, of whatever definition. h.mu is held.
+func (h *Hub) mayBeApproved(s *server, tool string) bool {
+	of := pinKey{s.name, s.launchKey(), tool}
+	for _, w := range h.windows {
+		for k := range w.approvals {
+			if k.pin() == of {
+				return true
+			}
+		}
+	}
+	open := h.workspaces()
+	for id := range h.approvals.all() {
+		if id.pin() == of && (id.folders == "" || open[id.folders]) {
+			return true
+		}
+	}
+	return false
+}
+
+// scopeRefused says that w cannot give the scope of its answer. h.mu is held.
+func (h *Hub) scopeRefused(w *Window, p *prompt, a PromptAnswer) error {
+	if a.Action != ActionAccept || a.Scope != ScopeWorkspace || p.agrees == nil || h.prompts[p.id] != p || w.workspace() != "" {
+		return nil
+	}
+	return fail(CodeInvalidArgument, ReasonInvalidContent, []string{"prompt_id", p.id, "window_id", w.id},
+		"window %q has no workspace folders, so nothing can be approved for them; set its roots first or choose another scope; the prompt is still open", boundReason(w.id))
+}
+
+// agreed keeps a yes of w for its scope, and lets the other calls go on that wait for the same yes. It is written to files later, by the call that was
+// asked for. A no is kept nowhere: it ends one call. h.mu is held.
+func (h *Hub) agreed(w *Window, p *prompt, c closing) {
+	if p.agrees == nil || c.action != ActionAccept {
+		return
+	}
+	key := p.agrees.key
+	a := approval{time: time.Now().UTC(), definition: definitionKept(p.info.Approval.Tool.Definition)}
+	covers := c.scope != ScopeOnce
+	if !h.pinned(key) {
+		h.pins.put(key.pin(), pin{hash: key.hash, time: a.time, definition: a.definition})
+		covers = covers || p.agrees.policy == config.Allow // it was asked for the definition
+	}
+	switch c.scope {
+	case ScopeWindow:
+		if now := h.windows[w.id]; now != nil && !now.gone { // it may have gone since it answered, or be attached on another stream
+			if now.approvals == nil {
+				now.approvals = map[approvalKey]approval{}
+			}
+			now.approvals[key] = a
+		}
+	case ScopeAlways:
+		h.approvals.put(approvalID{approvalKey: key}, a)
+	case ScopeWorkspace:
+		h.approvals.put(approvalID{key, w.workspace()}, a)
+	}
+	if !covers {
+		return
+	}
+	for _, other := range h.promptsInOrder() {
+		if other.agrees != nil && *other.agrees == *p.agrees {
+			h.closePrompt(other, closing{cause: CauseAnswered, origin: OriginUser, windowID: w.id, action: ActionAccept,
+				reason: "the answer to another call of this tool holds for this one"})
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package hub_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// Every scope but once is listed, oldest first, with what it holds for; by server if that is asked for; with ids that another hub knows, too.
+func TestRememberedListsEverything(t *testing.T) {
+	dir := t.TempDir()
+	var before []hub.Remembered
+	bubble(t, func(t *testing.T) {
+		w := newWorldIn(t, dir, map[string]*fakeserver.Server{"s": answers("a", "b", "c", "d"), "t": answers("a")})
+		v := w.attach(hub.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///q", "file:///p")})
+		start := time.Now()
+		for i, scope := range []hub.ApprovalScope{hub.ScopeAlways, hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeOnce} {
+			pass(time.Second)
+			w.approves(v, string("abcd"[i]), scope)
+		}
+		pass(time.Second)
+		c := w.call(hub.CallRequest{Server: "t", Tool: "a"})
+		v.answer(yes(v.prompt(), hub.ScopeAlways))
+		c.ok(t)
+		before = w.hub.Remembered("")
+		want := []hub.Remembered{
+			{Server: "s", Tool: "a", Scope: hub.ScopeAlways, Time: start.Add(time.Second)},
+			{Server: "s", Tool: "b", Scope: hub.ScopeWindow, WindowID: "w", Time: start.Add(2 * time.Second)},
+			{Server: "s", Tool: "c", Scope: hub.ScopeWorkspace, Folders: []string{"file:///p", "file:///q"}, Time: start.Add(3 * time.Second)},
+			{Server: "t", Tool: "a", Scope: hub.ScopeAlways, Time: start.Add(5 * time.Second)},
+		}
+		seen := map[string]bool{}
+		for i, r := range before {
+			if r.ID == "" || seen[r.ID] || len(r.Hash) != 64 || r.Kind != hub.RememberedApproval || strings.Contains(r.ID, r.Server+r.Tool) {
+				t.Errorf("%+v", r)
+			}
+			seen[r.ID] = true
+			if i < len(want) {
+				want[i].ID, want[i].Hash, want[i].Kind = r.ID, r.Hash, r.Kind
+			}
+		}
+		if diff := cmp.Diff(want, before); diff != "" {
+			t.Errorf("remembered (-want +got):\n%s", diff)
+		}
+		if list := w.hub.Remembered("t"); len(list) != 1 || list[0].Server != "t" {
+			t.Errorf("of t: %+v", list)
+		}
+		if list := w.hub.Remembered("nosuch"); len(list) != 0 {
+			t.Errorf("of nosuch: %+v", list)
+		}
+	})
+	bubble(t, func(t *testing.T) {
+		w := newWorldIn(t, dir, serversOf("s", answers("a")))
+		want := slices.DeleteFunc(slices.Clone(before), func(r hub.Remembered) bool { return r.Scope == hub.ScopeWindow })
+		if diff := cmp.Diff(want, w.hub.Remembered("")); diff != "" {
+			t.Errorf("a later hub remembers (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// What is forgotten is asked again, in this hub and the next; the call that runs on it goes on.
+func TestForgetAsksAgain(t *testing.T) {
+	for _, scope := range []hub.ApprovalScope{hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways} {
+		dir := t.TempDir()
+		window := hub.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///p")}
+		bubble(t, func(t *testing.T) {
+			s := answers("b")
+			release := make(chan struct{})
+			s.Tool("a", func(c *fakeserver.CallContext) {
+				<-release
+				c.Text("a")
+			})
+			w := newWorldIn(t, dir, serversOf("s", s))
+			v := w.attach(window)
+			w.approves(v, "b", scope)
+			running := w.call(hub.CallRequest{Server: "s", Tool: "a"})
+			v.answer(yes(v.prompt(), scope))
+			synctest.Wait()
+			var ids []string
+			for _, r := range w.hub.Remembered("s") {
+				if r.Tool == "a" {
+					ids = append(ids, r.ID)
+				}
+			}
+			if n := w.hub.Forget(append(ids, ids[0], "approval-00", "")); n != 1 {
+				t.Errorf("scope %d: %d forgotten of %v", scope, n, ids)
+			}
+			if n := w.hub.Forget(ids); n != 0 {
+				t.Errorf("scope %d: %d forgotten twice", scope, n)
+			}
+			synctest.Wait()
+			if running.over() || len(cancels(s)) != 0 {
+				t.Errorf("scope %d: the running call was touched", scope)
+			}
+			close(release)
+			running.ok(t)
+			if !w.asks(v, "a") || w.asks(v, "b") {
+				t.Errorf("scope %d: not asked again, or for too much", scope)
+			}
+		})
+		bubble(t, func(t *testing.T) {
+			w := newWorldIn(t, dir, serversOf("s", answers("a", "b")))
+			if v := w.attach(window); !w.asks(v, "a") {
+				t.Errorf("scope %d: the next hub was not asked", scope)
+			}
+		})
+	}
+}
