@@ -193,6 +193,10 @@ func (m *model) config() []string {
 			e += `,"disabled":true`
 		case 2:
 			e += `,"approvals":{"echo":"deny"}`
+		case 3:
+			e += `,"approvals":{"guarded":"allow"}`
+		case 4:
+			e += `,"approvals":{"guarded":"deny"}`
 		}
 		return e
 	}
@@ -222,7 +226,7 @@ func (m *model) action() (name string, do func()) {
 	win := m.windows[m.rnd.IntN(2)]
 	server := []string{"legacy", "modern"}[m.rnd.IntN(2)]
 	fake := m.w.servers[server]
-	switch m.rnd.IntN(24) {
+	switch m.rnd.IntN(25) {
 	default:
 		return m.begin(server)
 	case 6, 7, 8:
@@ -269,7 +273,7 @@ func (m *model) action() (name string, do func()) {
 			fake.Disconnect()
 		}
 	case 16:
-		switch m.rnd.IntN(6) {
+		switch m.rnd.IntN(8) {
 		case 3:
 			return "restart " + server, func() {
 				m.background.Go(func() { _, _ = h.RestartServer(context.Background(), server, "anew") })
@@ -286,6 +290,13 @@ func (m *model) action() (name string, do func()) {
 				m.background.Go(func() { _, _ = h.StartServer(context.Background(), server) })
 			}
 		}
+		if m.rnd.IntN(2) == 0 {
+			tool, of := []string{"guarded", "echo"}[m.rnd.IntN(2)], []string{"one thing", "another"}[m.rnd.IntN(2)]
+			return tool + " of " + server + " does " + of, func() {
+				fake.ToolWith(fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object"}}`, tool, of), func(c *fakeserver.CallContext) { c.Text("ok") })
+				_ = fake.NotifyToolsChanged()
+			}
+		}
 		return "tools of " + server + " changed", func() { _ = fake.NotifyToolsChanged() }
 	case 17:
 		d := time.Duration(m.rnd.IntN(20000)) * time.Millisecond
@@ -294,6 +305,14 @@ func (m *model) action() (name string, do func()) {
 		return win.change()
 	case 20, 21, 22:
 		return m.task(server)
+	case 24:
+		return "some of what is remembered is forgotten", func() {
+			for i, r := range h.Remembered("") {
+				if i%2 == 0 {
+					h.Forget([]string{r.ID})
+				}
+			}
+		}
 	case 19:
 		entries := m.config()
 		return "reload " + strings.Join(entries, " "), func() { m.w.load(entries...) }
@@ -402,7 +421,7 @@ func (w *modelWindow) answer() (string, func()) {
 		return "nothing", func() {}
 	}
 	p := prompts[max(0, len(prompts)-1-w.m.rnd.IntN(3))]
-	a := hub.PromptAnswer{PromptID: p.ID, Action: hub.Action(1 + w.m.rnd.IntN(3)), Scope: hub.ApprovalScope(w.m.rnd.IntN(3))}
+	a := hub.PromptAnswer{PromptID: p.ID, Action: hub.Action(1 + w.m.rnd.IntN(3)), Scope: hub.ApprovalScope(w.m.rnd.IntN(4))}
 	switch p.Kind {
 	case hub.PromptSampling:
 		a.Content = sampleYes
