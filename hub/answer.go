@@ -30,6 +30,9 @@ func (w *Window) Answer(a PromptAnswer) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if p, err = h.answerable(w, a); err != nil { // it may have been taken meanwhile, or the window may have gone
+		return err
+	}
 	c := closing{cause: CauseAnswered, origin: OriginUser, windowID: w.id, action: a.Action, scope: a.Scope, content: a.Content}
 	switch a.Action {
 	case ActionDecline:
@@ -37,12 +40,7 @@ func (w *Window) Answer(a PromptAnswer) error {
 	case ActionDismiss:
 		c.cause = CauseDismissed
 	}
-	if err := h.scopeRefused(w, p, a); err != nil {
-		return err
-	}
-	if !h.closePrompt(p, c) {
-		return errPromptClosed(a.PromptID)
-	}
+	h.closePrompt(p, c)
 	h.agreed(w, p, c)
 	return nil
 }
@@ -62,7 +60,7 @@ func (h *Hub) answerable(w *Window, a PromptAnswer) (*prompt, error) {
 	if !w.shows(p) {
 		return nil, fail(CodeFailedPrecondition, ReasonPromptKind, []string{"prompt_id", a.PromptID}, "window %q has not declared that it shows %s prompts", boundReason(w.id), p.info.Kind)
 	}
-	return p, nil
+	return p, h.scopeRefused(w, p, a)
 }
 
 func errPromptClosed(id string) *Error {

@@ -199,6 +199,30 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 			c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
 		})
 	})
+	t.Run("while the question is open, and listed", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := fakeserver.New()
+			s.ToolWith(definition1, answer)
+			w := newWorld(t, serversOf("s", s))
+			v := w.everything()
+			c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
+			p := v.prompt()
+			s.ToolWith(definition2, answer)
+			if err := s.NotifyToolsChanged(); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if _, _, err := w.hub.Tools(context.Background(), "s"); err != nil {
+				t.Fatal(err)
+			}
+			v.answer(yes(p, hub.ScopeAlways))
+			if p := v.prompt(); len(p.Approval.Changes) != 1 || p.Approval.Changes[0].Path != "description" || toolCalls(s) != 0 {
+				t.Errorf("%+v", p.Approval)
+			}
+			v.answer(yes(v.prompt(), hub.ScopeOnce))
+			c.ok(t)
+		})
+	})
 	t.Run("across a restart of the server", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			s := fakeserver.New()

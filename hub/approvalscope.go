@@ -64,7 +64,7 @@ func (h *Hub) mayBeApproved(s *server, tool string) bool {
 
 // scopeRefused says that w cannot give the scope of its answer. h.mu is held.
 func (h *Hub) scopeRefused(w *Window, p *prompt, a PromptAnswer) error {
-	if a.Action != ActionAccept || a.Scope != ScopeWorkspace || p.agrees == nil || h.prompts[p.id] != p || w.workspace() != "" {
+	if a.Action != ActionAccept || a.Scope != ScopeWorkspace || p.agrees == nil || w.workspace() != "" {
 		return nil
 	}
 	return fail(CodeInvalidArgument, ReasonInvalidContent, []string{"prompt_id", p.id, "window_id", w.id},
@@ -72,7 +72,7 @@ func (h *Hub) scopeRefused(w *Window, p *prompt, a PromptAnswer) error {
 }
 
 // agreed keeps a yes of w for its scope, and lets the other calls go on that wait for the same yes. It is written to files later, by the call that was
-// asked for. A no is kept nowhere: it ends one call. h.mu is held.
+// asked for. A no is kept nowhere: it ends one call. w is attached. h.mu is held.
 func (h *Hub) agreed(w *Window, p *prompt, c closing) {
 	if p.agrees == nil || c.action != ActionAccept {
 		return
@@ -86,12 +86,10 @@ func (h *Hub) agreed(w *Window, p *prompt, c closing) {
 	}
 	switch c.scope {
 	case ScopeWindow:
-		if now := h.windows[w.id]; now != nil && !now.gone { // it may have gone since it answered, or be attached on another stream
-			if now.approvals == nil {
-				now.approvals = map[approvalKey]approval{}
-			}
-			now.approvals[key] = a
+		if w.approvals == nil {
+			w.approvals = map[approvalKey]approval{}
 		}
+		w.approvals[key] = a
 	case ScopeAlways:
 		h.approvals.put(approvalID{approvalKey: key}, a)
 	case ScopeWorkspace:

@@ -144,8 +144,8 @@ func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
 func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 	dir := t.TempDir()
 	bubble(t, func(t *testing.T) {
-		w1 := newWorldIn(t, dir, serversOf("s", answers("a", "b", "c")))
-		w2 := newWorldIn(t, dir, serversOf("s", answers("a", "b", "c")))
+		w1 := newWorldIn(t, dir, serversOf("s", answers("a", "b", "c", "d")))
+		w2 := newWorldIn(t, dir, serversOf("s", answers("a", "b", "c", "d")))
 		v1, v2 := w1.everything(), w2.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
 		w1.approves(v1, "a", hub.ScopeAlways)
 		if w2.asks(v2, "a") {
@@ -161,8 +161,11 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 		}
 		v1.win.Detach(true)
 		w1.call(hub.CallRequest{Server: "s", Tool: "b"}).ok(t) // unattended
+		w1.call(hub.CallRequest{Server: "s", Tool: "d"}).want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
+		w2.approves(v2, "d", hub.ScopeAlways)
+		w1.call(hub.CallRequest{Server: "s", Tool: "d"}).ok(t)
 		remembered := w1.hub.Remembered("s")
-		if len(remembered) != 3 || !slices.EqualFunc(remembered, w2.hub.Remembered("s"), func(a, b hub.Remembered) bool { return a.ID == b.ID }) {
+		if len(remembered) != 4 || !slices.EqualFunc(remembered, w2.hub.Remembered("s"), func(a, b hub.Remembered) bool { return a.ID == b.ID }) {
 			t.Errorf("the hubs remember %+v and %+v", remembered, w2.hub.Remembered("s"))
 		}
 		i := slices.IndexFunc(remembered, func(r hub.Remembered) bool { return r.Tool == "a" })
@@ -171,7 +174,7 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 		}
 		w2.approves(v2, "a", hub.ScopeOnce)   // asks again
 		w2.approves(v2, "a", hub.ScopeWindow) // writes nothing that brings it back
-		if len(w2.hub.Remembered("")) != 3 || len(w1.hub.Remembered("")) != 2 {
+		if len(w2.hub.Remembered("")) != 4 || len(w1.hub.Remembered("")) != 3 {
 			t.Errorf("what was forgotten is back: %+v", w1.hub.Remembered(""))
 		}
 	})
