@@ -112,6 +112,18 @@ func TestApprovalsSurviveFullDisk(t *testing.T) {
 		if list := w.hub.Remembered(""); len(list) != 2 {
 			t.Errorf("the next hub remembers %+v", list)
 		}
+		w.load(`s:"approvals":{"*":"ask"}`)
+		v := w.everything()
+		if w.asks(v, "c") {
+			t.Error("c is not remembered")
+		}
+		w.hub.BreakOwnFiles(nil, syscall.ENOSPC)
+		for _, r := range w.hub.Remembered("") {
+			w.hub.Forget([]string{r.ID})
+		}
+		if !w.asks(v, "c") || len(w.hub.Remembered("")) != 0 {
+			t.Error("what is forgotten holds on a full disk")
+		}
 	})
 }
 
