@@ -40,8 +40,9 @@ func (w *Window) Answer(a PromptAnswer) error {
 	case ActionDismiss:
 		c.cause = CauseDismissed
 	}
+	others := h.agreed(w, p, c) // first: whoever waits for the answer writes down what it brought
 	h.closePrompt(p, c)
-	h.agreed(w, p, c)
+	h.covered(w, others)
 	return nil
 }
 

@@ -71,18 +71,17 @@ func (h *Hub) scopeRefused(w *Window, p *prompt, a PromptAnswer) error {
 		"window %q has no workspace folders, so nothing can be approved for them; set its roots first or choose another scope; the prompt is still open", boundReason(w.id))
 }
 
-// agreed keeps a yes of w for its scope, and lets the other calls go on that wait for the same yes. It is written to files later, by the call that was
-// asked for. A no is kept nowhere: it ends one call. w is attached. h.mu is held.
-func (h *Hub) agreed(w *Window, p *prompt, c closing) {
+// agreed keeps a yes of w for its scope, in memory; the call that was asked for writes it to files once the prompt is closed. A no is kept nowhere: it
+// ends one call. It gives the other open prompts that ask for the same and need no answer any more. w is attached. h.mu is held.
+func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 	if p.agrees == nil || c.action != ActionAccept {
-		return
+		return nil
 	}
 	key := p.agrees.key
 	a := approval{time: time.Now().UTC(), definition: definitionKept(p.info.Approval.Tool.Definition)}
-	covers := c.scope != ScopeOnce
+	covers := c.scope != ScopeOnce || p.agrees.policy == config.Allow // then it was asked for the definition, which counts for all
 	if !h.pinned(key) {
 		h.pins.put(key.pin(), pin{hash: key.hash, time: a.time, definition: a.definition})
-		covers = covers || p.agrees.policy == config.Allow // it was asked for the definition
 	}
 	switch c.scope {
 	case ScopeWindow:
@@ -96,12 +95,20 @@ func (h *Hub) agreed(w *Window, p *prompt, c closing) {
 		h.approvals.put(approvalID{key, w.workspace()}, a)
 	}
 	if !covers {
-		return
+		return nil
 	}
 	for _, other := range h.promptsInOrder() {
-		if other.agrees != nil && *other.agrees == *p.agrees {
-			h.closePrompt(other, closing{cause: CauseAnswered, origin: OriginUser, windowID: w.id, action: ActionAccept,
-				reason: "the answer to another call of this tool holds for this one"})
+		if other != p && other.agrees != nil && *other.agrees == *p.agrees {
+			others = append(others, other)
 		}
+	}
+	return others
+}
+
+// covered lets the calls go on that the answer of w to another one holds for. h.mu is held.
+func (h *Hub) covered(w *Window, others []*prompt) {
+	for _, p := range others {
+		h.closePrompt(p, closing{cause: CauseAnswered, origin: OriginUser, windowID: w.id, action: ActionAccept,
+			reason: "the answer to another call of this tool holds for this one"})
 	}
 }
