@@ -10,8 +10,7 @@ import (
 )
 
 // Answer is a click on a prompt. The first answer takes it. Errors: NOT_FOUND (PROMPT_CLOSED for a late answer, PROMPT_NOT_FOUND for an id that
-// never was), INVALID_ARGUMENT (INVALID_CONTENT, also for a scope that the window
-// cannot give: the prompt stays open and can be answered again).
+// never was), INVALID_ARGUMENT (INVALID_CONTENT, also for a scope that the window cannot give: the prompt stays open and can be answered again).
 func (w *Window) Answer(a PromptAnswer) error {
 	h := w.h
 	if a.Action < ActionAccept || a.Action > ActionDismiss {
