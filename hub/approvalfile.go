@@ -53,7 +53,7 @@ type storedApproval struct {
 // openApprovals opens the approvals of scope always and workspace. The user's config files are never written.
 func openApprovals(dir string, log *slog.Logger) *kept[approvalID, approval] {
 	k := &kept[approvalID, approval]{
-		file: openOwnFile(dir, "approvals.json"), aside: func(digest string) ownFile { return openOwnFile(dir, "approvals."+digest+".aside.json") },
+		file: openOwnFile(dir, "approvals.json", log), aside: func(digest string) ownFile { return openOwnFile(dir, "approvals."+digest+".aside.json", log) },
 		what: "approvals", log: log, decode: decodeApprovals, encode: encodeApprovals,
 	}
 	k.refresh()

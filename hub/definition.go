@@ -37,7 +37,7 @@ type storedPin struct {
 
 func openPins(dir string, log *slog.Logger) *kept[pinKey, pin] {
 	k := &kept[pinKey, pin]{
-		file: openOwnFile(dir, "definitions.json"), aside: func(digest string) ownFile { return openOwnFile(dir, "definitions."+digest+".aside.json") },
+		file: openOwnFile(dir, "definitions.json", log), aside: func(digest string) ownFile { return openOwnFile(dir, "definitions."+digest+".aside.json", log) },
 		what: "definitions of tools", log: log, decode: decodePins, encode: encodePins,
 	}
 	k.refresh()

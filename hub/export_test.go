@@ -2,6 +2,7 @@ package hub
 
 import (
 	"fmt"
+	"github.com/mcphub-go/mcphub/hub/statefile"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -155,7 +156,7 @@ func (f brokenFile) Read() ([]byte, error) {
 	return f.ownFile.Read()
 }
 
-func (f brokenFile) Update(change func([]byte) ([]byte, error)) error {
+func (f brokenFile) Update(change statefile.Change) error {
 	if f.update == nil {
 		return f.ownFile.Update(change)
 	}

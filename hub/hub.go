@@ -108,7 +108,7 @@ func New(o Options) *Hub {
 	}
 	h.tokens = sync.OnceValue(func() signin.Store { return signin.OpenStore(o.StateDir, h.log) })
 	h.load = config.Load
-	h.tools = newToolBook(openOwnFile(o.StateDir, "tools.json"), h.log)
+	h.tools = newToolBook(openOwnFile(o.StateDir, "tools.json", h.log), h.log)
 	h.approvals, h.pins = openApprovals(o.StateDir, h.log), openPins(o.StateDir, h.log)
 	return h
 }

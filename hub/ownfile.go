@@ -1,70 +1,22 @@
 package hub
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"sync"
+	"log/slog"
+
+	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// ownFile is one of the hub's own small files; several hubs may use it at once.
+// ownFile is one of the hub's own small files; several hubs may use it at once. Where the disk refuses, what was changed holds as long as this hub.
 type ownFile interface {
 	// Read gives the text, nil when there is none yet.
 	Read() ([]byte, error)
-	// Update replaces the text by what change makes of it. It must not be called with the hub's lock held.
-	Update(change func(old []byte) ([]byte, error)) error
+	// Update replaces the text by what change makes of it, which may be asked more than once; nil changes nothing. It must not be called with the
+	// hub's lock held.
+	Update(change statefile.Change) error
 }
 
-// plainFile is the file at path, or only memory when path is "".
-type plainFile struct {
-	path string
-
-	mu   sync.Mutex // guards text, and one rewrite at a time
-	text []byte
-}
-
-func openOwnFile(dir, name string) ownFile {
-	if dir == "" {
-		return &plainFile{}
-	}
-	return &plainFile{path: filepath.Join(dir, name)}
-}
-
-func (f *plainFile) Read() ([]byte, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.read()
-}
-
-func (f *plainFile) read() ([]byte, error) {
-	if f.path == "" {
-		return f.text, nil
-	}
-	text, err := os.ReadFile(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return text, err
-}
-
-func (f *plainFile) Update(change func(old []byte) ([]byte, error)) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	old, err := f.read()
-	if err != nil {
-		return err
-	}
-	text, err := change(old)
-	if err != nil {
-		return err
-	}
-	if f.path == "" {
-		f.text = text
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(f.path, text, 0o600)
+// openOwnFile opens a file of the state directory; dir "" keeps it in memory.
+func openOwnFile(dir, name string, log *slog.Logger) ownFile {
+	// Whether a text can be used is for its reader to say: it knows what it wrote, and what to do with the rest.
+	return statefile.Open(dir, name, statefile.Options{Logger: log, Check: func([]byte) error { return nil }})
 }
