@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/signin"
@@ -110,114 +109,44 @@ func (h *Hub) signInChanged(s *server) {
 	}
 }
 
-const nobodyWaits = "nobody waits for the sign-in any more"
-
-// askSignIn shows a sign-in to the windows and waits for the first answer, or for whatever else ends it. Each question is a request of its own, so
-// that it can be seen and cancelled; all that waits for the server waits for it, too.
+// askSignIn shows a sign-in to the windows.
 func (h *Hub) askSignIn(ctx context.Context, s *server, a *authorization, q signin.Prompt) error {
-	h.mu.Lock()
-	if err := h.mayAskSignIn(s, a); err != nil {
-		h.mu.Unlock()
-		return err
-	}
-	human := DefaultHumanTimeout
-	if limit := s.conf.Timeouts.Human; limit != nil {
-		human = *limit
-	}
-	r := &request{id: h.mint("sign-in"), method: methodSignIn, subject: q.Issuer, direction: Outgoing, server: s}
-	h.register(ctx, r)
-	h.moveTo(r, StateRunning)
-	p := &prompt{request: r, humanLimit: human, info: PromptInfo{Kind: PromptSignIn, SignIn: &SignInQuestion{
-		URL: q.URL, URLHost: q.URLHost, Waiting: q.Waiting, Issuer: q.Issuer, Resource: q.Resource, Scopes: q.Scopes,
-	}}}
-	h.openPrompt(p)
-	a.asking++
-	s.pause(time.Now(), +1)
-	h.signInChanged(s)
-	h.mu.Unlock()
-
-	var answer closing
-	select {
-	case answer = <-p.settled:
-	case <-ctx.Done():
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	a.asking--
-	s.pause(time.Now(), -1)
-	h.signInChanged(s)
-	if answer.cause == 0 { // the sign-in is over, one way or the other
-		h.signInOver(p, context.Cause(ctx))
-		return context.Cause(ctx)
-	}
-	return h.signInAnswered(r, answer)
-}
-
-// mayAskSignIn refuses a question that nobody could answer or would want to. h.mu is held.
-func (h *Hub) mayAskSignIn(s *server, a *authorization) *Error {
-	switch start := s.attempt; {
-	case h.draining:
-		return errDraining()
-	case s.stopping != nil:
-		return errStopping(s)
-	case !h.canShow(PromptSignIn, false):
-		return errNoSignInWindow(s)
-	case start != nil && start.waiters == 0 && a.wanted == 0: // who wanted the server has gone before its page was known
-		return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q wants a sign-in, and %s", s.name, nobodyWaits)
-	}
-	return nil
-}
-
-// signInAnswered is the end of a question that was settled. h.mu is held.
-func (h *Hub) signInAnswered(r *request, answer closing) error {
-	switch answer.cause {
-	case CauseAnswered:
-		h.end(r, ending{state: StateDone})
-		return nil
-	case CauseDeclined:
-		h.end(r, ending{state: StateDone})
-		return signin.ErrDeclined
-	case CauseDismissed:
-		h.end(r, ending{state: StateDone})
-		return signin.ErrDismissed
-	}
-	h.cancel(r, &cancelCause{Origin: answer.origin, Reason: answer.reason}) // unless it is what settled the question
-	h.end(r, ending{state: StateCancelled})
+	answer, err := h.askAboutServer(ctx, s, &serverQuestion{
+		name: "sign-in", method: methodSignIn, subject: q.Issuer, wants: "a sign-in", kinds: "sign-ins",
+		info: PromptInfo{Kind: PromptSignIn, SignIn: &SignInQuestion{
+			URL: q.URL, URLHost: q.URLHost, Waiting: q.Waiting, Issuer: q.Issuer, Resource: q.Resource, Scopes: q.Scopes,
+		}},
+		byHand: func() bool { return a.wanted > 0 },
+		told: func(by int) {
+			a.asking += by
+			h.signInChanged(s)
+		},
+		over: signInOver,
+	})
 	switch {
-	case r.cause.Err != nil: // a clock
-		return r.cause.Err
-	case h.draining:
-		return errDraining()
-	case r.server.removed:
-		return errStopping(r.server)
-	case answer.cause == CauseSuperseded:
-		return errNoSignInWindow(r.server)
+	case err != nil:
+		return err
+	case answer.cause == CauseAnswered:
+		return nil
+	case answer.cause == CauseDeclined:
+		return signin.ErrDeclined
 	}
-	return signin.ErrDismissed // somebody cancelled the question itself, or stopped the server
+	return signin.ErrDismissed
 }
 
-// signInOver is the end of a question whose sign-in ended. h.mu is held.
-func (h *Hub) signInOver(p *prompt, cause error) {
-	c := closing{cause: CauseParent, origin: OriginParent, reason: nobodyWaits, action: ActionDismiss}
-	_, cameBack := errors.AsType[*signin.Completed](cause)
+// signInOver says how a question closes whose sign-in ended.
+func signInOver(cause error) (c closing, cameBack bool) {
+	c = closing{cause: CauseParent, origin: OriginParent, reason: "nobody waits for the sign-in any more"}
+	_, cameBack = errors.AsType[*signin.Completed](cause)
 	switch {
 	case cameBack:
 		c.cause, c.origin, c.reason = CauseSuperseded, OriginUser, "the browser has come back"
-	case h.draining:
-		c.cause, c.origin, c.reason = CauseShutdown, OriginShutdown, "the hub is shutting down"
 	case errors.Is(cause, signin.ErrSignedOut):
 		c.origin, c.reason = OriginHost, "the user signed out"
 	case errors.Is(cause, signin.ErrClosed):
 		c.origin, c.reason = OriginHost, "the server was removed from the config or changed there"
 	}
-	r := p.request
-	h.closePrompt(p, c)
-	if cameBack {
-		h.end(r, ending{state: StateDone})
-		return
-	}
-	h.cancel(r, &cancelCause{Origin: c.origin, Reason: c.reason})
-	h.end(r, ending{state: StateCancelled})
+	return c, cameBack
 }
 
 // forgetSignIn ends the sign-in of a server that is no longer. h.mu is held.
@@ -227,15 +156,6 @@ func (h *Hub) forgetSignIn(s *server) {
 		s.auth = nil
 		h.work.Go(sign.Close)
 	}
-}
-
-func errNoSignInWindow(s *server) *Error {
-	return fail(CodeFailedPrecondition, ReasonNoApprover, []string{"server", s.name},
-		"server %q wants a sign-in and no window can show the question; attach a window that shows sign-ins", s.name)
-}
-
-func errStopping(s *server) *Error {
-	return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q was stopped while it wanted a sign-in", s.name)
 }
 
 // errSignIn says why there is no token.

@@ -91,8 +91,8 @@ func (h *Hub) renewed(ctx context.Context, s *server, r *request, session *mcp.S
 	return next, err
 }
 
-// leave takes back that somebody waits for a start. A start that waits for a person to sign in ends with its last waiter: nobody would want
-// the page any more. Any other start goes on, as its server will be of use soon.
+// leave takes back that somebody waits for a start. A start that waits for a person ends with its last waiter: nobody would want
+// the answer any more. Any other start goes on, as its server will be of use soon.
 func (h *Hub) leave(s *server, a *attempt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +100,7 @@ func (h *Hub) leave(s *server, a *attempt) {
 	if p := s.supervised.plan; p != nil && p.attempt == a && !p.starts() {
 		h.changed(s) // nobody waits for the next start any more
 	}
-	if a.waiters == 0 && s.attempt == a && s.stopping == nil && s.signingIn() {
+	if a.waiters == 0 && s.attempt == a && s.stopping == nil && s.asksPerson() {
 		h.endConnection(s, nil, &cancelCause{Origin: OriginParent, Reason: nobodyWaits})
 	}
 }

@@ -67,7 +67,8 @@ type Hub struct {
 	ended    ring   // ids of requests that are over
 	early    map[string]earlyCancel
 	prompts  map[string]*prompt
-	asked    uint64 // counts prompts, for order and ids
+	asked    uint64                // counts prompts, for order and ids
+	sharing  map[sharedKey]*shared // what is being asked for several at once
 	servers  []*server
 	eager    []*server                    // to be started by the hub itself, each in its turn
 	kills    map[*server]func(why string) // ends a server's process at once; removed servers are in it until they are gone
@@ -94,6 +95,7 @@ func New(o Options) *Hub {
 		prompts:  map[string]*prompt{},
 		kills:    map[*server]func(string){},
 		loading:  make(chan struct{}, 1),
+		sharing:  map[sharedKey]*shared{},
 	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// pause counts the time in which a person was asked to sign in to a server: no limit that a server has runs in it. Guarded by Hub.mu.
+// pause counts the time in which a person was asked about a server: no limit that a server has runs in it. Guarded by Hub.mu.
 type pause struct {
 	open  int
 	since time.Time // when open became 1
@@ -29,10 +29,10 @@ func (p *pause) total(now time.Time) time.Duration {
 	return p.spent
 }
 
-// pauseLook is how often a limit that has run out looks whether a person has done with signing in.
+// pauseLook is how often a limit that has run out looks whether a person has answered.
 const pauseLook = time.Second
 
-// within limits ctx by what a server has for one answer; late is its cause then. Time in which a person is asked to sign in does not count. stop frees it.
+// within limits ctx by what a server has for one answer; late is its cause then. Time in which a person is asked about the server does not count. stop frees it.
 func (h *Hub) within(ctx context.Context, s *server, limit time.Duration, late *Error) (_ context.Context, stop func()) {
 	limited, end := context.WithCancelCause(ctx)
 	h.mu.Lock()

@@ -17,6 +17,7 @@ type prompt struct {
 	withTools  bool          // sampling that brings tools
 	asker      *connection   // that asked; nil for a tool approval
 	agrees     *agreement    // what a yes to a tool approval holds for; nil for all others
+	about      []*server     // all that waits for these waits for it; nil but for the hub's own questions about servers
 	settled    chan closing  // buffered: the one that takes the prompt puts one in
 	deadline   *time.Timer   // nil = none
 	holding    []*request    // whose clocks it stops
@@ -32,6 +33,7 @@ type closing struct {
 	action   Action // what the asker is told
 	scope    ApprovalScope
 	content  string
+	byHost   bool // the host keeps the value of an input itself
 }
 
 // openPrompt shows a question in every window that declared its kind. h.mu is held.
@@ -55,7 +57,7 @@ func (h *Hub) openPrompt(p *prompt) {
 		r.prompts = map[*prompt]struct{}{}
 	}
 	r.prompts[p] = struct{}{}
-	p.holding = h.heldBy(r)
+	p.holding = h.heldBy(p)
 	for _, held := range p.holding {
 		h.hold(held, +1)
 	}
@@ -63,14 +65,15 @@ func (h *Hub) openPrompt(p *prompt) {
 	h.emit(&PromptOpened{Prompt: p.info})
 }
 
-// heldBy gives the requests that wait for a person when r asks: r, what caused it, or, when that is not known, every call of the server:
-// no call may time out because a person thinks.
-func (h *Hub) heldBy(r *request) []*request {
+// heldBy gives the requests that wait for a person when p's request asks: that one, what caused it, or, when that is not known, every call of the
+// server: no call may time out because a person thinks.
+func (h *Hub) heldBy(p *prompt) []*request {
+	r := p.request
 	held := []*request{r}
 	switch {
-	case r.method == methodSignIn: // everything of that server waits for it, the start of its session too
+	case p.about != nil: // everything of these servers waits for it, the start of a session too
 		for _, other := range h.requests {
-			if other.server == r.server && other.direction == Outgoing && other != r {
+			if slices.Contains(p.about, other.server) && other.direction == Outgoing && other != r {
 				held = append(held, other)
 			}
 		}
@@ -139,7 +142,7 @@ func (h *Hub) promptTimeout(p *prompt) {
 	if !h.closePrompt(p, closing{cause: CauseTimeout, origin: OriginTimeout, reason: reason, action: ActionDismiss}) {
 		return
 	}
-	if p.info.Kind == PromptToolApproval || p.info.Kind == PromptSignIn || r.direction == Incoming {
+	if p.info.Kind == PromptToolApproval || p.about != nil || r.direction == Incoming {
 		h.cancel(r, &cancelCause{Origin: OriginTimeout, Reason: reason, Err: fail(CodeDeadlineExceeded, ReasonHumanTimeout,
 			[]string{"server", r.server.name, "request_id", r.id, "setting", "timeouts.human", "limit", limit},
 			"nobody answered the %s question of server %q within %s; raise timeouts.human of the server%s or of the call", p.info.Kind, r.server.name, limit, r.server.where())})

@@ -111,8 +111,8 @@ func (h *Hub) register(ctx context.Context, r *request) {
 		r.parent.children[r] = struct{}{}
 	}
 	if r.direction == Outgoing {
-		for _, p := range h.prompts { // who comes while a person is asked to sign in waits for that, as those do who were there
-			if p.info.Kind == PromptSignIn && p.request.server == r.server {
+		for _, p := range h.prompts { // who comes while a person is asked about the server waits for that, as those do who were there
+			if slices.Contains(p.about, r.server) {
 				p.holding = append(p.holding, r)
 				r.holds++
 			}
