@@ -48,14 +48,60 @@ func OpenStore(stateDir string, logger *slog.Logger) Store {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	s := &keyringStore{ring: systemRing{}, log: logger, fallback: NewMemory()}
+	s := &keyringStore{Keyring: OpenKeyring("sign-ins", logger), fallback: NewMemory()}
 	if stateDir != "" {
 		s.fallback = &fileStore{dir: filepath.Join(stateDir, "sign-in"), log: logger}
 	}
-	if err := sessionBus(); err != nil {
-		s.giveUp(err)
-	}
 	return s
+}
+
+// Keyring is the system's keyring, used so that it can hold up nobody: each use is bounded, and one that failed is the last. It may be used concurrently.
+type Keyring struct {
+	ring ring
+	log  *slog.Logger
+	what string // is kept in it, for the log
+
+	mu      sync.Mutex // guards gone and reached
+	gone    bool       // the keyring failed once, and is left alone for the rest of the run
+	reached bool       // the keyring has answered once
+}
+
+// OpenKeyring gives the keyring; what is kept in it, in the plural, for the log, which it is told of once when there is no keyring.
+func OpenKeyring(what string, logger *slog.Logger) *Keyring {
+	k := &Keyring{ring: systemRing{}, log: logger, what: what}
+	if err := sessionBus(); err != nil {
+		k.giveUp(err)
+	}
+	return k
+}
+
+// Get gives what is kept by a name. The error tells that there is none, or no keyring.
+func (k *Keyring) Get(id string) (string, error) {
+	text, err := k.use(func() (string, error) { return k.ring.Get(keyringService, id) })
+	if err != nil && !errors.Is(err, keyring.ErrNotFound) && !errors.Is(err, errKeyringGone) {
+		k.giveUp(err)
+	}
+	return text, err
+}
+
+// Set keeps a text by a name. An error tells that it is not kept; what was there before may still be.
+func (k *Keyring) Set(id, text string) error {
+	_, err := k.use(func() (string, error) { return "", k.ring.Set(keyringService, id, text) })
+	switch {
+	case err == nil:
+	case errors.Is(err, keyring.ErrSetDataTooBig):
+		// What is still there is older than what takes its place elsewhere.
+		_ = k.Remove(id)
+	case !errors.Is(err, errKeyringGone):
+		k.giveUp(err)
+	}
+	return err
+}
+
+// Remove forgets what is kept by a name. That there is none is an error, too.
+func (k *Keyring) Remove(id string) error {
+	_, err := k.use(func() (string, error) { return "", k.ring.Delete(keyringService, id) })
+	return err
 }
 
 // sessionBus looks for what the keyring library needs on systems with the Secret Service. Without it the library would start a
@@ -77,31 +123,19 @@ func sessionBus() error {
 	return errNoSessionBus
 }
 
-// keyringStore keeps an entry in the keyring if it can, else in the fallback; never knowingly in both. When both have one, as
-// after a keyring that was away for a time, the younger counts.
-type keyringStore struct {
-	ring     ring
-	log      *slog.Logger
-	fallback Store
-
-	mu      sync.Mutex // guards gone and reached
-	gone    bool       // the keyring failed once, and is left alone for the rest of the run
-	reached bool       // the keyring has answered once
-}
-
-func (k *keyringStore) giveUp(err error) {
+func (k *Keyring) giveUp(err error) {
 	k.mu.Lock()
 	told := k.gone
 	k.gone = true
 	k.mu.Unlock()
 	if !told {
-		k.log.Info("sign-ins are not kept in the system's keyring", "reason", printable(err.Error()))
+		k.log.Info(k.what+" are not kept in the system's keyring", "reason", printable(err.Error()))
 	}
 }
 
 // use runs f within the limit. The library knows no contexts: what hangs in it cannot be ended. It keeps its goroutine, and the
 // keyring is not asked again, so that this happens at most once for each call that was under way.
-func (k *keyringStore) use(f func() (string, error)) (string, error) {
+func (k *Keyring) use(f func() (string, error)) (string, error) {
 	k.mu.Lock()
 	gone := k.gone
 	k.mu.Unlock()
@@ -133,23 +167,21 @@ func (k *keyringStore) use(f func() (string, error)) (string, error) {
 	}
 }
 
-func (k *keyringStore) remove(key Key) error {
-	_, err := k.use(func() (string, error) { return "", k.ring.Delete(keyringService, key.id()) })
-	return err
+// keyringStore keeps an entry in the keyring if it can, else in the fallback; never knowingly in both. When both have one, as
+// after a keyring that was away for a time, the younger counts.
+type keyringStore struct {
+	*Keyring
+	fallback Store
 }
 
 // Load implements Store.
 func (k *keyringStore) Load(ctx context.Context, key Key) (*Entry, error) {
-	text, err := k.use(func() (string, error) { return k.ring.Get(keyringService, key.id()) })
+	text, err := k.Get(key.id())
 	var inRing *Entry
-	switch {
-	case err == nil:
+	if err == nil {
 		if inRing, err = decodeEntry([]byte(text), key); err != nil {
 			k.log.Warn("a kept sign-in is not used", "server", key.Server, "place", "keyring", "error", err.Error())
 		}
-	case errors.Is(err, keyring.ErrNotFound), errors.Is(err, errKeyringGone):
-	default:
-		k.giveUp(err)
 	}
 	other, err := k.fallback.Load(ctx, key)
 	switch {
@@ -168,16 +200,8 @@ func (k *keyringStore) Save(ctx context.Context, e *Entry) error {
 		return err
 	}
 	key := Key{e.Server, e.URL}
-	_, err = k.use(func() (string, error) { return "", k.ring.Set(keyringService, key.id(), string(text)) })
-	if err == nil {
+	if err := k.Set(key.id(), string(text)); err == nil {
 		return k.fallback.Delete(ctx, key)
-	}
-	switch {
-	case errors.Is(err, keyring.ErrSetDataTooBig):
-		// What is still there is older than what the fallback gets now.
-		_ = k.remove(key)
-	case !errors.Is(err, errKeyringGone):
-		k.giveUp(err)
 	}
 	return k.fallback.Save(ctx, e)
 }
@@ -185,7 +209,7 @@ func (k *keyringStore) Save(ctx context.Context, e *Entry) error {
 // Delete implements Store. A keyring that was there and cannot be reached now keeps its entry: that is an error, as the user wanted
 // the entry gone.
 func (k *keyringStore) Delete(ctx context.Context, key Key) error {
-	err := k.remove(key)
+	err := k.Remove(key.id())
 	k.mu.Lock()
 	reached := k.reached
 	k.mu.Unlock()

@@ -73,7 +73,7 @@ func (r *fakeRing) Delete(service, user string) error {
 
 func openRing() (*keyringStore, *fakeRing, *memory) {
 	ring, fallback := &fakeRing{items: map[string]string{}}, NewMemory().(*memory)
-	return &keyringStore{ring: ring, log: slog.New(slog.DiscardHandler), fallback: fallback}, ring, fallback
+	return &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"}, fallback: fallback}, ring, fallback
 }
 
 var one = Key{"one", mcpURL}

@@ -75,6 +75,9 @@ func (e *Entry) secrets() []string {
 	return []string{e.ClientSecret, e.AccessToken, e.RefreshToken, e.Registration.secret(), e.ProofKey.secret()}
 }
 
+// Secrets are the texts of e that must not be shown; nil has none.
+func (e *Entry) Secrets() []string { return e.secrets() }
+
 // String names the entry without its secrets.
 func (e *Entry) String() string { return fmt.Sprintf("sign-in of %s at %s", e.Server, e.Issuer) }
 
