@@ -52,7 +52,7 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 	if he := exchangeError(s, "", fmt.Sprintf("server %q did not %s", name, doing), err); he != nil {
 		return he
 	}
-	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", name}, "server %q did not %s: %s", name, doing, boundText(err.Error()))
+	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", name}, "server %q did not %s: %s", name, doing, s.quote(err.Error()))
 	e.Err = err
 	return e
 }

@@ -163,7 +163,7 @@ func errSignIn(s *server, err error) *Error {
 	if e := signInError(s, err); e != nil {
 		return e
 	}
-	e := fail(CodeUnavailable, ReasonSignInFailed, []string{"server", s.name}, "the sign-in to server %q failed: %s", s.name, boundText(err.Error()))
+	e := fail(CodeUnavailable, ReasonSignInFailed, []string{"server", s.name}, "the sign-in to server %q failed: %s", s.name, s.quote(err.Error()))
 	e.Err = err
 	return e
 }

@@ -69,11 +69,11 @@ func callError(r *request, err error) *Error {
 		return he
 	}
 	meta := []string{"server", r.server.name, "request_id", r.id}
-	e := fail(CodeInternal, ReasonProtocolError, meta, "%s of server %q: %v", r.what(), r.server.name, err)
+	e := fail(CodeInternal, ReasonProtocolError, meta, "%s of server %q: %s", r.what(), r.server.name, r.server.quote(err.Error()))
 	e.Err = err
 	if declined, ok := errors.AsType[*mcp.DeclinedError](err); ok {
 		e.Code, e.Reason = CodeFailedPrecondition, ReasonInputDeclined
-		e.Message = fmt.Sprintf("%s of server %q needed an answer that was not given: %v", r.what(), r.server.name, declined)
+		e.Message = fmt.Sprintf("%s of server %q needed an answer that was not given: %s", r.what(), r.server.name, r.server.quote(declined.Error()))
 		return e
 	}
 	if _, ok := errors.AsType[*mcp.ArgumentsError](err); ok {
@@ -109,7 +109,7 @@ func callError(r *request, err error) *Error {
 		if ended, ok := errors.AsType[*mcp.EndedError](err); ok && ended.Ended != "" {
 			how = ended.Ended
 		}
-		e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and was not repeated", r.server.name, r.what(), how)
+		e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and was not repeated", r.server.name, r.what(), r.server.quote(how))
 		return e
 	}
 	return e
@@ -129,11 +129,11 @@ func exchangeError(s *server, requestID, what string, err error) *Error {
 		meta = append(meta, "request_id", requestID)
 	}
 	if errors.Is(he, transport.ErrTooLong) {
-		e := fail(CodeResourceExhausted, ReasonResultTooLarge, append(meta, "setting", "maxMessageBytes"), "%s: %s", what, boundText(he.Text))
+		e := fail(CodeResourceExhausted, ReasonResultTooLarge, append(meta, "setting", "maxMessageBytes"), "%s: %s", what, s.quote(he.Text))
 		e.Err = err
 		return e
 	}
-	e := fail(CodeUnavailable, ReasonExchangeFailed, append(meta, "server_may_continue", strconv.FormatBool(he.Delivery == transport.MayHaveRun)), "%s: %s", what, boundText(he.Error()))
+	e := fail(CodeUnavailable, ReasonExchangeFailed, append(meta, "server_may_continue", strconv.FormatBool(he.Delivery == transport.MayHaveRun)), "%s: %s", what, s.quote(he.Error()))
 	if he.Status != 0 {
 		e.Meta["http_status"] = strconv.Itoa(he.Status)
 	}
@@ -164,7 +164,7 @@ func signInError(s *server, err error) *Error {
 	default:
 		return nil
 	}
-	e := fail(code, reason, []string{"server", s.name}, "%s", boundText(text))
+	e := fail(code, reason, []string{"server", s.name}, "%s", s.quote(text))
 	e.Err = err
 	return e
 }

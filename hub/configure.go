@@ -56,7 +56,7 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 	read, missing := readSources(ctx, sources) // outside the lock
 	want, found := h.load(read)
 	for _, p := range append(missing, found...) {
-		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key, Message: p.Message, Fatal: p.Fatal})
+		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key, Message: h.redactor.text(p.Message), Fatal: p.Fatal})
 	}
 
 	problems, stopped, waits, err = h.apply(want, problems, sources, changed)
@@ -113,7 +113,7 @@ func readFile(ctx context.Context, path string) ([]byte, error) {
 func (h *Hub) carryOut(a step) <-chan struct{} {
 	s := a.have
 	if s == nil {
-		s = &server{name: a.conf.Name, conf: a.conf, problems: a.problems, broken: a.broken}
+		s = &server{hub: h, name: a.conf.Name, conf: a.conf, problems: a.problems, broken: a.broken}
 		s.state = s.rest()
 		h.servers = append(h.servers, s)
 		h.changed(s)

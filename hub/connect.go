@@ -272,7 +272,7 @@ func startError(s *server, ctx context.Context, err error) *Error {
 	if he, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
 		if se, ok := errors.AsType[*mcp.StartError](err); ok && se.Ended != "" {
 			late := *he
-			late.Message += "; " + boundText(se.Ended)
+			late.Message += "; " + s.quote(se.Ended)
 			return &late
 		}
 		return he
@@ -283,7 +283,7 @@ func startError(s *server, ctx context.Context, err error) *Error {
 	if e := signInError(s, err); e != nil {
 		return e
 	}
-	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "%s", boundText(err.Error()))
+	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "%s", s.quote(err.Error()))
 	e.Err = err
 	return e
 }

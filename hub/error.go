@@ -75,7 +75,7 @@ type Error struct {
 	Reason  string            // one of the Reason constants
 	Message string            // for people
 	Meta    map[string]string // for programs: server, request_id, setting, origin, cancel_reason ...
-	Err     error             // what lies beneath, never shown to a host
+	Err     error             `json:"-"` // what lies beneath, never shown to a host: it may hold secrets
 }
 
 func (e *Error) Error() string { return e.Message }

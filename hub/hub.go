@@ -55,6 +55,8 @@ type Hub struct {
 	approvals *kept[approvalID, approval] // of scope always and workspace
 	pins      *kept[pinKey, pin]
 
+	redactor *redactor
+
 	work sync.WaitGroup // every goroutine that the hub starts; Close waits for it
 
 	mu       sync.Mutex // guards all below; never held while waiting
@@ -96,10 +98,12 @@ func New(o Options) *Hub {
 		kills:    map[*server]func(string){},
 		loading:  make(chan struct{}, 1),
 		sharing:  map[sharedKey]*shared{},
+		redactor: &redactor{},
 	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
+	h.log = slog.New(redactingLog{h.log.Handler(), h.redactor})
 	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand, LedgerDir: o.StateDir, Logger: h.log})
 	h.newWatcher = o.Watch
 	if h.newWatcher == nil {
@@ -108,7 +112,7 @@ func New(o Options) *Hub {
 	if h.environ == nil {
 		h.environ = os.Environ()
 	}
-	h.tokens = sync.OnceValue(func() signin.Store { return signin.OpenStore(o.StateDir, h.log) })
+	h.tokens = sync.OnceValue(func() signin.Store { return h.tokenStore(o.StateDir) })
 	h.load = config.Load
 	h.tools = newToolBook(openOwnFile(o.StateDir, "tools.json", h.log), h.log)
 	h.approvals, h.pins = openApprovals(o.StateDir, h.log), openPins(o.StateDir, h.log)
@@ -120,6 +124,9 @@ func (h *Hub) ID() string { return h.id }
 
 // Version of the program.
 func (h *Hub) Version() string { return h.version }
+
+// Logger is the logger of Options, with what the hub knows to be secret left out; for those who log what the hub has told them.
+func (h *Hub) Logger() *slog.Logger { return h.log }
 
 // Draining tells whether new calls are refused.
 func (h *Hub) Draining() bool {

@@ -98,6 +98,7 @@ func (h *Hub) stdio(conf config.Server, stderr func(line string)) mcp.Opener {
 
 // stderrLine keeps a line of a server's stderr and shows it to the windows.
 func (h *Hub) stderrLine(s *server, line string) {
+	line = h.redactor.text(line)
 	text, err := json.Marshal(line)
 	if err != nil {
 		return // cannot be: every string marshals

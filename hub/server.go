@@ -13,8 +13,9 @@ import (
 // maxStderrLines is how many of a server's last stderr lines are kept for people.
 const maxStderrLines = 50
 
-// server is one configured server. Guarded by Hub.mu, but for its name.
+// server is one configured server. Guarded by Hub.mu, but for its hub and name.
 type server struct {
+	hub      *Hub
 	name     string
 	conf     config.Server
 	launch   string // conf's launch key, "" until it is asked for: see launchKey
@@ -275,7 +276,7 @@ func (h *Hub) SetLogLevel(ctx context.Context, name, level string) error {
 		if ctx.Err() != nil {
 			return contextError(ctx, err)
 		}
-		return fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "server %q did not set its log level: %v", s.name, err)
+		return fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "server %q did not set its log level: %s", s.name, s.quote(err.Error()))
 	}
 	return nil
 }

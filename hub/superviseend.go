@@ -25,7 +25,7 @@ func (h *Hub) startFailed(ctx context.Context, s *server, err error, e *Error) {
 	if se, ok := errors.AsType[*mcp.StartError](err); ok && e.Reason == ReasonServerFailed {
 		plain := *se
 		plain.Ended = ""
-		f.how = boundText(plain.Error())
+		f.how = s.quote(plain.Error())
 	}
 	if he, ok := errors.AsType[*Error](context.Cause(ctx)); ok && e.Reason == ReasonConnectTimeout {
 		f.how = he.Message
@@ -45,7 +45,7 @@ func (h *Hub) lost(s *server, err error) {
 		return
 	}
 	stable := s.proven()
-	s.lastError = boundText(fmt.Sprint(err))
+	s.lastError = s.quote(fmt.Sprint(err))
 	if e := memoryError(s, "", err); e != nil {
 		s.lastError = e.Message
 	}
@@ -56,7 +56,7 @@ func (h *Hub) lost(s *server, err error) {
 	if ended, ok := errors.AsType[*mcp.EndedError](err); ok && memoryError(s, "", err) == nil {
 		plain := *ended
 		plain.Ended = ""
-		f.how = boundText(plain.Error())
+		f.how = s.quote(plain.Error())
 	}
 	h.failed(s, f)
 }

@@ -143,7 +143,7 @@ func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session) ([
 	if he := exchangeError(s, "", what, l.err); he != nil {
 		return nil, he
 	}
-	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "%s: %s", what, boundText(l.err.Error()))
+	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "%s: %s", what, s.quote(l.err.Error()))
 	e.Err = l.err
 	return nil, e
 }

@@ -29,10 +29,8 @@ func ServeHub(version string, guard ...string) int {
 			guard = nil
 		}
 		l.Info("serving", "version", version, "pid", os.Getpid())
-		return realHub{
-			hub: hub.New(hub.Options{Version: version, StateDir: dir, Logger: l, GuardCommand: guard}),
-			ipc: ipc.Options{Logger: l},
-		}, nil
+		h := hub.New(hub.Options{Version: version, StateDir: dir, Logger: l, GuardCommand: guard})
+		return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger()}}, nil
 	}})
 }
 

@@ -1,0 +1,101 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"github.com/mcphub-go/mcphub/hub/signin"
+)
+
+// redactingLog is a slog.Handler that keeps secrets out of the log, in messages and in values of every kind.
+type redactingLog struct {
+	slog.Handler
+	redactor *redactor
+}
+
+// Handle implements slog.Handler.
+func (l redactingLog) Handle(ctx context.Context, r slog.Record) error {
+	if l.redactor.now.Load() == nil {
+		return l.Handler.Handle(ctx, r)
+	}
+	clean := slog.NewRecord(r.Time, r.Level, l.redactor.text(r.Message), r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		clean.AddAttrs(l.attr(a))
+		return true
+	})
+	return l.Handler.Handle(ctx, clean)
+}
+
+// WithAttrs implements slog.Handler. What was bound to a logger before a secret was known stays as it is: the hub binds names of servers only.
+func (l redactingLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	clean := make([]slog.Attr, len(attrs))
+	for i, a := range attrs {
+		clean[i] = l.attr(a)
+	}
+	return redactingLog{l.Handler.WithAttrs(clean), l.redactor}
+}
+
+// WithGroup implements slog.Handler.
+func (l redactingLog) WithGroup(name string) slog.Handler {
+	return redactingLog{l.Handler.WithGroup(name), l.redactor}
+}
+
+func (l redactingLog) attr(a slog.Attr) slog.Attr {
+	v := a.Value.Resolve()
+	switch v.Kind() {
+	case slog.KindString:
+		v = slog.StringValue(l.redactor.text(v.String()))
+	case slog.KindGroup:
+		members := v.Group()
+		clean := make([]slog.Attr, len(members))
+		for i, m := range members {
+			clean[i] = l.attr(m)
+		}
+		v = slog.GroupValue(clean...)
+	case slog.KindAny:
+		if text := asText(v.Any()); l.redactor.text(text) != text {
+			v = slog.StringValue(l.redactor.text(text))
+		}
+	}
+	return slog.Attr{Key: a.Key, Value: v}
+}
+
+// asText is how a value of any type would come out.
+func asText(value any) string {
+	switch v := value.(type) {
+	case error:
+		return v.Error()
+	case fmt.Stringer:
+		return v.String()
+	}
+	if text, err := json.Marshal(value); err == nil {
+		return string(text)
+	}
+	return fmt.Sprint(value)
+}
+
+// notingStore tells the redactor of the tokens that go through a store of sign-ins.
+type notingStore struct {
+	signin.Store
+	redactor *redactor
+}
+
+// Load implements signin.Store.
+func (n notingStore) Load(ctx context.Context, key signin.Key) (*signin.Entry, error) {
+	e, err := n.Store.Load(ctx, key)
+	n.redactor.add(e.Secrets()...)
+	return e, err
+}
+
+// Save implements signin.Store.
+func (n notingStore) Save(ctx context.Context, e *signin.Entry) error {
+	n.redactor.add(e.Secrets()...)
+	return n.Store.Save(ctx, e)
+}
+
+// tokenStore opens what keeps sign-ins.
+func (h *Hub) tokenStore(dir string) signin.Store {
+	return notingStore{signin.OpenStore(dir, h.log), h.redactor}
+}
