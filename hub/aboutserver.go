@@ -90,6 +90,9 @@ func (h *Hub) mayAskAbout(s *server, q *serverQuestion) *Error {
 	case !h.canShow(q.info.Kind, false):
 		return errNoWindow(s, q)
 	case start != nil && start.waiters == 0 && !byHand: // who wanted the server has gone before it was known that there is a question
+		if q.with != nil { // the start itself asks: who comes from now on waits for another one, and is not told of the end of this
+			h.endConnection(s, nil, &cancelCause{Origin: OriginParent, Reason: nobodyWaits})
+		}
 		return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q wants %s, and %s", s.name, q.wants, nobodyWaits)
 	}
 	return nil

@@ -32,7 +32,7 @@ func (w *Window) Answer(a PromptAnswer) error {
 	if p, err = h.answerable(w, a); err != nil { // it may have been taken meanwhile, or the window may have gone
 		return err
 	}
-	c := closing{cause: CauseAnswered, origin: OriginUser, windowID: w.id, action: a.Action, scope: a.Scope, content: a.Content}
+	c := closing{cause: CauseAnswered, origin: OriginUser, windowID: w.id, action: a.Action, scope: a.Scope, content: a.Content, byHost: a.KeptByHost}
 	switch a.Action {
 	case ActionDecline:
 		c.cause, c.reason = CauseDeclined, boundReason(a.Reason)
@@ -73,6 +73,14 @@ func checkContent(p *prompt, a PromptAnswer) error {
 		return fail(CodeInvalidArgument, ReasonInvalidContent, []string{"prompt_id", p.id}, "the answer to prompt %q does not fit: %s; the prompt is still open", p.id, fmt.Sprintf(format, args...))
 	}
 	switch p.info.Kind {
+	case PromptServerLaunch: // what runs is what the file says, and nothing that a window says
+		if a.Content != "" {
+			return invalid("the consent to a launch has no content")
+		}
+	case PromptConfigInput:
+		if wrong := checkInput(p.info.Input, a.Content); wrong != "" {
+			return invalid("%s", wrong)
+		}
 	case PromptSampling:
 		var result struct {
 			Role    string          `json:"role"`

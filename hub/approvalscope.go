@@ -45,7 +45,7 @@ func (h *Hub) approved(key approvalKey) bool {
 
 // mayBeApproved tells whether any approval of a tool holds, of whatever definition. h.mu is held.
 func (h *Hub) mayBeApproved(s *server, tool string) bool {
-	of := pinKey{s.name, s.launchKey(), tool}
+	of := pinKey{s.name, s.confKey(), tool}
 	for _, w := range h.windows {
 		for k := range w.approvals {
 			if k.pin() == of {

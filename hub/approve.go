@@ -7,25 +7,22 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// policy says whether a tool may be called. h.mu is held.
-func (h *Hub) policy(s *server, tool string) config.Policy { return s.conf.Policy(tool) }
-
 // approvalKey is what an approval holds for: the definition that was shown (by its hash) of a tool of a server that is started just so.
 type approvalKey struct{ server, launch, tool, hash string }
 
 func (k approvalKey) pin() pinKey { return pinKey{k.server, k.launch, k.tool} }
 
-// launchKey is the launch key of s as it is configured now. h.mu is held.
-func (s *server) launchKey() string {
-	if s.launch == "" {
-		s.launch = s.conf.LaunchKey()
+// confKey is the launch key of s as it is configured now. h.mu is held.
+func (s *server) confKey() string {
+	if s.keyOfConf == "" {
+		s.keyOfConf = s.conf.LaunchKey()
 	}
-	return s.launch
+	return s.keyOfConf
 }
 
 // keyOf: h.mu is held.
 func keyOf(s *server, tool *mcp.Tool) approvalKey {
-	return approvalKey{server: s.name, launch: s.launchKey(), tool: tool.Name, hash: tool.Hash}
+	return approvalKey{server: s.name, launch: s.confKey(), tool: tool.Name, hash: tool.Hash}
 }
 
 // agreement is what lets a call go on: this definition may be called, under this policy. The zero one holds for nothing.
@@ -153,7 +150,7 @@ func (h *Hub) policyChanged(s *server) {
 		if p.agrees == nil || p.request.server != s {
 			continue
 		}
-		if now := h.policy(s, p.request.tool); now != p.agrees.policy || s.launchKey() != p.agrees.key.launch {
+		if now := h.policy(s, p.request.tool); now != p.agrees.policy || s.confKey() != p.agrees.key.launch {
 			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginPolicy, reason: "the config has changed; for this tool it says " + string(now)})
 		}
 	}

@@ -55,6 +55,9 @@ func (h *Hub) prepare(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, erro
 	if err := h.hidden(r); err != nil {
 		return nil, nil, err
 	}
+	if err := h.consentFirst(r); err != nil {
+		return nil, nil, err
+	}
 	var agreed agreement
 	for {
 		if err := h.admit(r, c); err != nil {

@@ -130,10 +130,11 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		return done
 	}
 	was, old, told := s.disabled(), s.conf, s.info()
-	s.conf, s.launch, s.problems, s.broken = a.conf, "", a.problems, a.broken
+	s.conf, s.keyOfConf, s.problems, s.broken = a.conf, "", a.problems, a.broken
 	if old.Disabled != a.conf.Disabled {
 		s.off = nil
 	}
+	h.launchChanged(s)
 	var done <-chan struct{}
 	switch {
 	case a.relaunch:

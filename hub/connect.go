@@ -115,7 +115,7 @@ func (h *Hub) refuses(ctx context.Context, s *server) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
-	return nil
+	return h.launchRefused(s)
 }
 
 // release ends r's use of its connection. h.mu is held.

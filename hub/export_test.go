@@ -3,6 +3,7 @@ package hub
 import (
 	"fmt"
 	"github.com/mcphub-go/mcphub/hub/statefile"
+	"slices"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -38,8 +39,11 @@ func (h *Hub) Leftovers() string {
 		}
 	}
 	add("early cancels", early)
+	add("shared questions", len(h.sharing))
 	for _, s := range h.servers {
 		add("users of "+s.name, s.users)
+		add("pauses of "+s.name, s.paused.open)
+		add("open launch questions of "+s.name, s.launch.asking)
 		if s.listing != nil {
 			add("listings of "+s.name, 1)
 		}
@@ -79,6 +83,11 @@ func (h *Hub) Inconsistent() string {
 		}
 		for _, held := range p.holding {
 			holds[held]++
+		}
+		for _, other := range h.requests { // no clock of what waits for the server may run
+			if other.direction == Outgoing && slices.Contains(p.about, other.server) && !slices.Contains(p.holding, other) {
+				return fmt.Sprintf("request %s waits for prompt %s, which does not hold it", other.id, id)
+			}
 		}
 	}
 	for id, r := range h.requests {
@@ -184,3 +193,28 @@ func (k *kept[K, E]) breakFile(read, update error) {
 	}
 	k.file = brokenFile{k.file, read, update}
 }
+
+// EditConfs changes what the config said of the servers, as if it had been read so. For tests.
+func (h *Hub) EditConfs(edit func(*config.Server)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.servers {
+		edit(&s.conf)
+		h.launchChanged(s)
+	}
+}
+
+// RememberedLaunches and the three after it are for tests of what Remembered and Forget are made of.
+func (h *Hub) RememberedLaunches() []Remembered { return h.rememberedLaunches() }
+
+// RememberedInputs is for tests.
+func (h *Hub) RememberedInputs() []Remembered { return h.rememberedInputs() }
+
+// ForgetLaunch is for tests.
+func (h *Hub) ForgetLaunch(id string) bool { return h.forgetLaunch(id) }
+
+// ForgetInput is for tests.
+func (h *Hub) ForgetInput(id string) bool { return h.forgetInput(id) }
+
+// Redacted is for tests.
+func (h *Hub) Redacted(value any) any { return h.redacted(value) }

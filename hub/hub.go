@@ -56,6 +56,8 @@ type Hub struct {
 	pins      *kept[pinKey, pin]
 
 	redactor *redactor
+	launches *keptList[consentGiven]
+	inputs   *inputStore
 
 	work sync.WaitGroup // every goroutine that the hub starts; Close waits for it
 
@@ -77,6 +79,7 @@ type Hub struct {
 	problems []ConfigProblem              // of no single server
 	sources  []ConfigSource
 	watching watching
+	consents map[launchKey]consentGiven // of this hub
 	draining bool
 	closed   bool
 }
@@ -98,6 +101,7 @@ func New(o Options) *Hub {
 		kills:    map[*server]func(string){},
 		loading:  make(chan struct{}, 1),
 		sharing:  map[sharedKey]*shared{},
+		consents: map[launchKey]consentGiven{},
 		redactor: &redactor{},
 	}
 	if h.log == nil {
@@ -116,6 +120,9 @@ func New(o Options) *Hub {
 	h.load = config.Load
 	h.tools = newToolBook(openOwnFile(o.StateDir, "tools.json", h.log), h.log)
 	h.approvals, h.pins = openApprovals(o.StateDir, h.log), openPins(o.StateDir, h.log)
+	h.launches = openKept[consentGiven](o.StateDir, "launches.json", "consents to launches", h.log)
+	h.launches.refresh()
+	h.inputs = openInputs(o.StateDir, h.log)
 	return h
 }
 

@@ -32,7 +32,7 @@ type keptFile[T any] struct {
 }
 
 func openKept[T interface{ when() time.Time }](dir, name, what string, log *slog.Logger) *keptList[T] {
-	return &keptList[T]{file: openOwnFile(dir, name), what: what, log: log, known: map[string]T{}, unsaved: map[string]*T{}}
+	return &keptList[T]{file: openOwnFile(dir, name, log), what: what, log: log, known: map[string]T{}, unsaved: map[string]*T{}}
 }
 
 func (k *keptList[T]) trouble(err error) {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
 // entry is what the lists of these tests keep.
@@ -78,23 +80,25 @@ func TestKeptListAtOnce(t *testing.T) {
 	}
 }
 
+func memoryFile() ownFile { return openOwnFile("", "", slog.New(slog.DiscardHandler)) }
+
 // fullDisk is a file that can be read and, for a time, not be written.
 type fullDisk struct {
-	plainFile
+	ownFile
 	full bool
 }
 
-func (f *fullDisk) Update(change func([]byte) ([]byte, error)) error {
+func (f *fullDisk) Update(change statefile.Change) error {
 	if f.full {
 		return errors.New("no space left on device")
 	}
-	return f.plainFile.Update(change)
+	return f.ownFile.Update(change)
 }
 
 // What the file does not take is known all the same, for this hub, and written with the next change that it takes.
 func TestKeptListOnAFullDisk(t *testing.T) {
 	var log bytes.Buffer
-	disk := &fullDisk{}
+	disk := &fullDisk{ownFile: memoryFile()}
 	open := func() *keptList[entry] {
 		l := openKept[entry]("", "", "things", slog.New(slog.NewTextHandler(&log, nil)))
 		l.file = disk
@@ -127,7 +131,10 @@ func TestKeptListOnAFullDisk(t *testing.T) {
 // A file that nobody can read is told of, and gives way to the next change.
 func TestKeptListUnreadable(t *testing.T) {
 	var log bytes.Buffer
-	file := &plainFile{text: []byte(`{"entries":{"a":{"text":"tell-tale`)}
+	file := memoryFile()
+	if err := file.Update(func([]byte) ([]byte, error) { return []byte(`{"entries":{"a":{"text":"tell-tale`), nil }); err != nil {
+		t.Fatal(err)
+	}
 	l := openKept[entry]("", "", "things", slog.New(slog.NewTextHandler(&log, nil)))
 	l.file = file
 	l.refresh()

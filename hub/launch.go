@@ -2,12 +2,204 @@ package hub
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
 // ready brings a server's config to the point where it can be started: the user has agreed to it, if it needs that, and every reference in it is resolved.
 // It runs in the goroutine of the start, without the lock, and may ask the user; time in which a person is asked does not count against the start.
-func (h *Hub) ready(_ context.Context, _ *server, conf config.Server) (config.Resolved, error) {
-	return config.Resolved{Server: conf}, nil
+func (h *Hub) ready(ctx context.Context, s *server, conf config.Server) (config.Resolved, error) {
+	return h.prepared(ctx, s, conf, false)
+}
+
+// prepared is ready, also for who wants the server by hand (byHand) and not for a start of it. What it gives is for now: nothing of it is kept, so
+// that no value is in memory for longer than it is used.
+func (h *Hub) prepared(ctx context.Context, s *server, conf config.Server, byHand bool) (config.Resolved, error) {
+	if err := h.consent(ctx, s, conf, byHand); err != nil {
+		return config.Resolved{}, err
+	}
+	values, err := h.inputValues(ctx, s, conf, byHand)
+	if err != nil {
+		return config.Resolved{}, err
+	}
+	return h.resolved(s, conf, values)
+}
+
+// resolved puts values in for the references in a server's config.
+func (h *Hub) resolved(s *server, conf config.Server, inputs map[string]string) (config.Resolved, error) {
+	h.mu.Lock()
+	v := h.variables(conf)
+	h.mu.Unlock()
+	v.Input = func(id string) (string, bool) {
+		value, ok := inputs[id]
+		return value, ok
+	}
+	r, err := resolve(conf, v)
+	if err != nil {
+		if he, ok := errors.AsType[*Error](err); ok {
+			return config.Resolved{}, he
+		}
+		return config.Resolved{}, fail(CodeFailedPrecondition, ReasonServerBroken, []string{"server", s.name},
+			"server %q cannot be started as it is configured%s: %s", s.name, placeOf(conf), s.quote(err.Error()))
+	}
+	h.redactor.add(r.Secrets...)
+	for _, w := range r.Warnings {
+		h.log.Warn("config", "server", s.name, "problem", w)
+	}
+	return r, nil
+}
+
+// methodLaunch is the method of the request that stands for the question whether a server may be started.
+const methodLaunch = "launch"
+
+// consent waits until the user has agreed to start s, if that needs it. Whoever wants the same server waits for the same answer.
+func (h *Hub) consent(ctx context.Context, s *server, conf config.Server, byHand bool) error {
+	if !needsConsent(conf) {
+		return nil
+	}
+	h.launches.refresh() // another hub may have been told
+	_, err := h.together(ctx, sharedKey{server: s.name}, s, func(t *shared) (string, error) {
+		return "", h.askLaunch(ctx, s, conf, t, byHand)
+	})
+	return err
+}
+
+// askLaunch asks until there is an answer to what the config says now.
+func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, t *shared, byHand bool) error {
+	for {
+		f, agreed, err := h.toAgree(ctx, s, conf)
+		if err != nil || agreed {
+			return err
+		}
+		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
+			name: "launch", method: methodLaunch, subject: f.question.Command + f.question.URL, wants: "your consent to start it", kinds: "server launches",
+			info: PromptInfo{Kind: PromptServerLaunch, Launch: &f.question}, with: t,
+			byHand: func() bool { return byHand },
+			told: func(by int) {
+				if s.launch.asking += by; by > 0 {
+					h.changed(s)
+				}
+			},
+		})
+		if err != nil {
+			h.consentSettled(s, "")
+			return ofAll(err)
+		}
+		switch answer.cause {
+		case CauseAnswered:
+			h.agree(f, answer)
+			h.consentSettled(s, "")
+		case CauseSuperseded: // the form has changed, or the last window went and another came
+		case CauseDeclined:
+			h.consentSettled(s, f.key.hash)
+			return errLaunchDeclined(s, "the user declined to start it", conf)
+		default:
+			h.consentSettled(s, "")
+			return errLaunchDeclined(s, "the question was closed without a choice", conf)
+		}
+	}
+}
+
+// ofAll gives the error of a question that was not answered to those whose it is: that nobody answered in time all have waited for; else the
+// others may still get an answer.
+func ofAll(err error) error {
+	if he, ok := errors.AsType[*Error](err); ok && he.Reason == ReasonHumanTimeout {
+		return err
+	}
+	return errUndecided{err}
+}
+
+// toAgree gives the form to ask about; agreed tells that no question is needed.
+func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server) (f launchForm, agreed bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.conf.LaunchKey() != conf.LaunchKey() { // what was to be started is no longer what the config says: a stop is under way
+		if ctx.Err() != nil {
+			return f, false, errUndecided{context.Cause(ctx)}
+		}
+		return f, false, errUndecided{fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "the config of server %q changed while it was to be started", s.name)}
+	}
+	if !needsConsent(s.conf) { // the host answers for it since
+		return f, true, nil
+	}
+	f = h.launchForm(s)
+	if given := h.consentTo(f.key); given != nil {
+		s.launch.started = given
+		return f, true, nil
+	}
+	if s.launch.declined == f.key.hash {
+		return f, false, errLaunchDeclined(s, "the user declined to start it", s.conf)
+	}
+	if before := h.consentBefore(f.key); before != nil {
+		f.question.Changed, f.question.Changes = true, changesOf(before.Fields, f.fields)
+	}
+	return f, false, nil
+}
+
+// consentSettled notes a no (its hash), and tells the windows how the question ended.
+func (h *Hub) consentSettled(s *server, declined string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if declined != "" {
+		s.launch.declined = declined
+	}
+	h.changed(s)
+}
+
+func errLaunchDeclined(s *server, why string, conf config.Server) *Error {
+	return fail(CodeFailedPrecondition, ReasonLaunchDeclined, []string{"server", s.name},
+		"server %q%s was not started: %s; start the server to be asked again", s.name, placeOf(conf), why)
+}
+
+// launchRefused is the error of who wants a server that the user does not want to be started, else nil. h.mu is held.
+func (h *Hub) launchRefused(s *server) error {
+	if s.launch.declined == "" || s.running() || s.consentState() != LaunchDeclined {
+		return nil
+	}
+	return errLaunchDeclined(s, "the user declined to start it", s.conf)
+}
+
+// askLaunchAgain makes the next start ask also a user who has declined.
+func (h *Hub) askLaunchAgain(s *server) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.launch.declined = ""
+}
+
+// launchChanged closes the question about a form that is no longer what the config says. h.mu is held.
+func (h *Hub) launchChanged(s *server) {
+	for _, p := range h.promptsInOrder() {
+		if p.info.Kind == PromptServerLaunch && p.request.server == s && (s.broken || !needsConsent(s.conf) || h.launchForm(s).key.hash != p.info.Launch.Hash) {
+			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginHost, reason: "the server's config changed", action: ActionDismiss})
+		}
+	}
+}
+
+// policy says what happens before a tool is called. What a workspace file allows counts only as far as the user has agreed to it with the launch; what
+// it denies counts always. h.mu is held.
+func (h *Hub) policy(s *server, tool string) config.Policy {
+	p := s.conf.Policy(tool)
+	if p != config.Allow || !needsConsent(s.conf) || h.consentTo(h.launchForm(s).key) != nil {
+		return p
+	}
+	// The file has changed since the start. What was agreed to then still holds, if both allow it.
+	if a := s.launch.started; a != nil && s.conn != nil && h.consentTo(a.key()) != nil && (config.Server{Approvals: a.Policies}).Policy(tool) == config.Allow {
+		return p
+	}
+	return config.Ask
+}
+
+// consentFirst starts the server of a call whose tool needs no approval once the user has agreed to the launch: that question comes first then, and is
+// the only one.
+func (h *Hub) consentFirst(r *request) error {
+	h.mu.Lock()
+	s := r.server
+	first := s.conn == nil && s.conf.Policy(r.tool) == config.Allow && h.policy(s, r.tool) == config.Ask
+	h.mu.Unlock()
+	if !first {
+		return nil
+	}
+	_, err := h.acquire(r.ctx, s, r)
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -315,7 +316,8 @@ func (m *model) action() (name string, do func()) {
 		}
 	case 19:
 		entries := m.config()
-		return "reload " + strings.Join(entries, " "), func() { m.w.load(entries...) }
+		scope := []string{"host", "user", "workspace"}[m.rnd.IntN(3)]
+		return "reload as " + scope + " " + strings.Join(entries, " "), func() { m.w.loadAs(scope, entries...) }
 	}
 }
 
@@ -366,9 +368,18 @@ type modelWindow struct {
 	told  []uint64 // numbers of the events that must not be missed
 }
 
+// kinds are at least so many of the kinds that are shown, and often launches.
+func (m *model) kinds(atLeast int) []hub.PromptKind {
+	kinds := slices.Clone(allKinds[:atLeast+m.rnd.IntN(5-atLeast)])
+	if m.rnd.IntN(3) > 0 {
+		kinds = append(kinds, hub.PromptServerLaunch)
+	}
+	return kinds
+}
+
 func (w *modelWindow) attach() {
 	m := w.m
-	hello := hub.Hello{WindowID: w.id, Kinds: allKinds[:1+m.rnd.IntN(4)], SamplingTools: true, Roots: []hub.Root{{URI: "file:///" + w.id}}}
+	hello := hub.Hello{WindowID: w.id, Kinds: m.kinds(1), SamplingTools: true, Roots: []hub.Root{{URI: "file:///" + w.id}}}
 	if w.last != nil && m.rnd.IntN(3) > 0 {
 		hello.Resume = &hub.Resume{HubID: m.w.hub.ID(), After: w.last.lastSeq()}
 	}
@@ -386,7 +397,7 @@ func (w *modelWindow) detach(final bool) {
 }
 
 func (w *modelWindow) change() (string, func()) {
-	kinds := allKinds[:w.m.rnd.IntN(5)]
+	kinds := w.m.kinds(0)
 	switch choice := w.m.rnd.IntN(4); {
 	case w.view == nil:
 		w.attach() // not beside anything: it decides which view counts

@@ -15,14 +15,14 @@ const maxStderrLines = 50
 
 // server is one configured server. Guarded by Hub.mu, but for its hub and name.
 type server struct {
-	hub      *Hub
-	name     string
-	conf     config.Server
-	launch   string // conf's launch key, "" until it is asked for: see launchKey
-	problems []ConfigProblem
-	broken   bool  // its entry cannot be used
-	off      *bool // what SetServerEnabled said; nil = the config decides
-	removed  bool  // no longer configured
+	hub       *Hub
+	name      string
+	conf      config.Server
+	keyOfConf string // conf's launch key, "" until it is asked for: see confKey
+	problems  []ConfigProblem
+	broken    bool  // its entry cannot be used
+	off       *bool // what SetServerEnabled said; nil = the config decides
+	removed   bool  // no longer configured
 
 	state      ServerState
 	conn       *connection // while ready
@@ -46,6 +46,7 @@ type server struct {
 	paused        pause
 	supervised    supervision
 	idle          idleness
+	launch        launch
 }
 
 // server finds a server by name, nil when there is none. h.mu is held.
@@ -129,6 +130,7 @@ func (s *server) info() ServerInfo {
 		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
 		Transport: transportOf(s), URL: s.conf.DisplayURL(), SignIn: s.signInState(),
 		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: startOf(s.conf), MemoryLimit: s.conf.Memory,
+		LaunchConsent: s.consentState(),
 	}
 	s.supervised.tell(s, &i)
 	for _, o := range s.conf.Shadows {
@@ -164,6 +166,7 @@ func (h *Hub) changed(s *server) {
 	if s.auth != nil {
 		s.auth.told = info.SignIn
 	}
+	s.launch.told = info.LaunchConsent
 	h.emit(&ServerChanged{Server: info, Removed: s.removed})
 }
 
@@ -191,6 +194,7 @@ func (h *Hub) StartServer(ctx context.Context, name string) (ServerInfo, error) 
 	h.mu.Lock()
 	h.forgive(s)
 	h.mu.Unlock()
+	h.askLaunchAgain(s)
 	if _, err := h.acquire(ctx, s, nil); err != nil {
 		return ServerInfo{}, contextError(ctx, err)
 	}

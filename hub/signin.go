@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
@@ -28,15 +29,24 @@ func (s *server) signInState() SignInState {
 
 // SignIn signs in to a server now and connects it. It asks also a person who has just declined.
 func (h *Hub) SignIn(ctx context.Context, name string) (ServerInfo, error) {
-	s, sign, err := h.signInOf(name)
+	s, conf, err := h.signInOf(name)
 	if err != nil {
 		return ServerInfo{}, err
 	}
+	h.askLaunchAgain(s)
 	h.mu.Lock()
 	refusal := h.refuses(ctx, s)
 	h.mu.Unlock()
 	if refusal != nil {
 		return ServerInfo{}, contextError(ctx, refusal)
+	}
+	resolved, err := h.prepared(ctx, s, conf, true) // the address may hold a secret, and be that of a workspace that the user does not trust
+	if err != nil {
+		return ServerInfo{}, contextError(ctx, startError(s, ctx, err))
+	}
+	sign, err := h.authorize(s, resolved.Server)
+	if err != nil {
+		return ServerInfo{}, errSignIn(s, err)
 	}
 	if err := h.signInNow(ctx, s, sign); err != nil {
 		if ctx.Err() != nil {
@@ -64,9 +74,13 @@ func (h *Hub) signInNow(ctx context.Context, s *server, sign *signin.SignIn) err
 
 // SignOut forgets the tokens of a server and ends its connection.
 func (h *Hub) SignOut(ctx context.Context, name string) (ServerInfo, error) {
-	s, sign, err := h.signInOf(name)
+	s, conf, err := h.signInOf(name)
 	if err != nil {
 		return ServerInfo{}, err
+	}
+	sign, err := h.storedSignIn(s, conf)
+	if err != nil {
+		return ServerInfo{}, errSignIn(s, err)
 	}
 	if err := h.stop(ctx, s, &cancelCause{Origin: OriginHost, Reason: "the user signed out"}); err != nil {
 		return ServerInfo{}, err
@@ -84,22 +98,37 @@ func (h *Hub) SignOut(ctx context.Context, name string) (ServerInfo, error) {
 }
 
 // signInOf finds a server that can be signed in to.
-func (h *Hub) signInOf(name string) (*server, *signin.SignIn, error) {
+func (h *Hub) signInOf(name string) (*server, config.Server, error) {
 	s, err := h.find(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, config.Server{}, err
 	}
 	h.mu.Lock()
 	conf := s.conf
 	h.mu.Unlock()
 	if !hasSignIn(conf) {
-		return nil, nil, errNoSignIn(name)
+		return nil, config.Server{}, errNoSignIn(name)
 	}
-	sign, err := h.authorize(s, conf)
+	return s, conf, nil
+}
+
+// storedSignIn finds the sign-in of a server by what is known of its config. It asks nobody.
+func (h *Hub) storedSignIn(s *server, conf config.Server) (*signin.SignIn, error) {
+	h.mu.Lock()
+	a := s.auth
+	h.mu.Unlock()
+	if a != nil {
+		return a.signIn, nil
+	}
+	values, err := h.keptInputs(s, conf)
 	if err != nil {
-		return nil, nil, errSignIn(s, err)
+		return nil, err
 	}
-	return s, sign, nil
+	r, err := h.resolved(s, conf, values)
+	if err != nil {
+		return nil, err
+	}
+	return h.authorize(s, r.Server)
 }
 
 func errNoSignIn(name string) *Error {

@@ -26,6 +26,7 @@ type Window struct {
 	attached      bool
 	gone          bool // detached for good; remembered for a resume only
 	approvals     map[approvalKey]approval
+	consents      map[launchKey]consentGiven
 	farewell      *time.Timer
 }
 
@@ -62,12 +63,13 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 	if before != nil {
 		before.forget()
 		if !before.gone {
-			w.approvals = before.approvals
+			w.approvals, w.consents = before.approvals, before.consents
 		}
 	}
 	h.windows[w.id] = w
 	changed := !slices.Equal(rootsBefore, h.roots())
 	h.closeUnshowable() // it may come back with fewer kinds
+	h.consentsChanged() // a yes may hold where its folders are open
 	h.capabilitiesGrew()
 	h.mu.Unlock()
 	h.log.Info("window attached", "window_id", boundReason(w.id), "title", boundReason(w.title), "resumed", start.Resumed)
@@ -143,6 +145,7 @@ func (w *Window) SetRoots(roots []Root) {
 	h.mu.Lock()
 	before := h.roots()
 	w.listed = roots
+	h.consentsChanged()
 	changed := !slices.Equal(before, h.roots())
 	h.mu.Unlock()
 	if changed {
@@ -209,7 +212,8 @@ func (w *Window) Detach(final bool) {
 // depart ends what belongs to a window. It stays in the table for a resume. h.mu is held.
 func (h *Hub) depart(w *Window) {
 	w.gone = true
-	w.approvals = nil
+	w.approvals, w.consents = nil, nil
+	h.consentsChanged()
 	for _, r := range h.requestsInOrder() {
 		if r.owner != "" && r.owner == w.id {
 			h.cancel(r, &cancelCause{Origin: OriginHost, Reason: "the window that owns the call closed"})

@@ -29,6 +29,8 @@ type world struct {
 	procs   map[string][]*fakeserver.Process
 	killed  map[string]string // what Link.Kill was told
 	ills    map[string]*ill   // what ails the processes of a server
+	opened  []config.Server   // what was started, in order
+	stderr  map[string]func(line string)
 }
 
 // newWorld configures the servers by name, each with the given members of its entry (JSON members such as `"era":"legacy"`), and closes all at the end.
@@ -43,7 +45,7 @@ func newWorldIn(t *testing.T, stateDir string, servers map[string]*fakeserver.Se
 
 func newWorldWith(t *testing.T, o hub.Options, servers map[string]*fakeserver.Server, entries ...string) *world {
 	t.Helper()
-	w := &world{t: t, servers: servers, procs: map[string][]*fakeserver.Process{}, killed: map[string]string{}, ills: map[string]*ill{}}
+	w := &world{t: t, servers: servers, procs: map[string][]*fakeserver.Process{}, killed: map[string]string{}, ills: map[string]*ill{}, stderr: map[string]func(string){}}
 	o.Version = "test"
 	if o.RoundTripper == nil {
 		o.Open = w.open
@@ -76,7 +78,13 @@ func editedWorld(t *testing.T, o hub.Options, edit func(*config.Server)) *world 
 // load writes a config with an entry for each server; an entry is `name: members`.
 func (w *world) load(entries ...string) []string {
 	w.t.Helper()
-	_, problems, stopped, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: w.config(entries...)}})
+	return w.loadAs("", entries...)
+}
+
+// loadAs is load of a file that belongs to a user, a workspace or the host ("").
+func (w *world) loadAs(scope string, entries ...string) []string {
+	w.t.Helper()
+	_, problems, stopped, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", Scope: scope, JSON: w.config(entries...)}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -111,6 +119,8 @@ func (w *world) open(s config.Server, stderr func(string)) mcp.Opener {
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		w.opened = append(w.opened, s)
+		w.stderr[s.Command] = stderr
 		fake := w.servers[s.Command]
 		if fake == nil {
 			return nil, errors.New("no such program: " + s.Command)

@@ -1,0 +1,343 @@
+package hub_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+)
+
+// A server of a workspace file starts only after a yes to exactly what would run. References stay as they are spelled until then.
+func TestWorkspaceServerAsksBeforeItStarts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", workspaceEntry)
+		v, blind := w.user(""), w.everything()
+		if s := w.server("s"); s.LaunchConsent != hub.LaunchNeeded {
+			t.Errorf("before: %v", s.LaunchConsent)
+		}
+		c := w.echo()
+		p := v.launch()
+		want := &hub.LaunchQuestion{
+			Command: "s", Args: []string{"--root", "a b; rm -rf /"}, Dir: "/work/site", EnvNames: []string{"MODE", "TOKEN"}, EnvRefs: []string{"SITE_TOKEN"},
+			HeaderNames: nil, AllowedTools: []string{"*"}, ConfigFile: workspaceFile, ConfigLine: 1, Hash: p.Launch.Hash,
+		}
+		if diff := cmp.Diff(want, p.Launch); diff != "" || len(p.Launch.Hash) < 32 {
+			t.Errorf("the question (-want +got):\n%s", diff)
+		}
+		if n := len(eventsOf[*hub.PromptOpened](blind)); n != 0 {
+			t.Errorf("a window that shows no launches was shown %d", n)
+		}
+		if r := w.request(p.RequestID); r.Method != "launch" || r.State != hub.StateAwaitingInput || r.Direction != hub.Outgoing || r.Server != "s" {
+			t.Errorf("the question is shown as %+v", r)
+		}
+		if s := w.server("s"); s.LaunchConsent != hub.LaunchAsking || s.State != hub.ServerConnecting {
+			t.Errorf("meanwhile: %v, %v", s.LaunchConsent, s.State)
+		}
+		if n := w.starts("s"); n != 0 {
+			t.Fatalf("%d processes before the yes", n)
+		}
+		v.allowLaunch(hub.ScopeOnce)
+		c.ok(t)
+		v.wantClosed(p.ID, hub.CauseAnswered, hub.OriginUser, "")
+		if end, ok := v.terminalOf(p.RequestID).(*hub.RequestFinished); !ok || end.State != hub.StateDone {
+			t.Errorf("the question ended as %+v", end)
+		}
+		got := w.started()
+		if len(got) != 1 || *got[0].Env["TOKEN"] != "tok-5521-abc" {
+			t.Errorf("started %+v", got)
+		}
+		w.hub.EditConfs(func(c *config.Server) {
+			if *c.Env["TOKEN"] != "${env:SITE_TOKEN}" {
+				t.Error("what was resolved is kept in the config")
+			}
+		})
+		if got := v.consents(); !slices.Equal(got, []hub.LaunchConsent{hub.LaunchNeeded, hub.LaunchAsking, hub.LaunchGiven}) {
+			t.Errorf("the windows saw %v", got)
+		}
+		w.nothingLeft()
+	})
+}
+
+// The question for a server behind a URL shows the address and the names of headers; nothing is sent before the yes.
+func TestWorkspaceURLAsksBeforeAnythingIsSent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t)
+		at.set(func() { at.guarded = false })
+		entry := `{"type":"http","url":"http://` + at.host + `/mcp","headers":{"X-Key":"k-99127"},"oauth":{"grant":"workload_identity","clientId":"c","workloadTokenFile":"/run/token"}}`
+		w.workspace(entry)
+		v := w.user("")
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true})
+		q := v.launch().Launch
+		if q.URL != "http://"+at.host+"/mcp" || !slices.Equal(q.HeaderNames, []string{"X-Key"}) || !slices.Equal(q.Files, []string{"/run/token"}) || q.Command != "" {
+			t.Errorf("%+v", q)
+		}
+		signing := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		v.launch() // no second one
+		if n := len(at.Received()); n != 0 || at.visited("/register") != 0 {
+			t.Errorf("%d messages before the yes", n)
+		}
+		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		if !signing.over() || hub.AsError(signing.err).Reason != hub.ReasonLaunchDeclined {
+			t.Errorf("signing in: %v", signing.err)
+		}
+		if n := len(at.Received()); n != 0 {
+			t.Errorf("%d messages after the no", n)
+		}
+		w.nothingLeft()
+	})
+}
+
+// Only workspaces are asked about.
+func TestHostAndUserServersAskNothing(t *testing.T) {
+	for _, scope := range []string{"", "host", "user"} {
+		bubble(t, func(t *testing.T) {
+			w := workspaceWorld(t, "", workspaceEntry)
+			w.source(hub.ConfigSource{Path: "/config/mcp.json", Scope: scope, JSON: `{"servers":{"s":` + workspaceEntry + `}}`})
+			v := w.user("")
+			w.echo().ok(t)
+			v.noPrompt()
+			if s := w.server("s"); s.LaunchConsent != 0 || len(eventsOf[*hub.PromptOpened](v)) != 0 {
+				t.Errorf("scope %q: %+v", scope, s)
+			}
+		})
+	}
+}
+
+// A host that has asked the user itself says so.
+func TestTrustedWorkspaceAsksNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", workspaceEntry)
+		w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Trusted: true, JSON: `{"servers":{"s":` + workspaceEntry + `}}`})
+		v := w.user("")
+		w.echo().ok(t)
+		if s := w.server("s"); s.LaunchConsent != 0 || len(eventsOf[*hub.PromptOpened](v)) != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// Every part of an entry is part of what was agreed to. The question about a change shows what changed, and no value.
+func TestLaunchConsentIsAskedAgainOnChange(t *testing.T) {
+	const before = `{"command":"s","args":["a"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`
+	for name, c := range map[string]struct {
+		entry string
+		want  []hub.DefinitionChange
+	}{
+		"argument":     {`{"command":"s","args":["b","c"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"args[0]", `"a"`, `"b"`}, {"args[1]", "", `"c"`}}},
+		"value":        {`{"command":"s","args":["a"],"env":{"A":"two-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"env.A", `"(a value)"`, `"(another value)"`}}},
+		"variables":    {`{"command":"s","args":["a"],"env":{"A":"one-4411","B":"x","C":""},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"env.B", "", `"(a value)"`}, {"env.C", `null`, `"(a value)"`}}},
+		"directory":    {`{"command":"s","args":["a"],"cwd":"/tmp","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"directory", "", `"/tmp"`}}},
+		"allowed tool": {`{"command":"s","args":["a"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read","*"]}`, []hub.DefinitionChange{{"approvals.*", "", `"allow"`}}},
+		"no argument":  {`{"command":"s","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"args[0]", `"a"`, ""}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := workspaceWorld(t, "", before)
+				v := w.user("")
+				start := func() *pendingServer {
+					return background(func() (hub.ServerInfo, error) { return w.hub.RestartServer(context.Background(), "s", "") })
+				}
+				s := start()
+				if q := v.launch().Launch; q.Changed || q.Changes != nil {
+					t.Errorf("at first %+v", q)
+				}
+				v.allowLaunch(hub.ScopeWindow)
+				if !s.over() || s.err != nil {
+					t.Fatal(s.err)
+				}
+				w.workspace(c.entry)
+				if got := w.server("s").LaunchConsent; got != hub.LaunchNeeded {
+					t.Errorf("after the change %v", got)
+				}
+				s = start()
+				q := v.launch().Launch
+				if diff := cmp.Diff(c.want, q.Changes); !q.Changed || diff != "" {
+					t.Errorf("changed %v (-want +got):\n%s", q.Changed, diff)
+				}
+				v.allowLaunch(hub.ScopeWindow)
+				if !s.over() || s.err != nil {
+					t.Fatal(s.err)
+				}
+				w.workspace(before) // that has been agreed to
+				if s = start(); !s.over() || s.err != nil {
+					t.Error(s.err)
+				}
+			})
+		})
+	}
+}
+
+// A no holds until the entry changes or the host starts the server; a question that was closed is asked again on the next use.
+func TestLaunchDeclined(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", workspaceEntry)
+		v := w.user("")
+		c := w.echo()
+		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDismiss})
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		if got := w.server("s"); got.LaunchConsent != hub.LaunchNeeded || got.State != hub.ServerFailed || got.LastError == "" {
+			t.Errorf("after a dismissal %+v", got)
+		}
+
+		c = w.echo()
+		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
+		if e := c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined); e.Meta["server"] != "s" || !strings.Contains(e.Message, workspaceFile) {
+			t.Errorf("%+v", e)
+		}
+		if got := w.server("s").LaunchConsent; got != hub.LaunchDeclined {
+			t.Errorf("after a no %v", got)
+		}
+		for range 3 {
+			w.echo().want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		}
+		v.noPrompt()
+		w.workspace(strings.Replace(workspaceEntry, "a b", "a", 1))
+		if got := w.server("s").LaunchConsent; got != hub.LaunchNeeded {
+			t.Errorf("after a change %v", got)
+		}
+		c = w.echo()
+		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+
+		s := background(func() (hub.ServerInfo, error) { return w.hub.StartServer(context.Background(), "s") })
+		v.allowLaunch(hub.ScopeOnce)
+		if !s.over() || s.err != nil || s.info.LaunchConsent != hub.LaunchGiven {
+			t.Errorf("%+v, %v", s.info, s.err)
+		}
+		w.echo().ok(t)
+		if n := w.starts("s"); n != 1 {
+			t.Errorf("%d starts", n)
+		}
+		w.nothingLeft()
+	})
+}
+
+// One question for all who wait; the last one who goes takes it along, and nothing was started.
+func TestLaunchPromptEndsWithItsLastWaiter(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", workspaceEntry)
+		v := w.user("")
+		a := w.call(hub.CallRequest{ID: "a", Server: "s", Tool: "echo"})
+		b := w.call(hub.CallRequest{ID: "b", Server: "s", Tool: "echo"})
+		p := v.launch()
+		for _, id := range []string{"a", "b"} {
+			if v.launch().ID != p.ID {
+				t.Error("another question")
+			}
+			if _, err := v.win.Cancel(id, "no"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		b.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "nobody waits for the answer any more")
+		if n := w.starts("s"); n != 0 {
+			t.Errorf("%d starts", n)
+		}
+		w.nothingLeft()
+		c := w.echo()
+		v.allowLaunch(hub.ScopeOnce)
+		c.ok(t)
+	})
+}
+
+// A person may think for as long as timeouts.human: no clock of the call or of the start runs. Then the call ends with the setting to change.
+func TestLaunchPromptStopsTheClocks(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", `{"command":"s","timeouts":{"connect":"5s","human":"20m"},`+allow+`}`)
+		v := w.user("")
+		limits := hub.Timeouts{Idle: ptr(10 * time.Second), Total: ptr(20 * time.Second)}
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo", Timeouts: limits})
+		p := v.launch()
+		pass(10 * time.Minute)
+		late := w.call(hub.CallRequest{Server: "s", Tool: "echo", Timeouts: limits})
+		pass(9 * time.Minute)
+		if c.over() || late.over() {
+			t.Fatalf("ended while a person thought: %v, %v", c.err, late.err)
+		}
+		if bad := w.hub.Inconsistent(); bad != "" {
+			t.Error(bad)
+		}
+		v.allowLaunch(hub.ScopeOnce)
+		if r := c.ok(t); r.Timings.Human < 19*time.Minute {
+			t.Errorf("%+v", r.Timings)
+		}
+		if r := late.ok(t); r.Timings.Human < 9*time.Minute {
+			t.Errorf("%+v", r.Timings)
+		}
+		w.workspace(`{"command":"s","args":["other"],"timeouts":{"connect":"5s","human":"20m"},` + allow + `}`)
+		c = w.echo()
+		p = v.launch()
+		pass(20 * time.Minute)
+		if e := c.want(t, hub.CodeDeadlineExceeded, hub.ReasonHumanTimeout); e.Meta["setting"] != "timeouts.human" {
+			t.Errorf("%+v", e)
+		}
+		v.wantClosed(p.ID, hub.CauseTimeout, hub.OriginTimeout, "timeouts.human of 20m0s exceeded")
+		w.nothingLeft()
+	})
+}
+
+// Nobody can be asked: at once a clear word. The last window that could goes: the same.
+func TestNoWindowForALaunch(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", workspaceEntry)
+		witness := w.everything()
+		e := w.echo().want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
+		if !strings.Contains(e.Message, "server launches") {
+			t.Errorf("%s", e.Message)
+		}
+		v := w.user("")
+		c := w.echo()
+		p := v.launch()
+		v.win.Detach(true)
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
+		witness.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, "no window is left that can show it")
+		if n := w.starts("s"); n != 0 {
+			t.Errorf("%d starts", n)
+		}
+		w.nothingLeft()
+	})
+}
+
+// Two windows: the first answer counts, the other window's comes too late.
+func TestLaunchFirstAnswerWins(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", workspaceEntry)
+		one, two := w.user("one"), w.user("two")
+		c := w.echo()
+		id := one.launch().ID
+		one.answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDecline})
+		wantReason(t, two.win.Answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept}), hub.ReasonPromptClosed)
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		if n := w.starts("s"); n != 0 {
+			t.Errorf("%d starts", n)
+		}
+	})
+}
+
+// A window answers; what runs is what the file says.
+func TestWebviewCannotSupplyACommand(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", workspaceEntry)
+		v := w.user("")
+		c := w.echo()
+		p := v.launch()
+		err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: `{"command":"evil","args":["x"]}`})
+		wantReason(t, err, hub.ReasonInvalidContent)
+		if v.launch().ID != p.ID || w.starts("s") != 0 {
+			t.Error("the answer was taken")
+		}
+		v.allowLaunch(hub.ScopeOnce)
+		c.ok(t)
+		if got := w.started(); len(got) != 1 || got[0].Command != "s" || !slices.Equal(got[0].Args, []string{"--root", "a b; rm -rf /"}) {
+			t.Errorf("started %+v", got)
+		}
+	})
+}

@@ -1,0 +1,193 @@
+package hub
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+)
+
+// consentGiven is a yes to a launch.
+type consentGiven struct {
+	File     string                   `json:"file"`
+	Server   string                   `json:"server"`
+	Hash     string                   `json:"hash"`
+	Folders  []string                 `json:"folders,omitempty"` // that have to be open, sorted, when Bound
+	Bound    bool                     `json:"boundToFolders,omitempty"`
+	Fields   []formField              `json:"form"`
+	Policies map[string]config.Policy `json:"approvals,omitempty"`
+	Time     time.Time                `json:"time"`
+}
+
+func (c consentGiven) when() time.Time { return c.Time }
+
+func (c consentGiven) key() launchKey { return launchKey{c.File, c.Server, c.Hash} }
+
+// id is the name of a yes for Forget; where is "" or the window that it holds for.
+func (c consentGiven) id(where string) string {
+	return "launch-" + sum(append([]string{c.File, c.Server, c.Hash, where}, c.Folders...)...)[:16]
+}
+
+// launch is what is known of the consent to start one server. Guarded by Hub.mu.
+type launch struct {
+	asking   int           // open prompts
+	declined string        // the hash that the user has declined; "" = none, or the host wants the user to be asked again
+	started  *consentGiven // what was agreed to when the server was started last
+	told     LaunchConsent // what the windows know
+}
+
+// needsConsent tells whether a server starts only after the user has agreed: what a workspace brings, the user may not have written. It is the same for
+// a URL, as headers and tokens would go there.
+func needsConsent(conf config.Server) bool {
+	return conf.Origin.Scope == "workspace" && !conf.Origin.Trusted
+}
+
+// launchForm is the form of s as its config is now. h.mu is held.
+func (h *Hub) launchForm(s *server) launchForm { return formOf(s.conf, h.variables(s.conf)) }
+
+// consentTo gives the yes that holds for a launch now. h.mu is held.
+func (h *Hub) consentTo(k launchKey) *consentGiven {
+	if c, ok := h.consents[k]; ok {
+		return &c
+	}
+	for _, w := range h.windows {
+		if c, ok := w.consents[k]; ok {
+			return &c
+		}
+	}
+	return h.launches.find(func(c consentGiven) bool { return c.key() == k && (!c.Bound || h.areOpen(c.Folders)) })
+}
+
+// consentBefore gives the latest yes to another form of a launch. h.mu is held.
+func (h *Hub) consentBefore(k launchKey) (before *consentGiven) {
+	look := func(c consentGiven) {
+		if c.File == k.file && c.Server == k.server && c.Hash != k.hash && (before == nil || c.Time.After(before.Time)) {
+			before = &c
+		}
+	}
+	for _, c := range h.consents {
+		look(c)
+	}
+	for _, w := range h.windows {
+		for _, c := range w.consents {
+			look(c)
+		}
+	}
+	h.launches.each(func(_ string, c consentGiven) { look(c) })
+	return before
+}
+
+// areOpen tells whether some window has just these folders open. h.mu is held.
+func (h *Hub) areOpen(folders []string) bool {
+	for _, w := range h.windows {
+		if !w.gone && slices.Equal(w.folders(), folders) {
+			return true
+		}
+	}
+	return false
+}
+
+// folders are the URIs of the workspace folders of a window, sorted. h.mu is held.
+func (w *Window) folders() []string {
+	uris := make([]string, 0, len(w.listed))
+	for _, r := range w.listed {
+		uris = append(uris, r.URI)
+	}
+	slices.Sort(uris)
+	return slices.Compact(uris)
+}
+
+// agree keeps a yes for its scope.
+func (h *Hub) agree(f launchForm, answer closing) {
+	c := consentGiven{File: f.key.file, Server: f.key.server, Hash: f.key.hash, Fields: f.fields, Policies: f.policies, Time: time.Now().UTC()}
+	h.mu.Lock()
+	w := h.windows[answer.windowID]
+	switch {
+	case answer.scope == ScopeOnce:
+		h.consents[f.key] = c
+	case answer.scope == ScopeWindow && w != nil && !w.gone:
+		if w.consents == nil {
+			w.consents = map[launchKey]consentGiven{}
+		}
+		w.consents[f.key] = c
+	case answer.scope == ScopeWorkspace && w != nil:
+		c.Bound, c.Folders = true, w.folders()
+	}
+	h.mu.Unlock()
+	if answer.scope == ScopeAlways || c.Bound {
+		h.launches.put(c.id(""), c) // may write a file: without the lock
+	}
+}
+
+// consentState is what the windows are shown. h.mu is held.
+func (s *server) consentState() LaunchConsent {
+	if !needsConsent(s.conf) || s.broken {
+		return 0
+	}
+	key := s.hub.launchForm(s).key
+	switch {
+	case s.launch.asking > 0:
+		return LaunchAsking
+	case s.hub.consentTo(key) != nil:
+		return LaunchGiven
+	case s.launch.declined == key.hash:
+		return LaunchDeclined
+	}
+	return LaunchNeeded
+}
+
+// consentsChanged tells the windows of servers for which a yes may have come or gone. h.mu is held.
+func (h *Hub) consentsChanged() {
+	for _, s := range h.servers {
+		if s.consentState() != s.launch.told {
+			h.changed(s)
+		}
+	}
+}
+
+// rememberedLaunches lists each yes that holds for longer than this hub, or as long as a window does; oldest first.
+func (h *Hub) rememberedLaunches() []Remembered {
+	h.launches.refresh()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []Remembered
+	add := func(id string, c consentGiven, scope ApprovalScope, window string) {
+		list = append(list, Remembered{
+			ID: id, Kind: RememberedLaunch, Server: c.Server, Scope: scope, Folders: c.Folders, WindowID: window, Time: c.Time, Hash: c.Hash,
+		})
+	}
+	for _, w := range h.windowsInOrder() {
+		for _, c := range w.consents {
+			add(c.id("window "+w.id), c, ScopeWindow, w.id)
+		}
+	}
+	h.launches.each(func(id string, c consentGiven) {
+		scope := ScopeAlways
+		if c.Bound {
+			scope = ScopeWorkspace
+		}
+		add(id, c, scope, "")
+	})
+	slices.SortStableFunc(list, func(a, b Remembered) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID)) })
+	return list
+}
+
+// forgetLaunch forgets one yes by its id; false: there is none. What runs is not touched.
+func (h *Hub) forgetLaunch(id string) bool {
+	found := h.launches.remove(id) // may write a file: without the lock
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, w := range h.windows {
+		for k, c := range w.consents {
+			if c.id("window "+w.id) == id {
+				delete(w.consents, k)
+				found = true
+			}
+		}
+	}
+	if found {
+		h.consentsChanged()
+	}
+	return found
+}

@@ -1,0 +1,196 @@
+package hub
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+)
+
+// launchForm is what a person agrees to: all that decides what runs, or where requests go, and with what. It holds no value that may be secret.
+type launchForm struct {
+	key      launchKey
+	question LaunchQuestion
+	fields   []formField
+	policies map[string]config.Policy // what the file says about calling tools
+}
+
+// launchKey is what a consent is bound to: a server of a file, in just this form.
+type launchKey struct{ file, server, hash string }
+
+// formField is one part of a launch. A value that may be secret is there as its sum, which belongs to its place: equal values in two places differ.
+type formField struct {
+	Path string `json:"path"`
+	Text string `json:"text,omitempty"` // JSON text
+	Sum  string `json:"sum,omitempty"`
+}
+
+// formWriter gathers fields in order.
+type formWriter struct {
+	file, server string
+	fields       []formField
+}
+
+func (w *formWriter) text(path string, value any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return // cannot be: strings, numbers and lists of strings
+	}
+	w.fields = append(w.fields, formField{Path: path, Text: string(text)})
+}
+
+// given writes what is not empty.
+func (w *formWriter) given(path, value string) {
+	if value != "" {
+		w.text(path, value)
+	}
+}
+
+func (w *formWriter) hidden(path, value string) {
+	if value != "" {
+		w.fields = append(w.fields, formField{Path: path, Sum: sum("value", w.file, w.server, path, value)})
+	}
+}
+
+// sum is a hash over texts, each with its length.
+func sum(texts ...string) string {
+	h := sha256.New()
+	for _, t := range texts {
+		fmt.Fprintf(h, "%d:%s", len(t), t)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// formOf gives the form of a server as a person is shown it. The hash is over the form and over every value behind it as it is spelled in the file.
+func formOf(conf config.Server, v config.Variables) launchForm {
+	show := shown(conf, v)
+	env, files := references(show)
+	q := LaunchQuestion{
+		Command: show.Command, Args: show.Args, Dir: show.Dir, EnvNames: slices.Sorted(maps.Keys(conf.Env)), EnvRefs: env, EnvFile: show.EnvFile, URL: show.URL,
+		HeaderNames: slices.Sorted(maps.Keys(conf.Header)), Files: files, ConfigFile: conf.Origin.File, ConfigLine: conf.Origin.Line,
+	}
+	if f := show.OAuth.WorkloadTokenFile; f != "" {
+		q.Files = append(q.Files, f)
+	}
+	for pattern, policy := range conf.Approvals {
+		if policy == config.Allow {
+			q.AllowedTools = append(q.AllowedTools, pattern)
+		}
+	}
+	slices.Sort(q.AllowedTools)
+
+	w := &formWriter{file: conf.Origin.File, server: conf.Name}
+	w.command(conf, show)
+	w.remote(conf, show)
+	for _, pattern := range slices.Sorted(maps.Keys(conf.Approvals)) {
+		w.text("approvals."+pattern, string(conf.Approvals[pattern]))
+	}
+	over := []string{"mcphub consent 1", conf.Origin.File, conf.Name, conf.Origin.Folder, conf.LaunchKey(), strings.Join(env, "\n"), strings.Join(q.Files, "\n")}
+	for _, f := range w.fields {
+		over = append(over, f.Path, f.Text, f.Sum)
+	}
+	q.Hash = sum(over...)
+	return launchForm{key: launchKey{file: conf.Origin.File, server: conf.Name, hash: q.Hash}, question: q, fields: w.fields, policies: conf.Approvals}
+}
+
+func (w *formWriter) command(conf, show config.Server) {
+	w.given("command", show.Command)
+	for i, arg := range show.Args {
+		w.text(fmt.Sprintf("args[%d]", i), arg)
+	}
+	w.given("directory", show.Dir)
+	for _, name := range slices.Sorted(maps.Keys(conf.Env)) {
+		if value := conf.Env[name]; value == nil {
+			w.text("env."+name, nil)
+		} else {
+			w.hidden("env."+name, "="+*value) // an empty value is one, too
+		}
+	}
+	w.given("envFile", show.EnvFile)
+	w.given("era", conf.Era)
+	if conf.MaxMessageBytes != 0 {
+		w.text("maxMessageBytes", conf.MaxMessageBytes)
+	}
+	w.given("folder", conf.Origin.Folder)
+}
+
+func (w *formWriter) remote(conf, show config.Server) {
+	w.given("transport", conf.Transport)
+	if show.URL != "" {
+		address, query, _ := strings.Cut(show.URL, "?") // where tokens are, in URLs that have one
+		if u, err := url.Parse(show.URL); err == nil && u.User != nil {
+			address = "" // Load refuses such a URL; it is never stored all the same
+			query = show.URL
+		}
+		w.given("url", address)
+		w.hidden("url.query", query)
+	}
+	for _, name := range slices.Sorted(maps.Keys(conf.Header)) {
+		w.hidden("headers."+name, "="+conf.Header[name])
+	}
+	o := show.OAuth
+	for _, f := range [][2]string{
+		{"clientId", o.ClientID}, {"clientMetadataUrl", o.ClientMetadataURL}, {"scopes", strings.Join(o.Scopes, " ")}, {"grant", o.Grant},
+		{"signingAlgorithm", o.SigningAlgorithm}, {"idp.issuer", o.IDP.Issuer}, {"idp.tokenEndpoint", o.IDP.TokenEndpoint}, {"idp.clientId", o.IDP.ClientID},
+		{"workloadTokenFile", o.WorkloadTokenFile}, {"dpop", o.DPoP},
+	} {
+		w.given("oauth."+f[0], f[1])
+	}
+	if o.RedirectPort != 0 {
+		w.given("oauth.redirectPort", strconv.Itoa(o.RedirectPort))
+	}
+	o = conf.OAuth
+	for _, f := range [][2]string{
+		{"clientSecret", o.ClientSecret}, {"privateKeyPem", o.PrivateKeyPEM}, {"idp.idToken", o.IDP.IDToken}, {"workloadToken", o.WorkloadToken},
+	} {
+		w.hidden("oauth."+f[0], f[1])
+	}
+}
+
+// The texts in place of values that are not shown.
+const (
+	aValue       = `"(a value)"`
+	anotherValue = `"(another value)"`
+)
+
+// changesOf tells what differs between two forms, in the order of the later one; what is gone comes last.
+func changesOf(before, after []formField) (changes []DefinitionChange) {
+	was := map[string]formField{}
+	for _, f := range before {
+		was[f.Path] = f
+	}
+	shownAs := func(f formField, hidden string) string {
+		if f.Sum != "" {
+			return hidden
+		}
+		return f.Text
+	}
+	for _, f := range after {
+		old, there := was[f.Path]
+		delete(was, f.Path)
+		if there && old == f {
+			continue
+		}
+		c := DefinitionChange{Path: f.Path, After: shownAs(f, aValue)}
+		if there {
+			c.Before = shownAs(old, aValue)
+			if c.Before == c.After {
+				c.After = anotherValue
+			}
+		}
+		changes = append(changes, c)
+	}
+	for _, f := range before {
+		if _, gone := was[f.Path]; gone {
+			changes = append(changes, DefinitionChange{Path: f.Path, Before: shownAs(f, aValue)})
+		}
+	}
+	return changes
+}

@@ -1,0 +1,286 @@
+package hub_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+)
+
+// restart starts server s anew and tells whether the user was asked; a question is left open.
+func (w *world) restart(v *view) (asked bool) {
+	w.t.Helper()
+	if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
+		w.t.Fatal(err)
+	}
+	c := w.echo()
+	synctest.Wait()
+	if c.over() {
+		c.ok(w.t)
+		return false
+	}
+	v.launch()
+	return true
+}
+
+// dismissed closes the open question.
+func (v *view) dismissed() {
+	v.t.Helper()
+	v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDismiss})
+	synctest.Wait()
+}
+
+// How long a yes holds: for this hub, while the window lives, while the same folders are open, always. What outlives the hub is in a file of its own.
+func TestLaunchConsentScopes(t *testing.T) {
+	type want struct{ sameWindow, windowGone, nextHub, nextHubElsewhere bool } // asked again?
+	for scope, want := range map[hub.ApprovalScope]want{
+		hub.ScopeOnce:      {false, false, true, true},
+		hub.ScopeWindow:    {false, true, true, true},
+		hub.ScopeWorkspace: {false, true, false, true},
+		hub.ScopeAlways:    {false, false, false, false},
+	} {
+		bubble(t, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "state")
+			w := workspaceWorld(t, dir, workspaceEntry)
+			v := w.user("one", "file:///work/site")
+			c := w.echo()
+			v.allowLaunch(scope)
+			c.ok(t)
+			if got := w.restart(v); got != want.sameWindow {
+				t.Errorf("scope %d: asked in the same window: %v", scope, got)
+			}
+			if n := len(w.hub.RememberedLaunches()); (n == 1) != (scope != hub.ScopeOnce) {
+				t.Errorf("scope %d: %d are remembered", scope, n)
+			}
+			v.win.Detach(true)
+			v = w.user("two", "file:///work/other")
+			if got := w.restart(v); got != want.windowGone {
+				t.Errorf("scope %d: asked after the window had gone: %v", scope, got)
+			} else if got {
+				v.dismissed()
+			}
+			for _, folder := range []string{"file:///work/site", "file:///work/other"} {
+				next := workspaceWorld(t, dir, workspaceEntry)
+				v := next.user("one", folder)
+				wanted := want.nextHub
+				if folder == "file:///work/other" {
+					wanted = want.nextHubElsewhere
+				}
+				if got := next.restart(v); got != wanted {
+					t.Errorf("scope %d: asked by the next hub at %s: %v", scope, folder, got)
+				} else if got {
+					v.dismissed()
+				}
+			}
+		})
+	}
+}
+
+// The file of consents holds the form that was shown and no value of the environment or a header; only the user can read it.
+func TestLaunchFileHoldsNoValues(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		w := workspaceWorld(t, dir, `{"command":"s","args":["shown-1"],"env":{"KEY":"literal-4477"},`+allow+`}`)
+		v := w.user("")
+		c := w.echo()
+		v.allowLaunch(hub.ScopeAlways)
+		c.ok(t)
+		path := filepath.Join(dir, "launches.json")
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(text), "shown-1") || !strings.Contains(string(text), "env.KEY") || strings.Contains(string(text), "4477") {
+			t.Errorf("%v\n%s", err, text)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		// Another hub is asked about a change, and told what it is.
+		next := workspaceWorld(t, dir, `{"command":"s","args":["shown-2"],"env":{"KEY":"literal-4477"},`+allow+`}`)
+		v = next.user("")
+		c = next.echo()
+		if q := v.launch().Launch; !q.Changed || len(q.Changes) != 1 || q.Changes[0] != (hub.DefinitionChange{Path: "args[0]", Before: `"shown-1"`, After: `"shown-2"`}) {
+			t.Errorf("%+v", q)
+		}
+		v.allowLaunch(hub.ScopeAlways)
+		c.ok(t)
+		// The first one hears of it when it needs it.
+		w.workspace(`{"command":"s","args":["shown-2"],"env":{"KEY":"literal-4477"},` + allow + `}`)
+		w.echo().ok(t)
+	})
+}
+
+// What is remembered can be forgotten: what runs goes on, and the next start asks.
+func TestForgetLaunch(t *testing.T) {
+	for _, scope := range []hub.ApprovalScope{hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways} {
+		bubble(t, func(t *testing.T) {
+			w := workspaceWorld(t, t.TempDir(), workspaceEntry)
+			v := w.user("one", "file:///work/site")
+			c := w.echo()
+			v.allowLaunch(scope)
+			c.ok(t)
+			list := w.hub.RememberedLaunches()
+			if len(list) != 1 || list[0].Kind != hub.RememberedLaunch || list[0].Server != "s" || list[0].Scope != scope || list[0].Hash == "" || list[0].Time.IsZero() ||
+				(list[0].WindowID == "one") != (scope == hub.ScopeWindow) || (len(list[0].Folders) == 1) != (scope == hub.ScopeWorkspace) {
+				t.Fatalf("%+v", list)
+			}
+			if w.hub.ForgetLaunch("launch-nothing") || !w.hub.ForgetLaunch(list[0].ID) || w.hub.ForgetLaunch(list[0].ID) {
+				t.Error("it was not forgotten just once")
+			}
+			if s := w.server("s"); s.State != hub.ServerReady || s.LaunchConsent != hub.LaunchNeeded {
+				t.Errorf("%+v", s)
+			}
+			if got := last[*hub.ServerChanged](v).Server.LaunchConsent; got != hub.LaunchNeeded {
+				t.Errorf("the windows know %v", got)
+			}
+			if !w.restart(v) {
+				t.Error("nobody was asked")
+			}
+			v.dismissed()
+		})
+	}
+}
+
+// What a workspace file allows counts from the yes on, and only as far as the yes went; what it denies counts always.
+func TestWorkspaceAllowCountsOnlyAfterConsent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		entry := func(rest string) string { return `{"command":"s",` + rest + `}` }
+		w := workspaceWorld(t, "", entry(`"alwaysAllow":["echo"],"approvals":{"hang":"deny"}`))
+		v := w.user("")
+		w.call(hub.CallRequest{Server: "s", Tool: "hang"}).want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+		v.noPrompt() // nothing was started for it
+		c := w.echo()
+		v.allowLaunch(hub.ScopeWindow)
+		c.ok(t) // the launch was the only question
+		policies := func() (got [2]hub.Policy) {
+			t.Helper()
+			tools, _, err := w.hub.Tools(context.Background(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tool := range tools {
+				got[map[string]int{"echo": 0, "hang": 1}[tool.Name]] = tool.Policy
+			}
+			return got
+		}
+		if got := policies(); got != [2]hub.Policy{hub.PolicyAllow, hub.PolicyDeny} {
+			t.Errorf("after the yes %v", got)
+		}
+
+		w.workspace(entry(`"alwaysAllow":["*"]`)) // the file helps itself to more; the server goes on running
+		if n := w.starts("s"); n != 1 {
+			t.Errorf("%d starts", n)
+		}
+		if got := policies(); got != [2]hub.Policy{hub.PolicyAllow, hub.PolicyAsk} {
+			t.Errorf("after the change %v", got)
+		}
+		w.echo().ok(t)
+		hang := w.call(hub.CallRequest{Server: "s", Tool: "hang"})
+		p := v.prompt()
+		if p.Kind != hub.PromptToolApproval {
+			t.Fatalf("%+v", p)
+		}
+		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
+		hang.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+
+		w.workspace(entry(`"alwaysAllow":["*"],"approvals":{"echo":"deny"}`))
+		w.echo().want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+
+		w.workspace(entry(`"alwaysAllow":["echo"],"approvals":{"hang":"deny"}`)) // as it was agreed to
+		v.win.Detach(true)                                                       // and the yes with it
+		v = w.user("")
+		c = w.echo()
+		if p := v.prompt(); p.Kind != hub.PromptToolApproval {
+			t.Errorf("after the window had gone: %+v", p)
+		}
+		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept})
+		c.ok(t)
+		w.nothingLeft()
+	})
+}
+
+// A file that changes under an open question closes it: nobody agrees to what is no longer so. One that changes nothing of the launch leaves it open.
+func TestReloadSupersedesLaunchPrompt(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		entry := func(rest string) string { return `{"command":"s","args":["` + rest + `,` + allow + `}` }
+		w := workspaceWorld(t, "", entry(`a"]`))
+		v := w.user("")
+		c := w.echo()
+		p := v.launch()
+		w.workspace(entry(`a"],"timeouts":{"total":"9m"}`))
+		if v.launch().ID != p.ID {
+			t.Error("a change of a timeout closed the question")
+		}
+		stopped := w.workspace(entry(`b"]`))
+		v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginHost, "the server's config changed")
+		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "host" || len(stopped) != 1 {
+			t.Errorf("%+v, stopped %v", e, stopped)
+		}
+		wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept}), hub.ReasonPromptClosed)
+		if n := w.starts("s"); n != 0 {
+			t.Errorf("%d starts", n)
+		}
+		w.nothingLeft()
+
+		// What the file allows changes, not what runs: the call stays, the question is a new one.
+		c = w.echo()
+		p = v.launch()
+		w.workspace(strings.Replace(entry(`b"]`), allow, `"alwaysAllow":["echo"]`, 1))
+		v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginHost, "the server's config changed")
+		q := v.launch()
+		if q.ID == p.ID || len(q.Launch.AllowedTools) != 1 || q.Launch.AllowedTools[0] != "echo" || q.Launch.Changed {
+			t.Errorf("%+v", q.Launch)
+		}
+		v.allowLaunch(hub.ScopeOnce)
+		c.ok(t)
+		w.nothingLeft()
+	})
+}
+
+// The yes came, and with it a new form of the entry: it is no yes to that.
+func TestLaunchAnswerToAnOldForm(t *testing.T) {
+	for range 30 {
+		bubble(t, func(t *testing.T) {
+			w := workspaceWorld(t, "", `{"command":"s","alwaysAllow":["echo"]}`)
+			v := w.user("")
+			c := w.call(hub.CallRequest{Server: "s", Tool: "hang", ID: "r"})
+			id := v.launch().ID
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				_ = v.win.Answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept})
+			}()
+			w.workspace(`{"command":"s","alwaysAllow":["*"]}`)
+			<-done
+			p := v.prompt() // about the launch again, or about the tool: but hang never runs unasked
+			if c.over() || p.Kind != hub.PromptServerLaunch && p.Kind != hub.PromptToolApproval {
+				t.Fatalf("%v, %+v", c.over(), p)
+			}
+			w.hub.EditConfs(func(c *config.Server) { c.Approvals = nil })
+			_, _ = v.win.Cancel("r", "enough")
+			<-c.done
+			pass(time.Second)
+			w.nothingLeft()
+		})
+	}
+}
+
+// The hub drains while the user is asked: the question closes, and the call is told why.
+func TestDrainClosesLaunchPrompt(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", workspaceEntry)
+		v := w.user("")
+		c := w.echo()
+		p := v.launch()
+		w.hub.Drain(context.Background(), "the editor closes")
+		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "shutdown" {
+			t.Errorf("%+v", e)
+		}
+		v.wantClosed(p.ID, hub.CauseShutdown, hub.OriginShutdown, "the editor closes")
+		w.nothingLeft()
+	})
+}

@@ -1,0 +1,91 @@
+package hub_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+)
+
+// startKinds are what a window shows that can be asked about the start of a server, beside everything else.
+var startKinds = append([]hub.PromptKind{hub.PromptServerLaunch, hub.PromptConfigInput}, allKinds...)
+
+// user attaches a window that shows every kind; ID "" for any.
+func (w *world) user(id string, roots ...string) *view {
+	hello := hub.Hello{WindowID: id, Kinds: startKinds, SamplingTools: true}
+	for _, uri := range roots {
+		hello.Roots = append(hello.Roots, hub.Root{URI: uri})
+	}
+	return w.attach(hello)
+}
+
+const workspaceFile = "/work/site/.vscode/mcp.json"
+
+// workspaceEntry is the entry of server s, as a workspace brings it.
+const workspaceEntry = `{"type":"stdio","command":"s","args":["--root","a b; rm -rf /"],"cwd":"/work/site","env":{"TOKEN":"${env:SITE_TOKEN}","MODE":"literal-7731"},` + allow + `}`
+
+// workspaceWorld is a world with one server s of a workspace file.
+func workspaceWorld(t *testing.T, stateDir string, entry string) *world {
+	t.Helper()
+	w := newWorldWith(t, hub.Options{StateDir: stateDir, Environ: []string{"SITE_TOKEN=tok-5521-abc", "HOME=/config"}}, serversOf("s", hanging()))
+	w.workspace(entry)
+	return w
+}
+
+// workspace loads the config of a workspace with one server s, and gives the names of those that were stopped for it.
+func (w *world) workspace(entry string) []string {
+	w.t.Helper()
+	return w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/work/site", JSON: `{"servers":{"s":` + entry + `}}`})
+}
+
+// source loads one file; its variables may be known to the reader or not.
+func (w *world) source(src hub.ConfigSource) []string {
+	w.t.Helper()
+	_, problems, stopped, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{src})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, p := range problems {
+		if p.Fatal {
+			w.t.Errorf("config: %v", p)
+		}
+	}
+	w.hub.EditConfs(func(c *config.Server) { c.Origin.Trusted = src.Trusted })
+	return stopped
+}
+
+// started gives what was started, in order.
+func (w *world) started() []config.Server {
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]config.Server(nil), w.opened...)
+}
+
+// launch gives the one open question, which is whether a server may be started.
+func (v *view) launch() hub.PromptInfo {
+	v.t.Helper()
+	p := v.prompt()
+	if p.Kind != hub.PromptServerLaunch || p.Launch == nil {
+		v.t.Fatalf("the open prompt is %+v", p)
+	}
+	return p
+}
+
+// allowLaunch says yes to the open launch question, for a scope.
+func (v *view) allowLaunch(scope hub.ApprovalScope) {
+	v.t.Helper()
+	v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionAccept, Scope: scope})
+}
+
+// consents gives the states of the consent that a window was told of, without repetition.
+func (v *view) consents() (list []hub.LaunchConsent) {
+	for _, e := range eventsOf[*hub.ServerChanged](v) {
+		if n := len(list); n == 0 || list[n-1] != e.Server.LaunchConsent {
+			list = append(list, e.Server.LaunchConsent)
+		}
+	}
+	return list
+}
