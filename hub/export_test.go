@@ -218,3 +218,18 @@ func (h *Hub) ForgetInput(id string) bool { return h.forgetInput(id) }
 
 // Redacted is for tests.
 func (h *Hub) Redacted(value any) any { return h.redacted(value) }
+
+// HoldInputs makes the hub wait for the gate before it reads the inputs that it keeps. For tests, before any start.
+func (h *Hub) HoldInputs(gate <-chan struct{}) {
+	h.inputs.list.file = gatedFile{h.inputs.list.file, gate}
+}
+
+type gatedFile struct {
+	ownFile
+	gate <-chan struct{}
+}
+
+func (g gatedFile) Read() ([]byte, error) {
+	<-g.gate
+	return g.ownFile.Read()
+}

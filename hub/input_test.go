@@ -295,3 +295,32 @@ func TestSignInByHandAsksForInputs(t *testing.T) {
 		w.nothingLeft()
 	})
 }
+
+// Who wanted the server is gone before it is known that a value is missing: nobody is asked, the server is as if it had not been started, and who wants
+// it then is asked.
+func TestConfigInputNobodyWantsAnyMore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := inputWorld(t, "", wantsKey, wantsKey)
+		gate := make(chan struct{})
+		w.hub.HoldInputs(gate)
+		v := w.user("")
+		c := w.call(hub.CallRequest{ID: "r", Server: "s", Tool: "echo"})
+		synctest.Wait()
+		if _, err := v.win.Cancel("r", "too slow"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		close(gate)
+		v.noPrompt()
+		if n := len(eventsOf[*hub.PromptOpened](v)); n != 0 {
+			t.Errorf("%d prompts were shown", n)
+		}
+		if s := w.server("s"); s.State != hub.ServerStopped || s.LastError != "" {
+			t.Errorf("%+v", s)
+		}
+		c = w.echo()
+		v.give("key", `"abc-123"`)
+		c.ok(t)
+		w.nothingLeft()
+	})
+}

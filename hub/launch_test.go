@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -194,10 +195,13 @@ func TestLaunchDeclined(t *testing.T) {
 		if got := w.server("s").LaunchConsent; got != hub.LaunchDeclined {
 			t.Errorf("after a no %v", got)
 		}
+		begun := v.starts()
 		for range 3 {
 			w.echo().want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
 		}
-		v.noPrompt()
+		if v.noPrompt(); v.starts() != begun {
+			t.Error("a server that was declined is started all the same")
+		}
 		w.workspace(strings.Replace(workspaceEntry, "a b", "a", 1))
 		if got := w.server("s").LaunchConsent; got != hub.LaunchNeeded {
 			t.Errorf("after a change %v", got)
@@ -246,6 +250,25 @@ func TestLaunchPromptEndsWithItsLastWaiter(t *testing.T) {
 		v.allowLaunch(hub.ScopeOnce)
 		c.ok(t)
 	})
+}
+
+// Who wanted the server goes at the moment in which the question would open: either way none is left open, and who comes then gets one.
+func TestLaunchUnwantedAtOnce(t *testing.T) {
+	for range 50 {
+		bubble(t, func(t *testing.T) {
+			w := workspaceWorld(t, "", workspaceEntry)
+			v := w.user("")
+			ctx, stop := context.WithCancelCause(context.Background())
+			c := w.callContext(ctx, hub.CallRequest{Server: "s", Tool: "echo"})
+			go stop(nil)
+			runtime.Gosched()
+			again := w.echo()
+			<-c.done
+			v.allowLaunch(hub.ScopeOnce)
+			again.ok(t)
+			w.nothingLeft()
+		})
+	}
 }
 
 // A person may think for as long as timeouts.human: no clock of the call or of the start runs. Then the call ends with the setting to change.

@@ -284,3 +284,22 @@ func TestDrainClosesLaunchPrompt(t *testing.T) {
 		w.nothingLeft()
 	})
 }
+
+// The entry changes while somebody who signs in by hand is asked: nobody agrees to the new one on behalf of the old one, and nothing is sent.
+func TestSignInByHandOfAChangedLaunch(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t)
+		entry := func(path string) string { return `{"type":"http","url":"http://` + at.host + path + `"}` }
+		w.workspace(entry("/mcp"))
+		v := w.user("")
+		s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		p := v.launch()
+		w.workspace(entry("/mcp?other"))
+		v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginHost, "the server's config changed")
+		v.noPrompt()
+		if !s.over() || hub.AsError(s.err).Reason != hub.ReasonServerStopped || len(at.Received()) != 0 {
+			t.Errorf("%v, %d messages", s.err, len(at.Received()))
+		}
+		w.nothingLeft()
+	})
+}

@@ -89,3 +89,13 @@ func (v *view) consents() (list []hub.LaunchConsent) {
 	}
 	return list
 }
+
+// starts counts the starts of servers that a window was told of.
+func (v *view) starts() (n int) {
+	for _, e := range eventsOf[*hub.RequestStarted](v) {
+		if e.Request.Method == "initialize" {
+			n++
+		}
+	}
+	return n
+}
