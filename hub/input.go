@@ -57,7 +57,7 @@ func (h *Hub) keptInputs(s *server, conf config.Server) (map[string]string, erro
 
 // inputsOf gives the inputs that a server refers to and its file has, in the order of their first use.
 func inputsOf(conf config.Server) (list []config.Input) {
-	for _, id := range inputIDs(conf) {
+	for _, id := range conf.InputIDs() {
 		if i := slices.IndexFunc(conf.Inputs, func(in config.Input) bool { return in.ID == id }); i >= 0 {
 			list = append(list, conf.Inputs[i])
 		}

@@ -35,10 +35,10 @@ func (h *Hub) resolved(s *server, conf config.Server, inputs map[string]string) 
 		value, ok := inputs[id]
 		return value, ok
 	}
-	r, err := resolve(conf, v)
+	r, err := conf.Resolve(v)
 	if err != nil {
-		if he, ok := errors.AsType[*Error](err); ok {
-			return config.Resolved{}, he
+		if missing, ok := errors.AsType[*config.MissingInputError](err); ok {
+			return config.Resolved{}, errInputMissing(s, missing.Input)
 		}
 		return config.Resolved{}, fail(CodeFailedPrecondition, ReasonServerBroken, []string{"server", s.name},
 			"server %q cannot be started as it is configured%s: %s", s.name, placeOf(conf), s.quote(err.Error()))

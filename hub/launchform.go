@@ -70,8 +70,8 @@ func sum(texts ...string) string {
 
 // formOf gives the form of a server as a person is shown it. The hash is over the form and over every value behind it as it is spelled in the file.
 func formOf(conf config.Server, v config.Variables) launchForm {
-	show := shown(conf, v)
-	env, files := references(show)
+	show := conf.Shown(v)
+	env, files := conf.References(v)
 	q := LaunchQuestion{
 		Command: show.Command, Args: show.Args, Dir: show.Dir, EnvNames: slices.Sorted(maps.Keys(conf.Env)), EnvRefs: env, EnvFile: show.EnvFile, URL: show.URL,
 		HeaderNames: slices.Sorted(maps.Keys(conf.Header)), Files: files, ConfigFile: conf.Origin.File, ConfigLine: conf.Origin.Line,
@@ -85,6 +85,18 @@ func formOf(conf config.Server, v config.Variables) launchForm {
 		}
 	}
 	slices.Sort(q.AllowedTools)
+	for name := range conf.EnvRefs { // of a process they are variables, of a URL headers
+		if conf.URL == "" {
+			q.EnvNames = append(q.EnvNames, name)
+		} else {
+			q.HeaderNames = append(q.HeaderNames, name)
+		}
+	}
+	if conf.BearerEnv != "" {
+		q.HeaderNames = append(q.HeaderNames, "Authorization")
+	}
+	slices.Sort(q.EnvNames)
+	slices.Sort(q.HeaderNames)
 
 	w := &formWriter{file: conf.Origin.File, server: conf.Name}
 	w.command(conf, show)

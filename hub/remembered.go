@@ -85,10 +85,10 @@ func (h *Hub) Forget(ids []string) int {
 
 // rememberedElsewhere gives what is remembered besides approvals: consents to launches, and values of inputs.
 func (h *Hub) rememberedElsewhere() (list []Remembered) {
-	return list // the launches: append(h.rememberedLaunches(), h.rememberedInputs()...)
+	return append(h.rememberedLaunches(), h.rememberedInputs()...)
 }
 
 // forgetElsewhere forgets one of those.
-func (h *Hub) forgetElsewhere(string) bool {
-	return false // the launches: h.forgetLaunch(id) || h.forgetInput(id)
+func (h *Hub) forgetElsewhere(id string) bool {
+	return h.forgetLaunch(id) || h.forgetInput(id)
 }
