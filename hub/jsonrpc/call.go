@@ -29,34 +29,37 @@ type Call struct {
 // ErrInvalidJSON, *QueueFullError and *ClosedError. The caller must see to it that Wait is called, or the request
 // cancelled through the tracker; else the call stays pending until it is answered or the connection ends.
 func (p *Peer) Begin(method string, params json.RawMessage) (*Call, error) {
-	return p.begin(method, params, nil, false)
+	return p.BeginAs(method, params, How{})
 }
 
 // BeginWith is Begin with something for the connection alone: extra goes to its Sender untouched, and nowhere else.
 func (p *Peer) BeginWith(method string, params json.RawMessage, extra any) (*Call, error) {
-	return p.begin(method, params, extra, false)
+	return p.BeginAs(method, params, How{Extra: extra})
 }
 
 // BeginQuiet is Begin for a request that the protocol cancels in another way than by its id, or not at all: when it is given up after it was
 // written, the route is not used, and the peer hears nothing. Its late answer comes to Options.OnLateResponse marked as such.
 func (p *Peer) BeginQuiet(method string, params json.RawMessage) (*Call, error) {
-	return p.begin(method, params, nil, true)
+	return p.BeginAs(method, params, How{Quiet: true})
 }
 
-func (p *Peer) begin(method string, params json.RawMessage, extra any, quiet bool) (*Call, error) {
+// BeginAs is Begin in a way that the caller chooses.
+func (p *Peer) BeginAs(method string, params json.RawMessage, how How) (*Call, error) {
 	if len(params) > 0 && !validJSON(params) {
 		return nil, ErrInvalidJSON
 	}
-	c := &Call{peer: p, quiet: quiet, done: make(chan struct{})}
+	c := &Call{peer: p, quiet: how.Quiet, done: make(chan struct{})}
 	c.entry.id = IntID(p.lastID.Add(1))
 	c.entry.method = method
 	c.entry.handle = c
+	c.entry.tag = how.Tag
+	c.frame.about, c.frame.kind = &c.entry, KindRequest
 	const around = len(`{"jsonrpc":"2.0","id":,"method":"","params":}`)
 	c.frame.buf = appendRequest(make([]byte, 0, around+len(c.entry.id.raw)+len(method)+len(params)), c.entry.id, method, params)
 	if _, err := p.tracker.add(Outgoing, &c.entry); err != nil {
 		return nil, err
 	}
-	if err := p.out.push(&c.frame, bounded, OutgoingMessage{ID: c.entry.id, Method: method, Extra: extra}); err != nil {
+	if err := p.out.push(&c.frame, bounded, OutgoingMessage{ID: c.entry.id, Method: method, Extra: how.Extra}); err != nil {
 		if taken, _ := p.tracker.takeEntry(Outgoing, &c.entry); !taken {
 			return c, nil // somebody else settled it in between (the end of the connection, a cancel): Wait tells
 		}
@@ -67,10 +70,15 @@ func (p *Peer) begin(method string, params json.RawMessage, extra any, quiet boo
 
 // Call is Begin and Wait. When ctx has ended already, nothing is sent.
 func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return p.CallAs(ctx, method, params, How{})
+}
+
+// CallAs is BeginAs and Wait, as Call is Begin and Wait.
+func (p *Peer) CallAs(ctx context.Context, method string, params json.RawMessage, how How) (json.RawMessage, error) {
 	if ctx.Err() != nil {
 		return nil, &CancelledError{Cause: context.Cause(ctx)}
 	}
-	c, err := p.Begin(method, params)
+	c, err := p.BeginAs(method, params, how)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (in *inbound) cancelWith(cause error) bool {
 const lingering = 16
 
 // request begins an incoming request. Called by the reading goroutine.
-func (p *Peer) request(method string, env *envelope) {
+func (p *Peer) request(method string, env *envelope, size int) {
 	if p.opts.NoServerRequests != nil && p.opts.NoServerRequests() {
 		if n := p.count.droppedRequests.Add(1); logged(n) {
 			p.log.Warn("request dropped: this protocol revision allows the peer none", "method", boundedReason(method), "count", n)
@@ -60,6 +60,8 @@ func (p *Peer) request(method string, env *envelope) {
 	in.request.Params = bytes.Clone(env.params)
 	if p.opts.OnRequest != nil {
 		p.opts.OnRequest(&in.request)
+		in.entry.tag = in.request.Tag
+		p.tapped(&in.entry, Observed{Sender: Incoming, Kind: KindRequest, Bytes: size})
 	}
 	p.serving.Add(1)
 	p.running.Go(func() {
@@ -74,32 +76,37 @@ func (p *Peer) serve(in *inbound) {
 	if taken, cause := p.tracker.takeEntry(Incoming, &in.entry); !taken {
 		if _, withdrawn := cause.(*WithdrawnError); withdrawn {
 			p.count.suppressedResponses.Add(1)
+			p.tapped(&in.entry, Observed{Sender: Outgoing, Kind: KindResponse, Dropped: true})
 		}
 		return
 	}
 	in.cancel(errRequestOver)
 	// Not bounded: there are at most MaxIncoming of these, and a lost one would let the peer wait for ever.
-	_ = p.out.push(newFrame(p.answer(in, result, err)), unbounded, OutgoingMessage{})
+	_ = p.out.push(p.answer(in, result, err), unbounded, OutgoingMessage{})
 }
 
-func (p *Peer) answer(in *inbound, result json.RawMessage, err error) []byte {
+func (p *Peer) answer(in *inbound, result json.RawMessage, err error) *frame {
 	id := in.entry.id
+	f := &frame{about: &in.entry, kind: KindError}
 	var wire *Error
 	switch {
 	case errors.As(err, &wire):
 		if len(wire.Data) > 0 && !validJSON(wire.Data) {
 			wire = &Error{Code: wire.Code, Message: wire.Message}
 		}
-		return appendError(nil, id, wire)
+		f.buf, f.code = appendError(nil, id, wire), wire.Code
+		return f
 	case err == nil && len(result) > 0 && !validJSON(result):
 		err = ErrInvalidJSON
 		fallthrough
 	case err != nil:
 		p.log.Error("a request could not be answered", "method", boundedReason(in.entry.method), "id", boundedReason(id.raw), "error", boundedReason(err.Error()))
-		return appendError(nil, id, &Error{Code: CodeInternalError, Message: "internal error"})
+		f.buf, f.code = appendError(nil, id, &Error{Code: CodeInternalError, Message: "internal error"}), CodeInternalError
+		return f
 	}
 	const around = len(`{"jsonrpc":"2.0","id":,"result":{}}`)
-	return appendResult(make([]byte, 0, around+len(id.raw)+len(result)), id, result)
+	f.buf, f.kind = appendResult(make([]byte, 0, around+len(id.raw)+len(result)), id, result), KindResponse
+	return f
 }
 
 // refuseOpen answers a request that was registered and gets no handler.
@@ -120,7 +127,7 @@ func (p *Peer) refuse(id ID, e *Error) {
 
 // peerCancelled handles notifications/cancelled. It is called by the reading goroutine, so that the next message finds
 // the request gone. Unknown, late and malformed ones are ignored (basic/utilities/cancellation, "Error Handling").
-func (p *Peer) peerCancelled(s *scanner, params []byte) {
+func (p *Peer) peerCancelled(s *scanner, params []byte, size int) {
 	var rawID, rawReason []byte
 	end := s.object(params, 0, func(name, value []byte) {
 		switch string(name) {
@@ -140,6 +147,7 @@ func (p *Peer) peerCancelled(s *scanner, params []byte) {
 	if e := p.tracker.takeWithdrawn(id, cause); e != nil {
 		// The entry is gone: from here on no answer to it can be written, and its id is free.
 		p.count.withdrawnRequests.Add(1)
+		p.tapped(e, Observed{Sender: Incoming, Kind: KindNotification, Method: "notifications/cancelled", Bytes: size})
 		e.handle.cancelWith(cause)
 		if p.log.Enabled(context.Background(), slog.LevelDebug) {
 			p.log.Debug("request cancelled", "direction", Incoming.String(), "id", boundedReason(id.raw), "method", boundedReason(e.method), "reason", boundedReason(reason))

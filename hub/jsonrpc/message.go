@@ -9,12 +9,14 @@ type Request struct {
 	Params json.RawMessage // the exact text that came; nil when there was none
 	Source ID              // the own request in whose answer it came; zero when that is not known (see Sourced)
 	Behind any             // what OnRequest found out; nil without it
+	Tag    any             // set by OnRequest: what Options.Tap is given with its messages; nil: those are not told
 }
 
 // Notification is an incoming notification. It belongs to the handler.
 type Notification struct {
 	Method string
 	Params json.RawMessage // the exact text that came; nil when there was none
+	Size   int             // of the whole message, in bytes
 }
 
 // Class tells how a notification may be treated while the handler is behind.

@@ -43,6 +43,12 @@ type Options struct {
 	// at the other side. Called by the reading goroutine: it must not block.
 	OnLateResponse func(r LateResponse)
 
+	// Tap, if not nil, is told of every message that belongs to a request with a tag (How.Tag, Request.Tag): of one that leaves just before the connection
+	// is given it, in the order of the wire; of one that came before it is acted on. Notifications of the peer other than notifications/cancelled name
+	// their request in ways of their own, and are told by whoever knows those. Tap may be called with locks of the Peer held: it must not block and must
+	// not call the Peer.
+	Tap func(tag any, o Observed)
+
 	// Route of outgoing cancels; nil: NotifyRoute.
 	Route CancelRoute
 	// Uncancellable lists the methods that are never cancelled on the wire; nil: initialize and server/discover.
@@ -73,6 +79,7 @@ type LateResponse struct {
 	Method string
 	Result json.RawMessage // as it came, nil for an error; valid until OnLateResponse returns
 	Quiet  bool            // the call was begun with BeginQuiet, so the peer has not heard of the cancel
+	Tag    any             // of the call
 }
 
 const (

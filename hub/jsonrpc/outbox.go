@@ -16,6 +16,7 @@ type outbox struct {
 	progress WriteProgress // nil when conn is none
 	sender   Sender        // nil when conn is none
 	limit    int           // of queued bytes
+	tap      func(tag any, o Observed)
 
 	stallLimit time.Duration   // <= 0: none
 	onStall    func()          // called once
@@ -39,6 +40,9 @@ type outbox struct {
 // frame is one message on its way out.
 type frame struct {
 	buf        []byte
+	about      *tracked // the request that it belongs to, for the tap; nil: nobody is told
+	code       int64    // of an error
+	kind       Kind
 	prev, next *frame
 	state      frameState // guarded by outbox.mu
 }
@@ -70,6 +74,7 @@ func newOutbox(conn Conn, o Options, timers *sync.WaitGroup, onStall func(), onE
 	b := &outbox{
 		conn:       conn,
 		limit:      o.WriteQueueBytes,
+		tap:        o.Tap,
 		stallLimit: o.StallLimit,
 		onStall:    onStall,
 		onError:    onError,
@@ -128,6 +133,7 @@ func (b *outbox) hand(f *frame, m OutgoingMessage) error {
 		defer b.mu.Unlock()
 		return b.closed
 	}
+	b.tell(f, false)
 	m.Message, f.buf, f.state = f.buf, nil, frameTaken
 	err := b.sender.Send(m)
 	b.mu.Unlock()
@@ -140,6 +146,7 @@ func (b *outbox) hand(f *frame, m OutgoingMessage) error {
 
 // tryOne writes as much of f as the other side takes at once. The caller owns the writing half and gives it up here.
 func (b *outbox) tryOne(f *frame) {
+	b.tell(f, false)
 	taken, done, err := b.try.TryWrite(f.buf)
 	if err != nil {
 		b.fail(err)
@@ -155,6 +162,7 @@ func (b *outbox) tryOne(f *frame) {
 		b.finished(size)
 		f.buf = nil
 	case taken == 0:
+		b.tell(f, true)
 		f.state = frameQueued
 		f.next = b.head
 		if b.head != nil {
@@ -274,6 +282,7 @@ func (b *outbox) next(batch [][]byte) (_ [][]byte, size int, ok bool) {
 	ok = size > 0
 	for f := b.head; f != nil && (len(batch) == 0 || size+len(f.buf) <= writeBatch); f = b.head {
 		b.unlink(f)
+		b.tell(f, false)
 		batch = append(batch, f.buf)
 		size += len(f.buf)
 		f.buf = nil

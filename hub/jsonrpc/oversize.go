@@ -30,6 +30,7 @@ func (p *Peer) oversize(long *LineTooLongError) {
 		return
 	}
 	if c, ok := e.handle.(*Call); ok {
+		p.tapped(e, Observed{Sender: Incoming, Kind: KindResponse, Bytes: int(long.Size), Dropped: true})
 		c.err = &ResultTooLargeError{Limit: long.Limit, Size: long.Size}
 		p.in.settle(c)
 	}

@@ -60,10 +60,19 @@ func NewPeer(conn Conn, o Options) *Peer {
 
 // Notify queues a notification. params is as for Begin. The errors are those of Begin.
 func (p *Peer) Notify(method string, params json.RawMessage) error {
+	return p.NotifyAs(method, params, nil)
+}
+
+// NotifyAs is Notify with a tag, which Options.Tap is given with it.
+func (p *Peer) NotifyAs(method string, params json.RawMessage, tag any) error {
 	if len(params) > 0 && !validJSON(params) {
 		return ErrInvalidJSON
 	}
-	return p.out.push(newFrame(appendNotification(nil, method, params)), bounded, OutgoingMessage{Method: method})
+	f := newFrame(appendNotification(nil, method, params))
+	if tag != nil && p.opts.Tap != nil {
+		f.about, f.kind = &tracked{method: method, tag: tag}, KindNotification
+	}
+	return p.out.push(f, bounded, OutgoingMessage{Method: method})
 }
 
 // Tracker lists and cancels the open requests of both directions. Its entries are the Peer's: others must not call

@@ -78,18 +78,18 @@ func (p *Peer) dispatch(s *scanner, env *envelope, size int) {
 		case method == "":
 			p.badLine("no method name", size)
 		case env.id == nil && method == "notifications/cancelled":
-			p.peerCancelled(s, env.params)
+			p.peerCancelled(s, env.params, size)
 		case env.id == nil:
-			p.notification(method, env.params)
+			p.notification(method, env.params, size)
 		case hasID:
-			p.request(method, env)
+			p.request(method, env, size)
 		default:
 			p.badLine("request id", size)
 		}
 	case hasID && (env.result != nil || env.err != nil):
-		p.response(s, env)
+		p.response(s, env, size)
 	case hasID && p.tracker.IsPending(Outgoing, ID{raw: string(env.id)}):
-		p.response(s, env)
+		p.response(s, env, size)
 	case !hasID && (env.id == nil || string(env.id) == "null") && env.err != nil:
 		// JSON-RPC 2.0 section 5: what an answer to an unreadable request looks like. Since 2025-11-25 the id may be absent.
 		e, _ := decodeError(s, env.err)
@@ -102,11 +102,11 @@ func (p *Peer) dispatch(s *scanner, env *envelope, size int) {
 	}
 }
 
-func (p *Peer) notification(method string, params []byte) {
+func (p *Peer) notification(method string, params []byte, size int) {
 	if p.in.handle == nil {
 		return
 	}
-	n := &Notification{Method: method, Params: bytes.Clone(params)}
+	n := &Notification{Method: method, Params: bytes.Clone(params), Size: size}
 	class, key := MustDeliver, ""
 	if p.opts.Classify != nil {
 		class, key = p.opts.Classify(n)
@@ -114,13 +114,14 @@ func (p *Peer) notification(method string, params []byte) {
 	p.in.notify(n, class, key)
 }
 
-func (p *Peer) response(s *scanner, env *envelope) {
+func (p *Peer) response(s *scanner, env *envelope, size int) {
 	e, g, late := p.tracker.takeResponse(env.id)
 	if e == nil {
 		if late {
 			p.count.lateResponses.Add(1)
+			p.answered(&tracked{id: ID{raw: string(env.id)}, method: g.method, tag: g.tag}, s, env, Observed{Bytes: size, Dropped: true})
 			if p.opts.OnLateResponse != nil {
-				p.opts.OnLateResponse(LateResponse{ID: ID{raw: string(env.id)}, Method: g.method, Result: env.result, Quiet: g.quiet})
+				p.opts.OnLateResponse(LateResponse{ID: ID{raw: string(env.id)}, Method: g.method, Result: env.result, Quiet: g.quiet, Tag: g.tag})
 			}
 		} else {
 			p.count.unknownResponses.Add(1)
@@ -131,6 +132,7 @@ func (p *Peer) response(s *scanner, env *envelope) {
 	if !ok {
 		return
 	}
+	p.answered(e, s, env, Observed{Bytes: size})
 	isError := env.err != nil && string(env.err) != "null"
 	switch {
 	case isError && env.result != nil && string(env.result) != "null":
@@ -148,6 +150,21 @@ func (p *Peer) response(s *scanner, env *envelope) {
 		c.err = &InvalidResponseError{Detail: "neither result nor error"}
 	}
 	p.in.settle(c)
+}
+
+// answered tells the tap of a response to e.
+func (p *Peer) answered(e *tracked, s *scanner, env *envelope, o Observed) {
+	if p.opts.Tap == nil || e.tag == nil {
+		return
+	}
+	o.Sender, o.Kind = Incoming, KindResponse
+	if env.err != nil && string(env.err) != "null" {
+		o.Kind = KindError
+		if wire, err := decodeError(s, env.err); err == nil {
+			o.Code = wire.Code
+		}
+	}
+	p.tapped(e, o)
 }
 
 // callFailed settles a call whose answer will not come. One that was cancelled is settled already, and its failure is no news.

@@ -20,7 +20,9 @@ type NotifyRoute struct{}
 
 // Cancel queues the notification. It passes the bound of the write queue: there is at most one for each written request.
 func (NotifyRoute) Cancel(p *Peer, id ID, reason string) {
-	p.out.push(newFrame(CancelNotification(id, reason)), unbounded, OutgoingMessage{Method: "notifications/cancelled"})
+	f := newFrame(CancelNotification(id, reason))
+	f.about, f.kind = p.tracker.cancelled(id, p.opts.Tap != nil), KindNotification
+	_ = p.out.push(f, unbounded, OutgoingMessage{Method: "notifications/cancelled"})
 }
 
 // CancelNotification is the complete notifications/cancelled for a request; an empty reason is left out.

@@ -12,6 +12,7 @@ type tombstones struct {
 type grave struct {
 	method string
 	quiet  bool
+	tag    any
 }
 
 const maxTombstones = 4096

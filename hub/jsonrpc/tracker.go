@@ -54,12 +54,13 @@ type RequestTracker struct {
 	late   tombstones         // outgoing ids that were cancelled
 }
 
-// tracked is one entry. The fields above handle never change; cause and seq are guarded by the tracker's mu.
+// tracked is one entry. The fields above tag never change, tag is set before anybody else can want it; cause and seq are guarded by the tracker's mu.
 type tracked struct {
 	id      ID
 	method  string
 	started time.Time
 	handle  canceller
+	tag     any // for the tap; nil: nobody is told of its messages
 	seq     uint64
 	cause   error
 }
@@ -226,7 +227,7 @@ func (t *RequestTracker) takeCancelled(e *tracked, quiet bool) bool {
 		return false
 	}
 	t.remove(Outgoing, e.id)
-	t.late.add(e.id, grave{e.method, quiet})
+	t.late.add(e.id, grave{e.method, quiet, e.tag})
 	return true
 }
 
