@@ -44,9 +44,11 @@ type exchangeRoute struct {
 }
 
 // Cancel is called by jsonrpc.
-func (r exchangeRoute) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string) {
+func (r exchangeRoute) Cancel(p *jsonrpc.Peer, id jsonrpc.ID, reason string) {
 	if r.era() == Legacy {
-		r.exchanges.CancelAndAbort(id.String(), jsonrpc.CancelNotification(id, reason))
+		notification := jsonrpc.CancelNotification(id, reason)
+		p.TellCancel(id, len(notification))
+		r.exchanges.CancelAndAbort(id.String(), notification)
 		return
 	}
 	r.exchanges.Abort(id.String())

@@ -16,6 +16,7 @@ const methodCallTool = "tools/call"
 // CallRequest is one call: of a tool, or of anything else that a server may answer with questions. It must not be changed while the call runs.
 type CallRequest struct {
 	Tag       any                        // the caller's own handle, untouched
+	Trace     any                        // given to Options.Tap with each message of the call; nil: they are not told
 	Name      string                     // the tool, as the server spells it
 	Arguments json.RawMessage            // a JSON object, sent as it is; nil sends {}
 	Meta      map[string]json.RawMessage // further keys of _meta; those of the protocol itself are the session's
@@ -175,11 +176,15 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (json.Ra
 	}
 	s.takeToken(call)
 	params, declared := s.callParams(call, in, call.held)
-	begin := func() (*jsonrpc.Call, error) { return s.peer.BeginWith(call.method, params, s.mirrored(call).extra()) }
+	begin := func() (*jsonrpc.Call, error) {
+		return s.peer.BeginAs(call.method, params, jsonrpc.How{Extra: s.mirrored(call).extra(), Tag: call.req.Trace})
+	}
 	if call.augmented {
 		// 2025-11-25 basic/utilities/cancellation: for task-augmented requests tasks/cancel MUST be used. Until the id of the task is known there is
 		// none to send; it is sent when the late answer brings one.
-		begin = func() (*jsonrpc.Call, error) { return s.peer.BeginQuiet(call.method, params) }
+		begin = func() (*jsonrpc.Call, error) {
+			return s.peer.BeginAs(call.method, params, jsonrpc.How{Quiet: true, Tag: call.req.Trace})
+		}
 	}
 
 	call.gate.Lock()

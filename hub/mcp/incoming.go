@@ -17,6 +17,9 @@ func (s *Session) requestCame(r *jsonrpc.Request) {
 	if r.Method != methodSampling && r.Method != methodElicitation {
 		return
 	}
+	if s.o.NewTrace != nil {
+		r.Tag = s.o.NewTrace()
+	}
 	call := s.callBehind(r.Source)
 	if asking, related := s.askingTask(r.Params); related {
 		call = asking
@@ -43,7 +46,7 @@ func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.R
 		if err != nil {
 			return nil, refusalOf(err)
 		}
-		q.WireID = r.ID
+		q.WireID, q.Trace = r.ID, r.Tag
 		q.Call, _ = r.Behind.(*CallRequest)
 		return s.answerRequest(ctx, q)
 	}

@@ -39,6 +39,11 @@ type Options struct {
 	// MaxIncoming and StallLimit are handed to jsonrpc; 0 means its defaults.
 	MaxIncoming int
 	StallLimit  time.Duration
+	// Tap, if not nil, is told of the messages that belong to the start (with the trace Trace), to calls (CallRequest.Trace) and to questions that a server
+	// asks in requests of its own (NewTrace); a nil trace is told of none. It must not block and must not call the session.
+	Tap      func(trace any, m jsonrpc.Observed)
+	Trace    any
+	NewTrace func() any // called by the reading goroutine; nil: the messages of such questions are not told
 }
 
 // Implementation names a program (clientInfo, serverInfo).
@@ -118,6 +123,8 @@ type Question struct {
 	// that came in the answer to a call (Streamable HTTP); for any other request of a legacy server it is the one call on the wire, and nil when
 	// there is none or more than one.
 	Call *CallRequest
+	// Trace is what Options.NewTrace gave for the server's request; nil when the question came within a result or an error.
+	Trace any
 	// Waiting is the second question about a URL that a server requires (-32042): consent was given, now somebody works in the outside browser.
 	// Accept means "I have finished". ctx ends with *ElicitationCompleted when the server says that it is done.
 	Waiting bool

@@ -110,11 +110,16 @@ func ownMeta(key string, modern bool, level string) bool {
 
 // plainParams is the params of a request that has none of its own but what is given: members as JSON text, in pairs.
 func (s *Session) plainParams(members ...string) json.RawMessage {
+	return s.paramsWith(nil, members...)
+}
+
+// paramsWith is plainParams with keys of _meta.
+func (s *Session) paramsWith(given map[string]json.RawMessage, members ...string) json.RawMessage {
 	o := newObject(64)
 	for i := 0; i+1 < len(members); i += 2 {
 		o.raw(members[i], []byte(members[i+1]))
 	}
-	if meta, _ := s.requestMeta(nil, ""); meta != nil {
+	if meta, _ := s.requestMeta(given, ""); meta != nil {
 		o.raw("_meta", meta)
 	}
 	return o.end()

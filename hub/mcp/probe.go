@@ -44,7 +44,7 @@ func (s *Session) probe(ctx context.Context, limited bool) finding {
 	}
 	s.speak(Modern, Revision20260728)
 	for again := true; ; again = false {
-		raw, err := s.peer.Call(pctx, methodDiscover, s.discoverParams())
+		raw, err := s.peer.CallAs(pctx, methodDiscover, s.discoverParams(), jsonrpc.How{Tag: s.o.Trace})
 		var refusal *jsonrpc.Error
 		var failed *transport.HTTPError
 		switch {

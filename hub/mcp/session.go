@@ -91,6 +91,7 @@ func (s *Session) attach(l *Link) {
 		HandleRequest:       s.handleRequest,
 		HandleNotification:  s.handleNotification,
 		Classify:            classify,
+		Tap:                 s.o.Tap,
 		OnOutgoingCancelled: s.listen.endedByServer,
 		OnLateResponse:      s.lateResponse,
 		Route:               routeFor(l, s.Era),
@@ -104,6 +105,12 @@ func (s *Session) attach(l *Link) {
 		},
 		// 2026-07-28 basic/patterns/mrtr: servers MUST NOT send requests, and clients MUST NOT write responses.
 		NoServerRequests: func() bool { return s.state.Load().era == Modern },
+	}
+	if s.o.Tap != nil {
+		o.Classify = func(n *jsonrpc.Notification) (jsonrpc.Class, string) {
+			s.tapNotification(n)
+			return classify(n)
+		}
 	}
 	if !s.respawns() {
 		// Transports over HTTP bound their own exchanges, and one of them may wait for a person to sign in.

@@ -225,7 +225,7 @@ func (s *Session) initialize(ctx context.Context, offer string) error {
 	params.b = capabilities.appendTo(params.b, offer)
 	params.raw("clientInfo", s.clientInfo)
 	s.speak(Legacy, "")
-	raw, err := s.peer.Call(ctx, methodInitialize, params.end())
+	raw, err := s.peer.CallAs(ctx, methodInitialize, params.end(), jsonrpc.How{Tag: s.o.Trace})
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (s *Session) initialize(ctx context.Context, offer string) error {
 		info:     readInfo(raw, member(raw, "serverInfo")),
 	})
 	s.speak(Legacy, answer.ProtocolVersion)
-	return s.peer.Notify(methodInitialized, nil)
+	return s.peer.NotifyAs(methodInitialized, nil, s.o.Trace)
 }
 
 // readInfo reads what InitializeResult and DiscoverResult have in common. Members of the wrong type count as absent: nothing

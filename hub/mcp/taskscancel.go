@@ -75,14 +75,15 @@ func (e *errands) wait() {
 
 // cancelTask sends tasks/cancel and tells whether it did. It waits for nothing: that the task has ended already (-32602) and that it goes on all the same are both
 // allowed for, and of what becomes of it nobody wants to hear any more. A 2025-11-25 server without the capability is sent nothing.
-func (s *Session) cancelTask(id string) (sent bool) {
+// trace is that of the call.
+func (s *Session) cancelTask(id string, trace any) (sent bool) {
 	if s.Era() != Modern && !s.declares("tasks", "cancel") {
 		s.log.Info("a task is left running: its server has no tasks/cancel")
 		return false
 	}
 	// Quiet: a cancel of the cancel would tell nobody anything.
 	params := s.plainParams("taskId", string(appendString(nil, id)))
-	call, err := s.peer.BeginQuiet(methodTaskCancel, params)
+	call, err := s.peer.BeginAs(methodTaskCancel, params, jsonrpc.How{Quiet: true, Tag: trace})
 	if err != nil {
 		return false
 	}
@@ -91,7 +92,7 @@ func (s *Session) cancelTask(id string) (sent bool) {
 		defer stop()
 		_, err := call.Wait(ctx)
 		if transient(err) {
-			err = s.tryAgain(ctx, methodTaskCancel, params, err)
+			err = s.tryAgain(ctx, methodTaskCancel, params, jsonrpc.How{Tag: trace}, err)
 		}
 		s.log.Debug("tasks/cancel is over", "failed", err != nil)
 	})
@@ -110,7 +111,7 @@ func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 		}
 	case methodCallTool:
 		if made, err := s.createdTask(r.Quiet, r.Result); err == nil && made != nil && !made.terminal() {
-			s.cancelTask(made.ID)
+			s.cancelTask(made.ID, r.Tag)
 		}
 	}
 	s.o.Handler.LateResponse(r.ID)
@@ -134,9 +135,9 @@ func transient(err error) bool {
 }
 
 // tryAgain sends a request that has failed on the way until it gets through, it is answered with an error, or ctx ends.
-func (s *Session) tryAgain(ctx context.Context, method string, params json.RawMessage, err error) error {
+func (s *Session) tryAgain(ctx context.Context, method string, params json.RawMessage, how jsonrpc.How, err error) error {
 	for delay := nextDelay(0, err); transient(err) && wait(ctx, delay); delay = nextDelay(delay, err) {
-		_, err = s.peer.Call(ctx, method, params)
+		_, err = s.peer.CallAs(ctx, method, params, how)
 	}
 	return err
 }

@@ -17,7 +17,7 @@ func (f *follower) finish(out *CallResult, err error) {
 // fail ends the call before its task has ended: nobody will follow that any more, so it is cancelled.
 func (f *follower) fail(err error) {
 	if !f.over && !f.terminal {
-		f.s.cancelTask(f.task.ID)
+		f.s.cancelTask(f.task.ID, f.call.req.Trace)
 	}
 	f.finish(nil, err)
 }
@@ -41,7 +41,7 @@ func (f *follower) giveUp(cause error) {
 	if f.over {
 		return
 	}
-	sent := !f.terminal && f.s.cancelTask(f.task.ID)
+	sent := !f.terminal && f.s.cancelTask(f.task.ID, f.call.req.Trace)
 	f.finish(nil, &TaskGivenUpError{TaskID: f.task.ID, Cancelled: &jsonrpc.CancelledError{Cause: cause, Sent: sent}})
 }
 

@@ -103,8 +103,11 @@ func over(c *jsonrpc.Call) <-chan struct{} {
 
 // params names the task.
 func (f *follower) params() json.RawMessage {
-	return f.s.plainParams("taskId", string(appendString(nil, f.task.ID)))
+	return f.s.paramsWith(traceContextOf(f.call.req), "taskId", string(appendString(nil, f.task.ID)))
 }
+
+// how makes the requests about a task part of the timeline of its call.
+func (f *follower) how() jsonrpc.How { return jsonrpc.How{Tag: f.call.req.Trace} }
 
 // ring is the timer: either a poll is due, or the one on the wire has had its time.
 func (f *follower) ring() {
@@ -121,7 +124,7 @@ func (f *follower) ring() {
 }
 
 func (f *follower) poll() {
-	call, err := f.s.peer.Begin(methodTaskGet, f.params())
+	call, err := f.s.peer.BeginAs(methodTaskGet, f.params(), f.how())
 	f.polled, f.signedIn = time.Now(), f.s.signedIn()
 	switch {
 	case err == nil:
@@ -231,7 +234,7 @@ func (f *follower) fetch() {
 	if f.result == nil {
 		// The gate is held until the id is known: over HTTP a question may come on this request's stream at once, and it is the call's.
 		f.call.gate.Lock()
-		call, err := f.s.peer.Begin(methodTaskResult, f.params())
+		call, err := f.s.peer.BeginAs(methodTaskResult, f.params(), f.how())
 		if err == nil {
 			f.call.wire = call.ID()
 		}

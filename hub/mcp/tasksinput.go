@@ -157,11 +157,11 @@ func (f *follower) update(key string, answer json.RawMessage) {
 	responses := newObject(len(key) + len(answer) + 8)
 	responses.raw(key, answer)
 	s, ctx := f.s, f.asking.ctx
-	params := s.plainParams("taskId", string(appendString(nil, f.task.ID)), "inputResponses", string(responses.end()))
+	params := s.paramsWith(traceContextOf(f.call.req), "taskId", string(appendString(nil, f.task.ID)), "inputResponses", string(responses.end()))
 	f.asking.start(func() questionEvent {
-		_, err := s.peer.Call(ctx, methodTaskUpdate, params)
+		_, err := s.peer.CallAs(ctx, methodTaskUpdate, params, f.how())
 		if transient(err) {
-			err = s.tryAgain(ctx, methodTaskUpdate, params, err)
+			err = s.tryAgain(ctx, methodTaskUpdate, params, f.how(), err)
 		}
 		return questionEvent{key: key, updated: true, err: err}
 	})

@@ -1,0 +1,56 @@
+package mcp
+
+import (
+	"encoding/json"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+// tapNotification tells the tap of a notification that belongs to a call: progress names it by its token, a task by its id. It is called by the reading
+// goroutine, so that what is told stands in the order of the wire and each one counts, also those that a newer one takes the place of.
+func (s *Session) tapNotification(n *jsonrpc.Notification) {
+	var of *CallRequest
+	switch n.Method {
+	case methodProgress:
+		token := member(n.Params, "progressToken")
+		s.mu.Lock()
+		if call := s.progress[string(token)]; call != nil {
+			of = call.req
+		}
+		s.mu.Unlock()
+	case methodTaskStatus, methodTasks:
+		id := stringOf(member(n.Params, "taskId"))
+		s.mu.Lock()
+		for c := range s.calls {
+			if c.taskID != "" && c.taskID == id {
+				of = c.req
+				break
+			}
+		}
+		s.mu.Unlock()
+	}
+	if of != nil && of.Trace != nil {
+		s.o.Tap(of.Trace, jsonrpc.Observed{Sender: jsonrpc.Incoming, Kind: jsonrpc.KindNotification, Method: n.Method, Bytes: n.Size})
+	}
+}
+
+// The keys of _meta that carry a W3C trace context (SEP-414; 2026-07-28 basic/index, "_meta").
+const (
+	metaTraceParent = "traceparent"
+	metaTraceState  = "tracestate"
+	metaBaggage     = "baggage"
+)
+
+// traceContextOf is the trace context of a call, for the other requests that are made on its behalf; nil without one.
+func traceContextOf(c *CallRequest) map[string]json.RawMessage {
+	var of map[string]json.RawMessage
+	for _, key := range []string{metaTraceParent, metaTraceState, metaBaggage} {
+		if v, ok := c.Meta[key]; ok {
+			if of == nil {
+				of = make(map[string]json.RawMessage, 3)
+			}
+			of[key] = v
+		}
+	}
+	return of
+}
