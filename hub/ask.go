@@ -95,6 +95,7 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 		r = &request{
 			id: h.mint("ask"), server: c.server, direction: Incoming, method: methodOf(kind), parent: caller, wireID: q.WireID.String(),
 		}
+		r.trace, _ = q.Trace.(*timeline)
 		h.register(ctx, r)
 	case caller == nil:
 		return nil, nil // a round of a call that is over

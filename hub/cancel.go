@@ -65,6 +65,8 @@ func (h *Hub) cancel(r *request, cause *cancelCause) {
 	}
 	r.cancellation = &Cancellation{Origin: cause.Origin, Reason: cause.Reason, Time: time.Now()}
 	r.cause = cause
+	r.trace.add(record{what: recordCancel, detail: r.cancellation})
+	r.spanCancel()
 	h.moveTo(r, StateCancelling)
 	h.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method, "direction", r.direction.String(),
 		"origin", cause.Origin.String(), "reason", cause.Reason)

@@ -148,7 +148,7 @@ func (h *Hub) beginConnect(s *server) {
 	a.ctx, a.stop = context.WithCancelCause(context.Background())
 	s.attempt = a
 	s.state = ServerConnecting
-	s.lastError, s.stale, s.supervised.failed = "", false, false
+	s.lastError, s.fault, s.stale, s.supervised.failed = "", "", false, false
 	h.changed(s)
 	start := &request{id: h.mint("start"), method: "initialize", direction: Outgoing, server: s, uncancellable: true}
 	a.start = start
@@ -183,6 +183,7 @@ func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt
 			Server: s.name, Open: h.opener(s, resolved.Server), Era: conf.Era, Remembered: remembered,
 			Client:       mcp.Implementation{Name: "mcphub", Title: "McpHub", Version: h.version},
 			Capabilities: c.capabilities, Handler: c, Logger: h.log,
+			Tap: h.tap, Trace: start.trace, NewTrace: h.newTrace,
 		})
 	}
 	h.mu.Lock()

@@ -18,11 +18,13 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 		return session, nil, context.Cause(r.ctx)
 	}
 	out := &mcp.CallRequest{
-		Tag:  r,
-		Meta: meta,
+		Tag:   r,
+		Trace: r.trace,
+		Meta:  meta,
 		OnWire: func(id jsonrpc.ID) {
 			h.mu.Lock()
 			r.wireID = id.String()
+			r.spanRound()
 			h.mu.Unlock()
 		},
 		OnProgress: func(p mcp.Progress) { h.progressed(r, p) },

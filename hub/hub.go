@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -33,6 +35,8 @@ type Options struct {
 	GuardCommand []string
 	// Watch makes what watches the files of the config; nil: the file system's own means.
 	Watch func() FileWatcher
+	// Tracer makes a span of every request; nil: none. Spans begin and end while the hub's lock is held, so what exports them must not block on that.
+	Tracer trace.TracerProvider
 }
 
 // Hub is the domain. All methods may be called concurrently.
@@ -59,6 +63,8 @@ type Hub struct {
 	launches *keptList[consentGiven]
 	inputs   *inputStore
 
+	tracer trace.Tracer // nil = no telemetry
+
 	work sync.WaitGroup // every goroutine that the hub starts; Close waits for it
 
 	mu       sync.Mutex // guards all below; never held while waiting
@@ -82,6 +88,7 @@ type Hub struct {
 	consents map[launchKey]consentGiven // of this hub
 	draining bool
 	closed   bool
+	record   recorder
 }
 
 // New makes a hub without servers; LoadConfig brings them.
@@ -103,6 +110,10 @@ func New(o Options) *Hub {
 		sharing:  map[sharedKey]*shared{},
 		consents: map[launchKey]consentGiven{},
 		redactor: &redactor{},
+	}
+	h.record.began = time.Now()
+	if o.Tracer != nil {
+		h.tracer = o.Tracer.Tracer(tracerName, trace.WithInstrumentationVersion(o.Version))
 	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)

@@ -22,6 +22,7 @@ type outgoing struct {
 	timeouts              Timeouts
 	taskLabel, owner      string
 	method, tool, subject string
+	trace                 TraceContext
 }
 
 // perform takes an outgoing request to its end, in the caller's goroutine: prepare brings the request to the point where it can be sent, send sends it.
@@ -32,10 +33,12 @@ func (h *Hub) perform(ctx context.Context, o *outgoing, prepare func(*request) (
 	if err != nil {
 		return nil, err
 	}
+	o.trace = o.trace.checked()
 	r, err := h.begin(o)
 	if err != nil {
 		return nil, err
 	}
+	meta = r.propagated(meta, o.trace)
 	unhook := context.AfterFunc(ctx, func() {
 		reason := "the host cancelled the call"
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -124,7 +127,7 @@ func (h *Hub) begin(o *outgoing) (*request, *Error) {
 		total: pick(o.timeouts.Total, s.conf.Timeouts.Total, DefaultTotalTimeout),
 		human: pick(o.timeouts.Human, s.conf.Timeouts.Human, DefaultHumanTimeout),
 	}
-	h.register(context.Background(), r)
+	h.register(h.calledBy(context.Background(), o.trace), r)
 	if o.id != "" { // nobody can have meant an id that did not exist
 		if early := h.takeEarly(id, s.name); early != nil {
 			h.cancel(r, early)

@@ -61,6 +61,7 @@ func (h *Hub) openPrompt(p *prompt) {
 	for _, held := range p.holding {
 		h.hold(held, +1)
 	}
+	h.tracedPrompt(p, 0)
 	h.waiting(r)
 	h.emit(&PromptOpened{Prompt: p.info})
 }
@@ -118,6 +119,7 @@ func (h *Hub) closePrompt(p *prompt, c closing) bool {
 	}
 	delete(h.prompts, p.id)
 	delete(p.request.prompts, p)
+	h.tracedPrompt(p, c.cause)
 	if p.deadline != nil {
 		p.deadline.Stop()
 	}

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"go.opentelemetry.io/otel/trace"
 )
 
 // request is one thing that can be cancelled. All fields but the first block are guarded by Hub.mu.
@@ -38,6 +40,9 @@ type request struct {
 	clock        clock
 	holds        int  // open prompts that stop the clocks: its own, its children's, and those of its server that name no request
 	leased       bool // counts as a user of its server's connection
+
+	trace *timeline  // never nil once it is registered; not changed then
+	span  trace.Span // nil = no telemetry
 }
 
 // successors is the life of a request. cancelling may still end as done: a response that was in hand when the cancel came has won.
@@ -60,6 +65,7 @@ func (h *Hub) moveTo(r *request, to RequestState) bool {
 	now := time.Now()
 	r.account(now)
 	r.state, r.since = to, now
+	r.trace.add(record{what: recordState, state: uint8(to)})
 	h.wind(r, now)
 	if to < StateCancelling {
 		h.emitProgress(r)
@@ -103,6 +109,12 @@ func (h *Hub) register(ctx context.Context, r *request) {
 	r.start = time.Now()
 	r.since = r.start
 	r.state = StateQueued
+	if r.trace == nil {
+		r.trace = h.record.timeline()
+	}
+	r.trace.begin(r.n)
+	r.trace.add(record{what: recordState, state: uint8(StateQueued)})
+	h.startSpan(ctx, r)
 	h.requests[r.id] = r
 	if r.parent != nil {
 		if r.parent.children == nil {
@@ -156,6 +168,8 @@ func (h *Hub) end(r *request, e ending) bool {
 		h.log.Error("illegal end of a request", "request_id", r.id, "from", r.state.String(), "to", e.state.String())
 		return false
 	}
+	h.tracedEnd(r, e)
+	h.endSpan(r, e)
 	delete(h.requests, r.id)
 	h.ended.add(r.id)
 	if r.parent != nil {

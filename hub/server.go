@@ -37,6 +37,7 @@ type server struct {
 	listing    *listing
 	listings   uint64 // counts what makes a listing under way worthless
 	lastError  string
+	fault      string // lastError without the server's own words
 	stderr     []string
 	pid        int
 	ready      time.Time

@@ -30,7 +30,7 @@ func (h *Hub) startFailed(ctx context.Context, s *server, err error, e *Error) {
 	if he, ok := errors.AsType[*Error](context.Cause(ctx)); ok && e.Reason == ReasonConnectTimeout {
 		f.how = he.Message
 	}
-	s.lastError = e.Message
+	s.lastError, s.fault = e.Message, faultOf(e)
 	h.failed(s, f)
 	if s.eager() && e.Reason == ReasonNoApprover { // it waits for a window; startLonely goes on
 		s.supervised.lonely, s.supervised.failed = true, false
@@ -45,7 +45,7 @@ func (h *Hub) lost(s *server, err error) {
 		return
 	}
 	stable := s.proven()
-	s.lastError = s.quote(fmt.Sprint(err))
+	s.lastError, s.fault = s.quote(fmt.Sprint(err)), faultOf(err)
 	if e := memoryError(s, "", err); e != nil {
 		s.lastError = e.Message
 	}

@@ -1,7 +1,130 @@
 package hub
 
-// Traces gives the timelines of the latest requests, oldest first.
-func (h *Hub) Traces(TraceFilter) []TraceInfo { return nil }
+import (
+	"cmp"
+	"slices"
+	"strings"
 
-// TraceBundle gives what belongs into a bug report besides the timelines: JSON members of one object.
-func (h *Hub) TraceBundle() map[string]any { return nil }
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+const methodProgress = "notifications/progress"
+
+// redact takes secrets out of a text.
+func (h *Hub) redact(s string) string { return h.redactor.text(s) }
+
+// Traces gives the timelines of the latest requests, oldest first: those of all open ones, and of the latest that are over.
+func (h *Hub) Traces(f TraceFilter) []TraceInfo {
+	type found struct {
+		*timeline
+		info RequestInfo
+	}
+	var all []found
+	want := func(id, server string) bool {
+		return (f.RequestID == "" || f.RequestID == id) && (f.Server == "" || f.Server == server)
+	}
+	h.mu.Lock()
+	for _, t := range h.record.ended {
+		if want(t.at.ID, t.at.Server) {
+			all = append(all, found{t, *t.at})
+		}
+	}
+	for _, r := range h.requests {
+		if want(r.id, r.server.name) {
+			all = append(all, found{r.trace, tracedInfo(r)})
+		}
+	}
+	h.mu.Unlock()
+	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.n, b.n) })
+	if f.Max > 0 && len(all) > f.Max {
+		all = all[len(all)-f.Max:]
+	}
+	list := make([]TraceInfo, 0, len(all))
+	for _, one := range all {
+		info := TraceInfo{Request: one.info}
+		info.Entries, info.Omitted, info.TraceID = one.read()
+		info.Request.Cancellation = h.withoutSecrets(info.Request.Cancellation)
+		for i := range info.Entries {
+			info.Entries[i].Cancellation = h.withoutSecrets(info.Entries[i].Cancellation)
+		}
+		list = append(list, info)
+	}
+	return list
+}
+
+func (h *Hub) withoutSecrets(c *Cancellation) *Cancellation {
+	if c == nil {
+		return nil
+	}
+	clean := *c
+	clean.Reason = h.redact(c.Reason)
+	return &clean
+}
+
+// tracedInfo is what a timeline shows of its request: nothing of what it asks for and of what a server says. h.mu is held.
+func tracedInfo(r *request) RequestInfo {
+	i := r.info()
+	i.Progress, i.Subject = nil, ""
+	if i.Task != nil {
+		i.Task = &TaskInfo{ID: i.Task.ID, Status: i.Task.Status}
+	}
+	if len(i.WireID) > maxTraceWireID {
+		i.WireID = ""
+	}
+	return i
+}
+
+// newTrace makes the timeline of a request that a server may be sending; question makes it that of a request.
+func (h *Hub) newTrace() any { return h.record.timeline() }
+
+// tap hears of the messages of all requests. It is called with locks of the engine held.
+func (h *Hub) tap(trace any, m jsonrpc.Observed) {
+	if t, ok := trace.(*timeline); ok && t != nil {
+		t.message(m)
+	}
+}
+
+// tracedPrompt notes that a prompt has opened or closed: with the request that it belongs to and with the call that caused that. h.mu is held.
+func (h *Hub) tracedPrompt(p *prompt, cause PromptCause) {
+	for r := p.request; r != nil; r = r.parent {
+		r.trace.add(record{what: recordPrompt, id: p.id, prompt: uint8(p.info.Kind), cause: uint8(cause)})
+		r.spanPrompt(p.info.Kind, cause)
+	}
+}
+
+// tracedEnd notes what r ended with besides its state. h.mu is held.
+func (h *Hub) tracedEnd(r *request, e ending) {
+	err := e.err
+	if e.state == StateCancelled {
+		if err = r.cause.Err; err == nil {
+			err = &Error{Code: CodeCancelled, Reason: ReasonCancelled, Meta: map[string]string{"origin": r.cause.Origin.String()}}
+		}
+	}
+	if err != nil {
+		r.trace.add(record{what: recordError, detail: tracedError(err, e.mayContinue)})
+	}
+	r.trace.end(tracedInfo(r))
+}
+
+// tracedMeta are the parts of an error's metadata that name nothing but settings and numbers of the hub.
+var tracedMeta = []string{"setting", "limit", "origin", "http_status", "server_may_continue", "capability", "server", "request_id"}
+
+// tracedError is err without its text, which may quote a server or what it was asked for.
+func tracedError(err *Error, mayContinue bool) *Error {
+	kept := &Error{Code: err.Code, Reason: err.Reason, Message: strings.ToLower(strings.ReplaceAll(err.Reason, "_", " ")), Meta: map[string]string{}}
+	for _, key := range tracedMeta {
+		if v, ok := err.Meta[key]; ok {
+			kept.Meta[key] = v
+		}
+	}
+	if setting := kept.Meta["setting"]; setting != "" {
+		kept.Message += ": " + setting
+		if limit := kept.Meta["limit"]; limit != "" {
+			kept.Message += " of " + limit
+		}
+	}
+	if mayContinue {
+		kept.Meta["server_may_continue"] = "true"
+	}
+	return kept
+}

@@ -1,0 +1,261 @@
+package hub
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+// Bounds of the flight recorder.
+const (
+	maxTraces       = 512     // timelines of requests that are over
+	maxTraceEntries = 128     // of one request: the first half and the latest half are kept
+	maxTraceBytes   = 3 << 20 // beyond it the oldest timelines of requests that are over go
+	maxGrownBytes   = 4 << 20 // beyond it no timeline becomes larger; the ones of open requests are always there
+	maxTraceSteps   = 20      // entries for the progress of one request
+	maxTraceWireID  = 128     // bytes; a server chooses the ids of its requests
+	smallTrace      = 8       // entries that most requests stay within
+)
+
+const (
+	recordBytes   = 80
+	timelineBytes = smallTrace*recordBytes + 400 // with what it shows of its request
+)
+
+// recorder keeps the timelines.
+type recorder struct {
+	began time.Time
+	bytes atomic.Int64 // that the kept timelines, and those of open requests, hold; about
+
+	ended []*timeline // of requests that are over, in the order of their ends; guarded by Hub.mu
+}
+
+// timeline is what happened to one request. Its lock is a leaf: the engine tells of messages with locks of its own held, so nothing is called under it.
+type timeline struct {
+	of *recorder
+	n  uint64       // of its request, for order; set when that begins
+	at *RequestInfo // what the request was at its end, nil while it is open; guarded by Hub.mu
+
+	mu       sync.Mutex // guards all below
+	records  []record
+	first    int     // how many of the records at the front are the first ones, which stay; 0 until there is no more room
+	next     int     // the oldest of the others
+	seq      uint32  // counts records
+	steps    int     // of progress
+	step     *record // the latest progress, when there was more than is kept one by one
+	omitted  int
+	traceID  string
+	charged  int64 // what of recorder.bytes it stands for
+	gone     bool  // forgotten: the engine may tell of a late message all the same
+	smallest [smallTrace]record
+}
+
+// record is one entry. A zero what stands for one that was taken back.
+type record struct {
+	at     time.Duration // since recorder.began
+	seq    uint32
+	bytes  uint32
+	code   int64
+	method string
+	id     string // of a message, or of a prompt
+	detail any    // *Cancellation, *Error
+	what   recordKind
+
+	state            uint8 // RequestState
+	prompt           uint8 // PromptKind
+	cause            uint8 // PromptCause
+	outgoing, unread bool
+	kind             jsonrpc.Kind
+}
+
+type recordKind uint8
+
+const (
+	recordState recordKind = iota + 1
+	recordMessage
+	recordCancel
+	recordPrompt
+	recordError
+)
+
+func (rec *recorder) timeline() *timeline {
+	t := &timeline{of: rec}
+	t.records = t.smallest[:0]
+	return t
+}
+
+// begin makes t the timeline of a request, the n-th.
+func (t *timeline) begin(n uint64) {
+	t.n = n
+	t.mu.Lock()
+	t.charged += timelineBytes
+	t.mu.Unlock()
+	t.of.bytes.Add(timelineBytes)
+}
+
+// end keeps t for later, and forgets the oldest. Hub.mu is held.
+func (t *timeline) end(info RequestInfo) {
+	rec := t.of
+	t.at = &info
+	rec.ended = append(rec.ended, t)
+	for len(rec.ended) > maxTraces || len(rec.ended) > 0 && rec.bytes.Load() > maxTraceBytes {
+		rec.ended[0].forget()
+		rec.ended[0] = nil
+		rec.ended = rec.ended[1:]
+	}
+}
+
+// forget gives up what t holds: others may hold t for longer, to tell of messages that come late.
+func (t *timeline) forget() {
+	t.at = nil
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.of.bytes.Add(-t.charged)
+	t.charged, t.gone = 0, true
+	t.records, t.step = nil, nil
+	clear(t.smallest[:])
+}
+
+// add notes one thing that happened just now.
+func (t *timeline) add(r record) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.put(r)
+}
+
+// put: t.mu is held.
+func (t *timeline) put(r record) {
+	if t.gone {
+		return
+	}
+	t.stamp(&r)
+	if t.first == 0 {
+		if len(t.records) < cap(t.records) || t.grow() {
+			t.records = append(t.records, r)
+			return
+		}
+		t.first = len(t.records) / 2
+		t.next = t.first
+	}
+	if t.records[t.next].what != 0 {
+		t.omitted++
+	}
+	t.records[t.next] = r
+	if t.next++; t.next == len(t.records) {
+		t.next = t.first
+	}
+}
+
+func (t *timeline) stamp(r *record) {
+	t.seq++
+	r.seq, r.at = t.seq, time.Since(t.of.began)
+}
+
+// grow makes room, unless t has all that it may have or all timelines together have. t.mu is held.
+func (t *timeline) grow() bool {
+	size := min(4*cap(t.records), maxTraceEntries)
+	more := int64(size) * recordBytes
+	if cap(t.records) > smallTrace {
+		more -= int64(cap(t.records)) * recordBytes
+	}
+	if size == cap(t.records) || t.of.bytes.Load()+more > maxGrownBytes {
+		return false
+	}
+	t.of.bytes.Add(more)
+	t.charged += more
+	t.records = append(make([]record, 0, size), t.records...)
+	return true
+}
+
+// message notes a message. The first ones of progress are noted one by one, of the others the latest.
+func (t *timeline) message(m jsonrpc.Observed) {
+	id := m.ID.String()
+	if len(id) > maxTraceWireID {
+		id = fmt.Sprintf(`"an id of %d bytes"`, len(id))
+	}
+	r := record{
+		what: recordMessage, kind: m.Kind, method: m.Method, id: id, bytes: uint32(min(m.Bytes, 1<<32-1)), code: m.Code, outgoing: m.Sender == jsonrpc.Outgoing, unread: m.Dropped,
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if m.Unwritten {
+		t.takeBack(r)
+		return
+	}
+	if m.Kind == jsonrpc.KindNotification && m.Method == methodProgress && !t.gone {
+		if t.steps++; t.steps >= maxTraceSteps {
+			if t.step == nil {
+				t.step = new(record)
+			} else {
+				t.omitted++
+			}
+			t.stamp(&r)
+			*t.step = r
+			return
+		}
+	}
+	t.put(r)
+}
+
+// takeBack undoes the latest record of a message that is not written yet after all. t.mu is held.
+func (t *timeline) takeBack(m record) {
+	var found *record
+	for i := range t.records {
+		r := &t.records[i]
+		if r.what == recordMessage && r.outgoing && r.kind == m.kind && r.id == m.id && r.method == m.method && (found == nil || r.seq > found.seq) {
+			found = r
+		}
+	}
+	if found != nil {
+		found.what = 0
+	}
+}
+
+// read gives what was noted, in order, and how much was left out.
+func (t *timeline) read() (entries []TraceEntry, omitted int, traceID string) {
+	t.mu.Lock()
+	records := slices.Clone(t.records)
+	if t.step != nil {
+		records = append(records, *t.step)
+	}
+	omitted, traceID = t.omitted, t.traceID
+	t.mu.Unlock()
+	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.seq, b.seq) })
+	for _, r := range records {
+		if r.what != 0 {
+			entries = append(entries, r.entry(t.of.began))
+		}
+	}
+	return entries, omitted, traceID
+}
+
+func (r *record) entry(began time.Time) TraceEntry {
+	e := TraceEntry{Time: began.Add(r.at)}
+	switch r.what {
+	case recordState:
+		e.State = RequestState(r.state)
+	case recordMessage:
+		m := &TraceMessage{
+			Direction: Incoming, Type: r.kind.String(), Method: r.method, WireID: r.id, Bytes: int(r.bytes), ErrorCode: r.code, Dropped: r.unread,
+		}
+		if r.outgoing {
+			m.Direction = Outgoing
+		}
+		e.Message = m
+	case recordCancel:
+		e.Cancellation, _ = r.detail.(*Cancellation)
+	case recordPrompt:
+		e.Prompt = &TracePrompt{PromptID: r.id, Kind: PromptKind(r.prompt), Cause: PromptCause(r.cause)}
+	case recordError:
+		e.Err, _ = r.detail.(*Error)
+	}
+	return e
+}

@@ -1,0 +1,109 @@
+package hub
+
+import (
+	"encoding/json"
+	"strings"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+// The keys of _meta for a W3C trace context (SEP-414; 2026-07-28 basic/index, "_meta"). Their values are those of the HTTP headers of the same names.
+const (
+	metaTraceParent = "traceparent"
+	metaTraceState  = "tracestate"
+	metaBaggage     = "baggage"
+)
+
+// maxTraceHeader bounds each value that is passed on, in bytes; W3C wants 512 of tracestate and 8192 of baggage to be possible.
+const maxTraceHeader = 8192
+
+// checked is c without what is malformed: a server must not be handed what a caller has made up. A state means nothing without its parent.
+func (c TraceContext) checked() TraceContext {
+	if _, ok := traceIDs(c.Parent); !ok {
+		c.Parent, c.State = "", ""
+	}
+	if !headerText(c.State) {
+		c.State = ""
+	}
+	if !headerText(c.Baggage) {
+		c.Baggage = ""
+	}
+	return c
+}
+
+// headerText tells whether s could be the value of an HTTP header.
+func headerText(s string) bool {
+	if len(s) > maxTraceHeader {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// traceIDs reads a traceparent (W3C Trace Context, "traceparent Header"): version, trace id, parent id and flags in lower-case hex. A later version may
+// have more behind these.
+func traceIDs(parent string) (sc trace.SpanContextConfig, ok bool) {
+	const version0 = len("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	if len(parent) < version0 || parent[2] != '-' || parent[35] != '-' || parent[52] != '-' {
+		return sc, false
+	}
+	version := parent[:2]
+	if !lowerHex(version) || version == "ff" || len(parent) > version0 && (version == "00" || parent[version0] != '-') || !headerText(parent) {
+		return sc, false
+	}
+	var err error
+	if sc.TraceID, err = trace.TraceIDFromHex(parent[3:35]); err != nil {
+		return sc, false
+	}
+	if sc.SpanID, err = trace.SpanIDFromHex(parent[36:52]); err != nil || !lowerHex(parent[53:55]) {
+		return sc, false
+	}
+	if strings.IndexByte("13579bdf", parent[54]) >= 0 {
+		sc.TraceFlags = trace.FlagsSampled
+	}
+	return sc, true
+}
+
+func lowerHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+
+// propagated is meta with the trace context for the server: that of r's span, else the caller's. What the caller has put into meta itself stays.
+func (r *request) propagated(meta map[string]json.RawMessage, c TraceContext) map[string]json.RawMessage {
+	set := func(key, value string) {
+		if _, given := meta[key]; given || value == "" {
+			return
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			return // cannot be: strings marshal
+		}
+		if meta == nil {
+			meta = map[string]json.RawMessage{}
+		}
+		meta[key] = text
+	}
+	if given, ok := meta[metaTraceParent]; ok {
+		c.Parent, c.State = "", ""
+		_ = json.Unmarshal(given, &c.Parent) // what is no string names no trace
+	} else {
+		if r.span != nil {
+			c.Parent, c.State = spanHeaders(r.span.SpanContext(), c)
+		}
+		set(metaTraceParent, c.Parent)
+		set(metaTraceState, c.State)
+	}
+	set(metaBaggage, c.Baggage)
+	if ids, ok := traceIDs(c.Parent); ok {
+		r.trace.identify(ids.TraceID.String())
+	}
+	return meta
+}
+
+func (t *timeline) identify(traceID string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.traceID = traceID
+}
