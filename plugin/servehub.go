@@ -29,8 +29,9 @@ func ServeHub(version string, guard ...string) int {
 			guard = nil
 		}
 		l.Info("serving", "version", version, "pid", os.Getpid())
-		h := hub.New(hub.Options{Version: version, StateDir: dir, Logger: l, GuardCommand: guard})
-		return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger()}}, nil
+		t := openTelemetry(os.LookupEnv, version, l)
+		h := hub.New(hub.Options{Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer()})
+		return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger()}, telemetry: t}, nil
 	}})
 }
 
@@ -38,11 +39,19 @@ func ServeHub(version string, guard ...string) int {
 type realHub struct {
 	hub *hub.Hub
 	ipc ipc.Options
+
+	telemetry *telemetry
 }
 
 func (r realHub) Register(s grpc.ServiceRegistrar)   { ipc.Register(s, r.hub, r.ipc) }
 func (r realHub) ServerOptions() []grpc.ServerOption { return ipc.ServerOptions(r.ipc) }
-func (r realHub) Close(ctx context.Context) error    { return r.hub.Close(ctx) }
+
+// Close ends the hub, and then sends the spans that ended with it.
+func (r realHub) Close(ctx context.Context) error {
+	err := r.hub.Close(ctx)
+	r.telemetry.close(context.WithoutCancel(ctx))
+	return err
+}
 
 // stateDir is where the hub keeps what it remembers: what MCPHUB_STATE_DIR says, which may be nowhere (""), else the
 // system's place for the state of programs. It need not exist.

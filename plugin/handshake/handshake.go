@@ -30,6 +30,9 @@ const (
 	EnvLog = "MCPHUB_LOG"
 	// EnvStateDir sets where the hub keeps what it remembers over restarts. Set but empty: nowhere.
 	EnvStateDir = "MCPHUB_STATE_DIR"
+	// EnvTelemetry switches telemetry on: otlp sends a span of every request over OTLP (http/protobuf), to where the OTEL_EXPORTER_OTLP_* variables of
+	// OpenTelemetry say. Default off.
+	EnvTelemetry = "MCPHUB_TELEMETRY"
 )
 
 // Config is the handshake as go-plugin wants it, the same on both sides.
