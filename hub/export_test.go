@@ -63,6 +63,9 @@ func (h *Hub) Inconsistent() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	holds := map[*request]int{}
+	if bad := h.tracesInconsistent(); bad != "" {
+		return bad
+	}
 	for id, p := range h.prompts {
 		r := p.request
 		switch {

@@ -207,15 +207,21 @@ func (t *timeline) message(m jsonrpc.Observed) {
 
 // takeBack undoes the latest record of a message that is not written yet after all. t.mu is held.
 func (t *timeline) takeBack(m record) {
-	var found *record
-	for i := range t.records {
-		r := &t.records[i]
-		if r.what == recordMessage && r.outgoing && r.kind == m.kind && r.id == m.id && r.method == m.method && (found == nil || r.seq > found.seq) {
-			found = r
+	found := -1
+	for i, r := range t.records {
+		if r.what == recordMessage && r.outgoing && r.kind == m.kind && r.id == m.id && r.method == m.method && (found < 0 || r.seq > t.records[found].seq) {
+			found = i
 		}
 	}
-	if found != nil {
-		found.what = 0
+	switch {
+	case found < 0:
+	case t.first == 0:
+		t.records = slices.Delete(t.records, found, found+1)
+	default:
+		if t.records[found].seq == t.seq {
+			t.next = found // its place is free again
+		}
+		t.records[found] = record{}
 	}
 }
 

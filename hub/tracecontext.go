@@ -86,8 +86,9 @@ func (r *request) propagated(meta map[string]json.RawMessage, c TraceContext) ma
 		meta[key] = text
 	}
 	if given, ok := meta[metaTraceParent]; ok {
-		c.Parent, c.State = "", ""
-		_ = json.Unmarshal(given, &c.Parent) // what is no string names no trace
+		var parent string // one of its own: c must not escape for it
+		_ = json.Unmarshal(given, &parent)
+		c.Parent, c.State = parent, "" // what is no string names no trace
 	} else {
 		if r.span != nil {
 			c.Parent, c.State = spanHeaders(r.span.SpanContext(), c)

@@ -47,7 +47,7 @@ func newWorldWith(t *testing.T, o hub.Options, servers map[string]*fakeserver.Se
 	t.Helper()
 	w := &world{t: t, servers: servers, procs: map[string][]*fakeserver.Process{}, killed: map[string]string{}, ills: map[string]*ill{}, stderr: map[string]func(string){}}
 	o.Version = "test"
-	if o.RoundTripper == nil {
+	if o.RoundTripper == nil && o.Open == nil {
 		o.Open = w.open
 	}
 	w.hub = hub.New(o)
