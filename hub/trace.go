@@ -109,7 +109,7 @@ func (h *Hub) tracedEnd(r *request, e ending) {
 // tracedMeta are the parts of an error's metadata that name nothing but settings and numbers of the hub.
 var tracedMeta = []string{"setting", "limit", "origin", "http_status", "server_may_continue", "capability", "server", "request_id"}
 
-// tracedError is err without its text, which may quote a server or what it was asked for.
+// tracedError is err with a text that quotes neither a server nor what it was asked for.
 func tracedError(err *Error, mayContinue bool) *Error {
 	kept := &Error{Code: err.Code, Reason: err.Reason, Message: strings.ToLower(strings.ReplaceAll(err.Reason, "_", " ")), Meta: map[string]string{}}
 	for _, key := range tracedMeta {
@@ -123,8 +123,14 @@ func tracedError(err *Error, mayContinue bool) *Error {
 			kept.Message += " of " + limit
 		}
 	}
+	if status := kept.Meta["http_status"]; status != "" {
+		kept.Message += ": HTTP status " + status
+	}
 	if mayContinue {
 		kept.Meta["server_may_continue"] = "true"
+	}
+	if kept.Meta["server_may_continue"] == "true" {
+		kept.Message += "; the server may go on"
 	}
 	return kept
 }

@@ -50,7 +50,9 @@ func entryLine(e hub.TraceEntry) string {
 		return fmt.Sprintf("%s closed: %s", e.Prompt.Kind, e.Prompt.Cause)
 	case e.Err != nil:
 		line := "error " + e.Err.Reason
-		if e.Err.Meta["server_may_continue"] == "true" {
+		if may := strings.HasSuffix(e.Err.Message, "; the server may go on"); may != (e.Err.Meta["server_may_continue"] == "true") {
+			line += ", contradicts itself"
+		} else if may {
 			line += ", the server may go on"
 		}
 		return line

@@ -90,6 +90,14 @@ func (c *call) run(sources []*mcphubv1.ConfigSource, signals <-chan os.Signal) i
 		c.window.close()
 	}
 	status := c.report(end)
+	if c.options.trace != "" {
+		if err := c.saveTrace(); err != nil {
+			c.env.say("mcphub %s: no timeline was written: %s", c.options.command, escape(err.Error()))
+			if status == exitOK {
+				status = exitServer
+			}
+		}
+	}
 	if c.client != nil {
 		closeHub(c.env, c.client, limit)
 	}

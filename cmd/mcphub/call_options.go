@@ -31,6 +31,7 @@ type callOptions struct {
 	idle, total *time.Duration // nil: from the config; 0: no limit
 	linger      time.Duration
 	json        bool
+	trace       string // file for the timeline, "" = none
 }
 
 func (o *callOptions) flags(command string) *flag.FlagSet {
@@ -61,6 +62,7 @@ func (o *callOptions) flags(command string) *flag.FlagSet {
 	optionalDuration(set, &o.idle, "idle-timeout", "DUR\tgive up after this long without a sign of life; 0: never")
 	optionalDuration(set, &o.total, "total-timeout", "DUR\tgive up after this long in all; 0: never")
 	set.DurationVar(&o.linger, "linger", 0, "DUR\tkeep the hub up this long after the end, so that late traffic is seen")
+	set.StringVar(&o.trace, "trace", "", "FILE\twrite what happened, without arguments and results, to FILE for a bug report; mcphub trace shows it")
 	set.BoolVar(&o.json, "json", false, "print every event, and last the response or the error, as lines of proto3 JSON")
 	return set
 }
@@ -94,6 +96,11 @@ func (o *callOptions) check() error {
 		return fmt.Errorf("--server names a server of a --config file; the server of --%s is the only one", o.single())
 	case o.linger < 0:
 		return errors.New("--linger: a duration cannot be negative")
+	}
+	if o.trace != "" {
+		if err := checkTraceFile(o.trace); err != nil {
+			return fmt.Errorf("--trace: %w", err)
+		}
 	}
 	if o.server == "" {
 		o.server = o.single()

@@ -52,6 +52,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return runResources(env, rest)
 	case "prompts":
 		return runPrompts(env, rest)
+	case "trace":
+		return runTrace(env, rest)
 	case "demo":
 		return runDemo(env, rest)
 	case "demo-server":

@@ -26,6 +26,7 @@ const commands = `Usage: mcphub COMMAND [FLAGS]
   read         read one resource
   prompts      list the prompt templates of a server
   prompt       fill one prompt template
+  trace        show what a --trace file says: the timeline of a request
   demo-server  the MCP server of the demo, on stdin and stdout or over HTTP
   serve        serve a host as its plugin (what no command means when a host spawns it)
   version      print the version
@@ -73,6 +74,12 @@ Fills one prompt template as mcphub call calls a tool; the last line under --jso
 
 ` + exitHelp + `
 `,
+	"trace": `Usage: mcphub trace FILE [--json]
+
+Shows the timelines in FILE ("-" is stdin): what mcphub call, read or prompt wrote with --trace, or an answer of GetTrace in proto3 JSON.
+Each entry stands with its milliseconds since the first: states, messages to (->) and from (<-) the server by type and size, prompts,
+cancels with origin and reason. There are no arguments, results or other contents in it.
+`,
 	"resources": `Usage: mcphub resources [SERVER] (--config FILE... | --stdio 'CMD ARGS' | --url URL) [--json]
 
 Starts the server and lists its resources, and the templates for URIs of further ones. With --json each is a line of its own.
@@ -105,6 +112,7 @@ var flagsOf = map[string]func() *flag.FlagSet{
 	"call":        func() *flag.FlagSet { return new(callOptions).flags("call") },
 	"read":        func() *flag.FlagSet { return new(callOptions).flags("read") },
 	"prompt":      func() *flag.FlagSet { return new(callOptions).flags("prompt") },
+	"trace":       func() *flag.FlagSet { return new(traceOptions).flags() },
 	"resources":   func() *flag.FlagSet { return new(listOptions).flags("resources") },
 	"prompts":     func() *flag.FlagSet { return new(listOptions).flags("prompts") },
 	"servers":     func() *flag.FlagSet { return new(listOptions).flags("servers") },
