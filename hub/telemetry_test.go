@@ -22,15 +22,18 @@ func spanLine(s sdktrace.ReadOnlySpan) string {
 		switch a.Key {
 		case "mcphub.request.id", "mcphub.server", "jsonrpc.request.id":
 		default:
-			parts = append(parts, string(a.Key)+"="+a.Value.Emit())
+			parts = append(parts, string(a.Key)+"="+a.Value.String())
 		}
 	}
 	slices.Sort(parts)
-	for _, e := range s.Events() {
+	events := slices.Clone(s.Events())
+	// The goroutine that has sent a request and the one that hears the question that it led to note both at the same moment, so rounds stand first here.
+	rounds := slices.DeleteFunc(slices.Clone(events), func(e sdktrace.Event) bool { return e.Name != "mcphub.round" })
+	for _, e := range append(rounds, slices.DeleteFunc(events, func(e sdktrace.Event) bool { return e.Name == "mcphub.round" })...) {
 		part := e.Name
 		for _, a := range e.Attributes {
 			if a.Key != "jsonrpc.request.id" {
-				part += " " + a.Value.Emit()
+				part += " " + a.Value.String()
 			}
 		}
 		parts = append(parts, "["+part+"]")
@@ -146,7 +149,7 @@ func TestSpansOfRounds(t *testing.T) {
 		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: formYes})
 		c.ok(t)
 		ended := recorder.Ended()
-		if got := spanLine(ended[len(ended)-1]); !strings.HasSuffix(got, "[mcphub.round] [mcphub.prompt.opened elicitation_form] [mcphub.prompt.closed elicitation_form answered] [mcphub.round]") {
+		if got := spanLine(ended[len(ended)-1]); !strings.HasSuffix(got, "[mcphub.round] [mcphub.round] [mcphub.prompt.opened elicitation_form] [mcphub.prompt.closed elicitation_form answered]") {
 			t.Error(got)
 		}
 	})

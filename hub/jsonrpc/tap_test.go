@@ -67,6 +67,7 @@ func TestTapSeesTheMessagesOfACall(t *testing.T) {
 		<-call
 		o.want(t, fmt.Sprintf("A: incoming response tools/call 1 %d", len(answer)))
 		call = tagged(t, p, t.Context(), "x", "B")
+		synctest.Wait() // until it is written
 		refusal := `{"jsonrpc":"2.0","id":2,"error":{"code":-32001,"message":"no"}}`
 		w.send(refusal)
 		<-call
