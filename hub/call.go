@@ -24,7 +24,7 @@ func (h *Hub) callTool(ctx context.Context, c *CallRequest) (*CallResult, error)
 	var tool *mcp.Tool
 	var ran *mcp.Session
 	result, err := h.perform(ctx, &outgoing{
-		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID, method: "tools/call", tool: c.Tool, trace: c.Trace,
+		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID, method: "tools/call", tool: c.Tool, trace: &c.Trace,
 	}, func(r *request) (session *mcp.Session, err error) {
 		session, tool, err = h.prepare(r, c)
 		return session, err

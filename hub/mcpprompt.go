@@ -58,7 +58,7 @@ func (h *Hub) GetMcpPrompt(ctx context.Context, c McpPromptRequest) (*CallResult
 	}
 	return h.perform(ctx, &outgoing{
 		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID, method: methodGetPrompt, subject: c.Name,
-		trace: c.Trace,
+		trace: &c.Trace,
 	}, h.connected, func(session *mcp.Session, out *mcp.CallRequest) (*mcp.CallResult, error) {
 		out.Name = c.Name
 		if len(c.Arguments) > 0 {

@@ -22,7 +22,7 @@ type outgoing struct {
 	timeouts              Timeouts
 	taskLabel, owner      string
 	method, tool, subject string
-	trace                 TraceContext
+	trace                 *TraceContext // what the caller said, unchecked; a pointer, as this stays on the stack of a call
 }
 
 // perform takes an outgoing request to its end, in the caller's goroutine: prepare brings the request to the point where it can be sent, send sends it.
@@ -33,7 +33,6 @@ func (h *Hub) perform(ctx context.Context, o *outgoing, prepare func(*request) (
 	if err != nil {
 		return nil, err
 	}
-	o.trace = o.trace.checked()
 	r, err := h.begin(o)
 	if err != nil {
 		return nil, err

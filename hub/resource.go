@@ -56,7 +56,7 @@ func (h *Hub) ResourceTemplates(ctx context.Context, server string) (list []Reso
 func (h *Hub) ReadResource(ctx context.Context, c ResourceRequest) (*CallResult, error) {
 	return h.perform(ctx, &outgoing{
 		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID, method: methodReadResource, subject: c.URI,
-		trace: c.Trace,
+		trace: &c.Trace,
 	}, h.connected, func(session *mcp.Session, out *mcp.CallRequest) (*mcp.CallResult, error) {
 		out.Name = c.URI
 		return session.ReadResource(out.Tag.(*request).ctx, out)

@@ -16,7 +16,7 @@ import (
 const tracerName = "github.com/mcphub-go/mcphub/hub"
 
 // calledBy is ctx with the span of a caller, for the span of a request. Without telemetry it is ctx.
-func (h *Hub) calledBy(ctx context.Context, c TraceContext) context.Context {
+func (h *Hub) calledBy(ctx context.Context, c *TraceContext) context.Context {
 	if h.tracer == nil {
 		return ctx
 	}
@@ -24,7 +24,7 @@ func (h *Hub) calledBy(ctx context.Context, c TraceContext) context.Context {
 	if !ok {
 		return ctx
 	}
-	if state, err := trace.ParseTraceState(c.State); err == nil {
+	if state, err := trace.ParseTraceState(c.State); err == nil && headerText(c.State) {
 		ids.TraceState = state
 	}
 	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(ids))

@@ -19,7 +19,7 @@ const (
 	maxGrownBytes   = 4 << 20 // beyond it no timeline becomes larger; the ones of open requests are always there
 	maxTraceSteps   = 20      // entries for the progress of one request
 	maxTraceWireID  = 128     // bytes; a server chooses the ids of its requests
-	smallTrace      = 8       // entries that most requests stay within
+	smallTrace      = 6       // entries that most requests stay within
 )
 
 const (

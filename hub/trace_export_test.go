@@ -17,8 +17,8 @@ func (h *Hub) TelemetryOfOneRequest() func() {
 	s := &server{name: "s"}
 	r := &request{tool: "t", method: "tools/call", server: s, wireID: "1", cause: &cause, trace: timelineOfTests}
 	return func() {
-		h.startSpan(h.calledBy(context.Background(), TraceContext{}), r)
-		if r.propagated(nil, TraceContext{}) == nil == (h.tracer != nil) {
+		h.startSpan(h.calledBy(context.Background(), &TraceContext{}), r)
+		if r.propagated(nil, &TraceContext{}) == nil == (h.tracer != nil) {
 			panic("a trace context without a trace, or none with one")
 		}
 		r.spanRound()

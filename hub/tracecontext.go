@@ -17,8 +17,9 @@ const (
 // maxTraceHeader bounds each value that is passed on, in bytes; W3C wants 512 of tracestate and 8192 of baggage to be possible.
 const maxTraceHeader = 8192
 
-// checked is c without what is malformed: a server must not be handed what a caller has made up. A state means nothing without its parent.
-func (c TraceContext) checked() TraceContext {
+// checked is what was said without what is malformed: a server must not be handed what a caller has made up. A state means nothing without its parent.
+func (said *TraceContext) checked() TraceContext {
+	c := *said
 	if _, ok := traceIDs(c.Parent); !ok {
 		c.Parent, c.State = "", ""
 	}
@@ -71,7 +72,8 @@ func traceIDs(parent string) (sc trace.SpanContextConfig, ok bool) {
 func lowerHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
 // propagated is meta with the trace context for the server: that of r's span, else the caller's. What the caller has put into meta itself stays.
-func (r *request) propagated(meta map[string]json.RawMessage, c TraceContext) map[string]json.RawMessage {
+func (r *request) propagated(meta map[string]json.RawMessage, said *TraceContext) map[string]json.RawMessage {
+	c := said.checked()
 	set := func(key, value string) {
 		if _, given := meta[key]; given || value == "" {
 			return
