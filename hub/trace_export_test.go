@@ -61,9 +61,15 @@ func (h *Hub) tracesInconsistent() string {
 		return fmt.Sprintf("a record has %d bytes, counted as %d", unsafe.Sizeof(record{}), recordBytes)
 	}
 	held := int64(0)
+	var locked []*timeline
+	defer func() {
+		for _, t := range locked {
+			t.mu.Unlock()
+		}
+	}()
 	look := func(t *timeline, open bool) string {
-		t.mu.Lock()
-		defer t.mu.Unlock()
+		t.mu.Lock() // until all have been counted: messages come and let timelines grow at any moment
+		locked = append(locked, t)
 		held += t.charged
 		switch {
 		case t.gone, t.charged == 0:
