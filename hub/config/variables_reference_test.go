@@ -23,7 +23,7 @@ func TestReferences(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			env, files := tt.server.References(Variables{Home: "/home/u"})
+			env, files := tt.server.References(Variables{Home: "/h"})
 			if !slices.Equal(env, tt.env) || !slices.Equal(files, tt.files) {
 				t.Errorf("env %q, files %q; want %q, %q", env, files, tt.env, tt.files)
 			}
