@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"path/filepath"
 
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -11,7 +12,7 @@ import (
 
 // A Go program that spawns a hub, gives it a config, and calls a tool that the user has allowed.
 func Example() {
-	ctx := context.Background()
+	ctx, folder := context.Background(), "/work/project"
 	hub, err := host.Open(ctx, host.Options{Command: "mcphub"})
 	if err != nil {
 		log.Fatal(err)
@@ -19,7 +20,8 @@ func Example() {
 	defer hub.Close(ctx) // drains, stops the servers, ends the process
 
 	_, err = hub.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{
-		Sources: []*mcphubv1.ConfigSource{{Path: ".vscode/mcp.json", Scope: "workspace"}},
+		// Trusted: you have asked the user yourself whether this folder may start servers. Without it the hub asks, in an attached window.
+		Sources: []*mcphubv1.ConfigSource{{Path: filepath.Join(folder, ".vscode", "mcp.json"), Scope: "workspace", Folder: folder, Trusted: true}},
 	})
 	if err != nil {
 		log.Fatal(err)
