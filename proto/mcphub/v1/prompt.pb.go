@@ -103,7 +103,7 @@ type PromptCause int32
 const (
 	// Not said.
 	PromptCause_PROMPT_CAUSE_UNSPECIFIED PromptCause = 0
-	// A window accepted it.
+	// A window accepted it, or accepted another one with a scope that covers this one as well.
 	PromptCause_PROMPT_CAUSE_ANSWERED PromptCause = 1
 	// A window declined it.
 	PromptCause_PROMPT_CAUSE_DECLINED PromptCause = 2
@@ -119,7 +119,8 @@ const (
 	PromptCause_PROMPT_CAUSE_SERVER_GONE PromptCause = 7
 	// The hub is draining or shutting down.
 	PromptCause_PROMPT_CAUSE_SHUTDOWN PromptCause = 8
-	// Something else made it pointless: the page that it asked to visit is done, or no window is left that could show it.
+	// Something else made it pointless: the page that it asked to visit is done, no window is left that could show it, the config has answered it or
+	// changed what it was about.
 	PromptCause_PROMPT_CAUSE_SUPERSEDED PromptCause = 9
 )
 
@@ -595,9 +596,9 @@ func (x *ToolApproval) GetChanges() []*DefinitionChange {
 // DefinitionChange is one difference between two definitions of a tool.
 type DefinitionChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where: "description", or "inputSchema.properties.path.type".
+	// Where: "description", or "inputSchema.properties.path.type". "": the whole is another one, too large to be compared.
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	// JSON text of the value before, "" when there was none: untrusted.
+	// JSON text of the value before, "" when there was none: untrusted. What is very long is a JSON string that ends in a mark, of what comes first.
 	BeforeJson string `protobuf:"bytes,2,opt,name=before_json,json=beforeJson,proto3" json:"before_json,omitempty"`
 	// JSON text of the value now, "" when there is none: untrusted.
 	AfterJson     string `protobuf:"bytes,3,opt,name=after_json,json=afterJson,proto3" json:"after_json,omitempty"`
