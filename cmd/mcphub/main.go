@@ -44,6 +44,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return plugin.ServeHub(version, "guard")
 	case "call", "read", "prompt":
 		return runRequest(env, name, rest)
+	case "config":
+		return runConfig(env, rest)
 	case "servers":
 		return runServers(env, rest)
 	case "tools":

@@ -20,6 +20,7 @@ const commands = `Usage: mcphub COMMAND [FLAGS]
 
   demo         watch the whole hub at work: call, progress, cancel, withdraw, approve, crash, drain
   call         call one tool from outside, end to end
+  config       check config files, and tell where applications keep theirs
   servers      list the configured servers
   tools        list their tools
   resources    list the resources of a server
@@ -40,6 +41,10 @@ kept in the system's keyring; where there is none, in files that only you can re
 directory (MCPHUB_STATE_DIR names another one; set but empty, without a keyring they last as long as the command).
 `
 
+const startHelp = `A server of a file with --scope workspace starts only after a yes to what it would run; --approve is about tools and says nothing to
+that. Values that a file asks for (${input:ID}) are typed without being shown when they are secret. Nothing of it is remembered.
+`
+
 const exitHelp = `Exit status: 0 result, 1 result with isError or error of the server, 2 usage, 3 cancelled, 4 timed out, 5 denied, 6 server trouble.`
 
 // synopses are the pages of mcphub help COMMAND, above the flags.
@@ -58,6 +63,7 @@ of the window stream is one line of proto3 JSON on stdout, and the last line is 
 {"error":{"code":...,"reason":...,"message":...}}. Ctrl-C cancels the request and waits for its end; a second one leaves at once.
 
 ` + signInHelp + `
+` + startHelp + `
 ` + exitHelp + `
 `,
 	"read": `Usage: mcphub read --uri URI SOURCE [FLAGS]
@@ -88,9 +94,25 @@ Starts the server and lists its resources, and the templates for URIs of further
 
 Starts the server and lists its prompt templates: texts with arguments for a model. Arguments in brackets may be left out.
 `,
-	"servers": `Usage: mcphub servers (--config FILE... | --stdio 'CMD ARGS' | --url URL) [--start] [--json]
+	"servers": `Usage: mcphub servers (--config FILE... | --stdio 'CMD ARGS' | --url URL) [--start] [--watch] [--json]
 
-Lists every configured server, broken entries with what is wrong with them included.
+Lists every configured server, broken entries with what is wrong with them included. With --watch it goes on and tells what
+changes, the config files among it.
+`,
+	"config": `Usage: mcphub config check [FILE...] [--scope user|workspace|host] [--dialect NAME] [--folder DIR] [--verbose] [--json]
+       mcphub config places [--folder DIR] [--json]
+
+config check reads config files in every dialect and gives its verdict on each server, what is wrong with file, line and column.
+No hub is spawned, nothing is run, and no value of an argument, a variable, a header or a query is shown. Without FILE it looks
+at those of this user and of the folder that are in known places; a FILE in such a place is read as what it is there.
+
+With --json: {"servers":[{"name","dialect","origin":{"file","line","scope","folder"},"transport","enabled","timeouts":{"connect",
+"idle","total"},"problems":[...],...}],"problems":[{"file","line","column","server","key","message","fatal"}],"files":[...]}.
+Timeouts are Go durations, those that count, and "0s" is no limit. The outer problems are all of them.
+
+config places lists the files in which applications keep servers, the weakest first, and which of them are there.
+
+Exit status: 0 all can be used, 1 something is broken, 2 usage.
 `,
 	"tools": `Usage: mcphub tools [SERVER] (--config FILE... | --stdio 'CMD ARGS' | --url URL) [--json]
 
@@ -115,6 +137,7 @@ var flagsOf = map[string]func() *flag.FlagSet{
 	"trace":       func() *flag.FlagSet { return new(traceOptions).flags() },
 	"resources":   func() *flag.FlagSet { return new(listOptions).flags("resources") },
 	"prompts":     func() *flag.FlagSet { return new(listOptions).flags("prompts") },
+	"config":      func() *flag.FlagSet { return new(configOptions).flags() },
 	"servers":     func() *flag.FlagSet { return new(listOptions).flags("servers") },
 	"tools":       func() *flag.FlagSet { return new(listOptions).flags("tools") },
 	"demo-server": func() *flag.FlagSet { return new(demoServerOptions).flags() },

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// atHome gives the program a home, and a workspace folder, of the test's own, with these files; a name begins with home/ or project/.
+func (p *program) atHome(files map[string]string) (work string) {
+	p.t.Helper()
+	home, work := filepath.Join(p.dir, "home"), filepath.Join(p.dir, "project")
+	for _, dir := range []string{home, work} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	for name, text := range files {
+		file := filepath.Join(p.dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			p.t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	p.t.Setenv("HOME", home)
+	p.t.Setenv("USERPROFILE", home)
+	p.t.Setenv("APPDATA", filepath.Join(home, "AppData", "Roaming"))
+	p.t.Setenv("LOCALAPPDATA", filepath.Join(home, "AppData", "Local"))
+	for _, name := range []string{"XDG_CONFIG_HOME", "CODEX_HOME", "GEMINI_CLI_HOME", "CLAUDE_CONFIG_DIR", "COPILOT_HOME", "OPENCODE_CONFIG", "CRUSH_GLOBAL_CONFIG"} {
+		p.t.Setenv(name, "")
+	}
+	return work
+}
+
+// mixed are two files with an entry for every verdict.
+var mixed = map[string]string{
+	"home/.cursor/mcp.json": `{"mcpServers": {
+  "docs": {"command": "docs-server"},
+  "old": {"url": "https://old.example/mcp?key=hidden"}
+}}`,
+	"project/.vscode/mcp.json": `{
+  "servers": {
+    "docs": {"command": "npx", "args": ["-y", "docs"], "timeouts": {"total": "90s", "idle": 0}},
+    "off": {"url": "https://off.example/mcp", "type": "http", "disabled": true},
+    "odd": {"command": "node", "args": ["x.js"], "colour": "red"},
+    "bad": {"command": 7}
+  }
+}`,
+}
+
+// TestConfigCheck: each file with a line for each server, whatever is wrong with others, and the problems as a compiler shows them.
+func TestConfigCheck(t *testing.T) {
+	p := build(t)
+	work := p.atHome(mixed)
+	r := p.run("config", "check", "--folder", work)
+	got := strings.ReplaceAll(filepath.ToSlash(r.stdout), filepath.ToSlash(p.dir), "DIR")
+	want := `DIR/home/.cursor/mcp.json (user)
+LINE  SERVER  DIALECT  OVER   RUNS                     CONNECT  IDLE  TOTAL  VERDICT
+2     docs    cursor   stdio  docs-server              1m       5m    1h     replaced by DIR/project/.vscode/mcp.json:3
+3     old     cursor   auto   https://old.example/mcp  1m       5m    1h     ok
+DIR/home/.cursor/mcp.json:2:3: warning: server "docs": this entry (DIR/home/.cursor/mcp.json:2) is replaced by the one at DIR/project/.vscode/mcp.json:3 (workspace)
+
+DIR/project/.vscode/mcp.json (workspace)
+LINE  SERVER  DIALECT  OVER   RUNS                     CONNECT  IDLE  TOTAL  VERDICT
+3     docs    vscode   stdio  npx and 2 arguments      1m       none  1m30s  ok
+4     off     vscode   auto   https://off.example/mcp  1m       5m    1h     disabled
+5     odd     vscode   stdio  node and 1 argument      1m       5m    1h     warning
+6     bad     vscode   -      -                        -        -     -      broken
+DIR/project/.vscode/mcp.json:5:50: warning: server "odd": key "colour": is not known and was ignored
+DIR/project/.vscode/mcp.json:6:24: error: server "bad": key "command": must be a string, is a number
+
+6 servers in 2 files: 2 ok, 1 warning, 1 disabled, 1 replaced, 1 broken
+`
+	if diff := cmp.Diff(want, got); diff != "" || r.status != 1 || r.stderr != "" {
+		t.Errorf("status %d, stderr %q, stdout (-want +got):\n%s", r.status, r.stderr, diff)
+	}
+
+	verbose := p.run("config", "check", "--verbose", filepath.Join(work, ".vscode", "mcp.json"))
+	for _, want := range []string{"\ndocs:\n  args at ", "mcp.json:3:32, key args\n", "timeouts.total at "} {
+		if !strings.Contains(verbose.stdout, want) {
+			t.Errorf("--verbose does not say %q:\n%s", want, verbose.stdout)
+		}
+	}
+}
+
+// TestConfigCheckNothingThere: no file in any known place is no fault.
+func TestConfigCheckNothingThere(t *testing.T) {
+	p := build(t)
+	r := p.run("config", "check", "--folder", p.atHome(nil))
+	if r.status != 0 || !strings.Contains(r.stdout, "no config file") {
+		t.Errorf("status %d, stdout %q", r.status, r.stdout)
+	}
+	if r := p.run("config", "check", filepath.Join(p.dir, "none.json")); r.status != 1 || !strings.Contains(r.stdout, "cannot be read") {
+		t.Errorf("a named file that is not there: status %d, stdout %q", r.status, r.stdout)
+	}
+}
+
+// checkJSON runs config check --json and reads what it prints: one object on one line.
+func checkJSON(t *testing.T, p *program, args ...string) (report configReport, members map[string]json.RawMessage, r ended) {
+	t.Helper()
+	r = p.run(append([]string{"config", "check", "--json"}, args...)...)
+	if strings.Count(r.stdout, "\n") != 1 {
+		t.Fatalf("the output is not one line: status %d, %q, %q", r.status, r.stdout, r.stderr)
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &members); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	return report, members, r
+}
+
+// has fails unless an object has each of these members.
+func has(t *testing.T, what string, object json.RawMessage, names ...string) map[string]json.RawMessage {
+	t.Helper()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(object, &members); err != nil {
+		t.Fatalf("%s: %v\n%s", what, err, object)
+	}
+	for _, name := range names {
+		if _, ok := members[name]; !ok {
+			t.Errorf("%s has no %q: %s", what, name, object)
+		}
+	}
+	return members
+}
+
+// TestConfigCheckJSON: every member is there for every entry, however it stands, and the timeouts are those that count.
+func TestConfigCheckJSON(t *testing.T) {
+	p := build(t)
+	report, members, r := checkJSON(t, p, "--folder", p.atHome(mixed))
+	if r.status != 1 {
+		t.Errorf("status %d", r.status)
+	}
+	has(t, "the output", json.RawMessage(r.stdout), "servers", "problems")
+	var servers, problems []json.RawMessage
+	if json.Unmarshal(members["servers"], &servers) != nil || json.Unmarshal(members["problems"], &problems) != nil {
+		t.Fatal("servers and problems are no arrays")
+	}
+	for _, s := range servers {
+		m := has(t, "a server", s, "name", "dialect", "origin", "transport", "enabled", "timeouts", "problems")
+		has(t, "an origin", m["origin"], "file", "line", "scope")
+		for name, text := range has(t, "the timeouts", m["timeouts"], "connect", "idle", "total") {
+			var s string
+			if err := json.Unmarshal(text, &s); err != nil {
+				t.Error(err)
+			} else if _, err := time.ParseDuration(s); err != nil {
+				t.Errorf("timeout %s: %v", name, err)
+			}
+		}
+		var own []json.RawMessage
+		if err := json.Unmarshal(m["problems"], &own); err != nil || own == nil {
+			t.Errorf("the problems of a server are no array: %s", m["problems"])
+		}
+	}
+	for _, o := range problems {
+		has(t, "a problem", o, "file", "line", "column", "server", "key", "message", "fatal")
+	}
+	type row struct {
+		Name, Transport, Verdict, Idle, Total string
+		Line                                  int
+		Enabled                               bool
+		Problems                              int
+	}
+	var got []row
+	for _, s := range report.Servers {
+		got = append(got, row{s.Name, s.Transport, s.Verdict, s.Timeouts.Idle, s.Timeouts.Total, s.Origin.Line, s.Enabled, len(s.Problems)})
+	}
+	want := []row{
+		{"docs", "stdio", "replaced", "5m0s", "1h0m0s", 2, false, 1},
+		{"old", "auto", "ok", "5m0s", "1h0m0s", 3, true, 0},
+		{"docs", "stdio", "ok", "0s", "1m30s", 3, true, 0},
+		{"off", "auto", "disabled", "5m0s", "1h0m0s", 4, false, 0},
+		{"odd", "stdio", "warning", "5m0s", "1h0m0s", 5, true, 1},
+		{"bad", "", "broken", "5m0s", "1h0m0s", 6, false, 1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if by := report.Servers[0].ShadowedBy; by == nil || by.Line != 3 || by.Scope != "workspace" {
+		t.Errorf("the replaced entry says it is replaced by %v", by)
+	}
+	if at := report.Servers[2].Fields["timeouts.total"]; at.Line != 3 || at.Key == "" {
+		t.Errorf("timeouts.total comes from %v", at)
+	}
+}
+
+// TestConfigCheckListsSoundServersBesideBrokenOnes: neither a broken entry nor a broken file hides anything else.
+func TestConfigCheckListsSoundServersBesideBrokenOnes(t *testing.T) {
+	p := build(t)
+	half := p.config("half.json", `{"mcpServers": {"a": {`)
+	file := p.config("mcp.json", `{"mcpServers": {"first": {"command": "a"}, "bad": {"args": 7}, "second": {"url": "https://b.example"}}}`)
+	report, _, r := checkJSON(t, p, half, file)
+	if r.status != 1 {
+		t.Errorf("status %d", r.status)
+	}
+	enabled := map[string]bool{}
+	for _, s := range report.Servers {
+		enabled[s.Name] = s.Enabled
+		if s.Name == "bad" && (s.Verdict != "broken" || len(s.Problems) == 0 || !s.Problems[0].Fatal) {
+			t.Errorf("the broken entry: %+v", s)
+		}
+	}
+	if diff := cmp.Diff(map[string]bool{"first": true, "bad": false, "second": true}, enabled); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !slices.ContainsFunc(report.Problems, func(p problemReport) bool { return p.File == half && p.Fatal && p.Line > 0 }) {
+		t.Errorf("nothing is said of the broken file: %v", report.Problems)
+	}
+	if r := p.run("config", "check", file); r.status != 1 || !strings.Contains(r.stdout, "first") || !strings.Contains(r.stdout, "second") {
+		t.Errorf("status %d, stdout\n%s", r.status, r.stdout)
+	}
+	if r := p.run("config", "check", p.config("fine.json", `{"mcpServers": {"a": {"command": "a", "colour": 1}}}`)); r.status != 0 {
+		t.Errorf("a warning alone: status %d\n%s", r.status, r.stdout)
+	}
+}
+
+// TestConfigPlaces: every place, and which of them are there.
+func TestConfigPlaces(t *testing.T) {
+	p := build(t)
+	work := p.atHome(mixed)
+	var got struct {
+		Places []placeReport `json:"places"`
+	}
+	r := p.run("config", "places", "--json", "--folder", work)
+	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.status != 0 {
+		t.Fatalf("status %d, %v\n%s", r.status, err, r.stdout)
+	}
+	there := map[string]string{}
+	seen := map[string]bool{}
+	for _, at := range got.Places {
+		seen[at.Dialect] = true
+		if at.Exists {
+			there[at.File] = at.Dialect + " " + at.Scope
+		}
+	}
+	want := map[string]string{
+		filepath.Join(p.dir, "home", ".cursor", "mcp.json"): "cursor user",
+		filepath.Join(work, ".vscode", "mcp.json"):          "vscode workspace",
+	}
+	if diff := cmp.Diff(want, there); diff != "" {
+		t.Errorf("there (-want +got):\n%s", diff)
+	}
+	for _, dialect := range dialects {
+		if !seen[dialect] && dialect != "mcpServers" && dialect != "claude-desktop" {
+			t.Errorf("no place is known for %s", dialect)
+		}
+	}
+	text := p.run("config", "places", "--folder", work)
+	if text.status != 0 || strings.Count(text.stdout, "\n") != len(got.Places)+1 || strings.Count(text.stdout, " yes ") != 2 {
+		t.Errorf("status %d\n%s", text.status, text.stdout)
+	}
+}
+
+// TestConfigUsage: what makes no sense is refused, not guessed at.
+func TestConfigUsage(t *testing.T) {
+	p := build(t)
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "config check"},
+		{[]string{"fix"}, "config fix"},
+		{[]string{"check", "--scope", "mine", "x"}, "user, workspace or host"},
+		{[]string{"check", "--dialect", "latin", "x"}, "one of vscode"},
+		{[]string{"check", "--scope", "user"}, "none is named"},
+		{[]string{"check", "--folder", filepath.Join(p.dir, "none")}, "no such folder"},
+		{[]string{"places", "x"}, "too many"},
+		{[]string{"places", "--verbose"}, "--folder and --json"},
+	} {
+		if r := p.run(append([]string{"config"}, test.args...)...); r.status != 2 || !strings.Contains(r.stderr, test.want) {
+			t.Errorf("config %q: status %d, stderr %q", test.args, r.status, r.stderr)
+		}
+	}
+}

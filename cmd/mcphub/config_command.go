@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+)
+
+// dialects are the names that --dialect takes.
+var dialects = []string{
+	config.DialectVSCode, config.DialectPortable, config.DialectRoo, config.DialectCline, config.DialectDesktop, config.DialectCursor,
+	config.DialectGemini, config.DialectCodex, config.DialectOpencode, config.DialectCrush, config.DialectMcpServers,
+}
+
+// configOptions are the flags of mcphub config.
+type configOptions struct {
+	origins originFlags
+	verbose bool
+	json    bool
+}
+
+func (o *configOptions) flags() *flag.FlagSet {
+	set := newFlags("config")
+	o.origins.register(set)
+	set.BoolVar(&o.verbose, "verbose", false, "check: tell where each field comes from")
+	set.BoolVar(&o.json, "json", false, "print one JSON object on one line")
+	return set
+}
+
+// runConfig looks at config files. No hub is spawned, and nothing that a file names is run, read or connected to.
+func runConfig(env environment, args []string) int {
+	var o configOptions
+	words, status, done := parse(env, o.flags(), args, 1<<10)
+	if done {
+		return status
+	}
+	if len(words) == 0 {
+		return usageError(env, "config", errors.New("what of it? config check or config places"))
+	}
+	if err := o.origins.check(); err != nil {
+		return usageError(env, "config", err)
+	}
+	switch what, files := words[0], words[1:]; what {
+	case "check":
+		if len(files) == 0 && (o.origins.scope != "" || o.origins.dialect != "") {
+			return usageError(env, "config", errors.New("--scope and --dialect say what a FILE is, and none is named"))
+		}
+		return o.check(env, files)
+	case "places":
+		switch {
+		case len(files) > 0:
+			return usageError(env, "config", fmt.Errorf("%q is one argument too many", files[0]))
+		case o.origins.scope != "", o.origins.dialect != "", o.verbose:
+			return usageError(env, "config", errors.New("config places takes --folder and --json alone"))
+		}
+		return o.places(env)
+	default:
+		return usageError(env, "config", fmt.Errorf("there is no config %s; there are config check and config places", what))
+	}
+}
+
+// originFlags say what is not in a config file itself: whose it is, in which dialect, and which folder it is about.
+type originFlags struct {
+	folder, scope, dialect string
+}
+
+func (o *originFlags) register(set *flag.FlagSet) {
+	set.StringVar(&o.folder, "folder", "", "DIR\tworkspace folder of the config files, for ${workspaceFolder} say; default: the current one")
+	set.StringVar(&o.scope, "scope", "", "user|workspace|host\twhose the config files are; the servers of a workspace start only after a yes; default: host")
+	set.StringVar(&o.dialect, "dialect", "", "NAME\tdialect of the config files: "+strings.Join(dialects, ", ")+"; default: found out")
+}
+
+func (o *originFlags) check() error {
+	if o.dialect != "" && !slices.Contains(dialects, o.dialect) {
+		return fmt.Errorf("--dialect %q: it is one of %s", o.dialect, strings.Join(dialects, ", "))
+	}
+	switch o.scope {
+	case "", "user", "workspace", "host":
+	default:
+		return fmt.Errorf("--scope %q: it is user, workspace or host", o.scope)
+	}
+	if o.folder != "" {
+		if info, err := os.Stat(o.folder); err != nil || !info.IsDir() {
+			return fmt.Errorf("--folder %s: there is no such folder", o.folder)
+		}
+	}
+	return nil
+}
+
+// workspace gives the folder as an absolute path, "" when not even the current one is known.
+func (o *originFlags) workspace() string {
+	folder, err := filepath.Abs(o.folder)
+	if err != nil {
+		return ""
+	}
+	return folder
+}
+
+// knownPlaces is where this user's applications, and those of the folder, keep their servers.
+func (o *originFlags) knownPlaces() config.Places {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	p := config.Places{Home: home, Environ: os.Environ(), GOOS: runtime.GOOS}
+	if folder := o.workspace(); folder != "" {
+		p.Folders = []string{folder}
+	}
+	return p
+}
+
+// sources are the files to check. A named one that is in a known place is read as what it is there, but for what the flags say.
+func (o *originFlags) sources(files []string) []config.Source {
+	known := o.knownPlaces()
+	if len(files) == 0 {
+		return config.Known(known)
+	}
+	candidates := config.Candidates(known)
+	sources := make([]config.Source, len(files))
+	for i, file := range files {
+		src := config.Source{Scope: "host", Folder: o.workspace()}
+		if path, err := filepath.Abs(file); err == nil {
+			for _, c := range candidates {
+				if c.Path == path {
+					src.Scope, src.Dialect, src.Folder = c.Scope, c.Dialect, cmp.Or(c.Folder, src.Folder)
+				}
+			}
+		}
+		src.Path, src.Scope, src.Dialect = file, cmp.Or(o.scope, src.Scope), cmp.Or(o.dialect, src.Dialect)
+		sources[i] = src
+	}
+	return sources
+}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	domain "github.com/mcphub-go/mcphub/hub" // hub is a speaker of the demo
+	"github.com/mcphub-go/mcphub/hub/config"
+)
+
+// The verdicts on an entry, the first that fits.
+const (
+	verdictBroken   = "broken"   // it cannot be used
+	verdictReplaced = "replaced" // another entry of its name counts
+	verdictDisabled = "disabled"
+	verdictWarning  = "warning" // it counts, and something about it is odd
+	verdictOK       = "ok"
+)
+
+// configReport is what mcphub config check found; under --json it is what is printed. Nothing in it is the value of an argument, a
+// variable, a header or a query.
+type configReport struct {
+	Servers []serverReport `json:"servers"`
+	// Problems are all of them, those of the servers included.
+	Problems []problemReport `json:"problems"`
+	Files    []fileReport    `json:"files"`
+}
+
+// serverReport is one entry, a broken one or one that does not count as well.
+type serverReport struct {
+	Name      string       `json:"name"`
+	Dialect   string       `json:"dialect"`
+	Origin    originReport `json:"origin"`
+	Transport string       `json:"transport"` // "" for a broken entry
+	// Enabled tells whether the hub would start it: not when it is broken, disabled or replaced.
+	Enabled  bool            `json:"enabled"`
+	Timeouts timeoutReport   `json:"timeouts"`
+	Problems []problemReport `json:"problems"`
+
+	Verdict    string                 `json:"verdict"`
+	Command    string                 `json:"command,omitempty"`
+	Arguments  int                    `json:"arguments,omitempty"` // how many
+	URL        string                 `json:"url,omitempty"`       // without its query
+	Start      string                 `json:"start,omitempty"`
+	Watch      []string               `json:"watch,omitempty"`
+	Inputs     []string               `json:"inputs,omitempty"` // ids
+	Shadows    []originReport         `json:"shadows,omitempty"`
+	ShadowedBy *originReport          `json:"shadowedBy,omitempty"`
+	Fields     map[string]fieldReport `json:"fields,omitempty"` // by their names in the normal form
+
+	remote bool
+}
+
+type originReport struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Scope  string `json:"scope"`
+	Folder string `json:"folder,omitempty"`
+}
+
+// timeoutReport holds Go durations, those that count: the entry's, else the hub's defaults. "0s" is no limit.
+type timeoutReport struct {
+	Connect string `json:"connect"`
+	Idle    string `json:"idle"`
+	Total   string `json:"total"`
+}
+
+type fieldReport struct {
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Key    string `json:"key"`
+}
+
+type problemReport struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Server  string `json:"server"`
+	Key     string `json:"key"`
+	Message string `json:"message"`
+	Fatal   bool   `json:"fatal"`
+}
+
+// fileReport is a file that was looked at.
+type fileReport struct {
+	File    string `json:"file"`
+	Scope   string `json:"scope"`
+	Dialect string `json:"dialect,omitempty"` // when its place or a flag says so
+	Folder  string `json:"folder,omitempty"`
+}
+
+// judge reads the sources and gives its verdict on each entry. The entries are in the order of the sources, and within one in that
+// of the file.
+func judge(sources []config.Source) configReport {
+	servers, problems := config.All(sources)
+	r := configReport{Servers: []serverReport{}, Problems: []problemReport{}, Files: []fileReport{}}
+	rank := map[string]int{}
+	for i, src := range sources {
+		if _, again := rank[src.Path]; !again {
+			rank[src.Path] = i
+			r.Files = append(r.Files, fileReport{File: src.Path, Scope: cmp.Or(src.Scope, "host"), Dialect: src.Dialect, Folder: src.Folder})
+		}
+	}
+	for _, s := range servers {
+		r.Servers = append(r.Servers, reportServer(s))
+	}
+	for _, p := range problems {
+		r.Problems = append(r.Problems, problemReport(p))
+	}
+	r.addBroken()
+	r.share()
+	for i := range r.Servers {
+		r.Servers[i].settle()
+	}
+	slices.SortStableFunc(r.Servers, func(a, b serverReport) int {
+		return cmp.Or(cmp.Compare(rank[a.Origin.File], rank[b.Origin.File]), cmp.Compare(a.Origin.Line, b.Origin.Line))
+	})
+	return r
+}
+
+func reportServer(s config.Server) serverReport {
+	pick := func(d *time.Duration, otherwise time.Duration) string {
+		if d == nil {
+			d = &otherwise
+		}
+		return d.String()
+	}
+	r := serverReport{
+		Name: s.Name, Dialect: s.Origin.Dialect, Origin: reportOrigin(s.Origin), Transport: cmp.Or(s.Transport, config.TransportStdio),
+		Enabled: !s.Disabled && s.ShadowedBy == nil,
+		Timeouts: timeoutReport{
+			Connect: pick(s.Timeouts.Connect, domain.DefaultConnectTimeout),
+			Idle:    pick(s.Timeouts.Idle, domain.DefaultIdleTimeout),
+			Total:   pick(s.Timeouts.Total, domain.DefaultTotalTimeout),
+		},
+		Problems: []problemReport{},
+		Command:  s.Command, Arguments: len(s.Args), URL: s.DisplayURL(), Start: cmp.Or(s.Start, config.StartLazy), Watch: s.Watch, Inputs: s.InputIDs(),
+		Fields: map[string]fieldReport{},
+		remote: s.URL != "",
+	}
+	for _, o := range s.Shadows {
+		r.Shadows = append(r.Shadows, reportOrigin(o))
+	}
+	switch {
+	case s.ShadowedBy != nil:
+		o := reportOrigin(*s.ShadowedBy)
+		r.Verdict, r.ShadowedBy = verdictReplaced, &o
+	case s.Disabled:
+		r.Verdict = verdictDisabled
+	}
+	for name, p := range s.Fields {
+		r.Fields[name] = fieldReport(p)
+	}
+	return r
+}
+
+func reportOrigin(o config.Origin) originReport {
+	return originReport{File: o.File, Line: o.Line, Scope: o.Scope, Folder: o.Folder}
+}
+
+// addBroken adds the entries of which the config has nothing but problems. Of such an entry no more is known than where they are.
+func (r *configReport) addBroken() {
+	type entry struct{ file, name string }
+	seen := map[entry]bool{}
+	for _, p := range r.Problems {
+		e := entry{p.File, p.Server}
+		if !p.Fatal || p.Server == "" || seen[e] {
+			continue
+		}
+		seen[e] = true
+		s := serverReport{
+			Name: p.Server, Origin: originReport{File: p.File, Line: p.Line}, Verdict: verdictBroken, Problems: []problemReport{},
+			Timeouts: timeoutReport{
+				Connect: domain.DefaultConnectTimeout.String(), Idle: domain.DefaultIdleTimeout.String(), Total: domain.DefaultTotalTimeout.String(),
+			},
+		}
+		for _, f := range r.Files {
+			if f.File == p.File {
+				s.Dialect, s.Origin.Scope, s.Origin.Folder = f.Dialect, f.Scope, f.Folder
+			}
+		}
+		for _, sound := range r.Servers {
+			if sound.Origin.File == p.File && sound.Dialect != "" {
+				s.Dialect = cmp.Or(s.Dialect, sound.Dialect)
+			}
+		}
+		r.Servers = append(r.Servers, s)
+	}
+}
+
+// share gives each problem to the entry that it is about: of several in one file the last one that begins before it.
+func (r *configReport) share() {
+	for _, p := range r.Problems {
+		var to *serverReport
+		for i := range r.Servers {
+			s := &r.Servers[i]
+			if p.Server == "" || s.Name != p.Server || s.Origin.File != p.File || p.Fatal && s.Verdict != verdictBroken {
+				continue
+			}
+			if to == nil || s.Origin.Line <= p.Line && s.Origin.Line > to.Origin.Line {
+				to = s
+			}
+		}
+		if to != nil {
+			to.Problems = append(to.Problems, p)
+		}
+	}
+}
+
+// settle gives the verdict on an entry that has none yet.
+func (s *serverReport) settle() {
+	if s.Verdict == "" {
+		s.Verdict = verdictOK
+		if len(s.Problems) > 0 {
+			s.Verdict = verdictWarning
+		}
+	}
+}
+
+// broken tells whether something cannot be used.
+func (r *configReport) broken() bool {
+	return slices.ContainsFunc(r.Problems, func(p problemReport) bool { return p.Fatal })
+}
+
+// runs is what the hub would run, or connect to, without what may be secret.
+func (s *serverReport) runs() string {
+	switch {
+	case s.Verdict == verdictBroken:
+		return "-"
+	case s.remote && s.URL == "":
+		return "an address with variables in it"
+	case s.remote:
+		return s.URL
+	case s.Arguments == 1:
+		return s.Command + " and 1 argument"
+	case s.Arguments > 1:
+		return s.Command + " and " + plural(s.Arguments, "argument")
+	}
+	return s.Command
+}
+
+// told is the verdict for people.
+func (s *serverReport) told() string {
+	switch {
+	case s.ShadowedBy != nil:
+		return verdictReplaced + " by " + place(s.ShadowedBy.File, int32(s.ShadowedBy.Line))
+	case len(s.Problems) == 0 || s.Verdict == verdictWarning || s.Verdict == verdictBroken:
+		return s.Verdict
+	}
+	return s.Verdict + ", with " + plural(len(s.Problems), "warning")
+}
+
+// toldTimeout is a timeout for people.
+func toldTimeout(s string) string {
+	if s == "0s" {
+		return "none"
+	}
+	// 1h0m0s says no more than 1h.
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(s, zero) {
+			s = s[:len(s)-len(zero)+1]
+		}
+	}
+	return s
+}
