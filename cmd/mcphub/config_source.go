@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/mattn/go-shellwords"
@@ -23,6 +24,7 @@ const (
 // sourceFlags say where the servers come from: config files, one command, or one address.
 type sourceFlags struct {
 	configs []string
+	origins originFlags // of the config files
 	stdio   string
 	remote  urlFlags
 	era     string
@@ -33,6 +35,7 @@ func (s *sourceFlags) register(set *flag.FlagSet) {
 		s.configs = append(s.configs, v)
 		return nil
 	})
+	s.origins.register(set)
 	set.StringVar(&s.stdio, "stdio", "", "'CMD ARGS'\trun this as the one server, named stdio; no shell reads it")
 	s.remote.register(set)
 	set.StringVar(&s.era, "era", "", "auto|legacy|modern\tera of the protocol; default: what the config says, else auto")
@@ -60,6 +63,12 @@ func (s *sourceFlags) check() error {
 		return errors.New("--stdio and --url exclude each other: each is the one server")
 	}
 	if err := s.remote.check(); err != nil {
+		return err
+	}
+	if s.single() != "" && s.origins != (originFlags{}) {
+		return errors.New("--folder, --scope and --dialect go with --config FILE")
+	}
+	if err := s.origins.check(); err != nil {
 		return err
 	}
 	switch s.era {
@@ -93,10 +102,14 @@ func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
 	}
 	sources := make([]*mcphubv1.ConfigSource, len(s.configs))
 	for i, file := range s.configs {
-		sources[i] = &mcphubv1.ConfigSource{Path: file}
-		if s.era != "" && server != "" {
-			sources[i].Json = withEra(file, server, s.era)
+		sources[i] = &mcphubv1.ConfigSource{Path: file, Scope: s.origins.scope, Dialect: s.origins.dialect, Folder: s.origins.workspace()}
+		if s.era == "" || server == "" {
+			continue
 		}
+		if strings.EqualFold(filepath.Ext(file), ".toml") {
+			return nil, fmt.Errorf("--era does not reach into %s, which is TOML: set the key era in the server's entry", file)
+		}
+		sources[i].Json = withEra(file, server, s.era)
 	}
 	return sources, nil
 }
@@ -143,7 +156,7 @@ func withEra(file, server, era string) string {
 	}
 	escaped := strings.NewReplacer("~", "~0", "/", "~1").Replace(server)
 	found := false
-	for _, section := range []string{"mcpServers", "servers"} {
+	for _, section := range []string{"mcpServers", "servers", "mcp", "mcp_servers"} {
 		entry := "/" + section + "/" + escaped
 		v := value.Find(entry)
 		if v == nil {

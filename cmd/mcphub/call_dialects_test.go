@@ -1,0 +1,75 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCallReadsEveryDialect: a config file of each application will do, and what its dialect says about the command counts. The file of
+// VS Code knows the workspace folder.
+func TestCallReadsEveryDialect(t *testing.T) {
+	p := build(t)
+	quoted := func(s string) string {
+		text, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	command := quoted(p.path)
+	record := filepath.Join(p.dir, "record-${workspaceFolderBasename}.jsonl")
+	mcpServers := fmt.Sprintf(`{"mcpServers": {"srv": {"command": %s, "args": ["demo-server"]}}}`, command)
+	files := map[string]struct{ name, text string }{
+		"vscode":         {"vscode.json", fmt.Sprintf(`{"servers": {"srv": {"type": "stdio", "command": %s, "args": ["demo-server", "--record", %s]}}}`, command, quoted(record))},
+		"portable":       {"portable.json", fmt.Sprintf(`{"mcpServers": {"srv": {"type": "stdio", "command": %s, "args": ["demo-server"]}}}`, command)},
+		"roo":            {"roo.json", mcpServers},
+		"cline":          {"cline.json", fmt.Sprintf(`{"mcpServers": {"srv": {"transport": {"type": "stdio", "command": %s, "args": ["demo-server"]}}}}`, command)},
+		"claude-desktop": {"claude_desktop_config.json", mcpServers},
+		"cursor":         {"cursor.json", mcpServers},
+		"gemini":         {"settings.json", mcpServers},
+		"codex":          {"config.toml", fmt.Sprintf("[mcp_servers.srv]\ncommand = %s\nargs = [\"demo-server\"]\n", command)},
+		"opencode":       {"opencode.json", fmt.Sprintf(`{"mcp": {"srv": {"type": "local", "command": [%s, "demo-server"]}}}`, command)},
+		"crush":          {"crush.json", fmt.Sprintf(`{"mcp": {"srv": {"type": "stdio", "command": %s, "args": ["demo-server"]}}}`, command)},
+		"mcpServers":     {"plain.json", mcpServers},
+	}
+	for _, dialect := range dialects {
+		f, ok := files[dialect]
+		if !ok {
+			t.Errorf("there is no file for %s", dialect)
+			continue
+		}
+		file := p.config(f.name, f.text)
+		r := p.run("call", "--config", file, "--dialect", dialect, "--folder", p.dir, "--server", "srv", "--tool", "echo",
+			"--args", fmt.Sprintf(`{"text":"in %s"}`, dialect), "--approve", "allow")
+		if r.status != 0 || strings.TrimSpace(r.stdout) != "in "+dialect {
+			t.Errorf("%s: status %d, stdout %q, stderr\n%s", dialect, r.status, r.stdout, r.stderr)
+		}
+	}
+	for _, dialect := range []string{"codex", "opencode", "crush"} {
+		r := p.run("tools", "srv", "--config", filepath.Join(p.dir, files[dialect].name))
+		if r.status != 0 || !strings.Contains(r.stdout, "echo") {
+			t.Errorf("%s, without --dialect: status %d, stderr\n%s", dialect, r.status, r.stderr)
+		}
+	}
+}
+
+// TestEraOfAnyDialect: --era reaches the entry in every JSON dialect, and says so where it cannot.
+func TestEraOfAnyDialect(t *testing.T) {
+	p := build(t)
+	for name, text := range map[string]string{
+		"opencode.json": fmt.Sprintf(`{"mcp": {"srv": {"type": "local", "command": [%q, "demo-server"]}}}`, p.path),
+		"servers.json":  fmt.Sprintf(`{"servers": {"srv": {"command": %q, "args": ["demo-server"]}}}`, p.path),
+	} {
+		r := p.run("tools", "srv", "--json", "--era", "legacy", "--config", p.config(name, text))
+		if r.status != 0 || !strings.Contains(r.stdout, "ask_then_withdraw") {
+			t.Errorf("%s: status %d, stderr\n%s", name, r.status, r.stderr)
+		}
+	}
+	r := p.run("tools", "srv", "--era", "legacy", "--config", p.config("config.toml", ""))
+	if r.status != 2 || !strings.Contains(r.stderr, "TOML") {
+		t.Errorf("TOML: status %d, stderr %q", r.status, r.stderr)
+	}
+}
