@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -31,7 +30,7 @@ func runRequest(env environment, command string, args []string) int {
 	signals, stopSignals := notifyInterrupts()
 	defer stopSignals()
 	c := &call{env: env, options: &o, terminal: isTerminal(env.stdin) && isTerminal(env.stderr)}
-	c.tell = newTeller(o.requestID)
+	c.tell, c.asker.env = newTeller(o.requestID), env
 	return c.run(sources, signals)
 }
 
@@ -45,8 +44,7 @@ type call struct {
 	window   *window
 
 	cancelTimer <-chan time.Time // --cancel-after, once the request has started
-	asking      string           // id of the prompt that waits for a line of the terminal, "" when none does
-	lines       <-chan string    // what is typed, nil until something was asked
+	asker       asker            // what only a person can answer
 	cancelled   bool             // a cancel was sent
 	interrupted bool             // the user has asked once to stop
 	outputErr   error            // first failure to write the output
@@ -86,6 +84,7 @@ func (c *call) run(sources []*mcphubv1.ConfigSource, signals <-chan os.Signal) i
 		}
 	}
 	cancel(errWindowClosed)
+	c.asker.close()
 	if c.window != nil {
 		c.window.close()
 	}
@@ -168,8 +167,8 @@ func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end 
 			return end, false
 		case <-c.cancelTimer:
 			c.cancel(ctx, c.options.reason)
-		case line, ok := <-c.lines:
-			c.typed(line, ok)
+		case line := <-c.asker.lines():
+			c.answer(c.asker.typed(line))
 		case <-signals:
 			if over {
 				c.window.finish()
@@ -197,38 +196,41 @@ func (c *call) act(event *mcphubv1.AttachResponse) {
 		if e.McpRequestStarted.GetRequest().GetRequestId() == c.options.requestID && c.options.cancelAfter != nil {
 			c.cancelTimer = time.After(*c.options.cancelAfter)
 		}
-	case *mcphubv1.AttachResponse_PromptOpened:
-		p := e.PromptOpened.GetPrompt()
-		answer, note, ask := c.options.answers.answerTo(p, c.terminal)
-		if c.options.json && p.GetSignIn() != nil {
-			c.repeat(p)
-		}
-		if note != "" {
-			c.note("%s", note)
-		}
-		switch {
-		case answer != nil:
-			c.window.answer("answer "+p.GetPromptId(), answer)
-		case ask:
-			c.asking = p.GetPromptId()
-			if c.options.json {
+	case *mcphubv1.AttachResponse_Snapshot:
+		// A server that starts with the config may ask before this window is there.
+		for _, p := range e.Snapshot.GetPrompts() {
+			if !c.options.json {
 				c.repeat(p)
 			}
-			if c.lines == nil {
-				c.lines = readLines(c.env.stdin)
-			}
-			fmt.Fprint(c.env.stderr, "Allow this call? [y/N] ")
+			c.opened(p)
 		}
+	case *mcphubv1.AttachResponse_PromptOpened:
+		c.opened(e.PromptOpened.GetPrompt())
 	case *mcphubv1.AttachResponse_PromptClosed:
-		if e.PromptClosed.GetPromptId() == c.asking {
-			c.asking = ""
-		}
+		c.answer(c.asker.closed(e.PromptClosed.GetPromptId()))
 	case *mcphubv1.AttachResponse_Reply:
 		// A form that does not fit its schema leaves the prompt open; nobody is here to correct it.
 		if id, ok := answeredPrompt(e.Reply.GetMessageId()); ok && e.Reply.GetError().GetReason() == "INVALID_CONTENT" {
 			c.note("the answer does not fit, so the question is dismissed: %s", escape(e.Reply.GetError().GetMessage()))
 			c.window.answer("dismiss "+id, dismiss(id))
 		}
+	}
+}
+
+// opened answers a question by the flags, or asks the person.
+func (c *call) opened(p *mcphubv1.Prompt) {
+	answer, note, ask := c.options.answers.answerTo(p, c.terminal)
+	if c.options.json && (ask || p.GetSignIn() != nil) {
+		c.repeat(p)
+	}
+	if note != "" {
+		c.note("%s", note)
+	}
+	switch {
+	case answer != nil:
+		c.answer([]*mcphubv1.PromptAnswer{answer})
+	case ask:
+		c.answer(c.asker.ask(p))
 	}
 }
 
@@ -255,21 +257,11 @@ func (c *call) cancel(ctx context.Context, reason string) {
 	}
 }
 
-// typed takes a line of the terminal as the answer to what was asked. The end of the input is a no.
-func (c *call) typed(line string, ok bool) {
-	if !ok {
-		c.lines = nil
+// answer sends answers to prompts.
+func (c *call) answer(answers []*mcphubv1.PromptAnswer) {
+	for _, a := range answers {
+		c.window.answer("answer "+a.GetPromptId(), a)
 	}
-	if c.asking == "" {
-		return
-	}
-	id := c.asking
-	c.asking = ""
-	if isYes(line) {
-		c.window.answer("answer "+id, accept(id, ""))
-		return
-	}
-	c.window.answer("answer "+id, decline(id, "denied on the terminal"))
 }
 
 // note says something for people on stderr.

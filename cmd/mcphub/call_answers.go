@@ -15,6 +15,28 @@ type answers struct {
 	content string // JSON object of an accepted form
 	sample  string // decline, hang, or the text of a completion
 	signIn  string // print, decline, hang, or "": print on a terminal, else decline
+	launch  string // ask, allow, deny, or "": ask. Asking without a terminal is a no
+	inputs  inputFlags
+}
+
+// registerStart defines the flags that answer what a server may need to start.
+func (a *answers) registerStart(set *flag.FlagSet) {
+	a.registerSignIn(set)
+	set.StringVar(&a.launch, "launch", "", "ask|allow|deny\tanswer a workspace file that brings a server; default: ask on a terminal, else deny")
+	a.inputs.register(set)
+}
+
+// checkStart finds what is wrong with them.
+func (a *answers) checkStart() error {
+	if err := a.checkSignIn(); err != nil {
+		return err
+	}
+	switch a.launch {
+	case "", "ask", "allow", "deny":
+	default:
+		return fmt.Errorf("--launch %q: it is ask, allow or deny", a.launch)
+	}
+	return a.inputs.check()
 }
 
 func (a *answers) registerSignIn(set *flag.FlagSet) {
@@ -45,7 +67,7 @@ func (a *answers) check() error {
 	default:
 		return fmt.Errorf("--approve %q: it is allow, deny or hang", a.approve)
 	}
-	if err := a.checkSignIn(); err != nil {
+	if err := a.checkStart(); err != nil {
 		return err
 	}
 	if a.elicit == "" {

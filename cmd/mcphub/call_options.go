@@ -58,7 +58,7 @@ func (o *callOptions) flags(command string) *flag.FlagSet {
 	}
 	set.Func("elicit", "accept:JSON|decline|dismiss|hang\tanswer a server's form or page; default: dismiss", o.answers.setElicit)
 	set.StringVar(&o.answers.sample, "sample", "decline", "TEXT|decline|hang\tanswer a server that asks for a completion; default: decline")
-	o.answers.registerSignIn(set)
+	o.answers.registerStart(set)
 	optionalDuration(set, &o.idle, "idle-timeout", "DUR\tgive up after this long without a sign of life; 0: never")
 	optionalDuration(set, &o.total, "total-timeout", "DUR\tgive up after this long in all; 0: never")
 	set.DurationVar(&o.linger, "linger", 0, "DUR\tkeep the hub up this long after the end, so that late traffic is seen")

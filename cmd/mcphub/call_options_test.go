@@ -47,7 +47,7 @@ func TestCallDefaults(t *testing.T) {
 	if o.cancelAfter != nil || o.request().GetTimeouts() != nil {
 		t.Errorf("cancel after %v, timeouts %v", o.cancelAfter, o.request().GetTimeouts())
 	}
-	if diff := cmp.Diff(answers{elicit: "dismiss", sample: "decline"}, o.answers, cmp.AllowUnexported(answers{})); diff != "" {
+	if diff := cmp.Diff(answers{elicit: "dismiss", sample: "decline"}, o.answers, cmp.AllowUnexported(answers{}, inputFlags{})); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 	other, err := parseCall("--tool", "sleep", "--stdio", "srv")

@@ -13,6 +13,12 @@ const noTerminal = "no terminal to ask on; --approve allow lets the tool run"
 // noBrowser is the reason of a sign-in that nobody refused: an address that nobody reads would only hold up a script.
 const noBrowser = "no terminal to show the page's address on; --sign-in print shows it and waits"
 
+// noAgreement is the reason of a launch that nobody agreed to, and noValue that of an input that nobody gave.
+const (
+	noAgreement = "no terminal to ask on; --launch allow starts what the workspace file says"
+	noValue     = "no terminal to ask on; --input %s=VALUE gives one"
+)
+
 // answerTo says what the flags answer to a prompt. It gives nil when the prompt is left open, and ask when a person is to decide.
 // A note is for stderr.
 func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.PromptAnswer, note string, ask bool) {
@@ -45,6 +51,19 @@ func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.
 	case *mcphubv1.Prompt_SignIn:
 		answer, note = a.answerSignIn(id, q.SignIn, terminal)
 		return answer, note, false
+	case *mcphubv1.Prompt_ServerLaunch:
+		// --approve is about tools: who lets a tool run has not agreed to a command line that was never seen.
+		switch {
+		case a.launch == "allow":
+			return accept(id, ""), "agreed to by --launch allow", false
+		case a.launch == "deny":
+			return decline(id, "denied by --launch deny"), "denied", false
+		case terminal:
+			return nil, "", true
+		}
+		return decline(id, noAgreement), "denied: " + noAgreement, false
+	case *mcphubv1.Prompt_ConfigInput:
+		return a.inputs.answerTo(id, q.ConfigInput, terminal)
 	}
 	// A kind that is newer than this command, and that its window did not declare.
 	return dismiss(id), "dismissed: a question of an unknown kind", false

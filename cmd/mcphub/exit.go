@@ -49,7 +49,8 @@ func asFailure(err error) *failure {
 // every other code stands for itself.
 func exitOf(f *failure) int {
 	switch f.Reason {
-	case "NO_APPROVER", "DENIED_BY_USER", "DENIED_BY_POLICY", "DISMISSED_BY_USER", "INPUT_DECLINED", "SIGN_IN_DECLINED":
+	case "NO_APPROVER", "DENIED_BY_USER", "DENIED_BY_POLICY", "DISMISSED_BY_USER", "INPUT_DECLINED", "SIGN_IN_DECLINED",
+		"LAUNCH_DECLINED", "CONFIG_INPUT_MISSING":
 		return exitDenied
 	}
 	switch f.Code {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"sync"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -12,18 +11,20 @@ import (
 // listOptions are the flags of servers, tools, resources and prompts.
 type listOptions struct {
 	sourceFlags
-	answers answers // only to a sign-in
+	answers answers // only to what a server needs to start
 	json    bool
 	start   bool
+	watch   bool
 }
 
 func (o *listOptions) flags(name string) *flag.FlagSet {
 	set := newFlags(name)
 	o.register(set)
-	o.answers.registerSignIn(set)
+	o.answers.registerStart(set)
 	set.BoolVar(&o.json, "json", false, "print each answer of the hub as one line of proto3 JSON")
 	if name == "servers" {
 		set.BoolVar(&o.start, "start", false, "start each server first")
+		set.BoolVar(&o.watch, "watch", false, "then tell each change as it comes, until interrupted")
 	}
 	return set
 }
@@ -36,7 +37,7 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 	if err := o.check(); err != nil {
 		return usageError(env, name, err)
 	}
-	if err := o.answers.checkSignIn(); err != nil {
+	if err := o.answers.checkStart(); err != nil {
 		return usageError(env, name, err)
 	}
 	if o.era != "" && o.single() == "" && server == "" {
@@ -56,46 +57,13 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 	if err := loadConfig(ctx, env, client, sources); err != nil {
 		return o.fail(env, name, ctx, err)
 	}
-	leave, err := showSignIns(ctx, env, client, name, &o.answers)
+	w, err := attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + name, PromptKinds: startKinds})
 	if err != nil {
 		return o.fail(env, name, ctx, err)
 	}
-	defer leave()
+	d := newDoorman(env, w, o)
+	defer d.leave()
 	return list(ctx, client)
-}
-
-// showSignIns opens a window for sign-ins alone: a server that wants one answers nothing without. leave closes it.
-func showSignIns(ctx context.Context, env environment, client *hubClient, name string, a *answers) (leave func(), err error) {
-	w, err := attach(ctx, client, &mcphubv1.Hello{
-		Title: "mcphub " + name, PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN},
-	})
-	if err != nil {
-		return nil, err
-	}
-	tell, terminal := newTeller(""), isTerminal(env.stdin) && isTerminal(env.stderr)
-	var reader sync.WaitGroup
-	reader.Go(func() {
-		for event := range w.events {
-			p := event.GetPromptOpened().GetPrompt()
-			if p == nil {
-				continue
-			}
-			for _, line := range tell.question(p) {
-				env.say("  %s", line)
-			}
-			answer, note, _ := a.answerTo(p, terminal)
-			if note != "" {
-				env.say("  %s", note)
-			}
-			if answer != nil {
-				w.answer("", answer)
-			}
-		}
-	})
-	return func() {
-		w.close()
-		reader.Wait()
-	}, nil
 }
 
 // fail reports an error of the hub in the form that was asked for, and gives the exit status.

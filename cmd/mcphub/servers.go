@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
+	"time"
 
+	"github.com/mcphub-go/mcphub/hub/config"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -29,10 +32,13 @@ func runServers(env environment, args []string) int {
 		}
 		if o.json {
 			printJSON(env.stdout, r)
-			return status
+		} else {
+			writeTable(env.stdout, terminalWidth(env.stdout),
+				[]string{"NAME", "STATE", "ERA", "REVISION", "OVER", "AT", "CONFIG", "PROBLEM"}, serverRows(r.GetServers(), time.Now()))
 		}
-		writeTable(env.stdout, terminalWidth(env.stdout),
-			[]string{"NAME", "STATE", "ERA", "REVISION", "OVER", "AT", "CONFIG", "PROBLEM"}, serverRows(r.GetServers()))
+		if o.watch { // the window tells the rest
+			<-ctx.Done()
+		}
 		return status
 	})
 }
@@ -62,27 +68,59 @@ func startAll(ctx context.Context, client *hubClient, servers []*mcphubv1.Server
 	return n
 }
 
-func serverRows(servers []*mcphubv1.Server) [][]string {
+func serverRows(servers []*mcphubv1.Server, now time.Time) [][]string {
 	rows := make([][]string, len(servers))
 	for i, s := range servers {
 		rows[i] = []string{
-			s.GetName(), serverState(s), word(s.GetEra(), "ERA_"), orDash(s.GetProtocolRevision()),
-			word(s.GetTransport(), "SERVER_TRANSPORT_"), serverPlace(s), place(s.GetConfigFile(), s.GetConfigLine()), orDash(serverProblem(s)),
+			s.GetName(), serverState(s, now), word(s.GetEra(), "ERA_"), orDash(s.GetProtocolRevision()),
+			word(s.GetTransport(), "SERVER_TRANSPORT_"), serverPlace(s), configPlace(s), orDash(serverProblem(s)),
 		}
 	}
 	return rows
 }
 
-// serverState gives the state, and how the sign-in stands where there is one.
-func serverState(s *mcphubv1.Server) string {
-	state := word(s.GetState(), "SERVER_STATE_")
+// serverState gives the state, and what else there is to say about it: how the sign-in and the consent stand, and what the hub will do
+// by itself.
+func serverState(s *mcphubv1.Server, now time.Time) string {
+	parts := []string{word(s.GetState(), "SERVER_STATE_")}
 	switch s.GetSignIn() {
 	case mcphubv1.SignInState_SIGN_IN_STATE_NEEDED, mcphubv1.SignInState_SIGN_IN_STATE_ASKING:
-		return state + ", not signed in"
+		parts = append(parts, "not signed in")
 	case mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN:
-		return state + ", signed in"
+		parts = append(parts, "signed in")
 	}
-	return state
+	switch s.GetLaunchConsent() {
+	case mcphubv1.LaunchConsent_LAUNCH_CONSENT_NEEDED, mcphubv1.LaunchConsent_LAUNCH_CONSENT_ASKING:
+		parts = append(parts, "asks before it starts")
+	case mcphubv1.LaunchConsent_LAUNCH_CONSENT_DECLINED:
+		parts = append(parts, "start declined")
+	}
+	if s.GetStart() == mcphubv1.ServerStart_SERVER_START_EAGER {
+		parts = append(parts, "eager")
+	}
+	if n := s.GetFailures(); n > 0 {
+		parts = append(parts, plural(int(n), "failure"))
+	}
+	if next := s.GetNextStartTime(); next != nil {
+		parts = append(parts, "next start in "+shortDuration(max(0, next.AsTime().Sub(now))))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// configPlace gives where the entry stands, and what the file is when it is more than a file that was named.
+func configPlace(s *mcphubv1.Server) string {
+	at := place(s.GetConfigFile(), s.GetConfigLine())
+	var what []string
+	if d := s.GetConfigDialect(); d != "" && d != config.DialectMcpServers {
+		what = append(what, d)
+	}
+	if scope := s.GetConfigScope(); scope != "" && scope != "host" {
+		what = append(what, scope)
+	}
+	if len(what) > 0 {
+		at += " (" + strings.Join(what, ", ") + ")"
+	}
+	return at
 }
 
 // serverPlace gives the program that is the server, or its address.
@@ -113,6 +151,9 @@ func serverProblem(s *mcphubv1.Server) string {
 	for _, fatal := range []bool{true, false} {
 		if !fatal && s.GetLastError() != "" {
 			texts = append(texts, firstLine(s.GetLastError()))
+		}
+		if !fatal && s.GetLastExit() != "" && !strings.Contains(s.GetLastError(), s.GetLastExit()) {
+			texts = append(texts, "last exit: "+firstLine(s.GetLastExit()))
 		}
 		for _, p := range s.GetProblems() {
 			if p.GetFatal() == fatal {

@@ -43,6 +43,8 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 		}
 	case *mcphubv1.AttachResponse_ServerChanged:
 		return t.server(e.ServerChanged)
+	case *mcphubv1.AttachResponse_ConfigReloaded:
+		return reloadedLines(e.ConfigReloaded)
 	case *mcphubv1.AttachResponse_ToolsChanged:
 		return one("%s: its tools changed", e.ToolsChanged.GetServer())
 	case *mcphubv1.AttachResponse_ResourcesChanged:
@@ -120,10 +122,26 @@ func (t *teller) server(e *mcphubv1.ServerChanged) []string {
 	switch s.GetState() {
 	case mcphubv1.ServerState_SERVER_STATE_READY:
 		return one("%s: ready, %s %s, revision %s, %s", s.GetName(), orDash(s.GetTitle()), s.GetVersion(), s.GetProtocolRevision(), whereabouts(s))
-	case mcphubv1.ServerState_SERVER_STATE_FAILED, mcphubv1.ServerState_SERVER_STATE_BROKEN:
+	case mcphubv1.ServerState_SERVER_STATE_FAILED, mcphubv1.ServerState_SERVER_STATE_BROKEN, mcphubv1.ServerState_SERVER_STATE_GIVEN_UP:
 		return one("%s: %s: %s", s.GetName(), word(s.GetState(), "SERVER_STATE_"), orDash(s.GetLastError()))
 	}
 	return one("%s: %s", s.GetName(), word(s.GetState(), "SERVER_STATE_"))
+}
+
+// reloadedLines tells that the config was read anew, when a file did it: the host knows what it asked for.
+func reloadedLines(e *mcphubv1.ConfigReloaded) []string {
+	if e.GetChangedFile() == "" {
+		return nil
+	}
+	text := "config: " + e.GetChangedFile() + " changed"
+	if len(e.GetStopped()) > 0 {
+		text += ", and with it " + strings.Join(e.GetStopped(), ", ")
+	}
+	lines := one("%s", text)
+	for _, p := range e.GetProblems() {
+		lines = append(lines, "  "+problemLine(p))
+	}
+	return lines
 }
 
 // whereabouts tells where a server is.
@@ -169,10 +187,10 @@ func requestAbout(r *mcphubv1.Request) string {
 }
 
 // toldOtherwise tells the requests that need no telling of their own: the states of the server tell of the start of a session, and
-// its questions of a sign-in.
+// the questions of a sign-in, of a launch and of a value for the config.
 func toldOtherwise(method string) bool {
 	switch method {
-	case "initialize", "server/discover", "authorization":
+	case "initialize", "server/discover", "authorization", "launch", "input":
 		return true
 	}
 	return false

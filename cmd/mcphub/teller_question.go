@@ -17,7 +17,8 @@ func (t *teller) question(p *mcphubv1.Prompt) []string {
 			lines = append(lines, "  "+escape(cut(about, 200)))
 		}
 		// Shown whole: what is not seen is not approved.
-		return append(lines, "  arguments: "+escape(orDash(a.GetArgumentsJson())))
+		lines = append(lines, "  arguments: "+escape(orDash(a.GetArgumentsJson())))
+		return append(lines, changedLines("its definition has changed since you allowed it:", a.GetChanges())...)
 	case *mcphubv1.Prompt_Sampling:
 		return append(one("question %s: %s asks for a completion of your model", name, p.GetServer()),
 			"  "+escape(cut(q.Sampling.GetRequestJson(), 2000)))
@@ -33,6 +34,10 @@ func (t *teller) question(p *mcphubv1.Prompt) []string {
 			"  "+escape(q.ElicitationUrl.GetUrl()))
 	case *mcphubv1.Prompt_SignIn:
 		return signInQuestion(name, p.GetServer(), q.SignIn)
+	case *mcphubv1.Prompt_ServerLaunch:
+		return launchQuestion(name, p.GetServer(), q.ServerLaunch)
+	case *mcphubv1.Prompt_ConfigInput:
+		return inputQuestion(name, p.GetServer(), q.ConfigInput)
 	}
 	return one("question %s: %s asks something that is newer than this command", name, p.GetServer())
 }

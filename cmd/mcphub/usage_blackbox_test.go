@@ -79,7 +79,7 @@ func TestHelpExplainsEveryCommand(t *testing.T) {
 	}
 	r := p.run("call", "--help")
 	for _, flag := range []string{"--tool", "--args", "--config", "--server", "--stdio", "--request-id", "--cancel-after", "--reason",
-		"--url", "--transport", "--header", "--approve", "--elicit", "--sample", "--sign-in", "--task", "--idle-timeout", "--total-timeout", "--era", "--linger", "--json"} {
+		"--url", "--transport", "--header", "--approve", "--elicit", "--sample", "--sign-in", "--launch", "--input", "--scope", "--folder", "--dialect", "--task", "--idle-timeout", "--total-timeout", "--era", "--linger", "--json"} {
 		if !strings.Contains(r.stdout, "  "+flag) {
 			t.Errorf("call --help does not explain %s", flag)
 		}

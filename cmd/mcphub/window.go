@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 
@@ -16,6 +17,15 @@ var allKinds = []mcphubv1.PromptKind{
 	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM,
 	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL,
 	mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
+	mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH,
+	mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT,
+}
+
+// startKinds are the kinds without which a server may not start.
+var startKinds = []mcphubv1.PromptKind{
+	mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
+	mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH,
+	mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT,
 }
 
 var errWindowClosed = errors.New("the window was closed")
@@ -140,6 +150,18 @@ func (w *window) close() {
 func accept(promptID, contentJSON string) *mcphubv1.PromptAnswer {
 	return &mcphubv1.PromptAnswer{PromptId: promptID, Action: &mcphubv1.PromptAnswer_Accept{
 		Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE, ContentJson: contentJSON},
+	}}
+}
+
+// give answers a question for a value. The hub is not to keep it: what a command line says holds for that command, and a secret that
+// was typed for one call should not outlive it.
+func give(promptID, value string) *mcphubv1.PromptAnswer {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return &mcphubv1.PromptAnswer{PromptId: promptID, Action: &mcphubv1.PromptAnswer_Accept{
+		Accept: &mcphubv1.AcceptPrompt{ContentJson: string(text), KeptByHost: true},
 	}}
 }
 

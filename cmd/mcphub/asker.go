@@ -1,0 +1,165 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// asker asks a person on the terminal, one question at a time, in the order in which they came. It belongs to the goroutine that reads
+// the window.
+type asker struct {
+	env    environment
+	queue  []*mcphubv1.Prompt // the first one is being asked
+	typist *typist            // nil until something was asked
+	// awaited tells that a line was wanted and has not come. stale: its question has closed, so that it answers nothing; a yes that was
+	// meant for one thing must not allow another.
+	awaited, stale bool
+	over           bool // the input has ended
+}
+
+// ask puts a question, after those that wait.
+func (a *asker) ask(p *mcphubv1.Prompt) (answers []*mcphubv1.PromptAnswer) {
+	a.queue = append(a.queue, p)
+	if len(a.queue) > 1 {
+		return nil
+	}
+	return a.next()
+}
+
+// closed forgets a question that has closed.
+func (a *asker) closed(promptID string) (answers []*mcphubv1.PromptAnswer) {
+	i := slices.IndexFunc(a.queue, func(p *mcphubv1.Prompt) bool { return p.GetPromptId() == promptID })
+	if i < 0 {
+		return nil
+	}
+	a.queue = slices.Delete(a.queue, i, i+1)
+	if i > 0 || !a.awaited {
+		return nil
+	}
+	if !a.stale {
+		a.stale = true
+		a.env.say("")
+	}
+	return a.next()
+}
+
+// lines is where the typed lines come from; nil while none is wanted.
+func (a *asker) lines() <-chan typed {
+	if !a.awaited {
+		return nil
+	}
+	return a.typist.lines
+}
+
+// typed takes a line. It answers the question that was asked with it, and puts the next one.
+func (a *asker) typed(line typed) (answers []*mcphubv1.PromptAnswer) {
+	a.awaited = false
+	a.over = a.over || line.over
+	if stale := a.stale; stale || len(a.queue) == 0 {
+		a.stale = false
+		return a.next()
+	}
+	p := a.queue[0]
+	if isSecret(p) {
+		a.env.say("") // the end of the line was not shown either
+	}
+	answer, wrong := answerTyped(p, line)
+	if wrong != "" {
+		a.env.say("  %s", wrong)
+		return a.next()
+	}
+	a.queue = a.queue[1:]
+	return append([]*mcphubv1.PromptAnswer{answer}, a.next()...)
+}
+
+// next asks the first question of the queue. When nobody can answer any more, all of them are declined.
+func (a *asker) next() (answers []*mcphubv1.PromptAnswer) {
+	if a.over {
+		for _, p := range a.queue {
+			answer, _ := answerTyped(p, typed{over: true})
+			answers = append(answers, answer)
+		}
+		a.queue = nil
+		return answers
+	}
+	if len(a.queue) == 0 {
+		return nil
+	}
+	if a.awaited {
+		a.env.say("  press Enter to come to this question; what you type now answers nothing")
+		return nil
+	}
+	if a.typist == nil {
+		a.typist = newTypist(a.env.stdin)
+	}
+	sign(a.env.stderr, signFor(a.queue[0]))
+	a.awaited = true
+	a.typist.want(isSecret(a.queue[0]))
+	return nil
+}
+
+// close ends the asking, whatever is open.
+func (a *asker) close() {
+	if a.typist != nil {
+		a.typist.close()
+	}
+}
+
+func isSecret(p *mcphubv1.Prompt) bool { return p.GetConfigInput().GetSecret() }
+
+// signFor is what a person answers to.
+func signFor(p *mcphubv1.Prompt) string {
+	switch q := p.GetQuestion().(type) {
+	case *mcphubv1.Prompt_ServerLaunch:
+		return "Start server " + escape(p.GetServer()) + "? [y/N]"
+	case *mcphubv1.Prompt_ConfigInput:
+		text := "Value of " + escape(q.ConfigInput.GetInputId())
+		if len(q.ConfigInput.GetOptions()) > 0 {
+			text = "Number for " + escape(q.ConfigInput.GetInputId())
+		}
+		if v := q.ConfigInput.GetDefaultValue(); v != "" && !isSecret(p) {
+			text += " [" + exact(v) + "]"
+		}
+		if isSecret(p) {
+			text += " (not shown)"
+		}
+		return text + ":"
+	}
+	return "Allow this call? [y/N]"
+}
+
+// answerTyped is the answer that a line gives. wrong says why it gives none. The end of the input is a no.
+func answerTyped(p *mcphubv1.Prompt, line typed) (answer *mcphubv1.PromptAnswer, wrong string) {
+	id := p.GetPromptId()
+	if q := p.GetConfigInput(); q != nil {
+		return answerInput(id, q, line)
+	}
+	if !line.over && isYes(line.text) {
+		return accept(id, ""), ""
+	}
+	return decline(id, "denied on the terminal"), ""
+}
+
+// answerInput takes a line as a value. Options are chosen by their number; an empty line is the default, and a no where there is none.
+func answerInput(id string, q *mcphubv1.ConfigInput, line typed) (answer *mcphubv1.PromptAnswer, wrong string) {
+	text := line.text
+	if text == "" && !line.over {
+		text = q.GetDefaultValue()
+		if text != "" {
+			return give(id, text), ""
+		}
+	}
+	if text == "" || line.over {
+		return decline(id, "no value was typed"), ""
+	}
+	if len(q.GetOptions()) == 0 {
+		return give(id, text), ""
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n >= 1 && n <= len(q.GetOptions()) {
+		return give(id, q.GetOptions()[n-1].GetValue()), ""
+	}
+	return nil, "that is no number of an option: 1 to " + strconv.Itoa(len(q.GetOptions()))
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+func launchPrompt(l *mcphubv1.ServerLaunch) *mcphubv1.Prompt {
+	return &mcphubv1.Prompt{PromptId: "p", Server: "s", Question: &mcphubv1.Prompt_ServerLaunch{ServerLaunch: l}}
+}
+
+func inputPrompt(in *mcphubv1.ConfigInput) *mcphubv1.Prompt {
+	return &mcphubv1.Prompt{PromptId: "p", Server: "s", Question: &mcphubv1.Prompt_ConfigInput{ConfigInput: in}}
+}
+
+// TestLaunchOptions: a launch has a flag of its own; no other flag agrees to one, and without a person nothing does.
+func TestLaunchOptions(t *testing.T) {
+	for _, test := range []struct {
+		args     []string
+		terminal bool
+		want     string // accept, decline or ask
+	}{
+		{nil, false, "decline"},
+		{nil, true, "ask"},
+		{[]string{"--launch", "ask"}, false, "decline"},
+		{[]string{"--launch", "ask"}, true, "ask"},
+		{[]string{"--launch", "allow"}, false, "accept"},
+		{[]string{"--launch", "deny"}, true, "decline"},
+		{[]string{"--approve", "allow", "--elicit", "accept:{}", "--sign-in", "print"}, false, "decline"},
+		{[]string{"--approve", "allow"}, true, "ask"},
+	} {
+		o, err := parseCall(append([]string{"--tool", "t", "--stdio", "srv"}, test.args...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, note, ask := o.answers.answerTo(launchPrompt(&mcphubv1.ServerLaunch{Command: "c"}), test.terminal)
+		got := map[bool]string{true: "ask", false: "decline"}[ask]
+		if answer.GetAccept() != nil {
+			got = "accept"
+			if s := answer.GetAccept().GetScope(); s != mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE {
+				t.Errorf("%q: a yes of the scope %v", test.args, s)
+			}
+		}
+		if got != test.want || (answer == nil) != ask {
+			t.Errorf("%q, terminal %v: %s, want %s", test.args, test.terminal, got, test.want)
+		}
+		if got == "decline" && note == "" {
+			t.Errorf("%q: nothing is said of the no", test.args)
+		}
+	}
+	if _, err := parseCall("--tool", "t", "--stdio", "srv", "--launch", "yes"); err == nil || !strings.Contains(err.Error(), "ask, allow or deny") {
+		t.Errorf("--launch yes: %v", err)
+	}
+	var o listOptions
+	if err := o.flags("tools").Parse([]string{"--launch", "allow", "--input", "a=b"}); err != nil || o.answers.launch != "allow" {
+		t.Errorf("tools: %v, %+v", err, o.answers)
+	}
+	for _, flag := range []string{"--scope", "--folder", "--dialect"} {
+		value := map[string]string{"--scope": "workspace", "--folder": ".", "--dialect": "vscode"}[flag]
+		if _, err := parseCall("--tool", "t", "--stdio", "srv", flag, value); err == nil || !strings.Contains(err.Error(), "--config") {
+			t.Errorf("%s without --config: %v", flag, err)
+		}
+	}
+}
+
+// TestLaunchQuestion: everything, exactly, one thing on a line; two different launches never look the same.
+func TestLaunchQuestion(t *testing.T) {
+	got := newTeller("").question(launchPrompt(&mcphubv1.ServerLaunch{
+		Command: "npx", Args: []string{"-y", "a b", "", "two\nlines", "\u202etxt", `"quoted"`, "--token=${input:k}"}, Directory: "/w",
+		EnvironmentNames: []string{"A", "B"}, EnvironmentReferences: []string{"HOME"}, EnvFile: "/w/.env", Url: "", HeaderNames: []string{"X"},
+		AllowedTools: []string{"read_*"}, Files: []string{"/w/token"}, ConfigFile: ".mcp.json", ConfigLine: 3, Changed: true,
+		Changes: []*mcphubv1.DefinitionChange{{Path: "args[1]", BeforeJson: `"x"`, AfterJson: `"a b"`}, {Path: "cwd", AfterJson: `"/w"`}, {Path: "env.C", BeforeJson: "1"}},
+	}))
+	want := []string{
+		"question p: may server s be started? A file of the workspace brings it: .mcp.json:3",
+		"  command: npx", "  argument: -y", "  argument: a b", `  argument: ""`, `  argument: "two\nlines"`, `  argument: "\u202etxt"`, `  argument: "\"quoted\""`,
+		"  argument: --token=${input:k}", "  directory: /w", "  sets the variable: A", "  sets the variable: B", "  sends the header: X",
+		"  would see your variable: HOME", "  variables from the file: /w/.env", "  reads the file: /w/token",
+		"  wants to be called without a question: read_*", "  it has changed since you agreed to it:",
+		`    args[1] was "x"`, `    args[1] is  "a b"`, `    cwd is new: "/w"`, "    env.C is gone; it was 1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	long := strings.Repeat("x", 5000)
+	whole := newTeller("").question(launchPrompt(&mcphubv1.ServerLaunch{Url: "https://a.example/" + long}))
+	if len(whole) < 2 || whole[1] != "  address: https://a.example/"+long {
+		t.Error("a long address is not shown whole")
+	}
+}
+
+// TestApprovalShowsChanges: a definition that was changed since it was approved shows how.
+func TestApprovalShowsChanges(t *testing.T) {
+	got := newTeller("").question(&mcphubv1.Prompt{PromptId: "p", Server: "s", Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{
+		Tool: "rm", ArgumentsJson: "{}", Changes: []*mcphubv1.DefinitionChange{{Path: "description", BeforeJson: `"a"`, AfterJson: "\"b\x1b\""}},
+	}}})
+	want := []string{"question p: may rm run on s?", "  arguments: {}", "  its definition has changed since you allowed it:",
+		`    description was "a"`, `    description is  "b\x1b"`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestInputOptions: values come from the command line or the environment, fit their options, and are never repeated.
+func TestInputOptions(t *testing.T) {
+	t.Setenv("MCPHUB_TEST_VALUE", "from the environment")
+	o, err := parseCall("--tool", "t", "--stdio", "srv", "--input", "a=b=c", "--input", "e=@MCPHUB_TEST_VALUE", "--input", "at=@@x", "--input", "empty=", "--input", "o=two")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := []*mcphubv1.ConfigInputOption{{Value: "one"}, {Value: "two"}}
+	for _, test := range []struct {
+		in       *mcphubv1.ConfigInput
+		terminal bool
+		want     string // the value, "decline" or "ask"
+	}{
+		{&mcphubv1.ConfigInput{InputId: "a"}, false, `"b=c"`},
+		{&mcphubv1.ConfigInput{InputId: "e", Secret: true}, true, `"from the environment"`},
+		{&mcphubv1.ConfigInput{InputId: "at"}, false, `"@x"`},
+		{&mcphubv1.ConfigInput{InputId: "empty"}, false, `""`},
+		{&mcphubv1.ConfigInput{InputId: "o", Options: options}, false, `"two"`},
+		{&mcphubv1.ConfigInput{InputId: "a", Options: options}, true, "decline"},
+		{&mcphubv1.ConfigInput{InputId: "none", DefaultValue: "d"}, false, "decline"},
+		{&mcphubv1.ConfigInput{InputId: "none"}, true, "ask"},
+	} {
+		answer, note, ask := o.answers.answerTo(inputPrompt(test.in), test.terminal)
+		got := map[bool]string{true: "ask", false: "decline"}[ask]
+		if a := answer.GetAccept(); a != nil {
+			got = a.GetContentJson()
+			if !a.GetKeptByHost() {
+				t.Errorf("%s: the hub is to keep it", test.in.GetInputId())
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", test.in.GetInputId(), got, test.want)
+		}
+		for _, value := range []string{"b=c", "environment"} {
+			if strings.Contains(note, value) || strings.Contains(answer.GetDecline().GetReason(), value) {
+				t.Errorf("%s: a value is repeated: %q %q", test.in.GetInputId(), note, answer.GetDecline().GetReason())
+			}
+		}
+		if got == "decline" && note == "" {
+			t.Errorf("%s: nothing is said of the no", test.in.GetInputId())
+		}
+	}
+	for _, test := range []struct{ value, want string }{
+		{"s3cret", "ID=VALUE"}, {"=s3cret", "ID=VALUE"}, {"a=@NOT_SET_ANYWHERE", "--input a: its environment variable is not set"},
+	} {
+		if _, err := parseCall("--tool", "t", "--stdio", "srv", "--input", test.value); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("--input: %v, want %q", err, test.want)
+		}
+	}
+	if _, err := parseCall("--tool", "t", "--stdio", "srv", "--input", "a=1", "--input", "a=2"); err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("given twice: %v", err)
+	}
+}
+
+// content gives an answer in words: the prompt, and yes, no or the value.
+func content(a *mcphubv1.PromptAnswer) string {
+	if a.GetAccept() == nil {
+		return a.GetPromptId() + " no"
+	}
+	var value string
+	if json.Unmarshal([]byte(a.GetAccept().GetContentJson()), &value) != nil {
+		return a.GetPromptId() + " yes"
+	}
+	return a.GetPromptId() + " " + value
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"sync"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// doorman reads the window of a command that lists: it answers what a server needs to start, by the flags or on the terminal, and
+// under --watch tells what changes.
+type doorman struct {
+	env      environment
+	window   *window
+	options  *listOptions
+	tell     *teller
+	asker    asker
+	terminal bool
+	reader   sync.WaitGroup
+}
+
+func newDoorman(env environment, w *window, o *listOptions) *doorman {
+	d := &doorman{
+		env: env, window: w, options: o, tell: newTeller(""), asker: asker{env: env},
+		terminal: isTerminal(env.stdin) && isTerminal(env.stderr),
+	}
+	d.reader.Go(d.read)
+	return d
+}
+
+// leave closes the window.
+func (d *doorman) leave() {
+	d.window.close()
+	d.reader.Wait()
+}
+
+// read owns everything but the options until the window has ended.
+func (d *doorman) read() {
+	defer d.asker.close()
+	for {
+		select {
+		case event, ok := <-d.window.events:
+			if !ok {
+				return
+			}
+			d.event(event)
+		case line := <-d.asker.lines():
+			d.answer(d.asker.typed(line))
+		}
+	}
+}
+
+func (d *doorman) event(event *mcphubv1.AttachResponse) {
+	switch e := event.GetEvent().(type) {
+	case *mcphubv1.AttachResponse_Snapshot:
+		// A server that starts with the config may ask before this window is there.
+		for _, p := range e.Snapshot.GetPrompts() {
+			d.opened(p)
+		}
+	case *mcphubv1.AttachResponse_PromptOpened:
+		d.opened(e.PromptOpened.GetPrompt())
+	case *mcphubv1.AttachResponse_PromptClosed:
+		d.answer(d.asker.closed(e.PromptClosed.GetPromptId()))
+	case *mcphubv1.AttachResponse_Reply:
+		// Nobody is here to correct an answer that does not fit.
+		if id, ok := answeredPrompt(e.Reply.GetMessageId()); ok && e.Reply.GetError().GetReason() == "INVALID_CONTENT" {
+			d.env.say("  the answer does not fit, so the question is dismissed: %s", escape(e.Reply.GetError().GetMessage()))
+			d.window.answer("dismiss "+id, dismiss(id))
+		}
+	case *mcphubv1.AttachResponse_ServerChanged, *mcphubv1.AttachResponse_ConfigReloaded, *mcphubv1.AttachResponse_ToolsChanged:
+		d.changed(event)
+	}
+}
+
+// opened answers a question, or asks the person.
+func (d *doorman) opened(p *mcphubv1.Prompt) {
+	for _, line := range d.tell.question(p) {
+		d.env.say("  %s", line)
+	}
+	answer, note, ask := d.options.answers.answerTo(p, d.terminal)
+	if note != "" {
+		d.env.say("  %s", note)
+	}
+	switch {
+	case answer != nil:
+		d.answer([]*mcphubv1.PromptAnswer{answer})
+	case ask:
+		d.answer(d.asker.ask(p))
+	}
+}
+
+// changed tells a change under --watch.
+func (d *doorman) changed(event *mcphubv1.AttachResponse) {
+	switch {
+	case !d.options.watch:
+	case d.options.json:
+		printJSON(d.env.stdout, event)
+	default:
+		for _, line := range d.tell.lines(event) {
+			d.env.stdout.Write([]byte(line + "\n"))
+		}
+	}
+}
+
+func (d *doorman) answer(answers []*mcphubv1.PromptAnswer) {
+	for _, a := range answers {
+		d.window.answer("answer "+a.GetPromptId(), a)
+	}
+}

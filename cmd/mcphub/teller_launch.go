@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// launchQuestion tells what would be run, or connected to: everything, exactly, one thing on a line. What is not seen is not agreed to.
+func launchQuestion(name, server string, q *mcphubv1.ServerLaunch) []string {
+	lines := one("question %s: may server %s be started? A file of the workspace brings it: %s", name, server, place(q.GetConfigFile(), q.GetConfigLine()))
+	add := func(what string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				lines = append(lines, "  "+what+": "+exact(v))
+			}
+		}
+	}
+	add("command", q.GetCommand())
+	for _, arg := range q.GetArgs() { // an empty one is one, too
+		lines = append(lines, "  argument: "+exact(arg))
+	}
+	add("address", q.GetUrl())
+	add("directory", q.GetDirectory())
+	add("sets the variable", q.GetEnvironmentNames()...)
+	add("sends the header", q.GetHeaderNames()...)
+	add("would see your variable", q.GetEnvironmentReferences()...)
+	add("variables from the file", q.GetEnvFile())
+	add("reads the file", q.GetFiles()...)
+	add("wants to be called without a question", q.GetAllowedTools()...)
+	if q.GetChanged() && len(q.GetChanges()) == 0 {
+		lines = append(lines, "  it has changed since you agreed to it")
+	}
+	return append(lines, changedLines("it has changed since you agreed to it:", q.GetChanges())...)
+}
+
+// inputQuestion tells what a config file wants to know.
+func inputQuestion(name, server string, q *mcphubv1.ConfigInput) []string {
+	about := q.GetDescription()
+	if about == "" {
+		about = "a value for " + q.GetInputId()
+	}
+	lines := one("question %s: server %s needs the input %s: %s", name, server, q.GetInputId(), about)
+	lines = append(lines, one("  asked for by: %s", place(q.GetConfigFile(), q.GetConfigLine()))...)
+	for i, o := range q.GetOptions() {
+		text := exact(o.GetValue())
+		if o.GetLabel() != "" && o.GetLabel() != o.GetValue() {
+			text = escape(o.GetLabel()) + " (" + text + ")"
+		}
+		lines = append(lines, fmt.Sprintf("  %d: %s", i+1, text))
+	}
+	return lines
+}
+
+// changedLines tell what differs between what was agreed to and what is there now.
+func changedLines(title string, changes []*mcphubv1.DefinitionChange) []string {
+	if len(changes) == 0 {
+		return nil
+	}
+	lines := []string{"  " + title}
+	for _, c := range changes {
+		before, after := c.GetBeforeJson(), c.GetAfterJson()
+		switch {
+		case before == "":
+			lines = append(lines, one("    %s is new: %s", c.GetPath(), after)...)
+		case after == "":
+			lines = append(lines, one("    %s is gone; it was %s", c.GetPath(), before)...)
+		default:
+			lines = append(lines, one("    %s was %s", c.GetPath(), before)...)
+			lines = append(lines, one("    %s is  %s", c.GetPath(), after)...)
+		}
+	}
+	return lines
+}
+
+// exact shows a text so that no other text looks the same: as it is, or in quotes when something in it cannot be seen.
+func exact(s string) string {
+	unseen := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
+	if s == "" || strings.HasPrefix(s, `"`) || strings.TrimSpace(s) != s || strings.ContainsFunc(s, unseen) {
+		return strconv.Quote(s)
+	}
+	return s
+}
