@@ -144,8 +144,16 @@ func (d *demo) commandAnswer(h *prompt, rest string) error {
 			return errors.New("answer what? answer ID accept [JSON] | decline [REASON] | dismiss; prompts lists them")
 		}
 	}
-	switch action {
+	switch in := question.GetConfigInput(); action {
 	case "accept":
+		if in != nil {
+			answer, wrong := answerInput(id, in, typed{text: detail})
+			if wrong != "" {
+				return errors.New(wrong)
+			}
+			d.left.window.answer("answer", answer)
+			return nil
+		}
 		content, err := acceptedContent(question, detail)
 		if err != nil {
 			return err

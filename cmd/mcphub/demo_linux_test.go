@@ -27,11 +27,12 @@ type terminal struct {
 	from   int           // what was said before was awaited already
 }
 
-func (p *program) onTerminal(env []string, args ...string) *terminal {
-	p.t.Helper()
+// openTerminal opens a pseudo terminal: the person's side, and the program's.
+func openTerminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
 	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
 	if err == nil {
@@ -40,13 +41,18 @@ func (p *program) onTerminal(env []string, args ...string) *terminal {
 	if err == nil {
 		err = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: 100})
 	}
-	if err != nil {
-		p.t.Fatal(err)
+	if err == nil {
+		slave, err = os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
 	}
-	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
+	return master, slave
+}
+
+func (p *program) onTerminal(env []string, args ...string) *terminal {
+	p.t.Helper()
+	master, slave := openTerminal(p.t)
 	defer slave.Close()
 	term := &terminal{t: p.t, master: master, read: make(chan struct{}), cmd: exec.Command(p.path, args...)}
 	term.cmd.Env = append(os.Environ(), env...)

@@ -15,7 +15,7 @@ const promptHelp = `    call TOOL [JSON]                       call a tool of th
     call SERVER TOOL [JSON]                or of another one: demo-legacy, whose tools can withdraw questions,
                                            demo-http or demo-http-legacy, which are behind URLs
     cancel ID [REASON]                     cancel a request
-    answer ID accept [JSON]                answer a question: a form takes JSON, sampling a text
+    answer ID accept [JSON]                answer a question: a form takes JSON, sampling a text, an input its value
     answer ID decline [REASON] | dismiss
     tools | requests | prompts | servers   what there is
     help | quit`

@@ -66,6 +66,15 @@ func TestTeller(t *testing.T) {
 		{"a sign-in is told by its questions", about("quiet", "authorization", "https://as.example"), nil},
 		{"nor of its cancel", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestCancelling{McpRequestCancelling: &mcphubv1.McpRequestCancelling{
 			RequestId: "quiet"}}}, nil},
+		{"a launch is told by its question", about("launch", "launch", ""), nil},
+		{"so is an input", about("input", "input", ""), nil},
+		{"config reloaded by a file", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ConfigReloaded{ConfigReloaded: &mcphubv1.ConfigReloaded{
+			ChangedFile: "mcp.json", Stopped: []string{"a", "b"}, Problems: []*mcphubv1.ConfigProblem{{File: "mcp.json", Line: 3, Column: 1, Message: "odd"}},
+		}}}, []string{"config: mcp.json changed, and with it a, b", "  mcp.json:3:1: warning: odd"}},
+		{"config reloaded by the host", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ConfigReloaded{ConfigReloaded: &mcphubv1.ConfigReloaded{}}}, nil},
+		{"given up", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ServerChanged{ServerChanged: &mcphubv1.ServerChanged{
+			Server: &mcphubv1.Server{Name: "gone", State: mcphubv1.ServerState_SERVER_STATE_GIVEN_UP, LastError: "exit status 3"},
+		}}}, []string{"gone: given up: exit status 3"}},
 		{"task", tasked(&mcphubv1.Task{TaskId: "t\x1b", Status: "input_required", Message: "which\none?"}, nil), []string{`task t\x1b: input required, which\none?`}},
 		{"the same of a task", tasked(&mcphubv1.Task{TaskId: "t\x1b", Status: "input_required", Message: "which\none?"}, nil), nil},
 		{"task and progress", tasked(&mcphubv1.Task{TaskId: "t\x1b", Status: "working"}, &mcphubv1.Progress{Progress: 1}), []string{`task t\x1b: working`, "1"}},
