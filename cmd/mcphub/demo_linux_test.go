@@ -195,8 +195,8 @@ func TestDemoKilled(t *testing.T) {
 	said := bufio.NewScanner(r.stdout)
 	for said.Scan() && !strings.Contains(said.Text(), "over HTTP") {
 	}
-	if n := len(processesOf(t, p.path)); n != 6 {
-		t.Errorf("%d processes run, want 6", n)
+	if n := len(processesOf(t, p.path)); n != 7 { // the demo, the hub and its guard, four servers
+		t.Errorf("%d processes run, want 7", n)
 	}
 	if err := r.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -33,6 +33,8 @@ var scenes = []scene{
 	{"Servers behind URLs", "Two more demo servers, over Streamable HTTP. The hub knows where they are; it started neither.", sceneWeb},
 	{"You change your mind, over HTTP", "Each era has its own way to say stop. Each server is to hear it in the way that it knows.", sceneWebCancel},
 	{"A server behind a URL changes its mind", "A question that comes over HTTP ends over HTTP, too. The card must go, in every window.", sceneWebWithdraw},
+	{"You edit a config file while a call runs", "The hub watches its files. A timeout changes in place; an argument restarts that server alone.", sceneEdit},
+	{"A crashed server comes back by itself", "Nobody calls it. The hub starts it again.", sceneComeback},
 }
 
 func sceneStart(ctx context.Context, s *stage) error {
@@ -57,14 +59,8 @@ func sceneStart(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := s.client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{
-		Sources: []*mcphubv1.ConfigSource{{Path: "the demo's config", Json: config}},
-	})
-	if err != nil {
-		return asFailure(err)
-	}
-	for _, p := range loaded.GetProblems() {
-		return errors.New(problemLine(p))
+	if err := s.reload(ctx, &mcphubv1.ConfigSource{Path: "the demo's config", Json: config}); err != nil {
+		return err
 	}
 	s.page.says(you, "an editor with two windows: the %s and the %s", s.left.title, s.right.title)
 	s.page.ok("the hub is up")

@@ -16,6 +16,7 @@ import (
 // demoServerOptions are the flags of mcphub demo-server.
 type demoServerOptions struct {
 	record      string
+	greet       string
 	http        string
 	overHTTP    bool
 	allowRemote bool
@@ -25,6 +26,7 @@ type demoServerOptions struct {
 func (o *demoServerOptions) flags() *flag.FlagSet {
 	set := newFlags("demo-server")
 	set.StringVar(&o.record, "record", "", "FILE\tappend a JSON line for each event to this file")
+	set.StringVar(&o.greet, "greet", "", "TEXT\tsay this on stderr at the start")
 	set.Func("http", "ADDR\tserve over HTTP at HOST:PORT instead, or at a free port of this machine with \"\"; ends on SIGINT or SIGTERM", func(v string) error {
 		o.http, o.overHTTP = v, true
 		return nil
@@ -54,6 +56,9 @@ func runDemoServer(env environment, args []string) int {
 	}
 	if err := o.check(); err != nil {
 		return usageError(env, "demo-server", err)
+	}
+	if o.greet != "" {
+		env.say("%s", o.greet)
 	}
 	if o.overHTTP {
 		return runDemoServerHTTP(env, o)

@@ -24,7 +24,7 @@ const (
 	legacyWeb    = "demo-http-legacy"
 )
 
-var demoServers = []string{demoServer, legacyServer, modernWeb, legacyWeb}
+var demoServers = []string{demoServer, legacyServer, modernWeb, legacyWeb, fileServer}
 
 // stage is what the demo plays on: one hub, its servers, two windows.
 type stage struct {
@@ -36,6 +36,8 @@ type stage struct {
 	dir    string  // holds the servers' records; removed at the end
 	group  sync.WaitGroup
 	webs   []*webServer // those that run
+
+	sources []*mcphubv1.ConfigSource // that the hub has
 
 	began     int    // requests of the script so far
 	firstCall string // id of a call that has ended, for later

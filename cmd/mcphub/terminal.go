@@ -28,15 +28,10 @@ type typist struct {
 // newTypist reads from r.
 func newTypist(r io.Reader) *typist {
 	t := &typist{wanted: make(chan bool, 1), lines: make(chan typed, 1)}
-	secretLine := func() (string, error) { return "", io.EOF }
 	file, isFile := r.(*os.File)
 	if isFile && term.IsTerminal(int(file.Fd())) {
 		if state, err := term.GetState(int(file.Fd())); err == nil {
 			t.restore = func() { term.Restore(int(file.Fd()), state) }
-		}
-		secretLine = func() (string, error) {
-			text, err := term.ReadPassword(int(file.Fd()))
-			return string(text), err
 		}
 	}
 	go func() {
@@ -45,8 +40,8 @@ func newTypist(r io.Reader) *typist {
 		for secret := range t.wanted {
 			line := typed{over: true}
 			if secret && t.restore != nil {
-				text, err := secretLine()
-				line = typed{text, err != nil}
+				text, err := term.ReadPassword(int(file.Fd()))
+				line = typed{string(text), err != nil}
 			} else if scanner.Scan() {
 				line = typed{text: scanner.Text()}
 			}

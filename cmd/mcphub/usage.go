@@ -118,7 +118,7 @@ Exit status: 0 all can be used, 1 something is broken, 2 usage.
 
 Starts the servers, or the one named, and lists their tools.
 `,
-	"demo-server": `Usage: mcphub demo-server [--record FILE] [--http ADDR [--allow-remote] [--until-eof]]
+	"demo-server": `Usage: mcphub demo-server [--record FILE] [--greet TEXT] [--http ADDR [--allow-remote] [--until-eof]]
 
 Serves MCP on stdin and stdout: a server with tools for every way in which real servers meet cancellation. With --http it serves
 Streamable HTTP of every revision at /mcp and the older HTTP with SSE at /sse, says on stdout where, and lets in this machine alone.
