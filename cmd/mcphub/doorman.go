@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"sync"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -15,12 +17,13 @@ type doorman struct {
 	tell     *teller
 	asker    asker
 	terminal bool
+	gone     context.CancelCauseFunc // what there is to watch has ended
 	reader   sync.WaitGroup
 }
 
-func newDoorman(env environment, w *window, o *listOptions) *doorman {
+func newDoorman(env environment, w *window, o *listOptions, gone context.CancelCauseFunc) *doorman {
 	d := &doorman{
-		env: env, window: w, options: o, tell: newTeller(""), asker: asker{env: env},
+		env: env, window: w, options: o, gone: gone, tell: newTeller(""), asker: asker{env: env},
 		terminal: isTerminal(env.stdin) && isTerminal(env.stderr),
 	}
 	d.reader.Go(d.read)
@@ -40,6 +43,9 @@ func (d *doorman) read() {
 		select {
 		case event, ok := <-d.window.events:
 			if !ok {
+				if d.options.watch {
+					d.gone(fmt.Errorf("the window ended: %v", orDone(d.window.err)))
+				}
 				return
 			}
 			d.event(event)

@@ -61,7 +61,9 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 	if err != nil {
 		return o.fail(env, name, ctx, err)
 	}
-	d := newDoorman(env, w, o)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	d := newDoorman(env, w, o, end)
 	defer d.leave()
 	return list(ctx, client)
 }

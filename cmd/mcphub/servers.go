@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -38,6 +39,9 @@ func runServers(env environment, args []string) int {
 		}
 		if o.watch { // the window tells the rest
 			<-ctx.Done()
+			if cause := context.Cause(ctx); !errors.Is(cause, errInterrupted) {
+				return o.fail(env, "servers", context.WithoutCancel(ctx), cause)
+			}
 		}
 		return status
 	})

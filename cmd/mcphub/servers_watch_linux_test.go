@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -37,6 +38,20 @@ func TestServersWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	if status := r.wait(); status != 0 {
+		t.Errorf("status %d\n%s", status, r.stderr.String())
+	}
+}
+
+// TestServersWatchEndsWithTheHub: who watches a hub that is gone is told so.
+func TestServersWatchEndsWithTheHub(t *testing.T) {
+	p := build(t)
+	r := p.start("servers", "--watch", "--config", p.config("mcp.json", `{"mcpServers": {"one": {"command": "a"}}}`))
+	for lines := bufio.NewScanner(r.stdout); lines.Scan() && !strings.Contains(lines.Text(), "one "); {
+	}
+	if err := syscall.Kill(childOf(t, p, r.cmd.Process.Pid), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if status := r.wait(); status != 6 || !strings.Contains(r.stderr.String(), "the window ended") {
 		t.Errorf("status %d\n%s", status, r.stderr.String())
 	}
 }
