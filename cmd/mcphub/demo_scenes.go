@@ -33,6 +33,7 @@ var scenes = []scene{
 	{"Servers behind URLs", "Two more demo servers, over Streamable HTTP. The hub knows where they are; it started neither.", sceneWeb},
 	{"You change your mind, over HTTP", "Each era has its own way to say stop. Each server is to hear it in the way that it knows.", sceneWebCancel},
 	{"A server behind a URL changes its mind", "A question that comes over HTTP ends over HTTP, too. The card must go, in every window.", sceneWebWithdraw},
+	{"A folder brings a server", "Its config is somebody else's text. Nothing of it runs before you have seen it, and its secret stays one.", sceneConsent},
 	{"You edit a config file while a call runs", "The hub watches its files. A timeout changes in place; an argument restarts that server alone.", sceneEdit},
 	{"A crashed server comes back by itself", "Nobody calls it. The hub starts it again.", sceneComeback},
 }

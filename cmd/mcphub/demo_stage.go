@@ -24,7 +24,7 @@ const (
 	legacyWeb    = "demo-http-legacy"
 )
 
-var demoServers = []string{demoServer, legacyServer, modernWeb, legacyWeb, fileServer}
+var demoServers = []string{demoServer, legacyServer, modernWeb, legacyWeb, workspaceServer, fileServer}
 
 // stage is what the demo plays on: one hub, its servers, two windows.
 type stage struct {
