@@ -2,8 +2,13 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -65,6 +70,11 @@ func TestSecondInterruptLeaves(t *testing.T) {
 	if err := syscall.Kill(hub, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	ctx, done := context.WithTimeoutCause(t.Context(), failureBound, errors.New("the bound of the test"))
+	defer done()
+	if err := until(ctx, "the stop of the hub", func() (bool, error) { return stopped(hub) }); err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{"interrupt again", "left without waiting"} {
 		if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
@@ -77,6 +87,29 @@ func TestSecondInterruptLeaves(t *testing.T) {
 	if status := r.wait(); status != 3 {
 		t.Errorf("status %d", status)
 	}
+	// The hub was killed where it stood: its guard ends what it has left, and then itself.
+	if err := until(ctx, "the end of every process", func() (bool, error) { return len(processesOf(t, p.path)) == 0, nil }); err != nil {
+		t.Error(err)
+	}
+}
+
+// stopped tells whether every thread of a process has stopped: the signal that does it takes effect one by one.
+func stopped(pid int) (bool, error) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(threads) == 0 {
+		return false, err
+	}
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
+		if err != nil {
+			return false, err
+		}
+		// The state follows the name, which may hold anything (proc_pid_stat(5)).
+		if i := bytes.LastIndexByte(text, ')'); i < 0 || !bytes.HasPrefix(text[i+1:], []byte(" T")) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // TestOutputClosed: a reader that goes away stops the call, not the care for its processes.
