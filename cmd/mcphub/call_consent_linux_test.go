@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ func (p *program) folderWithServer() (flags []string, record string) {
 	text, err := json.Marshal(map[string]any{
 		"inputs": []any{map[string]any{"id": "token", "type": "promptString", "description": "Your token", "password": true}},
 		"servers": map[string]any{"srv": map[string]any{
-			"command": p.path, "args": []string{"demo-server", "--record", record, "--greet", "token ${input:token}"},
+			"command": p.path, "args": []string{"demo-server", "--record", "${workspaceFolder}/ran.jsonl", "--greet", "token ${input:token}"},
 		}},
 	})
 	if err != nil {
@@ -47,7 +48,7 @@ func TestCallNeedsConsentAndInputs(t *testing.T) {
 		status int
 		says   []string
 	}{
-		{nil, 5, []string{"may server srv be started?", "  command: ", "argument: --greet", "argument: token ${input:token}", "--launch allow"}},
+		{nil, 5, []string{"may server srv be started?", "  command: ", "  directory: ", "/ran.jsonl\n", "argument: --greet", "argument: token ${input:token}", "--launch allow"}},
 		{[]string{"--launch", "deny"}, 5, []string{"denied"}},
 		{[]string{"--launch", "allow"}, 5, []string{"server srv needs the input token: Your token", "--input token=VALUE"}},
 		{[]string{"--launch", "allow", "--input", "token=@MCPHUB_TEST_TOKEN"}, 0, []string{"given by --input token"}},
@@ -119,5 +120,22 @@ func TestServersSaysWhoAsks(t *testing.T) {
 	r = p.run(append([]string{"servers", "--start", "--launch", "allow", "--input", "token=x"}, source...)...)
 	if r.status != 0 || !strings.Contains(r.stdout, "ready") || !ran(t, record) {
 		t.Errorf("--start --launch allow: status %d, ran %v\n%s%s", r.status, ran(t, record), r.stdout, r.stderr)
+	}
+}
+
+// TestCallPutsInVariables: the references of each dialect are resolved by its own grammar when the server starts.
+func TestCallPutsInVariables(t *testing.T) {
+	p := build(t)
+	t.Setenv("MCPHUB_TEST_COMMAND", "demo-server")
+	for name, text := range map[string]string{
+		"portable.json": fmt.Sprintf(`{"mcpServers": {"srv": {"type": "stdio", "command": %q, "args": ["${NOT_SET_ANYWHERE:-demo-server}"]}}}`, p.path),
+		"opencode.json": fmt.Sprintf(`{"mcp": {"srv": {"type": "local", "command": [%q, "{env:MCPHUB_TEST_COMMAND}"]}}}`, p.path),
+		"vscode.json":   fmt.Sprintf(`{"servers": {"srv": {"command": %q, "args": ["${env:MCPHUB_TEST_COMMAND}"]}}}`, p.path),
+	} {
+		dialect := strings.TrimSuffix(name, ".json")
+		r := p.run("call", "--config", p.config(name, text), "--dialect", dialect, "--server", "srv", "--tool", "echo", "--args", `{"text":"hi"}`, "--approve", "allow")
+		if r.status != 0 || strings.TrimSpace(r.stdout) != "hi" {
+			t.Errorf("%s: status %d\n%s%s", dialect, r.status, r.stdout, r.stderr)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,6 +48,9 @@ func TestCallReadsEveryDialect(t *testing.T) {
 		if r.status != 0 || strings.TrimSpace(r.stdout) != "in "+dialect {
 			t.Errorf("%s: status %d, stdout %q, stderr\n%s", dialect, r.status, r.stdout, r.stderr)
 		}
+	}
+	if _, err := os.Stat(filepath.Join(p.dir, "record-"+filepath.Base(p.dir)+".jsonl")); err != nil {
+		t.Errorf("the file of VS Code does not know the folder: %v", err)
 	}
 	for _, dialect := range []string{"codex", "opencode", "crush"} {
 		r := p.run("tools", "srv", "--config", filepath.Join(p.dir, files[dialect].name))
