@@ -19,8 +19,7 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) register(set *flag.FlagSet) {
-	set.Func("input", "ID=VALUE\tgive a value that a config file asks for; other users of this machine can see it, so a secret is better given as ID=@NAME, "+
-		"the value of an environment variable (@@ begins a value with @); may be repeated", func(v string) error {
+	set.Func("input", "ID=VALUE\tgive a value that a config file asks for, or with ID=@NAME that of an environment variable; may be repeated", func(v string) error {
 		f.given = append(f.given, v)
 		return nil
 	})

@@ -42,7 +42,9 @@ directory (MCPHUB_STATE_DIR names another one; set but empty, without a keyring 
 `
 
 const startHelp = `A server of a file with --scope workspace starts only after a yes to what it would run; --approve is about tools and says nothing to
-that. Values that a file asks for (${input:ID}) are typed without being shown when they are secret. Nothing of it is remembered.
+that. Values that a file asks for (${input:ID}) are typed without being shown when they are secret; one that is given with --input
+ID=VALUE can be seen by other users of this machine (in ps), one that is given with --input ID=@NAME, as the environment variable NAME,
+cannot. (A value that begins with @ is written with @@.) Nothing of it is remembered.
 `
 
 const exitHelp = `Exit status: 0 result, 1 result with isError or error of the server, 2 usage, 3 cancelled, 4 timed out, 5 denied, 6 server trouble.`
