@@ -96,10 +96,10 @@ func TestLaunchQuestion(t *testing.T) {
 // TestApprovalShowsChanges: a definition that was changed since it was approved shows how.
 func TestApprovalShowsChanges(t *testing.T) {
 	got := newTeller("").question(&mcphubv1.Prompt{PromptId: "p", Server: "s", Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{
-		Tool: "rm", ArgumentsJson: "{}", Changes: []*mcphubv1.DefinitionChange{{Path: "description", BeforeJson: `"a"`, AfterJson: "\"b\x1b\""}},
+		Tool: "rm", ArgumentsJson: "{}", Changes: []*mcphubv1.DefinitionChange{{Path: "description", BeforeJson: `"a"`, AfterJson: "\"b\x1b\""}, {BeforeJson: "1", AfterJson: "2"}},
 	}}})
 	want := []string{"question p: may rm run on s?", "  arguments: {}", "  its definition has changed since you allowed it:",
-		`    description was "a"`, `    description is  "b\x1b"`}
+		`    description was "a"`, `    description is  "b\x1b"`, "    the whole was 1", "    the whole is  2"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

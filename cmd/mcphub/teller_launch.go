@@ -62,15 +62,18 @@ func changedLines(title string, changes []*mcphubv1.DefinitionChange) []string {
 	}
 	lines := []string{"  " + title}
 	for _, c := range changes {
-		before, after := c.GetBeforeJson(), c.GetAfterJson()
+		before, after, path := c.GetBeforeJson(), c.GetAfterJson(), c.GetPath()
+		if path == "" { // too large to be compared
+			path = "the whole"
+		}
 		switch {
 		case before == "":
-			lines = append(lines, one("    %s is new: %s", c.GetPath(), after)...)
+			lines = append(lines, one("    %s is new: %s", path, after)...)
 		case after == "":
-			lines = append(lines, one("    %s is gone; it was %s", c.GetPath(), before)...)
+			lines = append(lines, one("    %s is gone; it was %s", path, before)...)
 		default:
-			lines = append(lines, one("    %s was %s", c.GetPath(), before)...)
-			lines = append(lines, one("    %s is  %s", c.GetPath(), after)...)
+			lines = append(lines, one("    %s was %s", path, before)...)
+			lines = append(lines, one("    %s is  %s", path, after)...)
 		}
 	}
 	return lines
