@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	"github.com/mcphub-go/mcphub/plugin/host"
 )
