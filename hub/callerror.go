@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -105,14 +106,25 @@ func callError(r *request, err error) *Error {
 	}
 	if _, ok := errors.AsType[*mcp.EndedError](err); ok || errors.Is(err, jsonrpc.ErrClosed) {
 		e.Code, e.Reason = CodeUnavailable, ReasonServerGone
-		how := "its connection closed"
-		if ended, ok := errors.AsType[*mcp.EndedError](err); ok && ended.Ended != "" {
-			how = ended.Ended
-		}
-		e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and was not repeated", r.server.name, r.what(), r.server.quote(how))
+		e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and was not repeated", r.server.name, r.what(), r.server.quote(howEnded(err)))
 		return e
 	}
 	return e
+}
+
+// howEnded says how a connection ended under a call.
+func howEnded(err error) string {
+	var how []string
+	if errors.Is(err, jsonrpc.ErrStalled) {
+		how = append(how, "it has stopped reading its input")
+	}
+	if ended, ok := errors.AsType[*mcp.EndedError](err); ok && ended.Ended != "" {
+		how = append(how, ended.Ended)
+	}
+	if len(how) == 0 {
+		return "its connection closed"
+	}
+	return strings.Join(how, "; ")
 }
 
 // exchangeError is the error of a request that failed below JSON-RPC, nil for any other. requestID is "" for what is no request of its own; what begins the text.

@@ -166,7 +166,7 @@ func TestGivesUpAfterFiveFailures(t *testing.T) {
 		}
 		for range 3 {
 			e := w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerGivenUp)
-			const text = `server "s" failed 5 times in a row and is not started any more; the last time: server "s" did not start: initialize: jsonrpc: connection closed: EOF; ` +
+			const text = `server "s" failed 5 times in a row and is not started any more; the last time: server "s" did not start: initialize: it closed its output; ` +
 				`its process exited with code 3; last lines on stderr: reading /etc/x | no\u001blicence | reading /etc/x | no\u001blicence | reading /etc/x | ` +
 				`no\u001blicence | reading /etc/x | no\u001blicence | reading /etc/x | no\u001blicence; fix it in test.json:1, then restart it`
 			if diff := cmp.Diff(text, e.Message); diff != "" {

@@ -3,9 +3,11 @@ package mcp
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -65,8 +67,16 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// inWords is err's text, with the words of a server bounded.
+// inWords is err's text, for people, with the words of a server bounded.
 func inWords(err error) string {
+	if closed := (*jsonrpc.ClosedError)(nil); errors.As(err, &closed) {
+		switch {
+		case errors.Is(closed.Cause, io.EOF):
+			return "it closed its output"
+		case errors.Is(closed.Cause, jsonrpc.ErrStalled):
+			return "it has stopped reading its input"
+		}
+	}
 	if both := (*bothFailedError)(nil); errors.As(err, &both) {
 		return both.Error()
 	}
@@ -85,7 +95,7 @@ type EndedError struct {
 }
 
 func (e *EndedError) Error() string {
-	text := fmt.Sprintf("the connection to server %q ended: %v", e.Server, e.Err)
+	text := fmt.Sprintf("the connection to server %q ended: %s", e.Server, inWords(e.Err))
 	if e.Ended != "" {
 		text += "; " + e.Ended
 	}

@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -53,9 +55,13 @@ func Stdio(cmd transport.Command, maxMessageBytes int) Opener {
 		if err != nil {
 			return nil, err
 		}
-		conn := jsonrpc.NewLineConn(p.Stdout(), p.Stdin(), jsonrpc.LineConnOptions{
+		stdout := &endNoter{Reader: p.Stdout()}
+		conn := jsonrpc.NewLineConn(stdout, p.Stdin(), jsonrpc.LineConnOptions{
 			MaxLine: maxMessageBytes,
 			Close: func() error {
+				if stdout.ended.Load() {
+					awaitExit(p)
+				}
 				p.Stop("the connection was closed")
 				return nil
 			},
@@ -89,6 +95,34 @@ func Stdio(cmd transport.Command, maxMessageBytes int) Opener {
 				}
 			},
 		}, nil
+	}
+}
+
+// endNoter notes that what it reads has ended.
+type endNoter struct {
+	io.Reader
+	ended atomic.Bool
+}
+
+func (n *endNoter) Read(b []byte) (int, error) {
+	count, err := n.Reader.Read(b)
+	if err != nil {
+		n.ended.Store(true)
+	}
+	return count, err
+}
+
+// exitWait is how long a server may take from the end of its stdout to its exit.
+const exitWait = 100 * time.Millisecond
+
+// awaitExit gives a process whose stdout has ended the time to exit by itself. The kernel closes the pipes of a process that exits before it tells of the
+// exit; who is stopped in between would look as if its end were our doing.
+func awaitExit(p *transport.Process) {
+	late := time.NewTimer(exitWait)
+	defer late.Stop()
+	select {
+	case <-p.Done():
+	case <-late.C:
 	}
 }
 

@@ -115,6 +115,9 @@ func TestStalledServerEndsSession(t *testing.T) {
 		if !errors.Is(s.Err(), jsonrpc.ErrStalled) {
 			t.Errorf("Err: %v", s.Err())
 		}
+		if text := s.Err().Error(); text != `the connection to server "deaf" ended: it has stopped reading its input` {
+			t.Errorf("Err: %s", text)
+		}
 		<-killed
 	})
 }
@@ -145,9 +148,13 @@ func TestStdio(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var link *Link
 	s, err := Connect(context.Background(), Options{
 		Server: "child", Handler: &recorder{}, Client: testClient, Era: EraLegacy,
-		Open: Stdio(transport.Command{Path: exe, Env: append(os.Environ(), "MCP_TEST_SERVER=1")}, 0),
+		Open: func(ctx context.Context) (_ *Link, err error) {
+			link, err = Stdio(transport.Command{Path: exe, Env: append(os.Environ(), "MCP_TEST_SERVER=1")}, 0)(ctx)
+			return link, err
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -157,8 +164,11 @@ func TestStdio(t *testing.T) {
 		t.Errorf("the call got %v", err)
 	}
 	<-s.Done()
+	if how := link.Exit(); how != "exited with code 3" { // by itself: the end of its output comes before its exit, and is not its fault
+		t.Errorf("Exit: %s", how)
+	}
 	text := s.Err().Error()
-	if !strings.Contains(text, "exited with status 3") || !strings.Contains(text, `last lines on stderr: out of paper\u001b[0m`) {
+	if !strings.Contains(text, "ended: it closed its output; the process exited with status 3") || !strings.Contains(text, `last lines on stderr: out of paper\u001b[0m`) {
 		t.Errorf("Err: %s", text)
 	}
 }
