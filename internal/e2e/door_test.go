@@ -47,12 +47,23 @@ func (p *place) open(s servers) *door {
 	return d
 }
 
-// spawn opens a hub without servers.
+// spawn opens a hub without servers, which remembers nothing.
 func (p *place) spawn() *door {
+	p.t.Helper()
+	return p.spawnWith(stateless)
+}
+
+// spawnStateful opens a hub without servers that keeps what it remembers, and the ledger of its processes, in the place's state directory.
+func (p *place) spawnStateful() *door {
+	p.t.Helper()
+	return p.spawnWith(handshake.EnvStateDir + "=" + p.file("state"))
+}
+
+func (p *place) spawnWith(env ...string) *door {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(p.t.Context(), bound, errors.New("the test took too long"))
 	p.t.Cleanup(cancel)
-	client, err := host.Open(ctx, host.Options{Command: p.hub, Dir: p.dir, Env: []string{stateless}})
+	client, err := host.Open(ctx, host.Options{Command: p.hub, Dir: p.dir, Env: env})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -90,6 +90,8 @@ type entry struct {
 	Timeouts        map[string]string `json:"timeouts,omitempty"`
 	Stop            map[string]string `json:"stop,omitempty"`
 	MaxMessageBytes int               `json:"maxMessageBytes,omitempty"`
+	Start           string            `json:"start,omitempty"`
+	Memory          string            `json:"memory,omitempty"`
 }
 
 type servers map[string]entry
@@ -167,8 +169,14 @@ func (p *place) reasonsHeard() []string {
 	return reasons
 }
 
-// until looks again and again for what no event tells. It is the one place that polls.
+// until looks again and again for what no event tells.
 func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	untilOr(t, what, holds, func() any { return "" })
+}
+
+// untilOr is until with what was seen last, for a test that fails. It is the one place that polls.
+func untilOr(t *testing.T, what string, holds func() bool, seen func() any) {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
@@ -178,7 +186,7 @@ func until(t *testing.T, what string, holds func() bool) {
 		select {
 		case <-look.C:
 		case <-end.C:
-			t.Fatalf("it did not come true that %s", what)
+			t.Fatalf("it did not come true that %s: %v", what, seen())
 		}
 	}
 }
