@@ -20,10 +20,11 @@ const binaryVariable = "MCPHUB_BINARY"
 
 // The programs that this test binary can be run as; see the file of each.
 var roles = map[string]func(args []string) int{
-	"proxy": beProxy,
-	"fake":  beFake,
-	"child": beChild,
-	"host":  beHost,
+	"proxy":   beProxy,
+	"fake":    beFake,
+	"child":   beChild,
+	"host":    beHost,
+	"witness": beWitness,
 }
 
 // runDir holds the binaries of this run. It is set before the first test starts: an executable that is written while other processes
