@@ -129,6 +129,7 @@ func TestHubKilledServersSeeEOF(t *testing.T) {
 	if _, err := d.Hub.GetInfo(d.ctx, &mcphubv1.GetInfoRequest{}); err == nil {
 		t.Error("a dead hub answers")
 	}
+	p.deserted() // the guard goes when it has seen to that
 }
 
 // TestNothingLeftAfterClose: the host closes the hub in the middle of everything.
