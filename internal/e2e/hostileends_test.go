@@ -50,6 +50,27 @@ func is(t *testing.T, what, got, want string) {
 	}
 }
 
+// startedBy gives what a server has started, its strays included, when besides it there is just one other server.
+func (p *place) startedBy(other int32) (pids []int) {
+	for pid := range pick(p.processes(), func(line string) bool { return isSleep(line) || strings.HasPrefix(line, "tail") }) {
+		if group, err := syscall.Getpgid(pid); err == nil && group != int(other) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// ended checks that these processes are gone. A server that comes back has others.
+func (p *place) ended(pids []int) {
+	p.t.Helper()
+	found := p.processes()
+	for _, pid := range pids {
+		if found[pid] != "" {
+			p.t.Errorf("process %d is left: %s", pid, found[pid])
+		}
+	}
+}
+
 // TestServerKilled: a server that somebody kills takes its call with it and nothing else; it comes back by itself, for it was in use.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
@@ -61,7 +82,11 @@ func TestServerKilled(t *testing.T) {
 	w.WaitRequest(other.id, running)
 	c := d.call("index", "hang", "")
 	w.WaitRequest(c.id, running)
-	until(t, "the strays are there", func() bool { return len(pick(p.processes(), isSleep)) == 3 })
+	var strays []int
+	until(t, "the strays are there", func() bool {
+		strays = p.startedBy(d.server("other").GetProcessId())
+		return len(strays) == 2
+	})
 	pid := d.server("index").GetProcessId()
 	if err := syscall.Kill(int(pid), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -77,9 +102,7 @@ func TestServerKilled(t *testing.T) {
 	if s.GetFailures() != 1 || s.GetNextStartTime() == nil || s.GetProcessId() != 0 || !slices.Equal(s.GetStderr(), []string{"index is up"}) {
 		t.Errorf("server %v", s)
 	}
-	if left := pick(p.processes(), isSleep); len(left) != 1 { // that of the other server
-		t.Errorf("processes %v", left)
-	}
+	p.ended(strays)
 	states, back := story(w, "index", ready, 2)
 	tells(t, states, connecting, ready, stopping, failed, connecting, ready)
 	if back.GetProcessId() == pid || back.GetFailures() != 1 || back.GetLastError() != "" {
@@ -175,7 +198,13 @@ func TestServerDeaf(t *testing.T) {
 	d := p.spawn()
 	w := d.window("side bar")
 	d.load(servers{"index": p.stubborn("index", "stray"), "other": p.stubborn("other")}.config())
+	d.echoes("other", "other")
 	d.call("index", "deaf", "").text()
+	var strays []int
+	until(t, "the strays are there", func() bool {
+		strays = p.startedBy(d.server("other").GetProcessId())
+		return len(strays) == 3 // it sleeps itself by now
+	})
 	pid := int(d.server("index").GetProcessId())
 	server := doortest.Watch(t, pid)
 	arguments := fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 1<<20)) // more than any pipe holds
@@ -193,12 +222,10 @@ func TestServerDeaf(t *testing.T) {
 	if s.GetFailures() != 1 || s.GetNextStartTime() == nil {
 		t.Errorf("server %v", s)
 	}
+	p.ended(strays)
 	states, _ := story(w, "index", ready, 2)
 	tells(t, states, connecting, ready, stopping, failed, connecting, ready)
 	d.echoes("index", "index")
-	if left := pick(p.processes(), isSleep); len(left) != 3 { // of the new one two, of the other one
-		t.Errorf("processes %v", left)
-	}
 }
 
 // TestServerMute: the start of a server that never answers the handshake ends in time and says what the server said instead.
@@ -243,7 +270,13 @@ func TestServerMemoryHungry(t *testing.T) {
 	pid := d.server("other").GetProcessId()
 	hanging := d.call("index", "hang", "")
 	w.WaitRequest(hanging.id, running)
-	f := d.call("index", "eat", "").fails("UNAVAILABLE", "MEMORY_EXCEEDED")
+	eating := d.call("index", "eat", "")
+	var strays []int
+	until(t, "it eats", func() bool {
+		strays = p.startedBy(pid)
+		return len(strays) >= 3 && len(pick(p.processes(), func(line string) bool { return strings.HasPrefix(line, "tail") })) == 1
+	})
+	f := eating.fails("UNAVAILABLE", "MEMORY_EXCEEDED")
 	used, err := strconv.ParseInt(f.Meta["used"], 10, 64)
 	if err != nil || used <= 64<<20 {
 		t.Errorf("used %q, %v", f.Meta["used"], err)
@@ -258,9 +291,7 @@ func TestServerMemoryHungry(t *testing.T) {
 	if s.GetFailures() != 1 || s.GetMemoryLimitBytes() != 64<<20 {
 		t.Errorf("server %v", s)
 	}
-	if left := pick(p.processes(), func(line string) bool { return isSleep(line) || strings.HasPrefix(line, "tail") }); len(left) != 1 {
-		t.Errorf("processes %v", left)
-	}
+	p.ended(strays)
 	if s := d.server("other"); s.GetProcessId() != pid || s.GetState() != ready || w.Requests()[other.id].GetState() != running {
 		t.Errorf("the other server: %v", s)
 	}
