@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"reflect"
 	"slices"
 
@@ -106,7 +105,7 @@ func readSources(ctx context.Context, sources []ConfigSource) (read []config.Sou
 // readFile reads a file once nobody is in the middle of writing it, as far as its writers tell: Cline and its relatives hold a lock beside it.
 func readFile(ctx context.Context, path string) ([]byte, error) {
 	_ = statefile.AwaitForeignLock(ctx, path, statefile.DefaultForeignWait) // a lock that stays says nothing; half a text is found out
-	return os.ReadFile(path)
+	return config.ReadFile(path)
 }
 
 // carryOut does one step. The channel, if any, closes when a stop that it began is over. h.mu is held.
@@ -145,6 +144,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		}
 		h.forgetSignIn(s)
 		s.tools, s.toolsOf, s.remembered, s.transport, s.lastError, s.stderr = nil, nil, 0, 0, "", nil
+		s.launch.started = nil // what was agreed to for another launch
 	case s.disabled() && !was:
 		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was switched off"})
 	}

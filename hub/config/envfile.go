@@ -3,9 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"strings"
 )
 
@@ -17,22 +15,8 @@ var (
 	errTooLarge   = fmt.Errorf("is larger than %d bytes", maxFile)
 )
 
-// readFile is os.ReadFile for files that a config names: bounded, and of regular files only, so that a device or a pipe holds nobody up.
-func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errNotRegular
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxFile+1))
-}
+// readFile is os.ReadFile for files that a config names: bounded, and of regular files only.
+func readFile(name string) ([]byte, error) { return readRegular(name, maxFile+1) }
 
 // why is an error of reading a file without the path, which the message that shows it names already.
 func why(err error) string {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	slashpath "path"
 	"path/filepath"
 	"strings"
@@ -72,7 +71,7 @@ func (l *loader) load() {
 	}
 	if data == nil {
 		var err error
-		if data, err = os.ReadFile(src.Path); err != nil {
+		if data, err = ReadFile(src.Path); err != nil {
 			var pe *fs.PathError
 			if errors.As(err, &pe) {
 				err = pe.Err
