@@ -48,6 +48,9 @@ func (h *Hub) SignIn(ctx context.Context, name string) (ServerInfo, error) {
 	if err != nil {
 		return ServerInfo{}, errSignIn(s, err)
 	}
+	if sign == nil { // a variable has brought a token
+		return ServerInfo{}, errNoSignIn(name)
+	}
 	if err := h.signInNow(ctx, s, sign); err != nil {
 		if ctx.Err() != nil {
 			return ServerInfo{}, contextError(ctx, err)
@@ -81,6 +84,9 @@ func (h *Hub) SignOut(ctx context.Context, name string) (ServerInfo, error) {
 	sign, err := h.storedSignIn(s, conf)
 	if err != nil {
 		return ServerInfo{}, errSignIn(s, err)
+	}
+	if sign == nil {
+		return ServerInfo{}, errNoSignIn(name)
 	}
 	if err := h.stop(ctx, s, &cancelCause{Origin: OriginHost, Reason: "the user signed out"}); err != nil {
 		return ServerInfo{}, err
