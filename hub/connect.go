@@ -239,6 +239,7 @@ func (h *Hub) up(s *server, c *connection, session *mcp.Session) {
 	h.changed(s)
 	h.renewIfIdle(s)
 	h.watchIdle(s)
+	h.watchStarted(s)
 }
 
 // fall takes a connection that ended by itself from its server: nobody gets it any more. Its calls fail by themselves, what it asked is

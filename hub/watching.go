@@ -63,8 +63,8 @@ func (h *Hub) watchGlobs(sources []ConfigSource) {
 	h.mu.Lock()
 	var globs []watch.Glob
 	for _, s := range h.servers {
-		if len(s.conf.Watch) > 0 && !s.broken && !s.disabled() {
-			globs = append(globs, watch.Glob{Server: s.name, Folder: watchFolder(s.conf), Patterns: s.conf.Watch})
+		if len(s.conf.Watch) > 0 && !s.broken && !s.disabled() && h.mayLook(s) {
+			globs = append(globs, watch.Glob{Server: s.name, Folder: h.watchFolder(s.conf), Patterns: s.conf.Watch})
 		}
 	}
 	same := slices.EqualFunc(globs, h.watching.globs, func(a, b watch.Glob) bool {
@@ -77,10 +77,36 @@ func (h *Hub) watchGlobs(sources []ConfigSource) {
 	}
 }
 
-// watchFolder is where the patterns of a server start.
-func watchFolder(conf config.Server) string {
-	if filepath.IsAbs(conf.Dir) {
-		return conf.Dir
+// mayLook tells whether the patterns of a server may be looked for: what a workspace brings says where, so the user has to have agreed to it, or it
+// runs, which comes to the same. h.mu is held.
+func (h *Hub) mayLook(s *server) bool {
+	return !needsConsent(s.conf) || s.conn != nil || h.consentTo(h.launchForm(s).key) != nil
+}
+
+// watchStarted watches what a server wants to be restarted for that the user has agreed to only now. h.mu is held.
+func (h *Hub) watchStarted(s *server) {
+	if len(s.conf.Watch) == 0 || !needsConsent(s.conf) {
+		return
+	}
+	h.work.Go(func() {
+		h.loading <- struct{}{} // a reload sets what is watched, too
+		defer func() { <-h.loading }()
+		h.mu.Lock()
+		sources, draining := h.sources, h.draining
+		h.mu.Unlock()
+		if !draining {
+			h.watchGlobs(sources)
+		}
+	})
+}
+
+// watchFolder is where the patterns of a server start: in its directory, if the config names one, else beside the file. A directory whose name is
+// known only at the start (from the environment, from an input) is none of the hub's places yet, and nothing is found there. h.mu is held.
+func (h *Hub) watchFolder(conf config.Server) string {
+	if conf.Dir != "" {
+		if dir := conf.Shown(h.variables(conf)).Dir; filepath.IsAbs(dir) {
+			return dir
+		}
 	}
 	base := conf.Origin.Folder
 	if base == "" {
