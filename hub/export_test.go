@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"fmt"
 	"github.com/mcphub-go/mcphub/hub/statefile"
 	"slices"
@@ -235,4 +236,27 @@ type gatedFile struct {
 func (g gatedFile) Read() ([]byte, error) {
 	<-g.gate
 	return g.ownFile.Read()
+}
+
+// AgreeToAnother makes the hub ask whether another form of a server may be started; settle ends that with a yes. For tests.
+func (h *Hub) AgreeToAnother(name string) (settle func()) {
+	yes, done := make(chan struct{}), make(chan struct{})
+	s, err := h.find(name)
+	if err != nil {
+		panic(err)
+	}
+	leads := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = h.together(context.Background(), sharedKey{server: name}, s, func(*shared) (string, error) {
+			close(leads)
+			<-yes
+			return "", nil
+		})
+	}()
+	<-leads
+	return func() {
+		close(yes)
+		<-done
+	}
 }

@@ -59,10 +59,21 @@ func (h *Hub) consent(ctx context.Context, s *server, conf config.Server, byHand
 		return nil
 	}
 	h.launches.refresh() // another hub may have been told
-	_, err := h.together(ctx, sharedKey{server: s.name}, s, func(t *shared) (string, error) {
-		return "", h.askLaunch(ctx, s, conf, t, byHand)
-	})
-	return err
+	for {
+		if _, err := h.together(ctx, sharedKey{server: s.name}, s, func(t *shared) (string, error) {
+			return "", h.askLaunch(ctx, s, conf, t, byHand)
+		}); err != nil {
+			return err
+		}
+		// The answer may be one that somebody else has waited for, to another form of the entry.
+		_, agreed, err := h.toAgree(ctx, s, conf)
+		if mine, ok := errors.AsType[errUndecided](err); ok {
+			err = mine.err
+		}
+		if err != nil || agreed {
+			return err
+		}
+	}
 }
 
 // askLaunch asks until there is an answer to what the config says now.
@@ -73,7 +84,7 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, t *s
 			return err
 		}
 		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
-			name: "launch", method: methodLaunch, subject: f.question.Command + f.question.URL, wants: "your consent to start it", kinds: "server launches",
+			name: "launch", method: methodLaunch, subject: subjectOf(f), wants: "your consent to start it", kinds: "server launches",
 			info: PromptInfo{Kind: PromptServerLaunch, Launch: &f.question}, with: t,
 			byHand: func() bool { return byHand },
 			told: func(by int) {
@@ -99,6 +110,14 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, t *s
 			return errLaunchDeclined(s, "the question was closed without a choice", conf)
 		}
 	}
+}
+
+// subjectOf names what would be started, for the request that everybody sees: without the query of an address, which may be secret.
+func subjectOf(f launchForm) string {
+	if f.question.URL != "" {
+		return (config.Server{URL: f.question.URL}).DisplayURL()
+	}
+	return f.question.Command
 }
 
 // ofAll gives the error of a question that was not answered to those whose it is: that nobody answered in time all have waited for; else the

@@ -1,0 +1,120 @@
+package hub_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+)
+
+// An address may hold a key in its query. Those who decide are shown it whole; the request that stands for the question, which everybody sees, is
+// kept for a resume and can be listed, names the address without it.
+func TestLaunchRequestShowsNoQuery(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t)
+		at.set(func() { at.guarded = false })
+		v, blind := w.user(""), w.everything()
+		w.workspace(`{"type":"http","url":"http://` + at.host + `/mcp?key=k-5519-abc"}`)
+		c := w.echo()
+		p := v.launch()
+		if !strings.HasSuffix(p.Launch.URL, "?key=k-5519-abc") {
+			t.Errorf("the question shows %q", p.Launch.URL)
+		}
+		for _, e := range eventsOf[*hub.RequestStarted](blind) {
+			if strings.Contains(e.Request.Subject, "k-5519") {
+				t.Errorf("a request was shown with the subject %q", e.Request.Subject)
+			}
+		}
+		if r := w.request(p.RequestID); r.Subject != "http://"+at.host+"/mcp" {
+			t.Errorf("the request has the subject %q", r.Subject)
+		}
+		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
+		<-c.done
+		w.nothingLeft()
+	})
+}
+
+// Codex names the variable that holds a token beside its texts: such a server has no sign-in, and whoever asks for one is told so.
+func TestNoSignInBesideATokenOfTheEnvironment(t *testing.T) {
+	for _, entry := range []string{`bearer_token_env_var = "TOKEN"`, `env_http_headers = { "authorization" = "TOKEN" }`} {
+		bubble(t, func(t *testing.T) {
+			w := newWorldWith(t, hub.Options{Environ: []string{"TOKEN=tok-7719-x"}}, serversOf("s", hanging()))
+			w.source(hub.ConfigSource{Path: "/home/u/.codex/config.toml", Scope: "user", JSON: "[mcp_servers.s]\nurl = \"http://127.0.0.1:1/mcp\"\n" + entry + "\n"})
+			if _, err := w.hub.SignIn(context.Background(), "s"); err == nil || hub.AsError(err).Reason != hub.ReasonNotOffered {
+				t.Errorf("signing in: %v", err)
+			}
+			if _, err := w.hub.SignOut(context.Background(), "s"); err == nil || hub.AsError(err).Reason != hub.ReasonNotOffered {
+				t.Errorf("signing out: %v", err)
+			}
+		})
+	}
+}
+
+// A yes that somebody else has waited for is a yes to what that one was shown. Who has another entry in hand by then asks for itself.
+func TestSharedConsentIsForOneForm(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", workspaceEntry)
+		v := w.user("")
+		settle := w.hub.AgreeToAnother("s")
+		c := w.echo()
+		v.noPrompt() // it waits for the other one
+		settle()
+		p := v.launch()
+		if n := w.starts("s"); n != 0 {
+			t.Fatalf("%d processes, and nobody has seen what runs", n)
+		}
+		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		w.nothingLeft()
+	})
+}
+
+// Where a server works is found out as for its start, and nothing of a workspace is looked at for a server that nobody has agreed to.
+func TestWatchedFolderOfAServer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWatchedWorld(t, serversOf("s", hanging()))
+		folder := filepath.Dir(w.path)
+		w.write(`{"servers":{"s":{"command":"s","cwd":"${workspaceFolder}/server","dev":{"watch":"src/**"},` + allow + `}}}`)
+		source := hub.ConfigSource{Path: w.path, Folder: folder, Scope: "workspace"}
+		v := w.user("")
+		w.read([]hub.ConfigSource{source})
+		if _, globs := w.watcher.watched(); len(globs) != 0 {
+			t.Errorf("before a yes: watched %+v", globs)
+		}
+		c := w.echo()
+		v.allowLaunch(hub.ScopeOnce)
+		c.ok(t)
+		if _, globs := w.watcher.watched(); len(globs) != 1 || globs[0].Folder != filepath.Join(folder, "server") {
+			t.Errorf("once it runs: watched %+v", globs)
+		}
+		w.read(nil)
+		if _, globs := w.watcher.watched(); len(globs) != 1 {
+			t.Errorf("after a reload: watched %+v", globs)
+		}
+		w.hub.EditConfs(func(c *config.Server) { c.Approvals = nil })
+	})
+}
+
+// What the user once agreed to that a file allows is no yes to what it allows now, for another server of its name that happens to run already.
+func TestAllowOfAnEarlierLaunchCountsNoMore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", `{"command":"s","args":["old"],`+allow+`}`)
+		v := w.user("")
+		c := w.echo()
+		v.allowLaunch(hub.ScopeOnce)
+		c.ok(t)
+		w.source(hub.ConfigSource{Path: "/config/mcp.json", Scope: "user", Folder: "/work/site", JSON: `{"servers":{"s":{"command":"s","alwaysAllow":["echo"]}}}`})
+		w.echo().ok(t) // the user's own, in its place
+		w.workspace(`{"command":"s",` + allow + `}`)
+		c = w.call(hub.CallRequest{Server: "s", Tool: "hang"})
+		if p := v.prompt(); p.Kind != hub.PromptToolApproval {
+			t.Fatalf("the open prompt is %+v", p)
+		}
+		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
+		c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+		w.hub.EditConfs(func(c *config.Server) { c.Approvals = nil })
+	})
+}
