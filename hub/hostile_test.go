@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,5 +117,24 @@ func TestAllowOfAnEarlierLaunchCountsNoMore(t *testing.T) {
 		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
 		c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
 		w.hub.EditConfs(func(c *config.Server) { c.Approvals = nil })
+	})
+}
+
+// A value that the user once gave for a file goes to every server of it that refers to the input: the question says so.
+func TestLaunchQuestionNamesInputs(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", `{"command":"s"}`)
+		w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/work/site", JSON: `{"inputs":[{"type":"promptString","id":"key","password":true},
+			{"type":"promptString","id":"host"},{"type":"promptString","id":"other"}],
+			"servers":{"s":{"command":"s","args":["--host","${input:host}"],"env":{"KEY":"x-${input:key}"}}}}`})
+		v := w.user("")
+		c := w.echo()
+		p := v.launch()
+		if got := p.Launch.InputRefs; !slices.Equal(got, []string{"host", "key"}) {
+			t.Errorf("the question names the inputs %q", got)
+		}
+		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		w.nothingLeft()
 	})
 }

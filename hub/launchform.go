@@ -73,7 +73,7 @@ func formOf(conf config.Server, v config.Variables) launchForm {
 	show := conf.Shown(v)
 	env, files := conf.References(v)
 	q := LaunchQuestion{
-		Command: show.Command, Args: show.Args, Dir: show.Dir, EnvNames: slices.Sorted(maps.Keys(conf.Env)), EnvRefs: env, EnvFile: show.EnvFile, URL: show.URL,
+		Command: show.Command, Args: show.Args, Dir: show.Dir, EnvNames: slices.Sorted(maps.Keys(conf.Env)), EnvRefs: env, InputRefs: conf.InputIDs(), EnvFile: show.EnvFile, URL: show.URL,
 		HeaderNames: slices.Sorted(maps.Keys(conf.Header)), Files: files, ConfigFile: conf.Origin.File, ConfigLine: conf.Origin.Line,
 	}
 	if f := show.OAuth.WorkloadTokenFile; f != "" {

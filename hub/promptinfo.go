@@ -98,6 +98,7 @@ type LaunchQuestion struct {
 	Dir          string
 	EnvNames     []string // that the file sets
 	EnvRefs      []string // of the hub's environment, that the file refers to
+	InputRefs    []string // ids of inputs, that the file refers to
 	EnvFile      string
 	URL          string
 	HeaderNames  []string

@@ -50,7 +50,7 @@ func (c converter) launch(l *hub.LaunchQuestion) *mcphubv1.ServerLaunch {
 		Command: c.text(l.Command), Args: c.texts(l.Args), Directory: c.text(l.Dir), EnvironmentNames: c.texts(l.EnvNames), EnvironmentReferences: c.texts(l.EnvRefs),
 		EnvFile: c.text(l.EnvFile), Url: c.text(l.URL), HeaderNames: c.texts(l.HeaderNames), AllowedTools: c.texts(l.AllowedTools), Files: c.texts(l.Files),
 		ConfigFile: c.text(l.ConfigFile), ConfigLine: int32(l.ConfigLine), LaunchHash: c.text(l.Hash), Changed: l.Changed,
-		Changes: list(l.Changes, c.definitionChange),
+		Changes: list(l.Changes, c.definitionChange), InputReferences: c.texts(l.InputRefs),
 	}
 }
 

@@ -593,7 +593,7 @@ func (x *ToolApproval) GetChanges() []*DefinitionChange {
 	return nil
 }
 
-// DefinitionChange is one difference between two definitions of a tool.
+// DefinitionChange is one difference between two definitions of a tool, or between two forms of a launch.
 type DefinitionChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where: "description", or "inputSchema.properties.path.type". "": the whole is another one, too large to be compared.
@@ -658,7 +658,8 @@ func (x *DefinitionChange) GetAfterJson() string {
 }
 
 // ServerLaunch shows exactly what would be run, or connected to, for a server that a workspace file brings. Nothing of it can be changed by the answer.
-// Accept with a scope is a yes; it holds for the launch hash.
+// Accept with a scope is a yes; it holds for the launch hash. All texts are those of the file and untrusted: characters that are not to be seen, or that
+// change the direction of what follows, are to be shown escaped.
 type ServerLaunch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Command as it is written, with folders filled in. References to the environment, to inputs and to files stay as they are spelled: their values may be secret. "" for a server behind a URL.
@@ -690,9 +691,11 @@ type ServerLaunch struct {
 	// There was a yes to an earlier form of this entry, and it has changed since.
 	Changed bool `protobuf:"varint,14,opt,name=changed,proto3" json:"changed,omitempty"`
 	// What has changed since that yes.
-	Changes       []*DefinitionChange `protobuf:"bytes,15,rep,name=changes,proto3" json:"changes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Changes []*DefinitionChange `protobuf:"bytes,15,rep,name=changes,proto3" json:"changes,omitempty"`
+	// Ids of the inputs of the file that the entry refers to: their values would reach the server, also those that were given for another server of the file.
+	InputReferences []string `protobuf:"bytes,16,rep,name=input_references,json=inputReferences,proto3" json:"input_references,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ServerLaunch) Reset() {
@@ -826,6 +829,13 @@ func (x *ServerLaunch) GetChanged() bool {
 func (x *ServerLaunch) GetChanges() []*DefinitionChange {
 	if x != nil {
 		return x.Changes
+	}
+	return nil
+}
+
+func (x *ServerLaunch) GetInputReferences() []string {
+	if x != nil {
+		return x.InputReferences
 	}
 	return nil
 }
@@ -1653,7 +1663,7 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\vbefore_json\x18\x02 \x01(\tR\n" +
 	"beforeJson\x12\x1d\n" +
 	"\n" +
-	"after_json\x18\x03 \x01(\tR\tafterJson\"\xfd\x03\n" +
+	"after_json\x18\x03 \x01(\tR\tafterJson\"\xa8\x04\n" +
 	"\fServerLaunch\x12\x18\n" +
 	"\acommand\x18\x01 \x01(\tR\acommand\x12\x12\n" +
 	"\x04args\x18\x02 \x03(\tR\x04args\x12\x1c\n" +
@@ -1673,7 +1683,8 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\vlaunch_hash\x18\r \x01(\tR\n" +
 	"launchHash\x12\x18\n" +
 	"\achanged\x18\x0e \x01(\bR\achanged\x125\n" +
-	"\achanges\x18\x0f \x03(\v2\x1b.mcphub.v1.DefinitionChangeR\achanges\"\x81\x02\n" +
+	"\achanges\x18\x0f \x03(\v2\x1b.mcphub.v1.DefinitionChangeR\achanges\x12)\n" +
+	"\x10input_references\x18\x10 \x03(\tR\x0finputReferences\"\x81\x02\n" +
 	"\vConfigInput\x12\x19\n" +
 	"\binput_id\x18\x01 \x01(\tR\ainputId\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x16\n" +
