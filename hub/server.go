@@ -249,11 +249,13 @@ func (h *Hub) SetServerEnabled(ctx context.Context, name string, enabled bool) (
 	if enabled && was && s.eager() {
 		h.startEagerly(s)
 	}
+	var done <-chan struct{}
+	if !enabled { // in the same step: nothing starts that is switched off, and nobody waits for it
+		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was switched off"})
+	}
 	h.mu.Unlock()
-	if !enabled {
-		if err := h.stop(ctx, s, &cancelCause{Origin: OriginHost, Reason: "the server was switched off"}); err != nil {
-			return ServerInfo{}, err
-		}
+	if err := s.await(ctx, done); err != nil {
+		return ServerInfo{}, err
 	}
 	return h.infoOf(s), nil
 }

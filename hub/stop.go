@@ -13,6 +13,11 @@ func (h *Hub) stop(ctx context.Context, s *server, cause *cancelCause) error {
 	h.mu.Lock()
 	done := h.beginStop(s, cause)
 	h.mu.Unlock()
+	return s.await(ctx, done)
+}
+
+// await waits for the end of a stop; nil: nothing ran.
+func (s *server) await(ctx context.Context, done <-chan struct{}) error {
 	if done == nil {
 		return nil
 	}
