@@ -64,7 +64,8 @@ func (h *Hub) mayBeApproved(s *server, tool string) bool {
 
 // scopeRefused says that w cannot give the scope of its answer. h.mu is held.
 func (h *Hub) scopeRefused(w *Window, p *prompt, a PromptAnswer) error {
-	if a.Action != ActionAccept || a.Scope != ScopeWorkspace || p.agrees == nil || w.workspace() != "" {
+	scoped := p.agrees != nil || p.info.Kind == PromptServerLaunch
+	if a.Action != ActionAccept || a.Scope != ScopeWorkspace || !scoped || w.workspace() != "" {
 		return nil
 	}
 	return fail(CodeInvalidArgument, ReasonInvalidContent, []string{"prompt_id", p.id, "window_id", w.id},

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -135,6 +137,62 @@ func TestLaunchQuestionNamesInputs(t *testing.T) {
 		}
 		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
 		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		w.nothingLeft()
+	})
+}
+
+// Switched off in the very moment in which it is to be started again: whoever waits for the server is told, and waits no longer.
+func TestSwitchedOffAsItsDelayEnds(t *testing.T) {
+	for range 300 {
+		bubble(t, func(t *testing.T) {
+			s := hanging()
+			w := usedWorld(t, s)
+			w.fall("s", &ill{err: errRefused})
+			s.Disconnect()
+			synctest.Wait()
+			pass(time.Second) // the second failure: who needs the server waits for the next start now
+			listed := make(chan error, 1)
+			go func() {
+				_, _, err := w.hub.Tools(context.Background(), "s")
+				listed <- err
+			}()
+			synctest.Wait()
+			<-time.After(next(w.server("s")))
+			if _, err := w.hub.SetServerEnabled(context.Background(), "s", false); err != nil {
+				t.Fatal(err)
+			}
+			if bad := w.hub.Inconsistent(); bad != "" {
+				t.Fatal(bad)
+			}
+			pass(time.Minute)
+			select {
+			case err := <-listed:
+				if err == nil {
+					t.Error("a server that does not start listed its tools")
+				}
+			default:
+				t.Fatal("somebody still waits for a server that is switched off")
+			}
+		})
+	}
+}
+
+// A yes for the workspace needs one: a window without folders cannot give it, and the question stays open.
+func TestLaunchScopeWithoutWorkspace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", workspaceEntry)
+		v := w.user("")
+		c := w.echo()
+		p := v.launch()
+		err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Scope: hub.ScopeWorkspace})
+		if err == nil || hub.AsError(err).Code != hub.CodeInvalidArgument {
+			t.Errorf("the answer: %v", err)
+		}
+		if v.launch().ID != p.ID || w.starts("s") != 0 {
+			t.Error("the question has closed")
+		}
+		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
+		<-c.done
 		w.nothingLeft()
 	})
 }
