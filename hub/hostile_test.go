@@ -196,3 +196,37 @@ func TestLaunchScopeWithoutWorkspace(t *testing.T) {
 		w.nothingLeft()
 	})
 }
+
+// Between the yes and the start a person may be asked for values. What the entry stands for by then is looked at once more.
+func TestFolderChangesAfterTheYes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", `{"command":"s"}`)
+		load := func(lib string) {
+			_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{
+				{Path: workspaceFile, Scope: "workspace", Folder: "/work/site", JSON: `{"inputs":[{"type":"promptString","id":"key"}],
+					"servers":{"s":{"command":"s","args":["${workspaceFolder:lib}/main","${input:key}"]}}}`},
+				{Path: lib + "/mcp.json", Scope: "workspace", Folder: lib, JSON: `{"servers":{}}`},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		load("/a/lib")
+		v := w.user("")
+		c := w.echo()
+		if args := v.launch().Launch.Args; args[0] != "/a/lib/main" {
+			t.Fatalf("the question shows %q", args)
+		}
+		v.allowLaunch(hub.ScopeOnce)
+		in := v.prompt()
+		load("/b/lib")
+		v.answer(hub.PromptAnswer{PromptID: in.ID, Action: hub.ActionAccept, Content: `"x"`})
+		p := v.launch()
+		if p.Launch.Args[0] != "/b/lib/main" || !p.Launch.Changed || w.starts("s") != 0 {
+			t.Errorf("the question shows %+v, %d processes", p.Launch, w.starts("s"))
+		}
+		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		w.nothingLeft()
+	})
+}

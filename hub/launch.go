@@ -16,21 +16,25 @@ func (h *Hub) ready(ctx context.Context, s *server, conf config.Server) (config.
 // prepared is ready, also for who wants the server by hand (byHand) and not for a start of it. What it gives is for now: nothing of it is kept, so
 // that no value is in memory for longer than it is used.
 func (h *Hub) prepared(ctx context.Context, s *server, conf config.Server, byHand bool) (config.Resolved, error) {
-	if err := h.consent(ctx, s, conf, byHand); err != nil {
-		return config.Resolved{}, err
+	for {
+		if err := h.consent(ctx, s, conf, byHand); err != nil {
+			return config.Resolved{}, err
+		}
+		values, err := h.inputValues(ctx, s, conf, byHand)
+		if err != nil {
+			return config.Resolved{}, err
+		}
+		// The values may have taken a person a while: other folders may be open by now, and the yes may have been taken back.
+		if v, agreed, err := h.agreedFor(ctx, s, conf); err != nil {
+			return config.Resolved{}, err
+		} else if agreed {
+			return h.resolved(s, conf, v, values)
+		}
 	}
-	values, err := h.inputValues(ctx, s, conf, byHand)
-	if err != nil {
-		return config.Resolved{}, err
-	}
-	return h.resolved(s, conf, values)
 }
 
 // resolved puts values in for the references in a server's config.
-func (h *Hub) resolved(s *server, conf config.Server, inputs map[string]string) (config.Resolved, error) {
-	h.mu.Lock()
-	v := h.variables(conf)
-	h.mu.Unlock()
+func (h *Hub) resolved(s *server, conf config.Server, v config.Variables, inputs map[string]string) (config.Resolved, error) {
 	v.Input = func(id string) (string, bool) {
 		value, ok := inputs[id]
 		return value, ok
@@ -66,20 +70,31 @@ func (h *Hub) consent(ctx context.Context, s *server, conf config.Server, byHand
 			return err
 		}
 		// The answer may be one that somebody else has waited for, to another form of the entry.
-		_, agreed, err := h.toAgree(ctx, s, conf)
-		if mine, ok := errors.AsType[errUndecided](err); ok {
-			err = mine.err
-		}
-		if err != nil || agreed {
+		if _, agreed, err := h.agreedFor(ctx, s, conf); err != nil || agreed {
 			return err
 		}
 	}
 }
 
+// agreedFor tells whether s may be started with conf, and gives what its references stand for at this moment.
+func (h *Hub) agreedFor(ctx context.Context, s *server, conf config.Server) (v config.Variables, agreed bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if agreed = !needsConsent(conf); !agreed {
+		_, agreed, err = h.toAgree(ctx, s, conf)
+	}
+	if mine, ok := errors.AsType[errUndecided](err); ok {
+		err = mine.err
+	}
+	return h.variables(conf), agreed, err
+}
+
 // askLaunch asks until there is an answer to what the config says now.
 func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, t *shared, byHand bool) error {
 	for {
+		h.mu.Lock()
 		f, agreed, err := h.toAgree(ctx, s, conf)
+		h.mu.Unlock()
 		if err != nil || agreed {
 			return err
 		}
@@ -129,10 +144,8 @@ func ofAll(err error) error {
 	return errUndecided{err}
 }
 
-// toAgree gives the form to ask about; agreed tells that no question is needed.
+// toAgree gives the form to ask about; agreed tells that no question is needed. h.mu is held.
 func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server) (f launchForm, agreed bool, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if s.conf.LaunchKey() != conf.LaunchKey() { // what was to be started is no longer what the config says: a stop is under way
 		if ctx.Err() != nil {
 			return f, false, errUndecided{context.Cause(ctx)}

@@ -130,7 +130,10 @@ func (h *Hub) storedSignIn(s *server, conf config.Server) (*signin.SignIn, error
 	if err != nil {
 		return nil, err
 	}
-	r, err := h.resolved(s, conf, values)
+	h.mu.Lock()
+	v := h.variables(conf)
+	h.mu.Unlock()
+	r, err := h.resolved(s, conf, v, values)
 	if err != nil {
 		return nil, err
 	}
