@@ -49,6 +49,9 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 		sources = h.sources
 	}
 	h.sources = sources
+	for _, s := range h.servers {
+		s.launch.form = nil // the folders are other ones
+	}
 	h.mu.Unlock()
 
 	h.watchFiles(sources)
@@ -130,6 +133,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	}
 	was, old, told := s.disabled(), s.conf, s.info()
 	s.conf, s.keyOfConf, s.problems, s.broken = a.conf, "", a.problems, a.broken
+	s.launch.form = nil
 	if old.Disabled != a.conf.Disabled {
 		s.off = nil
 	}

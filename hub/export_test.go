@@ -204,6 +204,7 @@ func (h *Hub) EditConfs(edit func(*config.Server)) {
 	defer h.mu.Unlock()
 	for _, s := range h.servers {
 		edit(&s.conf)
+		s.launch.form = nil
 		h.launchChanged(s)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -45,6 +46,7 @@ type Hub struct {
 	version    string
 	log        *slog.Logger
 	environ    []string
+	getenv     func(name string) (string, bool) // of environ
 	open       func(s config.Server, stderr func(line string)) mcp.Opener
 	web        http.RoundTripper
 	listen     func(ctx context.Context, address string) (net.Listener, error)
@@ -127,6 +129,7 @@ func New(o Options) *Hub {
 	if h.environ == nil {
 		h.environ = os.Environ()
 	}
+	h.getenv = config.LookupEnv(h.environ, runtime.GOOS)
 	h.tokens = sync.OnceValue(func() signin.Store { return h.tokenStore(o.StateDir) })
 	h.load = config.Load
 	h.tools = newToolBook(openOwnFile(o.StateDir, "tools.json", h.log), h.log)

@@ -31,6 +31,7 @@ func (c consentGiven) id(where string) string {
 
 // launch is what is known of the consent to start one server. Guarded by Hub.mu.
 type launch struct {
+	form     *launchForm   // of what the config says now; nil until it is asked for
 	asking   int           // open prompts
 	declined string        // the hash that the user has declined; "" = none, or the host wants the user to be asked again
 	started  *consentGiven // what was agreed to when the server was started last
@@ -43,8 +44,14 @@ func needsConsent(conf config.Server) bool {
 	return conf.Origin.Scope == "workspace" && !conf.Origin.Trusted
 }
 
-// launchForm is the form of s as its config is now. h.mu is held.
-func (h *Hub) launchForm(s *server) launchForm { return formOf(s.conf, h.variables(s.conf)) }
+// launchForm is the form of s as its config is now. It is asked for with each call, and made once for what the config says. h.mu is held.
+func (h *Hub) launchForm(s *server) launchForm {
+	if s.launch.form == nil {
+		f := formOf(s.conf, h.variables(s.conf))
+		s.launch.form = &f
+	}
+	return *s.launch.form
+}
 
 // consentTo gives the yes that holds for a launch now. h.mu is held.
 func (h *Hub) consentTo(k launchKey) *consentGiven {

@@ -3,7 +3,6 @@ package hub
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -18,7 +17,7 @@ var machine = sync.OnceValue(func() (m struct{ home, cwd string }) {
 
 // variables is what a server's references are resolved with, but for inputs. h.mu is held.
 func (h *Hub) variables(conf config.Server) config.Variables {
-	v := config.Variables{Getenv: config.LookupEnv(h.environ, runtime.GOOS), Folders: map[string]string{}, Home: machine().home, Cwd: machine().cwd}
+	v := config.Variables{Getenv: h.getenv, Folders: map[string]string{}, Home: machine().home, Cwd: machine().cwd}
 	for _, src := range h.sources {
 		if src.Folder != "" {
 			v.Folders[filepath.Base(src.Folder)] = src.Folder
