@@ -33,8 +33,8 @@ func inputWorld(t *testing.T, stateDir, s, other string) *world {
 // inputs loads the config of the two servers.
 func (w *world) inputs(s, other string) {
 	w.t.Helper()
+	w.hub.EditConfig(func(c *config.Server) { c.Inputs = userInputs }) // as it is read: what runs is started anew at once
 	w.source(hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"servers":{"s":{"command":"s",` + s + `,` + allow + `},"t":{"command":"t",` + other + `,` + allow + `}}}`})
-	w.hub.EditConfs(func(c *config.Server) { c.Inputs = userInputs })
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/zalando/go-keyring"
 
@@ -19,6 +20,7 @@ import (
 // grepDir gives the first file below dir that holds text, "" for none.
 func grepDir(t *testing.T, dir, text string) (found string) {
 	t.Helper()
+	synctest.Wait() // for who still writes
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
