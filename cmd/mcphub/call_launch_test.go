@@ -71,7 +71,7 @@ func TestLaunchOptions(t *testing.T) {
 func TestLaunchQuestion(t *testing.T) {
 	got := newTeller("").question(launchPrompt(&mcphubv1.ServerLaunch{
 		Command: "npx", Args: []string{"-y", "a b", "", "two\nlines", "\u202etxt", `"quoted"`, "--token=${input:k}"}, Directory: "/w",
-		EnvironmentNames: []string{"A", "B"}, EnvironmentReferences: []string{"HOME"}, EnvFile: "/w/.env", Url: "", HeaderNames: []string{"X"},
+		EnvironmentNames: []string{"A", "B"}, EnvironmentReferences: []string{"HOME"}, InputReferences: []string{"key"}, EnvFile: "/w/.env", Url: "", HeaderNames: []string{"X"},
 		AllowedTools: []string{"read_*"}, Files: []string{"/w/token"}, ConfigFile: ".mcp.json", ConfigLine: 3, Changed: true,
 		Changes: []*mcphubv1.DefinitionChange{{Path: "args[1]", BeforeJson: `"x"`, AfterJson: `"a b"`}, {Path: "cwd", AfterJson: `"/w"`}, {Path: "env.C", BeforeJson: "1"}},
 	}))
@@ -79,7 +79,7 @@ func TestLaunchQuestion(t *testing.T) {
 		"question p: may server s be started? A file of the workspace brings it: .mcp.json:3",
 		"  command: npx", "  argument: -y", "  argument: a b", `  argument: ""`, `  argument: "two\nlines"`, `  argument: "\u202etxt"`, `  argument: "\"quoted\""`,
 		"  argument: --token=${input:k}", "  directory: /w", "  sets the variable: A", "  sets the variable: B", "  sends the header: X",
-		"  would see your variable: HOME", "  variables from the file: /w/.env", "  reads the file: /w/token",
+		"  would see your variable: HOME", "  would be given your input: key", "  variables from the file: /w/.env", "  reads the file: /w/token",
 		"  wants to be called without a question: read_*", "  it has changed since you agreed to it:",
 		`    args[1] was "x"`, `    args[1] is  "a b"`, `    cwd is new: "/w"`, "    env.C is gone; it was 1",
 	}

@@ -28,6 +28,7 @@ func launchQuestion(name, server string, q *mcphubv1.ServerLaunch) []string {
 	add("sets the variable", q.GetEnvironmentNames()...)
 	add("sends the header", q.GetHeaderNames()...)
 	add("would see your variable", q.GetEnvironmentReferences()...)
+	add("would be given your input", q.GetInputReferences()...)
 	add("variables from the file", q.GetEnvFile())
 	add("reads the file", q.GetFiles()...)
 	add("wants to be called without a question", q.GetAllowedTools()...)
