@@ -1401,7 +1401,7 @@ type AcceptPrompt struct {
 	// (role, content, model, stopReason). Config input: JSON text of the value, a string. Else empty.
 	ContentJson string `protobuf:"bytes,2,opt,name=content_json,json=contentJson,proto3" json:"content_json,omitempty"`
 	// Config input: the host keeps the value itself and will answer again. The hub forgets it when it ends; else it keeps secrets in the system's
-	// keyring, and other values in a file of its own.
+	// keyring, and other values, or all where there is no keyring, in a file that only the user can read.
 	KeptByHost    bool `protobuf:"varint,3,opt,name=kept_by_host,json=keptByHost,proto3" json:"kept_by_host,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
