@@ -45,7 +45,7 @@ func TestNoSignInBesideATokenOfTheEnvironment(t *testing.T) {
 	for _, entry := range []string{`bearer_token_env_var = "TOKEN"`, `env_http_headers = { "authorization" = "TOKEN" }`} {
 		bubble(t, func(t *testing.T) {
 			w := newWorldWith(t, hub.Options{Environ: []string{"TOKEN=tok-7719-x"}}, serversOf("s", hanging()))
-			w.source(hub.ConfigSource{Path: "/home/u/.codex/config.toml", Scope: "user", JSON: "[mcp_servers.s]\nurl = \"http://127.0.0.1:1/mcp\"\n" + entry + "\n"})
+			w.source(hub.ConfigSource{Path: "/config/codex/config.toml", Scope: "user", JSON: "[mcp_servers.s]\nurl = \"http://127.0.0.1:1/mcp\"\n" + entry + "\n"})
 			if _, err := w.hub.SignIn(context.Background(), "s"); err == nil || hub.AsError(err).Reason != hub.ReasonNotOffered {
 				t.Errorf("signing in: %v", err)
 			}

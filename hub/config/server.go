@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -211,7 +212,11 @@ func (s Server) LaunchKey() string {
 	}
 	text(h, s.BearerEnv)
 	text(h, s.Dir)
-	text(h, s.Origin.Folder)
+	folder := s.Origin.Folder
+	if folder == "" && s.Origin.Scope == "workspace" { // it runs beside its file then
+		folder = filepath.Dir(s.Origin.File)
+	}
+	text(h, folder)
 	text(h, cmp.Or(s.Era, "auto"))
 	text(h, strconv.Itoa(s.MaxMessageBytes))
 	if transport := cmp.Or(s.Transport, TransportStdio); transport != TransportStdio {

@@ -202,3 +202,17 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 		t.Error("what changes nothing of a server with a URL changes the key")
 	}
 }
+
+// Without a folder a server of a workspace runs beside its file: the same words in another place run something else.
+func TestLaunchKeyOfAFileWithoutFolder(t *testing.T) {
+	key := func(scope, file string) string {
+		servers, _ := Load([]Source{{Path: file, Scope: scope, JSON: []byte(`{"mcpServers":{"s":{"command":"./server"}}}`)}})
+		return servers[0].LaunchKey()
+	}
+	if key("workspace", "/a/.mcp.json") == key("workspace", "/b/.mcp.json") {
+		t.Error("two folders, one key")
+	}
+	if key("user", "/a/mcp.json") != key("user", "/b/mcp.json") {
+		t.Error("the user's servers run in one place, and have two keys")
+	}
+}
