@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -227,6 +228,37 @@ func TestFolderChangesAfterTheYes(t *testing.T) {
 		}
 		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
 		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		w.nothingLeft()
+	})
+}
+
+// A workspace with many servers that want to start at once buries nobody in questions, and holds up none that needs no question.
+func TestEagerLaunchesAskFewAtATime(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorldWith(t, hub.Options{}, serversOf("own", hanging()))
+		v := w.user("")
+		var entries []string
+		for i := range 10 {
+			entries = append(entries, fmt.Sprintf(`"s%d":{"command":"none","start":"eager"}`, i))
+		}
+		_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{
+			{Path: workspaceFile, Scope: "workspace", Folder: "/work/site", JSON: `{"servers":{` + strings.Join(entries, ",") + `}}`},
+			{Path: "/config/mcp.json", Scope: "user", JSON: `{"servers":{"own":{"command":"own","start":"eager"}}}`},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for asked := 0; asked < 10; asked++ {
+			synctest.Wait()
+			open := v.prompts()
+			if want := min(4, 10-asked); len(open) != want {
+				t.Fatalf("after %d answers %d questions are open, want %d", asked, len(open), want)
+			}
+			v.answer(hub.PromptAnswer{PromptID: open[0].ID, Action: hub.ActionDecline})
+		}
+		if s := w.server("own"); s.State != hub.ServerReady {
+			t.Errorf("the user's own server is %s", s.State)
+		}
 		w.nothingLeft()
 	})
 }

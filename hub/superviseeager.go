@@ -6,6 +6,9 @@ import "slices"
 // do not count.
 const maxEager = 4
 
+// maxEagerAsking is how many of these starts ask for the consent to a launch at the same time: a workspace must not bury its user in questions.
+const maxEagerAsking = 4
+
 // startEagerly has a server started without anybody's doing, now or when its turn comes. h.mu is held.
 func (h *Hub) startEagerly(s *server) {
 	if !slices.Contains(h.eager, s) {
@@ -16,9 +19,13 @@ func (h *Hub) startEagerly(s *server) {
 
 // startNextEager starts eager servers while there is room. h.mu is held.
 func (h *Hub) startNextEager() {
-	for len(h.eager) > 0 && !h.draining && h.startingByItself() < maxEager {
-		s := h.eager[0]
-		h.eager = h.eager[1:]
+	for i := 0; i < len(h.eager) && !h.draining && h.startingByItself() < maxEager; {
+		s := h.eager[i]
+		if h.wouldAsk(s) && h.askingByItself() >= maxEagerAsking {
+			i++ // the end of one of those looks again
+			continue
+		}
+		h.eager = slices.Delete(h.eager, i, i+1)
 		switch {
 		case s.stopping != nil:
 			s.supervised.turn = true
@@ -40,6 +47,21 @@ func (h *Hub) wantItself(a *attempt) {
 func (h *Hub) startingByItself() (n int) {
 	for _, s := range h.servers {
 		if a := s.attempt; a != nil && a.byItself && a.start.holds == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// wouldAsk tells whether s cannot start before the user has agreed to it. h.mu is held.
+func (h *Hub) wouldAsk(s *server) bool {
+	return needsConsent(s.conf) && !s.broken && h.consentTo(h.launchForm(s).key) == nil
+}
+
+// askingByItself counts the starts that are under way by themselves and ask for the consent to a launch, or will. h.mu is held.
+func (h *Hub) askingByItself() (n int) {
+	for _, s := range h.servers {
+		if a := s.attempt; a != nil && a.byItself && h.wouldAsk(s) {
 			n++
 		}
 	}
