@@ -27,6 +27,8 @@ var AllKinds = []mcphubv1.PromptKind{
 	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM,
 	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL,
 	mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
+	mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH,
+	mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT,
 }
 
 // Options of a window. TB must be set.
