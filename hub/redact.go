@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode"
 )
 
 // redactor makes secrets unreadable in what the hub says itself and in what it quotes of a server: its stderr, errors, the log, the bundle for a bug
@@ -54,13 +57,17 @@ func (r *redactor) add(values ...string) {
 	}
 }
 
-// formsOf are the forms in which a secret may be met: as it is, within JSON, within a URL, and by its lines.
+// formsOf are the forms in which a secret may be met: as it is, quoted, within JSON as several languages write it, within a URL, and by its lines.
 func formsOf(value string) (forms []string) {
 	value = strings.TrimSpace(value)
 	if len(value) < minSecretBytes {
 		return nil
 	}
-	forms = []string{value, url.QueryEscape(value), url.PathEscape(value)}
+	query := url.QueryEscape(value)
+	forms = []string{value, query, url.PathEscape(value), asScript.Replace(query), escaped(value)}
+	for _, quoted := range []string{strconv.Quote(value), strconv.QuoteToASCII(value)} {
+		forms = append(forms, quoted[1:len(quoted)-1], strings.ReplaceAll(quoted[1:len(quoted)-1], "/", `\/`))
+	}
 	if text, err := json.Marshal(value); err == nil {
 		forms = append(forms, string(text[1:len(text)-1]))
 	}
@@ -72,6 +79,22 @@ func formsOf(value string) (forms []string) {
 		}
 	}
 	return forms
+}
+
+// asScript makes of what url.QueryEscape gives that of JavaScript's encodeURIComponent, which most servers use.
+var asScript = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
+
+// escaped is s as texts of servers are bounded and made printable.
+func escaped(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		}
+	}
+	return b.String()
 }
 
 // text gives s without the secrets that are known now.
@@ -116,21 +139,26 @@ func (x *secretIndex) replace(s string) string {
 		if x.starts[bit>>6]&(1<<(bit&63)) == 0 {
 			continue
 		}
+		n := 0
 		for _, v := range x.values[[4]byte([]byte(s[i:i+4]))] {
-			if !strings.HasPrefix(s[i:], v) {
-				continue
+			if strings.HasPrefix(s[i:], v) {
+				n = max(n, len(v))
+				break // those that follow are shorter
 			}
-			if i > to && from >= 0 { // the run before is over
-				out.WriteString(s[done:from])
-				out.WriteString(redactedText)
-				done, from = to, -1
-			}
-			if from < 0 {
-				from = i
-			}
-			to = max(to, i+len(v))
-			break
+			n = max(n, cutShort(s[i:], v))
 		}
+		if n == 0 {
+			continue
+		}
+		if i > to && from >= 0 { // the run before is over
+			out.WriteString(s[done:from])
+			out.WriteString(redactedText)
+			done, from = to, -1
+		}
+		if from < 0 {
+			from = i
+		}
+		to = max(to, i+n)
 	}
 	if from < 0 {
 		return s
@@ -139,6 +167,22 @@ func (x *secretIndex) replace(s string) string {
 	out.WriteString(redactedText)
 	out.WriteString(s[to:])
 	return out.String()
+}
+
+// cutShort gives how much of a secret s begins with, if what follows tells that a longer text was cut there: lines of stderr, bodies of answers and
+// the like are bounded where they are read, before anybody can look for secrets in them. What is left of one that has less than minSecretBytes is
+// not found.
+func cutShort(s, secret string) int {
+	n := 0
+	for n < len(s) && n < len(secret) && s[n] == secret[n] {
+		n++
+	}
+	for k := n; k >= minSecretBytes && k > n-len("..."); k-- { // the secret itself may have dots there
+		if strings.HasPrefix(s[k:], "…") || strings.HasPrefix(s[k:], "...") {
+			return k
+		}
+	}
+	return 0
 }
 
 // redacted gives what value is as JSON (members, lists, texts) without secrets in its texts: for what leaves the hub as a whole, such as the bundle

@@ -19,7 +19,8 @@ func TestRedactor(t *testing.T) {
 	if got := r.text("tok-1234"); got != "tok-1234" {
 		t.Errorf("without secrets %q", got)
 	}
-	r.add("tok-1234", "1234-end", "abcd", "abcdefgh", "on", "", "two words&more", `quo"ted`, "line one is long enough\n-----END-----\nline two is long enough", "tok-1234")
+	r.add("tok-1234", "1234-end", "abcd", "abcdefgh", "on", "", "two words&more", `quo"ted`, "line one is long enough\n-----END-----\nline two is long enough", "tok-1234",
+		`all"of&it/ü`, "tab\tbed", "it's (so)", "dots..inside", "wert…x")
 	for in, want := range map[string]string{
 		"":                            "",
 		"nothing on 123":              "nothing on 123",
@@ -35,6 +36,22 @@ func TestRedactor(t *testing.T) {
 		`{"a":"quo\"ted"}`:            `{"a":"[redacted]"}`,
 		"x line two is long enough y": "x [redacted] y",
 		"-----END-----":               "-----END-----",
+		// As other languages write it.
+		`{"a":"all\"of&it/ü"}`:       `{"a":"[redacted]"}`,
+		`{"a":"all\"of\u0026it/ü"}`:  `{"a":"[redacted]"}`,
+		`{"a":"all\"of&it\/\u00fc"}`: `{"a":"[redacted]"}`,
+		`{"a":"all\"of&it/\u00fc"}`:  `{"a":"[redacted]"}`,
+		`?a=all%22of%26it%2F%C3%BC`:  `?a=[redacted]`,
+		`?a=it's%20(so)&b`:           `?a=[redacted]&b`,
+		`a tab\tbed, a tab\u0009bed`: `a [redacted], a [redacted]`,
+		// Cut before anybody looked for it.
+		"key tok-12…":                   "key [redacted]…",
+		"key tok-12... and more":        "key [redacted]... and more",
+		"key tok-… and tok…":            "key [redacted]… and tok…",
+		"key tok-12 … tok-12.. tok-12":  "key tok-12 … tok-12.. tok-12",
+		"dots... dots.... dots..... in": "[redacted]... [redacted]... [redacted]... in",
+		"abcdefg... abcd... abcde":      "[redacted]... [redacted]... [redacted]e",
+		"tok-1234… tok-123tok-1234…":    "[redacted]… tok-123[redacted]…",
 	} {
 		if got := r.text(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)
