@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -63,6 +64,13 @@ func (e *expander) keepSecret(s *Server) {
 		// "Bearer x": x alone is what leaks elsewhere.
 		if _, token, ok := strings.Cut(strings.TrimSpace(value), " "); ok {
 			e.secrets.add(token)
+		}
+	}
+	if u, err := url.Parse(s.URL); err == nil {
+		for _, values := range u.Query() { // as the server reads them: "?api_key=x"
+			for _, value := range values {
+				e.secrets.add(value)
+			}
 		}
 	}
 	for _, value := range []string{s.OAuth.ClientSecret, s.OAuth.PrivateKeyPEM, s.OAuth.WorkloadToken, s.OAuth.IDP.IDToken} {

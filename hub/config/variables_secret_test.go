@@ -29,14 +29,14 @@ func TestSecrets(t *testing.T) {
 		t.Error(diff)
 	}
 	s = Server{
-		URL: "https://x.example/?key=${env:Mixed}", Header: map[string]string{"Authorization": "Bearer  abcdefgh", "X-Plain": "none"},
+		URL: "https://x.example/?key=${env:Mixed}&key=in%2Bthe+address&eu=1", Header: map[string]string{"Authorization": "Bearer  abcdefgh", "X-Plain": "none"},
 		OAuth:  OAuth{ClientID: "client", ClientSecret: "the-secret", PrivateKeyPEM: "the-pem", WorkloadToken: "the-token", IDP: IdentityProvider{IDToken: "id-token"}},
 		Origin: Origin{Dialect: DialectVSCode},
 	}
 	if r, err = s.Resolve(world()); err != nil {
 		t.Fatal(err)
 	}
-	want = []string{"Bearer  abcdefgh", "s3cret-mixed", "the-secret", "the-token", "abcdefgh", "id-token", "the-pem"}
+	want = []string{"Bearer  abcdefgh", "in+the address", "s3cret-mixed", "the-secret", "the-token", "abcdefgh", "id-token", "the-pem"}
 	if diff := cmp.Diff(want, r.Secrets); diff != "" {
 		t.Error(diff)
 	}
