@@ -187,7 +187,8 @@ func (p *place) teller(args ...string) []string { return append([]string{p.peer,
 func beTeller(args []string) int {
 	flags := flag.NewFlagSet("teller", flag.ContinueOnError)
 	pids := flags.String("pid", "", "write the process id to `FILE`")
-	mute := flags.Bool("mute", false, "answer nothing")
+	mute := flags.Bool("mute", false, "say much, and never answer initialize")
+	_ = flags.String("note", "", "a secret among the arguments")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -231,6 +232,7 @@ func beTeller(args []string) int {
 func blab() {
 	environ := os.Environ()
 	slices.Sort(environ)
+	fmt.Fprintf(os.Stderr, "%q\n", os.Args)
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
 		quoted, _ := json.Marshal(value)
@@ -244,7 +246,7 @@ func blab() {
 	}
 	for _, kv := range environ {
 		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "MARK") {
-			fmt.Fprintln(os.Stderr, strings.Repeat("y", 512-len(value)/2)+value) // the last lines, which errors quote
+			fmt.Fprintln(os.Stderr, "yy "+value+" "+strings.Repeat("y", 500-len(value)-len(value)/2)+value) // the last lines, which errors quote
 		}
 	}
 }
