@@ -18,5 +18,5 @@ type ownFile interface {
 // openOwnFile opens a file of the state directory; dir "" keeps it in memory.
 func openOwnFile(dir, name string, log *slog.Logger) ownFile {
 	// Whether a text can be used is for its reader to say: it knows what it wrote, and what to do with the rest.
-	return statefile.Open(dir, name, statefile.Options{Logger: log, Check: func([]byte) error { return nil }})
+	return statefile.Open(dir, name, statefile.Options{Logger: log, Check: func([]byte) error { return nil }, Told: true})
 }

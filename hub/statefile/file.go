@@ -30,6 +30,8 @@ type Options struct {
 	// overwritten: it is set aside first. nil = any JSON value.
 	Check func(text []byte) error
 	Wait  time.Duration // for other writers, other hubs among them; 0 = DefaultWait
+	// Told means that the caller tells the user what is not kept: Update's error says it, and it is not logged here as well.
+	Told bool
 }
 
 // Change makes the new text of the old one, which is nil when there is none; it must not keep or change old. With a nil text all
@@ -83,7 +85,9 @@ func openOn(d disk, dir, name string, o Options) *File {
 	f.turn <- struct{}{}
 	if dir == "" {
 		f.detached = true
-		o.Logger.Warn("there is no directory for the hub's own files: what is decided now is forgotten at its end", "file", name)
+		if !o.Told {
+			o.Logger.Warn("there is no directory for the hub's own files: what is decided now is forgotten at its end", "file", name)
+		}
 		return f
 	}
 	f.path = filepath.Join(dir, name)
@@ -231,7 +235,7 @@ func (f *File) keep(change Change, why error) error {
 			return why
 		}
 		if first, ok := f.kept(change, next, edits); ok {
-			if first {
+			if first && !f.o.Told {
 				f.o.Logger.Warn("the hub's own file cannot be written: what is decided now holds until the hub ends", "file", f.path, "error", why.Error())
 			}
 			return why

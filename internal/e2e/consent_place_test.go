@@ -180,9 +180,6 @@ func asText(t *testing.T, m proto.Message) string {
 
 func init() { roles["teller"] = beTeller }
 
-// teller is this test binary as a server that tells what it was started with; see beTeller.
-func (p *place) teller(args ...string) []string { return append([]string{p.peer, "teller"}, args...) }
-
 // beTeller is a server over stdio that tells its arguments, its directory and its environment, and to whom it should not.
 func beTeller(args []string) int {
 	flags := flag.NewFlagSet("teller", flag.ContinueOnError)

@@ -1,0 +1,232 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+	"github.com/mcphub-go/mcphub/plugin/host"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// curiousFile is a workspace file whose server needs consent, an input, and an approval for each tool.
+func (e *estate) curiousFile() *mcphubv1.ConfigSource {
+	e.t.Helper()
+	return e.ofWorkspace(e.write(".vscode/mcp.json", jsonText(e.t, object{
+		"inputs":  []object{{"id": "key", "type": "promptString", "password": true}},
+		"servers": object{"teller": object{"command": e.peer, "args": []string{"teller"}, "env": object{"GORACE": atOnce["GORACE"], "KEY": "${input:key}"}}},
+	})))
+}
+
+// settlesAll answers all that is asked for one tool for good, and proves that nothing is asked again as long as the hub lives.
+func (d *door) settlesAll(w *fakeeditor.Window, tool string) {
+	d.t.Helper()
+	c := d.call("teller", tool, `{"name":"KEY"}`)
+	takes(d.t, w.AcceptFor(w.WaitPrompt(launchKind).GetPromptId(), always))
+	fill(d.t, w, "key", "the-k3y")
+	takes(d.t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), always))
+	c.text()
+	d.asksNothing(w, tool)
+}
+
+// asksNothing proves that all is known that a call of a tool needs, that of the server's start included.
+func (d *door) asksNothing(w *fakeeditor.Window, tool string) {
+	d.t.Helper()
+	before := questions(w)
+	if _, err := d.Servers.RestartServer(d.ctx, &mcphubv1.RestartServerRequest{Server: "teller"}); err != nil {
+		d.t.Fatal(err)
+	}
+	d.call("teller", tool, `{"name":"KEY"}`).text()
+	if got := d.variable("teller", "KEY"); tool == "environment" && got.text() != "the-k3y" {
+		d.t.Error("the input was lost")
+	}
+	if n := questions(w) - before; n != 0 {
+		d.t.Errorf("%d questions were asked again", n)
+	}
+}
+
+var warning = regexp.MustCompile(`level=(?:WARN|ERROR) msg=("[^"]*"|\S+).*`)
+
+// warnsOnce checks that the log warns of something that matches, and of nothing twice.
+func warnsOnce(t *testing.T, logs *book, match string) {
+	t.Helper()
+	told := map[string]int{}
+	found := 0
+	for _, m := range warning.FindAllStringSubmatch(logs.String(), -1) {
+		if told[m[1]]++; told[m[1]] == 2 {
+			t.Errorf("it is told more than once: %s", m[0])
+		}
+		if regexp.MustCompile(match).MatchString(m[0]) {
+			found++
+		}
+	}
+	if found == 0 {
+		t.Errorf("no warning says %s:\n%s", match, logs)
+	}
+}
+
+// disk mounts a small disk of its own and gives its directory. It skips where a test may not do that.
+func (e *estate) disk(size string) string {
+	e.t.Helper()
+	dir := e.file("disk")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		e.t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=0700,size="+size); err != nil {
+		e.t.Skipf("this test needs a disk of its own, and may not mount one: %v", err)
+	}
+	e.t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			e.t.Error(err)
+		}
+	})
+	return dir
+}
+
+// TestStateDirThatCannotBe: a file is where a directory should be, or the system makes none there. All that was answered holds as long as the hub.
+func TestStateDirThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for name, place := range map[string]func(e *estate) string{
+		"below a file": func(e *estate) string { return filepath.Join(e.place.hub, "state") },
+		"in /proc":     func(*estate) string { return "/proc/mcphub/state" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEstate(t)
+			e.state = place(e)
+			d, logs := e.hub(e.curiousFile())
+			w := d.window("side bar")
+			d.settlesAll(w, "environment")
+			d.shut()
+			warnsOnce(t, logs, "own file|kept|not kept")
+		})
+	}
+}
+
+// TestReadOnlyState: what was answered before the disk became read-only still counts; what is new holds as long as the hub, and no file is harmed.
+func TestReadOnlyState(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	dir := e.disk("1m")
+	e.state = filepath.Join(dir, "state")
+	source := e.curiousFile()
+	d, _ := e.hub(source)
+	d.settlesAll(d.window("side bar"), "environment")
+	d.shut()
+	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	before := files(t, e.state)
+	d, logs := e.hub(source)
+	w := d.window("side bar")
+	d.asksNothing(w, "environment")
+	c := d.call("teller", "directory", `{}`)
+	takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), always))
+	c.text()
+	d.asksNothing(w, "directory")
+	d.shut()
+	warnsOnce(t, logs, "read-only")
+	for path, text := range files(t, e.state) {
+		if before[path] != text {
+			t.Errorf("%s has changed", path)
+		}
+	}
+}
+
+// TestFullDisk: the disk is full from one hub to the next. What was there stays, what is new holds as long as the hub and is written once there is
+// room again.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	dir := e.disk("256k")
+	e.state = filepath.Join(dir, "state")
+	source := e.curiousFile()
+	d, _ := e.hub(source)
+	d.settlesAll(d.window("side bar"), "environment")
+	d.shut()
+
+	filler := filepath.Join(dir, "filler")
+	fillUp(t, filler)
+	d, logs := e.hub(source)
+	w := d.window("side bar")
+	d.asksNothing(w, "environment")
+	c := d.call("teller", "directory", `{}`)
+	takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), always))
+	c.text()
+	d.asksNothing(w, "directory")
+	for path, text := range files(t, e.state) {
+		if strings.HasSuffix(path, ".json") && !json.Valid([]byte(text)) {
+			t.Errorf("%s was harmed: %.200q", path, text)
+		}
+	}
+	if strings.Contains(files(t, e.state)[filepath.Join(e.state, "approvals.json")], `"directory"`) {
+		t.Error("the disk is not full: the test proves nothing")
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	c = d.call("teller", "arguments", `{}`)
+	takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), always)) // the next answer takes those along that waited
+	c.text()
+	d.shut()
+	warnsOnce(t, logs, "full|no space")
+
+	d, _ = e.hub(source)
+	w = d.window("side bar")
+	for _, tool := range []string{"environment", "directory", "arguments"} {
+		d.asksNothing(w, tool)
+	}
+}
+
+// fillUp writes until there is no room left, not for a byte.
+func fillUp(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 64 << 10; size > 0; {
+		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
+			size /= 2
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNoHome: neither a home nor another word about where programs keep their state. The hub says once that it remembers nothing, and works.
+func TestNoHome(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	logs := new(book)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), bound, errors.New("the test took too long"))
+	t.Cleanup(cancel)
+	client, err := host.Open(ctx, host.Options{
+		Command: "/usr/bin/env", Dir: e.dir, Stderr: logs, Env: []string{noKeyring, handshake.EnvLog + "=debug"},
+		Args:   []string{"-u", "HOME", "-u", "XDG_STATE_HOME", "-u", "XDG_CONFIG_HOME", "-u", "XDG_CACHE_HOME", "-u", handshake.EnvStateDir, e.place.hub},
+		Logger: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &door{Client: client, t: t, ctx: ctx}
+	t.Cleanup(d.shut)
+	d.loadFiles(e.curiousFile())
+	w := d.window("side bar")
+	d.settlesAll(w, "environment")
+	d.shut()
+	warnsOnce(t, logs, "remembered over restarts")
+	if n := len(warning.FindAllString(logs.String(), -1)); n != 1 {
+		t.Errorf("%d warnings, where one says it all:\n%s", n, logs)
+	}
+}
