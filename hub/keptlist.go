@@ -32,7 +32,11 @@ type keptFile[T any] struct {
 }
 
 func openKept[T interface{ when() time.Time }](dir, name, what string, log *slog.Logger) *keptList[T] {
-	return &keptList[T]{file: openOwnFile(dir, name, log), what: what, log: log, known: map[string]T{}, unsaved: map[string]*T{}}
+	file := openCheckedFile(dir, name, log, func(text []byte) error {
+		_, err := decodeKept[T](text)
+		return err
+	})
+	return &keptList[T]{file: file, what: what, log: log, known: map[string]T{}, unsaved: map[string]*T{}}
 }
 
 func (k *keptList[T]) trouble(err error) {
@@ -153,7 +157,7 @@ func (k *keptList[T]) change(id string, entry *T) {
 		k.mu.Unlock()
 		entries, err := decodeKept[T](old)
 		if err != nil {
-			entries = map[string]T{} // nobody can read it: a new one takes its place
+			return nil, err // cannot be: the file's check has set such a text aside
 		}
 		for id, entry := range unsaved {
 			if entry == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -128,19 +129,31 @@ func TestKeptListOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A file that nobody can read is told of, and gives way to the next change.
+// A file that nobody can read, of a later hub perhaps, is told of, and set aside by the next change.
 func TestKeptListUnreadable(t *testing.T) {
-	var log bytes.Buffer
-	file := memoryFile()
-	if err := file.Update(func([]byte) ([]byte, error) { return []byte(`{"entries":{"a":{"text":"tell-tale`), nil }); err != nil {
-		t.Fatal(err)
-	}
-	l := openKept[entry]("", "", "things", slog.New(slog.NewTextHandler(&log, nil)))
-	l.file = file
-	l.refresh()
-	l.put("b", at("x", 1))
-	if l.refresh(); l.count() != 1 || strings.Contains(log.String(), "tell-tale") || !strings.Contains(log.String(), "WARN") {
-		t.Errorf("%d entries; %s", l.count(), log.String())
+	for _, text := range []string{`{"entries":{"a":{"text":"tell-tale`, `{"entries":["tell-tale"]}`} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "things.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		l := openKept[entry](dir, "things.json", "things", slog.New(slog.NewTextHandler(&log, nil)))
+		l.refresh()
+		l.put("b", at("x", 1))
+		if l.refresh(); l.count() != 1 || strings.Contains(log.String(), "tell-tale") || !strings.Contains(log.String(), "WARN") {
+			t.Errorf("%d entries; %s", l.count(), log.String())
+		}
+		aside, err := filepath.Glob(filepath.Join(dir, "things.json.broken-*"))
+		if err != nil || len(aside) != 1 {
+			t.Fatalf("set aside: %v, %v", aside, err)
+		}
+		if kept, err := os.ReadFile(aside[0]); string(kept) != text {
+			t.Errorf("set aside: %q, %v", kept, err)
+		}
+		again := openKept[entry](dir, "things.json", "things", slog.New(slog.DiscardHandler))
+		if again.refresh(); again.count() != 1 {
+			t.Errorf("the next hub has %d entries", again.count())
+		}
 	}
 }
 

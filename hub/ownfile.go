@@ -18,5 +18,10 @@ type ownFile interface {
 // openOwnFile opens a file of the state directory; dir "" keeps it in memory.
 func openOwnFile(dir, name string, log *slog.Logger) ownFile {
 	// Whether a text can be used is for its reader to say: it knows what it wrote, and what to do with the rest.
-	return statefile.Open(dir, name, statefile.Options{Logger: log, Check: func([]byte) error { return nil }, Told: true})
+	return openCheckedFile(dir, name, log, func([]byte) error { return nil })
+}
+
+// openCheckedFile is openOwnFile; a text that check refuses is set aside when the file is written, under a name of its own.
+func openCheckedFile(dir, name string, log *slog.Logger, check func([]byte) error) ownFile {
+	return statefile.Open(dir, name, statefile.Options{Logger: log, Check: check, Told: true})
 }

@@ -62,7 +62,8 @@ func warnsOnce(t *testing.T, logs *book, match string) {
 	told := map[string]int{}
 	found := 0
 	for _, m := range warning.FindAllStringSubmatch(logs.String(), -1) {
-		if told[m[1]]++; told[m[1]] == 2 {
+		what := m[1] + regexp.MustCompile(` file=\S+`).FindString(m[0])
+		if told[what]++; told[what] == 2 {
 			t.Errorf("it is told more than once: %s", m[0])
 		}
 		if regexp.MustCompile(match).MatchString(m[0]) {
@@ -228,5 +229,42 @@ func TestNoHome(t *testing.T) {
 	warnsOnce(t, logs, "remembered over restarts")
 	if n := len(warning.FindAllString(logs.String(), -1)); n != 1 {
 		t.Errorf("%d warnings, where one says it all:\n%s", n, logs)
+	}
+}
+
+// TestBrokenStateFiles: what somebody else has made of the hub's own files is set aside, not lost; the hub works, and says so once for each.
+func TestBrokenStateFiles(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"cut off": `{"entries":{"a":{"file":"/x","input":"key","value":"of be`, "of another form": `{"version":99,"entries":["a"],"approvals":"none"}`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEstate(t)
+			own := []string{"approvals.json", "definitions.json", "launches.json", "inputs.json"}
+			if err := os.Mkdir(e.state, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range append(own, "tools.json") {
+				if err := os.WriteFile(filepath.Join(e.state, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d, logs := e.hub(e.curiousFile())
+			d.settlesAll(d.window("side bar"), "environment")
+			d.shut()
+			warnsOnce(t, logs, "aside|could not be read")
+			saved := 0
+			for path, found := range files(t, e.state) {
+				if found == text {
+					saved++
+				} else if strings.HasSuffix(path, ".json") && !json.Valid([]byte(found)) {
+					t.Errorf("%s is broken: %.200q", path, found)
+				}
+			}
+			if saved < len(own) {
+				t.Errorf("of %d files that could not be read %d were kept:\n%s", len(own), saved, logs)
+			}
+			d, _ = e.hub(e.curiousFile())
+			d.asksNothing(d.window("side bar"), "environment")
+		})
 	}
 }
