@@ -23,13 +23,14 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 	}
 	defer h.unlease(s)
 	h.mu.Lock()
-	limit, place := DefaultConnectTimeout, s.where()
+	limit := DefaultConnectTimeout
+	key, where := settingOf(s.conf, "timeouts.connect")
 	if t := s.conf.Timeouts.Connect; t != nil && *t > 0 {
 		limit = *t
 	}
 	h.mu.Unlock()
 	late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", name, "setting", "timeouts.connect"},
-		"server %q did not %s within %s; raise timeouts.connect%s", name, doing, limit, place)
+		"server %q did not %s within %s; raise %s%s", name, doing, limit, key, where)
 	within, stop := h.within(ctx, s, limit, late)
 	defer stop()
 	err = ask(within, session)

@@ -98,8 +98,9 @@ func (r *request) timeout(idle bool) *cancelCause {
 	if idle {
 		limit, what, setting, reason = r.clock.idle, "gave no sign of life", "timeouts.idle", ReasonIdleTimeout
 	}
+	key, where := settingOf(r.server.conf, setting)
 	err := fail(CodeDeadlineExceeded, reason, []string{"server", r.server.name, "request_id", r.id, "setting", setting, "limit", limit.String()},
-		"%s of server %q %s within %s; raise %s of the server%s or of the call", r.what(), r.server.name, what, limit, setting, r.server.where())
+		"%s of server %q %s within %s; raise %s of the server%s or of the call", r.what(), r.server.name, what, limit, key, where)
 	return &cancelCause{Origin: OriginTimeout, Reason: setting + " of " + limit.String() + " exceeded", Err: err}
 }
 

@@ -158,8 +158,9 @@ func (h *Hub) beginConnect(s *server) {
 	if conf.Timeouts.Connect != nil {
 		limit = *conf.Timeouts.Connect
 	}
+	key, where := settingOf(conf, "timeouts.connect")
 	late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect", "limit", limit.String()},
-		"server %q was not ready within %s; raise timeouts.connect%s", s.name, limit, placeOf(conf))
+		"server %q was not ready within %s; raise %s%s", s.name, limit, key, where)
 	ctx, expire := context.WithCancelCause(a.ctx)
 	start.clock.total, start.expire = limit, func() { expire(late) }
 	h.moveTo(start, StateConnecting)

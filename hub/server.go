@@ -101,6 +101,16 @@ func placeOf(conf config.Server) string {
 	return fmt.Sprintf(" in %s:%d", conf.Origin.File, conf.Origin.Line)
 }
 
+// settingOf names a setting, and its place, as people know it: by the key that says it in their file, if one does, which has the name of its
+// application.
+func settingOf(conf config.Server, field string) (key, where string) {
+	at, said := conf.Fields[field]
+	if !said || at.Key == "" || at.Line <= 0 || conf.Origin.File == "" {
+		return field, placeOf(conf)
+	}
+	return at.Key, fmt.Sprintf(" in %s:%d", conf.Origin.File, at.Line)
+}
+
 func (s *server) running() bool { return s.conn != nil || s.attempt != nil }
 
 func (s *server) era() Era {

@@ -1,8 +1,6 @@
 package hub
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -20,11 +18,7 @@ func (h *Hub) hidden(r *request) error {
 	if hides := (config.ToolFilter{Hidden: conf.Tools.Hidden}); !hides.Visible(r.tool) {
 		field = "tools.hidden"
 	}
-	at := conf.Fields[field]
-	setting, where := cmp.Or(at.Key, field), r.server.where()
-	if at.Line > 0 && conf.Origin.File != "" {
-		where = fmt.Sprintf(" in %s:%d", conf.Origin.File, at.Line)
-	}
+	setting, where := settingOf(conf, field)
 	return fail(CodeNotFound, ReasonToolNotFound, []string{"server", r.server.name, "request_id", r.id, "setting", setting},
 		"tool %q of server %q is hidden by %s%s; change that to use it", boundReason(r.tool), r.server.name, setting, where)
 }

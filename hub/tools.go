@@ -86,14 +86,14 @@ func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session) ([
 		wanted, end := context.WithCancelCause(context.Background())
 		l = &listing{conn: s.conn, since: s.listings, end: end, done: make(chan struct{})}
 		s.listing = l
-		place := s.where()
+		key, where := settingOf(s.conf, "timeouts.connect")
 		limit := DefaultConnectTimeout
 		if s.conf.Timeouts.Connect != nil && *s.conf.Timeouts.Connect > 0 {
 			limit = *s.conf.Timeouts.Connect
 		}
 		h.work.Go(func() {
 			late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect"},
-				"server %q did not list its tools within %s; raise timeouts.connect%s", s.name, limit, place)
+				"server %q did not list its tools within %s; raise %s%s", s.name, limit, key, where)
 			ctx, stop := h.within(wanted, s, limit, late)
 			defer stop()
 			defer end(nil)
