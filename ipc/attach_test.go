@@ -91,6 +91,7 @@ func TestStartComesBeforeEvents(t *testing.T) {
 		hello := h.window(0).hello
 		want := hub.Hello{WindowID: "w", Title: "side bar", SamplingTools: true, Kinds: []hub.PromptKind{
 			hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm, hub.PromptElicitationURL, hub.PromptSignIn,
+			hub.PromptServerLaunch, hub.PromptConfigInput,
 		}}
 		if diff := cmp.Diff(want, hello); diff != "" {
 			t.Errorf("hello (-want +got):\n%s", diff)
