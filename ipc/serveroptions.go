@@ -25,8 +25,8 @@ const maxReceive = 64 << 20
 //
 // go-plugin puts services of its own on the same server; logging and validation leave them alone, because some of them are endless streams.
 func ServerOptions(o Options) []grpc.ServerOption {
-	ours := selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool {
-		return strings.HasPrefix(c.Service, "mcphub.")
+	oursAlone := selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool {
+		return ours(c.Service)
 	})
 	log := o.logger()
 	lines := callLogger(log)
@@ -43,22 +43,23 @@ func ServerOptions(o Options) []grpc.ServerOption {
 	recovered := recovery.WithRecoveryHandler(func(p any) error {
 		return panicked(log, p)
 	})
+	calls := &unaryCalls{
+		log: log, logged: logging.UnaryServerInterceptor(lines, options...), validated: validator.UnaryServerInterceptor(), recovered: recovery.UnaryServerInterceptor(recovered),
+	}
 	return []grpc.ServerOption{
-		grpc.ChainUnaryInterceptor(
-			selector.UnaryServerInterceptor(logging.UnaryServerInterceptor(lines, options...), ours),
-			selector.UnaryServerInterceptor(explainUnary, ours),
-			selector.UnaryServerInterceptor(validator.UnaryServerInterceptor(), ours),
-			recovery.UnaryServerInterceptor(recovered),
-		),
+		grpc.ChainUnaryInterceptor(calls.intercept),
 		grpc.ChainStreamInterceptor(
-			selector.StreamServerInterceptor(logging.StreamServerInterceptor(lines, options...), ours),
-			selector.StreamServerInterceptor(explainStream, ours),
-			selector.StreamServerInterceptor(validator.StreamServerInterceptor(), ours),
+			selector.StreamServerInterceptor(logging.StreamServerInterceptor(lines, options...), oursAlone),
+			selector.StreamServerInterceptor(explainStream, oursAlone),
+			selector.StreamServerInterceptor(validator.StreamServerInterceptor(), oursAlone),
 			recovery.StreamServerInterceptor(recovered),
 		),
 		grpc.MaxRecvMsgSize(maxReceive),
 	}
 }
+
+// ours tells whether a service, or a method with its service, is one of this package.
+func ours(service string) bool { return strings.HasPrefix(strings.TrimPrefix(service, "/"), "mcphub.") }
 
 // callLogger writes the middleware's lines with slog, without two fields: the peer's address says nothing on a local socket, and the text of
 // an error may quote what a server or a user wrote.
@@ -71,7 +72,7 @@ func callLogger(log *slog.Logger) logging.Logger {
 		kept := make([]any, 0, len(fields))
 		for i := 0; i+1 < len(fields); i += 2 {
 			if fields[i] != "peer.address" && fields[i] != "grpc.error" {
-				kept = append(kept, fields[i], fields[i+1])
+				kept = append(kept, fields[i], began(ctx, fields[i], fields[i+1]))
 			}
 		}
 		log.Log(ctx, l, msg, kept...)
@@ -104,11 +105,6 @@ func panicText(p any) string {
 		return p
 	}
 	return "a value that is neither error nor string"
-}
-
-func explainUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	resp, err := handler(ctx, req)
-	return resp, explained(err)
 }
 
 func explainStream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {

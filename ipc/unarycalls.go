@@ -1,0 +1,62 @@
+package ipc
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/logging"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+)
+
+// unaryCalls does for unary calls what a chain of interceptors would do. In a chain each of them stays on the stack of a call, and keeps what it has
+// gathered, for as long as a tool works, and ten thousand may. So here only recovery is around the handler; the others have their say before and after it.
+type unaryCalls struct {
+	log                          *slog.Logger
+	logged, validated, recovered grpc.UnaryServerInterceptor
+}
+
+func (u *unaryCalls) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if !ours(info.FullMethod) {
+		return u.recovered(ctx, req, info, handler)
+	}
+	start := time.Now()
+	resp, err := u.validated(ctx, req, info, accepted)
+	if err == nil {
+		resp, err = u.recovered(ctx, req, info, handler)
+	}
+	if err != nil {
+		err = explained(err)
+	}
+	if u.log.Enabled(ctx, slog.Level(levelOf(status.Code(err)))) {
+		u.tell(ctx, req, info, start, err)
+	}
+	return resp, err
+}
+
+// accepted is the handler of what is only looked at.
+func accepted(context.Context, any) (any, error) { return nil, nil }
+
+// callBegan is the key for the time at which a call that is over began.
+type callBegan struct{}
+
+// tell writes the line of a call that is over.
+//
+//go:noinline
+func (u *unaryCalls) tell(ctx context.Context, req any, info *grpc.UnaryServerInfo, start time.Time, err error) {
+	_, _ = u.logged(context.WithValue(ctx, callBegan{}, start), req, info, func(context.Context, any) (any, error) { return nil, err })
+}
+
+// began gives the value of a field of a line. The middleware's own clock has started only when the call was over.
+func began(ctx context.Context, field, value any) any {
+	start, ok := ctx.Value(callBegan{}).(time.Time)
+	switch {
+	case !ok:
+	case field == "grpc.start_time":
+		return start.Format(time.RFC3339)
+	case field == "grpc.time_ms":
+		return logging.DurationToTimeMillisFields(time.Since(start))[1]
+	}
+	return value
+}
