@@ -172,7 +172,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 			h.cancel(r, &cancelCause{Origin: OriginShutdown, Reason: reason})
 			cancelled++
 		}
-		waits = append(waits, r.over)
+		waits = append(waits, r.whenOver())
 	}
 	for _, s := range h.servers {
 		if s.running() {

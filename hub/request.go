@@ -24,7 +24,7 @@ type request struct {
 	ctx              context.Context
 	stop             context.CancelCauseFunc // called by cancel and end only
 	start            time.Time
-	over             chan struct{} // closed by end
+	over             chan struct{} // closed by end; nil until somebody wants to wait for that: see whenOver
 
 	parent       *request
 	children     map[*request]struct{}
@@ -105,7 +105,6 @@ func (h *Hub) register(ctx context.Context, r *request) {
 	h.begun++
 	r.n = h.begun
 	r.ctx, r.stop = context.WithCancelCause(ctx)
-	r.over = make(chan struct{})
 	r.start = time.Now()
 	r.since = r.start
 	r.state = StateQueued
@@ -132,6 +131,21 @@ func (h *Hub) register(ctx context.Context, r *request) {
 	}
 	h.wind(r, r.start)
 	h.emit(&RequestStarted{Request: r.info()})
+}
+
+// isOver is request.over of those that ended while nobody waited.
+var isOver = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// whenOver gives what is closed at r's end. h.mu is held.
+func (r *request) whenOver() <-chan struct{} {
+	if r.over == nil {
+		r.over = make(chan struct{})
+	}
+	return r.over
 }
 
 // ending is how a request ended.
@@ -176,7 +190,11 @@ func (h *Hub) end(r *request, e ending) bool {
 		delete(r.parent.children, r)
 	}
 	r.stop(cause)
-	close(r.over)
+	if r.over == nil {
+		r.over = isOver
+	} else {
+		close(r.over)
+	}
 	h.release(r)
 	if r.direction == Incoming && r.server.stale { // a question of the server's own may have kept it from being connected anew
 		time.AfterFunc(renewPause, func() {

@@ -35,7 +35,7 @@ func (h *Hub) beginStop(s *server, cause *cancelCause) <-chan struct{} {
 	for _, r := range h.requestsInOrder() {
 		if r.server == s && !r.uncancellable && h.requests[r.id] == r {
 			h.cancel(r, cause)
-			overs = append(overs, r.over)
+			overs = append(overs, r.whenOver())
 		}
 	}
 	return h.endConnection(s, overs, cause)

@@ -69,12 +69,8 @@ const maxTraceContext = 8192
 
 // traceContext reads the W3C trace context out of a call's metadata.
 func traceContext(ctx context.Context) hub.TraceContext {
-	md, ok := metadata.FromIncomingContext(ctx)
-	if !ok {
-		return hub.TraceContext{}
-	}
 	of := func(name string) string {
-		values := md.Get(name)
+		values := metadata.ValueFromIncomingContext(ctx, name) // without a copy of all the others
 		if len(values) != 1 || len(values[0]) > maxTraceContext {
 			return ""
 		}
