@@ -19,6 +19,10 @@ import (
 // and no bound lets one host fill the memory.
 const maxReceive = 64 << 20
 
+// streamWorkers is how many goroutines wait for calls. A call needs a stack of 8 KiB, and a fresh goroutine comes to that in steps, each of which copies what
+// it has; one that has carried a call has it. When all are at work (endless streams keep theirs), a call gets a fresh goroutine.
+const streamWorkers = 8
+
 // ServerOptions are the options of a gRPC server that carries the services: logging, validation and recovery, in this order from the
 // outside in, and the size of a message from a host. What is sent has no bound, and there is no keepalive: a local socket ends
 // with its peer.
@@ -55,6 +59,7 @@ func ServerOptions(o Options) []grpc.ServerOption {
 			recovery.StreamServerInterceptor(recovered),
 		),
 		grpc.MaxRecvMsgSize(maxReceive),
+		grpc.NumStreamWorkers(streamWorkers),
 	}
 }
 
