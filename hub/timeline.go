@@ -19,11 +19,11 @@ const (
 	maxGrownBytes   = 4 << 20 // beyond it no timeline becomes larger; the ones of open requests are always there
 	maxTraceSteps   = 20      // entries for the progress of one request
 	maxTraceWireID  = 128     // bytes; a server chooses the ids of its requests
-	smallTrace      = 6       // entries that most requests stay within
+	smallTrace      = 5       // entries that most calls stay within: queued, running, the request, its response, done
 )
 
 const (
-	recordBytes   = 80
+	recordBytes   = 72
 	timelineBytes = smallTrace*recordBytes + 400 // with what it shows of its request
 )
 
@@ -43,10 +43,10 @@ type timeline struct {
 
 	mu       sync.Mutex // guards all below
 	records  []record
-	first    int     // how many of the records at the front are the first ones, which stay; 0 until there is no more room
-	next     int     // the oldest of the others
+	first    int32   // how many of the records at the front are the first ones, which stay; 0 until there is no more room
+	next     int32   // the oldest of the others
 	seq      uint32  // counts records
-	steps    int     // of progress
+	steps    int32   // of progress, up to maxTraceSteps
 	step     *record // the latest progress, when there was more than is kept one by one
 	omitted  int
 	traceID  string
@@ -60,10 +60,9 @@ type record struct {
 	at     time.Duration // since recorder.began
 	seq    uint32
 	bytes  uint32
-	code   int64
 	method string
 	id     string // of a message, or of a prompt
-	detail any    // *Cancellation, *Error
+	detail any    // *Cancellation, *Error; of an answer the int64 of its error, nil for none: in most entries there is neither
 	what   recordKind
 
 	state            uint8 // RequestState
@@ -142,14 +141,14 @@ func (t *timeline) put(r record) {
 			t.records = append(t.records, r)
 			return
 		}
-		t.first = len(t.records) / 2
+		t.first = int32(len(t.records) / 2)
 		t.next = t.first
 	}
 	if t.records[t.next].what != 0 {
 		t.omitted++
 	}
 	t.records[t.next] = r
-	if t.next++; t.next == len(t.records) {
+	if t.next++; int(t.next) == len(t.records) {
 		t.next = t.first
 	}
 }
@@ -182,7 +181,10 @@ func (t *timeline) message(m jsonrpc.Observed) {
 		id = fmt.Sprintf(`"an id of %d bytes"`, len(id))
 	}
 	r := record{
-		what: recordMessage, kind: m.Kind, method: m.Method, id: id, bytes: uint32(min(m.Bytes, 1<<32-1)), code: m.Code, outgoing: m.Sender == jsonrpc.Outgoing, unread: m.Dropped,
+		what: recordMessage, kind: m.Kind, method: m.Method, id: id, bytes: uint32(min(m.Bytes, 1<<32-1)), outgoing: m.Sender == jsonrpc.Outgoing, unread: m.Dropped,
+	}
+	if m.Code != 0 {
+		r.detail = m.Code
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,7 +193,8 @@ func (t *timeline) message(m jsonrpc.Observed) {
 		return
 	}
 	if m.Kind == jsonrpc.KindNotification && m.Method == methodProgress && !t.gone {
-		if t.steps++; t.steps >= maxTraceSteps {
+		t.steps = min(t.steps+1, maxTraceSteps)
+		if t.steps == maxTraceSteps {
 			if t.step == nil {
 				t.step = new(record)
 			} else {
@@ -219,7 +222,7 @@ func (t *timeline) takeBack(m record) {
 		t.records = slices.Delete(t.records, found, found+1)
 	default:
 		if t.records[found].seq == t.seq {
-			t.next = found // its place is free again
+			t.next = int32(found) // its place is free again
 		}
 		t.records[found] = record{}
 	}
@@ -250,8 +253,9 @@ func (r *record) entry(began time.Time) TraceEntry {
 		e.State = RequestState(r.state)
 	case recordMessage:
 		m := &TraceMessage{
-			Direction: Incoming, Type: r.kind.String(), Method: r.method, WireID: r.id, Bytes: int(r.bytes), ErrorCode: r.code, Dropped: r.unread,
+			Direction: Incoming, Type: r.kind.String(), Method: r.method, WireID: r.id, Bytes: int(r.bytes), Dropped: r.unread,
 		}
+		m.ErrorCode, _ = r.detail.(int64)
 		if r.outgoing {
 			m.Direction = Outgoing
 		}

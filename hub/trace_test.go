@@ -438,7 +438,7 @@ func TestTracesStayWithinMemory(t *testing.T) {
 		})
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.everything()
-		for i := range 420 {
+		for i := range 500 {
 			c := w.call(hub.CallRequest{ID: fmt.Sprint("r", i), Server: "s", Tool: "ask"})
 			for range 9 {
 				v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: formYes})
@@ -447,7 +447,7 @@ func TestTracesStayWithinMemory(t *testing.T) {
 		}
 		n := len(w.hub.Traces(hub.TraceFilter{}))
 		held := w.hub.TraceBytes()
-		if n >= 420 || n < 200 || held > 3<<20 {
+		if n >= 500 || n < 200 || held > 3<<20 {
 			t.Errorf("%d timelines hold %d bytes", n, held)
 		}
 		if bad := w.hub.Inconsistent(); bad != "" {
