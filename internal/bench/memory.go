@@ -20,9 +20,13 @@ const journalCalls = 6000
 
 // measureMemory looks into a hub with nothing and with 10,000 calls in flight, and does the same with the engine alone.
 func measureMemory(ctx context.Context, o options) ([]row, error) {
-	var heaps, stacks, engines []float64
+	var heaps, stacks, engines, floors []float64
 	for range pick(o, 3, 1) {
 		heap, stack, err := hubMemory(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		floor, err := grpcMemory(ctx, o)
 		if err != nil {
 			return nil, err
 		}
@@ -30,11 +34,11 @@ func measureMemory(ctx context.Context, o options) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		heaps, stacks, engines = append(heaps, heap), append(stacks, stack), append(engines, engine)
+		heaps, stacks, engines, floors = append(heaps, heap), append(stacks, stack), append(engines, engine), append(floors, floor)
 	}
 	heap, stack := median(heaps, same), median(stacks, same)
 	return []row{
-		number("memory a request in flight, hub side, gRPC included", heap+stack, "KiB", "%.1f KiB heap, %.1f KiB stacks; %d in flight through the door", heap, stack, inFlight).atMost(12),
+		number("memory a request in flight, hub side, gRPC included", heap+stack, "KiB", "%.1f KiB heap, %.1f KiB stacks; %d in flight through the door; gRPC with a handler that only waits takes %.1f KiB", heap, stack, inFlight, median(floors, same)).atMost(12),
 		number("memory a request in flight, engine alone", median(engines, same), "KiB", "a call that nobody waits for: a goroutine that does is its caller's").atMost(2),
 	}, nil
 }
@@ -46,6 +50,28 @@ func hubMemory(ctx context.Context, o options) (heap, stacks float64, err error)
 		return 0, 0, err
 	}
 	defer closeHub(client)
+	return hangingMemory(ctx, ctx, client, func(h *hanging) error { return h.cancelAll(ctx) })
+}
+
+// grpcMemory gives KiB a call of a handler that only waits: what is there before the hub has done anything.
+func grpcMemory(ctx context.Context, o options) (float64, error) {
+	client, err := openHub(ctx, o, o.bin.self, []string{bareEcho})
+	if err != nil {
+		return 0, err
+	}
+	defer closeHub(client)
+	calling, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(errBenchOver)
+	heap, stacks, err := hangingMemory(ctx, calling, client, func(h *hanging) error {
+		giveUp(errBenchOver)
+		h.calls.Wait()
+		return nil
+	})
+	return heap + stacks, err
+}
+
+// hangingMemory gives KiB of heap and of stacks a call that hangs, of a plugin that has made many. The calls are made with the context calling.
+func hangingMemory(ctx, calling context.Context, client *host.Client, end func(*hanging) error) (heap, stacks float64, err error) {
 	if err := warmUp(ctx, client); err != nil {
 		return 0, 0, err
 	}
@@ -53,12 +79,12 @@ func hubMemory(ctx context.Context, o options) (heap, stacks float64, err error)
 	if err != nil {
 		return 0, 0, err
 	}
-	calls, err := hang(ctx, client, inFlight)
+	calls, err := hang(calling, client, inFlight)
 	if err != nil {
 		return 0, 0, err
 	}
 	after, probeErr := probe(ctx, client)
-	if err := errors.Join(probeErr, calls.cancelAll(ctx)); err != nil {
+	if err := errors.Join(probeErr, end(calls)); err != nil {
 		return 0, 0, err
 	}
 	each := func(a, b uint64) float64 { return (float64(a) - float64(b)) / inFlight / 1024 }

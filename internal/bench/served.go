@@ -8,6 +8,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -30,9 +32,11 @@ const (
 )
 
 var plugins = map[string]func() int{
-	bareEcho: func() int { return servePlugin(func(*slog.Logger) plugin.Hub { return echoPlugin{} }) },
+	bareEcho: func() int { return servePlugin(func(*slog.Logger) plugin.Hub { return &echoPlugin{} }) },
 	guardedEcho: func() int {
-		return servePlugin(func(l *slog.Logger) plugin.Hub { return echoPlugin{options: ipc.ServerOptions(ipc.Options{Logger: l})} })
+		return servePlugin(func(l *slog.Logger) plugin.Hub {
+			return &echoPlugin{options: ipc.ServerOptions(ipc.Options{Logger: l})}
+		})
 	},
 	webRole: serveWeb,
 	probedHub: func() (code int) {
@@ -49,23 +53,38 @@ func servePlugin(makeHub func(*slog.Logger) plugin.Hub) int {
 	return plugin.Serve(plugin.Options{New: func(l *slog.Logger) (plugin.Hub, error) { return makeHub(l), nil }})
 }
 
-// echoPlugin answers calls with what the echo server would say.
+// echoPlugin answers calls with what the echo server would say. Its tool hang waits until its caller gives up.
 type echoPlugin struct {
 	mcphubv1.UnimplementedMcpHubServiceServer
 	options []grpc.ServerOption
+	hanging atomic.Int64
 }
 
-func (e echoPlugin) Register(s grpc.ServiceRegistrar)   { mcphubv1.RegisterMcpHubServiceServer(s, e) }
-func (e echoPlugin) ServerOptions() []grpc.ServerOption { return e.options }
-func (e echoPlugin) Close(context.Context) error        { return nil }
+func (e *echoPlugin) Register(s grpc.ServiceRegistrar) {
+	mcphubv1.RegisterMcpHubServiceServer(s, e)
+	s.RegisterService(&probeService, struct{}{})
+}
+func (e *echoPlugin) ServerOptions() []grpc.ServerOption { return e.options }
+func (e *echoPlugin) Close(context.Context) error        { return nil }
 
-func (e echoPlugin) CallTool(context.Context, *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
+func (e *echoPlugin) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
+	if r.GetTool() == "hang" {
+		e.hanging.Add(1)
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
 	return &mcphubv1.CallToolResponse{RequestId: "call-1", Rounds: 1, Outcome: &mcphubv1.CallToolResponse_ResultJson{
 		ResultJson: `{"content":[{"type":"text","text":"the quick brown fox jumps over the lazy dog"}],"isError":false}`,
 	}}, nil
 }
 
-func (e echoPlugin) Drain(context.Context, *mcphubv1.DrainRequest) (*mcphubv1.DrainResponse, error) {
+// ListRequests tells of the calls that hang, and of nothing else about them.
+func (e *echoPlugin) ListRequests(context.Context, *mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse, error) {
+	running := &mcphubv1.Request{State: mcphubv1.RequestState_REQUEST_STATE_RUNNING, WireIdJson: "1"}
+	return &mcphubv1.ListRequestsResponse{Requests: slices.Repeat([]*mcphubv1.Request{running}, int(e.hanging.Load()))}, nil
+}
+
+func (e *echoPlugin) Drain(context.Context, *mcphubv1.DrainRequest) (*mcphubv1.DrainResponse, error) {
 	return &mcphubv1.DrainResponse{}, nil
 }
 
