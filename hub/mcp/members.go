@@ -57,11 +57,27 @@ func memberName(quoted []byte) []byte {
 
 // stringOf is a JSON string's value, "" for anything else.
 func stringOf(raw json.RawMessage) string {
+	if plainString(raw) {
+		return string(raw[1 : len(raw)-1])
+	}
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
 		return ""
 	}
 	return s
+}
+
+// plainString tells whether raw is a string of ASCII without escapes, as most are: there is nothing to decode.
+func plainString(raw []byte) bool {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return false
+	}
+	for _, c := range raw[1 : len(raw)-1] {
+		if c < ' ' || c >= utf8.RuneSelf || c == '\\' || c == '"' {
+			return false
+		}
+	}
+	return true
 }
 
 func skipBlanks(b []byte, i int) int {
