@@ -3,9 +3,9 @@ package hub
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -93,7 +93,7 @@ func (h *Hub) emitProgress(r *request) {
 
 // mint makes a request id. A host may have chosen the same one. h.mu is held.
 func (h *Hub) mint(prefix string) string {
-	id := fmt.Sprintf("%s-%d", prefix, h.begun+1)
+	id := prefix + "-" + strconv.FormatUint(h.begun+1, 10)
 	for h.requests[id] != nil {
 		id += "'"
 	}
@@ -158,6 +158,9 @@ type ending struct {
 	mayContinue bool // the server may go on all the same
 }
 
+// causeOver is why what a request has caused ends with it.
+var causeOver = &cancelCause{Origin: OriginParent, Reason: "the request that caused it is over"}
+
 // end takes the request out of the table and tells its one terminal event. Its prompts and its children end with it. false: it had ended. h.mu is held.
 func (h *Hub) end(r *request, e ending) bool {
 	if h.requests[r.id] != r {
@@ -169,7 +172,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	case e.state == StateCancelled && r.cancellation == nil:
 		h.cancel(r, &cancelCause{Origin: OriginTransport})
 	}
-	cause := &cancelCause{Origin: OriginParent, Reason: "the request that caused it is over"}
+	cause := causeOver
 	switch {
 	case r.cause != nil:
 		cause = r.cause

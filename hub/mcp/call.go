@@ -201,7 +201,7 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (json.Ra
 		return nil, declared, err
 	}
 	raw, err := sent.Wait(ctx)
-	if cancelled := (*jsonrpc.CancelledError)(nil); call.augmented && errors.As(err, &cancelled) {
+	if cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err); ok && call.augmented {
 		err = &TaskGivenUpError{Cancelled: cancelled}
 	}
 	return raw, declared, err
@@ -237,9 +237,6 @@ func (s *Session) interrupted(ctx context.Context) error {
 
 // rpcError is the server's own error in err, nil when it is another one.
 func rpcError(err error) *jsonrpc.Error {
-	var e *jsonrpc.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return nil
+	e, _ := errors.AsType[*jsonrpc.Error](err)
+	return e
 }
