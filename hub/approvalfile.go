@@ -50,13 +50,12 @@ type storedApproval struct {
 	Definition string    `json:"definition,omitempty"`
 }
 
-// openApprovals opens the approvals of scope always and workspace. The user's config files are never written.
+// openApprovals opens the approvals of scope always and workspace; they are read by Hub.recallAnswers. The user's config files are never written.
 func openApprovals(dir string, log *slog.Logger) *kept[approvalID, approval] {
 	k := &kept[approvalID, approval]{
 		file: openOwnFile(dir, "approvals.json", log), aside: func(digest string) ownFile { return openOwnFile(dir, "approvals."+digest+".aside.json", log) },
 		what: "approvals", log: log, decode: decodeApprovals, encode: encodeApprovals,
 	}
-	k.refresh()
 	return k
 }
 

@@ -239,3 +239,27 @@ func TestPinsSurviveFullDisk(t *testing.T) {
 		}
 	})
 }
+
+// A hub that starts is waited for: what is remembered of tools, megabytes perhaps, is read by the first call that wants to know.
+func TestAnswersAreReadByTheFirstCall(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"approvals.json", "definitions.json"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bubble(t, func(t *testing.T) {
+		w, log := logged(t, dir)
+		synctest.Wait()
+		if strings.Contains(log.String(), "could not be read") {
+			t.Errorf("the start has read them: %s", log)
+		}
+		for range 2 {
+			w.call(hub.CallRequest{Server: "s", Tool: "c"}).ok(t)
+		}
+		synctest.Wait()
+		if n := strings.Count(log.String(), "could not be read\""); n != 2 {
+			t.Errorf("%d of two files were read: %s", n, log)
+		}
+	})
+}

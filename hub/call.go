@@ -58,6 +58,7 @@ func (h *Hub) prepare(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, erro
 	if err := h.consentFirst(r); err != nil {
 		return nil, nil, err
 	}
+	h.recallAnswers()
 	var agreed agreement
 	for {
 		if err := h.admit(r, c); err != nil {

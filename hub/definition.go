@@ -35,12 +35,12 @@ type storedPin struct {
 	Definition string    `json:"definition,omitempty"`
 }
 
+// openPins opens the definitions; they are read by Hub.recallAnswers.
 func openPins(dir string, log *slog.Logger) *kept[pinKey, pin] {
 	k := &kept[pinKey, pin]{
 		file: openOwnFile(dir, "definitions.json", log), aside: func(digest string) ownFile { return openOwnFile(dir, "definitions."+digest+".aside.json", log) },
 		what: "definitions of tools", log: log, decode: decodePins, encode: encodePins,
 	}
-	k.refresh()
 	return k
 }
 

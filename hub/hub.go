@@ -60,6 +60,8 @@ type Hub struct {
 
 	approvals *kept[approvalID, approval] // of scope always and workspace
 	pins      *kept[pinKey, pin]
+	// recallAnswers reads both, once: there may be megabytes, and a hub that starts is waited for. Whoever looks into them calls it first, without mu.
+	recallAnswers func()
 
 	redactor *redactor
 	launches *keptList[consentGiven]
@@ -134,6 +136,10 @@ func New(o Options) *Hub {
 	h.load = config.Load
 	h.tools = newToolBook(openOwnFile(o.StateDir, "tools.json", h.log), h.log)
 	h.approvals, h.pins = openApprovals(o.StateDir, h.log), openPins(o.StateDir, h.log)
+	h.recallAnswers = sync.OnceFunc(func() {
+		h.approvals.refresh()
+		h.pins.refresh()
+	})
 	h.launches = openKept[consentGiven](o.StateDir, "launches.json", "consents to launches", h.log)
 	h.launches.refresh()
 	h.inputs = openInputs(o.StateDir, h.log)
