@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,7 +28,7 @@ func (l *loader) inputs(doc *document, v value, origin Origin) []Input {
 			continue
 		}
 		in.Origin = origin
-		in.Origin.Line = doc.line(e.at())
+		in.Origin.Line, in.Origin.Pointer = doc.line(e.at()), pointer(origin.Pointer, strconv.Itoa(i))
 		if line, double := first[in.ID]; double {
 			r.warn(e.at(), "id", "%s is the id of the input in line %d already; this one is ignored", quote(in.ID), line)
 			continue

@@ -14,7 +14,7 @@ func readInputs(t *testing.T, text string) ([]Input, []Problem) {
 		t.Fatal(p)
 	}
 	var l loader
-	found := l.inputs(doc, doc.root, Origin{File: "f", Dialect: DialectVSCode, Scope: "workspace"})
+	found := l.inputs(doc, doc.root, Origin{File: "f", Pointer: "/inputs", Dialect: DialectVSCode, Scope: "workspace"})
 	return found, ordered(l.problems)
 }
 
@@ -25,13 +25,13 @@ func TestInputs(t *testing.T) {
   // a choice
   {"type": "pickString", "id": "level", "description": "How much", "options": ["low", {"label": "High!", "value": "high"}, {"value": "x"}], "default": "high"},
 ]`)
-	at := func(line int) Origin {
-		return Origin{File: "f", Line: line, Dialect: DialectVSCode, Scope: "workspace"}
+	at := func(line int, pointer string) Origin {
+		return Origin{File: "f", Line: line, Pointer: pointer, Dialect: DialectVSCode, Scope: "workspace"}
 	}
 	want := []Input{
-		{ID: "token", Description: "The token", Secret: true, Origin: at(2)},
-		{ID: "name", Description: "A name", Default: "me", Origin: at(3)},
-		{ID: "level", Description: "How much", Default: "high", Options: []InputOption{{"low", "low"}, {"high", "High!"}, {"x", "x"}}, Origin: at(5)},
+		{ID: "token", Description: "The token", Secret: true, Origin: at(2, "/inputs/0")},
+		{ID: "name", Description: "A name", Default: "me", Origin: at(3, "/inputs/1")},
+		{ID: "level", Description: "How much", Default: "high", Options: []InputOption{{"low", "low"}, {"high", "High!"}, {"x", "x"}}, Origin: at(5, "/inputs/2")},
 	}
 	if diff := cmp.Diff(want, inputs); diff != "" || len(problems) != 0 {
 		t.Errorf("%s %v", diff, problems)

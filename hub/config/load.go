@@ -156,7 +156,7 @@ func (l *loader) file(doc *document, root []member, dialect string) {
 		} else if held[i] == DialectVSCode && m.name == "mcpServers" {
 			l.report(doc.problem(m.at, "", m.name, `VS Code itself reads "servers" here, and not this`, false))
 		}
-		l.servers(doc, m, held[i], m.name)
+		l.servers(doc, m, held[i], m.name, pointer("", m.name))
 	}
 }
 
@@ -166,7 +166,7 @@ func (l *loader) besides(doc *document, members []member, dialect string, inVSCo
 		switch {
 		case m.value.isNull():
 		case m.name == "inputs" && inVSCode:
-			l.asked = l.inputs(doc, m.value, l.origin(doc, m, DialectVSCode))
+			l.asked = l.inputs(doc, m.value, l.origin(doc, m, DialectVSCode, pointer("", m.name)))
 		case m.name == "inputs" && dialect == "":
 			l.report(doc.problem(m.at, "", m.name, `is only for files of VS Code, whose servers are in "servers", and was ignored`, false))
 		case m.name == "sandbox" && inVSCode:
@@ -185,14 +185,14 @@ func (l *loader) project(doc *document, projects member) {
 		settings, _ := p.value.object()
 		for _, m := range l.distinct(doc, settings, "", path("projects", p.name)) {
 			if m.name == "mcpServers" {
-				l.servers(doc, m, DialectPortable, path(path("projects", p.name), m.name))
+				l.servers(doc, m, DialectPortable, path(path("projects", p.name), m.name), pointer(pointer(pointer("", "projects"), p.name), m.name))
 			}
 		}
 	}
 }
 
-// servers reads all entries below a key.
-func (l *loader) servers(doc *document, m member, dialect, key string) {
+// servers reads all entries below a key; at is the pointer to it.
+func (l *loader) servers(doc *document, m member, dialect, key, at string) {
 	if m.value.isNull() {
 		return
 	}
@@ -204,12 +204,12 @@ func (l *loader) servers(doc *document, m member, dialect, key string) {
 	// opencode has put its servers one level deeper since its version 2.
 	if dialect == DialectOpencode && len(servers) > 0 {
 		if i := deeper(servers); i >= 0 {
-			m, key = servers[i], path(key, "servers")
+			m, key, at = servers[i], path(key, "servers"), pointer(at, "servers")
 			servers, _ = m.value.object()
 		}
 	}
 	for _, s := range l.distinct(doc, servers, "", key) {
-		l.server(doc, s, dialects[dialect], l.origin(doc, s, dialect))
+		l.server(doc, s, dialects[dialect], l.origin(doc, s, dialect, pointer(at, s.name)))
 	}
 }
 
@@ -230,9 +230,9 @@ func deeper(servers []member) int {
 	return -1
 }
 
-func (l *loader) origin(doc *document, m member, dialect string) Origin {
+func (l *loader) origin(doc *document, m member, dialect, at string) Origin {
 	src := l.source
-	return Origin{File: src.Path, Line: doc.line(m.at), Dialect: dialect, Scope: src.Scope, Folder: src.Folder, Trusted: src.Trusted}
+	return Origin{File: src.Path, Line: doc.line(m.at), Pointer: at, Dialect: dialect, Scope: src.Scope, Folder: src.Folder, Trusted: src.Trusted}
 }
 
 // distinct returns the members with the last of each name, as JSON readers
@@ -274,6 +274,16 @@ func allDiffer(members []member) bool {
 		}
 	}
 	return true
+}
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+// pointer adds a name to a JSON pointer (RFC 6901, section 3).
+func pointer(outer, inner string) string {
+	if strings.ContainsAny(inner, "~/") {
+		inner = pointerEscapes.Replace(inner)
+	}
+	return outer + "/" + inner
 }
 
 func path(outer, inner string) string {

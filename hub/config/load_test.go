@@ -26,7 +26,7 @@ func TestLoadFromDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	servers, problems := Load([]Source{{Path: missing, Scope: "user"}, {Path: good, Scope: "workspace"}, {Path: dir}})
-	if len(servers) != 1 || servers[0].Origin != (Origin{File: good, Line: 3, Dialect: "vscode", Scope: "workspace"}) {
+	if len(servers) != 1 || servers[0].Origin != (Origin{File: good, Line: 3, Pointer: "/servers/a", Dialect: "vscode", Scope: "workspace"}) {
 		t.Errorf("got %+v", servers)
 	}
 	if len(problems) != 2 || !problems[0].Fatal || !strings.HasPrefix(problems[0].String(), missing+": cannot be read: ") ||

@@ -51,6 +51,7 @@ const (
 type Origin struct {
 	File    string
 	Line    int    // of the server's name, from 1
+	Pointer string // of the entry in the file, as RFC 6901 writes it: "/mcpServers/github"; in TOML that of the same tables in JSON
 	Dialect string // one of the Dialect constants
 	Scope   string // as in Source
 	Folder  string // as in Source
