@@ -12,16 +12,23 @@ import (
 // fileNames are names that tell the dialect; folder is asked for where the name alone says too little.
 var fileNames = []struct{ folder, name, dialect string }{
 	{".vscode", "mcp.json", DialectVSCode},
+	{".vscode", "settings.json", DialectVSCode}, // of older days
+	{"user", "settings.json", DialectVSCode},
+	{"", "devcontainer.json", DialectVSCode},
+	{"", ".devcontainer.json", DialectVSCode},
 	{"", ".mcp.json", DialectPortable},
 	{"", "mcp-config.json", DialectPortable},
 	{"", ".claude.json", DialectPortable},
 	{".roo", "mcp.json", DialectRoo},
+	{".kilocode", "mcp.json", DialectRoo}, // Kilo Code began as Roo Code
 	{"", "mcp_settings.json", DialectRoo},
 	{"", "cline_mcp_settings.json", DialectCline},
 	{"", "claude_desktop_config.json", DialectDesktop},
 	{".cursor", "mcp.json", DialectCursor},
 	{"", "mcp_config.json", DialectCursor}, // Windsurf
+	{".windsurf", "mcp.json", DialectCursor},
 	{".gemini", "settings.json", DialectGemini},
+	{".qwen", "settings.json", DialectGemini}, // Qwen Code began as Gemini CLI
 	{"", "opencode.json", DialectOpencode},
 	{"", "opencode.jsonc", DialectOpencode},
 	{"", "crush.json", DialectCrush},
@@ -38,8 +45,11 @@ func dialectOfFile(file string) string {
 			return f.dialect
 		}
 	}
-	if slashpath.Ext(file) == ".toml" {
+	switch slashpath.Ext(file) {
+	case ".toml":
 		return DialectCodex
+	case ".code-workspace":
+		return DialectVSCode
 	}
 	return ""
 }
@@ -67,6 +77,8 @@ func dialectOfHolder(m member, dialect string, settings bool) string {
 	switch {
 	case dialect != "" && m.name == holder(dialect):
 		return dialect
+	case m.name == "mcp.servers" && dialect == DialectVSCode:
+		return DialectVSCode
 	case settings:
 		return ""
 	case m.name == "servers":
@@ -84,6 +96,9 @@ func dialectOfHolder(m member, dialect string, settings bool) string {
 // dialectOfTypes looks at a file without a name whose servers are in "mcp": opencode and Crush have different words for "type".
 func dialectOfTypes(v value) string {
 	servers, _ := v.object()
+	if i := deeper(servers); i >= 0 {
+		servers, _ = servers[i].value.object()
+	}
 	for _, s := range servers {
 		members, _ := s.value.object()
 		for _, m := range members {
@@ -101,11 +116,13 @@ func dialectOfTypes(v value) string {
 	return ""
 }
 
-// telling are the keys that one dialect alone has.
+// telling are the keys that one dialect alone has. "alwaysAllow", "autoApprove", "disabledTools" and the words for "type" are none of them: each
+// is found in the files of several applications, of which some count a timeout in seconds and some in milliseconds (Kiro's has
+// "autoApprove" beside 60000).
 var telling = map[string]string{
-	"autoApprove": DialectCline, "transportType": DialectCline, "oauthClient": DialectCline, "remoteConfigured": DialectCline,
-	"alwaysAllow": DialectRoo, "disabledTools": DialectRoo, "watchPaths": DialectRoo,
-	"httpUrl": DialectGemini, "includeTools": DialectGemini, "excludeTools": DialectGemini, "trust": DialectGemini,
+	"oauthClient": DialectCline, "remoteConfigured": DialectCline,
+	"watchPaths": DialectRoo,
+	"httpUrl":    DialectGemini, "includeTools": DialectGemini, "excludeTools": DialectGemini, "trust": DialectGemini,
 	"serverUrl": DialectCursor,
 }
 
@@ -126,14 +143,7 @@ func dialectOfEntries(v value) string {
 			}
 			switch m.name {
 			case "transport":
-				if _, nested := m.value.object(); nested {
-					found[DialectCline] = true
-				}
-			case "type":
-				switch kind, _ := m.value.str(); kind {
-				case "streamable-http":
-					found[DialectRoo] = true
-				case "streamableHttp":
+				if inner, _ := m.value.object(); find(inner, "command") != nil || find(inner, "url") != nil {
 					found[DialectCline] = true
 				}
 			case "tools":

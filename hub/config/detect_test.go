@@ -24,17 +24,30 @@ func TestDetection(t *testing.T) {
 		{"/u/settings/mcp_settings.json", plain, DialectRoo},
 		{"/w/.roo/mcp.json", plain, DialectRoo},
 		{`C:\w\.roo\mcp.json`, plain, DialectRoo},
+		{"/w/.kilocode/mcp.json", plain, DialectRoo},
 		{"/u/settings/cline_mcp_settings.json", plain, DialectCline},
 		{"/u/Claude/claude_desktop_config.json", plain, DialectDesktop},
 		{"/u/Claude/Claude_Desktop_Config.json", plain, DialectDesktop},
 		{"/u/.cursor/mcp.json", plain, DialectCursor},
 		{"/u/.codeium/windsurf/mcp_config.json", plain, DialectCursor},
+		{"/w/.windsurf/mcp.json", plain, DialectCursor},
 		{"/u/.gemini/settings.json", plain, DialectGemini},
+		{"/u/.qwen/settings.json", plain, DialectGemini},
 		{"/u/settings.json", plain, DialectMcpServers},
 		{"/u/opencode.json", mcp("local", `"command": ["c"]`), DialectOpencode},
 		{"/u/opencode.jsonc", mcp("stdio", `"command": ["c"]`), DialectOpencode},
 		{"/w/.crush.json", mcp("stdio", `"command": "c"`), DialectCrush},
 		{"/w/crush.json", mcp("stdio", `"command": "c"`), DialectCrush},
+		// What VS Code has in its settings, and a dev container brings along.
+		{"/w/.vscode/settings.json", `{"editor.tabSize": 2, "mcp": {"servers": {"s": {"command": "c"}}}}`, DialectVSCode},
+		{"/w/.vscode/settings.json", `{"mcp.servers": {"s": {"command": "c"}}}`, DialectVSCode},
+		{"/u/Code/User/settings.json", `{"mcp": {"servers": {"s": {"command": "c"}}, "inputs": []}}`, DialectVSCode},
+		{"/w/w.code-workspace", `{"folders": [], "settings": {"mcp": {"servers": {"s": {"command": "c"}}}}}`, DialectVSCode},
+		{"/w/.devcontainer/devcontainer.json", `{"customizations": {"vscode": {"mcp": {"servers": {"s": {"command": "c"}}}}}}`, DialectVSCode},
+		{"/w/.devcontainer.json", `{"customizations": {"vscode": {"settings": {"mcp": {"servers": {"s": {"command": "c"}}}}}}}`, DialectVSCode},
+		{"", `{"mcp": {"servers": {"s": {"command": "c"}}, "inputs": []}}`, DialectVSCode},
+		{"", `{"mcp.servers": {"s": {"command": "c"}}}`, DialectVSCode},
+		{"", `{"mcp": {"servers": {"s": {"type": "local", "command": ["c"]}}}}`, DialectOpencode},
 		// The name counts before the keys.
 		{"/w/.mcp.json", entries(`"autoApprove": []`), DialectPortable},
 		{"/u/mcp_settings.json", entries(`"autoApprove": []`), DialectRoo},
@@ -47,19 +60,25 @@ func TestDetection(t *testing.T) {
 		{"", mcp("stdio", `"command": "c"`), DialectCrush},
 		{"", mcp("http", `"url": "https://example.com"`), DialectCrush},
 		// By the keys of the entries.
-		{"", entries(`"autoApprove": ["x"]`), DialectCline},
-		{"", entries(`"transportType": "stdio"`), DialectCline},
+		{"", entries(`"remoteConfigured": true`), DialectCline},
+		{"", `{"mcpServers": {"s": {"url": "https://example.com", "oauthClient": {"clientId": "c"}}}}`, DialectCline},
 		{"", `{"mcpServers": {"s": {"transport": {"type": "stdio", "command": "c"}}}}`, DialectCline},
-		{"", `{"mcpServers": {"s": {"type": "streamableHttp", "url": "https://example.com"}}}`, DialectCline},
-		{"", entries(`"alwaysAllow": ["x"]`), DialectRoo},
-		{"f", entries(`"disabledTools": []`), DialectRoo},
-		{"", `{"mcpServers": {"s": {"type": "streamable-http", "url": "https://example.com"}}}`, DialectRoo},
+		{"f", entries(`"watchPaths": []`), DialectRoo},
 		{"", entries(`"tools": ["*"], "timeout": 30000`), DialectPortable},
 		{"", `{"mcpServers": {"s": {"httpUrl": "https://example.com"}}}`, DialectGemini},
 		{"", entries(`"includeTools": ["x"]`), DialectGemini},
 		{"", `{"mcpServers": {"s": {"serverUrl": "https://example.com"}}}`, DialectCursor},
-		{"", entries(`"disabled": true, "alwaysAllow": []`), DialectRoo},
+		{"", entries(`"disabled": true, "watchPaths": []`), DialectRoo},
 		// Nothing tells, or too much.
+		{"", entries(`"alwaysAllow": ["x"]`), DialectMcpServers},
+		{"", entries(`"autoApprove": ["x"], "timeout": 60000`), DialectMcpServers},
+		{"/u/.kiro/settings/mcp.json", entries(`"autoApprove": ["x"], "disabledTools": [], "timeout": 60000`), DialectMcpServers},
+		{"", entries(`"disabledTools": []`), DialectMcpServers},
+		{"", entries(`"transportType": "stdio"`), DialectMcpServers},
+		{"", `{"mcpServers": {"s": {"type": "streamable-http", "url": "https://example.com"}}}`, DialectMcpServers},
+		{"", `{"mcpServers": {"s": {"type": "streamableHttp", "url": "https://example.com"}}}`, DialectMcpServers},
+		{"", `{"mcpServers": {"s": {"url": "https://example.com", "transport": {"type": "http"}}}}`, DialectMcpServers},
+		{"", entries(`"watchPaths": [], "remoteConfigured": true`), DialectMcpServers},
 		{"", plain, DialectMcpServers},
 		{"mcp.json", plain, DialectMcpServers},
 		{"", entries(`"timeout": 60`), DialectMcpServers},
@@ -69,7 +88,7 @@ func TestDetection(t *testing.T) {
 		{"", entries(`"transport": "stdio"`), DialectMcpServers},
 		{"", entries(`"disabled": true`), DialectMcpServers},
 		// The hub's own keys.
-		{"", entries(`"alwaysAllow": ["x"], "timeouts": {}`), DialectMcpServers},
+		{"", entries(`"watchPaths": ["x"], "timeouts": {}`), DialectMcpServers},
 		{"", entries(`"approvals": {}, "autoApprove": []`), DialectMcpServers},
 	} {
 		servers, problems := Load([]Source{{Path: tt.path, JSON: []byte(tt.text)}})
@@ -99,7 +118,7 @@ func TestDetection(t *testing.T) {
 
 // The settings of an application without servers are no mistake; a file that should hold servers and does not is told.
 func TestSettingsWithoutServers(t *testing.T) {
-	for _, path := range []string{".gemini/settings.json", "opencode.json", "crush.json", "claude_desktop_config.json", ".claude.json"} {
+	for _, path := range []string{".gemini/settings.json", "opencode.json", "crush.json", "claude_desktop_config.json", ".claude.json", ".vscode/settings.json", ".devcontainer/devcontainer.json", "a.code-workspace"} {
 		if servers, problems := Load([]Source{{Path: path, JSON: []byte(`{"theme": "dark", "servers": ["not ours"]}`)}}); servers != nil || problems != nil {
 			t.Errorf("%s: %v, %v", path, servers, problems)
 		}
@@ -107,6 +126,13 @@ func TestSettingsWithoutServers(t *testing.T) {
 	for _, path := range []string{".mcp.json", ".roo/mcp.json", ".vscode/mcp.json", ""} {
 		if _, problems := Load([]Source{{Path: path, JSON: []byte(`{"theme": "dark"}`)}}); len(problems) != 1 || problems[0].Fatal || !strings.Contains(problems[0].Message, "no servers") {
 			t.Errorf("%s: %v", path, problems)
+		}
+	}
+	// Entries that stand where nobody looks for them are told, and not read.
+	for path, want := range map[string]string{".mcp.json": `what looks like a server belongs into "mcpServers"`, ".vscode/mcp.json": `belongs into "servers"`} {
+		servers, problems := Load([]Source{{Path: path, JSON: []byte(`{"$schema": "x", "s": {"command": "c"}}`)}})
+		if len(servers) != 0 || len(problems) != 1 || problems[0].Fatal || !strings.Contains(problems[0].Message, want) {
+			t.Errorf("%s: %v, %v", path, servers, problems)
 		}
 	}
 }

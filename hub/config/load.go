@@ -52,10 +52,12 @@ func All(sources []Source) (servers []Server, problems []Problem) {
 // loader gathers what the sources say.
 type loader struct {
 	number   int    // of the source that is being read
+	again    bool   // it is a file that was read before, for another folder
 	source   Source // that source; its scope is not empty
 	folder   string // of the file, for relative paths; "" when it is no file
 	lists    serverLists
-	asked    []Input // the inputs of the file
+	asked    []Input           // the inputs of the file
+	texts    map[string][]byte // of the files that hold servers for several folders, by their paths
 	entries  []entry
 	problems []placed
 }
@@ -80,6 +82,12 @@ func (l *loader) load() {
 			return
 		}
 	}
+	if l.again = isClaudeJSON(src.Path) && bytes.Equal(l.texts[src.Path], data) && len(data) > 0; !l.again && isClaudeJSON(src.Path) {
+		if l.texts == nil {
+			l.texts = map[string][]byte{}
+		}
+		l.texts[src.Path] = data
+	}
 	dialect := src.Dialect
 	if dialect == "" {
 		dialect = dialectOfFile(src.Path)
@@ -93,7 +101,9 @@ func (l *loader) load() {
 	}
 	doc, problem := read(src.Path, data)
 	if problem != nil {
-		l.report(*problem)
+		if !l.again {
+			l.report(*problem)
+		}
 		return
 	}
 	root, ok := doc.root.object()
@@ -121,10 +131,26 @@ func wanted(dialect, and string) string {
 	return fmt.Sprintf("%q %s %q", "mcpServers", and, "servers")
 }
 
+// isClaudeJSON: Claude Code keeps in one file what is the user's everywhere, and what is theirs in each folder. It is a source of its own for
+// each folder, and only the first of them has the former.
+func isClaudeJSON(file string) bool {
+	return strings.EqualFold(slashpath.Base(slashes(file)), ".claude.json")
+}
+
 func (l *loader) file(doc *document, root []member, dialect string) {
-	members := l.distinct(doc, root, "", "")
-	projects := strings.EqualFold(slashpath.Base(slashes(l.source.Path)), ".claude.json")
+	in := level{members: l.distinct(doc, root, "", "")}
+	projects := isClaudeJSON(l.source.Path)
+	if l.again {
+		l.projects(doc, in.members)
+		return
+	}
 	settings := projects || settingsOf[dialect]
+	if ways := wrapped(l.source.Path); ways != nil {
+		in, settings = l.unwrap(doc, in.members, ways), true
+	} else if settingsOfVSCode(in.members, dialect) {
+		in, dialect = l.unwrap(doc, in.members, [][]string{{}}), DialectVSCode
+	}
+	members := in.members
 	held := make([]string, len(members)) // the dialect of the servers below a top-level key
 	var holders []string
 	inVSCode := false
@@ -140,33 +166,45 @@ func (l *loader) file(doc *document, root []member, dialect string) {
 		}
 	}
 	if len(holders) == 0 && !settings {
-		l.report(doc.problem(doc.root.at(), "", "", "no servers: the file has neither "+wanted(dialect, "nor"), false))
+		l.report(doc.problem(doc.root.at(), "", "", "no servers: the file has neither "+wanted(dialect, "nor")+bare(members, dialect), false))
 		return
 	}
-	l.besides(doc, members, dialect, inVSCode)
+	l.besides(doc, in, dialect, inVSCode)
 	for i, m := range members {
-		if projects && m.name == "projects" {
-			l.project(doc, m)
-		}
 		if held[i] == "" {
 			continue // other top-level keys belong to the application whose file this is
 		}
 		if len(holders) == 2 && m.name == holders[1] {
-			l.report(doc.problem(m.at, "", m.name, `the file has both "mcpServers" and "servers"; both are read`, false))
+			l.report(doc.problem(m.at, "", m.name, fmt.Sprintf("the file has both %q and %q; both are read", holders[0], m.name), false))
 		} else if held[i] == DialectVSCode && m.name == "mcpServers" {
 			l.report(doc.problem(m.at, "", m.name, `VS Code itself reads "servers" here, and not this`, false))
 		}
-		l.servers(doc, m, held[i], m.name, pointer("", m.name))
+		l.servers(doc, m, held[i], path(in.key, m.name), pointer(in.pointer, m.name))
+	}
+	// What is of one folder counts before what is of all, wherever in the file it is.
+	if projects {
+		l.projects(doc, members)
 	}
 }
 
-// besides reads what a file says about its servers outside of their entries.
-func (l *loader) besides(doc *document, members []member, dialect string, inVSCode bool) {
+// bare is what more there is to say of a file without servers: its entries may be there, only not where they are looked for.
+func bare(members []member, dialect string) string {
 	for _, m := range members {
+		inner, _ := m.value.object()
+		if find(inner, "command") != nil || find(inner, "url") != nil {
+			return fmt.Sprintf("; what looks like a server belongs into %q", holder(dialect))
+		}
+	}
+	return ""
+}
+
+// besides reads what a file says about its servers outside of their entries.
+func (l *loader) besides(doc *document, in level, dialect string, inVSCode bool) {
+	for _, m := range in.members {
 		switch {
 		case m.value.isNull():
 		case m.name == "inputs" && inVSCode:
-			l.asked = l.inputs(doc, m.value, l.origin(doc, m, DialectVSCode, pointer("", m.name)))
+			l.asked = l.inputs(doc, m.value, l.origin(doc, m, DialectVSCode, pointer(in.pointer, m.name)))
 		case m.name == "inputs" && dialect == "":
 			l.report(doc.problem(m.at, "", m.name, `is only for files of VS Code, whose servers are in "servers", and was ignored`, false))
 		case m.name == "sandbox" && inVSCode:
@@ -175,9 +213,13 @@ func (l *loader) besides(doc *document, members []member, dialect string, inVSCo
 	}
 }
 
-// project reads the servers that ~/.claude.json has for one folder.
-func (l *loader) project(doc *document, projects member) {
-	members, _ := projects.value.object()
+// projects reads the servers that ~/.claude.json has for one folder.
+func (l *loader) projects(doc *document, root []member) {
+	m := find(root, "projects")
+	if m == nil {
+		return
+	}
+	members, _ := m.value.object()
 	for _, p := range members {
 		if l.source.Folder == "" || filepath.Clean(p.name) != filepath.Clean(l.source.Folder) {
 			continue
