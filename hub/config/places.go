@@ -134,6 +134,9 @@ func (f *finder) user() {
 		add(DialectCline, apps, editor+"/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
 	}
 	for _, editor := range editors {
+		add(DialectRoo, apps, editor+"/User/globalStorage/kilocode.kilo-code/settings/mcp_settings.json")
+	}
+	for _, editor := range editors {
 		add(DialectRoo, apps, editor+"/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json")
 	}
 	// Claude Code keeps in one file what is the user's everywhere, and what is theirs in each folder.
@@ -158,6 +161,7 @@ func (f *finder) workspace(folder string) {
 		{DialectCodex, ".codex/config.toml"},
 		{DialectGemini, ".gemini/settings.json"},
 		{DialectCursor, ".cursor/mcp.json"},
+		{DialectRoo, ".kilocode/mcp.json"},
 		{DialectRoo, ".roo/mcp.json"},
 		{DialectPortable, ".mcp.json"},
 		{DialectVSCode, ".vscode/mcp.json"},
