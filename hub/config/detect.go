@@ -135,7 +135,7 @@ func dialectOfEntries(v value) string {
 		members, _ := s.value.object()
 		tools, manyUnits := false, false
 		for _, m := range members {
-			if _, ours := own[m.name]; ours && m.name != "disabled" {
+			if _, ours := own[m.name]; ours && m.name != "disabled" && m.name != "enabled" {
 				return DialectMcpServers
 			}
 			if d := telling[m.name]; d != "" {

@@ -21,6 +21,8 @@ type dialect struct {
 	reference *regexp.Regexp
 	// look is shown each text in which the application expands something; nil: there is nothing to see.
 	look func(r *entryReader, key string, at int, text string)
+	// merges: the application merges its files, so that an entry may have nothing but the switch.
+	merges bool
 	// rearrange puts the keys of an entry into the form that keys has, or sets skipped; nil: they have it.
 	rearrange func(*entryReader, []key) []key
 	// check looks at the whole entry at the end; nil: there is no more to say.
@@ -107,10 +109,11 @@ var usual = keys{
 // readElsewhere: transport has read it before all other keys.
 func readElsewhere(*entryReader, key) {}
 
-// own are the hub's own keys. They work in every dialect, are read after the dialect's and win over them. "disabled" is among them
-// because a server that somebody has switched off must not run for the reason that the application has another word for it.
+// own are the hub's own keys. They work in every dialect, are read after the dialect's and win over them. "disabled" and "enabled" are
+// among them because a server that somebody has switched off must not run for the reason that the application has another word for it.
 var own = keys{
 	"disabled":        each((*entryReader).disabled),
+	"enabled":         each((*entryReader).enabled),
 	"approvals":       each((*entryReader).approvals),
 	"timeouts":        each((*entryReader).timeouts),
 	"stop":            local((*entryReader).stop),

@@ -24,7 +24,6 @@ var dialectCodex = dialect{
 		"bearer_token": web(func(r *entryReader, k key) {
 			r.fail(k.at, k.path, `Codex takes no token here; name the variable that holds it in "bearer_token_env_var"`)
 		}),
-		"enabled":                      each((*entryReader).enabled),
 		"required":                     each(required),
 		"startup_timeout_sec":          each(timeout{clock: connect, unit: time.Second}.read),
 		"startup_timeout_ms":           each(timeout{clock: connect, unit: time.Millisecond, weak: true}.read),
@@ -38,8 +37,9 @@ var dialectCodex = dialect{
 		"oauth_resource":               missing("the hub asks for tokens of the server's own address"),
 		"supports_parallel_tool_calls": quiet, "name": quiet, "environment_id": quiet, "experimental_environment": quiet,
 	},
-	words: map[string]string{"headers": "http_headers", "environment": "env", "timeout": "tool_timeout_sec", "disabledTools": "disabled_tools"},
-	urls:  []urlKey{{"url", TransportHTTP}},
+	words:  map[string]string{"headers": "http_headers", "environment": "env", "timeout": "tool_timeout_sec", "disabledTools": "disabled_tools"},
+	urls:   []urlKey{{"url", TransportHTTP}},
+	merges: true,
 	check: func(r *entryReader, _ map[string]key) {
 		for name := range r.s.Env {
 			delete(r.s.EnvRefs, name)

@@ -14,6 +14,8 @@ var dialectCrush = dialect{
 		"disabled_tools":      each((*entryReader).toolsHidden),
 		"enabled_tools":       each(enabledTools),
 		"oauth":               quiet,
+		"oauth_token":         quiet, // what Crush itself has fetched
+		"oauth_callback_port": web(oauthAs("redirectPort")),
 		"oauth_client_id":     web(oauthAs("clientId")),
 		"oauth_client_secret": web(oauthAs("clientSecret")),
 		"oauth_scopes":        web(oauthAs("scopes")),
@@ -22,6 +24,7 @@ var dialectCrush = dialect{
 	urls:      []urlKey{{"url", TransportAuto}},
 	typed:     typeAlways,
 	reference: shellNames,
+	merges:    true,
 	look:      refuseCommands,
 }
 

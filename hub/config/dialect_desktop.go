@@ -1,6 +1,7 @@
 package config
 
-// dialectDesktop is claude_desktop_config.json: processes only, no variables, no timeout, no approvals.
+// dialectDesktop is claude_desktop_config.json: processes only, no variables, no timeout, no approvals. "cwd" is not documented, yet many files
+// have it, and it can mean but one thing.
 var dialectDesktop = dialect{
 	name: DialectDesktop, title: "Claude Desktop",
 	keys: keys{
@@ -8,6 +9,7 @@ var dialectDesktop = dialect{
 		"command": local((*entryReader).command),
 		"args":    local((*entryReader).args),
 		"env":     local((*entryReader).env),
+		"cwd":     local((*entryReader).cwd),
 		"timeout": timeoutless,
 		"url":     addressInDesktop, "serverUrl": addressInDesktop, "httpUrl": addressInDesktop,
 	},

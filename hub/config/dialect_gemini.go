@@ -17,11 +17,14 @@ var dialectGemini = dialect{
 		"excludeTools":     each((*entryReader).toolsHidden),
 		"oauth":            web(geminiOAuth),
 		"authProviderType": web(authProvider),
-		"description":      quiet, "extension": quiet, "extensionName": quiet,
+		"tcp":              missing("the hub speaks no WebSocket"),
+		"extension":        quiet, "extensionName": quiet,
+		"targetAudience": quiet, "targetServiceAccount": quiet, // of an authProviderType, which is told
 	}),
 	words:     map[string]string{"serverUrl": "url", "transport": "type", "alwaysAllow": "approvals", "autoApprove": "approvals", "disabledTools": "excludeTools"},
 	urls:      []urlKey{{"httpUrl", TransportHTTP}, {"url", TransportAuto}},
 	reference: shellNames,
+	merges:    true,
 	check:     geminiLists,
 }
 

@@ -13,7 +13,6 @@ var dialectOpencode = dialect{
 		"cwd":         local((*entryReader).cwd),
 		"url":         web((*entryReader).url),
 		"headers":     web((*entryReader).headers),
-		"enabled":     each((*entryReader).enabled),
 		"timeout":     each(opencodeTimeout),
 		"oauth":       web(opencodeOAuth),
 	},
@@ -24,18 +23,15 @@ var dialectOpencode = dialect{
 		"stdio": TransportStdio, "http": TransportHTTP, "sse": TransportSSE, // not opencode's words, and plain all the same
 	},
 	reference: curly,
-	rearrange: func(r *entryReader, ks []key) []key {
-		// opencode merges its files, so that an entry may have nothing but the switch.
-		if len(ks) == 1 && ks[0].name == "enabled" {
-			r.skipped = true
-			r.warn(ks[0].at, ks[0].path, "only switches a server of another file on or off, and is not followed: files are not merged")
-		}
-		return ks
-	},
+	merges:    true,
 }
 
 // argv is a command with its arguments in one array.
 func (r *entryReader) argv(k key) {
+	if _, isText := k.value.str(); isText {
+		r.fail(k.value.at(), k.path, "must be an array of strings, is a string: it holds the program and its arguments, each as one")
+		return
+	}
 	words := r.texts(k.path, k.value)
 	if words == nil {
 		if _, ok := k.value.array(); ok {

@@ -7,10 +7,11 @@ import "time"
 var dialectPortable = dialect{
 	name: DialectPortable, title: "a portable file",
 	keys: usual.with(keys{
-		"tools":      each((*entryReader).toolsOnly),
-		"timeout":    each(timeout{clock: total, unit: time.Millisecond}.read),
-		"oauth":      web((*entryReader).oauth),
-		"deferTools": quiet, "gallery": quiet, "version": quiet, "metadata": quiet,
+		"tools":         each((*entryReader).toolsOnly),
+		"timeout":       each(timeout{clock: total, unit: time.Millisecond}.read),
+		"oauth":         web(claudeOAuth),
+		"headersHelper": web(missing("it names a command that makes headers, and the hub runs no commands of a config file").read),
+		"deferTools":    quiet, "alwaysLoad": quiet, "gallery": quiet, "version": quiet, "metadata": quiet,
 	}),
 	words: map[string]string{"serverUrl": "url", "httpUrl": "url", "transport": "type", "alwaysAllow": "approvals", "autoApprove": "approvals"},
 	urls:  []urlKey{{"url", TransportAuto}},
@@ -19,4 +20,19 @@ var dialectPortable = dialect{
 		"http": TransportHTTP, "streamable-http": TransportHTTP, "streamableHttp": TransportHTTP,
 	},
 	reference: bracedNames,
+}
+
+// claudeOAuth: Claude Code has a word of its own for the port, and a way around the server's metadata, which the hub follows.
+func claudeOAuth(r *entryReader, k key) {
+	r.settings(k.path, k.value, func(m member) bool {
+		at := key{m, path(k.path, m.name)}
+		switch m.name {
+		case "callbackPort":
+			return r.oauthSetting(at, "redirectPort")
+		case "authServerMetadataUrl":
+			r.warn(m.at, at.path, "is ignored: the hub signs in as the server's metadata say")
+			return true
+		}
+		return r.oauthSetting(at, m.name)
+	})
 }

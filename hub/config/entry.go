@@ -69,6 +69,7 @@ func (r *entryReader) read(m member) {
 	if r.dialect.rearrange != nil {
 		ks = r.dialect.rearrange(r, ks)
 	}
+	r.skipped = r.skipped || r.onlySwitch(ks)
 	given := make(map[string]key, len(ks))
 	for _, k := range ks {
 		given[k.name] = k

@@ -39,6 +39,7 @@ func All(sources []Source) (servers []Server, problems []Problem) {
 		l.number, l.source = i, src
 		l.load()
 	}
+	l.switchOff()
 	l.shadow()
 	if len(l.entries) > 0 {
 		servers = make([]Server, 0, len(l.entries))
@@ -59,6 +60,7 @@ type loader struct {
 	asked    []Input           // the inputs of the file
 	texts    map[string][]byte // of the files that hold servers for several folders, by their paths
 	entries  []entry
+	off      []switchedOff
 	problems []placed
 }
 
@@ -251,6 +253,9 @@ func (l *loader) servers(doc *document, m member, dialect, key, at string) {
 		}
 	}
 	for _, s := range l.distinct(doc, servers, "", key) {
+		if _, isText := s.value.str(); isText && isRemark(s.name) {
+			continue
+		}
 		l.server(doc, s, dialects[dialect], l.origin(doc, s, dialect, pointer(at, s.name)))
 	}
 }

@@ -10,6 +10,10 @@ import (
 // The keys of a server that is a process.
 
 func (r *entryReader) command(k key) {
+	if _, list := k.value.array(); list {
+		r.fail(k.value.at(), k.path, `must be a string, is an array; what follows the program belongs into "args"`)
+		return
+	}
 	r.s.Command = r.text(k.path, k.value)
 	if _, ok := k.value.str(); ok && blank(r.s.Command) {
 		r.fail(k.value.at(), k.path, "must not be empty")

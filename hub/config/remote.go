@@ -35,7 +35,7 @@ func (r *entryReader) address(given map[string]key) key {
 
 // kind is the key that says how the server is reached.
 func (r *entryReader) kind(given map[string]key) (k key, ok bool) {
-	for _, name := range []string{"type", "transportType"} {
+	for _, name := range []string{"type", "transportType", "transport"} {
 		if _, known := r.dialect.keys[name]; known {
 			if k, ok = given[name]; ok {
 				return k, true
@@ -83,7 +83,7 @@ func (r *entryReader) transport(given map[string]key) bool {
 	if types == nil {
 		types = transportOf
 	}
-	r.s.Transport = types[name]
+	r.s.Transport = typeNamed(types, name)
 	switch {
 	case r.s.Transport == "":
 		r.fail(kind.value.at(), kind.path, `%s is not a known type; it is %s`, quote(name), r.dialect.typeWords())
@@ -97,6 +97,19 @@ func (r *entryReader) transport(given map[string]key) bool {
 	}
 	r.mark("transport", kind)
 	return true
+}
+
+// typeNamed: "streamable_http" and "Stdio" are found too.
+func typeNamed(types map[string]string, name string) string {
+	if t := types[name]; t != "" || len(name) > 64 {
+		return t
+	}
+	for word, t := range types {
+		if plain(word) == plain(name) {
+			return t
+		}
+	}
+	return ""
 }
 
 // typeWords are the words that a message offers.

@@ -8,20 +8,42 @@ import (
 // The hub's own keys, and those that only say "on" or "off".
 
 func (r *entryReader) disabled(k key) {
-	var ok bool
-	if r.s.Disabled, ok = k.value.boolean(); !ok {
-		r.wrong(k.value, k.path, "true or false")
-	}
-	r.mark("disabled", k)
+	off, ok := k.value.boolean()
+	r.switched(k, off, ok)
 }
 
 func (r *entryReader) enabled(k key) {
 	on, ok := k.value.boolean()
+	r.switched(k, !on, ok)
+}
+
+// switched: what says "off" wins over what says "on", should an entry have both words.
+func (r *entryReader) switched(k key, off, ok bool) {
 	if !ok {
 		r.wrong(k.value, k.path, "true or false")
 	}
-	r.s.Disabled = !on
-	r.mark("disabled", k)
+	if off || !r.s.Disabled {
+		r.s.Disabled = off
+		r.mark("disabled", k)
+	}
+}
+
+// onlySwitch tells whether an entry has nothing but "enabled" or "disabled": the rest is in another file, which the application merges with
+// this one. To switch a server off is followed, as nobody is hurt by it. To switch one on is not: a file of a workspace would start what the user
+// has switched off.
+func (r *entryReader) onlySwitch(ks []key) bool {
+	if !r.dialect.merges || len(ks) != 1 || ks[0].name != "enabled" && ks[0].name != "disabled" {
+		return false
+	}
+	switch on, ok := ks[0].value.boolean(); {
+	case !ok:
+		return false
+	case on == (ks[0].name == "enabled"):
+		r.warn(ks[0].at, ks[0].path, "only switches a server of another file on, and is not followed: files are not merged")
+	default:
+		r.off = append(r.off, switchedOff{r.server, r.dialect.name, r.source.Folder})
+	}
+	return true
 }
 
 func (r *entryReader) era(k key) {

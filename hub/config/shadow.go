@@ -9,6 +9,21 @@ type entry struct {
 	column int
 }
 
+// switchedOff is an entry that has nothing but the word that switches a server of another file off.
+type switchedOff struct{ name, dialect, folder string }
+
+// switchOff follows them: they are about servers in files of the same application, for the same folder or for all.
+func (l *loader) switchOff() {
+	for _, off := range l.off {
+		for i := range l.entries {
+			s := &l.entries[i].server
+			if s.Name == off.name && s.Origin.Dialect == off.dialect && (s.Origin.Folder == "" || off.folder == "" || s.Origin.Folder == off.folder) {
+				s.Disabled = true
+			}
+		}
+	}
+}
+
 // shadow decides, of the entries of each name, which one counts: those of a user step back when there is one of a workspace, and of what
 // is left the last one counts. The order of the sources therefore does not decide between user and workspace.
 func (l *loader) shadow() {

@@ -2,9 +2,23 @@ package config
 
 import "strings"
 
+// remarks are keys with something for people to read, which files have in every application.
+var remarks = map[string]bool{
+	"description": true, "comment": true, "comments": true, "note": true, "notes": true, "title": true, "name": true, "displayName": true,
+	"homepage": true, "author": true, "tags": true, "category": true, "icon": true,
+}
+
+// isRemark: JSON has no comments, and people write them as keys.
+func isRemark(name string) bool {
+	return remarks[name] || name != "" && strings.ContainsRune("_$#", rune(name[0])) || strings.HasPrefix(name, "//")
+}
+
 // unknown tells of a key that has no meaning in the dialect. Some are the words of another application, most are slips.
 func (r *entryReader) unknown(k key) {
 	name := r.dialect.words[k.name]
+	if isRemark(k.name) || name != "" && asksForNothing(k.value) {
+		return
+	}
 	if name == "" {
 		name = r.nearest(k.name)
 	}
@@ -13,6 +27,12 @@ func (r *entryReader) unknown(k key) {
 		return
 	}
 	r.warn(k.at, k.path, "is not known and was ignored; did you mean %q?", name)
+}
+
+// asksForNothing: an empty list of another application costs nobody anything.
+func asksForNothing(v value) bool {
+	values, isArray := v.array()
+	return isArray && len(values) == 0
 }
 
 // nearest is the key that a name is most likely meant to be: the same but for case and strokes, else at most two slips away, in short

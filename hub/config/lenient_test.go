@@ -1,0 +1,133 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What is switched off stays off in every dialect, whichever of the two words says so, and a word that says "on" does not undo it.
+func TestOffInEveryDialect(t *testing.T) {
+	for name := range dialects {
+		for switches, off := range map[string]bool{
+			`"enabled": false`: true, `"disabled": true`: true, `"enabled": true`: false, `"disabled": false`: false,
+			`"enabled": false, "disabled": false`: true, `"disabled": true, "enabled": true`: true, `"enabled": true, "disabled": true`: true,
+		} {
+			command := `"c"`
+			if name == DialectOpencode {
+				command = `["c"]`
+			}
+			s, problems := one(t, name, `{"type": "stdio", "command": `+command+`, `+switches+`}`)
+			if s.Disabled != off || name != DialectCodex && len(problems) != 0 {
+				t.Errorf("%s %s: disabled %v, %v", name, switches, s.Disabled, problems)
+			}
+		}
+	}
+	if s, problems := one(t, DialectMcpServers, `{"command": "c", "isActive": false}`); !s.Disabled || len(problems) != 0 {
+		t.Errorf("isActive: %v, %v", s, problems)
+	}
+}
+
+// Where an application merges its files, an entry may have nothing but the switch. Off is followed, on is not, and neither is a broken server.
+func TestOnlyASwitch(t *testing.T) {
+	entry := func(dialect string) string {
+		if dialect == DialectOpencode {
+			return `{"type": "local", "command": ["c"], "enabled": %v}`
+		}
+		return `{"type": "stdio", "command": "c", "disabled": %v}`
+	}
+	for _, dialect := range []string{DialectOpencode, DialectCodex, DialectCrush, DialectGemini} {
+		for _, tt := range []struct {
+			theirs            string // the dialect of the switch
+			mine, theirFolder string
+			full, only        string // the switch in the full entry, and the entry that is only one
+			off               bool
+			told              string
+		}{
+			{dialect, "", "/w", "on", `{"enabled": false}`, true, ""},
+			{dialect, "", "/w", "on", `{"disabled": true}`, true, ""},
+			{dialect, "/w", "/w", "on", `{"disabled": true}`, true, ""},
+			{dialect, "/v", "/w", "on", `{"disabled": true}`, false, ""},
+			{dialect, "", "/w", "off", `{"enabled": true}`, true, "not followed"},
+			{dialect, "", "/w", "off", `{"disabled": false}`, true, "not followed"},
+			{dialect, "", "/w", "on", `{"enabled": 0}`, false, "is missing"},
+			{DialectRoo, "", "/w", "on", `{"disabled": true}`, false, "is missing"},
+		} {
+			value := (tt.full == "off") != (dialect == DialectOpencode)
+			full := inFile(dialect, `"s": `+fmt.Sprintf(entry(dialect), value))
+			full.Scope, full.Folder, full.Path = "user", tt.mine, "full"
+			full.Dialect = dialect
+			only := inFile(tt.theirs, `"s": `+tt.only)
+			only.Scope, only.Folder, only.Path = "workspace", tt.theirFolder, "only"
+			for _, sources := range [][]Source{{full, only}, {only, full}} {
+				servers, problems := All(sources)
+				var about []string
+				for _, p := range problems {
+					if p.File == "only" {
+						about = append(about, p.Message)
+					}
+				}
+				if len(servers) != 1 || servers[0].Disabled != tt.off || (tt.told == "") != (about == nil) || !strings.Contains(strings.Join(about, "\n"), tt.told) {
+					t.Errorf("%s %+v: %+v, %v", dialect, tt, servers, problems)
+				}
+			}
+		}
+	}
+}
+
+// JSON has no comments: what people write in their place is no mistake, neither in an entry nor beside it.
+func TestRemarksAreNoMistakes(t *testing.T) {
+	for name, d := range dialects {
+		for _, remark := range []string{"description", "_comment", "//", "// why", "$comment", "#", "note", "title"} {
+			if _, known := d.keys[remark]; known {
+				continue
+			}
+			entry := goodEntry(name, "s")
+			entry = strings.Replace(entry, "{", fmt.Sprintf("{%q: \"for the shop\", ", remark), 1)
+			beside := ""
+			if strings.ContainsAny(remark[:1], "_/$#") {
+				beside = fmt.Sprintf("%q: \"all of them\", ", remark)
+			}
+			servers, problems := Load([]Source{inFile(name, beside+entry)})
+			if len(servers) != 1 || len(problems) != 0 {
+				t.Errorf("%s %s: %v, %v", name, beside+entry, servers, problems)
+			}
+		}
+	}
+	// A server may have such a name.
+	if servers, problems := Load([]Source{inFile(DialectPortable, `"_old": {"command": "c"}`)}); len(servers) != 1 || len(problems) != 0 {
+		t.Errorf("%v, %v", servers, problems)
+	}
+}
+
+// An empty list under the word of another application costs nobody anything; one with tools in it is told.
+func TestEmptyListsOfOthers(t *testing.T) {
+	for entry, told := range map[string]int{`"autoApprove": []`: 0, `"autoApprove": ["x"]`: 1, `"autoApprov": []`: 1, `"autoApprove": {}`: 1} {
+		if _, problems := one(t, DialectRoo, `{"command": "c", `+entry+`}`); len(problems) != told {
+			t.Errorf("%s: %v", entry, problems)
+		}
+	}
+}
+
+func TestSpellingsOfTypes(t *testing.T) {
+	for _, tt := range []struct{ dialect, keys, want string }{
+		{DialectPortable, `"type": "streamable_http"`, TransportHTTP},
+		{DialectCursor, `"type": "streamableHTTP"`, TransportHTTP},
+		{DialectVSCode, `"type": "SSE"`, TransportSSE},
+		{DialectVSCode, `"type": "HTTP"`, TransportAuto},
+		{DialectMcpServers, `"transport": "streamable-http"`, TransportHTTP},
+		{DialectMcpServers, `"transportType": "sse"`, TransportSSE},
+		{DialectMcpServers, `"transport": {"type": "http"}`, TransportHTTP},
+		{DialectMcpServers, `"type": "sse", "transport": "http"`, TransportSSE},
+	} {
+		s, problems := one(t, tt.dialect, `{"url": "https://a.example/mcp", `+tt.keys+`}`)
+		if s.Transport != tt.want || len(problems) != 0 {
+			t.Errorf("%s %s: %q, %v", tt.dialect, tt.keys, s.Transport, problems)
+		}
+	}
+	for _, kind := range []string{"pigeon", "", "-", strings.Repeat("x", 1000)} {
+		if servers, problems := Load([]Source{inFile(DialectPortable, `"s": {"url": "https://a.example", "type": "`+kind+`"}`)}); len(servers) != 0 || len(problems) != 1 || len(problems[0].Message) > 200 {
+			t.Errorf("%.10s: %v, %v", kind, servers, problems)
+		}
+	}
+}
