@@ -87,6 +87,10 @@ func dialectOfHolder(m member, dialect string, settings bool) string {
 		return dialect
 	case m.name == "mcpServers":
 		return dialectOfEntries(m.value)
+	case m.name == "context_servers" && dialect == "": // Zed
+		return DialectMcpServers
+	case m.name == "amp.mcpServers" && dialect == "": // Amp, whose variables are those of Claude Code
+		return DialectPortable
 	case m.name == "mcp" && dialect == "":
 		return dialectOfTypes(m.value)
 	}
@@ -101,15 +105,16 @@ func dialectOfTypes(v value) string {
 	}
 	for _, s := range servers {
 		members, _ := s.value.object()
-		for _, m := range members {
-			if m.name != "type" {
-				continue
-			}
+		if m := find(members, "type"); m != nil {
 			switch kind, _ := m.value.str(); kind {
 			case "local", "remote":
 				return DialectOpencode
 			case "stdio", "http", "sse":
 				return DialectCrush
+			}
+		} else if m := find(members, "command"); m != nil {
+			if _, isArray := m.value.array(); isArray {
+				return DialectOpencode
 			}
 		}
 	}

@@ -21,7 +21,7 @@ type dialect struct {
 	reference *regexp.Regexp
 	// look is shown each text in which the application expands something; nil: there is nothing to see.
 	look func(r *entryReader, key string, at int, text string)
-	// merges: the application merges its files, so that an entry may have nothing but the switch.
+	// merges: the application merges its files, so that an entry may be a part of one.
 	merges bool
 	// rearrange puts the keys of an entry into the form that keys has, or sets skipped; nil: they have it.
 	rearrange func(*entryReader, []key) []key

@@ -1,5 +1,7 @@
 package config
 
+import "slices"
+
 // dialectMcpServers is a file or a text of which no more can be told than that it holds "mcpServers": text that a host gives the hub, say. The
 // keys of all are understood where they cannot be misunderstood. A timeout can, and a reference to a variable too.
 var dialectMcpServers = dialect{
@@ -17,11 +19,39 @@ var dialectMcpServers = dialect{
 		"isActive":      each((*entryReader).enabled),
 		"transport":     each(readElsewhere),
 		"transportType": each(readElsewhere),
-		"gallery":       quiet, "version": quiet, "deferTools": quiet, "metadata": quiet,
+		"source":        quiet, "settings": quiet, // Zed's
+		"gallery": quiet, "version": quiet, "deferTools": quiet, "metadata": quiet,
 		"sandboxEnabled": local((*entryReader).sandboxEnabled),
 		"sandbox":        noSandbox, "network": noSandbox, "filesystem": noSandbox,
 	}),
 	words:     map[string]string{"serverUrl": "url", "httpUrl": "url"},
 	urls:      []urlKey{{"url", TransportAuto}},
-	rearrange: flatten,
+	rearrange: looseForms,
+}
+
+// looseForms takes the keys out of an object "transport", and out of an object "command", which Zed had once. What Zed has from an extension is
+// no server that the hub could start.
+func looseForms(r *entryReader, ks []key) []key {
+	ks = flatten(r, ks)
+	at := func(name string) int { return slices.IndexFunc(ks, func(k key) bool { return k.name == name }) }
+	i := at("command")
+	if i < 0 {
+		r.skipped = at("settings") >= 0 && at("url") < 0
+		return ks
+	}
+	members, isObject := ks[i].value.object()
+	if !isObject {
+		return ks
+	}
+	inner := make([]key, 0, len(members))
+	for _, m := range r.distinct(r.doc, members, r.server, "command") {
+		k := key{m, path("command", m.name)}
+		if k.name == "path" {
+			k.name = "command"
+		}
+		if !m.value.isNull() {
+			inner = append(inner, k)
+		}
+	}
+	return slices.Concat(ks[:i], inner, ks[i+1:])
 }

@@ -102,6 +102,9 @@ func (d *document) syntaxProblem(err error) Problem {
 	if strings.HasPrefix(message, "invalid literal") {
 		message = "invalid string, number or word"
 	}
+	if text := bytes.TrimSpace(d.text); len(text) > 0 && text[0] == '"' {
+		message += "; a part of a file needs { before it and } behind it" // as people copy it from instructions
+	}
 	p.Message = "not JSON: " + strings.TrimPrefix(message, "hujson: ")
 	return p
 }

@@ -69,12 +69,15 @@ func (r *entryReader) read(m member) {
 	if r.dialect.rearrange != nil {
 		ks = r.dialect.rearrange(r, ks)
 	}
-	r.skipped = r.skipped || r.onlySwitch(ks)
 	given := make(map[string]key, len(ks))
 	for _, k := range ks {
 		given[k.name] = k
 	}
-	if r.skipped || !r.transport(given) {
+	if r.skipped || r.partial(ks, given) {
+		r.skipped = true
+		return
+	}
+	if !r.transport(given) {
 		return
 	}
 	for _, k := range ks {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	slashpath "path"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -133,12 +132,6 @@ func wanted(dialect, and string) string {
 	return fmt.Sprintf("%q %s %q", "mcpServers", and, "servers")
 }
 
-// isClaudeJSON: Claude Code keeps in one file what is the user's everywhere, and what is theirs in each folder. It is a source of its own for
-// each folder, and only the first of them has the former.
-func isClaudeJSON(file string) bool {
-	return strings.EqualFold(slashpath.Base(slashes(file)), ".claude.json")
-}
-
 func (l *loader) file(doc *document, root []member, dialect string) {
 	in := level{members: l.distinct(doc, root, "", "")}
 	projects := isClaudeJSON(l.source.Path)
@@ -191,6 +184,9 @@ func (l *loader) file(doc *document, root []member, dialect string) {
 
 // bare is what more there is to say of a file without servers: its entries may be there, only not where they are looked for.
 func bare(members []member, dialect string) string {
+	if find(members, "command") != nil || find(members, "url") != nil && len(members) <= 4 {
+		return fmt.Sprintf("; what looks like a server belongs into %q, under a name", holder(dialect))
+	}
 	for _, m := range members {
 		inner, _ := m.value.object()
 		if find(inner, "command") != nil || find(inner, "url") != nil {
@@ -211,26 +207,6 @@ func (l *loader) besides(doc *document, in level, dialect string, inVSCode bool)
 			l.report(doc.problem(m.at, "", m.name, `is only for files of VS Code, whose servers are in "servers", and was ignored`, false))
 		case m.name == "sandbox" && inVSCode:
 			l.report(doc.problem(m.at, "", m.name, "is ignored: the hub has no sandbox", false))
-		}
-	}
-}
-
-// projects reads the servers that ~/.claude.json has for one folder.
-func (l *loader) projects(doc *document, root []member) {
-	m := find(root, "projects")
-	if m == nil {
-		return
-	}
-	members, _ := m.value.object()
-	for _, p := range members {
-		if l.source.Folder == "" || filepath.Clean(p.name) != filepath.Clean(l.source.Folder) {
-			continue
-		}
-		settings, _ := p.value.object()
-		for _, m := range l.distinct(doc, settings, "", path("projects", p.name)) {
-			if m.name == "mcpServers" {
-				l.servers(doc, m, DialectPortable, path(path("projects", p.name), m.name), pointer(pointer(pointer("", "projects"), p.name), m.name))
-			}
 		}
 	}
 }

@@ -33,13 +33,13 @@ type Source struct {
 // The dialects: whose file it is. A dialect decides which keys there are, the unit of a timeout, the grammar of variables, and what a
 // server without a type is.
 const (
-	DialectVSCode   = "vscode"         // {"servers": {}}: mcp.json of VS Code
+	DialectVSCode   = "vscode"         // {"servers": {}}: mcp.json of VS Code, and the same in its settings or a dev container
 	DialectPortable = "portable"       // .mcp.json, mcp-config.json, Claude Code
-	DialectRoo      = "roo"            // mcp_settings.json, .roo/mcp.json
+	DialectRoo      = "roo"            // mcp_settings.json, .roo/mcp.json; Kilo Code's .kilocode/mcp.json
 	DialectCline    = "cline"          // cline_mcp_settings.json, flat or nested
 	DialectDesktop  = "claude-desktop" // claude_desktop_config.json
 	DialectCursor   = "cursor"         // .cursor/mcp.json, and Windsurf's mcp_config.json
-	DialectGemini   = "gemini"         // settings.json of Gemini CLI
+	DialectGemini   = "gemini"         // settings.json of Gemini CLI, and of Qwen Code
 	DialectCodex    = "codex"          // config.toml of Codex
 	DialectOpencode = "opencode"       // opencode.json
 	DialectCrush    = "crush"          // crush.json

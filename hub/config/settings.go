@@ -28,20 +28,33 @@ func (r *entryReader) switched(k key, off, ok bool) {
 	}
 }
 
-// onlySwitch tells whether an entry has nothing but "enabled" or "disabled": the rest is in another file, which the application merges with
-// this one. To switch a server off is followed, as nobody is hurt by it. To switch one on is not: a file of a workspace would start what the user
-// has switched off.
-func (r *entryReader) onlySwitch(ks []key) bool {
-	if !r.dialect.merges || len(ks) != 1 || ks[0].name != "enabled" && ks[0].name != "disabled" {
+// partial tells whether an entry is a part of one in another file, which the application merges with this one: it says nothing of how the server
+// is reached. To switch a server off is followed, as nobody is hurt by it. All else is not: a file of a workspace would start what the user has
+// switched off, or allow what they have not.
+func (r *entryReader) partial(ks []key, given map[string]key) bool {
+	if !r.dialect.merges || len(ks) == 0 || r.address(given).name != "" {
 		return false
 	}
-	switch on, ok := ks[0].value.boolean(); {
-	case !ok:
-		return false
-	case on == (ks[0].name == "enabled"):
-		r.warn(ks[0].at, ks[0].path, "only switches a server of another file on, and is not followed: files are not merged")
-	default:
-		r.off = append(r.off, switchedOff{r.server, r.dialect.name, r.source.Folder})
+	var first key
+	for _, k := range ks {
+		_, theirs := r.dialect.keys[k.name]
+		_, ours := own[k.name]
+		if !theirs && !ours || k.name == "command" || k.name == "type" {
+			return false
+		}
+		switch on, ok := k.value.boolean(); {
+		case k.name != "enabled" && k.name != "disabled" || ok && on == (k.name == "enabled"):
+			if first.name == "" {
+				first = k
+			}
+		case !ok:
+			return false
+		default:
+			r.off = append(r.off, switchedOff{r.server, r.dialect.name, r.source.Folder})
+		}
+	}
+	if first.name != "" {
+		r.warn(first.at, first.path, "adds to a server of another file, and is not followed: files are not merged")
 	}
 	return true
 }
