@@ -19,6 +19,8 @@ type dialect struct {
 	typed typed
 	// reference is what a reference to a variable looks like. nil: nothing is expanded, and what looks like one is told.
 	reference *regexp.Regexp
+	// forms are the usual references, for messages; "": none is left as it is without a word.
+	forms string
 	// look is shown each text in which the application expands something; nil: there is nothing to see.
 	look func(r *entryReader, key string, at int, text string)
 	// merges: the application merges its files, so that an entry may be a part of one.

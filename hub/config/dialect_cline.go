@@ -22,6 +22,7 @@ var dialectCline = dialect{
 	words:     map[string]string{"alwaysAllow": "autoApprove", "serverUrl": "url", "httpUrl": "url", "transport": "type"},
 	urls:      []urlKey{{"url", TransportSSE}},
 	reference: braced,
+	forms:     `${env:NAME}`,
 	rearrange: flatten,
 	check:     nativeRemote,
 }

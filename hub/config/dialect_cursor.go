@@ -16,4 +16,5 @@ var dialectCursor = dialect{
 	words:     map[string]string{"httpUrl": "url", "transport": "type", "autoApprove": "alwaysAllow"},
 	urls:      []urlKey{{"url", TransportAuto}, {"serverUrl", TransportAuto}},
 	reference: braced,
+	forms:     `${env:NAME} and ${workspaceFolder}`,
 }

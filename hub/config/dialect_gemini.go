@@ -24,6 +24,7 @@ var dialectGemini = dialect{
 	words:     map[string]string{"serverUrl": "url", "transport": "type", "alwaysAllow": "approvals", "autoApprove": "approvals", "disabledTools": "excludeTools"},
 	urls:      []urlKey{{"httpUrl", TransportHTTP}, {"url", TransportAuto}},
 	reference: shellNames,
+	forms:     `$NAME and ${NAME}`,
 	merges:    true,
 	check:     geminiLists,
 }

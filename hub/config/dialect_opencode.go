@@ -23,6 +23,7 @@ var dialectOpencode = dialect{
 		"stdio": TransportStdio, "http": TransportHTTP, "sse": TransportSSE, // not opencode's words, and plain all the same
 	},
 	reference: curly,
+	forms:     `{env:NAME} and {file:PATH}`,
 	merges:    true,
 }
 

@@ -20,6 +20,7 @@ var dialectPortable = dialect{
 		"http": TransportHTTP, "streamable-http": TransportHTTP, "streamableHttp": TransportHTTP,
 	},
 	reference: bracedNames,
+	forms:     `${NAME} and ${NAME:-default}`,
 }
 
 // claudeOAuth: Claude Code has a word of its own for the port, and a way around the server's metadata, which the hub follows.

@@ -20,6 +20,7 @@ var dialectRoo = dialect{
 	urls:      []urlKey{{"url", TransportAuto}},
 	typed:     typeWithURL,
 	reference: braced,
+	forms:     `${env:NAME} and ${workspaceFolder}`,
 	check:     watchBuild,
 }
 

@@ -101,9 +101,7 @@ func (r *entryReader) read(m member) {
 	if r.dialect.check != nil {
 		r.dialect.check(r, given)
 	}
-	if r.varKey != "" {
-		r.warn(r.varAt, r.varKey, "holds what looks like a variable; %s expands none, and the text is used as it stands", r.dialect.title)
-	}
+	r.tellVariable()
 }
 
 // take reads a key, unless it is one for servers of the other kind.
@@ -124,11 +122,35 @@ var looksLikeVariable = regexp.MustCompile(`\$\{[^}]*\}`)
 // note looks at a text that may stand for something else than it says.
 func (r *entryReader) note(key string, v value) {
 	s, ok := v.str()
-	if ok && r.dialect.reference == nil && r.varKey == "" && looksLikeVariable.MatchString(s) {
+	if ok && r.varKey == "" && strings.Contains(s, "${") && r.dialect.leaves(s) {
 		r.varKey, r.varAt = key, v.at()
 	}
 	if ok && r.dialect.look != nil {
 		r.dialect.look(r, key, v.at(), s)
+	}
+}
+
+// leaves tells whether a text holds what looks like a variable and is none to this application: people copy entries from one to another.
+func (d *dialect) leaves(text string) bool {
+	grammar := grammars[d.name]
+	for _, reference := range looksLikeVariable.FindAllString(text, -1) {
+		if d.reference == nil || grammar.refers != nil && !grammar.refers.MatchString(reference) {
+			return true
+		}
+	}
+	return false
+}
+
+// shells have variables of their own in their arguments.
+var shells = regexp.MustCompile(`(?i)(?:^|[/\\])(?:sh|bash|zsh|dash|fish|ksh|pwsh|powershell|wsl|ssh)(?:\.exe)?$`)
+
+func (r *entryReader) tellVariable() {
+	switch {
+	case r.varKey == "" || (strings.HasPrefix(r.varKey, "args") || strings.HasPrefix(r.varKey, "command[")) && shells.MatchString(r.s.Command):
+	case r.dialect.reference == nil:
+		r.warn(r.varAt, r.varKey, "holds what looks like a variable; %s expands none, and the text is used as it stands", r.dialect.title)
+	default:
+		r.warn(r.varAt, r.varKey, "holds a variable in a form that %s does not expand, and the text is used as it stands; it has %s", r.dialect.title, r.dialect.forms)
 	}
 }
 

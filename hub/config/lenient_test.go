@@ -131,3 +131,42 @@ func TestSpellingsOfTypes(t *testing.T) {
 		}
 	}
 }
+
+// People copy entries from one application to another, whose variables look otherwise: then a token is "${TOKEN}" to the letter, and nobody says why.
+func TestVariablesOfOthers(t *testing.T) {
+	for _, tt := range []struct{ dialect, entry, key string }{
+		{DialectCline, `{"command": "${workspaceFolder}/s"}`, "command"},
+		{DialectCline, `{"command": "c", "env": {"A": "${env:A}", "B": "${B_s3cret}"}}`, "env.B"},
+		{DialectCline, `{"command": "c", "env": {"A": "${env:A}"}}`, ""},
+		{DialectCursor, `{"command": "c", "env": {"A": "${A}"}}`, "env.A"},
+		{DialectCursor, `{"command": "c", "args": ["${workspaceFolder}", "${userHome}${/}x", "${env:A}"]}`, ""},
+		{DialectCursor, `{"url": "https://a.example", "headers": {"X": "Bearer ${X}"}}`, "headers.X"},
+		{DialectRoo, `{"command": "c", "args": ["--key=${KEY}"]}`, "args[0]"},
+		{DialectRoo, `{"command": "c", "args": ["${workspaceFolder}"]}`, ""},
+		{DialectPortable, `{"command": "c", "env": {"A": "${env:A}"}}`, "env.A"},
+		{DialectPortable, `{"command": "c", "env": {"A": "${A:-b}", "B": "$B", "C": "a$}{"}}`, ""},
+		{DialectGemini, `{"command": "c", "env": {"A": "${env:A}"}}`, "env.A"},
+		{DialectGemini, `{"command": "c", "env": {"A": "${A}", "B": "$B"}}`, ""},
+		{DialectVSCode, `{"command": "c", "env": {"A": "${A}"}}`, ""}, // told by Resolve
+		{DialectCrush, `{"type": "stdio", "command": "c", "env": {"A": "${A}"}}`, ""},
+		{DialectOpencode, `{"type": "local", "command": ["c"], "environment": {"A": "${A}"}}`, "environment.A"},
+		{DialectOpencode, `{"type": "local", "command": ["c"], "environment": {"A": "{env:A}"}}`, ""},
+		// A shell has variables of its own.
+		{DialectCline, `{"args": ["-c", "exec s --home ${HOME}"], "command": "/bin/bash"}`, ""},
+		{DialectOpencode, `{"type": "local", "command": ["bash", "-c", "exec s --home ${HOME}"]}`, ""},
+		{DialectDesktop, `{"command": "sh", "args": ["-c", "exec s --home ${HOME}"]}`, ""},
+		{DialectDesktop, `{"command": "smash", "args": ["--home=${HOME}"]}`, "args[0]"},
+	} {
+		_, problems := one(t, tt.dialect, tt.entry)
+		switch {
+		case tt.key == "" && len(problems) == 0:
+		case tt.key == "" || len(problems) != 1 || problems[0].Key != tt.key || problems[0].Fatal || !strings.Contains(problems[0].Message, "used as it stands") || strings.Contains(problems[0].Message, "s3cret"):
+			t.Errorf("%s %s: %v, want one for %q", tt.dialect, tt.entry, problems, tt.key)
+		}
+	}
+	for name, d := range dialects {
+		if grammar := grammars[name]; d.reference != nil && d.forms == "" && grammar.refers != nil && !grammar.refers.MatchString("${a b}") {
+			t.Errorf("%s leaves references as they are, and no message says which it has", name)
+		}
+	}
+}
