@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -47,19 +46,34 @@ func endures(t *testing.T, w *world, log *bytes.Buffer) string {
 	synctest.Wait()
 	var warnings []string
 	for line := range strings.Lines(log.String()) {
-		if strings.Contains(line, "kept approvals") {
+		if strings.Contains(line, "WARN") && strings.Contains(line, "approvals") {
 			warnings = append(warnings, line)
 		}
 	}
 	return strings.Join(warnings, "")
 }
 
+// unwritable makes one of the hub's own files impossible to write, for root as well, until mend.
+func unwritable(t *testing.T, dir, name string) (mend func()) {
+	t.Helper()
+	path := filepath.Join(dir, name+".new")
+	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestApprovalsSurviveReadOnlyHome(t *testing.T) {
 	t.Run("read-only", func(t *testing.T) {
+		dir := t.TempDir()
+		unwritable(t, dir, "approvals.json")
 		bubble(t, func(t *testing.T) {
-			w, log := logged(t, t.TempDir())
-			w.hub.BreakOwnFiles(nil, syscall.EROFS)
-			if warnings := endures(t, w, log); strings.Count(warnings, "\n") != 1 || !strings.Contains(warnings, "read-only") {
+			w, log := logged(t, dir)
+			if warnings := endures(t, w, log); strings.Count(warnings, "\n") != 1 || !strings.Contains(warnings, "cannot be written") {
 				t.Errorf("the log says %q", warnings)
 			}
 		})
@@ -71,16 +85,19 @@ func TestApprovalsSurviveReadOnlyHome(t *testing.T) {
 		}
 		bubble(t, func(t *testing.T) {
 			w, log := logged(t, filepath.Join(file, "state"))
-			if warnings := endures(t, w, log); strings.Count(warnings, "could not be written") != 1 || strings.Count(warnings, "\n") > 2 {
+			if warnings := endures(t, w, log); strings.Count(warnings, "cannot be written") != 1 || strings.Count(warnings, "\n") > 2 {
 				t.Errorf("the log says %q", warnings)
 			}
 		})
 	})
 	t.Run("unreadable", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "approvals.json"), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		bubble(t, func(t *testing.T) {
-			w, log := logged(t, t.TempDir())
-			w.hub.BreakOwnFiles(syscall.EIO, syscall.EIO)
-			if warnings := endures(t, w, log); strings.Count(warnings, "could not be written") != 1 || strings.Count(warnings, "could not be read") != 1 {
+			w, log := logged(t, dir)
+			if warnings := endures(t, w, log); strings.Count(warnings, "cannot be written") != 1 || strings.Count(warnings, "could not be read") != 1 {
 				t.Errorf("the log says %q", warnings)
 			}
 		})
@@ -90,16 +107,16 @@ func TestApprovalsSurviveReadOnlyHome(t *testing.T) {
 // What a full disk did not take is written once there is room, and only what still holds.
 func TestApprovalsSurviveFullDisk(t *testing.T) {
 	dir := t.TempDir()
+	mend := unwritable(t, dir, "approvals.json")
 	bubble(t, func(t *testing.T) {
 		w, log := logged(t, dir)
-		w.hub.BreakOwnFiles(nil, syscall.ENOSPC)
-		if warnings := endures(t, w, log); strings.Count(warnings, "\n") != 1 || !strings.Contains(warnings, "no space left") {
+		if warnings := endures(t, w, log); strings.Count(warnings, "\n") != 1 {
 			t.Errorf("the log says %q", warnings)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "approvals.json")); err == nil {
 			t.Error("there is a file all the same: the disk of this test is not full")
 		}
-		w.hub.BreakOwnFiles(nil, nil)
+		mend()
 		v := w.everything()
 		if len(w.hub.Remembered("")) != 1 {
 			t.Errorf("remembered %+v", w.hub.Remembered(""))
@@ -117,7 +134,7 @@ func TestApprovalsSurviveFullDisk(t *testing.T) {
 		if w.asks(v, "c") {
 			t.Error("c is not remembered")
 		}
-		w.hub.BreakOwnFiles(nil, syscall.ENOSPC)
+		unwritable(t, dir, "approvals.json")
 		for _, r := range w.hub.Remembered("") {
 			w.hub.Forget([]string{r.ID})
 		}
@@ -146,7 +163,7 @@ func TestApprovalsSurviveCorruptFile(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w, log := logged(t, dir)
 				warnings := endures(t, w, log)
-				if strings.Count(warnings, "could not be read\"") != 1 || strings.Count(warnings, "set aside") != 1 || strings.Count(warnings, "\n") != 2 || strings.Contains(warnings, "secrets") {
+				if strings.Count(warnings, "could not be read\"") != 1 || strings.Count(warnings, "a copy of it is kept") != 1 || strings.Count(warnings, "\n") != 2 || strings.Contains(warnings, "secrets") {
 					t.Errorf("the log says %q", warnings)
 				}
 			})
@@ -156,7 +173,7 @@ func TestApprovalsSurviveCorruptFile(t *testing.T) {
 					t.Errorf("the next hub remembers %+v", list)
 				}
 			})
-			asides, err := filepath.Glob(filepath.Join(dir, "approvals.*.aside.json"))
+			asides, err := filepath.Glob(filepath.Join(dir, "approvals.json.broken-*"))
 			if err != nil || len(asides) != 1 {
 				t.Fatalf("put aside: %v, %v", asides, err)
 			}
@@ -227,8 +244,10 @@ func TestPinsSurviveFullDisk(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()
 		redefine(t, s, reads)
-		w := newWorldIn(t, t.TempDir(), serversOf("s", s), "s:"+allow)
-		w.hub.BreakOwnFiles(nil, syscall.ENOSPC)
+		dir := t.TempDir()
+		unwritable(t, dir, "definitions.json")
+		unwritable(t, dir, "approvals.json")
+		w := newWorldIn(t, dir, serversOf("s", s), "s:"+allow)
 		v := w.everything()
 		if w.asks(v, "a") {
 			t.Error("asked at the first sight")

@@ -1,10 +1,6 @@
 package hub
 
-import (
-	"time"
-
-	"github.com/mcphub-go/mcphub/hub/config"
-)
+import "github.com/mcphub-go/mcphub/hub/config"
 
 // workspace names the set of workspace folders of w; "" = it has none. h.mu is held.
 func (w *Window) workspace() string {
@@ -79,10 +75,11 @@ func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 		return nil
 	}
 	key := p.agrees.key
-	a := approval{time: time.Now().UTC(), definition: definitionKept(p.info.Approval.Tool.Definition)}
+	pinned := pinOf(key, p.info.Approval.Tool.Definition)
+	a := approval{Server: key.server, Launch: key.launch, Tool: key.tool, Hash: key.hash, Time: pinned.Time, Definition: pinned.Definition}
 	covers := c.scope != ScopeOnce || p.agrees.policy == config.Allow // then it was asked for the definition, which counts for all
 	if !h.pinned(key) {
-		h.pins.put(key.pin(), pin{hash: key.hash, time: a.time, definition: a.definition})
+		h.pins.put(pinned)
 	}
 	switch c.scope {
 	case ScopeWindow:
@@ -91,9 +88,11 @@ func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 		}
 		w.approvals[key] = a
 	case ScopeAlways:
-		h.approvals.put(approvalID{approvalKey: key}, a)
+		a.Scope = "always"
+		h.approvals.put(a)
 	case ScopeWorkspace:
-		h.approvals.put(approvalID{key, w.workspace()}, a)
+		a.Scope, a.Folders = "workspace", foldersOf(w.workspace())
+		h.approvals.put(a)
 	}
 	if !covers {
 		return nil

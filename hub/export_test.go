@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"fmt"
-	"github.com/mcphub-go/mcphub/hub/statefile"
 	"slices"
 	"time"
 
@@ -78,7 +77,7 @@ func (h *Hub) Inconsistent() string {
 		if p.agrees != nil { // a question that the policy answers is closed with the change of the policy
 			now := h.policy(r.server, r.tool)
 			pinned, known := h.pins.get(p.agrees.key.pin())
-			if now != p.agrees.policy || now == config.Deny || now == config.Allow && (!known || pinned.hash == p.agrees.key.hash) || r.state != StateAwaitingApproval {
+			if now != p.agrees.policy || now == config.Deny || now == config.Allow && (!known || pinned.Hash == p.agrees.key.hash) || r.state != StateAwaitingApproval {
 				return fmt.Sprintf("prompt %s of request %s, which is %s, asks for what the config answers with %s", id, r.id, r.state, now)
 			}
 		}
@@ -156,48 +155,6 @@ func (v *supervision) inconsistent(h *Hub, s *server) string {
 	return ""
 }
 
-// brokenFile is one of the hub's own files on a disk that fails.
-type brokenFile struct {
-	ownFile
-	read, update error // nil: that goes well
-}
-
-func (f brokenFile) Read() ([]byte, error) {
-	if f.read != nil {
-		return nil, f.read
-	}
-	return f.ownFile.Read()
-}
-
-func (f brokenFile) Update(change statefile.Change) error {
-	if f.update == nil {
-		return f.ownFile.Update(change)
-	}
-	old, err := f.ownFile.Read()
-	if err == nil {
-		_, err = change(old) // a disk is found full while it is written to, after the change is made
-	}
-	if err != nil {
-		return err
-	}
-	return f.update
-}
-
-// BreakOwnFiles lets the files of approvals and definitions fail from now on; nil lets that work again. For tests.
-func (h *Hub) BreakOwnFiles(read, update error) {
-	h.approvals.breakFile(read, update)
-	h.pins.breakFile(read, update)
-}
-
-func (k *kept[K, E]) breakFile(read, update error) {
-	k.disk.Lock()
-	defer k.disk.Unlock()
-	if b, ok := k.file.(brokenFile); ok {
-		k.file = b.ownFile
-	}
-	k.file = brokenFile{k.file, read, update}
-}
-
 // EditConfs changes what the config said of the servers, as if it had been read so. For tests.
 func (h *Hub) EditConfs(edit func(*config.Server)) {
 	h.mu.Lock()
@@ -216,10 +173,10 @@ func (h *Hub) RememberedLaunches() []Remembered { return h.rememberedLaunches() 
 func (h *Hub) RememberedInputs() []Remembered { return h.rememberedInputs() }
 
 // ForgetLaunch is for tests.
-func (h *Hub) ForgetLaunch(id string) bool { return h.forgetLaunch(id) }
+func (h *Hub) ForgetLaunch(id string) bool { return h.forgetLaunches(map[string]bool{id: true}) == 1 }
 
 // ForgetInput is for tests.
-func (h *Hub) ForgetInput(id string) bool { return h.forgetInput(id) }
+func (h *Hub) ForgetInput(id string) bool { return h.inputs.forget(map[string]bool{id: true}) == 1 }
 
 // Redacted is for tests.
 func (h *Hub) Redacted(value any) any { return h.redacted(value) }

@@ -64,7 +64,7 @@ type Hub struct {
 	recallAnswers func()
 
 	redactor *redactor
-	launches *keptList[consentGiven]
+	launches *kept[string, consentGiven]
 	inputs   *inputStore
 
 	tracer trace.Tracer // nil = no telemetry
@@ -134,13 +134,13 @@ func New(o Options) *Hub {
 	h.getenv = config.LookupEnv(h.environ, runtime.GOOS)
 	h.tokens = sync.OnceValue(func() signin.Store { return h.tokenStore(o.StateDir) })
 	h.load = config.Load
-	h.tools = newToolBook(openOwnFile(o.StateDir, "tools.json", h.log), h.log)
-	h.approvals, h.pins = openApprovals(o.StateDir, h.log), openPins(o.StateDir, h.log)
+	h.tools = openTools(o.StateDir, h.log)
+	h.approvals, h.pins = openKept(o.StateDir, approvalForm, h.log), openKept(o.StateDir, pinForm, h.log)
 	h.recallAnswers = sync.OnceFunc(func() {
 		h.approvals.refresh()
 		h.pins.refresh()
 	})
-	h.launches = openKept[consentGiven](o.StateDir, "launches.json", "consents to launches", h.log)
+	h.launches = openKept(o.StateDir, consentForm, h.log)
 	h.launches.refresh()
 	h.inputs = openInputs(o.StateDir, h.log)
 	return h

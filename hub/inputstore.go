@@ -12,7 +12,7 @@ import (
 // inputStore keeps the values of inputs: secret ones in the system's keyring if it takes them, all else in a file that only the user can read; in
 // memory alone what the host keeps itself, and everything when the hub has no folder. Its values are never in a log, an event or an error.
 type inputStore struct {
-	list *keptList[inputKept]
+	list *kept[string, inputKept]
 	ring *signin.Keyring // nil: values are kept in the list
 
 	mu     sync.Mutex           // guards byHost
@@ -28,13 +28,16 @@ type inputKept struct {
 	Time  time.Time `json:"time"`
 }
 
+func (i inputKept) key() string     { return inputID(i.File, i.Input) }
 func (i inputKept) when() time.Time { return i.Time }
+
+var inputForm = keptForm[inputKept]{file: "inputs.json", list: "entries", what: "values of config inputs", version: 1, max: maxAnswers, room: maxAnswered}
 
 // LogValue keeps the value out of logs.
 func (i inputKept) LogValue() slog.Value { return slog.StringValue("input " + i.Input) }
 
 func openInputs(dir string, log *slog.Logger) *inputStore {
-	s := &inputStore{list: openKept[inputKept](dir, "inputs.json", "values of config inputs", log), byHost: map[string]inputKept{}}
+	s := &inputStore{list: openKept(dir, inputForm, log), byHost: map[string]inputKept{}}
 	if dir != "" {
 		s.ring = signin.OpenKeyring("secret inputs", log)
 	}
@@ -79,28 +82,45 @@ func (s *inputStore) put(in config.Input, value string, byHost bool) {
 	if in.Secret && s.ring != nil && s.ring.Set(id, value) == nil {
 		kept.Value = nil
 	}
-	s.list.put(id, kept)
+	s.list.put(kept)
+	s.list.save()
 }
 
-// forget removes a value wherever it is; false: there is none.
-func (s *inputStore) forget(id string) bool {
+// forget removes the values with one of the ids wherever they are, and tells how many there were. What runs is not touched. It may write a file.
+func (s *inputStore) forget(ids map[string]bool) int {
+	found := map[string]bool{}
 	s.mu.Lock()
-	_, found := s.byHost[id]
-	delete(s.byHost, id)
+	for id := range s.byHost {
+		if ids[id] {
+			found[id] = true
+			delete(s.byHost, id)
+		}
+	}
 	s.mu.Unlock()
 	s.list.refresh()
-	if kept, ok := s.list.get(id); ok && kept.Value == nil && s.ring != nil {
+	var inRing []string
+	s.list.drop(func(id string, kept inputKept) bool {
+		if ids[id] {
+			found[id] = true
+			if kept.Value == nil && s.ring != nil {
+				inRing = append(inRing, id)
+			}
+		}
+		return ids[id]
+	})
+	s.list.save()
+	for _, id := range inRing {
 		_ = s.ring.Remove(id) // without its entry in the list it is not used any more
 	}
-	return s.list.remove(id) || found
+	return len(found)
 }
 
-// rememberedInputs lists the inputs that have a value, oldest first; never the values.
+// rememberedInputs lists the inputs that have a value; never the values.
 func (h *Hub) rememberedInputs() (list []Remembered) {
 	h.inputs.list.refresh()
-	h.inputs.list.each(func(id string, kept inputKept) {
+	for id, kept := range h.inputs.list.all() {
 		list = append(list, Remembered{ID: id, Kind: RememberedInput, InputID: kept.Input, Scope: ScopeAlways, Time: kept.Time})
-	})
+	}
 	h.inputs.mu.Lock()
 	defer h.inputs.mu.Unlock()
 	for id, kept := range h.inputs.byHost {
@@ -108,6 +128,3 @@ func (h *Hub) rememberedInputs() (list []Remembered) {
 	}
 	return list
 }
-
-// forgetInput forgets one value by its id; false: there is none. What runs is not touched.
-func (h *Hub) forgetInput(id string) bool { return h.inputs.forget(id) }

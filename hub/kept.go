@@ -2,218 +2,285 @@ package hub
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// kept is a list in one of the hub's own files. Several hubs share the file: what it says counts, each look takes up what others have written, and
-// each write starts from what is there. What this hub could not write holds in this hub all the same, and is tried again with the next write.
-// No trouble with the file ever fails a call: it is logged once, until a read or a write goes well again.
-type kept[K comparable, E any] struct {
-	file   ownFile
-	aside  func(digest string) ownFile // where a text goes that this hub cannot read, before another takes its place
-	what   string                      // for the log
-	log    *slog.Logger
-	decode func(text []byte) (map[K]E, error) // nil text: an empty map
-	encode func(map[K]E) ([]byte, error)      // may drop entries to keep the file small
-
-	disk      sync.Mutex // guards the four below, and one look or write at a time; taken before mu, never with the hub's lock held
-	looked    bool
-	text      []byte // as it was looked at last, read or not
-	unread    bool   // the log says so
-	unwritten bool   // the log says so
-
-	mu      sync.Mutex // guards below; never held over the disk, the hub asks under its own lock
-	filed   map[K]E
-	own     map[K]change[E] // that are in no file yet
-	changes uint64
+// keptEntry is what a kept list is made of: one entry for each key.
+type keptEntry[K comparable] interface {
+	key() K
+	when() time.Time
 }
 
-// change is an entry that was put (or, with gone, dropped) by this hub as its nth change.
-type change[E any] struct {
-	entry E
-	gone  bool
-	n     uint64
+// keptForm is what sets one list apart from the others.
+type keptForm[E any] struct {
+	file    string // its name
+	list    string // the member of the file that has the entries
+	what    string // for the log
+	version int    // of the form that is written; all before it are read, and a file that says nothing is of version 0
+	max     int    // entries; the oldest go
+	room    int    // bytes of JSON; what is beyond it, the oldest, goes or is shortened
+
+	// check refuses an entry that must not be taken for another one than it is, and mends one of an earlier version. nil: all are good.
+	check func(e *E, version int) error
+	// shorten takes out of an entry what it can do without. nil: nothing.
+	shorten func(e *E)
+}
+
+// kept is a list in one of the hub's own files. Several hubs share the file, and what it says counts: each look takes up what others have written, each
+// write changes what is there. What the disk does not take holds in this hub all the same, and what this hub does not understand is set aside before
+// another text takes its place: statefile sees to both. So no trouble with a file ever fails a call.
+type kept[K comparable, E keptEntry[K]] struct {
+	form keptForm[E]
+	file ownFile
+	log  *slog.Logger
+
+	mu      sync.Mutex // guards below; never held over the disk, as the hub asks under its own lock
+	text    []byte     // as known was read from it last
+	known   map[K]E    // with what is not written; never changed, but replaced
+	unsaved map[K]*E   // nil: is to be gone
+	saving  bool
+	turns   uint64 // counts what makes a text that was read before old
+	unread  bool   // the file has a text that cannot be read; the log says so
+}
+
+// ownFile is one of the hub's own small files, as statefile has it.
+type ownFile interface {
+	Read() ([]byte, error)
+	Update(change statefile.Change) error
+}
+
+// openKept opens a list in the state directory; dir "" keeps it in memory. Nothing is read before refresh.
+func openKept[K comparable, E keptEntry[K]](dir string, form keptForm[E], log *slog.Logger) *kept[K, E] {
+	k := &kept[K, E]{form: form, log: log, known: map[K]E{}, unsaved: map[K]*E{}}
+	k.file = statefile.Open(dir, form.file, statefile.Options{Logger: log, Check: k.understood})
+	return k
 }
 
 func (k *kept[K, E]) get(key K) (E, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.getLocked(key)
-}
-
-func (k *kept[K, E]) getLocked(key K) (E, bool) {
-	if c, ok := k.own[key]; ok {
-		return c.entry, !c.gone
-	}
-	e, ok := k.filed[key]
+	e, ok := k.all()[key]
 	return e, ok
 }
 
-// all gives a copy of what is known.
+// all gives what is known. Nobody changes that map, the caller included.
 func (k *kept[K, E]) all() map[K]E {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	entries, _ := k.withOwn(k.filed)
-	return entries
-}
-
-// withOwn gives entries with this hub's changes, and the number of the latest of them. k.mu is held.
-func (k *kept[K, E]) withOwn(entries map[K]E) (map[K]E, uint64) {
-	entries = maps.Clone(entries)
-	if entries == nil {
-		entries = map[K]E{}
-	}
-	for key, c := range k.own {
-		if c.gone {
-			delete(entries, key)
-		} else {
-			entries[key] = c.entry
-		}
-	}
-	return entries, k.changes
+	return k.known
 }
 
 // put makes an entry hold at once, in memory; save writes it.
-func (k *kept[K, E]) put(key K, entry E) {
+func (k *kept[K, E]) put(e E) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.change(key, change[E]{entry: entry})
+	k.change(map[K]*E{e.key(): &e})
 }
 
 // putNew is put if there is no entry; it gives the one that holds then.
-func (k *kept[K, E]) putNew(key K, entry E) E {
+func (k *kept[K, E]) putNew(e E) E {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if e, ok := k.getLocked(key); ok {
-		return e
+	if old, ok := k.known[e.key()]; ok {
+		return old
 	}
-	k.change(key, change[E]{entry: entry})
-	return entry
+	k.change(map[K]*E{e.key(): &e})
+	return e
 }
 
-// drop takes the entries that match out, in memory, and tells how many there were; save writes that.
-func (k *kept[K, E]) drop(match func(K, E) bool) (dropped int) {
+// drop takes out the entries that match, in memory, and tells how many there were; save writes that.
+func (k *kept[K, E]) drop(match func(K, E) bool) int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	entries, _ := k.withOwn(k.filed)
-	for key, e := range entries {
+	gone := map[K]*E{}
+	for key, e := range k.known {
 		if match(key, e) {
-			k.change(key, change[E]{gone: true})
-			dropped++
+			gone[key] = nil
 		}
 	}
-	return dropped
+	k.change(gone)
+	return len(gone)
 }
 
 // change: k.mu is held.
-func (k *kept[K, E]) change(key K, c change[E]) {
-	k.changes++
-	c.n = k.changes
-	if k.own == nil {
-		k.own = map[K]change[E]{}
-	}
-	k.own[key] = c
+func (k *kept[K, E]) change(changes map[K]*E) {
+	k.known = changed(k.known, changes)
+	maps.Copy(k.unsaved, changes)
 }
 
-// refresh takes up what other hubs have written. The text is read each time and understood only when it is another one.
+// changed gives entries with changes.
+func changed[K comparable, E any](entries map[K]E, changes map[K]*E) map[K]E {
+	entries = maps.Clone(entries)
+	for key, e := range changes {
+		if e == nil {
+			delete(entries, key)
+		} else {
+			entries[key] = *e
+		}
+	}
+	return entries
+}
+
+// refresh takes up what other hubs have written. It may read the file: not with the hub's lock.
 func (k *kept[K, E]) refresh() {
-	k.disk.Lock()
-	defer k.disk.Unlock()
-	text, err := k.file.Read()
-	if err == nil {
-		if k.looked && bytes.Equal(text, k.text) {
-			return
-		}
-		k.looked, k.text = true, text
-		var entries map[K]E
-		if entries, err = k.decode(text); err == nil {
-			k.unread = false
-			k.mu.Lock()
-			k.filed = entries
-			k.mu.Unlock()
-			return
-		}
-	}
-	if !k.unread { // what was known before still holds
-		k.unread = true
-		k.log.Warn("kept "+k.what+" could not be read", "error", err.Error())
+	for !k.refreshed() {
 	}
 }
 
-var errUnreadable = errors.New("the file holds something that this hub cannot read")
-
-// save writes what no file has yet, if there is anything.
-func (k *kept[K, E]) save() {
-	k.disk.Lock()
-	defer k.disk.Unlock()
+// refreshed is one look; false: what it found is old by now.
+func (k *kept[K, E]) refreshed() bool {
 	k.mu.Lock()
-	pending := len(k.own) > 0
+	turns, before := k.turns, k.text
 	k.mu.Unlock()
-	if !pending {
-		return
+	text, err := k.file.Read()
+	var found map[K]E
+	same := err == nil && bytes.Equal(text, before)
+	if err == nil && !same {
+		found, err = k.decode(text)
 	}
-	var safe []byte // unreadable, and kept elsewhere by now
-	var err error
-	for range 3 { // unreadable texts may take turns
-		var strange []byte
-		if strange, err = k.write(safe); !errors.Is(err, errUnreadable) {
-			break
-		}
-		digest := sha256.Sum256(strange)
-		if err = k.aside(hex.EncodeToString(digest[:4])).Update(func([]byte) ([]byte, error) { return strange, nil }); err != nil {
-			break
-		}
-		k.log.Warn("kept "+k.what+" that could not be read were set aside", "digest", hex.EncodeToString(digest[:4]))
-		safe = strange
+	k.mu.Lock()
+	if k.turns != turns {
+		k.mu.Unlock()
+		return false
 	}
-	switch {
-	case err == nil:
-		k.unwritten = false
-	case !k.unwritten:
-		k.unwritten = true
-		k.log.Warn("kept "+k.what+" could not be written: what is new is remembered until the hub ends", "error", err.Error())
+	news := err != nil && !k.unread
+	k.unread = err != nil // then what was known before still holds
+	if err == nil && !same {
+		k.turns++
+		k.text, k.known = text, changed(found, k.unsaved)
 	}
+	k.mu.Unlock()
+	if news {
+		k.log.Warn("kept "+k.form.what+" could not be read", "error", err.Error())
+	}
+	return true
 }
 
-// write puts this hub's changes into the file. errUnreadable: strange is what is there; with safe equal to it, it is replaced. k.disk is held.
-func (k *kept[K, E]) write(safe []byte) (strange []byte, err error) {
-	var text []byte
-	var entries map[K]E
-	var upTo uint64
-	err = k.file.Update(func(old []byte) ([]byte, error) {
-		found, err := k.decode(old)
-		if err != nil && (safe == nil || !bytes.Equal(old, safe)) {
-			strange = bytes.Clone(old)
-			return nil, errUnreadable
-		}
-		k.mu.Lock()
-		if err != nil {
-			found = k.filed // as it was when it could be read
-		}
-		entries, upTo = k.withOwn(found)
-		k.mu.Unlock()
-		text, err = k.encode(entries)
-		return text, err
-	})
-	if strange != nil {
-		return strange, errUnreadable
-	}
-	if err != nil {
-		return nil, err
-	}
-	k.looked, k.text = true, text
+// save writes what is not written, unless somebody else does: then that one takes it along. It may write a file: not with the hub's lock.
+func (k *kept[K, E]) save() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.filed = entries
-	for key, c := range k.own {
-		if c.n <= upTo {
-			delete(k.own, key)
+	if k.saving {
+		return
+	}
+	k.saving = true
+	for len(k.unsaved) > 0 {
+		changes := maps.Clone(k.unsaved)
+		k.mu.Unlock()
+		k.write(changes)
+		k.mu.Lock()
+		k.turns++
+		for key, e := range changes {
+			if now, ok := k.unsaved[key]; ok && now == e {
+				delete(k.unsaved, key)
+			}
 		}
 	}
-	return nil, nil
+	k.saving = false
+}
+
+// write changes the file. When it says that it could not, the changes hold in it all the same, as far as this hub goes, and the log has that.
+func (k *kept[K, E]) write(changes map[K]*E) {
+	k.refresh()
+	k.mu.Lock()
+	var before map[K]E // of a text that cannot be read: as it was when it could
+	if k.unread {
+		before = k.known
+	}
+	k.mu.Unlock()
+	_ = k.file.Update(func(old []byte) ([]byte, error) {
+		entries, err := k.decode(old)
+		if err != nil { // cannot be: statefile has asked understood
+			return nil, err
+		}
+		if old == nil && before != nil {
+			entries = before
+		}
+		return k.encode(changed(entries, changes))
+	})
+}
+
+// understood tells statefile whether a text is one of this list.
+func (k *kept[K, E]) understood(text []byte) error {
+	k.mu.Lock()
+	known := bytes.Equal(text, k.text)
+	k.mu.Unlock()
+	if known {
+		return nil
+	}
+	_, err := k.decode(text)
+	return err
+}
+
+// errOtherForm tells nothing of the text: it may hold secrets.
+var errOtherForm = errors.New("it is no JSON text of the form that this hub writes")
+
+func (k *kept[K, E]) decode(text []byte) (map[K]E, error) {
+	entries := map[K]E{}
+	if len(text) == 0 {
+		return entries, nil
+	}
+	var file map[string]json.RawMessage
+	var version int
+	if json.Unmarshal(text, &file) != nil || file["version"] != nil && json.Unmarshal(file["version"], &version) != nil {
+		return nil, errOtherForm
+	}
+	if version < 0 || version > k.form.version {
+		return nil, fmt.Errorf("it is of version %d, and this hub knows versions up to %d", version, k.form.version)
+	}
+	var list []E
+	var byName map[string]E // as some were in version 0
+	raw := file[k.form.list]
+	if raw != nil && json.Unmarshal(raw, &list) != nil && (version > 0 || json.Unmarshal(raw, &byName) != nil) {
+		return nil, errOtherForm
+	}
+	if byName != nil {
+		list = slices.Collect(maps.Values(byName))
+	}
+	for _, e := range list {
+		if k.form.check != nil {
+			if err := k.form.check(&e, version); err != nil {
+				return nil, err
+			}
+		}
+		entries[e.key()] = e
+	}
+	return entries, nil
+}
+
+// encode writes the entries, oldest first, as far as there is room for them.
+func (k *kept[K, E]) encode(entries map[K]E) ([]byte, error) {
+	newest := slices.SortedFunc(maps.Values(entries), func(a, b E) int {
+		if c := b.when().Compare(a.when()); c != 0 {
+			return c
+		}
+		return cmp.Compare(fmt.Sprint(a.key()), fmt.Sprint(b.key()))
+	})
+	list := []json.RawMessage{}
+	room := k.form.room
+	for _, e := range newest[:min(len(newest), k.form.max)] {
+		text, err := json.Marshal(e)
+		if room -= len(text); room < 0 && err == nil {
+			if k.form.shorten == nil {
+				break
+			}
+			k.form.shorten(&e)
+			text, err = json.Marshal(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, text)
+	}
+	slices.Reverse(list)
+	text, err := json.MarshalIndent(map[string]any{"version": k.form.version, k.form.list: list}, "", "  ")
+	return append(text, '\n'), err
 }

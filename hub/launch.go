@@ -62,7 +62,7 @@ func (h *Hub) consent(ctx context.Context, s *server, conf config.Server, byHand
 	if !needsConsent(conf) {
 		return nil
 	}
-	h.launches.refresh() // another hub may have been told
+	h.refreshLaunches()
 	for {
 		if _, err := h.together(ctx, sharedKey{server: s.name}, s, func(t *shared) (string, error) {
 			return "", h.askLaunch(ctx, s, conf, t, byHand)
@@ -114,8 +114,7 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, t *s
 		}
 		switch answer.cause {
 		case CauseAnswered:
-			h.agree(f, answer)
-			h.consentSettled(s, "")
+			h.agree(s, f, answer)
 		case CauseSuperseded: // the form has changed, or the last window went and another came
 		case CauseDeclined:
 			h.consentSettled(s, f.key.hash)
@@ -216,7 +215,7 @@ func (h *Hub) policy(s *server, tool string) config.Policy {
 		return p
 	}
 	// The file has changed since the start. What was agreed to then still holds, if both allow it.
-	if a := s.launch.started; a != nil && s.conn != nil && h.consentTo(a.key()) != nil && (config.Server{Approvals: a.Policies}).Policy(tool) == config.Allow {
+	if a := s.launch.started; a != nil && s.conn != nil && h.consentTo(a.of()) != nil && (config.Server{Approvals: a.Policies}).Policy(tool) == config.Allow {
 		return p
 	}
 	return config.Ask

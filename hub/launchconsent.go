@@ -1,8 +1,6 @@
 package hub
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -20,9 +18,20 @@ type consentGiven struct {
 	Time     time.Time                `json:"time"`
 }
 
+func (c consentGiven) key() string     { return c.id("") }
 func (c consentGiven) when() time.Time { return c.Time }
 
-func (c consentGiven) key() launchKey { return launchKey{c.File, c.Server, c.Hash} }
+var consentForm = keptForm[consentGiven]{
+	file: "launches.json", list: "entries", what: "consents to launches", version: 1, max: maxAnswers, room: maxAnswered,
+}
+
+// Bounds of a file with answers: their number, and bytes of JSON. The oldest go, which makes the hub ask again.
+const (
+	maxAnswers  = 1000
+	maxAnswered = 8 << 20
+)
+
+func (c consentGiven) of() launchKey { return launchKey{c.File, c.Server, c.Hash} }
 
 // id is the name of a yes for Forget; where is "" or the window that it holds for.
 func (c consentGiven) id(where string) string {
@@ -63,7 +72,12 @@ func (h *Hub) consentTo(k launchKey) *consentGiven {
 			return &c
 		}
 	}
-	return h.launches.find(func(c consentGiven) bool { return c.key() == k && (!c.Bound || h.areOpen(c.Folders)) })
+	for _, c := range h.launches.all() {
+		if c.of() == k && (!c.Bound || h.areOpen(c.Folders)) {
+			return &c
+		}
+	}
+	return nil
 }
 
 // consentBefore gives the latest yes to another form of a launch. h.mu is held.
@@ -81,50 +95,46 @@ func (h *Hub) consentBefore(k launchKey) (before *consentGiven) {
 			look(c)
 		}
 	}
-	h.launches.each(func(_ string, c consentGiven) { look(c) })
+	for _, c := range h.launches.all() {
+		look(c)
+	}
 	return before
 }
 
 // areOpen tells whether some window has just these folders open. h.mu is held.
 func (h *Hub) areOpen(folders []string) bool {
+	name := workspaceOf(folders)
 	for _, w := range h.windows {
-		if !w.gone && slices.Equal(w.folders(), folders) {
+		if !w.gone && name != "" && w.workspace() == name {
 			return true
 		}
 	}
 	return false
 }
 
-// folders are the URIs of the workspace folders of a window, sorted. h.mu is held.
-func (w *Window) folders() []string {
-	uris := make([]string, 0, len(w.listed))
-	for _, r := range w.listed {
-		uris = append(uris, r.URI)
-	}
-	slices.Sort(uris)
-	return slices.Compact(uris)
-}
-
-// agree keeps a yes for its scope.
-func (h *Hub) agree(f launchForm, answer closing) {
+// agree keeps a yes for its scope, and draws the consequences of it.
+func (h *Hub) agree(s *server, f launchForm, answer closing) {
 	c := consentGiven{File: f.key.file, Server: f.key.server, Hash: f.key.hash, Fields: f.fields, Policies: f.policies, Time: time.Now().UTC()}
 	h.mu.Lock()
 	w := h.windows[answer.windowID]
 	switch {
 	case answer.scope == ScopeOnce:
 		h.consents[f.key] = c
-	case answer.scope == ScopeWindow && w != nil && !w.gone:
+	case answer.scope == ScopeAlways:
+		h.launches.put(c)
+	case w == nil || w.gone: // the yes went with it
+	case answer.scope == ScopeWindow:
 		if w.consents == nil {
 			w.consents = map[launchKey]consentGiven{}
 		}
 		w.consents[f.key] = c
-	case answer.scope == ScopeWorkspace && w != nil:
-		c.Bound, c.Folders = true, w.folders()
+	case w.workspace() != "":
+		c.Bound, c.Folders = true, foldersOf(w.workspace())
+		h.launches.put(c)
 	}
+	h.changed(s)
 	h.mu.Unlock()
-	if answer.scope == ScopeAlways || c.Bound {
-		h.launches.put(c.id(""), c) // may write a file: without the lock
-	}
+	h.launches.save() // it may write a file: without the lock
 }
 
 // consentState is what the windows are shown. h.mu is held.
@@ -153,9 +163,17 @@ func (h *Hub) consentsChanged() {
 	}
 }
 
-// rememberedLaunches lists each yes that holds for longer than this hub, or as long as a window does; oldest first.
-func (h *Hub) rememberedLaunches() []Remembered {
+// refreshLaunches takes up what another hub has been told. It may read a file: not with the lock.
+func (h *Hub) refreshLaunches() {
 	h.launches.refresh()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.consentsChanged()
+}
+
+// rememberedLaunches lists each yes that holds for longer than this hub, or as long as a window does.
+func (h *Hub) rememberedLaunches() []Remembered {
+	h.refreshLaunches()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var list []Remembered
@@ -169,32 +187,31 @@ func (h *Hub) rememberedLaunches() []Remembered {
 			add(c.id("window "+w.id), c, ScopeWindow, w.id)
 		}
 	}
-	h.launches.each(func(id string, c consentGiven) {
+	for id, c := range h.launches.all() {
 		scope := ScopeAlways
 		if c.Bound {
 			scope = ScopeWorkspace
 		}
 		add(id, c, scope, "")
-	})
-	slices.SortStableFunc(list, func(a, b Remembered) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID)) })
+	}
 	return list
 }
 
-// forgetLaunch forgets one yes by its id; false: there is none. What runs is not touched.
-func (h *Hub) forgetLaunch(id string) bool {
-	found := h.launches.remove(id) // may write a file: without the lock
+// forgetLaunches forgets each yes with one of the ids, and tells how many there were. What runs is not touched. It may write a file.
+func (h *Hub) forgetLaunches(ids map[string]bool) int {
+	h.launches.refresh()
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	forgotten := h.launches.drop(func(id string, _ consentGiven) bool { return ids[id] })
 	for _, w := range h.windows {
 		for k, c := range w.consents {
-			if c.id("window "+w.id) == id {
+			if ids[c.id("window "+w.id)] {
 				delete(w.consents, k)
-				found = true
+				forgotten++
 			}
 		}
 	}
-	if found {
-		h.consentsChanged()
-	}
-	return found
+	h.consentsChanged()
+	h.mu.Unlock()
+	h.launches.save()
+	return forgotten
 }

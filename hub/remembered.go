@@ -2,23 +2,12 @@ package hub
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"slices"
 )
 
 // rememberedID names an answer for Forget: the same in every hub, and it tells nothing of what it stands for.
 func rememberedID(kind string, parts ...string) string {
-	return kind + "-" + hex.EncodeToString(digest(parts)[:12])
-}
-
-func digest(parts []string) []byte {
-	d := sha256.New()
-	for _, part := range parts {
-		fmt.Fprintf(d, "%d:%s", len(part), part) // with its length, so that no two lists look the same
-	}
-	return d.Sum(nil)
+	return kind + "-" + sum(parts...)[:24]
 }
 
 func (id approvalID) remembered() string {
@@ -35,9 +24,9 @@ func (h *Hub) Remembered(server string) []Remembered {
 	h.approvals.refresh()
 	var list []Remembered
 	for id, a := range h.approvals.all() {
-		r := Remembered{ID: id.remembered(), Kind: RememberedApproval, Server: id.server, Tool: id.tool, Scope: ScopeAlways, Time: a.time, Hash: id.hash}
+		r := Remembered{ID: id.remembered(), Kind: RememberedApproval, Server: id.server, Tool: id.tool, Scope: ScopeAlways, Time: a.Time, Hash: id.hash}
 		if id.folders != "" {
-			r.Scope, r.Folders = ScopeWorkspace, foldersOf(id.folders)
+			r.Scope, r.Folders = ScopeWorkspace, a.Folders
 		}
 		list = append(list, r)
 	}
@@ -45,12 +34,12 @@ func (h *Hub) Remembered(server string) []Remembered {
 	for _, w := range h.windows {
 		for key, a := range w.approvals {
 			list = append(list, Remembered{
-				ID: h.rememberedBy(w, key), Kind: RememberedApproval, Server: key.server, Tool: key.tool, Scope: ScopeWindow, WindowID: w.id, Time: a.time, Hash: key.hash,
+				ID: h.rememberedBy(w, key), Kind: RememberedApproval, Server: key.server, Tool: key.tool, Scope: ScopeWindow, WindowID: w.id, Time: a.Time, Hash: key.hash,
 			})
 		}
 	}
 	h.mu.Unlock()
-	list = append(list, h.rememberedElsewhere()...)
+	list = append(append(list, h.rememberedLaunches()...), h.rememberedInputs()...)
 	list = slices.DeleteFunc(list, func(r Remembered) bool { return server != "" && r.Server != server })
 	slices.SortFunc(list, func(a, b Remembered) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID)) })
 	return list
@@ -75,20 +64,5 @@ func (h *Hub) Forget(ids []string) int {
 	}
 	h.mu.Unlock()
 	h.approvals.save()
-	for id := range wanted {
-		if h.forgetElsewhere(id) {
-			forgotten++
-		}
-	}
-	return forgotten
-}
-
-// rememberedElsewhere gives what is remembered besides approvals: consents to launches, and values of inputs.
-func (h *Hub) rememberedElsewhere() (list []Remembered) {
-	return append(h.rememberedLaunches(), h.rememberedInputs()...)
-}
-
-// forgetElsewhere forgets one of those.
-func (h *Hub) forgetElsewhere(id string) bool {
-	return h.forgetLaunch(id) || h.forgetInput(id)
+	return forgotten + h.forgetLaunches(wanted) + h.inputs.forget(wanted)
 }

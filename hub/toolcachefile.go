@@ -1,8 +1,6 @@
 package hub
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"log/slog"
 	"slices"
@@ -16,6 +14,7 @@ import (
 const (
 	maxToolLists     = 64
 	maxToolListBytes = 1 << 20
+	maxToolBytes     = 16 << 20       // of all, as JSON; the oldest go
 	toolListFresh    = 24 * time.Hour // a list that did not change is written once more after this: the oldest go first
 )
 
@@ -33,67 +32,26 @@ type toolList struct {
 	Tools  []string  `json:"tools"`
 }
 
-func (l toolList) key() toolKey { return toolKey{server: l.Server, launch: l.Launch} }
+func (l toolList) key() toolKey    { return toolKey{server: l.Server, launch: l.Launch} }
+func (l toolList) when() time.Time { return l.Time }
 
-type toolFile struct {
-	Servers []toolList `json:"servers"`
-}
+var toolForm = keptForm[toolList]{file: "tools.json", list: "servers", what: "lists of tools", version: 1, max: maxToolLists, room: maxToolBytes}
 
-// toolBook keeps the tools of servers for later, in memory and in a file of the hub's own. A file that cannot be read or written costs just that.
+// toolBook keeps the tools of servers for later.
 type toolBook struct {
-	file ownFile
-	log  *slog.Logger
+	*kept[toolKey, toolList]
 	load func() // reads the file, once
-
-	mu      sync.Mutex // guards below; never held over the disk
-	known   map[toolKey]toolList
-	unsaved map[toolKey]bool
-	saving  bool
-	failed  bool // it was logged
 }
 
-func newToolBook(file ownFile, log *slog.Logger) *toolBook {
-	b := &toolBook{file: file, log: log, known: map[toolKey]toolList{}, unsaved: map[toolKey]bool{}}
-	b.load = sync.OnceFunc(func() {
-		text, err := b.file.Read()
-		if err != nil {
-			b.trouble(err)
-			return
-		}
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		for _, l := range parseToolFile(text).Servers {
-			if _, newer := b.known[l.key()]; !newer {
-				b.known[l.key()] = l
-			}
-		}
-	})
-	return b
-}
-
-// parseToolFile reads what it can: a file that somebody has broken holds nothing.
-func parseToolFile(text []byte) (f toolFile) {
-	if len(bytes.TrimSpace(text)) == 0 || json.Unmarshal(text, &f) != nil {
-		return toolFile{}
-	}
-	return f
-}
-
-func (b *toolBook) trouble(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.failed {
-		b.failed = true
-		b.log.Warn("lists of tools are not kept for later", "error", err.Error())
-	}
+func openTools(dir string, log *slog.Logger) *toolBook {
+	k := openKept(dir, toolForm, log)
+	return &toolBook{k, sync.OnceFunc(k.refresh)}
 }
 
 // find gives the tools that were listed last under key, nil when none were. It may read the file.
 func (b *toolBook) find(key toolKey) []mcp.Tool {
 	b.load()
-	b.mu.Lock()
-	l, ok := b.known[key]
-	b.mu.Unlock()
+	l, ok := b.get(key)
 	if !ok {
 		return nil
 	}
@@ -106,7 +64,7 @@ func (b *toolBook) find(key toolKey) []mcp.Tool {
 	return tools
 }
 
-// keep notes what was listed and sees to it that it is written: by the caller, or by one who writes already.
+// keep notes what was listed and sees to it that it is written.
 func (b *toolBook) keep(key toolKey, tools []mcp.Tool) {
 	b.load()
 	l := toolList{Server: key.server, Launch: key.launch, Time: time.Now().UTC()}
@@ -115,88 +73,14 @@ func (b *toolBook) keep(key toolKey, tools []mcp.Tool) {
 		l.Tools = append(l.Tools, string(t.Raw))
 		size += len(t.Raw)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	was, had := b.known[key]
+	was, had := b.get(key)
 	switch {
 	case size > maxToolListBytes: // what was kept is not what there is any more
-		if !had {
-			return
-		}
-		delete(b.known, key)
+		b.drop(func(k toolKey, _ toolList) bool { return k == key })
 	case had && slices.Equal(was.Tools, l.Tools) && l.Time.Sub(was.Time) < toolListFresh:
 		return
 	default:
-		b.known[key] = l
+		b.put(l)
 	}
-	b.unsaved[key] = true
-	if b.saving {
-		return
-	}
-	b.saving = true
-	for len(b.unsaved) > 0 {
-		changed := map[toolKey]*toolList{}
-		for k := range b.unsaved {
-			changed[k] = nil
-			if l, ok := b.known[k]; ok {
-				changed[k] = &l
-			}
-		}
-		clear(b.unsaved)
-		b.mu.Unlock()
-		err := b.file.Update(func(old []byte) ([]byte, error) { return mergeToolFile(old, changed) })
-		if err != nil {
-			b.trouble(err)
-		}
-		b.mu.Lock()
-	}
-	b.saving = false
-	b.known = newestLists(b.known)
-}
-
-// mergeToolFile puts what changed into the file's text; nil takes a list out.
-func mergeToolFile(old []byte, changed map[toolKey]*toolList) ([]byte, error) {
-	lists := map[toolKey]toolList{}
-	for _, l := range parseToolFile(old).Servers {
-		lists[l.key()] = l
-	}
-	for k, l := range changed {
-		delete(lists, k)
-		if l != nil {
-			lists[k] = *l
-		}
-	}
-	var f toolFile
-	for _, l := range newestLists(lists) {
-		f.Servers = append(f.Servers, l)
-	}
-	slices.SortFunc(f.Servers, byTime)
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(f); err != nil {
-		return nil, err
-	}
-	return text.Bytes(), nil
-}
-
-func byTime(a, b toolList) int {
-	return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Server, b.Server), cmp.Compare(a.Launch, b.Launch))
-}
-
-// newestLists leaves the oldest out where there are too many.
-func newestLists(lists map[toolKey]toolList) map[toolKey]toolList {
-	if len(lists) <= maxToolLists {
-		return lists
-	}
-	var all []toolList
-	for _, l := range lists {
-		all = append(all, l)
-	}
-	slices.SortFunc(all, byTime)
-	kept := map[toolKey]toolList{}
-	for _, l := range all[len(all)-maxToolLists:] {
-		kept[l.key()] = l
-	}
-	return kept
+	b.save()
 }

@@ -1,0 +1,277 @@
+package hub
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/statefile"
+)
+
+// entry is what the lists of these tests keep.
+type entry struct {
+	ID   string    `json:"id"`
+	Text string    `json:"text,omitempty"`
+	At   time.Time `json:"at"`
+}
+
+func (e entry) key() string     { return e.ID }
+func (e entry) when() time.Time { return e.At }
+
+func at(id, text string, second int) entry { return entry{id, text, time.Unix(int64(second), 0).UTC()} }
+
+var things = keptForm[entry]{file: "list.json", list: "things", what: "things", version: 3, max: 20, room: 3300}
+
+func openThings(dir string, log *bytes.Buffer) *kept[string, entry] {
+	return openKept(dir, things, slog.New(slog.NewTextHandler(log, nil)))
+}
+
+func (k *kept[K, E]) add(e E) {
+	k.put(e)
+	k.save()
+}
+
+func (k *kept[K, E]) remove(key K) bool {
+	k.refresh()
+	n := k.drop(func(other K, _ E) bool { return other == key })
+	k.save()
+	return n == 1
+}
+
+func (k *kept[K, E]) count() int { return len(k.all()) }
+
+// breakDisk makes the list of a directory impossible to write, for root as well, until mend.
+func breakDisk(t *testing.T, dir string) (mend func()) {
+	t.Helper()
+	path := filepath.Join(dir, "list.json.new")
+	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Two hubs use one file at once: what one writes the other finds, and none takes away what is not its own, or brings back what the other has removed.
+func TestKeptListIsShared(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	var log bytes.Buffer
+	one, other := openThings(dir, &log), openThings(dir, &log)
+	for i := range 10 {
+		[]*kept[string, entry]{one, other}[i%2].add(at(fmt.Sprint(i), "x", i))
+	}
+	for _, l := range []*kept[string, entry]{one, other} {
+		if l.refresh(); l.count() != 10 {
+			t.Errorf("%d entries", l.count())
+		}
+	}
+	if !one.remove("1") || one.remove("99") {
+		t.Error("an entry that the other one wrote was not removed")
+	}
+	other.add(at("new", "y", 11)) // it has not looked since
+	if other.remove("1") {
+		t.Error("removed twice")
+	}
+	if one.refresh(); one.count() != 10 || other.count() != 10 {
+		t.Errorf("%d and %d entries", one.count(), other.count())
+	}
+	if e := other.putNew(at("4", "another", 20)); e != at("4", "x", 4) {
+		t.Errorf("%+v took the place of what was there", e)
+	}
+	if e, ok := one.get("new"); !ok || e != at("new", "y", 11) {
+		t.Errorf("%+v", e)
+	}
+}
+
+// One list may be used by many at once.
+func TestKeptListAtOnce(t *testing.T) {
+	for range 10 {
+		l := openThings(t.TempDir(), &bytes.Buffer{})
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				l.add(at(fmt.Sprint(i), "x", i))
+				l.refresh()
+				if _, ok := l.get(fmt.Sprint(i)); !ok {
+					t.Errorf("%d is lost", i)
+				}
+				if i%2 == 0 {
+					l.remove(fmt.Sprint(i))
+				}
+			})
+		}
+		all.Wait()
+		if l.refresh(); l.count() != 4 {
+			t.Errorf("%d entries", l.count())
+		}
+	}
+}
+
+// heldFile is a file whose writes wait.
+type heldFile struct {
+	ownFile
+	gate chan struct{}
+}
+
+func (f heldFile) Update(change statefile.Change) error {
+	<-f.gate
+	return f.ownFile.Update(change)
+}
+
+// Who comes while another one writes waits for nothing; that one writes what came, in its order.
+func TestKeptListWhileItIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, gate := t.TempDir(), make(chan struct{})
+		l := openThings(dir, &bytes.Buffer{})
+		l.file = heldFile{l.file, gate}
+		l.put(at("a", "first", 1))
+		var writing sync.WaitGroup
+		writing.Go(l.save)
+		synctest.Wait()
+		l.add(at("a", "second", 2))
+		l.add(at("b", "", 3))
+		l.remove("b")
+		if e, _ := l.get("a"); e.Text != "second" || l.count() != 1 {
+			t.Errorf("%+v of %d", e, l.count())
+		}
+		close(gate)
+		writing.Wait()
+		other := openThings(dir, &bytes.Buffer{})
+		other.refresh()
+		if e, _ := other.get("a"); e.Text != "second" || other.count() != 1 {
+			t.Errorf("the file has %+v of %d", e, other.count())
+		}
+	})
+}
+
+// What the disk does not take holds all the same, for this hub, and is written with the next change that it takes. The log says so once.
+func TestKeptListOnAFullDisk(t *testing.T) {
+	var log bytes.Buffer
+	dir := filepath.Join(t.TempDir(), "state")
+	l := openThings(dir, &log)
+	l.add(at("old", "x", 1))
+	mend := breakDisk(t, dir)
+	l.add(at("new", "y", 2))
+	if !l.remove("old") || l.remove("old") {
+		t.Error("it was not removed once")
+	}
+	other := openThings(dir, &bytes.Buffer{})
+	if other.refresh(); other.count() != 1 {
+		t.Errorf("the file has %d entries", other.count())
+	}
+	if l.refresh(); l.count() != 1 {
+		t.Errorf("%d entries", l.count())
+	}
+	mend()
+	other.add(at("another", "w", 3))
+	l.add(at("newer", "z", 4))
+	other.refresh()
+	if _, ok := other.get("old"); ok || other.count() != 3 {
+		t.Errorf("the file has %d entries", other.count())
+	}
+	if n := strings.Count(log.String(), "WARN"); n != 1 || !strings.Contains(log.String(), "cannot be written") {
+		t.Errorf("told %d times: %s", n, log.String())
+	}
+}
+
+// A file that this hub does not understand costs what was in it, but not what is known from before. It is told of, without what it says, and set aside.
+func TestKeptListUnreadable(t *testing.T) {
+	for name, text := range map[string]string{
+		"half":         `{"version":3,"things":[{"id":"tell-tale`,
+		"another kind": `["tell-tale"]`,
+		"another type": `{"version":3,"things":{"a":"tell-tale"}}`,
+		"time":         `{"version":3,"things":[{"id":"a","at":"tell-tale"}]}`,
+		"a newer hub":  `{"version":4,"things":[],"more":"tell-tale"}`,
+	} {
+		var log bytes.Buffer
+		dir := filepath.Join(t.TempDir(), "state")
+		path := filepath.Join(dir, "list.json")
+		l := openThings(dir, &log)
+		l.add(at("before", "", 1))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if l.refresh(); l.count() != 1 {
+				t.Errorf("%s: %d entries", name, l.count())
+			}
+		}
+		l.add(at("after", "", 2))
+		next := openThings(dir, &log)
+		if next.refresh(); next.count() != 2 {
+			t.Errorf("%s: the file has %d entries", name, next.count())
+		}
+		if n := strings.Count(log.String(), "WARN"); n != 2 || strings.Contains(log.String(), "tell-tale") {
+			t.Errorf("%s: told %d times: %s", name, n, log.String())
+		}
+		asides, err := filepath.Glob(path + ".broken-*")
+		if err != nil || len(asides) != 1 {
+			t.Fatalf("%s: set aside %q, %v", name, asides, err)
+		}
+		if kept, err := os.ReadFile(asides[0]); err != nil || string(kept) != text {
+			t.Errorf("%s: set aside is %q, %v", name, kept, err)
+		}
+	}
+}
+
+// Files of before there were versions are read: lists, and objects with the same entries.
+func TestKeptListOfVersionZero(t *testing.T) {
+	for _, text := range []string{
+		`{"things":[{"id":"a","text":"x","at":"2026-01-02T03:04:05Z"}]}`, `{"things":{"anything":{"id":"a","text":"x","at":"2026-01-02T03:04:05Z"}}}`,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "list.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		l := openThings(dir, &log)
+		l.refresh()
+		if e, ok := l.get("a"); !ok || e.Text != "x" || l.count() != 1 || log.Len() > 0 {
+			t.Errorf("%+v; %s", l.all(), log.String())
+		}
+		l.add(at("b", "", 1))
+		if now, err := os.ReadFile(filepath.Join(dir, "list.json")); err != nil || !bytes.Contains(now, []byte(`"version": 3`)) || bytes.Contains(now, []byte("anything")) {
+			t.Errorf("%s, %v", now, err)
+		}
+	}
+}
+
+// The file is bounded, in entries and in bytes: the oldest go, or what is long in them.
+func TestKeptListIsBounded(t *testing.T) {
+	shortened := things
+	shortened.shorten = func(e *entry) { e.Text = "" }
+	for _, c := range []struct {
+		form  keptForm[entry]
+		text  int // bytes in each entry
+		whole int // entries that are left as they were
+		all   int
+	}{{things, 1, 20, 20}, {things, 950, 3, 3}, {shortened, 950, 3, 20}} {
+		dir := t.TempDir()
+		l := openKept(dir, c.form, slog.New(slog.DiscardHandler))
+		for i := range 25 {
+			l.put(at(fmt.Sprintf("%02d", i), strings.Repeat("x", c.text), i))
+		}
+		l.save()
+		l.refresh()
+		var whole []string
+		for id, e := range l.all() {
+			if len(e.Text) == c.text {
+				whole = append(whole, id)
+			}
+		}
+		slices.Sort(whole)
+		if len(whole) != c.whole || whole[len(whole)-1] != "24" || l.count() != c.all {
+			t.Errorf("%d bytes: %v are whole, of %d", c.text, whole, l.count())
+		}
+	}
+}
