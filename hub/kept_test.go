@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,6 +151,40 @@ func TestKeptListWhileItIsWritten(t *testing.T) {
 		other.refresh()
 		if e, _ := other.get("a"); e.Text != "second" || other.count() != 1 {
 			t.Errorf("the file has %+v of %d", e, other.count())
+		}
+	})
+}
+
+// slowFile gives what it read first only when the gate opens.
+type slowFile struct {
+	ownFile
+	reads *atomic.Int64
+	gate  chan struct{}
+}
+
+func (f slowFile) Read() ([]byte, error) {
+	text, err := f.ownFile.Read()
+	if f.reads.Add(1) == 1 {
+		<-f.gate
+	}
+	return text, err
+}
+
+// What was read before a write and comes after it is old: nothing that was written is unknown again.
+func TestKeptListLookedAtAmidAWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, gate := t.TempDir(), make(chan struct{})
+		openThings(dir, &bytes.Buffer{}).add(at("before", "", 1))
+		l := openThings(dir, &bytes.Buffer{})
+		l.file = slowFile{l.file, new(atomic.Int64), gate}
+		var looking sync.WaitGroup
+		looking.Go(l.refresh)
+		synctest.Wait()
+		l.add(at("after", "", 2))
+		close(gate)
+		looking.Wait()
+		if _, ok := l.get("after"); !ok || l.count() != 2 {
+			t.Errorf("%+v", l.all())
 		}
 	})
 }
