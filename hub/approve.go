@@ -144,14 +144,20 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 	return false, context.Cause(r.ctx)
 }
 
-// policyChanged closes the questions about tools of s that the policy answers otherwise now; their calls look again. h.mu is held.
+// policyChanged closes the questions about tools of s that the config, or the consent to it, answers otherwise now; their calls look again. h.mu is held.
 func (h *Hub) policyChanged(s *server) {
 	for _, p := range h.promptsInOrder() {
 		if p.agrees == nil || p.request.server != s {
 			continue
 		}
-		if now := h.policy(s, p.request.tool); now != p.agrees.policy || s.confKey() != p.agrees.key.launch {
-			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginPolicy, reason: "the config has changed; for this tool it says " + string(now)})
+		now, shows := h.policy(s, p.request.tool), s.conf.Tools.Visible(p.request.tool)
+		if shows && now == p.agrees.policy && s.confKey() == p.agrees.key.launch {
+			continue
 		}
+		says := string(now)
+		if !shows {
+			says = "hidden"
+		}
+		h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginPolicy, reason: "the config has changed; for this tool it says " + says})
 	}
 }

@@ -267,12 +267,12 @@ func TestHiddenToolsAreNotThere(t *testing.T) {
 	})
 }
 
-// A tool that is hidden while a person is asked about it is not called.
+// A tool that is hidden while a person is asked about it is not called, and the question closes.
 func TestToolHiddenUnderItsQuestion(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var filter config.ToolFilter
 		w := editedWorld(t, hub.Options{}, func(s *config.Server) { s.Tools = filter })
-		s := answers("a")
+		s := answers("a", "b")
 		w.servers = serversOf("s", s)
 		w.load()
 		v := w.everything()
@@ -284,10 +284,26 @@ func TestToolHiddenUnderItsQuestion(t *testing.T) {
 		p := v.prompt()
 		filter.Hidden = []string{"a"}
 		w.load()
-		v.answer(yes(p, hub.ScopeOnce))
+		v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, "the config has changed; for this tool it says hidden")
+		wantReason(t, v.win.Answer(yes(p, hub.ScopeOnce)), hub.ReasonPromptClosed)
 		c.want(t, hub.CodeNotFound, hub.ReasonToolNotFound)
 		if toolCalls(s) != 0 {
 			t.Error("it was called")
 		}
+
+		filter.Hidden = nil // and with the server up
+		w.load()
+		w.listed("s")
+		c, other := w.call(hub.CallRequest{Server: "s", Tool: "a"}), w.call(hub.CallRequest{Server: "s", Tool: "b"})
+		synctest.Wait()
+		filter.Only = []string{"b"}
+		w.load()
+		c.want(t, hub.CodeNotFound, hub.ReasonToolNotFound)
+		v.answer(yes(v.prompt(), hub.ScopeOnce)) // about the other tool
+		other.ok(t)
+		if toolCalls(s) != 1 || len(w.hub.Remembered("")) != 0 {
+			t.Errorf("%d calls", toolCalls(s))
+		}
+		w.nothingLeft()
 	})
 }
