@@ -11,7 +11,8 @@ type serverQuestion struct {
 	name            string     // begins the id of the request that stands for it
 	method, subject string     // of that request
 	info            PromptInfo // kind and question
-	wants, kinds    string     // what the server wants, and what a window must be able to show, for error texts
+	launch          *launchForm
+	wants, kinds    string // what the server wants, and what a window must be able to show, for error texts
 	// byHand tells whether somebody waits who does not wait for a start of the server; nil: nobody. h.mu is held.
 	byHand func() bool
 	// told is called for each question that opens (+1) and is over (-1), once the clocks stand or go; nil: nobody wants to know. h.mu is held.
@@ -43,7 +44,7 @@ func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) 
 	r := &request{id: h.mint(q.name), method: q.method, subject: q.subject, direction: Outgoing, server: s}
 	h.register(ctx, r)
 	h.moveTo(r, StateRunning)
-	p := &prompt{request: r, humanLimit: human, info: q.info, about: append([]*server{s}, q.with.others()...)}
+	p := &prompt{request: r, humanLimit: human, info: q.info, launch: q.launch, about: append([]*server{s}, q.with.others()...)}
 	h.openPrompt(p)
 	h.asks(q, p, +1)
 	h.mu.Unlock()

@@ -60,17 +60,19 @@ func (h *Hub) mayBeApproved(s *server, tool string) bool {
 
 // scopeRefused says that w cannot give the scope of its answer. h.mu is held.
 func (h *Hub) scopeRefused(w *Window, p *prompt, a PromptAnswer) error {
-	scoped := p.agrees != nil || p.info.Kind == PromptServerLaunch
-	if a.Action != ActionAccept || a.Scope != ScopeWorkspace || !scoped || w.workspace() != "" {
+	if a.Action != ActionAccept || a.Scope != ScopeWorkspace || p.agrees == nil && p.launch == nil || w.workspace() != "" {
 		return nil
 	}
 	return fail(CodeInvalidArgument, ReasonInvalidContent, []string{"prompt_id", p.id, "window_id", w.id},
-		"window %q has no workspace folders, so nothing can be approved for them; set its roots first or choose another scope; the prompt is still open", boundReason(w.id))
+		"window %q has no workspace folders, so nothing can be allowed for them; set its roots first or choose another scope; the prompt is still open", boundReason(w.id))
 }
 
 // agreed keeps a yes of w for its scope, in memory; the call that was asked for writes it to files once the prompt is closed. A no is kept nowhere: it
 // ends one call. It gives the other open prompts that ask for the same and need no answer any more. w is attached. h.mu is held.
 func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
+	if c.action == ActionAccept && p.launch != nil {
+		h.agree(w, *p.launch, c.scope)
+	}
 	if p.agrees == nil || c.action != ActionAccept {
 		return nil
 	}

@@ -147,6 +147,7 @@ func (h *Hub) beginConnect(s *server) {
 	}
 	a.ctx, a.stop = context.WithCancelCause(context.Background())
 	s.attempt = a
+	s.supervised.lookedAt = h.company
 	s.state = ServerConnecting
 	s.lastError, s.fault, s.stale, s.supervised.failed = "", "", false, false
 	h.changed(s)

@@ -76,6 +76,7 @@ type Hub struct {
 	journal  journal
 	windows  map[string]*Window // attached ones, and detached ones that may come back
 	attached uint64             // counts attachments, for order
+	company  uint64             // counts what may bring an answer for a server that found nobody to ask
 	requests map[string]*request
 	begun    uint64 // counts requests, for order and minted ids
 	ended    ring   // ids of requests that are over

@@ -100,7 +100,7 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, t *s
 		}
 		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
 			name: "launch", method: methodLaunch, subject: subjectOf(f), wants: "your consent to start it", kinds: "server launches",
-			info: PromptInfo{Kind: PromptServerLaunch, Launch: &f.question}, with: t,
+			info: PromptInfo{Kind: PromptServerLaunch, Launch: &f.question}, launch: &f, with: t,
 			byHand: func() bool { return byHand },
 			told: func(by int) {
 				if s.launch.asking += by; by > 0 {
@@ -114,7 +114,8 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, t *s
 		}
 		switch answer.cause {
 		case CauseAnswered:
-			h.agree(s, f, answer)
+			h.launches.save() // what the answer brought; it may write a file: without the lock
+			h.consentSettled(s, "")
 		case CauseSuperseded: // the form has changed, or the last window went and another came
 		case CauseDeclined:
 			h.consentSettled(s, f.key.hash)
@@ -198,10 +199,14 @@ func (h *Hub) askLaunchAgain(s *server) {
 	s.launch.declined = ""
 }
 
-// launchChanged closes the question about a form that is no longer what the config says. h.mu is held.
+// launchChanged closes the questions about what is no longer what the config says: the form of a launch, or an input. h.mu is held.
 func (h *Hub) launchChanged(s *server) {
 	for _, p := range h.promptsInOrder() {
-		if p.info.Kind == PromptServerLaunch && p.request.server == s && (s.broken || !needsConsent(s.conf) || h.launchForm(s).key.hash != p.info.Launch.Hash) {
+		if p.request.server != s {
+			continue
+		}
+		old := p.launch != nil && (s.broken || !needsConsent(s.conf) || h.launchForm(s).key != p.launch.key)
+		if old {
 			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginHost, reason: "the server's config changed", action: ActionDismiss})
 		}
 	}

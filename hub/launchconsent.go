@@ -112,29 +112,25 @@ func (h *Hub) areOpen(folders []string) bool {
 	return false
 }
 
-// agree keeps a yes for its scope, and draws the consequences of it.
-func (h *Hub) agree(s *server, f launchForm, answer closing) {
+// agree keeps a yes of w for its scope, in memory; whoever waits for the answer writes it to the file. w is attached. h.mu is held.
+func (h *Hub) agree(w *Window, f launchForm, scope ApprovalScope) {
 	c := consentGiven{File: f.key.file, Server: f.key.server, Hash: f.key.hash, Fields: f.fields, Policies: f.policies, Time: time.Now().UTC()}
-	h.mu.Lock()
-	w := h.windows[answer.windowID]
-	switch {
-	case answer.scope == ScopeOnce:
-		h.consents[f.key] = c
-	case answer.scope == ScopeAlways:
-		h.launches.put(c)
-	case w == nil || w.gone: // the yes went with it
-	case answer.scope == ScopeWindow:
+	switch scope {
+	case ScopeWindow:
 		if w.consents == nil {
 			w.consents = map[launchKey]consentGiven{}
 		}
 		w.consents[f.key] = c
-	case w.workspace() != "":
+	case ScopeWorkspace:
 		c.Bound, c.Folders = true, foldersOf(w.workspace())
 		h.launches.put(c)
+	case ScopeAlways:
+		h.launches.put(c)
+	default:
+		h.consents[f.key] = c
 	}
-	h.changed(s)
-	h.mu.Unlock()
-	h.launches.save() // it may write a file: without the lock
+	h.company++
+	h.consentsChanged()
 }
 
 // consentState is what the windows are shown. h.mu is held.
@@ -154,11 +150,17 @@ func (s *server) consentState() LaunchConsent {
 	return LaunchNeeded
 }
 
-// consentsChanged tells the windows of servers for which a yes may have come or gone. h.mu is held.
+// consentsChanged draws the consequences where a yes may have come or gone: the windows are told, questions about tools that this answers are closed, and
+// an eager server that waits for a person starts if it need not wait any more. h.mu is held.
 func (h *Hub) consentsChanged() {
 	for _, s := range h.servers {
 		if s.consentState() != s.launch.told {
 			h.changed(s)
+		}
+		h.policyChanged(s)
+		if s.supervised.lonely && needsConsent(s.conf) && h.consentTo(h.launchForm(s).key) != nil {
+			s.supervised.lonely = false
+			h.startEagerly(s)
 		}
 	}
 }

@@ -17,6 +17,7 @@ type prompt struct {
 	withTools  bool          // sampling that brings tools
 	asker      *connection   // that asked; nil for a tool approval
 	agrees     *agreement    // what a yes to a tool approval holds for; nil for all others
+	launch     *launchForm   // what a yes to a launch holds for; nil for all others
 	about      []*server     // all that waits for these waits for it; nil but for the hub's own questions about servers
 	settled    chan closing  // buffered: the one that takes the prompt puts one in
 	deadline   *time.Timer   // nil = none

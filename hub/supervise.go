@@ -27,8 +27,9 @@ type supervision struct {
 	exit     func() string // how the process of now ended, once it has; nil = there is none
 	lastExit string
 	plan     *plan
-	turn     bool // an eager one that is to be started once what is left of it is gone
-	lonely   bool // an eager one that needs a person, and no window could ask
+	turn     bool   // an eager one that is to be started once what is left of it is gone
+	lonely   bool   // an eager one that needs a person, and no window could ask
+	lookedAt uint64 // Hub.company when the start began that is under way
 }
 
 // plan is a start to come. There is one only while nothing of the server runs. Who needs the server meanwhile waits for the attempt.
@@ -112,6 +113,13 @@ func (h *Hub) planStart(s *server, delay time.Duration, byItself bool) {
 func (h *Hub) due(s *server) {
 	if !s.supervised.plan.starts() || h.draining || s.usable() != nil {
 		s.supervised.plan = nil // the next call starts it at once
+		return
+	}
+	if p := s.supervised.plan; p.attempt.waiters == 0 && needsConsent(s.conf) && h.consentTo(h.launchForm(s).key) == nil {
+		// The yes has gone, with its window perhaps. Nobody is asked again for a start that nobody waits for.
+		s.supervised.plan, s.supervised.failed, s.supervised.lonely = nil, false, s.eager()
+		s.state = s.rest()
+		h.changed(s)
 		return
 	}
 	h.log.Info("server is started again", "server", s.name, "failures", s.supervised.failures)

@@ -77,6 +77,7 @@ func (h *Hub) startHeld(r *request) {
 
 // startLonely starts the eager servers that no window could ask a person for. h.mu is held.
 func (h *Hub) startLonely() {
+	h.company++
 	for _, s := range h.servers {
 		if s.supervised.lonely {
 			s.supervised.lonely = false

@@ -32,8 +32,12 @@ func (h *Hub) startFailed(ctx context.Context, s *server, err error, e *Error) {
 	}
 	s.lastError, s.fault = e.Message, faultOf(e)
 	h.failed(s, f)
-	if s.eager() && e.Reason == ReasonNoApprover { // it waits for a window; startLonely goes on
-		s.supervised.lonely, s.supervised.failed = true, false
+	if e.Reason == ReasonNoApprover { // it waits for a window; startLonely goes on
+		overlooked := s.supervised.lookedAt != h.company // one has come while this failed
+		s.supervised.failed, s.supervised.lonely = false, s.eager() && !overlooked
+		if s.eager() && overlooked {
+			h.eager = append(h.eager, s) // run looks there next
+		}
 	}
 	s.state = s.rest()
 }

@@ -145,6 +145,7 @@ func (w *Window) SetRoots(roots []Root) {
 	h.mu.Lock()
 	before := h.roots()
 	w.listed = roots
+	h.company++
 	h.consentsChanged()
 	changed := !slices.Equal(before, h.roots())
 	h.mu.Unlock()

@@ -1,0 +1,499 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// approval gives the one open question, which is whether a tool may be called.
+func (v *view) approval() hub.PromptInfo {
+	v.t.Helper()
+	p := v.prompt()
+	if p.Kind != hub.PromptToolApproval {
+		v.t.Fatalf("the open prompt is %+v", p)
+	}
+	return p
+}
+
+// A consent that comes or goes changes what the file may allow: questions about tools that are open at that moment follow, and so do their calls.
+func TestConsentChangesOpenApprovals(t *testing.T) {
+	const superseded = "the config has changed; for this tool it says "
+	hang := hub.CallRequest{Server: "s", Tool: "hang", ID: "r1"}
+	// withoutConsent gives a server that runs, with a yes for the folders of a window that has gone, and a call that asks for want of it.
+	withoutConsent := func(t *testing.T) (*world, *fakeserver.Server, *view, hub.PromptInfo, *pendingCall) {
+		s := hanging()
+		w := newWorldWith(t, hub.Options{}, serversOf("s", s))
+		w.workspace(workspaceEntry)
+		v := w.user("one", "file:///work/site")
+		c := w.echo()
+		v.allowLaunch(hub.ScopeWorkspace)
+		c.ok(t)
+		v.win.Detach(true)
+		v = w.user("two", "file:///elsewhere")
+		call := w.call(hang)
+		return w, s, v, v.approval(), call
+	}
+	t.Run("folders are opened", func(t *testing.T) {
+		for _, how := range []string{"attach", "roots"} {
+			bubble(t, func(t *testing.T) {
+				w, s, v, p, c := withoutConsent(t)
+				if how == "attach" {
+					w.user("one", "file:///work/site")
+				} else {
+					v.win.SetRoots(roots("file:///work/site"))
+				}
+				v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, superseded+"allow")
+				if state := w.state("r1"); state != "running" || s.Count(fakeserver.Method("tools/call")) != 2 {
+					t.Errorf("%s: the call is %s", how, state)
+				}
+				_, _ = v.win.Cancel("r1", "enough")
+				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				w.nothingLeft()
+			})
+		}
+	})
+	t.Run("a yes to a new start", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			w, s, v, p, c := withoutConsent(t)
+			s.Disconnect()
+			pass(time.Minute)
+			if v.approval().ID != p.ID {
+				t.Error("another question")
+			}
+			echo := w.echo()
+			synctest.Wait()
+			open := v.prompts()
+			if len(open) != 2 || open[1].Kind != hub.PromptServerLaunch {
+				t.Fatalf("%+v", open)
+			}
+			v.answer(yes(open[1], hub.ScopeOnce))
+			echo.ok(t)
+			v.noPrompt()
+			if state := w.state("r1"); state != "running" {
+				t.Errorf("the call is %s", state)
+			}
+			_, _ = v.win.Cancel("r1", "enough")
+			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			w.nothingLeft()
+		})
+	})
+	t.Run("forgotten", func(t *testing.T) {
+		for _, scope := range []hub.ApprovalScope{hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways} {
+			bubble(t, func(t *testing.T) {
+				s := fakeserver.New()
+				redefine(t, s, reads)
+				w := newWorldWith(t, hub.Options{}, serversOf("s", s))
+				w.workspace(workspaceEntry)
+				v := w.user("one", "file:///work/site")
+				c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
+				v.allowLaunch(scope)
+				c.ok(t)
+				redefine(t, s, writes)
+				c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
+				p := v.approval() // the config allows the tool, but not this one
+				if n := w.hub.Forget([]string{w.hub.Remembered("s")[0].ID}); n != 1 {
+					t.Fatalf("%d were forgotten", n)
+				}
+				v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, superseded+"ask")
+				if again := v.approval(); again.ID == p.ID || len(again.Approval.Changes) == 0 {
+					t.Errorf("%+v", again)
+				}
+				v.answer(yes(v.approval(), hub.ScopeOnce))
+				c.ok(t)
+				if !w.asks(v, "a") { // what the file allows counts no more
+					t.Errorf("scope %d: not asked", scope)
+				}
+				w.nothingLeft()
+			})
+		}
+	})
+	t.Run("another hub", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			dir := t.TempDir()
+			w := workspaceWorld(t, dir, `{"command":"s","alwaysAllow":["echo"]}`)
+			v := w.user("one")
+			c := w.echo()
+			v.allowLaunch(hub.ScopeOnce)
+			c.ok(t)
+			w.workspace(`{"command":"s","alwaysAllow":["echo","hang"]}`)
+			c = w.call(hang)
+			p := v.approval()
+			other := workspaceWorld(t, dir, `{"command":"s","alwaysAllow":["echo","hang"]}`)
+			there := other.user("")
+			o := other.echo()
+			there.allowLaunch(hub.ScopeAlways)
+			o.ok(t)
+			w.hub.Remembered("") // whoever looks
+			v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, superseded+"allow")
+			_, _ = v.win.Cancel("r1", "enough")
+			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			w.nothingLeft()
+		})
+	})
+}
+
+// A window without workspace folders cannot allow a launch for them. The question stays open for another answer.
+func TestWorkspaceConsentNeedsFolders(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, t.TempDir(), workspaceEntry)
+		v := w.user("one")
+		c := w.echo()
+		p := v.launch()
+		e := hub.AsError(v.win.Answer(yes(p, hub.ScopeWorkspace)))
+		if e == nil || e.Code != hub.CodeInvalidArgument || e.Reason != hub.ReasonInvalidContent || e.Meta["prompt_id"] != p.ID || !strings.Contains(e.Message, "still open") {
+			t.Errorf("%+v", e)
+		}
+		if v.launch().ID != p.ID || c.over() || w.starts("s") != 0 {
+			t.Error("the answer was taken")
+		}
+		v.win.SetRoots(roots("file:///work/site", "file:///work/lib"))
+		v.allowLaunch(hub.ScopeWorkspace)
+		c.ok(t)
+		list := w.hub.Remembered("s")
+		if len(list) != 1 || list[0].Scope != hub.ScopeWorkspace || !slices.Equal(list[0].Folders, []string{"file:///work/lib", "file:///work/site"}) {
+			t.Errorf("%+v", list)
+		}
+		v.win.SetRoots(nil)
+		if got := w.server("s").LaunchConsent; got != hub.LaunchNeeded {
+			t.Errorf("without the folders: %v", got)
+		}
+		v.win.SetRoots(roots("file:///work/lib", "file:///work/site"))
+		if got := w.server("s").LaunchConsent; got != hub.LaunchGiven {
+			t.Errorf("with them: %v", got)
+		}
+		w.nothingLeft()
+	})
+}
+
+// eagerWorkspace is a world with one eager server of a workspace file.
+func eagerWorkspace(t *testing.T) *world {
+	t.Helper()
+	w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
+	w.hub.EditConfig(makeEager)
+	w.workspace(workspaceEntry)
+	return w
+}
+
+// rests checks that a server is down for want of a consent, and that nothing will start it by itself.
+func (w *world) rests(when string, failures int) {
+	w.t.Helper()
+	pass(time.Hour)
+	if info := w.server("s"); info.State != hub.ServerStopped || info.LaunchConsent != hub.LaunchNeeded || info.Failures != failures || next(info) != 0 {
+		w.t.Errorf("%s: %+v", when, info)
+	}
+}
+
+// An eager server of a workspace waits for a window that can ask, however many come and go, and starts with the yes. None of that is a failure.
+func TestEagerWorkspaceServerWaitsForConsent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := eagerWorkspace(t)
+		w.rests("without a window", 0)
+		w.everything()
+		w.rests("with a window that shows no launches", 0)
+		for _, id := range []string{"one", "two"} {
+			v := w.user(id)
+			p := v.launch()
+			v.win.Detach(true)
+			w.rests("after window "+id, 0)
+			again := w.user(id)
+			if q := again.launch(); q.ID == p.ID {
+				t.Error("a question that was closed is open")
+			}
+			again.win.SetCapabilities(allKinds, true, nil)
+			w.rests("after window "+id+" shows no launches any more", 0)
+			again.win.Detach(true)
+		}
+		one, two := w.user("one"), w.user("two")
+		p := one.launch()
+		one.win.Detach(true)
+		if two.launch().ID != p.ID {
+			t.Error("the question went with one of two windows")
+		}
+		two.allowLaunch(hub.ScopeOnce)
+		if info := w.server("s"); info.State != hub.ServerReady || info.Failures != 0 || info.LaunchConsent != hub.LaunchGiven || w.starts("s") != 1 {
+			t.Errorf("%+v", info)
+		}
+		two.win.Detach(true)
+		pass(time.Hour)
+		if info := w.server("s"); info.State != hub.ServerReady {
+			t.Errorf("%+v", info)
+		}
+		w.nothingLeft()
+	})
+}
+
+// Folders for which there is a yes are opened, in a window that can ask nothing: that is enough.
+func TestEagerWorkspaceServerStartsWithItsFolders(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := eagerWorkspace(t)
+		v := w.user("one", "file:///work/site")
+		v.allowLaunch(hub.ScopeWorkspace)
+		synctest.Wait()
+		v.win.Detach(true)
+		blind := w.everything()
+		if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.hub.SetServerEnabled(context.Background(), "s", false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.hub.SetServerEnabled(context.Background(), "s", true); err != nil {
+			t.Fatal(err)
+		}
+		w.rests("without its folders", 0)
+		blind.win.SetRoots(roots("file:///work/site"))
+		if info := w.server("s"); info.State != hub.ServerReady || info.LaunchConsent != hub.LaunchGiven {
+			t.Errorf("%+v", info)
+		}
+		w.nothingLeft()
+	})
+}
+
+// One window goes in the moment in which another one comes: the question is open there.
+func TestEagerWorkspaceServerWhileWindowsPass(t *testing.T) {
+	for i := range 100 {
+		bubble(t, func(t *testing.T) {
+			w := eagerWorkspace(t)
+			v := w.user("one")
+			if i%2 == 0 {
+				synctest.Wait() // the question is open; else the start has just begun
+			}
+			gone := make(chan struct{})
+			go func() {
+				defer close(gone)
+				v.win.Detach(true)
+			}()
+			last := w.user("two")
+			<-gone
+			last.allowLaunch(hub.ScopeOnce)
+			if info := w.server("s"); info.State != hub.ServerReady || info.Failures != 0 {
+				t.Errorf("%+v", info)
+			}
+			w.nothingLeft()
+		})
+	}
+}
+
+// startSeen is a window that shows nothing, and tells of each change of a server that starts. What it calls runs under the hub's lock.
+type startSeen struct{ tell func() }
+
+func (s startSeen) Deliver(e hub.Event) {
+	if c, ok := e.Body.(*hub.ServerChanged); ok && c.Server.State == hub.ServerConnecting {
+		s.tell()
+	}
+}
+
+func (startSeen) Closed(*hub.Error) {}
+
+// The window comes in the moment in which the server is told that there is none: it is not overlooked.
+func TestEagerWorkspaceServerAsTheWindowComes(t *testing.T) {
+	for i := range 300 {
+		bubble(t, func(t *testing.T) {
+			w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
+			w.hub.EditConfig(makeEager)
+			seen := 0
+			come := make(chan struct{})
+			if _, _, err := w.hub.Attach(hub.Hello{WindowID: "blind"}, startSeen{func() {
+				if seen++; seen == 1+i%2 {
+					close(come)
+				}
+			}}); err != nil {
+				t.Fatal(err)
+			}
+			var v *view
+			var coming sync.WaitGroup
+			coming.Go(func() {
+				<-come
+				v, _ = w.tryAttach(hub.Hello{Kinds: startKinds})
+			})
+			w.workspace(workspaceEntry)
+			coming.Wait()
+			v.allowLaunch(hub.ScopeOnce)
+			if info := w.server("s"); info.State != hub.ServerReady {
+				t.Errorf("%+v", info)
+			}
+		})
+	}
+}
+
+// A server that crashed comes back by itself where the yes to it still holds. Where that has gone with its window nobody is asked: it stays down until
+// somebody wants it.
+func TestCrashAsksNobody(t *testing.T) {
+	for _, eager := range []bool{false, true} {
+		for scope, comesBack := range map[hub.ApprovalScope]bool{hub.ScopeOnce: true, hub.ScopeWindow: false, hub.ScopeWorkspace: false, hub.ScopeAlways: true} {
+			for _, witness := range []bool{false, true} { // is there another window, which could ask?
+				t.Run(fmt.Sprintf("eager %v, scope %d, another window %v", eager, scope, witness), func(t *testing.T) {
+					bubble(t, func(t *testing.T) {
+						s := hanging()
+						w := newWorldWith(t, hub.Options{}, serversOf("s", s))
+						if eager {
+							w.hub.EditConfig(makeEager)
+						}
+						w.workspace(workspaceEntry)
+						v := w.user("one", "file:///work/site")
+						c := w.echo()
+						v.allowLaunch(scope)
+						c.ok(t)
+						if witness {
+							w.user("two", "file:///work/other")
+						}
+						v.win.Detach(true)
+						s.Disconnect()
+						if comesBack {
+							pass(time.Hour)
+							if info := w.server("s"); info.State != hub.ServerReady || info.LaunchConsent != hub.LaunchGiven || w.starts("s") != 2 {
+								t.Errorf("%+v", info)
+							}
+						} else {
+							w.rests("after the crash", 1)
+						}
+						w.nothingLeft()
+						if comesBack {
+							return
+						}
+						v = w.user("three")
+						c = w.echo()
+						v.allowLaunch(hub.ScopeOnce)
+						c.ok(t)
+						if info := w.server("s"); info.State != hub.ServerReady || w.starts("s") != 2 {
+							t.Errorf("%+v", info)
+						}
+						w.nothingLeft()
+					})
+				})
+			}
+		}
+	}
+}
+
+// Somebody who waits for the next start is one who can be asked.
+func TestCrashAsksForWhoWaits(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorldWith(t, hub.Options{}, serversOf("s", s))
+		w.workspace(workspaceEntry)
+		v := w.user("one")
+		c := w.echo()
+		v.allowLaunch(hub.ScopeWindow)
+		c.ok(t)
+		w.fall("s", &ill{err: errRefused})
+		s.Disconnect()
+		pass(time.Second)
+		if info := w.server("s"); info.Failures != 2 || next(info) != 2*time.Second {
+			t.Fatalf("%+v", info)
+		}
+		w.user("two")
+		v.win.Detach(true)
+		v = w.user("three")
+		c = w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true})
+		w.fall("s", nil)
+		v.noPrompt()
+		pass(2 * time.Second)
+		v.allowLaunch(hub.ScopeOnce)
+		c.ok(t)
+		w.nothingLeft()
+	})
+}
+
+// A server that was given up is another one once its entry has changed: it starts with the yes to that.
+func TestGivenUpServerThatChanged(t *testing.T) {
+	for _, eager := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			s := hanging()
+			w := newWorldWith(t, hub.Options{}, serversOf("s", s))
+			if eager {
+				w.hub.EditConfig(makeEager)
+			}
+			w.workspace(workspaceEntry)
+			v := w.user("one")
+			c := w.echo()
+			v.allowLaunch(hub.ScopeOnce)
+			c.ok(t)
+			w.fall("s", &ill{err: errRefused})
+			s.Disconnect()
+			pass(time.Hour)
+			if info := w.server("s"); info.State != hub.ServerGivenUp || info.LaunchConsent != hub.LaunchGiven {
+				t.Fatalf("%+v", info)
+			}
+			// What the file allows is no reason to try again, but another yes is needed.
+			w.workspace(strings.Replace(workspaceEntry, allow, `"alwaysAllow":["echo"]`, 1))
+			if info := w.server("s"); info.State != hub.ServerGivenUp || info.LaunchConsent != hub.LaunchNeeded || info.Failures != 5 {
+				t.Errorf("%+v", info)
+			}
+			v.noPrompt()
+			w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true}).want(t, hub.CodeUnavailable, hub.ReasonServerGivenUp)
+			v.noPrompt()
+
+			w.fall("s", nil)
+			w.workspace(strings.Replace(workspaceEntry, "a b", "other", 1))
+			if eager {
+				v.launch()
+			} else {
+				v.noPrompt()
+				if info := w.server("s"); info.State != hub.ServerStopped || info.LaunchConsent != hub.LaunchNeeded || info.Failures != 0 || info.LastError != "" {
+					t.Errorf("%+v", info)
+				}
+			}
+			c = w.echo()
+			if q := v.launch().Launch; !q.Changed || len(q.Changes) != 1 || q.Changes[0].Path != "args[1]" {
+				t.Errorf("%+v", q)
+			}
+			v.allowLaunch(hub.ScopeOnce)
+			c.ok(t)
+			if info := w.server("s"); info.State != hub.ServerReady || info.Failures != 0 {
+				t.Errorf("%+v", info)
+			}
+			w.nothingLeft()
+		})
+	}
+}
+
+// The known tools of a server that needs a consent, or an input, are a look and no start: nobody is asked.
+func TestKnownToolsAskNobody(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		load := func(w *world) {
+			w.source(hub.ConfigSource{Path: "/work/site/.vscode/mcp.json", Scope: "workspace", Folder: "/work/site",
+				JSON: `{"inputs":[{"id":"key","type":"promptString"}],"servers":{"s":{"command":"s","env":{"KEY":"${input:key}"},` + allow + `}}}`})
+		}
+		w := newWorldWith(t, hub.Options{StateDir: dir}, serversOf("s", answers("a")))
+		load(w)
+		v := w.user("one")
+		look := func(w *world, v *view, want string) {
+			t.Helper()
+			before := v.starts()
+			if got := w.known("s") + ", all: " + w.known(""); got != want+", all: "+want {
+				t.Errorf("known are %q, want %q", got, want)
+			}
+			if v.noPrompt(); v.starts() != before {
+				t.Error("it was started")
+			}
+		}
+		look(w, v, "")
+		c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
+		v.allowLaunch(hub.ScopeWindow)
+		v.give("key", `"k-1"`)
+		c.ok(t)
+		look(w, v, "a")
+		if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range w.hub.Remembered("") {
+			w.hub.Forget([]string{r.ID})
+		}
+		look(w, v, "a(cached)")
+		later := newWorldWith(t, hub.Options{StateDir: dir}, serversOf("s", answers("a")))
+		load(later)
+		look(later, later.user("two"), "a(cached)")
+		w.nothingLeft()
+	})
+}
