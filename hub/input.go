@@ -87,22 +87,21 @@ func (h *Hub) findInput(ctx context.Context, s *server, in config.Input, t *shar
 	if value, ok := h.keptInput(in); ok {
 		return value, nil
 	}
-	q := &InputQuestion{
-		InputID: in.ID, Description: in.Description, Secret: in.Secret, Default: in.Default, ConfigFile: in.Origin.File, ConfigLine: in.Origin.Line,
-	}
-	for _, o := range in.Options {
-		q.Options = append(q.Options, InputOption{Value: o.Value, Label: o.Label})
-	}
 	for {
+		h.mu.Lock()
+		if now, ok := inputNow(s, in.Origin.File, in.ID); ok {
+			in = now
+		}
+		h.mu.Unlock()
 		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
 			name: "input", method: methodInput, subject: in.ID, wants: fmt.Sprintf("the input %q of its config", boundReason(in.ID)), kinds: "config inputs",
-			info: PromptInfo{Kind: PromptConfigInput, Input: q}, with: t,
+			info: PromptInfo{Kind: PromptConfigInput, Input: questionOf(in)}, with: t,
 			byHand: func() bool { return byHand },
 		})
 		switch {
 		case err != nil:
 			return "", ofAll(err)
-		case answer.cause == CauseSuperseded: // the last window went, and another came
+		case answer.cause == CauseSuperseded: // the input has changed, or the last window went and another came
 			continue
 		case answer.cause != CauseAnswered:
 			return "", errNotGiven
@@ -115,6 +114,30 @@ func (h *Hub) findInput(ctx context.Context, s *server, in config.Input, t *shar
 		h.inputs.put(in, value, answer.byHost)
 		return value, nil
 	}
+}
+
+// inputNow gives an input of a file as the config of s has it now. h.mu is held.
+func inputNow(s *server, file, id string) (config.Input, bool) {
+	i := slices.IndexFunc(s.conf.Inputs, func(in config.Input) bool { return in.ID == id && in.Origin.File == file })
+	if i < 0 {
+		return config.Input{}, false
+	}
+	return s.conf.Inputs[i], true
+}
+
+func questionOf(in config.Input) *InputQuestion {
+	q := &InputQuestion{
+		InputID: in.ID, Description: in.Description, Secret: in.Secret, Default: in.Default, ConfigFile: in.Origin.File, ConfigLine: in.Origin.Line,
+	}
+	for _, o := range in.Options {
+		q.Options = append(q.Options, InputOption{Value: o.Value, Label: o.Label})
+	}
+	return q
+}
+
+// sameInput tells whether two questions ask for the same; where the input stands in its file does not matter.
+func sameInput(a, b *InputQuestion) bool {
+	return a.Description == b.Description && a.Secret == b.Secret && a.Default == b.Default && slices.Equal(a.Options, b.Options) && (a.Options == nil) == (b.Options == nil)
 }
 
 // inputValue reads the content of an answer.

@@ -206,6 +206,10 @@ func (h *Hub) launchChanged(s *server) {
 			continue
 		}
 		old := p.launch != nil && (s.broken || !needsConsent(s.conf) || h.launchForm(s).key != p.launch.key)
+		if p.info.Input != nil {
+			in, ok := inputNow(s, p.info.Input.ConfigFile, p.info.Input.InputID)
+			old = ok && !sameInput(questionOf(in), p.info.Input)
+		}
 		if old {
 			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginHost, reason: "the server's config changed", action: ActionDismiss})
 		}

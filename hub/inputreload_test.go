@@ -1,0 +1,113 @@
+package hub_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// A reload that changes an input while a person is asked for it asks anew, for what the file says now. One that changes nothing of it leaves the
+// question open, and one that changes the launch ends it with the start.
+func TestReloadUnderAnInputPrompt(t *testing.T) {
+	file := func(input, server string) hub.ConfigSource {
+		return hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"inputs":[` + input + `],
+			"servers":{"s":{"command":"s",` + server + `"env":{"V":"${input:v}"},` + allow + `},"t":{"command":"t","env":{"V":"${input:v}"},` + allow + `}}}`}
+	}
+	const plain, secret = `{"id":"v","type":"promptString","description":"a value"}`, `{"id":"v","type":"promptString","description":"a value","password":true}`
+	const pick = `{"id":"v","type":"pickString","description":"a value","options":["red","blue"]}`
+	start := func(t *testing.T) (*world, *view, hub.PromptInfo, *pendingCall) {
+		w := newWorldWith(t, hub.Options{}, map[string]*fakeserver.Server{"s": hanging(), "t": hanging()})
+		w.source(file(plain, ""))
+		v := w.user("one")
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo", Timeouts: hub.Timeouts{Total: ptr(20 * time.Second)}})
+		return w, v, v.input("v"), c
+	}
+	const changed = "the server's config changed"
+	t.Run("nothing of it", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			w, v, p, c := start(t)
+			w.source(file("\n\n"+plain, `"timeouts":{"total":"9m"},`))
+			if v.input("v").ID != p.ID {
+				t.Error("another question")
+			}
+			v.give("v", `"x"`)
+			c.ok(t)
+			w.nothingLeft()
+		})
+	})
+	t.Run("the input", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			w, v, p, c := start(t)
+			other := w.call(hub.CallRequest{Server: "t", Tool: "echo"})
+			synctest.Wait()
+			w.source(file(pick, ""))
+			v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginHost, changed)
+			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: `"x"`}), hub.ReasonPromptClosed)
+			q := v.input("v")
+			if len(q.Input.Options) != 2 {
+				t.Errorf("%+v", q.Input)
+			}
+			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: q.ID, Action: hub.ActionAccept, Content: `"x"`}), hub.ReasonInvalidContent)
+			pass(10 * time.Minute) // no clock runs for the second question, either
+			v.give("v", `"blue"`)
+			c.ok(t)
+			other.ok(t)
+			for _, s := range w.started() {
+				if *s.Env["V"] != "blue" {
+					t.Errorf("%s was given %q", s.Name, *s.Env["V"])
+				}
+			}
+			w.nothingLeft()
+		})
+	})
+	t.Run("that it is secret", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			w, v, _, c := start(t)
+			w.source(file(secret, ""))
+			if q := v.input("v"); !q.Input.Secret {
+				t.Errorf("%+v", q.Input)
+			}
+			v.give("v", `"k-771277"`)
+			c.ok(t)
+			if got := fmt.Sprint(w.hub.Redacted("it is k-771277")); strings.Contains(got, "771277") {
+				t.Errorf("%s: it is not taken for a secret", got)
+			}
+			w.nothingLeft()
+		})
+	})
+	t.Run("the launch", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			w, v, _, c := start(t)
+			other := w.call(hub.CallRequest{Server: "t", Tool: "echo"})
+			synctest.Wait()
+			w.source(file(pick, `"args":["x"],`))
+			if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "host" {
+				t.Errorf("%+v", e)
+			}
+			if q := v.input("v"); q.Server != "t" || len(q.Input.Options) != 2 { // who still waits asks
+				t.Errorf("%+v", q)
+			}
+			v.give("v", `"red"`)
+			other.ok(t)
+			if n := w.starts("s"); n != 0 {
+				t.Errorf("%d starts", n)
+			}
+			w.echo().ok(t)
+			w.nothingLeft()
+		})
+	})
+	t.Run("that there is a server", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			w, v, _, c := start(t)
+			w.source(hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"servers":{}}`})
+			<-c.done
+			v.noPrompt()
+			w.nothingLeft()
+		})
+	})
+}
