@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -27,16 +28,23 @@ func TestModel(t *testing.T) {
 	if testing.Short() {
 		seeds /= 10
 	}
+	happened := &tally{}
+	ran := uint64(0)
 	for seed := range seeds {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				m := newModel(t, rand.New(rand.NewPCG(seed, 2026)))
+				m := newModel(t, rand.New(rand.NewPCG(seed, 2026)), happened)
 				for range 40 {
 					m.step()
 				}
 				m.check()
+				m.tell()
 			})
+			ran++
 		})
+	}
+	if ran == modelSeeds { // else chance may leave something out
+		happened.missing(t)
 	}
 }
 
@@ -49,6 +57,7 @@ type model struct {
 	tasks          map[string]*taskServer // the same two
 	asks           atomic.Int64
 	witness        *view // attached from start to end; shows no prompt
+	happened       *tally
 	windows        [2]*modelWindow
 	calls          []*modelCall
 	background     sync.WaitGroup
@@ -56,6 +65,7 @@ type model struct {
 
 	mu        sync.Mutex // guards below
 	also      map[string]config.Server
+	agreed    map[string]bool // servers whose launch somebody has allowed, or that needed no consent at some time
 	questions []*fakeserver.OutRequest
 }
 
@@ -67,8 +77,8 @@ type modelCall struct {
 
 const modelLimits = `"timeouts":{"idle":"30s","total":"2m","human":"40s","connect":"20s"}`
 
-func newModel(t *testing.T, rnd *rand.Rand) *model {
-	m := &model{t: t, rnd: rnd, also: map[string]config.Server{}}
+func newModel(t *testing.T, rnd *rand.Rand, happened *tally) *model {
+	m := &model{t: t, rnd: rnd, happened: happened, also: map[string]config.Server{}, agreed: map[string]bool{}}
 	var probe []fakeserver.Option
 	if rnd.IntN(2) == 0 {
 		probe = append(probe, fakeserver.WithSilentProbe())
@@ -124,10 +134,14 @@ func newModel(t *testing.T, rnd *rand.Rand) *model {
 		}
 		c.Text("ok")
 	})
-	m.w = editedWorld(t, hub.Options{}, m.edit)
+	o := hub.Options{Logger: slog.New(happened)}
+	if rnd.IntN(5) == 0 {
+		o.StateDir = t.TempDir()
+	}
+	m.w = editedWorld(t, o, m.edit)
 	m.w.servers = map[string]*fakeserver.Server{"legacy": m.legacy, "modern": m.modern}
 	m.witness = m.w.attach(hub.Hello{WindowID: "witness"}) // before anything starts
-	m.w.load(m.config()...)
+	m.w.loadAs([]string{"host", "workspace"}[rnd.IntN(2)], m.config()...)
 	for i := range m.windows {
 		m.windows[i] = &modelWindow{m: m, id: fmt.Sprintf("w%d", i)}
 		m.windows[i].attach()
@@ -140,7 +154,11 @@ func (m *model) edit(s *config.Server) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	also := m.also[s.Name]
-	s.Start, s.IdleStop, s.Tools = also.Start, also.IdleStop, also.Tools
+	s.Start, s.IdleStop, s.Tools, s.Env, s.Inputs = also.Start, also.IdleStop, also.Tools, also.Env, also.Inputs
+	s.Origin.Trusted, s.Origin.Dialect = also.Origin.Trusted, config.DialectVSCode // which has inputs
+	if s.Origin.Scope != "workspace" || s.Origin.Trusted {
+		m.agreed[s.Name] = true
+	}
 }
 
 func (m *model) choose(server string) {
@@ -154,6 +172,15 @@ func (m *model) choose(server string) {
 	if m.rnd.IntN(6) == 0 {
 		also.Tools.Hidden = []string{"echo"}
 	}
+	if m.rnd.IntN(3) == 0 {
+		value := "${input:v}"
+		in := config.Input{ID: "v", Secret: m.rnd.IntN(2) == 0, Origin: config.Origin{File: "test.json"}}
+		if m.rnd.IntN(3) == 0 {
+			in.Options = []config.InputOption{{Value: "red"}, {Value: "blue"}}
+		}
+		also.Env, also.Inputs = map[string]*string{"V": &value}, []config.Input{in}
+	}
+	also.Origin.Trusted = m.rnd.IntN(6) == 0
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.also[server] = also
@@ -227,7 +254,7 @@ func (m *model) action() (name string, do func()) {
 	win := m.windows[m.rnd.IntN(2)]
 	server := []string{"legacy", "modern"}[m.rnd.IntN(2)]
 	fake := m.w.servers[server]
-	switch m.rnd.IntN(25) {
+	switch m.rnd.IntN(27) {
 	default:
 		return m.begin(server)
 	case 6, 7, 8:
@@ -304,6 +331,8 @@ func (m *model) action() (name string, do func()) {
 		return "time passes: " + d.String(), func() { <-time.NewTimer(d).C }
 	case 18:
 		return win.change()
+	case 25:
+		return win.folders()
 	case 20, 21, 22:
 		return m.task(server)
 	case 24:
@@ -317,7 +346,10 @@ func (m *model) action() (name string, do func()) {
 	case 19:
 		entries := m.config()
 		scope := []string{"host", "user", "workspace"}[m.rnd.IntN(3)]
-		return "reload as " + scope + " " + strings.Join(entries, " "), func() { m.w.loadAs(scope, entries...) }
+		return "reload as " + scope + " " + strings.Join(entries, " "), func() {
+			m.happened.add("a reload as " + scope)
+			m.w.loadAs(scope, entries...)
+		}
 	}
 }
 
@@ -342,7 +374,7 @@ func (m *model) task(server string) (string, func()) {
 }
 
 func (m *model) begin(server string) (string, func()) {
-	tools := []string{"hang", "guarded", "echo", "fail", "stubborn", "busy", "die", "ask", "ask", "ask", "guarded", "nosuch", "work", "work", "work", "work"}
+	tools := []string{"hang", "guarded", "echo", "fail", "stubborn", "busy", "die", "ask", "ask", "ask", "guarded", "guarded", "guarded", "nosuch", "work", "work", "work", "work"}
 	c := hub.CallRequest{ID: fmt.Sprintf("r%d", len(m.calls)), Server: server, Tool: tools[m.rnd.IntN(len(tools))], Preapproved: m.rnd.IntN(8) == 0}
 	if m.rnd.IntN(3) == 0 {
 		c.OwnerWindowID = m.windows[m.rnd.IntN(2)].id
@@ -368,11 +400,14 @@ type modelWindow struct {
 	told  []uint64 // numbers of the events that must not be missed
 }
 
-// kinds are at least so many of the kinds that are shown, and often launches.
+// kinds are at least so many of the kinds that are shown, and often launches and inputs.
 func (m *model) kinds(atLeast int) []hub.PromptKind {
 	kinds := slices.Clone(allKinds[:atLeast+m.rnd.IntN(5-atLeast)])
 	if m.rnd.IntN(3) > 0 {
 		kinds = append(kinds, hub.PromptServerLaunch)
+	}
+	if m.rnd.IntN(3) > 0 {
+		kinds = append(kinds, hub.PromptConfigInput)
 	}
 	return kinds
 }
@@ -412,7 +447,17 @@ func (w *modelWindow) change() (string, func()) {
 	}
 }
 
-// answer clicks on one of the prompts that the window has ever seen.
+// folders opens other folders.
+func (w *modelWindow) folders() (string, func()) {
+	open := [][]hub.Root{nil, roots("file:///" + w.id), roots("file:///" + w.id), roots("file:///both")}[w.m.rnd.IntN(4)]
+	if w.view == nil {
+		return "nothing", func() {}
+	}
+	win := w.view.win
+	return fmt.Sprintf("%s opens %v", w.id, open), func() { win.SetRoots(open) }
+}
+
+// answer clicks on one of the prompts that the window has ever seen, mostly on an open one, and mostly on yes.
 func (w *modelWindow) answer() (string, func()) {
 	if w.view == nil {
 		return "nothing", func() {}
@@ -431,14 +476,30 @@ func (w *modelWindow) answer() (string, func()) {
 	if len(prompts) == 0 {
 		return "nothing", func() {}
 	}
+	if open := slices.DeleteFunc(slices.Clone(prompts), func(p hub.PromptInfo) bool { return !w.view.open[p.ID] }); len(open) > 0 && w.m.rnd.IntN(4) > 0 {
+		prompts = open
+	}
 	p := prompts[max(0, len(prompts)-1-w.m.rnd.IntN(3))]
-	a := hub.PromptAnswer{PromptID: p.ID, Action: hub.Action(1 + w.m.rnd.IntN(3)), Scope: hub.ApprovalScope(w.m.rnd.IntN(4))}
+	action := []hub.Action{hub.ActionAccept, hub.ActionAccept, hub.ActionAccept, hub.ActionDecline, hub.ActionDismiss}[w.m.rnd.IntN(5)]
+	a := hub.PromptAnswer{PromptID: p.ID, Action: action, Scope: hub.ApprovalScope(w.m.rnd.IntN(4))}
 	switch p.Kind {
 	case hub.PromptSampling:
 		a.Content = sampleYes
 	case hub.PromptElicitationForm:
 		a.Content = []string{formYes, formYes, `{}`}[w.m.rnd.IntN(3)]
+	case hub.PromptConfigInput:
+		a.Content, a.KeptByHost = []string{`"red"`, `"red"`, `7`}[w.m.rnd.IntN(3)], w.m.rnd.IntN(2) == 0
 	}
 	win := w.view.win
-	return fmt.Sprintf("%s answers %s with %d", w.id, p.ID, a.Action), func() { _ = win.Answer(a) }
+	return fmt.Sprintf("%s answers %s with %d", w.id, p.ID, a.Action), func() {
+		if win.Answer(a) != nil {
+			return
+		}
+		w.m.happened.add(fmt.Sprintf("%s answered with %d for scope %d", p.Kind, a.Action, a.Scope))
+		if p.Kind == hub.PromptServerLaunch && a.Action == hub.ActionAccept {
+			w.m.mu.Lock()
+			w.m.agreed[p.Server] = true
+			w.m.mu.Unlock()
+		}
+	}
 }

@@ -53,6 +53,7 @@ func (m *model) check() {
 	if err := m.w.hub.Close(context.Background()); err != nil {
 		m.t.Error(err)
 	}
+	m.checkStarts()
 	m.checkWire(m.legacy, "legacy")
 	m.checkWire(m.modern, "modern")
 }
@@ -119,6 +120,20 @@ func (m *model) checkPrompts() {
 			}
 			if v == w.view {
 				v.noPrompt()
+			}
+		}
+	}
+}
+
+// checkStarts: what a workspace brings was started only where a person had agreed to it, and with the values that a person had given.
+func (m *model) checkStarts() {
+	for _, s := range m.w.started() {
+		if m.happened.add("a start as " + s.Origin.Scope); !m.agreed[s.Name] {
+			m.t.Errorf("%s was started, and nobody has agreed to it", s.Name)
+		}
+		if value := s.Env["V"]; value != nil {
+			if m.happened.add("a start with an input"); *value != "red" {
+				m.t.Errorf("%s was started with %q", s.Name, *value)
 			}
 		}
 	}
