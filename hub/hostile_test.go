@@ -262,3 +262,19 @@ func TestEagerLaunchesAskFewAtATime(t *testing.T) {
 		w.nothingLeft()
 	})
 }
+
+// A window answers questions; what is run, the file says. So no value that a window gives becomes a command, and none is asked for.
+func TestNoCommandComesFromAnInput(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
+		w.source(hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"inputs":[{"type":"promptString","id":"program"}],
+			"servers":{"s":{"command":"${input:program}",` + allow + `}}}`})
+		v := w.user("")
+		c := w.echo()
+		v.noPrompt()
+		if e := c.want(t, hub.CodeFailedPrecondition, hub.ReasonServerBroken); !strings.Contains(e.Message, "command") {
+			t.Errorf("%s", e.Message)
+		}
+		w.nothingLeft()
+	})
+}

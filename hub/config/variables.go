@@ -90,21 +90,27 @@ func (s Server) Shown(v Variables) Server {
 	return out
 }
 
-// InputIDs are the inputs that the texts of the server refer to, in the order of their first use.
+// InputIDs are the inputs that the texts of the server refer to, in the order of their first use. Those that could make
+// any text the command are left out: Resolve refuses that.
 func (s Server) InputIDs() []string {
 	if s.Origin.Dialect != DialectVSCode {
 		return nil
 	}
 	var ids []string
 	s = s.clone()
-	s.eachText(vscodeGrammar.fields, func(_ string, text *string) {
+	s.eachText(vscodeGrammar.fields, func(field string, text *string) {
 		for _, m := range vscodeGrammar.refers.FindAllStringSubmatch(*text, -1) {
-			if id, ok := strings.CutPrefix(m[1], "input:"); ok && !slices.Contains(ids, id) {
+			if id, ok := strings.CutPrefix(m[1], "input:"); ok && !slices.Contains(ids, id) && !(field == "command" && s.takesAnyText(id)) {
 				ids = append(ids, id)
 			}
 		}
 	})
 	return ids
+}
+
+// takesAnyText tells whether the file has an input of which it does not say what its values are.
+func (s Server) takesAnyText(id string) bool {
+	return slices.ContainsFunc(s.Inputs, func(in Input) bool { return in.ID == id && len(in.Options) == 0 })
 }
 
 // clone copies what Resolve changes.

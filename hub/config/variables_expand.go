@@ -163,6 +163,10 @@ func (e *expander) input(field, id string) (string, bool) {
 		return "", false
 	}
 	in := e.server.Inputs[i]
+	if field == "command" && len(in.Options) == 0 { // whoever answers for an input must not decide what is run
+		e.fail(field, "must not come from an input that takes any text: write it into the file, or give the input options")
+		return "", false
+	}
 	if e.vars.Input != nil {
 		// A value that was kept from before the options changed is as good as none.
 		if value, ok := e.vars.Input(id); ok && in.allows(value) {

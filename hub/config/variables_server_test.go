@@ -180,7 +180,7 @@ func TestResolveErrorHasAPlace(t *testing.T) {
 }
 
 func TestMissingInputComesLast(t *testing.T) {
-	s := Server{Command: "${input:never}", URL: "", Args: []string{"${input:stale}"}, Inputs: testInputs, Origin: Origin{Dialect: DialectVSCode}}
+	s := Server{Command: "c", URL: "", Args: []string{"${input:never}", "${input:stale}"}, Inputs: testInputs, Origin: Origin{Dialect: DialectVSCode}}
 	_, err := s.Resolve(world())
 	var missing *MissingInputError
 	if !errors.As(err, &missing) || missing.Input.ID != "never" {
@@ -199,6 +199,19 @@ func TestMissingInputComesLast(t *testing.T) {
 	v.Input = nil
 	if _, err := s.Resolve(v); !errors.As(err, &missing) {
 		t.Errorf("nobody to ask: %v", err)
+	}
+}
+
+// What is run, the file says: an input can choose among the commands that it has options for, and never make any text a command.
+func TestInputAsACommand(t *testing.T) {
+	s := Server{Command: "${input:c}", Inputs: []Input{{ID: "c"}}, Origin: Origin{Dialect: DialectVSCode}}
+	v := Variables{Input: func(string) (string, bool) { return "node", true }}
+	if _, err := s.Resolve(v); err == nil || !strings.Contains(err.Error(), `key "command": must not come from an input`) || len(s.InputIDs()) != 0 {
+		t.Errorf("any text: %v, asked for %q", err, s.InputIDs())
+	}
+	s.Inputs[0].Options = []InputOption{{Value: "node"}, {Value: "bun"}}
+	if r, err := s.Resolve(v); err != nil || r.Command != "node" || len(s.InputIDs()) != 1 {
+		t.Errorf("options: %v, %v", r.Command, err)
 	}
 }
 
