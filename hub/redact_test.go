@@ -80,7 +80,7 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 		var errs []error
 		died := w.call(hub.CallRequest{Server: "s", Tool: "die"})
 		errs = append(errs, died.want(t, hub.CodeUnavailable, hub.ReasonServerGone))
-		load("${input:key}") // the program that cannot be found is named in the error of the start
+		load("${env:FROM_ENV}") // the program that cannot be found is named in the error of the start
 		c = w.echo()
 		v.allowLaunch(hub.ScopeAlways)
 		e := c.want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
