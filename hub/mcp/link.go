@@ -33,6 +33,8 @@ type Link struct {
 	// Kill ends at once a server that has taken no byte for Options.StallLimit. The link itself ends with jsonrpc.ErrStalled, which closes Conn;
 	// Kill spares that the patience. It may block; may be nil.
 	Kill func(why string)
+	// Blame says why Conn is about to be closed, so that Exit can tell it. It does not block; may be nil.
+	Blame func(why string)
 	// Ended tells, once Conn is closed, how the server ended: exit status and last stderr lines, for people. "" when unknown; may be nil.
 	Ended func() string
 	// Exit tells, once Conn is closed, how the process of the server ended, in one line without its stderr. "" when unknown; nil when there is none.
@@ -55,6 +57,9 @@ func Stdio(cmd transport.Command, maxMessageBytes int) Opener {
 		if err != nil {
 			return nil, err
 		}
+		var why atomic.Pointer[string]
+		blame := func(text string) { why.Store(&text) }
+		blame("the connection was closed")
 		stdout := &endNoter{Reader: p.Stdout()}
 		conn := jsonrpc.NewLineConn(stdout, p.Stdin(), jsonrpc.LineConnOptions{
 			MaxLine: maxMessageBytes,
@@ -62,14 +67,15 @@ func Stdio(cmd transport.Command, maxMessageBytes int) Opener {
 				if stdout.ended.Load() {
 					awaitExit(p)
 				}
-				p.Stop("the connection was closed")
+				p.Stop(*why.Load())
 				return nil
 			},
 		})
 		return &Link{
-			PID:  p.PID(),
-			Conn: conn,
-			Kill: func(why string) { p.Kill(why) },
+			PID:   p.PID(),
+			Conn:  conn,
+			Kill:  func(why string) { p.Kill(why) },
+			Blame: blame,
 			Ended: func() string {
 				select {
 				case <-p.Done():

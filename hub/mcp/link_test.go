@@ -80,7 +80,7 @@ func TestStalledServerEndsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		serverIn, w := io.Pipe()
 		toClient := newPipe()
-		killed := make(chan string, 1)
+		killed, blamed := make(chan string, 1), make(chan string, 1)
 		go func() {
 			// One line, and nothing more, not even into a buffer: initialized is the first thing that it does not take.
 			if _, err := bufio.NewReader(serverIn).ReadString('\n'); err != nil {
@@ -93,11 +93,20 @@ func TestStalledServerEndsSession(t *testing.T) {
 			Open: func(context.Context) (*Link, error) {
 				return &Link{
 					Conn: jsonrpc.NewLineConn(toClient, w, jsonrpc.LineConnOptions{Close: func() error {
+						select {
+						case why := <-blamed:
+							if why != "the server has stopped reading its input" {
+								t.Errorf("blamed: %s", why)
+							}
+						default:
+							t.Error("closed before it was said why")
+						}
 						w.Close()
 						serverIn.Close()
 						return toClient.Close()
 					}}),
-					Kill: func(why string) { killed <- why },
+					Kill:  func(why string) { killed <- why },
+					Blame: func(why string) { blamed <- why },
 				}, nil
 			},
 		})

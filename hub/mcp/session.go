@@ -118,11 +118,15 @@ func (s *Session) attach(l *Link) {
 	}
 	var peer atomic.Pointer[jsonrpc.Peer] // for Stalled, which may come from any goroutine of the peer
 	o.Stalled = func() {
+		const why = "the server has stopped reading its input"
+		if l.Blame != nil {
+			l.Blame(why)
+		}
 		if p := peer.Load(); p != nil {
 			p.Abort(jsonrpc.ErrStalled)
 		}
 		if l.Kill != nil {
-			l.Kill("the server has stopped reading its input")
+			l.Kill(why)
 		}
 	}
 	s.peer = jsonrpc.NewPeer(l.Conn, o)
