@@ -25,11 +25,11 @@ import (
 )
 
 const (
-	launchKind = mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH
-	inputKind  = mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT
+	launchPrompt = mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH
+	inputPrompt  = mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT
 
 	once      = mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE
-	always    = mcphubv1.ApprovalScope_APPROVAL_SCOPE_ALWAYS
+	forGood   = mcphubv1.ApprovalScope_APPROVAL_SCOPE_ALWAYS
 	workspace = mcphubv1.ApprovalScope_APPROVAL_SCOPE_WORKSPACE
 )
 

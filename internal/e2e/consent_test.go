@@ -47,7 +47,7 @@ func TestLaunchPromptShowsEverything(t *testing.T) {
 		t.Errorf("before anything is asked: %v", got)
 	}
 	c := d.call("teller", "arguments", `{}`)
-	p := w.WaitPrompt(launchKind)
+	p := w.WaitPrompt(launchPrompt)
 	want := &mcphubv1.ServerLaunch{
 		Command: e.peer, Args: []string{"teller", e.folder + "/x", "", "two words", longWord}, Directory: e.folder,
 		EnvironmentNames: []string{"GORACE", "MODE", "TOKEN", "UNSET"}, EnvironmentReferences: []string{"E2E_TOKEN"}, EnvFile: e.folder + "/.env",
@@ -72,7 +72,7 @@ func TestLaunchPromptShowsEverything(t *testing.T) {
 	}
 
 	far := d.call("far", "read_it", `{}`)
-	p = w.WaitPrompt(launchKind)
+	p = w.WaitPrompt(launchPrompt)
 	want = &mcphubv1.ServerLaunch{
 		Url: "http://127.0.0.1:9/mcp?key=${env:E2E_TOKEN}", HeaderNames: []string{"Accept-Language", "X-Key"}, EnvironmentReferences: []string{"E2E_OTHER", "E2E_TOKEN"},
 		AllowedTools: []string{"read_*"}, ConfigFile: remote.Path, ConfigLine: 1,
@@ -93,18 +93,18 @@ func TestLaunchPromptShowsEverything(t *testing.T) {
 func TestLaunchConsentOutlivesTheHub(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
-	for i, scope := range []mcphubv1.ApprovalScope{once, always, always} {
+	for i, scope := range []mcphubv1.ApprovalScope{once, forGood, forGood} {
 		source := e.tellerFile("same")
 		d, _ := e.hub(source)
 		w := d.window("side bar")
 		c := d.call("teller", "directory", `{}`)
 		if i < 2 {
-			takes(t, w.AcceptFor(w.WaitPrompt(launchKind).GetPromptId(), scope))
+			takes(t, w.AcceptFor(w.WaitPrompt(launchPrompt).GetPromptId(), scope))
 		}
 		if got := c.text(); got != e.folder {
 			t.Errorf("it runs in %s", got)
 		}
-		if i == 2 && opened(w, launchKind) != 0 {
+		if i == 2 && opened(w, launchPrompt) != 0 {
 			t.Error("the user was asked again")
 		}
 		if got := d.server("teller").GetLaunchConsent(); got != mcphubv1.LaunchConsent_LAUNCH_CONSENT_GIVEN {
@@ -117,7 +117,7 @@ func TestLaunchConsentOutlivesTheHub(t *testing.T) {
 	d, _ := e.hub(other)
 	w := d.window("side bar")
 	c := d.call("teller", "directory", `{}`)
-	p := w.WaitPrompt(launchKind)
+	p := w.WaitPrompt(launchPrompt)
 	if p.GetServerLaunch().GetChanged() {
 		t.Errorf("it is told to be a change: %v", p.GetServerLaunch().GetChanges())
 	}
@@ -143,8 +143,8 @@ func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 	d, _ := e.hub(e.tellerFile("--pid", pid, "one", "two"))
 	w := d.window("side bar")
 	c := d.call("teller", "hang", `{}`)
-	first := w.WaitPrompt(launchKind)
-	takes(t, w.AcceptFor(first.GetPromptId(), always))
+	first := w.WaitPrompt(launchPrompt)
+	takes(t, w.AcceptFor(first.GetPromptId(), forGood))
 	w.WaitRequest(c.id, running)
 	before := familyOf(t, pid)
 
@@ -155,7 +155,7 @@ func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 		t.Errorf("the running call ended with %+v", f)
 	}
 	next := d.call("teller", "arguments", `{}`)
-	p := w.WaitPrompt(launchKind)
+	p := w.WaitPrompt(launchPrompt)
 	want := []*mcphubv1.DefinitionChange{{Path: "args[4]", BeforeJson: `"two"`, AfterJson: `"--evil"`}}
 	if l := p.GetServerLaunch(); !l.GetChanged() || l.GetLaunchHash() == first.GetServerLaunch().GetLaunchHash() || l.GetArgs()[4] != "--evil" {
 		t.Errorf("the second question: %v", l)
@@ -165,7 +165,7 @@ func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 	takes(t, w.Decline(p.GetPromptId(), "no"))
 	next.fails("FAILED_PRECONDITION", "LAUNCH_DECLINED")
 	d.call("teller", "arguments", `{}`).fails("FAILED_PRECONDITION", "LAUNCH_DECLINED") // without another question
-	if n := opened(w, launchKind); n != 2 {
+	if n := opened(w, launchPrompt); n != 2 {
 		t.Errorf("the user was asked %d times", n)
 	}
 	if s := d.server("teller"); s.GetLaunchConsent() != mcphubv1.LaunchConsent_LAUNCH_CONSENT_DECLINED || s.GetProcessId() != 0 {
@@ -181,7 +181,7 @@ func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 		_, err := d.Servers.StartServer(d.ctx, &mcphubv1.StartServerRequest{Server: "teller"})
 		again <- err
 	}()
-	takes(t, w.AcceptFor(w.WaitPrompt(launchKind).GetPromptId(), once))
+	takes(t, w.AcceptFor(w.WaitPrompt(launchPrompt).GetPromptId(), once))
 	if err := <-again; err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 	until(t, "the file is read again", func() bool {
 		return strings.HasSuffix(d.call("teller", "arguments", `{}`).lenient(), "two")
 	})
-	if n := opened(w, launchKind); n != 3 {
+	if n := opened(w, launchPrompt); n != 3 {
 		t.Errorf("the user was asked %d times", n)
 	}
 }
@@ -216,8 +216,8 @@ func TestLaunchFirstAnswerWins(t *testing.T) {
 	a, b := d.window("side bar"), d.window("panel")
 	quiet := d.windowWith(fakeeditor.Options{Title: "no launches", Kinds: []mcphubv1.PromptKind{approval}})
 	calls := []*call{d.call("teller", "directory", `{}`), d.call("teller", "directory", `{}`)}
-	id := a.WaitPrompt(launchKind).GetPromptId()
-	if other := b.WaitPrompt(launchKind).GetPromptId(); other != id {
+	id := a.WaitPrompt(launchPrompt).GetPromptId()
+	if other := b.WaitPrompt(launchPrompt).GetPromptId(); other != id {
 		t.Fatalf("two questions: %s and %s", id, other)
 	}
 	takes(t, b.AcceptFor(id, once))
@@ -231,11 +231,11 @@ func TestLaunchFirstAnswerWins(t *testing.T) {
 		c.text()
 	}
 	for _, w := range []*fakeeditor.Window{a, b} {
-		if n := opened(w, launchKind); n != 1 {
+		if n := opened(w, launchPrompt); n != 1 {
 			t.Errorf("%s was asked %d times", w, n)
 		}
 	}
-	if n := opened(quiet, launchKind); n != 0 {
+	if n := opened(quiet, launchPrompt); n != 0 {
 		t.Errorf("a window that shows no launches was asked")
 	}
 }
@@ -254,7 +254,7 @@ func TestLaunchTrustedByHost(t *testing.T) {
 	source.Trusted = true
 	d.loadFiles(source)
 	d.call("teller", "directory", `{}`).text()
-	if n := opened(w, launchKind); n != 0 || d.server("teller").GetLaunchConsent() != mcphubv1.LaunchConsent_LAUNCH_CONSENT_UNSPECIFIED {
+	if n := opened(w, launchPrompt); n != 0 || d.server("teller").GetLaunchConsent() != mcphubv1.LaunchConsent_LAUNCH_CONSENT_UNSPECIFIED {
 		t.Errorf("asked %d times; %v", n, d.server("teller").GetLaunchConsent())
 	}
 	// The trust is taken back.
@@ -264,6 +264,6 @@ func TestLaunchTrustedByHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := d.call("teller", "directory", `{}`)
-	takes(t, w.Decline(w.WaitPrompt(launchKind).GetPromptId(), ""))
+	takes(t, w.Decline(w.WaitPrompt(launchPrompt).GetPromptId(), ""))
 	c.fails("FAILED_PRECONDITION", "LAUNCH_DECLINED")
 }

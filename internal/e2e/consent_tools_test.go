@@ -77,7 +77,7 @@ func TestChangedToolAsksAgain(t *testing.T) {
 		t.Errorf("the first question: %.1000v", q)
 	}
 	sameJSON(t, "the definition", q.GetDefinitionJson(), noteBefore)
-	takes(t, w.AcceptFor(p.GetPromptId(), always))
+	takes(t, w.AcceptFor(p.GetPromptId(), forGood))
 	if got := c.text(); got != "noted "+arguments {
 		t.Errorf("the server got other arguments than were shown: %.200s", got)
 	}
@@ -86,7 +86,7 @@ func TestChangedToolAsksAgain(t *testing.T) {
 	d.call("teller", "redefine", noteAfter).text()
 	for i, answer := range []func(id string) *mcphubv1.Reply{
 		func(id string) *mcphubv1.Reply { return w.Decline(id, "what is that?") },
-		func(id string) *mcphubv1.Reply { return w.AcceptFor(id, always) },
+		func(id string) *mcphubv1.Reply { return w.AcceptFor(id, forGood) },
 	} {
 		c = d.call("teller", "note", `{}`)
 		p = w.WaitPrompt(approval)
@@ -122,7 +122,7 @@ func TestToolChangedBetweenHubs(t *testing.T) {
 			w := d.window("side bar")
 			c := d.call("teller", "note", `{}`)
 			if policy == "ask" {
-				takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), always))
+				takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), forGood))
 			}
 			c.text()
 			d.shut()
@@ -133,7 +133,7 @@ func TestToolChangedBetweenHubs(t *testing.T) {
 			c = d.call("teller", "note", `{}`)
 			p := w.WaitPrompt(approval)
 			wantChanges(t, p.GetToolApproval())
-			takes(t, w.AcceptFor(p.GetPromptId(), always))
+			takes(t, w.AcceptFor(p.GetPromptId(), forGood))
 			c.text()
 			d.shut()
 

@@ -31,9 +31,9 @@ func (e *estate) curiousFile() *mcphubv1.ConfigSource {
 func (d *door) settlesAll(w *fakeeditor.Window, tool string) {
 	d.t.Helper()
 	c := d.call("teller", tool, `{"name":"KEY"}`)
-	takes(d.t, w.AcceptFor(w.WaitPrompt(launchKind).GetPromptId(), always))
+	takes(d.t, w.AcceptFor(w.WaitPrompt(launchPrompt).GetPromptId(), forGood))
 	fill(d.t, w, "key", "the-k3y")
-	takes(d.t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), always))
+	takes(d.t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), forGood))
 	c.text()
 	d.asksNothing(w, tool)
 }
@@ -131,7 +131,7 @@ func TestReadOnlyState(t *testing.T) {
 	w := d.window("side bar")
 	d.asksNothing(w, "environment")
 	c := d.call("teller", "directory", `{}`)
-	takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), always))
+	takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), forGood))
 	c.text()
 	d.asksNothing(w, "directory")
 	d.shut()
@@ -161,7 +161,7 @@ func TestFullDisk(t *testing.T) {
 	w := d.window("side bar")
 	d.asksNothing(w, "environment")
 	c := d.call("teller", "directory", `{}`)
-	takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), always))
+	takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), forGood))
 	c.text()
 	d.asksNothing(w, "directory")
 	for path, text := range files(t, e.state) {
@@ -176,7 +176,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = d.call("teller", "arguments", `{}`)
-	takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), always)) // the next answer takes those along that waited
+	takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), forGood)) // the next answer takes those along that waited
 	c.text()
 	d.shut()
 	warnsOnce(t, logs, "full|no space")

@@ -47,7 +47,7 @@ func (d *door) variable(server, name string) *call {
 // fill answers the open question for an input.
 func fill(t *testing.T, w *fakeeditor.Window, id, value string) *mcphubv1.Prompt {
 	t.Helper()
-	p := w.WaitPrompt(inputKind)
+	p := w.WaitPrompt(inputPrompt)
 	if p.GetConfigInput().GetInputId() != id {
 		t.Fatalf("the question is for %v, want %s", p.GetConfigInput(), id)
 	}
@@ -59,8 +59,8 @@ func fill(t *testing.T, w *fakeeditor.Window, id, value string) *mcphubv1.Prompt
 	return p
 }
 
-// remembered lists the inputs that have a value, without ids and times; and gives the ids.
-func remembered(d *door) (ids []string, list []*mcphubv1.Remembered) {
+// rememberedInputs lists the inputs that have a value, without ids and times; and gives the ids.
+func rememberedInputs(d *door) (ids []string, list []*mcphubv1.Remembered) {
 	d.t.Helper()
 	r, err := d.Servers.ListRemembered(d.ctx, &mcphubv1.ListRememberedRequest{})
 	if err != nil {
@@ -118,13 +118,13 @@ func TestInputWithoutKeyring(t *testing.T) {
 
 	d, logs = e.hub(source)
 	w = d.window("side bar")
-	if got := d.variable("teller", "KEY").text(); got != secret || opened(w, inputKind) != 0 {
-		t.Errorf("the next hub gave %q and asked %d times", got, opened(w, inputKind))
+	if got := d.variable("teller", "KEY").text(); got != secret || opened(w, inputPrompt) != 0 {
+		t.Errorf("the next hub gave %q and asked %d times", got, opened(w, inputPrompt))
 	}
-	ids, list := remembered(d)
+	ids, list := rememberedInputs(d)
 	wantList := []*mcphubv1.Remembered{
-		{Kind: mcphubv1.RememberedKind_REMEMBERED_KIND_CONFIG_INPUT, InputId: "key", Scope: always},
-		{Kind: mcphubv1.RememberedKind_REMEMBERED_KIND_CONFIG_INPUT, InputId: "other", Scope: always},
+		{Kind: mcphubv1.RememberedKind_REMEMBERED_KIND_CONFIG_INPUT, InputId: "key", Scope: forGood},
+		{Kind: mcphubv1.RememberedKind_REMEMBERED_KIND_CONFIG_INPUT, InputId: "other", Scope: forGood},
 	}
 	if diff := cmp.Diff(wantList, list, protocmp.Transform()); diff != "" {
 		t.Fatalf("what is remembered (-want +got):\n%s", diff)
@@ -165,7 +165,7 @@ func TestInputKeptByHost(t *testing.T) {
 		d, logs := e.hub(source)
 		w := d.window("side bar")
 		c := d.variable("teller", "KEY")
-		p := w.WaitPrompt(inputKind)
+		p := w.WaitPrompt(inputPrompt)
 		takes(t, w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
 			PromptId: p.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: `"` + secret + `"`, KeptByHost: true}},
 		}}}))
@@ -175,10 +175,10 @@ func TestInputKeptByHost(t *testing.T) {
 		if _, err := d.Servers.RestartServer(d.ctx, &mcphubv1.RestartServerRequest{Server: "teller"}); err != nil {
 			t.Fatal(err)
 		}
-		if got := d.variable("teller", "KEY").text(); got != secret || opened(w, inputKind) != 1 {
-			t.Errorf("after a restart of the server: %q, asked %d times", got, opened(w, inputKind))
+		if got := d.variable("teller", "KEY").text(); got != secret || opened(w, inputPrompt) != 1 {
+			t.Errorf("after a restart of the server: %q, asked %d times", got, opened(w, inputPrompt))
 		}
-		if _, list := remembered(d); len(list) != 1 || list[0].GetScope() != once {
+		if _, list := rememberedInputs(d); len(list) != 1 || list[0].GetScope() != once {
 			t.Errorf("remembered: %v", list)
 		}
 		d.shut()
@@ -200,7 +200,7 @@ func TestInputChoices(t *testing.T) {
 	d, _ := e.hub(e.inputFile())
 	a, b := d.window("side bar"), d.window("panel")
 	c := d.variable("picky", "REGION")
-	p := a.WaitPrompt(inputKind)
+	p := a.WaitPrompt(inputPrompt)
 	want := []*mcphubv1.ConfigInputOption{{Value: "eu", Label: "eu"}, {Value: "us", Label: "Overseas"}}
 	if diff := cmp.Diff(want, p.GetConfigInput().GetOptions(), protocmp.Transform()); diff != "" || p.GetConfigInput().GetDefaultValue() != "us" || p.GetConfigInput().GetSecret() {
 		t.Errorf("the question is %v (-want +got):\n%s", p.GetConfigInput(), diff)
@@ -214,12 +214,12 @@ func TestInputChoices(t *testing.T) {
 	}
 
 	c = d.variable("teller", "KEY")
-	takes(t, a.Decline(a.WaitPrompt(inputKind).GetPromptId(), ""))
+	takes(t, a.Decline(a.WaitPrompt(inputPrompt).GetPromptId(), ""))
 	if f := c.fails("FAILED_PRECONDITION", "CONFIG_INPUT_MISSING"); f.Meta["input"] != "key" || !strings.Contains(f.Message, `"key"`) {
 		t.Errorf("the error is %+v", f)
 	}
 	c = d.variable("teller", "KEY")
-	p = a.WaitPrompt(inputKind)
+	p = a.WaitPrompt(inputPrompt)
 	cancels(t, b, c.id, "never mind")
 	c.fails("CANCELLED", "CANCELLED")
 	for _, w := range []*fakeeditor.Window{a, b} {

@@ -148,8 +148,8 @@ func TestSecretsOfAProcessStayHidden(t *testing.T) {
 	w, panel := d.window("side bar"), d.window("panel")
 
 	c := d.variable("teller", "MARK_INPUT")
-	takes(t, w.AcceptFor(w.WaitPrompt(launchKind).GetPromptId(), always))
-	p := w.WaitPrompt(inputKind)
+	takes(t, w.AcceptFor(w.WaitPrompt(launchPrompt).GetPromptId(), forGood))
+	p := w.WaitPrompt(inputPrompt)
 	takes(t, w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
 		PromptId: p.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: jsonText(t, fromInput), KeptByHost: true}},
 	}}}))
@@ -173,7 +173,7 @@ func TestSecretsOfAProcessStayHidden(t *testing.T) {
 
 	for name, reason := range map[string]string{"mute": "CONNECT_TIMEOUT", "lost": "SERVER_FAILED"} {
 		c = d.variable(name, "X")
-		takes(t, w.AcceptFor(w.WaitPrompt(launchKind).GetPromptId(), always))
+		takes(t, w.AcceptFor(w.WaitPrompt(launchPrompt).GetPromptId(), forGood))
 		if f := failure(t, c); f.Reason != reason || !strings.Contains(f.Message, "[redacted]") {
 			t.Errorf("server %s failed with %+v", name, f)
 		}
@@ -271,7 +271,7 @@ func TestSecretsOfAnAddressStayHidden(t *testing.T) {
 		s.fail("the call of "+server, c.err)
 	}
 	c := d.call("guarded", "echo", `{}`)
-	p := w.WaitPrompt(inputKind)
+	p := w.WaitPrompt(inputPrompt)
 	takes(t, w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
 		PromptId: p.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: jsonText(t, client), KeptByHost: true}},
 	}}}))
