@@ -15,6 +15,7 @@ type attempt struct {
 	stop    context.CancelCauseFunc
 	err     *Error        // set before done is closed; nil = ready
 	done    chan struct{} // closed by run
+	again   bool          // set before done is closed: it failed for want of a window, and one has come; who waits tries once more
 	waiters int           // who waits for it; guarded by Hub.mu
 	start   *request      // set by beginConnect; guarded by Hub.mu
 	// byItself: the hub wants it, whoever else does. Guarded by Hub.mu.
@@ -72,7 +73,7 @@ func (h *Hub) acquire(ctx context.Context, s *server, r *request) (*mcp.Session,
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if mine != nil && mine.err != nil {
+		if mine != nil && mine.err != nil && !mine.again {
 			return nil, mine.err
 		}
 	}
@@ -202,6 +203,7 @@ func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt
 		h.end(start, ending{state: StateFailed, err: a.err})
 	default:
 		a.err = startError(s, ctx, err)
+		a.again = h.overlooked(s, a.err)
 		h.startFailed(ctx, s, err, a.err)
 		h.changed(s)
 		h.end(start, ending{state: StateFailed, err: a.err})

@@ -33,13 +33,18 @@ func (h *Hub) startFailed(ctx context.Context, s *server, err error, e *Error) {
 	s.lastError, s.fault = e.Message, faultOf(e)
 	h.failed(s, f)
 	if e.Reason == ReasonNoApprover { // it waits for a window; startLonely goes on
-		overlooked := s.supervised.lookedAt != h.company // one has come while this failed
-		s.supervised.failed, s.supervised.lonely = false, s.eager() && !overlooked
-		if s.eager() && overlooked {
+		again := h.overlooked(s, e)
+		s.supervised.failed, s.supervised.lonely = false, s.eager() && !again
+		if s.eager() && again {
 			h.eager = append(h.eager, s) // run looks there next
 		}
 	}
 	s.state = s.rest()
+}
+
+// overlooked tells whether a start that failed for want of a window missed one that came meanwhile. h.mu is held.
+func (h *Hub) overlooked(s *server, e *Error) bool {
+	return e.Reason == ReasonNoApprover && s.supervised.lookedAt != h.company
 }
 
 // lost notes a connection that ended by itself. h.mu is held.
