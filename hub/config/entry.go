@@ -132,13 +132,21 @@ func (r *entryReader) note(key string, v value) {
 
 // leaves tells whether a text holds what looks like a variable and is none to this application: people copy entries from one to another.
 func (d *dialect) leaves(text string) bool {
-	grammar := grammars[d.name]
-	for _, reference := range looksLikeVariable.FindAllString(text, -1) {
-		if d.reference == nil || grammar.refers != nil && !grammar.refers.MatchString(reference) {
+	if d.reference == nil {
+		return looksLikeVariable.MatchString(text)
+	}
+	refers := grammars[d.name].refers
+	for {
+		_, rest, found := strings.Cut(text, "${")
+		inner, after, closed := strings.Cut(rest, "}")
+		if !found || !closed || refers == nil {
+			return false
+		}
+		if !refers.MatchString("${" + inner + "}") {
 			return true
 		}
+		text = after
 	}
-	return false
 }
 
 // shells have variables of their own in their arguments.
