@@ -19,6 +19,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
+const (
+	launchKind = mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH
+	always     = mcphubv1.ApprovalScope_APPROVAL_SCOPE_ALWAYS
+)
+
 // editor is one of several editors of a user: a hub and a window.
 type editor struct {
 	*door
