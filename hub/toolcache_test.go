@@ -95,7 +95,10 @@ func TestCachedToolsBeforeTheServerIsUp(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 
-		// Another launch is another server.
+		// Another launch is another server. (One that runs would be started anew at once.)
+		if _, err := later.hub.StopServer(t.Context(), "s", ""); err != nil {
+			t.Fatal(err)
+		}
 		later.load(`s:"args":["-v"]`)
 		if got := later.known("s"); got != "" || later.starts("s") != 1 {
 			t.Errorf("after a relaunch: %q", got)
