@@ -6,11 +6,11 @@ import (
 )
 
 // dialectRoo is Roo Code: mcp_settings.json for the user, .roo/mcp.json for a project. Its timeout is in seconds, from 1 to 3600, and is that of a
-// tool call.
+// tool call. Roo itself refuses what is beyond; a server is worth more than that, so it is cut and told, as Cline does.
 var dialectRoo = dialect{
 	name: DialectRoo, title: "Roo Code",
 	keys: usual.with(keys{
-		"timeout":       each(timeout{clock: total, unit: time.Second, least: 1, most: 3600}.read),
+		"timeout":       each(timeout{clock: total, unit: time.Second, least: 1, most: 3600, cuts: true}.read),
 		"alwaysAllow":   each((*entryReader).allowed),
 		"disabledTools": each((*entryReader).toolsHidden),
 		"watchPaths":    local((*entryReader).watch),
