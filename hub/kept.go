@@ -62,7 +62,7 @@ type ownFile interface {
 // openKept opens a list in the state directory; dir "" keeps it in memory. Nothing is read before refresh.
 func openKept[K comparable, E keptEntry[K]](dir string, form keptForm[E], log *slog.Logger) *kept[K, E] {
 	k := &kept[K, E]{form: form, log: log, known: map[K]E{}, unsaved: map[K]*E{}}
-	k.file = statefile.Open(dir, form.file, statefile.Options{Logger: log, Check: k.understood})
+	k.file = statefile.Open(dir, form.file, statefile.Options{Logger: log, Check: k.understood, Told: dir == ""})
 	return k
 }
 

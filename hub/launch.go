@@ -108,13 +108,13 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, t *s
 				}
 			},
 		})
+		h.launches.save() // what an answer brought, if there was one, although who asked may have gone; it may write a file: without the lock
 		if err != nil {
 			h.consentSettled(s, "")
 			return ofAll(err)
 		}
 		switch answer.cause {
 		case CauseAnswered:
-			h.launches.save() // what the answer brought; it may write a file: without the lock
 			h.consentSettled(s, "")
 		case CauseSuperseded: // the form has changed, or the last window went and another came
 		case CauseDeclined:

@@ -58,7 +58,7 @@ func TestBrokenEntryHidesNoOther(t *testing.T) {
 		DialectCline:      withMore(broken{`{"transport": {"type": "stdio", "command": 1}}`, "transport.command"}, broken{`{"command": "x", "autoApprove": [1]}`, "autoApprove[0]"}),
 		DialectDesktop:    append(append(append([]broken{}, inAll...), usual...), broken{`{"url": "https://example.com/mcp"}`, "url"}),
 		DialectRoo: append(append(append([]broken{}, inAll...), usual...),
-			broken{`{"command": "x", "timeout": 3601}`, "timeout"}, broken{`{"command": "x", "alwaysAllow": "*"}`, "alwaysAllow"}, broken{`{"type": "sse"}`, "url"}),
+			broken{`{"command": "x", "alwaysAllow": "*"}`, "alwaysAllow"}, broken{`{"type": "sse"}`, "url"}),
 		DialectCrush: {
 			inAll[0], inAll[1], {`{"type": "stdio"}`, "command"}, {`{"type": "stdio", "command": "$(x)"}`, "command"},
 			{`{"type": "stdio", "command": "x", "timeout": 0}`, "timeout"}, {`{"type": "sse"}`, "url"},
