@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Load reads all sources. It never fails as a whole: what cannot be used is told
@@ -335,26 +333,4 @@ func (l *loader) server(doc *document, m member, d *dialect, origin Origin) {
 	}
 	_, column := doc.position(m.at)
 	l.entries = append(l.entries, entry{server: r.s, number: l.number, column: column})
-}
-
-const maxName = 128 // runes
-
-func badName(name string) string {
-	switch {
-	case name == "":
-		return "the name of a server must not be empty"
-	case utf8.RuneCountInString(name) > maxName:
-		return fmt.Sprintf("the name of a server has at most %d characters", maxName)
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return "the name of a server must not hold control characters"
-	}
-	return ""
-}
-
-// quoteName bounds a name that was found to be bad; Problem.String quotes it.
-func quoteName(name string) string {
-	if r := []rune(name); len(r) > maxName {
-		return string(r[:maxName]) + "…"
-	}
-	return name
 }
