@@ -139,7 +139,7 @@ func TestSecretsOfAProcessStayHidden(t *testing.T) {
 	slow["timeouts"] = object{"connect": "2s"}
 	source := e.ofWorkspace(e.write(".vscode/mcp.json", jsonText(t, object{
 		"inputs":  []object{{"id": "key", "type": "promptString", "password": true}},
-		"servers": object{"teller": server(), "mute": slow, "lost": object{"command": "${env:E2E_ENV}/${input:key}"}},
+		"servers": object{"teller": server(), "mute": slow, "lost": object{"command": "${env:E2E_ENV}/${env:E2E_ARGS}", "args": []string{"${input:key}"}}},
 	})))
 	env := []string{"E2E_ENV=" + fromEnv, "E2E_ARGS=" + inArgs}
 	s := &seen{t: t, said: map[string]string{}}
