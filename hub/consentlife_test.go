@@ -33,7 +33,7 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 		s := hanging()
 		w := newWorldWith(t, hub.Options{}, serversOf("s", s))
 		w.workspace(workspaceEntry)
-		v := w.user("one", "file:///work/site")
+		v := w.user("one", "file:///repos/site")
 		c := w.echo()
 		v.allowLaunch(hub.ScopeWorkspace)
 		c.ok(t)
@@ -47,9 +47,9 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w, s, v, p, c := withoutConsent(t)
 				if how == "attach" {
-					w.user("one", "file:///work/site")
+					w.user("one", "file:///repos/site")
 				} else {
-					v.win.SetRoots(roots("file:///work/site"))
+					v.win.SetRoots(roots("file:///repos/site"))
 				}
 				v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, superseded+"allow")
 				if state := w.state("r1"); state != "running" || s.Count(fakeserver.Method("tools/call")) != 2 {
@@ -93,7 +93,7 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 				redefine(t, s, reads)
 				w := newWorldWith(t, hub.Options{}, serversOf("s", s))
 				w.workspace(workspaceEntry)
-				v := w.user("one", "file:///work/site")
+				v := w.user("one", "file:///repos/site")
 				c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 				v.allowLaunch(scope)
 				c.ok(t)
@@ -155,18 +155,18 @@ func TestWorkspaceConsentNeedsFolders(t *testing.T) {
 		if v.launch().ID != p.ID || c.over() || w.starts("s") != 0 {
 			t.Error("the answer was taken")
 		}
-		v.win.SetRoots(roots("file:///work/site", "file:///work/lib"))
+		v.win.SetRoots(roots("file:///repos/site", "file:///repos/lib"))
 		v.allowLaunch(hub.ScopeWorkspace)
 		c.ok(t)
 		list := w.hub.Remembered("s")
-		if len(list) != 1 || list[0].Scope != hub.ScopeWorkspace || !slices.Equal(list[0].Folders, []string{"file:///work/lib", "file:///work/site"}) {
+		if len(list) != 1 || list[0].Scope != hub.ScopeWorkspace || !slices.Equal(list[0].Folders, []string{"file:///repos/lib", "file:///repos/site"}) {
 			t.Errorf("%+v", list)
 		}
 		v.win.SetRoots(nil)
 		if got := w.server("s").LaunchConsent; got != hub.LaunchNeeded {
 			t.Errorf("without the folders: %v", got)
 		}
-		v.win.SetRoots(roots("file:///work/lib", "file:///work/site"))
+		v.win.SetRoots(roots("file:///repos/lib", "file:///repos/site"))
 		if got := w.server("s").LaunchConsent; got != hub.LaunchGiven {
 			t.Errorf("with them: %v", got)
 		}
@@ -235,7 +235,7 @@ func TestEagerWorkspaceServerWaitsForConsent(t *testing.T) {
 func TestEagerWorkspaceServerStartsWithItsFolders(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := eagerWorkspace(t)
-		v := w.user("one", "file:///work/site")
+		v := w.user("one", "file:///repos/site")
 		v.allowLaunch(hub.ScopeWorkspace)
 		synctest.Wait()
 		v.win.Detach(true)
@@ -250,7 +250,7 @@ func TestEagerWorkspaceServerStartsWithItsFolders(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.rests("without its folders", 0)
-		blind.win.SetRoots(roots("file:///work/site"))
+		blind.win.SetRoots(roots("file:///repos/site"))
 		if info := w.server("s"); info.State != hub.ServerReady || info.LaunchConsent != hub.LaunchGiven {
 			t.Errorf("%+v", info)
 		}
@@ -339,12 +339,12 @@ func TestCrashAsksNobody(t *testing.T) {
 							w.hub.EditConfig(makeEager)
 						}
 						w.workspace(workspaceEntry)
-						v := w.user("one", "file:///work/site")
+						v := w.user("one", "file:///repos/site")
 						c := w.echo()
 						v.allowLaunch(scope)
 						c.ok(t)
 						if witness {
-							w.user("two", "file:///work/other")
+							w.user("two", "file:///repos/other")
 						}
 						v.win.Detach(true)
 						s.Disconnect()
@@ -462,7 +462,7 @@ func TestKnownToolsAskNobody(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
 		load := func(w *world) {
-			w.source(hub.ConfigSource{Path: "/work/site/.vscode/mcp.json", Scope: "workspace", Folder: "/work/site",
+			w.source(hub.ConfigSource{Path: "/repos/site/.vscode/mcp.json", Scope: "workspace", Folder: "/repos/site",
 				JSON: `{"inputs":[{"id":"key","type":"promptString"}],"servers":{"s":{"command":"s","env":{"KEY":"${input:key}"},` + allow + `}}}`})
 		}
 		w := newWorldWith(t, hub.Options{StateDir: dir}, serversOf("s", answers("a")))

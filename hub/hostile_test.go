@@ -110,7 +110,7 @@ func TestAllowOfAnEarlierLaunchCountsNoMore(t *testing.T) {
 		c := w.echo()
 		v.allowLaunch(hub.ScopeOnce)
 		c.ok(t)
-		w.source(hub.ConfigSource{Path: "/config/mcp.json", Scope: "user", Folder: "/work/site", JSON: `{"servers":{"s":{"command":"s","alwaysAllow":["echo"]}}}`})
+		w.source(hub.ConfigSource{Path: "/config/mcp.json", Scope: "user", Folder: "/repos/site", JSON: `{"servers":{"s":{"command":"s","alwaysAllow":["echo"]}}}`})
 		w.echo().ok(t) // the user's own, in its place
 		w.workspace(`{"command":"s",` + allow + `}`)
 		c = w.call(hub.CallRequest{Server: "s", Tool: "hang"})
@@ -127,7 +127,7 @@ func TestAllowOfAnEarlierLaunchCountsNoMore(t *testing.T) {
 func TestLaunchQuestionNamesInputs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", `{"command":"s"}`)
-		w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/work/site", JSON: `{"inputs":[{"type":"promptString","id":"key","password":true},
+		w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site", JSON: `{"inputs":[{"type":"promptString","id":"key","password":true},
 			{"type":"promptString","id":"host"},{"type":"promptString","id":"other"}],
 			"servers":{"s":{"command":"s","args":["--host","${input:host}"],"env":{"KEY":"x-${input:key}"}}}}`})
 		v := w.user("")
@@ -204,7 +204,7 @@ func TestFolderChangesAfterTheYes(t *testing.T) {
 		w := workspaceWorld(t, "", `{"command":"s"}`)
 		load := func(lib string) {
 			_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{
-				{Path: workspaceFile, Scope: "workspace", Folder: "/work/site", JSON: `{"inputs":[{"type":"promptString","id":"key"}],
+				{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site", JSON: `{"inputs":[{"type":"promptString","id":"key"}],
 					"servers":{"s":{"command":"s","args":["${workspaceFolder:lib}/main","${input:key}"]}}}`},
 				{Path: lib + "/mcp.json", Scope: "workspace", Folder: lib, JSON: `{"servers":{}}`},
 			})
@@ -242,7 +242,7 @@ func TestEagerLaunchesAskFewAtATime(t *testing.T) {
 			entries = append(entries, fmt.Sprintf(`"s%d":{"command":"none","start":"eager"}`, i))
 		}
 		_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{
-			{Path: workspaceFile, Scope: "workspace", Folder: "/work/site", JSON: `{"servers":{` + strings.Join(entries, ",") + `}}`},
+			{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site", JSON: `{"servers":{` + strings.Join(entries, ",") + `}}`},
 			{Path: "/config/mcp.json", Scope: "user", JSON: `{"servers":{"own":{"command":"own","start":"eager"}}}`},
 		})
 		if err != nil {

@@ -25,7 +25,7 @@ func TestWorkspaceServerAsksBeforeItStarts(t *testing.T) {
 		c := w.echo()
 		p := v.launch()
 		want := &hub.LaunchQuestion{
-			Command: "s", Args: []string{"--root", "a b; rm -rf /"}, Dir: "/work/site", EnvNames: []string{"MODE", "TOKEN"}, EnvRefs: []string{"SITE_TOKEN"},
+			Command: "s", Args: []string{"--root", "a b; rm -rf /"}, Dir: "/repos/site", EnvNames: []string{"MODE", "TOKEN"}, EnvRefs: []string{"SITE_TOKEN"},
 			HeaderNames: nil, AllowedTools: []string{"*"}, ConfigFile: workspaceFile, ConfigLine: 1, Hash: p.Launch.Hash,
 		}
 		if diff := cmp.Diff(want, p.Launch); diff != "" || len(p.Launch.Hash) < 32 {
@@ -134,7 +134,7 @@ func TestLaunchConsentIsAskedAgainOnChange(t *testing.T) {
 		"argument":     {`{"command":"s","args":["b","c"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"args[0]", `"a"`, `"b"`}, {"args[1]", "", `"c"`}}},
 		"value":        {`{"command":"s","args":["a"],"env":{"A":"two-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"env.A", `"(a value)"`, `"(another value)"`}}},
 		"variables":    {`{"command":"s","args":["a"],"env":{"A":"one-4411","B":"x","C":""},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"env.B", "", `"(a value)"`}, {"env.C", `null`, `"(a value)"`}}},
-		"directory":    {`{"command":"s","args":["a"],"cwd":"/tmp","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"directory", `"/work/site"`, `"/tmp"`}}},
+		"directory":    {`{"command":"s","args":["a"],"cwd":"/tmp","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"directory", `"/repos/site"`, `"/tmp"`}}},
 		"allowed tool": {`{"command":"s","args":["a"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read","*"]}`, []hub.DefinitionChange{{"approvals.*", "", `"allow"`}}},
 		"no argument":  {`{"command":"s","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"args[0]", `"a"`, ""}}},
 	} {

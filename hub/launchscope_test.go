@@ -48,7 +48,7 @@ func TestLaunchConsentScopes(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "state")
 			w := workspaceWorld(t, dir, workspaceEntry)
-			v := w.user("one", "file:///work/site")
+			v := w.user("one", "file:///repos/site")
 			c := w.echo()
 			v.allowLaunch(scope)
 			c.ok(t)
@@ -59,17 +59,17 @@ func TestLaunchConsentScopes(t *testing.T) {
 				t.Errorf("scope %d: %d are remembered", scope, n)
 			}
 			v.win.Detach(true)
-			v = w.user("two", "file:///work/other")
+			v = w.user("two", "file:///repos/other")
 			if got := w.restart(v); got != want.windowGone {
 				t.Errorf("scope %d: asked after the window had gone: %v", scope, got)
 			} else if got {
 				v.dismissed()
 			}
-			for _, folder := range []string{"file:///work/site", "file:///work/other"} {
+			for _, folder := range []string{"file:///repos/site", "file:///repos/other"} {
 				next := workspaceWorld(t, dir, workspaceEntry)
 				v := next.user("one", folder)
 				wanted := want.nextHub
-				if folder == "file:///work/other" {
+				if folder == "file:///repos/other" {
 					wanted = want.nextHubElsewhere
 				}
 				if got := next.restart(v); got != wanted {
@@ -119,7 +119,7 @@ func TestForgetLaunch(t *testing.T) {
 	for _, scope := range []hub.ApprovalScope{hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways} {
 		bubble(t, func(t *testing.T) {
 			w := workspaceWorld(t, t.TempDir(), workspaceEntry)
-			v := w.user("one", "file:///work/site")
+			v := w.user("one", "file:///repos/site")
 			c := w.echo()
 			v.allowLaunch(scope)
 			c.ok(t)

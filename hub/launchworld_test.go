@@ -21,10 +21,10 @@ func (w *world) user(id string, roots ...string) *view {
 	return w.attach(hello)
 }
 
-const workspaceFile = "/work/site/.vscode/mcp.json"
+const workspaceFile = "/repos/site/.vscode/mcp.json"
 
 // workspaceEntry is the entry of server s, as a workspace brings it.
-const workspaceEntry = `{"type":"stdio","command":"s","args":["--root","a b; rm -rf /"],"cwd":"/work/site","env":{"TOKEN":"${env:SITE_TOKEN}","MODE":"literal-7731"},` + allow + `}`
+const workspaceEntry = `{"type":"stdio","command":"s","args":["--root","a b; rm -rf /"],"cwd":"/repos/site","env":{"TOKEN":"${env:SITE_TOKEN}","MODE":"literal-7731"},` + allow + `}`
 
 // workspaceWorld is a world with one server s of a workspace file.
 func workspaceWorld(t *testing.T, stateDir string, entry string) *world {
@@ -37,7 +37,7 @@ func workspaceWorld(t *testing.T, stateDir string, entry string) *world {
 // workspace loads the config of a workspace with one server s, and gives the names of those that were stopped for it.
 func (w *world) workspace(entry string) []string {
 	w.t.Helper()
-	return w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/work/site", JSON: `{"servers":{"s":` + entry + `}}`})
+	return w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site", JSON: `{"servers":{"s":` + entry + `}}`})
 }
 
 // source loads one file; its variables may be known to the reader or not.

@@ -20,7 +20,7 @@ func everywhere(dialect, text string) Server {
 			IDP: IdentityProvider{text, text, text, text},
 		},
 		Watch: []string{text}, Tools: ToolFilter{Only: []string{text}}, Approvals: map[string]Policy{text: Allow},
-		Origin: Origin{File: "/conf/mcp.json", Dialect: dialect, Folder: "/work/app"},
+		Origin: Origin{File: "/conf/mcp.json", Dialect: dialect, Folder: "/repos/app"},
 	}
 }
 
@@ -81,27 +81,27 @@ func TestWorkingDirectory(t *testing.T) {
 		vars                              Variables
 		want                              string
 	}{
-		{DialectPortable, "sub", "/work/x", "/conf/f", "", all, "/work/x/sub"},
-		{DialectPortable, "../y", "/work/x", "/conf/f", "", all, "/work/y"},
-		{DialectPortable, "sub", "", "/conf/f", "", all, "/work/app/sub"},
+		{DialectPortable, "sub", "/repos/x", "/conf/f", "", all, "/repos/x/sub"},
+		{DialectPortable, "../y", "/repos/x", "/conf/f", "", all, "/repos/y"},
+		{DialectPortable, "sub", "", "/conf/f", "", all, "/repos/app/sub"},
 		{DialectPortable, "sub", "", "/conf/f", "", Variables{}, "/conf/sub"},
 		{DialectPortable, "sub", "", "inline", "", Variables{Cwd: "/run"}, "/run/sub"},
 		{DialectPortable, "sub", "", "dir/mcp.json", "", Variables{Cwd: "/run"}, "/run/dir/sub"},
 		{DialectPortable, "sub", "", "inline", "", Variables{}, "sub"},
-		{DialectPortable, "/abs/./x", "/work/x", "/conf/f", "", all, "/abs/./x"},
-		{DialectPortable, "~/x", "/work/x", "/conf/f", "", all, "/h/me/x"},
-		{DialectPortable, "~", "/work/x", "/conf/f", "", all, "/h/me"},
-		{DialectPortable, "~x", "/work/x", "/conf/f", "", all, "/work/x/~x"},
-		{DialectPortable, "~/x", "/work/x", "/conf/f", "", Variables{}, "/work/x/~/x"},
-		{DialectVSCode, "${workspaceFolder}/s", "/work/x", "/conf/f", "", all, "/work/x/s"},
-		{DialectVSCode, "${env:HOST}", "/work/x", "/conf/f", "", all, "/work/x/s3cret.example.com"},
-		{DialectVSCode, "", "/work/x", "/conf/f", "workspace", all, "/work/x"},
-		{DialectVSCode, "", "", "/conf/f", "user", all, "/work/app"}, // the only folder
-		{DialectRoo, "", "", "/conf/f", "user", all, "/work/app"},
+		{DialectPortable, "/abs/./x", "/repos/x", "/conf/f", "", all, "/abs/./x"},
+		{DialectPortable, "~/x", "/repos/x", "/conf/f", "", all, "/h/me/x"},
+		{DialectPortable, "~", "/repos/x", "/conf/f", "", all, "/h/me"},
+		{DialectPortable, "~x", "/repos/x", "/conf/f", "", all, "/repos/x/~x"},
+		{DialectPortable, "~/x", "/repos/x", "/conf/f", "", Variables{}, "/repos/x/~/x"},
+		{DialectVSCode, "${workspaceFolder}/s", "/repos/x", "/conf/f", "", all, "/repos/x/s"},
+		{DialectVSCode, "${env:HOST}", "/repos/x", "/conf/f", "", all, "/repos/x/s3cret.example.com"},
+		{DialectVSCode, "", "/repos/x", "/conf/f", "workspace", all, "/repos/x"},
+		{DialectVSCode, "", "", "/conf/f", "user", all, "/repos/app"}, // the only folder
+		{DialectRoo, "", "", "/conf/f", "user", all, "/repos/app"},
 		{DialectRoo, "", "", "/conf/f", "user", Variables{Home: "/h"}, "/h"},
-		{DialectDesktop, "", "/work/x", "/conf/f", "user", all, "/h/me"},
-		{DialectDesktop, "sub", "/work/x", "/conf/f", "user", all, "/work/x/sub"},
-		{DialectPortable, "", "/work/x", "/conf/f", "user", all, "/work/x"},
+		{DialectDesktop, "", "/repos/x", "/conf/f", "user", all, "/h/me"},
+		{DialectDesktop, "sub", "/repos/x", "/conf/f", "user", all, "/repos/x/sub"},
+		{DialectPortable, "", "/repos/x", "/conf/f", "user", all, "/repos/x"},
 		{DialectPortable, "", "", "/conf/f", "workspace", all, "/conf"},
 		{DialectPortable, "", "", "inline", "workspace", all, "/h/me"},
 		{DialectPortable, "", "", "/conf/f", "user", all, "/h/me"},
@@ -243,7 +243,7 @@ func TestShown(t *testing.T) {
 	text := "${workspaceFolder}|${userHome}|${env:TOKEN}|${input:plain}|${input:key}|${command:x}"
 	s := everywhere(DialectVSCode, text)
 	got := s.Shown(world())
-	want := "/work/app|/h/me|${env:TOKEN}|${input:plain}|${input:key}|${command:x}"
+	want := "/repos/app|/h/me|${env:TOKEN}|${input:plain}|${input:key}|${command:x}"
 	// A reference that can be nothing but an error leaves the whole text as it is spelled: that is what a person should see.
 	if got.Command != text {
 		t.Errorf("with a command: %q", got.Command)
@@ -253,7 +253,7 @@ func TestShown(t *testing.T) {
 	s = everywhere(DialectVSCode, text)
 	s.Dir = "${workspaceFolder}/sub"
 	got = s.Shown(world())
-	if got.Command != want || got.Args[0] != want || *got.Env[text] != want || got.URL != want || got.Header["X-A"] != want || got.EnvFile != want || got.Dir != "/work/app/sub" {
+	if got.Command != want || got.Args[0] != want || *got.Env[text] != want || got.URL != want || got.Header["X-A"] != want || got.EnvFile != want || got.Dir != "/repos/app/sub" {
 		t.Errorf("got %+v", got)
 	}
 	s.Dir = "${env:TOKEN}"
@@ -262,7 +262,7 @@ func TestShown(t *testing.T) {
 	}
 	for dialect, texts := range map[string][2]string{
 		DialectPortable:   {"${TOKEN} ${UNSET:-x}", "${TOKEN} ${UNSET:-x}"},
-		DialectRoo:        {"${env:TOKEN} ${workspaceFolder}", "${env:TOKEN} /work/app"},
+		DialectRoo:        {"${env:TOKEN} ${workspaceFolder}", "${env:TOKEN} /repos/app"},
 		DialectCursor:     {"${env:TOKEN} ${userHome}", "${env:TOKEN} /h/me"},
 		DialectGemini:     {"$TOKEN ${UNSET:-x}", "$TOKEN ${UNSET:-x}"},
 		DialectOpencode:   {"{env:TOKEN} {file:/conf/key.txt}", "{env:TOKEN} {file:/conf/key.txt}"},

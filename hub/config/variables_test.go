@@ -17,7 +17,7 @@ func world() Variables {
 	}
 	return Variables{
 		Getenv:  func(name string) (string, bool) { value, ok := env[name]; return value, ok },
-		Folders: map[string]string{"app": "/work/app"}, Home: "/h/me", Cwd: "/run/hub",
+		Folders: map[string]string{"app": "/repos/app"}, Home: "/h/me", Cwd: "/run/hub",
 		Input: func(id string) (string, bool) {
 			value, ok := map[string]string{"key": "s3cret-key", "plain": "a name", "level": "high", "stale": "gone", "ref": "${input:key}"}[id]
 			return value, ok
@@ -96,8 +96,8 @@ func TestVSCodeVariables(t *testing.T) {
 		{text: "${env:}", err: "without a name"},
 		{text: "${env}", err: "without a name"},
 		{text: "${env:REF}", want: "${env:TOKEN} ${TOKEN} $TOKEN {env:TOKEN} s3cret"},
-		{text: "${workspaceFolder}/x", want: "/work/app/x"},
-		{text: "${workspaceFolder:app}/x", want: "/work/app/x"},
+		{text: "${workspaceFolder}/x", want: "/repos/app/x"},
+		{text: "${workspaceFolder:app}/x", want: "/repos/app/x"},
 		{text: "${workspaceFolder:other}/x", err: `refers to "${workspaceFolder:other}"`},
 		{text: "${workspaceFolderBasename}", want: "app"},
 		{text: "${userHome}${pathSeparator}x${/}y", want: "/h/me" + string(filepath.Separator) + "x" + string(filepath.Separator) + "y"},
@@ -112,13 +112,13 @@ func TestVSCodeVariables(t *testing.T) {
 		{text: "${env:NUL}", err: "zero byte"},
 	})
 	v := world()
-	v.Folders["lib"] = "/work/lib"
+	v.Folders["lib"] = "/repos/lib"
 	s := Server{Command: "${workspaceFolder}/run", Origin: Origin{Dialect: DialectVSCode}}
 	if _, err := s.Resolve(v); err == nil || !strings.Contains(err.Error(), "more than one") {
 		t.Errorf("two folders: %v", err)
 	}
-	s.Origin.Folder = "/work/lib"
-	if r, err := s.Resolve(v); err != nil || r.Command != "/work/lib/run" || r.Dir != "/work/lib" {
+	s.Origin.Folder = "/repos/lib"
+	if r, err := s.Resolve(v); err != nil || r.Command != "/repos/lib/run" || r.Dir != "/repos/lib" {
 		t.Errorf("the folder of the file: %+v, %v", r, err)
 	}
 }
@@ -153,7 +153,7 @@ func TestPortableVariables(t *testing.T) {
 
 func TestRooVariables(t *testing.T) {
 	testExpansions(t, DialectRoo, []expansion{
-		{text: "${env:TOKEN} ${workspaceFolder}", want: "s3cret-token /work/app"},
+		{text: "${env:TOKEN} ${workspaceFolder}", want: "s3cret-token /repos/app"},
 		{text: "${env:WIN}", want: "s3cret/back/slash"},
 		{text: `C:\x ${env:TOKEN}`, want: `C:\x s3cret-token`}, // only values are changed
 		{text: "${env:EMPTY}|", want: "|"},
@@ -183,7 +183,7 @@ func TestCursorVariables(t *testing.T) {
 	testExpansions(t, DialectCursor, []expansion{
 		{text: "a${env:TOKEN}b", want: "as3cret-tokenb"},
 		{text: "${env:UNSET}", want: "${env:UNSET}", warning: `"UNSET" is not set`},
-		{text: "${workspaceFolder} ${userHome} ${workspaceFolderBasename}${/}${pathSeparator}", want: "/work/app /h/me app" + sep + sep},
+		{text: "${workspaceFolder} ${userHome} ${workspaceFolderBasename}${/}${pathSeparator}", want: "/repos/app /h/me app" + sep + sep},
 		{text: "${TOKEN} $TOKEN ${input:key}", want: "${TOKEN} $TOKEN ${input:key}"},
 	})
 	r, err := Server{Command: "${userHome} ${workspaceFolder}", Origin: Origin{Dialect: DialectCursor}}.Resolve(Variables{})

@@ -148,7 +148,7 @@ func TestWorkspaceApprovals(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
 	source := e.noteFile(noteBefore, "")
-	a, b := &mcphubv1.Root{Uri: "file:///work/a", Name: "a"}, &mcphubv1.Root{Uri: "file:///work/b", Name: "b"}
+	a, b := &mcphubv1.Root{Uri: "file:///repos/a", Name: "a"}, &mcphubv1.Root{Uri: "file:///repos/b", Name: "b"}
 	d, _ := e.hub(source)
 	w := d.window("side bar")
 	asks := func(want bool, answer func(id string)) {

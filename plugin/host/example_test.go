@@ -12,7 +12,7 @@ import (
 
 // A Go program that spawns a hub, gives it a config, and calls a tool that the user has allowed.
 func Example() {
-	ctx, folder := context.Background(), "/work/project"
+	ctx, folder := context.Background(), "/repos/project"
 	hub, err := host.Open(ctx, host.Options{Command: "mcphub"})
 	if err != nil {
 		log.Fatal(err)
