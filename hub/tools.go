@@ -46,10 +46,14 @@ func (h *Hub) definition(r *request) (tool *mcp.Tool, current bool, err error) {
 		return tool, true, nil
 	}
 	session.DropCache() // a list that the server called fresh for a while is the one that lacks the name
-	tools, err := h.listTools(r.ctx, s, session)
+	has := func(tools []mcp.Tool) bool {
+		_, ok := findTool(tools, r.tool)
+		return ok
+	}
+	tools, err := h.listTools(r.ctx, s, session, has)
 	if notRun(err) {
 		if session, err = h.renewed(r.ctx, s, r, session); err == nil {
-			tools, err = h.listTools(r.ctx, s, session)
+			tools, err = h.listTools(r.ctx, s, session, has)
 		}
 	}
 	if err != nil {
@@ -74,12 +78,16 @@ func findTool(tools []mcp.Tool, name string) (*mcp.Tool, bool) {
 	return nil, false
 }
 
-// listTools asks for the tools of a session; callers at the same time share one request.
-func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session) ([]mcp.Tool, error) {
+// listTools asks for the tools of a session; callers at the same time share one request. A list of this connection that is enough is given as it is.
+func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session, enough func([]mcp.Tool) bool) ([]mcp.Tool, error) {
 	h.mu.Lock()
 	if s.conn == nil || s.conn.session != session {
 		h.mu.Unlock()
 		return nil, errGone(s)
+	}
+	if s.toolsOf == s.conn && s.tools != nil && enough(s.tools) {
+		defer h.mu.Unlock()
+		return s.tools, nil
 	}
 	l := s.listing
 	if l == nil || l.conn != s.conn || l.since != s.listings {
@@ -206,7 +214,7 @@ func (h *Hub) toolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {
 	tools, err := h.currentTools(ctx, s, session)
 	if notRun(err) {
 		if session, err = h.renewed(ctx, s, nil, session); err == nil {
-			tools, err = h.listTools(ctx, s, session)
+			tools, err = h.currentTools(ctx, s, session)
 		}
 	}
 	if err != nil {
@@ -217,16 +225,9 @@ func (h *Hub) toolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {
 
 // currentTools gives the tools of a session, from memory where the server would tell of a change.
 func (h *Hub) currentTools(ctx context.Context, s *server, session *mcp.Session) ([]mcp.Tool, error) {
-	h.mu.Lock()
-	tools := s.tools
 	// A modern server that tells of no changes says with each list how long it is good for; the session keeps it that long.
 	told := session.Era() == mcp.Legacy || session.Info().ToolsListChanged
-	known := told && s.conn != nil && s.conn.session == session && s.toolsOf == s.conn && tools != nil
-	h.mu.Unlock()
-	if known {
-		return tools, nil
-	}
-	return h.listTools(ctx, s, session)
+	return h.listTools(ctx, s, session, func([]mcp.Tool) bool { return told })
 }
 
 // contextError says that a caller stopped waiting.
