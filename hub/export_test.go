@@ -178,8 +178,8 @@ func (h *Hub) ForgetLaunch(id string) bool { return h.forgetLaunches(map[string]
 // ForgetInput is for tests.
 func (h *Hub) ForgetInput(id string) bool { return h.inputs.forget(map[string]bool{id: true}) == 1 }
 
-// Redacted is for tests.
-func (h *Hub) Redacted(value any) any { return h.redacted(value) }
+// Redact is for tests.
+func (h *Hub) Redact(text string) string { return h.redactor.text(text) }
 
 // HoldInputs makes the hub wait for the gate before it reads the inputs that it keeps. For tests, before any start.
 func (h *Hub) HoldInputs(gate <-chan struct{}) {

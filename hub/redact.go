@@ -185,20 +185,23 @@ func cutShort(s, secret string) int {
 	return 0
 }
 
-// redacted gives what value is as JSON (members, lists, texts) without secrets in its texts: for what leaves the hub as a whole, such as the bundle
-// for a bug report. Numbers stay as they are, names of members too.
-func (h *Hub) redacted(value any) any {
-	text, err := json.Marshal(value)
+// redacted gives what members are as JSON (objects, lists, texts) without secrets in their texts: for what leaves the hub as a whole, such as the
+// bundle for a bug report. Numbers stay as they are, names of members too.
+func (h *Hub) redacted(members map[string]any) map[string]any {
+	text, err := json.Marshal(members)
 	if err != nil {
 		return nil
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	var tree any
+	var tree map[string]any
 	if d.Decode(&tree) != nil {
 		return nil // cannot be: it was marshalled just now
 	}
-	return h.redactor.tree(tree)
+	for name := range tree {
+		tree[name] = h.redactor.tree(tree[name])
+	}
+	return tree
 }
 
 func (r *redactor) tree(v any) any {

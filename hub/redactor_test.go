@@ -144,6 +144,16 @@ func TestRedactedTree(t *testing.T) {
 	}
 }
 
+// Whatever finds its way into the bundle for a bug report, no known secret leaves with it.
+func TestTraceBundleIsRedacted(t *testing.T) {
+	h := New(Options{Version: "v-tok-1234"})
+	defer h.Close(context.Background())
+	h.redactor.add("tok-1234")
+	if got := h.TraceBundle(); got["version"] != "v-"+redactedText || got["os"] == nil {
+		t.Errorf("%v", got)
+	}
+}
+
 // BenchmarkRedactLine is a stderr line of 200 bytes, with no secret known, with 1,000 known, and with one of them in it.
 func BenchmarkRedactLine(b *testing.B) {
 	line := strings.Repeat("2026-11-21 info request served in 12 ms; ", 5)

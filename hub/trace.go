@@ -10,9 +10,6 @@ import (
 
 const methodProgress = "notifications/progress"
 
-// redact takes secrets out of a text.
-func (h *Hub) redact(s string) string { return h.redactor.text(s) }
-
 // Traces gives the timelines of the latest requests, oldest first: those of all open ones, and of the latest that are over.
 func (h *Hub) Traces(f TraceFilter) []TraceInfo {
 	type found struct {
@@ -57,7 +54,7 @@ func (h *Hub) withoutSecrets(c *Cancellation) *Cancellation {
 		return nil
 	}
 	clean := *c
-	clean.Reason = h.redact(c.Reason)
+	clean.Reason = h.redactor.text(c.Reason)
 	return &clean
 }
 

@@ -387,8 +387,9 @@ func TestTimelineHoldsNoContent(t *testing.T) {
 		if len(traces) != 10 { // seven, two starts, a question
 			t.Errorf("%d timelines", len(traces))
 		}
-		about := w.hub.TraceBundle()["servers"].([]map[string]any)
-		for _, s := range about {
+		about := w.hub.TraceBundle()["servers"].([]any)
+		for _, one := range about {
+			s := one.(map[string]any)
 			want := map[string]string{"bad": "SERVER_FAILED; at initialize; JSON-RPC error -32000; the process exited with status 3", "s": "the connection ended; it closed its output; the process exited with status 3"}[s["name"].(string)]
 			if s["state"] != "failed" || s["lastError"] != want || s["command"] != s["name"] {
 				t.Errorf("%v", s)

@@ -17,8 +17,11 @@ import (
 )
 
 // TraceBundle gives what belongs into a bug report besides the timelines: JSON members of one object. It holds no arguments, environment, headers
-// and URLs with queries, and no words of a server.
-func (h *Hub) TraceBundle() map[string]any {
+// and URLs with queries, and no words of a server; whatever secret got into it all the same is taken out at the end.
+func (h *Hub) TraceBundle() map[string]any { return h.redacted(h.about()) }
+
+// about is that before secrets are taken out.
+func (h *Hub) about() map[string]any {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	servers := make([]map[string]any, 0, len(h.servers))
@@ -28,14 +31,14 @@ func (h *Hub) TraceBundle() map[string]any {
 	return map[string]any{
 		"version": h.version, "goVersion": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "hubId": h.id,
 		"uptimeSeconds": time.Since(h.record.began).Round(time.Millisecond).Seconds(),
-		"servers":       servers, "problems": h.bundledProblems(h.problems), "openRequests": len(h.requests), "windows": len(h.windows),
+		"servers":       servers, "problems": bundledProblems(h.problems), "openRequests": len(h.requests), "windows": len(h.windows),
 	}
 }
 
 // bundled is one server for a bug report. h.mu is held.
 func (h *Hub) bundled(s *server) map[string]any {
 	i := s.info()
-	m := map[string]any{"name": i.Name, "state": i.State.String(), "problems": h.bundledProblems(i.Problems)}
+	m := map[string]any{"name": i.Name, "state": i.State.String(), "problems": bundledProblems(i.Problems)}
 	add := func(name string, value any, there bool) {
 		if there {
 			m[name] = value
@@ -46,11 +49,11 @@ func (h *Hub) bundled(s *server) map[string]any {
 	add("transport", i.Transport.String(), i.Transport != 0)
 	add("era", i.Era.String(), i.Era != 0)
 	add("revision", i.Revision, i.Revision != "")
-	add("url", h.redact(i.URL), i.URL != "")
+	add("url", i.URL, i.URL != "")
 	add("command", filepath.Base(i.Command), i.Command != "")
 	add("failures", i.Failures, i.Failures != 0)
 	add("lastExit", i.LastExit, i.LastExit != "")
-	add("lastError", h.redact(s.fault), s.fault != "")
+	add("lastError", s.fault, s.fault != "")
 	if s.conn != nil {
 		c := i.Counters
 		m["counters"] = map[string]uint64{
@@ -61,11 +64,11 @@ func (h *Hub) bundled(s *server) map[string]any {
 	return m
 }
 
-func (h *Hub) bundledProblems(problems []ConfigProblem) []map[string]any {
+func bundledProblems(problems []ConfigProblem) []map[string]any {
 	list := make([]map[string]any, 0, len(problems))
 	for _, p := range problems {
 		list = append(list, map[string]any{
-			"file": filepath.Base(p.File), "line": p.Line, "column": p.Column, "server": p.Server, "key": p.Key, "message": h.redact(p.Message), "fatal": p.Fatal,
+			"file": filepath.Base(p.File), "line": p.Line, "column": p.Column, "server": p.Server, "key": p.Key, "message": p.Message, "fatal": p.Fatal,
 		})
 	}
 	return list
