@@ -32,17 +32,6 @@ func (p *Peer) Begin(method string, params json.RawMessage) (*Call, error) {
 	return p.BeginAs(method, params, How{})
 }
 
-// BeginWith is Begin with something for the connection alone: extra goes to its Sender untouched, and nowhere else.
-func (p *Peer) BeginWith(method string, params json.RawMessage, extra any) (*Call, error) {
-	return p.BeginAs(method, params, How{Extra: extra})
-}
-
-// BeginQuiet is Begin for a request that the protocol cancels in another way than by its id, or not at all: when it is given up after it was
-// written, the route is not used, and the peer hears nothing. Its late answer comes to Options.OnLateResponse marked as such.
-func (p *Peer) BeginQuiet(method string, params json.RawMessage) (*Call, error) {
-	return p.BeginAs(method, params, How{Quiet: true})
-}
-
 // BeginAs is Begin in a way that the caller chooses.
 func (p *Peer) BeginAs(method string, params json.RawMessage, how How) (*Call, error) {
 	if len(params) > 0 && !validJSON(params) {

@@ -43,7 +43,7 @@ type OutgoingMessage struct {
 	Message []byte // complete; it belongs to the Sender
 	ID      ID     // of a request; zero for a notification and a response
 	Method  string // "" for a response
-	Extra   any    // what BeginWith was given, untouched
+	Extra   any    // How.Extra, untouched
 }
 
 // Sourced is an optional extra of a Conn that knows on whose behalf a message came.

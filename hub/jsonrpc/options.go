@@ -78,7 +78,7 @@ type LateResponse struct {
 	ID     ID
 	Method string
 	Result json.RawMessage // as it came, nil for an error; valid until OnLateResponse returns
-	Quiet  bool            // the call was begun with BeginQuiet, so the peer has not heard of the cancel
+	Quiet  bool            // the call was begun with How.Quiet, so the peer has not heard of the cancel
 	Tag    any             // of the call
 }
 

@@ -76,7 +76,7 @@ func TestQuietCallGivenUp(t *testing.T) {
 			late = append(late, fmt.Sprintf("%s %s %s %t", r.ID, r.Method, r.Result, r.Quiet))
 		}})
 		ctx, cancel := cancellable()
-		c, err := p.BeginQuiet("tools/call", nil)
+		c, err := p.BeginAs("tools/call", nil, jsonrpc.How{Quiet: true})
 		if err != nil {
 			t.Fatal(err)
 		}

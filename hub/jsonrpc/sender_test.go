@@ -114,7 +114,7 @@ func TestSenderTakesEverything(t *testing.T) {
 			return json.RawMessage(`{"roots":[]}`), nil
 		}})
 		type headers struct{ region string }
-		if _, err := p.BeginWith("tools/call", nil, headers{"eu"}); err != nil {
+		if _, err := p.BeginAs("tools/call", nil, jsonrpc.How{Extra: headers{"eu"}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := p.Begin("ping", nil); err != nil {

@@ -32,9 +32,13 @@ type Observed struct {
 
 // How says how a request is begun beside what it says. The zero value is what Begin does.
 type How struct {
-	Extra any  // see BeginWith
-	Quiet bool // see BeginQuiet
-	Tag   any  // given to Options.Tap with every message that belongs to the request; nil: those are not told
+	// Extra is for the connection alone: it goes to its Sender untouched, and nowhere else.
+	Extra any
+	// Quiet is for a request that the protocol cancels in another way than by its id, or not at all: when it is given up after it was written, the
+	// route is not used, and the peer hears nothing. Its late answer comes to Options.OnLateResponse marked as such.
+	Quiet bool
+	// Tag is given to Options.Tap with every message that belongs to the request; nil: those are not told.
+	Tag any
 }
 
 // tapped tells the tap of a message that belongs to e.
