@@ -24,6 +24,63 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// HubConnectionState is how a host that relays the stream stands with the hub.
+type HubConnectionState int32
+
+const (
+	// Not said.
+	HubConnectionState_HUB_CONNECTION_STATE_UNSPECIFIED HubConnectionState = 0
+	// The hub is there: the page says hello, with resume when it has seen something.
+	HubConnectionState_HUB_CONNECTION_STATE_READY HubConnectionState = 1
+	// The hub is being started, or is starting anew after it died: nothing that is sent now arrives.
+	HubConnectionState_HUB_CONNECTION_STATE_STARTING HubConnectionState = 2
+	// There is no hub, and the host does not try again by itself.
+	HubConnectionState_HUB_CONNECTION_STATE_FAILED HubConnectionState = 3
+)
+
+// Enum value maps for HubConnectionState.
+var (
+	HubConnectionState_name = map[int32]string{
+		0: "HUB_CONNECTION_STATE_UNSPECIFIED",
+		1: "HUB_CONNECTION_STATE_READY",
+		2: "HUB_CONNECTION_STATE_STARTING",
+		3: "HUB_CONNECTION_STATE_FAILED",
+	}
+	HubConnectionState_value = map[string]int32{
+		"HUB_CONNECTION_STATE_UNSPECIFIED": 0,
+		"HUB_CONNECTION_STATE_READY":       1,
+		"HUB_CONNECTION_STATE_STARTING":    2,
+		"HUB_CONNECTION_STATE_FAILED":      3,
+	}
+)
+
+func (x HubConnectionState) Enum() *HubConnectionState {
+	p := new(HubConnectionState)
+	*p = x
+	return p
+}
+
+func (x HubConnectionState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (HubConnectionState) Descriptor() protoreflect.EnumDescriptor {
+	return file_mcphub_v1_editor_proto_enumTypes[0].Descriptor()
+}
+
+func (HubConnectionState) Type() protoreflect.EnumType {
+	return &file_mcphub_v1_editor_proto_enumTypes[0]
+}
+
+func (x HubConnectionState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use HubConnectionState.Descriptor instead.
+func (HubConnectionState) EnumDescriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{0}
+}
+
 // AttachRequest is one message of the editor.
 type AttachRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -38,6 +95,16 @@ type AttachRequest struct {
 	//	*AttachRequest_AnswerPrompt
 	//	*AttachRequest_SetRoots
 	//	*AttachRequest_SetCapabilities
+	//	*AttachRequest_CallTool
+	//	*AttachRequest_CancelRequests
+	//	*AttachRequest_ListTools
+	//	*AttachRequest_StartServer
+	//	*AttachRequest_StopServer
+	//	*AttachRequest_RestartServer
+	//	*AttachRequest_SetServerEnabled
+	//	*AttachRequest_SignIn
+	//	*AttachRequest_SignOut
+	//	*AttachRequest_GetTrace
 	Message       isAttachRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -132,6 +199,96 @@ func (x *AttachRequest) GetSetCapabilities() *SetCapabilities {
 	return nil
 }
 
+func (x *AttachRequest) GetCallTool() *CallToolRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_CallTool); ok {
+			return x.CallTool
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetCancelRequests() *CancelRequestsRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_CancelRequests); ok {
+			return x.CancelRequests
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetListTools() *ListToolsRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_ListTools); ok {
+			return x.ListTools
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetStartServer() *StartServerRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_StartServer); ok {
+			return x.StartServer
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetStopServer() *StopServerRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_StopServer); ok {
+			return x.StopServer
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetRestartServer() *RestartServerRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_RestartServer); ok {
+			return x.RestartServer
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetSetServerEnabled() *SetServerEnabledRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_SetServerEnabled); ok {
+			return x.SetServerEnabled
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetSignIn() *SignInRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_SignIn); ok {
+			return x.SignIn
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetSignOut() *SignOutRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_SignOut); ok {
+			return x.SignOut
+		}
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetGetTrace() *GetTraceRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_GetTrace); ok {
+			return x.GetTrace
+		}
+	}
+	return nil
+}
+
 type isAttachRequest_Message interface {
 	isAttachRequest_Message()
 }
@@ -161,6 +318,58 @@ type AttachRequest_SetCapabilities struct {
 	SetCapabilities *SetCapabilities `protobuf:"bytes,6,opt,name=set_capabilities,json=setCapabilities,proto3,oneof"`
 }
 
+type AttachRequest_CallTool struct {
+	// Calls a tool, with origin user. preapproved is refused: only a host can say so. The call belongs to no window unless owner_window_id says so:
+	// it goes on when the window closes. What comes of it is told to every window by events; the reply comes at its end and
+	// carries the error, if any.
+	CallTool *CallToolRequest `protobuf:"bytes,7,opt,name=call_tool,json=callTool,proto3,oneof"`
+}
+
+type AttachRequest_CancelRequests struct {
+	// Stops everything in a scope, with origin user.
+	CancelRequests *CancelRequestsRequest `protobuf:"bytes,8,opt,name=cancel_requests,json=cancelRequests,proto3,oneof"`
+}
+
+type AttachRequest_ListTools struct {
+	// Asks for tools. The reply carries them.
+	ListTools *ListToolsRequest `protobuf:"bytes,9,opt,name=list_tools,json=listTools,proto3,oneof"`
+}
+
+type AttachRequest_StartServer struct {
+	// Starts a server; the reply comes when that is over.
+	StartServer *StartServerRequest `protobuf:"bytes,10,opt,name=start_server,json=startServer,proto3,oneof"`
+}
+
+type AttachRequest_StopServer struct {
+	// Stops a server.
+	StopServer *StopServerRequest `protobuf:"bytes,11,opt,name=stop_server,json=stopServer,proto3,oneof"`
+}
+
+type AttachRequest_RestartServer struct {
+	// Restarts a server.
+	RestartServer *RestartServerRequest `protobuf:"bytes,12,opt,name=restart_server,json=restartServer,proto3,oneof"`
+}
+
+type AttachRequest_SetServerEnabled struct {
+	// Switches a server on or off.
+	SetServerEnabled *SetServerEnabledRequest `protobuf:"bytes,13,opt,name=set_server_enabled,json=setServerEnabled,proto3,oneof"`
+}
+
+type AttachRequest_SignIn struct {
+	// Signs in to a server.
+	SignIn *SignInRequest `protobuf:"bytes,14,opt,name=sign_in,json=signIn,proto3,oneof"`
+}
+
+type AttachRequest_SignOut struct {
+	// Forgets the tokens of a server.
+	SignOut *SignOutRequest `protobuf:"bytes,15,opt,name=sign_out,json=signOut,proto3,oneof"`
+}
+
+type AttachRequest_GetTrace struct {
+	// Asks for timelines. The reply carries them.
+	GetTrace *GetTraceRequest `protobuf:"bytes,16,opt,name=get_trace,json=getTrace,proto3,oneof"`
+}
+
 func (*AttachRequest_Hello) isAttachRequest_Message() {}
 
 func (*AttachRequest_CancelMcpRequest) isAttachRequest_Message() {}
@@ -170,6 +379,26 @@ func (*AttachRequest_AnswerPrompt) isAttachRequest_Message() {}
 func (*AttachRequest_SetRoots) isAttachRequest_Message() {}
 
 func (*AttachRequest_SetCapabilities) isAttachRequest_Message() {}
+
+func (*AttachRequest_CallTool) isAttachRequest_Message() {}
+
+func (*AttachRequest_CancelRequests) isAttachRequest_Message() {}
+
+func (*AttachRequest_ListTools) isAttachRequest_Message() {}
+
+func (*AttachRequest_StartServer) isAttachRequest_Message() {}
+
+func (*AttachRequest_StopServer) isAttachRequest_Message() {}
+
+func (*AttachRequest_RestartServer) isAttachRequest_Message() {}
+
+func (*AttachRequest_SetServerEnabled) isAttachRequest_Message() {}
+
+func (*AttachRequest_SignIn) isAttachRequest_Message() {}
+
+func (*AttachRequest_SignOut) isAttachRequest_Message() {}
+
+func (*AttachRequest_GetTrace) isAttachRequest_Message() {}
 
 // Hello introduces a window.
 type Hello struct {
@@ -191,8 +420,10 @@ type Hello struct {
 	// JSON text of an object: extensions of MCP that this window can show, as they go into the client's capabilities.extensions,
 	// {"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}} say. Empty: none.
 	ExtensionsJson string `protobuf:"bytes,8,opt,name=extensions_json,json=extensionsJson,proto3" json:"extensions_json,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Most ended requests that the snapshot brings, the latest; at most 1,000. 0: none.
+	MaxHistory    int32 `protobuf:"varint,9,opt,name=max_history,json=maxHistory,proto3" json:"max_history,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Hello) Reset() {
@@ -279,6 +510,13 @@ func (x *Hello) GetExtensionsJson() string {
 		return x.ExtensionsJson
 	}
 	return ""
+}
+
+func (x *Hello) GetMaxHistory() int32 {
+	if x != nil {
+		return x.MaxHistory
+	}
+	return 0
 }
 
 // Resume says what was seen.
@@ -397,7 +635,10 @@ type CancelMcpRequest struct {
 	// The request.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Why: it reaches the server.
-	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The request is cancelling already, and nobody wants to wait any longer for what the server makes of it: it ends here at once, and
+	// server_may_continue says that nothing is known. The server is not told twice. Without an earlier cancel it cancels, too.
+	StopWaiting   bool `protobuf:"varint,3,opt,name=stop_waiting,json=stopWaiting,proto3" json:"stop_waiting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -444,6 +685,13 @@ func (x *CancelMcpRequest) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *CancelMcpRequest) GetStopWaiting() bool {
+	if x != nil {
+		return x.StopWaiting
+	}
+	return false
 }
 
 // SetRoots replaces the workspace folders of this window.
@@ -585,6 +833,7 @@ type AttachResponse struct {
 	//	*AttachResponse_McpPromptsChanged
 	//	*AttachResponse_ResourceUpdated
 	//	*AttachResponse_ConfigReloaded
+	//	*AttachResponse_HubConnection
 	Event         isAttachResponse_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -803,6 +1052,15 @@ func (x *AttachResponse) GetConfigReloaded() *ConfigReloaded {
 	return nil
 }
 
+func (x *AttachResponse) GetHubConnection() *HubConnection {
+	if x != nil {
+		if x, ok := x.Event.(*AttachResponse_HubConnection); ok {
+			return x.HubConnection
+		}
+	}
+	return nil
+}
+
 type isAttachResponse_Event interface {
 	isAttachResponse_Event()
 }
@@ -897,6 +1155,11 @@ type AttachResponse_ConfigReloaded struct {
 	ConfigReloaded *ConfigReloaded `protobuf:"bytes,20,opt,name=config_reloaded,json=configReloaded,proto3,oneof"`
 }
 
+type AttachResponse_HubConnection struct {
+	// How the host stands with the hub. A hub never sends it: it comes from a host that relays this stream to a page.
+	HubConnection *HubConnection `protobuf:"bytes,21,opt,name=hub_connection,json=hubConnection,proto3,oneof"`
+}
+
 func (*AttachResponse_Welcome) isAttachResponse_Event() {}
 
 func (*AttachResponse_Snapshot) isAttachResponse_Event() {}
@@ -933,6 +1196,63 @@ func (*AttachResponse_ResourceUpdated) isAttachResponse_Event() {}
 
 func (*AttachResponse_ConfigReloaded) isAttachResponse_Event() {}
 
+func (*AttachResponse_HubConnection) isAttachResponse_Event() {}
+
+// HubConnection tells a page whether there is a hub. Only what is sent after READY, and begins with hello, reaches one.
+type HubConnection struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How it stands.
+	State HubConnectionState `protobuf:"varint,1,opt,name=state,proto3,enum=mcphub.v1.HubConnectionState" json:"state,omitempty"`
+	// What happened and what to do, for people. "" when there is nothing to say.
+	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HubConnection) Reset() {
+	*x = HubConnection{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HubConnection) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HubConnection) ProtoMessage() {}
+
+func (x *HubConnection) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HubConnection.ProtoReflect.Descriptor instead.
+func (*HubConnection) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *HubConnection) GetState() HubConnectionState {
+	if x != nil {
+		return x.State
+	}
+	return HubConnectionState_HUB_CONNECTION_STATE_UNSPECIFIED
+}
+
+func (x *HubConnection) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 // Welcome tells who answered.
 type Welcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -950,7 +1270,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -962,7 +1282,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -975,7 +1295,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{8}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Welcome) GetHubId() string {
@@ -1016,14 +1336,16 @@ type Snapshot struct {
 	// Open prompts of the kinds that the window can show, oldest first.
 	Prompts []*Prompt `protobuf:"bytes,3,rep,name=prompts,proto3" json:"prompts,omitempty"`
 	// Problems of the config that belong to no single server.
-	Problems      []*ConfigProblem `protobuf:"bytes,4,rep,name=problems,proto3" json:"problems,omitempty"`
+	Problems []*ConfigProblem `protobuf:"bytes,4,rep,name=problems,proto3" json:"problems,omitempty"`
+	// Ended requests, the latest max_history of hello, oldest first.
+	History       []*EndedRequest `protobuf:"bytes,5,rep,name=history,proto3" json:"history,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1035,7 +1357,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1048,7 +1370,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{9}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Snapshot) GetServers() []*Server {
@@ -1079,6 +1401,109 @@ func (x *Snapshot) GetProblems() []*ConfigProblem {
 	return nil
 }
 
+func (x *Snapshot) GetHistory() []*EndedRequest {
+	if x != nil {
+		return x.History
+	}
+	return nil
+}
+
+// EndedRequest is a request that is over.
+type EndedRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When it ended.
+	EndTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	// How.
+	//
+	// Types that are valid to be assigned to End:
+	//
+	//	*EndedRequest_Cancelled
+	//	*EndedRequest_Finished
+	End           isEndedRequest_End `protobuf_oneof:"end"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndedRequest) Reset() {
+	*x = EndedRequest{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndedRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndedRequest) ProtoMessage() {}
+
+func (x *EndedRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndedRequest.ProtoReflect.Descriptor instead.
+func (*EndedRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *EndedRequest) GetEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndTime
+	}
+	return nil
+}
+
+func (x *EndedRequest) GetEnd() isEndedRequest_End {
+	if x != nil {
+		return x.End
+	}
+	return nil
+}
+
+func (x *EndedRequest) GetCancelled() *McpRequestCancelled {
+	if x != nil {
+		if x, ok := x.End.(*EndedRequest_Cancelled); ok {
+			return x.Cancelled
+		}
+	}
+	return nil
+}
+
+func (x *EndedRequest) GetFinished() *McpRequestFinished {
+	if x != nil {
+		if x, ok := x.End.(*EndedRequest_Finished); ok {
+			return x.Finished
+		}
+	}
+	return nil
+}
+
+type isEndedRequest_End interface {
+	isEndedRequest_End()
+}
+
+type EndedRequest_Cancelled struct {
+	// By a cancel.
+	Cancelled *McpRequestCancelled `protobuf:"bytes,2,opt,name=cancelled,proto3,oneof"`
+}
+
+type EndedRequest_Finished struct {
+	// Otherwise.
+	Finished *McpRequestFinished `protobuf:"bytes,3,opt,name=finished,proto3,oneof"`
+}
+
+func (*EndedRequest_Cancelled) isEndedRequest_End() {}
+
+func (*EndedRequest_Finished) isEndedRequest_End() {}
+
 // Reply tells what became of one message of this window.
 type Reply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1088,14 +1513,22 @@ type Reply struct {
 	CancelOutcome CancelOutcome `protobuf:"varint,2,opt,name=cancel_outcome,json=cancelOutcome,proto3,enum=mcphub.v1.CancelOutcome" json:"cancel_outcome,omitempty"`
 	// Set when the message was not carried out: NOT_FOUND with PROMPT_CLOSED for a late answer, INVALID_ARGUMENT with
 	// INVALID_CONTENT for a form that does not fit its schema (the prompt stays open), and so on.
-	Error         *HubError `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	Error *HubError `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// What was asked for.
+	//
+	// Types that are valid to be assigned to Response:
+	//
+	//	*Reply_CancelRequests
+	//	*Reply_ListTools
+	//	*Reply_GetTrace
+	Response      isReply_Response `protobuf_oneof:"response"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1107,7 +1540,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1120,7 +1553,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{10}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Reply) GetMessageId() string {
@@ -1144,6 +1577,65 @@ func (x *Reply) GetError() *HubError {
 	return nil
 }
 
+func (x *Reply) GetResponse() isReply_Response {
+	if x != nil {
+		return x.Response
+	}
+	return nil
+}
+
+func (x *Reply) GetCancelRequests() *CancelRequestsResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_CancelRequests); ok {
+			return x.CancelRequests
+		}
+	}
+	return nil
+}
+
+func (x *Reply) GetListTools() *ListToolsResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_ListTools); ok {
+			return x.ListTools
+		}
+	}
+	return nil
+}
+
+func (x *Reply) GetGetTrace() *GetTraceResponse {
+	if x != nil {
+		if x, ok := x.Response.(*Reply_GetTrace); ok {
+			return x.GetTrace
+		}
+	}
+	return nil
+}
+
+type isReply_Response interface {
+	isReply_Response()
+}
+
+type Reply_CancelRequests struct {
+	// Of cancel_requests.
+	CancelRequests *CancelRequestsResponse `protobuf:"bytes,4,opt,name=cancel_requests,json=cancelRequests,proto3,oneof"`
+}
+
+type Reply_ListTools struct {
+	// Of list_tools.
+	ListTools *ListToolsResponse `protobuf:"bytes,5,opt,name=list_tools,json=listTools,proto3,oneof"`
+}
+
+type Reply_GetTrace struct {
+	// Of get_trace.
+	GetTrace *GetTraceResponse `protobuf:"bytes,6,opt,name=get_trace,json=getTrace,proto3,oneof"`
+}
+
+func (*Reply_CancelRequests) isReply_Response() {}
+
+func (*Reply_ListTools) isReply_Response() {}
+
+func (*Reply_GetTrace) isReply_Response() {}
+
 // ServerChanged shows a server as it is now.
 type ServerChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1157,7 +1649,7 @@ type ServerChanged struct {
 
 func (x *ServerChanged) Reset() {
 	*x = ServerChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1169,7 +1661,7 @@ func (x *ServerChanged) String() string {
 func (*ServerChanged) ProtoMessage() {}
 
 func (x *ServerChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1182,7 +1674,7 @@ func (x *ServerChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerChanged.ProtoReflect.Descriptor instead.
 func (*ServerChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{11}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ServerChanged) GetServer() *Server {
@@ -1210,7 +1702,7 @@ type ToolsChanged struct {
 
 func (x *ToolsChanged) Reset() {
 	*x = ToolsChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1714,7 @@ func (x *ToolsChanged) String() string {
 func (*ToolsChanged) ProtoMessage() {}
 
 func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1727,7 @@ func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolsChanged.ProtoReflect.Descriptor instead.
 func (*ToolsChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{12}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ToolsChanged) GetServer() string {
@@ -1256,7 +1748,7 @@ type ResourcesChanged struct {
 
 func (x *ResourcesChanged) Reset() {
 	*x = ResourcesChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1268,7 +1760,7 @@ func (x *ResourcesChanged) String() string {
 func (*ResourcesChanged) ProtoMessage() {}
 
 func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1281,7 +1773,7 @@ func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourcesChanged.ProtoReflect.Descriptor instead.
 func (*ResourcesChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ResourcesChanged) GetServer() string {
@@ -1302,7 +1794,7 @@ type McpPromptsChanged struct {
 
 func (x *McpPromptsChanged) Reset() {
 	*x = McpPromptsChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1314,7 +1806,7 @@ func (x *McpPromptsChanged) String() string {
 func (*McpPromptsChanged) ProtoMessage() {}
 
 func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1327,7 +1819,7 @@ func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpPromptsChanged.ProtoReflect.Descriptor instead.
 func (*McpPromptsChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *McpPromptsChanged) GetServer() string {
@@ -1350,7 +1842,7 @@ type ResourceUpdated struct {
 
 func (x *ResourceUpdated) Reset() {
 	*x = ResourceUpdated{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1362,7 +1854,7 @@ func (x *ResourceUpdated) String() string {
 func (*ResourceUpdated) ProtoMessage() {}
 
 func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1375,7 +1867,7 @@ func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceUpdated.ProtoReflect.Descriptor instead.
 func (*ResourceUpdated) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ResourceUpdated) GetServer() string {
@@ -1407,7 +1899,7 @@ type ConfigReloaded struct {
 
 func (x *ConfigReloaded) Reset() {
 	*x = ConfigReloaded{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1419,7 +1911,7 @@ func (x *ConfigReloaded) String() string {
 func (*ConfigReloaded) ProtoMessage() {}
 
 func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1432,7 +1924,7 @@ func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigReloaded.ProtoReflect.Descriptor instead.
 func (*ConfigReloaded) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ConfigReloaded) GetProblems() []*ConfigProblem {
@@ -1467,7 +1959,7 @@ type McpRequestStarted struct {
 
 func (x *McpRequestStarted) Reset() {
 	*x = McpRequestStarted{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1479,7 +1971,7 @@ func (x *McpRequestStarted) String() string {
 func (*McpRequestStarted) ProtoMessage() {}
 
 func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1492,7 +1984,7 @@ func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestStarted.ProtoReflect.Descriptor instead.
 func (*McpRequestStarted) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *McpRequestStarted) GetRequest() *Request {
@@ -1523,7 +2015,7 @@ type McpRequestProgressed struct {
 
 func (x *McpRequestProgressed) Reset() {
 	*x = McpRequestProgressed{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1535,7 +2027,7 @@ func (x *McpRequestProgressed) String() string {
 func (*McpRequestProgressed) ProtoMessage() {}
 
 func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1548,7 +2040,7 @@ func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestProgressed.ProtoReflect.Descriptor instead.
 func (*McpRequestProgressed) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *McpRequestProgressed) GetRequestId() string {
@@ -1608,7 +2100,7 @@ type McpRequestCancelling struct {
 
 func (x *McpRequestCancelling) Reset() {
 	*x = McpRequestCancelling{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1620,7 +2112,7 @@ func (x *McpRequestCancelling) String() string {
 func (*McpRequestCancelling) ProtoMessage() {}
 
 func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1633,7 +2125,7 @@ func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelling.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelling) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *McpRequestCancelling) GetRequestId() string {
@@ -1694,7 +2186,7 @@ type McpRequestCancelled struct {
 
 func (x *McpRequestCancelled) Reset() {
 	*x = McpRequestCancelled{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1706,7 +2198,7 @@ func (x *McpRequestCancelled) String() string {
 func (*McpRequestCancelled) ProtoMessage() {}
 
 func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1719,7 +2211,7 @@ func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelled.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelled) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *McpRequestCancelled) GetRequestId() string {
@@ -1848,14 +2340,18 @@ type McpRequestFinished struct {
 	// As in Request.
 	Subject string `protobuf:"bytes,12,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The server's task that carried it out, absent when there was none.
-	Task          *Task `protobuf:"bytes,13,opt,name=task,proto3" json:"task,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Task *Task `protobuf:"bytes,13,opt,name=task,proto3" json:"task,omitempty"`
+	// JSON text of the result, for a tool call of a window (call_tool); "" when it is longer than 256 KiB, or no longer kept for the history. Untrusted.
+	ResultJson string `protobuf:"bytes,14,opt,name=result_json,json=resultJson,proto3" json:"result_json,omitempty"`
+	// Size of the result in bytes, for a tool call of a window.
+	ResultSizeBytes int64 `protobuf:"varint,15,opt,name=result_size_bytes,json=resultSizeBytes,proto3" json:"result_size_bytes,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *McpRequestFinished) Reset() {
 	*x = McpRequestFinished{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1867,7 +2363,7 @@ func (x *McpRequestFinished) String() string {
 func (*McpRequestFinished) ProtoMessage() {}
 
 func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1880,7 +2376,7 @@ func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestFinished.ProtoReflect.Descriptor instead.
 func (*McpRequestFinished) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *McpRequestFinished) GetRequestId() string {
@@ -1974,6 +2470,20 @@ func (x *McpRequestFinished) GetTask() *Task {
 	return nil
 }
 
+func (x *McpRequestFinished) GetResultJson() string {
+	if x != nil {
+		return x.ResultJson
+	}
+	return ""
+}
+
+func (x *McpRequestFinished) GetResultSizeBytes() int64 {
+	if x != nil {
+		return x.ResultSizeBytes
+	}
+	return 0
+}
+
 // PromptOpened shows a new prompt.
 type PromptOpened struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1985,7 +2495,7 @@ type PromptOpened struct {
 
 func (x *PromptOpened) Reset() {
 	*x = PromptOpened{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1997,7 +2507,7 @@ func (x *PromptOpened) String() string {
 func (*PromptOpened) ProtoMessage() {}
 
 func (x *PromptOpened) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2010,7 +2520,7 @@ func (x *PromptOpened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptOpened.ProtoReflect.Descriptor instead.
 func (*PromptOpened) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PromptOpened) GetPrompt() *Prompt {
@@ -2037,7 +2547,7 @@ type LogMessage struct {
 
 func (x *LogMessage) Reset() {
 	*x = LogMessage{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2049,7 +2559,7 @@ func (x *LogMessage) String() string {
 func (*LogMessage) ProtoMessage() {}
 
 func (x *LogMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2062,7 +2572,7 @@ func (x *LogMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMessage.ProtoReflect.Descriptor instead.
 func (*LogMessage) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *LogMessage) GetServer() string {
@@ -2104,7 +2614,7 @@ type Dropped struct {
 
 func (x *Dropped) Reset() {
 	*x = Dropped{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2116,7 +2626,7 @@ func (x *Dropped) String() string {
 func (*Dropped) ProtoMessage() {}
 
 func (x *Dropped) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2129,7 +2639,7 @@ func (x *Dropped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dropped.ProtoReflect.Descriptor instead.
 func (*Dropped) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Dropped) GetLogMessages() int64 {
@@ -2143,7 +2653,7 @@ var File_mcphub_v1_editor_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xed\x02\n" +
+	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xfe\a\n" +
 	"\rAttachRequest\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12(\n" +
@@ -2151,8 +2661,21 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x12cancel_mcp_request\x18\x03 \x01(\v2\x1b.mcphub.v1.CancelMcpRequestH\x00R\x10cancelMcpRequest\x12>\n" +
 	"\ranswer_prompt\x18\x04 \x01(\v2\x17.mcphub.v1.PromptAnswerH\x00R\fanswerPrompt\x122\n" +
 	"\tset_roots\x18\x05 \x01(\v2\x13.mcphub.v1.SetRootsH\x00R\bsetRoots\x12G\n" +
-	"\x10set_capabilities\x18\x06 \x01(\v2\x1a.mcphub.v1.SetCapabilitiesH\x00R\x0fsetCapabilitiesB\t\n" +
-	"\amessage\"\xc2\x02\n" +
+	"\x10set_capabilities\x18\x06 \x01(\v2\x1a.mcphub.v1.SetCapabilitiesH\x00R\x0fsetCapabilities\x129\n" +
+	"\tcall_tool\x18\a \x01(\v2\x1a.mcphub.v1.CallToolRequestH\x00R\bcallTool\x12K\n" +
+	"\x0fcancel_requests\x18\b \x01(\v2 .mcphub.v1.CancelRequestsRequestH\x00R\x0ecancelRequests\x12<\n" +
+	"\n" +
+	"list_tools\x18\t \x01(\v2\x1b.mcphub.v1.ListToolsRequestH\x00R\tlistTools\x12B\n" +
+	"\fstart_server\x18\n" +
+	" \x01(\v2\x1d.mcphub.v1.StartServerRequestH\x00R\vstartServer\x12?\n" +
+	"\vstop_server\x18\v \x01(\v2\x1c.mcphub.v1.StopServerRequestH\x00R\n" +
+	"stopServer\x12H\n" +
+	"\x0erestart_server\x18\f \x01(\v2\x1f.mcphub.v1.RestartServerRequestH\x00R\rrestartServer\x12R\n" +
+	"\x12set_server_enabled\x18\r \x01(\v2\".mcphub.v1.SetServerEnabledRequestH\x00R\x10setServerEnabled\x123\n" +
+	"\asign_in\x18\x0e \x01(\v2\x18.mcphub.v1.SignInRequestH\x00R\x06signIn\x126\n" +
+	"\bsign_out\x18\x0f \x01(\v2\x19.mcphub.v1.SignOutRequestH\x00R\asignOut\x129\n" +
+	"\tget_trace\x18\x10 \x01(\v2\x1a.mcphub.v1.GetTraceRequestH\x00R\bgetTraceB\t\n" +
+	"\amessage\"\xe3\x02\n" +
 	"\x05Hello\x12\x1b\n" +
 	"\twindow_id\x18\x01 \x01(\tR\bwindowId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x128\n" +
@@ -2161,23 +2684,26 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x06resume\x18\x05 \x01(\v2\x11.mcphub.v1.ResumeR\x06resume\x12*\n" +
 	"\x11max_progress_rate\x18\x06 \x01(\x05R\x0fmaxProgressRate\x12%\n" +
 	"\x0esampling_tools\x18\a \x01(\bR\rsamplingTools\x12'\n" +
-	"\x0fextensions_json\x18\b \x01(\tR\x0eextensionsJson\"F\n" +
+	"\x0fextensions_json\x18\b \x01(\tR\x0eextensionsJson\x12\x1f\n" +
+	"\vmax_history\x18\t \x01(\x05R\n" +
+	"maxHistory\"F\n" +
 	"\x06Resume\x12\x15\n" +
 	"\x06hub_id\x18\x01 \x01(\tR\x05hubId\x12%\n" +
 	"\x0eafter_sequence\x18\x02 \x01(\x04R\rafterSequence\",\n" +
 	"\x04Root\x12\x10\n" +
 	"\x03uri\x18\x01 \x01(\tR\x03uri\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"I\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"l\n" +
 	"\x10CancelMcpRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"1\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12!\n" +
+	"\fstop_waiting\x18\x03 \x01(\bR\vstopWaiting\"1\n" +
 	"\bSetRoots\x12%\n" +
 	"\x05roots\x18\x01 \x03(\v2\x0f.mcphub.v1.RootR\x05roots\"\x9b\x01\n" +
 	"\x0fSetCapabilities\x128\n" +
 	"\fprompt_kinds\x18\x01 \x03(\x0e2\x15.mcphub.v1.PromptKindR\vpromptKinds\x12%\n" +
 	"\x0esampling_tools\x18\x02 \x01(\bR\rsamplingTools\x12'\n" +
-	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xb5\n" +
+	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xf8\n" +
 	"\n" +
 	"\x0eAttachResponse\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x12.\n" +
@@ -2201,23 +2727,39 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x11resources_changed\x18\x11 \x01(\v2\x1b.mcphub.v1.ResourcesChangedH\x00R\x10resourcesChanged\x12N\n" +
 	"\x13mcp_prompts_changed\x18\x12 \x01(\v2\x1c.mcphub.v1.McpPromptsChangedH\x00R\x11mcpPromptsChanged\x12G\n" +
 	"\x10resource_updated\x18\x13 \x01(\v2\x1a.mcphub.v1.ResourceUpdatedH\x00R\x0fresourceUpdated\x12D\n" +
-	"\x0fconfig_reloaded\x18\x14 \x01(\v2\x19.mcphub.v1.ConfigReloadedH\x00R\x0econfigReloadedB\a\n" +
-	"\x05event\"q\n" +
+	"\x0fconfig_reloaded\x18\x14 \x01(\v2\x19.mcphub.v1.ConfigReloadedH\x00R\x0econfigReloaded\x12A\n" +
+	"\x0ehub_connection\x18\x15 \x01(\v2\x18.mcphub.v1.HubConnectionH\x00R\rhubConnectionB\a\n" +
+	"\x05event\"^\n" +
+	"\rHubConnection\x123\n" +
+	"\x05state\x18\x01 \x01(\x0e2\x1d.mcphub.v1.HubConnectionStateR\x05state\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"q\n" +
 	"\aWelcome\x12\x15\n" +
 	"\x06hub_id\x18\x01 \x01(\tR\x05hubId\x12\x1b\n" +
 	"\twindow_id\x18\x02 \x01(\tR\bwindowId\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x18\n" +
-	"\aresumed\x18\x04 \x01(\bR\aresumed\"\xca\x01\n" +
+	"\aresumed\x18\x04 \x01(\bR\aresumed\"\xfd\x01\n" +
 	"\bSnapshot\x12+\n" +
 	"\aservers\x18\x01 \x03(\v2\x11.mcphub.v1.ServerR\aservers\x12.\n" +
 	"\brequests\x18\x02 \x03(\v2\x12.mcphub.v1.RequestR\brequests\x12+\n" +
 	"\aprompts\x18\x03 \x03(\v2\x11.mcphub.v1.PromptR\aprompts\x124\n" +
-	"\bproblems\x18\x04 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\"\x92\x01\n" +
+	"\bproblems\x18\x04 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\x121\n" +
+	"\ahistory\x18\x05 \x03(\v2\x17.mcphub.v1.EndedRequestR\ahistory\"\xc9\x01\n" +
+	"\fEndedRequest\x125\n" +
+	"\bend_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12>\n" +
+	"\tcancelled\x18\x02 \x01(\v2\x1e.mcphub.v1.McpRequestCancelledH\x00R\tcancelled\x12;\n" +
+	"\bfinished\x18\x03 \x01(\v2\x1d.mcphub.v1.McpRequestFinishedH\x00R\bfinishedB\x05\n" +
+	"\x03end\"\xe7\x02\n" +
 	"\x05Reply\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12?\n" +
 	"\x0ecancel_outcome\x18\x02 \x01(\x0e2\x18.mcphub.v1.CancelOutcomeR\rcancelOutcome\x12)\n" +
-	"\x05error\x18\x03 \x01(\v2\x13.mcphub.v1.HubErrorR\x05error\"T\n" +
+	"\x05error\x18\x03 \x01(\v2\x13.mcphub.v1.HubErrorR\x05error\x12L\n" +
+	"\x0fcancel_requests\x18\x04 \x01(\v2!.mcphub.v1.CancelRequestsResponseH\x00R\x0ecancelRequests\x12=\n" +
+	"\n" +
+	"list_tools\x18\x05 \x01(\v2\x1c.mcphub.v1.ListToolsResponseH\x00R\tlistTools\x12:\n" +
+	"\tget_trace\x18\x06 \x01(\v2\x1b.mcphub.v1.GetTraceResponseH\x00R\bgetTraceB\n" +
+	"\n" +
+	"\bresponse\"T\n" +
 	"\rServerChanged\x12)\n" +
 	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\x12\x18\n" +
 	"\aremoved\x18\x02 \x01(\bR\aremoved\"&\n" +
@@ -2267,7 +2809,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x03era\x18\v \x01(\x0e2\x0e.mcphub.v1.EraR\x03era\x12)\n" +
 	"\x05error\x18\f \x01(\v2\x13.mcphub.v1.HubErrorR\x05error\x12\x18\n" +
 	"\asubject\x18\r \x01(\tR\asubject\x12#\n" +
-	"\x04task\x18\x0e \x01(\v2\x0f.mcphub.v1.TaskR\x04task\"\xfd\x03\n" +
+	"\x04task\x18\x0e \x01(\v2\x0f.mcphub.v1.TaskR\x04task\"\xca\x04\n" +
 	"\x12McpRequestFinished\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -2283,7 +2825,10 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	" \x01(\v2\x12.mcphub.v1.TimingsR\atimings\x12.\n" +
 	"\x13server_may_continue\x18\v \x01(\bR\x11serverMayContinue\x12\x18\n" +
 	"\asubject\x18\f \x01(\tR\asubject\x12#\n" +
-	"\x04task\x18\r \x01(\v2\x0f.mcphub.v1.TaskR\x04task\"9\n" +
+	"\x04task\x18\r \x01(\v2\x0f.mcphub.v1.TaskR\x04task\x12\x1f\n" +
+	"\vresult_json\x18\x0e \x01(\tR\n" +
+	"resultJson\x12*\n" +
+	"\x11result_size_bytes\x18\x0f \x01(\x03R\x0fresultSizeBytes\"9\n" +
 	"\fPromptOpened\x12)\n" +
 	"\x06prompt\x18\x01 \x01(\v2\x11.mcphub.v1.PromptR\x06prompt\"o\n" +
 	"\n" +
@@ -2293,7 +2838,12 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x06logger\x18\x03 \x01(\tR\x06logger\x12\x1b\n" +
 	"\tdata_json\x18\x04 \x01(\tR\bdataJson\",\n" +
 	"\aDropped\x12!\n" +
-	"\flog_messages\x18\x01 \x01(\x03R\vlogMessages2R\n" +
+	"\flog_messages\x18\x01 \x01(\x03R\vlogMessages*\x9e\x01\n" +
+	"\x12HubConnectionState\x12$\n" +
+	" HUB_CONNECTION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n" +
+	"\x1aHUB_CONNECTION_STATE_READY\x10\x01\x12!\n" +
+	"\x1dHUB_CONNECTION_STATE_STARTING\x10\x02\x12\x1f\n" +
+	"\x1bHUB_CONNECTION_STATE_FAILED\x10\x032R\n" +
 	"\rEditorService\x12A\n" +
 	"\x06Attach\x12\x18.mcphub.v1.AttachRequest\x1a\x19.mcphub.v1.AttachResponse(\x010\x01B6Z4github.com/mcphub-go/mcphub/proto/mcphub/v1;mcphubv1b\x06proto3"
 
@@ -2309,115 +2859,151 @@ func file_mcphub_v1_editor_proto_rawDescGZIP() []byte {
 	return file_mcphub_v1_editor_proto_rawDescData
 }
 
-var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_mcphub_v1_editor_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_mcphub_v1_editor_proto_goTypes = []any{
-	(*AttachRequest)(nil),         // 0: mcphub.v1.AttachRequest
-	(*Hello)(nil),                 // 1: mcphub.v1.Hello
-	(*Resume)(nil),                // 2: mcphub.v1.Resume
-	(*Root)(nil),                  // 3: mcphub.v1.Root
-	(*CancelMcpRequest)(nil),      // 4: mcphub.v1.CancelMcpRequest
-	(*SetRoots)(nil),              // 5: mcphub.v1.SetRoots
-	(*SetCapabilities)(nil),       // 6: mcphub.v1.SetCapabilities
-	(*AttachResponse)(nil),        // 7: mcphub.v1.AttachResponse
-	(*Welcome)(nil),               // 8: mcphub.v1.Welcome
-	(*Snapshot)(nil),              // 9: mcphub.v1.Snapshot
-	(*Reply)(nil),                 // 10: mcphub.v1.Reply
-	(*ServerChanged)(nil),         // 11: mcphub.v1.ServerChanged
-	(*ToolsChanged)(nil),          // 12: mcphub.v1.ToolsChanged
-	(*ResourcesChanged)(nil),      // 13: mcphub.v1.ResourcesChanged
-	(*McpPromptsChanged)(nil),     // 14: mcphub.v1.McpPromptsChanged
-	(*ResourceUpdated)(nil),       // 15: mcphub.v1.ResourceUpdated
-	(*ConfigReloaded)(nil),        // 16: mcphub.v1.ConfigReloaded
-	(*McpRequestStarted)(nil),     // 17: mcphub.v1.McpRequestStarted
-	(*McpRequestProgressed)(nil),  // 18: mcphub.v1.McpRequestProgressed
-	(*McpRequestCancelling)(nil),  // 19: mcphub.v1.McpRequestCancelling
-	(*McpRequestCancelled)(nil),   // 20: mcphub.v1.McpRequestCancelled
-	(*McpRequestFinished)(nil),    // 21: mcphub.v1.McpRequestFinished
-	(*PromptOpened)(nil),          // 22: mcphub.v1.PromptOpened
-	(*LogMessage)(nil),            // 23: mcphub.v1.LogMessage
-	(*Dropped)(nil),               // 24: mcphub.v1.Dropped
-	(*PromptAnswer)(nil),          // 25: mcphub.v1.PromptAnswer
-	(PromptKind)(0),               // 26: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil), // 27: google.protobuf.Timestamp
-	(*PromptClosed)(nil),          // 28: mcphub.v1.PromptClosed
-	(*Server)(nil),                // 29: mcphub.v1.Server
-	(*Request)(nil),               // 30: mcphub.v1.Request
-	(*Prompt)(nil),                // 31: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),         // 32: mcphub.v1.ConfigProblem
-	(CancelOutcome)(0),            // 33: mcphub.v1.CancelOutcome
-	(*HubError)(nil),              // 34: mcphub.v1.HubError
-	(RequestState)(0),             // 35: mcphub.v1.RequestState
-	(*Progress)(nil),              // 36: mcphub.v1.Progress
-	(*Task)(nil),                  // 37: mcphub.v1.Task
-	(*Cancellation)(nil),          // 38: mcphub.v1.Cancellation
-	(RequestDirection)(0),         // 39: mcphub.v1.RequestDirection
-	(*Timings)(nil),               // 40: mcphub.v1.Timings
-	(Era)(0),                      // 41: mcphub.v1.Era
-	(*McpError)(nil),              // 42: mcphub.v1.McpError
+	(HubConnectionState)(0),         // 0: mcphub.v1.HubConnectionState
+	(*AttachRequest)(nil),           // 1: mcphub.v1.AttachRequest
+	(*Hello)(nil),                   // 2: mcphub.v1.Hello
+	(*Resume)(nil),                  // 3: mcphub.v1.Resume
+	(*Root)(nil),                    // 4: mcphub.v1.Root
+	(*CancelMcpRequest)(nil),        // 5: mcphub.v1.CancelMcpRequest
+	(*SetRoots)(nil),                // 6: mcphub.v1.SetRoots
+	(*SetCapabilities)(nil),         // 7: mcphub.v1.SetCapabilities
+	(*AttachResponse)(nil),          // 8: mcphub.v1.AttachResponse
+	(*HubConnection)(nil),           // 9: mcphub.v1.HubConnection
+	(*Welcome)(nil),                 // 10: mcphub.v1.Welcome
+	(*Snapshot)(nil),                // 11: mcphub.v1.Snapshot
+	(*EndedRequest)(nil),            // 12: mcphub.v1.EndedRequest
+	(*Reply)(nil),                   // 13: mcphub.v1.Reply
+	(*ServerChanged)(nil),           // 14: mcphub.v1.ServerChanged
+	(*ToolsChanged)(nil),            // 15: mcphub.v1.ToolsChanged
+	(*ResourcesChanged)(nil),        // 16: mcphub.v1.ResourcesChanged
+	(*McpPromptsChanged)(nil),       // 17: mcphub.v1.McpPromptsChanged
+	(*ResourceUpdated)(nil),         // 18: mcphub.v1.ResourceUpdated
+	(*ConfigReloaded)(nil),          // 19: mcphub.v1.ConfigReloaded
+	(*McpRequestStarted)(nil),       // 20: mcphub.v1.McpRequestStarted
+	(*McpRequestProgressed)(nil),    // 21: mcphub.v1.McpRequestProgressed
+	(*McpRequestCancelling)(nil),    // 22: mcphub.v1.McpRequestCancelling
+	(*McpRequestCancelled)(nil),     // 23: mcphub.v1.McpRequestCancelled
+	(*McpRequestFinished)(nil),      // 24: mcphub.v1.McpRequestFinished
+	(*PromptOpened)(nil),            // 25: mcphub.v1.PromptOpened
+	(*LogMessage)(nil),              // 26: mcphub.v1.LogMessage
+	(*Dropped)(nil),                 // 27: mcphub.v1.Dropped
+	(*PromptAnswer)(nil),            // 28: mcphub.v1.PromptAnswer
+	(*CallToolRequest)(nil),         // 29: mcphub.v1.CallToolRequest
+	(*CancelRequestsRequest)(nil),   // 30: mcphub.v1.CancelRequestsRequest
+	(*ListToolsRequest)(nil),        // 31: mcphub.v1.ListToolsRequest
+	(*StartServerRequest)(nil),      // 32: mcphub.v1.StartServerRequest
+	(*StopServerRequest)(nil),       // 33: mcphub.v1.StopServerRequest
+	(*RestartServerRequest)(nil),    // 34: mcphub.v1.RestartServerRequest
+	(*SetServerEnabledRequest)(nil), // 35: mcphub.v1.SetServerEnabledRequest
+	(*SignInRequest)(nil),           // 36: mcphub.v1.SignInRequest
+	(*SignOutRequest)(nil),          // 37: mcphub.v1.SignOutRequest
+	(*GetTraceRequest)(nil),         // 38: mcphub.v1.GetTraceRequest
+	(PromptKind)(0),                 // 39: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),   // 40: google.protobuf.Timestamp
+	(*PromptClosed)(nil),            // 41: mcphub.v1.PromptClosed
+	(*Server)(nil),                  // 42: mcphub.v1.Server
+	(*Request)(nil),                 // 43: mcphub.v1.Request
+	(*Prompt)(nil),                  // 44: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),           // 45: mcphub.v1.ConfigProblem
+	(CancelOutcome)(0),              // 46: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                // 47: mcphub.v1.HubError
+	(*CancelRequestsResponse)(nil),  // 48: mcphub.v1.CancelRequestsResponse
+	(*ListToolsResponse)(nil),       // 49: mcphub.v1.ListToolsResponse
+	(*GetTraceResponse)(nil),        // 50: mcphub.v1.GetTraceResponse
+	(RequestState)(0),               // 51: mcphub.v1.RequestState
+	(*Progress)(nil),                // 52: mcphub.v1.Progress
+	(*Task)(nil),                    // 53: mcphub.v1.Task
+	(*Cancellation)(nil),            // 54: mcphub.v1.Cancellation
+	(RequestDirection)(0),           // 55: mcphub.v1.RequestDirection
+	(*Timings)(nil),                 // 56: mcphub.v1.Timings
+	(Era)(0),                        // 57: mcphub.v1.Era
+	(*McpError)(nil),                // 58: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
-	1,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
-	4,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
-	25, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
-	5,  // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
-	6,  // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
-	26, // 5: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	3,  // 6: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
-	2,  // 7: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
-	3,  // 8: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	26, // 9: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	27, // 10: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
-	8,  // 11: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
-	9,  // 12: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
-	10, // 13: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
-	11, // 14: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
-	12, // 15: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	17, // 16: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	18, // 17: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	19, // 18: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	20, // 19: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	21, // 20: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	22, // 21: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	28, // 22: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	23, // 23: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	24, // 24: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
-	13, // 25: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
-	14, // 26: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
-	15, // 27: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
-	16, // 28: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
-	29, // 29: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	30, // 30: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	31, // 31: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	32, // 32: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	33, // 33: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	34, // 34: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	29, // 35: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	32, // 36: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	30, // 37: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	35, // 38: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	36, // 39: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	37, // 40: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	38, // 41: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	39, // 42: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	38, // 43: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	40, // 44: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	41, // 45: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	34, // 46: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	37, // 47: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	39, // 48: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	35, // 49: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	42, // 50: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	34, // 51: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	40, // 52: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	37, // 53: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	31, // 54: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	0,  // 55: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	7,  // 56: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	56, // [56:57] is the sub-list for method output_type
-	55, // [55:56] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	2,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
+	5,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
+	28, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
+	6,  // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
+	7,  // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
+	29, // 5: mcphub.v1.AttachRequest.call_tool:type_name -> mcphub.v1.CallToolRequest
+	30, // 6: mcphub.v1.AttachRequest.cancel_requests:type_name -> mcphub.v1.CancelRequestsRequest
+	31, // 7: mcphub.v1.AttachRequest.list_tools:type_name -> mcphub.v1.ListToolsRequest
+	32, // 8: mcphub.v1.AttachRequest.start_server:type_name -> mcphub.v1.StartServerRequest
+	33, // 9: mcphub.v1.AttachRequest.stop_server:type_name -> mcphub.v1.StopServerRequest
+	34, // 10: mcphub.v1.AttachRequest.restart_server:type_name -> mcphub.v1.RestartServerRequest
+	35, // 11: mcphub.v1.AttachRequest.set_server_enabled:type_name -> mcphub.v1.SetServerEnabledRequest
+	36, // 12: mcphub.v1.AttachRequest.sign_in:type_name -> mcphub.v1.SignInRequest
+	37, // 13: mcphub.v1.AttachRequest.sign_out:type_name -> mcphub.v1.SignOutRequest
+	38, // 14: mcphub.v1.AttachRequest.get_trace:type_name -> mcphub.v1.GetTraceRequest
+	39, // 15: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	4,  // 16: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
+	3,  // 17: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
+	4,  // 18: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
+	39, // 19: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	40, // 20: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	10, // 21: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
+	11, // 22: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
+	13, // 23: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
+	14, // 24: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
+	15, // 25: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
+	20, // 26: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	21, // 27: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	22, // 28: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	23, // 29: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	24, // 30: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	25, // 31: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	41, // 32: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	26, // 33: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	27, // 34: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	16, // 35: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
+	17, // 36: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
+	18, // 37: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
+	19, // 38: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
+	9,  // 39: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
+	0,  // 40: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	42, // 41: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	43, // 42: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	44, // 43: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	45, // 44: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	12, // 45: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	40, // 46: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	23, // 47: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	24, // 48: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	46, // 49: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	47, // 50: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	48, // 51: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
+	49, // 52: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
+	50, // 53: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
+	42, // 54: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	45, // 55: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	43, // 56: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	51, // 57: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	52, // 58: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	53, // 59: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	54, // 60: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	55, // 61: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	54, // 62: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	56, // 63: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	57, // 64: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	47, // 65: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	53, // 66: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	55, // 67: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	51, // 68: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	58, // 69: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	47, // 70: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	56, // 71: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	53, // 72: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	44, // 73: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,  // 74: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	8,  // 75: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	75, // [75:76] is the sub-list for method output_type
+	74, // [74:75] is the sub-list for method input_type
+	74, // [74:74] is the sub-list for extension type_name
+	74, // [74:74] is the sub-list for extension extendee
+	0,  // [0:74] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -2425,6 +3011,7 @@ func file_mcphub_v1_editor_proto_init() {
 	if File_mcphub_v1_editor_proto != nil {
 		return
 	}
+	file_mcphub_v1_hub_proto_init()
 	file_mcphub_v1_prompt_proto_init()
 	file_mcphub_v1_request_proto_init()
 	file_mcphub_v1_server_proto_init()
@@ -2434,6 +3021,16 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachRequest_AnswerPrompt)(nil),
 		(*AttachRequest_SetRoots)(nil),
 		(*AttachRequest_SetCapabilities)(nil),
+		(*AttachRequest_CallTool)(nil),
+		(*AttachRequest_CancelRequests)(nil),
+		(*AttachRequest_ListTools)(nil),
+		(*AttachRequest_StartServer)(nil),
+		(*AttachRequest_StopServer)(nil),
+		(*AttachRequest_RestartServer)(nil),
+		(*AttachRequest_SetServerEnabled)(nil),
+		(*AttachRequest_SignIn)(nil),
+		(*AttachRequest_SignOut)(nil),
+		(*AttachRequest_GetTrace)(nil),
 	}
 	file_mcphub_v1_editor_proto_msgTypes[7].OneofWrappers = []any{
 		(*AttachResponse_Welcome)(nil),
@@ -2454,19 +3051,30 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachResponse_McpPromptsChanged)(nil),
 		(*AttachResponse_ResourceUpdated)(nil),
 		(*AttachResponse_ConfigReloaded)(nil),
+		(*AttachResponse_HubConnection)(nil),
+	}
+	file_mcphub_v1_editor_proto_msgTypes[11].OneofWrappers = []any{
+		(*EndedRequest_Cancelled)(nil),
+		(*EndedRequest_Finished)(nil),
+	}
+	file_mcphub_v1_editor_proto_msgTypes[12].OneofWrappers = []any{
+		(*Reply_CancelRequests)(nil),
+		(*Reply_ListTools)(nil),
+		(*Reply_GetTrace)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_editor_proto_rawDesc), len(file_mcphub_v1_editor_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   25,
+			NumEnums:      1,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_mcphub_v1_editor_proto_goTypes,
 		DependencyIndexes: file_mcphub_v1_editor_proto_depIdxs,
+		EnumInfos:         file_mcphub_v1_editor_proto_enumTypes,
 		MessageInfos:      file_mcphub_v1_editor_proto_msgTypes,
 	}.Build()
 	File_mcphub_v1_editor_proto = out.File

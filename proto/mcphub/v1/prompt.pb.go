@@ -1402,7 +1402,10 @@ type AcceptPrompt struct {
 	ContentJson string `protobuf:"bytes,2,opt,name=content_json,json=contentJson,proto3" json:"content_json,omitempty"`
 	// Config input: the host keeps the value itself and will answer again. The hub forgets it when it ends; else it keeps secrets in the system's
 	// keyring, and other values, or all where there is no keyring, in a file that only the user can read.
-	KeptByHost    bool `protobuf:"varint,3,opt,name=kept_by_host,json=keptByHost,proto3" json:"kept_by_host,omitempty"`
+	KeptByHost bool `protobuf:"varint,3,opt,name=kept_by_host,json=keptByHost,proto3" json:"kept_by_host,omitempty"`
+	// Sampling: JSON text of the params as the user has edited them, with content_json empty. It is for a host between page and hub that runs a model: the host
+	// takes this answer, runs the model, and answers with content_json. A hub refuses it with INVALID_CONTENT, and the prompt stays open.
+	RequestJson   string `protobuf:"bytes,4,opt,name=request_json,json=requestJson,proto3" json:"request_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1456,6 +1459,13 @@ func (x *AcceptPrompt) GetKeptByHost() bool {
 		return x.KeptByHost
 	}
 	return false
+}
+
+func (x *AcceptPrompt) GetRequestJson() string {
+	if x != nil {
+		return x.RequestJson
+	}
+	return ""
 }
 
 // DeclinePrompt is an explicit no.
@@ -1723,12 +1733,13 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\x06accept\x18\x02 \x01(\v2\x17.mcphub.v1.AcceptPromptH\x00R\x06accept\x124\n" +
 	"\adecline\x18\x03 \x01(\v2\x18.mcphub.v1.DeclinePromptH\x00R\adecline\x124\n" +
 	"\adismiss\x18\x04 \x01(\v2\x18.mcphub.v1.DismissPromptH\x00R\adismissB\b\n" +
-	"\x06action\"\x83\x01\n" +
+	"\x06action\"\xa6\x01\n" +
 	"\fAcceptPrompt\x12.\n" +
 	"\x05scope\x18\x01 \x01(\x0e2\x18.mcphub.v1.ApprovalScopeR\x05scope\x12!\n" +
 	"\fcontent_json\x18\x02 \x01(\tR\vcontentJson\x12 \n" +
 	"\fkept_by_host\x18\x03 \x01(\bR\n" +
-	"keptByHost\"'\n" +
+	"keptByHost\x12!\n" +
+	"\frequest_json\x18\x04 \x01(\tR\vrequestJson\"'\n" +
 	"\rDeclinePrompt\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"\x0f\n" +
 	"\rDismissPrompt\"\xb9\x01\n" +
