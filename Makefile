@@ -24,6 +24,10 @@ PEER_STAMPS := $(addsuffix /node_modules/.installed,$(PEERS))
 CONFORMANCE := internal/conformance
 CONFORMANCE_STAMP := $(CONFORMANCE)/node_modules/.installed
 
+# The editor part: one lock for its three packages.
+EDITORS := editors
+EDITORS_STAMP := $(EDITORS)/node_modules/.installed
+
 # Every folder with a go.mod; those with code in them.
 BENCH := $(patsubst %/go.mod,%,$(wildcard internal/bench/go.mod))
 MODULES := . internal/tools $(BENCH)
@@ -46,6 +50,11 @@ build: ## build bin/mcphub
 generate: ## write the Go code of the contract anew
 	$(BUF) generate
 
+.PHONY: generate-ts
+generate-ts: $(EDITORS_STAMP) ## write the TypeScript of the contract anew
+	rm -rf editors/host/src/gen
+	$(BUF) generate --template editors/host/buf.gen.yaml
+
 .PHONY: release-image
 release-image: ## at a release: keep the contract for `make breaking` (refused when it breaks the last one)
 	@if test -e $(IMAGE); then $(MAKE) --no-print-directory breaking; fi
@@ -53,12 +62,12 @@ release-image: ## at a release: keep the contract for `make breaking` (refused w
 
 .PHONY: clean
 clean: ## remove what the targets made
-	rm -rf bin $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE))
+	rm -rf bin $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS))
 
 # --- set-up
 
 .PHONY: deps
-deps: peers $(CONFORMANCE_STAMP) ## download everything that the other targets need
+deps: peers $(CONFORMANCE_STAMP) $(EDITORS_STAMP) ## download everything that the other targets need
 	@for m in $(MODULES); do (cd $$m && echo "go mod download: $$m" && go mod download); done
 
 .PHONY: peers
@@ -68,6 +77,8 @@ peers: $(PEER_STAMPS) ## install the npm servers that the tests talk to
 %/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
 	cd $* && npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
+
+$(EDITORS_STAMP): $(wildcard $(EDITORS)/*/package.json)
 
 # --- tests
 
@@ -129,6 +140,11 @@ drift: ## the generated code is what the contract generates
 	@dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; $(BUF) generate -o "$$dir"; \
 	mkdir "$$dir/kept"; find proto -name '*.pb.go' | tar cf - -T - | tar xf - -C "$$dir/kept"; \
 	diff -ru "$$dir/kept/proto" "$$dir/proto" || { echo "generated code has drifted (run make generate)"; exit 1; }
+
+.PHONY: drift-ts
+drift-ts: $(EDITORS_STAMP) ## the same for the generated TypeScript
+	@dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; $(BUF) generate --template editors/host/buf.gen.yaml -o "$$dir"; \
+	diff -ru editors/host/src/gen "$$dir/editors/host/src/gen" || { echo "generated code has drifted (run make generate-ts)"; exit 1; }
 
 .PHONY: tidy
 tidy: ## go.mod and go.sum of every module are tidy

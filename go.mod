@@ -2,6 +2,9 @@ module github.com/mcphub-go/mcphub
 
 go 1.26.0
 
+// npm packages bring Go files of their own now and then.
+ignore node_modules
+
 require (
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/fsnotify/fsnotify v1.10.1
