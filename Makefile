@@ -27,6 +27,7 @@ CONFORMANCE_STAMP := $(CONFORMANCE)/node_modules/.installed
 # The editor part: one lock for its three packages.
 EDITORS := editors
 EDITORS_STAMP := $(EDITORS)/node_modules/.installed
+CHROMIUM ?= /usr/bin/chromium
 
 # Every folder with a go.mod; those with code in them.
 BENCH := $(patsubst %/go.mod,%,$(wildcard internal/bench/go.mod))
@@ -45,6 +46,11 @@ help: ## list the targets
 .PHONY: build
 build: ## build bin/mcphub
 	go build -o bin/ ./cmd/mcphub
+
+.PHONY: package
+package: $(EDITORS_STAMP) ## build the extension for this system: editors/vscode/mcphub-TARGET.vsix (TARGET=win32-x64 for another)
+	cd $(EDITORS) && npm run --silent build -w host
+	cd $(EDITORS) && npm run --silent package -w vscode -- $(if $(TARGET),--target $(TARGET))
 
 .PHONY: generate
 generate: ## write the Go code of the contract anew
@@ -83,13 +89,38 @@ $(EDITORS_STAMP): $(wildcard $(EDITORS)/*/package.json)
 # --- tests
 
 .PHONY: test
-test: peers ## all tests but the end-to-end ones, with the race detector
+test: test-go test-editors ## all tests but the end-to-end ones
+
+.PHONY: test-go
+test-go: peers ## the Go tests, with the race detector
 	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$)')"; go test $(TESTFLAGS) $$packages
 
 .PHONY: e2e
 e2e: build peers ## the built binary from outside: the demo, then the black-box tests
 	bin/mcphub demo </dev/null
 	MCPHUB_BINARY=$(CURDIR)/bin/mcphub go test $(TESTFLAGS) $(E2E)
+
+.PHONY: test-editors
+test-editors: build $(EDITORS_STAMP) ## the host package against the built binary, the extension's parts, and, where there is a Chromium, the page in it
+	cd $(EDITORS) && npm run --silent build -w host
+	cd $(EDITORS) && MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w host
+	cd $(EDITORS) && npm test --silent -w vscode
+	cd $(EDITORS) && npm run --silent test:unit -w webview
+	@if test -x "$(CHROMIUM)"; then $(MAKE) --no-print-directory test-page; \
+	elif test -n "$$CI"; then echo "no Chromium at $(CHROMIUM)"; exit 1; \
+	else echo "The tests of the page are left out: there is no Chromium at $(CHROMIUM). Install Debian's package chromium, or set CHROMIUM to one."; fi
+
+.PHONY: test-page
+test-page: build $(EDITORS_STAMP) ## the page in Chromium
+	cd $(EDITORS) && CHROMIUM=$(CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w webview
+
+# The newest VS Code and the oldest that the extension supports, with its packaged form.
+.PHONY: e2e-editors
+e2e-editors: build package ## the packaged extension in real VS Codes
+	editors/vscode/e2e/install-editor.sh newest
+	editors/vscode/e2e/install-editor.sh oldest
+	cd $(EDITORS) && CHROMIUM=$(CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub node vscode/e2e/run.mjs --editor newest
+	cd $(EDITORS) && CHROMIUM=$(CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub node vscode/e2e/run.mjs --editor oldest
 
 .PHONY: conformance
 conformance: build $(CONFORMANCE_STAMP) ## the official conformance suite's client scenarios against the built binary
@@ -106,7 +137,7 @@ rules: ## the repository's own rules, the import rule among them
 # --- lint, one target a check
 
 .PHONY: lint
-lint: format vet cross staticcheck proto breaking drift tidy ## every check that is no test
+lint: format vet cross staticcheck proto breaking drift drift-ts tidy check-editors ## every check that is no test
 
 .PHONY: format
 format: ## gofmt finds nothing to change
@@ -145,6 +176,11 @@ drift: ## the generated code is what the contract generates
 drift-ts: $(EDITORS_STAMP) ## the same for the generated TypeScript
 	@dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; $(BUF) generate --template editors/host/buf.gen.yaml -o "$$dir"; \
 	diff -ru editors/host/src/gen "$$dir/editors/host/src/gen" || { echo "generated code has drifted (run make generate-ts)"; exit 1; }
+
+.PHONY: check-editors
+check-editors: $(EDITORS_STAMP) ## tsc over the host package, the page and the extension
+	cd $(EDITORS) && npm run --silent build -w host
+	cd $(EDITORS) && npm run --silent check -ws --if-present
 
 .PHONY: tidy
 tidy: ## go.mod and go.sum of every module are tidy

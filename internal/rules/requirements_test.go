@@ -12,7 +12,9 @@ import (
 const requirementsPage = "docs/requirements.md"
 
 var (
-	named    = regexp.MustCompile("`([a-z0-9/]+): (Test[A-Za-z0-9_]+)`")
+	named = regexp.MustCompile("`([a-z0-9/]+): (Test[A-Za-z0-9_]+)`")
+	// A test of the editor part is named by its file and its title: `editors/host/test/relay.test.ts: a page that goes away breaks nothing`.
+	titled   = regexp.MustCompile("`(editors/[a-zA-Z0-9/.-]+\\.test\\.(?:ts|js|mjs)): ([^`]+)`")
 	declared = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(t \*testing\.T\)`)
 )
 
@@ -31,8 +33,8 @@ func unshown(t *tree) []violation {
 		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| ---") || strings.HasPrefix(line, "| requirement ") {
 			continue
 		}
-		names := named.FindAllStringSubmatch(line, -1)
-		if len(names) == 0 {
+		names, titles := named.FindAllStringSubmatch(line, -1), titled.FindAllStringSubmatch(line, -1)
+		if len(names)+len(titles) == 0 {
 			bad = append(bad, violation{requirementsPage, i + 1, "a requirement that no test shows"})
 		}
 		for _, n := range names {
@@ -40,8 +42,23 @@ func unshown(t *tree) []violation {
 				bad = append(bad, violation{requirementsPage, i + 1, fmt.Sprintf("package %s has no test %s", n[1], n[2])})
 			}
 		}
+		for _, n := range titles {
+			if !hasTitle(t.text[n[1]], n[2]) {
+				bad = append(bad, violation{requirementsPage, i + 1, fmt.Sprintf("%s has no test %q", n[1], n[2])})
+			}
+		}
 	}
 	return bad
+}
+
+// hasTitle tells whether a test file has the title as one whole string.
+func hasTitle(text []byte, title string) bool {
+	for _, quote := range []string{"'", `"`, "`"} {
+		if strings.Contains(string(text), quote+title+quote) {
+			return true
+		}
+	}
+	return false
 }
 
 func TestRequirementsNameRealTests(t *testing.T) {
@@ -54,10 +71,12 @@ func TestRequirementsNameRealTests(t *testing.T) {
 
 func TestRequirementsNameRealTestsFindsViolations(t *testing.T) {
 	finds(t, unshown(made(t, map[string]string{
-		"hub/a_test.go": "package hub\nimport \"testing\"\nfunc TestThere(t *testing.T) {}\nfunc TestHelper(x int) {}\n",
+		"editors/host/test/a.test.ts": "test('it holds', () => {});",
+		"hub/a_test.go":               "package hub\nimport \"testing\"\nfunc TestThere(t *testing.T) {}\nfunc TestHelper(x int) {}\n",
 		requirementsPage: strings.Join([]string{
 			"| requirement | shown by |", "| --- | --- |",
 			"| good | `hub: TestThere` |", "| gone | `hub: TestGone` |", "| no test | `hub: TestHelper` |", "| nothing | by hand |", "| elsewhere | `ipc: TestThere` |",
+			"| good title | `editors/host/test/a.test.ts: it holds` |", "| half a title | `editors/host/test/a.test.ts: it` |",
 		}, "\n"),
-	})), requirementsPage+":4", requirementsPage+":5", requirementsPage+":6", requirementsPage+":7")
+	})), requirementsPage+":4", requirementsPage+":5", requirementsPage+":6", requirementsPage+":7", requirementsPage+":9")
 }

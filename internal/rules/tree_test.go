@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,9 +104,12 @@ func (s *source) uses(importPath string, names []string, found func(n ast.Node, 
 	})
 }
 
+// builtByEditors are the folders that the editor part builds: .gitignore has the same.
+var builtByEditors = regexp.MustCompile(`^editors/(?:out|\.editors|[a-z]+/(?:build|dist)|vscode/bin|vscode/media/page)$`)
+
 // skipped says whether a folder holds nothing of ours: version control, installed packages, built files.
 func skipped(dir string) bool {
-	return dir == "bin" || slices.Contains([]string{".git", "node_modules", ".idea"}, path.Base(dir))
+	return dir == "bin" || slices.Contains([]string{".git", "node_modules", ".idea"}, path.Base(dir)) || builtByEditors.MatchString(dir)
 }
 
 // read loads a tree. Go files that cannot be parsed are an error: a rule that does not see a file proves nothing about it.

@@ -1,0 +1,121 @@
+package rules
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// script says whether a file is hand-written TypeScript or JavaScript, and whether it is a test.
+func script(p string) (ours, test bool) {
+	if !strings.HasPrefix(p, "editors/") || strings.Contains(p, "/gen/") || !slices.Contains([]string{".ts", ".js", ".mjs", ".cjs"}, path.Ext(p)) {
+		return false, false
+	}
+	return true, strings.Contains(p, ".test.") || strings.Contains(p, "/test/") || strings.Contains(p, "/e2e/")
+}
+
+// loose are the ways around the type checker, and the ways in which text becomes markup.
+var loose = []struct {
+	what    string
+	pattern *regexp.Regexp
+}{
+	{"an any: say which type it is, or unknown", regexp.MustCompile(`(?:[:<|]\s*any\b|\bas any\b|\{any\}|@ts-(?:ignore|nocheck))`)},
+	{"text of a server is text: build elements", regexp.MustCompile(`\b(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write)\b`)},
+}
+
+func scriptFaults(t *tree) []violation {
+	var bad []violation
+	for _, p := range t.files {
+		ours, test := script(p)
+		if !ours {
+			continue
+		}
+		lines := strings.Split(string(t.text[p]), "\n")
+		limit := maxLines
+		if test {
+			limit = maxTestLines
+		}
+		if len(lines) > limit+1 {
+			bad = append(bad, violation{path: p, text: fmt.Sprintf("%d lines, at most %d: split it by concept", len(lines)-1, limit)})
+		}
+		stem, _, _ := strings.Cut(path.Base(p), ".")
+		if slices.Contains(emptyNames, stem) {
+			bad = append(bad, violation{path: p, text: "name the file after its concept"})
+		}
+		if test {
+			continue
+		}
+		for i, line := range lines {
+			for _, l := range loose {
+				if l.pattern.MatchString(line) {
+					bad = append(bad, violation{p, i + 1, l.what})
+				}
+			}
+		}
+	}
+	return bad
+}
+
+func TestScriptsAreStrict(t *testing.T) {
+	report(t, scriptFaults(repository(t)))
+}
+
+func TestScriptsAreStrictFindsViolations(t *testing.T) {
+	finds(t, scriptFaults(made(t, map[string]string{
+		"editors/host/src/hub.ts":         "const a: any = 1;\nconst company = 'many';\nlet x = y as any;",
+		"editors/host/src/gen/x_pb.ts":    "const a: any = 1;",
+		"editors/host/dist/x.js":          "const a: any = 1;",
+		"editors/host/src/util.ts":        "",
+		"editors/webview/cards.js":        "e.textContent = t;\ne.innerHTML = t;",
+		"editors/webview/long.js":         strings.Repeat("\n", maxLines+1),
+		"editors/webview/test/a.test.js":  "assert(!/innerHTML/.test(text));" + strings.Repeat("\n", maxTestLines),
+		"editors/node_modules/a/index.js": "x.innerHTML = 1",
+	})), "editors/host/src/hub.ts:1", "editors/host/src/hub.ts:3", "editors/host/src/util.ts", "editors/webview/cards.js:2", "editors/webview/long.js")
+}
+
+// A code block of the documentation that names a file is a part of that file, which something compiles.
+var sample = regexp.MustCompile("(?s)<!-- ([a-zA-Z0-9/._-]+) -->\n```[a-z]*\n(.*?)\n```")
+
+// quoting are the pages whose samples must be such.
+var quoting = []string{"docs/embedding.md"}
+
+func strayBlocks(t *tree) []violation {
+	flat := func(text string) string {
+		lines := strings.Split(text, "\n")
+		for i := range lines {
+			lines[i] = strings.TrimSpace(lines[i])
+		}
+		return "\n" + strings.Join(lines, "\n") + "\n"
+	}
+	var bad []violation
+	for _, page := range quoting {
+		text := string(t.text[page])
+		blocks := sample.FindAllStringSubmatch(text, -1)
+		if len(blocks) == 0 {
+			bad = append(bad, violation{path: page, text: "quotes no file"})
+		}
+		for _, b := range blocks {
+			if !strings.Contains(flat(string(t.text[b[1]])), flat(b[2])) {
+				bad = append(bad, violation{path: page, text: fmt.Sprintf("has a block that is not in %s as it stands there", b[1])})
+			}
+		}
+	}
+	return bad
+}
+
+func TestSamplesAreCompiled(t *testing.T) {
+	report(t, strayBlocks(repository(t)))
+}
+
+func TestSamplesAreCompiledFindsViolations(t *testing.T) {
+	page := func(file, block string) map[string]string {
+		return map[string]string{"docs/embedding.md": "text\n<!-- " + file + " -->\n```go\n" + block + "\n```\n", "x_test.go": "package x\n\nfunc f() {\n\tg()\n\th()\n}\n"}
+	}
+	finds(t, strayBlocks(made(t, page("x_test.go", "g()\nh()"))))
+	finds(t, strayBlocks(made(t, page("x_test.go", "g()\n// more\nh()"))), "docs/embedding.md")
+	finds(t, strayBlocks(made(t, page("gone_test.go", "g()"))), "docs/embedding.md")
+	finds(t, strayBlocks(made(t, map[string]string{"docs/embedding.md": "nothing"})), "docs/embedding.md")
+}
