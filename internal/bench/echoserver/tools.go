@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -24,6 +25,7 @@ type message struct {
 
 const toolList = `{"tools":[` +
 	`{"name":"echo","description":"Answers at once.","inputSchema":{"type":"object"}},` +
+	`{"name":"large","description":"Answers count bytes of text.","inputSchema":{"type":"object"}},` +
 	`{"name":"hang","description":"Never answers.","inputSchema":{"type":"object"}},` +
 	`{"name":"storm","description":"Sends progress.","inputSchema":{"type":"object"}},` +
 	`{"name":"withdraw","description":"Asks and takes its questions back.","inputSchema":{"type":"object"}}]}`
@@ -47,6 +49,8 @@ func (s *server) other(id, line []byte) {
 		id := string(id)
 		switch m.Params.Name {
 		case "hang":
+		case "large":
+			s.result([]byte(id), `{"content":[{"type":"text","text":"`+strings.Repeat("x", m.Params.Arguments.Count)+`"}],"isError":false}`)
 		case "storm":
 			s.running.Go(func() { s.storm(id, m) })
 		case "withdraw":

@@ -1,0 +1,2 @@
+// An extension that does nothing: VS Code runs tests only for one.
+export function activate() {}
