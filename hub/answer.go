@@ -72,6 +72,9 @@ func checkContent(p *prompt, a PromptAnswer) error {
 	invalid := func(format string, args ...any) error {
 		return fail(CodeInvalidArgument, ReasonInvalidContent, []string{"prompt_id", p.id}, "the answer to prompt %q does not fit: %s; the prompt is still open", p.id, fmt.Sprintf(format, args...))
 	}
+	if a.Edited != "" {
+		return invalid("request_json is for a host that runs a model between the page and the hub; the hub takes the result, in content_json")
+	}
 	switch p.info.Kind {
 	case PromptServerLaunch: // what runs is what the file says, and nothing that a window says
 		if a.Content != "" {

@@ -12,20 +12,30 @@ import (
 // CallTool runs one tool to its end: policy, approval, connection, the call itself with its rounds. It runs in the caller's goroutine. The end of
 // ctx cancels the request with origin host. Errors are *Error; what the server answered, errors included, is in the result.
 func (h *Hub) CallTool(ctx context.Context, c CallRequest) (*CallResult, error) {
-	return h.callTool(ctx, &c)
+	r, meta, err := h.beginTool(&c, false)
+	if err != nil {
+		return nil, err
+	}
+	return h.runTool(ctx, r, meta, &c)
 }
 
-// callTool and what it calls hand pointers on: a call stays on its stack for as long as the tool works, and ten thousand may.
-func (h *Hub) callTool(ctx context.Context, c *CallRequest) (*CallResult, error) {
+// beginTool makes a call a request, which runTool then carries through.
+func (h *Hub) beginTool(c *CallRequest, ofWindow bool) (*request, map[string]json.RawMessage, error) {
 	if c.Arguments != "" && !isObject(c.Arguments) {
-		return nil, fail(CodeInvalidArgument, ReasonInvalidArguments, []string{"server", c.Server, "request_id", c.ID},
+		return nil, nil, fail(CodeInvalidArgument, ReasonInvalidArguments, []string{"server", c.Server, "request_id", c.ID},
 			"the arguments of tool %q are no JSON object; arguments_json must be the text of an object or empty", c.Tool)
 	}
+	return h.accept(&outgoing{
+		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID, method: "tools/call", tool: c.Tool, trace: &c.Trace,
+		ofWindow: ofWindow,
+	})
+}
+
+// runTool and what it calls hand pointers on: a call stays on its stack for as long as the tool works, and ten thousand may.
+func (h *Hub) runTool(ctx context.Context, r *request, meta map[string]json.RawMessage, c *CallRequest) (*CallResult, error) {
 	var tool *mcp.Tool
 	var ran *mcp.Session
-	result, err := h.perform(ctx, &outgoing{
-		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID, method: "tools/call", tool: c.Tool, trace: &c.Trace,
-	}, func(r *request) (session *mcp.Session, err error) {
+	result, err := h.carryThrough(ctx, r, meta, func(r *request) (session *mcp.Session, err error) {
 		session, tool, err = h.prepare(r, c)
 		return session, err
 	}, func(session *mcp.Session, out *mcp.CallRequest) (*mcp.CallResult, error) {

@@ -44,7 +44,11 @@ func errUnseenChange(r *request) *Error {
 		r.tool, r.server.name)
 }
 
+// errCancelled is what the caller of a request that was cancelled is told. Hub.mu is held.
 func errCancelled(r *request) *Error {
+	if r.cause.Err != nil { // a clock ran out
+		return r.cause.Err
+	}
 	text := "was cancelled by " + r.cause.Origin.String()
 	if r.cause.Reason != "" {
 		text += ": " + r.cause.Reason

@@ -22,6 +22,11 @@ func (h *Hub) CancelRequest(id, server, reason string, origin Origin) (Outcome, 
 	cause := &cancelCause{Origin: origin, Reason: boundReason(reason)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.cancelByID(id, server, cause, false)
+}
+
+// cancelByID cancels a request, and ends it, too, when nobody waits for what the server makes of that. h.mu is held.
+func (h *Hub) cancelByID(id, server string, cause *cancelCause, stopWaiting bool) (Outcome, error) {
 	r, ok := h.requests[id]
 	switch {
 	case ok && server != "" && r.server.name != server:
@@ -30,13 +35,17 @@ func (h *Hub) CancelRequest(id, server, reason string, origin Origin) (Outcome, 
 		return 0, fail(CodeFailedPrecondition, ReasonUncancellable, []string{"request_id", id, "server", r.server.name},
 			"the start of server %q cannot be cancelled as a request; stop the server instead", r.server.name)
 	case ok:
+		inHand := r.inHand()
 		h.cancel(r, cause)
+		if stopWaiting && !inHand {
+			h.stopWaiting(r)
+		}
 		return OutcomeCancelling, nil
 	case h.ended.has(id):
 		return OutcomeAlreadyFinished, nil
 	}
 	h.rememberCancel(id, server, cause)
-	h.log.Info("cancel of an unknown request", "request_id", boundReason(id), "origin", origin.String(), "reason", cause.Reason)
+	h.log.Info("cancel of an unknown request", "request_id", boundReason(id), "origin", cause.Origin.String(), "reason", cause.Reason)
 	return OutcomeUnknown, nil
 }
 

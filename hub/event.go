@@ -77,6 +77,8 @@ type RequestFinished struct {
 	ServerMayContinue bool // it has failed, and the protocol cannot promise that the server has stopped
 	Timings           Timings
 	Task              *TaskInfo
+	Result            string // JSON text, for a tool call of a window; "" when it is too long, or no longer kept. Untrusted
+	ResultSize        int    // bytes, for a tool call of a window
 }
 
 // PromptOpened shows a new prompt. Only windows that declared its kind get it.
@@ -127,4 +129,11 @@ type Snapshot struct {
 	Requests []RequestInfo // oldest first
 	Prompts  []PromptInfo  // of the kinds that the window declared, oldest first
 	Problems []ConfigProblem
+	History  []Ended // as many as the window wants, oldest first
+}
+
+// Ended is a request that is over: Body is its *RequestCancelled or *RequestFinished.
+type Ended struct {
+	Time time.Time
+	Body EventBody
 }

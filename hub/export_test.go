@@ -31,6 +31,7 @@ func (h *Hub) Leftovers() string {
 		}
 	}
 	add("requests", len(h.requests))
+	add("requests that have ended and were not left", len(h.leaving))
 	add("prompts", len(h.prompts))
 	early := 0
 	for _, e := range h.early {

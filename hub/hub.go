@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -38,6 +39,8 @@ type Options struct {
 	Watch func() FileWatcher
 	// Tracer makes a span of every request; nil: none. Spans begin and end while the hub's lock is held, so what exports them must not block on that.
 	Tracer trace.TracerProvider
+	// WindowReturn is how long a window whose stream broke may take to come back before what belongs to it ends; 0 = 10 s.
+	WindowReturn time.Duration
 }
 
 // Hub is the domain. All methods may be called concurrently.
@@ -69,17 +72,24 @@ type Hub struct {
 
 	tracer trace.Tracer // nil = no telemetry
 
+	windowReturn time.Duration
+
 	work sync.WaitGroup // every goroutine that the hub starts; Close waits for it
+	// life ends in Close, for what is under way on a goroutine of work and would go on for longer.
+	life    context.Context
+	endLife context.CancelCauseFunc
 
 	mu       sync.Mutex // guards all below; never held while waiting
 	seq      uint64     // of the latest event
 	journal  journal
+	history  history
 	windows  map[string]*Window // attached ones, and detached ones that may come back
 	attached uint64             // counts attachments, for order
 	company  uint64             // counts what may bring an answer for a server that found nobody to ask
 	requests map[string]*request
-	begun    uint64 // counts requests, for order and minted ids
-	ended    ring   // ids of requests that are over
+	begun    uint64                // counts requests, for order and minted ids
+	leaving  map[*request]struct{} // ended, with a goroutine that has not left them yet
+	ended    ring                  // ids of requests that are over
 	early    map[string]earlyCancel
 	prompts  map[string]*prompt
 	asked    uint64                // counts prompts, for order and ids
@@ -108,6 +118,7 @@ func New(o Options) *Hub {
 		listen:   o.Listen,
 		windows:  map[string]*Window{},
 		requests: map[string]*request{},
+		leaving:  map[*request]struct{}{},
 		early:    map[string]earlyCancel{},
 		prompts:  map[string]*prompt{},
 		kills:    map[*server]func(string){},
@@ -115,8 +126,11 @@ func New(o Options) *Hub {
 		sharing:  map[sharedKey]*shared{},
 		consents: map[launchKey]consentGiven{},
 		redactor: &redactor{},
+
+		windowReturn: cmp.Or(o.WindowReturn, defaultWindowReturn),
 	}
 	h.record.began = time.Now()
+	h.life, h.endLife = context.WithCancelCause(context.Background())
 	if o.Tracer != nil {
 		h.tracer = o.Tracer.Tracer(tracerName, trace.WithInstrumentationVersion(o.Version))
 	}
@@ -181,6 +195,9 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 		}
 		waits = append(waits, r.whenOver())
 	}
+	for r := range h.leaving {
+		waits = append(waits, r.abandoned)
+	}
 	for _, s := range h.servers {
 		if s.running() {
 			stopped++
@@ -216,12 +233,13 @@ func (h *Hub) Close(ctx context.Context) error {
 		h.closed = true
 		for _, w := range h.windowsInOrder() {
 			if w.attached {
-				w.attached = false
+				w.part(errDraining())
 				w.sink.Closed(fail(CodeUnavailable, ReasonDraining, nil, "the hub is shutting down"))
 			}
 			w.forget()
 		}
 		clear(h.windows)
+		h.endLife(errDraining())
 		for _, s := range h.servers {
 			h.forgetSignIn(s)
 		}
@@ -259,6 +277,12 @@ func (h *Hub) emit(b EventBody) {
 	e := Event{Seq: h.seq, Time: time.Now(), Body: b}
 	if journaled(b) {
 		h.journal.add(e, "")
+	}
+	switch b.(type) {
+	case *RequestCancelled, *RequestFinished:
+		for _, without := range h.history.add(e) {
+			h.journal.replace(without)
+		}
 	}
 	for _, w := range h.windows {
 		if w.attached && w.wants(b) {

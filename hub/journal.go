@@ -1,5 +1,7 @@
 package hub
 
+import "sort"
+
 // journalSize is how many must-deliver events a window can miss and still resume. An event is a few hundred bytes.
 const journalSize = 4096
 
@@ -47,6 +49,15 @@ func (j *journal) after(seq uint64, windowID string) (events []Event, ok bool) {
 		}
 	}
 	return events, true
+}
+
+// replace puts another body in the place of that of an event, if it is still kept. Who was given the event before has the old one.
+func (j *journal) replace(e Event) {
+	at := func(i int) *journalEntry { return &j.entries[(j.next+i)%len(j.entries)] }
+	i := sort.Search(len(j.entries), func(i int) bool { return at(i).event.Seq >= e.Seq })
+	if i < len(j.entries) && at(i).event.Seq == e.Seq {
+		at(i).event = e
+	}
 }
 
 // ringSize is how many ended requests are told apart from unknown ones.

@@ -22,22 +22,38 @@ type outgoing struct {
 	timeouts              Timeouts
 	taskLabel, owner      string
 	method, tool, subject string
-	trace                 *TraceContext // what the caller said, unchecked; a pointer, as this stays on the stack of a call
+	trace                 *TraceContext // what the caller said, unchecked
+	ofWindow              bool          // a window asked for it: what comes of it is told by its events
 }
 
-// perform takes an outgoing request to its end, in the caller's goroutine: prepare brings the request to the point where it can be sent, send sends it.
-// The end of ctx cancels the request with origin host.
+// perform takes an outgoing request to its end, in the caller's goroutine.
 func (h *Hub) perform(ctx context.Context, o *outgoing, prepare func(*request) (*mcp.Session, error),
 	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*CallResult, error) {
-	meta, err := checkOutgoing(o)
+	r, meta, err := h.accept(o)
 	if err != nil {
 		return nil, err
+	}
+	return h.carryThrough(ctx, r, meta, prepare, send)
+}
+
+// accept makes what a host or a window asks for a request, which can be cancelled from then on; meta is what goes with it. It waits for nothing. Whoever has
+// got a request must carry it through.
+func (h *Hub) accept(o *outgoing) (*request, map[string]json.RawMessage, error) {
+	meta, err := checkOutgoing(o)
+	if err != nil {
+		return nil, nil, err
 	}
 	r, err := h.begin(o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	meta = r.propagated(meta, o.trace)
+	return r, r.propagated(meta, o.trace), nil
+}
+
+// carryThrough takes a request to its end, in the caller's goroutine: prepare brings it to the point where it can be sent, send sends it. The end of ctx
+// cancels it with origin host.
+func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json.RawMessage, prepare func(*request) (*mcp.Session, error),
+	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*CallResult, error) {
 	unhook := context.AfterFunc(ctx, func() {
 		reason := "the host cancelled the call"
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -111,7 +127,7 @@ func (h *Hub) begin(o *outgoing) (*request, *Error) {
 	if h.requests[id] != nil {
 		return nil, fail(CodeAlreadyExists, ReasonRequestIDInUse, []string{"request_id", id}, "request id %q is in use; choose another or leave it empty", boundReason(id))
 	}
-	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: Outgoing, taskLabel: o.taskLabel, owner: o.owner, server: s}
+	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: Outgoing, taskLabel: o.taskLabel, owner: o.owner, server: s, carried: true, ofWindow: o.ofWindow}
 	pick := func(call, conf *time.Duration, def time.Duration) time.Duration {
 		switch {
 		case call != nil:
@@ -173,8 +189,15 @@ func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
 func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult, err error) (*CallResult, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if r.abandoned != nil {
+		return nil, h.leftBehind(r, session, err)
+	}
 	if err == nil {
-		h.end(r, ending{state: StateDone, isError: result.IsError})
+		e := ending{state: StateDone, isError: result.IsError}
+		if r.ofWindow {
+			e.result, e.resultSize = shownResult(result.Raw), len(result.Raw)
+		}
+		h.end(r, e)
 		return &CallResult{
 			RequestID: r.id, Result: result.Raw, IsError: result.IsError, Rounds: result.Rounds, Timings: r.timings, Task: r.task,
 		}, nil
@@ -187,18 +210,13 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		e := ending{state: StateCancelled, mayContinue: r.task != nil} // a cancel of a task is a wish, in both eras
 		if ce, ok := errors.AsType[*jsonrpc.CancelledError](err); ok && session != nil {
 			e.notified = ce.Sent
-			if c := r.server.conn; ce.Sent && c != nil && c.session == session {
-				c.noteCancelled(r)
-			}
+			noteSent(r, session, ce)
 			// Legacy servers SHOULD stop but MAY ignore a cancel (basic/utilities/cancellation); 2026-07-28 forbids them to go on with it.
 			_, wasTask := errors.AsType[*mcp.TaskGivenUpError](err)
 			e.mayContinue = e.mayContinue || ce.Sent && session.Era() == mcp.Legacy || wasTask
 		}
 		e.mayContinue = e.mayContinue && !byServer
 		h.end(r, e)
-		if r.cause.Err != nil {
-			return nil, r.cause.Err
-		}
 		return nil, errCancelled(r)
 	}
 	_, own := errors.AsType[*Error](err) // trouble before the call, whatever a server's error lies beneath it
@@ -219,4 +237,11 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 	}
 	h.end(r, ending{state: StateFailed, err: he, mayContinue: he.Meta["server_may_continue"] == "true"})
 	return nil, he
+}
+
+// noteSent lets a late response to r be named, if the server was told that r is cancelled. Hub.mu is held.
+func noteSent(r *request, session *mcp.Session, cancelled *jsonrpc.CancelledError) {
+	if c := r.server.conn; cancelled.Sent && c != nil && c.session == session {
+		c.noteCancelled(r)
+	}
 }

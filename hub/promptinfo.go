@@ -154,4 +154,6 @@ type PromptAnswer struct {
 	Reason   string        // decline
 	// KeptByHost: the host keeps the value of an input and will answer again; the hub forgets it when it ends.
 	KeptByHost bool
+	// Edited: the params of a sampling request as the user has changed them, JSON text. It is for who runs the model: the hub refuses it.
+	Edited string
 }

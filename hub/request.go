@@ -20,6 +20,8 @@ type request struct {
 	n                uint64 // order
 	server           *server
 	uncancellable    bool   // the start of a session
+	carried          bool   // a goroutine is in carryThrough with it
+	ofWindow         bool   // a window asked for it: its result is told by the event of its end
 	expire           func() // what happens when the total clock runs out; nil: the request is cancelled
 	ctx              context.Context
 	stop             context.CancelCauseFunc // called by cancel and end only
@@ -34,12 +36,14 @@ type request struct {
 	timings      Timings
 	cancellation *Cancellation
 	cause        *cancelCause
+	handed       bool // to the engine, which may have sent it
 	wireID       string
 	progress     *Progress
 	task         *TaskInfo // replaced, never changed
 	clock        clock
-	holds        int  // open prompts that stop the clocks: its own, its children's, and those of its server that name no request
-	leased       bool // counts as a user of its server's connection
+	holds        int           // open prompts that stop the clocks: its own, its children's, and those of its server that name no request
+	leased       bool          // counts as a user of its server's connection
+	abandoned    chan struct{} // closed when carryThrough has left a request that StopWaiting had ended; nil: it has not
 
 	trace *timeline  // never nil once it is registered; not changed then
 	span  trace.Span // nil = no telemetry
@@ -65,6 +69,7 @@ func (h *Hub) moveTo(r *request, to RequestState) bool {
 	now := time.Now()
 	r.account(now)
 	r.state, r.since = to, now
+	r.handed = r.handed || r.carried && to == StateRunning
 	r.trace.add(record{what: recordState, state: uint8(to)})
 	h.wind(r, now)
 	if to < StateCancelling {
@@ -154,8 +159,10 @@ type ending struct {
 	isError     bool
 	mcpError    *McpError
 	err         *Error
-	notified    bool // a cancel was sent
-	mayContinue bool // the server may go on all the same
+	notified    bool   // a cancel was sent
+	mayContinue bool   // the server may go on all the same
+	result      string // for the windows, "" = not told
+	resultSize  int
 }
 
 // causeOver is why what a request has caused ends with it.
@@ -198,7 +205,9 @@ func (h *Hub) end(r *request, e ending) bool {
 	} else {
 		close(r.over)
 	}
-	h.release(r)
+	if r.abandoned == nil { // else the connection is in use until carryThrough has left
+		h.release(r)
+	}
 	if r.direction == Incoming && r.server.stale { // a question of the server's own may have kept it from being connected anew
 		time.AfterFunc(renewPause, func() {
 			h.mu.Lock()
@@ -217,6 +226,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	h.emit(&RequestFinished{
 		RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
 		State: e.state, IsError: e.isError, McpError: e.mcpError, Err: e.err, ServerMayContinue: e.mayContinue, Timings: r.timings, Task: r.task,
+		Result: e.result, ResultSize: e.resultSize,
 	})
 	return true
 }

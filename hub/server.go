@@ -215,6 +215,10 @@ func (h *Hub) StartServer(ctx context.Context, name string) (ServerInfo, error) 
 
 // StopServer ends the connection and the process; open calls are cancelled with the reason. It starts again on the next use.
 func (h *Hub) StopServer(ctx context.Context, name, reason string) (ServerInfo, error) {
+	return h.stopServer(ctx, name, OriginHost, reason)
+}
+
+func (h *Hub) stopServer(ctx context.Context, name string, by Origin, reason string) (ServerInfo, error) {
 	s, err := h.find(name)
 	if err != nil {
 		return ServerInfo{}, err
@@ -222,7 +226,7 @@ func (h *Hub) StopServer(ctx context.Context, name, reason string) (ServerInfo, 
 	if reason == "" {
 		reason = "the server was stopped"
 	}
-	if err := h.stop(ctx, s, &cancelCause{Origin: OriginHost, Reason: boundReason(reason)}); err != nil {
+	if err := h.stop(ctx, s, &cancelCause{Origin: by, Reason: boundReason(reason)}); err != nil {
 		return ServerInfo{}, err
 	}
 	return h.infoOf(s), nil
@@ -230,10 +234,14 @@ func (h *Hub) StopServer(ctx context.Context, name, reason string) (ServerInfo, 
 
 // RestartServer is StopServer, then StartServer.
 func (h *Hub) RestartServer(ctx context.Context, name, reason string) (ServerInfo, error) {
+	return h.restartServer(ctx, name, OriginHost, reason)
+}
+
+func (h *Hub) restartServer(ctx context.Context, name string, by Origin, reason string) (ServerInfo, error) {
 	if reason == "" {
 		reason = "the server was restarted"
 	}
-	if _, err := h.StopServer(ctx, name, reason); err != nil {
+	if _, err := h.stopServer(ctx, name, by, reason); err != nil {
 		return ServerInfo{}, err
 	}
 	return h.StartServer(ctx, name)
@@ -241,6 +249,10 @@ func (h *Hub) RestartServer(ctx context.Context, name, reason string) (ServerInf
 
 // SetServerEnabled switches a server off (it is stopped, calls are refused) or on, until a reload of the config that changes its entry.
 func (h *Hub) SetServerEnabled(ctx context.Context, name string, enabled bool) (ServerInfo, error) {
+	return h.setServerEnabled(ctx, name, OriginHost, enabled)
+}
+
+func (h *Hub) setServerEnabled(ctx context.Context, name string, by Origin, enabled bool) (ServerInfo, error) {
 	s, err := h.find(name)
 	if err != nil {
 		return ServerInfo{}, err
@@ -261,7 +273,7 @@ func (h *Hub) SetServerEnabled(ctx context.Context, name string, enabled bool) (
 	}
 	var done <-chan struct{}
 	if !enabled { // in the same step: nothing starts that is switched off, and nobody waits for it
-		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was switched off"})
+		done = h.beginStop(s, &cancelCause{Origin: by, Reason: "the server was switched off"})
 	}
 	h.mu.Unlock()
 	if err := s.await(ctx, done); err != nil {

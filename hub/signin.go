@@ -77,6 +77,10 @@ func (h *Hub) signInNow(ctx context.Context, s *server, sign *signin.SignIn) err
 
 // SignOut forgets the tokens of a server and ends its connection.
 func (h *Hub) SignOut(ctx context.Context, name string) (ServerInfo, error) {
+	return h.signOut(ctx, name, OriginHost)
+}
+
+func (h *Hub) signOut(ctx context.Context, name string, by Origin) (ServerInfo, error) {
 	s, conf, err := h.signInOf(name)
 	if err != nil {
 		return ServerInfo{}, err
@@ -88,7 +92,7 @@ func (h *Hub) SignOut(ctx context.Context, name string) (ServerInfo, error) {
 	if sign == nil {
 		return ServerInfo{}, errNoSignIn(name)
 	}
-	if err := h.stop(ctx, s, &cancelCause{Origin: OriginHost, Reason: "the user signed out"}); err != nil {
+	if err := h.stop(ctx, s, &cancelCause{Origin: by, Reason: "the user signed out"}); err != nil {
 		return ServerInfo{}, err
 	}
 	if err := sign.Forget(ctx); err != nil {

@@ -52,6 +52,7 @@ func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCau
 		return nil
 	}
 	done := make(chan struct{})
+	lefts := h.lefts(s)
 	s.stopping, s.state = done, ServerStopping
 	if a := s.attempt; a != nil {
 		a.stop(cause) // run ends the rest
@@ -67,12 +68,18 @@ func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCau
 		for _, over := range overs {
 			<-over // so that each cancel is on its way before the pipe closes
 		}
-		late := time.NewTimer(settleWait)
+		late, expire := context.WithTimeout(context.Background(), settleWait)
+		for _, left := range lefts { // the cancel of what has ended before may not be on its way yet
+			select {
+			case <-left:
+			case <-late.Done():
+			}
+		}
 		select {
 		case <-c.session.Settled():
-		case <-late.C:
+		case <-late.Done():
 		}
-		late.Stop()
+		expire()
 		_ = c.session.Close(cause) // how a server that was told to go went is of no interest
 		h.mu.Lock()
 		h.stopped(s)

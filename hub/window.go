@@ -1,14 +1,15 @@
 package hub
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 )
 
-// returnGrace is how long a window whose stream broke may take to come back before what belongs to it ends.
-const returnGrace = 10 * time.Second
+// defaultWindowReturn is Options.WindowReturn of those who do not say.
+const defaultWindowReturn = 10 * time.Second
 
 // maxGone bounds how many detached windows are remembered for a resume.
 const maxGone = 256
@@ -28,6 +29,10 @@ type Window struct {
 	approvals     map[approvalKey]approval
 	consents      map[launchKey]consentGiven
 	farewell      *time.Timer
+
+	ctx   context.Context // of what is to end with the attachment
+	leave context.CancelCauseFunc
+	work  *windowWork // what the user has asked for in it, over all attachments
 }
 
 // Attach registers a window and gives its start in one step: what is delivered to the sink follows the start without a gap.
@@ -41,8 +46,9 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 	before := h.windows[hello.WindowID]
 	if before != nil && before.attached && hello.Resume != nil && hello.Resume.HubID == h.id {
 		// It knows what only that window can know: its stream broke, and the hub has not noticed yet.
-		before.attached = false
-		before.sink.Closed(fail(CodeFailedPrecondition, ReasonWindowSuperseded, []string{"window_id", hello.WindowID}, "the window was attached again on another stream"))
+		superseded := fail(CodeFailedPrecondition, ReasonWindowSuperseded, []string{"window_id", hello.WindowID}, "the window was attached again on another stream")
+		before.part(superseded)
+		before.sink.Closed(superseded)
 	}
 	if before != nil && before.attached {
 		h.mu.Unlock()
@@ -51,6 +57,8 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 	}
 	h.attached++
 	w := &Window{h: h, id: hello.WindowID, title: hello.Title, n: h.attached, sink: sink, listed: hello.Roots, samplingTools: hello.SamplingTools, extensions: hello.Extensions, attached: true}
+	w.ctx, w.leave = context.WithCancelCause(h.life)
+	w.work = &windowWork{}
 	w.declare(hello.Kinds)
 	if w.id == "" {
 		w.id = fmt.Sprintf("window-%d", w.n)
@@ -58,10 +66,11 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 			w.id += "'"
 		}
 	}
-	start := h.start(w, hello.Resume, before)
+	start := h.start(w, &hello, before)
 	rootsBefore := h.roots()
 	if before != nil {
 		before.forget()
+		w.work = before.work
 		if !before.gone {
 			w.approvals, w.consents = before.approvals, before.consents
 		}
@@ -80,7 +89,8 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 }
 
 // start gives what the window missed, or a snapshot. h.mu is held; w is not in the table yet.
-func (h *Hub) start(w *Window, resume *Resume, before *Window) *Start {
+func (h *Hub) start(w *Window, hello *Hello, before *Window) *Start {
+	resume := hello.Resume
 	if resume != nil && before != nil && resume.HubID == h.id && resume.After <= h.seq {
 		if events, ok := h.journal.after(resume.After, w.id); ok {
 			s := &Start{Resumed: true}
@@ -106,7 +116,7 @@ func (h *Hub) start(w *Window, resume *Resume, before *Window) *Start {
 			return s
 		}
 	}
-	snap := &Snapshot{Seq: h.seq, Time: time.Now(), Problems: h.problems}
+	snap := &Snapshot{Seq: h.seq, Time: time.Now(), Problems: h.problems, History: h.history.latest(hello.MaxHistory)}
 	for _, s := range h.servers {
 		snap.Servers = append(snap.Servers, s.info())
 	}
@@ -129,6 +139,12 @@ func (h *Hub) private(w *Window, b EventBody) Event {
 		h.journal.add(e, w.id)
 	}
 	return e
+}
+
+// part is the end of an attachment. h.mu is held.
+func (w *Window) part(why error) {
+	w.attached = false
+	w.leave(why)
 }
 
 // ID of the window.
@@ -175,8 +191,8 @@ func (w *Window) SetCapabilities(kinds []PromptKind, samplingTools bool, extensi
 	h.mu.Unlock()
 }
 
-// Detach ends the attachment. final says that the window closed for good: the calls that it owns are cancelled and its approvals end at
-// once; else that happens when it has not come back within 10 s. Idempotent.
+// Detach ends the attachment, and what the user has asked for that is for this attachment alone. final says that the window closed for good: the calls that it owns
+// are cancelled and its approvals end at once; else that happens when it has not come back within Options.WindowReturn. Idempotent.
 func (w *Window) Detach(final bool) {
 	h := w.h
 	h.mu.Lock()
@@ -185,11 +201,11 @@ func (w *Window) Detach(final bool) {
 		return
 	}
 	before := h.roots()
-	w.attached = false
+	w.part(errStreamEnded)
 	if final {
 		h.depart(w)
 	} else {
-		w.farewell = time.AfterFunc(returnGrace, func() {
+		w.farewell = time.AfterFunc(h.windowReturn, func() {
 			h.mu.Lock()
 			before := h.roots()
 			if h.windows[w.id] == w && !w.gone {

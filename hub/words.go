@@ -191,6 +191,7 @@ type Hello struct {
 	Extensions    map[string]json.RawMessage // extensions of MCP that it can show, by name
 	Roots         []Root
 	Resume        *Resume
+	MaxHistory    int // ended requests that the snapshot brings
 }
 
 // Resume says what a window has seen.

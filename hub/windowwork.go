@@ -1,0 +1,93 @@
+package hub
+
+import "context"
+
+// maxWindowWork bounds what a window may have under way at once: each is a goroutine, and most are a call.
+const maxWindowWork = 256
+
+// windowWork is what the user has asked for in one window and is under way. Guarded by Hub.mu.
+type windowWork struct{ running int }
+
+// errStreamEnded is the cause of what ends with the attachment of its window.
+var errStreamEnded = fail(CodeCancelled, ReasonCancelled, nil, "the stream of the window that asked for it ended")
+
+// CallTool calls a tool for the user. When it returns without an error, the call is a request like any other: it is listed, it can be cancelled, it goes on when
+// the window closes (unless that owns it) and ends with the hub. It runs on a goroutine of the hub, which calls over with what [Hub.CallTool] would have given;
+// the windows are told of its result by the event of its end. An error says that nothing has begun; over is not called then.
+func (w *Window) CallTool(c CallRequest, over func(*CallResult, error)) error {
+	if c.Preapproved {
+		return fail(CodeInvalidArgument, ReasonInvalidRequest, []string{"window_id", boundReason(w.id)},
+			"a window cannot say that a call is preapproved: only a host can, that has asked the user itself; leave it out, and the user is asked")
+	}
+	t, err := w.takeTurn()
+	if err != nil {
+		return err
+	}
+	r, meta, err := w.h.beginTool(&c, true)
+	if err != nil {
+		t.over()
+		t.tell(nil)
+		return err
+	}
+	go func() {
+		result, err := w.h.runTool(context.Background(), r, meta, &c) // its own context ends it, by Drain at the latest
+		t.over()
+		t.tell(func() { over(result, err) })
+	}()
+	return nil
+}
+
+// Go runs f, which the user has asked for in w and which is to be carried out whatever becomes of the window, on a goroutine of the hub. The context ends with the
+// hub. What f returns is called once it no longer counts: it tells what came of it.
+func (w *Window) Go(f func(ctx context.Context) (tell func())) error { return w.run(w.h.life, f) }
+
+// GoAttached is Go for what is of use to this attachment alone: the context ends with it.
+func (w *Window) GoAttached(f func(ctx context.Context) (tell func())) error { return w.run(w.ctx, f) }
+
+func (w *Window) run(ctx context.Context, f func(ctx context.Context) (tell func())) error {
+	t, err := w.takeTurn()
+	if err != nil {
+		return err
+	}
+	go func() {
+		tell := f(ctx)
+		t.over()
+		t.tell(tell)
+	}()
+	return nil
+}
+
+// turn is one goroutine of the hub's that works for a window.
+type turn struct{ w *Window }
+
+// takeTurn refuses when there are too many, or the window is gone. Whoever has got one calls over and then tell.
+func (w *Window) takeTurn() (turn, error) {
+	h := w.h
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case !w.attached: // also of a hub that is closed, whose goroutines are being waited for
+		return turn{}, fail(CodeFailedPrecondition, ReasonWindowDetached, []string{"window_id", boundReason(w.id)}, "window %q is detached; attach again", boundReason(w.id))
+	case w.work.running >= maxWindowWork:
+		return turn{}, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
+			"window %q has %d calls and other orders under way, and more are not taken; wait until some are over, or cancel them", boundReason(w.id), maxWindowWork)
+	}
+	w.work.running++
+	h.work.Add(1)
+	return turn{w}, nil
+}
+
+// over ends what counts. It comes before tell: who has been told may ask for the next.
+func (t turn) over() {
+	t.w.h.mu.Lock()
+	defer t.w.h.mu.Unlock()
+	t.w.work.running--
+}
+
+// tell is the last thing that the goroutine does.
+func (t turn) tell(tell func()) {
+	defer t.w.h.work.Done()
+	if tell != nil {
+		tell()
+	}
+}
