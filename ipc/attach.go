@@ -94,7 +94,7 @@ func (s *editorService) serve(stream attachStream, w window, box *outbox) error 
 		case in := <-inbox:
 			switch {
 			case in.err == nil:
-				s.carryOut(ctx, w, box, in.request)
+				(&message{s, w, box, in.request}).carryOut()
 			case errors.Is(in.err, io.EOF):
 				w.Detach(true)
 				box.finish(nil)

@@ -8,41 +8,128 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// carryOut does what one message of a window says. A message with an id gets exactly one reply; the trouble of one without
-// is only logged. No message ends the window.
-func (s *editorService) carryOut(ctx context.Context, w window, box *outbox, r *mcphubv1.AttachRequest) {
-	outcome, err := s.apply(w, r)
-	if err != nil && (r.GetMessageId() == "" || hubErrorOf(err).Code == hub.CodeInternal) {
-		e := hubErrorOf(err)
-		s.log.InfoContext(ctx, "window message failed", "window_id", bound(clean(w.ID())), "code", string(e.Code), "reason", e.Reason)
-	}
-	if r.GetMessageId() == "" {
+// message is one message of a window on its way through the hub. With an id it gets exactly one reply, unless the stream has ended; the trouble of one without is
+// only logged. No message ends the window.
+type message struct {
+	s   *editorService
+	w   window
+	box *outbox
+	*mcphubv1.AttachRequest
+}
+
+// carryOut does what a message says, or sees to it that it is done: it waits for nothing, so that a Cancel right behind a call is not held up by it.
+func (m *message) carryOut() {
+	if err := m.Check(); err != nil {
+		m.answer(nil, invalid(err))
 		return
 	}
-	reply := &mcphubv1.Reply{MessageId: r.GetMessageId(), CancelOutcome: outcomes.proto(outcome)}
-	if err != nil {
-		reply.Error = s.convert.hubError(hubErrorOf(err))
+	switch order := m.GetMessage().(type) {
+	case *mcphubv1.AttachRequest_CancelMcpRequest:
+		cancel := m.w.Cancel
+		if order.CancelMcpRequest.GetStopWaiting() {
+			cancel = m.w.StopWaiting
+		}
+		outcome, err := cancel(order.CancelMcpRequest.GetRequestId(), order.CancelMcpRequest.GetReason())
+		m.answer(&mcphubv1.Reply{CancelOutcome: outcomes.proto(outcome)}, err)
+	case *mcphubv1.AttachRequest_AnswerPrompt:
+		m.answer(nil, m.w.Answer(promptAnswer(order.AnswerPrompt)))
+	case *mcphubv1.AttachRequest_SetRoots:
+		m.w.SetRoots(list(order.SetRoots.GetRoots(), root))
+		m.answer(nil, nil)
+	case *mcphubv1.AttachRequest_SetCapabilities:
+		can := order.SetCapabilities
+		m.w.SetCapabilities(list(can.GetPromptKinds(), promptKinds.hub), can.GetSamplingTools(), extensions(can.GetExtensionsJson()))
+		m.answer(nil, nil)
+	case *mcphubv1.AttachRequest_CancelRequests:
+		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_CancelRequests{CancelRequests: m.s.cancelRequests(order.CancelRequests, hub.OriginUser)}}, nil)
+	case *mcphubv1.AttachRequest_GetTrace:
+		traces, err := m.s.traces(order.GetTrace)
+		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_GetTrace{GetTrace: traces}}, err)
+	case *mcphubv1.AttachRequest_Hello:
+		m.answer(nil, invalid(errSecondHello))
+	default:
+		m.begin()
 	}
-	box.reply(reply)
 }
 
 var errSecondHello = errors.New("hello: comes first and only once; set_roots and set_capabilities change what it said")
 
-func (s *editorService) apply(w window, r *mcphubv1.AttachRequest) (hub.Outcome, error) {
-	if err := r.Check(); err != nil {
-		return 0, invalid(err)
+// begin begins what takes time, on a goroutine of the hub. What is for this stream alone (a list, and the wait for a start or a sign-in) ends with it. All else is
+// carried out whatever becomes of the stream: half a restart is worse than none.
+func (m *message) begin() {
+	s, toEnd, attached := m.s, m.w.Go, m.w.GoAttached
+	switch order := m.GetMessage().(type) {
+	case *mcphubv1.AttachRequest_CallTool:
+		// Not the context of the stream: what came in its metadata is about the stream, and is not the parent of each call.
+		call := callRequest(context.Background(), order.CallTool)
+		if err := m.w.CallTool(call, func(_ *hub.CallResult, err error) { m.answer(nil, err) }); err != nil {
+			m.answer(nil, err)
+		}
+	case *mcphubv1.AttachRequest_ListTools:
+		m.run(attached, func(ctx context.Context) (*mcphubv1.Reply, error) {
+			tools, err := s.listTools(ctx, order.ListTools)
+			return &mcphubv1.Reply{Response: &mcphubv1.Reply_ListTools{ListTools: tools}}, err
+		})
+	case *mcphubv1.AttachRequest_StartServer:
+		m.run(attached, withoutResponse(order.StartServer, s.startServer))
+	case *mcphubv1.AttachRequest_SignIn:
+		m.run(attached, withoutResponse(order.SignIn, s.signIn))
+	case *mcphubv1.AttachRequest_StopServer:
+		m.run(toEnd, withoutResponse(order.StopServer, by(m.w, s.stopServer)))
+	case *mcphubv1.AttachRequest_RestartServer:
+		m.run(toEnd, withoutResponse(order.RestartServer, by(m.w, s.restartServer)))
+	case *mcphubv1.AttachRequest_SetServerEnabled:
+		m.run(toEnd, withoutResponse(order.SetServerEnabled, by(m.w, s.setServerEnabled)))
+	case *mcphubv1.AttachRequest_SignOut:
+		m.run(toEnd, withoutResponse(order.SignOut, by(m.w, s.signOut)))
 	}
-	switch m := r.GetMessage().(type) {
-	case *mcphubv1.AttachRequest_CancelMcpRequest:
-		return w.Cancel(m.CancelMcpRequest.GetRequestId(), m.CancelMcpRequest.GetReason())
-	case *mcphubv1.AttachRequest_AnswerPrompt:
-		return 0, w.Answer(promptAnswer(m.AnswerPrompt))
-	case *mcphubv1.AttachRequest_SetRoots:
-		w.SetRoots(list(m.SetRoots.GetRoots(), root))
-	case *mcphubv1.AttachRequest_SetCapabilities:
-		w.SetCapabilities(list(m.SetCapabilities.GetPromptKinds(), promptKinds.hub), m.SetCapabilities.GetSamplingTools(), extensions(m.SetCapabilities.GetExtensionsJson()))
-	default:
-		return 0, invalid(errSecondHello)
+}
+
+// by is an order of somebody.
+func by[Q, R any](who steering, order func(context.Context, steering, Q) (R, error)) func(context.Context, Q) (R, error) {
+	return func(ctx context.Context, r Q) (R, error) { return order(ctx, who, r) }
+}
+
+// withoutResponse is an order whose outcome the windows are told by events; the reply says whether it went well.
+func withoutResponse[Q, R any](r Q, order func(context.Context, Q) (R, error)) func(context.Context) (*mcphubv1.Reply, error) {
+	return func(ctx context.Context) (*mcphubv1.Reply, error) {
+		_, err := order(ctx, r)
+		return nil, err
 	}
-	return 0, nil
+}
+
+// run lets a goroutine of the hub carry out an order. A panic there would end the process, past the recovery of the handler.
+func (m *message) run(on func(func(context.Context) (tell func())) error, order func(context.Context) (*mcphubv1.Reply, error)) {
+	err := on(func(ctx context.Context) (tell func()) {
+		defer func() {
+			if p := recover(); p != nil {
+				_ = panicked(m.s.log, p) // logs it
+				tell = func() { m.answer(nil, internalError) }
+			}
+		}()
+		reply, err := order(ctx)
+		return func() { m.answer(reply, err) }
+	})
+	if err != nil {
+		m.answer(nil, err)
+	}
+}
+
+// answer sends the reply; nil is one that says nothing but that it was done. With an error nothing else of it counts.
+func (m *message) answer(reply *mcphubv1.Reply, err error) {
+	if err != nil {
+		e := hubErrorOf(err)
+		if m.GetMessageId() == "" || e.Code == hub.CodeInternal {
+			m.s.log.InfoContext(context.Background(), "window message failed", "window_id", bound(clean(m.w.ID())), "code", string(e.Code), "reason", e.Reason)
+		}
+		reply = &mcphubv1.Reply{Error: m.s.convert.hubError(e)}
+	}
+	if m.GetMessageId() == "" {
+		return
+	}
+	if reply == nil {
+		reply = &mcphubv1.Reply{}
+	}
+	reply.MessageId = m.GetMessageId()
+	m.box.reply(reply)
 }

@@ -34,18 +34,9 @@ func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
 			RequestId: c.text(b.RequestID), Server: c.text(b.Server), Cancellation: c.cancellation(&b.Cancellation),
 		}}
 	case *hub.RequestCancelled:
-		m.Event = &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: &mcphubv1.McpRequestCancelled{
-			RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction), Method: c.text(b.Method), Tool: c.text(b.Tool),
-			Cancellation: c.cancellation(&b.Cancellation), WireIdJson: c.text(b.WireID), ServerNotified: b.ServerNotified,
-			ServerMayContinue: b.ServerMayContinue, Timings: timings(b.Timings), Era: eras.proto(b.Era), Error: c.hubError(b.Err),
-			Subject: c.text(b.Subject), Task: c.task(b.Task),
-		}}
+		m.Event = &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: c.requestCancelled(b)}
 	case *hub.RequestFinished:
-		m.Event = &mcphubv1.AttachResponse_McpRequestFinished{McpRequestFinished: &mcphubv1.McpRequestFinished{
-			RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction), Method: c.text(b.Method), Tool: c.text(b.Tool),
-			State: requestStates.proto(b.State), IsError: b.IsError, McpError: c.mcpError(b.McpError), HubError: c.hubError(b.Err), Timings: timings(b.Timings),
-			ServerMayContinue: b.ServerMayContinue, Subject: c.text(b.Subject), Task: c.task(b.Task),
-		}}
+		m.Event = &mcphubv1.AttachResponse_McpRequestFinished{McpRequestFinished: c.requestFinished(b)}
 	case *hub.PromptOpened:
 		m.Event = &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{Prompt: c.prompt(b.Prompt)}}
 	case *hub.PromptClosed:
@@ -62,6 +53,24 @@ func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
 		}}
 	}
 	return m
+}
+
+func (c converter) requestCancelled(b *hub.RequestCancelled) *mcphubv1.McpRequestCancelled {
+	return &mcphubv1.McpRequestCancelled{
+		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction), Method: c.text(b.Method), Tool: c.text(b.Tool),
+		Cancellation: c.cancellation(&b.Cancellation), WireIdJson: c.text(b.WireID), ServerNotified: b.ServerNotified,
+		ServerMayContinue: b.ServerMayContinue, Timings: timings(b.Timings), Era: eras.proto(b.Era), Error: c.hubError(b.Err),
+		Subject: c.text(b.Subject), Task: c.task(b.Task),
+	}
+}
+
+func (c converter) requestFinished(b *hub.RequestFinished) *mcphubv1.McpRequestFinished {
+	return &mcphubv1.McpRequestFinished{
+		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction), Method: c.text(b.Method), Tool: c.text(b.Tool),
+		State: requestStates.proto(b.State), IsError: b.IsError, McpError: c.mcpError(b.McpError), HubError: c.hubError(b.Err), Timings: timings(b.Timings),
+		ServerMayContinue: b.ServerMayContinue, Subject: c.text(b.Subject), Task: c.task(b.Task),
+		ResultJson: c.text(b.Result), ResultSizeBytes: int64(b.ResultSize),
+	}
 }
 
 // sharing lets the windows that are told of one event share its conversion: the hub gives them the same body, one after the other.

@@ -85,6 +85,7 @@ func helloOf(h *mcphubv1.Hello) hub.Hello {
 	hello := hub.Hello{
 		WindowID: h.GetWindowId(), Title: h.GetTitle(), Kinds: list(h.GetPromptKinds(), promptKinds.hub),
 		SamplingTools: h.GetSamplingTools(), Roots: list(h.GetRoots(), root), Extensions: extensions(h.GetExtensionsJson()),
+		MaxHistory: int(h.GetMaxHistory()),
 	}
 	if r := h.GetResume(); r != nil {
 		hello.Resume = &hub.Resume{HubID: r.GetHubId(), After: positionOf(r.GetAfterSequence()).base}
@@ -102,6 +103,7 @@ func promptAnswer(a *mcphubv1.PromptAnswer) hub.PromptAnswer {
 		answer.Scope = approvalScopes.hub(action.Accept.GetScope())
 		answer.Content = action.Accept.GetContentJson()
 		answer.KeptByHost = action.Accept.GetKeptByHost()
+		answer.Edited = action.Accept.GetRequestJson()
 	case *mcphubv1.PromptAnswer_Decline:
 		answer.Action = hub.ActionDecline
 		answer.Reason = action.Decline.GetReason()

@@ -138,5 +138,17 @@ func timestamp(t time.Time) *timestamppb.Timestamp {
 func (c converter) snapshot(s *hub.Snapshot) *mcphubv1.Snapshot {
 	return &mcphubv1.Snapshot{
 		Servers: list(s.Servers, c.server), Requests: list(s.Requests, c.request), Prompts: list(s.Prompts, c.prompt), Problems: list(s.Problems, c.problem),
+		History: list(s.History, c.endedRequest),
 	}
+}
+
+func (c converter) endedRequest(e hub.Ended) *mcphubv1.EndedRequest {
+	m := &mcphubv1.EndedRequest{EndTime: timestamp(e.Time)}
+	switch b := e.Body.(type) {
+	case *hub.RequestCancelled:
+		m.End = &mcphubv1.EndedRequest_Cancelled{Cancelled: c.requestCancelled(b)}
+	case *hub.RequestFinished:
+		m.End = &mcphubv1.EndedRequest_Finished{Finished: c.requestFinished(b)}
+	}
+	return m
 }

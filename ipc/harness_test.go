@@ -49,6 +49,7 @@ func dial(t *testing.T, s *grpc.Server) *grpc.ClientConn {
 // fakeHub is a domain whose answers a test sets, and whose windows it drives. The unset answers are plain ones.
 type fakeHub struct {
 	call    func(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
+	full    bool                                                             // windows have too much under way
 	failure error                                                            // of every other method that can fail
 	answer  func(a hub.PromptAnswer) error                                   // of windows
 	attach  func(hello hub.Hello, sink hub.Sink) (start *hub.Start, e error) // nil: a snapshot
@@ -260,6 +261,49 @@ func (w *fakeWindow) Cancel(id, reason string) (hub.Outcome, error) {
 		return hub.OutcomeAlreadyFinished, nil
 	}
 	return hub.OutcomeCancelling, nil
+}
+
+func (w *fakeWindow) StopWaiting(id, reason string) (hub.Outcome, error) {
+	w.did("stop waiting for " + id + " " + reason)
+	return hub.OutcomeCancelling, nil
+}
+
+func (w *fakeWindow) CallTool(c hub.CallRequest, over func(*hub.CallResult, error)) error {
+	if w.hub.full {
+		return &hub.Error{Code: hub.CodeResourceExhausted, Reason: hub.ReasonQueueFull, Message: "full"}
+	}
+	go func() { over(w.hub.call(context.Background(), c)) }()
+	return nil
+}
+
+func (w *fakeWindow) Go(f func(context.Context) func()) error {
+	if w.hub.full {
+		return &hub.Error{Code: hub.CodeResourceExhausted, Reason: hub.ReasonQueueFull, Message: "full"}
+	}
+	go func() { f(context.Background())() }()
+	return nil
+}
+
+func (w *fakeWindow) GoAttached(f func(context.Context) func()) error { return w.Go(f) }
+
+func (w *fakeWindow) StopServer(ctx context.Context, name, reason string) (hub.ServerInfo, error) {
+	w.did("stop " + name + " " + reason)
+	return w.hub.StopServer(ctx, name, reason)
+}
+
+func (w *fakeWindow) RestartServer(ctx context.Context, name, reason string) (hub.ServerInfo, error) {
+	w.did("restart " + name + " " + reason)
+	return w.hub.RestartServer(ctx, name, reason)
+}
+
+func (w *fakeWindow) SetServerEnabled(ctx context.Context, name string, on bool) (hub.ServerInfo, error) {
+	w.did("switch " + name)
+	return w.hub.SetServerEnabled(ctx, name, on)
+}
+
+func (w *fakeWindow) SignOut(ctx context.Context, name string) (hub.ServerInfo, error) {
+	w.did("sign out of " + name)
+	return w.hub.SignOut(ctx, name)
 }
 
 func (w *fakeWindow) SetRoots(roots []hub.Root) {

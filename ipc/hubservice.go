@@ -14,8 +14,8 @@ var revisions = []string{mcp.Revision20260728, mcp.Revision20251125, mcp.Revisio
 
 // features are the optional parts of the contract that are there. Later versions add names and take none away.
 var features = []string{
-	"cached_tools", "cancel_scopes", "completion", "config_input", "config_watch", "extensions", "http", "launch_consent", "mcp_prompts", "preapproved", "progress_rate", "prompts",
-	"remembered", "resources", "resume", "sampling_tools", "sign_in", "tasks", "trace", "trace_context",
+	"cached_tools", "cancel_scopes", "completion", "config_input", "config_watch", "extensions", "history", "http", "launch_consent", "mcp_prompts", "preapproved", "progress_rate", "prompts",
+	"remembered", "resources", "resume", "sampling_tools", "sign_in", "stop_waiting", "tasks", "trace", "trace_context", "window_orders",
 }
 
 type hubService struct {
@@ -35,6 +35,14 @@ func (c *counter) failed(ctx context.Context, err error) error {
 	return statusOf(err)
 }
 
+// answered is the answer to a unary call: resp, or err as a status.
+func answered[R any](ctx context.Context, c *counter, resp *R, err error) (*R, error) {
+	if err != nil {
+		return nil, c.failed(ctx, err)
+	}
+	return resp, nil
+}
+
 func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
 	result, err := s.domain.CallTool(ctx, callRequest(ctx, r))
 	if err != nil {
@@ -52,8 +60,7 @@ func (s *hubService) CancelRequest(ctx context.Context, r *mcphubv1.CancelReques
 }
 
 func (s *hubService) CancelRequests(_ context.Context, r *mcphubv1.CancelRequestsRequest) (*mcphubv1.CancelRequestsResponse, error) {
-	ids := s.domain.CancelRequests(cancelScope(r), r.GetReason(), hub.OriginHost)
-	return &mcphubv1.CancelRequestsResponse{RequestIds: s.convert.texts(ids)}, nil
+	return s.cancelRequests(r, hub.OriginHost), nil
 }
 
 func (s *hubService) ListRequests(_ context.Context, r *mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse, error) {
@@ -61,16 +68,8 @@ func (s *hubService) ListRequests(_ context.Context, r *mcphubv1.ListRequestsReq
 }
 
 func (s *hubService) GetTrace(ctx context.Context, r *mcphubv1.GetTraceRequest) (*mcphubv1.GetTraceResponse, error) {
-	traces := s.domain.Traces(hub.TraceFilter{RequestID: r.GetRequestId(), Server: r.GetServer(), Max: int(r.GetMaxTraces())})
-	resp := &mcphubv1.GetTraceResponse{Traces: list(traces, s.convert.trace)}
-	if r.GetBundle() {
-		bundle, err := s.convert.traceBundle(s.domain.TraceBundle(), resp.GetTraces())
-		if err != nil {
-			return nil, s.failed(ctx, err)
-		}
-		resp.BundleJson = bundle
-	}
-	return resp, nil
+	resp, err := s.traces(r)
+	return answered(ctx, s.counter, resp, err)
 }
 
 func (s *hubService) GetInfo(context.Context, *mcphubv1.GetInfoRequest) (*mcphubv1.GetInfoResponse, error) {

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/mcphub-go/mcphub/hub"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -166,10 +168,11 @@ func (o *outbox) abandon() {
 
 // reply queues the answer to a message of the window.
 func (o *outbox) reply(r *mcphubv1.Reply) {
+	size := proto.Size(r)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.state == outboxOpen {
-		o.add(entry{message: &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: r}}, size: len(r.GetError().GetMessage())})
+		o.add(entry{message: &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: r}}, size: size})
 		o.poke()
 	}
 }

@@ -31,6 +31,7 @@ func payload(b hub.EventBody) int {
 			n += len(b.Progress.Message)
 		}
 	case *hub.RequestFinished:
+		n += len(b.Result)
 		if b.McpError != nil {
 			n += len(b.McpError.Message) + len(b.McpError.Data)
 		}

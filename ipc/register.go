@@ -48,6 +48,7 @@ type counter struct {
 
 // domain is what the counter needs of the hub.
 type domain interface {
+	steering
 	ID() string
 	Version() string
 	CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
@@ -57,9 +58,6 @@ type domain interface {
 	Drain(ctx context.Context, reason string) (cancelled, stopped int)
 	Servers() ([]hub.ServerInfo, []hub.ConfigProblem)
 	StartServer(ctx context.Context, name string) (hub.ServerInfo, error)
-	StopServer(ctx context.Context, name, reason string) (hub.ServerInfo, error)
-	RestartServer(ctx context.Context, name, reason string) (hub.ServerInfo, error)
-	SetServerEnabled(ctx context.Context, name string, enabled bool) (hub.ServerInfo, error)
 	LoadConfig(ctx context.Context, sources []hub.ConfigSource) (servers []hub.ServerInfo, problems []hub.ConfigProblem, stopped []string, err error)
 	WatchConfig(on bool)
 	Tools(ctx context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error)
@@ -78,15 +76,19 @@ type domain interface {
 	GetMcpPrompt(ctx context.Context, c hub.McpPromptRequest) (*hub.CallResult, error)
 	Complete(ctx context.Context, c hub.Completion) (*hub.CallResult, error)
 	SignIn(ctx context.Context, name string) (hub.ServerInfo, error)
-	SignOut(ctx context.Context, name string) (hub.ServerInfo, error)
 	Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error)
 }
 
 // window is what the counter needs of an attached window.
 type window interface {
+	steering
 	ID() string
 	Answer(a hub.PromptAnswer) error
 	Cancel(id, reason string) (hub.Outcome, error)
+	StopWaiting(id, reason string) (hub.Outcome, error)
+	CallTool(c hub.CallRequest, over func(*hub.CallResult, error)) error
+	Go(f func(ctx context.Context) (tell func())) error
+	GoAttached(f func(ctx context.Context) (tell func())) error
 	SetRoots(roots []hub.Root)
 	SetCapabilities(kinds []hub.PromptKind, samplingTools bool, extensions map[string]json.RawMessage)
 	Detach(final bool)

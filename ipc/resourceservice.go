@@ -71,17 +71,11 @@ func (s *serverService) Complete(ctx context.Context, r *mcphubv1.CompleteReques
 }
 
 func (s *serverService) SignIn(ctx context.Context, r *mcphubv1.SignInRequest) (*mcphubv1.SignInResponse, error) {
-	server, err := s.domain.SignIn(ctx, r.GetServer())
-	if err != nil {
-		return nil, s.failed(ctx, err)
-	}
-	return &mcphubv1.SignInResponse{Server: s.convert.server(server)}, nil
+	resp, err := s.signIn(ctx, r)
+	return answered(ctx, s.counter, resp, err)
 }
 
 func (s *serverService) SignOut(ctx context.Context, r *mcphubv1.SignOutRequest) (*mcphubv1.SignOutResponse, error) {
-	server, err := s.domain.SignOut(ctx, r.GetServer())
-	if err != nil {
-		return nil, s.failed(ctx, err)
-	}
-	return &mcphubv1.SignOutResponse{Server: s.convert.server(server)}, nil
+	resp, err := s.signOut(ctx, s.domain, r)
+	return answered(ctx, s.counter, resp, err)
 }

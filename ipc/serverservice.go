@@ -1,9 +1,7 @@
 package ipc
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -19,35 +17,23 @@ func (s *serverService) ListServers(context.Context, *mcphubv1.ListServersReques
 }
 
 func (s *serverService) StartServer(ctx context.Context, r *mcphubv1.StartServerRequest) (*mcphubv1.StartServerResponse, error) {
-	server, err := s.domain.StartServer(ctx, r.GetServer())
-	if err != nil {
-		return nil, s.failed(ctx, err)
-	}
-	return &mcphubv1.StartServerResponse{Server: s.convert.server(server)}, nil
+	resp, err := s.startServer(ctx, r)
+	return answered(ctx, s.counter, resp, err)
 }
 
 func (s *serverService) StopServer(ctx context.Context, r *mcphubv1.StopServerRequest) (*mcphubv1.StopServerResponse, error) {
-	server, err := s.domain.StopServer(ctx, r.GetServer(), r.GetReason())
-	if err != nil {
-		return nil, s.failed(ctx, err)
-	}
-	return &mcphubv1.StopServerResponse{Server: s.convert.server(server)}, nil
+	resp, err := s.stopServer(ctx, s.domain, r)
+	return answered(ctx, s.counter, resp, err)
 }
 
 func (s *serverService) RestartServer(ctx context.Context, r *mcphubv1.RestartServerRequest) (*mcphubv1.RestartServerResponse, error) {
-	server, err := s.domain.RestartServer(ctx, r.GetServer(), r.GetReason())
-	if err != nil {
-		return nil, s.failed(ctx, err)
-	}
-	return &mcphubv1.RestartServerResponse{Server: s.convert.server(server)}, nil
+	resp, err := s.restartServer(ctx, s.domain, r)
+	return answered(ctx, s.counter, resp, err)
 }
 
 func (s *serverService) SetServerEnabled(ctx context.Context, r *mcphubv1.SetServerEnabledRequest) (*mcphubv1.SetServerEnabledResponse, error) {
-	server, err := s.domain.SetServerEnabled(ctx, r.GetServer(), r.GetEnabled())
-	if err != nil {
-		return nil, s.failed(ctx, err)
-	}
-	return &mcphubv1.SetServerEnabledResponse{Server: s.convert.server(server)}, nil
+	resp, err := s.setServerEnabled(ctx, s.domain, r)
+	return answered(ctx, s.counter, resp, err)
 }
 
 func (s *serverService) ReloadConfig(ctx context.Context, r *mcphubv1.ReloadConfigRequest) (*mcphubv1.ReloadConfigResponse, error) {
@@ -62,20 +48,8 @@ func (s *serverService) ReloadConfig(ctx context.Context, r *mcphubv1.ReloadConf
 }
 
 func (s *serverService) ListTools(ctx context.Context, r *mcphubv1.ListToolsRequest) (*mcphubv1.ListToolsResponse, error) {
-	ask := s.domain.Tools
-	if r.GetAllowCached() {
-		ask = s.domain.KnownTools
-	}
-	tools, troubles, err := ask(ctx, r.GetServer())
-	if err != nil {
-		return nil, s.failed(ctx, err)
-	}
-	resp := &mcphubv1.ListToolsResponse{Tools: list(tools, s.convert.tool)}
-	for name, trouble := range troubles {
-		resp.Troubles = append(resp.Troubles, &mcphubv1.ServerTrouble{Server: s.convert.text(name), Error: s.convert.hubError(trouble)})
-	}
-	slices.SortFunc(resp.Troubles, func(a, b *mcphubv1.ServerTrouble) int { return cmp.Compare(a.GetServer(), b.GetServer()) })
-	return resp, nil
+	resp, err := s.listTools(ctx, r)
+	return answered(ctx, s.counter, resp, err)
 }
 
 func (s *serverService) SetLogLevel(ctx context.Context, r *mcphubv1.SetLogLevelRequest) (*mcphubv1.SetLogLevelResponse, error) {

@@ -31,6 +31,26 @@ func TestValidation(t *testing.T) {
 			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetRoots{SetRoots: m}}
 		case *mcphubv1.SetCapabilities:
 			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetCapabilities{SetCapabilities: m}}
+		case *mcphubv1.CallToolRequest:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CallTool{CallTool: m}}
+		case *mcphubv1.CancelRequestsRequest:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelRequests{CancelRequests: m}}
+		case *mcphubv1.ListToolsRequest:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_ListTools{ListTools: m}}
+		case *mcphubv1.StartServerRequest:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_StartServer{StartServer: m}}
+		case *mcphubv1.StopServerRequest:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_StopServer{StopServer: m}}
+		case *mcphubv1.RestartServerRequest:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_RestartServer{RestartServer: m}}
+		case *mcphubv1.SetServerEnabledRequest:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetServerEnabled{SetServerEnabled: m}}
+		case *mcphubv1.SignInRequest:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SignIn{SignIn: m}}
+		case *mcphubv1.SignOutRequest:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SignOut{SignOut: m}}
+		case *mcphubv1.GetTraceRequest:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_GetTrace{GetTrace: m}}
 		}
 		panic("unknown message")
 	}
@@ -102,6 +122,22 @@ func TestValidation(t *testing.T) {
 		{"answer, no action", attach(&mcphubv1.PromptAnswer{PromptId: "p"}), "answer_prompt.action:"},
 		{"answer, unknown scope", attach(accept(&mcphubv1.AcceptPrompt{Scope: 9})), "answer_prompt.accept.scope:"},
 		{"answer, large content", attach(accept(&mcphubv1.AcceptPrompt{ContentJson: long(16 << 20)})), "answer_prompt.accept.content_json:"},
+		{"answer, large request", attach(accept(&mcphubv1.AcceptPrompt{RequestJson: long(16 << 20)})), "answer_prompt.accept.request_json:"},
+		{"hello, history", attach(&mcphubv1.Hello{MaxHistory: 1000}), ""},
+		{"hello, long history", attach(&mcphubv1.Hello{MaxHistory: 1001}), "hello.max_history:"},
+		{"hello, negative history", attach(&mcphubv1.Hello{MaxHistory: -1}), "hello.max_history:"},
+		{"window call", attach(call(func(*mcphubv1.CallToolRequest) {})), ""},
+		{"window call, no tool", attach(call(func(r *mcphubv1.CallToolRequest) { r.Tool = "" })), "call_tool.tool:"},
+		{"window cancel scope, none", attach(&mcphubv1.CancelRequestsRequest{}), "cancel_requests.scope:"},
+		{"window list", attach(&mcphubv1.ListToolsRequest{}), ""},
+		{"window list, long server", attach(&mcphubv1.ListToolsRequest{Server: long(1024)}), "list_tools.server:"},
+		{"window start", attach(&mcphubv1.StartServerRequest{}), "start_server.server:"},
+		{"window stop", attach(&mcphubv1.StopServerRequest{Server: "s", Reason: long(64 << 10)}), "stop_server.reason:"},
+		{"window restart", attach(&mcphubv1.RestartServerRequest{}), "restart_server.server:"},
+		{"window switch", attach(&mcphubv1.SetServerEnabledRequest{}), "set_server_enabled.server:"},
+		{"window sign-in", attach(&mcphubv1.SignInRequest{}), "sign_in.server:"},
+		{"window sign-out", attach(&mcphubv1.SignOutRequest{}), "sign_out.server:"},
+		{"window trace", attach(&mcphubv1.GetTraceRequest{MaxTraces: -1}), "get_trace.max_traces:"},
 		{"no message", &mcphubv1.AttachRequest{}, "message:"},
 		{"long message id", cancelMessage(long(128), "r"), "message_id:"},
 	}

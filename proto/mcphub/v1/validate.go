@@ -28,6 +28,7 @@ const (
 	maxSources = 256  // elements
 	maxForget  = 4096 // elements
 	maxRate    = 20   // progress events a second
+	maxHistory = 1000 // elements
 )
 
 // Validate implements the validator of the gRPC server.
@@ -178,6 +179,26 @@ func (x *AttachRequest) Check() error {
 		return within("set_roots", m.SetRoots.Validate())
 	case *AttachRequest_SetCapabilities:
 		return within("set_capabilities", m.SetCapabilities.Validate())
+	case *AttachRequest_CallTool:
+		return within("call_tool", m.CallTool.Validate())
+	case *AttachRequest_CancelRequests:
+		return within("cancel_requests", m.CancelRequests.Validate())
+	case *AttachRequest_ListTools:
+		return within("list_tools", m.ListTools.Validate())
+	case *AttachRequest_StartServer:
+		return within("start_server", m.StartServer.Validate())
+	case *AttachRequest_StopServer:
+		return within("stop_server", m.StopServer.Validate())
+	case *AttachRequest_RestartServer:
+		return within("restart_server", m.RestartServer.Validate())
+	case *AttachRequest_SetServerEnabled:
+		return within("set_server_enabled", m.SetServerEnabled.Validate())
+	case *AttachRequest_SignIn:
+		return within("sign_in", m.SignIn.Validate())
+	case *AttachRequest_SignOut:
+		return within("sign_out", m.SignOut.Validate())
+	case *AttachRequest_GetTrace:
+		return within("get_trace", m.GetTrace.Validate())
 	}
 	return errors.New("message: none is set, or one that this hub does not know")
 }
@@ -195,6 +216,9 @@ func (x *Hello) Validate() error {
 	if rate := x.GetMaxProgressRate(); rate < 0 || rate > maxRate {
 		err = first(err, fmt.Errorf("max_progress_rate: %d is not between 0 and %d", rate, maxRate))
 	}
+	if n := x.GetMaxHistory(); n < 0 || n > maxHistory {
+		err = first(err, fmt.Errorf("max_history: %d is not between 0 and %d", n, maxHistory))
+	}
 	return err
 }
 
@@ -208,7 +232,8 @@ func (x *PromptAnswer) Validate() error {
 	err := requiredID("prompt_id", x.GetPromptId())
 	switch action := x.GetAction().(type) {
 	case *PromptAnswer_Accept:
-		return first(err, known("accept.scope", action.Accept.GetScope()), atMost("accept.content_json", action.Accept.GetContentJson(), maxContent))
+		return first(err, known("accept.scope", action.Accept.GetScope()), atMost("accept.content_json", action.Accept.GetContentJson(), maxContent),
+			atMost("accept.request_json", action.Accept.GetRequestJson(), maxContent))
 	case *PromptAnswer_Decline:
 		return first(err, atMost("decline.reason", action.Decline.GetReason(), maxReason))
 	case *PromptAnswer_Dismiss:

@@ -1,0 +1,102 @@
+package ipc
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// What a host orders by a call of its own and a window by a message of its stream: one function for both. Who orders decides the origin of what is cancelled by it.
+
+// steering is what the hub does to servers for somebody: the domain for the host, a window for the user.
+type steering interface {
+	StopServer(ctx context.Context, name, reason string) (hub.ServerInfo, error)
+	RestartServer(ctx context.Context, name, reason string) (hub.ServerInfo, error)
+	SetServerEnabled(ctx context.Context, name string, enabled bool) (hub.ServerInfo, error)
+	SignOut(ctx context.Context, name string) (hub.ServerInfo, error)
+}
+
+func (c *counter) cancelRequests(r *mcphubv1.CancelRequestsRequest, by hub.Origin) *mcphubv1.CancelRequestsResponse {
+	return &mcphubv1.CancelRequestsResponse{RequestIds: c.convert.texts(c.domain.CancelRequests(cancelScope(r), r.GetReason(), by))}
+}
+
+func (c *counter) traces(r *mcphubv1.GetTraceRequest) (*mcphubv1.GetTraceResponse, error) {
+	traces := c.domain.Traces(hub.TraceFilter{RequestID: r.GetRequestId(), Server: r.GetServer(), Max: int(r.GetMaxTraces())})
+	resp := &mcphubv1.GetTraceResponse{Traces: list(traces, c.convert.trace)}
+	if r.GetBundle() {
+		bundle, err := c.convert.traceBundle(c.domain.TraceBundle(), resp.GetTraces())
+		if err != nil {
+			return nil, err
+		}
+		resp.BundleJson = bundle
+	}
+	return resp, nil
+}
+
+func (c *counter) listTools(ctx context.Context, r *mcphubv1.ListToolsRequest) (*mcphubv1.ListToolsResponse, error) {
+	ask := c.domain.Tools
+	if r.GetAllowCached() {
+		ask = c.domain.KnownTools
+	}
+	tools, troubles, err := ask(ctx, r.GetServer())
+	if err != nil {
+		return nil, err
+	}
+	resp := &mcphubv1.ListToolsResponse{Tools: list(tools, c.convert.tool)}
+	for name, trouble := range troubles {
+		resp.Troubles = append(resp.Troubles, &mcphubv1.ServerTrouble{Server: c.convert.text(name), Error: c.convert.hubError(trouble)})
+	}
+	slices.SortFunc(resp.Troubles, func(a, b *mcphubv1.ServerTrouble) int { return cmp.Compare(a.GetServer(), b.GetServer()) })
+	return resp, nil
+}
+
+func (c *counter) startServer(ctx context.Context, r *mcphubv1.StartServerRequest) (*mcphubv1.StartServerResponse, error) {
+	server, err := c.domain.StartServer(ctx, r.GetServer())
+	if err != nil {
+		return nil, err
+	}
+	return &mcphubv1.StartServerResponse{Server: c.convert.server(server)}, nil
+}
+
+func (c *counter) stopServer(ctx context.Context, by steering, r *mcphubv1.StopServerRequest) (*mcphubv1.StopServerResponse, error) {
+	server, err := by.StopServer(ctx, r.GetServer(), r.GetReason())
+	if err != nil {
+		return nil, err
+	}
+	return &mcphubv1.StopServerResponse{Server: c.convert.server(server)}, nil
+}
+
+func (c *counter) restartServer(ctx context.Context, by steering, r *mcphubv1.RestartServerRequest) (*mcphubv1.RestartServerResponse, error) {
+	server, err := by.RestartServer(ctx, r.GetServer(), r.GetReason())
+	if err != nil {
+		return nil, err
+	}
+	return &mcphubv1.RestartServerResponse{Server: c.convert.server(server)}, nil
+}
+
+func (c *counter) setServerEnabled(ctx context.Context, by steering, r *mcphubv1.SetServerEnabledRequest) (*mcphubv1.SetServerEnabledResponse, error) {
+	server, err := by.SetServerEnabled(ctx, r.GetServer(), r.GetEnabled())
+	if err != nil {
+		return nil, err
+	}
+	return &mcphubv1.SetServerEnabledResponse{Server: c.convert.server(server)}, nil
+}
+
+func (c *counter) signIn(ctx context.Context, r *mcphubv1.SignInRequest) (*mcphubv1.SignInResponse, error) {
+	server, err := c.domain.SignIn(ctx, r.GetServer())
+	if err != nil {
+		return nil, err
+	}
+	return &mcphubv1.SignInResponse{Server: c.convert.server(server)}, nil
+}
+
+func (c *counter) signOut(ctx context.Context, by steering, r *mcphubv1.SignOutRequest) (*mcphubv1.SignOutResponse, error) {
+	server, err := by.SignOut(ctx, r.GetServer())
+	if err != nil {
+		return nil, err
+	}
+	return &mcphubv1.SignOutResponse{Server: c.convert.server(server)}, nil
+}
