@@ -219,3 +219,15 @@ func (h *Hub) AgreeToAnother(name string) (settle func()) {
 		<-done
 	}
 }
+
+// HoldApprovals makes the hub wait for the gate before it reads the approvals that it keeps. For tests, before any call.
+func (h *Hub) HoldApprovals(gate <-chan struct{}) {
+	h.approvals.file = gatedFile{h.approvals.file, gate}
+}
+
+// Unleft counts the requests that have ended and that their goroutines have not left yet. For tests.
+func (h *Hub) Unleft() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.leaving)
+}

@@ -259,6 +259,9 @@ func (m *model) action() (name string, do func()) {
 		return m.begin(server)
 	case 6, 7, 8:
 		id := fmt.Sprintf("r%d", m.rnd.IntN(len(m.calls)+3)) // over, open, or not yet begun
+		if m.rnd.IntN(3) == 0 {
+			return "stop waiting for " + id, func() { m.stopWaiting(id) }
+		}
 		return "cancel " + id, func() {
 			if _, err := h.CancelRequest(id, "", "reason of "+id, hub.OriginUser); err != nil {
 				m.t.Errorf("cancel %s: %v", id, err)
@@ -273,6 +276,9 @@ func (m *model) action() (name string, do func()) {
 			return "nothing", func() {}
 		}
 		r := open[m.rnd.IntN(len(open))]
+		if m.rnd.IntN(2) == 0 {
+			return "stop waiting for open " + r.ID, func() { m.stopWaiting(r.ID) }
+		}
 		return "cancel open " + r.ID, func() { _, _ = h.CancelRequest(r.ID, server, "x", hub.OriginHost) }
 	case 10:
 		if len(m.calls) == 0 {
@@ -353,6 +359,23 @@ func (m *model) action() (name string, do func()) {
 	}
 }
 
+// stopWaiting gives up on a request, whatever it is: when it was open, and is neither a start nor a question that somebody has answered, it is over at once.
+func (m *model) stopWaiting(id string) {
+	out, err := m.witness.win.StopWaiting(id, "reason of "+id)
+	if err != nil && hub.AsError(err).Reason != hub.ReasonUncancellable {
+		m.t.Errorf("stop waiting for %s: %v", id, err)
+	}
+	if out != hub.OutcomeCancelling {
+		return
+	}
+	m.happened.add("a request was given up")
+	for _, r := range m.w.hub.Requests("") {
+		if r.ID == id && strings.HasPrefix(id, "r") {
+			m.t.Errorf("%s was given up and is %s", id, r.State)
+		}
+	}
+}
+
 // task lets one of the newest tasks of a server go on, ask or end.
 func (m *model) task(server string) (string, func()) {
 	s := m.tasks[server]
@@ -382,6 +405,17 @@ func (m *model) begin(server string) (string, func()) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	call := &modelCall{id: c.ID, stop: stop, pendingCall: &pendingCall{done: make(chan struct{})}}
 	m.calls = append(m.calls, call)
+	if !c.Preapproved && m.rnd.IntN(3) == 0 {
+		return fmt.Sprintf("the witness begins %s: %s of %s", c.ID, c.Tool, server), func() {
+			if err := m.witness.win.CallTool(c, func(r *hub.CallResult, err error) {
+				call.result, call.err = r, err
+				close(call.done)
+			}); err != nil {
+				call.err = err
+				close(call.done)
+			}
+		}
+	}
 	return fmt.Sprintf("begin %s: %s of %s", c.ID, c.Tool, server), func() {
 		go func() {
 			defer close(call.done)

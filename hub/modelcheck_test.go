@@ -50,6 +50,7 @@ func (m *model) check() {
 	m.checkRequests()
 	m.checkPrompts()
 	m.checkWindows()
+	m.checkHistory()
 	if err := m.w.hub.Close(context.Background()); err != nil {
 		m.t.Error(err)
 	}
@@ -122,6 +123,21 @@ func (m *model) checkPrompts() {
 				v.noPrompt()
 			}
 		}
+	}
+}
+
+// checkHistory: a window that comes late is told of the same ends as one that was there, in their order.
+func (m *model) checkHistory() {
+	var ends []hub.EventBody
+	for _, e := range m.witness.events {
+		switch e.Body.(type) {
+		case *hub.RequestCancelled, *hub.RequestFinished:
+			ends = append(ends, e.Body)
+		}
+	}
+	history := m.w.history(1000)
+	if !slices.EqualFunc(history, ends, func(e hub.Ended, b hub.EventBody) bool { return e.Body == b }) {
+		m.t.Errorf("the history has %v, and the witness was told of %d ends", endedIDs(history), len(ends))
 	}
 }
 

@@ -1,0 +1,230 @@
+package hub_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// history gives what a window that attaches now is told of the past.
+func (w *world) history(most int) []hub.Ended {
+	w.t.Helper()
+	v := w.attach(hub.Hello{MaxHistory: most})
+	defer v.win.Detach(true)
+	return v.start.Snapshot.History
+}
+
+func endedID(b hub.EventBody) string {
+	switch b := b.(type) {
+	case *hub.RequestCancelled:
+		return b.RequestID
+	case *hub.RequestFinished:
+		return b.RequestID
+	}
+	return fmt.Sprintf("%T", b)
+}
+
+func endedIDs(list []hub.Ended) (ids []string) {
+	for _, e := range list {
+		ids = append(ids, endedID(e.Body))
+	}
+	return ids
+}
+
+// resultServer has a tool that answers with a result of as many bytes as its argument says.
+func resultServer() *fakeserver.Server {
+	s := hanging()
+	s.Tool("big", func(c *fakeserver.CallContext) { c.Result(resultOf(c)) })
+	return s
+}
+
+func resultOf(c *fakeserver.CallContext) string {
+	var n int
+	if _, err := fmt.Sscanf(string(c.Param("arguments")), `{"n":%d}`, &n); err != nil {
+		return `{"content":[]}`
+	}
+	const around = len(`{"content":[],"_":""}`)
+	return `{"content":[],"_":"` + strings.Repeat("x", n-around) + `"}`
+}
+
+// windowCall calls a tool for a window and waits for its end.
+func (v *view) windowCall(c hub.CallRequest) (*hub.CallResult, error) {
+	v.t.Helper()
+	type outcome struct {
+		result *hub.CallResult
+		err    error
+	}
+	over := make(chan outcome, 1)
+	if err := v.win.CallTool(c, func(r *hub.CallResult, err error) { over <- outcome{r, err} }); err != nil {
+		v.t.Fatal(err)
+	}
+	o := <-over
+	return o.result, o.err
+}
+
+// What has ended is in the history: of both directions and all methods, by a cancel or otherwise, with the very event that told of the end.
+func TestHistoryHoldsEveryEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a := asking(elicitation, formParams)
+		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+		v := w.everything()
+		w.call(hub.CallRequest{ID: "done", Server: "s", Tool: "echo"}).ok(t)
+		c := w.call(hub.CallRequest{ID: "asks", Server: "s", Tool: "ask"})
+		p := v.prompt()
+		if _, err := v.win.Cancel("asks", "no"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		got := w.history(1000)
+		want := []string{"start-2", "done", p.RequestID, "asks"}
+		if ids := endedIDs(got); fmt.Sprint(ids) != fmt.Sprint(want) {
+			t.Fatalf("the history is %v, want %v", ids, want)
+		}
+		for _, e := range got {
+			if e.Body != v.terminalOf(endedID(e.Body)) || e.Time.IsZero() {
+				t.Errorf("%+v is not the event that the windows got", e)
+			}
+		}
+		if ids := endedIDs(w.history(2)); fmt.Sprint(ids) != fmt.Sprint(want[2:]) {
+			t.Errorf("the latest two are %v", ids)
+		}
+		if n := len(w.history(0)); n != 0 {
+			t.Errorf("%d entries for a window that wants none", n)
+		}
+		again := w.resumeNow(v)
+		if !again.start.Resumed || again.start.Snapshot != nil {
+			t.Error("a window that resumes was sent a snapshot")
+		}
+	})
+}
+
+// Of more than 1,000 the latest are kept.
+func TestHistoryKeepsTheLatestThousand(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
+		for i := range 1010 {
+			w.call(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "echo"}).ok(t)
+		}
+		got := endedIDs(w.history(1000))
+		if len(got) != 1000 || got[0] != "r10" || got[999] != "r1009" {
+			t.Errorf("%d entries from %s to %s", len(got), got[0], got[len(got)-1])
+		}
+	})
+}
+
+// The result of a window's call is told up to 256 KiB, with its size; that of a host's call is the host's.
+func TestResultOfAWindowsCallIsTold(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", resultServer()), "s:"+allow)
+		one, two := w.everything(), w.everything()
+		for _, tc := range []struct {
+			size int
+			told bool
+		}{{100, true}, {256 << 10, true}, {256<<10 + 1, false}} {
+			id := fmt.Sprintf("r%d", tc.size)
+			r, err := one.windowCall(hub.CallRequest{ID: id, Server: "s", Tool: "big", Arguments: fmt.Sprintf(`{"n":%d}`, tc.size)})
+			if err != nil || len(r.Result) != tc.size {
+				t.Fatalf("%v, %v", r, err)
+			}
+			for _, v := range []*view{one, two} {
+				end, _ := v.terminalOf(id).(*hub.RequestFinished)
+				if end == nil || end.ResultSize != tc.size || tc.told != (end.Result == string(r.Result)) || !tc.told && end.Result != "" {
+					t.Errorf("size %d: the windows were told %d bytes of %d", tc.size, len(end.Result), end.ResultSize)
+				}
+			}
+		}
+		w.call(hub.CallRequest{ID: "host", Server: "s", Tool: "echo"}).ok(t)
+		if end, _ := one.terminalOf("host").(*hub.RequestFinished); end == nil || end.Result != "" || end.ResultSize != 0 {
+			t.Errorf("of a host's call the windows were told %+v", end)
+		}
+	})
+}
+
+// Results are kept within 16 MiB: the oldest go, here and for those that resume, and who was told has what it was told.
+func TestHistoryBoundsResults(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", resultServer()), "s:"+allow)
+		v, missing := w.everything(), w.everything()
+		missing.win.Detach(false)
+		const size, calls = 200 << 10, 100 // 20 MiB
+		for i := range calls {
+			if _, err := v.windowCall(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "big", Arguments: fmt.Sprintf(`{"n":%d}`, size)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		kept, bytes := 0, 0
+		for i, e := range w.history(calls) {
+			end := e.Body.(*hub.RequestFinished)
+			if end.ResultSize != size || end.Result != "" && len(end.Result) != size || end.Result == "" && kept > 0 {
+				t.Errorf("entry %d has %d bytes of %d, after %d with a result", i, len(end.Result), end.ResultSize, kept)
+			}
+			if end.Result != "" {
+				kept++
+			}
+			bytes += len(end.Result)
+		}
+		if bytes > 16<<20 || kept < 75 {
+			t.Errorf("%d results with %d bytes are kept", kept, bytes)
+		}
+		resumed := w.resumeNow(missing)
+		journaled := 0
+		for _, end := range eventsOf[*hub.RequestFinished](resumed) {
+			if end.Result != "" {
+				journaled++
+			}
+		}
+		if journaled != kept {
+			t.Errorf("a window that resumes gets %d results, and the history has %d", journaled, kept)
+		}
+		for _, end := range eventsOf[*hub.RequestFinished](v) {
+			if end.ResultSize > 0 && len(end.Result) != size {
+				t.Fatal("an event that was delivered has been changed")
+			}
+		}
+	})
+}
+
+// A result goes with its request out of the thousand, also from the journal, which holds more events than that.
+func TestResultLeavesWithTheHistory(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", resultServer()), "s:"+allow)
+		v, missing := w.everything(), w.everything()
+		missing.win.Detach(false)
+		if _, err := v.windowCall(hub.CallRequest{ID: "old", Server: "s", Tool: "big", Arguments: `{"n":100}`}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 1000 {
+			w.call(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "echo"}).ok(t)
+		}
+		resumed := w.resumeNow(missing)
+		if !resumed.start.Resumed {
+			t.Fatal("not resumed")
+		}
+		if end, _ := resumed.terminalOf("old").(*hub.RequestFinished); end == nil || end.Result != "" || end.ResultSize != 100 {
+			t.Errorf("the journal has %+v", end)
+		}
+	})
+}
+
+// Errors count as well: when no result is left to drop, the oldest requests go.
+func TestHistoryBoundsErrors(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		s.Tool("fail", func(c *fakeserver.CallContext) { c.Error(-32000, strings.Repeat("no", 100<<10)) })
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		for i := range 100 {
+			<-w.call(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "fail"}).done
+		}
+		got := w.history(1000)
+		bytes := 0
+		for _, e := range got {
+			bytes += len(e.Body.(*hub.RequestFinished).McpError.Message)
+		}
+		if ids := endedIDs(got); bytes > 16<<20 || bytes < 15<<20 || ids[len(ids)-1] != "r99" {
+			t.Errorf("%d entries with %d bytes, the latest is %s", len(got), bytes, ids[len(ids)-1])
+		}
+	})
+}
