@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -230,4 +231,24 @@ func (h *Hub) Unleft() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.leaving)
+}
+
+// HistoryHeap fills a history with n ends of tool calls, as end makes them, and gives the heap that it holds then. For benchmarks.
+func HistoryHeap(n int) uint64 {
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	var y history
+	for i := range n {
+		y.add(Event{Seq: uint64(i), Time: time.Now(), Body: &RequestFinished{
+			RequestID: fmt.Sprintf("5f0f6d2e-8a4b-4c1e-9d3c-%012d", i), Server: "s", Direction: Outgoing, Method: "tools/call", Tool: "echo", State: StateDone,
+		}})
+	}
+	held := heap() - before
+	runtime.KeepAlive(&y)
+	return held
 }
