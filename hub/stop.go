@@ -2,11 +2,14 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
 // settleWait bounds how long a stop waits for the answers to the cancels of tasks: a task may outlive the connection, so its cancel must not be lost with it.
 const settleWait = time.Second
+
+var errSettledTooLate = errors.New("the cancels of tasks were not answered in time")
 
 // stop ends s and waits for it. A cause cancels its open requests.
 func (h *Hub) stop(ctx context.Context, s *server, cause *cancelCause) error {
@@ -68,7 +71,7 @@ func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCau
 		for _, over := range overs {
 			<-over // so that each cancel is on its way before the pipe closes
 		}
-		late, expire := context.WithTimeout(context.Background(), settleWait)
+		late, expire := context.WithTimeoutCause(context.Background(), settleWait, errSettledTooLate)
 		for _, left := range lefts { // the cancel of what has ended before may not be on its way yet
 			select {
 			case <-left:

@@ -41,13 +41,13 @@ func orderMessages() map[string]*mcphubv1.AttachRequest {
 type rawWindow struct {
 	t      *testing.T
 	stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
-	snap   context.CancelFunc // breaks the stream
+	snap   context.CancelCauseFunc // breaks the stream
 }
 
 func openRaw(t *testing.T, conn grpc.ClientConnInterface, hello *mcphubv1.Hello) rawWindow {
 	t.Helper()
-	ctx, snap := context.WithCancel(t.Context())
-	t.Cleanup(snap)
+	ctx, snap := context.WithCancelCause(t.Context())
+	t.Cleanup(func() { snap(nil) })
 	stream, err := mcphubv1.NewEditorServiceClient(conn).Attach(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -289,7 +289,7 @@ func TestCallOutlivesItsStream(t *testing.T) {
 				<-sent
 				two.WaitRequest("r", mcphubv1.RequestState_REQUEST_STATE_RUNNING)
 				if broken {
-					raw.snap()
+					raw.snap(errors.New("the page was reloaded"))
 					bystander.Break()
 				} else {
 					raw.close()
