@@ -1,0 +1,96 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// TestTokenOnce: a link opens one browser, once; whoever comes second is told how to get another.
+func TestTokenOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		link := w.Link()
+		parsed, err := url.Parse(link)
+		if err != nil || parsed.Host != home || len(parsed.Query().Get("token")) < 26 { // 26 letters of base 32 are 130 bits
+			t.Fatalf("the link is %q", link)
+		}
+		first := w.browser()
+		r := first.get(link)
+		if r.status != http.StatusSeeOther || r.header.Get("Location") != "/" {
+			t.Fatalf("first use: %d to %q", r.status, r.header.Get("Location"))
+		}
+		if r := first.get("/"); r.status != http.StatusOK {
+			t.Errorf("the page gives %d", r.status)
+		}
+		second := w.browser()
+		if r := second.get(link); r.status != http.StatusForbidden || !strings.Contains(r.body, "used up") || !strings.Contains(r.body, "Press Enter.") || len(r.cookies) > 0 {
+			t.Errorf("second use: %d, cookies %v\n%s", r.status, r.cookies, r.body)
+		}
+		if r := second.get("/"); r.status != http.StatusForbidden {
+			t.Errorf("without a session the page gives %d", r.status)
+		}
+	})
+}
+
+// TestNewLinkEndsTheOld: a link that was printed and not used is good no more once there is another; sessions stay.
+func TestNewLinkEndsTheOld(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		before := w.opened()
+		old, now := w.Link(), w.Link()
+		if r := w.browser().get(old); r.status != http.StatusForbidden {
+			t.Errorf("the old link gives %d", r.status)
+		}
+		if r := w.browser().get(now); r.status != http.StatusSeeOther {
+			t.Errorf("the new link gives %d", r.status)
+		}
+		if r := before.get("/"); r.status != http.StatusOK {
+			t.Errorf("the session of before gives %d", r.status)
+		}
+	})
+}
+
+// TestWrongToken: neither a wrong token nor an empty one opens anything, nor does it spend the right one.
+func TestWrongToken(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		link := w.Link()
+		for _, wrong := range []string{"/?token=", "/?token=AAAAAAAAAAAAAAAAAAAAAAAAAA", "/?token=" + strings.Repeat("x", 4000)} {
+			if r := w.browser().get(wrong); r.status != http.StatusForbidden || len(r.cookies) > 0 {
+				t.Errorf("%.40s: %d, cookies %v", wrong, r.status, r.cookies)
+			}
+		}
+		if r := w.browser().get(link); r.status != http.StatusSeeOther {
+			t.Errorf("the right token gives %d afterwards", r.status)
+		}
+	})
+}
+
+// TestWrongSession: a cookie that was made up opens nothing, neither page nor files nor a window.
+func TestWrongSession(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.opened()
+		for _, path := range []string{"/", "/main.js", "/stream", "/nothing"} {
+			r := w.browser().get(path, func(r *http.Request) {
+				r.AddCookie(&http.Cookie{Name: "mcphub-4711", Value: "AAAAAAAAAAAAAAAAAAAAAAAAAA"})
+				r.Header.Set("Origin", "http://"+home)
+			})
+			if r.status != http.StatusForbidden || !strings.Contains(r.body, "You need a link") {
+				t.Errorf("%s gives %d\n%s", path, r.status, r.body)
+			}
+		}
+	})
+}
+
+// TestCookieFlags: the session is out of reach of scripts and of other sites, and named after its port.
+func TestCookieFlags(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.browser().get(w.Link())
+		if len(r.cookies) != 1 {
+			t.Fatalf("cookies %v", r.cookies)
+		}
+		c := r.cookies[0]
+		if c.Name != "mcphub-4711" || len(c.Value) < 26 || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 || !c.Expires.IsZero() {
+			t.Errorf("cookie %+v", c)
+		}
+	})
+}

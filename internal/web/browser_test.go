@@ -1,0 +1,244 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+var errTestOver = errors.New("the test is over")
+
+const home = "127.0.0.1:4711"
+
+// memory is a listener without a network, so that a server fits into a bubble of fake time. (That of bufconn will not do: a deadline of it
+// can fire after it was taken back, which is what net/http does to a connection that it hands over.)
+type memory struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newMemory() *memory { return &memory{conns: make(chan net.Conn), closed: make(chan struct{})} }
+
+func (*memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4711} }
+
+func (m *memory) Close() error { m.once.Do(func() { close(m.closed) }); return nil }
+
+func (m *memory) Accept() (net.Conn, error) {
+	select {
+	case c := <-m.conns:
+		return c, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (m *memory) DialContext(context.Context) (net.Conn, error) {
+	browsers, servers := net.Pipe()
+	select {
+	case m.conns <- servers:
+		return browsers, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// world is a server with the editor service that it serves windows of.
+type world struct {
+	*Server
+	t      *testing.T
+	listen *memory
+	editor *editor
+	stop   func() // ends Serve and waits for it
+}
+
+// inWorld runs a test in a bubble, over a server that serves the page of testdata.
+func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, listen: newMemory(), editor: &editor{}}
+		var err error
+		w.Server, err = New(w.listen, Options{Files: os.DirFS("testdata"), Editor: w.editor.serve(t), Another: "Press Enter."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- w.Serve(ctx) }()
+		w.stop = sync.OnceFunc(func() {
+			cancel(errTestOver)
+			if err := <-served; err != nil {
+				t.Errorf("Serve: %v", err)
+			}
+		})
+		defer w.stop()
+		test(t, w)
+	})
+}
+
+// browser is one browser: it keeps cookies, and follows no redirect unless it is told to.
+type browser struct {
+	w *world
+	http.Client
+}
+
+func (w *world) browser() *browser {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return w.listen.DialContext(ctx) }}
+	w.t.Cleanup(transport.CloseIdleConnections)
+	return &browser{w, http.Client{Transport: transport, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// opened is a browser that has used a link.
+func (w *world) opened() *browser {
+	w.t.Helper()
+	b := w.browser()
+	if r := b.get(w.Link()); r.status != http.StatusSeeOther {
+		w.t.Fatalf("the link gives %d: %s", r.status, r.body)
+	}
+	return b
+}
+
+type response struct {
+	status  int
+	header  http.Header
+	body    string
+	cookies []*http.Cookie
+}
+
+func (b *browser) get(address string, change ...func(*http.Request)) response {
+	b.w.t.Helper()
+	if strings.HasPrefix(address, "/") {
+		address = "http://" + home + address
+	}
+	request, err := http.NewRequestWithContext(b.w.t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	for _, f := range change {
+		f(request)
+	}
+	answer, err := b.Do(request)
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	return response{answer.StatusCode, answer.Header, string(body), answer.Cookies()}
+}
+
+// editor is an editor service that behaves like the hub's as far as a bridge can see: it wants a hello, welcomes, answers what asks for an
+// answer, ends with a half-close, and notes how each window has ended.
+type editor struct {
+	mcphubv1.UnimplementedEditorServiceServer
+
+	mu    sync.Mutex
+	hello []*mcphubv1.Hello // guarded by mu
+	ends  []string          // guarded by mu
+}
+
+func (e *editor) serve(t *testing.T) mcphubv1.EditorServiceClient {
+	l := bufconn.Listen(1 << 20)
+	server := grpc.NewServer()
+	mcphubv1.RegisterEditorServiceServer(server, e)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(l)
+	}()
+	conn, err := grpc.NewClient("passthrough:///editor", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = conn.Close()
+		server.Stop()
+		<-served
+	})
+	return mcphubv1.NewEditorServiceClient(conn)
+}
+
+func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, mcphubv1.AttachResponse]) error {
+	first, err := stream.Recv()
+	switch {
+	case err != nil:
+		return err
+	case first.GetHello() == nil:
+		return hubError(codes.InvalidArgument, "HELLO_EXPECTED", "the first message of a window must be hello")
+	}
+	id := first.GetHello().GetWindowId()
+	e.note(func() { e.hello = append(e.hello, first.GetHello()) })
+	_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{HubId: "hub-1", WindowId: id}}})
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			e.note(func() { e.ends = append(e.ends, id+" closed") })
+			return nil
+		}
+		if err != nil {
+			e.note(func() { e.ends = append(e.ends, id+" broke") })
+			return err
+		}
+		switch ask := m.GetMessage().(type) {
+		case *mcphubv1.AttachRequest_CancelMcpRequest:
+			_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
+				MessageId: m.GetMessageId(), CancelOutcome: mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING,
+			}}})
+		case *mcphubv1.AttachRequest_StopServer:
+			return hubError(codes.ResourceExhausted, ask.StopServer.GetServer(), "the window could not keep up; attach again with resume")
+		case *mcphubv1.AttachRequest_GetTrace: // more than any buffer on the way takes
+			for range 300 {
+				if err := stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_LogMessage{LogMessage: &mcphubv1.LogMessage{DataJson: strings.Repeat("x", 1<<16)}}}); err != nil {
+					e.note(func() { e.ends = append(e.ends, id+" broke") })
+					return err
+				}
+			}
+		}
+	}
+}
+
+func (e *editor) note(f func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f()
+}
+
+// ended gives how windows have ended once everything is quiet.
+func (e *editor) ended() string {
+	synctest.Wait()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return strings.Join(e.ends, ", ")
+}
+
+func hubError(code codes.Code, reason, message string) error {
+	s, err := status.New(code, message).WithDetails(&errdetails.ErrorInfo{Domain: "mcphub", Reason: reason})
+	if err != nil {
+		return err
+	}
+	return s.Err()
+}

@@ -1,0 +1,96 @@
+package web
+
+import (
+	"context"
+	"html"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// tokenParameter carries the token in a link.
+const tokenParameter = "token"
+
+// handler answers every request. The order of its checks is the order of trust: which name it was asked for by (a page of the world whose
+// name was made to resolve to this machine is told by it), where it comes from, and only then what it wants and who it is. Windows last until
+// serving ends.
+func (s *Server) handler(serving context.Context) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", closedPolicy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		switch {
+		case !slices.Contains(s.hosts[:], r.Host):
+			refuse(w, http.StatusMisdirectedRequest, "This is another place", "This server is reached as "+s.hosts[0]+" alone.")
+		case !s.ownOrigin(r):
+			refuse(w, http.StatusForbidden, "Not from there", "Another page has no business here.")
+		case r.Method != http.MethodGet:
+			h.Set("Allow", http.MethodGet)
+			refuse(w, http.StatusMethodNotAllowed, "Not like this", "Everything here is read; what a person does goes over the page's own connection.")
+		case r.ContentLength != 0:
+			refuse(w, http.StatusRequestEntityTooLarge, "Too much", "A request for something to read has nothing to send.")
+		case r.URL.Path == "/" && r.URL.Query().Has(tokenParameter):
+			s.redeem(w, r)
+		case !s.access.admits(r):
+			refuse(w, http.StatusForbidden, "You need a link", "This page opens with a link that is good once. "+s.another)
+		default:
+			s.serve(serving, w, r)
+		}
+	})
+}
+
+// ownOrigin tells whether a request may come from where it says it comes from. Browsers send an origin with every socket and with whatever
+// is not read alone; a plain read within the page has none.
+func (s *Server) ownOrigin(r *http.Request) bool {
+	origins := r.Header.Values("Origin")
+	if len(origins) == 0 {
+		return r.Method == http.MethodGet && r.URL.Path != socketPath
+	}
+	return len(origins) == 1 && origins[0] == "http://"+r.Host
+}
+
+// redeem takes a link for a session. The token leaves the address bar and the history with the redirect.
+func (s *Server) redeem(w http.ResponseWriter, r *http.Request) {
+	cookie, ok := s.access.redeem(r.URL.Query().Get(tokenParameter))
+	if !ok {
+		refuse(w, http.StatusForbidden, "This link is used up", "A link is good once, and only until there is a newer one. "+s.another)
+		return
+	}
+	http.SetCookie(w, cookie)
+	w.Header().Set("Location", "/")
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// serve answers somebody who has a session.
+func (s *Server) serve(serving context.Context, w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/":
+		nonce := newNonce()
+		w.Header().Set("Content-Security-Policy", policy(r.Host, nonce)+notFramed)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, s.page.fill(r.Host, nonce)) // a browser that is gone needs no page
+	case socketPath:
+		s.serveSocket(serving, w, r)
+	default:
+		file, ok := s.page.files[strings.TrimPrefix(r.URL.Path, "/")]
+		if !ok {
+			refuse(w, http.StatusNotFound, "There is nothing here", "The page is at /.")
+			return
+		}
+		w.Header().Set("Content-Type", file.contentType)
+		_, _ = w.Write(file.text)
+	}
+}
+
+// refuse answers with a page for people. Nothing of the request is in it.
+func refuse(w http.ResponseWriter, status int, title, text string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>McpHub: "+html.EscapeString(title)+"</title>\n<h1>"+
+		html.EscapeString(title)+"</h1>\n<p>"+html.EscapeString(text)+"</p>\n</html>\n")
+}

@@ -1,0 +1,102 @@
+package web
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// pageFile is the page itself, which is a template; every other file goes out as it is.
+const pageFile = "page.html"
+
+// contentTypes are those of the files that are served. What is not here is not served, whatever the folder holds.
+var contentTypes = map[string]string{
+	".js":  "text/javascript; charset=utf-8",
+	".css": "text/css; charset=utf-8",
+}
+
+// served is one file.
+type served struct {
+	contentType string
+	text        []byte
+}
+
+// page is what a browser is sent: a template, which is filled anew each time, and the files that it names. It does not change.
+type page struct {
+	template string
+	files    map[string]served // by name
+}
+
+// leftToken finds what no replacement has taken.
+var leftToken = regexp.MustCompile(`\{\{[^}]*\}?\}?`)
+
+// readPage reads all that will ever be served, so that no name in a request reaches a file system.
+func readPage(files fs.FS) (*page, error) {
+	template, err := fs.ReadFile(files, pageFile)
+	if err != nil {
+		return nil, fmt.Errorf("the page is missing: %w", err)
+	}
+	p := &page{template: string(template), files: map[string]served{}}
+	if left := leftToken.FindString(p.fill("127.0.0.1:1", "nonce")); left != "" {
+		return nil, fmt.Errorf("%s has %s, which nobody fills", pageFile, left)
+	}
+	entries, err := fs.ReadDir(files, ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		contentType, ok := contentTypes[path.Ext(e.Name())]
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		text, err := fs.ReadFile(files, e.Name())
+		if err != nil {
+			return nil, err
+		}
+		p.files[e.Name()] = served{contentType, text}
+	}
+	if len(p.files) == 0 {
+		return nil, errors.New("the page has neither scripts nor styles: the binary was built without them")
+	}
+	return p, nil
+}
+
+// fill gives the page as it is for one browser's request to host.
+func (p *page) fill(host, nonce string) string {
+	surface, err := json.Marshal(struct {
+		Kind     string `json:"kind"`
+		OpensURL bool   `json:"opensUrls"`
+		Socket   string `json:"socket"`
+	}{"web", true, socketPath})
+	if err != nil {
+		panic(err) // two strings and a bool always marshal
+	}
+	return strings.NewReplacer(
+		"{{csp}}", html.EscapeString(policy(host, nonce)),
+		"{{nonce}}", html.EscapeString(nonce),
+		"{{base}}", "/",
+		"{{body_class}}", "",
+		"{{surface}}", html.EscapeString(string(surface)),
+	).Replace(p.template)
+}
+
+// newNonce makes the nonce of one page.
+func newNonce() string { return rand.Text() }
+
+// policy is the content security policy of the page, as far as a meta element can say it.
+func policy(host, nonce string) string {
+	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'self' 'nonce-" + nonce + "'; img-src 'self' data:; " +
+		"connect-src ws://" + host + "; base-uri 'none'; form-action 'none'"
+}
+
+// notFramed is what only a header can say (CSP3, "frame-ancestors": ignored in a meta element).
+const notFramed = "; frame-ancestors 'none'"
+
+// closedPolicy is that of everything but the page.
+const closedPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'" + notFramed

@@ -1,0 +1,351 @@
+package web
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+const hello = `{"hello":{"windowId":"w","title":"tab"}}`
+
+// tab is the socket of one tab.
+type tab struct {
+	*websocket.Conn
+	t *testing.T
+}
+
+// tab opens a socket as the page does.
+func (b *browser) tab() *tab {
+	b.w.t.Helper()
+	c, answer, err := b.dial(Subprotocol, "http://"+home)
+	if err != nil {
+		b.w.t.Fatal(err, answer)
+	}
+	return &tab{c, b.w.t}
+}
+
+func (b *browser) dial(protocol, origin string) (*websocket.Conn, *http.Response, error) {
+	c, answer, err := websocket.Dial(b.w.t.Context(), "ws://"+home+"/stream", &websocket.DialOptions{
+		HTTPClient: &b.Client, Subprotocols: []string{protocol}, HTTPHeader: http.Header{"Origin": {origin}},
+	})
+	if err == nil {
+		b.w.t.Cleanup(func() { _ = c.CloseNow() })
+		c.SetReadLimit(-1)
+	}
+	return c, answer, err
+}
+
+func (tb *tab) say(text string) {
+	tb.t.Helper()
+	if err := tb.Write(tb.t.Context(), websocket.MessageText, []byte(text)); err != nil {
+		tb.t.Fatal(err)
+	}
+}
+
+// hear gives the next message, read as strictly as a page would.
+func (tb *tab) hear() *mcphubv1.AttachResponse {
+	tb.t.Helper()
+	kind, text, err := tb.Read(tb.t.Context())
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+	m := new(mcphubv1.AttachResponse)
+	if err := protojson.Unmarshal(text, m); err != nil || kind != websocket.MessageText {
+		tb.t.Fatalf("%v: %v %q", err, kind, text)
+	}
+	return m
+}
+
+// lastWord reads on to the close.
+func (tb *tab) lastWord() websocket.CloseError {
+	tb.t.Helper()
+	for {
+		_, _, err := tb.Read(tb.t.Context())
+		if ce, ok := errors.AsType[websocket.CloseError](err); ok {
+			return ce
+		}
+		if err != nil {
+			tb.t.Fatalf("the socket ended without a word: %v", err)
+		}
+	}
+}
+
+// TestBridge: what the page says reaches the hub as it is, and what the hub says the page, in the order of each.
+func TestBridge(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		tb := w.opened().tab()
+		if tb.Subprotocol() != Subprotocol {
+			t.Errorf("subprotocol %q", tb.Subprotocol())
+		}
+		tb.say(`{"hello":{"windowId":"w","title":"tab","promptKinds":["PROMPT_KIND_SAMPLING"],"resume":{"hubId":"h","afterSequence":"18446744073709551615"}}}`)
+		if m := tb.hear().GetWelcome(); m.GetWindowId() != "w" || m.GetHubId() != "hub-1" {
+			t.Errorf("welcome %v", m)
+		}
+		for _, id := range []string{"m1", "m2", "m3"} {
+			tb.say(`{"messageId":"` + id + `","cancelMcpRequest":{"requestId":"r"}}`)
+		}
+		for _, id := range []string{"m1", "m2", "m3"} {
+			if r := tb.hear().GetReply(); r.GetMessageId() != id || r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING {
+				t.Errorf("reply %v", r)
+			}
+		}
+		got := w.editor.hello[0]
+		if got.GetTitle() != "tab" || got.GetPromptKinds()[0] != mcphubv1.PromptKind_PROMPT_KIND_SAMPLING || got.GetResume().GetAfterSequence() != 1<<64-1 {
+			t.Errorf("hello %v", got)
+		}
+	})
+}
+
+// TestSocketNeedsSessionAndSubprotocol: no window without a session, from another page, or in another language.
+func TestSocketNeedsSessionAndSubprotocol(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		for _, test := range []struct {
+			what             string
+			by               *browser
+			protocol, origin string
+			status           int
+		}{
+			{"without a session", w.browser(), Subprotocol, "http://" + home, http.StatusForbidden},
+			{"from another page", w.opened(), Subprotocol, "http://evil.example", http.StatusForbidden},
+			{"in another language", w.opened(), "mcphub.v2", "http://" + home, http.StatusBadRequest},
+		} {
+			_, answer, err := test.by.dial(test.protocol, test.origin)
+			if err == nil || answer == nil || answer.StatusCode != test.status {
+				t.Errorf("%s: %v, %v", test.what, err, answer)
+			}
+		}
+		if len(w.editor.hello) > 0 {
+			t.Error("a window was attached")
+		}
+	})
+}
+
+// TestBadMessage: what is no message ends its own window with a word that says why, and no other window notices. The window broke: it
+// may come back.
+func TestBadMessage(t *testing.T) {
+	for name, bad := range map[string]string{
+		"no JSON": `{"hello"`, "unknown field": `{"hullo":{}}`, "wrong type": `{"cancelMcpRequest":7}`, "two messages": hello + hello,
+		"unknown field below": `{"setRoots":{"roots":[{"path":"/"}]}}`, "nothing": ``,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				b := w.opened()
+				other, tb := b.tab(), b.tab()
+				other.say(`{"hello":{"windowId":"other"}}`)
+				other.hear()
+				tb.say(hello)
+				tb.hear()
+				tb.say(bad)
+				if word := tb.lastWord(); word.Code != 4000+websocket.StatusCode(codes.InvalidArgument) || !strings.HasPrefix(word.Reason, "INVALID_MESSAGE: ") {
+					t.Errorf("the last word is %d %q", word.Code, word.Reason)
+				}
+				if got := w.editor.ended(); got != "w broke" {
+					t.Errorf("ends: %s", got)
+				}
+				other.say(`{"messageId":"1","cancelMcpRequest":{"requestId":"r"}}`)
+				if other.hear().GetReply().GetMessageId() != "1" {
+					t.Error("the other window has lost its place")
+				}
+			})
+		})
+	}
+}
+
+// TestBinaryFrame and TestTooLong: other faults of a page end its window as RFC 6455 has it.
+func TestBinaryFrame(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		tb := w.opened().tab()
+		if err := tb.Write(t.Context(), websocket.MessageBinary, []byte(hello)); err != nil {
+			t.Fatal(err)
+		}
+		if word := tb.lastWord(); word.Code != websocket.StatusUnsupportedData {
+			t.Errorf("the last word is %d %q", word.Code, word.Reason)
+		}
+	})
+}
+
+func TestTooLong(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		tb := w.opened().tab()
+		tb.say(hello)
+		tb.hear()
+		go func() { _ = tb.Write(t.Context(), websocket.MessageText, make([]byte, maxMessage+1)) }()
+		if word := tb.lastWord(); word.Code != websocket.StatusMessageTooBig {
+			t.Errorf("the last word is %d %q", word.Code, word.Reason)
+		}
+		if got := w.editor.ended(); got != "w broke" {
+			t.Errorf("ends: %s", got)
+		}
+	})
+}
+
+// TestHelloFirst: the hub's own refusal reaches the page, with its reason.
+func TestHelloFirst(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		tb := w.opened().tab()
+		tb.say(`{"cancelMcpRequest":{"requestId":"r"}}`)
+		if word := tb.lastWord(); word.Code != 4003 || !strings.HasPrefix(word.Reason, "HELLO_EXPECTED: ") {
+			t.Errorf("the last word is %d %q", word.Code, word.Reason)
+		}
+	})
+}
+
+// TestSilentTab: a socket that never says hello does not stay, and one that has said it may be silent for ever.
+func TestSilentTab(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		b := w.opened()
+		silent, tb := b.tab(), b.tab()
+		tb.say(hello)
+		tb.hear()
+		time.Sleep(time.Hour)
+		if _, _, err := silent.Read(t.Context()); err == nil {
+			t.Error("the silent socket got a message")
+		}
+		tb.say(`{"messageId":"1","cancelMcpRequest":{"requestId":"r"}}`)
+		if tb.hear().GetReply().GetMessageId() != "1" {
+			t.Error("no reply after an hour")
+		}
+	})
+}
+
+// TestHowSocketsEnd: only the page's own 1000 is the end of a window; everything else leaves it time to come back.
+func TestHowSocketsEnd(t *testing.T) {
+	for name, test := range map[string]struct {
+		end  func(tb *tab)
+		want string
+	}{
+		"closed for good":           {func(tb *tab) { _ = tb.Close(websocket.StatusNormalClosure, "") }, "w closed"},
+		"reloaded, or a tab closed": {func(tb *tab) { _ = tb.Close(websocket.StatusGoingAway, "") }, "w broke"},
+		"closed by no code":         {func(tb *tab) { _ = tb.Close(websocket.StatusNoStatusRcvd, "") }, "w broke"},
+		"cut off":                   {func(tb *tab) { _ = tb.CloseNow() }, "w broke"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				tb := w.opened().tab()
+				tb.say(hello)
+				tb.hear()
+				test.end(tb)
+				if got := w.editor.ended(); got != test.want {
+					t.Errorf("ends: %s, want %s", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// TestGoodbyeInTheMiddle: a page that says goodbye while the hub talks is gone for good all the same.
+func TestGoodbyeInTheMiddle(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		tb := w.opened().tab()
+		tb.say(hello)
+		tb.hear()
+		tb.say(`{"getTrace":{}}`)
+		synctest.Wait() // the server is in the middle of a message that nobody reads
+		_ = tb.Close(websocket.StatusNormalClosure, "")
+		if got := w.editor.ended(); got != "w closed" {
+			t.Errorf("ends: %s", got)
+		}
+	})
+}
+
+// TestTooSlow: the hub's word to a window that cannot keep up is 4008.
+func TestTooSlow(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		tb := w.opened().tab()
+		tb.say(hello)
+		tb.hear()
+		tb.say(`{"stopServer":{"server":"WINDOW_TOO_SLOW"}}`)
+		if word := tb.lastWord(); word.Code != 4008 || !strings.HasPrefix(word.Reason, "WINDOW_TOO_SLOW: ") {
+			t.Errorf("the last word is %d %q", word.Code, word.Reason)
+		}
+	})
+}
+
+// TestStalledBrowser: a browser that reads nothing at all is let go after a while, and holds up no other window until then.
+func TestStalledBrowser(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		b := w.opened()
+		stalled, other := b.tab(), b.tab()
+		other.say(`{"hello":{"windowId":"other"}}`)
+		other.hear()
+		stalled.say(hello)
+		stalled.hear()
+		stalled.say(`{"getTrace":{}}`)
+		time.Sleep(stallTime / 2)
+		other.say(`{"messageId":"1","cancelMcpRequest":{"requestId":"r"}}`)
+		if other.hear().GetReply().GetMessageId() != "1" {
+			t.Error("the other window got no reply")
+		}
+		if got := w.editor.ended(); got != "" {
+			t.Errorf("ends too early: %s", got)
+		}
+		time.Sleep(stallTime)
+		if got := w.editor.ended(); got != "w broke" {
+			t.Errorf("ends: %s", got)
+		}
+	})
+}
+
+// TestStop: when the server stops, every window hears it and has ended, a stalled one within seconds; and nobody gets in any more.
+func TestStop(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		b := w.opened()
+		tb, stalled := b.tab(), b.tab()
+		tb.say(hello)
+		tb.hear()
+		stalled.say(`{"hello":{"windowId":"stalled"}}`)
+		stalled.hear()
+		stalled.say(`{"getTrace":{}}`)
+		synctest.Wait()
+		words := make(chan websocket.CloseError, 1)
+		go func() { words <- tb.lastWord() }()
+		began := time.Now()
+		w.stop()
+		if took := time.Since(began); took > 15*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if word := <-words; word.Code != websocket.StatusGoingAway {
+			t.Errorf("the last word is %d %q", word.Code, word.Reason)
+		}
+		if got := w.editor.ended(); !strings.Contains(got, "w broke") || !strings.Contains(got, "stalled broke") {
+			t.Errorf("ends: %s", got)
+		}
+		if c, err := w.listen.DialContext(t.Context()); err == nil {
+			_ = c.Close()
+			t.Error("somebody still listens")
+		}
+	})
+}
+
+// TestLoopbackOnly: the port is one of this machine alone.
+func TestLoopbackOnly(t *testing.T) {
+	l, err := Listen(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if ip := l.Addr().(*net.TCPAddr).IP; !ip.Equal(net.IPv4(127, 0, 0, 1)) {
+		t.Errorf("it listens on %v", ip)
+	}
+}
+
+// TestCloseText: a close frame takes 123 bytes and no broken characters.
+func TestCloseText(t *testing.T) {
+	long := closeText(strings.Repeat("ü", 100))
+	if len(long) > maxReason || !strings.HasSuffix(long, "ü...") || len(long) < maxReason-1 {
+		t.Errorf("%d bytes: %q", len(long), long)
+	}
+	if got := closeText("a\xffb"); got != "a\uFFFDb" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,1 @@
+export const socket = JSON.parse(document.documentElement.dataset.surface).socket;

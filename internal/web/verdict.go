@@ -1,0 +1,65 @@
+package web
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/coder/websocket"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/mcphub-go/mcphub/plugin/host"
+)
+
+// verdict is what a page is told of the end of its window. It is an error so that it can be the cause of one.
+type verdict struct {
+	code   websocket.StatusCode
+	reason string
+}
+
+func (v *verdict) Error() string { return v.reason }
+
+var (
+	windowOver  = &verdict{websocket.StatusNormalClosure, "the window has ended"}
+	serverStops = &verdict{websocket.StatusGoingAway, "mcphub has ended"}
+)
+
+// statusBase plus the number of a gRPC code is the close code for a stream that ended with it: 4008 is RESOURCE_EXHAUSTED, WINDOW_TOO_SLOW, and
+// 4014 UNAVAILABLE, DRAINING. RFC 6455 leaves 4000 to 4999 to applications.
+const statusBase = 4000
+
+// maxReason is what a close frame has room for (RFC 6455, section 5.5: 125 bytes with the code).
+const maxReason = 123
+
+// verdictOf translates the end of a stream: the reason is "REASON: message".
+func verdictOf(err error) *verdict {
+	code, message := status.Code(err), status.Convert(err).Message()
+	if f, ok := host.ErrorOf(err); ok {
+		message = f.Message
+		if f.Reason != "" {
+			message = f.Reason + ": " + message
+		}
+	}
+	return &verdict{statusBase + websocket.StatusCode(code), message}
+}
+
+// badMessage is for a frame that is no message of the contract. It reads like the hub's own INVALID_ARGUMENT.
+func badMessage(err error) *verdict {
+	return &verdict{statusBase + websocket.StatusCode(codes.InvalidArgument), "INVALID_MESSAGE: the frame is no AttachRequest in proto3 JSON: " + err.Error()}
+}
+
+// closeSocket says the last word. A socket that is closed already keeps the word that it was closed with.
+func closeSocket(socket *websocket.Conn, v *verdict) { _ = socket.Close(v.code, closeText(v.reason)) }
+
+// closeText cuts a text to what a close frame takes: whole characters only.
+func closeText(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= maxReason {
+		return text
+	}
+	end := maxReason - len("...")
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "..."
+}
