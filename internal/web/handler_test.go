@@ -147,12 +147,13 @@ func TestPageIsFilled(t *testing.T) {
 	})
 }
 
-// TestUnknownTokenIsRefused: a page that wants what this server does not know is a mistake of the build, found before anybody sees it.
-func TestUnknownTokenIsRefused(t *testing.T) {
+// TestBrokenPageIsRefused: a page that wants what this server does not have is a mistake of the build, found before anybody sees it.
+func TestBrokenPageIsRefused(t *testing.T) {
 	for name, files := range map[string]fstest.MapFS{
 		"{{what}}":  {"page.html": {Data: []byte("{{nonce}} {{what}}")}, "a.js": {}},
 		"missing":   {"a.js": {}},
-		"built":     {"page.html": {Data: []byte("{{nonce}}")}, "tsconfig.json": {}},
+		"main.js":   {"page.html": {Data: []byte(`<script src="{{base}}main.js">`)}, "other.js": {}},
+		"page.json": {"page.html": {Data: []byte(`<link href="{{base}}page.json">`)}, "page.json": {}},
 		"{{nonce }": {"page.html": {Data: []byte("{{nonce }")}, "a.js": {}},
 	} {
 		if _, err := readPage(files); err == nil || !strings.Contains(err.Error(), name) {

@@ -3,7 +3,6 @@ package web
 import (
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html"
 	"io/fs"
@@ -36,6 +35,9 @@ type page struct {
 // leftToken finds what no replacement has taken.
 var leftToken = regexp.MustCompile(`\{\{[^}]*\}?\}?`)
 
+// namedFile finds the files that the template names.
+var namedFile = regexp.MustCompile(`\{\{base\}\}([^"'\s>]+)`)
+
 // readPage reads all that will ever be served, so that no name in a request reaches a file system.
 func readPage(files fs.FS) (*page, error) {
 	template, err := fs.ReadFile(files, pageFile)
@@ -61,8 +63,10 @@ func readPage(files fs.FS) (*page, error) {
 		}
 		p.files[e.Name()] = served{contentType, text}
 	}
-	if len(p.files) == 0 {
-		return nil, errors.New("the page has neither scripts nor styles: the binary was built without them")
+	for _, named := range namedFile.FindAllStringSubmatch(p.template, -1) {
+		if _, ok := p.files[named[1]]; !ok {
+			return nil, fmt.Errorf("%s names %s, which is not there or of no type that is served", pageFile, named[1])
+		}
 	}
 	return p, nil
 }
