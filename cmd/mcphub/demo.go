@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 )
@@ -23,8 +24,15 @@ Everything here is real: the hub is a process of its own behind its plugin door,
 Each step checks what it says.`
 
 func runDemo(env environment, args []string) int {
-	if _, status, done := parse(env, newFlags("demo"), args, 0); done {
+	var o demoOptions
+	if _, status, done := parse(env, o.flags(), args, 0); done {
 		return status
+	}
+	if err := o.check(); err != nil {
+		return usageError(env, "demo", err)
+	}
+	if o.web {
+		return runDemoWeb(env, o)
 	}
 	d := &demo{stage: &stage{env: env, page: newPage(env.stdout), processes: map[int]string{}}}
 	if isTerminal(env.stdin) && isTerminal(env.stdout) {
@@ -58,6 +66,7 @@ type demo struct {
 	*stage
 	lines  <-chan string          // what the person types; nil when nobody is there
 	hand   atomic.Pointer[prompt] // shows events while the person drives; else nil
+	site   *site                  // the page in a browser; nil until the person asks for it
 	number int                    // of the present step
 }
 
@@ -73,6 +82,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 		if d.client != nil {
 			closeHub(d.env, d.client, closeTime)
 		}
+		d.closeSite()
 		ctx, done := context.WithTimeoutCause(context.WithoutCancel(ctx), hurriedCloseTime, errStepTime)
 		defer done()
 		if err := d.stopWebs(ctx); err != nil {
@@ -101,19 +111,27 @@ func (d *demo) play(ctx context.Context) (err error) {
 	return d.step(ctx, scene{"Everything ends", "Drain first, then the door closes. No process may be left.", sceneEnd})
 }
 
-// open spawns the servers that the hub is to find behind URLs, and the hub, and attaches both windows. The windows live as long as
-// stageCtx.
-func (d *demo) open(ctx, stageCtx context.Context) error {
+// openAlone spawns the servers that the hub is to find behind URLs, and the hub. What a person allows on the page is remembered in the
+// demo's directory, and forgotten with it.
+func (d *demo) openAlone(ctx context.Context) error {
 	for _, name := range []string{modernWeb, legacyWeb} {
 		if err := d.startWeb(name); err != nil {
 			return err
 		}
 	}
-	client, err := openHub(ctx, d.env)
+	client, err := openHubWith(ctx, d.env, filepath.Join(d.dir, "state"))
 	if err != nil {
 		return err
 	}
 	d.client = client
+	return nil
+}
+
+// open is openAlone with both windows, which live as long as stageCtx.
+func (d *demo) open(ctx, stageCtx context.Context) (err error) {
+	if err := d.openAlone(ctx); err != nil {
+		return err
+	}
 	// The person's own window shows what happens while it is driven by hand.
 	if d.left, err = d.attach(stageCtx, screenA, d.show); err != nil {
 		return err

@@ -34,6 +34,8 @@ func (d *demo) command(ctx context.Context, h *prompt, line string) error {
 		return nil
 	case "answer":
 		return d.commandAnswer(h, rest)
+	case "web", "w":
+		return d.commandWeb()
 	case "tools":
 		r, err := d.client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: demoServer})
 		if err != nil {

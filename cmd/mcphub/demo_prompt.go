@@ -18,6 +18,7 @@ const promptHelp = `    call TOOL [JSON]                       call a tool of th
     answer ID accept [JSON]                answer a question: a form takes JSON, sampling a text, an input its value
     answer ID decline [REASON] | dismiss
     tools | requests | prompts | servers   what there is
+    web                                    see and click all of this in a browser
     help | quit`
 
 // prompt is the hand-driven part of the demo. Requests are c1, c2 and so on, questions q1, q2.
@@ -134,7 +135,8 @@ func (d *demo) handOver(ctx context.Context) error {
 	}
 	h := newPrompt(d.page)
 	d.page.line("\n%s\n%s", d.page.paint(bold, "    Now the hub is yours."), promptHelp)
-	d.page.line("\n    Try: call sleep {\"seconds\":60}   and then: cancel c1 enough\n")
+	d.page.line("\n    Try: call sleep {\"seconds\":60}   and then: cancel c1 enough")
+	d.page.line("    Or:  web   and see all of this in a browser.\n")
 	d.hand.Store(h)
 	defer d.hand.Store(nil)
 	for {

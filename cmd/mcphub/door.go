@@ -26,13 +26,18 @@ const hurriedCloseTime = 3 * time.Second
 
 // openHub spawns this executable as the plugin and opens its door.
 func openHub(ctx context.Context, env environment) (*hubClient, error) {
+	return openHubWith(ctx, env, ownStateDir())
+}
+
+// openHubWith is openHub for a hub that keeps what it remembers in another place, unless the environment names one.
+func openHubWith(ctx context.Context, env environment, stateDir string) (*hubClient, error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, failuref("UNAVAILABLE", "cannot find the own executable: %v", err)
 	}
 	options := host.Options{Command: executable}
 	if _, chosen := os.LookupEnv(handshake.EnvStateDir); !chosen {
-		options.Env = append(options.Env, handshake.EnvStateDir+"="+ownStateDir())
+		options.Env = append(options.Env, handshake.EnvStateDir+"="+stateDir)
 	}
 	if os.Getenv(handshake.EnvLog) != "" {
 		// Who asks for logs wants to see them; else the hub's log would stand between the lines of a person's output.

@@ -58,6 +58,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return runTrace(env, rest)
 	case "demo":
 		return runDemo(env, rest)
+	case "web":
+		return runWeb(env, rest)
 	case "demo-server":
 		return runDemoServer(env, rest)
 	case "guard":

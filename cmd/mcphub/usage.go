@@ -19,6 +19,7 @@ A Go host opens it with package plugin/host; by hand, try mcphub demo.
 const commands = `Usage: mcphub COMMAND [FLAGS]
 
   demo         watch the whole hub at work: call, progress, cancel, withdraw, approve, crash, drain
+  web          the editor's page in a browser, over your own servers
   call         call one tool from outside, end to end
   config       check config files, and tell where applications keep theirs
   servers      list the configured servers
@@ -33,7 +34,7 @@ const commands = `Usage: mcphub COMMAND [FLAGS]
   version      print the version
   help         mcphub help COMMAND explains a command
 
-Start with:  mcphub demo
+Start with:  mcphub demo, or mcphub demo --web to see and click it in a browser
 `
 
 const signInHelp = `Where a server wants a sign-in, the address of a page is printed, for you to open in a browser of this computer. The tokens are
@@ -51,11 +52,23 @@ const exitHelp = `Exit status: 0 result, 1 result with isError or error of the s
 
 // synopses are the pages of mcphub help COMMAND, above the flags.
 var synopses = map[string]string{
-	"demo": `Usage: mcphub demo
+	"demo": `Usage: mcphub demo [--web [--port PORT] [--open]]
 
 Spawns the hub as a plugin with its built-in demo server, as processes of the hub and behind URLs of this machine, and plays what a
 user, an editor with two windows, and a server do to each other. On a terminal each step waits for Enter, and at the end the hub is yours: call, cancel and answer by hand. Without a
 terminal the script plays to its end. Each step checks what it says: exit status 0 means that all of it happened.
+
+With --web there is no script: the editor's page is served to a browser of this machine over the demo's servers, until Ctrl-C.
+`,
+	"web": `Usage: mcphub web [CONFIG...] [--port PORT] [--open] [FLAGS]
+       mcphub web --stdio 'CMD ARGS' | --url URL [--transport http|sse] [--header NAME:VALUE]...
+
+Serves the editor's page to a browser of this machine, over a hub with the servers of the config files (or the one server): see them,
+call tools, cancel, answer what they ask. The address on stdout opens one browser, once; on a terminal Enter prints another one.
+Ctrl-C ends everything, a second one at once. What is allowed on the page is remembered for this command alone, in the directory
+browser of mcphub's state directory.
+
+--open hands the address to the system's browser; for that moment other users of this machine can see it (in ps).
 `,
 	"call": `Usage: mcphub call --tool NAME [--args JSON] SOURCE [FLAGS]
        SOURCE: --config FILE... --server NAME | --stdio 'CMD ARGS' | --url URL [--transport http|sse] [--header NAME:VALUE]...
@@ -132,7 +145,8 @@ Streamable HTTP of every revision at /mcp and the older HTTP with SSE at /sse, s
 // flagsOf builds the flag set of a command, for help as for the command itself. The usage of a flag is the form of its value, a
 // tab, and what it does; that of a switch is only the latter.
 var flagsOf = map[string]func() *flag.FlagSet{
-	"demo":        func() *flag.FlagSet { return newFlags("demo") },
+	"demo":        func() *flag.FlagSet { return new(demoOptions).flags() },
+	"web":         func() *flag.FlagSet { return new(webOptions).flags() },
 	"call":        func() *flag.FlagSet { return new(callOptions).flags("call") },
 	"read":        func() *flag.FlagSet { return new(callOptions).flags("read") },
 	"prompt":      func() *flag.FlagSet { return new(callOptions).flags("prompt") },

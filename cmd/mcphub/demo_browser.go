@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// demoOptions are the flags of mcphub demo.
+type demoOptions struct {
+	web bool
+	webFlags
+}
+
+func (o *demoOptions) flags() *flag.FlagSet {
+	set := newFlags("demo")
+	set.BoolVar(&o.web, "web", false, "show the demo's servers on the editor's page, in a browser, instead of the script")
+	o.webFlags.register(set)
+	return set
+}
+
+func (o *demoOptions) check() error {
+	if !o.web && o.webFlags != (webFlags{}) {
+		return errors.New("--port and --open go with --web")
+	}
+	return o.webFlags.check()
+}
+
+const browserIntroduction = `McpHub: one hub, one MCP server in five places, and the editor's page in a browser.
+
+Some things to try there:
+  sleep on demo, 60 seconds            watch it, and cancel it with a reason
+  echo or crash on demo                asks you first; crash takes the server down, and it comes back
+  ask_then_withdraw on demo-legacy     asks you, and takes the question back
+  stubborn on demo-legacy              does not listen to a cancel
+  ask_name, open_page, summarize       a form, a page to open, a text for your model
+  echo on demo-workspace               comes with a folder: see what it would run, then say what it asks for
+  two tabs at once                     an answer in one closes the question in the other
+`
+
+// errBrowsed is why what the demo runs beside the hub ends.
+var errBrowsed = errors.New("the page is closed")
+
+// runDemoWeb shows the demo's servers on the page until it is interrupted.
+func runDemoWeb(env environment, o demoOptions) int {
+	ctx, stop := interruptible()
+	defer stop()
+	d := &demo{stage: &stage{env: env, page: newPage(env.stdout), processes: map[int]string{}}}
+	env.say("%s", browserIntroduction)
+	err := d.browse(ctx, o.webFlags)
+	if err == nil || errors.Is(context.Cause(ctx), errInterrupted) {
+		return exitOK
+	}
+	env.say("mcphub demo: %s", escape(err.Error()))
+	return exitDemo
+}
+
+// browse opens the stage without its windows, and the page in their place. Whatever happens, nothing is left behind.
+func (d *demo) browse(ctx context.Context, o webFlags) (err error) {
+	if d.dir, err = os.MkdirTemp("", "mcphub-demo-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(d.dir)
+	defer d.group.Wait()
+	defer func() {
+		ctx, done := context.WithTimeoutCause(context.WithoutCancel(ctx), hurriedCloseTime, errBrowsed)
+		defer done()
+		err = errors.Join(err, d.stopWebs(ctx))
+	}()
+	if err := d.openAlone(ctx); err != nil {
+		return err
+	}
+	if err := d.furnish(ctx); err != nil {
+		closeHub(d.env, d.client, closeTime)
+		return err
+	}
+	return browse(ctx, d.env, d.client, o, typedLines(d.env))
+}
+
+// furnish gives the hub every server of the demo that a person can use by hand.
+func (d *demo) furnish(ctx context.Context) error {
+	config, err := d.demoConfig(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.reload(ctx, &mcphubv1.ConfigSource{Path: "the demo's config", Json: config}); err != nil {
+		return err
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	// The value that it asks for is no secret, so that it is kept in the demo's directory and not in the person's keyring.
+	type object = map[string]any
+	file, err := d.configFile("project/.vscode/mcp.json", object{
+		"inputs": []object{{"id": "name", "type": "promptString", "description": "A name for the greeting"}},
+		"servers": object{workspaceServer: object{
+			"command":   executable,
+			"args":      []string{"demo-server", "--record", d.record(workspaceServer), "--greet", "hello ${input:name}"},
+			"approvals": object{"*": "allow"},
+		}},
+	})
+	if err != nil {
+		return err
+	}
+	return d.reload(ctx, &mcphubv1.ConfigSource{Path: file, Scope: "workspace", Folder: filepath.Join(d.dir, "project")})
+}
+
+// commandWeb serves the page over the hub that the person drives, and gives a link to it.
+func (d *demo) commandWeb() error {
+	if d.site == nil {
+		s, err := openSite(d.client, 0, typeWeb)
+		if err != nil {
+			return err
+		}
+		d.site = s
+	}
+	d.page.line("    Open this in a browser; it is good once:\n    %s", d.site.server.Link())
+	return nil
+}
+
+// closeSite ends the page if it was opened.
+func (d *demo) closeSite() {
+	if d.site != nil {
+		d.site.close()
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+
+	"github.com/mcphub-go/mcphub/editors/webview"
+	"github.com/mcphub-go/mcphub/internal/web"
+)
+
+// What a person can do to get another link.
+const (
+	pressEnter = "Press Enter in the terminal where mcphub runs: it prints another one."
+	startAnew  = "Start mcphub anew for another one."
+	typeWeb    = "Type web in the terminal where the demo runs: it prints another one."
+)
+
+// site is the page, served over one hub to the browsers of this machine.
+type site struct {
+	server *web.Server
+	stop   context.CancelCauseFunc
+	ended  chan struct{} // closed when it serves no more; then err says why
+	err    error
+}
+
+var errSiteClosed = errors.New("the page is served no more")
+
+// openSite serves the page. Whoever opens it closes it.
+func openSite(client *hubClient, port int, another string) (*site, error) {
+	l, err := web.Listen(port)
+	if err != nil {
+		return nil, fmt.Errorf("the page cannot be served: %w", err)
+	}
+	server, err := web.New(l, web.Options{Files: webview.Files, Editor: client.Editor, Another: another})
+	if err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	s := &site{server: server, stop: stop, ended: make(chan struct{})}
+	go func() {
+		defer close(s.ended)
+		s.err = server.Serve(ctx)
+	}()
+	return s, nil
+}
+
+// close ends every window and waits for it.
+func (s *site) close() {
+	s.stop(errSiteClosed)
+	<-s.ended
+}
+
+// browse serves the page over a hub until ctx ends, and closes the hub: first, so that the page is told how everything ends. lines are what
+// a person types, nil when nobody does.
+func browse(ctx context.Context, env environment, client *hubClient, o webFlags, lines <-chan string) error {
+	another := pressEnter
+	if lines == nil {
+		another = startAnew
+	}
+	s, err := openSite(client, o.port, another)
+	if err != nil {
+		closeHub(env, client, closeTime)
+		return err
+	}
+	defer s.close()
+	defer closeHub(env, client, closeTime)
+
+	link := s.server.Link()
+	env.say("The page is at the address below. It opens one browser, once. %s Ctrl-C ends everything.", another)
+	fmt.Fprintln(env.stdout, link)
+	if o.open {
+		if err := openBrowser(link); err != nil {
+			env.say("mcphub: no browser could be opened (%v): open the address by hand", err)
+		}
+	}
+	for {
+		select {
+		case _, ok := <-lines:
+			if !ok { // the terminal has closed; SIGHUP or Ctrl-C say what that means
+				lines = nil
+				continue
+			}
+			fmt.Fprintln(env.stdout, s.server.Link())
+		case <-client.Done():
+			return failuref("UNAVAILABLE", "the hub has ended; MCPHUB_LOG=info shows what it says")
+		case <-s.ended:
+			return fmt.Errorf("the page is served no more: %w", s.err)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// openBrowser has the system open an address. What it starts may live as long as the browser, so nobody waits for it.
+func openBrowser(link string) error {
+	var cmd *exec.Cmd
+	switch runtime.GOOS {
+	case "windows":
+		cmd = exec.Command("rundll32", "url.dll,FileProtocolHandler", link)
+	case "darwin":
+		cmd = exec.Command("open", link)
+	default:
+		cmd = exec.Command("xdg-open", link)
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}

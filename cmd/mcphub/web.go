@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/mcphub-go/mcphub/plugin"
+)
+
+// webFlags say how the page is served.
+type webFlags struct {
+	port int
+	open bool
+}
+
+func (o *webFlags) register(set *flag.FlagSet) {
+	set.IntVar(&o.port, "port", 0, "PORT\tserve the page at this port of this machine; default: a free one")
+	set.BoolVar(&o.open, "open", false, "open the page in the browser")
+}
+
+func (o *webFlags) check() error {
+	if o.port < 0 || o.port > 65535 {
+		return fmt.Errorf("--port %d: a port is a number from 1 to 65535, or 0 for a free one", o.port)
+	}
+	return nil
+}
+
+// webOptions are the flags of mcphub web.
+type webOptions struct {
+	sourceFlags
+	webFlags
+}
+
+func (o *webOptions) flags() *flag.FlagSet {
+	set := newFlags("web")
+	o.sourceFlags.register(set)
+	o.webFlags.register(set)
+	return set
+}
+
+// manyFiles is more config files than anybody names.
+const manyFiles = 1000
+
+// runWeb shows the servers of the user's own config files on the page.
+func runWeb(env environment, args []string) int {
+	var o webOptions
+	files, status, done := parse(env, o.flags(), args, manyFiles)
+	if done {
+		return status
+	}
+	o.configs = append(o.configs, files...)
+	if err := o.sourceFlags.check(); err != nil {
+		return usageError(env, "web", err)
+	}
+	if err := o.webFlags.check(); err != nil {
+		return usageError(env, "web", err)
+	}
+	if o.era != "" && o.single() == "" {
+		return usageError(env, "web", errors.New("--era is for the one server of --stdio or --url: in a config file, set the key era in the server's entry"))
+	}
+	sources, err := o.sources("")
+	if err != nil {
+		return usageError(env, "web", err)
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	defer leaveAtOnce(ctx)()
+	err = func() error {
+		client, err := openHubWith(ctx, env, webStateDir())
+		if err != nil {
+			return err
+		}
+		if err := loadConfig(ctx, env, client, sources); err != nil {
+			closeHub(env, client, closeTime)
+			return err
+		}
+		return browse(ctx, env, client, o.webFlags, typedLines(env))
+	}()
+	if err == nil || errors.Is(context.Cause(ctx), errInterrupted) {
+		return exitOK
+	}
+	f := asFailure(err)
+	env.say("mcphub web: %s", escape(f.Message))
+	return exitOf(f)
+}
+
+// leaveAtOnce lets a second interrupt end the process on the spot: whatever is closing then takes its time.
+func leaveAtOnce(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { signal.Reset(syscall.SIGINT, syscall.SIGTERM) })
+}
+
+// typedLines are the lines that a person types; nil when nobody is there.
+func typedLines(env environment) <-chan string {
+	if !isTerminal(env.stdin) || !isTerminal(env.stderr) {
+		return nil
+	}
+	return readLines(env.stdin)
+}
+
+// webStateDir is where the hub of mcphub web keeps what a person allows on the page: what is said there does not hold for the other
+// commands, nor for the editors.
+func webStateDir() string {
+	dir, err := plugin.StateDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "browser")
+}
