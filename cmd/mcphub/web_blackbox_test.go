@@ -1,0 +1,224 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// demoWeb starts mcphub demo --web in a temporary directory of its own, and opens its page.
+func demoWeb(t *testing.T) (p *program, r *started, b *siteBrowser) {
+	t.Helper()
+	p = build(t)
+	t.Setenv("TMPDIR", p.dir)
+	r = p.start("demo", "--web")
+	return p, r, browserAt(t, linkOf(t, r))
+}
+
+// interrupt is Ctrl-C; the command must end well, and leave no process (see build) and no file.
+func interrupt(t *testing.T, p *program, r *started) {
+	t.Helper()
+	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if status := r.wait(); status != 0 {
+		t.Errorf("status %d\n%s", status, r.stderr.String())
+	}
+	left, err := filepath.Glob(filepath.Join(p.dir, "mcphub-demo-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestDemoWebEndToEnd: the page of mcphub demo --web shows the demo's servers, calls, sees progress, and cancels: the server hears why.
+func TestDemoWebEndToEnd(t *testing.T) {
+	p, r, b := demoWeb(t)
+	tb := b.tab("tab", nil)
+	var names []string
+	for _, s := range tb.snapshot().GetServers() {
+		names = append(names, s.GetName())
+	}
+	if got := strings.Join(names, " "); got != "demo demo-http demo-http-legacy demo-legacy demo-workspace" {
+		t.Errorf("servers: %s", got)
+	}
+	tb.call("c1", demoServer, "sleep", `{"seconds":60,"steps":600}`)
+	tb.progress("c1")
+	tb.say(&mcphubv1.AttachRequest{MessageId: "stop", Message: &mcphubv1.AttachRequest_CancelMcpRequest{
+		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: "c1", Reason: "enough of it"},
+	}})
+	if c := tb.cancelled("c1"); c.GetCancellation().GetReason() != "enough of it" || !c.GetServerNotified() {
+		t.Errorf("cancelled: %v", c)
+	}
+	records, err := filepath.Glob(filepath.Join(p.dir, "mcphub-demo-*", "demo.jsonl"))
+	if err != nil || len(records) != 1 {
+		t.Fatalf("records %v, %v", records, err)
+	}
+	heardCancel(t, records[0], "enough of it")
+	interrupt(t, p, r)
+}
+
+// TestDemoWebAsksForTheFolder: the server that comes with a folder waits for a yes to its launch and then for its value.
+func TestDemoWebAsksForTheFolder(t *testing.T) {
+	p, r, b := demoWeb(t)
+	tb := b.tab("tab", nil)
+	tb.call("c1", workspaceServer, "echo", `{"text":"hi"}`)
+	launch := tb.prompt(workspaceServer)
+	if launch.GetServerLaunch().GetCommand() != p.path {
+		t.Fatalf("prompt %v", launch)
+	}
+	tb.answer(accept(launch.GetPromptId(), ""))
+	input := sees(tb, "the question for the value", func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
+		q := e.GetPromptOpened().GetPrompt()
+		return q, q.GetConfigInput() != nil
+	})
+	if input.GetConfigInput().GetSecret() {
+		t.Error("the value of the demo is secret, and would go to the person's keyring")
+	}
+	tb.answer(give(input.GetPromptId(), "Ada"))
+	if f := tb.finished("c1"); f.GetIsError() || f.GetHubError() != nil || !strings.Contains(f.GetResultJson(), "hi") {
+		t.Errorf("finished: %v", f)
+	}
+	interrupt(t, p, r)
+}
+
+// TestReloadWithResume: a page that is reloaded in the middle of a call and of a question has both again, and answers as before.
+func TestReloadWithResume(t *testing.T) {
+	p, r, b := demoWeb(t)
+	before := b.tab("tab", nil)
+	before.call("c1", demoServer, "sleep", `{"seconds":60,"steps":600}`)
+	before.progress("c1")
+	before.call("c2", legacyServer, "ask_name", "{}")
+	question := before.prompt(legacyServer)
+
+	after := before.reload(b)
+	welcome := sees(after, "the welcome", func(e *mcphubv1.AttachResponse) (*mcphubv1.Welcome, bool) {
+		return e.GetWelcome(), e.GetWelcome() != nil
+	})
+	if !welcome.GetResumed() || welcome.GetWindowId() != before.window() {
+		t.Errorf("welcome %v", welcome)
+	}
+	after.progress("c1")
+	after.answer(accept(question.GetPromptId(), `{"name":"Ada"}`))
+	if c := after.closed(question.GetPromptId()); c.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED {
+		t.Errorf("the question closed with %v", c)
+	}
+	if f := after.finished("c2"); f.GetIsError() || !strings.Contains(f.GetResultJson(), "Hello, Ada!") {
+		t.Errorf("finished: %v", f)
+	}
+	// A page that has forgotten everything gets all of it.
+	fresh := b.tab("fresh", nil)
+	if s := fresh.snapshot(); len(s.GetRequests()) != 1 || s.GetRequests()[0].GetRequestId() != "c1" {
+		t.Errorf("requests: %v", s.GetRequests())
+	}
+	interrupt(t, p, r)
+}
+
+// TestTwoTabs: each tab is a window; an answer in one closes the question in the other, and a tab that closes takes nothing with it.
+func TestTwoTabs(t *testing.T) {
+	p, r, b := demoWeb(t)
+	one, two := b.tab("one", nil), b.tab("two", nil)
+	if one.window() == two.window() {
+		t.Error("two tabs are one window")
+	}
+	two.snapshot()
+	one.call("c1", demoServer, "echo", `{"text":"hi"}`)
+	q1, q2 := one.prompt(demoServer), two.prompt(demoServer)
+	if q1.GetPromptId() != q2.GetPromptId() {
+		t.Errorf("two questions, %s and %s", q1.GetPromptId(), q2.GetPromptId())
+	}
+	_ = one.socket.Close(websocket.StatusNormalClosure, "")
+	two.answer(accept(q2.GetPromptId(), ""))
+	if c := two.closed(q2.GetPromptId()); c.GetWindowId() != two.window() {
+		t.Errorf("closed: %v", c)
+	}
+	if f := two.finished("c1"); !strings.Contains(f.GetResultJson(), "hi") {
+		t.Errorf("finished: %v", f)
+	}
+	interrupt(t, p, r)
+}
+
+// TestInterruptWhilePagesAreOpen: with calls, questions and tabs open, Ctrl-C tells the pages how everything ends, and leaves nothing.
+func TestInterruptWhilePagesAreOpen(t *testing.T) {
+	p, r, b := demoWeb(t)
+	one, two := b.tab("one", nil), b.tab("two", nil)
+	two.snapshot()
+	one.call("c1", demoServer, "sleep", `{"seconds":60,"steps":600}`)
+	one.progress("c1")
+	one.call("c2", legacyServer, "ask_name", "{}")
+	q := one.prompt(legacyServer)
+	two.prompt(legacyServer)
+	interrupt(t, p, r)
+	for _, tb := range []*tab{one, two} {
+		if c := tb.cancelled("c1"); c.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_SHUTDOWN {
+			t.Errorf("cancelled: %v", c)
+		}
+		tb.closed(q.GetPromptId())
+		<-tb.ended
+		if code := websocket.CloseStatus(tb.word); code != 4014 {
+			t.Errorf("the last word is %v, want that of a hub that drains", tb.word)
+		}
+	}
+}
+
+// TestWebShowsOwnServers: mcphub web serves the page over the user's own config files, named with or without --config, and says what is
+// wrong with them.
+func TestWebShowsOwnServers(t *testing.T) {
+	p := build(t)
+	command, err := json.Marshal(p.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := `{"command":` + string(command) + `,"args":["demo-server"],"alwaysAllow":["echo"]}`
+	one := p.config("one.json", `{"mcpServers":{"first":`+entry+`,"odd":{"command":7}}}`)
+	two := p.config("two.json", `{"mcpServers":{"second":`+entry+`}}`)
+	t.Setenv("MCPHUB_STATE_DIR", "")
+	r := p.start("web", one, "--config", two)
+	tb := browserAt(t, linkOf(t, r)).tab("tab", nil)
+	var names []string
+	for _, s := range tb.snapshot().GetServers() {
+		names = append(names, s.GetName())
+	}
+	if got := strings.Join(names, " "); !strings.Contains(got, "first") || !strings.Contains(got, "second") {
+		t.Errorf("servers: %s", got)
+	}
+	tb.call("c1", "second", "echo", `{"text":"hi"}`)
+	if f := tb.finished("c1"); !strings.Contains(f.GetResultJson(), "hi") {
+		t.Errorf("finished: %v", f)
+	}
+	interrupt(t, p, r)
+}
+
+// TestWebUsage: what cannot be served is said before anything runs.
+func TestWebUsage(t *testing.T) {
+	p := build(t)
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"web"}, "--config"},
+		{[]string{"web", filepath.Join(p.dir, "none.json")}, "no such file"},
+		{[]string{"web", "--stdio", "x", "--port", "70000"}, "--port"},
+		{[]string{"web", "--stdio", "x", p.dir}, "exclude"},
+		{[]string{"demo", "--port", "1"}, "--web"},
+		{[]string{"demo", "--open"}, "--web"},
+	} {
+		if r := p.run(test.args...); r.status != 2 || r.stdout != "" || !strings.Contains(r.stderr, test.want) {
+			t.Errorf("mcphub %q: status %d, stdout %q, stderr %q; want 2 and %q", test.args, r.status, r.stdout, r.stderr, test.want)
+		}
+	}
+}
+
+// TestPortInUse: a port that is taken is a clear error, and the hub that was opened for it is closed.
+func TestPortInUse(t *testing.T) {
+	p, r, b := demoWeb(t)
+	_, port, _ := strings.Cut(strings.TrimPrefix(b.address, "http://"), ":")
+	if second := p.run("demo", "--web", "--port", port); second.status != exitDemo || !strings.Contains(second.stderr, "cannot be served") || strings.Contains(second.stdout, "http") {
+		t.Errorf("status %d, stdout %q, stderr %q", second.status, second.stdout, second.stderr)
+	}
+	interrupt(t, p, r)
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+var linkPattern = regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+/\?token=[A-Z0-9]+`)
+
+// link waits for the next link on the terminal.
+func (term *terminal) link() string {
+	term.t.Helper()
+	term.expect("http://")
+	from := term.from - len("http://")
+	term.expect("\n")
+	text, _ := term.said.now()
+	found := linkPattern.FindString(text[from:])
+	if found == "" {
+		term.t.Fatalf("no link after:\n%s", text[from:])
+	}
+	return found
+}
+
+// TestEnterPrintsAnotherLink: a link that is used up says how to get another one, Enter gives it, and Ctrl-C ends everything.
+func TestEnterPrintsAnotherLink(t *testing.T) {
+	p := build(t)
+	t.Setenv("TMPDIR", p.dir)
+	term := p.onTerminal(nil, "demo", "--web")
+	term.expect("Press Enter")
+	first := term.link()
+	b := browserAt(t, first)
+	stranger := &siteBrowser{t: t, ctx: b.ctx, address: b.address}
+	if status, body := stranger.get(first); status != http.StatusForbidden || !strings.Contains(body, "Press Enter in the terminal") {
+		t.Errorf("the second use gives %d\n%s", status, body)
+	}
+	term.enter("")
+	second := term.link()
+	if second == first {
+		t.Error("the same link again")
+	}
+	browserAt(t, second)
+	if status, _ := b.get(b.address + "/"); status != http.StatusOK {
+		t.Errorf("the first browser gets %d now", status)
+	}
+	term.master.WriteString("\x03")
+	if status := term.wait(); status != 0 {
+		t.Errorf("status %d\n%s", status, term.said.String())
+	}
+}
+
+// TestDemoOffersThePage: at its end, on a terminal, the demo shows what the person does there in a browser as well.
+func TestDemoOffersThePage(t *testing.T) {
+	p := build(t)
+	term := p.onTerminal([]string{"TERM=dumb"}, "demo")
+	for range len(scenes) + 1 {
+		term.expect("Enter for the next step")
+		term.enter("")
+	}
+	term.expect("see all of this in a browser", "mcphub> ")
+	term.enter("w")
+	b := browserAt(t, term.link())
+	tb := b.tab("tab", nil)
+	if n := len(tb.snapshot().GetServers()); n != len(demoServers) {
+		t.Errorf("%d servers, want %d", n, len(demoServers))
+	}
+	term.enter("call demo-legacy ask_name")
+	q := tb.prompt(legacyServer)
+	tb.answer(accept(q.GetPromptId(), `{"name":"Ada"}`))
+	term.expect("c1: result: Hello, Ada!")
+	term.enter("quit")
+	term.expect("Enter for the next step")
+	term.enter("")
+	term.expect("Everything ends", "did what they say")
+	if status := term.wait(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+	<-tb.ended
+}
+
+// TestHubDiesUnderThePage: a hub that is killed ends the command with a clear error and leaves nothing.
+func TestHubDiesUnderThePage(t *testing.T) {
+	p := build(t)
+	line, _ := p.demoServer()
+	r := p.start("web", "--stdio", line)
+	tb := browserAt(t, linkOf(t, r)).tab("tab", nil)
+	tb.snapshot()
+	if err := syscall.Kill(childOf(t, p, r.cmd.Process.Pid), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if status := r.wait(); status != exitServer || !strings.Contains(r.stderr.String(), "the hub has ended") {
+		t.Errorf("status %d\n%s", status, r.stderr.String())
+	}
+	<-tb.ended
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"google.golang.org/protobuf/encoding/protojson"
+)
+
+// tab is one tab of a browser: a socket to the page's server, and everything that came over it.
+type tab struct {
+	t      *testing.T
+	socket *websocket.Conn
+	log    eventLog
+	word   error         // that the socket ended with; written before ended is closed
+	ended  chan struct{} // closed when the socket has ended
+	ctx    context.Context
+}
+
+// siteBrowser is a browser that has opened the page.
+type siteBrowser struct {
+	t       *testing.T
+	ctx     context.Context
+	address string // http://127.0.0.1:PORT
+	client  http.Client
+}
+
+// browserAt opens a link, as a person does, and checks that the page comes.
+func browserAt(t *testing.T, link string) *siteBrowser {
+	t.Helper()
+	ctx, done := context.WithTimeoutCause(t.Context(), failureBound, errors.New("the bound of the test"))
+	t.Cleanup(done)
+	address, _, ok := strings.Cut(link, "/?token=")
+	if !ok || !strings.HasPrefix(address, "http://127.0.0.1:") {
+		t.Fatalf("the link is %q", link)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := new(http.Transport)
+	t.Cleanup(transport.CloseIdleConnections)
+	b := &siteBrowser{t: t, ctx: ctx, address: address, client: http.Client{Jar: jar, Transport: transport}}
+	status, body := b.get(link)
+	if status != http.StatusOK || !strings.Contains(body, "data-surface=") || strings.Contains(body, "{{") {
+		t.Fatalf("the link gives %d:\n%s", status, body)
+	}
+	return b
+}
+
+func (b *siteBrowser) get(address string) (status int, body string) {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.ctx, http.MethodGet, address, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	answer, err := b.client.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// tab opens a tab, which says hello with resume if it is one of before that was reloaded.
+func (b *siteBrowser) tab(title string, before *tab) *tab {
+	b.t.Helper()
+	socket, _, err := websocket.Dial(b.ctx, strings.Replace(b.address, "http:", "ws:", 1)+"/stream", &websocket.DialOptions{
+		HTTPClient: &b.client, Subprotocols: []string{"mcphub.v1.json"}, HTTPHeader: http.Header{"Origin": {b.address}},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	socket.SetReadLimit(-1)
+	tb := &tab{t: b.t, socket: socket, ended: make(chan struct{}), ctx: b.ctx}
+	hello := &mcphubv1.Hello{Title: title, PromptKinds: allKinds}
+	if before != nil {
+		hello.WindowId, hello.Resume = before.window(), before.seen()
+	}
+	tb.say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: hello}})
+	go tb.read()
+	b.t.Cleanup(func() {
+		_ = socket.CloseNow()
+		<-tb.ended
+	})
+	return tb
+}
+
+func (tb *tab) read() {
+	defer close(tb.ended)
+	for {
+		_, text, err := tb.socket.Read(context.WithoutCancel(tb.ctx))
+		m := new(mcphubv1.AttachResponse)
+		if err == nil {
+			err = protojson.Unmarshal(text, m)
+		}
+		if err != nil {
+			tb.word = err
+			tb.log.change(func() { tb.log.ended = true })
+			return
+		}
+		tb.log.change(func() { tb.log.events = append(tb.log.events, m) })
+	}
+}
+
+func (tb *tab) say(m *mcphubv1.AttachRequest) {
+	tb.t.Helper()
+	text, err := protojson.Marshal(m)
+	if err == nil {
+		err = tb.socket.Write(tb.ctx, websocket.MessageText, text)
+	}
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+}
+
+func (tb *tab) call(id, server, tool, arguments string) {
+	tb.t.Helper()
+	tb.say(&mcphubv1.AttachRequest{MessageId: id, Message: &mcphubv1.AttachRequest_CallTool{
+		CallTool: &mcphubv1.CallToolRequest{RequestId: id, Server: server, Tool: tool, ArgumentsJson: arguments},
+	}})
+}
+
+func (tb *tab) answer(a *mcphubv1.PromptAnswer) {
+	tb.t.Helper()
+	tb.say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
+}
+
+// sees waits for an event since the tab was opened.
+func sees[T any](tb *tab, what string, pick func(*mcphubv1.AttachResponse) (T, bool)) T {
+	tb.t.Helper()
+	v, err := waitFor(tb.ctx, &tb.log, 0, what, pick)
+	if err != nil {
+		tb.t.Fatalf("%v (the socket: %v)", err, tb.word)
+	}
+	return v
+}
+
+func (tb *tab) window() string {
+	return sees(tb, "the welcome", func(e *mcphubv1.AttachResponse) (string, bool) {
+		return e.GetWelcome().GetWindowId(), e.GetWelcome() != nil
+	})
+}
+
+func (tb *tab) snapshot() *mcphubv1.Snapshot {
+	return sees(tb, "the snapshot", func(e *mcphubv1.AttachResponse) (*mcphubv1.Snapshot, bool) {
+		return e.GetSnapshot(), e.GetSnapshot() != nil
+	})
+}
+
+// seen is the place to resume from.
+func (tb *tab) seen() *mcphubv1.Resume {
+	events, _, _ := tb.log.since(0)
+	resume := new(mcphubv1.Resume)
+	for _, e := range events {
+		if id := e.GetWelcome().GetHubId(); id != "" {
+			resume.HubId = id
+		}
+		resume.AfterSequence = max(resume.AfterSequence, e.GetSequence())
+	}
+	return resume
+}
+
+func (tb *tab) prompt(server string) *mcphubv1.Prompt {
+	return sees(tb, "a question of "+server, func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
+		p := e.GetPromptOpened().GetPrompt()
+		return p, p != nil && p.GetServer() == server
+	})
+}
+
+func (tb *tab) closed(promptID string) *mcphubv1.PromptClosed {
+	return sees(tb, "the end of the question", func(e *mcphubv1.AttachResponse) (*mcphubv1.PromptClosed, bool) {
+		return e.GetPromptClosed(), e.GetPromptClosed().GetPromptId() == promptID
+	})
+}
+
+func (tb *tab) progress(id string) *mcphubv1.McpRequestProgressed {
+	return sees(tb, "progress of "+id, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestProgressed, bool) {
+		p := e.GetMcpRequestProgressed()
+		return p, p.GetRequestId() == id && p.GetProgress() != nil
+	})
+}
+
+func (tb *tab) cancelled(id string) *mcphubv1.McpRequestCancelled {
+	return sees(tb, "the cancel of "+id, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestCancelled, bool) {
+		return e.GetMcpRequestCancelled(), e.GetMcpRequestCancelled().GetRequestId() == id
+	})
+}
+
+func (tb *tab) finished(id string) *mcphubv1.McpRequestFinished {
+	return sees(tb, "the end of "+id, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestFinished, bool) {
+		return e.GetMcpRequestFinished(), e.GetMcpRequestFinished().GetRequestId() == id
+	})
+}
+
+// reload ends the socket as a browser does when its page is reloaded, and gives the tab as it comes back.
+func (tb *tab) reload(b *siteBrowser) *tab {
+	tb.t.Helper()
+	tb.window()
+	_ = tb.socket.Close(websocket.StatusGoingAway, "")
+	<-tb.ended
+	return b.tab("reloaded", tb)
+}
+
+// linkOf reads the link that a command prints.
+func linkOf(t *testing.T, r *started) string {
+	t.Helper()
+	line, err := bufio.NewReader(r.stdout).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%v\n%s", err, r.stderr.String())
+	}
+	return strings.TrimSuffix(line, "\n")
+}
