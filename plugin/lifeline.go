@@ -10,12 +10,14 @@ import (
 
 // lifeline decides when a hub has been left alone: no connection for a grace period and the parent process gone, or nobody
 // connected in the first place. A missing connection alone is no death: idle channels close, debuggers attach anew. A
-// dead parent alone is none either: a launcher may have left after it started the hub for somebody else.
+// dead parent alone is none either: a launcher may have left after it started the hub for somebody else. And a host that dies may be one
+// that restarts and has said that it would come back.
 //
 // It is a stats.Handler of the server, which tells it about connections: the kernel closes those of a dead host on every
 // system. (Standard input would be no sign: go-plugin's Go host passes its own on.)
 type lifeline struct {
 	grace      time.Duration // without a connection before the parent is looked at
+	back       time.Duration // for a host that was connected to come back, though the parent is gone
 	poll       time.Duration // between two looks at the parent
 	first      time.Duration // for the first connection to come
 	parentGone func() bool
@@ -27,9 +29,10 @@ type lifeline struct {
 	since time.Time // guarded by mu; when open became 0
 }
 
-func newLifeline(parentGone func() bool) *lifeline {
+func newLifeline(parentGone func() bool, back time.Duration) *lifeline {
 	return &lifeline{
 		grace:      time.Second,
+		back:       back,
 		poll:       time.Second,
 		first:      time.Minute,
 		parentGone: parentGone,
@@ -66,8 +69,12 @@ func (l *lifeline) verdict(now time.Time) (why string, again time.Duration) {
 	if open > 0 {
 		return "", 0
 	}
-	if alone < l.grace {
-		return "", l.grace - alone
+	grace := l.grace
+	if ever { // a host that never came cannot come back
+		grace = max(grace, l.back)
+	}
+	if alone < grace {
+		return "", grace - alone
 	}
 	if l.parentGone() {
 		return "the host process is gone", 0

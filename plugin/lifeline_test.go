@@ -25,28 +25,37 @@ func TestOrphanWatch(t *testing.T) {
 	connect := func(l *lifeline, _ *atomic.Bool) { connects(l) }
 	disconnect := func(l *lifeline, _ *atomic.Bool) { disconnects(l) }
 	parentDies := func(_ *lifeline, gone *atomic.Bool) { gone.Store(true) }
+	const back = 20 * time.Second
 	tests := []struct {
 		name  string
 		steps []step
 		why   string
 		at    time.Duration
+		back  time.Duration
 	}{
-		{"the host is killed", []step{{0, connect}, {time.Minute, parentDies}, {time.Minute, disconnect}}, hostGone, time.Minute + time.Second},
-		{"the parent dies while nobody is connected", []step{{0, connect}, {10 * time.Second, disconnect}, {15500 * time.Millisecond, parentDies}}, hostGone, 16 * time.Second},
-		{"an idle channel closes, the parent lives", []step{{0, connect}, {30 * time.Minute, disconnect}}, never, 0},
-		{"the parent goes, the connection stays", []step{{0, connect}, {time.Second, parentDies}}, never, 0},
-		{"one of two connections stays", []step{{0, connect}, {0, connect}, {0, parentDies}, {time.Minute, disconnect}}, never, 0},
-		{"somebody connects anew within the grace", []step{{0, connect}, {time.Minute, parentDies}, {time.Minute, disconnect}, {time.Minute + 900*time.Millisecond, connect}}, never, 0},
-		{"nobody connects", nil, nobody, time.Minute},
-		{"the parent dies before it connects", []step{{300 * time.Millisecond, parentDies}}, hostGone, time.Second},
-		{"the first connection comes late", []step{{59 * time.Second, connect}}, never, 0},
-		{"the minute counts for the first connection only", []step{{0, connect}, {time.Second, disconnect}}, never, 0},
+		{"the host is killed", []step{{0, connect}, {time.Minute, parentDies}, {time.Minute, disconnect}}, hostGone, time.Minute + time.Second, 0},
+		{"the parent dies while nobody is connected", []step{{0, connect}, {10 * time.Second, disconnect}, {15500 * time.Millisecond, parentDies}}, hostGone, 16 * time.Second, 0},
+		{"an idle channel closes, the parent lives", []step{{0, connect}, {30 * time.Minute, disconnect}}, never, 0, 0},
+		{"the parent goes, the connection stays", []step{{0, connect}, {time.Second, parentDies}}, never, 0, 0},
+		{"one of two connections stays", []step{{0, connect}, {0, connect}, {0, parentDies}, {time.Minute, disconnect}}, never, 0, 0},
+		{"somebody connects anew within the grace", []step{{0, connect}, {time.Minute, parentDies}, {time.Minute, disconnect}, {time.Minute + 900*time.Millisecond, connect}}, never, 0, 0},
+		{"nobody connects", nil, nobody, time.Minute, 0},
+		{"the parent dies before it connects", []step{{300 * time.Millisecond, parentDies}}, hostGone, time.Second, 0},
+		{"the first connection comes late", []step{{59 * time.Second, connect}}, never, 0, 0},
+		{"the minute counts for the first connection only", []step{{0, connect}, {time.Second, disconnect}}, never, 0, 0},
+		{"nobody comes back", []step{{0, connect}, {time.Minute, parentDies}, {time.Minute, disconnect}}, hostGone, time.Minute + back, back},
+		{"another host comes back in the last moment", []step{{0, connect}, {0, parentDies}, {time.Minute, disconnect}, {time.Minute + back - 1, connect}}, never, 0, back},
+		{"the host that came back goes, too", []step{{0, connect}, {0, parentDies}, {time.Second, disconnect}, {10 * time.Second, connect}, {time.Minute, disconnect}}, hostGone, time.Minute + back, back},
+		{"it goes and comes back for ever", []step{{0, connect}, {0, parentDies}, {10 * time.Second, disconnect}, {20 * time.Second, connect}, {30 * time.Second, disconnect}, {40 * time.Second, connect}}, never, 0, back},
+		{"who never came cannot come back", []step{{300 * time.Millisecond, parentDies}}, hostGone, time.Second, back},
+		{"a grace below the second of before changes nothing", []step{{0, connect}, {0, parentDies}, {time.Minute, disconnect}}, hostGone, time.Minute + time.Second, time.Millisecond},
+		{"the parent lives, the connection is idle", []step{{0, connect}, {30 * time.Minute, disconnect}}, never, 0, back},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start, parentGone := time.Now(), new(atomic.Bool)
-				l := newLifeline(parentGone.Load)
+				l := newLifeline(parentGone.Load, test.back)
 				ctx, cancel := context.WithCancelCause(t.Context())
 				var why string
 				var at time.Duration
@@ -80,7 +89,7 @@ func TestOrphanWatch(t *testing.T) {
 func TestNobodyConnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		l := newLifeline(func() bool { return false })
+		l := newLifeline(func() bool { return false }, 0)
 		why, over := l.watch(t.Context())
 		if !over || time.Since(start) != time.Minute || l.everConnected() {
 			t.Errorf("watch = %q, %v after %v; want the end after one minute", why, over, time.Since(start))

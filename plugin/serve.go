@@ -62,6 +62,11 @@ func Serve(o Options) int {
 		logger.Warn(levelProblem)
 	}
 
+	back, graceProblem := returnGrace(os.LookupEnv)
+	if graceProblem != "" {
+		logger.Warn(graceProblem)
+	}
+
 	signals := watchSignals()
 	defer signals.stop()
 
@@ -77,7 +82,7 @@ func Serve(o Options) int {
 	d := &door{
 		hub:      hub,
 		logger:   logger,
-		life:     newLifeline(newParent()),
+		life:     newLifeline(newParent(), back),
 		signals:  signals,
 		returned: make(chan struct{}),
 	}

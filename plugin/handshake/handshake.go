@@ -26,6 +26,10 @@ const (
 	// EnvHostPID names the host's process, so that a hub whose host died before the hub could look at its parent ends at once and
 	// not only when nobody has connected for a minute. A host need not set it.
 	EnvHostPID = "MCPHUB_HOST_PID"
+	// EnvReturnGrace lets a hub outlive the restart of its host: for so long (a Go duration, at most 5m) it waits without any connection
+	// after its host is gone, and its windows wait to be attached again. A host that wants this keeps the socket's address, the hub's
+	// certificate and its own with the key (docs/adr/0023-host-comes-back.md). Not set: it does not wait.
+	EnvReturnGrace = "MCPHUB_RETURN_GRACE"
 	// EnvLog sets how much the hub logs: debug, info, warn, error or off. Default info.
 	EnvLog = "MCPHUB_LOG"
 	// EnvStateDir sets where the hub keeps what it remembers over restarts. Set but empty: nowhere.
