@@ -26,8 +26,6 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-func TestMain(m *testing.M) { doortest.Main(m) }
-
 // bound is for tests that fail.
 const bound = 20 * time.Second
 

@@ -1,0 +1,249 @@
+//go:build unix
+
+package plugin_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/plugin/handshake"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// returned is the window of a host that has come back.
+type returned struct {
+	grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
+	t *testing.T
+}
+
+// resume attaches the window of before.
+func (h *keptHub) resume(t *testing.T, conn *grpc.ClientConn) *returned {
+	t.Helper()
+	stream, err := mcphubv1.NewEditorServiceClient(conn).Attach(bounded(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &returned{stream, t}
+	w.say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{
+		WindowId: h.WindowID, PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM},
+		Resume: &mcphubv1.Resume{HubId: h.HubID, AfterSequence: h.Sequence},
+	}}})
+	m, err := stream.Recv()
+	if err != nil || !m.GetWelcome().GetResumed() || m.GetWelcome().GetWindowId() != h.WindowID {
+		t.Fatalf("welcome %v, %v", m, err)
+	}
+	return w
+}
+
+func (w *returned) say(m *mcphubv1.AttachRequest) {
+	w.t.Helper()
+	if err := w.Send(m); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// see reads on until it is told what is looked for.
+func (w *returned) see(what string, found func(*mcphubv1.AttachResponse) bool) {
+	w.t.Helper()
+	for {
+		m, err := w.Recv()
+		if err != nil {
+			w.t.Fatalf("%s: %v", what, err)
+		}
+		if found(m) {
+			return
+		}
+	}
+}
+
+// TestHostReturns: a host is killed in the middle of a call and of a question; another that has what it kept finds both again under the same
+// window, answers the one, cancels the other, and ends the hub in order.
+func TestHostReturns(t *testing.T) {
+	h := leaveBehind(t, "1m")
+	if runtime.GOOS == "linux" {
+		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", h.ServerPID))
+		if err != nil || strings.Contains(string(environment), handshake.EnvReturnGrace) {
+			t.Errorf("the server's environment has %s: %v", handshake.EnvReturnGrace, err)
+		}
+	}
+	conn := h.back(t)
+	w := h.resume(t, conn)
+	w.see("progress of the call", func(m *mcphubv1.AttachResponse) bool {
+		return m.GetMcpRequestProgressed().GetRequestId() == "call" && m.GetMcpRequestProgressed().GetProgress() != nil
+	})
+	w.say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
+		PromptId: h.PromptID, Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: `{"name":"Ada"}`}},
+	}}})
+	w.see("the answered call", func(m *mcphubv1.AttachResponse) bool {
+		f := m.GetMcpRequestFinished()
+		return f.GetRequestId() == "asks" && strings.Contains(f.GetResultJson(), "Hello, Ada!")
+	})
+	w.say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
+		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: "call", Reason: "I am back"},
+	}})
+	w.see("the end of the call", func(m *mcphubv1.AttachResponse) bool { return m.GetMcpRequestCancelled().GetRequestId() == "call" })
+
+	if _, err := mcphubv1.NewMcpHubServiceClient(conn).Drain(bounded(t), &mcphubv1.DrainRequest{Reason: "the end"}); err != nil {
+		t.Errorf("Drain: %v", err)
+	}
+	h.server.Wait(t, bound)
+	shutdown(conn)
+	h.hub.Wait(t, bound)
+	record, err := os.ReadFile(filepath.Join(h.dir, recordFile))
+	if err != nil || strings.Count(string(record), `"cancel_received"`) != 1 || !strings.Contains(string(record), "I am back") {
+		t.Errorf("the server heard, %v:\n%s", err, record)
+	}
+	h.noSocket(t)
+}
+
+// noSocket checks that the hub has taken its socket with it.
+func (h *keptHub) noSocket(t *testing.T) {
+	t.Helper()
+	if left, err := filepath.Glob(filepath.Join(h.dir, "plugin*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestHostReturnsTwice: a hub that waits is there when one that does not has gone. Each host that goes leaves the same time for the next
+// one; a window that did not come back in between is not lost.
+func TestHostReturnsTwice(t *testing.T) {
+	h := leaveBehind(t, "1m")
+	impatient := leaveBehind(t, "") // its host died later, and it is gone first
+	impatient.hub.Wait(t, bound)
+	first := h.back(t)
+	if _, err := mcphubv1.NewMcpHubServiceClient(first).GetInfo(bounded(t), &mcphubv1.GetInfoRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.Close()
+	conn := h.back(t)
+	w := h.resume(t, conn)
+	w.see("progress of the call", func(m *mcphubv1.AttachResponse) bool { return m.GetMcpRequestProgressed().GetRequestId() == "call" })
+	shutdown(conn)
+	h.hub.Wait(t, bound)
+	h.server.Wait(t, bound)
+	h.noSocket(t)
+}
+
+// TestStdioOpensAgain: what go-plugin relays of the hub's standard output and error is open to the host that comes back as it was to the one
+// before, and arrives whole. Until then a write there waits; the hub's own logs go another way and never do.
+func TestStdioOpensAgain(t *testing.T) {
+	h := start(t, nil)
+	first := h.dial(t)
+	openStdio(t, first)
+	_ = first.Close()
+
+	conn, err := grpc.NewClient(first.Target(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const size = 200_000
+	printed := make(chan error, 1)
+	go func() {
+		_, err := doortest.Do(bounded(t), mcphubv1.NewMcpHubServiceClient(conn), "print", fmt.Sprint(size)) // to both
+		printed <- err
+	}()
+	stream := openStdio(t, conn)
+	for got := 0; got < 2*size; {
+		chunk := new(emptypb.Empty) // go-plugin's message is internal there: its fields are unknown here
+		if err := stream.RecvMsg(chunk); err != nil {
+			t.Fatalf("after %d bytes: %v", got, err)
+		}
+		for fields := chunk.ProtoReflect().GetUnknown(); len(fields) > 0; {
+			number, kind, n := protowire.ConsumeTag(fields)
+			fields = fields[n:]
+			if number == 2 && kind == protowire.BytesType {
+				data, _ := protowire.ConsumeBytes(fields)
+				got += len(data)
+			}
+			fields = fields[protowire.ConsumeFieldValue(number, kind, fields):]
+		}
+	}
+	if err := <-printed; err != nil {
+		t.Errorf("print: %v", err)
+	}
+}
+
+// openStdio opens go-plugin's relay, as a Go host does.
+func openStdio(t *testing.T, conn *grpc.ClientConn) grpc.ClientStream {
+	t.Helper()
+	stream, err := conn.NewStream(bounded(t), &grpc.StreamDesc{ServerStreams: true}, "/plugin.GRPCStdio/StreamStdio")
+	if err == nil {
+		err = stream.SendMsg(&emptypb.Empty{})
+	}
+	if err == nil {
+		err = stream.CloseSend()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+// TestOtherKeyIsRefused: while it waits the hub is open to nobody but who has the key of the host that went.
+func TestOtherKeyIsRefused(t *testing.T) {
+	h := leaveBehind(t, "1m")
+	stranger := h.kept
+	var err error
+	if stranger.Cert, stranger.Key, err = hostCert(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := stranger.dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := mcphubv1.NewMcpHubServiceClient(conn).GetInfo(bounded(t), &mcphubv1.GetInfoRequest{}); status.Code(err) != codes.Unavailable {
+		t.Errorf("a stranger got %v", err)
+	}
+	own := h.back(t)
+	if _, err := mcphubv1.NewMcpHubServiceClient(own).GetInfo(bounded(t), &mcphubv1.GetInfoRequest{}); err != nil {
+		t.Errorf("the host got %v afterwards", err)
+	}
+	shutdown(own)
+	h.hub.Wait(t, bound)
+}
+
+// TestNobodyReturns: when no host comes back, hub, servers and socket are gone once the grace is over; without a grace at once.
+func TestNobodyReturns(t *testing.T) {
+	for _, grace := range []string{"1500ms", "never mind", ""} {
+		h := leaveBehind(t, grace)
+		h.hub.Wait(t, bound)
+		h.server.Wait(t, bound)
+		h.noSocket(t)
+	}
+}
+
+// TestSigtermEndsTheWait: a hub that waits ends at once when it is told to.
+func TestSigtermEndsTheWait(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		h := leaveBehind(t, "5m")
+		if !h.hub.Alive(t) {
+			t.Fatal("the hub has not waited")
+		}
+		began := time.Now()
+		if err := syscall.Kill(h.HubPID, s); err != nil {
+			t.Fatal(err)
+		}
+		h.hub.Wait(t, bound)
+		h.server.Wait(t, bound)
+		h.noSocket(t)
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%v took %v", s, took)
+		}
+	}
+}
