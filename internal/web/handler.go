@@ -76,6 +76,8 @@ func (s *Server) serve(serving context.Context, w http.ResponseWriter, r *http.R
 		_, _ = io.WriteString(w, s.page.fill(r.Host, nonce)) // a browser that is gone needs no page
 	case socketPath:
 		s.serveSocket(serving, w, r)
+	case "/favicon.ico":
+		w.WriteHeader(http.StatusNoContent) // browsers ask for it whatever the page says
 	default:
 		file, ok := s.page.files[strings.TrimPrefix(r.URL.Path, "/")]
 		if !ok {

@@ -171,6 +171,9 @@ func TestFiles(t *testing.T) {
 				t.Errorf("%s: %d, %s, %q", path, r.status, r.header.Get("Content-Type"), r.body)
 			}
 		}
+		if r := b.get("/favicon.ico"); r.status != http.StatusNoContent { // 404 would be an error on the console of every browser
+			t.Errorf("the icon that nobody has: %d", r.status)
+		}
 	})
 }
 
