@@ -30,7 +30,8 @@ func ServeHub(version string, guard ...string) int {
 		}
 		l.Info("serving", "version", version, "pid", os.Getpid())
 		t := openTelemetry(os.LookupEnv, version, l)
-		h := hub.New(hub.Options{Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer()})
+		back, _ := returnGrace(os.LookupEnv) // Serve has told of a problem; the windows of a host come back with it
+		h := hub.New(hub.Options{Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), WindowReturn: back})
 		return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger()}, telemetry: t}, nil
 	}})
 }
