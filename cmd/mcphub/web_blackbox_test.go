@@ -58,6 +58,12 @@ func TestDemoWebEndToEnd(t *testing.T) {
 	if err != nil || len(records) != 1 {
 		t.Fatalf("records %v, %v", records, err)
 	}
+	if err := until(tb.ctx, "the cancel at the server", func() (bool, error) { // the page is told when the hub has sent it
+		text, err := os.ReadFile(records[0])
+		return strings.Contains(string(text), "enough of it"), err
+	}); err != nil {
+		t.Error(err)
+	}
 	heardCancel(t, records[0], "enough of it")
 	interrupt(t, p, r)
 }
