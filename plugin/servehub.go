@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -31,7 +32,7 @@ func ServeHub(version string, guard ...string) int {
 		l.Info("serving", "version", version, "pid", os.Getpid())
 		t := openTelemetry(os.LookupEnv, version, l)
 		back, _ := returnGrace(os.LookupEnv) // Serve has told of a problem; the windows of a host come back with it
-		h := hub.New(hub.Options{Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), WindowReturn: back})
+		h := hub.New(hub.Options{Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), WindowReturn: max(back, 10*time.Second)})
 		return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger()}, telemetry: t}, nil
 	}})
 }
