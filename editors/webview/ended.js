@@ -1,0 +1,99 @@
+// Requests that are over, as the history keeps them: newest last, bounded in number and in the size of their results.
+
+import { originWord, visible } from './text.js';
+
+/** @typedef {import('../host/src/gen/mcphub/v1/editor_pb.js').EndedRequestJson} EndedRequest */
+/** @typedef {import('../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
+
+/** @typedef {'done' | 'tool-error' | 'failed' | 'cancelled' | 'timed-out' | 'lost'} Outcome */
+
+/** @typedef {{ endTime?: string | undefined, cancelled?: EndedRequest['cancelled'], finished?: EndedRequest['finished'] }} End */
+
+/**
+ * @typedef {object} Ended
+ * @property {string} key of this entry alone: a host may use a request id again
+ * @property {string} requestId
+ * @property {boolean} earlier it was an earlier hub's, and no other hub knows of it
+ * @property {string} endTime
+ * @property {Outcome} outcome
+ * @property {string} words what the filter looks through
+ * @property {Pick<Request, 'requestId' | 'server' | 'direction' | 'method' | 'tool' | 'subject' | 'task' | 'parentRequestId' | 'startTime'>} about
+ * @property {End['cancelled']} cancelled
+ * @property {End['finished']} finished
+ */
+
+export const mostEnded = 10_000;
+// A result can have 256 KiB, and 10,000 of them must not fill the memory of an editor.
+const mostResultBytes = 32 << 20;
+
+/** @type {Record<Outcome, string>} */
+export const outcomeWords = {
+  'done': 'Done', 'tool-error': 'Tool error', 'failed': 'Failed', 'cancelled': 'Cancelled', 'timed-out': 'Timed out', 'lost': 'Lost with the hub',
+};
+
+let keys = 0;
+
+/** @param {End} end @returns {Outcome} */
+function outcomeOf({ cancelled, finished }) {
+  if (cancelled) return cancelled.cancellation?.origin === 'ORIGIN_TIMEOUT' ? 'timed-out' : 'cancelled';
+  if (!finished) return 'lost';
+  if (finished.state === 'REQUEST_STATE_DONE') return finished.isError ? 'tool-error' : 'done';
+  return 'failed';
+}
+
+/** @param {End} end @param {Request | undefined} request what was known of it while it was open @returns {Ended} */
+function entryOf(end, request) {
+  const last = end.cancelled ?? end.finished ?? {};
+  const about = { ...request, ...last };
+  const outcome = outcomeOf(end);
+  const cancellation = end.cancelled?.cancellation;
+  const words = [about.server, about.tool, about.subject, about.method, outcomeWords[outcome], cancellation && originWord(cancellation.origin), cancellation?.reason];
+  return {
+    key: `e${++keys}`, requestId: about.requestId ?? '', earlier: false, endTime: end.endTime ?? '', outcome, about,
+    words: visible(words.filter(Boolean).join(' ')).toLowerCase(), cancelled: end.cancelled, finished: end.finished,
+  };
+}
+
+/** @param {Ended[]} history @param {End} end @param {Request | undefined} request @returns {Ended} */
+export function addEnded(history, end, request) {
+  const entry = entryOf(end, request);
+  history.push(entry);
+  bound(history);
+  return entry;
+}
+
+/** @param {Ended[]} history @param {Request} request that was open when its hub ended @returns {Ended} */
+export function addLost(history, request) {
+  const entry = { ...entryOf({ endTime: new Date().toISOString() }, request), earlier: true };
+  history.push(entry);
+  bound(history);
+  return entry;
+}
+
+/**
+ * What a snapshot brings replaces what the page knew of the same hub. Of a hub that ended nobody else knows any more, so that stays.
+ * @param {Ended[]} history
+ * @param {readonly EndedRequest[]} latest oldest first
+ */
+export function replaceHistory(history, latest) {
+  const kept = history.filter((entry) => entry.earlier);
+  history.splice(0, history.length, ...kept, ...latest.map((end) => entryOf(end, undefined)));
+  bound(history);
+}
+
+/** Everything so far is of a hub that has ended. @param {readonly Ended[]} history */
+export function sealHistory(history) {
+  for (const entry of history) entry.earlier = true;
+}
+
+/** @param {Ended[]} history */
+function bound(history) {
+  if (history.length > mostEnded) history.splice(0, history.length - mostEnded);
+  let size = 0;
+  for (let i = history.length - 1; i >= 0; i--) {
+    const finished = history[i]?.finished;
+    if (!finished?.resultJson) continue;
+    size += finished.resultJson.length;
+    if (size > mostResultBytes) finished.resultJson = '';
+  }
+}
