@@ -1,0 +1,241 @@
+// One Chromium for the suite, a fresh context for each test, and what must hold in every test: nothing on the console, no CSP report, no page error,
+// and no message that is no AttachRequest. What a failed test looked like is kept in editors/out/page.
+
+import { after, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { Hub } from './hub.js';
+import { serveSite } from './site.js';
+import { bodyClassOf, themeSheet } from './themes.js';
+import { installVsCode } from './vscodeapi.js';
+
+/**
+ * @typedef {import('playwright-core').Page} Page
+ * @typedef {import('playwright-core').Browser} Browser
+ * @typedef {import('playwright-core').Locator} Locator
+ * @typedef {import('./hub.js').SnapshotJson} SnapshotJson
+ * @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} ToolJson
+ *
+ * @typedef {object} Setup
+ * @property {SnapshotJson} [snapshot] what the hub shows first
+ * @property {Record<string, ToolJson[]>} [tools] tools by server
+ * @property {import('./themes.js').ThemeName} [theme]
+ * @property {Partial<import('./site.js').Surface>} [surface]
+ * @property {{ width: number, height: number }} [viewport]
+ * @property {'sideBar' | 'editor'} [place] where in VS Code it is shown
+ * @property {boolean} [realTime] the page's clock is the machine's
+ * @property {boolean} [reducedMotion]
+ * @property {boolean} [forcedColors]
+ * @property {number} [deviceScaleFactor]
+ * @property {boolean} [unwelcomed] hello is left to the test
+ *
+ * @typedef {object} Opened
+ * @property {Page} page
+ * @property {Hub} hub
+ * @property {string[]} noise what the page complained about; a test that provokes it takes it out
+ * @property {() => Promise<void>} settle waits until the page has painted and all that it has sent is heard
+ * @property {(ms: number) => Promise<void>} pass lets time pass
+ * @property {(id: string) => Locator} by an element by its test id
+ * @property {() => Promise<string>} focused what has the focus, in words
+ */
+
+/** Where artefacts go. */
+export const outFolder = fileURLToPath(new URL('../../../out/page/', import.meta.url));
+
+/** When it is in every test, unless it asks for the real time. */
+export const today = new Date('2026-10-05T12:00:00Z');
+
+/** @type {Browser | undefined} */
+let browser;
+/** @type {import('./site.js').Site | undefined} */
+let site;
+
+async function start() {
+  site ??= await serveSite();
+  browser ??= await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-dev-shm-usage',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+  return { site, browser };
+}
+
+/** Ends the browser and the site; whoever has opened a page calls it at the end. */
+export async function stop() {
+  await browser?.close();
+  await site?.close();
+  browser = undefined;
+  site = undefined;
+}
+
+after(stop);
+
+/**
+ * Opens the page on a new hub.
+ *
+ * @param {Setup} setup
+ * @returns {Promise<Opened & { close(): Promise<void> }>}
+ */
+export async function openPage(setup) {
+  const running = await start();
+  const theme = setup.theme ?? 'dark';
+  /** @type {import('./site.js').Surface} */
+  const surface = { kind: 'vscode', ...setup.surface };
+  const context = await running.browser.newContext({
+    viewport: setup.viewport ?? { width: 480, height: 900 },
+    colorScheme: theme === 'light' ? 'light' : 'dark',
+    reducedMotion: setup.reducedMotion ? 'reduce' : 'no-preference',
+    forcedColors: setup.forcedColors ? 'active' : 'none',
+    deviceScaleFactor: setup.deviceScaleFactor ?? 1,
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(8_000);
+  /** @type {string[]} */
+  const noise = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') noise.push(`console ${message.type()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => noise.push(`page error: ${error.stack ?? error.message}`));
+  page.on('requestfailed', (request) => noise.push(`request failed: ${request.url()}`));
+  page.on('response', (response) => {
+    if (response.status() >= 400) noise.push(`response ${response.status()}: ${response.url()}`);
+  });
+  page.on('dialog', (dialog) => {
+    noise.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+
+  /** @type {(message: unknown) => void} */
+  let toSocket = () => {
+    throw new Error('no socket is open');
+  };
+  const hub = new Hub(
+    async (message) => {
+      if (surface.kind === 'web') toSocket(JSON.stringify(message));
+      else
+        await page.evaluate((data) => {
+          window.postMessage(data, '*');
+        }, message);
+    },
+    () => today,
+  );
+  hub.snapshot = setup.snapshot ?? {};
+  hub.tools = setup.tools ?? {};
+  if (setup.unwelcomed) hub.silent.add('hello');
+
+  /** @type {unknown} */
+  let kept;
+  let heard = 0;
+  await page.exposeFunction('__hub', (/** @type {unknown} */ message) => {
+    heard++;
+    hub.hear(message);
+  });
+  await page.exposeFunction('__violation', (/** @type {string} */ text) => {
+    noise.push(`CSP: ${text}`);
+  });
+  await page.exposeFunction('__keep', (/** @type {unknown} */ state) => {
+    kept = state;
+  });
+  if (surface.kind === 'web') {
+    await page.routeWebSocket(/\/stream/, (socket) => {
+      toSocket = (text) => socket.send(String(text));
+      socket.onMessage((text) => {
+        heard++;
+        hub.hear(JSON.parse(String(text)));
+      });
+    });
+  }
+  if (!setup.realTime) await page.clock.install({ time: today });
+  const address = `${running.site.address}/?surface=${encodeURIComponent(JSON.stringify(surface))}&class=${surface.kind === 'vscode' ? bodyClassOf[theme] : ''}`;
+  /** @param {string} state */
+  const install = (state) =>
+    `(${installVsCode})({ state: ${state}, vscode: ${surface.kind === 'vscode'}, sheet: ${JSON.stringify(themeSheet(theme, setup.place ?? 'sideBar'))} })`;
+  let script = await page.addInitScript({ content: install('undefined') });
+  const reload = page.reload.bind(page);
+  page.reload = async (options) => {
+    await script.dispose?.();
+    script = await page.addInitScript({ content: install(JSON.stringify(kept) ?? 'undefined') });
+    heard = 0;
+    return reload(options);
+  };
+  await page.goto(address);
+
+  const settle = async () => {
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(undefined)))));
+    const sent = await page.evaluate(() => /** @type {Window & { __sent?: number }} */ (window).__sent ?? 0);
+    while (surface.kind === 'vscode' && heard < sent) await page.evaluate(() => undefined);
+  };
+  /** @type {Opened} */
+  const opened = {
+    page,
+    hub,
+    noise,
+    settle,
+    pass: async (ms) => {
+      await page.clock.runFor(ms);
+      await settle();
+    },
+    by: (id) => page.locator(`[data-testid=${JSON.stringify(id)}]`),
+    focused: () =>
+      page.evaluate(() => {
+        const element = document.activeElement;
+        if (!element || element === document.body) return 'nothing';
+        const name = element.getAttribute('aria-label') ?? element.textContent?.trim().slice(0, 60) ?? '';
+        return `${element.tagName.toLowerCase()}${element.getAttribute('data-testid') ? `[${element.getAttribute('data-testid')}]` : ''} ${name}`.trim();
+      }),
+  };
+  return { ...opened, close: () => context.close() };
+}
+
+/**
+ * A test of the page.
+ *
+ * @param {string} name the promise
+ * @param {Setup} setup
+ * @param {(opened: Opened) => Promise<void>} body
+ */
+export function pageTest(name, setup, body) {
+  test(name, { timeout: 60_000 }, async () => {
+    const opened = await openPage(setup);
+    try {
+      if (!setup.unwelcomed) {
+        await opened.hub.next('hello');
+        await opened.settle();
+      }
+      await body(opened);
+      await opened.settle();
+      assert.deepEqual(opened.noise, [], 'console, page errors, CSP reports');
+      assert.deepEqual(opened.hub.faults, [], 'every message of the page is an AttachRequest');
+    } catch (error) {
+      await keep(name, opened);
+      throw error;
+    } finally {
+      await opened.close();
+    }
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {Opened} opened
+ */
+async function keep(name, opened) {
+  const folder = `${outFolder}failed/${name.replaceAll(/[^\w]+/g, '-').slice(0, 90)}`;
+  await mkdir(folder, { recursive: true });
+  const html = await opened.page.content().catch(() => '');
+  await writeFile(`${folder}/page.html`, html);
+  await writeFile(`${folder}/said.json`, JSON.stringify({ noise: opened.noise, faults: opened.hub.faults, sent: opened.hub.sent }, null, 2));
+  await opened.page.screenshot({ path: `${folder}/page.png`, fullPage: true }).catch(() => undefined);
+}

@@ -1,0 +1,93 @@
+// Serves the page as the extension does: page.html with its tokens filled, a strict CSP with a fresh nonce, every file from one origin.
+
+import { createServer } from 'node:http';
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { extname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * @typedef {{ kind: 'vscode' | 'web', opensUrls?: boolean, socket?: string, model?: string, commands?: string[] }} Surface
+ * @typedef {{ address: string, close(): Promise<void> }} Site
+ */
+
+/** Folder of the page. */
+export const pageFolder = fileURLToPath(new URL('../..', import.meta.url));
+
+/** @type {Record<string, string>} */
+const contentTypes = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/**
+ * The page's HTML, as a host makes it.
+ *
+ * @param {string} template
+ * @param {Surface} surface
+ * @param {string} bodyClass
+ * @param {string} origin
+ */
+export function fillTemplate(template, surface, bodyClass, origin) {
+  const nonce = randomBytes(18).toString('base64url');
+  const connect = surface.kind === 'web' ? ` connect-src ${origin.replace('http', 'ws')};` : '';
+  /** @type {Record<string, string>} */
+  const values = {
+    csp: `default-src 'none'; style-src ${origin}; font-src ${origin}; img-src ${origin} data:;${connect} script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`,
+    nonce,
+    base: `${origin}/page/`,
+    body_class: bodyClass,
+    surface: JSON.stringify(surface),
+  };
+  return template.replaceAll(/\{\{(\w+)\}\}/g, (token, name) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`page.html has a token that no host fills: ${token}`);
+    return value.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+  });
+}
+
+/**
+ * Serves the page at /?surface=JSON&class=BODY_CLASS until closed.
+ *
+ * @returns {Promise<Site>}
+ */
+export async function serveSite() {
+  let origin = '';
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', origin);
+    try {
+      if (url.pathname === '/') {
+        const surface = /** @type {Surface} */ (JSON.parse(url.searchParams.get('surface') ?? '{"kind":"vscode"}'));
+        const template = await readFile(join(pageFolder, 'page.html'), 'utf8');
+        response.setHeader('Content-Type', 'text/html; charset=utf-8');
+        response.end(fillTemplate(template, surface, url.searchParams.get('class') ?? '', origin));
+        return;
+      }
+      if (url.pathname === '/favicon.ico') {
+        response.writeHead(204).end();
+        return;
+      }
+      const path = normalize(url.pathname);
+      if (!path.startsWith('/page/')) throw new Error('outside of the page');
+      const content = await readFile(join(pageFolder, path.slice('/page/'.length)));
+      response.setHeader('Content-Type', contentTypes[extname(path)] ?? 'application/octet-stream');
+      response.end(content);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('the site has no port');
+  origin = `http://127.0.0.1:${bound.port}`;
+  return {
+    address: origin,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,40 @@
+// What VS Code puts into a webview before the page runs: acquireVsCodeApi, its state that outlives a reload, and the theme. It is installed by
+// Playwright's init scripts, which no CSP stops. The state is kept by the test, as VS Code keeps it outside of the page.
+
+/**
+ * Runs inside the page. It is sent as text: it must use nothing but its argument and the page's globals.
+ *
+ * @param {{ state: unknown, sheet: string, vscode: boolean }} setup
+ */
+export function installVsCode(setup) {
+  /** @typedef {{ __sent: number, __hub(message: unknown): void, __keep(state: unknown): void, __violation(text: string): void, acquireVsCodeApi?: () => unknown }} Installed */
+  const installed = /** @type {Installed} */ (/** @type {unknown} */ (window));
+  document.addEventListener('securitypolicyviolation', (event) => {
+    installed.__violation(`${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile ?? ''}:${event.lineNumber} ${event.sample}`);
+  });
+  installed.__sent = 0;
+  if (!setup.vscode) return;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(setup.sheet);
+  document.adoptedStyleSheets = [sheet];
+  let state = setup.state;
+  let acquired = false;
+  installed.acquireVsCodeApi = () => {
+    if (acquired) throw new Error('An instance of the VS Code API has already been acquired');
+    acquired = true;
+    return Object.freeze({
+      /** @param {unknown} message */
+      postMessage(message) {
+        installed.__sent++;
+        installed.__hub(structuredClone(message));
+      },
+      getState: () => state,
+      /** @param {unknown} value */
+      setState(value) {
+        state = structuredClone(value);
+        installed.__keep(state);
+        return value;
+      },
+    });
+  };
+}

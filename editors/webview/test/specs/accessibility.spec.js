@@ -1,0 +1,315 @@
+// What a screen reader gets, and what axe finds: nothing, in three themes.
+
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { openPage, pageTest } from '../harness/pagetest.js';
+import { themeNames } from '../harness/themes.js';
+import { at, busySnapshot, cancelled, filesTools, finished, prompts, promptNames, request, server } from '../harness/world.js';
+
+/** @typedef {{ violations: { id: string, help: string, nodes: { html: string, failureSummary?: string }[] }[] }} AxeResult */
+
+const axe = /** @type {{ source: string }} */ (createRequire(import.meta.url)('axe-core'));
+
+/** @param {import('../harness/pagetest.js').Page} page @param {string} what */
+async function assertNoViolations(page, what) {
+  await page.evaluate(axe.source);
+  const result = /** @type {AxeResult} */ (
+    await page.evaluate(() => {
+      const { axe } = /** @type {{ axe: { run(context: Document, options: object): Promise<unknown> } }} */ (/** @type {unknown} */ (window));
+      return axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] });
+    })
+  );
+  const found = result.violations.map(
+    ({ id, help, nodes }) =>
+      `${id}: ${help}\n${nodes
+        .slice(0, 3)
+        .map((node) => `    ${node.html.slice(0, 160)}\n      ${node.failureSummary?.replaceAll('\n', ' ').slice(0, 260)}`)
+        .join('\n')}`,
+  );
+  assert.deepEqual(found, [], `axe on ${what}:\n${found.join('\n')}`);
+}
+
+/**
+ * @typedef {object} Scene
+ * @property {string} what
+ * @property {import('../harness/pagetest.js').SnapshotJson} snapshot
+ * @property {(opened: import('../harness/pagetest.js').Opened) => Promise<void>} [act]
+ */
+
+/** @type {Scene[]} */
+const scenes = [
+  { what: 'the empty page', snapshot: {} },
+  {
+    what: 'a busy page with everything unfolded',
+    snapshot: busySnapshot(),
+    act: async ({ hub, page, pass }) => {
+      await hub.say({ logMessage: { server: 'files', level: 'warning', logger: 'index', dataJson: '"3 files skipped"' } });
+      for (const closed of await page.locator('details:not([open]) > summary:visible, [aria-expanded="false"]:visible').all())
+        await closed.click({ timeout: 1_000 }).catch(() => undefined);
+      await pass(1_100);
+    },
+  },
+  ...promptNames.map((name) => ({ what: `the card ${name}`, snapshot: { servers: [server('files')], prompts: [prompts[name]] } })),
+  {
+    what: 'an approval with a changed definition',
+    snapshot: {
+      servers: [server('files')],
+      prompts: [
+        {
+          ...prompts.approval,
+          toolApproval: {
+            ...prompts.approval.toolApproval,
+            previousDefinitionJson: '{"name":"write_file","description":"Writes a text."}',
+            changes: [{ path: 'description', beforeJson: '"Writes a text."', afterJson: '"Writes text to a file, and mails it."' }],
+          },
+        },
+      ],
+    },
+  },
+  {
+    what: 'the cards that wait',
+    snapshot: {
+      prompts: [
+        { ...prompts.url, elicitationUrl: { ...prompts.url.elicitationUrl, waiting: true } },
+        { ...prompts.signin, signIn: { ...prompts.signin.signIn, waiting: true } },
+      ],
+    },
+  },
+  {
+    what: 'an invalid form',
+    snapshot: { servers: [server('files')], prompts: [prompts.form] },
+    act: async ({ by, pass }) => {
+      await pass(700);
+      await by('prompt-p-form').locator('[data-testid="accept"]').click();
+      await pass(50);
+    },
+  },
+  {
+    what: 'a closed card',
+    snapshot: { prompts: [prompts.form] },
+    act: async ({ hub, settle }) => {
+      await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'no longer needed', origin: 'ORIGIN_SERVER' } });
+      await settle();
+    },
+  },
+  {
+    what: 'the history with an end unfolded',
+    snapshot: {
+      servers: [server('files')],
+      history: [
+        finished('h-1', { resultJson: '{"content":[{"type":"text","text":"42 lines"}],"structuredContent":{"lines":42}}', resultSizeBytes: '47' }),
+        cancelled('h-2'),
+      ],
+    },
+    act: async ({ by, settle }) => {
+      for (const tool of ['read_file', 'index_folder']) {
+        await by('history').getByText(tool).first().click();
+        await settle();
+      }
+    },
+  },
+  {
+    what: 'a cancel that drags on',
+    snapshot: {
+      servers: [server('files')],
+      requests: [request('r-1', { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', reason: 'x', time: at(-9) } })],
+    },
+    act: async ({ pass }) => {
+      await pass(1_100);
+    },
+  },
+  {
+    what: 'the lost connection',
+    snapshot: busySnapshot(),
+    act: async ({ hub, settle }) => {
+      await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message: 'The hub has failed five times in a row.' } });
+      await settle();
+    },
+  },
+];
+
+for (const theme of themeNames) {
+  for (const { what, snapshot, act } of scenes) {
+    pageTest(`axe finds nothing on ${what}, ${theme}`, { theme, snapshot, tools: { files: filesTools } }, async (opened) => {
+      await act?.(opened);
+      await opened.settle();
+      await assertNoViolations(opened.page, what);
+    });
+  }
+}
+
+for (const theme of /** @type {const} */ (['light', 'dark'])) {
+  pageTest(
+    `axe finds nothing in a browser of its own, ${theme}`,
+    {
+      theme,
+      snapshot: { ...busySnapshot(), prompts: [prompts.approval, prompts.form] },
+      surface: { kind: 'web', socket: '/stream', opensUrls: true },
+    },
+    async ({ by, page, settle }) => {
+      await by('prompt-p-form').waitFor();
+      await settle();
+      await assertNoViolations(page, 'the web surface');
+    },
+  );
+}
+
+test('axe sees what it is there to see', async () => {
+  const opened = await openPage({ snapshot: {} });
+  try {
+    await opened.hub.next('hello');
+    await opened.page.evaluate(() => {
+      document.querySelector('main')?.append(Object.assign(document.createElement('button'), { className: 'nameless' }));
+    });
+    await assert.rejects(assertNoViolations(opened.page, 'a button without a name'), /button-name/);
+  } finally {
+    await opened.close();
+  }
+});
+
+pageTest('landmarks, headings in order, and named regions', { snapshot: busySnapshot() }, async ({ page, by }) => {
+  await by('prompt-p-approval').waitFor();
+  assert.equal(await page.getByRole('main').count(), 1);
+  for (const name of [/^questions/i, /^running/i, /^servers/i, /^history/i])
+    assert.equal(await page.getByRole('region', { name }).count(), 1, String(name));
+  const levels = await page.evaluate(() =>
+    [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')]
+      .filter((element) => element.getClientRects().length > 0)
+      .map((element) => Number(element.tagName[1])),
+  );
+  assert.equal(levels[0], 1);
+  for (let index = 1; index < levels.length; index++)
+    assert.ok((levels[index] ?? 0) <= (levels[index - 1] ?? 0) + 1, `h${levels[index]} after h${levels[index - 1]}`);
+  assert.equal(levels.filter((level) => level === 1).length, 1);
+  const positive = await page
+    .locator('[tabindex]')
+    .evaluateAll((elements) => elements.filter((element) => Number(element.getAttribute('tabindex')) > 0).length);
+  assert.equal(positive, 0, 'no positive tabindex');
+});
+
+/** What live regions have said since the page was opened. @param {import('../harness/pagetest.js').Page} page */
+async function listen(page) {
+  await page.evaluate(() => {
+    /** @type {string[]} */
+    const said = [];
+    Object.assign(window, { said });
+    const observer = new MutationObserver((records) => {
+      for (const { target, addedNodes } of records) {
+        const element = target instanceof Element ? target : target.parentElement;
+        const region = element?.closest('[aria-live], [role="status"], [role="alert"]');
+        const text = [...addedNodes].map((node) => node.textContent).join('') || (target instanceof Text ? target.data : '');
+        if (region && text.trim())
+          said.push(`${region.getAttribute('aria-live') ?? (region.getAttribute('role') === 'alert' ? 'assertive' : 'polite')}: ${text.trim()}`);
+      }
+    });
+    observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  return () => page.evaluate(() => /** @type {string[]} */ (/** @type {{ said?: string[] }} */ (window).said ?? []));
+}
+
+pageTest(
+  'live regions tell a question, its withdrawal, and the end of a call',
+  { snapshot: { servers: [server('booking')], requests: [request('r-1', { server: 'booking', tool: 'book' })], prompts: [] } },
+  async ({ hub, page, pass }) => {
+    const said = await listen(page);
+    await hub.say({ promptOpened: { prompt: prompts.form } });
+    await pass(1_500);
+    assert.match((await said()).join('\n'), /booking.*Who is the booking for\?/s);
+    await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'no longer needed', origin: 'ORIGIN_SERVER' } });
+    await pass(1_500);
+    assert.match((await said()).join('\n'), /withdrawn by server: no longer needed/i);
+    const before = (await said()).length;
+    await hub.say({
+      mcpRequestFinished: {
+        requestId: 'r-1',
+        server: 'booking',
+        direction: 'REQUEST_DIRECTION_OUTGOING',
+        method: 'tools/call',
+        tool: 'book',
+        state: 'REQUEST_STATE_DONE',
+      },
+    });
+    await pass(3_000);
+    const ends = (await said()).slice(before);
+    assert.match(ends.join('\n'), /polite: .*book/s);
+  },
+);
+
+pageTest(
+  'fifty calls that end together are told in one polite sentence or few',
+  { snapshot: { servers: [server('files')], requests: Array.from({ length: 50 }, (_, index) => request(`r-${index}`)) } },
+  async ({ hub, page, pass }) => {
+    const said = await listen(page);
+    for (let index = 0; index < 50; index++) {
+      await hub.say({
+        mcpRequestFinished: {
+          requestId: `r-${index}`,
+          server: 'files',
+          direction: 'REQUEST_DIRECTION_OUTGOING',
+          method: 'tools/call',
+          tool: 'index_folder',
+          state: 'REQUEST_STATE_DONE',
+        },
+      });
+    }
+    await pass(4_000);
+    const ends = (await said()).filter((line) => /index_folder|calls?/.test(line));
+    assert.ok(ends.length >= 1 && ends.length <= 8, `${ends.length} announcements: ${ends.slice(0, 4).join(' | ')}`);
+    assert.ok(
+      ends.every((line) => line.startsWith('polite')),
+      'none interrupts',
+    );
+  },
+);
+
+pageTest(
+  'elapsed time and progress are not told again and again',
+  { snapshot: { servers: [server('files')], requests: [request('r-1')] } },
+  async ({ hub, page, pass }) => {
+    const said = await listen(page);
+    for (let step = 0; step < 10; step++) {
+      await hub.say({
+        mcpRequestProgressed: {
+          requestId: 'r-1',
+          server: 'files',
+          state: 'REQUEST_STATE_RUNNING',
+          progress: { progress: step, total: 10, message: `step ${step}` },
+        },
+      });
+      await pass(1_000);
+    }
+    assert.deepEqual(await said(), []);
+  },
+);
+
+pageTest(
+  'a card is a named group, its form names each field, and errors are tied to their fields',
+  { snapshot: { servers: [server('booking')], prompts: [prompts.form] } },
+  async ({ by, page, pass }) => {
+    const card = by('prompt-p-form');
+    await card.waitFor();
+    const role = await card.evaluate((element) => element.getAttribute('role') ?? element.tagName.toLowerCase());
+    assert.match(role, /^(group|region|article|section|form|li|alertdialog|dialog)$/);
+    for (const name of ['Full name', 'E-mail', 'Seats', 'Plan', 'Newsletter'])
+      assert.equal(await card.getByLabel(name, { exact: false }).first().isVisible(), true, name);
+    await pass(700);
+    await card.locator('[data-testid="accept"]').click();
+    await pass(50);
+    const field = card.getByLabel('E-mail', { exact: false }).first();
+    assert.equal(await field.getAttribute('aria-invalid'), 'true');
+    const described = await field.evaluate((element) =>
+      (element.getAttribute('aria-describedby') ?? '')
+        .split(' ')
+        .map((id) => document.getElementById(id)?.textContent ?? '')
+        .join(' '),
+    );
+    assert.match(described, /required|fill|missing|needed|enter/i);
+    assert.match(described, /Where the receipt goes/);
+    assert.equal(
+      await page.evaluate(() => document.activeElement?.getAttribute('aria-invalid')),
+      'true',
+      'the focus is on the first field that is wrong',
+    );
+  },
+);

@@ -1,0 +1,195 @@
+// The button that all of this is for: Cancel, what is shown until the server has stopped, and what there is to do when it does not.
+
+import assert from 'node:assert/strict';
+import { pageTest } from '../harness/pagetest.js';
+import { at, busySnapshot, request, server } from '../harness/world.js';
+
+const running = () => ({ servers: [server('files')], requests: [request('r-1')] });
+
+pageTest(
+  'Cancel sends cancelMcpRequest once, and the request shows that it is cancelling, for how long, by whom and why',
+  { snapshot: running() },
+  async ({ by, hub, pass, settle }) => {
+    const row = by('request-r-1');
+    assert.equal(await row.getAttribute('data-state'), 'REQUEST_STATE_RUNNING');
+    await row.locator('[data-testid="cancel"]').dblclick();
+    const sent = await hub.next('cancelMcpRequest');
+    assert.equal(sent.cancelMcpRequest.requestId, 'r-1');
+    assert.ok(!sent.cancelMcpRequest.stopWaiting);
+    await hub.say({ mcpRequestCancelling: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_USER', reason: '', time: at(0) } } });
+    await settle();
+    assert.equal(await row.getAttribute('data-state'), 'REQUEST_STATE_CANCELLING');
+    assert.equal(await row.locator('[data-testid="stop-waiting"]:visible').count(), 0, 'too early for Stop waiting');
+    await pass(2_200);
+    assert.match(await row.innerText(), /Cancelling… 2 s/);
+    await pass(1_000);
+    assert.match(await row.innerText(), /Cancelling… 3 s/);
+    assert.equal(await row.locator('[data-testid="cancel"]:enabled:visible').count(), 0, 'a second cancel is not offered');
+    await row.locator('[data-testid="stop-waiting"]').waitFor();
+    await row.locator('[data-testid="restart-server"]').waitFor();
+    assert.equal(hub.all('cancelMcpRequest').length, 1, 'two clicks, one cancel');
+  },
+);
+
+pageTest('Cancel with a reason: Enter in the field cancels, and the reason is in the message', { snapshot: running() }, async ({ by, hub, page }) => {
+  const row = by('request-r-1');
+  await row.getByRole('button', { name: /reason/i }).click();
+  const field = row.getByRole('textbox', { name: /reason|why/i });
+  await field.waitFor();
+  await field.fill('wrong folder, "quoted"');
+  await page.keyboard.press('Enter');
+  const sent = await hub.next('cancelMcpRequest');
+  assert.deepEqual(sent.cancelMcpRequest, { requestId: 'r-1', reason: 'wrong folder, "quoted"' });
+});
+
+pageTest('a cancel of somebody else shows who it was and why', { snapshot: running() }, async ({ by, hub, settle }) => {
+  await hub.say({
+    mcpRequestCancelling: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_HOST', reason: 'the task was stopped', time: at(0) } },
+  });
+  await settle();
+  const text = await by('request-r-1').innerText();
+  assert.match(text, /the task was stopped/);
+  assert.match(text, /host/i);
+});
+
+pageTest('Stop waiting sends stopWaiting, and the end says that the server may go on', { snapshot: running() }, async ({ by, hub, pass, settle }) => {
+  await hub.say({ mcpRequestCancelling: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_USER', time: at(0) } } });
+  await pass(4_000);
+  await by('request-r-1').locator('[data-testid="stop-waiting"]').click();
+  const sent = await hub.next('cancelMcpRequest');
+  assert.equal(sent.cancelMcpRequest.requestId, 'r-1');
+  assert.equal(sent.cancelMcpRequest.stopWaiting, true);
+  await hub.say({
+    mcpRequestCancelled: {
+      requestId: 'r-1',
+      server: 'files',
+      direction: 'REQUEST_DIRECTION_OUTGOING',
+      method: 'tools/call',
+      tool: 'index_folder',
+      cancellation: { origin: 'ORIGIN_USER', reason: 'took too long', time: at(0) },
+      serverNotified: true,
+      serverMayContinue: true,
+      timings: { active: '46s' },
+    },
+  });
+  await by('request-r-1').waitFor({ state: 'detached' });
+  await settle();
+  const history = await by('history').innerText();
+  assert.match(history, /index_folder/);
+  assert.match(history, /cancelled/i);
+});
+
+pageTest(
+  'Restart server, beside a cancel that drags on, restarts that server',
+  {
+    snapshot: {
+      servers: [server('files')],
+      requests: [request('r-1', { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', time: at(-8) } })],
+    },
+  },
+  async ({ by, hub, pass }) => {
+    await pass(1_100);
+    const restart = by('request-r-1').locator('[data-testid="restart-server"]');
+    await restart.click();
+    // The server has a call running: one click more is asked for, or the click was enough.
+    if (hub.all('restartServer').length === 0)
+      await by('request-r-1')
+        .getByRole('button', { name: /restart/i })
+        .first()
+        .click();
+    const sent = await hub.next('restartServer');
+    assert.equal(sent.restartServer.server, 'files');
+  },
+);
+
+pageTest(
+  'a page that opens while a cancel drags on offers Stop waiting at once',
+  {
+    snapshot: {
+      servers: [server('files')],
+      requests: [
+        request('r-1', { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder', time: at(-30) } }),
+      ],
+    },
+  },
+  async ({ by, pass }) => {
+    await pass(1_000);
+    assert.match(await by('request-r-1').innerText(), /Cancelling… 3[01] s/);
+    await by('request-r-1').locator('[data-testid="stop-waiting"]').waitFor();
+  },
+);
+
+pageTest(
+  'what cannot be cancelled has no Cancel',
+  { snapshot: { servers: [server('files')], requests: [request('r-1', { method: 'initialize', tool: '', state: 'REQUEST_STATE_CONNECTING' })] } },
+  async ({ by }) => {
+    await by('request-r-1').waitFor();
+    assert.equal(await by('request-r-1').locator('[data-testid="cancel"]').count(), 0);
+  },
+);
+
+pageTest('a refused cancel says why', { snapshot: running() }, async ({ by, hub, page }) => {
+  hub.silent.add('cancelMcpRequest');
+  await by('request-r-1').locator('[data-testid="cancel"]').click();
+  const sent = await hub.next('cancelMcpRequest');
+  if (!sent.messageId) throw new Error('nothing can refuse a cancel that wants no reply');
+  await hub.reply(sent, { error: { code: 'FAILED_PRECONDITION', reason: 'UNCANCELLABLE', message: 'The start of a session cannot be cancelled.' } });
+  await page.getByText('The start of a session cannot be cancelled.').first().waitFor();
+});
+
+pageTest(
+  'Stop everything cancels all, after a second step, and is there only while something runs',
+  { snapshot: busySnapshot() },
+  async ({ hub, page, settle }) => {
+    const stop = page.getByRole('button', { name: /stop everything/i });
+    await stop.first().click();
+    await settle();
+    if (hub.all('cancelRequests').length === 0)
+      await page
+        .getByRole('button', { name: /stop (everything|all|\d+)/i })
+        .last()
+        .click();
+    const sent = await hub.next('cancelRequests');
+    assert.equal(sent.cancelRequests.all, true);
+    hub.snapshot = { servers: [server('files')] };
+    await hub.welcome();
+    await stop.first().waitFor({ state: 'hidden' });
+  },
+);
+
+pageTest('a server with calls running is stopped and restarted only after a second step', { snapshot: running() }, async ({ by, hub, settle }) => {
+  const card = by('server-files');
+  const restart = card.locator('[data-testid="restart-server"]');
+  if (!(await restart.isVisible())) await card.getByRole('button').first().click();
+  await restart.click();
+  await settle();
+  assert.equal(hub.all('restartServer').length, 0, 'one click must not end a running call');
+  await card
+    .getByRole('button', { name: /restart/i })
+    .last()
+    .click();
+  const sent = await hub.next('restartServer');
+  assert.equal(sent.restartServer.server, 'files');
+});
+
+pageTest('progress shows as a progress bar with values and the text of the server', { snapshot: running() }, async ({ by, hub, settle }) => {
+  await hub.say({
+    mcpRequestProgressed: {
+      requestId: 'r-1',
+      server: 'files',
+      state: 'REQUEST_STATE_RUNNING',
+      progress: { progress: 30, total: 120, message: 'src/orders' },
+    },
+  });
+  await settle();
+  const bar = by('request-r-1').getByRole('progressbar');
+  assert.equal(
+    await bar.evaluate((element) =>
+      element instanceof HTMLProgressElement
+        ? element.value / element.max
+        : Number(element.getAttribute('aria-valuenow')) / Number(element.getAttribute('aria-valuemax')),
+    ),
+    0.25,
+  );
+  assert.match(await by('request-r-1').innerText(), /src\/orders/);
+});

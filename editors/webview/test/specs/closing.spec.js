@@ -1,0 +1,81 @@
+// Every end that a prompt can have, for every kind: the card says what happened, takes no answer any more, and goes.
+
+import assert from 'node:assert/strict';
+import { pageTest } from '../harness/pagetest.js';
+import { busySnapshot, prompts, promptNames } from '../harness/world.js';
+
+/**
+ * @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptClosedJson} PromptClosedJson
+ * @type {{ end: string, closed: Omit<PromptClosedJson, 'promptId'>, says: RegExp }[]}
+ */
+const ends = [
+  {
+    end: 'answered in another window',
+    closed: { cause: 'PROMPT_CAUSE_ANSWERED', windowId: 'window-2', origin: 'ORIGIN_USER' },
+    says: /another window/i,
+  },
+  {
+    end: 'declined in another window',
+    closed: { cause: 'PROMPT_CAUSE_DECLINED', windowId: 'window-2', origin: 'ORIGIN_USER' },
+    says: /another window/i,
+  },
+  {
+    end: 'dismissed in another window',
+    closed: { cause: 'PROMPT_CAUSE_DISMISSED', windowId: 'window-2', origin: 'ORIGIN_USER' },
+    says: /another window/i,
+  },
+  {
+    end: 'withdrawn',
+    closed: { cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'no longer needed', origin: 'ORIGIN_SERVER' },
+    says: /withdrawn by server: no longer needed/i,
+  },
+  { end: 'its call was cancelled', closed: { cause: 'PROMPT_CAUSE_PARENT', reason: 'wrong folder', origin: 'ORIGIN_PARENT' }, says: /call|request/i },
+  { end: 'timed out', closed: { cause: 'PROMPT_CAUSE_TIMEOUT', origin: 'ORIGIN_TIMEOUT' }, says: /timed out/i },
+  { end: 'the server has gone', closed: { cause: 'PROMPT_CAUSE_SERVER_GONE', origin: 'ORIGIN_TRANSPORT' }, says: /server/i },
+  { end: 'the hub shuts down', closed: { cause: 'PROMPT_CAUSE_SHUTDOWN', origin: 'ORIGIN_SHUTDOWN' }, says: /shutting down|shut down|hub/i },
+  { end: 'pointless', closed: { cause: 'PROMPT_CAUSE_SUPERSEDED', origin: 'ORIGIN_POLICY' }, says: /\w/ },
+];
+
+for (const name of promptNames) {
+  pageTest(
+    `a card of kind ${name} tells each end that it can have, takes no answer any more, and goes after 6 s`,
+    { snapshot: { ...busySnapshot(), prompts: [] } },
+    async ({ by, hub, page, pass, settle }) => {
+      for (const [index, { end, closed, says }] of ends.entries()) {
+        const promptId = `${prompts[name].promptId}-${index}`;
+        await hub.say({ promptOpened: { prompt: { ...prompts[name], promptId } } });
+        const card = by(`prompt-${promptId}`);
+        await card.waitFor();
+        await hub.say({ promptClosed: { promptId, ...closed } });
+        await settle();
+        assert.match(await card.innerText(), says, end);
+        for (const id of ['accept', 'decline', 'dismiss']) {
+          assert.equal(await card.locator(`[data-testid="${id}"]:enabled`).count(), 0, `${end}: ${id} is still there`);
+        }
+        await page.mouse.move(0, 0);
+        await pass(5_500);
+        assert.equal(await card.count(), 1, `${end}: the note went too early`);
+        await pass(1_500);
+        await card.waitFor({ state: 'detached' });
+      }
+      assert.deepEqual(hub.all('answerPrompt'), [], 'nobody has answered');
+    },
+  );
+}
+
+pageTest(
+  'a note of a closed prompt stays while the pointer is on it',
+  { snapshot: { prompts: [prompts.form] } },
+  async ({ by, hub, page, pass, settle }) => {
+    const card = by('prompt-p-form');
+    await card.waitFor();
+    await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'changed my mind', origin: 'ORIGIN_SERVER' } });
+    await settle();
+    await card.hover();
+    await pass(30_000);
+    assert.match(await card.innerText(), /changed my mind/);
+    await page.mouse.move(0, 0);
+    await pass(7_000);
+    await card.waitFor({ state: 'detached' });
+  },
+);

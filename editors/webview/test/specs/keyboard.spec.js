@@ -1,0 +1,228 @@
+// Whole flows without a mouse: everything is reached by Tab, and done by Enter, Space and the arrows.
+
+import assert from 'node:assert/strict';
+import { pageTest } from '../harness/pagetest.js';
+import { at, busySnapshot, cancelled, filesTools, finished, formSchema, prompts, request, server } from '../harness/world.js';
+
+/** @typedef {import('../harness/pagetest.js').Page} Page */
+
+/**
+ * Presses Tab until the focus is on what the selector names.
+ *
+ * @param {Page} page
+ * @param {string} selector
+ * @param {'Tab' | 'Shift+Tab'} [key]
+ */
+async function tabTo(page, selector, key = 'Tab') {
+  /** @type {string[]} */
+  const passed = [];
+  for (let step = 0; step < 80; step++) {
+    const there = await page.evaluate((wanted) => {
+      const element = document.activeElement;
+      return {
+        found: element?.matches(wanted) ?? false,
+        what: `${element?.tagName} ${element?.getAttribute('data-testid') ?? ''} ${element?.textContent?.trim().slice(0, 24)}`,
+      };
+    }, selector);
+    if (there.found) return;
+    passed.push(there.what);
+    await page.keyboard.press(key);
+  }
+  assert.fail(`${selector} is not reached by ${key}; on the way: ${passed.slice(0, 40).join(' > ')}`);
+}
+
+pageTest(
+  'a tool is called by keyboard: find the server, unfold its tools, fill the form, call, cancel with a reason',
+  { snapshot: { servers: [server('files')] }, tools: { files: filesTools }, viewport: { width: 480, height: 1400 } },
+  async ({ by, hub, page, settle }) => {
+    await by('server-files').waitFor();
+    for (let step = 0; step < 4 && !(await by('tool-index_folder').isVisible()); step++) {
+      await tabTo(page, '[data-testid="server-files"] summary:not(details[open] > summary), [data-testid="server-files"] [aria-expanded="false"]');
+      await page.keyboard.press('Enter');
+      await settle();
+    }
+    const asked = await hub.next('listTools');
+    assert.deepEqual(asked.listTools, { server: 'files', allowCached: true });
+    await tabTo(page, '[data-testid="tool-index_folder"], [data-testid="tool-index_folder"] :is(button, summary)');
+    await page.keyboard.press('Enter');
+    await by('call').first().waitFor();
+    const path = page.getByRole('textbox', { name: /folder/i }).first();
+    await tabTo(page, 'input[type="text"], input:not([type]), textarea');
+    for (let step = 0; step < 10 && !(await path.evaluate((element) => element === document.activeElement)); step++) await page.keyboard.press('Tab');
+    await page.keyboard.type('/repos/shop');
+    await tabTo(page, '[data-testid="call"]');
+    await page.keyboard.press('Enter');
+    const sent = await hub.next('callTool');
+    const { requestId, ...call } = sent.callTool;
+    assert.match(requestId ?? '', /^[0-9a-f-]{36}$/);
+    assert.ok(sent.messageId);
+    assert.deepEqual(
+      { ...call, argumentsJson: JSON.parse(call.argumentsJson ?? '') },
+      { server: 'files', tool: 'index_folder', argumentsJson: { path: '/repos/shop', depth: 3, hidden: false } },
+    );
+    await hub.say({ mcpRequestStarted: { request: request(requestId ?? '') } });
+    await by(`request-${requestId}`).waitFor();
+    await tabTo(page, `[data-testid="request-${requestId}"] [data-testid="cancel"]`, 'Shift+Tab');
+    // The reason is beside the button.
+    await tabTo(page, `[data-testid="request-${requestId}"] :is(button, summary):not([data-testid="cancel"])`);
+    await page.keyboard.press('Enter');
+    await settle();
+    if (!(await page.evaluate(() => document.activeElement instanceof HTMLInputElement)))
+      await tabTo(page, `[data-testid="request-${requestId}"] input`);
+    await page.keyboard.type('wrong folder');
+    await page.keyboard.press('Enter');
+    const cancel = await hub.next('cancelMcpRequest');
+    assert.deepEqual(cancel.cancelMcpRequest, { requestId, reason: 'wrong folder' });
+  },
+);
+
+pageTest(
+  'a form is answered by keyboard: invalid first, then valid',
+  { snapshot: { servers: [server('booking')], prompts: [prompts.form] } },
+  async ({ by, hub, page, pass, settle }) => {
+    await by('prompt-p-form').waitFor();
+    await pass(700);
+    await tabTo(page, '[data-testid="prompt-p-form"] input');
+    await page.keyboard.type('A');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('no mail');
+    await tabTo(page, '[data-testid="accept"]');
+    await page.keyboard.press('Enter');
+    await settle();
+    assert.deepEqual(hub.all('answerPrompt'), []);
+    assert.equal(await by('prompt-p-form').locator('[aria-invalid="true"]').count(), 2);
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-invalid')), 'true');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('Ada');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('ada@example.com');
+    await tabTo(page, '[data-testid="accept"]');
+    await page.keyboard.press('Enter');
+    const sent = await hub.next('answerPrompt');
+    const content = JSON.parse(sent.answerPrompt.accept?.contentJson ?? '');
+    assert.equal(content.name, 'Ada');
+    assert.equal(content.email, 'ada@example.com');
+    assert.ok(Object.keys(content).every((key) => key in formSchema.properties));
+  },
+);
+
+pageTest(
+  'Enter in a field of an approval does not approve',
+  { snapshot: { prompts: [prompts.approval, prompts.launch] } },
+  async ({ by, hub, page, pass, settle }) => {
+    await by('prompt-p-launch').waitFor();
+    await pass(700);
+    for (const id of ['p-approval', 'p-launch']) {
+      for (const field of await by(`prompt-${id}`).locator('input, select').all()) {
+        if (!(await field.isVisible())) continue;
+        await field.focus();
+        await page.keyboard.press('Enter');
+      }
+    }
+    await settle();
+    assert.equal(hub.all('answerPrompt').filter((message) => message.answerPrompt?.accept).length, 0);
+  },
+);
+
+pageTest(
+  'a tool is approved and another denied by keyboard',
+  { snapshot: { servers: [server('files')], prompts: [prompts.approval, { ...prompts.approval, promptId: 'p-second' }] } },
+  async ({ by, hub, page, pass }) => {
+    await by('prompt-p-second').waitFor();
+    await pass(700);
+    await tabTo(page, '[data-testid="prompt-p-approval"] [data-testid="accept"]');
+    await page.keyboard.press('Enter');
+    const yes = await hub.next('answerPrompt');
+    assert.ok(yes.answerPrompt.accept);
+    await hub.reply(yes);
+    await hub.say({ promptClosed: { promptId: 'p-approval', cause: 'PROMPT_CAUSE_ANSWERED', windowId: 'window-1', origin: 'ORIGIN_USER' } });
+    await pass(700);
+    await tabTo(page, '[data-testid="prompt-p-second"] [data-testid="decline"]');
+    await page.keyboard.press('Space');
+    const no = await hub.next('answerPrompt');
+    assert.deepEqual(no.answerPrompt, { promptId: 'p-second', decline: {} });
+  },
+);
+
+pageTest(
+  'a cancel that drags on is ended by keyboard',
+  {
+    snapshot: {
+      servers: [server('files')],
+      requests: [request('r-1', { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', time: at(-9) } })],
+    },
+  },
+  async ({ hub, page, pass }) => {
+    await pass(1_100);
+    await tabTo(page, '[data-testid="stop-waiting"]');
+    await page.keyboard.press('Enter');
+    const sent = await hub.next('cancelMcpRequest');
+    assert.deepEqual(sent.cancelMcpRequest, { requestId: 'r-1', stopWaiting: true });
+  },
+);
+
+pageTest(
+  'the history is walked by keyboard: down, up, Home, End, and Enter shows what came of it',
+  {
+    snapshot: {
+      servers: [server('files')],
+      history: [
+        ...Array.from({ length: 60 }, (_, index) => finished(`h-${index}`, { tool: `tool_${index}` }, index - 100)),
+        cancelled('h-last', {}, -1),
+      ],
+    },
+  },
+  async ({ by, page, settle }) => {
+    await by('history').scrollIntoViewIfNeeded();
+    await tabTo(page, '[data-testid="history"] [aria-posinset], [data-testid="history"] [aria-posinset] *, [data-testid="history"] [role="listbox"]');
+    const place = async () => {
+      await settle();
+      return page.evaluate(() => {
+        const element = document.activeElement;
+        const active = element?.getAttribute('aria-activedescendant');
+        return Number((active ? document.getElementById(active) : element?.closest('[aria-posinset]'))?.getAttribute('aria-posinset') ?? 0);
+      });
+    };
+    const first = await place();
+    assert.ok(first <= 1);
+    if (first === 0) await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await place(), 3);
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await place(), 2);
+    await page.keyboard.press('End');
+    assert.equal(await place(), 61);
+    await page.keyboard.press('Home');
+    assert.equal(await place(), 1);
+    await page.keyboard.press('Enter');
+    await settle();
+    assert.match(await by('history').innerText(), /wrong folder/);
+  },
+);
+
+pageTest(
+  'no key traps the focus: Tab comes to the end of a busy page, and back',
+  { snapshot: { ...busySnapshot(), prompts: [prompts.approval, prompts.form] }, tools: { files: filesTools } },
+  async ({ by, page, pass }) => {
+    await by('prompt-p-form').waitFor();
+    await pass(700);
+    for (const key of /** @type {const} */ (['Tab', 'Shift+Tab'])) {
+      let last = '';
+      let same = 0;
+      for (let step = 0; step < 200; step++) {
+        await page.keyboard.press(key);
+        const where = await page.evaluate(() => {
+          const element = document.activeElement;
+          return element && element !== document.body ? [...document.querySelectorAll('*')].indexOf(element).toString() : '';
+        });
+        if (where === '') break;
+        same = where === last ? same + 1 : 0;
+        assert.ok(same < 2, `${key} does not leave ${where}`);
+        last = where;
+        assert.notEqual(step, 199, 'Tab never comes to the end');
+      }
+    }
+  },
+);

@@ -1,0 +1,135 @@
+// Narrow, zoomed, still, and moving under the pointer.
+
+import assert from 'node:assert/strict';
+import { pageTest } from '../harness/pagetest.js';
+import { busySnapshot, filesTools, prompts, promptNames, server } from '../harness/world.js';
+
+const everything = () => ({ ...busySnapshot(), prompts: promptNames.map((name) => prompts[name]) });
+
+/** What sticks out of the page at its right. @param {import('../harness/pagetest.js').Page} page */
+const overflow = (page) =>
+  page.evaluate(() => {
+    const root = document.scrollingElement ?? document.documentElement;
+    const out = [...document.querySelectorAll('body *')].filter((element) => {
+      const box = element.getBoundingClientRect();
+      if (box.width === 0 || box.right <= innerWidth + 1) return false;
+      for (let above = element.parentElement; above; above = above.parentElement) {
+        if (above !== document.body && above !== document.documentElement && getComputedStyle(above).overflowX !== 'visible') return false;
+      }
+      return true;
+    });
+    return {
+      wide: root.scrollWidth > innerWidth,
+      out: out.slice(0, 5).map((element) => `${element.tagName}.${element.className} ${element.textContent?.slice(0, 40)}`),
+    };
+  });
+
+for (const [name, setup] of /** @type {const} */ ([
+  ['300 px wide', { viewport: { width: 300, height: 900 } }],
+  ['640 px at 200 % zoom', { viewport: { width: 320, height: 450 }, deviceScaleFactor: 2 }],
+])) {
+  pageTest(
+    `${name}: nothing scrolls sideways, with everything open`,
+    { ...setup, snapshot: everything(), tools: { files: filesTools } },
+    async ({ by, page, settle }) => {
+      await by('prompt-p-input').waitFor();
+      for (const closed of await page.locator('details:not([open]) > summary, [aria-expanded="false"]:visible').all())
+        await closed.click({ timeout: 1_000 }).catch(() => undefined);
+      await settle();
+      assert.deepEqual(await overflow(page), { wide: false, out: [] });
+    },
+  );
+}
+
+pageTest(
+  'every target is at least 24 px high and wide',
+  { snapshot: everything(), tools: { files: filesTools }, viewport: { width: 320, height: 1200 } },
+  async ({ by, page, settle }) => {
+    await by('prompt-p-input').waitFor();
+    for (const closed of await page.locator('details:not([open]) > summary, [aria-expanded="false"]:visible').all())
+      await closed.click({ timeout: 1_000 }).catch(() => undefined);
+    await settle();
+    const small = await page.evaluate(() =>
+      [...document.querySelectorAll('button, summary, select, input, textarea, [role="button"], [role="option"][tabindex]')].flatMap((element) => {
+        const target =
+          element instanceof HTMLInputElement && /^(checkbox|radio)$/.test(element.type) ? (element.closest('label') ?? element) : element;
+        const box = target.getBoundingClientRect();
+        if (box.width === 0 || getComputedStyle(element).visibility === 'hidden') return [];
+        return box.height < 23.5 || box.width < 23.5
+          ? [
+              `${element.tagName} "${(element.textContent ?? '').trim().slice(0, 30)}" ${element.getAttribute('aria-label') ?? ''} ${box.width.toFixed(0)}×${box.height.toFixed(0)}`,
+            ]
+          : [];
+      }),
+    );
+    assert.deepEqual(small, []);
+  },
+);
+
+pageTest('reduced motion: nothing moves', { snapshot: everything(), reducedMotion: true }, async ({ by, hub, page, settle }) => {
+  await by('prompt-p-input').waitFor();
+  await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'x', origin: 'ORIGIN_SERVER' } });
+  await settle();
+  const moving = await page.evaluate(() =>
+    document
+      .getAnimations()
+      .filter((animation) => animation.playState === 'running' && Number(animation.effect?.getComputedTiming().duration ?? 0) > 1)
+      .map((animation) => {
+        const target = animation.effect instanceof KeyframeEffect ? animation.effect.target : undefined;
+        return `${target?.tagName}.${target?.className}`;
+      }),
+  );
+  assert.deepEqual(moving, []);
+});
+
+pageTest('forced colours: borders are there, and nothing is told by colour alone', { snapshot: everything(), forcedColors: true }, async ({ by }) => {
+  const border = await by('prompt-p-approval').evaluate((element) => {
+    const style = getComputedStyle(element);
+    return Number.parseFloat(style.borderTopWidth) + Number.parseFloat(style.outlineWidth || '0');
+  });
+  assert.ok(border > 0, 'a card has an edge');
+  for (const name of ['files', 'booking', 'old']) assert.match(await by(`server-${name}`).innerText(), /ready|failed|disabled|off/i);
+});
+
+pageTest(
+  'a card that opens or moves under the pointer takes no yes for half a second',
+  { snapshot: { servers: [server('files')], prompts: [] } },
+  async ({ by, hub, page, pass, settle }) => {
+    await page.clock.pauseAt(new Date('2026-10-05T12:01:00Z'));
+    await hub.say({ promptOpened: { prompt: prompts.approval } });
+    await page.clock.runFor(50);
+    const accept = by('prompt-p-approval').locator('[data-testid="accept"]');
+    await accept.waitFor();
+    await accept.click({ force: true });
+    await settlePaused();
+    assert.deepEqual(hub.all('answerPrompt'), [], 'a click that was meant for something else');
+    await page.clock.runFor(600);
+    // A card above goes, and this one moves up: the same click again may be meant for what stood there.
+    await hub.say({ promptOpened: { prompt: { ...prompts.url, promptId: 'p-first', openTime: '2026-10-05T11:00:00Z' } } });
+    await page.clock.runFor(50);
+    await accept.click({ force: true });
+    await settlePaused();
+    const box = await by('prompt-p-first').boundingBox();
+    const own = await by('prompt-p-approval').boundingBox();
+    if (box && own && box.y < own.y) assert.deepEqual(hub.all('answerPrompt'), [], 'it had just moved');
+    if (hub.all('answerPrompt').length === 0) {
+      await page.clock.runFor(600);
+      await accept.click({ force: true });
+      await settlePaused();
+    }
+    assert.equal(hub.all('answerPrompt').length, 1);
+    assert.ok(hub.all('answerPrompt')[0]?.answerPrompt?.accept);
+    await page.clock.resume();
+    await pass(10);
+    await settle();
+
+    async function settlePaused() {
+      await page.clock.runFor(40);
+    }
+  },
+);
+
+pageTest('an empty hub says what to do', { snapshot: {} }, async ({ page }) => {
+  const text = await page.locator('main').innerText();
+  assert.match(text, /no (mcp )?servers?/i);
+});

@@ -1,0 +1,59 @@
+// What can be seen without a browser: the size of the page, and that nothing in it makes markup of text.
+
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pageFolder } from '../harness/site.js';
+
+/** The files that a host ships. */
+async function shipped() {
+  const names = (await readdir(pageFolder)).filter((name) => /\.(html|css|js)$/.test(name));
+  return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(pageFolder, name), 'utf8') })));
+}
+
+test('the page is at most 120 KB: html, css and js together', async () => {
+  const files = await shipped();
+  const bytes = files.map(({ name, text }) => ({ name, size: Buffer.byteLength(text) }));
+  const total = bytes.reduce((sum, { size }) => sum + size, 0);
+  assert.ok(files.some(({ name }) => name === 'page.html') && files.some(({ name }) => name === 'main.js'), 'the page is there');
+  assert.ok(total <= 120 * 1024, `${total} bytes: ${bytes.map(({ name, size }) => `${name} ${size}`).join(', ')}`);
+  console.log(`size of the page: ${(total / 1024).toFixed(1)} KB in ${files.length} files`);
+});
+
+test('no source makes markup of text, runs text, or sets a style attribute', async () => {
+  const forbidden =
+    /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|setHTML|srcdoc|\beval\(|new Function|setAttribute\(\s*'style'|setTimeout\(\s*['"`]/;
+  for (const { name, text } of await shipped()) {
+    if (name.endsWith('.css')) continue;
+    text.split('\n').forEach((line, index) => assert.doesNotMatch(line, forbidden, `${name}:${index + 1}`));
+  }
+});
+
+test('page.html has neither inline styles nor inline scripts, and every token of hosts', async () => {
+  const html = await readFile(join(pageFolder, 'page.html'), 'utf8');
+  assert.doesNotMatch(html, /<style|\sstyle=|\son\w+=|javascript:/i);
+  for (const script of html.matchAll(/<script([^>]*)>([^<]*)</g)) {
+    assert.match(script[1] ?? '', /type="module"/);
+    assert.match(script[1] ?? '', /nonce="\{\{nonce\}\}"/);
+    assert.equal(script[2]?.trim(), '');
+  }
+  for (const token of ['csp', 'nonce', 'base', 'body_class', 'surface']) assert.ok(html.includes(`{{${token}}}`), `{{${token}}}`);
+});
+
+test('page.css and cards.css take every colour from the theme', async () => {
+  const literal = /#[0-9a-f]{3,8}\b|\b(rgba?|hsla?|oklch|oklab|lab|lch|color)\(|:\s*(black|white|red|green|blue|yellow|orange|gr[ae]y|purple)\b/i;
+  for (const { name, text } of await shipped()) {
+    if (!name.endsWith('.css') || name === 'theme.css') continue;
+    const bare = text.replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' '));
+    bare.split('\n').forEach((line, index) => assert.doesNotMatch(line, literal, `${name}:${index + 1}`));
+  }
+});
+
+test('every module that the page imports is one of its own', async () => {
+  for (const { name, text } of await shipped()) {
+    for (const found of text.matchAll(/^\s*(?:import|export)\s[^'"]*['"]([^'"]+)['"]/gm)) {
+      if (name.endsWith('.js')) assert.match(found[1] ?? '', /^\.\/[\w-]+\.js$/, name);
+    }
+  }
+});
