@@ -1,0 +1,144 @@
+// JSON whose numbers keep their spelling and whose objects keep their order: "1.0", 12345678901234567890 and keys like "10" and "__proto__"
+// come out as they went in. JSON.parse loses all of that.
+
+/** A number as it is spelled. */
+export class JsonNumber {
+  /** @param {string} text */
+  constructor(text) {
+    this.text = text;
+  }
+}
+
+/** @typedef {null | boolean | string | JsonNumber | JsonArray | JsonObject} Json */
+/** @typedef {Json[]} JsonArray */
+/** @typedef {Map<string, Json>} JsonObject */
+
+export const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const token = /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(-?\d[^\s,\]}]*|true|false|null))/y;
+const maxDepth = 200; // what is nested deeper was made to hurt
+
+/**
+ * Reads JSON text. Throws a SyntaxError that says where and what.
+ * @param {string} text
+ * @returns {Json}
+ */
+export function parse(text) {
+  let at = 0;
+  let depth = 0;
+  /** @returns {never} */
+  const fail = (/** @type {string} */ what) => {
+    const before = text.slice(0, at).split('\n');
+    throw new SyntaxError(`Line ${before.length}, column ${(before.at(-1) ?? '').length + 1}: ${what}.`);
+  };
+  const next = () => {
+    token.lastIndex = at;
+    const match = token.exec(text);
+    if (!match) {
+      at += /^\s*/.exec(text.slice(at))?.[0].length ?? 0;
+      return fail(at < text.length ? 'this is not JSON' : 'the text ends too early');
+    }
+    at = token.lastIndex;
+    return match[0].trimStart();
+  };
+  const peek = () => {
+    const back = at;
+    const found = next();
+    at = back;
+    return found;
+  };
+  /** @returns {Json} */
+  const value = () => {
+    const found = next();
+    if (found === '{' || found === '[') {
+      if (++depth > maxDepth) fail('this is nested too deeply');
+      const result = found === '{' ? object() : array();
+      depth--;
+      return result;
+    }
+    if (found[0] === '"') return JSON.parse(found);
+    if (found === 'true' || found === 'false') return found === 'true';
+    if (found === 'null') return null;
+    if (numberPattern.test(found)) return new JsonNumber(found);
+    at -= found.length;
+    return fail(/[\d-]/.test(found.charAt(0)) ? 'this is not a number' : 'a value is missing');
+  };
+  /** @param {string} end @param {() => void} member */
+  const members = (end, member) => {
+    if (peek() === end) return void next();
+    for (;;) {
+      member();
+      const mark = next();
+      if (mark === end) return;
+      if (mark !== ',') {
+        at -= mark.length;
+        fail(`"," or "${end}" is missing`);
+      }
+    }
+  };
+  const object = () => {
+    /** @type {JsonObject} */
+    const result = new Map();
+    members('}', () => {
+      const key = next();
+      if (key[0] !== '"') {
+        at -= key.length;
+        fail('a name in double quotes is missing');
+      }
+      if (next() !== ':') {
+        at--;
+        fail('":" is missing');
+      }
+      result.set(JSON.parse(key), value());
+    });
+    return result;
+  };
+  const array = () => {
+    /** @type {JsonArray} */
+    const result = [];
+    members(']', () => result.push(value()));
+    return result;
+  };
+  const result = value();
+  if (text.slice(at).trim() !== '') fail('the value is over, and more follows');
+  return result;
+}
+
+/**
+ * @param {Json} value
+ * @returns {string}
+ */
+export function stringify(value) {
+  if (value instanceof JsonNumber) return value.text;
+  if (Array.isArray(value)) return `[${value.map(stringify).join(',')}]`;
+  if (value instanceof Map) return `{${[...value].map(([key, member]) => `${JSON.stringify(key)}:${stringify(member)}`).join(',')}}`;
+  return JSON.stringify(value);
+}
+
+/** The object that a value is, or an empty one: schemas and requests of servers are not to be trusted to have the right form. @param {Json | undefined} value */
+export const objectOf = (value) => (value instanceof Map ? value : /** @type {JsonObject} */ (new Map()));
+/** @param {Json | undefined} value */
+export const arrayOf = (value) => (Array.isArray(value) ? value : []);
+/** @param {Json | undefined} value */
+export const stringOf = (value) => (typeof value === 'string' ? value : '');
+/** @param {Json | undefined} value */
+export const numberOf = (value) => (value instanceof JsonNumber ? Number(value.text) : undefined);
+
+/** Two values that JSON Schema calls equal: numbers by value, objects in any order. @param {Json} a @param {Json} b @returns {boolean} */
+export function equal(a, b) {
+  if (a instanceof JsonNumber && b instanceof JsonNumber) return compareNumbers(a.text, b.text) === 0;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => equal(item, b[i] ?? null));
+  if (a instanceof Map && b instanceof Map) {
+    return a.size === b.size && [...a].every(([key, member]) => b.has(key) && equal(member, b.get(key) ?? null));
+  }
+  return a === b;
+}
+
+/** Exact for integers of any size; as exact as a double for the rest. @param {string} a @param {string} b */
+export function compareNumbers(a, b) {
+  const integer = /^-?\d+$/;
+  if (integer.test(a) && integer.test(b)) {
+    const [x, y] = [BigInt(a), BigInt(b)];
+    return x < y ? -1 : x > y ? 1 : 0;
+  }
+  return Math.sign(Number(a) - Number(b));
+}
