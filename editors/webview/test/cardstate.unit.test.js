@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { closesIn, closingNote, opened, transition } from '../cardstate.js';
+import { withEdits } from '../cardsampling.js';
+import { aboutUrl } from '../cardurl.js';
+import { quoted } from '../cardparts.js';
+
+/** @param {import('../cardstate.js').CardEvent[]} events */
+const after = (...events) => events.reduce(transition, opened);
+
+test('a card is answered once', () => {
+  const sent = after({ answer: 'accept' });
+  assert.equal(sent.phase, 'sending');
+  for (const answer of ['accept', 'decline', 'dismiss']) assert.equal(transition(sent, { answer }), sent, answer);
+  const over = after('closed');
+  for (const answer of ['accept', 'decline', 'dismiss']) assert.equal(transition(over, { answer }), over);
+  assert.equal(transition(over, 'closed'), over);
+});
+
+test('a refused answer opens the card again, a late refusal of an earlier one does not', () => {
+  assert.equal(after({ answer: 'accept' }, { refused: 1 }).phase, 'open');
+  assert.equal(after({ answer: 'accept' }, { refused: 1 }, { answer: 'accept' }, { refused: 1 }).phase, 'sending');
+  assert.equal(after({ answer: 'accept' }, 'closed', { refused: 1 }).phase, 'closed');
+  assert.equal(transition(opened, { refused: 0 }), opened);
+});
+
+test('while the model runs, only a no is taken', () => {
+  const running = after({ answer: 'accept', runs: true });
+  assert.equal(running.phase, 'running');
+  assert.equal(transition(running, { answer: 'accept' }), running);
+  assert.deepEqual(transition(running, { answer: 'decline' }), { phase: 'sending', sent: 'decline', answers: 2 });
+  assert.equal(after({ answer: 'accept', runs: true }, { answer: 'dismiss' }, { refused: 1 }).phase, 'sending');
+});
+
+test('no order of events answers twice without a refusal between', () => {
+  const events = [{ answer: 'accept' }, { answer: 'accept', runs: true }, { answer: 'decline' }, { answer: 'dismiss' }, { refused: 1 }, { refused: 2 }, 'closed'];
+  let walks = 0;
+  const walk = (state, depth, accepts) => {
+    walks++;
+    if (depth === 0) return;
+    for (const event of events) {
+      const next = transition(state, event);
+      const sent = next.answers > state.answers;
+      assert.ok(!sent || state.phase !== 'closed');
+      let open = accepts;
+      if (next.phase === 'open') open = 0;
+      if (sent && next.sent === 'accept') open++;
+      assert.ok(open <= 1, JSON.stringify([state, event]));
+      walk(next, depth - 1, open);
+    }
+  };
+  walk(opened, 6, 0);
+  assert.ok(walks > 100_000);
+});
+
+test('every end has a note that says who and why', () => {
+  const note = (cause, more = {}, here = undefined) => closingNote({ cause: `PROMPT_CAUSE_${cause}`, ...more }, 'files', here);
+  assert.equal(note('WITHDRAWN', { reason: 'no longer\u202e needed' }), 'Withdrawn by files: no longer⟨U+202E⟩ needed');
+  assert.equal(note('WITHDRAWN'), 'Withdrawn by files');
+  assert.equal(note('ANSWERED'), 'Answered in another window');
+  assert.equal(note('ANSWERED', {}, 'Allowed'), 'Allowed');
+  assert.equal(note('DECLINED', { reason: 'too far' }), 'Declined in another window: too far');
+  assert.equal(note('DISMISSED', {}, 'Dismissed'), 'Dismissed');
+  assert.equal(note('PARENT', { origin: 'ORIGIN_USER' }), 'The call was cancelled');
+  assert.equal(note('PARENT', { origin: 'ORIGIN_TIMEOUT' }), 'The call timed out');
+  assert.equal(note('TIMEOUT'), 'Timed out: nobody answered');
+  assert.equal(note('SERVER_GONE'), 'Server files is gone');
+  assert.equal(note('SHUTDOWN'), 'The hub is shutting down');
+  assert.equal(note('SUPERSEDED', { reason: 'a policy allows it' }), 'No longer needed: a policy allows it');
+  assert.equal(note('UNSPECIFIED'), 'Closed');
+});
+
+test('a deadline is told when it is near', () => {
+  const at = (/** @type {number} */ s) => closesIn('2026-03-31T10:00:00Z', Date.parse('2026-03-31T10:00:00Z') - s * 1000);
+  assert.deepEqual([301, 300, 240, 239, 60, 59, 1, 0, -5].map(at),
+    ['', 'Closes in 5 min', 'Closes in 4 min', 'Closes in 4 min', 'Closes in 1 min', 'Closes in 59 s', 'Closes in 1 s', 'Closes in 0 s', 'Closes in 0 s']);
+  assert.equal(closesIn(undefined, 0), '');
+});
+
+test('a sampling request that was not edited is byte for byte what came', () => {
+  const json = '{ "maxTokens":1e2, "messages":[{"role":"user","content":{"type":"text","text":"hi"}}],  "x":12345678901234567890 }';
+  const edit = (text) => withEdits(json, [{ path: ['messages', 0, 'content', 'text'], was: 'hi', text }]);
+  assert.equal(edit('hi'), json);
+  assert.equal(edit('ho'), '{"maxTokens":1e2,"messages":[{"role":"user","content":{"type":"text","text":"ho"}}],"x":12345678901234567890}');
+  const several = '{"systemPrompt":"a","maxTokens":5,"messages":[{"content":[{"type":"text","text":"b"}]}]}';
+  assert.equal(withEdits(several, [{ path: ['messages', 0, 'content', 0, 'text'], was: 'b', text: 'B' }, { path: ['maxTokens'], was: '5', text: '07'.replace('0', '') },
+    { path: ['systemPrompt'], was: 'a', text: '' }]), '{"maxTokens":7,"messages":[{"content":[{"type":"text","text":"B"}]}]}');
+});
+
+test('what is odd about an address is said', () => {
+  const warned = (url, host) => aboutUrl(url, host).warnings.join(' ');
+  assert.deepEqual(aboutUrl('https://example.com/a?b#c', 'example.com'), { host: 'example.com', opens: true, warnings: [] });
+  assert.match(warned('http://example.com/'), /not encrypted/);
+  assert.equal(warned('http://localhost/'), '');
+  assert.match(warned('http://localhost:8080/'), /port 8080/);
+  assert.match(warned('https://xn--pple-43d.com/'), /xn--/);
+  assert.match(warned('https://аpple.com/'), /xn--/, 'a browser turns it to punycode, and so does the page');
+  assert.match(warned('https://github.com@evil.example/'), /leads to evil\.example/);
+  assert.match(warned('https://192.168.0.1/'), /IP address/);
+  assert.match(warned('https://0x7f.1/'), /IP address/);
+  assert.match(warned('https://[::1]/'), /IP address/);
+  assert.match(warned('https://a.example\\@b.example/', 'b.example'), /differently: as b\.example/);
+  for (const url of ['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'vscode://x', 'no url', '']) {
+    assert.equal(aboutUrl(url).opens, false, url);
+    assert.notEqual(warned(url), '');
+  }
+});
+
+test('a word of a command line cannot pass for two, or hide its end', () => {
+  assert.deepEqual(['npx', '-y', '@x/y@1.0', 'C:\\a\\b', 'a b', '', "it's", '$(rm)', 'a\nb'].map(quoted),
+    ['npx', '-y', '@x/y@1.0', 'C:\\a\\b', '"a b"', '""', '"it\'s"', '"$(rm)"', '"a\\nb"']);
+});
