@@ -29,9 +29,10 @@ export class Hub {
   /** Kinds that are not answered by themselves. @type {Set<RequestKind>} */
   silent = new Set();
   hubId = 'hub-1';
+  /** The window's own id, or the one that the hub gives it. */
+  windowId = '';
 
   #sequence = 100;
-  #windowId = '';
   /** @type {Map<RequestKind, number>} */
   #read = new Map();
   #heard = new EventEmitter();
@@ -89,7 +90,7 @@ export class Hub {
 
   /** Welcomes a window, with everything there is unless it resumes. @param {boolean} [resumed] */
   async welcome(resumed = false) {
-    await this.#send({ welcome: { hubId: this.hubId, windowId: this.#windowId, version: '1.0.0', resumed } });
+    await this.#send({ welcome: { hubId: this.hubId, windowId: this.windowId, version: '1.0.0', resumed } });
     if (!resumed) await this.say({ snapshot: this.snapshot });
   }
 
@@ -111,7 +112,7 @@ export class Hub {
   /** @param {AttachRequestJson} message */
   #answer(message) {
     if (message.hello && !this.silent.has('hello')) {
-      this.#windowId = message.hello.windowId || 'window-1';
+      this.windowId = message.hello.windowId || 'window-1';
       void this.welcome(message.hello.resume?.hubId === this.hubId);
     }
     if (message.listTools && !this.silent.has('listTools'))

@@ -94,7 +94,7 @@ for (const name of promptNames) {
       assert.ok(sent.messageId, 'the page wants to know what became of it');
       check[name](sent.answerPrompt.accept);
       for (const id of ['accept', 'decline', 'dismiss'])
-        assert.equal(await card.locator(`[data-testid="${id}"]:enabled`).count(), 0, `${id} while the reply is due`);
+        assert.equal(await card.locator(`[data-testid="${id}"]:enabled:not([aria-disabled="true"])`).count(), 0, `${id} while the reply is due`);
       await card
         .locator('[data-testid="decline"]')
         .click({ force: true, timeout: 500 })
@@ -106,7 +106,7 @@ for (const name of promptNames) {
         .locator('[data-testid="accept"]')
         .click({ force: true, timeout: 500 })
         .catch(() => undefined);
-      await hub.say({ promptClosed: { promptId, cause: 'PROMPT_CAUSE_ANSWERED', windowId: 'window-1', origin: 'ORIGIN_USER' } });
+      await hub.say({ promptClosed: { promptId, cause: 'PROMPT_CAUSE_ANSWERED', windowId: hub.windowId, origin: 'ORIGIN_USER' } });
       await settle();
       assert.doesNotMatch(await card.innerText(), /another window/i);
       await page.mouse.move(0, 0);
@@ -156,7 +156,7 @@ for (const name of promptNames) {
       error: { code: 'NOT_FOUND', reason: 'PROMPT_CLOSED', message: 'The prompt is closed: another window has answered it.' },
     });
     await settle();
-    assert.equal(await card.locator('[data-testid="accept"]:enabled').count(), 0);
+    assert.equal(await card.locator('[data-testid="accept"]:enabled:not([aria-disabled="true"])').count(), 0);
     await hub.say({ promptClosed: { promptId, cause: 'PROMPT_CAUSE_ANSWERED', windowId: 'window-2', origin: 'ORIGIN_USER' } });
     await settle();
     assert.match(await card.innerText(), /another window|closed/i);
@@ -228,7 +228,7 @@ for (const [name, scopes] of /** @type {[PromptName, string[]][]} */ ([
         const sent = await hub.next('answerPrompt');
         assert.deepEqual(sent.answerPrompt, { promptId, accept: { scope } });
         await hub.reply(sent);
-        await hub.say({ promptClosed: { promptId, cause: 'PROMPT_CAUSE_ANSWERED', windowId: 'window-1', origin: 'ORIGIN_USER' } });
+        await hub.say({ promptClosed: { promptId, cause: 'PROMPT_CAUSE_ANSWERED', windowId: hub.windowId, origin: 'ORIGIN_USER' } });
       }
     },
   );
@@ -266,207 +266,5 @@ pageTest(
     const sent = await hub.next('answerPrompt');
     assert.deepEqual(JSON.parse(sent.answerPrompt.accept?.requestJson ?? ''), { ...JSON.parse(samplingRequest), systemPrompt: 'You are kind.' });
     assert.match(sent.answerPrompt.accept?.requestJson ?? '', /"speedPriority":\s*1\.0/, 'numbers keep their spelling');
-  },
-);
-
-pageTest('an approval shows the arguments whole, and numbers as they are spelled', { snapshot: { prompts: [prompts.approval] } }, async ({ by }) => {
-  const text = await by('prompt-p-approval').innerText();
-  for (const part of ['write_file', 'files', '/repos/shop/orders.csv', 'overwrite', '9007199254740993', '1.0', '12.50'])
-    assert.ok(text.includes(part), part);
-});
-
-pageTest(
-  'arguments of 200 KB can be read to the end',
-  {
-    snapshot: {
-      prompts: [
-        {
-          ...prompts.approval,
-          toolApproval: { ...prompts.approval.toolApproval, argumentsJson: JSON.stringify({ text: 'x'.repeat(200_000), last: 'the very end' }) },
-        },
-      ],
-    },
-  },
-  async ({ by, settle }) => {
-    const card = by('prompt-p-approval');
-    await card.waitFor();
-    for (const closed of await card.locator('details:not([open]) > summary, [aria-expanded="false"]').all()) await closed.click();
-    await settle();
-    assert.ok((await card.textContent())?.includes('the very end'));
-  },
-);
-
-pageTest('a launch shows all that would be run, word for word', { snapshot: { prompts: [prompts.launch] } }, async ({ by }) => {
-  const text = await by('prompt-p-launch').innerText();
-  for (const part of [
-    'npx',
-    '-y',
-    'lint-mcp@3',
-    '--root',
-    '/repos/my shop',
-    '/repos/shop',
-    'LINT_LEVEL',
-    'GITHUB_TOKEN',
-    'lint_*',
-    '/repos/shop/.vscode/mcp.json',
-    'lint-key',
-  ])
-    assert.ok(text.includes(part), part);
-});
-
-pageTest(
-  'a URL shows its host large and itself whole, and warns of what is odd',
-  {
-    snapshot: {
-      prompts: [
-        {
-          ...prompts.url,
-          elicitationUrl: { ...prompts.url.elicitationUrl, url: 'http://user@xn--pypal-4ve.com:8080/a?b=c', urlHost: 'xn--pypal-4ve.com' },
-        },
-      ],
-    },
-  },
-  async ({ by }) => {
-    const card = by('prompt-p-url');
-    const text = await card.innerText();
-    assert.ok(text.includes('http://user@xn--pypal-4ve.com:8080/a?b=c'));
-    for (const warning of [/punycode|xn--|look like|other letters/i, /not (use )?https|unencrypted|not encrypted|http:/i, /user/i, /port/i])
-      assert.match(text.replace('http://user@xn--pypal-4ve.com:8080/a?b=c', ''), warning);
-    const sizes = await card.evaluate((element) => {
-      const host = [...element.querySelectorAll('*')]
-        .filter((one) => one.children.length === 0 && one.textContent === 'xn--pypal-4ve.com')
-        .map((one) => Number.parseFloat(getComputedStyle(one).fontSize));
-      return { host: Math.max(0, ...host), body: Number.parseFloat(getComputedStyle(document.body).fontSize) };
-    });
-    assert.ok(sizes.host > sizes.body, 'the host is larger than the text around it');
-  },
-);
-
-pageTest(
-  'in a browser of its own the page opens the address itself, only after the hub has said yes',
-  { snapshot: { prompts: [prompts.url] }, surface: { kind: 'web', socket: '/stream', opensUrls: true } },
-  async ({ by, hub, page, pass }) => {
-    await page.context().route('https://pay.example.com/**', (route) => route.fulfill({ body: 'paid', contentType: 'text/plain' }));
-    const card = by('prompt-p-url');
-    await card.waitFor();
-    await pass(700);
-    const opening = page.context().waitForEvent('page');
-    await card.locator('[data-testid="accept"]').click();
-    const popup = await opening;
-    const sent = await hub.next('answerPrompt');
-    assert.equal(popup.url(), 'about:blank', 'nothing is visited before the answer is taken');
-    await hub.reply(sent);
-    await popup.waitForURL('https://pay.example.com/checkout?order=81');
-    assert.equal(await popup.evaluate(() => window.opener), null, 'the page that is visited cannot reach back');
-  },
-);
-
-pageTest(
-  'an address that the hub refuses is not visited',
-  { snapshot: { prompts: [prompts.url] }, surface: { kind: 'web', socket: '/stream', opensUrls: true } },
-  async ({ by, hub, page, pass }) => {
-    const card = by('prompt-p-url');
-    await card.waitFor();
-    await pass(700);
-    const opening = page.context().waitForEvent('page');
-    await card.locator('[data-testid="accept"]').click();
-    const popup = await opening;
-    const sent = await hub.next('answerPrompt');
-    const closing = popup.isClosed() ? Promise.resolve() : popup.waitForEvent('close');
-    await hub.reply(sent, { error: { code: 'NOT_FOUND', reason: 'PROMPT_CLOSED', message: 'The prompt is closed.' } });
-    await closing;
-  },
-);
-
-pageTest(
-  'in an editor the host opens the address: the page opens nothing',
-  { snapshot: { prompts: [prompts.signin] } },
-  async ({ by, hub, page, pass }) => {
-    const card = by('prompt-p-signin');
-    await card.waitFor();
-    await pass(700);
-    await card.locator('[data-testid="accept"]').click();
-    await hub.next('answerPrompt');
-    assert.equal(page.context().pages().length, 1);
-  },
-);
-
-pageTest('a secret is not shown while it is typed, unless the user wants to see it', { snapshot: { prompts: [prompts.input] } }, async ({ by }) => {
-  const card = by('prompt-p-input');
-  const field = card.locator('input').first();
-  assert.equal(await field.getAttribute('type'), 'password');
-  assert.match((await field.getAttribute('autocomplete')) ?? '', /off|new-password/);
-  await card
-    .getByRole('button', { name: /show/i })
-    .or(card.getByRole('checkbox', { name: /show/i }))
-    .first()
-    .click();
-  assert.equal(await field.getAttribute('type'), 'text');
-});
-
-pageTest(
-  'a changed definition is shown as before and after',
-  {
-    snapshot: {
-      prompts: [
-        {
-          ...prompts.approval,
-          toolApproval: {
-            ...prompts.approval.toolApproval,
-            previousDefinitionJson: '{"description":"Writes a text."}',
-            changes: [{ path: 'description', beforeJson: '"Writes a text."', afterJson: '"Writes text and mails it."' }],
-          },
-        },
-      ],
-    },
-  },
-  async ({ by }) => {
-    const text = await by('prompt-p-approval').innerText();
-    assert.match(text, /changed this tool since you approved it/);
-    for (const part of ['description', 'Writes a text.', 'Writes text and mails it.']) assert.ok(text.includes(part), part);
-  },
-);
-
-pageTest(
-  'a deadline that is near is counted down, and a far one is not shown',
-  {
-    snapshot: {
-      prompts: [
-        { ...prompts.form, deadline: new Date(Date.parse('2026-10-05T12:20:00Z')).toISOString() },
-        { ...prompts.url, deadline: '2026-10-05T12:04:00Z' },
-      ],
-    },
-  },
-  async ({ by, pass }) => {
-    await by('prompt-p-url').waitFor();
-    assert.doesNotMatch(await by('prompt-p-form').innerText(), /closes in/i);
-    assert.match(await by('prompt-p-url').innerText(), /closes in 4 min/i);
-    await pass(200_000);
-    assert.match(await by('prompt-p-url').innerText(), /closes in (3\d|40) s/i);
-  },
-);
-
-pageTest(
-  'a question says which call it belongs to',
-  {
-    snapshot: {
-      servers: [server('booking')],
-      requests: [
-        {
-          requestId: 'r-book',
-          server: 'booking',
-          tool: 'book_room',
-          direction: 'REQUEST_DIRECTION_OUTGOING',
-          method: 'tools/call',
-          state: 'REQUEST_STATE_AWAITING_INPUT',
-        },
-      ],
-      prompts: [prompts.form],
-    },
-  },
-  async ({ by }) => {
-    const text = await by('prompt-p-form').innerText();
-    assert.match(text, /booking/);
-    assert.match(text, /book_room|call/);
   },
 );

@@ -26,6 +26,7 @@ pageTest(
   { snapshot: { servers: [server('files')], requests: [request('r-1')], prompts: [prompts.form] } },
   async ({ by, hub, page, settle }) => {
     await by('prompt-p-form').waitFor();
+    const own = hub.windowId;
     hub.snapshot = { servers: [server('files'), server('late')], requests: [request('r-2')], prompts: [prompts.approval] };
     await page.reload();
     await by('server-late').waitFor();
@@ -34,7 +35,8 @@ pageTest(
     assert.equal(await by('prompt-p-form').count(), 0);
     assert.equal(await by('request-r-1').count(), 0);
     const again = hub.all('hello')[1]?.hello;
-    assert.equal(again?.windowId, 'window-1', 'the id that the hub gave it');
+    assert.ok(own);
+    assert.equal(again?.windowId, own);
     assert.equal(again?.resume, undefined, 'a page that has lost its memory cannot go on from where it was');
   },
 );

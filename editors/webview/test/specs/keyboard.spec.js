@@ -136,7 +136,7 @@ pageTest(
     const yes = await hub.next('answerPrompt');
     assert.ok(yes.answerPrompt.accept);
     await hub.reply(yes);
-    await hub.say({ promptClosed: { promptId: 'p-approval', cause: 'PROMPT_CAUSE_ANSWERED', windowId: 'window-1', origin: 'ORIGIN_USER' } });
+    await hub.say({ promptClosed: { promptId: 'p-approval', cause: 'PROMPT_CAUSE_ANSWERED', windowId: hub.windowId, origin: 'ORIGIN_USER' } });
     await pass(700);
     await tabTo(page, '[data-testid="prompt-p-second"] [data-testid="decline"]');
     await page.keyboard.press('Space');

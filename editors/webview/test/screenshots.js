@@ -1,0 +1,104 @@
+// Pictures of the page: the two of the README into docs/images, and every card in three themes into editors/out/page/shots, to be looked at.
+
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { openPage, outFolder, stop } from './harness/pagetest.js';
+import { themeNames } from './harness/themes.js';
+import { busySnapshot, filesTools, promptNames, prompts, request, server } from './harness/world.js';
+
+const images = fileURLToPath(new URL('../../../docs/images/', import.meta.url));
+const shots = `${outFolder}shots/`;
+await mkdir(images, { recursive: true });
+await mkdir(shots, { recursive: true });
+
+/**
+ * @param {string} path
+ * @param {import('./harness/pagetest.js').Setup} setup
+ * @param {(opened: import('./harness/pagetest.js').Opened) => Promise<void>} [act]
+ */
+async function shoot(path, setup, act) {
+  const opened = await openPage({ tools: { files: filesTools }, ...setup });
+  try {
+    await opened.hub.next('hello');
+    await opened.pass(1_000);
+    await act?.(opened);
+    await opened.settle();
+    await opened.page.screenshot({ path, fullPage: setup.viewport === undefined || setup.viewport.height > 1_000 });
+    console.log(path);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Unfolds the tools of "files". @param {import('./harness/pagetest.js').Opened} opened */
+async function unfoldTools({ by, settle }) {
+  for (let step = 0; step < 4 && !(await by('tool-index_folder').isVisible()); step++) {
+    const closed = by('server-files').locator('details:not([open]) > summary:visible, [aria-expanded="false"]:visible').first();
+    if ((await closed.count()) === 0) return;
+    await closed.click();
+    await settle();
+  }
+}
+
+try {
+  for (const theme of /** @type {const} */ (['light', 'dark'])) {
+    await shoot(
+      `${images}page-${theme}.png`,
+      { theme, snapshot: busySnapshot(), viewport: { width: 1100, height: 800 }, place: 'editor', deviceScaleFactor: 2 },
+      unfoldTools,
+    );
+  }
+  for (const theme of themeNames) {
+    await shoot(`${shots}sidebar-${theme}.png`, { theme, snapshot: busySnapshot(), viewport: { width: 300, height: 2_400 } }, unfoldTools);
+    await shoot(
+      `${shots}editor-${theme}.png`,
+      { theme, snapshot: busySnapshot(), viewport: { width: 1100, height: 1_900 }, place: 'editor' },
+      unfoldTools,
+    );
+    await shoot(`${shots}empty-${theme}.png`, { theme, snapshot: {}, viewport: { width: 480, height: 500 } });
+    await shoot(`${shots}lost-${theme}.png`, { theme, snapshot: busySnapshot(), viewport: { width: 480, height: 700 } }, async ({ hub }) => {
+      await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'The hub has ended. It is being started again.' } });
+    });
+    for (const name of promptNames) {
+      await shoot(`${shots}card-${name}-${theme}.png`, { theme, snapshot: { servers: [server('files')], prompts: [prompts[name]] } });
+    }
+    await shoot(`${shots}card-invalid-${theme}.png`, { theme, snapshot: { prompts: [prompts.form] } }, async ({ by, pass }) => {
+      await by('prompt-p-form').locator('[data-testid="accept"]').click();
+      await pass(50);
+    });
+    const changed = {
+      ...prompts.approval,
+      toolApproval: {
+        ...prompts.approval.toolApproval,
+        previousDefinitionJson: '{"description":"Writes a text."}',
+        changes: [
+          { path: 'description', beforeJson: '"Writes a text."', afterJson: '"Writes text to a file, and mails it to support."' },
+          { path: 'inputSchema.properties.mail', beforeJson: '', afterJson: '{"type":"string"}' },
+        ],
+      },
+    };
+    await shoot(`${shots}card-changed-${theme}.png`, { theme, snapshot: { prompts: [changed] } });
+    await shoot(`${shots}card-withdrawn-${theme}.png`, { theme, snapshot: { prompts: [prompts.form, prompts.url] } }, async ({ hub }) => {
+      await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN', reason: 'no longer needed', origin: 'ORIGIN_SERVER' } });
+    });
+    await shoot(`${shots}tool-form-${theme}.png`, { theme, snapshot: { servers: [server('files')] } }, async (opened) => {
+      await unfoldTools(opened);
+      await opened.by('tool-index_folder').first().click();
+    });
+    await shoot(
+      `${shots}history-${theme}.png`,
+      { theme, snapshot: { servers: [server('files')], history: busySnapshot().history ?? [] } },
+      async ({ by, settle }) => {
+        await by('history').getByText('index_folder').first().click();
+        await settle();
+      },
+    );
+    const slow = { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder', time: '2026-10-05T11:59:50Z' } };
+    await shoot(`${shots}cancelling-${theme}.png`, {
+      theme,
+      snapshot: { servers: [server('files')], requests: [request('r-1', /** @type {object} */ (slow))] },
+    });
+  }
+} finally {
+  await stop();
+}
