@@ -12,8 +12,8 @@ import { visible } from './text.js';
 export function formCard(ask, kit) {
   const form = schemaForm(ask.schemaJson, { idPrefix: kit.id, flat: true });
   return {
-    title: 'Asks for information',
-    body: [prose(ask.message), h('p', { class: 'quiet', text: 'What you enter goes to the server. Enter no password here.' }), form.element],
+    title: 'Fill in a form', message: ask.message ?? '',
+    body: [prose(ask.message), h('p', { class: 'muted', text: 'What you enter goes to the server. Enter no password here.' }), form.element],
     accept: {
       text: 'Submit', note: 'Submitted',
       content() {

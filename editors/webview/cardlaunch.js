@@ -15,7 +15,7 @@ export function launchCard(ask, server, kit) {
   return {
     title: `${ask.command ? 'Start' : 'Connect to'} ${visible(server)}?`,
     body: [
-      h('p', { class: 'quiet', text: 'A file of this workspace brings this server. Once started, it can do what you can do.' }),
+      h('p', { class: 'muted', text: 'A file of this workspace brings this server. Once started, it can do what you can do.' }),
       ask.changed && h('div', { class: 'warning' }, h('p', { text: 'It has changed since you agreed to it.' }), definitionDiff(ask.changes)),
       ask.command ? block('Command', command) : undefined,
       ask.url ? block('Address', ask.url) : undefined,

@@ -1,6 +1,6 @@
 // Parts that several cards are made of.
 import { h } from './dom.js';
-import { bytes, visible } from './text.js';
+import { bytes, longClass, visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/prompt_pb.js').ApprovalScopeJson} Scope */
 /** @typedef {import('../host/src/gen/mcphub/v1/prompt_pb.js').AcceptPromptJson} Accept */
@@ -8,6 +8,7 @@ import { bytes, visible } from './text.js';
 /**
  * @typedef {object} Kind what makes a card one of its kind
  * @property {string} title the question in one line
+ * @property {string} [message] of the server
  * @property {Child[]} body
  * @property {{ text: string, note: string, runs?: boolean, opens?: string, content: () => Accept | undefined } | undefined} accept undefined: there is
  *   nothing to accept. content: undefined when the body shows why not. runs: the host runs its model first. opens: the page opens this address.
@@ -27,7 +28,7 @@ import { bytes, visible } from './text.js';
 /** @param {string} text */
 export const exact = (text) => h('span', { class: 'code exact', text: visible(text) });
 /** A text of a server, for people. @param {string | undefined} text */
-export const prose = (text) => text && h('p', { class: 'prose', dir: 'auto', text: visible(text) });
+export const prose = (text) => text && h('p', { ...longClass('prose', text), dir: 'auto', text: visible(text) });
 
 /** @param {string} summary @param {() => Child[]} content is made when it is first opened */
 export function disclosure(summary, content) {
@@ -40,7 +41,7 @@ const large = 64 * 1024; // laid out only on demand, so that a card appears at o
 
 /** A text that is shown whole, to be read and copied. @param {string} label @param {string} shown @param {string} [copied] */
 export function block(label, shown, copied = shown) {
-  const pre = () => h('pre', { class: 'code exact', tabindex: 0, role: 'region', 'aria-label': label, text: visible(shown) });
+  const pre = () => h('pre', { class: 'code exact', tabindex: 0, role: 'group', 'aria-label': label, text: visible(shown) });
   const copy = h('button', { type: 'button', class: 'link', text: 'Copy', 'aria-label': `Copy ${label}`, onclick: () => {
     navigator.clipboard.writeText(copied).then(() => (copy.textContent = 'Copied'), () => (copy.textContent = 'Copying failed'));
   } });

@@ -56,7 +56,7 @@ function kindOf(prompt, kit) {
   if (prompt.signIn) return signInCard(prompt.signIn, server, kit);
   if (prompt.serverLaunch) return launchCard(prompt.serverLaunch, server, kit);
   if (prompt.configInput) return inputCard(prompt.configInput, kit);
-  return { title: 'Asks what this page cannot show', body: [], accept: undefined, decline: { text: 'Decline', note: 'Declined' } };
+  return { title: 'A question that this page cannot show', body: [], accept: undefined, decline: { text: 'Decline', note: 'Declined' } };
 }
 
 /**
@@ -72,17 +72,24 @@ export function promptCard(prompt, actions) {
   /** What the card calls its own answer. */
   let note = '';
   let escaped = false;
+  /** The button that had the focus until it was disabled. @type {HTMLElement | undefined} */
+  let left;
   /** @type {HTMLButtonElement[]} */
   const buttons = [];
   /** @type {HTMLButtonElement[]} */
   const acceptButtons = [];
 
   const problemLine = h('p', { class: 'field-error', role: 'alert' });
-  const status = h('p', { class: 'quiet card-status', role: 'status' });
+  const status = h('p', { class: 'muted card-status', role: 'status' });
   const enable = () => {
     const busy = state.phase === 'sending' || state.phase === 'running';
-    // Not the attribute "disabled": that would throw the focus away.
-    for (const button of buttons) button.setAttribute('aria-disabled', String(busy && (state.phase === 'sending' || acceptButtons.includes(button))));
+    const focused = document.activeElement;
+    for (const button of buttons) button.disabled = busy && (state.phase === 'sending' || acceptButtons.includes(button));
+    // A button that is disabled throws the focus away: the heading keeps it.
+    if (focused instanceof HTMLButtonElement && focused.disabled && buttons.includes(focused)) {
+      left = focused;
+      heading.focus();
+    } else if (!busy && left && focused === heading) left.focus();
     article.setAttribute('aria-busy', String(busy));
     article.dataset['phase'] = state.phase;
   };
@@ -119,7 +126,7 @@ export function promptCard(prompt, actions) {
   /** The end has come, or is about to, by somebody else. @param {HubError} error */
   const late = (error) => {
     note = '';
-    if (end) setText(end.line, `${kind.title} — ${closingNote(end.closed, server, undefined)}`);
+    if (end) setText(end.line, `${subject} — ${closingNote(end.closed, undefined)}`);
     else problem(error);
   };
 
@@ -156,6 +163,7 @@ export function promptCard(prompt, actions) {
     label: (text) => main && setText(main, text),
     acceptButton: (text, content) => acceptButton(text, () => accept({ text, note: 'Answered by hand', content }), 'accept-by-hand'),
   });
+  const subject = `${visible(server)}: ${kind.title}`;
   const main = kind.accept && acceptButton(kind.accept.text, () => accept(kind.accept));
 
   const reason = h('input', { type: 'text', id: `${id}-reason`, autocomplete: 'off', maxlength: 500, dataset: { testid: 'decline-reason' } });
@@ -164,13 +172,13 @@ export function promptCard(prompt, actions) {
   reason.addEventListener('keydown', (event) => event.key === 'Enter' && !event.isComposing && decline());
 
   const caller = prompt.parentRequestId ? actions.requestOf?.(prompt.parentRequestId) : undefined;
-  const deadline = h('p', { class: 'quiet card-deadline' });
+  const deadline = h('p', { class: 'muted card-deadline' });
   const heading = h('h3', { id: `${id}-title`, tabindex: -1, text: kind.title });
   const self = actions.serverOf(server);
   const article = h('article', { class: 'card', 'aria-labelledby': `${id}-title`, dataset: { testid: `prompt-${promptId}` } },
     h('div', { class: 'card-head' }, heading, button('×', 'icon', dismiss, 'dismiss')),
-    h('p', { class: 'card-from' }, 'Server ', exact(server), self?.title && self.title !== server && h('span', { class: 'quiet', text: `, which calls itself “${visible(self.title)}”` })),
-    prompt.parentRequestId && h('p', { class: 'quiet' }, 'Asked by the call ', exact(caller?.tool || caller?.subject || prompt.parentRequestId)),
+    h('p', { class: 'card-from' }, 'Server ', exact(server), self?.title && self.title !== server && h('span', { class: 'muted', text: `, which calls itself “${visible(self.title)}”` })),
+    prompt.parentRequestId && h('p', { class: 'muted' }, 'Asked by the call ', exact(caller?.tool || caller?.subject || prompt.parentRequestId)),
     deadline,
     h('div', { class: 'card-body' }, ...kind.body),
     problemLine, status,
@@ -197,7 +205,7 @@ export function promptCard(prompt, actions) {
   };
   tick();
   enable();
-  actions.announce(`${visible(server)} asks: ${kind.title}`);
+  actions.announce(`${visible(server)} asks: ${kind.title}${kind.message ? `: ${visible(kind.message.slice(0, 200))}` : ''}`);
 
   /** @type {{ closed: PromptClosed, line: HTMLElement } | undefined} */
   let end;
@@ -220,7 +228,7 @@ export function promptCard(prompt, actions) {
       clearTimeout(clock);
       const here = { PROMPT_CAUSE_ANSWERED: 'accept', PROMPT_CAUSE_DECLINED: 'decline', PROMPT_CAUSE_DISMISSED: 'dismiss' }[String(closed.cause)] === state.sent && note;
       state = transition(state, 'closed');
-      const text = `${kind.title} — ${closingNote(closed, server, here || undefined)}`;
+      const text = `${subject} — ${closingNote(closed, here || undefined)}`;
       const line = h('p', { text });
       end = { closed, line };
       const had = article.contains(document.activeElement);

@@ -2,7 +2,7 @@
 import { h, show } from './dom.js';
 import { block, disclosure, exact, facts, lines } from './cardparts.js';
 import { arrayOf, JsonNumber, numberPattern, objectOf, parse, stringify, stringOf } from './jsontext.js';
-import { pretty, visible } from './text.js';
+import { longClass, pretty, visible } from './text.js';
 
 /** @typedef {import('./jsontext.js').Json} Json */
 /** @typedef {{ path: (string | number)[], was: string, text: string }} Edit */
@@ -42,7 +42,7 @@ export function samplingCard(ask, kit) {
   /** @type {{ path: Edit['path'], was: string, shown: HTMLElement, field: HTMLTextAreaElement }[]} */
   const texts = [];
   const text = (/** @type {Edit['path']} */ path, /** @type {string} */ was, /** @type {string} */ label) => {
-    const shown = h('p', { class: 'prose', dir: 'auto', text: visible(was) });
+    const shown = h('p', { ...longClass('prose', was), dir: 'auto', text: visible(was) });
     const field = h('textarea', { class: 'grows', 'aria-label': label, rows: 2, hidden: true });
     field.value = was;
     texts.push({ path, was: field.value, shown, field }); // a text area knows one kind of line end: no edit is what it reads back
@@ -96,9 +96,9 @@ export function samplingCard(ask, kit) {
   const fields = [h('label', { for: `${kit.id}-text`, text: 'Answer' }), answer, h('label', { for: `${kit.id}-by`, text: 'Model, or who answers' }), by, send];
   const hand = h('details', { open: !model }, h('summary', { text: 'Answer by hand' }), h('div', { class: 'fields' }, ...fields));
   return {
-    title: 'Complete a conversation?',
+    title: 'Complete a conversation',
     body: [
-      h('p', { class: 'quiet', text: 'What follows was written by the server. The answer goes to it.' }), edit,
+      h('p', { class: 'muted', text: 'What follows was written by the server. The answer goes to it.' }), edit,
       typeof system === 'string' && h('div', {}, h('h4', { text: 'System prompt' }), text(['systemPrompt'], system, 'System prompt')),
       h('ol', { class: 'messages', 'aria-label': 'Messages' }, ...messages),
       facts([

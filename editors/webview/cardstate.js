@@ -29,20 +29,19 @@ export function transition(state, event) {
 }
 
 /**
- * @param {PromptClosed} closed @param {string} server
+ * @param {PromptClosed} closed
  * @param {string | undefined} here what this card calls its own answer, undefined when another window gave it
  */
-export function closingNote({ cause, reason, origin }, server, here) {
-  const name = visible(server);
+export function closingNote({ cause, reason, origin }, here) {
   const why = reason ? `: ${visible(reason)}` : '';
   switch (cause) {
     case 'PROMPT_CAUSE_ANSWERED': return here ?? 'Answered in another window';
     case 'PROMPT_CAUSE_DECLINED': return (here ?? 'Declined in another window') + why;
     case 'PROMPT_CAUSE_DISMISSED': return here ?? 'Dismissed in another window';
-    case 'PROMPT_CAUSE_WITHDRAWN': return `Withdrawn by ${name}${why}`;
+    case 'PROMPT_CAUSE_WITHDRAWN': return `Withdrawn by server${why}`;
     case 'PROMPT_CAUSE_PARENT': return (origin === 'ORIGIN_TIMEOUT' ? 'The call timed out' : 'The call was cancelled') + why;
     case 'PROMPT_CAUSE_TIMEOUT': return 'Timed out: nobody answered';
-    case 'PROMPT_CAUSE_SERVER_GONE': return `Server ${name} is gone${why}`;
+    case 'PROMPT_CAUSE_SERVER_GONE': return `The connection to the server ended${why}`;
     case 'PROMPT_CAUSE_SHUTDOWN': return 'The hub is shutting down';
     case 'PROMPT_CAUSE_SUPERSEDED': return `No longer needed${why}`;
     default: return `Closed${why}`;

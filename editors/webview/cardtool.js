@@ -17,10 +17,10 @@ export function toolCard(ask, kit) {
   return {
     title: `Call ${visible(ask.tool)}?`,
     body: [
-      ask.title && ask.title !== ask.tool && h('p', { class: 'quiet', dir: 'auto', text: `“${visible(ask.title)}”` }),
+      ask.title && ask.title !== ask.tool && h('p', { class: 'muted', dir: 'auto', text: `“${visible(ask.title)}”` }),
       ask.previousDefinitionJson && h('div', { class: 'warning' }, h('p', { text: 'The server has changed this tool since you approved it.' }),
         definitionDiff(ask.changes, ask.previousDefinitionJson, ask.definitionJson)),
-      h('p', { class: hint ? 'quiet' : 'caution', text: hint ? `The server says that it ${hint}; nobody has checked that.` : 'It may change or destroy things.' }),
+      h('p', { class: hint ? 'muted' : 'caution', text: hint ? `The server says that it ${hint}; nobody has checked that.` : 'It may change or destroy things.' }),
       block('Arguments', pretty(json), json),
       (ask.description || ask.definitionJson) && disclosure('About this tool, in the words of the server', () => [
         prose(ask.description) || undefined, ask.definitionJson ? block('Definition', pretty(ask.definitionJson), ask.definitionJson) : undefined]),

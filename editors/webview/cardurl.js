@@ -26,30 +26,30 @@ export function aboutUrl(text, hubHost) {
     !opens && `It is no web page but “${url.protocol}”: it is not opened.`,
     opens && url.protocol !== 'https:' && !local && 'It is not encrypted (no https): others can read and change it on its way.',
     name.split('.').some((label) => label.startsWith('xn--')) && 'Its name has letters that can look like others (xn--).',
-    (url.username !== '' || url.password !== '') && `What stands before “@” is no part of the host name; it leads to ${url.host}.`,
+    (url.username !== '' || url.password !== '') && `The user name before “@” says nothing about where it leads: to ${name}.`,
     url.port !== '' && `It leads to the port ${url.port}.`,
     /^(\[.*\]|\d+\.\d+\.\d+\.\d+)$/.test(name) && 'It leads to a number (an IP address) and not to a name.',
     hubHost !== undefined && hubHost !== '' && ![url.host, name].includes(hubHost.toLowerCase()) && `Programs read this address differently: as ${visible(hubHost)}, too.`,
   ];
-  return { host: url.host, opens, warnings: warnings.filter((one) => one !== false) };
+  return { host: name, opens, warnings: warnings.filter((one) => one !== false) };
 }
 
 /**
  * @param {{ url?: string, urlHost?: string, waiting?: boolean }} ask @param {Kit} kit
- * @param {Pick<Kind, 'title' | 'body'> & { stop: string }} words
+ * @param {Pick<Kind, 'title' | 'body' | 'message'> & { stop: string }} words
  * @returns {Kind}
  */
 function pageCard(ask, kit, words) {
   const address = ask.url ?? '';
   const { host, opens, warnings } = aboutUrl(address, ask.urlHost);
   return {
-    title: words.title,
+    title: words.title, message: words.message ?? '',
     body: [
       ...words.body,
       host && h('p', { class: 'host exact', text: visible(host) }),
       warnings.length ? h('ul', { class: 'warning', 'aria-label': 'Warnings' }, ...warnings.map((text) => h('li', { text: visible(text) }))) : undefined,
       block('Address', address),
-      ask.waiting && h('p', { class: 'quiet', text: 'The page was opened in your browser. Go on here when you have finished there.' }),
+      ask.waiting && h('p', { class: 'muted', text: 'The page was opened in your browser. Go on here when you have finished there.' }),
     ],
     accept: ask.waiting ? { text: 'I have finished', note: 'Finished', content: () => ({}) } : opens ? {
       text: 'Open in browser', note: 'Opened in the browser', content: () => ({}), ...(kit.surface.opensUrls ? { opens: address } : {}),
@@ -60,12 +60,12 @@ function pageCard(ask, kit, words) {
 
 /** @param {import('../host/src/gen/mcphub/v1/prompt_pb.js').ElicitationUrlJson} ask @param {Kit} kit */
 export const urlCard = (ask, kit) => pageCard(ask, kit, {
-  title: ask.waiting ? 'Waits for you to finish on a page' : 'Asks you to open a page', body: [prose(ask.message)], stop: 'Decline',
+  title: ask.waiting ? 'Finish on the page' : 'Open a page', message: ask.message ?? '', body: [prose(ask.message)], stop: 'Decline',
 });
 
 /** @param {import('../host/src/gen/mcphub/v1/prompt_pb.js').SignInJson} ask @param {string} server @param {Kit} kit */
 export const signInCard = (ask, server, kit) => pageCard(ask, kit, {
-  title: ask.waiting ? `Signing in to ${visible(server)}` : `Sign in to ${visible(server)}?`,
+  title: ask.waiting ? `Finish signing in to ${visible(server)}` : `Sign in to ${visible(server)}?`,
   body: [facts([['Issued by', ask.issuer && exact(ask.issuer)], ['For', ask.resource && exact(ask.resource)], ['Asks for', lines(ask.scopes)]])],
   stop: 'Do not sign in',
 });

@@ -1,7 +1,7 @@
 // What a server has changed, before and after.
 import { h } from './dom.js';
 import { block } from './cardparts.js';
-import { pretty, visible } from './text.js';
+import { longClass, pretty, visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/prompt_pb.js').DefinitionChangeJson} Change */
 
@@ -11,7 +11,7 @@ import { pretty, visible } from './text.js';
  */
 export function definitionDiff(changes, before, after) {
   // The words and signs say it, and not the colour alone.
-  const side = (/** @type {'del' | 'ins'} */ tag, /** @type {string | undefined} */ json) => h(tag, { class: 'code exact' },
+  const side = (/** @type {'del' | 'ins'} */ tag, /** @type {string | undefined} */ json) => h(tag, longClass('code exact', json ?? ''),
     h('span', { class: 'diff-sign', text: tag === 'del' ? '− Before' : '+ Now' }), json ? visible(pretty(json)) : h('em', { text: 'nothing' }));
   const list = h('ul', { class: 'diff', 'aria-label': 'Changes' }, ...(changes ?? []).map((change) =>
     h('li', {}, h('strong', { class: 'code exact', text: visible(change.path) || 'The whole' }), side('del', change.beforeJson), side('ins', change.afterJson))));

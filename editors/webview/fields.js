@@ -1,7 +1,7 @@
 // Fields of a form that hold one value: text, number, yes or no, one or several of given values, and raw JSON for what nothing else can draw.
 import { h, show } from './dom.js';
 import { arrayOf, equal, JsonNumber, numberOf, numberPattern, parse, stringify, stringOf } from './jsontext.js';
-import { pretty, visible } from './text.js';
+import { longClass, pretty, visible } from './text.js';
 import { resolve } from './validate.js';
 
 /** @typedef {import('./jsontext.js').Json} Json */
@@ -38,8 +38,8 @@ export function caption(form, schema, about) {
 /** @param {Form} form @param {JsonObject} schema @param {About} about @returns {(HTMLElement | false)[]} */
 export function captionParts(form, schema, about) {
   const { main, second } = caption(form, schema, about);
-  return [h('span', { class: form.flat ? 'field-title' : 'field-name', text: main }), second !== '' && h('span', { class: 'quiet', text: ` ${second}` }),
-    about.required && !about.item && h('span', { class: 'quiet', text: ' (required)' })];
+  return [h('span', { class: form.flat ? 'field-title' : 'field-name', text: main }), second !== '' && h('span', { class: 'muted', text: ` ${second}` }),
+    about.required && !about.item && h('span', { class: 'muted', text: ' (required)' })];
 }
 
 /**
@@ -51,7 +51,7 @@ export function captionParts(form, schema, about) {
 export function field(form, schema, about, control, how) {
   const id = form.id();
   const description = visible(stringOf(schema.get('description')));
-  const hint = description !== '' && h('p', { class: 'field-hint', id: `${id}-hint`, dir: 'auto', text: description });
+  const hint = description !== '' && h('p', { ...longClass('field-hint', description), id: `${id}-hint`, dir: 'auto', text: description });
   const error = h('p', { class: 'field-error', id: `${id}-error`, hidden: true });
   control.setAttribute('aria-describedby', `${hint ? `${id}-hint ` : ''}${id}-error`);
   control.id = id;

@@ -116,7 +116,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
     ? objectField(form, resolve(root, root), { name: '', required: true }, 0)
     : undefined;
   const start = stringify(top?.read() ?? new Map());
-  const none = h('p', { class: 'quiet', text: 'No values are asked for.', hidden: top !== undefined });
+  const none = h('p', { class: 'muted', text: 'No values are asked for.', hidden: top !== undefined });
   const switcher = h('button', { type: 'button', class: 'link', 'aria-pressed': 'false', text: 'Edit as JSON', onclick: () => turn() });
   whole.addEventListener('input', () => say(''));
 

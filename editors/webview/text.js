@@ -27,6 +27,9 @@ export function visible(text) {
   });
 }
 
+/** A very long text scrolls in itself, and then the keyboard must reach it. @param {string} name of its class @param {string} text */
+export const longClass = (name, text) => (text.length > 800 ? { class: `${name} long`, tabindex: 0 } : { class: name });
+
 /** @param {number} ms */
 export function duration(ms) {
   if (ms < 950) return `${Math.max(0, Math.round(ms / 100) / 10)} s`;

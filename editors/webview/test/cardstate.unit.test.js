@@ -54,9 +54,9 @@ test('no order of events answers twice without a refusal between', () => {
 });
 
 test('every end has a note that says who and why', () => {
-  const note = (cause, more = {}, here = undefined) => closingNote({ cause: `PROMPT_CAUSE_${cause}`, ...more }, 'files', here);
-  assert.equal(note('WITHDRAWN', { reason: 'no longer\u202e needed' }), 'Withdrawn by files: no longer⟨U+202E⟩ needed');
-  assert.equal(note('WITHDRAWN'), 'Withdrawn by files');
+  const note = (cause, more = {}, here = undefined) => closingNote({ cause: `PROMPT_CAUSE_${cause}`, ...more }, here);
+  assert.equal(note('WITHDRAWN', { reason: 'no longer\u202e needed' }), 'Withdrawn by server: no longer⟨U+202E⟩ needed');
+  assert.equal(note('WITHDRAWN'), 'Withdrawn by server');
   assert.equal(note('ANSWERED'), 'Answered in another window');
   assert.equal(note('ANSWERED', {}, 'Allowed'), 'Allowed');
   assert.equal(note('DECLINED', { reason: 'too far' }), 'Declined in another window: too far');
@@ -64,7 +64,7 @@ test('every end has a note that says who and why', () => {
   assert.equal(note('PARENT', { origin: 'ORIGIN_USER' }), 'The call was cancelled');
   assert.equal(note('PARENT', { origin: 'ORIGIN_TIMEOUT' }), 'The call timed out');
   assert.equal(note('TIMEOUT'), 'Timed out: nobody answered');
-  assert.equal(note('SERVER_GONE'), 'Server files is gone');
+  assert.equal(note('SERVER_GONE'), 'The connection to the server ended');
   assert.equal(note('SHUTDOWN'), 'The hub is shutting down');
   assert.equal(note('SUPERSEDED', { reason: 'a policy allows it' }), 'No longer needed: a policy allows it');
   assert.equal(note('UNSPECIFIED'), 'Closed');
@@ -95,7 +95,7 @@ test('what is odd about an address is said', () => {
   assert.match(warned('http://localhost:8080/'), /port 8080/);
   assert.match(warned('https://xn--pple-43d.com/'), /xn--/);
   assert.match(warned('https://аpple.com/'), /xn--/, 'a browser turns it to punycode, and so does the page');
-  assert.match(warned('https://github.com@evil.example/'), /leads to evil\.example/);
+  assert.match(warned('https://github.com@evil.example/'), /leads: to evil\.example/);
   assert.match(warned('https://192.168.0.1/'), /IP address/);
   assert.match(warned('https://0x7f.1/'), /IP address/);
   assert.match(warned('https://[::1]/'), /IP address/);
