@@ -2,7 +2,11 @@
 
 import { announce } from './announce.js';
 import { bannerPainter } from './connection.js';
+import { historySection } from './history.js';
 import { painter, secondClock } from './paint.js';
+import { questionsSection } from './questions.js';
+import { runningSection } from './running.js';
+import { serversSection } from './servers.js';
 import { createState, takeChanged, transition } from './state.js';
 import { openStream } from './stream.js';
 import { loadTheme, readSurface } from './surface.js';
@@ -13,8 +17,9 @@ if (surface.kind === 'web') await loadTheme();
 const state = createState();
 const stream = openStream(surface, {
   message: (message) => {
-    transition(state, message);
-    requestPaint();
+    const known = transition(state, message);
+    if (known) requestPaint();
+    return known;
   },
 });
 
@@ -22,7 +27,7 @@ const stream = openStream(surface, {
 const page = { surface, state, announce, ask: stream.ask };
 const paintBanner = bannerPainter(page);
 /** @type {import('./page.js').Section[]} */
-const sections = [];
+const sections = [questionsSection(page), runningSection(page), serversSection(page), historySection(page)];
 const clock = secondClock(() => sections.forEach((section) => section.tick?.()));
 const requestPaint = painter(() => {
   const changed = takeChanged(state);

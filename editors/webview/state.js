@@ -77,6 +77,7 @@ export function hubNow(state) {
  * The one function that changes the state.
  * @param {State} state
  * @param {AttachResponse} message
+ * @returns {boolean} false: it is nothing that is shown here
  */
 export function transition(state, message) {
   const { changed } = state;
@@ -132,7 +133,10 @@ export function transition(state, message) {
     const { promptId = '' } = message.promptClosed;
     if (state.prompts.delete(promptId)) state.closed.set(promptId, message.promptClosed);
     changed.prompts = true;
+  } else {
+    return false;
   }
+  return true;
 }
 
 /** @param {State} state @param {string | undefined} requestId @param {boolean} list */

@@ -15,19 +15,24 @@ import { relayTransport, socketTransport } from './transport.js';
  * @property {(message: AttachRequest) => Promise<Reply>} ask sets messageId; never rejects: a lost connection is a reply with UNAVAILABLE
  */
 
+/**
+ * @typedef {object} Handlers
+ * @property {(message: AttachResponse) => boolean} message false: it means nothing to the page
+ */
+
 /** @type {PromptKind[]} */
 const promptKinds = [
   'PROMPT_KIND_TOOL_APPROVAL', 'PROMPT_KIND_SAMPLING', 'PROMPT_KIND_ELICITATION_FORM', 'PROMPT_KIND_ELICITATION_URL',
   'PROMPT_KIND_SIGN_IN', 'PROMPT_KIND_SERVER_LAUNCH', 'PROMPT_KIND_CONFIG_INPUT',
 ];
 
-// Later than every event. A page that was loaded anew knows its window but nothing else: with this the hub lets go of the stream that it may still
-// hold for the window, and sends a snapshot, since nothing can be resumed from there.
+// Later than every event. A page that was loaded anew knows its window but nothing else. Should the hub still hold the stream of before, and refuse the
+// window id for it, this makes it let go and send a snapshot, since nothing can be resumed from there.
 const beyondAll = '18446744073709551615';
 
 /**
  * @param {import('./surface.js').Surface} surface
- * @param {{ message: (message: AttachResponse) => void }} handlers
+ * @param {Handlers} handlers
  * @returns {Stream}
  */
 export function openStream(surface, handlers) {
@@ -41,35 +46,32 @@ export function openStream(surface, handlers) {
 /**
  * @param {(receive: (message: AttachResponse) => void) => Transport} open
  * @param {string} title
- * @param {{ message: (message: AttachResponse) => void }} handlers
+ * @param {Handlers} handlers
  * @returns {Stream}
  */
 export function overTransport(open, title, handlers) {
   /** @type {Map<string, (reply: Reply) => void>} */
   const waiting = new Map();
   let asked = 0;
-  let windowId = '';
-  /** @type {Required<Resume> | undefined} */
+  /** What a stream of this window has shown; only after a welcome there is something to resume. @type {Required<Resume> | undefined} */
   let seen;
   let hellosWithoutWelcome = 0;
 
   const transport = open(receive);
   const memory = transport.recall();
-  if (memory) {
-    windowId = memory.windowId;
-    seen = { hubId: memory.hubId, afterSequence: beyondAll };
-  }
+  let windowId = memory?.windowId ?? crypto.randomUUID();
   if (transport.open) hello();
 
   function hello() {
-    // Refused twice in a row: the id may be the fault (another window has it), and a new one is always right.
-    if (++hellosWithoutWelcome > 2) {
-      windowId = '';
-      seen = undefined;
+    let resume = seen;
+    // Refused: the id may be the fault. If this window's own old stream has it, the second try frees it; if another window has it, the third takes a new one.
+    if (hellosWithoutWelcome === 1 && !resume && memory) resume = { hubId: memory.hubId, afterSequence: beyondAll };
+    if (hellosWithoutWelcome > 1) {
+      windowId = crypto.randomUUID();
+      resume = undefined;
     }
-    transport.post({
-      hello: { ...(windowId !== '' && { windowId }), title, promptKinds, samplingTools: false, maxHistory: 1000, ...(seen && { resume: seen }) },
-    });
+    hellosWithoutWelcome++;
+    transport.post({ hello: { windowId, title, promptKinds, samplingTools: false, maxHistory: 1000, ...(resume && { resume: { ...resume } }) } });
   }
 
   /** @param {AttachResponse} message */
@@ -80,20 +82,22 @@ export function overTransport(open, title, handlers) {
     }
     if (message.welcome) {
       hellosWithoutWelcome = 0;
-      windowId = message.welcome.windowId ?? '';
+      windowId = message.welcome.windowId ?? windowId;
       const hubId = message.welcome.hubId ?? '';
-      if (seen?.hubId !== hubId || !message.welcome.resumed) seen = undefined;
-      seen ??= { hubId, afterSequence: beyondAll };
+      if (!message.welcome.resumed || seen?.hubId !== hubId) seen = { hubId, afterSequence: beyondAll };
       transport.remember({ windowId, hubId });
     }
-    if (seen && message.sequence !== undefined && message.sequence !== '0') seen.afterSequence = message.sequence;
     if (message.reply) {
       const id = message.reply.messageId ?? '';
       waiting.get(id)?.(message.reply);
       waiting.delete(id);
       return;
     }
-    handlers.message(message);
+    const { sequence } = message;
+    const numbered = sequence !== undefined && /^[1-9]\d*$/.test(sequence);
+    if (numbered && !message.snapshot && seen && seen.afterSequence !== beyondAll && BigInt(sequence) <= BigInt(seen.afterSequence)) return;
+    // Only what was understood counts as seen: a number on junk must not hide the events that follow.
+    if (handlers.message(message) && numbered && seen) seen.afterSequence = sequence;
   }
 
   // Whether the hub got what is not answered yet is not known; what runs is told by the events after the next welcome.

@@ -8,7 +8,7 @@ import { h } from './dom.js';
  * @property {boolean} [opensUrls] the page opens URLs itself
  * @property {string} [socket] path of the WebSocket
  * @property {string} [model] name of the model that the host runs for sampling
- * @property {readonly string[]} [commands] commands that links may run
+ * @property {string[]} [commands] commands that links may run
  */
 
 /** @returns {Surface} */
@@ -34,6 +34,10 @@ export function commandLink(surface, command, args, text) {
  * @returns {Promise<void>} when they apply, or could not be loaded
  */
 export function loadTheme() {
+  const contrast = matchMedia('(prefers-contrast: more)');
+  const follow = () => document.body.classList.toggle('vscode-high-contrast', contrast.matches);
+  if (contrast.matches) follow();
+  contrast.addEventListener('change', follow);
   const nonce = document.querySelector('script')?.nonce ?? '';
   return new Promise((done) => {
     const finished = () => done();

@@ -1,0 +1,72 @@
+// The tools of one server: listed when they are looked at, and again when they have changed.
+
+import { h, patchList, setText, show } from './dom.js';
+import { visible } from './text.js';
+import { toolView } from './toolview.js';
+
+/** @typedef {import('../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
+
+// So many tools are found without a filter.
+const few = 8;
+
+/** @param {import('./page.js').Page} page @param {string} server */
+export function toolList(page, server) {
+  const { ask } = page;
+  const filter = h('input', { type: 'search', 'aria-label': `Filter the tools of ${visible(server)}`, placeholder: 'Filter', autocomplete: 'off', hidden: true, oninput: () => paint() });
+  const note = h('p', { class: 'muted', role: 'status' });
+  const list = h('ul', { class: 'tools', 'aria-label': `Tools of ${visible(server)}` });
+  const connect = h('button', { type: 'button', class: 'secondary', text: 'Connect and list its tools', hidden: true, onclick: () => void listTools(false) });
+  const count = h('span', { class: 'count' });
+  const element = h('div', {}, h('h4', {}, 'Tools ', count), filter, note, connect, list);
+  /** @type {Tool[]} */
+  let tools = [];
+  /** @type {Map<string, ReturnType<typeof toolView>>} */
+  const views = new Map();
+  let stale = true;
+  let asked = 0;
+
+  /** @param {boolean} allowCached */
+  async function listTools(allowCached) {
+    stale = false;
+    const mine = ++asked;
+    setText(note, tools.length === 0 ? 'Listing…' : '');
+    const reply = await ask({ listTools: { server, allowCached } });
+    if (mine !== asked) return; // a later list is on its way
+    const error = reply.error ?? reply.listTools?.troubles?.[0]?.error;
+    stale = error?.code === 'UNAVAILABLE';
+    if (!reply.error) tools = reply.listTools?.tools ?? [];
+    const cached = tools.some((tool) => tool.cached);
+    setText(note, error ? visible(error.message) : cached ? 'As they were when the server was connected last.' : tools.length === 0 ? 'None are known.' : '');
+    show(connect, cached || (tools.length === 0 && page.state.servers.get(server)?.state !== 'SERVER_STATE_READY'));
+    setText(count, tools.length ? String(tools.length) : '');
+    paint();
+  }
+
+  function paint() {
+    show(filter, tools.length > few);
+    const words = filter.value.trim().toLowerCase();
+    const found = tools.filter((tool) => `${tool.name} ${tool.title} ${tool.description}`.toLowerCase().includes(words));
+    // What is being filled in stays as it is for as long as the definition is the same.
+    const keyOf = (/** @type {Tool} */ tool) => `${tool.name} ${tool.definitionHash} ${tool.policy}`;
+    patchList(list, found, keyOf, (tool) => {
+      const view = views.get(keyOf(tool)) ?? toolView(page, tool);
+      views.set(keyOf(tool), view);
+      return view.element;
+    });
+    const known = new Set(tools.map(keyOf));
+    for (const key of views.keys()) if (!known.has(key)) views.delete(key);
+  }
+
+  return {
+    element,
+    load: () => void (stale && listTools(true)),
+    /** @param {boolean} seen */
+    changed: (seen) => {
+      stale = true;
+      if (seen) void listTools(true);
+    },
+    requestsChanged: () => {
+      for (const view of views.values()) view.requestsChanged();
+    },
+  };
+}

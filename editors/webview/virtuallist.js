@@ -1,0 +1,132 @@
+// A list of any length of which only the rows in sight are in the document. All rows are equally high, as their style says; how high is measured.
+
+import { h } from './dom.js';
+
+const spare = 6; // rows above and below what is seen
+
+/**
+ * Rows that a list of this height shows. Pure, so that it can be tested without a browser.
+ * @param {{ scrollTop: number, height: number, rowHeight: number, count: number }} view
+ * @returns {{ first: number, end: number }}
+ */
+export function rowsInSight({ scrollTop, height, rowHeight, count }) {
+  const first = Math.max(0, Math.min(count, Math.floor(scrollTop / rowHeight)) - spare);
+  return { first, end: Math.min(count, Math.ceil((scrollTop + height) / rowHeight) + spare) };
+}
+
+/**
+ * @template T
+ * @typedef {object} VirtualList
+ * @property {HTMLElement} element
+ * @property {(count: number, at: (index: number) => T, grown: number) => void} update grown: how many are new at the top; what is read stays in its place
+ * @property {(key: string | undefined) => void} select marks the row that is open
+ */
+
+/**
+ * A listbox: one tab stop, arrow keys, Home, End, Page Up and Page Down move, Enter or a click opens.
+ * @template T
+ * @param {{ label: string, testid: string, keyOf: (item: T) => string, row: (item: T) => HTMLElement, open: (item: T) => void }} options
+ * @returns {VirtualList<T>}
+ */
+export function virtualList({ label, testid, keyOf, row, open }) {
+  const space = h('div', { class: 'space', role: 'presentation' });
+  const element = h('div', { class: 'virtual', role: 'listbox', tabindex: 0, 'aria-label': label, dataset: { testid } }, space);
+  /** @type {Map<string, HTMLElement>} */
+  let rows = new Map();
+  let count = 0;
+  /** @type {(index: number) => T} */
+  let at = () => { throw new Error('an empty list has no rows'); };
+  let rowHeight = 44;
+  let active = 0;
+  /** @type {string | undefined} */
+  let selected;
+  let rendered = '';
+
+  function render() {
+    const { first, end } = rowsInSight({ scrollTop: element.scrollTop, height: element.clientHeight, rowHeight, count });
+    /** @type {Map<string, HTMLElement>} */
+    const now = new Map();
+    const missing = document.createDocumentFragment();
+    for (let index = first; index < end; index++) {
+      const item = at(index);
+      const key = keyOf(item);
+      const kept = rows.get(key);
+      const one = kept ?? row(item);
+      if (!kept) {
+        one.id = `row-${key}`;
+        one.setAttribute('role', 'option');
+        missing.append(one);
+      }
+      one.style.setProperty('top', `${index * rowHeight}px`);
+      one.setAttribute('aria-posinset', String(index + 1));
+      one.setAttribute('aria-setsize', String(count));
+      one.setAttribute('aria-selected', String(key === selected));
+      one.classList.toggle('active', index === active);
+      if (index === active) element.setAttribute('aria-activedescendant', one.id);
+      now.set(key, one);
+    }
+    for (const [key, one] of rows) if (!now.has(key)) one.remove();
+    if (active < first || active >= end) element.removeAttribute('aria-activedescendant');
+    space.append(missing);
+    rows = now;
+    rendered = `${first}-${end}`;
+  }
+
+  function measure() {
+    const height = space.firstElementChild?.getBoundingClientRect().height ?? 0;
+    if (height > 0 && height !== rowHeight) {
+      rowHeight = height;
+      space.style.setProperty('height', `${count * rowHeight}px`);
+    }
+    render();
+  }
+
+  /** @param {number} index */
+  function move(index) {
+    active = Math.max(0, Math.min(count - 1, index));
+    const top = active * rowHeight;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + rowHeight > element.scrollTop + element.clientHeight) element.scrollTop = top + rowHeight - element.clientHeight;
+    render();
+  }
+
+  element.addEventListener('scroll', () => {
+    const { first, end } = rowsInSight({ scrollTop: element.scrollTop, height: element.clientHeight, rowHeight, count });
+    if (rendered !== `${first}-${end}`) render();
+  }, { passive: true });
+  element.addEventListener('keydown', (event) => {
+    const page = Math.max(1, Math.floor(element.clientHeight / rowHeight) - 1);
+    /** @type {Record<string, number>} */
+    const moves = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: count - 1, PageDown: active + page, PageUp: active - page };
+    const to = moves[event.key];
+    if (to !== undefined) move(to);
+    else if ((event.key === 'Enter' || event.key === ' ') && active < count) open(at(active));
+    else return;
+    event.preventDefault();
+  });
+  space.addEventListener('click', (event) => {
+    const one = event.target instanceof Element ? event.target.closest('[role=option]') : null;
+    const index = Number(one?.getAttribute('aria-posinset') ?? 0) - 1;
+    if (index < 0 || index >= count) return;
+    move(index);
+    open(at(index));
+  });
+  new ResizeObserver(measure).observe(element);
+
+  return {
+    element,
+    update: (newCount, newAt, grown) => {
+      const held = element.scrollTop > 0;
+      count = newCount;
+      at = newAt;
+      active = Math.max(0, Math.min(count - 1, active + (active > 0 || held ? grown : 0)));
+      space.style.setProperty('height', `${count * rowHeight}px`);
+      if (held && grown > 0) element.scrollTop += grown * rowHeight;
+      render();
+    },
+    select: (key) => {
+      selected = key;
+      render();
+    },
+  };
+}
