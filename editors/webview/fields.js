@@ -76,14 +76,38 @@ export function field(form, schema, about, control, how) {
     },
     visit: (path, see) => see(path, self),
   };
+  followPress();
   element.addEventListener('focusout', (event) => {
     if (event.relatedTarget instanceof Node && element.contains(event.relatedTarget)) return;
     self.touched = true;
-    form.check();
+    afterPress(() => form.check());
   });
   element.addEventListener('input', () => self.touched && form.check());
   self.set(schema.get('default'));
   return self;
+}
+
+/** What waits until the pointer has done what it was pressed for; undefined while it is up. @type {(() => void)[] | undefined} */
+let pressed;
+let follows = false;
+
+/** Runs act, but not between the press of a button and its click: a message that moved the button away from the pointer would swallow the click. @param {() => void} act */
+function afterPress(act) {
+  if (pressed) pressed.push(act);
+  else act();
+}
+
+function followPress() {
+  if (follows) return;
+  follows = true;
+  const over = () => {
+    const waiting = pressed ?? [];
+    pressed = undefined;
+    for (const act of waiting) act();
+  };
+  addEventListener('pointerdown', () => (pressed ??= []), true);
+  addEventListener('click', over, true);
+  addEventListener('pointercancel', over, true);
 }
 
 /** @param {Form} form @param {JsonObject} schema @param {About} about */
