@@ -51,6 +51,7 @@ export const today = new Date('2026-10-05T12:00:00Z');
 let browser;
 /** @type {import('./site.js').Site | undefined} */
 let site;
+let stopsAfterTests = false;
 
 async function start() {
   site ??= await serveSite();
@@ -77,8 +78,6 @@ export async function stop() {
   browser = undefined;
   site = undefined;
 }
-
-after(stop);
 
 /**
  * Opens the page on a new hub.
@@ -200,6 +199,20 @@ export async function openPage(setup) {
 }
 
 /**
+ * Unfolds everything in there that can be unfolded, also what comes to light by that; twenty at most.
+ *
+ * @param {Page | Locator} where
+ */
+export async function unfoldAll(where) {
+  const folded = where.locator('details:not([open]) > summary:visible, [aria-expanded="false"]:visible:enabled');
+  for (let step = 0; step < 20; step++) {
+    const next = folded.first();
+    if ((await next.count()) === 0) return;
+    await next.click();
+  }
+}
+
+/**
  * A test of the page.
  *
  * @param {string} name the promise
@@ -207,6 +220,8 @@ export async function openPage(setup) {
  * @param {(opened: Opened) => Promise<void>} body
  */
 export function pageTest(name, setup, body) {
+  if (!stopsAfterTests) after(stop);
+  stopsAfterTests = true;
   test(name, { timeout: 60_000 }, async () => {
     const opened = await openPage(setup);
     try {

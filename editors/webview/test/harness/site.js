@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
  * @typedef {{ address: string, close(): Promise<void> }} Site
  */
 
-/** Folder of the page. */
-export const pageFolder = fileURLToPath(new URL('../..', import.meta.url));
+/** Folder of the page: as it is written, or, with MCPHUB_PAGE, as build.js has made it. */
+export const pageFolder = process.env['MCPHUB_PAGE'] ?? fileURLToPath(new URL('../..', import.meta.url));
 
 /** @type {Record<string, string>} */
 const contentTypes = {

@@ -3,7 +3,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
-import { openPage, pageTest } from '../harness/pagetest.js';
+import { openPage, pageTest, unfoldAll } from '../harness/pagetest.js';
 import { themeNames } from '../harness/themes.js';
 import { at, busySnapshot, cancelled, filesTools, finished, prompts, promptNames, request, server } from '../harness/world.js';
 
@@ -45,8 +45,7 @@ const scenes = [
     snapshot: busySnapshot(),
     act: async ({ hub, page, pass }) => {
       await hub.say({ logMessage: { server: 'files', level: 'warning', logger: 'index', dataJson: '"3 files skipped"' } });
-      for (const closed of await page.locator('details:not([open]) > summary:visible, [aria-expanded="false"]:visible').all())
-        await closed.click({ timeout: 1_000 }).catch(() => undefined);
+      await unfoldAll(page);
       await pass(1_100);
     },
   },

@@ -1,7 +1,7 @@
 // What a card shows, and how it does what goes with its kind.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { pageTest, unfoldAll } from '../harness/pagetest.js';
 import { prompts, server } from '../harness/world.js';
 
 pageTest('an approval shows the arguments whole, and numbers as they are spelled', { snapshot: { prompts: [prompts.approval] } }, async ({ by }) => {
@@ -25,7 +25,7 @@ pageTest(
   async ({ by, settle }) => {
     const card = by('prompt-p-approval');
     await card.waitFor();
-    for (const closed of await card.locator('details:not([open]) > summary, [aria-expanded="false"]').all()) await closed.click();
+    await unfoldAll(card);
     await settle();
     assert.ok((await card.textContent())?.includes('the very end'));
   },

@@ -1,7 +1,7 @@
 // Narrow, zoomed, still, and moving under the pointer.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { pageTest, unfoldAll } from '../harness/pagetest.js';
 import { busySnapshot, filesTools, prompts, promptNames, server } from '../harness/world.js';
 
 const everything = () => ({ ...busySnapshot(), prompts: promptNames.map((name) => prompts[name]) });
@@ -33,8 +33,7 @@ for (const [name, setup] of /** @type {const} */ ([
     { ...setup, snapshot: everything(), tools: { files: filesTools } },
     async ({ by, page, settle }) => {
       await by('prompt-p-input').waitFor();
-      for (const closed of await page.locator('details:not([open]) > summary, [aria-expanded="false"]:visible').all())
-        await closed.click({ timeout: 1_000 }).catch(() => undefined);
+      await unfoldAll(page);
       await settle();
       assert.deepEqual(await overflow(page), { wide: false, out: [] });
     },
@@ -46,13 +45,11 @@ pageTest(
   { snapshot: everything(), tools: { files: filesTools }, viewport: { width: 320, height: 1200 } },
   async ({ by, page, settle }) => {
     await by('prompt-p-input').waitFor();
-    for (const closed of await page.locator('details:not([open]) > summary, [aria-expanded="false"]:visible').all())
-      await closed.click({ timeout: 1_000 }).catch(() => undefined);
+    await unfoldAll(page);
     await settle();
     const small = await page.evaluate(() =>
       [...document.querySelectorAll('button, summary, select, input, textarea, [role="button"], [role="option"][tabindex]')].flatMap((element) => {
-        const target =
-          element instanceof HTMLInputElement && /^(checkbox|radio)$/.test(element.type) ? (element.closest('label') ?? element) : element;
+        const target = element instanceof HTMLInputElement && /^(checkbox|radio)$/.test(element.type) ? (element.labels?.[0] ?? element) : element;
         const box = target.getBoundingClientRect();
         if (box.width === 0 || getComputedStyle(element).visibility === 'hidden') return [];
         return box.height < 23.5 || box.width < 23.5

@@ -1,7 +1,7 @@
 // Text of servers is text, and the CSP means what it says.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { pageTest, unfoldAll } from '../harness/pagetest.js';
 import { at, cancelled, filesTools, finished, prompts, promptNames, request, server, tool } from '../harness/world.js';
 
 const hostile = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script><b>bold</b>\u202Etxt.exe\u200B\u0007';
@@ -64,9 +64,7 @@ pageTest(
   { snapshot: poisoned(), tools: { files: [poison(filesTools[0] ?? tool('files', 'x'), free)] } },
   async ({ by, hub, page, settle }) => {
     await by('prompt-p-approval').waitFor();
-    for (const details of await page.locator('details:not([open]) > summary, [aria-expanded="false"]').all()) {
-      await details.click({ force: true, timeout: 1_000 }).catch(() => undefined);
-    }
+    await unfoldAll(page);
     await hub.say({ logMessage: { server: 'files', level: 'info', logger: hostile, dataJson: JSON.stringify(hostile) } });
     await hub.say({
       mcpRequestCancelling: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_SERVER', reason: hostile, time: at(0) } },
