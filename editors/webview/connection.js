@@ -7,8 +7,7 @@ import { commandLink } from './surface.js';
 /** @param {import('./page.js').Page} page @returns {() => void} */
 export function bannerPainter({ surface, state, announce }) {
   const banner = byId('connection');
-  const main = byId('main');
-  const stopAll = byId('stop-all');
+  const parts = /** @type {HTMLElement[]} */ ([byId('stop-all'), ...byId('main').children]);
   /** @type {Element | null} */
   let focused = null;
   let lost = false;
@@ -24,9 +23,9 @@ export function bannerPainter({ surface, state, announce }) {
         how === 'failed' && surface.commands?.includes('mcphub.showLogs') && commandLink(surface, 'mcphub.showLogs', [], 'Show the logs'));
     }
     // What is shown is what was known last: it can be read by eye, and neither clicked nor focused. Focus comes back with the hub.
-    if (ready === main.inert) {
+    if (parts.some((part) => part.inert === ready)) {
       if (!ready) focused = document.activeElement;
-      main.inert = stopAll.inert = !ready;
+      for (const part of parts) part.inert = !ready;
       if (ready && focused instanceof HTMLElement && document.activeElement === document.body) focused.focus();
     }
     if (ready && lost) announce('Connected to McpHub again.');

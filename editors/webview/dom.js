@@ -41,7 +41,10 @@ export function replace(parent, ...children) {
 
 /** Writes a text only when it is another one: painting what has not changed must cost no layout. @param {Element} element @param {string} text */
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const node = element.firstChild;
+  if (node instanceof Text && !node.nextSibling) {
+    if (node.data !== text) node.data = text;
+  } else if (element.textContent !== text) element.textContent = text;
 }
 
 /** As setText, for an attribute; undefined removes it. @param {Element} element @param {string} name @param {string | number | undefined} value */

@@ -38,7 +38,7 @@ export function historySection(page) {
     const [only] = entries;
     if (entries.length === 1 && only) return `${titleOf(only.about)} of ${visible(only.about.server)}: ${outcomeWords[only.outcome]}.`;
     const counts = Object.entries(outcomeWords).map(([value, word]) => [entries.filter((e) => e.outcome === value).length, word.toLowerCase()]);
-    return `${plural(entries.length, 'request')} ended: ${counts.filter(([n]) => n).map((pair) => pair.join(' ')).join(', ')}.`;
+    return `${plural(entries.length, entries.every((e) => e.about.tool) ? 'call' : 'request')} ended: ${counts.filter(([n]) => n).map((pair) => pair.join(' ')).join(', ')}.`;
   });
 
   /** @param {Ended} entry */

@@ -15,7 +15,7 @@ export function stopControl({ label, about, testid, stop }) {
   const button = h('button', { type: 'button', class: 'stop', text: label, 'aria-label': `${label} ${about}`.trim(), dataset: { testid }, onclick: () => finish('') });
   const field = h('input', { id, type: 'text', maxlength: 256, autocomplete: 'off', 'aria-label': `Reason to stop ${about || 'everything'}`, placeholder: 'Reason, then Enter' });
   const line = h('span', { class: 'reason', hidden: true }, field);
-  const open = h('button', { type: 'button', class: 'link', text: 'with reason…', 'aria-label': `${label} ${about} with a reason`, 'aria-expanded': 'false', 'aria-controls': id, onclick: () => expand(line.hidden) });
+  const open = h('button', { type: 'button', class: 'link', text: 'with reason…', 'aria-label': `with reason… ${label} ${about}`.trim(), 'aria-expanded': 'false', 'aria-controls': id, onclick: () => expand(line.hidden) });
 
   /** @param {boolean} wanted */
   function expand(wanted) {

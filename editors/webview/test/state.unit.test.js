@@ -1,0 +1,121 @@
+// The state of the page: what each message of the stream makes of it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mostEnded } from '../ended.js';
+import { mostLines } from '../serverlog.js';
+import { createState, takeChanged, transition } from '../state.js';
+
+/** @typedef {import('../state.js').State} State */
+
+const request = (requestId = 'r-1', rest = {}) => ({ requestId, server: 'files', method: 'tools/call', tool: 'slow', state: /** @type {const} */ ('REQUEST_STATE_RUNNING'), ...rest });
+const finished = (requestId = 'r-1', rest = {}) => ({ mcpRequestFinished: { requestId, server: 'files', tool: 'slow', state: /** @type {const} */ ('REQUEST_STATE_DONE'), ...rest } });
+
+/** @param {import('../state.js').AttachResponse[]} messages @returns {State} */
+function after(...messages) {
+  const state = createState();
+  transition(state, { welcome: { hubId: 'hub-1', windowId: 'w' } });
+  for (const message of messages) transition(state, message);
+  return state;
+}
+
+test('a snapshot replaces all that the window knew, and a prompt that it lacks is closed', () => {
+  const state = after({ snapshot: { servers: [{ name: 'old' }], requests: [request('r-old')], prompts: [{ promptId: 'p-old' }], history: [{ finished: { requestId: 'h-old' } }] } });
+  transition(state, { snapshot: { servers: [{ name: 'new' }], requests: [request('r-new')], prompts: [{ promptId: 'p-new' }] } });
+  assert.deepEqual([...state.servers.keys()], ['new']);
+  assert.deepEqual([...state.requests.keys()], ['r-new']);
+  assert.deepEqual([...state.prompts.keys()], ['p-new']);
+  assert.deepEqual([...state.closed.keys()], ['p-old']);
+  assert.equal(state.history.length, 0);
+});
+
+test('a request runs, is being cancelled, and ends in the history with what was known of it', () => {
+  const state = after({ mcpRequestStarted: { request: request('r-1', { startTime: '2026-10-05T12:00:00Z' }) } });
+  transition(state, { mcpRequestProgressed: { requestId: 'r-1', state: 'REQUEST_STATE_RUNNING', progress: { progress: 3 } } });
+  assert.equal(state.requests.get('r-1')?.progress?.progress, 3);
+  transition(state, { mcpRequestCancelling: { requestId: 'r-1', cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder' } } });
+  assert.equal(state.requests.get('r-1')?.state, 'REQUEST_STATE_CANCELLING');
+  transition(state, { time: '2026-10-05T12:00:09Z', mcpRequestCancelled: { requestId: 'r-1', server: 'files', tool: 'slow', cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder' } } });
+  assert.equal(state.requests.size, 0);
+  assert.equal(state.history[0]?.outcome, 'cancelled');
+  assert.equal(state.history[0]?.about.startTime, '2026-10-05T12:00:00Z');
+  assert.match(state.history[0]?.words ?? '', /slow.*wrong folder/);
+});
+
+test('each end has its outcome', () => {
+  const state = after(
+    finished('a'), finished('b', { isError: true }), finished('c', { state: 'REQUEST_STATE_FAILED' }),
+    { mcpRequestCancelled: { requestId: 'd', cancellation: { origin: 'ORIGIN_TIMEOUT' } } }, { mcpRequestCancelled: { requestId: 'e', cancellation: { origin: 'ORIGIN_SERVER' } } },
+  );
+  assert.deepEqual(state.history.map((entry) => entry.outcome), ['done', 'tool-error', 'failed', 'timed-out', 'cancelled']);
+});
+
+test('progress for what has ended makes nothing of it', () => {
+  const state = after({ mcpRequestStarted: { request: request() } }, finished());
+  transition(state, { mcpRequestProgressed: { requestId: 'r-1', state: 'REQUEST_STATE_RUNNING' } });
+  assert.equal(state.requests.size, 0);
+});
+
+test('what an earlier hub was doing is lost with it, and its history stays', () => {
+  const state = after(finished('h-1'), { mcpRequestStarted: { request: request('r-1') } });
+  transition(state, { hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'It died.' } });
+  assert.deepEqual(state.connection, { state: 'starting', message: 'It died.' });
+  transition(state, { welcome: { hubId: 'hub-2', windowId: 'w' } });
+  transition(state, { snapshot: { history: [{ finished: { requestId: 'h-2', state: 'REQUEST_STATE_DONE' } }] } });
+  assert.deepEqual(state.history.map((entry) => [entry.requestId, entry.outcome]), [['h-1', 'done'], ['r-1', 'lost'], ['h-2', 'done']]);
+  assert.equal(state.connection.state, 'ready');
+});
+
+test('a resume changes nothing of what was known', () => {
+  const state = after({ snapshot: { servers: [{ name: 'files' }], requests: [request()] } });
+  transition(state, { hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING' } });
+  transition(state, { welcome: { hubId: 'hub-1', windowId: 'w', resumed: true } });
+  assert.equal(state.requests.size, 1);
+  assert.equal(state.servers.size, 1);
+});
+
+test('the history keeps the latest 10,000, and results within their bound', () => {
+  const state = after();
+  const resultJson = 'x'.repeat(256 << 10);
+  for (let i = 0; i < 200; i++) transition(state, finished(`big-${i}`, { resultJson, resultSizeBytes: String(resultJson.length) }));
+  const kept = state.history.filter((entry) => entry.finished?.resultJson);
+  assert.equal(kept.length, 128, '32 MiB of them');
+  assert.equal(kept.at(-1)?.requestId, 'big-199', 'the latest');
+  for (let i = 0; i < mostEnded; i++) transition(state, finished(`r-${i}`));
+  assert.equal(state.history.length, mostEnded);
+  assert.equal(state.history[0]?.requestId, 'r-0');
+});
+
+test('logs are kept up to their bound, and stderr is what the server says anew', () => {
+  const state = after({ snapshot: { servers: [{ name: 'files', stderr: ['a'] }] } });
+  transition(state, { logMessage: { server: 'files', level: 'stderr', dataJson: '"b\\n"' } });
+  assert.deepEqual(state.logs.get('files')?.stderr, ['a', 'b\n']);
+  for (let i = 0; i < mostLines + 5; i++) transition(state, { logMessage: { server: 'files', level: 'info', dataJson: `{"n":${i}}` } });
+  assert.equal(state.logs.get('files')?.messages.length, mostLines);
+  assert.equal(state.logs.get('files')?.messages.at(-1)?.text, `{"n":${mostLines + 4}}`);
+  transition(state, { serverChanged: { server: { name: 'files', stderr: ['c'] } } });
+  assert.deepEqual(state.logs.get('files')?.stderr, ['c']);
+});
+
+test('a server that becomes ready has its tools listed again; a removed one goes', () => {
+  const state = after({ snapshot: { servers: [{ name: 'files', state: 'SERVER_STATE_STOPPED' }] } });
+  takeChanged(state);
+  transition(state, { serverChanged: { server: { name: 'files', state: 'SERVER_STATE_READY' } } });
+  assert.deepEqual([...takeChanged(state).tools], ['files']);
+  transition(state, { serverChanged: { server: { name: 'files' }, removed: true } });
+  assert.equal(state.servers.size, 0);
+  assert.equal(takeChanged(state).serverList, true);
+});
+
+test('only what has changed is marked', () => {
+  const state = after({ mcpRequestStarted: { request: request('r-1') } }, { mcpRequestStarted: { request: request('r-2') } });
+  takeChanged(state);
+  transition(state, { mcpRequestProgressed: { requestId: 'r-2', progress: { progress: 1 } } });
+  const changed = takeChanged(state);
+  assert.deepEqual([...changed.requests], ['r-2']);
+  assert.equal(changed.requestList || changed.history || changed.prompts || changed.serverList || changed.connection, false);
+});
+
+test('what the page does not know is told to be so', () => {
+  assert.equal(transition(createState(), { resourceUpdated: { server: 'files', uri: 'x:' } }), false);
+});
