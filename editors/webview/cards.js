@@ -7,6 +7,7 @@ import { closesIn, closingNote, opened, transition } from './cardstate.js';
 import { toolCard } from './cardtool.js';
 import { signInCard, urlCard } from './cardurl.js';
 import { h, setText } from './dom.js';
+import { forgetMoves, watchMoves } from './moves.js';
 import { visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/prompt_pb.js').PromptJson} Prompt */
@@ -33,18 +34,9 @@ import { visible } from './text.js';
  * @property {(error: HubError | undefined) => void} problem
  */
 
-const guardMs = 500; // less than that after it has come under the pointer, a click was meant for what was there before
+const guardMs = 500; // less than that after a card has opened or moved, a click was meant for what was there before
 const noteMs = 6000;
 let serial = 0;
-/** Where the pointer was last: what gets it without a move of the pointer has moved itself. */
-const pointer = { x: -1, y: -1 };
-let follows = false;
-
-function followPointer() {
-  if (follows) return;
-  follows = true;
-  document.addEventListener('pointermove', ({ screenX, screenY }) => Object.assign(pointer, { x: screenX, y: screenY }), { capture: true, passive: true });
-}
 
 /** @param {Prompt} prompt @param {import('./cardparts.js').Kit} kit @returns {Kind} */
 function kindOf(prompt, kit) {
@@ -64,7 +56,6 @@ function kindOf(prompt, kit) {
  * @returns {Card}
  */
 export function promptCard(prompt, actions) {
-  followPointer();
   const { promptId = '', server = '' } = prompt;
   const id = `card-${++serial}`;
   let state = opened;
@@ -126,6 +117,7 @@ export function promptCard(prompt, actions) {
   /** The end has come, or is about to, by somebody else. @param {HubError} error */
   const late = (error) => {
     note = '';
+    setText(status, '');
     if (end) setText(end.line, `${subject} — ${closingNote(end.closed, undefined)}`);
     else problem(error);
   };
@@ -151,9 +143,7 @@ export function promptCard(prompt, actions) {
   };
   const acceptButton = (/** @type {string} */ text, /** @type {() => void} */ onclick, testid = 'accept') => {
     const made = button(text, 'primary', onclick, testid);
-    made.addEventListener('pointerenter', ({ screenX, screenY }) => {
-      if (screenX === pointer.x && screenY === pointer.y) guarded = performance.now();
-    });
+    watchMoves(made, () => (guarded = performance.now()));
     acceptButtons.push(made);
     return made;
   };
@@ -226,6 +216,7 @@ export function promptCard(prompt, actions) {
     closed(closed) {
       if (end) return;
       clearTimeout(clock);
+      acceptButtons.forEach(forgetMoves);
       const here = { PROMPT_CAUSE_ANSWERED: 'accept', PROMPT_CAUSE_DECLINED: 'decline', PROMPT_CAUSE_DISMISSED: 'dismiss' }[String(closed.cause)] === state.sent && note;
       state = transition(state, 'closed');
       const text = `${subject} — ${closingNote(closed, here || undefined)}`;
