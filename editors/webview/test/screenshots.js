@@ -40,13 +40,22 @@ async function unfoldTools({ by, settle }) {
   }
 }
 
+/** The busy page with a question that leaves room for the rest. */
+function readable() {
+  const snapshot = busySnapshot();
+  const approval = {
+    ...prompts.approval,
+    toolApproval: { ...prompts.approval.toolApproval, argumentsJson: '{"path":"/repos/shop/orders.csv","mode":"overwrite"}' },
+  };
+  const requests = (snapshot.requests ?? []).filter(({ requestId }) => ['r-index', 'r-write', 'r-slow'].includes(requestId ?? ''));
+  return { ...snapshot, prompts: [approval], requests, problems: [] };
+}
+
 try {
   for (const theme of /** @type {const} */ (['light', 'dark'])) {
-    await shoot(
-      `${images}page-${theme}.png`,
-      { theme, snapshot: busySnapshot(), viewport: { width: 1100, height: 800 }, place: 'editor', deviceScaleFactor: 2 },
-      unfoldTools,
-    );
+    const setup = { theme, snapshot: readable(), deviceScaleFactor: 1.5 };
+    await shoot(`${images}page-${theme}.png`, { ...setup, viewport: { width: 1100, height: 800 }, place: 'editor' });
+    await shoot(`${images}sidebar-${theme}.png`, { ...setup, viewport: { width: 320, height: 800 } });
   }
   for (const theme of themeNames) {
     await shoot(`${shots}sidebar-${theme}.png`, { theme, snapshot: busySnapshot(), viewport: { width: 300, height: 2_400 } }, unfoldTools);

@@ -253,7 +253,7 @@ pageTest(
       });
     }
     await pass(4_000);
-    const ends = (await said()).filter((line) => /index_folder|calls?/.test(line));
+    const ends = (await said()).filter((line) => /index_folder|requests? ended/.test(line));
     assert.ok(ends.length >= 1 && ends.length <= 8, `${ends.length} announcements: ${ends.slice(0, 4).join(' | ')}`);
     assert.ok(
       ends.every((line) => line.startsWith('polite')),
