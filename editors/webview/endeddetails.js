@@ -53,9 +53,9 @@ export function endedDetails(page, entry) {
       ['The hub', outcome === 'lost' && 'It ended while this was open. Whether the server has carried it out is not known.'],
       ['Started', about.startTime && clockTime(about.startTime)],
       ['Ended', clockTime(entry.endTime)],
-      ['Waited before', durationOf(end?.timings?.queued)],
-      ['Server worked', durationOf(end?.timings?.active)],
-      ['People asked', durationOf(end?.timings?.human)],
+      ['Waited before', took(end?.timings?.queued)],
+      ['Server worked', took(end?.timings?.active)],
+      ['People asked', took(end?.timings?.human)],
       ['Task', about.task && visible([about.task.taskId, about.task.status, about.task.message].filter(Boolean).join(' · '))],
       ['Error', error && `${visible(error.message)} (${error.code}${error.reason ? `, ${error.reason}` : ''})`],
       ['Error of the server', mcpError && `${visible(mcpError.message)} (${mcpError.code ?? 0})`],
@@ -66,6 +66,9 @@ export function endedDetails(page, entry) {
       surface.commands?.includes('mcphub.showTrace') && !entry.earlier && commandLink(surface, 'mcphub.showTrace', [entry.requestId], 'Open the timeline as a document')),
     problem, trace);
 }
+
+/** What took no time is left out. @param {string | undefined} time */
+const took = (time) => parseFloat(time ?? '0') > 0 && durationOf(time);
 
 /** @param {boolean} told @param {boolean} mayContinue */
 function toldWords(told, mayContinue) {

@@ -60,7 +60,7 @@ export function toolView(page, tool) {
     });
     const empty = objectOf(schema.get('properties')).size === 0 && arrayOf(schema.get('required')).length === 0 && schema.get('additionalProperties') === false;
     replace(body, prose(tool.description), facts([
-      ['Name', exact(name)], ['Policy', policies[tool.policy ?? ''] ?? ''], ['It says that it', said.join(', ')], ['Known from', tool.cached ? 'an earlier connection' : ''],
+      ['Name', exact(name)], ['It says that it', said.join(', ')], ['Known from', tool.cached ? 'an earlier connection' : ''],
     ]), empty ? h('p', { class: 'muted', text: 'It takes no arguments.' }) : form.element, h('div', { class: 'actions' }, call), problem, status, outcome);
   }
 

@@ -72,11 +72,17 @@ export function virtualList({ label, testid, keyOf, row, open }) {
     rendered = `${first}-${end}`;
   }
 
+  // As high as its rows, up to what its style allows.
+  function stretch() {
+    space.style.setProperty('height', `${count * rowHeight}px`);
+    element.style.setProperty('height', `${count * rowHeight + 2}px`);
+  }
+
   function measure() {
     const height = space.firstElementChild?.getBoundingClientRect().height ?? 0;
     if (height > 0 && height !== rowHeight) {
       rowHeight = height;
-      space.style.setProperty('height', `${count * rowHeight}px`);
+      stretch();
     }
     render();
   }
@@ -120,7 +126,7 @@ export function virtualList({ label, testid, keyOf, row, open }) {
       count = newCount;
       at = newAt;
       active = Math.max(0, Math.min(count - 1, active + (active > 0 || held ? grown : 0)));
-      space.style.setProperty('height', `${count * rowHeight}px`);
+      stretch();
       if (held && grown > 0) element.scrollTop += grown * rowHeight;
       render();
     },
