@@ -21,7 +21,8 @@ export async function buildPage(folder) {
     names.map(async (name) => {
       const written = await readFile(join(sources, name), 'utf8');
       const kind = extname(name).slice(1);
-      const small = kind === 'html' ? written : (await transform(written, { loader: kind === 'css' ? 'css' : 'js', minify: true, target: 'es2022' })).code;
+      const small =
+        kind === 'html' ? written : (await transform(written, { loader: kind === 'css' ? 'css' : 'js', minify: true, target: 'es2022' })).code;
       await writeFile(join(folder, name), small);
       return { name, size: Buffer.byteLength(small) };
     }),
