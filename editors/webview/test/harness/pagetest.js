@@ -37,6 +37,7 @@ import { installVsCode } from './vscodeapi.js';
  * @property {string[]} noise what the page complained about; a test that provokes it takes it out
  * @property {() => Promise<void>} settle waits until the page has painted and all that it has sent is heard
  * @property {(ms: number) => Promise<void>} pass lets time pass
+ * @property {() => Promise<void>} freeze from now on time passes only by pass, and 50 ms by settle
  * @property {(id: string) => Locator} by an element by its test id
  * @property {() => Promise<string>} focused what has the focus, in words
  */
@@ -171,8 +172,10 @@ export async function openPage(setup) {
   };
   await page.goto(address);
 
+  let frozen = false;
   const settle = async () => {
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(undefined)))));
+    if (frozen) await page.clock.runFor(50);
+    else await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(undefined)))));
     const sent = await page.evaluate(() => /** @type {Window & { __sent?: number }} */ (window).__sent ?? 0);
     while (surface.kind === 'vscode' && heard < sent) await page.evaluate(() => undefined);
   };
@@ -182,6 +185,10 @@ export async function openPage(setup) {
     hub,
     noise,
     settle,
+    freeze: async () => {
+      await page.clock.pauseAt(new Date(today.getTime() + 600_000));
+      frozen = true;
+    },
     pass: async (ms) => {
       await page.clock.runFor(ms);
       await settle();

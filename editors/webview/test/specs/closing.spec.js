@@ -40,11 +40,13 @@ for (const name of promptNames) {
   pageTest(
     `a card of kind ${name} tells each end that it can have, takes no answer any more, and goes after 6 s`,
     { snapshot: { ...busySnapshot(), prompts: [] } },
-    async ({ by, hub, page, pass, settle }) => {
+    async ({ by, freeze, hub, page, pass, settle }) => {
+      await freeze();
       for (const [index, { end, closed, says }] of ends.entries()) {
         const promptId = `${prompts[name].promptId}-${index}`;
         await hub.say({ promptOpened: { prompt: { ...prompts[name], promptId } } });
         const card = by(`prompt-${promptId}`);
+        await settle();
         await card.waitFor();
         await hub.say({ promptClosed: { promptId, ...closed } });
         await settle();
