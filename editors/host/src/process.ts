@@ -1,0 +1,146 @@
+// The hub's process: spawned, heard for ever, and known to be gone when it says so itself (its exit), never by a status code.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { HubError, codeOf } from './failure.js';
+import { LineReader, LogTail, parseLogLine } from './logs.js';
+import type { HubLog } from './logs.js';
+
+/** How a process ended. Both are null for one that another process had started, and for one that could not be started. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** What a hub's process is to the rest of this package, whoever has started it. */
+export interface HubProcess {
+  readonly pid: number | undefined;
+  /** Settles when the process is gone; it never rejects. */
+  readonly ended: Promise<ProcessEnd>;
+  kill(): void;
+  /** Lets go of it: it may live on, and this process may end. */
+  release(): void;
+}
+
+export interface SpawnOptions {
+  readonly binary: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string | undefined;
+  /** It is to survive this process: it gets a session of its own, out of reach of this one's terminal and group. */
+  readonly survive: boolean;
+  readonly onLog: (line: HubLog) => void;
+}
+
+/** How long output is read on after the exit. A grandchild may hold the pipes open for ever. */
+const afterlifeMs = 500;
+/** Two paths, a certificate, and then some. */
+const maxFirstLine = 16 * 1024;
+
+export class SpawnedProcess implements HubProcess {
+  readonly ended: Promise<ProcessEnd>;
+  /** First line of its standard output. It rejects with a HubError when there will be none. */
+  readonly firstLine: Promise<string>;
+  readonly tail = new LogTail();
+  readonly #child: ChildProcess;
+
+  constructor(options: SpawnOptions) {
+    const child = spawn(options.binary, options.args, {
+      env: options.env,
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: options.survive,
+      windowsHide: true,
+    });
+    this.#child = child;
+    let spawnError: unknown;
+    this.ended = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        resolve({ code, signal });
+        setTimeout(() => {
+          child.stdout?.destroy();
+          child.stderr?.destroy();
+        }, afterlifeMs).unref();
+      });
+      child.on('error', (error) => {
+        if (child.pid === undefined) { // else a kill has failed: the exit will tell
+          spawnError = error;
+          resolve({ code: null, signal: null });
+        }
+      });
+    });
+    const lines = new LineReader((line) => {
+      const log = parseLogLine(line);
+      this.tail.note(line, log);
+      options.onLog(log);
+    });
+    child.stderr?.on('data', (chunk: Buffer) => lines.push(chunk)); // for ever: a full pipe would cost the hub its logs
+    child.stderr?.once('close', () => lines.end());
+    const stderrOver = new Promise<void>((resolve) => child.stderr?.once('close', () => resolve()) ?? resolve());
+    this.firstLine = Promise.race([
+      firstLineOf(child),
+      this.ended.then(async (end) => {
+        if (child.pid !== undefined) {
+          await stderrOver; // what it said last is what explains it
+        }
+        throw child.pid === undefined ? failureOfSpawn(options.binary, spawnError) : failureOfExit(options.binary, end, this.tail);
+      }),
+    ]);
+    this.firstLine.catch(() => {}); // who starts it listens; who has given up before does not
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL'); // also ends what SIGSTOP has stopped
+  }
+
+  release(): void {
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy(); // the hub ignores SIGPIPE and drops its lines then
+    this.#child.unref();
+  }
+}
+
+// Reads on for ever, too: whatever go-plugin does not catch must not fill the pipe.
+function firstLineOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    let found = false;
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (found) {
+        return;
+      }
+      text += chunk.toString('latin1');
+      const end = text.indexOf('\n');
+      found = end >= 0 || text.length > maxFirstLine;
+      if (found) {
+        resolve(end >= 0 ? text.slice(0, end) : text.slice(0, maxFirstLine));
+        text = '';
+      }
+    });
+  });
+}
+
+function failureOfSpawn(binary: string, cause: unknown): HubError {
+  const missing = codeOf(cause) === 'ENOENT';
+  const text = missing
+    ? `${binary} was not found: install mcphub, or give the path of its binary (a missing working directory looks the same).`
+    : `${binary} could not be started (${cause instanceof Error ? cause.message : 'no reason given'}): check that it may be executed and was built for this machine.`;
+  return new HubError(missing ? 'not_found' : 'failed_precondition', missing ? 'BINARY_NOT_FOUND' : 'BINARY_NOT_STARTED', text, { cause });
+}
+
+function failureOfExit(binary: string, end: ProcessEnd, tail: LogTail): HubError {
+  const last = tail.toString();
+  return new HubError('unavailable', 'HUB_DIED',
+    `${binary} ended before it could be reached (${describeEnd(end)}).${last === '' ? ' It wrote nothing; run it by hand to see why.' : last}`);
+}
+
+/** For people. */
+export function describeEnd(end: ProcessEnd): string {
+  if (end.signal !== null) {
+    return `signal ${end.signal}`;
+  }
+  return end.code === null ? 'it is gone' : `exit status ${end.code}`;
+}
