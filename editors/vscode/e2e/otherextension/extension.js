@@ -1,0 +1,46 @@
+// An extension that McpHub knows nothing of. Its one command uses the exported API and leaves what came of it in other.json.
+'use strict';
+const { writeFileSync, renameSync } = require('node:fs');
+const { join } = require('node:path');
+const vscode = require('vscode');
+
+exports.activate = (context) => {
+  context.subscriptions.push(vscode.commands.registerCommand('other.useMcpHub', async () => {
+    const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
+    const found = await use().catch((error) => ({ trouble: String(error.stack ?? error) }));
+    // Whole or not at all: who waits for the file must not read half of it.
+    writeFileSync(join(folder, 'other.tmp'), JSON.stringify(found, null, 2));
+    renameSync(join(folder, 'other.tmp'), join(folder, 'other.json'));
+  }));
+};
+
+async function use() {
+  const api = await vscode.extensions.getExtension('mcphub.mcphub').activate();
+  const changes = [];
+  const listening = api.onDidChangeServers(() => changes.push(Date.now()));
+  const tools = await api.listTools('demo');
+  const servers = await api.listServers();
+
+  const progress = [];
+  const slept = await api.callTool({ server: 'demo', tool: 'sleep', arguments: { seconds: 0.2, steps: 4 }, onProgress: (p) => progress.push(p) });
+
+  const byId = api.callTool({ server: 'demo', tool: 'long_task', arguments: { steps: 1000, step_ms: 500 }, requestId: 'other-1', onProgress: () => api.cancel('other-1', 'the other extension has changed its mind') });
+  const cancelledById = await outcome(byId);
+
+  const abort = new AbortController();
+  const bySignal = api.callTool({ server: 'demo', tool: 'long_task', arguments: { steps: 1000, step_ms: 500 }, signal: abort.signal, onProgress: () => abort.abort('not wanted any longer') });
+  const cancelledBySignal = await outcome(bySignal);
+
+  const unknown = await outcome(api.callTool({ server: 'demo', tool: 'no_such_tool', arguments: {} }));
+  listening.dispose();
+  return {
+    version: api.version,
+    servers: servers.map((server) => server.name),
+    tools: tools.map((tool) => tool.name),
+    slept, progress: progress.length, changes: changes.length, cancelledById, cancelledBySignal, unknown,
+  };
+}
+
+function outcome(call) {
+  return call.then((result) => ({ result }), (error) => ({ error: String(error.message ?? error), code: error.code, reason: error.reason }));
+}

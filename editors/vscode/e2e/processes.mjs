@@ -1,0 +1,73 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { until } from './until.mjs';
+
+/** @typedef {{pid: number, parent: number, command: string}} Process */
+
+/**
+ * Reads one process. A zombie counts as gone: nothing of it runs, and who reaps it is not our matter.
+ *
+ * @param {number} pid
+ * @returns {Process | undefined}
+ */
+export function processOf(pid) {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    if (/^State:\s+[ZX]/m.test(status)) return undefined;
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+    return { pid, parent: Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]), command };
+  } catch {
+    return undefined; // it has ended between the listing and the reading
+  }
+}
+
+/** @returns {Process[]} */
+export function allProcesses() {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map((name) => processOf(Number(name))).filter((found) => found !== undefined);
+}
+
+/**
+ * The processes that have a variable of this value: those that descend from one that was given it, wherever they hang now.
+ *
+ * @param {string} name
+ * @param {string} value
+ */
+export function processesWith(name, value) {
+  const wanted = `${name}=${value}`;
+  return allProcesses().filter(({ pid }) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(wanted);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/**
+ * A process and the chain of its parents, nearest first.
+ *
+ * @param {number} pid
+ */
+export function lineage(pid) {
+  const chain = [];
+  for (let at = processOf(pid); at !== undefined && at.pid > 1; at = processOf(at.parent)) chain.push(at);
+  return chain;
+}
+
+/** @param {Process} process */
+export function isHub({ command }) {
+  return /\/mcphub serve\b/.test(command);
+}
+
+/** @param {Process} process */
+export function isExtensionHost({ command }) {
+  return /--type=extensionHost\b/.test(command);
+}
+
+/**
+ * @param {string} what
+ * @param {number[]} pids
+ * @param {number} timeout
+ */
+export function untilGone(what, pids, timeout) {
+  return until(`${what} (${pids.join(', ')}) gone`, () => pids.every((pid) => processOf(pid) === undefined), { timeout });
+}

@@ -1,0 +1,45 @@
+// Proves the packaged extension in a real VS Code.
+// usage: node editors/vscode/e2e/run.mjs --editor newest|oldest --vsix FILE [--only PATTERN] [--figures]
+import { spawnSync, execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { installedEditor } from './editor.mjs';
+
+const { values: asked } = parseArgs({
+  options: {
+    editor: { type: 'string', default: 'newest' },
+    vsix: { type: 'string' },
+    only: { type: 'string' }, // regular expression over the names of scenarios
+    figures: { type: 'boolean', default: false }, // measure instead of prove
+  },
+});
+if (asked.vsix === undefined || !existsSync(asked.vsix)) {
+  console.error('run.mjs: --vsix names no file: make one by  npm --prefix editors run package --workspace vscode -- --target linux-x64');
+  process.exit(2);
+}
+
+const here = import.meta.dirname;
+const editors = resolve(here, '../..');
+const out = join(editors, 'out/vscode', asked.editor);
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+installedEditor(asked.editor); // before the clock of any scenario runs
+
+const work = mkdtempSync(join(tmpdir(), 'mcphub-e2e-vsix-'));
+try {
+  const otherVsix = join(work, 'otherextension.vsix');
+  execFileSync(process.execPath, [join(editors, 'node_modules/@vscode/vsce/vsce'), 'package', '--no-dependencies', '--allow-missing-repository', '--skip-license', '--out', otherVsix],
+    { cwd: join(here, 'otherextension'), stdio: ['ignore', 'ignore', 'inherit'] });
+  const suite = asked.figures ? 'figures.mjs' : 'suite.mjs';
+  const started = Date.now();
+  const { status } = spawnSync(process.execPath, ['--test', '--test-reporter=spec', ...(asked.only === undefined ? [] : [`--test-name-pattern=${asked.only}`]), join(here, suite)], {
+    stdio: 'inherit',
+    env: { ...process.env, MCPHUB_E2E: JSON.stringify({ editor: asked.editor, vsix: resolve(asked.vsix), otherVsix, out }) },
+  });
+  console.log(`${asked.editor}: ${((Date.now() - started) / 1000).toFixed(1)} s; what failures left is in ${out}`);
+  process.exitCode = status ?? 1;
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}

@@ -1,0 +1,126 @@
+import { execFile, spawn } from 'node:child_process';
+import { createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { processesWith } from './processes.mjs';
+import { until } from './until.mjs';
+
+/** What keeps a window quiet: no tips, no telemetry, no second opinion on anything that a scenario does not ask for. */
+const quietSettings = {
+  'telemetry.telemetryLevel': 'off',
+  'workbench.startupEditor': 'none',
+  'workbench.enableExperiments': false,
+  'workbench.tips.enabled': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'chat.disableAIFeatures': true,
+  'extensions.autoCheckUpdates': false,
+  'extensions.autoUpdate': false,
+  'extensions.ignoreRecommendations': true,
+  'update.mode': 'none',
+  'git.enabled': false,
+  'window.dialogStyle': 'custom',
+  'window.autoDetectColorScheme': true,
+  'window.autoDetectHighContrast': false,
+};
+
+/**
+ * A VS Code server with a private home, user data and extensions. Its process group is its own, and ends with it.
+ *
+ * Windows are not its matter: see window.mjs.
+ */
+export class EditorServer {
+  /** @type {import('node:child_process').ChildProcess | undefined} */
+  #process;
+
+  /**
+   * @param {import('./editor.mjs').Editor} editor
+   * @param {{trust?: boolean, settings?: object, out: string, name: string}} options trust: ask whether a workspace is trusted;
+   *   settings: of the user and of the machine; name: of the log in the folder out
+   */
+  constructor(editor, { trust = false, settings = {}, out, name }) {
+    this.editor = editor;
+    this.trust = trust;
+    this.log = join(out, `${name}.log`);
+    this.home = mkdtempSync(join(tmpdir(), 'mcphub-e2e-'));
+    this.port = 0;
+    const text = JSON.stringify({ ...quietSettings, 'security.workspace.trust.enabled': trust, ...settings }, null, 2);
+    // What has machine scope is read from the machine's file in a remote window, which each window of a server is. A change of a file while
+    // the server runs is not picked up, so both are written before.
+    for (const of of ['User', 'Machine']) {
+      mkdirSync(join(this.userData, of), { recursive: true });
+      writeFileSync(join(this.userData, of, 'settings.json'), text);
+    }
+  }
+
+  get userData() { return join(this.home, 'user'); }
+  get extensionLogs() { return join(this.userData, 'logs'); }
+  get url() { return `http://127.0.0.1:${this.port}`; }
+
+  get #dirs() {
+    return ['--user-data-dir', this.userData, '--extensions-dir', join(this.home, 'extensions'), '--server-data-dir', join(this.home, 'data')];
+  }
+
+  get #environment() {
+    /** @type {NodeJS.ProcessEnv} */
+    const env = { HOME: this.home, XDG_CONFIG_HOME: join(this.home, 'config'), XDG_DATA_HOME: join(this.home, 'share'), XDG_CACHE_HOME: join(this.home, 'cache') };
+    for (const name of ['PATH', 'LANG', 'LC_ALL', 'TMPDIR']) if (process.env[name] !== undefined) env[name] = process.env[name];
+    env['EXTENSIONS_GALLERY'] = '{}'; // else it looks for a gallery on the network
+    return env;
+  }
+
+  /** @param {string} vsix */
+  async install(vsix) {
+    await promisify(execFile)(this.editor.node, [this.editor.entry, ...this.#dirs, '--install-extension', vsix], { env: this.#environment, timeout: 60_000 });
+  }
+
+  async start() {
+    this.port = await freePort();
+    const child = spawn(this.editor.node, [
+      this.editor.entry, ...this.#dirs, '--host', '127.0.0.1', '--port', String(this.port), '--without-connection-token', '--accept-server-license-terms',
+      '--telemetry-level', 'off', ...(this.trust ? [] : ['--disable-workspace-trust']),
+    ], { env: this.#environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#process = child;
+    const log = createWriteStream(this.log);
+    child.stdout?.pipe(log, { end: false });
+    child.stderr?.pipe(log, { end: false });
+    await until('the VS Code server answers', async () => {
+      if (child.exitCode !== null) throw new Error(`it has ended with ${child.exitCode}: see ${this.log}`);
+      return (await fetch(this.url)).ok;
+    }, { timeout: 60_000, interval: 100 });
+  }
+
+  /** All that descends from this server and still runs, hubs and their servers among them. */
+  processes() {
+    return processesWith('HOME', this.home);
+  }
+
+  /** Ends the server and whatever is left of its group. Never fails. */
+  async stop() {
+    const child = this.#process;
+    if (child?.pid === undefined) return;
+    for (const signal of /** @type {const} */ (['SIGTERM', 'SIGKILL'])) {
+      const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit', { signal: AbortSignal.timeout(5_000) }) : Promise.resolve();
+      try { process.kill(-child.pid, signal); } catch { /* the group is empty */ }
+      await ended.catch(() => undefined);
+    }
+  }
+
+  /** Ends whatever bears this server's mark, outside its group too, and removes the home. */
+  remove() {
+    for (const { pid } of this.processes()) try { process.kill(pid, 'SIGKILL'); } catch { /* it was faster */ }
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+/** @returns {Promise<number>} */
+async function freePort() {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}

@@ -1,0 +1,163 @@
+import { after, test } from 'node:test';
+import { appendFileSync, cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { launchBrowser } from './browser.mjs';
+import { installedEditor } from './editor.mjs';
+import { EditorServer } from './server.mjs';
+import { EditorWindow } from './window.mjs';
+import { Workspace, demoServer } from './workspace.mjs';
+
+/**
+ * What run.mjs was asked for.
+ *
+ * @typedef {{editor: string, vsix: string, otherVsix: string, out: string}} Order
+ */
+
+/** @returns {Order} */
+function order() {
+  const text = process.env['MCPHUB_E2E'];
+  if (text === undefined) throw new Error('MCPHUB_E2E is not set: run the scenarios by run.mjs');
+  return JSON.parse(text);
+}
+
+/**
+ * An editor's server with the extension in it, a browser, and a folder for what is kept of failures. Most scenarios share one.
+ */
+export class Stage {
+  /** @type {import('playwright-core').Browser | undefined} */
+  #browser;
+
+  /** @param {{name: string, trust?: boolean, settings?: object}} options */
+  constructor(options) {
+    const { editor, vsix, otherVsix, out } = order();
+    this.out = out;
+    this.name = options.name;
+    this.vsix = vsix;
+    this.otherVsix = otherVsix;
+    mkdirSync(out, { recursive: true });
+    this.server = new EditorServer(installedEditor(editor), { ...options, out });
+  }
+
+  async start() {
+    await this.server.install(this.vsix);
+    await this.server.install(this.otherVsix);
+    // The user's own config, where the editor keeps it.
+    writeFileSync(join(this.server.userData, 'User/mcp.json'), JSON.stringify({ servers: { demo: userServer(this.binary) } }, null, 2));
+    const [browser] = await Promise.all([launchBrowser(), this.server.start()]);
+    this.#browser = browser;
+    return this;
+  }
+
+  /** The program that came with the installed extension: what users get is what is tested, and serves as the demo server, too. */
+  get binary() {
+    const extensions = join(this.server.home, 'extensions');
+    const folder = readdirSync(extensions).find((name) => name.startsWith('mcphub.mcphub-'));
+    if (folder === undefined) throw new Error(`the extension is not installed in ${extensions}`);
+    return join(extensions, folder, 'bin/mcphub');
+  }
+
+  get browser() {
+    if (this.#browser === undefined) throw new Error('the stage has not been started');
+    return this.#browser;
+  }
+
+  /** Keeps the logs of the server and of the extension hosts. */
+  keepLogs() {
+    cpSync(this.server.extensionLogs, join(this.out, `${this.name}-logs`), { recursive: true, force: true });
+  }
+
+  async stop() {
+    await this.#browser?.close();
+    await this.server.stop();
+    this.server.remove();
+  }
+}
+
+/** @param {string} binary */
+function userServer(binary) {
+  return { ...demoServer(binary), alwaysAllow: ['*'], approvals: { echo: 'ask' } };
+}
+
+/** @type {Promise<Stage> | undefined} */
+let shared;
+
+function sharedStage() {
+  shared ??= new Stage({ name: 'server' }).start();
+  return shared;
+}
+
+after(async () => {
+  await (await shared?.catch(() => undefined))?.stop();
+});
+
+/** What one scenario has: windows of its own on folders of its own. */
+export class Act {
+  /** @type {EditorWindow[]} */
+  windows = [];
+
+  /**
+   * @param {Stage} stage
+   * @param {string} name
+   */
+  constructor(stage, name) {
+    this.stage = stage;
+    this.name = name;
+  }
+
+  workspace() {
+    return new Workspace(this.stage.server.home);
+  }
+
+  /**
+   * @param {Workspace} workspace
+   * @param {{colorScheme?: 'light' | 'dark'}} [options]
+   */
+  async open(workspace, options) {
+    const window = await EditorWindow.open(this.stage.browser, this.stage.server, workspace.folder, options);
+    this.windows.push(window);
+    return window;
+  }
+
+  /** Prints what was measured, and keeps it. @param {string} line */
+  prints(line) {
+    console.log(`${this.name}: ${line}`);
+    appendFileSync(join(this.stage.out, 'figures.txt'), `${line}\n`);
+  }
+
+  /** Keeps what a person needs to see what went wrong. */
+  async keep() {
+    const stem = join(this.stage.out, this.name.replaceAll(/[^a-z0-9]+/gi, '-').slice(0, 80).toLowerCase());
+    for (const [index, window] of this.windows.entries()) {
+      writeFileSync(`${stem}-${index}.console.txt`, window.console.join('\n'));
+      await window.page.screenshot({ path: `${stem}-${index}.png`, timeout: 5_000 }).catch(() => undefined);
+    }
+    this.stage.keepLogs();
+  }
+
+  async close() {
+    for (const window of this.windows) await window.close().catch(() => undefined);
+  }
+}
+
+/**
+ * One scenario on the shared stage, or on one of its own.
+ *
+ * @param {string} name the promise that it proves
+ * @param {(act: Act) => Promise<void>} body
+ * @param {{timeout?: number, stage?: () => Promise<Stage>}} [options]
+ */
+export function scenario(name, body, { timeout = 90_000, stage = sharedStage } = {}) {
+  test(name, { timeout }, async () => {
+    const act = new Act(await stage(), name);
+    try {
+      await body(act);
+      const troubles = act.windows.flatMap((window) => window.troubles);
+      if (troubles.length > 0) throw new Error(`the page had troubles:\n${troubles.join('\n')}`);
+    } catch (error) {
+      await act.keep();
+      throw error;
+    } finally {
+      await act.close();
+    }
+  });
+}

@@ -1,0 +1,11 @@
+// All scenarios in one process, so that they share one server and one browser.
+import './scenarios/servers.mjs';
+import './scenarios/cancel.mjs';
+import './scenarios/questions.mjs';
+import './scenarios/reload.mjs';
+import './scenarios/together.mjs';
+import './scenarios/hidden.mjs';
+import './scenarios/looks.mjs';
+import './scenarios/api.mjs';
+import './scenarios/death.mjs';
+import './scenarios/trust.mjs';

@@ -1,0 +1,26 @@
+/**
+ * Waits until a condition holds. It is polled, since what is waited for lies in files, in /proc and in other processes, which tell nobody.
+ * Nothing waits for a mere length of time.
+ *
+ * @template T
+ * @param {string} what what is waited for, for the error: "the journal tells of the cancel"
+ * @param {() => T | Promise<T>} condition holds when it gives something truthy; one that throws does not hold yet
+ * @param {{timeout?: number, interval?: number}} [options]
+ * @returns {Promise<NonNullable<T>>} what the condition gave
+ */
+export async function until(what, condition, { timeout = 15_000, interval = 50 } = {}) {
+  const end = Date.now() + timeout;
+  /** @type {unknown} */
+  let trouble;
+  for (;;) {
+    try {
+      const value = await condition();
+      if (value) return value;
+      trouble = undefined;
+    } catch (error) {
+      trouble = error;
+    }
+    if (Date.now() > end) throw new Error(`${what}: not within ${timeout} ms${trouble === undefined ? '' : ` (${String(trouble).split('\n')[0]})`}`);
+    await new Promise((resolve) => setTimeout(resolve, interval));
+  }
+}

@@ -1,0 +1,141 @@
+import { until } from './until.mjs';
+import { HubPage } from './hubpage.mjs';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/**
+ * One window of the editor: a browser context of its own, with an extension host of its own behind it.
+ */
+export class EditorWindow {
+  /** What the browser's console said, for the artifacts. @type {string[]} */
+  console = [];
+  /** Breaches of our page's content security policy, and errors that nothing caught in it. @type {string[]} */
+  troubles = [];
+
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
+    page.on('console', (message) => {
+      this.console.push(`${new Date().toISOString()} ${message.type()} ${message.text()} (${message.location().url})`);
+      if (/Content Security Policy/.test(message.text()) && /mcphub/i.test(message.text() + message.location().url)) this.troubles.push(message.text());
+    });
+    page.on('pageerror', (error) => {
+      this.console.push(`${new Date().toISOString()} uncaught ${error.stack ?? error.message}`);
+      if (/mcphub/i.test(error.stack ?? '')) this.troubles.push(String(error.stack));
+    });
+  }
+
+  /**
+   * @param {import('playwright-core').Browser} browser
+   * @param {import('./server.mjs').EditorServer} server
+   * @param {string} folder
+   * @param {{colorScheme?: 'light' | 'dark'}} [options]
+   */
+  static async open(browser, server, folder, { colorScheme = 'light' } = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme, reducedMotion: 'reduce' });
+    const window = new EditorWindow(await context.newPage());
+    await window.page.goto(`${server.url}/?folder=${encodeURIComponent(folder)}`);
+    await window.#drawn();
+    return window;
+  }
+
+  async #drawn() {
+    await this.page.locator('.monaco-workbench .part.statusbar').waitFor({ timeout: 60_000 });
+    await this.#tab.waitFor({ timeout: 60_000 }); // the extension is known once its icon is there
+  }
+
+  get #tab() {
+    return this.page.locator('.part.activitybar').getByRole('tab', { name: /^McpHub/ }).first();
+  }
+
+  /** Reloads as a person would: the extension host ends, another one starts. */
+  async reload() {
+    await this.page.reload();
+    await this.#drawn();
+  }
+
+  async close() {
+    await this.page.context().close();
+  }
+
+  /**
+   * Runs a command by the palette. It lists only what was known when it opened, so it is opened anew until the command is there.
+   *
+   * @param {string} title whole, "McpHub: Stop Everything" say
+   */
+  async runCommand(title) {
+    const input = this.page.locator('.quick-input-widget .quick-input-box input');
+    const row = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
+    await until(`the command ${title} in the palette`, async () => {
+      await this.page.keyboard.press('F1');
+      try {
+        await input.waitFor({ state: 'visible', timeout: 2_000 });
+        await input.fill(`>${title}`);
+        await row.click({ timeout: 2_000 });
+        return true;
+      } catch (error) {
+        await this.page.keyboard.press('Escape');
+        throw error;
+      }
+    }, { timeout: 30_000 });
+  }
+
+  /** Opens the side bar's view, if another one is there, and gives the page in it. */
+  async openSideBar() {
+    if ((await this.#tab.getAttribute('aria-selected')) !== 'true') await this.#tab.click();
+    return this.sideBar();
+  }
+
+  async openPanel() {
+    await this.runCommand('McpHub: Open Panel');
+    return this.panel();
+  }
+
+  /** The page in the side bar, once it is drawn there. */
+  sideBar() {
+    return this.#pageIn('the side bar', (source) => source.includes('purpose=webviewView'));
+  }
+
+  /** The page in the panel, once it is drawn there. */
+  panel() {
+    return this.#pageIn('the panel', (source) => !source.includes('purpose=webviewView'));
+  }
+
+  /**
+   * A webview is a frame in a frame, and all of them hang side by side in the window, those of hidden views too: ours are told by what is asked of
+   * them, and by what they show. The outer frame has a name of its own for as long as it lives.
+   *
+   * @param {string} where
+   * @param {(source: string) => boolean} wanted
+   */
+  async #pageIn(where, wanted) {
+    const name = await until(`the page in ${where}`, async () => {
+      for (const outer of await this.page.locator('iframe.webview').all()) {
+        const source = (await outer.getAttribute('src')) ?? '';
+        if (!/extensionId=mcphub\.mcphub\b/i.test(source) || !wanted(source) || !(await outer.isVisible())) continue;
+        const inner = outer.contentFrame().locator('iframe#active-frame').contentFrame();
+        if ((await inner.locator('html[data-surface]').count()) > 0) return outer.getAttribute('name');
+      }
+      return undefined;
+    }, { timeout: 30_000 });
+    return new HubPage(this, this.page.locator(`iframe.webview[name="${name}"]`).contentFrame().locator('iframe#active-frame').contentFrame());
+  }
+
+  /** @param {string | RegExp} text */
+  notification(text) {
+    return this.page.locator('.notification-toast').filter({ hasText: text });
+  }
+
+  get quickPick() {
+    return this.page.locator('.quick-input-widget');
+  }
+
+  get dialog() {
+    return this.page.locator('.monaco-dialog-box');
+  }
+
+  /** The extension's item in the status bar. */
+  get status() {
+    return this.page.locator('.part.statusbar .statusbar-item[id^="mcphub."]').first();
+  }
+}
