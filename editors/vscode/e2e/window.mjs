@@ -86,6 +86,16 @@ export class EditorWindow {
     return this.sideBar();
   }
 
+  /** Opens a view that shows nothing, and tells how many milliseconds that took. */
+  async timeEmptyView() {
+    const tab = this.page.locator('.part.activitybar').getByRole('tab', { name: /^Other/ }).first();
+    await tab.waitFor();
+    const start = performance.now();
+    await tab.click();
+    await this.page.locator('iframe.webview[src*="somebody.otherextension" i]').contentFrame().locator('iframe#active-frame').contentFrame().getByTestId('empty').waitFor();
+    return performance.now() - start;
+  }
+
   async openPanel() {
     await this.runCommand('McpHub: Open Panel');
     return this.panel();
@@ -124,6 +134,24 @@ export class EditorWindow {
   /** @param {string | RegExp} text */
   notification(text) {
     return this.page.locator('.notification-toast').filter({ hasText: text });
+  }
+
+  /**
+   * Chooses by a notification's button, or by the pick list that its button opens.
+   *
+   * @param {string | RegExp} text
+   * @param {string} choice
+   */
+  async chooseInNotification(text, choice) {
+    const notification = this.notification(text);
+    await notification.waitFor();
+    await notification.getByRole('button', { name: choice }).click();
+  }
+
+  /** Says that the authors of the folder are trusted, as a person does in the editor that manages it. */
+  async trustWorkspace() {
+    await this.runCommand('Workspaces: Manage Workspace Trust');
+    await this.page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
   }
 
   get quickPick() {

@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Journal } from './journal.mjs';
+import { allProcesses, isHub, lineage } from './processes.mjs';
 
 /**
  * A workspace folder of a test. The demo server of any config writes its journal beside the files, so each folder has its own.
@@ -11,6 +12,29 @@ export class Workspace {
     this.folder = mkdtempSync(join(parent, 'folder-'));
     this.journal = new Journal(join(this.folder, 'journal.jsonl'));
     writeFileSync(join(this.folder, 'hello.txt'), 'hello\n');
+  }
+
+  /**
+   * What the hub has written to the demo servers of this folder, message by message.
+   *
+   * @returns {{id?: unknown, method?: string, params?: {name?: string, requestId?: unknown, reason?: string}, result?: {action?: string}, error?: object}[]}
+   */
+  wire() {
+    return readFileSync(join(this.folder, 'wire.jsonl'), 'utf8').split('\n').slice(0, -1).map((line) => JSON.parse(line));
+  }
+
+  /** The answers among them, to what a demo server asked. */
+  answers() {
+    return this.wire().filter((message) => message.method === undefined);
+  }
+
+  /**
+   * Writes down the calls that the other extension is to make.
+   *
+   * @param {{server: string, tool: string, arguments: object}[]} calls
+   */
+  plan(calls) {
+    writeFileSync(join(this.folder, 'plan.json'), JSON.stringify(calls));
   }
 
   /**
@@ -25,11 +49,41 @@ export class Workspace {
 }
 
 /**
- * The demo server as a config entry. It is held to the legacy era, in which servers send requests of their own and can withdraw them.
+ * The demo server as a config entry. It is held to the legacy era, in which servers send requests of their own and can withdraw them. What the hub
+ * writes to it is kept as well, byte for byte: its journal cannot tell of an answer that it threw away.
  *
  * @param {string} binary
- * @returns {{type: 'stdio', command: string, args: string[], era: 'legacy'}}
  */
 export function demoServer(binary) {
-  return { type: 'stdio', command: binary, args: ['demo-server', '--record', '${workspaceFolder}/journal.jsonl'], era: 'legacy' };
+  return {
+    type: 'stdio', era: 'legacy', command: 'sh',
+    args: ['-c', 'tee -a "$1/wire.jsonl" | "$2" demo-server --record "$1/journal.jsonl"', 'sh', '${workspaceFolder}', binary],
+  };
+}
+
+/**
+ * The demo servers that run for a folder, of all its windows.
+ *
+ * @param {Workspace} workspace
+ */
+export function demoServersOf({ folder }) {
+  return allProcesses().filter(({ command }) => /\/mcphub demo-server --record /.test(command) && command.includes(`${folder}/`) && !command.startsWith('sh '));
+}
+
+/** @param {import('./processes.mjs').Process} server */
+export function hubOfServer(server) {
+  const hub = lineage(server.pid).find(isHub);
+  if (hub === undefined) throw new Error(`no hub is above process ${server.pid}: ${server.command}`);
+  return hub;
+}
+
+/**
+ * The hub of the one window that a folder has.
+ *
+ * @param {Workspace} workspace
+ */
+export function hubOf(workspace) {
+  const [server, ...more] = demoServersOf(workspace);
+  if (server === undefined || more.length > 0) throw new Error(`${more.length + (server === undefined ? 0 : 1)} demo servers run for ${workspace.folder}, wanted one`);
+  return hubOfServer(server);
 }

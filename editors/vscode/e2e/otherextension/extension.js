@@ -1,16 +1,26 @@
-// An extension that McpHub knows nothing of. Its one command uses the exported API and leaves what came of it in other.json.
+// An extension that McpHub knows nothing of, and that uses the API which it exports. One command goes through all of the API and leaves what came of
+// it in other.json; the other one makes the calls that plan.json asks for, and does not wait for them.
 'use strict';
-const { writeFileSync, renameSync } = require('node:fs');
+const { readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const vscode = require('vscode');
 
 exports.activate = (context) => {
+  // An empty page: what the editor itself takes for a view is what McpHub's view is measured beside.
+  context.subscriptions.push(vscode.window.registerWebviewViewProvider('other.empty', {
+    resolveWebviewView: (view) => { view.webview.html = '<!DOCTYPE html><html><body data-testid="empty">empty</body></html>'; },
+  }));
   context.subscriptions.push(vscode.commands.registerCommand('other.useMcpHub', async () => {
     const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
     const found = await use().catch((error) => ({ trouble: String(error.stack ?? error) }));
     // Whole or not at all: who waits for the file must not read half of it.
     writeFileSync(join(folder, 'other.tmp'), JSON.stringify(found, null, 2));
     renameSync(join(folder, 'other.tmp'), join(folder, 'other.json'));
+  }));
+  context.subscriptions.push(vscode.commands.registerCommand('other.callAll', async () => {
+    const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
+    const api = await vscode.extensions.getExtension('mcphub.mcphub').activate();
+    for (const call of JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'))) void outcome(api.callTool(call));
   }));
 };
 

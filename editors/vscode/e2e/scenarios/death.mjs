@@ -1,1 +1,59 @@
-export {};
+import assert from 'node:assert/strict';
+import { scenario } from '../stage.mjs';
+import { isExtensionHost, isHub, lineage, untilGone } from '../processes.mjs';
+import { until } from '../until.mjs';
+import { demoServersOf, hubOf } from '../workspace.mjs';
+import { briefStage, briefGraceSeconds } from '../briefstage.mjs';
+
+scenario('kill -9 of the hub: the page says so, the hub comes back, the call is shown as lost, and nothing hangs', async (act) => {
+  const workspace = act.workspace();
+  const window = await act.open(workspace);
+  const page = await window.openSideBar();
+  await page.call('demo', 'long_task', { steps: 10_000, step_ms: 200 });
+  await page.request('long_task').waitFor();
+  await workspace.journal.has({ event: 'started', tool: 'long_task' });
+  const hub = hubOf(workspace);
+  const servers = demoServersOf(workspace).map(({ pid }) => pid);
+
+  const said = page.connection.waitFor({ state: 'visible' });
+  process.kill(hub.pid, 'SIGKILL');
+
+  await said;
+  await page.connection.waitFor({ state: 'hidden', timeout: 20_000 });
+  await page.endedAs('long_task', /lost/i);
+  await untilGone('the servers of the dead hub', servers, 10_000);
+  // Everything works with the new one.
+  await page.call('demo', 'sleep', { seconds: 0, steps: 1 });
+  await page.endedAs('sleep', /done/i);
+  assert.notEqual(hubOf(workspace).pid, hub.pid);
+});
+
+scenario('kill -9 of the extension host: once the grace is over no process is left', async (act) => {
+  const workspace = act.workspace();
+  const window = await act.open(workspace);
+  const page = await window.openSideBar();
+  await page.call('demo', 'long_task', { steps: 10_000, step_ms: 200 });
+  await workspace.journal.has({ event: 'started', tool: 'long_task' });
+  const hub = hubOf(workspace);
+  const chain = lineage(hub.pid);
+  const host = chain.find(isExtensionHost);
+  assert.ok(host, chain.map(({ command }) => command).join('\n'));
+  const servers = demoServersOf(workspace).map(({ pid }) => pid);
+
+  process.kill(host.pid, 'SIGKILL');
+  await window.close(); // else the editor starts another extension host, which finds its hub again
+
+  await untilGone('hub and servers', [hub.pid, ...servers], (briefGraceSeconds + 10) * 1_000);
+  await until('nothing of McpHub is left', () => act.stage.server.processes().filter((found) => isHub(found) || found.command.includes('demo-server')).length === 0, { timeout: 5_000 });
+}, { stage: briefStage });
+
+scenario('a window that is closed leaves no process once the grace is over', async (act) => {
+  const workspace = act.workspace();
+  const window = await act.open(workspace);
+  const page = await window.openSideBar();
+  await page.call('demo', 'long_task', { steps: 10_000, step_ms: 200 });
+  await workspace.journal.has({ event: 'started', tool: 'long_task' });
+  const gone = [hubOf(workspace).pid, ...demoServersOf(workspace).map(({ pid }) => pid)];
+  await window.close();
+  await untilGone('hub and servers', gone, (briefGraceSeconds + 15) * 1_000);
+}, { stage: briefStage });

@@ -1,1 +1,54 @@
-export {};
+import assert from 'node:assert/strict';
+import { scenario } from '../stage.mjs';
+
+scenario('a question that its server withdraws: the card appears and vanishes by itself, and nothing is answered', async (act) => {
+  const workspace = act.workspace();
+  const page = await (await act.open(workspace)).openSideBar();
+  await page.call('demo', 'ask_then_withdraw', { after_ms: 1_500, reason: 'it was found elsewhere' });
+  const card = page.card('What is your name?');
+  await card.waitFor();
+  await page.frame.getByText('Withdrawn by demo: it was found elsewhere').first().waitFor();
+  await card.waitFor({ state: 'detached' });
+  await workspace.journal.has({ event: 'withdrawn', tool: 'ask_then_withdraw', reason: 'it was found elsewhere' });
+  await page.ended('ask_then_withdraw').getByText('Done').first().waitFor();
+  // The call's own answer has come back, so an answer to the question would have been written before.
+  assert.deepEqual(workspace.answers().filter((message) => message.result?.action !== undefined || message.error !== undefined), []);
+});
+
+scenario('a tool approval: approve, deny and dismiss are three different ends', async (act) => {
+  const workspace = act.workspace();
+  const page = await (await act.open(workspace)).openSideBar();
+
+  await page.call('demo', 'echo', { text: 'allowed words' });
+  await page.card('allowed words').getByTestId('accept').click();
+  await page.ended('echo').getByText('Done').first().waitFor();
+
+  await page.call('demo', 'echo', { text: 'denied words' });
+  await page.card('denied words').getByTestId('decline').click();
+  await page.endedAs('echo', /denied/i);
+
+  await page.call('demo', 'echo', { text: 'dismissed words' });
+  await page.card('dismissed words').getByTestId('dismiss').click();
+  await page.endedAs('echo', /dismissed/i);
+
+  const sent = workspace.wire().filter((message) => message.method === 'tools/call');
+  assert.equal(sent.length, 1, 'only what was allowed reached the server');
+  assert.equal(workspace.journal.all({ event: 'started', tool: 'echo' }).length, 1);
+});
+
+scenario('a form: what does not fit is not sent, what fits is, and the tool goes on with it', async (act) => {
+  const workspace = act.workspace();
+  const page = await (await act.open(workspace)).openSideBar();
+  await page.call('demo', 'ask_name');
+  const card = page.card('What is your name?');
+  await card.getByTestId('accept').click();
+  await card.locator('[aria-invalid="true"]').waitFor();
+  assert.equal(await card.count(), 1, 'the card stays open');
+  assert.deepEqual(workspace.answers().filter((message) => message.result?.action !== undefined), []);
+
+  await card.getByLabel('Name').first().fill('Ada');
+  await card.getByTestId('accept').click();
+  await card.waitFor({ state: 'detached' });
+  await page.endedAs('ask_name', /done/i);
+  assert.match(await page.resultOf('ask_name'), /Hello, Ada!/);
+});

@@ -1,1 +1,41 @@
-export {};
+import assert from 'node:assert/strict';
+import { scenario } from '../stage.mjs';
+import { demoServersOf, hubOfServer } from '../workspace.mjs';
+
+scenario('side bar and panel side by side: an answer in one closes the card in the other', async (act) => {
+  const workspace = act.workspace();
+  const window = await act.open(workspace);
+  const sideBar = await window.openSideBar();
+  const panel = await window.openPanel();
+  await sideBar.call('demo', 'ask_name');
+  const [left, right] = [sideBar.card('What is your name?'), panel.card('What is your name?')];
+  await left.waitFor();
+  await right.getByLabel('Name').first().fill('Edsger');
+  await right.getByTestId('accept').click();
+  await left.waitFor({ state: 'detached' });
+  await right.waitFor({ state: 'detached' });
+  await sideBar.frame.getByText('Answered in another window').first().waitFor();
+  await sideBar.endedAs('ask_name', /done/i);
+  await panel.endedAs('ask_name', /done/i);
+  assert.equal(workspace.answers().filter((message) => message.result?.action === 'accept').length, 1);
+});
+
+scenario('two windows on one folder have a hub each, and neither disturbs the other', async (act) => {
+  const workspace = act.workspace();
+  const [one, other] = [await act.open(workspace), await act.open(workspace)];
+  const [first, second] = [await one.openSideBar(), await other.openSideBar()];
+  await first.call('demo', 'long_task', { steps: 10_000, step_ms: 200 });
+  await second.call('demo', 'ask_name');
+  await second.card('What is your name?').waitFor();
+  const servers = demoServersOf(workspace);
+  assert.equal(servers.length, 2, 'a server for each window');
+  assert.equal(new Set(servers.map((server) => hubOfServer(server).pid)).size, 2, 'and a hub');
+  assert.equal(await first.cards.count(), 0, 'the question is of the other window');
+  assert.equal(await second.request('long_task').count(), 0, 'and so is the call');
+
+  await other.close();
+  await first.cancel(first.request('long_task'), 'alone again');
+  const [heard] = await workspace.journal.has({ event: 'cancel_received' });
+  assert.equal(heard?.reason, 'alone again');
+  await first.endedAs('long_task', /cancelled/i);
+});
