@@ -1,0 +1,300 @@
+// The hub as a host holds it: started, watched, started anew when it dies, ended in order.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { McpHubService } from './gen/mcphub/v1/hub_pb.js';
+import { McpServerService } from './gen/mcphub/v1/server_pb.js';
+import type { HelloSchema } from './gen/mcphub/v1/editor_pb.js';
+import { createClient } from './client.js';
+import type { Caller, Client } from './client.js';
+import { HubError, asHubError } from './failure.js';
+import type { LiveHub } from './livehub.js';
+import type { HubLog } from './logs.js';
+import { openHub } from './openhub.js';
+import type { OpenOptions } from './openhub.js';
+import { Patience } from './patience.js';
+import type { PatienceOptions } from './patience.js';
+import { describeEnd } from './process.js';
+import { PageRelay } from './relay.js';
+import type { PageEnd, Relay, RelayOptions } from './relay.js';
+import { openStream } from './stream.js';
+import type { HubStream } from './stream.js';
+import { ResumingWindow } from './window.js';
+import type { HubWindow } from './window.js';
+
+export interface HubOptions {
+  /** Path of mcphub. */
+  readonly binary: string;
+  /** Default: ['serve']. */
+  readonly args?: readonly string[];
+  /** Added to this process's environment. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  /** Default true: AutoMTLS. */
+  readonly tls?: boolean;
+  /** From the spawn to the first answer. Default 60,000. */
+  readonly startTimeoutMs?: number;
+  /** Drain, Shutdown and kill, in all. Default 10,000. */
+  readonly stopTimeoutMs?: number;
+  /** After the hub died. Defaults: 500, 30,000, 5 in a row; a minute of life forgives. */
+  readonly restart?: false | PatienceOptions;
+  /**
+   * Survive a restart of this process: `leave` (or a crash) leaves the hub running for `graceMs`, and the next process that starts one with the same directory and
+   * key gets it. Put into the key what must be the same: workspace, version of the binary. Such a hub's log lines are lost once its first host is gone.
+   */
+  readonly keep?: { readonly directory: string; readonly key: string; readonly graceMs: number };
+  /** Each line of the hub's log. */
+  readonly onLog?: (line: HubLog) => void;
+}
+
+/** `stopped` also before the first start. */
+export type HubState = 'starting' | 'ready' | 'restarting' | 'failed' | 'stopped';
+
+type StateListener = (state: HubState, detail: { message: string }) => void;
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: HubError) => void;
+}
+
+export class Hub {
+  /** McpHubService of the present hub. */
+  readonly requests: Client<typeof McpHubService>;
+  /** McpServerService of the present hub. */
+  readonly servers: Client<typeof McpServerService>;
+
+  readonly #options: OpenOptions;
+  readonly #stopTimeoutMs: number;
+  readonly #restart: false | PatienceOptions;
+  readonly #listeners = new Set<StateListener>();
+  #state: HubState = 'stopped';
+  #message = 'The hub was not started yet.';
+  #failure: HubError | undefined;
+  #generation = 0;
+  #live: LiveHub | undefined;
+  #waiters: Waiter[] = [];
+  #life: { readonly ending: AbortController; readonly over: Promise<void> } | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: HubOptions) {
+    const onLog = options.onLog ?? (() => {});
+    this.#options = {
+      binary: options.binary,
+      args: options.args ?? ['serve'],
+      env: options.env ?? {},
+      cwd: options.cwd,
+      tls: options.tls ?? true,
+      startTimeoutMs: options.startTimeoutMs ?? 60_000,
+      keep: options.keep,
+      onLog: (line) => harmless(() => onLog(line)),
+    };
+    this.#stopTimeoutMs = options.stopTimeoutMs ?? 10_000;
+    this.#restart = options.restart ?? {};
+    const call: Caller = (method, init, o) => this.#call(method, init, o);
+    this.requests = createClient(McpHubService, call);
+    this.servers = createClient(McpServerService, call);
+  }
+
+  get state(): HubState {
+    return this.#state;
+  }
+
+  /** What there is to say about the state, for people. */
+  get message(): string {
+    return this.#message;
+  }
+
+  get processId(): number | undefined {
+    return this.#live?.process.pid;
+  }
+
+  /** How many hubs there have been: it rises with each that got ready. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Why the state is failed. */
+  get failure(): HubError | undefined {
+    return this.#failure;
+  }
+
+  /** Calls the listener at each change, until the function that it returns is called. */
+  onState(listener: StateListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Resolves when the hub is ready; rejects with a HubError. Also brings back one that has failed or was stopped. */
+  async start(): Promise<void> {
+    await this.#stopping;
+    if (this.#state === 'ready') {
+      return;
+    }
+    const ready = new Promise<void>((resolve, reject) => this.#waiters.push({ resolve, reject }));
+    if (this.#life === undefined) {
+      const ending = new AbortController();
+      this.#failure = undefined;
+      this.#become('starting', 'The hub is being started.');
+      this.#life = { ending, over: this.#run(ending.signal) };
+    }
+    await ready;
+  }
+
+  /** One raw stream on the present hub: it ends when that ends. Without a hub, reading it throws a HubError (unavailable). */
+  attach(hello: MessageInitShape<typeof HelloSchema>, options: { signal?: AbortSignal } = {}): HubStream {
+    return openStream(this.#live, () => this.#absent(), hello, options.signal);
+  }
+
+  /** A window that resumes by itself. */
+  window(hello: MessageInitShape<typeof HelloSchema>, options: { signal?: AbortSignal } = {}): HubWindow {
+    return new ResumingWindow(this, hello, options.signal);
+  }
+
+  /** Carries a page's messages to and from a stream. */
+  relay(page: PageEnd, options: RelayOptions = {}): Relay {
+    return new PageRelay(this, page, options);
+  }
+
+  /** Ends the hub. Bounded, and never rejects. */
+  stop(reason = 'the host stops the hub'): Promise<void> {
+    this.#stopping ??= this.#end((live) => live.stop(reason, this.#stopTimeoutMs)).finally(() => {
+      this.#stopping = undefined;
+    });
+    return this.#stopping;
+  }
+
+  /** With keep: leaves the hub running for the next process. Without: stops it. */
+  leave(): Promise<void> {
+    this.#stopping ??= this.#end(async (live) => {
+      if (!(await live.leave().catch(() => false))) {
+        await live.stop('the host leaves', this.#stopTimeoutMs);
+      }
+    }).finally(() => {
+      this.#stopping = undefined;
+    });
+    return this.#stopping;
+  }
+
+  async #end(how: (live: LiveHub) => Promise<void>): Promise<void> {
+    const life = this.#life;
+    if (life !== undefined) {
+      life.ending.abort(new HubError('cancelled', 'STOPPED', 'The hub was stopped by its host.'));
+      const live = this.#live;
+      if (live !== undefined) {
+        await how(live).catch(() => {});
+        this.#live = undefined;
+      }
+      await life.over;
+    }
+    if (this.#state !== 'stopped') {
+      this.#become('stopped', 'The hub was stopped.');
+    }
+  }
+
+  /** The whole life, from the first spawn until nobody tries any more. It never rejects. */
+  async #run(ending: AbortSignal): Promise<void> {
+    const patience = new Patience(this.#restart === false ? { maxAttempts: 0 } : this.#restart);
+    let died: HubError | undefined;
+    do {
+      try {
+        died = await this.#oneLife(ending, patience);
+      } catch (error) {
+        if (died === undefined && !ending.aborted) {
+          this.#giveUp(asHubError(error)); // it has never worked: who starts it hears why, and tries again or not
+          return;
+        }
+        died = asHubError(error);
+      }
+    } while (!ending.aborted && (await this.#again(died, patience, ending)));
+    if (ending.aborted) {
+      this.#life = undefined;
+      this.#tellWaiters(asHubError(ending.reason));
+    }
+  }
+
+  /** Opens a hub and returns how it died. Throws when it could not be opened. */
+  async #oneLife(ending: AbortSignal, patience: Patience): Promise<HubError> {
+    const live = await openHub(this.#options, ending);
+    if (ending.aborted) { // in the last moment; nobody else knows of it
+      await live.stop('the host stops the hub', this.#stopTimeoutMs);
+      throw asHubError(ending.reason);
+    }
+    const born = performance.now();
+    this.#live = live;
+    this.#generation++;
+    this.#become('ready', 'The hub is ready.');
+    const end = await live.process.ended;
+    if (!ending.aborted) { // else whoever ends it does that
+      this.#live = undefined;
+      await live.discard();
+    }
+    patience.lived(performance.now() - born);
+    return new HubError('unavailable', 'HUB_DIED', `The hub ended by itself (${describeEnd(end)}).`);
+  }
+
+  async #again(died: HubError, patience: Patience, ending: AbortSignal): Promise<boolean> {
+    const delay = patience.next();
+    if (delay === undefined) {
+      this.#giveUp(died);
+      return false;
+    }
+    this.#become('restarting', `${died.message} It is started anew.`);
+    return sleep(delay, true, { signal: ending }).catch(() => false);
+  }
+
+  #giveUp(error: HubError): void {
+    this.#life = undefined;
+    this.#failure = error;
+    this.#become('failed', error.message);
+  }
+
+  /** The one place where the state changes. */
+  #become(state: HubState, message: string): void {
+    this.#state = state;
+    this.#message = message;
+    if (state === 'ready') {
+      this.#tellWaiters(undefined);
+    } else if (state === 'failed' && this.#failure !== undefined) {
+      this.#tellWaiters(this.#failure);
+    }
+    for (const listener of [...this.#listeners]) {
+      harmless(() => listener(state, { message }));
+    }
+  }
+
+  #tellWaiters(error: HubError | undefined): void {
+    for (const waiter of this.#waiters.splice(0)) {
+      if (error === undefined) {
+        waiter.resolve();
+      } else {
+        waiter.reject(error);
+      }
+    }
+  }
+
+  async #call(...[method, init, options]: Parameters<Caller>): Promise<unknown> {
+    const live = this.#live;
+    if (live === undefined) {
+      throw this.#absent();
+    }
+    try {
+      return await live.channel.unary(method, init, options);
+    } catch (error) {
+      throw await live.explain(asHubError(error));
+    }
+  }
+
+  #absent(): HubError {
+    return new HubError('unavailable', 'HUB_NOT_READY', `There is no hub now (${this.#state}): ${this.#message}`);
+  }
+}
+
+// A listener that throws must not take the hub's life with it; it is told where uncaught errors are told.
+function harmless(call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}

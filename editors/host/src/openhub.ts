@@ -1,0 +1,128 @@
+// How a hub is opened: one that a process before this has left behind, or a new one.
+import { selfSigned } from './certificate.js';
+import { HubError, asHubError } from './failure.js';
+import { hubEnvironment, parseHandshake, protocolVersion } from './handshake.js';
+import { claim, keep, targetOf } from './keep.js';
+import type { KeepRecord } from './keep.js';
+import { LiveHub } from './livehub.js';
+import { AdoptedProcess } from './liveness.js';
+import type { HubLog } from './logs.js';
+import { SpawnedProcess } from './process.js';
+import { makeSocketDirectory, removeSocketDirectory } from './socketdir.js';
+import type { Target } from './transport.js';
+
+/** What is needed to open one. */
+export interface OpenOptions {
+  readonly binary: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string | undefined;
+  readonly tls: boolean;
+  readonly startTimeoutMs: number;
+  readonly keep: { readonly directory: string; readonly key: string; readonly graceMs: number } | undefined;
+  readonly onLog: (line: HubLog) => void;
+}
+
+/** A hub that was left behind answers at once or never. */
+const adoptTimeoutMs = 2000;
+
+/** Rejects with a HubError, and then nothing is left of it: no process, no directory. */
+export async function openHub(options: OpenOptions, signal: AbortSignal): Promise<LiveHub> {
+  return (await adopted(options, signal)) ?? spawned(options, signal);
+}
+
+async function adopted(options: OpenOptions, signal: AbortSignal): Promise<LiveHub | undefined> {
+  if (options.keep === undefined) {
+    return undefined;
+  }
+  for (;;) {
+    const file = await claim(options.keep.directory, options.keep.key).catch(() => undefined);
+    if (file === undefined) {
+      return undefined;
+    }
+    const process = new AdoptedProcess(file.record.hubPid);
+    const hub = new LiveHub({
+      process, target: targetOf(file.record), socketDirectory: file.record.socketDirectory, broken: () => process.suspect(), onLog: options.onLog,
+    });
+    try {
+      await hub.greet(adoptTimeoutMs, signal);
+      hub.kept = file;
+      return hub;
+    } catch (error) {
+      hub.release();
+      if (signal.aborted) {
+        await file.leave(); // this host gave up, and the hub may be fine
+        throw reasonOf(signal, error);
+      }
+      await file.remove(); // whatever has this pid now: it does not answer, and it ends by itself if it is a hub
+    }
+  }
+}
+
+async function spawned(options: OpenOptions, signal: AbortSignal): Promise<LiveHub> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(new HubError('deadline_exceeded', 'HANDSHAKE_TIMEOUT',
+    `${options.binary} did not answer within ${options.startTimeoutMs} ms: look at what keeps it, or raise startTimeoutMs.`)), options.startTimeoutMs);
+  const over = AbortSignal.any([signal, timeout.signal]);
+  const client = options.tls ? selfSigned() : undefined;
+  const socketDirectory = await makeSocketDirectory().catch((error: unknown) => {
+    clearTimeout(timer);
+    throw new HubError('failed_precondition', 'BINARY_NOT_STARTED', `There is no directory for the hub's socket (${asHubError(error).message}): make room for temporary files.`);
+  });
+  let process: SpawnedProcess | undefined;
+  let hub: LiveHub | undefined;
+  try {
+    over.throwIfAborted();
+    process = new SpawnedProcess({
+      ...options,
+      env: hubEnvironment(globalThis.process.env, options.env, { socketDirectory, clientCert: client?.cert, returnGraceMs: options.keep?.graceMs }),
+      survive: options.keep !== undefined,
+    });
+    const handshake = parseHandshake(await unless(over, process.firstLine), options.tls);
+    const target: Target = {
+      network: handshake.network,
+      address: handshake.address,
+      tls: handshake.serverCert === undefined || client === undefined ? undefined : { serverCert: handshake.serverCert, client },
+    };
+    hub = new LiveHub({ process, target, socketDirectory, broken: () => {}, onLog: options.onLog });
+    await hub.greet(options.startTimeoutMs, over);
+    if (options.keep !== undefined) {
+      hub.kept = await keep(options.keep.directory, recordOf(options.keep.key, process.pid ?? 0, target, socketDirectory));
+    }
+    return hub;
+  } catch (error) {
+    const failure = over.aborted ? reasonOf(over, error) : asHubError(error);
+    const explained = (await hub?.explain(failure)) ?? failure;
+    if (hub !== undefined) {
+      await hub.discard();
+    } else {
+      process?.kill();
+      await process?.ended;
+      process?.release();
+      await removeSocketDirectory(socketDirectory);
+    }
+    throw explained;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function recordOf(key: string, hubPid: number, target: Target, socketDirectory: string): KeepRecord {
+  return {
+    key, hubPid, hostPid: process.pid, network: target.network, target: target.address, socketDirectory, protocolVersion,
+    serverCert: target.tls?.serverCert ?? '', clientCert: target.tls?.client.cert ?? '', clientKey: target.tls?.client.key ?? '',
+  };
+}
+
+function unless<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => reject(reasonOf(signal, undefined));
+    signal.addEventListener('abort', aborted, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
+  });
+}
+
+function reasonOf(signal: AbortSignal, fallback: unknown): HubError {
+  const reason: unknown = signal.reason;
+  return reason instanceof HubError ? reason : asHubError(fallback ?? reason);
+}

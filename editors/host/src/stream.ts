@@ -1,0 +1,98 @@
+// One window stream, raw: what the hub says comes out, what the window says goes in, and when it ends it is over.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { EditorService } from './gen/mcphub/v1/editor_pb.js';
+import type { AttachRequestSchema, AttachResponse, HelloSchema } from './gen/mcphub/v1/editor_pb.js';
+import { HubError } from './failure.js';
+import { Inbox } from './inbox.js';
+import type { LiveHub } from './livehub.js';
+import type { Duplex } from './transport.js';
+
+/** An open stream. Reading it gives what comes, and throws the HubError that ended it; leaving the loop does not end it. */
+export interface HubStream extends AsyncIterable<AttachResponse> {
+  /** Throws a HubError (unavailable) when the stream is over or closed: nothing is queued for later. */
+  send(message: MessageInitShape<typeof AttachRequestSchema>): void;
+  /** Half-close: the window has closed for good. What the hub still has to say is read. */
+  close(): void;
+  /** Breaks the stream as a crash would: the window may come back within ten seconds. */
+  break(): void;
+}
+
+// Of messages that are not read. The hub waits when this host does, and detaches a window that is too slow.
+const pauseAt = 256;
+const resumeAt = 64;
+
+/** A stream on the given hub; with none, one that has failed already. */
+export function openStream(hub: LiveHub | undefined, absent: () => HubError, hello: MessageInitShape<typeof HelloSchema>, signal: AbortSignal | undefined): HubStream {
+  const stream = new RawStream();
+  if (hub === undefined) {
+    stream.fail(absent());
+  } else {
+    stream.open(hub, hello, signal);
+  }
+  return stream;
+}
+
+class RawStream implements HubStream {
+  #duplex: Duplex<typeof AttachRequestSchema> | undefined;
+  #paused = false;
+  #closed = false;
+  readonly #inbox = new Inbox<AttachResponse>(() => this.#taken());
+
+  fail(error: HubError): void {
+    this.#inbox.end(error);
+  }
+
+  open(hub: LiveHub, hello: MessageInitShape<typeof HelloSchema>, signal: AbortSignal | undefined): void {
+    const duplex = hub.channel.open(EditorService.method.attach, signal === undefined ? {} : { signal }, {
+      message: (message) => {
+        this.#inbox.push(message);
+        if (!this.#paused && this.#inbox.size >= pauseAt) {
+          this.#paused = true;
+          this.#duplex?.pause();
+        }
+      },
+      end: (error) => {
+        this.#duplex = undefined;
+        if (error === undefined) {
+          this.#inbox.end();
+        } else {
+          void hub.explain(error).then((explained) => this.#inbox.end(explained));
+        }
+      },
+    });
+    this.#duplex = duplex;
+    duplex.send({ message: { case: 'hello', value: hello } });
+  }
+
+  send(message: MessageInitShape<typeof AttachRequestSchema>): void {
+    if (this.#closed || this.#duplex === undefined || !this.#duplex.send(message)) {
+      throw new HubError('unavailable', 'CONNECTION_LOST', 'This window is not attached to a hub: nothing was sent.');
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#duplex?.finish();
+    this.#resume(); // the end comes after what has not been read
+  }
+
+  break(): void {
+    this.#closed = true;
+    this.#duplex?.cancel(new HubError('cancelled', '', 'This host has broken the stream.'));
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<AttachResponse, undefined> {
+    return this.#inbox[Symbol.asyncIterator]();
+  }
+
+  #taken(): void {
+    if (this.#paused && this.#inbox.size <= resumeAt) {
+      this.#resume();
+    }
+  }
+
+  #resume(): void {
+    this.#paused = false;
+    this.#duplex?.resume();
+  }
+}

@@ -1,0 +1,211 @@
+// A window that stays: after a broken stream it goes on where it was, after a restart of the hub it begins with a snapshot.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { AttachRequestSchema, HelloSchema, ResumeSchema } from './gen/mcphub/v1/editor_pb.js';
+import type { AttachResponse, Hello, Reply } from './gen/mcphub/v1/editor_pb.js';
+import { HubError, asHubError, failureOfAbort, failureOfReply } from './failure.js';
+import { Inbox } from './inbox.js';
+import { becomes } from './source.js';
+import type { StreamSource } from './source.js';
+import type { HubStream } from './stream.js';
+
+/** An attached window. Read it: replies come with the rest, and a window that nobody reads holds itself up. */
+export interface HubWindow extends AsyncIterable<AttachResponse> {
+  readonly windowId: string;
+  /**
+   * Throws a HubError (unavailable) while there is no stream: nothing is queued for later. Roots and capabilities are the exception: they are kept, and said with the
+   * next hello.
+   */
+  send(message: MessageInitShape<typeof AttachRequestSchema>): void;
+  /** Sends with a message id and resolves with the reply; rejects with the HubError in it, or with unavailable when the stream breaks before. */
+  ask(message: MessageInitShape<typeof AttachRequestSchema>, options?: { signal?: AbortSignal }): Promise<Reply>;
+  /** Half-close: for good. Resolves when the stream has ended. */
+  close(): Promise<void>;
+}
+
+/** What cannot be helped by trying again. */
+const final: ReadonlySet<string> = new Set(['invalid_argument', 'already_exists', 'failed_precondition', 'permission_denied', 'unauthenticated', 'unimplemented']);
+/** Of messages that are not read. */
+const maxUnread = 1024;
+const firstDelayMs = 100;
+const maxDelayMs = 5000;
+
+/** Tells whether a stream that ended so may be opened again. */
+export function mayComeBack(error: HubError): boolean {
+  return !final.has(error.code);
+}
+
+/** How long to wait before the n-th stream in a row that was not welcomed; the first comes back at once. */
+export function comebackDelay(failures: number): number {
+  return failures <= 1 ? 0 : Math.min(maxDelayMs, firstDelayMs * 2 ** (failures - 2));
+}
+
+export class ResumingWindow implements HubWindow {
+  readonly windowId: string;
+  readonly #source: StreamSource;
+  readonly #hello: Hello;
+  readonly #closing = new AbortController();
+  readonly #inbox = new Inbox<AttachResponse>(() => this.#roomMade());
+  readonly #asked = new Map<string, { resolve: (reply: Reply) => void; reject: (error: HubError) => void }>();
+  readonly #over: Promise<void>;
+  #stream: HubStream | undefined;
+  #hubId = '';
+  #lastSequence = 0n;
+  #askCount = 0;
+  #failures = 0;
+  #roomMade: () => void = () => {};
+
+  constructor(source: StreamSource, hello: MessageInitShape<typeof HelloSchema>, signal: AbortSignal | undefined) {
+    this.#source = source;
+    this.#hello = create(HelloSchema, hello);
+    this.#hello.windowId ||= randomUUID();
+    this.windowId = this.#hello.windowId;
+    const aborted = (): void => void this.close();
+    signal?.addEventListener('abort', aborted, { once: true });
+    if (signal?.aborted === true) {
+      this.#closing.abort();
+    }
+    this.#over = this.#run().then(
+      () => this.#inbox.end(),
+      (error: unknown) => this.#inbox.end(asHubError(error)),
+    ).finally(() => signal?.removeEventListener('abort', aborted));
+  }
+
+  send(message: MessageInitShape<typeof AttachRequestSchema>): void {
+    const kept = this.#keepInHello(message);
+    if (this.#stream !== undefined) {
+      this.#stream.send(message);
+    } else if (!kept) {
+      throw this.#absent();
+    }
+  }
+
+  async ask(message: MessageInitShape<typeof AttachRequestSchema>, options: { signal?: AbortSignal } = {}): Promise<Reply> {
+    const { signal } = options;
+    if (signal?.aborted === true) {
+      throw failureOfAbort(signal);
+    }
+    const stream = this.#stream;
+    if (stream === undefined) {
+      throw this.#absent();
+    }
+    const request = create(AttachRequestSchema, message);
+    this.#keepInHello(request);
+    request.messageId = `ask-${++this.#askCount}`;
+    let aborted = (): void => {};
+    try {
+      return await new Promise<Reply>((resolve, reject) => {
+        aborted = () => reject(signal === undefined ? undefined : failureOfAbort(signal));
+        signal?.addEventListener('abort', aborted, { once: true });
+        this.#asked.set(request.messageId, { resolve, reject });
+        stream.send(request);
+      });
+    } finally {
+      this.#asked.delete(request.messageId);
+      signal?.removeEventListener('abort', aborted);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing.abort();
+    this.#stream?.close();
+    this.#roomMade();
+    return this.#over;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<AttachResponse, undefined> {
+    return this.#inbox[Symbol.asyncIterator]();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted && (await this.#hubIsReady(signal))) {
+      const stream = this.#source.attach(this.#helloNow());
+      this.#stream = stream;
+      let ended: HubError | undefined;
+      try {
+        for await (const message of stream) {
+          await this.#take(message);
+        }
+      } catch (error) {
+        ended = asHubError(error);
+      }
+      this.#stream = undefined;
+      const lost = ended ?? new HubError('unavailable', 'CONNECTION_LOST', 'The window was closed before the reply came.');
+      for (const asked of this.#asked.values()) {
+        asked.reject(new HubError('unavailable', lost.reason, `There is no reply any more, and it may have been carried out. ${lost.message}`, { cause: lost }));
+      }
+      if (ended !== undefined && !signal.aborted && !mayComeBack(ended)) {
+        throw ended;
+      }
+      this.#failures++;
+      if (this.#source.state === 'ready') {
+        await sleep(comebackDelay(this.#failures), undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  /** False: there will be none, or nobody wants one any more. Throws the hub's failure. */
+  async #hubIsReady(signal: AbortSignal): Promise<boolean> {
+    const state = await becomes(this.#source, (s) => s === 'ready' || s === 'failed' || s === 'stopped', signal);
+    if (state === 'failed' && this.#source.failure !== undefined) {
+      throw this.#source.failure;
+    }
+    return state === 'ready';
+  }
+
+  #helloNow(): Hello {
+    this.#hello.resume = this.#hubId === '' ? this.#hello.resume : create(ResumeSchema, { hubId: this.#hubId, afterSequence: this.#lastSequence });
+    return this.#hello;
+  }
+
+  async #take(message: AttachResponse): Promise<void> {
+    const { event } = message;
+    if (event.case === 'welcome') {
+      this.#failures = 0;
+      this.#hubId = event.value.hubId;
+    } else if (event.case === 'snapshot') {
+      this.#lastSequence = message.sequence; // of another hub, maybe a smaller one
+    } else if (message.sequence > this.#lastSequence) {
+      this.#lastSequence = message.sequence;
+    }
+    if (event.case === 'reply') {
+      const asked = this.#asked.get(event.value.messageId);
+      if (asked !== undefined) {
+        if (event.value.error === undefined) {
+          asked.resolve(event.value);
+        } else {
+          asked.reject(failureOfReply(event.value.error));
+        }
+        return;
+      }
+    }
+    this.#inbox.push(message);
+    while (this.#inbox.size > maxUnread && !this.#closing.signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#roomMade = resolve;
+      });
+    }
+  }
+
+  /** True for what the hub must hear again with each hello. */
+  #keepInHello(message: MessageInitShape<typeof AttachRequestSchema>): boolean {
+    const { message: said } = create(AttachRequestSchema, message);
+    if (said.case === 'setRoots') {
+      this.#hello.roots = said.value.roots;
+    } else if (said.case === 'setCapabilities') {
+      this.#hello.promptKinds = said.value.promptKinds;
+      this.#hello.samplingTools = said.value.samplingTools;
+      this.#hello.extensionsJson = said.value.extensionsJson;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  #absent(): HubError {
+    return new HubError('unavailable', 'HUB_NOT_READY', 'This window is not attached to a hub now: nothing was sent.');
+  }
+}
