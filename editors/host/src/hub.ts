@@ -193,52 +193,51 @@ export class Hub {
   /** The whole life, from the first spawn until nobody tries any more. It never rejects. */
   async #run(ending: AbortSignal): Promise<void> {
     const patience = new Patience(this.#restart === false ? { maxAttempts: 0 } : this.#restart);
-    let died: HubError | undefined;
-    do {
-      try {
-        died = await this.#oneLife(ending, patience);
-      } catch (error) {
-        if (died === undefined && !ending.aborted) {
-          this.#giveUp(asHubError(error)); // it has never worked: who starts it hears why, and tries again or not
-          return;
-        }
-        died = asHubError(error);
+    let everReady = false;
+    for (let delay: number | undefined = 0; delay !== undefined && !ending.aborted;) {
+      await sleep(delay, undefined, { signal: ending }).catch(() => {});
+      const live = await openHub(this.#options, ending).catch(asHubError);
+      if (live instanceof HubError) {
+        // One that has never worked is not tried again: who starts it hears why.
+        delay = ending.aborted ? undefined : this.#comeback(live, everReady ? patience.next() : undefined);
+      } else if (ending.aborted) { // in the last moment; nobody else knows of it
+        await live.stop('the host stops the hub', this.#stopTimeoutMs);
+      } else {
+        everReady = true;
+        delay = await this.#attend(live, ending, patience);
       }
-    } while (!ending.aborted && (await this.#again(died, patience, ending)));
+    }
     if (ending.aborted) {
       this.#life = undefined;
       this.#tellWaiters(asHubError(ending.reason));
     }
   }
 
-  /** Opens a hub and returns how it died. Throws when it could not be opened. */
-  async #oneLife(ending: AbortSignal, patience: Patience): Promise<HubError> {
-    const live = await openHub(this.#options, ending);
-    if (ending.aborted) { // in the last moment; nobody else knows of it
-      await live.stop('the host stops the hub', this.#stopTimeoutMs);
-      throw asHubError(ending.reason);
-    }
+  /** From ready until its process is gone. Returns the delay before the next. */
+  async #attend(live: LiveHub, ending: AbortSignal, patience: Patience): Promise<number | undefined> {
     const born = performance.now();
     this.#live = live;
     this.#generation++;
     this.#become('ready', 'The hub is ready.');
     const end = await live.process.ended;
-    if (!ending.aborted) { // else whoever ends it does that
-      this.#live = undefined;
-      await live.discard();
+    if (ending.aborted) {
+      return undefined; // whoever ends it sees to the rest
     }
+    this.#live = undefined;
     patience.lived(performance.now() - born);
-    return new HubError('unavailable', 'HUB_DIED', `The hub ended by itself (${describeEnd(end)}).`);
+    const delay = this.#comeback(new HubError('unavailable', 'HUB_DIED', `The hub ended by itself (${describeEnd(end)}).`), patience.next());
+    await live.discard();
+    return delay;
   }
 
-  async #again(died: HubError, patience: Patience, ending: AbortSignal): Promise<boolean> {
-    const delay = patience.next();
+  /** Says what comes next, in the same moment in which it is known. */
+  #comeback(why: HubError, delay: number | undefined): number | undefined {
     if (delay === undefined) {
-      this.#giveUp(died);
-      return false;
+      this.#giveUp(why);
+    } else {
+      this.#become('restarting', `${why.message} It is started anew.`);
     }
-    this.#become('restarting', `${died.message} It is started anew.`);
-    return sleep(delay, true, { signal: ending }).catch(() => false);
+    return delay;
   }
 
   #giveUp(error: HubError): void {

@@ -6,6 +6,7 @@ import tls from 'node:tls';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { Exchange } from './exchange.js';
+import { fromLongBinary, sliceSize } from './longtext.js';
 import { HubError, failureOfAbort, failureOfConnection } from './failure.js';
 import type { Identity } from './certificate.js';
 
@@ -58,12 +59,12 @@ export class Channel {
   /** One message there, one message back. */
   unary<I extends DescMessage, O extends DescMessage>(method: Method<I, O>, init: MessageInitShape<I>, options: CallOptions = {}): Promise<MessageShape<O>> {
     return new Promise((resolve, reject) => {
-      let answer: MessageShape<O> | undefined;
+      let answer: MessageShape<O> | Promise<MessageShape<O>> | undefined;
       let surplus = false;
       const exchange = this.#exchange(method, options, {
         message: (bytes) => {
           surplus = answer !== undefined;
-          answer = fromBinary(method.output, bytes);
+          answer = bytes.byteLength > sliceSize ? fromLongBinary(method.output, bytes) : fromBinary(method.output, bytes);
         },
         end: (error) => {
           if (error !== undefined) {
