@@ -1,0 +1,74 @@
+// Makes the .vsix of one platform, with the hub's program for it inside.
+//
+//     npm run package -- --target linux-x64 [--out FILE] [--version 1.2.3] [--binary FILE]
+import { execFileSync } from 'node:child_process';
+import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { buildExtension, copyPage } from './build.mjs';
+import { targets } from './targets.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = resolve(here, '../..');
+
+const { values } = parseArgs({
+  options: { target: { type: 'string' }, out: { type: 'string' }, version: { type: 'string' }, binary: { type: 'string' }, page: { type: 'string' } },
+});
+const target = values.target ?? `${process.platform}-${process.arch}`;
+const platform = targets[target];
+if (platform === undefined) {
+  console.error(`There is no target ${target}; there are ${Object.keys(targets).join(', ')}.`);
+  process.exit(2);
+}
+
+const bundle = await buildExtension();
+const page = await copyPage(values.page);
+if (page === 0) {
+  console.error('There is no page in editors/webview: nothing to pack.');
+  process.exit(1);
+}
+
+const program = platform.goos === 'windows' ? 'mcphub.exe' : 'mcphub';
+await rm(join(here, 'bin'), { recursive: true, force: true });
+await mkdir(join(here, 'bin'));
+if (values.binary === undefined) {
+  execFileSync('go', ['build', '-trimpath', '-ldflags', '-s -w', '-o', join(here, 'bin', program), './cmd/mcphub'], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, CGO_ENABLED: '0', GOOS: platform.goos, GOARCH: platform.goarch },
+  });
+} else {
+  await copyFile(values.binary, join(here, 'bin', program));
+}
+await chmod(join(here, 'bin', program), 0o755);
+
+// Packed from a folder of its own: vsce wants the licence beside package.json, and knows no workspaces.
+const stage = await mkdtemp(join(tmpdir(), 'mcphub-vsix-'));
+try {
+  for (const name of ['dist', 'media', 'bin', 'README.md', '.vscodeignore']) {
+    await cp(join(here, name), join(stage, name), { recursive: true });
+  }
+  await cp(join(root, 'LICENSE'), join(stage, 'LICENSE'));
+  await cp(join(root, 'CHANGELOG.md'), join(stage, 'CHANGELOG.md'));
+  await writeFile(join(stage, 'package.json'), JSON.stringify(await manifest(), undefined, 2));
+  const out = resolve(values.out ?? join(here, `mcphub-${target}.vsix`));
+  await mkdir(dirname(out), { recursive: true });
+  const vsce = createRequire(import.meta.url).resolve('@vscode/vsce/vsce');
+  execFileSync(process.execPath, [vsce, 'package', '--no-dependencies', '--allow-missing-repository', '--target', target, '--out', out], {
+    cwd: stage,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const { size } = await stat(join(here, 'bin', program));
+  console.log(`${out}: bundle ${bundle} bytes, page ${page} bytes, program ${size} bytes`);
+} finally {
+  await rm(stage, { recursive: true, force: true });
+}
+
+/** The manifest of the workspace without what only the workspace needs: everything is in the bundle. */
+async function manifest() {
+  const { scripts: _scripts, dependencies: _dependencies, private: _private, ...kept } = JSON.parse(await readFile(join(here, 'package.json'), 'utf8'));
+  return values.version === undefined ? kept : { ...kept, version: values.version };
+}

@@ -1,0 +1,82 @@
+// The API for other extensions, as ../api.d.ts describes it.
+import { randomUUID } from 'node:crypto';
+import { CancelOutcome, HubError, ServerState } from '@mcphub/host';
+import type { Hub } from '@mcphub/host';
+import type { McpHubApi, McpServer, McpToolCall, McpToolResult } from '../api.js';
+import type { WatcherWindow } from './watcherwindow.js';
+
+const states: Readonly<Partial<Record<ServerState, McpServer['state']>>> = {
+  [ServerState.STOPPED]: 'stopped', [ServerState.CONNECTING]: 'connecting', [ServerState.READY]: 'ready', [ServerState.STOPPING]: 'stopping',
+  [ServerState.FAILED]: 'failed', [ServerState.DISABLED]: 'disabled', [ServerState.BROKEN]: 'broken', [ServerState.GIVEN_UP]: 'given_up',
+};
+
+const outcomes: Readonly<Record<CancelOutcome, 'cancelling' | 'already_finished' | 'unknown'>> = {
+  [CancelOutcome.UNSPECIFIED]: 'unknown', [CancelOutcome.CANCELLING]: 'cancelling', [CancelOutcome.ALREADY_FINISHED]: 'already_finished', [CancelOutcome.UNKNOWN]: 'unknown',
+};
+
+/** `started` resolves when the first start of the hub is over: who calls right after activation waits for it instead of failing. */
+export function createApi(hub: () => Hub, started: Promise<void>, watcher: WatcherWindow): McpHubApi {
+  return Object.freeze<McpHubApi>({
+    version: 1,
+    async callTool(call) {
+      await started;
+      return run(hub(), watcher, call);
+    },
+    async cancel(requestId, reason = '') {
+      await started;
+      return outcomes[(await hub().requests.cancelRequest({ requestId, reason })).outcome];
+    },
+    async listServers() {
+      await started;
+      const { servers } = await hub().servers.listServers({});
+      return servers.map(({ name, state, lastError, configFile }) => ({ name, state: states[state] ?? 'stopped', lastError, configFile }));
+    },
+    async listTools(server = '') {
+      await started;
+      const { tools } = await hub().servers.listTools({ server });
+      return tools.map((t) => ({ server: t.server, name: t.name, title: t.title, description: t.description, definitionJson: t.definitionJson }));
+    },
+    onDidChangeServers: (listener) => {
+      const stop = watcher.listen({ changed: ({ servers }) => servers === true && listener() });
+      return { dispose: stop };
+    },
+  });
+}
+
+async function run(hub: Hub, watcher: WatcherWindow, call: McpToolCall): Promise<McpToolResult> {
+  const { server, tool, signal, onProgress, requestId = randomUUID() } = call;
+  signal?.throwIfAborted();
+  const argumentsJson = typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {});
+  const stop = watcher.listen({
+    event: ({ event }) => {
+      if (event.case === 'mcpRequestProgressed' && event.value.requestId === requestId && event.value.progress !== undefined) {
+        const { progress, total, message } = event.value.progress;
+        onProgress?.({ progress, message, ...(total === undefined ? {} : { total }) });
+      }
+    },
+  });
+  // By CancelRequest and not by the end of the gRPC call, which could carry no reason to the server.
+  const abort = (): void => {
+    const reason: unknown = signal?.reason;
+    void hub.requests.cancelRequest({ requestId, reason: typeof reason === 'string' ? reason : '' }).catch(() => undefined);
+  };
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    const { outcome, isError } = await hub.requests.callTool({ requestId, server, tool, argumentsJson });
+    if (outcome.case === 'error') {
+      const { code, message, dataJson } = outcome.value;
+      throw Object.assign(new Error(message), { code: 'mcp_error', reason: '', mcpError: { code: Number(code), message, dataJson } });
+    }
+    const resultJson = outcome.value ?? 'null';
+    return { requestId, isError, resultJson, result: JSON.parse(resultJson) as unknown };
+  } catch (error) {
+    // Callers of an aborted call expect what AbortSignal says.
+    if (signal?.aborted === true && error instanceof HubError && error.code === 'cancelled') {
+      throw signal.reason;
+    }
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    stop();
+  }
+}

@@ -1,0 +1,40 @@
+// Which open question the editor itself shows, if any. Pure: at most one at a time, the oldest that nobody sees and nobody has put off.
+import type { Prompt } from '@mcphub/host';
+
+export interface Surroundings {
+  readonly pageVisible: boolean;
+  readonly now: number; // milliseconds
+}
+
+/** What is remembered of a prompt while it is open. */
+export interface Noticed {
+  readonly prompt: Prompt;
+  readonly since: number;
+  readonly later: boolean; // the user has put it off
+}
+
+// After a reload the prompts are there before the page is: it gets this long to come up before anything pops up over the user's work.
+export const patienceMs = 800;
+
+/** The prompt to show now; or when to look again; or neither. */
+export function nextToShow(
+  noticed: Iterable<Noticed>,
+  { pageVisible, now }: Surroundings,
+  busy: (prompt: Prompt) => boolean,
+): { readonly show?: Prompt; readonly lookAgainInMs?: number } {
+  if (pageVisible) {
+    return {};
+  }
+  let wait: number | undefined;
+  for (const { prompt, since, later } of noticed) {
+    if (later || busy(prompt)) {
+      continue;
+    }
+    const left = since + patienceMs - now;
+    if (left <= 0) {
+      return { show: prompt };
+    }
+    wait = Math.min(wait ?? left, left);
+  }
+  return wait === undefined ? {} : { lookAgainInMs: wait };
+}

@@ -1,0 +1,147 @@
+// The command that calls a tool: pick server and tool, type arguments, watch and stop.
+import { randomUUID } from 'node:crypto';
+import * as vscode from 'vscode';
+import { HubError, ServerState } from '@mcphub/host';
+import type { CallToolResponse, Tool } from '@mcphub/host';
+import type { CommandWorld } from './commandworld.js';
+import { describe } from './hubprocess.js';
+import { pickServer } from './picks.js';
+import { inMessage, quoted, visible } from './plaintext.js';
+import { argumentsProblem, skeleton, takesArguments } from './toolarguments.js';
+
+export async function callTool(world: CommandWorld): Promise<void> {
+  const server = await pickServer(world, 'Call Tool: Which Server?', (s) => s.state !== ServerState.DISABLED && s.state !== ServerState.BROKEN);
+  if (server === undefined) {
+    return;
+  }
+  const tool = await pickTool(world, server.name);
+  const argumentsJson = tool === undefined ? undefined : await typeArguments(tool);
+  if (tool === undefined || argumentsJson === undefined) {
+    return;
+  }
+  const requestId = randomUUID();
+  const title = `${quoted(tool.name)} of ${quoted(server.name)}`;
+  let cancelled = false;
+  const call = vscode.window.withProgress<CallToolResponse | undefined>(
+    { location: vscode.ProgressLocation.Notification, cancellable: true, title },
+    async (progress, token) => {
+      const stop = world.watcher.listen({
+        event: ({ event }) => {
+          if (event.case === 'mcpRequestProgressed' && event.value.requestId === requestId && event.value.progress !== undefined) {
+            progress.report({ message: inMessage(event.value.progress.message) });
+          }
+        },
+      });
+      token.onCancellationRequested(() => {
+        cancelled = true;
+        void world.cancel(requestId, 'cancelled in the editor');
+      });
+      try {
+        // The user has picked the tool and typed the arguments: that is the approval.
+        return await world.process.hub.requests.callTool({ requestId, server: server.name, tool: tool.name, argumentsJson, preapproved: true });
+      } finally {
+        stop();
+      }
+    },
+  );
+  try {
+    const response = await call;
+    if (response !== undefined) {
+      await showResponse(world, tool, response);
+    }
+  } catch (error) {
+    if (!cancelled || !(error instanceof HubError && error.code === 'cancelled')) {
+      void vscode.window.showErrorMessage(`${title}: ${inMessage(describe(error), 300)}`);
+    }
+  }
+}
+
+async function pickTool(world: CommandWorld, server: string): Promise<Tool | undefined> {
+  const abort = new AbortController();
+  const { tools } = await vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, cancellable: true, title: `Asking ${quoted(server)} for its tools` },
+    (_, token) => {
+      token.onCancellationRequested(() => abort.abort(new Error('the user cancelled')));
+      return world.process.hub.servers.listTools({ server }, { signal: abort.signal });
+    },
+  );
+  const items = tools.map((tool) => ({ label: visible(tool.name), description: inMessage(tool.title), detail: inMessage(tool.description, 200), tool }));
+  if (items.length === 0) {
+    void vscode.window.showInformationMessage(`The server ${quoted(server)} has no tools.`);
+    return undefined;
+  }
+  const chosen = await vscode.window.showQuickPick(items, { title: `Call Tool of ${inMessage(server)}`, matchOnDescription: true, matchOnDetail: true });
+  return chosen?.tool;
+}
+
+/** JSON text of the arguments, as it was typed; undefined when the user left. */
+async function typeArguments(tool: Tool): Promise<string | undefined> {
+  if (!takesArguments(tool.definitionJson)) {
+    return '{}';
+  }
+  const start = skeleton(tool.definitionJson);
+  const typed = await typeInBox(tool, start);
+  return typed === undefined || 'json' in typed ? typed?.json : typeInEditor(tool, typed.edit);
+}
+
+function typeInBox(tool: Tool, start: string): Promise<{ json: string } | { edit: string } | undefined> {
+  return new Promise((resolve) => {
+    const box = vscode.window.createInputBox();
+    const edit: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('edit'), tooltip: 'Edit in an Editor' };
+    box.title = `Arguments of ${inMessage(tool.name)}`;
+    box.prompt = 'A JSON object. Press Enter to call the tool.';
+    box.value = start;
+    box.ignoreFocusOut = true;
+    box.buttons = [edit];
+    const check = (): boolean => {
+      box.validationMessage = argumentsProblem(box.value);
+      return box.validationMessage === undefined;
+    };
+    box.onDidChangeValue(check);
+    box.onDidTriggerButton(() => {
+      resolve({ edit: box.value });
+      box.hide();
+    });
+    box.onDidAccept(() => {
+      if (check()) {
+        resolve({ json: box.value });
+        box.hide();
+      }
+    });
+    box.onDidHide(() => {
+      resolve(undefined);
+      box.dispose();
+    });
+    box.show();
+  });
+}
+
+async function typeInEditor(tool: Tool, start: string): Promise<string | undefined> {
+  const pretty = argumentsProblem(start) === undefined && start.trim() !== '' ? JSON.stringify(JSON.parse(start), undefined, 2) : start;
+  const document = await vscode.workspace.openTextDocument({ language: 'json', content: `${pretty}\n` });
+  await vscode.window.showTextDocument(document);
+  for (let problem = ''; ; ) {
+    const call = 'Call Tool';
+    const text = `${problem}Call ${quoted(tool.name)} with the JSON in the editor?`;
+    if ((await vscode.window.showInformationMessage(text, call)) !== call) {
+      return undefined;
+    }
+    const wrong = argumentsProblem(document.getText());
+    if (wrong === undefined) {
+      return document.getText();
+    }
+    problem = `${inMessage(wrong, 200)}. `;
+  }
+}
+
+async function showResponse(world: CommandWorld, tool: Tool, response: CallToolResponse): Promise<void> {
+  const { outcome } = response;
+  if (outcome.case === 'error') {
+    void vscode.window.showErrorMessage(`${quoted(tool.name)}: the server answered with error ${outcome.value.code}: ${inMessage(outcome.value.message, 300)}`);
+    return;
+  }
+  await world.documents.show(`${tool.name}-result`, outcome.value ?? '');
+  if (response.isError) {
+    void vscode.window.showWarningMessage(`${quoted(tool.name)} says that it failed. Its result is in the editor.`);
+  }
+}

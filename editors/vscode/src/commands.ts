@@ -1,0 +1,120 @@
+// The commands of the palette and of the page's links. Everything that fails is told; nothing that a link passes is trusted.
+import * as vscode from 'vscode';
+import { callTool } from './calltool.js';
+import type { CommandWorld } from './commandworld.js';
+import { describe } from './hubprocess.js';
+import { pickRequest, pickServer } from './picks.js';
+import { inMessage, quoted } from './plaintext.js';
+import { forgetRemembered } from './remembered.js';
+
+export function registerCommands(world: CommandWorld): vscode.Disposable {
+  const commands: Readonly<Record<string, (...args: unknown[]) => Promise<void> | void>> = {
+    'mcphub.callTool': () => callTool(world),
+    'mcphub.cancelRequest': () => cancelRequest(world),
+    'mcphub.stopEverything': () => stopEverything(world),
+    'mcphub.restartServer': (server) => restartServer(world, server),
+    'mcphub.reloadConfig': () => world.configFiles.reload(),
+    'mcphub.openConfig': (what, line) => openConfig(world, what, line),
+    'mcphub.showTrace': (requestId) => showTrace(world, requestId),
+    'mcphub.showLogs': (server) => (typeof server === 'string' ? world.output.servers : world.output.hub).show(true),
+    'mcphub.openPanel': () => world.panel.open(),
+    'mcphub.focusView': () => world.sidebar.show(),
+    'mcphub.forgetRemembered': () => forgetRemembered(world),
+    'mcphub.restartHub': () => world.process.restart(),
+  };
+  return vscode.Disposable.from(
+    ...Object.entries(commands).map(([id, run]) =>
+      vscode.commands.registerCommand(id, async (...args: unknown[]) => {
+        try {
+          await run(...args);
+        } catch (error) {
+          world.output.hub.warn(`${id}: ${describe(error)}`);
+          void vscode.window.showErrorMessage(inMessage(describe(error), 300));
+        }
+      }),
+    ),
+  );
+}
+
+async function cancelRequest(world: CommandWorld): Promise<void> {
+  const request = await pickRequest(world, 'Cancel Request');
+  if (request === undefined) {
+    return;
+  }
+  const reason = await vscode.window.showInputBox({
+    title: `Cancel ${inMessage(request.tool || request.subject || request.method)}`, prompt: 'Why? The server is told. May be left empty.',
+  });
+  if (reason !== undefined) {
+    await world.cancel(request.requestId, reason);
+  }
+}
+
+async function stopEverything(world: CommandWorld): Promise<void> {
+  const value = { scope: { case: 'all', value: true } as const, reason: 'everything was stopped in the editor' };
+  const { response } = await world.watcher.ask({ message: { case: 'cancelRequests', value } });
+  const stopped = response.case === 'cancelRequests' ? response.value.requestIds.length : 0;
+  vscode.window.setStatusBarMessage(stopped === 0 ? 'McpHub: nothing ran' : `McpHub: ${stopped} ${stopped === 1 ? 'request is' : 'requests are'} being cancelled`, 5000);
+}
+
+async function restartServer(world: CommandWorld, name: unknown): Promise<void> {
+  const server = typeof name === 'string' ? world.watcher.standing.servers.get(name) : await pickServer(world, 'Restart Server');
+  if (server === undefined) {
+    return;
+  }
+  const abort = new AbortController();
+  await vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, cancellable: true, title: `Restarting ${quoted(server.name)}` },
+    (_, token) => {
+      token.onCancellationRequested(() => abort.abort(new Error('the user cancelled')));
+      return world.process.hub.servers.restartServer({ server: server.name, reason: 'restarted in the editor' }, { signal: abort.signal });
+    },
+  );
+}
+
+/** Opens the config entry of a server; from a link, that of the named server, or a config file that is known. */
+async function openConfig(world: CommandWorld, what: unknown, line: unknown): Promise<void> {
+  const { servers } = world.watcher.standing;
+  const named = typeof what === 'string' ? servers.get(what) : undefined;
+  if (named === undefined && typeof what === 'string') {
+    const { servers: all, problems } = await world.process.hub.servers.listServers({});
+    const known = [...all.flatMap((s) => [s.configFile, ...s.shadows.map((o) => o.file), ...s.problems.map((p) => p.file)]), ...problems.map((p) => p.file)];
+    if (!known.includes(what)) {
+      throw new Error(`${quoted(what)} is neither a server nor a config file`);
+    }
+    return openFile(what, typeof line === 'number' ? line : 1);
+  }
+  const server = named ?? (await pickServer(world, 'Open Config'));
+  if (server !== undefined) {
+    await openFile(server.configFile, server.configLine);
+  }
+}
+
+async function openFile(file: string, line: number): Promise<void> {
+  const at = new vscode.Position(Math.max(0, Math.trunc(line) - 1), 0);
+  await vscode.window.showTextDocument(vscode.Uri.file(file), { selection: new vscode.Range(at, at) });
+}
+
+async function showTrace(world: CommandWorld, requestId: unknown): Promise<void> {
+  const id = typeof requestId === 'string' ? requestId : await pickTraced(world);
+  if (id === undefined) {
+    return;
+  }
+  const { traces, bundleJson } = await world.process.hub.requests.getTrace({ requestId: id, bundle: true });
+  if (traces.length === 0) {
+    void vscode.window.showInformationMessage('The timeline of this request is no longer kept.');
+    return;
+  }
+  await world.documents.show(`trace-${id}`, `${JSON.stringify(JSON.parse(bundleJson), undefined, 2)}\n`);
+}
+
+async function pickTraced(world: CommandWorld): Promise<string | undefined> {
+  const { traces } = await world.process.hub.requests.getTrace({ maxTraces: 100 });
+  const items = traces.reverse().flatMap(({ request }) =>
+    request === undefined ? [] : [{ label: inMessage(request.tool || request.subject || request.method), description: inMessage(request.server), id: request.requestId }],
+  );
+  if (items.length === 0) {
+    void vscode.window.showInformationMessage('No timeline is kept yet: nothing has been called.');
+    return undefined;
+  }
+  return (await vscode.window.showQuickPick(items, { title: 'Show Trace', placeHolder: 'The latest first' }))?.id;
+}

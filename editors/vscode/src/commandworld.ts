@@ -1,0 +1,43 @@
+// What the commands work with.
+import { CancelOutcome, HubError } from '@mcphub/host';
+import type { Answers } from './answers.js';
+import type { ConfigFiles } from './configfiles.js';
+import type { Documents } from './documents.js';
+import type { HubProcess } from './hubprocess.js';
+import type { Output } from './output.js';
+import type { Panel } from './panel.js';
+import type { Secrets } from './secrets.js';
+import type { Sidebar } from './sidebar.js';
+import type { WatcherWindow } from './watcherwindow.js';
+
+export class CommandWorld {
+  readonly process: HubProcess;
+  readonly watcher: WatcherWindow;
+  readonly answers: Answers;
+  readonly secrets: Secrets;
+  readonly configFiles: ConfigFiles;
+  readonly documents: Documents;
+  readonly output: Output;
+  readonly sidebar: Sidebar;
+  readonly panel: Panel;
+
+  constructor(parts: Omit<CommandWorld, 'cancel'>) {
+    ({
+      process: this.process, watcher: this.watcher, answers: this.answers, secrets: this.secrets, configFiles: this.configFiles, documents: this.documents,
+      output: this.output, sidebar: this.sidebar, panel: this.panel,
+    } = parts);
+  }
+
+  /** Cancels with origin user, which only a window can. Its stream may be broken at that moment: then as the host, so that Cancel always cancels. */
+  async cancel(requestId: string, reason: string): Promise<CancelOutcome> {
+    try {
+      const reply = await this.watcher.ask({ message: { case: 'cancelMcpRequest', value: { requestId, reason } } });
+      return reply.cancelOutcome;
+    } catch (error) {
+      if (!(error instanceof HubError) || error.code !== 'unavailable') {
+        throw error;
+      }
+      return (await this.process.hub.requests.cancelRequest({ requestId, reason })).outcome;
+    }
+  }
+}

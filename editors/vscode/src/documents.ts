@@ -1,0 +1,31 @@
+// Texts that are shown and not edited: results and traces. The latest are kept, since the editor may ask for a text again.
+import * as vscode from 'vscode';
+
+const scheme = 'mcphub';
+const mostKept = 30;
+
+export class Documents implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  readonly #texts = new Map<string, string>();
+  readonly #registration = vscode.workspace.registerTextDocumentContentProvider(scheme, this);
+  #shown = 0;
+
+  /** Opens a JSON document. The name is part of its address, so it is made of harmless characters. */
+  async show(name: string, text: string): Promise<void> {
+    this.#shown++;
+    const uri = vscode.Uri.from({ scheme, path: `/${this.#shown}/${name.replace(/[^\w.-]+/gu, '_').slice(0, 80)}.json` });
+    this.#texts.set(uri.path, text);
+    for (const old of [...this.#texts.keys()].slice(0, -mostKept)) {
+      this.#texts.delete(old);
+    }
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+  }
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.#texts.get(uri.path) ?? '"This text is no longer kept."\n';
+  }
+
+  dispose(): void {
+    this.#registration.dispose();
+    this.#texts.clear();
+  }
+}

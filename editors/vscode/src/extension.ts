@@ -1,0 +1,82 @@
+// Puts the parts together when the editor activates the extension, and takes them apart when the window goes.
+import * as vscode from 'vscode';
+import type { McpHubApi } from '../api.js';
+import { Answers } from './answers.js';
+import { createApi } from './api.js';
+import { registerCommands } from './commands.js';
+import { CommandWorld } from './commandworld.js';
+import { ConfigFiles } from './configfiles.js';
+import { Documents } from './documents.js';
+import { HubProcess } from './hubprocess.js';
+import { tellOfTrouble } from './hubtrouble.js';
+import { Notifier } from './notify.js';
+import { Output } from './output.js';
+import { allPages } from './pages.js';
+import { Panel } from './panel.js';
+import type { PageWorld } from './pageview.js';
+import { Sampling } from './sampling.js';
+import { Secrets } from './secrets.js';
+import { Sidebar } from './sidebar.js';
+import { Status } from './status.js';
+import { WatcherWindow, type Root } from './watcherwindow.js';
+
+let leave: (() => Promise<void>) | undefined;
+
+export function activate(context: vscode.ExtensionContext): McpHubApi {
+  const output = new Output();
+  const process = new HubProcess(context, output);
+  const watcher = new WatcherWindow(roots());
+  const secrets = new Secrets(context);
+  const sampling = new Sampling(watcher);
+  const answers = new Answers(watcher, secrets, sampling, output);
+  const configFiles = new ConfigFiles(context, process, output);
+  const documents = new Documents();
+  const pageWorld: PageWorld = { extensionUri: context.extensionUri, process, answers, sampling, roots };
+  const sidebar = new Sidebar(pageWorld);
+  const panel = new Panel(pageWorld);
+  const pages = allPages(sidebar, panel);
+  const world = new CommandWorld({ process, watcher, answers, secrets, configFiles, documents, output, sidebar, panel });
+
+  const stopServerLogs = watcher.listen({
+    event: ({ event }) => {
+      if (event.case === 'logMessage') {
+        output.serverSaid(event.value);
+      }
+    },
+  });
+  context.subscriptions.push(
+    new Status(process, watcher),
+    new Notifier(watcher, answers, pages),
+    registerCommands(world),
+    tellOfTrouble(process),
+    process.onDidChangeState(({ state }) => {
+      if (state !== 'ready') {
+        watcher.hubLost();
+      }
+    }),
+    process.onDidStart((hub) => watcher.follow(hub)),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => {
+      watcher.setRoots(roots());
+      sidebar.rootsChanged();
+      panel.rootsChanged();
+    }),
+    { dispose: stopServerLogs },
+    sidebar, panel, configFiles, documents, sampling, process, output,
+  );
+  // The hub first: a window that closes by itself has closed for good, and one whose stream breaks may come back, with all that it was asked.
+  leave = async () => {
+    await process.leave();
+    await watcher.close();
+  };
+  void sampling.look();
+  return createApi(() => process.hub, process.start(), watcher);
+}
+
+/** The editor waits a few seconds for this. With a grace the hub goes on and the next window of these folders takes it over. */
+export async function deactivate(): Promise<void> {
+  await leave?.();
+}
+
+function roots(): Root[] {
+  return (vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme === 'file').map((f) => ({ uri: f.uri.toString(), name: f.name }));
+}

@@ -1,0 +1,162 @@
+// The one hub of this editor window: where its program is, how it is started, replaced and left behind.
+import { chmod, mkdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { Hub } from '@mcphub/host';
+import type { HubOptions, HubState } from '@mcphub/host';
+import { binaryPath, graceMilliseconds, keepKey } from './hubplace.js';
+import type { Output } from './output.js';
+
+export interface HubStanding {
+  readonly state: HubState;
+  readonly message: string;
+}
+
+/** Owns the Hub. A restart that the user asks for makes a new one, with the settings as they are then; who uses it hears of that by onDidStart. */
+export class HubProcess implements vscode.Disposable {
+  readonly #context: vscode.ExtensionContext;
+  readonly #output: Output;
+  readonly #started = new vscode.EventEmitter<Hub>();
+  readonly #changed = new vscode.EventEmitter<HubStanding>();
+  #hub: Hub;
+  #startedHub: Hub | undefined;
+  #stopListening: () => void;
+  #standing: HubStanding = { state: 'starting', message: '' };
+  #restartedByUser = false;
+  #turn: Promise<void> = Promise.resolve(); // starts and stops come one after the other
+
+  /** A hub is being started: who speaks with hubs turns to this one. */
+  readonly onDidStart = this.#started.event;
+  readonly onDidChangeState = this.#changed.event;
+
+  constructor(context: vscode.ExtensionContext, output: Output) {
+    this.#context = context;
+    this.#output = output;
+    [this.#hub, this.#stopListening] = this.#make();
+  }
+
+  get hub(): Hub {
+    return this.#hub;
+  }
+
+  /** The hub once it is being started; a window of one that never was would end at once. */
+  get started(): Hub | undefined {
+    return this.#startedHub;
+  }
+
+  get standing(): HubStanding {
+    return this.#standing;
+  }
+
+  /** The hub is going because the user wants a new one: that is no trouble. */
+  get restartedByUser(): boolean {
+    return this.#restartedByUser;
+  }
+
+  get binary(): string {
+    return binaryPath(setting('binaryPath', ''), this.#context.extensionPath, process.platform);
+  }
+
+  /** Starts the hub. A failure is a state, told by onDidChangeState; nothing is thrown. */
+  start(): Promise<void> {
+    return this.#inTurn(() => this.#start());
+  }
+
+  /** Stops the hub with all that it runs, and starts a new one. */
+  restart(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#restartedByUser = true;
+      this.#stopListening();
+      this.#set('restarting', '');
+      await this.#hub.stop('the user restarts McpHub');
+      [this.#hub, this.#stopListening] = this.#make();
+      await this.#start();
+      this.#restartedByUser = false;
+    });
+  }
+
+  /** The window goes: the hub waits for it to come back, or ends at once when the setting says so. */
+  leave(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#stopListening();
+      await this.#hub.leave();
+    });
+  }
+
+  dispose(): void {
+    this.#stopListening();
+    this.#started.dispose();
+    this.#changed.dispose();
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch((error: unknown) => this.#output.hub.error(describe(error)));
+    return this.#turn;
+  }
+
+  async #start(): Promise<void> {
+    try {
+      await makeExecutable(this.binary);
+      await mkdir(this.#keepDirectory(), { recursive: true, mode: 0o700 });
+    } catch (error) {
+      this.#output.hub.warn(describe(error)); // the start itself says what it lacks
+    }
+    await this.#hub.start().catch((error: unknown) => this.#output.hub.error(describe(error)));
+  }
+
+  #make(): [Hub, () => void] {
+    const hub = new Hub(this.#options());
+    let begun = false;
+    const stop = hub.onState((state, { message }) => {
+      this.#set(state, message);
+      if (!begun) {
+        begun = true;
+        this.#startedHub = hub;
+        this.#started.fire(hub);
+      }
+    });
+    return [hub, stop];
+  }
+
+  #options(): HubOptions {
+    const graceMs = graceMilliseconds(setting<unknown>('reloadGraceSeconds', 20));
+    const { workspaceFolders, workspaceFile } = vscode.workspace;
+    const { binary } = this;
+    const options: HubOptions = { binary, onLog: (log) => this.#output.hubSaid(log) };
+    if (graceMs === 0) {
+      return options;
+    }
+    const key = keepKey((workspaceFolders ?? []).map((f) => f.uri.toString()), workspaceFile?.toString(), binary);
+    return { ...options, keep: { directory: this.#keepDirectory(), key, graceMs } };
+  }
+
+  #keepDirectory(): string {
+    return path.join(this.#context.globalStorageUri.fsPath, 'hubs');
+  }
+
+  #set(state: HubState, message: string): void {
+    this.#standing = { state, message };
+    this.#changed.fire(this.#standing);
+  }
+}
+
+/** A setting of ours. All of them have machine scope: a workspace cannot choose what is run. */
+export function setting<T>(name: string, otherwise: T): T {
+  return vscode.workspace.getConfiguration('mcphub').get<T>(name) ?? otherwise;
+}
+
+export function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+// A .vsix that was packed on Windows, or unpacked by a tool that drops modes, has a program that nobody may run.
+async function makeExecutable(file: string): Promise<void> {
+  if (process.platform === 'win32') {
+    return;
+  }
+  const info = await stat(file).catch(() => undefined); // not there: the start says so, and what to do
+  if (info?.isFile() === true && (info.mode & 0o100) === 0) {
+    await chmod(file, info.mode | 0o111);
+  }
+}

@@ -1,0 +1,222 @@
+// Questions while no page can be seen. A notification with buttons cannot be taken back by an extension; one with progress goes when its work is
+// done, and its text may have links that run commands. So a question is the latter: it vanishes by itself when somebody else answers it, when the
+// server withdraws it, and when a page comes into view. A dialog cannot be taken back either, and is for what is dangerous.
+import * as vscode from 'vscode';
+import type { Prompt } from '@mcphub/host';
+import type { Answers } from './answers.js';
+import { nextToShow, type Noticed } from './attention.js';
+import { describe } from './hubprocess.js';
+import { commandLink, inMessage } from './plaintext.js';
+import { goneSentence, question, questionLabel, type Choice, type ChoiceItem } from './question.js';
+import type { PromptEnd } from './standing.js';
+import type { WatcherWindow } from './watcherwindow.js';
+
+export interface Pages {
+  readonly visible: boolean;
+  readonly onDidChangeVisibility: vscode.Event<void>;
+  show(): Promise<void>;
+}
+
+interface Shown {
+  readonly promptId: string;
+  readonly takeBack: () => void; // nothing happens when it cannot be taken back
+}
+
+export class Notifier implements vscode.Disposable {
+  readonly #watcher: WatcherWindow;
+  readonly #answers: Answers;
+  readonly #pages: Pages;
+  readonly #noticed = new Map<string, Noticed>();
+  readonly #disposables: vscode.Disposable[];
+  #shown: Shown | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(watcher: WatcherWindow, answers: Answers, pages: Pages) {
+    this.#watcher = watcher;
+    this.#answers = answers;
+    this.#pages = pages;
+    const stop = watcher.listen({ changed: ({ opened = [], closed = [] }) => this.#changed(opened, closed) });
+    this.#disposables = [
+      { dispose: stop },
+      pages.onDidChangeVisibility(() => this.#look()),
+      vscode.commands.registerCommand('mcphub.question.open', (id: unknown) => this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'open' }))),
+      vscode.commands.registerCommand('mcphub.question.choose', (id: unknown) => this.#onQuestion(id, (prompt) => this.#pick(prompt))),
+      vscode.commands.registerCommand('mcphub.question.decline', (id: unknown) => this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'decline' }))),
+      vscode.commands.registerCommand('mcphub.question.later', (id: unknown) => this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'later' }))),
+      vscode.commands.registerCommand('mcphub.answerQuestion', () => this.#pickQuestion()),
+    ];
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#shown?.takeBack();
+    vscode.Disposable.from(...this.#disposables).dispose();
+  }
+
+  #changed(opened: readonly Prompt[], closed: readonly PromptEnd[]): void {
+    for (const prompt of opened) {
+      this.#noticed.set(prompt.promptId, { prompt, since: Date.now(), later: false });
+      this.#answers.lookFor(prompt, () => this.#look());
+    }
+    for (const { prompt } of closed) {
+      this.#noticed.delete(prompt.promptId);
+    }
+    if (opened.length + closed.length > 0) {
+      this.#look();
+    }
+  }
+
+  // Brings what is shown in line with what is open. Called after every change.
+  #look(): void {
+    clearTimeout(this.#timer);
+    if (this.#shown !== undefined) {
+      const noticed = this.#noticed.get(this.#shown.promptId);
+      if (noticed === undefined || noticed.later || this.#pages.visible) {
+        this.#shown.takeBack();
+      }
+      return; // the next one comes when this one is gone
+    }
+    const { show, lookAgainInMs } = nextToShow(this.#noticed.values(), { pageVisible: this.#pages.visible, now: Date.now() }, (p) => this.#answers.looksFor(p));
+    if (show !== undefined) {
+      this.#show(show);
+    } else if (lookAgainInMs !== undefined) {
+      this.#timer = setTimeout(() => this.#look(), lookAgainInMs);
+    }
+  }
+
+  #show(prompt: Prompt): void {
+    const gone = question(prompt).form === 'modal' ? this.#showModal(prompt) : this.#showNotification(prompt);
+    void gone.finally(() => {
+      this.#shown = undefined;
+      this.#look();
+    });
+  }
+
+  async #showModal(prompt: Prompt): Promise<void> {
+    const { title, detail, choices } = question(prompt);
+    this.#shown = { promptId: prompt.promptId, takeBack: () => undefined };
+    const items = choices.map((c) => ({ title: c.label, choice: c.choice }));
+    const later = { title: 'Decide Later', isCloseAffordance: true, choice: { kind: 'later' } as const };
+    const chosen = await vscode.window.showWarningMessage<vscode.MessageItem & { choice: Choice }>(title, { modal: true, detail }, ...items, later);
+    if (!this.#noticed.has(prompt.promptId)) {
+      if (chosen !== undefined && chosen.choice.kind !== 'later') {
+        void vscode.window.showInformationMessage(goneSentence(prompt));
+      }
+      return;
+    }
+    await this.#choose(prompt, chosen?.choice ?? { kind: 'later' });
+  }
+
+  async #showNotification(prompt: Prompt): Promise<void> {
+    const over = new Promise<void>((resolve) => {
+      this.#shown = { promptId: prompt.promptId, takeBack: resolve };
+    });
+    await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: this.#text(prompt) }, () => over);
+  }
+
+  #text(prompt: Prompt): string {
+    const { title, choices } = question(prompt);
+    const link = (label: string, command: string): string => commandLink(label, `mcphub.question.${command}`, prompt.promptId);
+    const decline = choices.find((c) => c.choice.kind === 'decline');
+    const links = [
+      link('Show', 'open'),
+      ...(choices.some((c) => c.choice.kind === 'accept') ? [link('Answer...', 'choose')] : []),
+      ...(decline === undefined ? [] : [link(decline.label, 'decline')]),
+      link('Later', 'later'),
+    ];
+    return `${title}  ${links.join('  ')}`;
+  }
+
+  // A command may be run by anybody, with anything: only an open prompt counts.
+  async #onQuestion(id: unknown, act: (prompt: Prompt) => Promise<void>): Promise<void> {
+    const prompt = typeof id === 'string' ? this.#watcher.standing.prompts.get(id) : undefined;
+    if (prompt === undefined) {
+      void vscode.window.showInformationMessage(goneSentence(undefined));
+      return;
+    }
+    await act(prompt);
+  }
+
+  async #choose(prompt: Prompt, choice: Choice): Promise<void> {
+    switch (choice.kind) {
+      case 'later':
+        this.#putOff(prompt);
+        return;
+      case 'open':
+        this.#putOff(prompt); // the page shows it; should that be closed again, the status bar still counts it
+        await this.#pages.show();
+        return;
+      default:
+        await this.#answer(prompt, choice);
+    }
+  }
+
+  async #answer(prompt: Prompt, choice: Extract<Choice, { kind: 'accept' | 'decline' | 'dismiss' }>): Promise<void> {
+    const action =
+      choice.kind === 'accept'
+        ? ({ case: 'accept', value: { scope: choice.scope } } as const)
+        : choice.kind === 'decline'
+          ? ({ case: 'decline', value: {} } as const)
+          : ({ case: 'dismiss', value: {} } as const);
+    try {
+      await this.#watcher.answer({ promptId: prompt.promptId, action });
+    } catch (error) {
+      void vscode.window.showErrorMessage(inMessage(describe(error), 300));
+    }
+  }
+
+  #putOff(prompt: Prompt): void {
+    const noticed = this.#noticed.get(prompt.promptId);
+    if (noticed !== undefined) {
+      this.#noticed.set(prompt.promptId, { ...noticed, later: true });
+      this.#look();
+    }
+  }
+
+  /** The answers as a pick list, the harmless ones first. It goes by itself when the prompt closes. */
+  async #pick(prompt: Prompt): Promise<void> {
+    const { title, detail, choices } = question(prompt);
+    const item = await pickWhile<ChoiceItem & vscode.QuickPickItem>(
+      this.#watcher, prompt,
+      choices.map((c) => ({ ...c })),
+      title, detail,
+    );
+    if (item !== undefined) {
+      await this.#choose(prompt, item.choice);
+    }
+  }
+
+  async #pickQuestion(): Promise<void> {
+    const prompts = [...this.#watcher.standing.prompts.values()];
+    if (prompts.length === 0) {
+      void vscode.window.showInformationMessage('No question is open.');
+      return;
+    }
+    const items = prompts.map((prompt) => ({ label: questionLabel(prompt), prompt }));
+    const chosen = items.length === 1 ? items[0] : await vscode.window.showQuickPick(items, { title: 'Answer Question' });
+    if (chosen !== undefined) {
+      await this.#pick(chosen.prompt);
+    }
+  }
+}
+
+function pickWhile<T extends vscode.QuickPickItem>(watcher: WatcherWindow, prompt: Prompt, items: readonly T[], title: string, detail: string): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const pick = vscode.window.createQuickPick<T>();
+    pick.title = title;
+    pick.placeholder = inMessage(detail, 200);
+    pick.items = items;
+    pick.ignoreFocusOut = true;
+    const stop = watcher.listen({ changed: ({ closed }) => closed?.some((c) => c.prompt.promptId === prompt.promptId) === true && pick.hide() });
+    pick.onDidAccept(() => {
+      resolve(pick.selectedItems[0]);
+      pick.hide();
+    });
+    pick.onDidHide(() => {
+      stop();
+      pick.dispose();
+      resolve(undefined);
+    });
+    pick.show();
+  });
+}

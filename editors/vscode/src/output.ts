@@ -1,0 +1,40 @@
+// The two output channels: what the hub says of itself, and what the servers say.
+import * as vscode from 'vscode';
+import type { HubLog, LogMessage } from '@mcphub/host';
+import { logText, type Level } from './logtext.js';
+
+export class Output implements vscode.Disposable {
+  readonly hub = vscode.window.createOutputChannel('McpHub', { log: true });
+  readonly servers = vscode.window.createOutputChannel('McpHub Servers', { log: true });
+
+  /** A line of the hub. The hub itself keeps secrets, arguments and environments out of its log. */
+  hubSaid(log: HubLog): void {
+    write(this.hub, log.level, Object.keys(log.fields).length === 0 ? log.message : `${log.message} ${JSON.stringify(log.fields)}`);
+  }
+
+  /** A message of a server, or a line of its stderr. */
+  serverSaid(message: LogMessage): void {
+    const { level, text } = logText(message);
+    write(this.servers, level, text);
+  }
+
+  dispose(): void {
+    this.hub.dispose();
+    this.servers.dispose();
+  }
+}
+
+function write(channel: vscode.LogOutputChannel, level: Level | (string & {}), text: string): void {
+  switch (level) {
+    case 'trace':
+      return channel.trace(text);
+    case 'debug':
+      return channel.debug(text);
+    case 'warn':
+      return channel.warn(text);
+    case 'error':
+      return channel.error(text);
+    default:
+      return channel.info(text);
+  }
+}

@@ -1,0 +1,58 @@
+// The page's template, filled in for a webview. The page itself is editors/webview; the build copies it to media/page.
+import { randomBytes } from 'node:crypto';
+
+/** What the page is told about where it runs. */
+export interface Surface {
+  readonly kind: 'vscode';
+  readonly opensUrls: boolean;
+  readonly model?: string;
+  readonly commands: readonly string[];
+}
+
+export interface PageFill {
+  readonly cspSource: string;
+  readonly base: string; // URI of the page's folder, with a slash at the end
+  readonly surface: Surface;
+  readonly nonce: string;
+}
+
+/** A nonce for one filling. */
+export function newNonce(): string {
+  return randomBytes(18).toString('base64');
+}
+
+// Modules that the first script imports inherit its nonce (HTML, "fetch a descendant script"), so no origin is named for scripts: not even a file
+// of the page's own folder runs unless it is asked for by the page.
+export function contentSecurityPolicy(cspSource: string, nonce: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src ${cspSource}`,
+    `img-src ${cspSource} data:`,
+    `font-src ${cspSource}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+}
+
+/** Fills the tokens. One that the template has and this does not know is a mistake of the build, not something to show. */
+export function fillPage(template: string, fill: PageFill): string {
+  const values: Readonly<Record<string, string>> = {
+    csp: contentSecurityPolicy(fill.cspSource, fill.nonce),
+    nonce: fill.nonce,
+    base: fill.base,
+    body_class: '', // VS Code sets the theme's classes itself
+    surface: JSON.stringify(fill.surface),
+  };
+  return template.replace(/\{\{(\w+)\}\}/gu, (token, name: string) => {
+    const value = values[name];
+    if (value === undefined) {
+      throw new Error(`page.html has the token ${token}, which nothing fills: the extension and its page do not fit together; install the extension again`);
+    }
+    return escapeAttribute(value);
+  });
+}
+
+function escapeAttribute(value: string): string {
+  return value.replace(/[&<>"']/gu, (c) => `&#${c.charCodeAt(0)};`);
+}

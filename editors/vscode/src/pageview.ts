@@ -1,0 +1,107 @@
+// The page in a webview: its HTML, and its relay to the hub. Side bar and panel differ only in what holds the webview.
+import { readFile } from 'node:fs/promises';
+import * as vscode from 'vscode';
+import type { Hub, HelloJson, RelayOptions } from '@mcphub/host';
+import type { Answers } from './answers.js';
+import type { HubProcess } from './hubprocess.js';
+import { fillPage, newNonce } from './pagehtml.js';
+import type { Sampling } from './sampling.js';
+import type { Root } from './watcherwindow.js';
+
+/** Commands that the page may link to. Each of them checks what it is given: the page shows the texts of servers. */
+export const pageCommands = ['mcphub.openConfig', 'mcphub.showTrace', 'mcphub.showLogs'] as const;
+
+export interface PageWorld {
+  readonly extensionUri: vscode.Uri;
+  readonly process: HubProcess;
+  readonly answers: Answers;
+  readonly sampling: Sampling;
+  readonly roots: () => readonly Root[];
+}
+
+/** Ties a webview to the hub until it is disposed. `windowId` stays the same over a reload, so that what belongs to the window comes back with it. */
+export class PageView implements vscode.Disposable {
+  readonly #world: PageWorld;
+  readonly #webview: vscode.Webview;
+  readonly #windowId: string;
+  readonly #started: vscode.Disposable;
+  #disconnect: () => void = () => undefined;
+  #disposed = false;
+
+  constructor(world: PageWorld, webview: vscode.Webview, windowId: string) {
+    this.#world = world;
+    this.#webview = webview;
+    this.#windowId = windowId;
+    webview.options = { enableScripts: true, enableForms: true, localResourceRoots: [pageFolder(world.extensionUri)], enableCommandUris: pageCommands };
+    this.#started = world.process.onDidStart((hub) => this.#reconnect(hub));
+    if (world.process.started !== undefined) {
+      this.#reconnect(world.process.started);
+    }
+    void this.#fill();
+  }
+
+  /** The workspace folders have changed, and a window says them in its hello: it is attached anew. */
+  rootsChanged(): void {
+    if (this.#world.process.started !== undefined) {
+      this.#reconnect(this.#world.process.started);
+    }
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    this.#started.dispose();
+    this.#disconnect();
+  }
+
+  #reconnect(hub: Hub): void {
+    this.#disconnect();
+    this.#disconnect = this.#connect(hub);
+  }
+
+  #connect(hub: Hub): () => void {
+    const subscriptions: vscode.Disposable[] = [];
+    const relay = hub.relay(
+      {
+        post: (message) => void this.#webview.postMessage(message),
+        onMessage: (listener) => {
+          const subscription = this.#webview.onDidReceiveMessage(listener);
+          subscriptions.push(subscription);
+          return () => subscription.dispose();
+        },
+      },
+      this.#relayOptions(),
+    );
+    return () => {
+      relay.dispose();
+      vscode.Disposable.from(...subscriptions).dispose();
+    };
+  }
+
+  #relayOptions(): RelayOptions {
+    const { answers, roots } = this.#world;
+    return {
+      hello: (hello: HelloJson) => ({ ...hello, windowId: this.#windowId, roots: roots().map(({ uri, name }) => ({ uri, name })) }),
+      answer: (answer, prompt) => answers.prepare(answer, prompt),
+      answered: (answer, prompt) => answers.taken(answer, prompt),
+    };
+  }
+
+  async #fill(): Promise<void> {
+    const folder = pageFolder(this.#world.extensionUri);
+    const template = await readFile(vscode.Uri.joinPath(folder, 'page.html').fsPath, 'utf8');
+    if (this.#disposed) {
+      return;
+    }
+    const { model } = this.#world.sampling;
+    this.#webview.html = fillPage(template, {
+      cspSource: this.#webview.cspSource,
+      base: `${this.#webview.asWebviewUri(folder).toString()}/`,
+      nonce: newNonce(),
+      surface: { kind: 'vscode', opensUrls: false, commands: pageCommands, ...(model === undefined ? {} : { model }) },
+    });
+  }
+}
+
+function pageFolder(extensionUri: vscode.Uri): vscode.Uri {
+  return vscode.Uri.joinPath(extensionUri, 'media', 'page');
+}

@@ -1,0 +1,99 @@
+// Sampling with a model of the editor (vscode.lm): the user has seen and perhaps edited the request, the model runs, the user sees what it says before the server does.
+import * as vscode from 'vscode';
+import { HubError } from '@mcphub/host';
+import type { Prompt } from '@mcphub/host';
+import { describe } from './hubprocess.js';
+import { chooseModel, modelRequest, modelResult } from './modelrequest.js';
+import { brief, inMessage, quoted, visible } from './plaintext.js';
+import type { WatcherWindow } from './watcherwindow.js';
+
+export class Sampling implements vscode.Disposable {
+  readonly #watcher: WatcherWindow;
+  readonly #listening: vscode.Disposable;
+  #model: string | undefined;
+
+  constructor(watcher: WatcherWindow) {
+    this.#watcher = watcher;
+    this.#listening = vscode.lm.onDidChangeChatModels(() => void this.look());
+  }
+
+  /** Name of the model that would run, for the page. */
+  get model(): string | undefined {
+    return this.#model;
+  }
+
+  /** Looks which models there are. It may wake up the extension that brings them, so nothing waits for it. */
+  async look(): Promise<void> {
+    try {
+      this.#model = (await vscode.lm.selectChatModels())[0]?.name;
+    } catch {
+      this.#model = undefined;
+    }
+  }
+
+  /** JSON text of the result. Rejects, and the prompt stays open, when there is none: no model, its failure, or a no to what it says. */
+  async run(prompt: Prompt, editedJson: string): Promise<string> {
+    const question = prompt.question;
+    const requestJson = editedJson !== '' ? editedJson : question.case === 'sampling' ? question.value.requestJson : '';
+    const source = new vscode.CancellationTokenSource();
+    // Withdrawn, or answered by hand in another window: the model is stopped.
+    const stop = this.#watcher.listen({
+      changed: ({ closed }) => {
+        if (closed?.some((c) => c.prompt.promptId === prompt.promptId) === true) {
+          source.cancel();
+        }
+      },
+    });
+    try {
+      const request = modelRequest(requestJson);
+      const model = chooseModel(await vscode.lm.selectChatModels(), request.hints);
+      if (model === undefined) {
+        throw new Error('The editor has no model. Answer by hand, or deny.');
+      }
+      const text = await vscode.window.withProgress(
+        { location: vscode.ProgressLocation.Notification, cancellable: true, title: `${inMessage(model.name)} answers the server ${quoted(prompt.server)}` },
+        async (_, token) => {
+          token.onCancellationRequested(() => source.cancel());
+          const messages = request.turns.map(({ role, text: said }) =>
+            role === 'assistant' ? vscode.LanguageModelChatMessage.Assistant(said) : vscode.LanguageModelChatMessage.User(said),
+          );
+          const response = await model.sendRequest(messages, { justification: `The MCP server ${prompt.server} asks for it.` }, source.token);
+          let all = '';
+          for await (const part of response.text) {
+            all += part;
+          }
+          return all;
+        },
+      );
+      if (source.token.isCancellationRequested) {
+        throw new Error('The model was stopped.');
+      }
+      if (!(await reviewed(prompt.server, model.name, text))) {
+        throw new Error('What the model says was not sent.');
+      }
+      return modelResult(model.id, text);
+    } catch (error) {
+      throw new HubError('failed_precondition', 'SAMPLING_FAILED', describe(error), { cause: error });
+    } finally {
+      stop();
+      source.dispose();
+    }
+  }
+
+  dispose(): void {
+    this.#listening.dispose();
+  }
+}
+
+// The first button has the focus, and does not send.
+async function reviewed(server: string, model: string, text: string): Promise<boolean> {
+  const read = 'Read in an Editor';
+  const send = 'Send';
+  const title = `Send what ${inMessage(model)} says to the server ${quoted(server)}?`;
+  const choice = await vscode.window.showWarningMessage(title, { modal: true, detail: brief(visible(text), 1500) }, read, send);
+  if (choice !== read) {
+    return choice === send;
+  }
+  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: text, language: 'markdown' }));
+  return (await vscode.window.showWarningMessage(title, 'Do Not Send', send)) === send;
+}

@@ -1,0 +1,120 @@
+// How everything stands, as the extension's own window is told: one state, one transition function. Status bar, notifications and pick lists read it.
+import { RequestState } from '@mcphub/host';
+import type { AttachResponse, Prompt, PromptClosed, Request, Server } from '@mcphub/host';
+
+export interface Standing {
+  readonly known: boolean; // a snapshot has come
+  readonly servers: ReadonlyMap<string, Server>;
+  readonly requests: ReadonlyMap<string, Request>; // open ones, oldest first
+  readonly prompts: ReadonlyMap<string, Prompt>; // open ones, oldest first
+}
+
+/** What one event changed, for those who act on changes rather than on states. */
+export interface Change {
+  readonly servers?: true;
+  readonly requests?: true;
+  readonly opened?: readonly Prompt[];
+  readonly closed?: readonly PromptEnd[];
+}
+
+/** A prompt that is no longer open. Without an end, it closed while nobody listened: the hub is another one. */
+export interface PromptEnd {
+  readonly prompt: Prompt;
+  readonly end: PromptClosed | undefined;
+}
+
+export const nothing: Standing = { known: false, servers: new Map(), requests: new Map(), prompts: new Map() };
+
+/** The next state. States are never changed in place: who holds one may keep it. */
+export function transition(before: Standing, response: AttachResponse): { readonly after: Standing; readonly change: Change } {
+  const event = response.event;
+  switch (event.case) {
+    case 'snapshot': {
+      const after: Standing = {
+        known: true,
+        servers: new Map(event.value.servers.map((s) => [s.name, s])),
+        requests: new Map(event.value.requests.map((r) => [r.requestId, r])),
+        prompts: new Map(event.value.prompts.map((p) => [p.promptId, p])),
+      };
+      return { after, change: { servers: true, requests: true, ...promptChange(before, after) } };
+    }
+    case 'serverChanged': {
+      const { server, removed } = event.value;
+      if (server === undefined) {
+        return { after: before, change: {} };
+      }
+      const servers = new Map(before.servers);
+      if (removed) {
+        servers.delete(server.name);
+      } else {
+        servers.set(server.name, server);
+      }
+      return { after: { ...before, servers }, change: { servers: true } };
+    }
+    case 'mcpRequestStarted': {
+      const { request } = event.value;
+      return request === undefined ? { after: before, change: {} } : withRequest(before, request);
+    }
+    case 'mcpRequestProgressed': {
+      const request = before.requests.get(event.value.requestId);
+      if (request === undefined) {
+        return { after: before, change: {} };
+      }
+      const { state, progress } = event.value;
+      return withRequest(before, { ...request, state, ...(progress === undefined ? {} : { progress }) });
+    }
+    case 'mcpRequestCancelling': {
+      const request = before.requests.get(event.value.requestId);
+      return request === undefined ? { after: before, change: {} } : withRequest(before, { ...request, state: RequestState.CANCELLING });
+    }
+    case 'mcpRequestCancelled':
+    case 'mcpRequestFinished': {
+      if (!before.requests.has(event.value.requestId)) {
+        return { after: before, change: {} };
+      }
+      const requests = new Map(before.requests);
+      requests.delete(event.value.requestId);
+      return { after: { ...before, requests }, change: { requests: true } };
+    }
+    case 'promptOpened': {
+      const { prompt } = event.value;
+      if (prompt === undefined) {
+        return { after: before, change: {} };
+      }
+      const after = { ...before, prompts: new Map(before.prompts).set(prompt.promptId, prompt) };
+      return { after, change: { opened: [prompt] } };
+    }
+    case 'promptClosed': {
+      const prompt = before.prompts.get(event.value.promptId);
+      if (prompt === undefined) {
+        return { after: before, change: {} };
+      }
+      const prompts = new Map(before.prompts);
+      prompts.delete(event.value.promptId);
+      return { after: { ...before, prompts }, change: { closed: [{ prompt, end: event.value }] } };
+    }
+    default:
+      return { after: before, change: {} };
+  }
+}
+
+/** The hub is gone, and all that it said with it. Its prompts can no longer be answered. */
+export function lost(before: Standing): { readonly after: Standing; readonly change: Change } {
+  return { after: nothing, change: { servers: true, requests: true, ...promptChange(before, nothing) } };
+}
+
+/** What the status bar counts: the start of a session is listed as a request, but is nothing that the user runs. */
+export function runningRequests(standing: Standing): Request[] {
+  return [...standing.requests.values()].filter((r) => r.method !== 'initialize' && r.method !== 'server/discover');
+}
+
+function withRequest(before: Standing, request: Request): { after: Standing; change: Change } {
+  return { after: { ...before, requests: new Map(before.requests).set(request.requestId, request) }, change: { requests: true } };
+}
+
+function promptChange(before: Standing, after: Standing): Pick<Change, 'opened' | 'closed'> {
+  return {
+    opened: [...after.prompts.values()].filter((p) => !before.prompts.has(p.promptId)),
+    closed: [...before.prompts.values()].filter((p) => !after.prompts.has(p.promptId)).map((prompt) => ({ prompt, end: undefined })),
+  };
+}

@@ -1,0 +1,47 @@
+// The words of the status bar item.
+import type { HubState } from '@mcphub/host';
+
+export interface StatusCounts {
+  readonly hub: HubState;
+  readonly message: string; // what the host package says of the state
+  readonly running: number;
+  readonly prompts: number;
+}
+
+export interface StatusWords {
+  readonly text: string; // with icons
+  readonly tooltip: string;
+  readonly label: string; // for a screen reader
+  readonly prominence: 'plain' | 'warning' | 'error';
+}
+
+export function statusWords(counts: StatusCounts): StatusWords {
+  const { hub, running, prompts, message } = counts;
+  if (hub === 'failed') {
+    return words('$(error) MCP', `McpHub does not run. ${message}`.trim(), 'error');
+  }
+  if (hub === 'starting') {
+    return words('$(loading~spin) MCP', 'McpHub is starting.', 'plain');
+  }
+  if (hub === 'restarting') {
+    return words('$(loading~spin) MCP', `McpHub is being started anew. ${message}`.trim(), 'warning');
+  }
+  if (hub === 'stopped') {
+    return words('$(plug) MCP', 'McpHub is stopped.', 'plain');
+  }
+  const parts = [
+    ...(running > 0 ? [plural(running, 'request runs', 'requests run')] : []),
+    ...(prompts > 0 ? [plural(prompts, 'question waits for you', 'questions wait for you')] : []),
+  ];
+  const numbers = [...(running > 0 ? [String(running)] : []), ...(prompts > 0 ? [`$(question) ${prompts}`] : [])];
+  const icon = running > 0 ? '$(sync~spin)' : '$(plug)';
+  return words([icon, 'MCP', ...numbers].join(' '), parts.length === 0 ? 'Nothing runs.' : `${parts.join(', ')}.`, prompts > 0 ? 'warning' : 'plain');
+}
+
+function words(text: string, tooltip: string, prominence: StatusWords['prominence']): StatusWords {
+  return { text, tooltip: `${tooltip} Click to open McpHub.`, label: `McpHub: ${tooltip}`, prominence };
+}
+
+function plural(n: number, one: string, many: string): string {
+  return `${n} ${n === 1 ? one : many}`;
+}

@@ -1,0 +1,73 @@
+// The arguments of a tool as a person types them: a JSON object to begin with, and what is wrong with the one that was typed. Pure.
+
+/** A JSON object with the required members of a tool's input schema, to be filled in. */
+export function skeleton(definitionJson: string): string {
+  const schema = member(parsed(definitionJson), 'inputSchema');
+  const properties = member(schema, 'properties');
+  const required = member(schema, 'required');
+  const names = Array.isArray(required) ? required.filter((n): n is string => typeof n === 'string') : [];
+  const entries = names.map((name) => [name, placeholder(member(properties, name))]);
+  return JSON.stringify(Object.fromEntries(entries));
+}
+
+/** Whether there is anything to fill in. */
+export function takesArguments(definitionJson: string): boolean {
+  const schema = member(parsed(definitionJson), 'inputSchema');
+  const properties = member(schema, 'properties');
+  if (typeof properties === 'object' && properties !== null && Object.keys(properties).length > 0) {
+    return true;
+  }
+  return member(schema, 'additionalProperties') !== undefined && member(schema, 'additionalProperties') !== false;
+}
+
+/** What is wrong with the text, undefined when nothing is. It is sent as it was typed, numbers and all. */
+export function argumentsProblem(text: string): string | undefined {
+  if (text.trim() === '') {
+    return undefined;
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return `This is no JSON yet: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'Arguments are a JSON object: {"name": value}';
+}
+
+function placeholder(schema: unknown): unknown {
+  const given = member(schema, 'default');
+  if (given !== undefined) {
+    return given;
+  }
+  const choices = member(schema, 'enum');
+  if (Array.isArray(choices) && choices.length > 0) {
+    return choices[0];
+  }
+  switch (member(schema, 'type')) {
+    case 'number':
+    case 'integer':
+      return 0;
+    case 'boolean':
+      return false;
+    case 'array':
+      return [];
+    case 'object':
+      return {};
+    case 'null':
+      return null;
+    default:
+      return '';
+  }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+}

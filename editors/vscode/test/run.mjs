@@ -1,0 +1,17 @@
+// Bundles the tests, which are TypeScript like what they test, and runs them. What needs an editor is tested in e2e.
+import { spawnSync } from 'node:child_process';
+import { readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const outdir = join(here, '../build/test');
+rmSync(outdir, { recursive: true, force: true });
+const entryPoints = readdirSync(here).filter((name) => name.endsWith('.test.ts')).map((name) => join(here, name));
+await build({
+  entryPoints, outdir, tsconfig: join(here, 'tsconfig.json'), bundle: true, platform: 'node', format: 'esm', target: 'node20', outExtension: { '.js': '.mjs' }, logLevel: 'warning',
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+});
+const files = readdirSync(outdir).filter((name) => name.endsWith('.test.mjs')).map((name) => join(outdir, name));
+process.exit(spawnSync(process.execPath, ['--test', ...files], { stdio: 'inherit', cwd: join(here, '..') }).status ?? 1);
