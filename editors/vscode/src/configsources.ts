@@ -45,11 +45,13 @@ export function configSources(known: Known): Source[] {
     found.set(key, source);
   };
   const places = known.places.filter((p) => p.exists && (known.discover === 'all' || (known.discover === 'editor' && p.dialect === 'vscode')));
-  for (const place of places) {
-    if (place.scope === 'user' && known.discover === 'all') {
-      // One file may have parts for several folders: each is a source of its own.
+  // The hub was asked for each folder, and names the files of the user each time. One file may have parts for several folders: each is a source of its
+  // own, at the place that the file has among the others.
+  const ofUser = known.discover === 'all' ? places.filter((p) => p.scope === 'user') : [];
+  for (const file of new Set(ofUser.map((p) => p.file))) {
+    for (const place of ofUser.filter((p) => p.file === file)) {
       const folder = place.folder !== undefined && folders.has(place.folder) ? place.folder : first;
-      add({ path: place.file, scope: 'user', dialect: place.dialect, folder, trusted: false }, `${place.file}\n${place.folder ?? ''}`);
+      add({ path: file, scope: 'user', dialect: place.dialect, folder, trusted: false }, `${file}\n${place.folder ?? ''}`);
     }
   }
   if (known.discover !== 'none') {

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { awaited, configSources, editorFileNames, parsePlaces, unusable, type Known, type Place } from '../src/configsources.js';
+
+const place = (file: string, scope: string, dialect: string, folder?: string, exists = true): Place => ({ file, scope, dialect, exists, ...(folder === undefined ? {} : { folder }) });
+
+const world: Known = {
+  places: [
+    place('/home/me/.cursor/mcp.json', 'user', 'cursor'),
+    place('/home/me/.claude.json', 'user', 'portable', '/repos/a'),
+    place('/home/me/.config/Code/User/mcp.json', 'user', 'vscode'),
+    place('/repos/a/.cursor/mcp.json', 'workspace', 'cursor', '/repos/a', false),
+    place('/repos/a/.mcp.json', 'workspace', 'portable', '/repos/a'),
+    place('/repos/a/.vscode/mcp.json', 'workspace', 'vscode', '/repos/a'),
+    place('/home/me/.cursor/mcp.json', 'user', 'cursor'),
+    place('/home/me/.claude.json', 'user', 'portable', '/repos/b'),
+    place('/repos/b/.vscode/mcp.json', 'workspace', 'vscode', '/repos/b'),
+  ],
+  folders: ['/repos/a', '/repos/b'],
+  trusted: true,
+  discover: 'all',
+  editorFiles: [{ file: '/data/User/mcp.json', exists: true }],
+  extra: [],
+  home: '/home/me',
+};
+
+const paths = (known: Known): string[] => configSources(known).map((s) => `${s.scope} ${s.path} ${s.folder}`);
+
+test('all: the user first, then each folder; what is not there is left out', () => {
+  assert.deepEqual(paths(world), [
+    'user /home/me/.cursor/mcp.json /repos/a',
+    'user /home/me/.claude.json /repos/a',
+    'user /home/me/.claude.json /repos/b',
+    'user /home/me/.config/Code/User/mcp.json /repos/a',
+    'user /data/User/mcp.json /repos/a',
+    'workspace /repos/a/.mcp.json /repos/a',
+    'workspace /repos/a/.vscode/mcp.json /repos/a',
+    'workspace /repos/b/.vscode/mcp.json /repos/b',
+  ]);
+  const at = (start: string): number => paths(world).findIndex((p) => p.startsWith(start));
+  assert.ok(at('user /data') < at('workspace /repos/a/.mcp.json'), 'a workspace wins over the user');
+  assert.ok(at('user /home/me/.cursor') < at('user /data'), "the editor's own file wins over another application's");
+  assert.ok(at('workspace /repos/a/.mcp.json') < at('workspace /repos/a/.vscode'), "the hub's order is kept");
+});
+
+test('a workspace that is not trusted brings nothing', () => {
+  const sources = configSources({ ...world, trusted: false });
+  assert.ok(sources.length > 0);
+  assert.ok(sources.every((s) => s.scope === 'user' && !s.path.startsWith('/repos')), JSON.stringify(sources));
+});
+
+test('trust in a workspace does not answer for its servers', () => {
+  assert.ok(configSources(world).every((s) => s.trusted === false));
+  assert.ok(configSources(world).filter((s) => s.path.startsWith('/repos')).every((s) => s.scope === 'workspace'));
+});
+
+test("editor: this editor's own files and no others", () => {
+  assert.deepEqual(paths({ ...world, discover: 'editor' }), [
+    'user /data/User/mcp.json /repos/a', 'workspace /repos/a/.vscode/mcp.json /repos/a', 'workspace /repos/b/.vscode/mcp.json /repos/b',
+  ]);
+});
+
+test('none: what the setting names, absolute, and it wins', () => {
+  const extra = ['~/mine.json', '/etc/mcp.json', 'relative.json'];
+  assert.deepEqual(paths({ ...world, discover: 'none', extra }), ['user /home/me/mine.json /repos/a', 'user /etc/mcp.json /repos/a']);
+  assert.deepEqual(unusable(extra, '/home/me'), ['relative.json']);
+  assert.equal(configSources({ ...world, extra }).at(-1)?.path, '/etc/mcp.json');
+});
+
+test('without a folder the current one of the program is not taken for a workspace', () => {
+  assert.ok(configSources({ ...world, folders: [] }).every((s) => s.scope === 'user' && s.folder === ''));
+});
+
+test("what the program prints is read, and an older program's words are an error", () => {
+  const text = JSON.stringify({ places: [{ file: '/a', scope: 'user', dialect: 'vscode', exists: true }, { file: 3 }, null] });
+  assert.deepEqual(parsePlaces(text), [{ file: '/a', scope: 'user', dialect: 'vscode', exists: true }]);
+  assert.throws(() => parsePlaces('{}'), /binaryPath/u);
+});
+
+test('the files of a folder that may come into being are waited for', () => {
+  assert.deepEqual(awaited(world.places, '/repos/a'), ['.cursor/mcp.json', '.mcp.json', '.vscode/mcp.json']);
+});
+
+test("the editor's own file lies beside its folder for extensions, also on a remote machine", () => {
+  assert.deepEqual(editorFileNames('/data/User/globalStorage/mcphub.mcphub'), ['/data/Machine/mcp.json', '/data/User/mcp.json']);
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApprovalScope } from '@mcphub/host';
+import type { Prompt } from '@mcphub/host';
+import { commandLine, question } from '../src/question.js';
+
+const ask = (kind: string, value: object): Prompt => ({ promptId: 'p', server: 'files', question: { case: kind, value } }) as unknown as Prompt;
+const approval = (more: object = {}): Prompt => ask('toolApproval', { tool: 'delete', argumentsJson: '{"path":"/a"}', definitionJson: '{"name":"delete"}', previousDefinitionJson: '', ...more });
+const launch = (more: object = {}): Prompt =>
+  ask('serverLaunch', { command: 'npx', args: ['-y', 'two words'], url: '', configFile: '/repos/a/.vscode/mcp.json', configLine: 3, environmentReferences: ['TOKEN'], inputReferences: [], allowedTools: [], files: [], changed: false, ...more });
+
+const every: readonly Prompt[] = [
+  approval(), approval({ previousDefinitionJson: '{}' }), approval({ definitionJson: '{"annotations":{"destructiveHint":true}}' }), launch(), launch({ changed: true }), launch({ command: '', url: 'https://x/mcp' }),
+  ask('sampling', { requestJson: '{}' }), ask('elicitationForm', { message: 'Who?', schemaJson: '{}' }), ask('elicitationUrl', { message: 'm', url: 'https://x/', urlHost: 'x', waiting: false }),
+  ask('elicitationUrl', { message: 'm', url: 'https://x/', urlHost: 'x', waiting: true }), ask('signIn', { url: 'https://x/', urlHost: 'x', waiting: false }), ask('signIn', { url: 'https://x/', urlHost: 'x', waiting: true }),
+  ask('configInput', { inputId: 'token', description: '', configFile: '/f', configLine: 1 }), ask('somethingNew', {}),
+];
+
+test('the first choice, which has the focus, never allows anything', () => {
+  for (const prompt of every) {
+    assert.equal(question(prompt).choices[0]?.choice.kind, 'open', prompt.question.case);
+  }
+});
+
+test('every question can be declined without a page', () => {
+  for (const prompt of every) {
+    assert.ok(question(prompt).choices.some((c) => c.choice.kind === 'decline'), prompt.question.case);
+  }
+});
+
+test('a dialog is for the start of a workspace server and for tools that destroy, and nothing else', () => {
+  const modal = every.filter((p) => question(p).form === 'modal');
+  assert.deepEqual(modal.map((p) => p.question.case), ['toolApproval', 'toolApproval', 'serverLaunch', 'serverLaunch', 'serverLaunch']);
+  assert.equal(question(approval()).form, 'notification', 'a server that says nothing of its tool');
+});
+
+test('what a dialog cannot show whole cannot be accepted in it', () => {
+  for (const prompt of [approval({ previousDefinitionJson: '{}' }), launch({ changed: true }), launch({ allowedTools: ['*'] }), launch({ files: ['/f'] })]) {
+    assert.ok(!question(prompt).choices.some((c) => c.choice.kind === 'accept'), JSON.stringify(prompt.question));
+  }
+});
+
+test('what takes a form or opens a page is accepted in the page alone', () => {
+  for (const prompt of every) {
+    const accepts = question(prompt).choices.some((c) => c.choice.kind === 'accept');
+    const simple = prompt.question.case === 'toolApproval' || prompt.question.case === 'serverLaunch' || (prompt.question.case === 'elicitationUrl' && prompt.question.value.waiting);
+    assert.ok(!accepts || simple, prompt.question.case);
+  }
+});
+
+test('a launch is shown whole and exact, with what it would see', () => {
+  const { detail } = question(launch());
+  assert.match(detail, /npx -y "two words"/u);
+  assert.match(detail, /\/repos\/a\/\.vscode\/mcp\.json:3/u);
+  assert.match(detail, /TOKEN/u);
+});
+
+test('a command line shows where each word ends', () => {
+  assert.equal(commandLine('sh', ['-c', 'rm -rf "/"', '']), 'sh -c "rm -rf \\"/\\"" ""');
+});
+
+test('approvals are offered by how long they hold, the shortest first', () => {
+  const scopes = question(approval()).choices.flatMap((c) => (c.choice.kind === 'accept' ? [c.choice.scope] : []));
+  assert.deepEqual(scopes, [ApprovalScope.ONCE, ApprovalScope.WORKSPACE, ApprovalScope.ALWAYS]);
+});
+
+test('texts of others are quoted and can neither be links nor hide', () => {
+  const { title } = question(approval({ tool: '[x](command:y)\u202e' }));
+  assert.doesNotMatch(title, /\]\(|\u202e/u);
+});

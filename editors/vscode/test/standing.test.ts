@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PromptCause, RequestState } from '@mcphub/host';
+import type { AttachResponse, Prompt, Request, Server } from '@mcphub/host';
+import { lost, nothing, runningRequests, transition, type Standing } from '../src/standing.js';
+
+type Event = AttachResponse['event'];
+
+const request = (requestId: string, more: object = {}): Request => ({ requestId, server: 's', method: 'tools/call', tool: 't', state: RequestState.RUNNING, ...more }) as Request;
+const prompt = (promptId: string): Prompt => ({ promptId, server: 's', question: { case: 'sampling', value: { requestJson: '{}' } } }) as unknown as Prompt;
+const after = (before: Standing, event: Event): Standing => transition(before, { event } as AttachResponse).after;
+const change = (before: Standing, event: Event): ReturnType<typeof transition>['change'] => transition(before, { event } as AttachResponse).change;
+const snapshot = (parts: { servers?: Server[]; requests?: Request[]; prompts?: Prompt[] }): Event =>
+  ({ case: 'snapshot', value: { servers: [], requests: [], prompts: [], problems: [], history: [], ...parts } }) as unknown as Event;
+const ended = (requestId: string): Event => ({ case: 'mcpRequestCancelled', value: { requestId } }) as unknown as Event;
+const closed = (promptId: string): Event => ({ case: 'promptClosed', value: { promptId, cause: PromptCause.WITHDRAWN } }) as unknown as Event;
+
+test('a request counts from its start to its end, and no longer', () => {
+  let s = after(nothing, snapshot({ requests: [request('a')] }));
+  s = after(s, { case: 'mcpRequestStarted', value: { request: request('b') } } as unknown as Event);
+  assert.equal(runningRequests(s).length, 2);
+  s = after(s, { case: 'mcpRequestCancelling', value: { requestId: 'a' } } as unknown as Event);
+  assert.equal(s.requests.get('a')?.state, RequestState.CANCELLING);
+  s = after(s, ended('a'));
+  assert.deepEqual(runningRequests(s).map((r) => r.requestId), ['b']);
+  assert.deepEqual(change(s, ended('a')), {}, 'a second end changes nothing');
+});
+
+test('the start of a session is not something that the user runs', () => {
+  assert.equal(runningRequests(after(nothing, snapshot({ requests: [request('i', { method: 'initialize' })] }))).length, 0);
+});
+
+test('a snapshot after a break tells which prompts are new and which are gone', () => {
+  const before = after(nothing, snapshot({ prompts: [prompt('old'), prompt('kept')] }));
+  const { opened = [], closed: gone = [] } = change(before, snapshot({ prompts: [prompt('kept'), prompt('new')] }));
+  assert.deepEqual(opened.map((p) => p.promptId), ['new']);
+  assert.deepEqual(gone.map((c) => [c.prompt.promptId, c.end]), [['old', undefined]]);
+});
+
+test('a prompt closes once, with its cause', () => {
+  const before = after(nothing, snapshot({ prompts: [prompt('p')] }));
+  assert.equal(change(before, closed('p')).closed?.[0]?.end?.cause, PromptCause.WITHDRAWN);
+  assert.deepEqual(change(after(before, closed('p')), closed('p')), {});
+});
+
+test('when the hub is gone, so is all that it asked', () => {
+  const before = after(nothing, snapshot({ prompts: [prompt('p')], requests: [request('a')] }));
+  const { after: s, change: c } = lost(before);
+  assert.equal(s.prompts.size + s.requests.size, 0);
+  assert.equal(s.known, false);
+  assert.deepEqual(c.closed?.map((x) => x.prompt.promptId), ['p']);
+});
+
+test('states are not changed in place', () => {
+  const before = after(nothing, snapshot({ requests: [request('a')] }));
+  after(before, ended('a'));
+  assert.equal(before.requests.size, 1);
+});
