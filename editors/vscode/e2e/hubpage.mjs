@@ -22,26 +22,48 @@ export class HubPage {
   }
 
   /**
-   * A running request of a tool.
+   * A running call of a tool, with all that it caused.
    *
    * @param {string} tool
    */
   request(tool) {
-    return this.requests.filter({ hasText: tool });
+    return this.requests.filter({ hasText: tool }).first();
   }
 
   get requests() {
     return this.frame.getByTestId(/^request-/);
   }
 
-  /** The questions that wait, not those that only tell how they ended. */
+  /** The questions that wait, not the notes that tell how one ended. */
   get cards() {
-    return this.frame.getByTestId(/^prompt-/);
+    return this.frame.locator('[data-testid^="prompt-"]:not([data-phase="closed"])');
+  }
+
+  /** @param {string | RegExp} text */
+  note(text) {
+    return this.frame.locator('[data-testid^="prompt-"][data-phase="closed"]').filter({ hasText: text }).first();
   }
 
   /** @param {string | RegExp} text */
   card(text) {
     return this.cards.filter({ hasText: text });
+  }
+
+  /**
+   * Presses what accepts. A card that has just come under the pointer ignores it for half a second, and a person presses again: so does this, until
+   * what comes of it is there.
+   *
+   * @param {Locator} card
+   * @param {() => Promise<boolean>} [came] default: the card has gone
+   */
+  async accept(card, came = async () => (await card.count()) === 0) {
+    const button = card.getByTestId('accept');
+    await button.waitFor();
+    await until('the answer is taken', async () => {
+      if (await came()) return true;
+      await button.click({ timeout: 1_000 }).catch(() => undefined); // gone, or disabled while the answer is on its way
+      return came();
+    }, { interval: 150 });
   }
 
   get history() {
@@ -80,26 +102,31 @@ export class HubPage {
   }
 
   /**
-   * Opens a server's tools, which starts the server if it does not run.
+   * Opens a server's tools, and has the server connected if none are known.
    *
    * @param {string} server
    */
   async openTools(server) {
-    await this.server(server).getByRole('button', { name: /tools/i }).click();
-    await this.server(server).getByTestId(/^tool-/).first().waitFor({ timeout: 30_000 });
+    const row = this.server(server);
+    const head = row.getByRole('heading', { level: 3 }).getByRole('button');
+    if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
+    const tool = row.getByTestId(/^tool-/).first();
+    const connect = row.getByRole('button', { name: 'Connect and list its tools' });
+    await tool.or(connect).first().waitFor({ timeout: 30_000 });
+    if (!(await tool.isVisible())) await connect.click();
+    await tool.waitFor({ timeout: 30_000 });
   }
 
   /**
-   * Opens a server's tools, and the form of one of them.
+   * Opens the form of a tool.
    *
    * @param {string} server
    * @param {string} tool
    */
   async chooseTool(server, tool) {
-    const row = this.server(server);
-    const item = row.getByTestId(`tool-${tool}`);
-    if (!(await item.isVisible())) await row.getByRole('button', { name: /tools/i }).click();
-    if (!(await item.getByTestId('call').isVisible())) await item.getByRole('button').first().click();
+    const item = this.server(server).getByTestId(`tool-${tool}`);
+    if (!(await item.isVisible())) await this.openTools(server);
+    if (!(await item.getByTestId('call').isVisible())) await item.getByRole('heading', { level: 5 }).getByRole('button').click();
     return item;
   }
 
@@ -111,18 +138,18 @@ export class HubPage {
    */
   async cancel(request, reason) {
     if (reason === undefined) {
-      await request.getByTestId('cancel').click();
+      await request.getByTestId('cancel').first().click();
       return;
     }
-    await request.getByText(/with reason/i).click();
-    const field = request.getByRole('textbox', { name: /reason/i });
+    await request.getByRole('button', { name: /with a reason/ }).first().click();
+    const field = request.getByRole('textbox', { name: /^Reason/ }).first();
     await field.fill(reason);
     await field.press('Enter');
   }
 
   /** Stops all that runs. */
   async stopEverything() {
-    await this.frame.getByRole('button', { name: 'Stop everything' }).click();
+    await this.frame.getByTestId('stop-everything').click();
   }
 
   /**
@@ -131,7 +158,7 @@ export class HubPage {
    * @param {string} tool
    */
   ended(tool) {
-    return this.history.getByRole('listitem').or(this.history.getByRole('option')).filter({ hasText: tool }).first();
+    return this.history.getByTestId(/^ended-/).filter({ hasText: tool }).first();
   }
 
   /**
@@ -151,7 +178,7 @@ export class HubPage {
    */
   async resultOf(tool) {
     await this.ended(tool).click();
-    return this.history.innerText();
+    return this.history.getByRole('region', { name: 'Details of the request' }).innerText();
   }
 
   /**

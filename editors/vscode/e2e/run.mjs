@@ -1,6 +1,7 @@
 // Proves the packaged extension in a real VS Code.
-// usage: node editors/vscode/e2e/run.mjs --editor newest|oldest --vsix FILE [--only PATTERN] [--figures]
-import { spawnSync, execFileSync } from 'node:child_process';
+// usage: node editors/vscode/e2e/run.mjs --editor newest|oldest --vsix FILE [--only PATTERN] [--figures] [--out FOLDER]
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,6 +13,7 @@ const { values: asked } = parseArgs({
     editor: { type: 'string', default: 'newest' },
     vsix: { type: 'string' },
     only: { type: 'string' }, // regular expression over the names of scenarios
+    out: { type: 'string' }, // what failures leave; emptied first
     figures: { type: 'boolean', default: false }, // measure instead of prove
   },
 });
@@ -22,7 +24,7 @@ if (asked.vsix === undefined || !existsSync(asked.vsix)) {
 
 const here = import.meta.dirname;
 const editors = resolve(here, '../..');
-const out = join(editors, 'out/vscode', asked.editor);
+const out = resolve(asked.out ?? join(editors, 'out/vscode', asked.editor));
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 installedEditor(asked.editor); // before the clock of any scenario runs
@@ -34,10 +36,13 @@ try {
     { cwd: join(here, 'otherextension'), stdio: ['ignore', 'ignore', 'inherit'] });
   const suite = asked.figures ? 'figures.mjs' : 'suite.mjs';
   const started = Date.now();
-  const { status } = spawnSync(process.execPath, ['--test', '--test-reporter=spec', ...(asked.only === undefined ? [] : [`--test-name-pattern=${asked.only}`]), join(here, suite)], {
+  // The suite is run as a program and not by node --test: one process less between a signal and those who must hear it.
+  const child = spawn(process.execPath, ['--test-reporter=spec', ...(asked.only === undefined ? [] : [`--test-name-pattern=${asked.only}`]), join(here, suite)], {
     stdio: 'inherit',
     env: { ...process.env, MCPHUB_E2E: JSON.stringify({ editor: asked.editor, vsix: resolve(asked.vsix), otherVsix, out }) },
   });
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal));
+  const [status] = await once(child, 'exit');
   console.log(`${asked.editor}: ${((Date.now() - started) / 1000).toFixed(1)} s; what failures left is in ${out}`);
   process.exitCode = status ?? 1;
 } finally {

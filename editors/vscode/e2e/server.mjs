@@ -23,7 +23,6 @@ const quietSettings = {
   'git.enabled': false,
   'window.dialogStyle': 'custom',
   'window.autoDetectColorScheme': true,
-  'window.autoDetectHighContrast': false,
 };
 
 /**
@@ -83,6 +82,9 @@ export class EditorServer {
       '--telemetry-level', 'off', ...(this.trust ? [] : ['--disable-workspace-trust']),
     ], { env: this.#environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#process = child;
+    // However this process ends, the server's group must not outlive it. A signal would end it without a word.
+    process.on('exit', () => this.#signalGroup('SIGKILL'));
+    for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(signal, () => process.exit(1));
     const log = createWriteStream(this.log);
     child.stdout?.pipe(log, { end: false });
     child.stderr?.pipe(log, { end: false });
@@ -103,9 +105,15 @@ export class EditorServer {
     if (child?.pid === undefined) return;
     for (const signal of /** @type {const} */ (['SIGTERM', 'SIGKILL'])) {
       const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit', { signal: AbortSignal.timeout(5_000) }) : Promise.resolve();
-      try { process.kill(-child.pid, signal); } catch { /* the group is empty */ }
+      this.#signalGroup(signal);
       await ended.catch(() => undefined);
     }
+  }
+
+  /** @param {NodeJS.Signals} signal */
+  #signalGroup(signal) {
+    if (this.#process?.pid === undefined) return;
+    try { process.kill(-this.#process.pid, signal); } catch { /* the group is empty */ }
   }
 
   /** Ends whatever bears this server's mark, outside its group too, and removes the home. */

@@ -1,6 +1,7 @@
 import { after, test } from 'node:test';
 import { appendFileSync, cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { launchBrowser } from './browser.mjs';
 import { installedEditor } from './editor.mjs';
 import { EditorServer } from './server.mjs';
@@ -147,16 +148,21 @@ export class Act {
  * @param {{timeout?: number, stage?: () => Promise<Stage>}} [options]
  */
 export function scenario(name, body, { timeout = 90_000, stage = sharedStage } = {}) {
-  test(name, { timeout }, async () => {
+  // The runner's own time limit would go on to the next scenario and leave this one at work, with its windows.
+  test(name, async () => {
     const act = new Act(await stage(), name);
+    const limit = new AbortController();
+    const over = setTimeout(timeout, undefined, { signal: limit.signal }).then(() => { throw new Error(`not done within ${timeout} ms`); });
+    over.catch(() => undefined);
     try {
-      await body(act);
+      await Promise.race([body(act), over]);
       const troubles = act.windows.flatMap((window) => window.troubles);
       if (troubles.length > 0) throw new Error(`the page had troubles:\n${troubles.join('\n')}`);
     } catch (error) {
       await act.keep();
       throw error;
     } finally {
+      limit.abort();
       await act.close();
     }
   });

@@ -137,15 +137,14 @@ export class EditorWindow {
   }
 
   /**
-   * Chooses by a notification's button, or by the pick list that its button opens.
+   * Answers a question by its notification: its link opens a pick list.
    *
    * @param {string | RegExp} text
    * @param {string} choice
    */
-  async chooseInNotification(text, choice) {
-    const notification = this.notification(text);
-    await notification.waitFor();
-    await notification.getByRole('button', { name: choice }).click();
+  async answerInNotification(text, choice) {
+    await this.notification(text).getByRole('link', { name: /^Answer/ }).or(this.notification(text).getByRole('button', { name: /^Answer/ })).first().click();
+    await this.quickPick.getByRole('option', { name: choice }).click();
   }
 
   /** Says that the authors of the folder are trusted, as a person does in the editor that manages it. */

@@ -13,12 +13,12 @@ scenario('while no page is to be seen a question comes as a notification, which 
   assert.deepEqual(workspace.answers().filter((message) => message.result?.action !== undefined || message.error !== undefined), []);
 });
 
-scenario('while no page is to be seen an approval can be given by the notification, and the tool is called', async (act) => {
+scenario('while no page is to be seen an approval can be given from the notification, and the tool is called', async (act) => {
   const workspace = act.workspace();
   workspace.plan([{ server: 'demo', tool: 'echo', arguments: { text: 'words in a corner' } }]);
   const window = await act.open(workspace);
   await window.runCommand('Other: Call All of the Plan');
-  await window.chooseInNotification(/May the tool .?echo.? of .?demo.? be called/, 'Allow Once');
+  await window.answerInNotification(/May the tool .?echo.? of .?demo.? be called/, 'Allow Once');
   await workspace.journal.has({ event: 'finished', tool: 'echo', detail: 'ok' });
   await window.notification('be called').waitFor({ state: 'detached' });
 });

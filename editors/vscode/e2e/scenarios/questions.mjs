@@ -7,7 +7,7 @@ scenario('a question that its server withdraws: the card appears and vanishes by
   await page.call('demo', 'ask_then_withdraw', { after_ms: 1_500, reason: 'it was found elsewhere' });
   const card = page.card('What is your name?');
   await card.waitFor();
-  await page.frame.getByText('Withdrawn by demo: it was found elsewhere').first().waitFor();
+  await page.note('Withdrawn by demo: it was found elsewhere').waitFor();
   await card.waitFor({ state: 'detached' });
   await workspace.journal.has({ event: 'withdrawn', tool: 'ask_then_withdraw', reason: 'it was found elsewhere' });
   await page.ended('ask_then_withdraw').getByText('Done').first().waitFor();
@@ -20,7 +20,7 @@ scenario('a tool approval: approve, deny and dismiss are three different ends', 
   const page = await (await act.open(workspace)).openSideBar();
 
   await page.call('demo', 'echo', { text: 'allowed words' });
-  await page.card('allowed words').getByTestId('accept').click();
+  await page.accept(page.card('allowed words'));
   await page.ended('echo').getByText('Done').first().waitFor();
 
   await page.call('demo', 'echo', { text: 'denied words' });
@@ -41,14 +41,12 @@ scenario('a form: what does not fit is not sent, what fits is, and the tool goes
   const page = await (await act.open(workspace)).openSideBar();
   await page.call('demo', 'ask_name');
   const card = page.card('What is your name?');
-  await card.getByTestId('accept').click();
-  await card.locator('[aria-invalid="true"]').waitFor();
+  await page.accept(card, async () => (await card.locator('[aria-invalid="true"]').count()) > 0);
   assert.equal(await card.count(), 1, 'the card stays open');
   assert.deepEqual(workspace.answers().filter((message) => message.result?.action !== undefined), []);
 
   await card.getByLabel('Name').first().fill('Ada');
-  await card.getByTestId('accept').click();
-  await card.waitFor({ state: 'detached' });
+  await page.accept(card);
   await page.endedAs('ask_name', /done/i);
   assert.match(await page.resultOf('ask_name'), /Hello, Ada!/);
 });

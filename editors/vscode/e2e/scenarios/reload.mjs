@@ -24,7 +24,7 @@ scenario('a reload of the window in the middle of a call and of a question: both
   assert.equal(hubOf(workspace).pid, hub.pid, 'the same hub');
 
   await card.getByLabel('Name').first().fill('Grace');
-  await card.getByTestId('accept').click();
+  await page.accept(card);
   await page.endedAs('ask_name', /done/i);
   await page.cancel(page.request('long_task'), 'seen enough after the reload');
   const [heard] = await workspace.journal.has({ event: 'cancel_received' });

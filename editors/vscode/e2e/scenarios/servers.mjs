@@ -36,13 +36,12 @@ scenario('a server of the folder runs only after its launch was allowed, and the
   const launch = page.card(everything);
   await launch.waitFor();
   assert.doesNotMatch(await page.server('everything').innerText(), /\bready\b/i, 'nothing runs before the yes');
-  await launch.getByTestId('accept').click();
-  await launch.waitFor({ state: 'detached', timeout: 20_000 });
+  await page.accept(launch);
   await listing;
   await page.serverIs('everything', /ready/i);
 
   const call = page.call('everything', 'echo', { message: 'from a real editor' });
-  await page.card('from a real editor').getByTestId('accept').click();
+  await page.accept(page.card('from a real editor'));
   await call;
   await page.ended('echo').getByText('Done').first().waitFor();
 });

@@ -11,10 +11,10 @@ scenario('side bar and panel side by side: an answer in one closes the card in t
   const [left, right] = [sideBar.card('What is your name?'), panel.card('What is your name?')];
   await left.waitFor();
   await right.getByLabel('Name').first().fill('Edsger');
-  await right.getByTestId('accept').click();
+  await panel.accept(right);
   await left.waitFor({ state: 'detached' });
   await right.waitFor({ state: 'detached' });
-  await sideBar.frame.getByText('Answered in another window').first().waitFor();
+  await sideBar.note('Answered in another window').waitFor();
   await sideBar.endedAs('ask_name', /done/i);
   await panel.endedAs('ask_name', /done/i);
   assert.equal(workspace.answers().filter((message) => message.result?.action === 'accept').length, 1);
