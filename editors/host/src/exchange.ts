@@ -18,6 +18,7 @@ const maxUnsent = 64 * 1024 * 1024;
 
 export class Exchange {
   readonly #stream: http2.ClientHttp2Stream;
+  readonly #session: http2.Http2Session | undefined; // the stream forgets it when it closes
   readonly #on: ExchangeEvents;
   readonly #signal: AbortSignal | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
@@ -28,6 +29,7 @@ export class Exchange {
 
   constructor(stream: http2.ClientHttp2Stream, options: { readonly signal?: AbortSignal; readonly timeoutMs?: number }, on: ExchangeEvents) {
     this.#stream = stream;
+    this.#session = stream.session;
     this.#on = on;
     const deframer = new Deframer((message) => {
       if (!this.#over && this.#failed === undefined) {
@@ -138,8 +140,7 @@ export class Exchange {
       return this.#status.error;
     }
     const code = this.#stream.rstCode ?? 0;
-    const session = this.#stream.session;
-    if (session === undefined || session.destroyed || this.#broke !== undefined && code === http2.constants.NGHTTP2_NO_ERROR) {
+    if (this.#session === undefined || this.#session.destroyed || this.#broke !== undefined && code === http2.constants.NGHTTP2_NO_ERROR) {
       return failureOfConnection(this.#causeOfBreak());
     }
     return failureOfReset(code);

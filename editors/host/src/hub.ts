@@ -125,7 +125,9 @@ export class Hub {
 
   /** Resolves when the hub is ready; rejects with a HubError. Also brings back one that has failed or was stopped. */
   async start(): Promise<void> {
-    await this.#stopping;
+    if (this.#stopping !== undefined) { // and only then: a stop that comes next must find what it is to end
+      await this.#stopping;
+    }
     if (this.#state === 'ready') {
       return;
     }
