@@ -14,25 +14,25 @@ const outcomes: Readonly<Record<CancelOutcome, 'cancelling' | 'already_finished'
   [CancelOutcome.UNSPECIFIED]: 'unknown', [CancelOutcome.CANCELLING]: 'cancelling', [CancelOutcome.ALREADY_FINISHED]: 'already_finished', [CancelOutcome.UNKNOWN]: 'unknown',
 };
 
-/** `started` resolves when the first start of the hub is over: who calls right after activation waits for it instead of failing. */
-export function createApi(hub: () => Hub, started: Promise<void>, watcher: WatcherWindow): McpHubApi {
+/** `ready` resolves when no start of the hub and no reading of the config is under way: who calls right after activation would know no server yet. */
+export function createApi(hub: () => Hub, ready: () => Promise<void>, watcher: WatcherWindow): McpHubApi {
   return Object.freeze<McpHubApi>({
     version: 1,
     async callTool(call) {
-      await started;
+      await ready();
       return run(hub(), watcher, call);
     },
     async cancel(requestId, reason = '') {
-      await started;
+      await ready();
       return outcomes[(await hub().requests.cancelRequest({ requestId, reason })).outcome];
     },
     async listServers() {
-      await started;
+      await ready();
       const { servers } = await hub().servers.listServers({});
       return servers.map(({ name, state, lastError, configFile }) => ({ name, state: states[state] ?? 'stopped', lastError, configFile }));
     },
     async listTools(server = '') {
-      await started;
+      await ready();
       const { tools } = await hub().servers.listTools({ server });
       return tools.map((t) => ({ server: t.server, name: t.name, title: t.title, description: t.description, definitionJson: t.definitionJson }));
     },

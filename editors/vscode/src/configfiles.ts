@@ -62,6 +62,11 @@ export class ConfigFiles implements vscode.Disposable {
     return this.#reading;
   }
 
+  /** Resolves when no reading is under way. A hub that is ready is told its config at once, so until then it knows no server. */
+  get read(): Promise<void> {
+    return this.#reading;
+  }
+
   dispose(): void {
     vscode.Disposable.from(...this.#disposables, ...this.#watchers).dispose();
   }

@@ -69,7 +69,15 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     await watcher.close();
   };
   void sampling.look();
-  return createApi(() => process.hub, process.start(), watcher);
+  const started = process.start();
+  return createApi(
+    () => process.hub,
+    async () => {
+      await started;
+      await configFiles.read;
+    },
+    watcher,
+  );
 }
 
 /** The editor waits a few seconds for this. With a grace the hub goes on and the next window of these folders takes it over. */
