@@ -12,7 +12,7 @@ export interface KeepRecord {
   /** Whose hub this is: host and workspace, say, and the version of the binary. */
   readonly key: string;
   readonly hubPid: number;
-  /** 0: its host has left it. */
+  /** Who wrote it. The name of the file decides: 0 there says that its host has left it. */
   readonly hostPid: number;
   readonly network: 'unix' | 'tcp';
   readonly target: string;
@@ -24,33 +24,45 @@ export interface KeepRecord {
   readonly protocolVersion: number;
 }
 
-/** A record that this process owns. */
+/** A record that this process owns. Whose it is stands in the name of its file, so that one rename takes it over, and can succeed only once. */
 export class KeptFile {
   readonly record: KeepRecord;
-  readonly #path: string;
+  readonly #directory: string;
+  readonly #id: string;
 
-  constructor(path: string, record: KeepRecord) {
-    this.#path = path;
+  constructor(directory: string, id: string, record: KeepRecord) {
+    this.#directory = directory;
+    this.#id = id;
     this.record = record;
   }
 
   /** From now on any host with the key may have the hub. */
   async leave(): Promise<void> {
-    await replace(this.#path, { ...this.record, hostPid: 0 });
+    await rename(this.#path(process.pid), this.#path(nobody));
   }
 
   async remove(): Promise<void> {
-    await rm(this.#path, { force: true });
+    await rm(this.#path(process.pid), { force: true });
   }
+
+  #path(hostPid: number): string {
+    return join(this.#directory, fileName(this.#id, hostPid));
+  }
+}
+
+const nobody = 0;
+
+function fileName(id: string, hostPid: number): string {
+  return `hub-${id}.${hostPid}.json`;
 }
 
 /** Writes the file of a hub that this process has started. */
 export async function keep(directory: string, record: KeepRecord): Promise<KeptFile> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await chmod(directory, 0o700); // it may have been there before
-  const path = join(directory, `hub-${randomUUID()}.json`);
-  await replace(path, record);
-  return new KeptFile(path, record);
+  const id = randomUUID();
+  await replace(join(directory, fileName(id, record.hostPid)), record);
+  return new KeptFile(directory, id, record);
 }
 
 /**
@@ -65,36 +77,29 @@ export async function claim(directory: string, key: string): Promise<KeptFile | 
     return undefined;
   }
   for (const name of names.sort()) {
-    const file = /^(hub-[0-9a-f-]{36}\.json)(?:\.claimed-(\d+))?$/.exec(name);
-    // A claim that was begun and not ended: its file is free again once the process that began it is gone.
-    if (file?.[1] === undefined || (file[2] !== undefined && isAlive(Number(file[2])))) {
+    const [, id, host] = /^hub-([0-9a-f-]{36})\.(\d+)\.json$/.exec(name) ?? [];
+    if (id === undefined || host === undefined) {
       continue;
     }
     const path = join(directory, name);
+    const hostPid = Number(host);
     const record = await read(path);
     if (record === undefined || !isAlive(record.hubPid)) {
-      await forget(path, record);
+      await forget(path, record, hostPid);
       continue;
     }
-    if (record.key !== key || record.protocolVersion !== protocolVersion || isAlive(record.hostPid)) {
+    if (record.key !== key || record.protocolVersion !== protocolVersion || isAlive(hostPid)) {
       continue;
     }
-    const claimed = join(directory, `${file[1]}.claimed-${process.pid}`);
+    const mine = join(directory, fileName(id, process.pid));
     try {
-      await rename(path, claimed);
+      await rename(path, mine);
     } catch {
       continue; // somebody else was faster
     }
-    // What was read may have been claimed, left and written anew in between: only what lies here now counts.
-    const mine = await read(claimed);
-    if (mine === undefined || mine.hubPid !== record.hubPid) {
-      await forget(claimed, mine);
-      continue;
-    }
-    const owned = { ...mine, hostPid: process.pid };
-    await replace(claimed, owned);
-    await rename(claimed, join(directory, file[1]));
-    return new KeptFile(join(directory, file[1]), owned);
+    const owned = { ...record, hostPid: process.pid };
+    await replace(mine, owned);
+    return new KeptFile(directory, id, owned);
   }
   return undefined;
 }
@@ -108,9 +113,9 @@ export function targetOf(record: KeepRecord): Target {
   };
 }
 
-async function forget(path: string, record: KeepRecord | undefined): Promise<void> {
+async function forget(path: string, record: KeepRecord | undefined, hostPid: number): Promise<void> {
   await rm(path, { force: true });
-  if (record !== undefined && !isAlive(record.hubPid) && !isAlive(record.hostPid)) {
+  if (record !== undefined && !isAlive(hostPid)) {
     await removeSocketDirectory(record.socketDirectory); // of a living host it is that host's to remove
   }
 }

@@ -75,7 +75,8 @@ test('a slow start is waited for, and one that is stopped meanwhile ends', async
 });
 
 test('a hub that dies is started anew after a delay, and given up when it does so again and again', async (t) => {
-  const hub = stage(t).hub({ mode: 'serve', restart: { firstDelayMs: 100, maxAttempts: 2 } });
+  const s = stage(t);
+  const hub = s.hub({ mode: 'serve', restart: { firstDelayMs: 100, maxAttempts: 2 } });
   await hub.start();
   for (const generation of [2, 3]) {
     const began = performance.now();
@@ -91,7 +92,7 @@ test('a hub that dies is started anew after a delay, and given up when it does s
   await failed;
   assert.equal(hub.failure?.reason, 'HUB_DIED');
   await hub.start(); // a person may want it all the same
-  const once = stage(t).hub({ mode: 'serve', restart: false });
+  const once = s.hub({ mode: 'serve', restart: false });
   await once.start();
   const over = reaches(once, 'failed');
   process.kill(pidOf(once), 'SIGKILL');

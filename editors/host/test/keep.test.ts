@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { claim, keep } from '../dist/keep.js';
+import type { KeepRecord } from '../dist/keep.js';
+import { isAlive } from '../dist/liveness.js';
+import { PromptKind } from '../dist/index.js';
+import { fakeHub, pidOf, stage } from './stage.js';
+
+const dead = spawnSync(process.execPath, ['-e', '']).pid; // ended and collected
+
+function record(more: Partial<KeepRecord>): KeepRecord {
+  return {
+    key: 'k', hubPid: process.pid, hostPid: dead, network: 'unix', target: '/tmp/none', serverCert: '', clientCert: '', clientKey: '', socketDirectory: '/tmp/none', protocolVersion: 1, ...more,
+  };
+}
+
+test('the file is private and whole', async (t) => {
+  const directory = join(stage(t).directory, 'keep');
+  mkdirSync(directory, { mode: 0o755 });
+  await keep(directory, record({}));
+  const [name = ''] = readdirSync(directory);
+  assert.deepEqual([statSync(directory).mode & 0o777, statSync(join(directory, name)).mode & 0o777], [0o700, 0o600]);
+  assert.deepEqual(JSON.parse(readFileSync(join(directory, name), 'utf8')), record({}));
+});
+
+test('only the hub of a host that is gone is claimed, and what is stale is removed', async (t) => {
+  const s = stage(t);
+  const cases: [string, Partial<KeepRecord>, boolean, number][] = [
+    ['host dead', {}, true, 1],
+    ['host has left', { hostPid: 0 }, true, 1],
+    ['a sibling\'s', { hostPid: process.ppid }, false, 1],
+    ['another key', { key: 'other' }, false, 1],
+    ['another version', { protocolVersion: 2 }, false, 1],
+    ['hub dead', { hubPid: dead }, false, 0],
+  ];
+  for (const [name, more, claimed, files] of cases) {
+    const directory = join(s.directory, name);
+    await keep(directory, record(more));
+    const got = await claim(directory, 'k');
+    assert.deepEqual([got !== undefined, readdirSync(directory).length], [claimed, files], name);
+    assert.equal(await claim(directory, 'k'), undefined, `${name}: claimed twice`);
+    if (got !== undefined) {
+      assert.equal(got.record.hostPid, process.pid);
+      await got.remove();
+      assert.deepEqual(readdirSync(directory), []);
+    }
+  }
+  const junk = join(s.directory, 'junk');
+  mkdirSync(junk);
+  writeFileSync(join(junk, 'hub-00000000-0000-0000-0000-000000000000.0.json'), '{"key":');
+  writeFileSync(join(junk, 'notes.txt'), 'not ours');
+  assert.equal(await claim(junk, 'k'), undefined);
+  assert.deepEqual(readdirSync(junk), ['notes.txt']);
+});
+
+test('of processes that race for one hub exactly one gets it', async (t) => {
+  const directory = join(stage(t).directory, 'keep');
+  await keep(directory, record({}));
+  t.after(() => racers.forEach((r) => r.kill('SIGKILL')));
+  // Each says that it is there, waits for the word, and keeps living until all have tried.
+  const code = `import { claim } from ${JSON.stringify(new URL('../dist/keep.js', import.meta.url).href)};
+    console.log('there'); process.stdin.once('data', async () => { console.log((await claim(${JSON.stringify(directory)}, 'k')) ? 'got' : 'none'); process.stdin.once('data', () => process.exit(0)); });`;
+  const racers = Array.from({ length: 4 }, () => spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['pipe', 'pipe', 'inherit'] }));
+  const words = (): Promise<string[]> => Promise.all(racers.map(async (r) => String((await once(r.stdout, 'data'))[0]).trim()));
+  assert.deepEqual(await words(), ['there', 'there', 'there', 'there']);
+  const tried = words();
+  racers.forEach((r) => r.stdin.write('go\n'));
+  assert.deepEqual((await tried).sort(), ['got', 'none', 'none', 'none']);
+  const over = Promise.all(racers.map((r) => once(r, 'exit')));
+  racers.forEach((r) => r.stdin.write('over\n'));
+  await over;
+});
+
+// A host of its own, so that it can be gone; it prints the pid of its hub.
+function hostCode(directory: string, then: string): string {
+  return `import { Hub } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
+    const hub = new Hub({ binary: process.execPath, args: [${JSON.stringify(fakeHub)}], keep: { directory: ${JSON.stringify(directory)}, key: 'k', graceMs: 60000 } });
+    await hub.start(); console.log(hub.processId); ${then}`;
+}
+
+for (const [name, then] of [['leaves', 'await hub.leave();'], ['is killed', 'process.kill(process.pid, "SIGKILL");']] as const) {
+  test(`a host that ${name} is followed by one that gets its hub, windows included`, async (t) => {
+    const s = stage(t);
+    const directory = join(s.directory, 'keep');
+    const first = spawnSync(process.execPath, ['--input-type=module', '-e', hostCode(directory, then)], { encoding: 'utf8', timeout: 60_000 });
+    const pid = Number(first.stdout.trim());
+    assert.ok(isAlive(pid), `the hub ended with its host: ${first.stderr}`);
+    const options = { mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 } };
+    const hub = s.hub(options);
+    await hub.start();
+    assert.equal(pidOf(hub), pid);
+    const window = hub.window({ windowId: 'side', promptKinds: [PromptKind.TOOL_APPROVAL] });
+    for await (const { event } of window) {
+      if (event.case === 'snapshot') {
+        break;
+      }
+    }
+    const sibling = s.hub(options); // the same key, while this host lives
+    await sibling.start();
+    assert.notEqual(pidOf(sibling), pid);
+    await Promise.all([hub.stop(), sibling.stop()]);
+    assert.deepEqual([isAlive(pid), readdirSync(directory)], [false, []]);
+  });
+}
+
+test('a kept hub that dies under its second host is noticed and started anew', async (t) => {
+  const s = stage(t);
+  const directory = join(s.directory, 'keep');
+  const first = spawnSync(process.execPath, ['--input-type=module', '-e', hostCode(directory, 'await hub.leave();')], { encoding: 'utf8', timeout: 60_000 });
+  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 }, restart: { firstDelayMs: 10 } });
+  await hub.start();
+  assert.equal(String(pidOf(hub)), first.stdout.trim());
+  const call = hub.requests.callTool({ tool: 'hangs' });
+  process.kill(pidOf(hub), 'SIGKILL');
+  await assert.rejects(call, { code: 'unavailable', reason: 'HUB_DIED' });
+  await hub.start();
+  assert.equal(hub.generation, 2);
+  assert.equal((await hub.requests.getInfo({})).processId, pidOf(hub));
+});

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { Inbox } from '../dist/inbox.js';
+import { AttachRequestSchema, AttachResponseSchema, HelloSchema, HubError } from '../dist/index.js';
+import type { AttachRequest, AttachResponse, AttachResponseJson, Hello, HubState, HubStream, RelayOptions } from '../dist/index.js';
+import { PageRelay } from '../dist/relay.js';
+import type { StreamSource } from '../dist/source.js';
+
+class FakeStream implements HubStream {
+  readonly sent: AttachRequest[] = [];
+  readonly inbox = new Inbox<AttachResponse>();
+  ended = '';
+  constructor(readonly hello: Hello) {}
+  send(message: MessageInitShape<typeof AttachRequestSchema>): void {
+    if (this.inbox.over) {
+      throw new HubError('unavailable', 'CONNECTION_LOST', 'over');
+    }
+    this.sent.push(create(AttachRequestSchema, message));
+  }
+  close(): void { this.ended = 'closed'; this.inbox.end(); }
+  break(): void { this.ended = 'broken'; this.inbox.end(new HubError('cancelled', '', 'broken')); }
+  [Symbol.asyncIterator](): AsyncIterator<AttachResponse> { return this.inbox[Symbol.asyncIterator](); }
+  say(event: NonNullable<MessageInitShape<typeof AttachResponseSchema>['event']>): void { this.inbox.push(create(AttachResponseSchema, { event })); }
+  welcome(): void { this.say({ case: 'welcome', value: { hubId: 'h1', windowId: this.hello.windowId || 'minted' } }); }
+}
+
+class FakeSource implements StreamSource {
+  state: HubState = 'ready';
+  message = 'The hub is ready.';
+  failure: HubError | undefined;
+  readonly streams: FakeStream[] = [];
+  readonly #listeners = new Set<(state: HubState, detail: { message: string }) => void>();
+  onState(listener: (state: HubState, detail: { message: string }) => void): () => void { this.#listeners.add(listener); return () => this.#listeners.delete(listener); }
+  attach(hello: MessageInitShape<typeof HelloSchema>): HubStream {
+    const stream = new FakeStream(create(HelloSchema, hello));
+    this.streams.push(stream);
+    return stream;
+  }
+  become(state: HubState, message: string): void {
+    this.state = state;
+    this.message = message;
+    for (const l of this.#listeners) { l(state, { message }); }
+  }
+  stream(n: number): FakeStream {
+    const stream = this.streams.at(n);
+    assert.ok(stream !== undefined, `no stream ${n}`);
+    return stream;
+  }
+}
+
+function scene(t: TestContext, options: RelayOptions = {}): { source: FakeSource; posted: AttachResponseJson[]; say: (m: unknown) => void; relay: PageRelay; told: () => unknown[]; throwing: { on: boolean } } {
+  const source = new FakeSource();
+  const posted: AttachResponseJson[] = [];
+  let say: (m: unknown) => void = () => {};
+  const throwing = { on: false };
+  const relay = new PageRelay(source, {
+    post: (m) => { if (throwing.on) { throw new Error('the webview is disposed'); } posted.push(m); },
+    onMessage: (listener) => { say = listener; return () => { say = () => {}; }; },
+  }, options);
+  t.after(() => relay.dispose());
+  return { source, posted, relay, throwing, say: (m) => say(m), told: () => posted.splice(0) };
+}
+
+/** Lets everything happen that needs no clock. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const READY = { hubConnection: { state: 'HUB_CONNECTION_STATE_READY' } };
+const kinds = ['PROMPT_KIND_TOOL_APPROVAL'];
+
+test('the page is told how the hub stands, and its hello opens a stream with the host\'s last word', async (t) => {
+  const { source, told, say, relay } = scene(t, { hello: (h) => ({ ...h, windowId: 'side', roots: [{ uri: 'file:///repos/a' }] }) });
+  assert.deepEqual(told(), [READY]);
+  say({ hello: { promptKinds: kinds, title: 'side bar' } });
+  const { hello } = source.stream(0);
+  assert.deepEqual([hello.windowId, hello.title, hello.roots.map((r) => r.uri), hello.resume], ['side', 'side bar', ['file:///repos/a'], undefined]);
+  source.stream(0).welcome();
+  source.stream(0).say({ case: 'toolsChanged', value: { server: 's' } });
+  await settle();
+  assert.deepEqual(told(), [{ welcome: { hubId: 'h1', windowId: 'side' } }, { toolsChanged: { server: 's' } }]);
+  assert.equal(relay.windowId, 'side');
+  relay.dispose();
+  assert.equal(source.stream(0).ended, 'closed');
+});
+
+test('malformed messages are answered and dropped', (t) => {
+  const { told, say, source } = scene(t);
+  told();
+  say({ hello: {} });
+  for (const bad of [{ messageId: 'm1', nonsense: 1 }, { messageId: 'm2' }, { messageId: 'm3', cancelMcpRequest: { requestId: 7 } }, null, 'text', 5, [], undefined]) {
+    say(bad);
+  }
+  const replies = told() as { reply: { messageId: string; error: { code: string } } }[];
+  assert.deepEqual(replies.map((r) => [r.reply.messageId, r.reply.error.code]), [['m1', 'INVALID_ARGUMENT'], ['m2', 'INVALID_ARGUMENT'], ['m3', 'INVALID_ARGUMENT']]);
+  assert.equal(source.stream(0).sent.length, 0);
+});
+
+test('without a hub messages are refused, and hello is kept until there is one', async (t) => {
+  const { source, told, say } = scene(t);
+  source.become('restarting', 'It died.');
+  told();
+  say({ messageId: 'c1', cancelMcpRequest: { requestId: 'r' } });
+  say({ cancelMcpRequest: { requestId: 'r' } });
+  say({ hello: { promptKinds: kinds } });
+  const [refused, state] = told() as [{ reply: { messageId: string; error: { code: string } } }, unknown];
+  assert.deepEqual([refused.reply.messageId, refused.reply.error.code], ['c1', 'UNAVAILABLE']);
+  assert.deepEqual(state, { hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'It died.' } });
+  source.become('ready', '');
+  assert.deepEqual(told(), [READY]);
+  say({ hello: { promptKinds: kinds } }); // what a page says when it hears that
+  assert.equal(source.streams.length, 1);
+  source.stream(0).welcome();
+  await settle();
+  source.become('failed', 'It is gone.');
+  assert.deepEqual(told().at(-1), { hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message: 'It is gone.' } });
+});
+
+test('a page that loads anew takes the place of its own stream and gets a snapshot', async (t) => {
+  const { source, say } = scene(t);
+  say({ hello: {} });
+  say({ hello: { title: 'loaded anew before the welcome' } });
+  assert.equal(source.streams.length, 1);
+  source.stream(0).welcome();
+  await settle();
+  assert.equal(source.streams.length, 2);
+  assert.deepEqual([source.stream(0).ended, source.stream(1).hello.windowId, source.stream(1).hello.resume?.hubId], ['broken', 'minted', 'h1']);
+  assert.ok((source.stream(1).hello.resume?.afterSequence ?? 0n) > 1n << 60n); // beyond what any hub has reached
+});
+
+test('a stream that breaks is told, its open questions are answered, and READY follows', async (t) => {
+  const { source, told, say } = scene(t);
+  say({ hello: {} });
+  source.stream(0).welcome();
+  say({ messageId: 'c1', cancelMcpRequest: { requestId: 'r' } });
+  await settle();
+  told();
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  source.stream(0).inbox.end(new HubError('resource_exhausted', 'WINDOW_TOO_SLOW', 'too slow'));
+  await settle();
+  const [reply, starting] = told() as [{ reply: { messageId: string } }, unknown];
+  assert.equal(reply.reply.messageId, 'c1');
+  assert.deepEqual(starting, { hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'too slow' } });
+  t.mock.timers.tick(0);
+  assert.deepEqual(told(), [READY]);
+  say({ hello: { windowId: 'minted', resume: { hubId: 'h1', afterSequence: '5' } } });
+  assert.equal(source.stream(1).hello.resume?.afterSequence, 5n);
+  source.stream(1).inbox.end(new HubError('already_exists', 'WINDOW_ID_IN_USE', 'in use'));
+  await settle();
+  assert.deepEqual(told().at(-1), { hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message: 'in use' } });
+});
+
+test('the host may replace or keep back an answer, and hears when the hub has taken it', async (t) => {
+  const taken: string[] = [];
+  const { source, told, say } = scene(t, {
+    answer: async (answer, prompt) => {
+      if (prompt === undefined) { throw new HubError('not_found', 'PROMPT_CLOSED', 'unknown'); }
+      return prompt.server === 'quiet' ? undefined : { ...answer, action: { case: 'decline', value: { $typeName: 'mcphub.v1.DeclinePrompt', reason: 'the host says no' } } };
+    },
+    answered: (answer, prompt) => taken.push(`${prompt.promptId} ${answer.action.case ?? ''}`),
+  });
+  say({ hello: {} });
+  const stream = source.stream(0);
+  stream.welcome();
+  stream.say({ case: 'snapshot', value: { prompts: [{ promptId: 'p1', server: 's' }] } });
+  stream.say({ case: 'promptOpened', value: { prompt: { promptId: 'p2', server: 'quiet' } } });
+  stream.say({ case: 'promptOpened', value: { prompt: { promptId: 'p3', server: 's' } } });
+  stream.say({ case: 'promptClosed', value: { promptId: 'p3' } });
+  await settle();
+  told();
+  for (const n of [1, 2, 3]) {
+    say({ messageId: `m${n}`, answerPrompt: { promptId: `p${n}`, accept: {} } });
+  }
+  say({ answerPrompt: { promptId: 'p1', dismiss: {} } });
+  await settle();
+  const refused = told() as { reply: { messageId: string; error: { reason: string } } }[];
+  assert.deepEqual(refused.map((r) => [r.reply.messageId, r.reply.error.reason]).sort(), [['m2', 'ANSWER_NOT_SENT'], ['m3', 'PROMPT_CLOSED']]);
+  assert.deepEqual(stream.sent.map((m) => m.message.case === 'answerPrompt' && m.message.value.action.case), ['decline', 'decline']);
+  for (const { messageId } of stream.sent) {
+    stream.say({ case: 'reply', value: messageId === 'm1' ? { messageId } : { messageId, error: { code: 'NOT_FOUND', reason: 'PROMPT_CLOSED' } } });
+  }
+  await settle();
+  assert.deepEqual(taken, ['p1 decline']);
+  assert.deepEqual(told(), [{ reply: { messageId: 'm1' } }]); // the page knows nothing of the id that the relay made
+});
+
+test('a page that is gone breaks nothing', async (t) => {
+  const seen: string[] = [];
+  const { source, say, throwing, told } = scene(t, { event: (e) => seen.push(e.event.case ?? '') });
+  say({ hello: {} });
+  throwing.on = true;
+  source.stream(0).welcome();
+  source.stream(0).say({ case: 'toolsChanged', value: {} });
+  source.become('restarting', '');
+  say('junk');
+  await settle();
+  throwing.on = false;
+  told();
+  source.stream(0).say({ case: 'toolsChanged', value: {} });
+  await settle();
+  assert.deepEqual([seen, told().length], [['welcome', 'toolsChanged', 'toolsChanged'], 1]);
+});
