@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'node:test';
 import { isAlive } from '../dist/liveness.js';
 import type { HubLog } from '../dist/index.js';
@@ -102,16 +101,32 @@ test('a hub that dies is started anew after a delay, and given up when it does s
 test('32 MiB arrive whole, and the event loop is not held up', async (t) => {
   const hub = stage(t).hub({ mode: 'serve' });
   await hub.start();
-  const delays: number[] = [];
+  const turns: number[] = [];
   for (let round = 0; round < 5; round++) {
-    const delay = monitorEventLoopDelay({ resolution: 1 });
-    delay.enable();
+    const longest = longestTurn();
     const response = await hub.requests.callTool({ tool: 'long' });
-    delay.disable();
-    delays.push(delay.max / 1e6);
+    turns.push(longest());
     assert.ok(response.outcome.case === 'resultJson');
     assert.equal(Buffer.byteLength(response.outcome.value), Math.trunc((32 << 20) / 3) * 3);
   }
-  const best = Math.min(...delays); // of five: the machine may be busy with something else
-  assert.ok(best <= 40, `the loop was held up for ${delays.map((d) => d.toFixed(0)).join(', ')} ms`);
+  const best = Math.min(...turns); // of five: a collection of garbage may fall into one
+  assert.ok(best <= 40, `turns of the loop took ${turns.map((d) => d.toFixed(0)).join(', ')} ms`);
 });
+
+// The most time of the processor that one turn of the event loop takes, in ms: time on the clock would also count what the machine does for others.
+function longestTurn(): () => number {
+  const now = (): number => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
+  let last = now();
+  let longest = 0;
+  const look = (): void => {
+    const at = now();
+    longest = Math.max(longest, at - last);
+    last = at;
+    timer = setImmediate(look);
+  };
+  let timer = setImmediate(look);
+  return () => {
+    clearImmediate(timer);
+    return longest;
+  };
+}

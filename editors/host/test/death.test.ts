@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { selfSigned } from '../dist/certificate.js';
+import { McpHubService, PromptKind } from '../dist/index.js';
+import type { Hub, HubWindow } from '../dist/index.js';
+import { hubEnvironment, parseHandshake } from '../dist/handshake.js';
+import { isAlive } from '../dist/liveness.js';
+import { SpawnedProcess } from '../dist/process.js';
+import { Channel } from '../dist/transport.js';
+import { failure, pidOf, reaches, realBinary, stage } from './stage.js';
+
+/** Gives the hub the demo server, whose tool "slow" takes its time and whose record tells of cancels. */
+async function withDemo(hub: Hub, record: string): Promise<void> {
+  const json = JSON.stringify({ mcpServers: { demo: { command: realBinary(), args: ['demo-server', '--record', record] } } });
+  await hub.servers.reloadConfig({ sources: [{ path: 'demo.json', json }] });
+  await hub.servers.startServer({ name: 'demo' });
+}
+
+async function next(window: HubWindow, wanted: string): Promise<void> {
+  for await (const { event } of window) {
+    if (event.case === wanted) {
+      return;
+    }
+  }
+  assert.fail(`the window ended before ${wanted}`);
+}
+
+test('kill -9 while idle, in a call and in a stream: HUB_DIED, and the window goes on with a snapshot', async (t) => {
+  const s = stage(t);
+  const hub = s.hub({ restart: { firstDelayMs: 20, maxAttempts: 9 } });
+  await hub.start();
+  const window = hub.window({ title: 'test', promptKinds: [PromptKind.TOOL_APPROVAL] });
+  await next(window, 'snapshot');
+
+  process.kill(pidOf(hub), 'SIGKILL'); // idle but for the window
+  await next(window, 'snapshot');
+  assert.equal(hub.generation, 2);
+  assert.equal((await failure(window.ask({ message: { case: 'cancelMcpRequest', value: {} } }))).code, 'invalid_argument');
+
+  await withDemo(hub, join(s.directory, 'record'));
+  const started = next(window, 'mcpRequestStarted');
+  const call = failure(hub.requests.callTool({ server: 'demo', tool: 'slow', argumentsJson: '{"seconds":60}', preapproved: true }));
+  const stream = hub.attach({ title: 'raw' });
+  await started;
+  process.kill(pidOf(hub), 'SIGKILL');
+  assert.deepEqual([(await call).code, (await call).reason], ['unavailable', 'HUB_DIED']);
+  assert.equal((await failure((async () => { for await (const _ of stream) { /* until it ends */ } })())).reason, 'HUB_DIED');
+  await next(window, 'snapshot');
+  await window.close();
+  assert.deepEqual(await window[Symbol.asyncIterator]().next().then((r) => r.done === true || r.value.event.case), true);
+});
+
+test('kill -9 while it starts and while it stops', async (t) => {
+  const s = stage(t);
+  const starting = s.hub({ mode: 'silent', onLog: () => {} });
+  const started = failure(starting.start());
+  while (starting.processId === undefined && childrenOf(process.pid).length === 0) {
+    await new Promise(setImmediate);
+  }
+  childrenOf(process.pid).forEach((pid) => process.kill(pid, 'SIGKILL'));
+  assert.deepEqual([(await started).reason, starting.state], ['HUB_DIED', 'failed']);
+  const stopping = s.hub({ mode: 'deaf', stopTimeoutMs: 30_000 });
+  await stopping.start();
+  const stopped = stopping.stop();
+  process.kill(pidOf(stopping), 'SIGKILL');
+  await stopped;
+  assert.equal(stopping.state, 'stopped');
+});
+
+function childrenOf(pid: number): number[] {
+  const found = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+  return found.stdout.trim().split(/\s+/).map(Number).filter((child) => child > 0 && child !== found.pid && isAlive(child));
+}
+
+test('a stop is bounded, also of a hub that is stopped by a signal', async (t) => {
+  const s = stage(t);
+  const hub = s.hub({ stopTimeoutMs: 1000 });
+  await hub.start();
+  const pid = pidOf(hub);
+  process.kill(pid, 'SIGSTOP');
+  const began = performance.now();
+  await hub.stop();
+  assert.ok(performance.now() - began < 10_000, 'it took too long, even for a busy machine');
+  assert.deepEqual([isAlive(pid), s.sockets()], [false, []]);
+});
+
+test('1,000 calls are cancelled by their AbortSignals, and the server hears of each', async (t) => {
+  const s = stage(t);
+  const hub = s.hub({});
+  await hub.start();
+  const record = join(s.directory, 'record');
+  await withDemo(hub, record);
+  const events = (name: string): number => readFileSync(record, 'utf8').split('\n').filter((line) => line.includes(`"event":"${name}"`)).length;
+  for (let batch = 1; batch <= 20; batch++) {
+    const calls = Array.from({ length: 50 }, () => {
+      const aborting = new AbortController();
+      const over = failure(hub.requests.callTool({ server: 'demo', tool: 'slow', argumentsJson: '{"seconds":600}', preapproved: true }, { signal: aborting.signal }));
+      return { aborting, over };
+    });
+    const failed = Promise.race(calls.map(({ over }) => over)); // none may end before its abort
+    while (events('started') < batch * 50) {
+      assert.equal(await Promise.race([failed.then((e) => e.message), new Promise((resolve) => setTimeout(resolve, 5))]), undefined);
+    }
+    calls.forEach(({ aborting }) => aborting.abort());
+    assert.ok((await Promise.all(calls.map(({ over }) => over))).every((error) => error.code === 'cancelled'));
+    while (events('cancel_received') < batch * 50) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+  assert.deepEqual((await hub.requests.listRequests({})).requests, []);
+  assert.equal(events('cancel_received'), 1000);
+});
+
+test('only the client whose certificate the hub was given gets in', async (t) => {
+  const s = stage(t);
+  const client = selfSigned();
+  const running = new SpawnedProcess({
+    binary: realBinary(), args: ['serve'], cwd: undefined, survive: false, onLog: () => {},
+    env: hubEnvironment(process.env, { MCPHUB_STATE_DIR: '' }, { socketDirectory: s.directory, clientCert: client.cert, returnGraceMs: undefined }),
+  });
+  t.after(async () => {
+    running.kill();
+    await running.ended;
+  });
+  const { serverCert = '', ...at } = parseHandshake(await running.firstLine, true);
+  const ask = async (tls: { serverCert: string; client: { cert: string; key: string } } | undefined): Promise<string> => {
+    const channel = new Channel({ ...at, tls });
+    try {
+      return await channel.unary(McpHubService.method.getInfo, {}, { timeoutMs: 20_000 }).then(() => 'in', (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : 'other'));
+    } finally {
+      channel.close();
+    }
+  };
+  assert.equal(await ask({ serverCert, client }), 'in');
+  assert.equal(await ask({ serverCert, client: selfSigned() }), 'unavailable', 'another client certificate');
+  assert.equal(await ask({ serverCert: selfSigned().cert, client }), 'unavailable', 'the certificate of another hub');
+  assert.equal(await ask(undefined), 'unavailable', 'no TLS');
+});
+
+test('a host that has stopped its hub ends by itself: no timer and no handle is left', (t) => {
+  const s = stage(t);
+  const code = `import { Hub } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
+    const hub = new Hub({ binary: ${JSON.stringify(realBinary())}, env: { MCPHUB_STATE_DIR: '' } });
+    await hub.start(); const w = hub.window({}); for await (const m of w) { if (m.event.case === 'snapshot') break; }
+    await hub.stop();`;
+  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', timeout: 60_000, env: { ...process.env, TMPDIR: s.directory } });
+  assert.deepEqual([ran.status, ran.signal, ran.stderr], [0, null, '']);
+});
