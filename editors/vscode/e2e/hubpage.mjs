@@ -153,31 +153,32 @@ export class HubPage {
   }
 
   /**
-   * The row of an ended call in the history, the newest of that tool.
+   * The row of an ended call in the history. Rows stand in the page in any order: they are told by how they ended, too.
    *
    * @param {string} tool
+   * @param {RegExp} how
    */
-  ended(tool) {
-    return this.history.getByTestId(/^ended-/).filter({ hasText: tool }).first();
+  ended(tool, how) {
+    return this.history.getByTestId(/^ended-/).filter({ hasText: tool }).filter({ hasText: how }).first();
   }
 
   /**
-   * Waits until the newest ended call of a tool says how it ended.
+   * Waits until the history tells of a call that ended so.
    *
    * @param {string} tool
    * @param {RegExp} how
    */
   async endedAs(tool, how) {
-    await this.ended(tool).filter({ hasText: how }).waitFor();
+    await this.ended(tool, how).waitFor();
   }
 
   /**
-   * What the history shows of the newest ended call of a tool, all of it.
+   * What the history shows of a call that went well, all of it.
    *
    * @param {string} tool
    */
   async resultOf(tool) {
-    await this.ended(tool).click();
+    await this.ended(tool, /done/i).click();
     return this.history.getByRole('region', { name: 'Details of the request' }).innerText();
   }
 

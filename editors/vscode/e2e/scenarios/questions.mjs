@@ -7,10 +7,10 @@ scenario('a question that its server withdraws: the card appears and vanishes by
   await page.call('demo', 'ask_then_withdraw', { after_ms: 1_500, reason: 'it was found elsewhere' });
   const card = page.card('What is your name?');
   await card.waitFor();
-  await page.note('Withdrawn by demo: it was found elsewhere').waitFor();
+  await page.note('Withdrawn by server: it was found elsewhere').waitFor();
   await card.waitFor({ state: 'detached' });
   await workspace.journal.has({ event: 'withdrawn', tool: 'ask_then_withdraw', reason: 'it was found elsewhere' });
-  await page.ended('ask_then_withdraw').getByText('Done').first().waitFor();
+  await page.endedAs('ask_then_withdraw', /done/i);
   // The call's own answer has come back, so an answer to the question would have been written before.
   assert.deepEqual(workspace.answers().filter((message) => message.result?.action !== undefined || message.error !== undefined), []);
 });
@@ -21,7 +21,7 @@ scenario('a tool approval: approve, deny and dismiss are three different ends', 
 
   await page.call('demo', 'echo', { text: 'allowed words' });
   await page.accept(page.card('allowed words'));
-  await page.ended('echo').getByText('Done').first().waitFor();
+  await page.endedAs('echo', /done/i);
 
   await page.call('demo', 'echo', { text: 'denied words' });
   await page.card('denied words').getByTestId('decline').click();
