@@ -141,7 +141,7 @@ export class HubPage {
       await request.getByTestId('cancel').first().click();
       return;
     }
-    await request.getByRole('button', { name: /with a reason/ }).first().click();
+    await request.getByRole('button', { name: /with (a )?reason/ }).first().click();
     const field = request.getByRole('textbox', { name: /^Reason/ }).first();
     await field.fill(reason);
     await field.press('Enter');
