@@ -32,7 +32,7 @@ async function use() {
   const servers = await api.listServers();
 
   const progress = [];
-  const slept = await api.callTool({ server: 'demo', tool: 'sleep', arguments: { seconds: 0.2, steps: 4 }, onProgress: (p) => progress.push(p) });
+  const slept = await api.callTool({ server: 'demo', tool: 'sleep', arguments: { seconds: 2, steps: 10 }, onProgress: (p) => progress.push(p) });
 
   const byId = api.callTool({ server: 'demo', tool: 'long_task', arguments: { steps: 1000, step_ms: 500 }, requestId: 'other-1', onProgress: () => api.cancel('other-1', 'the other extension has changed its mind') });
   const cancelledById = await outcome(byId);
