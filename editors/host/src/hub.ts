@@ -221,9 +221,11 @@ export class Hub {
     this.#live = live;
     this.#generation++;
     this.#become('ready', 'The hub is ready.');
-    const end = await live.process.ended;
-    if (ending.aborted) {
-      return undefined; // whoever ends it sees to the rest
+    // Whoever ends this life sees to the rest. That may be to leave the hub behind: then its process goes on, and nothing here may wait for it.
+    const ended = new Promise<undefined>((resolve) => ending.addEventListener('abort', () => resolve(undefined), { once: true }));
+    const end = ending.aborted ? undefined : await Promise.race([live.process.ended, ended]);
+    if (end === undefined || ending.aborted) {
+      return undefined;
     }
     this.#live = undefined;
     patience.lived(performance.now() - born);

@@ -89,6 +89,7 @@ for (const [name, then] of [['leaves', 'await hub.leave();'], ['is killed', 'pro
     const first = spawnSync(process.execPath, ['--input-type=module', '-e', hostCode(directory, then)], { encoding: 'utf8', timeout: 60_000 });
     const pid = Number(first.stdout.trim());
     assert.ok(isAlive(pid), `the hub ended with its host: ${first.stderr}`);
+    assert.equal(first.status, name === 'leaves' ? 0 : null, `leave() resolves though the hub goes on: ${first.stderr}`);
     const options = { mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 } };
     const hub = s.hub(options);
     await hub.start();
