@@ -1,8 +1,9 @@
-// Builds dist/extension.js, and copies the page to media/page when it is there. What a .vsix needs beyond that is package.mjs's.
-import { cp, mkdir, readdir, rm, stat } from 'node:fs/promises';
+// Builds dist/extension.js, and puts the page into media/page. What a .vsix needs beyond that is package.mjs's.
+import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { packPage, pageLimit } from '../webview/pack/pack.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -33,29 +34,23 @@ export async function buildExtension() {
 }
 
 /**
- * The page as it is, without its tests and without the colours that it brings for a browser: the editor has its own.
+ * The page, without the colours that it brings for a browser: the editor has its own.
  *
- * @param {string} from
  * @returns {Promise<number>} size of the page in bytes
  */
-export async function copyPage(from = join(here, '../webview')) {
+export async function shipPage() {
   const to = join(here, 'media/page');
   await rm(to, { recursive: true, force: true });
-  const names = (await readdir(from)).filter((name) => name === 'page.html' || (/\.(js|css)$/.test(name) && name !== 'theme.css'));
-  if (!names.includes('page.html')) {
-    return 0;
-  }
-  await mkdir(to, { recursive: true });
-  let size = 0;
-  for (const name of names) {
-    await cp(join(from, name), join(to, name));
-    size += (await stat(join(from, name))).size;
+  const files = await packPage(to, ['theme.css']);
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  if (size > pageLimit) {
+    throw new Error(`the page has ${size} bytes, and ${pageLimit} are allowed`);
   }
   return size;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const bundle = await buildExtension();
-  const page = await copyPage(process.env['MCPHUB_PAGE'] ?? undefined);
-  console.log(`dist/extension.js: ${bundle} of ${bundleLimit} bytes; ${page === 0 ? 'no page in ../webview' : `media/page: ${page} bytes`}`);
+  const page = await shipPage();
+  console.log(`dist/extension.js: ${bundle} of ${bundleLimit} bytes; media/page: ${page} of ${pageLimit} bytes`);
 }

@@ -8,14 +8,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { buildExtension, copyPage } from './build.mjs';
+import { buildExtension, shipPage } from './build.mjs';
 import { targets } from './targets.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, '../..');
 
 const { values } = parseArgs({
-  options: { target: { type: 'string' }, out: { type: 'string' }, version: { type: 'string' }, binary: { type: 'string' }, page: { type: 'string' } },
+  options: { target: { type: 'string' }, out: { type: 'string' }, version: { type: 'string' }, binary: { type: 'string' } },
 });
 const target = values.target ?? `${process.platform}-${process.arch}`;
 const platform = targets[target];
@@ -25,11 +25,7 @@ if (platform === undefined) {
 }
 
 const bundle = await buildExtension();
-const page = await copyPage(values.page);
-if (page === 0) {
-  console.error('There is no page in editors/webview: nothing to pack.');
-  process.exit(1);
-}
+const page = await shipPage();
 
 const program = platform.goos === 'windows' ? 'mcphub.exe' : 'mcphub';
 await rm(join(here, 'bin'), { recursive: true, force: true });

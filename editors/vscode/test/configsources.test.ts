@@ -6,14 +6,14 @@ const place = (file: string, scope: string, dialect: string, folder?: string, ex
 
 const world: Known = {
   places: [
-    place('/home/me/.cursor/mcp.json', 'user', 'cursor'),
-    place('/home/me/.claude.json', 'user', 'portable', '/repos/a'),
-    place('/home/me/.config/Code/User/mcp.json', 'user', 'vscode'),
+    place('/repos/me/.cursor/mcp.json', 'user', 'cursor'),
+    place('/repos/me/.claude.json', 'user', 'portable', '/repos/a'),
+    place('/repos/me/.config/Code/User/mcp.json', 'user', 'vscode'),
     place('/repos/a/.cursor/mcp.json', 'workspace', 'cursor', '/repos/a', false),
     place('/repos/a/.mcp.json', 'workspace', 'portable', '/repos/a'),
     place('/repos/a/.vscode/mcp.json', 'workspace', 'vscode', '/repos/a'),
-    place('/home/me/.cursor/mcp.json', 'user', 'cursor'),
-    place('/home/me/.claude.json', 'user', 'portable', '/repos/b'),
+    place('/repos/me/.cursor/mcp.json', 'user', 'cursor'),
+    place('/repos/me/.claude.json', 'user', 'portable', '/repos/b'),
     place('/repos/b/.vscode/mcp.json', 'workspace', 'vscode', '/repos/b'),
   ],
   folders: ['/repos/a', '/repos/b'],
@@ -21,17 +21,17 @@ const world: Known = {
   discover: 'all',
   editorFiles: [{ file: '/data/User/mcp.json', exists: true }],
   extra: [],
-  home: '/home/me',
+  home: '/repos/me',
 };
 
 const paths = (known: Known): string[] => configSources(known).map((s) => `${s.scope} ${s.path} ${s.folder}`);
 
 test('all: the user first, then each folder; what is not there is left out', () => {
   assert.deepEqual(paths(world), [
-    'user /home/me/.cursor/mcp.json /repos/a',
-    'user /home/me/.claude.json /repos/a',
-    'user /home/me/.claude.json /repos/b',
-    'user /home/me/.config/Code/User/mcp.json /repos/a',
+    'user /repos/me/.cursor/mcp.json /repos/a',
+    'user /repos/me/.claude.json /repos/a',
+    'user /repos/me/.claude.json /repos/b',
+    'user /repos/me/.config/Code/User/mcp.json /repos/a',
     'user /data/User/mcp.json /repos/a',
     'workspace /repos/a/.mcp.json /repos/a',
     'workspace /repos/a/.vscode/mcp.json /repos/a',
@@ -39,7 +39,7 @@ test('all: the user first, then each folder; what is not there is left out', () 
   ]);
   const at = (start: string): number => paths(world).findIndex((p) => p.startsWith(start));
   assert.ok(at('user /data') < at('workspace /repos/a/.mcp.json'), 'a workspace wins over the user');
-  assert.ok(at('user /home/me/.cursor') < at('user /data'), "the editor's own file wins over another application's");
+  assert.ok(at('user /repos/me/.cursor') < at('user /data'), "the editor's own file wins over another application's");
   assert.ok(at('workspace /repos/a/.mcp.json') < at('workspace /repos/a/.vscode'), "the hub's order is kept");
 });
 
@@ -62,8 +62,8 @@ test("editor: this editor's own files and no others", () => {
 
 test('none: what the setting names, absolute, and it wins', () => {
   const extra = ['~/mine.json', '/etc/mcp.json', 'relative.json'];
-  assert.deepEqual(paths({ ...world, discover: 'none', extra }), ['user /home/me/mine.json /repos/a', 'user /etc/mcp.json /repos/a']);
-  assert.deepEqual(unusable(extra, '/home/me'), ['relative.json']);
+  assert.deepEqual(paths({ ...world, discover: 'none', extra }), ['user /repos/me/mine.json /repos/a', 'user /etc/mcp.json /repos/a']);
+  assert.deepEqual(unusable(extra, '/repos/me'), ['relative.json']);
   assert.equal(configSources({ ...world, extra }).at(-1)?.path, '/etc/mcp.json');
 });
 
