@@ -15,7 +15,7 @@ scenario('a reload of the window in the middle of a call and of a question: both
 
   await window.reload();
 
-  const page = await window.openSideBar();
+  const page = await window.sideBar(); // the editor brings back what was open
   await page.request('long_task').waitFor();
   assert.equal(await page.request('long_task').getAttribute('data-testid'), request, 'the same request');
   const card = page.card('What is your name?');
