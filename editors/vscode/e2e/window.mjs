@@ -21,7 +21,8 @@ export class EditorWindow {
     });
     page.on('pageerror', (error) => {
       this.console.push(`${new Date().toISOString()} uncaught ${error.stack ?? error.message}`);
-      if (/mcphub/i.test(error.stack ?? '')) this.troubles.push(String(error.stack));
+      // Scripts of our page alone: the frame around it is VS Code's, has our name in its address, and throws when it is taken away while it loads.
+      if (/\/media\/page\//.test(error.stack ?? '')) this.troubles.push(String(error.stack));
     });
   }
 
