@@ -14,7 +14,7 @@ const requirementsPage = "docs/requirements.md"
 var (
 	named = regexp.MustCompile("`([a-z0-9/]+): (Test[A-Za-z0-9_]+)`")
 	// A test of the editor part is named by its file and its title: `editors/host/test/relay.test.ts: a page that goes away breaks nothing`.
-	titled   = regexp.MustCompile("`(editors/[a-zA-Z0-9/.-]+\\.test\\.(?:ts|js|mjs)): ([^`]+)`")
+	titled   = regexp.MustCompile("`(editors/[a-zA-Z0-9/.-]+\\.(?:ts|js|mjs)): ([^`]+)`")
 	declared = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(t \*testing\.T\)`)
 )
 
