@@ -226,6 +226,14 @@ func (h *Hub) HoldApprovals(gate <-chan struct{}) {
 	h.approvals.file = gatedFile{h.approvals.file, gate}
 }
 
+// PanicInCalls makes each call panic on its way to its server, once the gate is closed. For tests, before any call.
+func (h *Hub) PanicInCalls(gate <-chan struct{}, value any) {
+	h.recallAnswers = func() {
+		<-gate
+		panic(value)
+	}
+}
+
 // Unleft counts the requests that have ended and that their goroutines have not left yet. For tests.
 func (h *Hub) Unleft() int {
 	h.mu.Lock()

@@ -64,15 +64,29 @@ func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json
 		h.cancel(r, &cancelCause{Origin: OriginHost, Reason: reason})
 	})
 	defer unhook()
-	session, herr := prepare(r)
-	if herr != nil {
-		return h.conclude(r, nil, nil, herr)
+	carried := false
+	defer func() {
+		if !carried {
+			h.fellOver(r)
+		}
+	}()
+	session, result, err := h.carry(r, meta, prepare, send)
+	concluded, err := h.conclude(r, session, result, err)
+	carried = true
+	return concluded, err
+}
+
+func (h *Hub) carry(r *request, meta map[string]json.RawMessage, prepare func(*request) (*mcp.Session, error),
+	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*mcp.Session, *mcp.CallResult, error) {
+	session, err := prepare(r)
+	if err != nil {
+		return nil, nil, err
 	}
-	session, result, callErr := h.execute(r, meta, session, send)
-	if errors.Is(callErr, jsonrpc.ErrClosed) {
-		callErr = lastWords(r.ctx, session, callErr)
+	session, result, err := h.execute(r, meta, session, send)
+	if errors.Is(err, jsonrpc.ErrClosed) {
+		err = lastWords(r.ctx, session, err)
 	}
-	return h.conclude(r, session, result, callErr)
+	return session, result, err
 }
 
 // checkOutgoing refuses what cannot be a request, before anything is known of it.

@@ -1,6 +1,9 @@
 package hub
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+)
 
 // maxWindowWork bounds what a window may have under way at once: each is a goroutine, and most are a call.
 const maxWindowWork = 256
@@ -30,11 +33,22 @@ func (w *Window) CallTool(c CallRequest, over func(*CallResult, error)) error {
 		return err
 	}
 	go func() {
-		result, err := w.h.runTool(context.Background(), r, meta, &c) // its own context ends it, by Drain at the latest
+		result, err := w.h.runRecovered(r, meta, &c)
 		t.over()
 		t.tell(func() { over(result, err) })
 	}()
 	return nil
+}
+
+// runRecovered is runTool on a goroutine of the hub, where a panic would end the process and every other call with it. No context of the caller's ends it, but its
+// own, by Drain at the latest.
+func (h *Hub) runRecovered(r *request, meta map[string]json.RawMessage, c *CallRequest) (result *CallResult, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, h.panicked(p)
+		}
+	}()
+	return h.runTool(context.Background(), r, meta, c)
 }
 
 // Go runs f, which the user has asked for in w and which is to be carried out whatever becomes of the window, on a goroutine of the hub. The context ends with the
