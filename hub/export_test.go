@@ -241,6 +241,16 @@ func (h *Hub) Unleft() int {
 	return len(h.leaving)
 }
 
+// KeptHistory gives every end that is remembered, oldest first. For tests: a snapshot may bring less.
+func (h *Hub) KeptHistory() (list []Ended) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range h.history.ended {
+		list = append(list, Ended{Time: e.event.Time, Body: e.event.Body})
+	}
+	return list
+}
+
 // HistoryHeap fills a history with n ends of tool calls, as end makes them, and gives the heap that it holds then. For benchmarks.
 func HistoryHeap(n int) uint64 {
 	heap := func() uint64 {

@@ -7,8 +7,15 @@ const (
 	maxShownResult  = 256 << 10 // of one request
 )
 
-// endedOverhead is about what an ended request takes without its texts: the event, its place here, and the parts that every end has.
-const endedOverhead = 512
+// Bounds of what one snapshot brings of it. With both, and a thousand ends besides, a snapshot stays below the 4 MiB that a gRPC client takes who has not said
+// otherwise; a page has to take it all before it shows anything.
+const (
+	maxSentResults = 2 << 20
+	maxSentErrors  = 1 << 20
+)
+
+// endedOverhead is about what an ended request takes besides its event: its place here, and the parts that every end has.
+const endedOverhead = 512 - eventOverhead
 
 // history keeps the terminal events of the requests that ended last, for windows that attach later. The journal holds the same events for those that resume; so
 // that it pins no result that is no longer kept here, add tells which are. Guarded by Hub.mu.
@@ -78,17 +85,42 @@ func bared(e Event) (bare Event, had bool) {
 	return e, true
 }
 
-// latest gives the n that ended last, oldest first.
+// latest gives the n that ended last, oldest first: with as many results, and as much of what errors say, as one snapshot brings. The latest come first to it.
 func (y *history) latest(n int) []Ended {
 	n = min(n, len(y.ended))
 	if n <= 0 {
 		return nil
 	}
 	list := make([]Ended, n)
-	for i, e := range y.ended[len(y.ended)-n:] {
-		list[i] = Ended{Time: e.event.Time, Body: e.event.Body}
+	results, errors := maxSentResults, maxSentErrors
+	for i := n - 1; i >= 0; i-- {
+		e := y.ended[len(y.ended)-n+i].event
+		if f, ok := e.Body.(*RequestFinished); ok {
+			if results -= len(f.Result); results < 0 { // and so for all before it
+				e, _ = bared(e)
+			}
+			if size := f.errorSize(); size > 0 {
+				if errors -= size; errors < 0 {
+					e = briefed(e)
+				}
+			}
+		}
+		list[i] = Ended{Time: e.Time, Body: e.Body}
 	}
 	return list
+}
+
+// briefed is the event of an end with no more of an error than what kind it is.
+func briefed(e Event) Event {
+	brief := *e.Body.(*RequestFinished)
+	if m := brief.McpError; m != nil {
+		brief.McpError = &McpError{Code: m.Code, Message: boundReason(m.Message)}
+	}
+	if own := brief.Err; own != nil {
+		brief.Err = &Error{Code: own.Code, Reason: own.Reason, Message: boundReason(own.Message)}
+	}
+	e.Body = &brief
+	return e
 }
 
 // shownResult is what the windows are told of a result.
@@ -99,29 +131,5 @@ func shownResult(raw []byte) string {
 	return string(raw)
 }
 
-// endedSize is about what a terminal event holds.
-func endedSize(b EventBody) int {
-	n := endedOverhead
-	switch b := b.(type) {
-	case *RequestCancelled:
-		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.WireID) + len(b.Cancellation.Reason) + b.Err.size()
-	case *RequestFinished:
-		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.Result) + b.Err.size()
-		if e := b.McpError; e != nil {
-			n += len(e.Message) + len(e.Data)
-		}
-	}
-	return n
-}
-
-// size is about what an error holds; nil is none.
-func (e *Error) size() int {
-	if e == nil {
-		return 0
-	}
-	n := len(e.Message)
-	for k, v := range e.Meta {
-		n += len(k) + len(v)
-	}
-	return n
-}
+// endedSize is about what a terminal event holds, with its place here.
+func endedSize(b EventBody) int { return endedOverhead + PayloadSize(b) }

@@ -156,7 +156,7 @@ func TestHistoryBoundsResults(t *testing.T) {
 			}
 		}
 		kept, bytes := 0, 0
-		for i, e := range w.history(calls) {
+		for i, e := range w.hub.KeptHistory()[1:] { // after the start of the server
 			end := e.Body.(*hub.RequestFinished)
 			if end.ResultSize != size || end.Result != "" && len(end.Result) != size || end.Result == "" && kept > 0 {
 				t.Errorf("entry %d has %d bytes of %d, after %d with a result", i, len(end.Result), end.ResultSize, kept)
@@ -218,13 +218,87 @@ func TestHistoryBoundsErrors(t *testing.T) {
 		for i := range 100 {
 			<-w.call(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "fail"}).done
 		}
-		got := w.history(1000)
+		got := w.hub.KeptHistory()
 		bytes := 0
 		for _, e := range got {
 			bytes += len(e.Body.(*hub.RequestFinished).McpError.Message)
 		}
 		if ids := endedIDs(got); bytes > 16<<20 || bytes < 15<<20 || ids[len(ids)-1] != "r99" {
 			t.Errorf("%d entries with %d bytes, the latest is %s", len(got), bytes, ids[len(ids)-1])
+		}
+	})
+}
+
+// A snapshot brings results within 2 MiB and errors within 1 MiB, the latest first: all ends are there, and what is kept is not touched by it.
+func TestSnapshotBringsTheLatestResults(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := resultServer()
+		s.Tool("fail", func(c *fakeserver.CallContext) { c.Error(-32000, strings.Repeat("no", 100<<10)) })
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		const size, calls = 200 << 10, 20
+		for i := range calls {
+			if _, err := v.windowCall(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "big", Arguments: fmt.Sprintf(`{"n":%d}`, size)}); err != nil {
+				t.Fatal(err)
+			}
+			<-w.call(hub.CallRequest{ID: fmt.Sprintf("f%d", i), Server: "s", Tool: "fail"}).done
+		}
+		kept := w.hub.KeptHistory()
+		got := w.history(2 * calls)
+		if len(got) != 2*calls {
+			t.Fatalf("%d ends", len(got))
+		}
+		results, errors := 0, 0
+		for i, e := range got {
+			end := e.Body.(*hub.RequestFinished)
+			switch {
+			case end.McpError != nil && len(end.McpError.Message) == size:
+				errors++
+			case end.McpError != nil:
+				if errors > 0 || end.McpError.Code != -32000 || !strings.HasPrefix(end.McpError.Message, "nono") {
+					t.Errorf("entry %d has error %v after %d whole ones", i, end.McpError, errors)
+				}
+			case end.ResultSize != size || end.Result == "" && results > 0:
+				t.Errorf("entry %d has %d bytes of %d, after %d with a result", i, len(end.Result), end.ResultSize, results)
+			case end.Result != "":
+				results++
+			}
+		}
+		if results != 10 || errors != 5 {
+			t.Errorf("%d results and %d whole errors of %d bytes", results, errors, size)
+		}
+		for i, e := range w.hub.KeptHistory()[:len(kept)] {
+			if e.Body != kept[i].Body {
+				t.Errorf("entry %d of what is kept has changed", i)
+			}
+		}
+	})
+}
+
+// What a window may have missed is kept within 32 MiB, however long a server's errors are: beyond that it gets a snapshot.
+func TestResumeIsBoundedInBytes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		s.Tool("fail", func(c *fakeserver.CallContext) { c.Error(-32000, strings.Repeat("no", 512<<10)) })
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		fail := func(n int) {
+			for range n {
+				<-w.call(hub.CallRequest{Server: "s", Tool: "fail"}).done
+			}
+		}
+		fail(1)
+		patient, late := w.everything(), w.everything()
+		for _, v := range []*view{patient, late} {
+			v.lastSeq()
+			v.win.Detach(false)
+		}
+		fail(20)
+		if again := w.resumeNow(patient); !again.start.Resumed || len(eventsOf[*hub.RequestFinished](again)) != 20 {
+			t.Errorf("after 20 MiB: resumed %v", again.start.Resumed)
+		}
+		fail(12)
+		if again := w.resumeNow(late); again.start.Resumed || again.start.Snapshot == nil {
+			t.Errorf("after 32 MiB: resumed %v, %d events", again.start.Resumed, len(again.start.Events))
 		}
 	})
 }

@@ -5,10 +5,13 @@ import "sort"
 // journalSize is how many must-deliver events a window can miss and still resume. An event is a few hundred bytes.
 const journalSize = 4096
 
+// journalBytes bounds what these events hold: questions and errors are as long as a server makes them.
+const journalBytes = 32 << 20
+
 // journal keeps the latest must-deliver events for windows that resume. Guarded by Hub.mu.
 type journal struct {
-	entries []journalEntry // a ring once full
-	next    int
+	entries []journalEntry // oldest first
+	bytes   int
 	floor   uint64 // Seq of the latest event that fell out: a resume from before it is not possible
 }
 
@@ -16,6 +19,7 @@ type journal struct {
 type journalEntry struct {
 	event Event
 	only  string
+	size  int
 }
 
 // journaled tells which events a window must not miss. Progress is shown again from the request itself, logs may be lost.
@@ -28,13 +32,16 @@ func journaled(b EventBody) bool {
 }
 
 func (j *journal) add(e Event, only string) {
-	if len(j.entries) < journalSize {
-		j.entries = append(j.entries, journalEntry{e, only})
-		return
+	size := PayloadSize(e.Body)
+	j.entries = append(j.entries, journalEntry{e, only, size})
+	j.bytes += size
+	for len(j.entries) > journalSize || j.bytes > journalBytes {
+		oldest := &j.entries[0]
+		j.floor = oldest.event.Seq
+		j.bytes -= oldest.size
+		*oldest = journalEntry{} // the array lives on for a while
+		j.entries = j.entries[1:]
 	}
-	j.floor = j.entries[j.next].event.Seq
-	j.entries[j.next] = journalEntry{e, only}
-	j.next = (j.next + 1) % journalSize
 }
 
 // after gives a window's events with a Seq above seq, oldest first; ok is false when some of them are gone.
@@ -42,22 +49,28 @@ func (j *journal) after(seq uint64, windowID string) (events []Event, ok bool) {
 	if seq < j.floor {
 		return nil, false
 	}
-	for i := range j.entries {
-		entry := j.entries[(j.next+i)%len(j.entries)]
-		if entry.event.Seq > seq && (entry.only == "" || entry.only == windowID) {
+	for _, entry := range j.entries[j.from(seq+1):] {
+		if entry.only == "" || entry.only == windowID {
 			events = append(events, entry.event)
 		}
 	}
 	return events, true
 }
 
+// from is the place of the first event whose Seq is not below seq.
+func (j *journal) from(seq uint64) int {
+	return sort.Search(len(j.entries), func(i int) bool { return j.entries[i].event.Seq >= seq })
+}
+
 // replace puts another body in the place of that of an event, if it is still kept. Who was given the event before has the old one.
 func (j *journal) replace(e Event) {
-	at := func(i int) *journalEntry { return &j.entries[(j.next+i)%len(j.entries)] }
-	i := sort.Search(len(j.entries), func(i int) bool { return at(i).event.Seq >= e.Seq })
-	if i < len(j.entries) && at(i).event.Seq == e.Seq {
-		at(i).event = e
+	i := j.from(e.Seq)
+	if i == len(j.entries) || j.entries[i].event.Seq != e.Seq {
+		return
 	}
+	entry, size := &j.entries[i], PayloadSize(e.Body)
+	j.bytes += size - entry.size
+	entry.event, entry.size = e, size
 }
 
 // ringSize is how many ended requests are told apart from unknown ones.

@@ -180,7 +180,7 @@ func (o *outbox) reply(r *mcphubv1.Reply) {
 // must queues an event that may not be lost; nil is none. o.mu is held.
 func (o *outbox) must(e *sharedEvent) {
 	if e != nil {
-		o.add(entry{event: e, size: payload(e.event.Body)})
+		o.add(entry{event: e, size: hub.PayloadSize(e.event.Body)})
 	}
 }
 
@@ -202,7 +202,7 @@ func (o *outbox) add(e entry) {
 
 // log queues a log message or counts it as dropped. o.mu is held.
 func (o *outbox) log(e *sharedEvent) {
-	size := payload(e.event.Body)
+	size := hub.PayloadSize(e.event.Body)
 	if o.logs.entries >= maxLogs || o.logs.entries > 0 && o.logs.bytes+size > maxLogBytes {
 		o.dropped++
 		return

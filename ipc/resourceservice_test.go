@@ -324,16 +324,3 @@ func TestEndToEndRead(t *testing.T) {
 		}
 	})
 }
-
-// What is long in an event counts towards the limit of a window.
-func TestPayloadCountsLongText(t *testing.T) {
-	long := strings.Repeat("x", 1000)
-	for _, b := range []hub.EventBody{
-		&hub.ResourceUpdated{URI: long},
-		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptSignIn, SignIn: &hub.SignInQuestion{URL: long}}},
-	} {
-		if n := payload(b); n < 1000 {
-			t.Errorf("%T counts as %d bytes", b, n)
-		}
-	}
-}

@@ -1,0 +1,82 @@
+package hub
+
+// eventOverhead is what an event takes besides its text.
+const eventOverhead = 256
+
+// PayloadSize is about how many bytes an event holds: for those who keep events within bounds. It looks at what can be large only, and may be called under a lock.
+func PayloadSize(b EventBody) int {
+	n := eventOverhead
+	switch b := b.(type) {
+	case *ServerChanged:
+		n += len(b.Server.Instructions) + len(b.Server.Capabilities) + len(b.Server.LastError)
+		for _, line := range b.Server.Stderr {
+			n += len(line)
+		}
+	case *PromptOpened:
+		n += b.Prompt.size()
+	case *ResourceUpdated:
+		n += len(b.URI)
+	case *RequestStarted:
+		n += len(b.Request.Subject)
+	case *RequestProgressed:
+		if b.Progress != nil {
+			n += len(b.Progress.Message)
+		}
+	case *RequestCancelled:
+		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.WireID) + len(b.Cancellation.Reason) + b.Err.size()
+	case *RequestFinished:
+		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.Result) + b.errorSize()
+	case *ConfigReloaded:
+		for _, p := range b.Problems {
+			n += len(p.Message)
+		}
+	case *LogMessage:
+		n += len(b.Data)
+	}
+	return n
+}
+
+func (p *PromptInfo) size() (n int) {
+	if a := p.Approval; a != nil {
+		n += len(a.Arguments) + len(a.Tool.Definition) + len(a.Tool.Description) + len(a.Previous)
+		for _, c := range a.Changes {
+			n += len(c.Path) + len(c.Before) + len(c.After)
+		}
+	}
+	if q := p.Question; q != nil {
+		n += len(q.Payload) + len(q.Schema) + len(q.Message) + len(q.URL)
+	}
+	if s := p.SignIn; s != nil {
+		n += len(s.URL)
+	}
+	if l := p.Launch; l != nil {
+		for _, arg := range l.Args {
+			n += len(arg)
+		}
+		for _, c := range l.Changes {
+			n += len(c.Path) + len(c.Before) + len(c.After)
+		}
+	}
+	return n
+}
+
+// errorSize is about what the error of a request holds, the server's or the hub's.
+func (b *RequestFinished) errorSize() int {
+	n := b.Err.size()
+	if e := b.McpError; e != nil {
+		n += len(e.Message) + len(e.Data)
+	}
+	return n
+}
+
+// size is about what an error holds; nil is none.
+func (e *Error) size() int {
+	if e == nil {
+		return 0
+	}
+	n := len(e.Message)
+	for k, v := range e.Meta {
+		n += len(k) + len(v)
+	}
+	return n
+}
