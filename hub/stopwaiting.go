@@ -7,13 +7,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// StopWaiting cancels a request with origin user, unless it is cancelled already, and ends it here at once, whatever still holds it up: the user no longer wants to
-// know. Its outcomes and its error are those of Cancel; an id that is not known is remembered as by Cancel.
-func (w *Window) StopWaiting(id, reason string) (Outcome, error) {
-	h := w.h
+// StopWaiting cancels a request, unless it is cancelled already, and ends it here at once, whatever still holds it up: nobody wants to know any longer. What it
+// takes, its outcomes and its error are those of [Hub.CancelRequest]; an id that is not known is remembered as by that.
+func (h *Hub) StopWaiting(id, server, reason string, origin Origin) (Outcome, error) {
+	cause := &cancelCause{Origin: origin, Reason: boundReason(reason)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.cancelByID(id, "", &cancelCause{Origin: OriginUser, Reason: boundReason(reason)}, true)
+	return h.cancelByID(id, server, cause, true)
+}
+
+// StopWaiting is [Hub.StopWaiting] with origin user.
+func (w *Window) StopWaiting(id, reason string) (Outcome, error) {
+	return w.h.StopWaiting(id, "", reason, OriginUser)
 }
 
 // stopWaiting ends a request that is being cancelled. Its goroutine goes on ending by itself and finds that it comes too late: it is in leaving until then. What is

@@ -284,3 +284,30 @@ func TestStopWaitingForAQuestionAboutAServer(t *testing.T) {
 		w.nothingLeft()
 	})
 }
+
+// A host may give up on a request, too: with its own origin, and only on one of the server that it names.
+func TestStopWaitingOfAHost(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
+		w.state("r1")
+		if out, err := w.hub.StopWaiting("r1", "other", "enough", hub.OriginHost); out != hub.OutcomeUnknown || err != nil || v.hasEnded("r1") {
+			t.Errorf("of another server: %v, %v, ended: %v", out, err, v.hasEnded("r1"))
+		}
+		if out, err := w.hub.StopWaiting("r1", "s", "enough", hub.OriginHost); out != hub.OutcomeCancelling || err != nil || !v.hasEnded("r1") {
+			t.Errorf("outcome %v, error %v, ended: %v", out, err, v.hasEnded("r1"))
+		}
+		if end := last[*hub.RequestCancelled](v); end.Cancellation.Origin != hub.OriginHost || end.Cancellation.Reason != "enough" || !end.ServerMayContinue {
+			t.Errorf("the end is %+v", end)
+		}
+		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "host" {
+			t.Errorf("the caller was told %v", e)
+		}
+		if out, err := w.hub.StopWaiting("r1", "s", "again", hub.OriginHost); out != hub.OutcomeAlreadyFinished || err != nil {
+			t.Errorf("a second time: %v, %v", out, err)
+		}
+		w.nothingLeft()
+	})
+}

@@ -87,6 +87,13 @@ func (h *fakeHub) CancelRequest(id, server, reason string, origin hub.Origin) (h
 	return hub.OutcomeUnknown, h.failure
 }
 
+func (h *fakeHub) StopWaiting(id, server, reason string, origin hub.Origin) (hub.Outcome, error) {
+	if id == "stuck" && server == "s" && reason == "why" && origin == hub.OriginHost {
+		return hub.OutcomeCancelling, h.failure
+	}
+	return hub.OutcomeAlreadyFinished, h.failure
+}
+
 func (h *fakeHub) CancelRequests(scope hub.CancelScope, reason string, origin hub.Origin) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -52,7 +52,11 @@ func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) 
 }
 
 func (s *hubService) CancelRequest(ctx context.Context, r *mcphubv1.CancelRequestRequest) (*mcphubv1.CancelRequestResponse, error) {
-	outcome, err := s.domain.CancelRequest(r.GetRequestId(), r.GetServer(), r.GetReason(), hub.OriginHost)
+	cancel := s.domain.CancelRequest
+	if r.GetStopWaiting() {
+		cancel = s.domain.StopWaiting
+	}
+	outcome, err := cancel(r.GetRequestId(), r.GetServer(), r.GetReason(), hub.OriginHost)
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}

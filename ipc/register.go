@@ -53,6 +53,7 @@ type domain interface {
 	Version() string
 	CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	CancelRequest(id, server, reason string, origin hub.Origin) (hub.Outcome, error)
+	StopWaiting(id, server, reason string, origin hub.Origin) (hub.Outcome, error)
 	CancelRequests(scope hub.CancelScope, reason string, origin hub.Origin) []string
 	Requests(server string) []hub.RequestInfo
 	Drain(ctx context.Context, reason string) (cancelled, stopped int)

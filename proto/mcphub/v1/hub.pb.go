@@ -366,7 +366,11 @@ type CancelRequestRequest struct {
 	// Why: it reaches the server. Bounded to 256 characters.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// If set, the request is cancelled only if it belongs to this server.
-	Server        string `protobuf:"bytes,3,opt,name=server,proto3" json:"server,omitempty"`
+	Server string `protobuf:"bytes,3,opt,name=server,proto3" json:"server,omitempty"`
+	// Nobody wants to wait any longer for what the server makes of it: the request ends here at once, and server_may_continue says that nothing is
+	// known. The server is not told twice. Without an earlier cancel it cancels, too. The call that made the request returns once the hub has let go of what held it up:
+	// whoever does not want to wait for that either ends the call.
+	StopWaiting   bool `protobuf:"varint,4,opt,name=stop_waiting,json=stopWaiting,proto3" json:"stop_waiting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -420,6 +424,13 @@ func (x *CancelRequestRequest) GetServer() string {
 		return x.Server
 	}
 	return ""
+}
+
+func (x *CancelRequestRequest) GetStopWaiting() bool {
+	if x != nil {
+		return x.StopWaiting
+	}
+	return false
 }
 
 // CancelRequestResponse tells what became of it.
@@ -1532,12 +1543,13 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\atimings\x18\x06 \x01(\v2\x12.mcphub.v1.TimingsR\atimings\x12+\n" +
 	"\x11output_violations\x18\a \x03(\tR\x10outputViolations\x12#\n" +
 	"\x04task\x18\b \x01(\v2\x0f.mcphub.v1.TaskR\x04taskB\t\n" +
-	"\aoutcome\"e\n" +
+	"\aoutcome\"\x88\x01\n" +
 	"\x14CancelRequestRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06server\x18\x03 \x01(\tR\x06server\"K\n" +
+	"\x06server\x18\x03 \x01(\tR\x06server\x12!\n" +
+	"\fstop_waiting\x18\x04 \x01(\bR\vstopWaiting\"K\n" +
 	"\x15CancelRequestResponse\x122\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x18.mcphub.v1.CancelOutcomeR\aoutcome\"\x87\x01\n" +
 	"\x15CancelRequestsRequest\x12\x18\n" +
