@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -22,7 +23,8 @@ func (s secret) is(text string) bool {
 // access knows who may come in: whoever holds the one token that was not used yet, once, and whoever has a session. The texts are
 // those of crypto/rand.Text: at least 128 bits.
 type access struct {
-	cookie string // its name
+	family string // how the names of the cookies at this port begin
+	cookie string // its own
 
 	// mu guards what follows.
 	mu       sync.Mutex
@@ -30,8 +32,12 @@ type access struct {
 	sessions []secret
 }
 
-// newAccess makes the access of the server at a port. Cookies know no ports: two servers must not overwrite each other's session.
-func newAccess(port int) *access { return &access{cookie: "mcphub-" + strconv.Itoa(port)} }
+// newAccess makes the access of the server at a port. Cookies know no ports: two servers must not overwrite each other's session, and a page of another port must not
+// know the name of the cookie that it would have to set to end this one. (The prefix __Host- would keep others from setting it, but needs https.)
+func newAccess(port int) *access {
+	family := "mcphub-" + strconv.Itoa(port) + "-"
+	return &access{family: family, cookie: family + rand.Text()[:8]}
+}
 
 // mint makes a token. The one before is good no more, used or not: a link that somebody left lying about ends with the next one.
 func (a *access) mint() string {
@@ -54,6 +60,17 @@ func (a *access) redeem(token string) (*http.Cookie, bool) {
 	session := rand.Text()
 	a.sessions = append(a.sessions, secretOf(session))
 	return &http.Cookie{Name: a.cookie, Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}, true
+}
+
+// stale gives what ends the cookies in a request that servers before this one have left at its port: they would be sent for as long as the browser runs, until
+// a request is too long to be read.
+func (a *access) stale(r *http.Request) (end []*http.Cookie) {
+	for _, c := range r.Cookies() {
+		if c.Name != a.cookie && strings.HasPrefix(c.Name, a.family) {
+			end = append(end, &http.Cookie{Name: c.Name, Path: "/", MaxAge: -1})
+		}
+	}
+	return end
 }
 
 // admits tells whether a request has a session. It looks at every session, whichever is the right one.

@@ -71,7 +71,7 @@ func TestWrongSession(t *testing.T) {
 		w.opened()
 		for _, path := range []string{"/", "/main.js", "/stream", "/nothing"} {
 			r := w.browser().get(path, func(r *http.Request) {
-				r.AddCookie(&http.Cookie{Name: "mcphub-4711", Value: "AAAAAAAAAAAAAAAAAAAAAAAAAA"})
+				r.AddCookie(&http.Cookie{Name: w.access.cookie, Value: "AAAAAAAAAAAAAAAAAAAAAAAAAA"})
 				r.Header.Set("Origin", "http://"+home)
 			})
 			if r.status != http.StatusForbidden || !strings.Contains(r.body, "You need a link") {
@@ -81,7 +81,7 @@ func TestWrongSession(t *testing.T) {
 	})
 }
 
-// TestCookieFlags: the session is out of reach of scripts and of other sites, and named after its port.
+// TestCookieFlags: the session is out of reach of scripts and of other sites, and named after its port and by chance, so that no other port can overwrite it.
 func TestCookieFlags(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.browser().get(w.Link())
@@ -89,8 +89,26 @@ func TestCookieFlags(t *testing.T) {
 			t.Fatalf("cookies %v", r.cookies)
 		}
 		c := r.cookies[0]
-		if c.Name != "mcphub-4711" || len(c.Value) < 26 || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 || !c.Expires.IsZero() {
+		if random, ok := strings.CutPrefix(c.Name, "mcphub-4711-"); !ok || len(random) != 8 || random == strings.TrimPrefix(newAccess(4711).cookie, "mcphub-4711-") || len(c.Value) < 26 || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 || !c.Expires.IsZero() {
 			t.Errorf("cookie %+v", c)
+		}
+	})
+}
+
+// TestStaleCookies: a link ends the sessions of servers that were at this port before, and touches no cookie of anybody else.
+func TestStaleCookies(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		b := w.browser()
+		r := b.get(w.Link(), func(r *http.Request) {
+			for _, name := range []string{"mcphub-4711-OLDOLDOL", "mcphub-4712-OTHEROTH", "other"} {
+				r.AddCookie(&http.Cookie{Name: name, Value: "v"})
+			}
+		})
+		if len(r.cookies) != 2 || r.cookies[0].Name != "mcphub-4711-OLDOLDOL" || r.cookies[0].MaxAge >= 0 || r.cookies[1].Name != w.access.cookie {
+			t.Errorf("cookies %v", r.cookies)
+		}
+		if r := b.get("/"); r.status != http.StatusOK {
+			t.Errorf("the page gives %d", r.status)
 		}
 	})
 }

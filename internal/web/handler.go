@@ -61,7 +61,9 @@ func (s *Server) redeem(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "This link is used up", "A link is good once, and only until there is a newer one. "+s.another)
 		return
 	}
-	http.SetCookie(w, cookie)
+	for _, c := range append(s.access.stale(r), cookie) {
+		http.SetCookie(w, c)
+	}
 	w.Header().Set("Location", "/")
 	w.WriteHeader(http.StatusSeeOther)
 }
