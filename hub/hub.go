@@ -79,31 +79,32 @@ type Hub struct {
 	life    context.Context
 	endLife context.CancelCauseFunc
 
-	mu       sync.Mutex // guards all below; never held while waiting
-	seq      uint64     // of the latest event
-	journal  journal
-	history  history
-	windows  map[string]*Window // attached ones, and detached ones that may come back
-	attached uint64             // counts attachments, for order
-	company  uint64             // counts what may bring an answer for a server that found nobody to ask
-	requests map[string]*request
-	begun    uint64                // counts requests, for order and minted ids
-	leaving  map[*request]struct{} // ended, with a goroutine that has not left them yet
-	ended    ring                  // ids of requests that are over
-	early    map[string]earlyCancel
-	prompts  map[string]*prompt
-	asked    uint64                // counts prompts, for order and ids
-	sharing  map[sharedKey]*shared // what is being asked for several at once
-	servers  []*server
-	eager    []*server                    // to be started by the hub itself, each in its turn
-	kills    map[*server]func(why string) // ends a server's process at once; removed servers are in it until they are gone
-	problems []ConfigProblem              // of no single server
-	sources  []ConfigSource
-	watching watching
-	consents map[launchKey]consentGiven // of this hub
-	draining bool
-	closed   bool
-	record   recorder
+	mu          sync.Mutex // guards all below; never held while waiting
+	seq         uint64     // of the latest event
+	journal     journal
+	history     history
+	windows     map[string]*Window // attached ones, and detached ones that may come back
+	attached    uint64             // counts attachments, for order
+	windowsWork int                // what all windows have under way
+	company     uint64             // counts what may bring an answer for a server that found nobody to ask
+	requests    map[string]*request
+	begun       uint64                // counts requests, for order and minted ids
+	leaving     map[*request]struct{} // ended, with a goroutine that has not left them yet
+	ended       ring                  // ids of requests that are over
+	early       map[string]earlyCancel
+	prompts     map[string]*prompt
+	asked       uint64                // counts prompts, for order and ids
+	sharing     map[sharedKey]*shared // what is being asked for several at once
+	servers     []*server
+	eager       []*server                    // to be started by the hub itself, each in its turn
+	kills       map[*server]func(why string) // ends a server's process at once; removed servers are in it until they are gone
+	problems    []ConfigProblem              // of no single server
+	sources     []ConfigSource
+	watching    watching
+	consents    map[launchKey]consentGiven // of this hub
+	draining    bool
+	closed      bool
+	record      recorder
 }
 
 // New makes a hub without servers; LoadConfig brings them.

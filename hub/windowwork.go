@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 )
 
-// maxWindowWork bounds what a window may have under way at once: each is a goroutine, and most are a call.
-const maxWindowWork = 256
+// Bounds of what may be under way at once: each is a goroutine, and most are a call.
+const (
+	maxWindowWork  = 256  // of one window
+	maxWindowsWork = 4096 // of all: a page that comes back under another id each time must not begin without end
+)
 
 // windowWork is what the user has asked for in one window and is under way. Guarded by Hub.mu.
 type windowWork struct{ running int }
@@ -85,8 +88,12 @@ func (w *Window) takeTurn() (turn, error) {
 	case w.work.running >= maxWindowWork:
 		return turn{}, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
 			"window %q has %d calls and other orders under way, and more are not taken; wait until some are over, or cancel them", boundReason(w.id), maxWindowWork)
+	case h.windowsWork >= maxWindowsWork:
+		return turn{}, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
+			"the windows have %d calls and other orders under way, and more are not taken; wait until some are over, or cancel them", maxWindowsWork)
 	}
 	w.work.running++
+	h.windowsWork++
 	h.work.Add(1)
 	return turn{w}, nil
 }
@@ -96,6 +103,7 @@ func (t turn) over() {
 	t.w.h.mu.Lock()
 	defer t.w.h.mu.Unlock()
 	t.w.work.running--
+	t.w.h.windowsWork--
 }
 
 // tell is the last thing that the goroutine does.

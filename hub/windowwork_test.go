@@ -306,3 +306,30 @@ func TestEditedSamplingRequestIsRefused(t *testing.T) {
 		c.ok(t)
 	})
 }
+
+// All windows together may have 4,096 under way: a page that comes back as another window each time does not get around the bound of one.
+func TestWorkOfAllWindowsIsBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		release := make(chan struct{})
+		wait := func(context.Context) func() { <-release; return nil }
+		for n := range 16 {
+			v := w.attach(hub.Hello{})
+			for i := range 256 {
+				if err := v.win.Go(wait); err != nil {
+					t.Fatalf("window %d, order %d: %v", n, i, err)
+				}
+			}
+			v.win.Detach(true)
+		}
+		v := w.attach(hub.Hello{})
+		if e := hub.AsError(v.win.Go(wait)); e == nil || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonQueueFull || !strings.Contains(e.Message, "4096") {
+			t.Errorf("one too many: %v", e)
+		}
+		close(release)
+		synctest.Wait()
+		if err := v.win.Go(wait); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
