@@ -22,7 +22,14 @@ import (
 func sleeping(t *testing.T, p *program) (r *started, lines *bufio.Reader, before string, record string) {
 	t.Helper()
 	line, record := p.demoServer()
-	r = p.start("call", "--json", "--stdio", line, "--tool", "sleep", "--args", `{"seconds":60,"steps":600}`, "--approve", "allow")
+	r, lines, before = p.sleepingOn(t, "--stdio", line)
+	return r, lines, before, record
+}
+
+// sleepingOn is sleeping on the server that the arguments name.
+func (p *program) sleepingOn(t *testing.T, server ...string) (r *started, lines *bufio.Reader, before string) {
+	t.Helper()
+	r = p.start(append([]string{"call", "--json", "--tool", "sleep", "--args", `{"seconds":60,"steps":600}`, "--approve", "allow"}, server...)...)
 	lines = bufio.NewReader(r.stdout)
 	for {
 		text, err := lines.ReadString('\n')
@@ -35,7 +42,7 @@ func sleeping(t *testing.T, p *program) (r *started, lines *bufio.Reader, before
 			t.Fatal(err)
 		}
 		if e.GetMcpRequestProgressed().GetProgress() != nil {
-			return r, lines, before, record
+			return r, lines, before
 		}
 	}
 }
