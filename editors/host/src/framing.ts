@@ -9,8 +9,12 @@ export const maxMessageSize = 512 * 1024 * 1024;
 /** A message in its frame, in one piece, so that it leaves in one write. */
 export function frame(message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(prefixSize + message.byteLength);
+  const size = message.byteLength;
   framed[0] = 0;
-  framed.writeUInt32BE(message.byteLength, 1);
+  framed[1] = size >>> 24; // by hand: writeUInt32BE checks its argument, which shows in the profile of a call
+  framed[2] = size >>> 16;
+  framed[3] = size >>> 8;
+  framed[4] = size;
   framed.set(message, prefixSize);
   return framed;
 }

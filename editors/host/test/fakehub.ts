@@ -14,7 +14,7 @@ import { isAlive } from '../dist/liveness.js';
 const mode = process.env['FAKE_HUB'] ?? 'serve';
 const host = process.ppid;
 const graceMs = Number.parseInt(process.env['MCPHUB_RETURN_GRACE'] ?? '1000', 10);
-const long = 'aé'.repeat((32 << 20) / 3);
+const long = { ascii: 'a'.repeat(32 << 20), beyond: 'aé'.repeat((32 << 20) / 3) };
 
 switch (mode) {
   case 'silent':
@@ -77,9 +77,7 @@ function handle(stream: http2.ServerHttp2Stream, path: string): void {
         finish(stream, GetInfoResponseSchema, { processId: mode === 'imposter' ? 1 : process.pid, hubId: `fake-${process.pid}` });
         break;
       case '/mcphub.v1.McpHubService/CallTool':
-        if (fromBinary(CallToolRequestSchema, bytes).tool === 'long') {
-          finish(stream, CallToolResponseSchema, { outcome: { case: 'resultJson', value: long } });
-        }
+        answerCall(stream, fromBinary(CallToolRequestSchema, bytes).tool);
         break;
       case '/mcphub.v1.McpHubService/Drain':
         if (mode !== 'deaf') {
@@ -110,6 +108,13 @@ function handle(stream: http2.ServerHttp2Stream, path: string): void {
       stream.end();
     }
   });
+}
+
+// Tools are named after the text that they answer; any other never answers.
+function answerCall(stream: http2.ServerHttp2Stream, tool: string): void {
+  if (tool === 'ascii' || tool === 'beyond') {
+    finish(stream, CallToolResponseSchema, { outcome: { case: 'resultJson', value: long[tool] } });
+  }
 }
 
 function say(stream: http2.ServerHttp2Stream, init: MessageInitShape<typeof AttachResponseSchema>): void {

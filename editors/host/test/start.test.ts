@@ -98,23 +98,26 @@ test('a hub that dies is started anew after a delay, and given up when it does s
   await over;
 });
 
-test('32 MiB arrive whole, and the event loop is not held up', async (t) => {
-  const hub = stage(t).hub({ mode: 'serve' });
-  await hub.start();
-  const turns: number[] = [];
-  for (let round = 0; round < 5; round++) {
-    const longest = longestTurn();
-    const response = await hub.requests.callTool({ tool: 'long' });
-    turns.push(longest());
-    assert.ok(response.outcome.case === 'resultJson');
-    assert.equal(Buffer.byteLength(response.outcome.value), Math.trunc((32 << 20) / 3) * 3);
-  }
-  const best = Math.min(...turns); // of five: a collection of garbage may fall into one
-  assert.ok(best <= 40, `turns of the loop took ${turns.map((d) => d.toFixed(0)).join(', ')} ms`);
-});
+for (const tool of ['ascii', 'beyond']) {
+  test(`32 MiB arrive whole, and the event loop is not held up: ${tool}`, async (t) => {
+    const hub = stage(t).hub({ mode: 'serve' });
+    await hub.start();
+    const turns: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      const longest = longestTurn();
+      const response = await hub.requests.callTool({ tool });
+      turns.push(await longest());
+      assert.ok(response.outcome.case === 'resultJson');
+      assert.equal(Buffer.byteLength(response.outcome.value), tool === 'ascii' ? 32 << 20 : Math.trunc((32 << 20) / 3) * 3);
+    }
+    const best = Math.min(...turns); // of five: a collection of garbage may fall into one
+    assert.ok(best <= 40, `turns of the loop took ${turns.map((d) => d.toFixed(0)).join(', ')} ms`);
+  });
+}
 
 // The most time of the processor that one turn of the event loop takes, in ms: time on the clock would also count what the machine does for others.
-function longestTurn(): () => number {
+// The turn in which the answer comes is counted, too.
+function longestTurn(): () => Promise<number> {
   const now = (): number => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
   let last = now();
   let longest = 0;
@@ -125,7 +128,10 @@ function longestTurn(): () => number {
     timer = setImmediate(look);
   };
   let timer = setImmediate(look);
-  return () => {
+  return async () => {
+    await new Promise(setImmediate);
+    clearImmediate(timer);
+    look();
     clearImmediate(timer);
     return longest;
   };
