@@ -2,7 +2,7 @@
 import http2 from 'node:http2';
 import { Deframer, frame } from './framing.js';
 import {
-  HubError, asHubError, failureOfAbort, failureOfConnection, failureOfDeadline, failureOfHttp, failureOfReset, failureOfStatus,
+  HubError, failureOfAbort, failureOfConnection, failureOfDeadline, failureOfDecoding, failureOfHttp, failureOfReset, failureOfStatus,
 } from './failure.js';
 
 /** What comes of it: messages, and then exactly one end, with no error for the status OK. */
@@ -44,7 +44,7 @@ export class Exchange {
       try {
         deframer.push(chunk);
       } catch (error) {
-        this.cancel(decodingFailure(error));
+        this.cancel(failureOfDecoding(error));
       }
     });
     stream.on('error', (error: unknown) => {
@@ -167,9 +167,4 @@ export class Exchange {
 
 function single(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
-}
-
-// Also for a message that is no protobuf of its type.
-function decodingFailure(error: unknown): HubError {
-  return error instanceof HubError ? error : new HubError('internal', 'PROTOCOL_ERROR', `The hub sent a message that this host cannot read (${asHubError(error).message}).`, { cause: error });
 }

@@ -103,6 +103,21 @@ export function failureOfConnection(cause: unknown): HubError {
   return new HubError('unavailable', 'CONNECTION_LOST', `The connection to the hub broke (${text}): what was under way may or may not have been done.`, { cause });
 }
 
+/** A stream that could not even be asked for: for headers that HTTP/2 does not carry the caller is to blame, else the connection. */
+export function failureOfRequest(cause: unknown): HubError {
+  if (cause instanceof TypeError) {
+    return new HubError('invalid_argument', '', `The headers of the call cannot be sent (${cause.message}).`, { cause });
+  }
+  return failureOfConnection(cause);
+}
+
+/** A message that is no protobuf of its type. */
+export function failureOfDecoding(cause: unknown): HubError {
+  return cause instanceof HubError
+    ? cause
+    : new HubError('internal', 'PROTOCOL_ERROR', `The hub sent a message that this host cannot read (${asHubError(cause).message}).`, { cause });
+}
+
 export function failureOfDeadline(timeoutMs: number): HubError {
   return new HubError('deadline_exceeded', '', `The hub did not answer within ${timeoutMs} ms.`);
 }

@@ -1,5 +1,6 @@
 // gRPC over node:http2, for the services of protobuf-es. Why no library does this is in docs/adr/0024-editor-host.md; nothing outside of this file and
 // exchange.ts knows that HTTP/2 is beneath.
+import http from 'node:http';
 import http2 from 'node:http2';
 import net from 'node:net';
 import tls from 'node:tls';
@@ -7,7 +8,7 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { Exchange } from './exchange.js';
 import { fromLongBinary, sliceSize } from './longtext.js';
-import { HubError, failureOfAbort, failureOfConnection } from './failure.js';
+import { HubError, asHubError, failureOfAbort, failureOfDecoding, failureOfRequest } from './failure.js';
 import type { Identity } from './certificate.js';
 
 /** Where a hub listens and how both sides prove who they are. */
@@ -59,12 +60,19 @@ export class Channel {
   /** One message there, one message back. */
   unary<I extends DescMessage, O extends DescMessage>(method: Method<I, O>, init: MessageInitShape<I>, options: CallOptions = {}): Promise<MessageShape<O>> {
     return new Promise((resolve, reject) => {
+      const request = encoded(method.input, init); // before there is a stream, which a message that is none would leave open
       let answer: MessageShape<O> | Promise<MessageShape<O>> | undefined;
       let surplus = false;
       const exchange = this.#exchange(method, options, {
         message: (bytes) => {
           surplus = answer !== undefined;
-          answer = bytes.byteLength > sliceSize ? fromLongBinary(method.output, bytes) : fromBinary(method.output, bytes);
+          if (bytes.byteLength > sliceSize) {
+            const long = fromLongBinary(method.output, bytes).catch((error: unknown) => { throw failureOfDecoding(error); });
+            long.catch(() => {}); // it may fail before the status comes, or when nobody wants it any more
+            answer = long;
+          } else {
+            answer = fromBinary(method.output, bytes);
+          }
         },
         end: (error) => {
           if (error !== undefined) {
@@ -76,7 +84,7 @@ export class Channel {
           }
         },
       });
-      exchange?.finish(toBinary(method.input, create(method.input, init)));
+      exchange?.finish(request);
     });
   }
 
@@ -103,8 +111,11 @@ export class Channel {
     let failure: HubError | undefined;
     if (options.signal?.aborted === true) {
       failure = failureOfAbort(options.signal);
+    } else if (Number.isNaN(options.timeoutMs)) {
+      failure = new HubError('invalid_argument', '', 'The deadline of the call is no number: give timeoutMs in milliseconds, or leave it out.');
     } else {
       try {
+        checkHeaders(options.headers);
         const stream = this.#dialled().request({
           ...options.headers,
           ':method': 'POST',
@@ -116,7 +127,7 @@ export class Channel {
         }, { endStream: false });
         return new Exchange(stream, options, on);
       } catch (error) {
-        failure = failureOfConnection(error);
+        failure = failureOfRequest(error);
       }
     }
     const early = failure;
@@ -172,9 +183,9 @@ export class Duplex<I extends DescMessage> {
     this.#exchange = exchange;
   }
 
-  /** False when it is over or finished, or when more waits to be taken by the hub than any window has to say. */
+  /** False when it is over or finished, or when more waits to be taken by the hub than any window has to say. Throws a HubError for what is no such message. */
   send(init: MessageInitShape<I>): boolean {
-    return this.#exchange?.send(toBinary(this.#input, create(this.#input, init))) ?? false;
+    return this.#exchange?.send(encoded(this.#input, init)) ?? false;
   }
 
   /** Half-close: nothing more will be sent. */
@@ -194,6 +205,22 @@ export class Duplex<I extends DescMessage> {
 
   resume(): void {
     this.#exchange?.resume();
+  }
+}
+
+// node:http2 lets a line break pass, and ends the whole connection over a name that is none.
+function checkHeaders(headers: CallOptions['headers']): void {
+  for (const name in headers) {
+    http.validateHeaderName(name);
+    http.validateHeaderValue(name, headers[name] ?? '');
+  }
+}
+
+function encoded<D extends DescMessage>(schema: D, init: MessageInitShape<D>): Uint8Array {
+  try {
+    return toBinary(schema, create(schema, init));
+  } catch (error) {
+    throw new HubError('invalid_argument', '', `This is no ${schema.name} (${asHubError(error).message}): nothing was sent.`, { cause: error });
   }
 }
 

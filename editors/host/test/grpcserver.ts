@@ -1,6 +1,6 @@
 // A gRPC server of a few lines over node:http2, to say what no decent server would say.
 import http2 from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,8 @@ export type Handler = (stream: http2.ServerHttp2Stream, headers: http2.IncomingH
 export interface FakeServer {
   readonly channel: Channel;
   readonly sessions: http2.ServerHttp2Session[];
+  /** Ends the connections as the death of the process would. */
+  sever(): void;
   close(): Promise<void>;
 }
 
@@ -31,6 +33,8 @@ export async function serve(handler: Handler, over: 'unix' | 'tcp' = 'unix'): Pr
   const directory = mkdtempSync(join(tmpdir(), 'mcphub-fake-'));
   const sessions: http2.ServerHttp2Session[] = [];
   const server = http2.createServer();
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
   server.on('session', (session) => {
     sessions.push(session);
     session.on('error', () => {});
@@ -43,6 +47,7 @@ export async function serve(handler: Handler, over: 'unix' | 'tcp' = 'unix'): Pr
   return {
     channel,
     sessions,
+    sever: () => sockets.forEach((socket) => socket.destroy()),
     close: async () => {
       channel.close();
       for (const session of sessions) {
