@@ -8,43 +8,19 @@ import { createClient } from './client.js';
 import type { Caller, Client } from './client.js';
 import { HubError, asHubError } from './failure.js';
 import type { LiveHub } from './livehub.js';
-import type { HubLog } from './logs.js';
 import { openHub } from './openhub.js';
 import type { OpenOptions } from './openhub.js';
+import type { HubOptions, RelayOptions } from './options.js';
+import type { PageEnd } from './pagevoice.js';
 import { Patience } from './patience.js';
 import type { PatienceOptions } from './patience.js';
 import { describeEnd } from './process.js';
 import { PageRelay } from './relay.js';
-import type { PageEnd, Relay, RelayOptions } from './relay.js';
+import type { Relay } from './relay.js';
 import { openStream } from './stream.js';
 import type { HubStream } from './stream.js';
 import { ResumingWindow } from './window.js';
 import type { HubWindow } from './window.js';
-
-export interface HubOptions {
-  /** Path of mcphub. */
-  readonly binary: string;
-  /** Default: ['serve']. */
-  readonly args?: readonly string[];
-  /** Added to this process's environment. */
-  readonly env?: NodeJS.ProcessEnv;
-  readonly cwd?: string;
-  /** Default true: AutoMTLS. */
-  readonly tls?: boolean;
-  /** From the spawn to the first answer. Default 60,000. */
-  readonly startTimeoutMs?: number;
-  /** Drain, Shutdown and kill, in all. Default 10,000. */
-  readonly stopTimeoutMs?: number;
-  /** After the hub died. Defaults: 500, 30,000, 5 in a row; a minute of life forgives. */
-  readonly restart?: false | PatienceOptions;
-  /**
-   * Survive a restart of this process: `leave` (or a crash) leaves the hub running for `graceMs`, and the next process that starts one with the same directory and
-   * key gets it. Put into the key what must be the same: workspace, version of the binary. Such a hub's log lines are lost once its first host is gone.
-   */
-  readonly keep?: { readonly directory: string; readonly key: string; readonly graceMs: number };
-  /** Each line of the hub's log. */
-  readonly onLog?: (line: HubLog) => void;
-}
 
 /** `stopped` also before the first start. */
 export type HubState = 'starting' | 'ready' | 'restarting' | 'failed' | 'stopped';
@@ -74,6 +50,7 @@ export class Hub {
   #waiters: Waiter[] = [];
   #life: { readonly ending: AbortController; readonly over: Promise<void> } | undefined;
   #stopping: Promise<void> | undefined;
+  #stops = 0; // how often somebody wanted the end: a start that waits for one must hear of the next
 
   constructor(options: HubOptions) {
     const onLog = options.onLog ?? (() => {});
@@ -126,7 +103,11 @@ export class Hub {
   /** Resolves when the hub is ready; rejects with a HubError. Also brings back one that has failed or was stopped. */
   async start(): Promise<void> {
     if (this.#stopping !== undefined) { // and only then: a stop that comes next must find what it is to end
+      const stops = this.#stops;
       await this.#stopping;
+      if (this.#stops !== stops) {
+        throw stopped();
+      }
     }
     if (this.#state === 'ready') {
       return;
@@ -158,6 +139,7 @@ export class Hub {
 
   /** Ends the hub. Bounded, and never rejects. */
   stop(reason = 'the host stops the hub'): Promise<void> {
+    this.#stops++;
     this.#stopping ??= this.#end((live) => live.stop(reason, this.#stopTimeoutMs)).finally(() => {
       this.#stopping = undefined;
     });
@@ -166,6 +148,7 @@ export class Hub {
 
   /** With keep: leaves the hub running for the next process. Without: stops it. */
   leave(): Promise<void> {
+    this.#stops++;
     this.#stopping ??= this.#end(async (live) => {
       if (!(await live.leave().catch(() => false))) {
         await live.stop('the host leaves', this.#stopTimeoutMs);
@@ -179,7 +162,7 @@ export class Hub {
   async #end(how: (live: LiveHub) => Promise<void>): Promise<void> {
     const life = this.#life;
     if (life !== undefined) {
-      life.ending.abort(new HubError('cancelled', 'STOPPED', 'The hub was stopped by its host.'));
+      life.ending.abort(stopped());
       const live = this.#live;
       if (live !== undefined) {
         await how(live).catch(() => {});
@@ -289,6 +272,10 @@ export class Hub {
   #absent(): HubError {
     return new HubError('unavailable', 'HUB_NOT_READY', `There is no hub now (${this.#state}): ${this.#message}`);
   }
+}
+
+function stopped(): HubError {
+  return new HubError('cancelled', 'STOPPED', 'The hub was stopped by its host.');
 }
 
 // A listener that throws must not take the hub's life with it; it is told where uncaught errors are told.

@@ -9,6 +9,11 @@ export class OpenPrompts {
     return this.#open.get(promptId);
   }
 
+  /** Another hub knows none of them. */
+  forget(): void {
+    this.#open.clear();
+  }
+
   see({ event }: AttachResponse): void {
     if (event.case === 'snapshot') {
       this.#open = new Map(event.value.prompts.map((prompt) => [prompt.promptId, prompt]));

@@ -2,31 +2,18 @@
 // hub, keeps what must not reach it, and lets the host put in its word.
 import { create, fromJson, toJson } from '@bufbuild/protobuf';
 import type { JsonValue } from '@bufbuild/protobuf';
-import { AttachRequestSchema, AttachResponseSchema, HelloSchema, HubConnectionState } from './gen/mcphub/v1/editor_pb.js';
-import type { AttachRequest, AttachResponse, AttachResponseJson, Hello, HelloJson } from './gen/mcphub/v1/editor_pb.js';
+import { AttachRequestSchema, HelloSchema, HubConnectionState, ResumeSchema } from './gen/mcphub/v1/editor_pb.js';
+import type { AttachRequest, AttachResponse, Hello, HelloJson } from './gen/mcphub/v1/editor_pb.js';
 import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
-import { HubError, asHubError, replyOfFailure } from './failure.js';
+import { HubError, asHubError } from './failure.js';
 import type { HubState } from './hub.js';
+import { PageVoice, harmless, idOf } from './pagevoice.js';
+import type { RelayOptions } from './options.js';
+import type { PageEnd } from './pagevoice.js';
 import { OpenPrompts } from './prompts.js';
 import type { StreamSource } from './source.js';
 import type { HubStream } from './stream.js';
 import { comebackDelay, mayComeBack } from './window.js';
-
-/** What a webview is. */
-export interface PageEnd {
-  post(message: AttachResponseJson): void;
-  onMessage(listener: (message: unknown) => void): () => void;
-}
-
-export interface RelayOptions {
-  /** The host's last word: window id, roots, title. */
-  readonly hello?: (hello: HelloJson) => HelloJson;
-  /** May replace an answer (a completion by a model, a secret). undefined: it is not sent, and the page hears that the question is still open. */
-  readonly answer?: (answer: PromptAnswer, prompt: Prompt | undefined) => Promise<PromptAnswer | undefined>;
-  /** The hub has taken the answer: open the URL now, keep the secret. */
-  readonly answered?: (answer: PromptAnswer, prompt: Prompt) => void;
-  readonly event?: (event: AttachResponse) => void;
-}
 
 export interface Relay {
   /** The id under which the hub knows the window; '' before the first welcome. */
@@ -36,18 +23,16 @@ export interface Relay {
 }
 
 /** A point that no hub has reached: a stream that resumes there supersedes the one before, and begins with a snapshot. */
-const beyondAll = '18446744073709551615';
+const beyondAll = 2n ** 64n - 1n;
 /** Of messages of a page whose replies have not come. */
 const maxUnanswered = 4096;
 
 interface Unanswered {
-  /** Ids that the page has not chosen are answered to nobody. */
-  readonly ofPage: boolean;
+  readonly ofPage: boolean; // ids that the page has not chosen are answered to nobody
   readonly answer?: PromptAnswer;
   readonly prompt?: Prompt | undefined;
 }
 
-/** A stream and what is known of it. */
 interface Attached {
   readonly stream: HubStream;
   readonly said: string;
@@ -57,7 +42,7 @@ interface Attached {
 
 export class PageRelay implements Relay {
   readonly #source: StreamSource;
-  readonly #page: PageEnd;
+  readonly #voice: PageVoice;
   readonly #options: RelayOptions;
   readonly #prompts = new OpenPrompts();
   readonly #unsubscribe: (() => void)[];
@@ -72,13 +57,13 @@ export class PageRelay implements Relay {
 
   constructor(source: StreamSource, page: PageEnd, options: RelayOptions) {
     this.#source = source;
-    this.#page = page;
+    this.#voice = new PageVoice(page);
     this.#options = options;
     this.#unsubscribe = [
       page.onMessage((message) => this.#heard(message)),
       source.onState((state, detail) => this.#hubBecame(state, detail.message)),
     ];
-    this.#tellState(source.state, source.message);
+    this.#voice.tellHub(source.state, source.message);
   }
 
   get windowId(): string {
@@ -90,6 +75,7 @@ export class PageRelay implements Relay {
       return;
     }
     this.#disposed = true;
+    this.#voice.end();
     clearTimeout(this.#comeback);
     for (const stop of this.#unsubscribe) {
       stop();
@@ -108,7 +94,7 @@ export class PageRelay implements Relay {
         throw new Error('it says nothing');
       }
     } catch (error) {
-      this.#refuse(idOf(message), new HubError('invalid_argument', 'MALFORMED_MESSAGE', `This message is none of the window stream (${asHubError(error).message}).`));
+      this.#voice.refuse(idOf(message), new HubError('invalid_argument', 'MALFORMED_MESSAGE', `This message is none of the window stream (${asHubError(error).message}).`));
       return;
     }
     if (request.message.case === 'hello') {
@@ -123,7 +109,7 @@ export class PageRelay implements Relay {
   #hello(json: HelloJson): void {
     if (this.#source.state !== 'ready') {
       this.#waiting = json;
-      this.#tellState(this.#source.state, this.#source.message); // the page may have been loading when it was told
+      this.#voice.tellHub(this.#source.state, this.#source.message); // the page may have been loading when it was told
       return;
     }
     if (this.#attached?.welcomed === false) {
@@ -141,12 +127,12 @@ export class PageRelay implements Relay {
       const known = this.#windowId === '' || (json.windowId ?? '') !== '' ? json : { ...json, windowId: this.#windowId };
       hello = fromJson(HelloSchema, this.#options.hello?.(known) ?? known);
     } catch (error) {
-      this.#tell(HubConnectionState.FAILED, asHubError(error).message);
+      this.#voice.tell(HubConnectionState.FAILED, asHubError(error).message);
       return;
     }
     const before = this.#attached;
     if (hello.resume === undefined && this.#hubId !== '' && hello.windowId === this.#windowId) {
-      hello.resume = create(HelloSchema, { resume: { hubId: this.#hubId, afterSequence: BigInt(beyondAll) } }).resume as NonNullable<Hello['resume']>;
+      hello.resume = create(ResumeSchema, { hubId: this.#hubId, afterSequence: beyondAll });
     }
     this.#windowId = hello.windowId;
     const attached: Attached = { stream: this.#source.attach(hello), said: JSON.stringify(json), welcomed: false, unanswered: new Map() };
@@ -164,18 +150,28 @@ export class PageRelay implements Relay {
       request.messageId = `relay-${++this.#minted}`; // to hear whether the hub has taken it
     }
     const prompt = this.#prompts.get(answer.promptId);
+    const [askedOn, hubId] = [this.#attached, this.#hubId];
+    const refused = (error: HubError): void => this.#voice.refuse(ofPage ? request.messageId : '', error);
+    // Prompts of two hubs may have the same id, so an answer goes to the hub that has asked, or nowhere.
+    const send = (chosen: PromptAnswer): void => {
+      const attached = this.#attached;
+      if (attached !== undefined && !(attached.welcomed && (attached === askedOn || this.#hubId === hubId))) {
+        refused(new HubError('unavailable', 'CONNECTION_LOST', 'The hub that asked is gone, or not reached again yet: the answer was not sent.'));
+      } else {
+        request.message = { case: 'answerPrompt', value: chosen };
+        this.#forward(request, { ofPage, answer: chosen, prompt });
+      }
+    };
     const hook = this.#options.answer;
     if (hook === undefined) {
-      this.#forward(request, { ofPage, answer, prompt });
+      send(answer);
       return;
     }
-    const refused = (error: HubError): void => this.#refuse(ofPage ? request.messageId : '', error);
-    Promise.resolve().then(() => hook(answer, prompt)).then((replaced) => {
-      if (replaced === undefined) {
+    Promise.resolve().then(() => hook(answer, prompt)).then((chosen) => {
+      if (chosen === undefined) {
         refused(new HubError('cancelled', 'ANSWER_NOT_SENT', 'The answer was not sent. The question is still open.'));
       } else {
-        request.message = { case: 'answerPrompt', value: replaced };
-        this.#forward(request, { ofPage, answer: replaced, prompt });
+        send(chosen);
       }
     }).catch((error: unknown) => refused(asHubError(error)));
   }
@@ -187,7 +183,9 @@ export class PageRelay implements Relay {
     }
     try {
       if (attached === undefined) {
-        throw new HubError('unavailable', 'HUB_NOT_READY', `There is no hub now: ${this.#source.message} This was not sent.`);
+        throw new HubError('unavailable', 'HUB_NOT_READY', this.#source.state === 'ready'
+          ? 'This page is not attached to the hub: it must say hello first. This was not sent.'
+          : `There is no hub now: ${this.#source.message} This was not sent.`);
       }
       if (attached.unanswered.size >= maxUnanswered) {
         throw new HubError('resource_exhausted', '', 'Too many messages wait for their replies: this one was not sent.');
@@ -197,7 +195,7 @@ export class PageRelay implements Relay {
         attached.unanswered.set(request.messageId, unanswered);
       }
     } catch (error) {
-      this.#refuse(unanswered.ofPage ? request.messageId : '', asHubError(error));
+      this.#voice.refuse(unanswered.ofPage ? request.messageId : '', asHubError(error));
     }
   }
 
@@ -213,6 +211,7 @@ export class PageRelay implements Relay {
       }
     } catch (error) {
       ended = asHubError(error);
+      attached.stream.break(); // when the end is this host's own
     }
     if (this.#attached === attached) {
       this.#attached = undefined;
@@ -226,6 +225,9 @@ export class PageRelay implements Relay {
   #came(attached: Attached, message: AttachResponse): void {
     const { event } = message;
     if (event.case === 'welcome') {
+      if (event.value.hubId !== this.#hubId) {
+        this.#prompts.forget(); // its ids mean something else to this hub, or nothing
+      }
       this.#hubId = event.value.hubId;
       this.#windowId = event.value.windowId;
       this.#failures = 0;
@@ -240,16 +242,16 @@ export class PageRelay implements Relay {
       const { messageId, error } = event.value;
       const asked = attached.unanswered.get(messageId);
       attached.unanswered.delete(messageId);
-      if (asked?.answer !== undefined && asked.prompt !== undefined && error === undefined) {
-        const { answer, prompt } = asked;
-        this.#harmless(() => this.#options.answered?.(answer, prompt));
+      const { answer, prompt } = asked ?? {};
+      if (answer !== undefined && prompt !== undefined && error === undefined) {
+        harmless(() => this.#options.answered?.(answer, prompt));
       }
       if (asked?.ofPage === false) {
         return;
       }
     }
-    this.#harmless(() => this.#options.event?.(message));
-    this.#post(toJson(AttachResponseSchema, message));
+    harmless(() => this.#options.event?.(message));
+    this.#voice.post(message);
   }
 
   #broke(ended: HubError | undefined): void {
@@ -258,76 +260,35 @@ export class PageRelay implements Relay {
       return;
     }
     if (ended !== undefined && !mayComeBack(ended)) {
-      this.#tell(HubConnectionState.FAILED, ended.message);
+      this.#voice.tell(HubConnectionState.FAILED, ended.message);
       return;
     }
     if (this.#source.state !== 'ready') {
-      this.#tellState(this.#source.state, this.#source.message);
+      this.#voice.tellHub(this.#source.state, this.#source.message);
       return;
     }
     this.#failures++;
-    this.#tell(HubConnectionState.STARTING, ended?.message ?? '');
+    this.#voice.tell(HubConnectionState.STARTING, ended?.message ?? '');
     this.#comeback = setTimeout(() => {
       if (this.#attached === undefined && this.#source.state === 'ready') {
-        this.#tell(HubConnectionState.READY, '');
+        this.#voice.tell(HubConnectionState.READY, '');
       }
-    }, comebackDelay(this.#failures));
+    }, comebackDelay(this.#failures)).unref();
   }
 
   #hubBecame(state: HubState, message: string): void {
-    this.#tellState(state, message);
+    this.#voice.tellHub(state, message);
     if (state === 'ready' && this.#waiting !== undefined && this.#attached === undefined) {
       this.#attach(this.#waiting);
-    }
-  }
-
-  // --- what the page is told
-
-  #tellState(state: HubState, message: string): void {
-    if (state === 'ready') {
-      this.#tell(HubConnectionState.READY, '');
-    } else {
-      this.#tell(state === 'starting' || state === 'restarting' ? HubConnectionState.STARTING : HubConnectionState.FAILED, message);
-    }
-  }
-
-  #tell(state: HubConnectionState, message: string): void {
-    this.#post(toJson(AttachResponseSchema, create(AttachResponseSchema, { event: { case: 'hubConnection', value: { state, message } } })));
-  }
-
-  #refuse(messageId: string, error: HubError): void {
-    if (messageId !== '') {
-      this.#post(toJson(AttachResponseSchema, create(AttachResponseSchema, { event: { case: 'reply', value: { messageId, error: replyOfFailure(error) } } })));
     }
   }
 
   #failUnanswered(attached: Attached | undefined, why: string): void {
     for (const [messageId, unanswered] of attached?.unanswered ?? []) {
       if (unanswered.ofPage) {
-        this.#refuse(messageId, new HubError('unavailable', 'CONNECTION_LOST', `There is no reply any more, and it may have been carried out. ${why}`));
+        this.#voice.refuse(messageId, new HubError('unavailable', 'CONNECTION_LOST', `There is no reply any more, and it may have been carried out. ${why}`));
       }
     }
     attached?.unanswered.clear();
   }
-
-  #post(message: AttachResponseJson): void {
-    if (!this.#disposed) {
-      this.#harmless(() => this.#page.post(message)); // the webview may be gone before its relay hears of it
-    }
-  }
-
-  #harmless(call: () => void): void {
-    try {
-      call();
-    } catch {
-      // Neither a page that is gone nor a hook that fails may end the stream.
-    }
-  }
-}
-
-function idOf(message: unknown): string {
-  if (typeof message === 'object' && message !== null && 'messageId' in message && typeof message.messageId === 'string') {
-    return message.messageId;
-  }
-  return '';
 }

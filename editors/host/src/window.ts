@@ -1,7 +1,7 @@
 // A window that stays: after a broken stream it goes on where it was, after a restart of the hub it begins with a snapshot.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { create } from '@bufbuild/protobuf';
+import { clone, create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { AttachRequestSchema, HelloSchema, ResumeSchema } from './gen/mcphub/v1/editor_pb.js';
 import type { AttachResponse, Hello, Reply } from './gen/mcphub/v1/editor_pb.js';
@@ -27,8 +27,12 @@ export interface HubWindow extends AsyncIterable<AttachResponse> {
 
 /** What cannot be helped by trying again. */
 const final: ReadonlySet<string> = new Set(['invalid_argument', 'already_exists', 'failed_precondition', 'permission_denied', 'unauthenticated', 'unimplemented']);
-/** Of messages that are not read. */
+/** Of messages that are not read: then the window takes no more, and the hub feels it. */
 const maxUnread = 1024;
+/** The same while a reply is awaited: it comes behind them, and who awaits it may be their reader. */
+const maxUnreadAsking = 16 * 1024;
+/** How long a closed window waits for the hub to end its stream. */
+const closeGraceMs = 2000;
 const firstDelayMs = 100;
 const maxDelayMs = 5000;
 
@@ -55,11 +59,12 @@ export class ResumingWindow implements HubWindow {
   #lastSequence = 0n;
   #askCount = 0;
   #failures = 0;
+  #closeTimer: NodeJS.Timeout | undefined;
   #roomMade: () => void = () => {};
 
   constructor(source: StreamSource, hello: MessageInitShape<typeof HelloSchema>, signal: AbortSignal | undefined) {
     this.#source = source;
-    this.#hello = create(HelloSchema, hello);
+    this.#hello = clone(HelloSchema, create(HelloSchema, hello)); // what is kept in it is none of the caller's
     this.#hello.windowId ||= randomUUID();
     this.windowId = this.#hello.windowId;
     const aborted = (): void => void this.close();
@@ -91,7 +96,7 @@ export class ResumingWindow implements HubWindow {
     if (stream === undefined) {
       throw this.#absent();
     }
-    const request = create(AttachRequestSchema, message);
+    const request = clone(AttachRequestSchema, create(AttachRequestSchema, message));
     this.#keepInHello(request);
     request.messageId = `ask-${++this.#askCount}`;
     let aborted = (): void => {};
@@ -101,6 +106,7 @@ export class ResumingWindow implements HubWindow {
         signal?.addEventListener('abort', aborted, { once: true });
         this.#asked.set(request.messageId, { resolve, reject });
         stream.send(request);
+        this.#roomMade(); // the reply may be behind what nobody reads
       });
     } finally {
       this.#asked.delete(request.messageId);
@@ -112,6 +118,10 @@ export class ResumingWindow implements HubWindow {
     this.#closing.abort();
     this.#stream?.close();
     this.#roomMade();
+    if (this.#closeTimer === undefined) {
+      this.#closeTimer = setTimeout(() => this.#stream?.break(), closeGraceMs).unref(); // the hub may be stopped by a signal
+      void this.#over.then(() => clearTimeout(this.#closeTimer));
+    }
     return this.#over;
   }
 
@@ -131,6 +141,7 @@ export class ResumingWindow implements HubWindow {
         }
       } catch (error) {
         ended = asHubError(error);
+        stream.break(); // when the end is this window's own
       }
       this.#stream = undefined;
       const lost = ended ?? new HubError('unavailable', 'CONNECTION_LOST', 'The window was closed before the reply came.');
@@ -184,6 +195,12 @@ export class ResumingWindow implements HubWindow {
     }
     this.#inbox.push(message);
     while (this.#inbox.size > maxUnread && !this.#closing.signal.aborted) {
+      if (this.#asked.size > 0) {
+        if (this.#inbox.size <= maxUnreadAsking) {
+          return;
+        }
+        throw new HubError('resource_exhausted', 'WINDOW_TOO_SLOW', 'Nobody reads this window: it goes on when somebody does.');
+      }
       await new Promise<void>((resolve) => {
         this.#roomMade = resolve;
       });

@@ -2,54 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { create } from '@bufbuild/protobuf';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { Inbox } from '../dist/inbox.js';
-import { AttachRequestSchema, AttachResponseSchema, HelloSchema, HubError } from '../dist/index.js';
-import type { AttachRequest, AttachResponse, AttachResponseJson, Hello, HubState, HubStream, RelayOptions } from '../dist/index.js';
+import { AttachResponseSchema, HubError } from '../dist/index.js';
+import type { AttachResponseJson, RelayOptions } from '../dist/index.js';
 import { PageRelay } from '../dist/relay.js';
-import type { StreamSource } from '../dist/source.js';
-
-class FakeStream implements HubStream {
-  readonly sent: AttachRequest[] = [];
-  readonly inbox = new Inbox<AttachResponse>();
-  ended = '';
-  constructor(readonly hello: Hello) {}
-  send(message: MessageInitShape<typeof AttachRequestSchema>): void {
-    if (this.inbox.over) {
-      throw new HubError('unavailable', 'CONNECTION_LOST', 'over');
-    }
-    this.sent.push(create(AttachRequestSchema, message));
-  }
-  close(): void { this.ended = 'closed'; this.inbox.end(); }
-  break(): void { this.ended = 'broken'; this.inbox.end(new HubError('cancelled', '', 'broken')); }
-  [Symbol.asyncIterator](): AsyncIterator<AttachResponse> { return this.inbox[Symbol.asyncIterator](); }
-  say(event: NonNullable<MessageInitShape<typeof AttachResponseSchema>['event']>): void { this.inbox.push(create(AttachResponseSchema, { event })); }
-  welcome(): void { this.say({ case: 'welcome', value: { hubId: 'h1', windowId: this.hello.windowId || 'minted' } }); }
-}
-
-class FakeSource implements StreamSource {
-  state: HubState = 'ready';
-  message = 'The hub is ready.';
-  failure: HubError | undefined;
-  readonly streams: FakeStream[] = [];
-  readonly #listeners = new Set<(state: HubState, detail: { message: string }) => void>();
-  onState(listener: (state: HubState, detail: { message: string }) => void): () => void { this.#listeners.add(listener); return () => this.#listeners.delete(listener); }
-  attach(hello: MessageInitShape<typeof HelloSchema>): HubStream {
-    const stream = new FakeStream(create(HelloSchema, hello));
-    this.streams.push(stream);
-    return stream;
-  }
-  become(state: HubState, message: string): void {
-    this.state = state;
-    this.message = message;
-    for (const l of this.#listeners) { l(state, { message }); }
-  }
-  stream(n: number): FakeStream {
-    const stream = this.streams.at(n);
-    assert.ok(stream !== undefined, `no stream ${n}`);
-    return stream;
-  }
-}
+import { FakeSource, settle } from './fakestream.js';
 
 function scene(t: TestContext, options: RelayOptions = {}): { source: FakeSource; posted: AttachResponseJson[]; say: (m: unknown) => void; relay: PageRelay; told: () => unknown[]; throwing: { on: boolean } } {
   const source = new FakeSource();
@@ -64,8 +20,6 @@ function scene(t: TestContext, options: RelayOptions = {}): { source: FakeSource
   return { source, posted, relay, throwing, say: (m) => say(m), told: () => posted.splice(0) };
 }
 
-/** Lets everything happen that needs no clock. */
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const READY = { hubConnection: { state: 'HUB_CONNECTION_STATE_READY' } };
 const kinds = ['PROMPT_KIND_TOOL_APPROVAL'];
 
@@ -199,4 +153,85 @@ test('a page that is gone breaks nothing', async (t) => {
   source.stream(0).say({ case: 'toolsChanged', value: {} });
   await settle();
   assert.deepEqual([seen, told().length], [['welcome', 'toolsChanged', 'toolsChanged'], 1]);
+});
+
+test('what a page says before its hello is refused with what to do', (t) => {
+  const { told, say, source } = scene(t);
+  told();
+  say({ messageId: 'm1', cancelMcpRequest: { requestId: 'r' } });
+  const [refused] = told() as { reply: { error: { code: string; message: string } } }[];
+  assert.deepEqual([refused?.reply.error.code, source.streams.length], ['UNAVAILABLE', 0]);
+  assert.match(refused?.reply.error.message ?? '', /hello first/);
+});
+
+test('an answer that is replaced while the hub is restarted reaches no prompt of the next hub', async (t) => {
+  let replace = (): void => {};
+  const { source, told, say } = scene(t, { answer: (answer) => new Promise((resolve) => { replace = () => resolve(answer); }) });
+  const ask = async (n: number, hubId: string): Promise<void> => {
+    say({ hello: {} });
+    source.stream(n).welcome(hubId);
+    source.stream(n).say({ case: 'snapshot', value: { prompts: [{ promptId: 'prompt-1', server: 's' }] } });
+    await settle();
+  };
+  const restart = async (): Promise<void> => {
+    source.become('restarting', 'It died.');
+    source.stream(-1).inbox.end(new HubError('unavailable', 'HUB_DIED', 'died'));
+    await settle();
+    source.become('ready', '');
+  };
+  await ask(0, 'h1');
+  for (const [n, hubId] of [[1, 'h2'], [2, 'h3']] as const) {
+    say({ messageId: `a${n}`, answerPrompt: { promptId: 'prompt-1', accept: {} } });
+    await settle();
+    await restart();
+    if (n === 1) {
+      await ask(n, hubId); // the next hub asks something else under the same id
+    } else {
+      say({ hello: {} }); // and the one after was not heard yet
+    }
+    told();
+    replace();
+    await settle();
+    assert.deepEqual((told() as { reply: { messageId: string; error: { code: string } } }[]).map((r) => [r.reply.messageId, r.reply.error.code]), [[`a${n}`, 'UNAVAILABLE']]);
+    assert.deepEqual(source.stream(n).sent, []);
+  }
+});
+
+test('an answer between hello and welcome is refused: nobody knows yet which hub it would reach', async (t) => {
+  const { source, told, say } = scene(t);
+  say({ hello: {} });
+  told();
+  say({ messageId: 'a1', answerPrompt: { promptId: 'prompt-1', accept: {} } });
+  assert.equal((told() as { reply: { error: { code: string } } }[])[0]?.reply.error.code, 'UNAVAILABLE');
+  assert.deepEqual(source.stream(0).sent, []);
+});
+
+test('the prompts of a hub are forgotten with it, and kept over a resume', async (t) => {
+  const known: (string | undefined)[] = [];
+  const { source, say } = scene(t, { answer: async (_, prompt) => { known.push(prompt?.server); return undefined; } });
+  say({ hello: {} });
+  source.stream(0).welcome();
+  source.stream(0).say({ case: 'promptOpened', value: { prompt: { promptId: 'p', server: 'old' } } });
+  await settle();
+  for (const [n, hubId] of [[1, 'h1'], [2, 'h2']] as const) {
+    source.stream(-1).inbox.end(new HubError('unavailable', 'CONNECTION_LOST', 'broken'));
+    await settle();
+    say({ hello: { windowId: 'minted' } });
+    source.stream(n).welcome(hubId);
+    await settle();
+    say({ answerPrompt: { promptId: 'p', accept: {} } });
+    await settle();
+  }
+  assert.deepEqual(known, ['old', undefined]);
+});
+
+test('a message that cannot be shown to the page costs neither the stream nor the rest', async (t) => {
+  const { source, told, say } = scene(t);
+  say({ hello: {} });
+  source.stream(0).welcome();
+  source.stream(0).inbox.push({ ...create(AttachResponseSchema, { event: { case: 'toolsChanged', value: {} } }), time: { $typeName: 'google.protobuf.Timestamp', seconds: 1n << 60n, nanos: 0 } });
+  source.stream(0).say({ case: 'toolsChanged', value: { server: 'next' } });
+  await settle();
+  assert.deepEqual(told().at(-1), { toolsChanged: { server: 'next' } });
+  assert.equal(source.stream(0).ended, '');
 });

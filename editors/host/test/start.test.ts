@@ -73,6 +73,19 @@ test('a slow start is waited for, and one that is stopped meanwhile ends', async
   assert.deepEqual([(await started).reason, hub.state], ['STOPPED', 'stopped']);
 });
 
+test('of stop and start the last word counts', async (t) => {
+  const hub = stage(t).hub({ mode: 'serve' });
+  await hub.start();
+  const [stopped, started] = [hub.stop(), failure(hub.start())];
+  await hub.stop();
+  assert.deepEqual([(await started).reason, hub.state], ['STOPPED', 'stopped']);
+  await stopped;
+  const again = [hub.start(), hub.stop(), hub.start()].map((p) => p.catch((error: unknown) => error));
+  assert.equal((await again[0] as { reason: string }).reason, 'STOPPED');
+  await again[2];
+  assert.equal(hub.state, 'ready');
+});
+
 test('a hub that dies is started anew after a delay, and given up when it does so again and again', async (t) => {
   const s = stage(t);
   const hub = s.hub({ mode: 'serve', restart: { firstDelayMs: 100, maxAttempts: 2 } });

@@ -1,0 +1,40 @@
+// What a host says about its hub, and about the pages that it relays.
+import type { AttachResponse, HelloJson } from './gen/mcphub/v1/editor_pb.js';
+import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
+import type { HubLog } from './logs.js';
+import type { PatienceOptions } from './patience.js';
+
+export interface HubOptions {
+  /** Path of mcphub. */
+  readonly binary: string;
+  /** Default: ['serve']. */
+  readonly args?: readonly string[];
+  /** Added to this process's environment. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  /** Default true: AutoMTLS. */
+  readonly tls?: boolean;
+  /** From the spawn to the first answer. Default 60,000. */
+  readonly startTimeoutMs?: number;
+  /** Drain, Shutdown and kill, in all. Default 10,000. */
+  readonly stopTimeoutMs?: number;
+  /** After the hub died. Defaults: 500, 30,000, 5 in a row; a minute of life forgives. */
+  readonly restart?: false | PatienceOptions;
+  /**
+   * Survive a restart of this process: `leave` (or a crash) leaves the hub running for `graceMs`, and the next process that starts one with the same directory and
+   * key gets it. Put into the key what must be the same: workspace, version of the binary. Such a hub's log lines are lost once its first host is gone.
+   */
+  readonly keep?: { readonly directory: string; readonly key: string; readonly graceMs: number };
+  /** Each line of the hub's log. */
+  readonly onLog?: (line: HubLog) => void;
+}
+
+export interface RelayOptions {
+  /** The host's last word: window id, roots, title. */
+  readonly hello?: (hello: HelloJson) => HelloJson;
+  /** May replace an answer (a completion by a model, a secret). undefined: it is not sent, and the page hears that the question is still open. */
+  readonly answer?: (answer: PromptAnswer, prompt: Prompt | undefined) => Promise<PromptAnswer | undefined>;
+  /** The hub has taken the answer: open the URL now, keep the secret. */
+  readonly answered?: (answer: PromptAnswer, prompt: Prompt) => void;
+  readonly event?: (event: AttachResponse) => void;
+}

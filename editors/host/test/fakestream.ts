@@ -1,0 +1,53 @@
+// A hub's streams without a hub: tests say what comes, and see what was sent.
+import assert from 'node:assert/strict';
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { Inbox } from '../dist/inbox.js';
+import { AttachRequestSchema, AttachResponseSchema, HelloSchema, HubError } from '../dist/index.js';
+import type { AttachRequest, AttachResponse, Hello, HubState, HubStream } from '../dist/index.js';
+import type { StreamSource } from '../dist/source.js';
+
+export class FakeStream implements HubStream {
+  readonly sent: AttachRequest[] = [];
+  readonly inbox = new Inbox<AttachResponse>();
+  ended = '';
+  constructor(readonly hello: Hello) {}
+  send(message: MessageInitShape<typeof AttachRequestSchema>): void {
+    if (this.inbox.over) {
+      throw new HubError('unavailable', 'CONNECTION_LOST', 'over');
+    }
+    this.sent.push(create(AttachRequestSchema, message));
+  }
+  close(): void { this.ended = 'closed'; this.inbox.end(); }
+  break(): void { this.ended = 'broken'; this.inbox.end(new HubError('cancelled', '', 'broken')); }
+  [Symbol.asyncIterator](): AsyncIterator<AttachResponse> { return this.inbox[Symbol.asyncIterator](); }
+  say(event: NonNullable<MessageInitShape<typeof AttachResponseSchema>['event']>): void { this.inbox.push(create(AttachResponseSchema, { event })); }
+  welcome(hubId = 'h1'): void { this.say({ case: 'welcome', value: { hubId, windowId: this.hello.windowId || 'minted' } }); }
+}
+
+export class FakeSource implements StreamSource {
+  state: HubState = 'ready';
+  message = 'The hub is ready.';
+  failure: HubError | undefined;
+  readonly streams: FakeStream[] = [];
+  readonly #listeners = new Set<(state: HubState, detail: { message: string }) => void>();
+  onState(listener: (state: HubState, detail: { message: string }) => void): () => void { this.#listeners.add(listener); return () => this.#listeners.delete(listener); }
+  attach(hello: MessageInitShape<typeof HelloSchema>): HubStream {
+    const stream = new FakeStream(create(HelloSchema, hello));
+    this.streams.push(stream);
+    return stream;
+  }
+  become(state: HubState, message: string): void {
+    this.state = state;
+    this.message = message;
+    for (const l of this.#listeners) { l(state, { message }); }
+  }
+  stream(n: number): FakeStream {
+    const stream = this.streams.at(n);
+    assert.ok(stream !== undefined, `no stream ${n}`);
+    return stream;
+  }
+}
+
+/** Lets everything happen that needs no clock. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

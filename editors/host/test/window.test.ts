@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { create } from '@bufbuild/protobuf';
+import { HelloSchema, HubError, SetRootsSchema } from '../dist/index.js';
+import type { HubWindow } from '../dist/index.js';
+import { ResumingWindow } from '../dist/window.js';
+import { FakeSource, settle } from './fakestream.js';
+import type { FakeStream } from './fakestream.js';
+import { failure } from './stage.js';
+
+function opened(hello = {}, signal?: AbortSignal, source = new FakeSource()): { source: FakeSource; window: HubWindow } {
+  return { source, window: new ResumingWindow(source, hello, signal) };
+}
+
+/** The next event of a window, which must have come. */
+async function next(window: HubWindow): Promise<string | undefined> {
+  const { value } = await window[Symbol.asyncIterator]().next();
+  return value?.event.case;
+}
+
+function event(stream: FakeStream, sequence: bigint): void {
+  stream.inbox.push({ $typeName: 'mcphub.v1.AttachResponse', sequence, event: { case: 'toolsChanged', value: { $typeName: 'mcphub.v1.ToolsChanged', server: 's' } } });
+}
+
+for (const [reason, code] of [['WINDOW_TOO_SLOW', 'resource_exhausted'], ['DRAINING', 'unavailable'], ['CONNECTION_LOST', 'unavailable']] as const) {
+  test(`after ${reason} a window goes on where it was`, async () => {
+    const { source, window } = opened({ title: 'test' });
+    await settle();
+    source.stream(0).welcome();
+    event(source.stream(0), 41n);
+    source.stream(0).inbox.end(new HubError(code, reason, 'broken'));
+    assert.deepEqual([await next(window), await next(window)], ['welcome', 'toolsChanged']);
+    while (source.streams.length < 2) {
+      await settle();
+    }
+    const { hello } = source.stream(1);
+    assert.deepEqual([hello.windowId, hello.title, hello.resume?.hubId, hello.resume?.afterSequence], [window.windowId, 'test', 'h1', 41n]);
+    await window.close();
+    assert.equal(source.stream(1).ended, 'closed');
+  });
+}
+
+for (const [reason, code] of [['WINDOW_SUPERSEDED', 'failed_precondition'], ['WINDOW_ID_IN_USE', 'already_exists'], ['HELLO_EXPECTED', 'invalid_argument']] as const) {
+  test(`${reason} ends a window for good, and its reader hears why`, async () => {
+    const { source, window } = opened();
+    await settle();
+    source.stream(0).inbox.end(new HubError(code, reason, 'no more'));
+    assert.equal((await failure(next(window))).reason, reason);
+    assert.equal(await next(window), undefined);
+    assert.equal(source.streams.length, 1);
+    await window.close();
+  });
+}
+
+test('a window that nobody reads takes 1,024 messages and lets the hub wait', async () => {
+  const { source, window } = opened();
+  await settle();
+  for (let i = 1n; i <= 5000n; i++) {
+    event(source.stream(0), i);
+  }
+  await settle();
+  assert.equal(source.stream(0).inbox.size, 5000 - 1025); // the last one is in the hand
+  assert.equal(await next(window), 'toolsChanged');
+  await settle();
+  assert.equal(source.stream(0).inbox.size, 5000 - 1026);
+  await window.close(); // although nobody reads on
+});
+
+test('a reader that awaits a reply gets it, whatever came before', { timeout: 10_000 }, async () => {
+  const { source, window } = opened();
+  await settle();
+  for (const early of [true, false]) { // asked before the events come, and when the window is full
+    const asked = early ? window.ask({ message: { case: 'cancelRequests', value: {} } }) : undefined;
+    for (let i = 0; i < 3000; i++) {
+      event(source.stream(0), 1n);
+    }
+    await settle();
+    const reply = asked ?? window.ask({ message: { case: 'cancelRequests', value: {} } });
+    const messageId = source.stream(0).sent.at(-1)?.messageId ?? '';
+    source.stream(0).say({ case: 'reply', value: { messageId } });
+    assert.equal((await reply).messageId, messageId);
+  }
+  await window.close();
+});
+
+test('a reader that awaits a reply behind far too much loses the reply, not the window', { timeout: 10_000 }, async () => {
+  const { source, window } = opened();
+  await settle();
+  source.stream(0).welcome();
+  const asked = failure(window.ask({ message: { case: 'cancelRequests', value: {} } }));
+  for (let i = 1n; i <= 40_000n; i++) {
+    event(source.stream(0), i);
+  }
+  assert.deepEqual([(await asked).code, (await asked).reason, source.stream(0).ended], ['unavailable', 'WINDOW_TOO_SLOW', 'broken']);
+  while (source.streams.length < 2) {
+    await settle();
+  }
+  assert.deepEqual([source.stream(1).hello.resume?.hubId, source.stream(1).hello.resume?.afterSequence], ['h1', 16_384n]); // what it has taken, and nothing twice
+  await window.close();
+});
+
+test('closing twice is closing once; a hub that does not end the stream is not waited for', async (t) => {
+  const { source, window } = opened();
+  await settle();
+  const stream = source.stream(0);
+  stream.close = () => { stream.ended = 'closed'; }; // and the hub says nothing to it
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const closed = Promise.all([window.close(), window.close()]);
+  await settle();
+  assert.equal(stream.ended, 'closed');
+  t.mock.timers.tick(2000);
+  await closed;
+  assert.equal(stream.ended, 'broken');
+  assert.equal((await failure(window.ask({ message: { case: 'cancelRequests', value: {} } }))).reason, 'HUB_NOT_READY');
+});
+
+test('an abort closes the window; one that has been opened with an aborted signal attaches to nothing', async () => {
+  const aborting = new AbortController();
+  const { source, window } = opened({}, aborting.signal);
+  await settle();
+  aborting.abort();
+  assert.equal(await next(window), undefined);
+  assert.equal(source.stream(0).ended, 'closed');
+  const never = opened({}, aborting.signal);
+  assert.equal(await next(never.window), undefined);
+  assert.equal(never.source.streams.length, 0);
+});
+
+test('questions of a stream that breaks are answered, and an abort of one leaves the others', async () => {
+  const { source, window } = opened();
+  await settle();
+  const aborting = new AbortController();
+  const question = { message: { case: 'cancelRequests', value: {} } } as const;
+  const [aborted, lost] = [failure(window.ask(question, { signal: aborting.signal })), failure(window.ask(question))];
+  aborting.abort();
+  assert.equal((await aborted).code, 'cancelled');
+  source.stream(0).inbox.end(new HubError('unavailable', 'HUB_DIED', 'died'));
+  assert.deepEqual([(await lost).code, (await lost).reason], ['unavailable', 'HUB_DIED']);
+  await window.close();
+});
+
+test('roots that are said while there is no stream are said with the next hello, and the caller keeps its own message', async () => {
+  const said = create(HelloSchema, { title: 'test' });
+  const source = new FakeSource();
+  source.become('restarting', '');
+  const { window } = opened(said, undefined, source);
+  window.send({ message: { case: 'setRoots', value: { $typeName: SetRootsSchema.typeName, roots: [{ $typeName: 'mcphub.v1.Root', uri: 'file:///repos/a', name: '' }] } } });
+  assert.throws(() => window.send({ message: { case: 'cancelRequests', value: {} } }), { reason: 'HUB_NOT_READY' });
+  await settle();
+  source.become('ready', '');
+  await settle();
+  assert.deepEqual(source.stream(0).hello.roots.map((r) => r.uri), ['file:///repos/a']);
+  assert.deepEqual(said, create(HelloSchema, { title: 'test' }));
+  await window.close();
+});
