@@ -1,7 +1,9 @@
 // What survives this process so that the next one finds its hub again: one small file a hub, private to the user, since it holds the key of the door.
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { HubError } from './failure.js';
 import { protocolVersion } from './handshake.js';
 import { isAlive } from './liveness.js';
 import { removeSocketDirectory } from './socketdir.js';
@@ -51,6 +53,9 @@ export class KeptFile {
 }
 
 const nobody = 0;
+const draftEnd = '.tmp';
+/** No host needs as long to write one. */
+const draftLifeMs = 60_000;
 
 function fileName(id: string, hostPid: number): string {
   return `hub-${id}.${hostPid}.json`;
@@ -59,7 +64,10 @@ function fileName(id: string, hostPid: number): string {
 /** Writes the file of a hub that this process has started. */
 export async function keep(directory: string, record: KeepRecord): Promise<KeptFile> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  await chmod(directory, 0o700); // it may have been there before
+  if (!(await isOwn(directory))) {
+    throw new HubError('failed_precondition', 'KEEP_DIRECTORY', `${directory} is no directory of this user: name one for keep that nobody else can write to.`);
+  }
+  await chmod(directory, 0o700); // it may have been there before, and the umask may take more than it should
   const id = randomUUID();
   await replace(join(directory, fileName(id, record.hostPid)), record);
   return new KeptFile(directory, id, record);
@@ -70,13 +78,15 @@ export async function keep(directory: string, record: KeepRecord): Promise<KeptF
  * on the way; those of hosts that live are left alone, also with the same key (two windows of one workspace have a hub each).
  */
 export async function claim(directory: string, key: string): Promise<KeptFile | undefined> {
-  let names: string[];
-  try {
-    names = await readdir(directory);
-  } catch {
+  if (!(await isOwn(directory))) {
     return undefined;
   }
+  const names = await readdir(directory).catch((): string[] => []);
   for (const name of names.sort()) {
+    if (name.endsWith(draftEnd)) {
+      await forgetDraft(join(directory, name));
+      continue;
+    }
     const [, id, host] = /^hub-([0-9a-f-]{36})\.(\d+)\.json$/.exec(name) ?? [];
     if (id === undefined || host === undefined) {
       continue;
@@ -84,6 +94,9 @@ export async function claim(directory: string, key: string): Promise<KeptFile | 
     const path = join(directory, name);
     const hostPid = Number(host);
     const record = await read(path);
+    if (record === 'unreadable') {
+      continue; // somebody else's, taken over in this moment, or no file can be opened now
+    }
     if (record === undefined || !isAlive(record.hubPid)) {
       await forget(path, record, hostPid);
       continue;
@@ -122,23 +135,62 @@ async function forget(path: string, record: KeepRecord | undefined, hostPid: num
 
 // Whole or not at all: whoever reads meanwhile gets the old text or the new one.
 async function replace(path: string, record: KeepRecord): Promise<void> {
-  const draft = `${path}.${randomUUID()}.tmp`;
-  const file = await open(draft, 'wx', 0o600);
+  const draft = `${path}.${randomUUID()}${draftEnd}`;
   try {
-    await file.writeFile(JSON.stringify(record));
-  } finally {
-    await file.close();
+    const file = await open(draft, 'wx', 0o600);
+    try {
+      await file.chmod(0o600); // whatever the umask
+      await file.writeFile(JSON.stringify(record));
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => {});
+    throw error;
   }
-  await rename(draft, path);
 }
 
-async function read(path: string): Promise<KeepRecord | undefined> {
+// A process that was killed while it wrote has left a draft, with keys in it.
+async function forgetDraft(path: string): Promise<void> {
+  const written = await lstat(path).then((info) => info.mtimeMs, () => Infinity);
+  if (written < Date.now() - draftLifeMs) {
+    await rm(path, { force: true }).catch(() => {});
+  }
+}
+
+// A record says where this process connects to and with which key, so it is believed from this user alone, and through no link.
+async function read(path: string): Promise<KeepRecord | undefined | 'unreadable'> {
+  let text: string;
   try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
+    const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    try {
+      const info = await file.stat();
+      if (!info.isFile() || !isOwnPrivate(info)) {
+        return 'unreadable';
+      }
+      text = await file.readFile('utf8');
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return 'unreadable';
+  }
+  try {
+    const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+async function isOwn(directory: string): Promise<boolean> {
+  const info = await lstat(directory).catch(() => undefined);
+  return info?.isDirectory() === true && (process.platform === 'win32' || info.uid === process.getuid?.());
+}
+
+function isOwnPrivate(info: { uid: number; mode: number }): boolean {
+  return process.platform === 'win32' || (info.uid === process.getuid?.() && (info.mode & 0o077) === 0);
 }
 
 function isRecord(value: unknown): value is KeepRecord {

@@ -1,5 +1,5 @@
 // The directory of a hub's socket: private (the socket's own mode follows the umask) and of one hub alone.
-import { lstat, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
@@ -10,7 +10,9 @@ const maxTemp = 70;
 export async function makeSocketDirectory(): Promise<string> {
   const temp = tmpdir();
   const parent = process.platform !== 'win32' && Buffer.byteLength(temp) > maxTemp ? '/tmp' : temp;
-  return mkdtemp(join(parent, prefix)); // with mode 0700
+  const directory = await mkdtemp(join(parent, prefix));
+  await chmod(directory, 0o700); // which mkdtemp gives, less what the umask takes
+  return directory;
 }
 
 /** Removes what a killed hub has left behind. A name from a file is not trusted: only what looks like such a directory goes. */
