@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MessageChannel } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
+import type { Hub, Relay } from '../dist/index.js';
+import { realBinary, stage } from './stage.js';
+
+// As they are for a reader, compiled from the folder examples.
+const examples = resolve(import.meta.dirname, 'examples');
+
+test('the example of a whole host asks, calls, cancels on Ctrl+C, and leaves nothing', async (t) => {
+  const s = stage(t);
+  const record = join(s.directory, 'record');
+  const config = join(s.directory, 'mcp.json');
+  writeFileSync(config, JSON.stringify({ mcpServers: { demo: { command: realBinary(), args: ['demo-server', '--record', record] } } }));
+  const host = spawn(process.execPath, [join(examples, 'embed.js'), realBinary(), config, 'demo', 'sleep', '{"seconds":600,"steps":1}'], {
+    stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, MCPHUB_STATE_DIR: '' },
+  });
+  t.after(() => host.kill('SIGKILL'));
+  const over = once(host, 'exit');
+  const lines: string[] = [];
+  const read = (async () => { for await (const line of createInterface(host.stdout)) { lines.push(line); } })();
+  const recorded = (event: string): boolean => { try { return readFileSync(record, 'utf8').includes(`"event":"${event}"`); } catch { return false; } };
+  while (!recorded('started')) {
+    const ended = await Promise.race([over, sleep(5, undefined)]);
+    assert.equal(ended, undefined, `it has ended: ${lines.join('\n')}`);
+  }
+  host.kill('SIGINT');
+  assert.deepEqual((await over)[0], 0);
+  await read;
+  assert.deepEqual(lines.sort(), ['asked: toolApproval', 'cancelled: sleep', 'failed: cancelled ']);
+  assert.ok(recorded('cancel_received'), 'the server has not heard of it');
+  assert.deepEqual(s.sockets(), []);
+});
+
+test('the example of a page is attached with the host\'s last word, and detached with its port', async (t) => {
+  const { showPage } = await import(join(examples, 'page.js')) as { showPage: (hub: Hub, port: MessagePort, workspace: string) => Relay };
+  const hub = stage(t).hub({});
+  await hub.start();
+  const { port1: page, port2: host } = new MessageChannel();
+  const came: Record<string, unknown>[] = [];
+  page.on('message', (message: Record<string, unknown>) => came.push(message));
+  const relay = showPage(hub, host, 'file:///repos/a');
+  page.postMessage({ hello: { promptKinds: ['PROMPT_KIND_TOOL_APPROVAL'] } });
+  while (!came.some((message) => 'snapshot' in message)) {
+    await once(page, 'message');
+  }
+  assert.notEqual(relay.windowId, '');
+  page.close();
+  await once(host, 'close');
+});
