@@ -130,6 +130,19 @@ conformance: build $(CONFORMANCE_STAMP) ## the official conformance suite's clie
 bench: ## the numbers, against floors and peers, in one run
 	cd internal/bench && go run .
 
+# What the hub costs an extension host, in plain Node and, where there is a Chromium, inside a real VS Code.
+BENCH_EDITOR := $(EDITORS)/bench
+BENCH_EDITOR_ENV := MCPHUB_BINARY=$(CURDIR)/bin/mcphub MCPHUB_BENCH_SERVER=$(CURDIR)/bin/echoserver
+
+.PHONY: bench-editor
+bench-editor: build $(EDITORS_STAMP) $(BENCH_EDITOR)/node_modules/.installed ## the host's numbers beside the TypeScript SDK's client, in one process
+	cd internal/bench && go build -o $(CURDIR)/bin/ ./echoserver
+	cd $(EDITORS) && npm run --silent build -w host
+	cd $(BENCH_EDITOR) && npm run --silent build
+	cd $(BENCH_EDITOR) && $(BENCH_EDITOR_ENV) node build/figures.cjs
+	@if test -x "$(CHROMIUM)"; then cd $(BENCH_EDITOR) && echo "inside VS Code:" && CHROMIUM=$(CHROMIUM) $(BENCH_EDITOR_ENV) node ineditor.mjs; \
+	else echo "The figures inside VS Code are left out: there is no Chromium at $(CHROMIUM)."; fi
+
 .PHONY: rules
 rules: ## the repository's own rules, the import rule among them
 	go test -count=1 ./internal/rules
