@@ -9,12 +9,15 @@ await hub.servers.reloadConfig({ sources: [{ path }] });
 const window = hub.window({ title: 'embed', promptKinds: [PromptKind.TOOL_APPROVAL] });
 const stop = new AbortController();
 process.on('SIGINT', () => stop.abort());
-const call = hub.requests.callTool({ server, tool, argumentsJson, requestId: 'embed' }, { signal: stop.signal }).then(
+const call = () => hub.requests.callTool({ server, tool, argumentsJson, requestId: 'embed' }, { signal: stop.signal }).then(
   ({ outcome }) => console.log('result:', outcome.value),
   (error: HubError) => console.log('failed:', error.code, error.reason),
 );
+let called: Promise<void> | undefined;
 for await (const { event } of window) {
-  if (event.case === 'promptOpened' && event.value.prompt) {
+  if (event.case === 'snapshot') {
+    called ??= call(); // not before: a call that nobody can approve fails at once
+  } else if (event.case === 'promptOpened' && event.value.prompt) {
     console.log('asked:', event.value.prompt.question.case); // a person's click, in an editor
     await window.ask({ message: { case: 'answerPrompt', value: { promptId: event.value.prompt.promptId, action: { case: 'accept', value: {} } } } });
   } else if (event.case === 'mcpRequestCancelled') {
@@ -22,6 +25,6 @@ for await (const { event } of window) {
   }
   if ((event.case === 'mcpRequestCancelled' || event.case === 'mcpRequestFinished') && event.value.requestId === 'embed') break;
 }
-await call;
+await called;
 await window.close();
 await hub.stop();
