@@ -7,7 +7,7 @@ import { registerCommands } from './commands.js';
 import { CommandWorld } from './commandworld.js';
 import { ConfigFiles } from './configfiles.js';
 import { Documents } from './documents.js';
-import { HubProcess } from './hubprocess.js';
+import { HubProcess, describe } from './hubprocess.js';
 import { tellOfTrouble } from './hubtrouble.js';
 import { Notifier } from './notify.js';
 import { Output } from './output.js';
@@ -25,7 +25,7 @@ let leave: (() => Promise<void>) | undefined;
 export function activate(context: vscode.ExtensionContext): McpHubApi {
   const output = new Output();
   const process = new HubProcess(context, output);
-  const watcher = new WatcherWindow(roots());
+  const watcher = new WatcherWindow(roots(), (error) => output.hub.warn(`A listener failed: ${describe(error)}`));
   const secrets = new Secrets(context);
   const sampling = new Sampling(watcher);
   const answers = new Answers(watcher, secrets, sampling, output);

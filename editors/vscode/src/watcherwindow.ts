@@ -36,9 +36,12 @@ export class WatcherWindow {
   #window: HubWindow | undefined;
   #reading: Promise<void> = Promise.resolve();
   #roots: readonly Root[];
+  readonly #listenerFailed: (error: unknown) => void;
 
-  constructor(roots: readonly Root[]) {
+  /** `listenerFailed` hears of listeners that threw: some are other extensions', and none of them may end the reading. */
+  constructor(roots: readonly Root[], listenerFailed: (error: unknown) => void) {
     this.#roots = roots;
+    this.#listenerFailed = listenerFailed;
   }
 
   get standing(): Standing {
@@ -105,9 +108,7 @@ export class WatcherWindow {
         }
         const { after, change } = transition(this.#standing, response);
         this.#apply(after, change);
-        for (const listener of [...this.#listeners]) {
-          listener.event?.(response);
-        }
+        this.#tell((listener) => listener.event?.(response));
       }
     } catch {
       // The hub failed for good. Its state says so, in the status bar; here only what it asked is over.
@@ -120,8 +121,16 @@ export class WatcherWindow {
   #apply(after: Standing, change: Change): void {
     this.#standing = after;
     if (Object.keys(change).length > 0) {
-      for (const listener of [...this.#listeners]) {
-        listener.changed?.(change, after);
+      this.#tell((listener) => listener.changed?.(change, after));
+    }
+  }
+
+  #tell(what: (listener: WatcherListener) => void): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        what(listener);
+      } catch (error) {
+        this.#listenerFailed(error);
       }
     }
   }

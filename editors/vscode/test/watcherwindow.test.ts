@@ -1,0 +1,60 @@
+// The extension's own window over a hub that a test plays.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AttachResponse, Hub, HubWindow } from '@mcphub/host';
+import { WatcherWindow } from '../src/watcherwindow.js';
+
+/** A hub whose one window says what the test feeds it. */
+function playedHub(): { hub: Hub; feed(event: AttachResponse['event']): void } {
+  const unread: AttachResponse[] = [];
+  let wake = (): void => {};
+  let closed = false;
+  const window = {
+    windowId: 'w',
+    send: () => {},
+    close: () => {
+      closed = true;
+      wake();
+      return Promise.resolve();
+    },
+    async *[Symbol.asyncIterator]() {
+      while (!closed) {
+        const next = unread.shift();
+        if (next !== undefined) {
+          yield next;
+        } else {
+          await new Promise<void>((resolve) => { wake = resolve; });
+        }
+      }
+    },
+  } as unknown as HubWindow;
+  return {
+    hub: { window: () => window } as unknown as Hub,
+    feed: (event) => {
+      unread.push({ event } as AttachResponse);
+      wake();
+    },
+  };
+}
+
+const server = (name: string): AttachResponse['event'] => ({ case: 'serverChanged', value: { server: { name }, removed: false } }) as unknown as AttachResponse['event'];
+
+test('a listener that throws disturbs neither the others nor the window', async () => {
+  const { hub, feed } = playedHub();
+  const told: unknown[] = [];
+  const watcher = new WatcherWindow([], (error) => told.push(error));
+  // As another extension's might, which listens by the exported API.
+  watcher.listen({ changed: () => { throw new Error('of a change'); }, event: () => { throw new Error('of an event'); } });
+  const seen: number[] = [];
+  const both = new Promise<void>((resolve) => {
+    watcher.listen({ changed: (_, standing) => seen.push(standing.servers.size) === 2 && resolve() });
+  });
+  watcher.follow(hub);
+  feed(server('a'));
+  feed(server('b'));
+  await both;
+  await watcher.close();
+  assert.deepEqual(seen, [1, 2]);
+  assert.equal(watcher.standing.servers.size, 2);
+  assert.deepEqual([...new Set(told.map((error) => (error as Error).message))], ['of a change', 'of an event']);
+});
