@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { McpHubApi } from '../api.js';
 import { Answers } from './answers.js';
 import { createApi } from './api.js';
+import { bounded } from './bounded.js';
 import { registerCommands } from './commands.js';
 import { CommandWorld } from './commandworld.js';
 import { ConfigFiles } from './configfiles.js';
@@ -19,6 +20,9 @@ import { Secrets } from './secrets.js';
 import { Sidebar } from './sidebar.js';
 import { Status } from './status.js';
 import { WatcherWindow, type Root } from './watcherwindow.js';
+
+// The editor ends the extension host 5 s after it has asked it to end.
+const leaveLimitMs = 4_000;
 
 let leave: (() => Promise<void>) | undefined;
 
@@ -65,8 +69,10 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   );
   // The hub first: a window that closes by itself has closed for good, and one whose stream breaks may come back, with all that it was asked.
   leave = async () => {
-    await process.leave();
-    await watcher.close();
+    const left = process.leave().then(() => watcher.close());
+    if (!(await bounded(left, leaveLimitMs))) {
+      output.hub.warn('The hub was not left in time; it ends or waits by itself.');
+    }
   };
   void sampling.look();
   const started = process.start();

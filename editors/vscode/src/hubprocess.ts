@@ -76,11 +76,11 @@ export class HubProcess implements vscode.Disposable {
   }
 
   /** The window goes: the hub waits for it to come back, or ends at once when the setting says so. */
-  leave(): Promise<void> {
-    return this.#inTurn(async () => {
-      this.#stopListening();
-      await this.#hub.leave();
-    });
+  async leave(): Promise<void> {
+    this.#stopListening();
+    // Not in its turn: a start that hangs would hold it up, and is ended by this.
+    await this.#hub.leave();
+    await this.#turn;
   }
 
   dispose(): void {
