@@ -35,7 +35,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   const answers = new Answers(watcher, secrets, sampling, output);
   const configFiles = new ConfigFiles(context, process, output);
   const documents = new Documents();
-  const pageWorld: PageWorld = { extensionUri: context.extensionUri, process, answers, sampling, roots };
+  const pageWorld: PageWorld = { extensionUri: context.extensionUri, process, answers, sampling, output, roots };
   const sidebar = new Sidebar(pageWorld);
   const panel = new Panel(pageWorld);
   const pages = allPages(sidebar, panel);

@@ -10,6 +10,7 @@ import type { Output } from './output.js';
 export interface HubStanding {
   readonly state: HubState;
   readonly message: string;
+  readonly reason: string; // of a failure, as HubError has it; else ''
 }
 
 /** Owns the Hub. A restart that the user asks for makes a new one, with the settings as they are then; who uses it hears of that by onDidStart. */
@@ -21,8 +22,9 @@ export class HubProcess implements vscode.Disposable {
   #hub: Hub;
   #startedHub: Hub | undefined;
   #stopListening: () => void;
-  #standing: HubStanding = { state: 'starting', message: '' };
+  #standing: HubStanding = { state: 'starting', message: '', reason: '' };
   #restartedByUser = false;
+  #left = false; // for good: nothing is started any more
   #turn: Promise<void> = Promise.resolve(); // starts and stops come one after the other
 
   /** A hub is being started: who speaks with hubs turns to this one. */
@@ -77,6 +79,7 @@ export class HubProcess implements vscode.Disposable {
 
   /** The window goes: the hub waits for it to come back, or ends at once when the setting says so. */
   async leave(): Promise<void> {
+    this.#left = true;
     this.#stopListening();
     // Not in its turn: a start that hangs would hold it up, and is ended by this.
     await this.#hub.leave();
@@ -96,20 +99,27 @@ export class HubProcess implements vscode.Disposable {
   }
 
   async #start(): Promise<void> {
+    if (this.#left) {
+      return;
+    }
     try {
-      await makeExecutable(this.binary);
+      if (setting('binaryPath', '') === '') { // a program that the user names is the user's to make executable
+        await makeExecutable(this.binary);
+      }
       await mkdir(this.#keepDirectory(), { recursive: true, mode: 0o700 });
     } catch (error) {
       this.#output.hub.warn(describe(error)); // the start itself says what it lacks
     }
-    await this.#hub.start().catch((error: unknown) => this.#output.hub.error(describe(error)));
+    if (!this.#left) {
+      await this.#hub.start().catch((error: unknown) => this.#output.hub.error(describe(error)));
+    }
   }
 
   #make(): [Hub, () => void] {
     const hub = new Hub(this.#options());
     let begun = false;
     const stop = hub.onState((state, { message }) => {
-      this.#set(state, message);
+      this.#set(state, message, state === 'failed' ? hub.failure?.reason : '');
       if (!begun) {
         begun = true;
         this.#startedHub = hub;
@@ -135,8 +145,8 @@ export class HubProcess implements vscode.Disposable {
     return path.join(this.#context.globalStorageUri.fsPath, 'hubs');
   }
 
-  #set(state: HubState, message: string): void {
-    this.#standing = { state, message };
+  #set(state: HubState, message: string, reason = ''): void {
+    this.#standing = { state, message, reason };
     this.#changed.fire(this.#standing);
   }
 }

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import type { Hub, HelloJson, RelayOptions } from '@mcphub/host';
 import type { Answers } from './answers.js';
-import type { HubProcess } from './hubprocess.js';
+import { describe, type HubProcess } from './hubprocess.js';
+import type { Output } from './output.js';
 import { fillPage, newNonce } from './pagehtml.js';
 import type { Sampling } from './sampling.js';
 import type { Root } from './watcherwindow.js';
@@ -16,6 +17,7 @@ export interface PageWorld {
   readonly process: HubProcess;
   readonly answers: Answers;
   readonly sampling: Sampling;
+  readonly output: Output;
   readonly roots: () => readonly Root[];
 }
 
@@ -37,7 +39,7 @@ export class PageView implements vscode.Disposable {
     if (world.process.started !== undefined) {
       this.#reconnect(world.process.started);
     }
-    void this.#fill();
+    this.#fill().catch((error: unknown) => this.#cannotFill(error));
   }
 
   /** The workspace folders have changed, and a window says them in its hello: it is attached anew. */
@@ -62,7 +64,8 @@ export class PageView implements vscode.Disposable {
     const subscriptions: vscode.Disposable[] = [];
     const relay = hub.relay(
       {
-        post: (message) => void this.#webview.postMessage(message),
+        // Refused when the webview or the whole editor is on its way out: nobody is left to tell.
+        post: (message) => void this.#webview.postMessage(message).then(undefined, () => undefined),
         onMessage: (listener) => {
           const subscription = this.#webview.onDidReceiveMessage(listener);
           subscriptions.push(subscription);
@@ -99,6 +102,13 @@ export class PageView implements vscode.Disposable {
       nonce: newNonce(),
       surface: { kind: 'vscode', opensUrls: false, commands: pageCommands, ...(model === undefined ? {} : { model }) },
     });
+  }
+
+  #cannotFill(error: unknown): void {
+    this.#world.output.hub.error(`The page could not be drawn: ${describe(error)}`);
+    if (!this.#disposed) {
+      this.#webview.html = '<!DOCTYPE html><html><body><p>The page could not be drawn: see the log of McpHub, or install the extension again.</p></body></html>';
+    }
   }
 }
 
