@@ -6,7 +6,8 @@ import type { CallToolResponse, Tool } from '@mcphub/host';
 import type { CommandWorld } from './commandworld.js';
 import { describe } from './hubprocess.js';
 import { pickServer } from './picks.js';
-import { inMessage, quoted, visible } from './plaintext.js';
+import { inMessage, inPick, quoted } from './plaintext.js';
+import { withStop } from './stoppable.js';
 import { argumentsProblem, skeleton, takesArguments } from './toolarguments.js';
 
 export async function callTool(world: CommandWorld): Promise<void> {
@@ -57,15 +58,11 @@ export async function callTool(world: CommandWorld): Promise<void> {
 }
 
 async function pickTool(world: CommandWorld, server: string): Promise<Tool | undefined> {
-  const abort = new AbortController();
-  const { tools } = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, cancellable: true, title: `Asking ${quoted(server)} for its tools` },
-    (_, token) => {
-      token.onCancellationRequested(() => abort.abort(new Error('the user cancelled')));
-      return world.process.hub.servers.listTools({ server }, { signal: abort.signal });
-    },
-  );
-  const items = tools.map((tool) => ({ label: visible(tool.name), description: inMessage(tool.title), detail: inMessage(tool.description, 200), tool }));
+  const listed = await withStop(`Asking ${quoted(server)} for its tools`, (signal) => world.process.hub.servers.listTools({ server }, { signal }));
+  if (listed === undefined) {
+    return undefined;
+  }
+  const items = listed.tools.map((tool) => ({ label: inPick(tool.name), description: inPick(tool.title), detail: inPick(tool.description), tool }));
   if (items.length === 0) {
     void vscode.window.showInformationMessage(`The server ${quoted(server)} has no tools.`);
     return undefined;

@@ -3,8 +3,9 @@ import * as vscode from 'vscode';
 import { callTool } from './calltool.js';
 import type { CommandWorld } from './commandworld.js';
 import { describe } from './hubprocess.js';
-import { pickRequest, pickServer } from './picks.js';
-import { inMessage, quoted } from './plaintext.js';
+import { withStop } from './stoppable.js';
+import { pickRequest, pickServer, serversOf } from './picks.js';
+import { inMessage, inPick, quoted } from './plaintext.js';
 import { forgetRemembered } from './remembered.js';
 
 export function registerCommands(world: CommandWorld): vscode.Disposable {
@@ -26,6 +27,9 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
     ...Object.entries(commands).map(([id, run]) =>
       vscode.commands.registerCommand(id, async (...args: unknown[]) => {
         try {
+          if (needsHub(id)) {
+            await world.ready();
+          }
           await run(...args);
         } catch (error) {
           world.output.hub.warn(`${id}: ${describe(error)}`);
@@ -34,6 +38,11 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
       }),
     ),
   );
+}
+
+// What the user turns to when the hub does not come up must not wait for it.
+function needsHub(id: string): boolean {
+  return !['mcphub.showLogs', 'mcphub.openPanel', 'mcphub.focusView', 'mcphub.restartHub'].includes(id);
 }
 
 async function cancelRequest(world: CommandWorld): Promise<void> {
@@ -50,33 +59,25 @@ async function cancelRequest(world: CommandWorld): Promise<void> {
 }
 
 async function stopEverything(world: CommandWorld): Promise<void> {
-  const value = { scope: { case: 'all', value: true } as const, reason: 'everything was stopped in the editor' };
-  const { response } = await world.watcher.ask({ message: { case: 'cancelRequests', value } });
-  const stopped = response.case === 'cancelRequests' ? response.value.requestIds.length : 0;
+  const stopped = await world.stopAll('everything was stopped in the editor');
   vscode.window.setStatusBarMessage(stopped === 0 ? 'McpHub: nothing ran' : `McpHub: ${stopped} ${stopped === 1 ? 'request is' : 'requests are'} being cancelled`, 5000);
 }
 
 async function restartServer(world: CommandWorld, name: unknown): Promise<void> {
-  const server = typeof name === 'string' ? world.watcher.standing.servers.get(name) : await pickServer(world, 'Restart Server');
+  const server = typeof name === 'string' ? (await serversOf(world)).find((s) => s.name === name) : await pickServer(world, 'Restart Server');
   if (server === undefined) {
     return;
   }
-  const abort = new AbortController();
-  await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, cancellable: true, title: `Restarting ${quoted(server.name)}` },
-    (_, token) => {
-      token.onCancellationRequested(() => abort.abort(new Error('the user cancelled')));
-      return world.process.hub.servers.restartServer({ server: server.name, reason: 'restarted in the editor' }, { signal: abort.signal });
-    },
+  await withStop(`Restarting ${quoted(server.name)}`, (signal) =>
+    world.process.hub.servers.restartServer({ server: server.name, reason: 'restarted in the editor' }, { signal }),
   );
 }
 
 /** Opens the config entry of a server; from a link, that of the named server, or a config file that is known. */
 async function openConfig(world: CommandWorld, what: unknown, line: unknown): Promise<void> {
-  const { servers } = world.watcher.standing;
-  const named = typeof what === 'string' ? servers.get(what) : undefined;
+  const { servers: all, problems } = await world.process.hub.servers.listServers({});
+  const named = typeof what === 'string' ? all.find((s) => s.name === what) : undefined;
   if (named === undefined && typeof what === 'string') {
-    const { servers: all, problems } = await world.process.hub.servers.listServers({});
     const known = [...all.flatMap((s) => [s.configFile, ...s.shadows.map((o) => o.file), ...s.problems.map((p) => p.file)]), ...problems.map((p) => p.file)];
     if (!known.includes(what)) {
       throw new Error(`${quoted(what)} is neither a server nor a config file`);
@@ -110,7 +111,7 @@ async function showTrace(world: CommandWorld, requestId: unknown): Promise<void>
 async function pickTraced(world: CommandWorld): Promise<string | undefined> {
   const { traces } = await world.process.hub.requests.getTrace({ maxTraces: 100 });
   const items = traces.reverse().flatMap(({ request }) =>
-    request === undefined ? [] : [{ label: inMessage(request.tool || request.subject || request.method), description: inMessage(request.server), id: request.requestId }],
+    request === undefined ? [] : [{ label: inPick(request.tool || request.subject || request.method), description: inPick(request.server), id: request.requestId }],
   );
   if (items.length === 0) {
     void vscode.window.showInformationMessage('No timeline is kept yet: nothing has been called.');

@@ -20,11 +20,13 @@ export class CommandWorld {
   readonly output: Output;
   readonly sidebar: Sidebar;
   readonly panel: Panel;
+  /** Resolves when no start of the hub and no reading of the config is under way: a command may be what has activated the extension. */
+  readonly ready: () => Promise<void>;
 
-  constructor(parts: Omit<CommandWorld, 'cancel'>) {
+  constructor(parts: Omit<CommandWorld, 'cancel' | 'stopAll'>) {
     ({
       process: this.process, watcher: this.watcher, answers: this.answers, secrets: this.secrets, configFiles: this.configFiles, documents: this.documents,
-      output: this.output, sidebar: this.sidebar, panel: this.panel,
+      output: this.output, sidebar: this.sidebar, panel: this.panel, ready: this.ready,
     } = parts);
   }
 
@@ -38,6 +40,20 @@ export class CommandWorld {
         throw error;
       }
       return (await this.process.hub.requests.cancelRequest({ requestId, reason })).outcome;
+    }
+  }
+
+  /** Cancels all that runs, in the same way. Gives how many requests that were. */
+  async stopAll(reason: string): Promise<number> {
+    const value = { scope: { case: 'all', value: true } as const, reason };
+    try {
+      const { response } = await this.watcher.ask({ message: { case: 'cancelRequests', value } });
+      return response.case === 'cancelRequests' ? response.value.requestIds.length : 0;
+    } catch (error) {
+      if (!(error instanceof HubError) || error.code !== 'unavailable') {
+        throw error;
+      }
+      return (await this.process.hub.requests.cancelRequests(value)).requestIds.length;
     }
   }
 }

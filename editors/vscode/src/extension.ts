@@ -39,7 +39,11 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   const sidebar = new Sidebar(pageWorld);
   const panel = new Panel(pageWorld);
   const pages = allPages(sidebar, panel);
-  const world = new CommandWorld({ process, watcher, answers, secrets, configFiles, documents, output, sidebar, panel });
+  const ready = async (): Promise<void> => {
+    await process.settled;
+    await configFiles.read;
+  };
+  const world = new CommandWorld({ process, watcher, answers, secrets, configFiles, documents, output, sidebar, panel, ready });
 
   const stopServerLogs = watcher.listen({
     event: ({ event }) => {
@@ -75,15 +79,8 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     }
   };
   void sampling.look();
-  const started = process.start();
-  return createApi(
-    () => process.hub,
-    async () => {
-      await started;
-      await configFiles.read;
-    },
-    watcher,
-  );
+  void process.start();
+  return createApi(() => process.hub, ready, watcher);
 }
 
 /** The editor waits a few seconds for this. With a grace the hub goes on and the next window of these folders takes it over. */

@@ -64,6 +64,11 @@ export class HubProcess implements vscode.Disposable {
     return this.#inTurn(() => this.#start());
   }
 
+  /** Resolves when no start or restart is under way. */
+  get settled(): Promise<void> {
+    return this.#turn;
+  }
+
   /** Stops the hub with all that it runs, and starts a new one. */
   restart(): Promise<void> {
     return this.#inTurn(async () => {

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { ServerState } from '@mcphub/host';
 import type { Request, Server } from '@mcphub/host';
 import type { CommandWorld } from './commandworld.js';
-import { inMessage, visible } from './plaintext.js';
+import { inPick } from './plaintext.js';
 import { runningRequests } from './standing.js';
 
 const stateWords: Readonly<Record<ServerState, string>> = {
@@ -11,14 +11,19 @@ const stateWords: Readonly<Record<ServerState, string>> = {
   [ServerState.FAILED]: 'failed', [ServerState.DISABLED]: 'disabled', [ServerState.BROKEN]: 'broken', [ServerState.GIVEN_UP]: 'given up',
 };
 
+/** As the hub has them now. Its window may lag behind, and behind a start it knows none yet. Rejects when there is no hub. */
+export async function serversOf(world: CommandWorld): Promise<Server[]> {
+  return (await world.process.hub.servers.listServers({})).servers;
+}
+
 export async function pickServer(world: CommandWorld, title: string, fits: (server: Server) => boolean = () => true): Promise<Server | undefined> {
-  const servers = [...world.watcher.standing.servers.values()].filter(fits);
+  const servers = (await serversOf(world)).filter(fits);
   if (servers.length === 0) {
     void vscode.window.showInformationMessage('No MCP server is configured that this could be done with.');
     return undefined;
   }
   const items = servers.map((server) => ({
-    label: visible(server.name), description: stateWords[server.state], detail: inMessage(server.lastError, 200), server,
+    label: inPick(server.name), description: stateWords[server.state], detail: inPick(server.lastError), server,
   }));
   return (await vscode.window.showQuickPick(items, { title }))?.server;
 }
@@ -31,9 +36,9 @@ export async function pickRequest(world: CommandWorld, title: string): Promise<R
     return undefined;
   }
   const items = requests.map((request) => ({
-    label: visible(request.tool || request.subject || request.method),
-    description: inMessage(request.server),
-    detail: inMessage(request.progress?.message ?? '', 200),
+    label: inPick(request.tool || request.subject || request.method),
+    description: inPick(request.server),
+    detail: inPick(request.progress?.message ?? ''),
     request,
   }));
   return (await vscode.window.showQuickPick(items, { title }))?.request;

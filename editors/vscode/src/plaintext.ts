@@ -21,6 +21,11 @@ export function inMessage(text: string, most = 120): string {
   return brief(visible(text.replace(/\s*\n\s*/gu, ' ')), most).replace(/\](?=\()/gu, '] ');
 }
 
+/** A part of a pick list's row, in which VS Code draws $(name) as an icon: a server could so give itself a shield or a tick. A backslash stops that. */
+export function inPick(text: string, most = 200): string {
+  return inMessage(text, most).replace(/\$(?=\([A-Za-z0-9-]+(?:~[A-Za-z]+)?\))/gu, '\\$');
+}
+
 /** A word of somebody else in the middle of a sentence of ours. */
 export function quoted(text: string): string {
   return `“${inMessage(text)}”`;

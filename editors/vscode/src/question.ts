@@ -1,7 +1,7 @@
 // A prompt as the editor's own messages show it while no page can be seen: in which form, in which words, with which choices.
 import { ApprovalScope } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
-import { inMessage, quoted, visible } from './plaintext.js';
+import { inPick, quoted, visible } from './plaintext.js';
 
 /** What a click chooses. Later: the question stays open, in the view and in the status bar. */
 export type Choice =
@@ -126,5 +126,5 @@ export function commandLine(command: string, args: readonly string[]): string {
 
 /** The name of a prompt in a pick list. */
 export function questionLabel(prompt: Prompt): string {
-  return inMessage(question(prompt).title, 160);
+  return inPick(question(prompt).title);
 }

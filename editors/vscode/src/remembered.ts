@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { ApprovalScope, RememberedKind } from '@mcphub/host';
 import type { Remembered } from '@mcphub/host';
 import type { CommandWorld } from './commandworld.js';
-import { inMessage } from './plaintext.js';
+import { inPick } from './plaintext.js';
 import type { InputName } from './secretkeys.js';
 
 interface Item extends vscode.QuickPickItem {
@@ -16,7 +16,7 @@ export async function forgetRemembered(world: CommandWorld): Promise<void> {
   const items: Item[] = [
     ...remembered.map((r) => ({ ...words(r), rememberedId: r.rememberedId })),
     ...world.secrets.kept().map((kept) => ({
-      label: `Value of the input ${inMessage(kept.inputId)}`, description: 'kept by the editor', detail: inMessage(kept.file, 200), kept,
+      label: `Value of the input ${inPick(kept.inputId)}`, description: 'kept by the editor', detail: inPick(kept.file), kept,
     })),
   ];
   if (items.length === 0) {
@@ -45,8 +45,8 @@ const scopeWords: Readonly<Record<ApprovalScope, string>> = {
 
 function words(r: Remembered): { label: string; description: string; detail: string } {
   const what =
-    r.kind === RememberedKind.TOOL_APPROVAL ? `Tool ${inMessage(r.tool)} of ${inMessage(r.server)} may be called`
-    : r.kind === RememberedKind.SERVER_LAUNCH ? `Server ${inMessage(r.server)} may be started`
-    : `Value of the input ${inMessage(r.inputId)}`;
-  return { label: what, description: scopeWords[r.scope], detail: r.folders.map((f) => inMessage(f)).join(', ') };
+    r.kind === RememberedKind.TOOL_APPROVAL ? `Tool ${inPick(r.tool)} of ${inPick(r.server)} may be called`
+    : r.kind === RememberedKind.SERVER_LAUNCH ? `Server ${inPick(r.server)} may be started`
+    : `Value of the input ${inPick(r.inputId)}`;
+  return { label: what, description: scopeWords[r.scope], detail: r.folders.map((f) => inPick(f)).join(', ') };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brief, commandLink, inMessage, visible } from '../src/plaintext.js';
+import { brief, commandLink, inMessage, inPick, visible } from '../src/plaintext.js';
 
 // The grammar of links in VS Code's notifications.
 const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/giu;
@@ -16,6 +16,14 @@ test('text of a server makes no link in a notification', () => {
     const shown = `The tool ${inMessage(evil)} asks [Show](command:mcphub.question.open?%5B%5D)`;
     assert.deepEqual([...shown.matchAll(link)].map((m) => m[2]), ['command:mcphub.question.open?%5B%5D'], shown);
   }
+});
+
+test('text of a server makes no icon in a pick list', () => {
+  const icon = /(\\)?\$\((([A-Za-z0-9-]+)(?:~([A-Za-z]+))?)\)/gu; // the grammar of VS Code's icons: a backslash in front makes it text
+  for (const evil of ['$(shield) trusted', 'x$(sync~spin)', '\\$(check)', '$$(check)']) {
+    assert.deepEqual([...inPick(evil).matchAll(icon)].filter((m) => m[1] === undefined), [], inPick(evil));
+  }
+  assert.equal(inPick('costs $5 (or $(echo a b))'), 'costs $5 (or $(echo a b))');
 });
 
 test('two texts of a server side by side make no link', () => {
