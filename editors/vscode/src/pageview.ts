@@ -26,20 +26,26 @@ export class PageView implements vscode.Disposable {
   readonly #world: PageWorld;
   readonly #webview: vscode.Webview;
   readonly #windowId: string;
-  readonly #started: vscode.Disposable;
+  readonly #subscriptions: vscode.Disposable;
   #disconnect: () => void = () => undefined;
   #disposed = false;
+  #alive = false; // the page has said something: there may be half-typed words in it
 
   constructor(world: PageWorld, webview: vscode.Webview, windowId: string) {
     this.#world = world;
     this.#webview = webview;
     this.#windowId = windowId;
     webview.options = { enableScripts: true, enableForms: true, localResourceRoots: [pageFolder(world.extensionUri)], enableCommandUris: pageCommands };
-    this.#started = world.process.onDidStart((hub) => this.#reconnect(hub));
+    this.#subscriptions = vscode.Disposable.from(
+      world.process.onDidStart((hub) => this.#reconnect(hub)),
+      webview.onDidReceiveMessage(() => { this.#alive = true; }),
+      // A page that lives is not drawn anew for a model that has come: it offers that one when it is opened the next time.
+      world.sampling.onDidChangeModel(() => !this.#alive && this.#draw()),
+    );
     if (world.process.started !== undefined) {
       this.#reconnect(world.process.started);
     }
-    this.#fill().catch((error: unknown) => this.#cannotFill(error));
+    this.#draw();
   }
 
   /** The workspace folders have changed, and a window says them in its hello: it is attached anew. */
@@ -51,7 +57,7 @@ export class PageView implements vscode.Disposable {
 
   dispose(): void {
     this.#disposed = true;
-    this.#started.dispose();
+    this.#subscriptions.dispose();
     this.#disconnect();
   }
 
@@ -89,10 +95,14 @@ export class PageView implements vscode.Disposable {
     };
   }
 
+  #draw(): void {
+    this.#fill().catch((error: unknown) => this.#cannotFill(error));
+  }
+
   async #fill(): Promise<void> {
     const folder = pageFolder(this.#world.extensionUri);
     const template = await readFile(vscode.Uri.joinPath(folder, 'page.html').fsPath, 'utf8');
-    if (this.#disposed) {
+    if (this.#disposed || this.#alive) {
       return;
     }
     const { model } = this.#world.sampling;

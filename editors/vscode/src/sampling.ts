@@ -10,6 +10,8 @@ import type { WatcherWindow } from './watcherwindow.js';
 export class Sampling implements vscode.Disposable {
   readonly #watcher: WatcherWindow;
   readonly #listening: vscode.Disposable;
+  readonly #modelChanged = new vscode.EventEmitter<void>();
+  readonly onDidChangeModel = this.#modelChanged.event;
   #model: string | undefined;
 
   constructor(watcher: WatcherWindow) {
@@ -24,10 +26,15 @@ export class Sampling implements vscode.Disposable {
 
   /** Looks which models there are. It may wake up the extension that brings them, so nothing waits for it. */
   async look(): Promise<void> {
+    let found: string | undefined;
     try {
-      this.#model = (await vscode.lm.selectChatModels())[0]?.name;
+      found = (await vscode.lm.selectChatModels())[0]?.name;
     } catch {
-      this.#model = undefined;
+      found = undefined; // as good as none
+    }
+    if (found !== this.#model) {
+      this.#model = found;
+      this.#modelChanged.fire();
     }
   }
 
@@ -82,6 +89,7 @@ export class Sampling implements vscode.Disposable {
 
   dispose(): void {
     this.#listening.dispose();
+    this.#modelChanged.dispose();
   }
 }
 
