@@ -1,5 +1,5 @@
 // Proves the packaged extension in a real VS Code.
-// usage: node editors/vscode/e2e/run.mjs --editor newest|oldest --vsix FILE [--only PATTERN] [--figures] [--out FOLDER]
+// usage: node editors/vscode/e2e/run.mjs --editor newest|oldest [--vsix FILE] [--only PATTERN] [--figures] [--out FOLDER]
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, mkdirSync } from 'node:fs';
@@ -11,14 +11,15 @@ import { installedEditor } from './editor.mjs';
 const { values: asked } = parseArgs({
   options: {
     editor: { type: 'string', default: 'newest' },
-    vsix: { type: 'string' },
+    vsix: { type: 'string' }, // default: what `npm run package` has made for this system
     only: { type: 'string' }, // regular expression over the names of scenarios
     out: { type: 'string' }, // what failures leave; emptied first
     figures: { type: 'boolean', default: false }, // measure instead of prove
   },
 });
-if (asked.vsix === undefined || !existsSync(asked.vsix)) {
-  console.error('run.mjs: --vsix names no file: make one by  npm --prefix editors run package --workspace vscode -- --target linux-x64');
+const vsix = resolve(asked.vsix ?? join(import.meta.dirname, `../mcphub-${process.platform}-${process.arch}.vsix`));
+if (!existsSync(vsix)) {
+  console.error(`run.mjs: ${vsix} is not there: make one by  npm --prefix editors run package --workspace vscode -- --target linux-x64`);
   process.exit(2);
 }
 
@@ -39,7 +40,7 @@ try {
   // The suite is run as a program and not by node --test: one process less between a signal and those who must hear it.
   const child = spawn(process.execPath, ['--test-reporter=spec', ...(asked.only === undefined ? [] : [`--test-name-pattern=${asked.only}`]), join(here, suite)], {
     stdio: 'inherit',
-    env: { ...process.env, MCPHUB_E2E: JSON.stringify({ editor: asked.editor, vsix: resolve(asked.vsix), otherVsix, out }) },
+    env: { ...process.env, MCPHUB_E2E: JSON.stringify({ editor: asked.editor, vsix, otherVsix, out }) },
   });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal));
   const [status] = await once(child, 'exit');

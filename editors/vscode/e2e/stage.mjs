@@ -1,4 +1,4 @@
-import { after, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { appendFileSync, cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -110,11 +110,11 @@ export class Act {
   }
 
   /**
-   * @param {Workspace} workspace
+   * @param {Workspace | string} what a folder, or the file of a workspace with several
    * @param {{colorScheme?: 'light' | 'dark'}} [options]
    */
-  async open(workspace, options) {
-    const window = await EditorWindow.open(this.stage.browser, this.stage.server, workspace.folder, options);
+  async open(what, options) {
+    const window = await EditorWindow.open(this.stage.browser, this.stage.server, typeof what === 'string' ? what : what.folder, options);
     this.windows.push(window);
     return window;
   }
@@ -145,11 +145,34 @@ export class Act {
  *
  * @param {string} name the promise that it proves
  * @param {(act: Act) => Promise<void>} body
- * @param {{timeout?: number, stage?: () => Promise<Stage>}} [options]
+ * @param {Options} [options]
  */
-export function scenario(name, body, { timeout = 90_000, stage = sharedStage } = {}) {
+export function scenario(name, body, options = {}) {
+  scenarios.push({ name, body, options });
+}
+
+/**
+ * Makes the collected scenarios tests: first those that measure or change what all windows of their server share, one after the other, then the
+ * others two at a time. Each has its own window, extension host, hub and folder.
+ */
+export function play() {
+  describe('one after the other', () => {
+    for (const found of scenarios) if (found.options.alone === true) toTest(found);
+  });
+  describe('side by side', { concurrency: 2 }, () => {
+    for (const found of scenarios) if (found.options.alone !== true) toTest(found);
+  });
+}
+
+/** @typedef {{timeout?: number, stage?: () => Promise<Stage>, alone?: boolean, notOn?: {editor: string, because: string}}} Options */
+
+/** @type {{name: string, body: (act: Act) => Promise<void>, options: Options}[]} */
+const scenarios = [];
+
+/** @param {typeof scenarios[number]} found */
+function toTest({ name, body, options: { timeout = 90_000, stage = sharedStage, notOn } }) {
   // The runner's own time limit would go on to the next scenario and leave this one at work, with its windows.
-  test(name, async () => {
+  test(name, { skip: notOn !== undefined && notOn.editor === order().editor ? notOn.because : false }, async () => {
     const act = new Act(await stage(), name);
     const limit = new AbortController();
     const over = setTimeout(timeout, undefined, { signal: limit.signal }).then(() => { throw new Error(`not done within ${timeout} ms`); });

@@ -1,4 +1,5 @@
 // All scenarios in one process, so that they share one server and one browser.
+import { play } from './stage.mjs';
 import './scenarios/servers.mjs';
 import './scenarios/cancel.mjs';
 import './scenarios/questions.mjs';
@@ -9,3 +10,11 @@ import './scenarios/looks.mjs';
 import './scenarios/api.mjs';
 import './scenarios/death.mjs';
 import './scenarios/trust.mjs';
+import './scenarios/secrets.mjs';
+import './scenarios/urls.mjs';
+import './scenarios/sampling.mjs';
+import './scenarios/commands.mjs';
+import './scenarios/folders.mjs';
+import './scenarios/settings.mjs';
+
+play();

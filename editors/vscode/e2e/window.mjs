@@ -1,4 +1,6 @@
 import { until } from './until.mjs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { HubPage } from './hubpage.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -29,13 +31,13 @@ export class EditorWindow {
   /**
    * @param {import('playwright-core').Browser} browser
    * @param {import('./server.mjs').EditorServer} server
-   * @param {string} folder
+   * @param {string} folder or the file of a workspace
    * @param {{colorScheme?: 'light' | 'dark'}} [options]
    */
   static async open(browser, server, folder, { colorScheme = 'light' } = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme, reducedMotion: 'reduce' });
     const window = new EditorWindow(await context.newPage());
-    await window.page.goto(`${server.url}/?folder=${encodeURIComponent(folder)}`);
+    await window.page.goto(`${server.url}/?${folder.endsWith('.code-workspace') ? 'workspace' : 'folder'}=${encodeURIComponent(folder)}`);
     await window.#drawn();
     return window;
   }
@@ -93,8 +95,26 @@ export class EditorWindow {
     await tab.waitFor();
     const start = performance.now();
     await tab.click();
-    await this.page.locator('iframe.webview[src*="somebody.otherextension" i]').contentFrame().locator('iframe#active-frame').contentFrame().getByTestId('empty').waitFor();
+    await this.#emptyView.getByTestId('empty').waitFor();
     return performance.now() - start;
+  }
+
+  get #emptyView() {
+    return this.page.locator('iframe.webview[src*="somebody.otherextension" i]').contentFrame().locator('iframe#active-frame').contentFrame();
+  }
+
+  /** How many milliseconds the editor takes from a click in that view to its extension: the part of every such way that is not ours. */
+  async timeEmptyClick() {
+    const html = this.#emptyView.locator('html');
+    await this.#emptyView.getByRole('button').click();
+    await this.#emptyView.locator('html[data-heard]').waitFor({ state: 'attached' });
+    return Number(await html.getAttribute('data-heard')) - Number(await html.getAttribute('data-clicked'));
+  }
+
+  /** The page after the extension host has been replaced: the frame of the dead one may still stand there, and says nothing any more. */
+  async sideBarAgain() {
+    await this.page.locator('.part.statusbar .statusbar-item[id^="mcphub."]').first().waitFor({ timeout: 60_000 });
+    return this.sideBar();
   }
 
   async openPanel() {
@@ -152,6 +172,35 @@ export class EditorWindow {
   async trustWorkspace() {
     await this.runCommand('Workspaces: Manage Workspace Trust');
     await this.page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
+  }
+
+  /**
+   * Chooses a row of the pick list that is open, or is about to.
+   *
+   * @param {string} name how it begins
+   */
+  async pick(name) {
+    await this.quickPick.getByRole('option', { name: new RegExp(`^${name}\\b`) }).first().click();
+  }
+
+  /** Waits until an editor shows a line like this. @param {RegExp} text */
+  async editorShows(text) {
+    await this.page.locator('.part.editor .view-line').filter({ hasText: text }).first().waitFor();
+  }
+
+  /**
+   * Changes a setting of the machine, by the other extension: the editor does not see that its files were written.
+   *
+   * @param {import('./workspace.mjs').Workspace} workspace of this window
+   * @param {string} name
+   * @param {unknown} value
+   */
+  async setSetting(workspace, name, value) {
+    const [wish, done] = [join(workspace.folder, 'setting.json'), join(workspace.folder, 'setting.done')];
+    writeFileSync(wish, JSON.stringify({ name, value }));
+    await this.runCommand('Other: Change a Setting');
+    await until(`the setting ${name} is changed`, () => existsSync(done));
+    renameSync(done, `${done}.seen`);
   }
 
   get quickPick() {

@@ -41,10 +41,24 @@ export class Workspace {
    * Writes the folder's own config, as it would come with somebody's repository.
    *
    * @param {Record<string, object>} servers
+   * @param {object[]} [inputs]
    */
-  brings(servers) {
+  brings(servers, inputs = []) {
+    this.#write('mcp.json', { inputs, servers });
+  }
+
+  /** @param {object} settings those of the workspace, which come with it as well */
+  sets(settings) {
+    this.#write('settings.json', settings);
+  }
+
+  /**
+   * @param {string} name
+   * @param {object} content
+   */
+  #write(name, content) {
     mkdirSync(join(this.folder, '.vscode'), { recursive: true });
-    writeFileSync(join(this.folder, '.vscode/mcp.json'), JSON.stringify({ servers }, null, 2));
+    writeFileSync(join(this.folder, '.vscode', name), JSON.stringify(content, null, 2));
   }
 }
 

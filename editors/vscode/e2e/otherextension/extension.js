@@ -1,14 +1,27 @@
 // An extension that McpHub knows nothing of, and that uses the API which it exports. One command goes through all of the API and leaves what came of
 // it in other.json; the other one makes the calls that plan.json asks for, and does not wait for them.
 'use strict';
-const { readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const vscode = require('vscode');
 
 exports.activate = (context) => {
   // An empty page: what the editor itself takes for a view is what McpHub's view is measured beside.
   context.subscriptions.push(vscode.window.registerWebviewViewProvider('other.empty', {
-    resolveWebviewView: (view) => { view.webview.html = '<!DOCTYPE html><html><body data-testid="empty">empty</body></html>'; },
+    resolveWebviewView: (view) => {
+      view.webview.options = { enableScripts: true };
+      // When a message of a page is here, whoever handles it: that way is the editor's.
+      view.webview.onDidReceiveMessage(() => void view.webview.postMessage({ heard: performance.timeOrigin + performance.now() }));
+      view.webview.html = `<!DOCTYPE html><html><body><p data-testid="empty">empty</p><button>Tell the host</button><script>
+        const host = acquireVsCodeApi();
+        document.querySelector('button').addEventListener('click', () => {
+          document.documentElement.dataset.clicked = String(performance.timeOrigin + performance.now());
+          delete document.documentElement.dataset.heard;
+          host.postMessage({ clicked: true });
+        });
+        addEventListener('message', ({ data }) => { document.documentElement.dataset.heard = String(data.heard); });
+      </script></body></html>`;
+    },
   }));
   context.subscriptions.push(vscode.commands.registerCommand('other.useMcpHub', async () => {
     const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
@@ -22,7 +35,32 @@ exports.activate = (context) => {
     const api = await vscode.extensions.getExtension('mcphub.mcphub').activate();
     for (const call of JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'))) void outcome(api.callTool(call));
   }));
+  // The editor tells settings of the machine from the user's by where they are registered, and writes each into its own file.
+  context.subscriptions.push(vscode.commands.registerCommand('other.changeSetting', async () => {
+    const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
+    const { name, value } = JSON.parse(readFileSync(join(folder, 'setting.json'), 'utf8'));
+    await vscode.workspace.getConfiguration().update(name, value, vscode.ConfigurationTarget.Global);
+    writeFileSync(join(folder, 'setting.done'), '');
+  }));
+  context.subscriptions.push(vscode.commands.registerCommand('other.offerModel', () => offered.fire()));
+  // From VS Code 1.104 on. There is a model only in folders that say what it says.
+  if (vscode.lm.registerLanguageModelChatProvider !== undefined) context.subscriptions.push(vscode.lm.registerLanguageModelChatProvider('other', parrot));
 };
+
+const offered = new vscode.EventEmitter();
+const parrot = {
+  onDidChangeLanguageModelChatInformation: offered.event,
+  provideLanguageModelChatInformation: () => (speech() === undefined ? [] : [
+    { id: 'parrot-1', name: 'Parrot', family: 'parrot', version: '1', maxInputTokens: 10_000, maxOutputTokens: 1_000, capabilities: {} },
+  ]),
+  provideLanguageModelChatResponse: async (model, messages, options, progress) => { progress.report(new vscode.LanguageModelTextPart(speech())); },
+  provideTokenCount: async (model, text) => String(text).length,
+};
+
+function speech() {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+  return folder !== undefined && existsSync(join(folder, 'model.json')) ? JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8')).says : undefined;
+}
 
 async function use() {
   const api = await vscode.extensions.getExtension('mcphub.mcphub').activate();

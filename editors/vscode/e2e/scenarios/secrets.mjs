@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { scenario } from '../stage.mjs';
+import { demoServer, hubOf } from '../workspace.mjs';
+import { processOf } from '../processes.mjs';
+import { until } from '../until.mjs';
+
+const secret = 'swordfish-7f3a91';
+
+scenario('the value of a config input is asked for once: not after a reload, not by a new hub, and it is in no file', async (act) => {
+  const workspace = act.workspace();
+  const server = demoServer(act.stage.binary);
+  workspace.brings({ guarded: { ...server, env: { DEMO_TOKEN: '${input:token}' } } }, [{ id: 'token', type: 'promptString', description: 'Token of the guarded server', password: true }]);
+  const window = await act.open(workspace);
+  const first = await window.openSideBar();
+  const listing = first.openTools('guarded');
+  const launch = first.card('demo-server');
+  await launch.waitFor();
+  await launch.getByTestId('scope').selectOption({ label: await scopeOf(launch) });
+  await first.accept(launch);
+  const asked = first.card('Token of the guarded server');
+  await asked.locator('input').first().fill(secret);
+  await first.accept(asked);
+  await listing;
+  await first.serverIs('guarded', /ready/i);
+
+  await window.reload();
+  await (await window.sideBar()).serverIs('guarded', /ready/i);
+
+  const hub = hubOf(workspace).pid;
+  await window.runCommand('McpHub: Restart McpHub');
+  await until('the hub has gone', () => processOf(hub) === undefined);
+  const page = await window.sideBar();
+  await page.openTools('guarded');
+  await page.serverIs('guarded', /ready/i);
+  assert.notEqual(hubOf(workspace).pid, hub);
+  assert.equal(await page.cards.count(), 0, 'nobody is asked again');
+
+  // Logs, settings, the hub's own memory: all that the editor and the hub write lies under this home.
+  const found = execFileSync('sh', ['-c', 'grep -rlaF -- "$1" "$2" || true', 'sh', secret, act.stage.server.home], { encoding: 'utf8' });
+  assert.equal(found, '', 'the value is in no file');
+});
+
+/**
+ * The choice by which a launch is remembered for the folder.
+ *
+ * @param {import('playwright-core').Locator} card
+ */
+async function scopeOf(card) {
+  const labels = await card.getByTestId('scope').locator('option').allInnerTexts();
+  const label = labels.find((text) => /workspace/i.test(text));
+  assert.ok(label, labels.join(', '));
+  return label;
+}

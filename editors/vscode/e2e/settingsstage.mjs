@@ -1,0 +1,15 @@
+import { after } from 'node:test';
+import { Stage } from './stage.mjs';
+
+/** @type {Promise<Stage> | undefined} */
+let started;
+
+/** A server whose settings scenarios may change: a change is for all of its windows. Those on it run one after the other. */
+export function settingsStage() {
+  started ??= new Stage({ name: 'settings' }).start();
+  return started;
+}
+
+after(async () => {
+  await (await started?.catch(() => undefined))?.stop();
+});
