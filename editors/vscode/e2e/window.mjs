@@ -175,11 +175,14 @@ export class EditorWindow {
   }
 
   /**
-   * Chooses a row of the pick list that is open, or is about to.
+   * Chooses a row of the pick list that is about to open. A long list draws only the rows that are to be seen, so the name is typed.
    *
-   * @param {string} name how it begins
+   * @param {string} title of the list
+   * @param {string} name how the row begins
    */
-  async pick(name) {
+  async pick(title, name) {
+    await this.quickPick.filter({ hasText: title }).waitFor();
+    await this.quickPick.locator('.quick-input-box input').fill(name);
     await this.quickPick.getByRole('option', { name: new RegExp(`^${name}\\b`) }).first().click();
   }
 

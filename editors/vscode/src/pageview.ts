@@ -1,10 +1,11 @@
 // The page in a webview: its HTML, and its relay to the hub. Side bar and panel differ only in what holds the webview.
 import { readFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import type { Hub, HelloJson, RelayOptions } from '@mcphub/host';
+import type { Hub, RelayOptions } from '@mcphub/host';
 import type { Answers } from './answers.js';
 import { describe, type HubProcess } from './hubprocess.js';
 import type { Output } from './output.js';
+import { PageHello } from './pagehello.js';
 import { fillPage, newNonce } from './pagehtml.js';
 import type { Sampling } from './sampling.js';
 import type { Root } from './watcherwindow.js';
@@ -88,8 +89,10 @@ export class PageView implements vscode.Disposable {
 
   #relayOptions(): RelayOptions {
     const { answers, roots } = this.#world;
+    const hello = new PageHello(this.#windowId, roots);
     return {
-      hello: (hello: HelloJson) => ({ ...hello, windowId: this.#windowId, roots: roots().map(({ uri, name }) => ({ uri, name })) }),
+      hello: (said) => hello.complete(said),
+      event: (event) => hello.heard(event),
       answer: (answer, prompt) => answers.prepare(answer, prompt),
       answered: (answer, prompt) => answers.taken(answer, prompt),
     };
