@@ -31,7 +31,8 @@ scenario('the value of a config input is asked for once: not after a reload, not
   await window.runCommand('McpHub: Restart McpHub');
   await until('the hub has gone', () => processOf(hub) === undefined);
   const page = await window.sideBar();
-  await page.openTools('guarded');
+  await page.openTools('guarded'); // as they were: the new hub remembers them, and has not started it
+  await page.server('guarded').getByRole('button', { name: 'Start', exact: true }).click();
   await page.serverIs('guarded', /ready/i);
   assert.notEqual(hubOf(workspace).pid, hub);
   assert.equal(await page.cards.count(), 0, 'nobody is asked again');
