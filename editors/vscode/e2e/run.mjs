@@ -1,5 +1,5 @@
 // Proves the packaged extension in a real VS Code.
-// usage: node editors/vscode/e2e/run.mjs --editor newest|oldest [--vsix FILE] [--only PATTERN] [--figures] [--out FOLDER]
+// usage: node editors/vscode/e2e/run.mjs --editor newest|oldest [--vsix FILE] [--only PATTERN] [--core] [--figures] [--out FOLDER]
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, mkdirSync } from 'node:fs';
@@ -14,6 +14,7 @@ const { values: asked } = parseArgs({
     vsix: { type: 'string' }, // default: what `npm run package` has made for this system
     only: { type: 'string' }, // regular expression over the names of scenarios
     out: { type: 'string' }, // what failures leave; emptied first
+    core: { type: 'boolean', default: false }, // only what no editor may lack: the scenarios marked so
     figures: { type: 'boolean', default: false }, // measure instead of prove
   },
 });
@@ -40,7 +41,7 @@ try {
   // The suite is run as a program and not by node --test: one process less between a signal and those who must hear it.
   const child = spawn(process.execPath, ['--test-reporter=spec', ...(asked.only === undefined ? [] : [`--test-name-pattern=${asked.only}`]), join(here, suite)], {
     stdio: 'inherit',
-    env: { ...process.env, MCPHUB_E2E: JSON.stringify({ editor: asked.editor, vsix, otherVsix, out }) },
+    env: { ...process.env, MCPHUB_E2E: JSON.stringify({ editor: asked.editor, vsix, otherVsix, out, core: asked.core }) },
   });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal));
   const [status] = await once(child, 'exit');

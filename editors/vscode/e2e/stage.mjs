@@ -11,7 +11,7 @@ import { Workspace, demoServer } from './workspace.mjs';
 /**
  * What run.mjs was asked for.
  *
- * @typedef {{editor: string, vsix: string, otherVsix: string, out: string}} Order
+ * @typedef {{editor: string, vsix: string, otherVsix: string, out: string, core: boolean}} Order
  */
 
 /** @returns {Order} */
@@ -156,15 +156,16 @@ export function scenario(name, body, options = {}) {
  * others two at a time. Each has its own window, extension host, hub and folder.
  */
 export function play() {
+  const chosen = scenarios.filter(({ options }) => !order().core || options.core === true);
   describe('one after the other', () => {
-    for (const found of scenarios) if (found.options.alone === true) toTest(found);
+    for (const found of chosen) if (found.options.alone === true) toTest(found);
   });
   describe('side by side', { concurrency: 2 }, () => {
-    for (const found of scenarios) if (found.options.alone !== true) toTest(found);
+    for (const found of chosen) if (found.options.alone !== true) toTest(found);
   });
 }
 
-/** @typedef {{timeout?: number, stage?: () => Promise<Stage>, alone?: boolean, notOn?: {editor: string, because: string}}} Options */
+/** @typedef {{timeout?: number, stage?: () => Promise<Stage>, alone?: boolean, core?: boolean, notOn?: {editor: string, because: string}}} Options */
 
 /** @type {{name: string, body: (act: Act) => Promise<void>, options: Options}[]} */
 const scenarios = [];

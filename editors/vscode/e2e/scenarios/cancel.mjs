@@ -19,7 +19,7 @@ scenario('a click on Cancel inside the webview: the server hears of it with the 
   await workspace.journal.has({ event: 'finished', tool: 'long_task' }); // by now the server would have answered, if it wanted to
   assert.doesNotMatch(await page.frame.locator('body').innerText(), /steps done/);
   assert.equal(workspace.wire().filter((message) => message.method === 'notifications/cancelled').length, 1);
-});
+}, { core: true });
 
 scenario('Stop everything ends 50 running calls, and the server hears of each', async (act) => {
   const workspace = act.workspace();

@@ -25,7 +25,7 @@ scenario('kill -9 of the hub: the page says so, the hub comes back, the call is 
   await page.call('demo', 'sleep', { seconds: 0, steps: 1 });
   await page.endedAs('sleep', /done/i);
   assert.notEqual(hubOf(workspace).pid, hub.pid);
-});
+}, { core: true });
 
 scenario('kill -9 of the extension host: once the grace is over no process is left', async (act) => {
   const workspace = act.workspace();

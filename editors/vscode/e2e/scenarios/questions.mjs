@@ -13,7 +13,7 @@ scenario('a question that its server withdraws: the card appears and vanishes by
   await page.endedAs('ask_then_withdraw', /done/i);
   // The call's own answer has come back, so an answer to the question would have been written before.
   assert.deepEqual(workspace.answers().filter((message) => message.result?.action !== undefined || message.error !== undefined), []);
-});
+}, { core: true });
 
 scenario('a tool approval: approve, deny and dismiss are three different ends', async (act) => {
   const workspace = act.workspace();
@@ -49,4 +49,4 @@ scenario('a form: what does not fit is not sent, what fits is, and the tool goes
   await page.accept(card);
   await page.endedAs('ask_name', /done/i);
   assert.match(await page.resultOf('ask_name'), /Hello, Ada!/);
-});
+}, { core: true });

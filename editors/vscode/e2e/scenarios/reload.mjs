@@ -30,4 +30,4 @@ scenario('a reload of the window in the middle of a call and of a question: both
   const [heard] = await workspace.journal.has({ event: 'cancel_received' });
   assert.equal(heard?.reason, 'seen enough after the reload');
   await page.endedAs('long_task', /cancelled/i);
-});
+}, { core: true });

@@ -23,7 +23,7 @@ scenario('the view shows the servers within 1.5 s of its opening', async (act) =
     assert.ok(round < 2, taken.join(', '));
   }
   act.prints(`click on the view's icon -> the servers are there: ${taken.join(', ')}`);
-}, { alone: true });
+}, { alone: true, core: true });
 
 scenario('a server of the folder runs only after its launch was allowed, and then its tools can be called', async (act) => {
   assert.ok(existsSync(everything), `${everything} is not there: run make peers`);

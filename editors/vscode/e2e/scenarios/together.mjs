@@ -18,7 +18,7 @@ scenario('side bar and panel side by side: an answer in one closes the card in t
   await sideBar.endedAs('ask_name', /done/i);
   await panel.endedAs('ask_name', /done/i);
   assert.equal(workspace.answers().filter((message) => message.result?.action === 'accept').length, 1);
-});
+}, { core: true });
 
 scenario('two windows on one folder have a hub each, and neither disturbs the other', async (act) => {
   const workspace = act.workspace();
