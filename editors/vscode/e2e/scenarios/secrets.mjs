@@ -40,7 +40,7 @@ scenario('the value of a config input is asked for once: not after a reload, not
   // Logs, settings, the hub's own memory: all that the editor and the hub write lies under this home.
   const found = execFileSync('sh', ['-c', 'grep -rlaF -- "$1" "$2" || true', 'sh', secret, act.stage.server.home], { encoding: 'utf8' });
   assert.equal(found, '', 'the value is in no file');
-});
+}, { timeout: 180_000 }); // three hosts and two hubs
 
 /**
  * The choice by which a launch is remembered for the folder.
