@@ -38,7 +38,9 @@ scenario('a click on Cancel reaches the server within 15 ms (median of 21)', asy
   }
   const median = middle(taken);
   act.prints(`click on Cancel -> the server has the notification: median ${median.toFixed(1)} ms of ${rounds}, worst ${Math.max(...taken).toFixed(1)} ms`);
-  act.prints(`of that (medians): a click's way through the editor alone, measured in an empty view ${middle(editors).toFixed(1)} ms; click -> the hub has it ${middle(toHub).toFixed(1)} ms; hub -> server ${middle(toServer).toFixed(1)} ms`);
+  const ms = (/** @type {number[]} */ numbers) => `${middle(numbers).toFixed(1)} ms`;
+  act.prints(`of that (medians): a click's way through the editor alone, measured in an empty view ${ms(editors)}`);
+  act.prints(`of that (medians): click -> the hub has it ${ms(toHub)}; hub -> server ${ms(toServer)}`);
   act.prints(`so page, relay, gRPC, hub and server take ${(median - middle(editors)).toFixed(1)} ms`);
   assert.ok(median <= 15, `${median} ms`);
 }, { alone: true });

@@ -120,7 +120,8 @@ export class PageView implements vscode.Disposable {
   #cannotFill(error: unknown): void {
     this.#world.output.hub.error(`The page could not be drawn: ${describe(error)}`);
     if (!this.#disposed) {
-      this.#webview.html = '<!DOCTYPE html><html><body><p>The page could not be drawn: see the log of McpHub, or install the extension again.</p></body></html>';
+      const text = 'The page could not be drawn: see the log of McpHub, or install the extension again.';
+      this.#webview.html = `<!DOCTYPE html><html><body><p>${text}</p></body></html>`;
     }
   }
 }

@@ -12,16 +12,20 @@ export interface Trouble {
 export function failure(reason: string, message: string, named: string): Trouble {
   const ofProgram = reason === 'BINARY_NOT_FOUND' || reason === 'BINARY_NOT_STARTED';
   if (ofProgram && named.trim() !== '') {
-    const what = reason === 'BINARY_NOT_FOUND' ? 'there is no such file' : 'it cannot be run: check that it may be executed and was built for this machine';
+    const what = reason === 'BINARY_NOT_FOUND'
+      ? 'there is no such file'
+      : 'it cannot be run: check that it may be executed and was built for this machine';
+    const path = inMessage(named, 200);
     return {
-      text: `McpHub does not run. The setting mcphub.binaryPath names ${inMessage(named, 200)}, and ${what}. Change or clear the setting, then restart McpHub.`,
+      text: `McpHub does not run. The setting mcphub.binaryPath names ${path}, and ${what}. Change or clear it, then restart McpHub.`,
       actions: ['Open Settings', 'Restart McpHub', 'Show Logs'],
     };
   }
   if (ofProgram) {
     const what = reason === 'BINARY_NOT_FOUND' ? 'is missing' : 'cannot be run on this machine';
+    const help = 'install the extension for this platform again, or name a program in the setting mcphub.binaryPath';
     return {
-      text: `McpHub does not run. Its program ${what}: install the extension for this platform again, or name a program in the setting mcphub.binaryPath.`,
+      text: `McpHub does not run. Its program ${what}: ${help}.`,
       actions: ['Open Settings', 'Show Logs'],
     };
   }

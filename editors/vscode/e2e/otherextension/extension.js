@@ -44,7 +44,9 @@ exports.activate = (context) => {
   }));
   context.subscriptions.push(vscode.commands.registerCommand('other.offerModel', () => offered.fire()));
   // From VS Code 1.104 on. There is a model only in folders that say what it says.
-  if (vscode.lm.registerLanguageModelChatProvider !== undefined) context.subscriptions.push(vscode.lm.registerLanguageModelChatProvider('other', parrot));
+  if (vscode.lm.registerLanguageModelChatProvider !== undefined) {
+    context.subscriptions.push(vscode.lm.registerLanguageModelChatProvider('other', parrot));
+  }
 };
 
 const offered = new vscode.EventEmitter();

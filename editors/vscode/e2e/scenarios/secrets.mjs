@@ -10,7 +10,8 @@ const secret = 'swordfish-7f3a91';
 scenario('the value of a config input is asked for once: not after a reload, not by a new hub, and it is in no file', async (act) => {
   const workspace = act.workspace();
   const server = demoServer(act.stage.binary);
-  workspace.brings({ guarded: { ...server, env: { DEMO_TOKEN: '${input:token}' } } }, [{ id: 'token', type: 'promptString', description: 'Token of the guarded server', password: true }]);
+  const input = { id: 'token', type: 'promptString', description: 'Token of the guarded server', password: true };
+  workspace.brings({ guarded: { ...server, env: { DEMO_TOKEN: '${input:token}' } } }, [input]);
   const window = await act.open(workspace);
   const first = await window.openSideBar();
   const listing = first.openTools('guarded');
