@@ -52,7 +52,8 @@ func (h *Hub) answerable(w *Window, a PromptAnswer) (*prompt, error) {
 	}
 	p := h.prompts[a.PromptID]
 	if p == nil {
-		if n, err := strconv.ParseUint(strings.TrimPrefix(a.PromptID, "prompt-"), 10, 64); err == nil && strings.HasPrefix(a.PromptID, "prompt-") && n > 0 && n <= h.asked {
+		before, digits, _ := strings.Cut(a.PromptID, "-"+h.mark+"-")
+		if n, err := strconv.ParseUint(digits, 10, 64); err == nil && before == "prompt" && n > 0 && n <= h.asked {
 			return nil, errPromptClosed(a.PromptID)
 		}
 		return nil, fail(CodeNotFound, ReasonPromptNotFound, []string{"prompt_id", boundReason(a.PromptID)}, "there is no prompt %q", boundReason(a.PromptID))

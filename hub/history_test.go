@@ -79,7 +79,7 @@ func TestHistoryHoldsEveryEnd(t *testing.T) {
 		}
 		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
 		got := w.history(1000)
-		want := []string{"start-2", "done", p.RequestID, "asks"}
+		want := []string{ownID(w.hub, "start", 2), "done", p.RequestID, "asks"}
 		if ids := endedIDs(got); fmt.Sprint(ids) != fmt.Sprint(want) {
 			t.Fatalf("the history is %v, want %v", ids, want)
 		}

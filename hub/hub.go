@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,6 +47,7 @@ type Options struct {
 // Hub is the domain. All methods may be called concurrently.
 type Hub struct {
 	id         string
+	mark       string // of id, in the ids that this hub gives out
 	version    string
 	log        *slog.Logger
 	environ    []string
@@ -109,8 +111,10 @@ type Hub struct {
 
 // New makes a hub without servers; LoadConfig brings them.
 func New(o Options) *Hub {
+	id := rand.Text()
 	h := &Hub{
-		id:       rand.Text(),
+		id:       id,
+		mark:     strings.ToLower(id[:6]),
 		version:  o.Version,
 		log:      o.Logger,
 		environ:  o.Environ,

@@ -1,6 +1,8 @@
 package hub_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,13 +11,21 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
+// ownID is the id that a hub gives out as its nth.
+func ownID(h *hub.Hub, prefix string, n int) string {
+	return fmt.Sprintf("%s-%s-%d", prefix, strings.ToLower(h.ID()[:6]), n)
+}
+
 // A host may choose ids that look like the hub's own: none is given out twice, and each of them ends.
 func TestMintedIDsAvoidChosenOnes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging(fakeserver.WithSilentProbe())
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.everything()
-		chosen := []string{"start-2", "start-3", "start-4", "call-5", "ask-6", "ask-7", "ask-8", "ask-9"}
+		var chosen []string
+		for i, prefix := range []string{"start", "start", "start", "call", "ask", "ask", "ask", "ask"} {
+			chosen = append(chosen, ownID(w.hub, prefix, i+2))
+		}
 		var calls []*pendingCall
 		for _, id := range chosen {
 			calls = append(calls, w.call(hub.CallRequest{ID: id, Server: "s", Tool: "hang"}))
@@ -71,8 +81,8 @@ func TestEarlyCancelOfAnotherCall(t *testing.T) {
 		early("y", "b")
 		w.call(hub.CallRequest{ID: "y", Server: "b", Tool: "t"}).want(t, hub.CodeCancelled, hub.ReasonCancelled)
 		// An id of the hub's own cannot have been meant before it was given out: a host may remember it from an earlier hub.
-		for _, id := range []string{"call-1", "call-2", "call-3", "call-4", "call-5", "call-6", "call-7", "call-8"} {
-			early(id, "")
+		for n := range 8 {
+			early(ownID(w.hub, "call", n+1), "")
 		}
 		w.call(hub.CallRequest{Server: "a", Tool: "t"}).ok(t)
 	})
@@ -100,6 +110,30 @@ func TestAnswerComesBeforeConnectingAnew(t *testing.T) {
 			if n := w.starts("s"); n != 2 {
 				t.Fatalf("%d starts", n)
 			}
+		}
+	})
+}
+
+// A click that was on its way while its hub died reaches the next one, whose questions and calls have counted from 1 again. It must find nothing.
+func TestClicksOfAnotherHubFindNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		open := func() (*world, *view, hub.PromptInfo, *pendingCall) {
+			w := newWorld(t, map[string]*fakeserver.Server{"s": answers("t")}, "s")
+			v := w.attach(hub.Hello{Kinds: allKinds})
+			c := w.call(hub.CallRequest{Server: "s", Tool: "t"})
+			return w, v, v.prompt(), c
+		}
+		_, _, before, _ := open()
+		w, v, now, _ := open()
+		if before.ID == now.ID || before.RequestID == now.RequestID {
+			t.Fatalf("two hubs gave out one id: %s, %s", before.ID, before.RequestID)
+		}
+		wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: before.ID, Action: hub.ActionAccept}), hub.ReasonPromptNotFound)
+		if out, err := v.win.Cancel(before.RequestID, ""); out != hub.OutcomeUnknown || err != nil {
+			t.Errorf("%v %v", out, err)
+		}
+		if got := w.hub.Requests(""); len(got) != 1 || got[0].State != hub.StateAwaitingApproval {
+			t.Errorf("%+v", got)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package hub
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -42,7 +41,7 @@ func (h *Hub) openPrompt(p *prompt) {
 	now := time.Now()
 	h.asked++
 	p.n = h.asked
-	p.id = fmt.Sprintf("prompt-%d", p.n)
+	p.id = h.ownID("prompt", p.n)
 	p.settled = make(chan closing, 1)
 	r := p.request
 	p.info.ID, p.info.Server, p.info.RequestID, p.info.Open = p.id, r.server.name, r.id, now

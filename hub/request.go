@@ -98,11 +98,17 @@ func (h *Hub) emitProgress(r *request) {
 
 // mint makes a request id. A host may have chosen the same one. h.mu is held.
 func (h *Hub) mint(prefix string) string {
-	id := prefix + "-" + strconv.FormatUint(h.begun+1, 10)
+	id := h.ownID(prefix, h.begun+1)
 	for h.requests[id] != nil {
 		id += "'"
 	}
 	return id
+}
+
+// ownID is an id that this hub gives out. A click on its way while a hub died and another took its place must find nothing there: so the id
+// names the hub as well.
+func (h *Hub) ownID(prefix string, n uint64) string {
+	return prefix + "-" + h.mark + "-" + strconv.FormatUint(n, 10)
 }
 
 // register brings a request into the table and tells the windows. h.mu is held; the id is free.

@@ -116,7 +116,7 @@ func TestTimelineOfACall(t *testing.T) {
 		w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "hang"})
 		wantLines(t, w.timeline("r3"), "queued", "running", "-> request tools/call")
 
-		start := w.timeline("start-2")
+		start := w.timeline(ownID(w.hub, "start", 2))
 		wantLines(t, start[:6], "queued", "connecting", "-> request server/discover", "<- error server/discover -32601", "-> request initialize", "<- response initialize")
 		slices.Sort(start[6:]) // nobody waits until the notification is written
 		wantLines(t, start[6:], "-> notification notifications/initialized", "done")
@@ -125,7 +125,7 @@ func TestTimelineOfACall(t *testing.T) {
 		for _, one := range w.hub.Traces(hub.TraceFilter{}) {
 			ids = append(ids, one.Request.ID)
 		}
-		wantLines(t, ids, "r1", "start-2", "r2", "r3")
+		wantLines(t, ids, "r1", ownID(w.hub, "start", 2), "r2", "r3")
 		if list := w.hub.Traces(hub.TraceFilter{Server: "s", Max: 2}); len(list) != 2 || list[0].Request.ID != "r2" || list[0].Request.State != hub.StateFailed || list[1].Request.State != hub.StateRunning {
 			t.Errorf("%+v", list)
 		}
