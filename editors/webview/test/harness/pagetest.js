@@ -125,9 +125,15 @@ export async function openPage(setup) {
     async (message) => {
       if (surface.kind === 'web') toSocket(JSON.stringify(message));
       else
-        await page.evaluate((data) => {
-          window.postMessage(data, '*');
-        }, message);
+        await page.evaluate(
+          (data) =>
+            new Promise((resolve) => {
+              // The page listens since its start, so before this: when this hears it, the page has.
+              addEventListener('message', () => resolve(undefined), { once: true });
+              window.postMessage(data, '*');
+            }),
+          message,
+        );
     },
     () => today,
   );
@@ -157,6 +163,10 @@ export async function openPage(setup) {
       });
     });
   }
+  // Layout goes by the browser's own frames, whatever the clock says: sizes are observed, and things move, then.
+  await page.addInitScript(() => {
+    Object.assign(window, { __frame: requestAnimationFrame.bind(window) });
+  });
   if (!setup.realTime) await page.clock.install({ time: today });
   const address = `${running.site.address}/?surface=${encodeURIComponent(JSON.stringify(surface))}&class=${surface.kind === 'vscode' ? bodyClassOf[theme] : ''}`;
   /** @param {string} state */
@@ -172,10 +182,17 @@ export async function openPage(setup) {
   };
   await page.goto(address);
 
+  const drawn = () =>
+    page.evaluate(() => {
+      const { __frame: frame } = /** @type {Window & { __frame: typeof requestAnimationFrame }} */ (/** @type {unknown} */ (window));
+      return new Promise((resolve) => frame(() => frame(() => resolve(undefined))));
+    });
   let frozen = false;
   const settle = async () => {
+    await hub.delivered();
     if (frozen) await page.clock.runFor(50);
     else await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(undefined)))));
+    await drawn();
     const sent = await page.evaluate(() => /** @type {Window & { __sent?: number }} */ (window).__sent ?? 0);
     while (surface.kind === 'vscode' && heard < sent) await page.evaluate(() => undefined);
   };
@@ -190,6 +207,7 @@ export async function openPage(setup) {
       frozen = true;
     },
     pass: async (ms) => {
+      await settle();
       await page.clock.runFor(ms);
       await settle();
     },

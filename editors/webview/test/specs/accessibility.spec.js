@@ -238,7 +238,7 @@ pageTest(
 pageTest(
   'fifty calls that end together are told in one polite sentence or few',
   { snapshot: { servers: [server('files')], requests: Array.from({ length: 50 }, (_, index) => request(`r-${index}`)) } },
-  async ({ hub, page, pass }) => {
+  async ({ by, hub, page, pass }) => {
     const said = await listen(page);
     for (let index = 0; index < 50; index++) {
       await hub.say({
@@ -253,8 +253,12 @@ pageTest(
       });
     }
     await pass(4_000);
-    const ends = (await said()).filter((line) => /index_folder|requests? ended/.test(line));
+    const ends = await said();
     assert.ok(ends.length >= 1 && ends.length <= 8, `${ends.length} announcements: ${ends.slice(0, 4).join(' | ')}`);
+    const told = ends.map((line) => (/index_folder of files: Done/.test(line) ? 1 : Number(/(\d+) calls ended/.exec(line)?.[1] ?? 0)));
+    assert.equal(told.reduce((sum, one) => sum + one, 0), 50, `each call is told once: ${ends.join(' | ')}`);
+    assert.match(await by('history').locator('h2').innerText(), /50/);
+    assert.match(await page.locator('#running').innerText(), /Nothing is running/);
     assert.ok(
       ends.every((line) => line.startsWith('polite')),
       'none interrupts',
