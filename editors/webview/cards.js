@@ -34,12 +34,12 @@ import { visible } from './text.js';
  * @property {(error: HubError | undefined) => void} problem
  */
 
-const guardMs = 500; // less than that after a card has opened or moved, a click was meant for what was there before
+const guardMs = 500; // less than that after a card has opened or moved, a click was meant for what was there before; a key goes where the focus is, wherever that moves
 const noteMs = 6000;
 let serial = 0;
 
-/** @param {Prompt} prompt @param {import('./cardparts.js').Kit} kit @returns {Kind} */
-function kindOf(prompt, kit) {
+/** @param {Prompt} prompt @param {import('./cardparts.js').Kit} kit @returns {Kind | undefined} */
+function known(prompt, kit) {
   const server = prompt.server ?? '';
   if (prompt.toolApproval) return toolCard(prompt.toolApproval, kit);
   if (prompt.sampling) return samplingCard(prompt.sampling, kit);
@@ -48,7 +48,19 @@ function kindOf(prompt, kit) {
   if (prompt.signIn) return signInCard(prompt.signIn, server, kit);
   if (prompt.serverLaunch) return launchCard(prompt.serverLaunch, server, kit);
   if (prompt.configInput) return inputCard(prompt.configInput, kit);
-  return { title: 'A question that this page cannot show', body: [], accept: undefined, decline: { text: 'Decline', note: 'Declined' } };
+  return undefined;
+}
+
+/** @param {Prompt} prompt @param {import('./cardparts.js').Kit} kit @returns {Kind} */
+function kindOf(prompt, kit) {
+  /** @type {Kind | undefined} */
+  let kind;
+  try {
+    kind = known(prompt, kit);
+  } catch (error) {
+    reportError(error); // one question that fails must hide no other
+  }
+  return kind ?? { title: 'A question that this page cannot show', body: [], accept: undefined, decline: { text: 'Decline', note: 'Declined' } };
 }
 
 /**
@@ -59,7 +71,8 @@ export function promptCard(prompt, actions) {
   const { promptId = '', server = '' } = prompt;
   const id = `card-${++serial}`;
   let state = opened;
-  let guarded = performance.now();
+  const born = performance.now();
+  let guarded = born;
   /** What the card calls its own answer. */
   let note = '';
   let escaped = false;
@@ -122,8 +135,8 @@ export function promptCard(prompt, actions) {
     else problem(error);
   };
 
-  const accept = (/** @type {Kind['accept']} */ how) => {
-    if (!how || state.phase !== 'open' || performance.now() - guarded < guardMs) return;
+  const accept = (/** @type {Kind['accept']} */ how, /** @type {MouseEvent} */ { detail: clicks }) => {
+    if (!how || state.phase !== 'open' || performance.now() - (clicks > 0 ? guarded : born) < guardMs) return;
     const content = how.content();
     if (!content) return;
     if (!how.opens) return send({ accept: content }, how.note, how.runs);
@@ -135,13 +148,13 @@ export function promptCard(prompt, actions) {
     send({ accept: content }, how.note, false, (ok) => (ok ? tab.location.replace(opens) : tab.close()));
   };
 
-  /** @param {string} text @param {string} className @param {() => void} onclick @param {string} testid */
+  /** @param {string} text @param {string} className @param {(event: MouseEvent) => void} onclick @param {string} testid */
   const button = (text, className, onclick, testid) => {
     const made = h('button', { type: 'button', class: className, text, dataset: { testid }, onclick });
     buttons.push(made);
     return made;
   };
-  const acceptButton = (/** @type {string} */ text, /** @type {() => void} */ onclick, testid = 'accept') => {
+  const acceptButton = (/** @type {string} */ text, /** @type {(event: MouseEvent) => void} */ onclick, testid = 'accept') => {
     const made = button(text, 'primary', onclick, testid);
     watchMoves(made, () => (guarded = performance.now()));
     acceptButtons.push(made);
@@ -151,10 +164,10 @@ export function promptCard(prompt, actions) {
   const kind = kindOf(prompt, {
     id, surface: actions.surface,
     label: (text) => main && setText(main, text),
-    acceptButton: (text, content) => acceptButton(text, () => accept({ text, note: 'Answered by hand', content }), 'accept-by-hand'),
+    acceptButton: (text, content) => acceptButton(text, (event) => accept({ text, note: 'Answered by hand', content }, event), 'accept-by-hand'),
   });
   const subject = `${visible(server)}: ${kind.title}`;
-  const main = kind.accept && acceptButton(kind.accept.text, () => accept(kind.accept));
+  const main = kind.accept && acceptButton(kind.accept.text, (event) => accept(kind.accept, event));
 
   const reason = h('input', { type: 'text', id: `${id}-reason`, autocomplete: 'off', maxlength: 500, dataset: { testid: 'decline-reason' } });
   const decline = () => send({ decline: reason.value ? { reason: reason.value } : {} }, kind.decline.note);
