@@ -3,7 +3,7 @@
 import { announce } from './announce.js';
 import { bannerPainter } from './connection.js';
 import { historySection } from './history.js';
-import { painter, secondClock } from './paint.js';
+import { painter, secondClock, sectionsPainter } from './paint.js';
 import { questionsSection } from './questions.js';
 import { runningSection } from './running.js';
 import { serversSection } from './servers.js';
@@ -27,12 +27,14 @@ const stream = openStream(surface, {
 const page = { surface, state, announce, ask: stream.ask };
 const paintBanner = bannerPainter(page);
 /** @type {import('./page.js').Section[]} */
-const sections = [questionsSection(page), runningSection(page), serversSection(page), historySection(page)];
+const sections = [
+  { paint: (changed) => changed.connection && paintBanner() },
+  questionsSection(page), runningSection(page), serversSection(page), historySection(page),
+];
+const paintSections = sectionsPainter(sections, reportError);
 const clock = secondClock(() => sections.forEach((section) => section.tick?.()));
 const requestPaint = painter(() => {
-  const changed = takeChanged(state);
-  if (changed.connection) paintBanner();
-  for (const section of sections) section.paint(changed);
+  paintSections(takeChanged(state));
   clock(sections.some((section) => section.ticks?.()));
 });
 requestPaint();

@@ -29,8 +29,10 @@ export function questionsSection({ surface, state, ask, announce }) {
   return {
     paint: (changed) => {
       if (!changed.prompts) return;
-      for (const [promptId, closed] of state.closed) cards.get(promptId)?.closed(closed);
-      state.closed.clear();
+      for (const [promptId, closed] of state.closed) {
+        state.closed.delete(promptId);
+        cards.get(promptId)?.closed(closed);
+      }
       for (const [promptId, prompt] of state.prompts) {
         if (cards.has(promptId)) continue;
         const card = promptCard(prompt, actions);

@@ -68,6 +68,16 @@ export function takeChanged(state) {
   return changed;
 }
 
+/** What either has. @param {Changed} a @param {Changed} b @returns {Changed} */
+export function joined(a, b) {
+  return {
+    connection: a.connection || b.connection, serverList: a.serverList || b.serverList, requestList: a.requestList || b.requestList,
+    prompts: a.prompts || b.prompts, history: a.history || b.history, problems: a.problems || b.problems,
+    servers: new Set([...a.servers, ...b.servers]), tools: new Set([...a.tools, ...b.tools]), logs: new Set([...a.logs, ...b.logs]),
+    requests: new Set([...a.requests, ...b.requests]),
+  };
+}
+
 /** Now, by the hub's clock. @param {State} state */
 export function hubNow(state) {
   return Date.now() - (Number.isFinite(state.ahead) ? state.ahead : 0);
