@@ -5,7 +5,7 @@ import { originWord, visible } from './text.js';
 /** @typedef {import('../host/src/gen/mcphub/v1/editor_pb.js').EndedRequestJson} EndedRequest */
 /** @typedef {import('../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
 
-/** @typedef {'done' | 'tool-error' | 'failed' | 'cancelled' | 'timed-out' | 'lost'} Outcome */
+/** @typedef {'done' | 'tool-error' | 'failed' | 'cancelled' | 'withdrawn' | 'timed-out' | 'lost'} Outcome */
 
 /** @typedef {{ endTime?: string | undefined, cancelled?: EndedRequest['cancelled'], finished?: EndedRequest['finished'] }} End */
 
@@ -28,14 +28,18 @@ const mostResultBytes = 32 << 20;
 
 /** @type {Record<Outcome, string>} */
 export const outcomeWords = {
-  'done': 'Done', 'tool-error': 'Tool error', 'failed': 'Failed', 'cancelled': 'Cancelled', 'timed-out': 'Timed out', 'lost': 'Lost with the hub',
+  'done': 'Done', 'tool-error': 'Tool error', 'failed': 'Failed', 'cancelled': 'Cancelled', 'withdrawn': 'Withdrawn', 'timed-out': 'Timed out', 'lost': 'Lost with the hub',
 };
 
 let keys = 0;
 
 /** @param {End} end @returns {Outcome} */
 function outcomeOf({ cancelled, finished }) {
-  if (cancelled) return cancelled.cancellation?.origin === 'ORIGIN_TIMEOUT' ? 'timed-out' : 'cancelled';
+  if (cancelled) {
+    const origin = cancelled.cancellation?.origin;
+    if (origin === 'ORIGIN_TIMEOUT') return 'timed-out';
+    return origin === 'ORIGIN_SERVER' && cancelled.direction === 'REQUEST_DIRECTION_INCOMING' ? 'withdrawn' : 'cancelled';
+  }
   if (!finished) return 'lost';
   if (finished.state === 'REQUEST_STATE_DONE') return finished.isError ? 'tool-error' : 'done';
   return 'failed';

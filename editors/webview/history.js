@@ -12,7 +12,7 @@ import { virtualList } from './virtuallist.js';
 /** @typedef {import('./ended.js').Ended} Ended */
 
 /** How each outcome looks beside its word. @type {Record<import('./ended.js').Outcome, string>} */
-const icons = { 'done': '✓', 'tool-error': '!', 'failed': '✕', 'cancelled': '⊘', 'timed-out': '◷', 'lost': '?' };
+const icons = { 'done': '✓', 'tool-error': '!', 'failed': '✕', 'cancelled': '⊘', 'withdrawn': '↩', 'timed-out': '◷', 'lost': '?' };
 
 /** @param {import('./page.js').Page} page @returns {import('./page.js').Section} */
 export function historySection(page) {
@@ -100,7 +100,7 @@ export function historySection(page) {
 function rowOf(entry) {
   const { about, outcome, cancelled, finished } = entry;
   const timings = (cancelled ?? finished)?.timings;
-  const why = cancelled ? byWhom(cancelled.cancellation) : visible(finished?.hubError?.message ?? finished?.mcpError?.message);
+  const why = outcome === 'timed-out' ? visible(cancelled?.cancellation?.reason) : cancelled ? byWhom(cancelled.cancellation) : visible(finished?.hubError?.message ?? finished?.mcpError?.message);
   return h('div', { class: 'ended', dataset: { testid: `ended-${entry.requestId}`, state: outcome } },
     h('div', { class: 'line' }, h('span', { class: 'icon', 'aria-hidden': 'true', text: icons[outcome] }), h('span', { class: 'name', text: titleOf(about) }),
       h('span', { class: 'of', text: visible(about.server) }), h('span', { class: 'time', text: clockTime(entry.endTime) })),

@@ -23,7 +23,7 @@ export function titleOf({ direction, method = '', tool, subject }) {
 /** The start of a session itself cannot be cancelled, only what waits for it. @param {Request} request */
 export const cancellable = ({ method }) => method !== 'initialize' && method !== 'server/discover';
 
-/** "by the user: wrong folder". @param {Cancellation | undefined} cancellation */
+/** "by you: wrong folder". @param {Cancellation | undefined} cancellation */
 export function byWhom(cancellation) {
   const reason = cancellation?.reason ? `: ${visible(cancellation.reason)}` : '';
   return `by ${originWord(cancellation?.origin)}${reason}`;

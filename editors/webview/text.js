@@ -95,7 +95,7 @@ export function pretty(json) {
 
 /** @type {Record<Origin, string>} */
 const origins = {
-  ORIGIN_UNSPECIFIED: 'somebody', ORIGIN_USER: 'the user', ORIGIN_HOST: 'the host', ORIGIN_SERVER: 'the server', ORIGIN_TIMEOUT: 'a timeout',
+  ORIGIN_UNSPECIFIED: 'somebody', ORIGIN_USER: 'you', ORIGIN_HOST: 'the host', ORIGIN_SERVER: 'the server', ORIGIN_TIMEOUT: 'a timeout',
   ORIGIN_PARENT: 'the end of the request that caused it', ORIGIN_TRANSPORT: 'the end of the connection', ORIGIN_POLICY: 'a policy', ORIGIN_SHUTDOWN: 'the end of the hub',
 };
 /** @type {Record<PromptCause, string>} */

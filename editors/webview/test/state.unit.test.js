@@ -46,8 +46,10 @@ test('each end has its outcome', () => {
   const state = after(
     finished('a'), finished('b', { isError: true }), finished('c', { state: 'REQUEST_STATE_FAILED' }),
     { mcpRequestCancelled: { requestId: 'd', cancellation: { origin: 'ORIGIN_TIMEOUT' } } }, { mcpRequestCancelled: { requestId: 'e', cancellation: { origin: 'ORIGIN_SERVER' } } },
+    { mcpRequestCancelled: { requestId: 'f', direction: 'REQUEST_DIRECTION_INCOMING', cancellation: { origin: 'ORIGIN_SERVER' } } },
+    { mcpRequestCancelled: { requestId: 'g', direction: 'REQUEST_DIRECTION_INCOMING', cancellation: { origin: 'ORIGIN_PARENT' } } },
   );
-  assert.deepEqual(state.history.map((entry) => entry.outcome), ['done', 'tool-error', 'failed', 'timed-out', 'cancelled']);
+  assert.deepEqual(state.history.map((entry) => entry.outcome), ['done', 'tool-error', 'failed', 'timed-out', 'cancelled', 'withdrawn', 'cancelled']);
 });
 
 test('progress for what has ended makes nothing of it', () => {
