@@ -22,7 +22,7 @@ function look() {
 export function watchMoves(element, moved) {
   if (!sizes) {
     sizes = new ResizeObserver(look);
-    for (const part of [document.body, ...document.body.children, ...document.querySelectorAll('main > *')]) sizes.observe(part);
+    for (const part of [document.body, ...document.body.children, ...document.querySelectorAll('main section')]) sizes.observe(part);
   }
   watched.set(element, { moved, inView: NaN, inPage: NaN }); // where it is first, it has not moved to
 }
