@@ -35,9 +35,13 @@ export function commandLink(surface, command, args, text) {
  */
 export function loadTheme() {
   const contrast = matchMedia('(prefers-contrast: more)');
-  const follow = () => document.body.classList.toggle('vscode-high-contrast', contrast.matches);
+  const light = matchMedia('(prefers-color-scheme: light)');
+  const follow = () => {
+    document.body.classList.toggle('vscode-high-contrast', contrast.matches);
+    document.body.classList.toggle('vscode-high-contrast-light', contrast.matches && light.matches);
+  };
   if (contrast.matches) follow();
-  contrast.addEventListener('change', follow);
+  for (const query of [contrast, light]) query.addEventListener('change', follow);
   const nonce = document.querySelector('script')?.nonce ?? '';
   return new Promise((done) => {
     const finished = () => done();

@@ -1,13 +1,15 @@
-// What VS Code gives a webview to look like the editor: the colours of its own three themes (Light Modern, Dark Modern, Dark High Contrast) with the
+// What VS Code gives a webview to look like the editor: the colours of its own four themes (Light Modern, Dark Modern, Dark and Light High Contrast) with the
 // colour registry's defaults, and nothing more. A variable that a theme leaves out is left out here too, so a page that counts on it is seen to fail.
 
-/** @typedef {'light' | 'dark' | 'high-contrast'} ThemeName */
+/** @typedef {'light' | 'dark' | 'high-contrast' | 'high-contrast-light'} ThemeName */
 
 /** @type {ThemeName[]} */
-export const themeNames = ['light', 'dark', 'high-contrast'];
+export const themeNames = ['light', 'dark', 'high-contrast', 'high-contrast-light'];
 
 /** @type {Record<ThemeName, string>} */
-export const bodyClassOf = { light: 'vscode-light', dark: 'vscode-dark', 'high-contrast': 'vscode-high-contrast' };
+export const bodyClassOf = {
+  light: 'vscode-light', dark: 'vscode-dark', 'high-contrast': 'vscode-high-contrast', 'high-contrast-light': 'vscode-high-contrast-light vscode-high-contrast',
+};
 
 const fonts = {
   'font-family': 'system-ui, "Ubuntu", "Droid Sans", sans-serif',
@@ -278,6 +280,85 @@ export const themes = {
     'testing-iconFailed': '#f14c4c',
     'notifications-background': '#000000',
     'notifications-border': '#6fc3df',
+  },
+  'high-contrast-light': {
+    ...fonts,
+    foreground: '#292929',
+    descriptionForeground: '#292929',
+    disabledForeground: '#7f7f7f',
+    errorForeground: '#b5200d',
+    'icon-foreground': '#292929',
+    focusBorder: '#006bbd',
+    contrastBorder: '#0f4a85',
+    contrastActiveBorder: '#006bbd',
+    'editor-background': '#ffffff',
+    'editor-foreground': '#292929',
+    'editorWidget-background': '#ffffff',
+    'editorWidget-foreground': '#292929',
+    'editorWidget-border': '#0f4a85',
+    'sideBar-background': '#ffffff',
+    'sideBar-border': '#0f4a85',
+    'sideBarTitle-foreground': '#292929',
+    'sideBarSectionHeader-border': '#0f4a85',
+    'panel-background': '#ffffff',
+    'panel-border': '#0f4a85',
+    'widget-border': '#0f4a85',
+    'button-background': '#0f4a85',
+    'button-foreground': '#ffffff',
+    'button-hoverBackground': '#0f4a85',
+    'button-border': '#0f4a85',
+    'button-separator': '#ffffff66',
+    'button-secondaryBackground': '#ffffff',
+    'button-secondaryForeground': '#292929',
+    'button-secondaryHoverBackground': '#ffffff',
+    'input-background': '#ffffff',
+    'input-foreground': '#292929',
+    'input-border': '#0f4a85',
+    'input-placeholderForeground': '#292929b3',
+    'inputOption-activeBackground': '#00000000',
+    'inputOption-activeBorder': '#0f4a85',
+    'inputOption-activeForeground': '#292929',
+    'inputValidation-errorBackground': '#ffffff',
+    'inputValidation-errorBorder': '#0f4a85',
+    'inputValidation-warningBackground': '#ffffff',
+    'inputValidation-warningBorder': '#0f4a85',
+    'inputValidation-infoBackground': '#ffffff',
+    'inputValidation-infoBorder': '#0f4a85',
+    'dropdown-background': '#ffffff',
+    'dropdown-foreground': '#292929',
+    'dropdown-border': '#0f4a85',
+    'dropdown-listBackground': '#ffffff',
+    'checkbox-background': '#ffffff',
+    'checkbox-foreground': '#292929',
+    'checkbox-border': '#0f4a85',
+    'badge-background': '#0f4a85',
+    'badge-foreground': '#ffffff',
+    'textLink-foreground': '#0f4a85',
+    'textLink-activeForeground': '#0f4a85',
+    'textPreformat-foreground': '#ffffff',
+    'textPreformat-background': '#09345f',
+    'textCodeBlock-background': '#f2f2f2',
+    'textBlockQuote-border': '#292929',
+    'textSeparator-foreground': '#292929',
+    'progressBar-background': '#0f4a85',
+    'scrollbarSlider-background': '#0f4a8566',
+    'scrollbarSlider-hoverBackground': '#0f4a85cc',
+    'diffEditor-insertedTextBorder': '#374e06',
+    'diffEditor-removedTextBorder': '#ad0707',
+    'editorError-foreground': '#b5200d',
+    'editorWarning-foreground': '#895503',
+    'editorInfo-foreground': '#1a85ff',
+    'charts-foreground': '#292929',
+    'charts-red': '#b5200d',
+    'charts-yellow': '#895503',
+    'charts-green': '#374e06',
+    'charts-blue': '#1a85ff',
+    'charts-orange': '#d18616',
+    'charts-purple': '#652d90',
+    'testing-iconPassed': '#007100',
+    'testing-iconFailed': '#b5200d',
+    'notifications-background': '#ffffff',
+    'notifications-border': '#0f4a85',
   },
 };
 
