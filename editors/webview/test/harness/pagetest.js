@@ -25,6 +25,7 @@ import { installVsCode } from './vscodeapi.js';
  * @property {Partial<import('./site.js').Surface>} [surface]
  * @property {{ width: number, height: number }} [viewport]
  * @property {'sideBar' | 'editor'} [place] where in VS Code it is shown
+ * @property {boolean} [frozen] from the start time passes only by pass, and 50 ms by settle: for what counts seconds
  * @property {boolean} [realTime] the page's clock is the machine's
  * @property {boolean} [reducedMotion]
  * @property {boolean} [forcedColors]
@@ -48,15 +49,16 @@ export const outFolder = fileURLToPath(new URL('../../../out/page/', import.meta
 /** When it is in every test, unless it asks for the real time. */
 export const today = new Date('2026-10-05T12:00:00Z');
 
-/** @type {Browser | undefined} */
-let browser;
-/** @type {import('./site.js').Site | undefined} */
-let site;
+/** The browser and the site, once somebody needs them. @type {Promise<{ browser: Browser, site: import('./site.js').Site }> | undefined} */
+let started;
 let stopsAfterTests = false;
+/** @typedef {{ name: string, timeout: number, alone: boolean, run: () => Promise<void> }} Collected */
+/** @type {Collected[] | undefined} */
+let collected;
 
-async function start() {
-  site ??= await serveSite();
-  browser ??= await chromium.launch({
+/** The browser as every test starts it. */
+export const launchBrowser = () =>
+  chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
     args: [
       '--no-sandbox',
@@ -69,15 +71,18 @@ async function start() {
       '--disable-sync',
     ],
   });
-  return { site, browser };
+
+function start() {
+  started ??= Promise.all([launchBrowser(), serveSite()]).then(([browser, site]) => ({ browser, site }));
+  return started;
 }
 
 /** Ends the browser and the site; whoever has opened a page calls it at the end. */
 export async function stop() {
-  await browser?.close();
-  await site?.close();
-  browser = undefined;
-  site = undefined;
+  const running = await started;
+  started = undefined;
+  await running?.browser.close();
+  await running?.site.close();
 }
 
 /**
@@ -93,7 +98,7 @@ export async function openPage(setup) {
   const surface = { kind: 'vscode', ...setup.surface };
   const context = await running.browser.newContext({
     viewport: setup.viewport ?? { width: 480, height: 900 },
-    colorScheme: theme === 'light' ? 'light' : 'dark',
+    colorScheme: theme.endsWith('light') ? 'light' : 'dark',
     reducedMotion: setup.reducedMotion ? 'reduce' : 'no-preference',
     forcedColors: setup.forcedColors ? 'active' : 'none',
     deviceScaleFactor: setup.deviceScaleFactor ?? 1,
@@ -167,7 +172,9 @@ export async function openPage(setup) {
   await page.addInitScript(() => {
     Object.assign(window, { __frame: requestAnimationFrame.bind(window) });
   });
-  if (!setup.realTime) await page.clock.install({ time: today });
+  // A clock runs from its installation on, and is paused only at a time to come.
+  if (!setup.realTime) await page.clock.install({ time: setup.frozen ? new Date(today.getTime() - 3_600_000) : today });
+  if (setup.frozen) await page.clock.pauseAt(today);
   const address = `${running.site.address}/?surface=${encodeURIComponent(JSON.stringify(surface))}&class=${surface.kind === 'vscode' ? bodyClassOf[theme] : ''}`;
   /** @param {string} state */
   const install = (state) =>
@@ -187,7 +194,7 @@ export async function openPage(setup) {
       const { __frame: frame } = /** @type {Window & { __frame: typeof requestAnimationFrame }} */ (/** @type {unknown} */ (window));
       return new Promise((resolve) => frame(() => frame(() => resolve(undefined))));
     });
-  let frozen = false;
+  let frozen = setup.frozen ?? false;
   const settle = async () => {
     await hub.delivered();
     if (frozen) await page.clock.runFor(50);
@@ -245,26 +252,49 @@ export async function unfoldAll(where) {
  * @param {(opened: Opened) => Promise<void>} body
  */
 export function pageTest(name, setup, body) {
+  const timeout = 60_000;
+  const run = () => runTest(name, setup, body);
+  if (collected) {
+    collected.push({ name, timeout, alone: setup.realTime ?? false, run });
+    return;
+  }
   if (!stopsAfterTests) after(stop);
   stopsAfterTests = true;
-  test(name, { timeout: 60_000 }, async () => {
-    const opened = await openPage(setup);
-    try {
-      if (!setup.unwelcomed) {
-        await opened.hub.next('hello');
-        await opened.settle();
-      }
-      await body(opened);
+  test(name, { timeout }, run);
+}
+
+/**
+ * From now on tests are not run but collected: for a suite that runs several at once.
+ *
+ * @returns {Collected[]}
+ */
+export function collectTests() {
+  collected = [];
+  return collected;
+}
+
+/**
+ * @param {string} name
+ * @param {Setup} setup
+ * @param {(opened: Opened) => Promise<void>} body
+ */
+async function runTest(name, setup, body) {
+  const opened = await openPage(setup);
+  try {
+    if (!setup.unwelcomed) {
+      await opened.hub.next('hello');
       await opened.settle();
-      assert.deepEqual(opened.noise, [], 'console, page errors, CSP reports');
-      assert.deepEqual(opened.hub.faults, [], 'every message of the page is an AttachRequest');
-    } catch (error) {
-      await keep(name, opened);
-      throw error;
-    } finally {
-      await opened.close();
     }
-  });
+    await body(opened);
+    await opened.settle();
+    assert.deepEqual(opened.noise, [], 'console, page errors, CSP reports');
+    assert.deepEqual(opened.hub.faults, [], 'every message of the page is an AttachRequest');
+  } catch (error) {
+    await keep(name, opened);
+    throw error;
+  } finally {
+    await opened.close();
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-// What a screen reader gets, and what axe finds: nothing, in three themes.
+// What a screen reader gets, and what axe finds: nothing, in four themes.
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -49,7 +49,13 @@ const scenes = [
       await pass(1_100);
     },
   },
-  ...promptNames.map((name) => ({ what: `the card ${name}`, snapshot: { servers: [server('files')], prompts: [prompts[name]] } })),
+  {
+    what: 'a card of every kind, unfolded',
+    snapshot: { servers: [server('files')], prompts: promptNames.map((name) => prompts[name]) },
+    act: async ({ page }) => {
+      await unfoldAll(page.locator('#questions'));
+    },
+  },
   {
     what: 'an approval with a changed definition',
     snapshot: {

@@ -8,7 +8,7 @@ const running = () => ({ servers: [server('files')], requests: [request('r-1')] 
 
 pageTest(
   'Cancel sends cancelMcpRequest once, and the request shows that it is cancelling, for how long, by whom and why',
-  { snapshot: running() },
+  { snapshot: running(), frozen: true },
   async ({ by, hub, pass, settle }) => {
     const row = by('request-r-1');
     assert.equal(await row.getAttribute('data-state'), 'REQUEST_STATE_RUNNING');
@@ -21,7 +21,7 @@ pageTest(
     assert.equal(await row.getAttribute('data-state'), 'REQUEST_STATE_CANCELLING');
     assert.equal(await row.locator('[data-testid="stop-waiting"]:visible').count(), 0, 'too early for Stop waiting');
     await pass(2_200);
-    assert.match(await row.innerText(), /Cancelling… 2 s/);
+    assert.match(await row.innerText(), /Cancelling… 2 s, by you/);
     await pass(1_000);
     assert.match(await row.innerText(), /Cancelling… 3 s/);
     assert.equal(
