@@ -1,0 +1,220 @@
+// The real thing: the page as the binary serves it in "mcphub demo --web", over its real hub and servers. Needs MCPHUB_BINARY; CI must have it.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, test } from 'node:test';
+import { launchBrowser } from '../harness/pagetest.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+const binary = process.env['MCPHUB_BINARY'] ?? '';
+const skip = binary === '' && !process.env['CI'] && 'MCPHUB_BINARY is not set';
+// What takes a process and a network takes its time on a loaded machine; everything is waited for, nothing is slept.
+const patience = 20_000;
+
+/** Starts the demo in a folder of its own, and gives its link, which opens one browser once. */
+async function startDemo() {
+  assert.notEqual(binary, '', 'MCPHUB_BINARY names the binary to test');
+  const folder = await mkdtemp(join(tmpdir(), 'mcphub-demo-'));
+  const env = { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder };
+  const demo = spawn(binary, ['demo', '--web'], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const ended = once(demo, 'exit');
+  let said = '';
+  demo.stderr.on('data', (text) => (said += text));
+  const end = async () => {
+    demo.kill('SIGINT');
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+    return demo.exitCode;
+  };
+  for await (const line of createInterface(demo.stdout)) {
+    const link = /http:\/\/127\.0\.0\.1:\d+\/\?token=\w+/.exec(line)?.[0];
+    if (link) return { link, end };
+  }
+  await end();
+  throw new Error(`the demo printed no link: ${said}`);
+}
+
+/** @param {Page} page @param {string} id */
+const by = (page, id) => page.locator(`[data-testid=${JSON.stringify(id)}]`);
+
+/** The tool of a server, opened. @param {Page} page @param {string} server @param {string} name */
+async function openTool(page, server, name) {
+  const place = by(page, `server-${server}`);
+  const head = place.locator('h3 button');
+  if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
+  const tool = place.locator(`[data-testid="tool-${name}"]`);
+  const connect = place.getByRole('button', { name: 'Connect and list its tools' });
+  await tool.or(connect).first().waitFor();
+  if (await connect.isVisible()) await connect.click();
+  const opener = tool.locator('h5 button');
+  if ((await opener.getAttribute('aria-expanded')) === 'false') await opener.click();
+  return tool;
+}
+
+/** The card that is asked with these words. @param {Page} page @param {RegExp} words */
+const cardOf = (page, words) => page.locator('article.card:not(.card-note)').filter({ hasText: words });
+
+/** Presses what accepts, as a person does: not within half a second after the card has come or moved. @param {import('playwright-core').Locator} card */
+async function accept(card) {
+  const button = card.locator('[data-testid="accept"]');
+  await button.focus();
+  const from = await button.page().evaluate(() => performance.now());
+  await button.page().waitForFunction((then) => performance.now() - then > 600, from);
+  await button.press('Enter');
+}
+
+describe('the demo in a browser', { skip }, () => {
+  /** @type {Awaited<ReturnType<typeof startDemo>>} */
+  let demo;
+  /** @type {Awaited<ReturnType<typeof launchBrowser>>} */
+  let browser;
+  /** @type {import('playwright-core').BrowserContext} */
+  let person;
+  /** @type {Page} */
+  let page;
+  /** @type {string[]} */
+  const noise = [];
+
+  /** @param {Page} of */
+  function listen(of) {
+    of.setDefaultTimeout(patience);
+    of.on('pageerror', (error) => noise.push(`page error: ${error.message}`));
+    of.on('console', (message) => {
+      if (message.type() === 'error') noise.push(`console: ${message.text()}`);
+    });
+    return of;
+  }
+
+  before(async () => {
+    [demo, browser] = await Promise.all([startDemo(), launchBrowser()]);
+    person = await browser.newContext({ viewport: { width: 1100, height: 900 } });
+    page = listen(await person.newPage());
+    await page.goto(demo.link);
+    await by(page, 'server-demo-legacy').waitFor();
+  });
+  after(async () => {
+    await browser?.close();
+    assert.equal(await demo?.end(), 0, 'Ctrl-C ends the demo in peace');
+  });
+
+  test('the link opens one browser, once', async () => {
+    const stranger = await browser.newContext();
+    const other = await stranger.newPage();
+    const response = await other.goto(demo.link);
+    assert.equal(response?.status(), 403);
+    assert.equal(await other.locator('#main').count(), 0);
+    await stranger.close();
+    const secondTab = listen(await person.newPage());
+    await secondTab.goto(new URL('/', demo.link).href);
+    await by(secondTab, 'server-demo-legacy').waitFor();
+    await secondTab.close();
+  });
+
+  test('a server that comes with a folder is started only after the person has said so', async () => {
+    const place = by(page, 'server-demo-workspace');
+    await place.locator('h3 button').click();
+    await place.getByRole('button', { name: 'Start demo-workspace' }).click();
+    const launch = cardOf(page, /demo-workspace/).first();
+    await launch.getByText('mcphub').first().waitFor();
+    await accept(launch);
+    const input = page.locator('article.card:not(.card-note)').filter({ has: page.getByRole('button', { name: 'Save' }) });
+    await input.locator('input, select').first().waitFor();
+    const field = input.locator('input').first();
+    if (await field.count()) await field.fill('Ada');
+    else await input.locator('select').first().selectOption({ index: 1 });
+    await accept(input);
+    await page.locator('[data-testid="server-demo-workspace"][data-state="SERVER_STATE_READY"]').waitFor();
+    await place.locator('h3 button').click();
+  });
+
+  test('a slow call is made from its form, watched, and cancelled with a reason that the server is told', async () => {
+    const tool = await openTool(page, 'demo-legacy', 'sleep');
+    await tool.getByLabel(/seconds/).first().fill('120');
+    await tool.getByLabel(/steps/).first().fill('400');
+    await tool.locator('[data-testid="call"]').click();
+    const row = page.locator('#running .request').filter({ hasText: 'sleep' });
+    await row.getByText(/slept .* of 2m0s/).waitFor();
+    assert.ok(Number(await row.getByRole('progressbar').first().getAttribute('aria-valuenow')) > 0);
+    await row.getByRole('button', { name: /with reason/ }).click();
+    await row.getByRole('textbox').fill('took too long');
+    await row.getByRole('textbox').press('Enter');
+    await row.waitFor({ state: 'detached' });
+    const entry = by(page, 'history-list').getByRole('option').filter({ hasText: 'took too long' });
+    assert.match(await entry.innerText(), /Cancelled\s*by you: took too long/);
+    await entry.click();
+    await page.locator('#history .details').getByText(/^It was told/).waitFor();
+    assert.match(await tool.innerText(), /The last call: Cancelled/);
+  });
+
+  test('a question that its server takes back goes by itself, with a note of who and why', async () => {
+    const tool = await openTool(page, 'demo-legacy', 'ask_then_withdraw');
+    await tool.getByLabel(/after_ms/).first().fill('2500');
+    await tool.getByLabel(/reason/).first().fill('found it elsewhere');
+    await tool.locator('[data-testid="call"]').click();
+    const card = cardOf(page, /demo-legacy/);
+    await card.waitFor();
+    await page.locator('article.card-note').filter({ hasText: 'Withdrawn by server: found it elsewhere' }).waitFor();
+    await card.waitFor({ state: 'detached' });
+    await by(page, 'history-list').getByRole('option').filter({ hasText: /Withdrawn\s*by the server: found it elsewhere/ }).first().waitFor();
+  });
+
+  test('a form is refused while it does not fit, and taken when it does', async () => {
+    const tool = await openTool(page, 'demo-legacy', 'ask_name');
+    await tool.locator('[data-testid="call"]').click();
+    const card = cardOf(page, /What is your name/);
+    await card.waitFor();
+    await accept(card);
+    await card.locator('[aria-invalid="true"]').waitFor();
+    await card.getByRole('textbox', { name: /Name/ }).fill('Ada');
+    await accept(card);
+    await tool.getByText('Hello, Ada!').first().waitFor();
+    await card.waitFor({ state: 'detached' });
+  });
+
+  test('a reload in the middle of a call and of a question finds both again, and the question can be answered', async () => {
+    const sleep = await openTool(page, 'demo-legacy', 'sleep');
+    await sleep.getByLabel(/seconds/).first().fill('120');
+    await sleep.locator('[data-testid="call"]').click();
+    await page.locator('#running .request').filter({ hasText: 'sleep' }).waitFor();
+    const ask = await openTool(page, 'demo-legacy', 'ask_name');
+    await ask.locator('[data-testid="call"]').click();
+    await cardOf(page, /What is your name/).waitFor();
+    await page.reload();
+    const card = cardOf(page, /What is your name/);
+    await card.waitFor();
+    const row = page.locator('#running .request').filter({ hasText: 'sleep' });
+    await row.waitFor();
+    await card.locator('[data-testid="decline"]').click();
+    await card.waitFor({ state: 'detached' });
+    await row.locator('[data-testid="cancel"]').click();
+    await row.waitFor({ state: 'detached' });
+  });
+
+  test('two tabs: an answer in one closes the card in the other', async () => {
+    const other = listen(await person.newPage());
+    await other.goto(new URL('/', demo.link).href);
+    await by(other, 'server-demo-legacy').waitFor();
+    const ask = await openTool(page, 'demo-legacy', 'ask_name');
+    await ask.locator('[data-testid="call"]').click();
+    const here = cardOf(page, /What is your name/);
+    const there = cardOf(other, /What is your name/);
+    await here.waitFor();
+    await there.waitFor();
+    await there.getByRole('textbox', { name: /Name/ }).fill('Grace');
+    await accept(there);
+    await page.locator('article.card-note').filter({ hasText: 'Answered in another window' }).waitFor();
+    await here.waitFor({ state: 'detached' });
+    await ask.getByText('Hello, Grace!').first().waitFor();
+    await other.close();
+  });
+
+  test('nothing of this was an error for the browser', () => {
+    assert.deepEqual(noise.filter((line) => !/favicon/.test(line)), []);
+  });
+});
