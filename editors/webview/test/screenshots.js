@@ -1,10 +1,10 @@
-// Pictures of the page: the two of the README into docs/images, and every card in three themes into editors/out/page/shots, to be looked at.
+// Pictures of the page: the two of the README into docs/images, and every card in four themes into editors/out/page/shots, to be looked at.
 
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { openPage, outFolder, stop } from './harness/pagetest.js';
 import { themeNames } from './harness/themes.js';
-import { busySnapshot, filesTools, promptNames, prompts, request, server } from './harness/world.js';
+import { at, busySnapshot, cancelled, filesTools, finished, promptNames, prompts, request, server } from './harness/world.js';
 
 const images = fileURLToPath(new URL('../../../docs/images/', import.meta.url));
 const shots = `${outFolder}shots/`;
@@ -17,7 +17,8 @@ await mkdir(shots, { recursive: true });
  * @param {(opened: import('./harness/pagetest.js').Opened) => Promise<void>} [act]
  */
 async function shoot(path, setup, act) {
-  const opened = await openPage({ tools: { files: filesTools }, ...setup });
+  if (only && !path.includes(only)) return;
+  const opened = await openPage({ tools: { files: filesTools }, frozen: true, ...setup });
   try {
     await opened.hub.next('hello');
     await opened.pass(1_000);
@@ -40,22 +41,58 @@ async function unfoldTools({ by, settle }) {
   }
 }
 
-/** The busy page with a question that leaves room for the rest. */
-function readable() {
-  const snapshot = busySnapshot();
-  const approval = {
-    ...prompts.approval,
-    toolApproval: { ...prompts.approval.toolApproval, argumentsJson: '{"path":"/repos/shop/orders.csv","mode":"overwrite"}' },
+/** What McpHub is, at a glance: a question with its form, what runs, what is being cancelled, and who ended what and why. */
+function glance() {
+  const schema = {
+    type: 'object',
+    properties: {
+      name: { type: 'string', title: 'Full name', minLength: 2 },
+      seats: { type: 'integer', title: 'Seats', minimum: 1, maximum: 9, default: 2 },
+      plan: { type: 'string', title: 'Class', enum: ['second', 'first'], enumNames: ['Second', 'First'], default: 'second' },
+    },
+    required: ['name'],
   };
-  const requests = (snapshot.requests ?? []).filter(({ requestId }) => ['r-index', 'r-write', 'r-slow'].includes(requestId ?? ''));
-  return { ...snapshot, prompts: [approval], requests, problems: [] };
+  const message = 'Who travels on Friday?';
+  const form = {
+    promptId: 'p-form', server: 'booking', requestId: 'r-ask', parentRequestId: 'r-book', openTime: at(-4),
+    elicitationForm: { message, schemaJson: JSON.stringify(schema), requestJson: JSON.stringify({ message, requestedSchema: schema }) },
+  };
+  return {
+    servers: (busySnapshot().servers ?? []).filter(({ name }) => ['files', 'review', 'tickets'].includes(name ?? '')).concat(server('booking')),
+    prompts: [form],
+    requests: [
+      request('r-index', { tool: 'index_folder', progress: { progress: 640, total: 1000, message: 'src/orders, 640 of 1,000 files' } }),
+      request('r-slow', {
+        server: 'review', tool: 'review_change', state: 'REQUEST_STATE_CANCELLING', startTime: at(-75),
+        progress: { progress: 3, total: 12, message: 'reading 12 files' },
+        cancellation: { origin: 'ORIGIN_USER', reason: 'took too long', time: at(-3) },
+      }),
+      request('r-book', { server: 'booking', tool: 'book_seats', state: 'REQUEST_STATE_AWAITING_INPUT', startTime: at(-6) }),
+    ],
+    history: [
+      finished('h-1', { tool: 'read_file' }, -540),
+      finished('h-2', { isError: true, tool: 'write_file', resultJson: '{"content":[],"isError":true}', resultSizeBytes: '29' }, -400),
+      cancelled('h-3', { tool: 'index_folder', cancellation: { origin: 'ORIGIN_USER', reason: 'wrong folder', time: at(-311) } }, -310),
+      cancelled('h-4', {
+        server: 'booking', direction: 'REQUEST_DIRECTION_INCOMING', method: 'elicitation/create', tool: '', serverMayContinue: false,
+        cancellation: { origin: 'ORIGIN_SERVER', reason: 'found it elsewhere', time: at(-201) },
+      }, -200),
+      finished('h-5', { server: 'review', tool: 'list_changes', timings: { active: '0.180s' } }, -95),
+      cancelled('h-6', {
+        server: 'review', tool: 'review_change',
+        cancellation: { origin: 'ORIGIN_TIMEOUT', reason: 'no sign of life for 5 m', time: at(-61) },
+      }, -60),
+    ],
+  };
 }
+
+const only = process.argv[2]; // a part of a name: just those pictures
 
 try {
   for (const theme of /** @type {const} */ (['light', 'dark'])) {
-    const setup = { theme, snapshot: readable(), deviceScaleFactor: 1.5 };
-    await shoot(`${images}page-${theme}.png`, { ...setup, viewport: { width: 1100, height: 800 }, place: 'editor' });
-    await shoot(`${images}sidebar-${theme}.png`, { ...setup, viewport: { width: 320, height: 800 } });
+    const setup = { theme, snapshot: glance(), deviceScaleFactor: 1.5 };
+    await shoot(`${images}page-${theme}.png`, { ...setup, viewport: { width: 1100, height: 860 }, place: 'editor' });
+    await shoot(`${images}sidebar-${theme}.png`, { ...setup, viewport: { width: 320, height: 900 } });
   }
   for (const theme of themeNames) {
     await shoot(`${shots}sidebar-${theme}.png`, { theme, snapshot: busySnapshot(), viewport: { width: 300, height: 2_400 } }, unfoldTools);
