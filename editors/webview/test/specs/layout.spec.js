@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { pageTest, unfoldAll } from '../harness/pagetest.js';
-import { busySnapshot, filesTools, prompts, promptNames, server } from '../harness/world.js';
+import { themeNames } from '../harness/themes.js';
+import { busySnapshot, filesTools, prompts, promptNames, request, server } from '../harness/world.js';
 
 const everything = () => ({ ...busySnapshot(), prompts: promptNames.map((name) => prompts[name]) });
 
@@ -130,3 +131,13 @@ pageTest('an empty hub says what to do', { snapshot: {} }, async ({ page }) => {
   const text = await page.locator('main').innerText();
   assert.match(text, /no (mcp )?servers?/i);
 });
+
+for (const theme of themeNames) {
+  pageTest(`what is done of a call differs from what is not, ${theme}`, {
+    theme,
+    snapshot: { servers: [server('files')], requests: [request('r-1', { progress: { progress: 1, total: 2 } })] },
+  }, async ({ by }) => {
+    const [bar, done] = await by('request-r-1').locator('.bar, .done').evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
+    assert.notEqual(done, bar);
+  });
+}
