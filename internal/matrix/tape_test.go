@@ -73,11 +73,14 @@ func (t *tape) amend(e *entry, text string) {
 	t.tell()
 }
 
+// hubsOwn is an id that a hub gave out: it names the hub, and each run has another one.
+var hubsOwn = regexp.MustCompile(`\b(start|call|ask|prompt)-[a-z2-7]{6}-([0-9]+)\b`)
+
 func (t *tape) windowLine(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.steps[len(t.steps)-1]
-	s.window = append(s.window, fmt.Sprintf(format, args...))
+	s.window = append(s.window, hubsOwn.ReplaceAllString(fmt.Sprintf(format, args...), "$1-$2"))
 	t.tell()
 }
 
