@@ -1,5 +1,6 @@
 // The page in a webview: its HTML, and its relay to the hub. Side bar and panel differ only in what holds the webview.
 import { readFile } from 'node:fs/promises';
+import { setTimeout as elapsed } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Hub, RelayOptions } from '@mcphub/host';
 import type { Answers } from './answers.js';
@@ -9,6 +10,9 @@ import { PageHello } from './pagehello.js';
 import { fillPage, newNonce } from './pagehtml.js';
 import type { Sampling } from './sampling.js';
 import type { Root } from './watcherwindow.js';
+
+/** Longest time that the page waits for the editor to say which models there are, in milliseconds: asking may start another extension. */
+const longestLook = 500;
 
 /** Commands that the page may link to. Each of them checks what it is given: the page shows the texts of servers. */
 export const pageCommands = ['mcphub.openConfig', 'mcphub.showTrace', 'mcphub.showLogs'] as const;
@@ -30,7 +34,6 @@ export class PageView implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable;
   #disconnect: () => void = () => undefined;
   #disposed = false;
-  #alive = false; // the page has said something: there may be half-typed words in it
 
   constructor(world: PageWorld, webview: vscode.Webview, windowId: string) {
     this.#world = world;
@@ -39,9 +42,6 @@ export class PageView implements vscode.Disposable {
     webview.options = { enableScripts: true, enableForms: true, localResourceRoots: [pageFolder(world.extensionUri)], enableCommandUris: pageCommands };
     this.#subscriptions = vscode.Disposable.from(
       world.process.onDidStart((hub) => this.#reconnect(hub)),
-      webview.onDidReceiveMessage(() => { this.#alive = true; }),
-      // A page that lives is not drawn anew for a model that has come: it offers that one when it is opened the next time.
-      world.sampling.onDidChangeModel(() => !this.#alive && this.#draw()),
     );
     if (world.process.started !== undefined) {
       this.#reconnect(world.process.started);
@@ -105,7 +105,10 @@ export class PageView implements vscode.Disposable {
   async #fill(): Promise<void> {
     const folder = pageFolder(this.#world.extensionUri);
     const template = await readFile(vscode.Uri.joinPath(folder, 'page.html').fsPath, 'utf8');
-    if (this.#disposed || this.#alive) {
+    // Drawn once: a page that is drawn over another one takes its hello for its own. A model that comes later is offered when the page is opened
+    // the next time.
+    await Promise.race([this.#world.sampling.look(), elapsed(longestLook)]);
+    if (this.#disposed) {
       return;
     }
     const { model } = this.#world.sampling;

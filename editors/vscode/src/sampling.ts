@@ -10,8 +10,6 @@ import type { WatcherWindow } from './watcherwindow.js';
 export class Sampling implements vscode.Disposable {
   readonly #watcher: WatcherWindow;
   readonly #listening: vscode.Disposable;
-  readonly #modelChanged = new vscode.EventEmitter<void>();
-  readonly onDidChangeModel = this.#modelChanged.event;
   #model: string | undefined;
 
   constructor(watcher: WatcherWindow) {
@@ -24,17 +22,12 @@ export class Sampling implements vscode.Disposable {
     return this.#model;
   }
 
-  /** Looks which models there are. It may wake up the extension that brings them, so nothing waits for it. */
+  /** Looks which models there are. It may wake up the extension that brings them, so nobody should wait for it long. */
   async look(): Promise<void> {
-    let found: string | undefined;
     try {
-      found = (await vscode.lm.selectChatModels())[0]?.name;
+      this.#model = (await vscode.lm.selectChatModels())[0]?.name;
     } catch {
-      found = undefined; // as good as none
-    }
-    if (found !== this.#model) {
-      this.#model = found;
-      this.#modelChanged.fire();
+      this.#model = undefined; // as good as none
     }
   }
 
@@ -89,7 +82,6 @@ export class Sampling implements vscode.Disposable {
 
   dispose(): void {
     this.#listening.dispose();
-    this.#modelChanged.dispose();
   }
 }
 

@@ -15,7 +15,7 @@ scenario('a click on Cancel inside the webview: the server hears of it with the 
   assert.equal(heard?.reason, 'took too long');
   await workspace.journal.has({ event: 'cancelled', tool: 'long_task' });
   await running.waitFor({ state: 'detached' });
-  await page.endedAs('long_task', /cancelled.*by the user: took too long/is);
+  await page.endedAs('long_task', /cancelled.*by you: took too long/is);
   await workspace.journal.has({ event: 'finished', tool: 'long_task' }); // by now the server would have answered, if it wanted to
   assert.doesNotMatch(await page.frame.locator('body').innerText(), /steps done/);
   assert.equal(workspace.wire().filter((message) => message.method === 'notifications/cancelled').length, 1);

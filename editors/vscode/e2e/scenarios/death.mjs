@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { until } from '../until.mjs';
 import { scenario } from '../stage.mjs';
 import { allProcesses, isExtensionHost, lineage, untilGone } from '../processes.mjs';
 import { demoServersOf, hubOf } from '../workspace.mjs';
@@ -72,8 +73,11 @@ scenario('kill -9 of the extension host in an open window: the editor starts ano
 
   await untilGone('the extension host', [host.pid], 5_000);
   // The page hangs in the air until the new extension host takes the view: a person looks again.
-  const page = await window.sideBarAgain();
-  await page.request('long_task').waitFor({ timeout: 40_000 });
+  // The frame of the old one may still be found for a moment.
+  const page = await until('the page shows the call again', async () => {
+    const found = await window.sideBarAgain();
+    return (await found.request('long_task').isVisible()) ? found : undefined;
+  }, { timeout: 40_000 });
   assert.equal(await page.request('long_task').getAttribute('data-testid'), request, 'the same request');
   assert.equal(hubOf(workspace).pid, hub.pid, 'the same hub');
   await page.cancel(page.request('long_task'), 'after the fall of the host');
