@@ -114,13 +114,13 @@ test-editors: build $(EDITORS_STAMP) ## the host package against the built binar
 test-page: build $(EDITORS_STAMP) ## the page in Chromium
 	cd $(EDITORS) && CHROMIUM=$(CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w webview
 
-# The newest VS Code and the oldest that the extension supports, with its packaged form.
+# The newest VS Code, and in the oldest that the extension supports the scenarios that no editor may lack, with its packaged form.
 .PHONY: e2e-editors
 e2e-editors: build package ## the packaged extension in real VS Codes
 	editors/vscode/e2e/install-editor.sh newest
 	editors/vscode/e2e/install-editor.sh oldest
 	cd $(EDITORS) && CHROMIUM=$(CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub node vscode/e2e/run.mjs --editor newest
-	cd $(EDITORS) && CHROMIUM=$(CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub node vscode/e2e/run.mjs --editor oldest
+	cd $(EDITORS) && CHROMIUM=$(CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub node vscode/e2e/run.mjs --editor oldest --core
 
 .PHONY: conformance
 conformance: build $(CONFORMANCE_STAMP) ## the official conformance suite's client scenarios against the built binary

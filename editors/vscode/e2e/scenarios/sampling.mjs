@@ -21,7 +21,14 @@ scenario('sampling by a model of the editor: it runs after the yes, and the serv
   writeFileSync(join(workspace.folder, 'model.json'), JSON.stringify({ says: 'The parrot has read it.' }));
   const window = await act.open(workspace);
   await window.runCommand('Other: Offer a Model');
-  const page = await window.openSideBar();
+  await window.openSideBar();
+  // The editor tells of a model when it has woken up who brings it. A page that is drawn by then stays as it is: a new one offers the model.
+  const page = await until('a new page knows the model', async () => {
+    const panel = await window.openPanel();
+    if ((await panel.frame.locator('html').getAttribute('data-surface'))?.includes('Parrot') === true) return panel;
+    await window.runCommand('View: Close Editor');
+    return undefined;
+  }, { timeout: 40_000 });
   await page.call('demo', 'summarize', { text: 'A story for a parrot.' });
   const card = page.card('A story for a parrot.');
   await card.getByRole('button', { name: 'Run with Parrot' }).waitFor();
