@@ -27,12 +27,24 @@ func serve(t *testing.T, d domain, o Options) *grpc.ClientConn {
 
 func dial(t *testing.T, s *grpc.Server) *grpc.ClientConn {
 	t.Helper()
+	return dialThrough(t, s, func(c net.Conn) net.Conn { return c })
+}
+
+// dialThrough lets through see what the client reads and writes.
+func dialThrough(t *testing.T, s *grpc.Server, through func(net.Conn) net.Conn) *grpc.ClientConn {
+	t.Helper()
 	l := bufconn.Listen(1 << 16)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	conn, err := grpc.NewClient("passthrough:///memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(1<<30)),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			c, err := l.DialContext(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return through(c), nil
+		}))
 	if err != nil {
 		t.Fatal(err)
 	}

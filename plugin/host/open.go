@@ -26,6 +26,12 @@ import (
 // is for virus scanners and cold disks.
 const DefaultStartTimeout = 10 * time.Second
 
+// Flow control windows of what a hub sends: a call's own, and that of all calls together.
+const (
+	streamWindow     = 1 << 20
+	connectionWindow = 16 << 20
+)
+
 // Options of Open. Only Command is needed.
 type Options struct {
 	// Command is the hub's binary: a path, or a name to be found in PATH.
@@ -117,6 +123,10 @@ func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 			proc.socketDir = dir
 			proc.cmd.Env = append(environment(os.Environ(), o.Env), spec.Env...)
 			return proc, nil
+		},
+		GRPCDialOptions: []grpc.DialOption{
+			// Windows of a fixed size: gRPC would otherwise measure the line with a PING at every message from the hub, which a local socket makes pointless.
+			grpc.WithStaticStreamWindowSize(streamWindow), grpc.WithStaticConnWindowSize(connectionWindow),
 		},
 		SkipHostEnv:  true,                         // environment does it, with go-plugin's own variables left out
 		StartTimeout: o.StartTimeout + time.Second, // ours comes first, and tells the cause
