@@ -86,7 +86,8 @@ export class ConfigFiles implements vscode.Disposable {
       for (const name of unusable(extra, home)) {
         this.#output.hub.warn(`mcphub.configFiles: ${name} is no absolute path and is not read`);
       }
-      this.#output.hub.info(`config files: ${sources.length === 0 ? 'none' : sources.map((s) => s.path).join(', ')}`);
+      const where = `${folders.length === 1 ? '1 folder' : `${folders.length} folders`}, ${trusted ? 'trusted' : 'not trusted'}`;
+      this.#output.hub.info(`config files (${where}): ${sources.length === 0 ? 'none' : sources.map((s) => s.path).join(', ')}`);
       // An empty list would mean: the same as last time.
       const nothing = { path: 'no config file', json: '{"mcpServers":{}}', scope: 'host' };
       await hub.servers.reloadConfig({ sources: sources.length === 0 ? [nothing] : sources });
