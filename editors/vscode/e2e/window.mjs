@@ -37,8 +37,12 @@ export class EditorWindow {
   static async open(browser, server, folder, { colorScheme = 'light' } = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme, reducedMotion: 'reduce' });
     const window = new EditorWindow(await context.newPage());
-    await window.page.goto(`${server.url}/?${folder.endsWith('.code-workspace') ? 'workspace' : 'folder'}=${encodeURIComponent(folder)}`);
+    const several = folder.endsWith('.code-workspace');
+    await window.page.goto(`${server.url}/?${several ? 'workspace' : 'folder'}=${encodeURIComponent(folder)}`);
     await window.#drawn();
+    // In a browser the editor begins with what it kept of a workspace's file, at first nothing, and then misses the file itself when that is read at an
+    // unlucky moment: its Explorer says for good that the workspace has no folders (seen in VS Code 1.139). From the second time on it knows them.
+    if (several) await window.reload();
     return window;
   }
 
