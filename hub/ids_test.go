@@ -137,3 +137,20 @@ func TestClicksOfAnotherHubFindNothing(t *testing.T) {
 		}
 	})
 }
+
+// A window keeps the id that a hub gave it when it comes to the hub that took the place of that one: the next hub must not have given it to another window before.
+func TestWindowIDsOfAnotherHubAreFree(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		before, after := newWorld(t, nil), newWorld(t, nil)
+		v := before.attach(hub.Hello{})
+		other := after.attach(hub.Hello{})
+		hello := hub.Hello{WindowID: v.win.ID(), Resume: &hub.Resume{HubID: before.hub.ID(), After: v.lastSeq()}}
+		back, err := after.tryAttach(hello)
+		if err != nil {
+			t.Fatalf("the window that has come back was refused: %v", err)
+		}
+		if back.win.ID() == other.win.ID() {
+			t.Errorf("two windows are %q", other.win.ID())
+		}
+	})
+}

@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -61,7 +60,7 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 	w.work = &windowWork{}
 	w.declare(hello.Kinds)
 	if w.id == "" {
-		w.id = fmt.Sprintf("window-%d", w.n)
+		w.id = h.ownID("window", w.n)
 		for h.windows[w.id] != nil {
 			w.id += "'"
 		}

@@ -336,8 +336,9 @@ func TestWindowIDInUse(t *testing.T) {
 		v.win.Detach(false)
 		w.attach(hub.Hello{WindowID: "mine"})
 		// Minted ids avoid the chosen ones.
-		w.attach(hub.Hello{WindowID: "window-4"})
-		if id := w.attach(hub.Hello{}).win.ID(); id == "window-4" || id == "" {
+		next := ownID(w.hub, "window", 4)
+		w.attach(hub.Hello{WindowID: next})
+		if id := w.attach(hub.Hello{}).win.ID(); id != next+"'" {
 			t.Errorf("minted %q", id)
 		}
 	})
