@@ -162,6 +162,9 @@ func (h *Hub) begin(o *outgoing) (*request, *Error) {
 			h.cancel(r, early)
 		}
 	}
+	if owner := h.windows[o.owner]; o.owner != "" && owner != nil && owner.gone { // its end was too early for this one, and does not come again
+		h.cancel(r, ownerClosed)
+	}
 	return r, nil
 }
 

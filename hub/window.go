@@ -225,6 +225,9 @@ func (w *Window) Detach(final bool) {
 	}
 }
 
+// ownerClosed is why a call ends that belongs to a window which has closed for good.
+var ownerClosed = &cancelCause{Origin: OriginHost, Reason: "the window that owns the call closed"}
+
 // depart ends what belongs to a window. It stays in the table for a resume. h.mu is held.
 func (h *Hub) depart(w *Window) {
 	w.gone = true
@@ -232,7 +235,7 @@ func (h *Hub) depart(w *Window) {
 	h.consentsChanged()
 	for _, r := range h.requestsInOrder() {
 		if r.owner != "" && r.owner == w.id {
-			h.cancel(r, &cancelCause{Origin: OriginHost, Reason: "the window that owns the call closed"})
+			h.cancel(r, ownerClosed)
 		}
 	}
 	h.closeUnshowable()

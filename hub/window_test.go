@@ -259,6 +259,31 @@ func TestWindowDetachesMidPromptAndResumes(t *testing.T) {
 	})
 }
 
+// A call that comes after the window that owns it has closed for good ends as it would have then: nobody would be left to end it.
+func TestCallOfAWindowThatHasClosed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.attach(hub.Hello{WindowID: "mine"})
+		v.win.Detach(true)
+		e := w.call(hub.CallRequest{ID: "late", Server: "s", Tool: "hang", OwnerWindowID: "mine"}).want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if e.Meta["origin"] != "host" || e.Meta["cancel_reason"] != "the window that owns the call closed" {
+			t.Errorf("%v", e.Meta)
+		}
+		if n := toolCalls(s); n != 0 {
+			t.Errorf("%d calls reached the server", n)
+		}
+		w.attach(hub.Hello{WindowID: "mine"}) // another one with this id may own calls again
+		c := w.call(hub.CallRequest{ID: "owned", Server: "s", Tool: "hang", OwnerWindowID: "mine"})
+		if got := w.state("owned"); got != "running" {
+			t.Errorf("the call of the next window is %s", got)
+		}
+		w.hub.CancelRequests(hub.CancelScope{All: true}, "", hub.OriginHost)
+		<-c.done
+		w.nothingLeft()
+	})
+}
+
 // The calls that a window owns end with it: at once when it closed, after a while when its stream broke, not at all when it comes back.
 func TestOwnerWindowGone(t *testing.T) {
 	const reason = "the window that owns the call closed"
