@@ -34,14 +34,8 @@ type endedEvent struct {
 // results that have had their time.
 func (y *history) add(e Event) (without []Event) {
 	y.keep(e)
-	for len(y.ended) > maxHistory || y.bytes > maxHistoryBytes && y.results == 0 {
-		gone := y.ended[0].event
-		y.drop(0)
-		y.ended[0] = endedEvent{}
-		y.ended = y.ended[1:]
-		if bare, had := bared(gone); had {
-			without = append(without, bare)
-		}
+	if len(y.ended) > maxHistory {
+		without = y.dropOldest(without)
 	}
 	for i := 0; y.bytes > maxHistoryBytes && y.results > 0; i++ {
 		bare, had := bared(y.ended[i].event)
@@ -51,6 +45,21 @@ func (y *history) add(e Event) (without []Event) {
 		y.drop(i)
 		y.ended[i] = endedEvent{event: bare, size: endedSize(bare.Body)}
 		y.bytes += y.ended[i].size
+		without = append(without, bare)
+	}
+	for y.bytes > maxHistoryBytes { // no result is left: what errors say is that long
+		without = y.dropOldest(without)
+	}
+	return without
+}
+
+// dropOldest forgets the end that is the oldest; without gets its event, if that has lost its result by it.
+func (y *history) dropOldest(without []Event) []Event {
+	gone := y.ended[0].event
+	y.drop(0)
+	y.ended[0] = endedEvent{}
+	y.ended = y.ended[1:]
+	if bare, had := bared(gone); had {
 		without = append(without, bare)
 	}
 	return without

@@ -229,6 +229,27 @@ func TestHistoryBoundsErrors(t *testing.T) {
 	})
 }
 
+// One error that is longer than all that is kept may be is not kept, whether there are results to drop before it or not.
+func TestHistoryBoundsOneHugeError(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := resultServer()
+		s.Tool("fail", func(c *fakeserver.CallContext) { c.Error(-32000, strings.Repeat("no", 9<<20)) })
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		if _, err := v.windowCall(hub.CallRequest{ID: "small", Server: "s", Tool: "big", Arguments: `{"n":100}`}); err != nil {
+			t.Fatal(err)
+		}
+		<-w.call(hub.CallRequest{ID: "huge", Server: "s", Tool: "fail"}).done
+		bytes := 0
+		for _, e := range w.hub.KeptHistory() {
+			bytes += hub.PayloadSize(e.Body)
+		}
+		if bytes > 16<<20 {
+			t.Errorf("%d bytes are kept", bytes)
+		}
+	})
+}
+
 // A snapshot brings results within 2 MiB and errors within 1 MiB, the latest first: all ends are there, and what is kept is not touched by it.
 func TestSnapshotBringsTheLatestResults(t *testing.T) {
 	bubble(t, func(t *testing.T) {
