@@ -35,9 +35,8 @@ func (h *Hub) cancelByID(id, server string, cause *cancelCause, stopWaiting bool
 		return 0, fail(CodeFailedPrecondition, ReasonUncancellable, []string{"request_id", id, "server", r.server.name},
 			"the start of server %q cannot be cancelled as a request; stop the server instead", r.server.name)
 	case ok:
-		inHand := r.inHand()
 		h.cancel(r, cause)
-		if stopWaiting && !inHand {
+		if stopWaiting && !r.inHand { // an answer in hand wins, as what was allowed would start all the same
 			h.stopWaiting(r)
 		}
 		return OutcomeCancelling, nil

@@ -234,6 +234,18 @@ func (h *Hub) PanicInCalls(gate <-chan struct{}, value any) {
 	}
 }
 
+// CancelAndStopWaiting is the one right behind the other, with nothing in between; ended tells whether the request is over then. For tests.
+func (h *Hub) CancelAndStopWaiting(id string) (ended bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, stopWaiting := range []bool{false, true} {
+		if out, err := h.cancelByID(id, "", &cancelCause{Origin: OriginUser}, stopWaiting); out != OutcomeCancelling || err != nil {
+			panic(fmt.Sprint(out, err))
+		}
+	}
+	return h.requests[id] == nil
+}
+
 // Unleft counts the requests that have ended and that their goroutines have not left yet. For tests.
 func (h *Hub) Unleft() int {
 	h.mu.Lock()

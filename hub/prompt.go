@@ -120,6 +120,9 @@ func (h *Hub) closePrompt(p *prompt, c closing) bool {
 	delete(h.prompts, p.id)
 	delete(p.request.prompts, p)
 	h.tracedPrompt(p, c.cause)
+	if p.about != nil && (c.cause == CauseAnswered || c.cause == CauseDeclined || c.cause == CauseDismissed) {
+		p.request.inHand = true
+	}
 	if p.deadline != nil {
 		p.deadline.Stop()
 	}

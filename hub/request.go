@@ -43,6 +43,7 @@ type request struct {
 	clock        clock
 	holds        int           // open prompts that stop the clocks: its own, its children's, and those of its server that name no request
 	leased       bool          // counts as a user of its server's connection
+	inHand       bool          // a question of the hub's own that a person has answered: all that it waits for is its goroutine
 	abandoned    chan struct{} // closed when carryThrough has left a request that StopWaiting had ended; nil: it has not
 
 	trace *timeline  // never nil once it is registered; not changed then

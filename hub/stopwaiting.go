@@ -31,11 +31,6 @@ func (h *Hub) stopWaiting(r *request) {
 	h.end(r, ending{state: StateCancelled, mayContinue: r.handed})
 }
 
-// inHand tells whether r is a question of the hub's own that was settled, so that all it waits for is its goroutine: an answer in hand wins. h.mu is held.
-func (r *request) inHand() bool {
-	return r.direction == Outgoing && !r.carried && len(r.prompts) == 0
-}
-
 // leftBehind is the end of carryThrough for a request that ended before. What has come of it meanwhile is told to nobody. h.mu is held.
 func (h *Hub) leftBehind(r *request, session *mcp.Session, err error) *Error {
 	if ce, ok := errors.AsType[*jsonrpc.CancelledError](err); ok && session != nil {

@@ -285,6 +285,21 @@ func TestStopWaitingForAQuestionAboutAServer(t *testing.T) {
 	})
 }
 
+// A cancel of such a question is no answer to it: who gives up right behind it is not kept waiting.
+func TestStopWaitingRightBehindACancelOfAQuestion(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", workspaceEntry)
+		v := w.user("")
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		id := v.launch().RequestID
+		if !w.hub.CancelAndStopWaiting(id) || !v.hasEnded(id) {
+			t.Error("the question was cancelled and given up, and is still there")
+		}
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		w.nothingLeft()
+	})
+}
+
 // A host may give up on a request, too: with its own origin, and only on one of the server that it names.
 func TestStopWaitingOfAHost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
