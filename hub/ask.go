@@ -93,7 +93,7 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 	switch {
 	case !q.WireID.IsZero():
 		r = &request{
-			id: h.mint("ask"), server: c.server, direction: Incoming, method: methodOf(kind), parent: caller, wireID: q.WireID.String(),
+			id: h.mint("ask"), server: c.server, direction: Incoming, method: methodOf(kind), parent: caller, wireID: shownWireID(q.WireID.String()),
 		}
 		r.trace, _ = q.Trace.(*timeline)
 		h.register(ctx, r)

@@ -24,3 +24,32 @@ func TestPayloadCountsLongText(t *testing.T) {
 		}
 	}
 }
+
+// A server chooses the ids of its questions. One that is longer than an id has to be reaches no window and is kept nowhere; the answer carries it whole.
+func TestHugeWireIDIsShownToNobody(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		if _, err := w.hub.StartServer(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		huge := `"` + strings.Repeat("i", 1<<20) + `"`
+		if _, err := s.RequestWithID(huge, elicitation, formParams); err != nil {
+			t.Fatal(err)
+		}
+		p := v.prompt()
+		if _, err := v.win.Cancel(p.RequestID, "no"); err != nil {
+			t.Fatal(err)
+		}
+		end, _ := v.terminalOf(p.RequestID).(*hub.RequestCancelled)
+		started := eventsOf[*hub.RequestStarted](v)
+		if end == nil || end.WireID != "" || started[len(started)-1].Request.WireID != "" {
+			t.Errorf("the windows were told %d bytes of an id", len(started[len(started)-1].Request.WireID))
+		}
+		if got := responses(s); len(got) == 0 || !strings.Contains(got[len(got)-1], huge) {
+			t.Error("the answer does not carry the id of its question")
+		}
+		w.nothingLeft()
+	})
+}

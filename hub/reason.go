@@ -61,3 +61,14 @@ func (c *cancelCause) Error() string {
 
 // CancelReason is what travels to the server (jsonrpc.Reasoner). "" leaves the reason out.
 func (c *cancelCause) CancelReason() string { return c.Reason }
+
+// maxShownWireID bounds the id of a server's question for all who look at it, in bytes: the server chooses it, and each event of the request would carry it.
+const maxShownWireID = 128
+
+// shownWireID is the JSON text of an id, "" when it is too long.
+func shownWireID(text string) string {
+	if len(text) > maxShownWireID {
+		return ""
+	}
+	return text
+}

@@ -18,7 +18,6 @@ const (
 	maxTraceBytes   = 3 << 20 // beyond it the oldest timelines of requests that are over go
 	maxGrownBytes   = 4 << 20 // beyond it no timeline becomes larger; the ones of open requests are always there
 	maxTraceSteps   = 20      // entries for the progress of one request
-	maxTraceWireID  = 128     // bytes; a server chooses the ids of its requests
 	smallTrace      = 5       // entries that most calls stay within: queued, running, the request, its response, done
 )
 
@@ -177,7 +176,7 @@ func (t *timeline) grow() bool {
 // message notes a message. The first ones of progress are noted one by one, of the others the latest.
 func (t *timeline) message(m jsonrpc.Observed) {
 	id := m.ID.String()
-	if len(id) > maxTraceWireID {
+	if len(id) > maxShownWireID {
 		id = fmt.Sprintf(`"an id of %d bytes"`, len(id))
 	}
 	r := record{

@@ -65,9 +65,6 @@ func tracedInfo(r *request) RequestInfo {
 	if i.Task != nil {
 		i.Task = &TaskInfo{ID: i.Task.ID, Status: i.Task.Status}
 	}
-	if len(i.WireID) > maxTraceWireID {
-		i.WireID = ""
-	}
 	return i
 }
 

@@ -403,7 +403,7 @@ func (*AttachRequest_GetTrace) isAttachRequest_Message() {}
 // Hello introduces a window.
 type Hello struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the window, kept over reattachments. Empty: the hub mints one.
+	// Id of the window, kept over reattachments. Empty: the hub mints one, which no other hub gives out.
 	WindowId string `protobuf:"bytes,1,opt,name=window_id,json=windowId,proto3" json:"window_id,omitempty"`
 	// Name for logs, "side bar" say.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
@@ -2005,7 +2005,7 @@ type McpRequestProgressed struct {
 	State RequestState `protobuf:"varint,3,opt,name=state,proto3,enum=mcphub.v1.RequestState" json:"state,omitempty"`
 	// Latest progress, absent when none came.
 	Progress *Progress `protobuf:"bytes,4,opt,name=progress,proto3" json:"progress,omitempty"`
-	// JSON text of the latest wire id.
+	// As in Request.
 	WireIdJson string `protobuf:"bytes,5,opt,name=wire_id_json,json=wireIdJson,proto3" json:"wire_id_json,omitempty"`
 	// The server's task that carries it out, absent when there is none.
 	Task          *Task `protobuf:"bytes,6,opt,name=task,proto3" json:"task,omitempty"`
@@ -2164,7 +2164,7 @@ type McpRequestCancelled struct {
 	Tool string `protobuf:"bytes,5,opt,name=tool,proto3" json:"tool,omitempty"`
 	// Who cancelled it, and why.
 	Cancellation *Cancellation `protobuf:"bytes,6,opt,name=cancellation,proto3" json:"cancellation,omitempty"`
-	// JSON text of the wire id that was open, "" when nothing had been sent.
+	// JSON text of the wire id that was open, "" when nothing had been sent, or when it is longer than 128 bytes, as that of a server's request may be.
 	WireIdJson string `protobuf:"bytes,7,opt,name=wire_id_json,json=wireIdJson,proto3" json:"wire_id_json,omitempty"`
 	// A cancel was sent to the server.
 	ServerNotified bool `protobuf:"varint,8,opt,name=server_notified,json=serverNotified,proto3" json:"server_notified,omitempty"`

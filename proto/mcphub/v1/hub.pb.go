@@ -44,7 +44,8 @@ type CallToolRequest struct {
 	Preapproved bool `protobuf:"varint,7,opt,name=preapproved,proto3" json:"preapproved,omitempty"`
 	// Free label, for CancelRequests of one task.
 	TaskLabel string `protobuf:"bytes,8,opt,name=task_label,json=taskLabel,proto3" json:"task_label,omitempty"`
-	// Window that this call belongs to. When that window detaches for good, the call is cancelled with origin host.
+	// Window that this call belongs to. When that window detaches for good, the call is cancelled with origin host, also
+	// when that was before the call came.
 	OwnerWindowId string `protobuf:"bytes,9,opt,name=owner_window_id,json=ownerWindowId,proto3" json:"owner_window_id,omitempty"`
 	// Run it as a task where the tool leaves the choice to the client (2025-11-25, execution.taskSupport "optional"). What a tool requires, and
 	// what a server decides (2026-07-28), happens without it.

@@ -371,7 +371,8 @@ type Request struct {
 	TaskLabel string `protobuf:"bytes,8,opt,name=task_label,json=taskLabel,proto3" json:"task_label,omitempty"`
 	// When the hub accepted it.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	// JSON text of the latest wire id, "" while nothing was sent. It changes between the rounds of one request.
+	// JSON text of the latest wire id, "" while nothing was sent, or when it is longer than 128 bytes, as that of a server's request may be. It changes
+	// between the rounds of one request.
 	WireIdJson string `protobuf:"bytes,10,opt,name=wire_id_json,json=wireIdJson,proto3" json:"wire_id_json,omitempty"`
 	// Latest progress, absent when none came.
 	Progress *Progress `protobuf:"bytes,11,opt,name=progress,proto3" json:"progress,omitempty"`

@@ -302,7 +302,7 @@ export const AttachRequestSchema: GenMessage<AttachRequest, {jsonType: AttachReq
  */
 export type Hello = Message<"mcphub.v1.Hello"> & {
   /**
-   * Id of the window, kept over reattachments. Empty: the hub mints one.
+   * Id of the window, kept over reattachments. Empty: the hub mints one, which no other hub gives out.
    *
    * @generated from field: string window_id = 1;
    */
@@ -373,7 +373,7 @@ export type Hello = Message<"mcphub.v1.Hello"> & {
  */
 export type HelloJson = {
   /**
-   * Id of the window, kept over reattachments. Empty: the hub mints one.
+   * Id of the window, kept over reattachments. Empty: the hub mints one, which no other hub gives out.
    *
    * @generated from field: string window_id = 1;
    */
@@ -1788,7 +1788,7 @@ export type McpRequestProgressed = Message<"mcphub.v1.McpRequestProgressed"> & {
   progress?: Progress | undefined;
 
   /**
-   * JSON text of the latest wire id.
+   * As in Request.
    *
    * @generated from field: string wire_id_json = 5;
    */
@@ -1837,7 +1837,7 @@ export type McpRequestProgressedJson = {
   progress?: ProgressJson;
 
   /**
-   * JSON text of the latest wire id.
+   * As in Request.
    *
    * @generated from field: string wire_id_json = 5;
    */
@@ -1970,7 +1970,7 @@ export type McpRequestCancelled = Message<"mcphub.v1.McpRequestCancelled"> & {
   cancellation?: Cancellation | undefined;
 
   /**
-   * JSON text of the wire id that was open, "" when nothing had been sent.
+   * JSON text of the wire id that was open, "" when nothing had been sent, or when it is longer than 128 bytes, as that of a server's request may be.
    *
    * @generated from field: string wire_id_json = 7;
    */
@@ -2075,7 +2075,7 @@ export type McpRequestCancelledJson = {
   cancellation?: CancellationJson;
 
   /**
-   * JSON text of the wire id that was open, "" when nothing had been sent.
+   * JSON text of the wire id that was open, "" when nothing had been sent, or when it is longer than 128 bytes, as that of a server's request may be.
    *
    * @generated from field: string wire_id_json = 7;
    */

@@ -83,7 +83,8 @@ export type CallToolRequest = Message<"mcphub.v1.CallToolRequest"> & {
   taskLabel: string;
 
   /**
-   * Window that this call belongs to. When that window detaches for good, the call is cancelled with origin host.
+   * Window that this call belongs to. When that window detaches for good, the call is cancelled with origin host, also
+   * when that was before the call came.
    *
    * @generated from field: string owner_window_id = 9;
    */
@@ -161,7 +162,8 @@ export type CallToolRequestJson = {
   taskLabel?: string;
 
   /**
-   * Window that this call belongs to. When that window detaches for good, the call is cancelled with origin host.
+   * Window that this call belongs to. When that window detaches for good, the call is cancelled with origin host, also
+   * when that was before the call came.
    *
    * @generated from field: string owner_window_id = 9;
    */

@@ -86,7 +86,8 @@ export type Request = Message<"mcphub.v1.Request"> & {
   startTime?: Timestamp | undefined;
 
   /**
-   * JSON text of the latest wire id, "" while nothing was sent. It changes between the rounds of one request.
+   * JSON text of the latest wire id, "" while nothing was sent, or when it is longer than 128 bytes, as that of a server's request may be. It changes
+   * between the rounds of one request.
    *
    * @generated from field: string wire_id_json = 10;
    */
@@ -198,7 +199,8 @@ export type RequestJson = {
   startTime?: TimestampJson;
 
   /**
-   * JSON text of the latest wire id, "" while nothing was sent. It changes between the rounds of one request.
+   * JSON text of the latest wire id, "" while nothing was sent, or when it is longer than 128 bytes, as that of a server's request may be. It changes
+   * between the rounds of one request.
    *
    * @generated from field: string wire_id_json = 10;
    */
