@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,14 +73,15 @@ func (h *Hub) apply(want []config.Server, problems []ConfigProblem, sources []Co
 		return nil, nil, nil, errDraining()
 	}
 	problems = append(problems, h.watching.troubles...)
-	for _, a := range reconcile(want, problems, h.servers) {
+	steps := reconcile(want, problems, h.servers)
+	at := place(steps, h.servers, sources, want)
+	for _, a := range steps {
 		if done := h.carryOut(a); done != nil {
 			stopped = append(stopped, a.have.name)
 			waits = append(waits, done)
 		}
 	}
-	h.servers = slices.DeleteFunc(h.servers, func(s *server) bool { return s.removed })
-	order(h.servers, sources, want)
+	h.arrange(at)
 	h.problems = slices.DeleteFunc(slices.Clone(problems), func(p ConfigProblem) bool { return p.Server != "" })
 	h.emit(&ConfigReloaded{Problems: h.problems, Stopped: stopped, ChangedFile: changed})
 	return problems, stopped, waits, nil
@@ -115,7 +115,7 @@ func readFile(ctx context.Context, path string) ([]byte, error) {
 func (h *Hub) carryOut(a step) <-chan struct{} {
 	s := a.have
 	if s == nil {
-		s = &server{hub: h, name: a.conf.Name, conf: a.conf, problems: a.problems, broken: a.broken}
+		s = &server{hub: h, name: a.conf.Name, conf: a.conf, problems: a.problems, broken: a.broken, place: a.place}
 		s.state = s.rest()
 		h.servers = append(h.servers, s)
 		h.changed(s)
@@ -132,7 +132,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		return done
 	}
 	was, old, told := s.disabled(), s.conf, s.info()
-	s.conf, s.keyOfConf, s.problems, s.broken = a.conf, "", a.problems, a.broken
+	s.conf, s.keyOfConf, s.problems, s.broken, s.place = a.conf, "", a.problems, a.broken, a.place
 	s.launch.form = nil
 	if old.Disabled != a.conf.Disabled {
 		s.off = nil
@@ -172,21 +172,6 @@ func (h *Hub) startAfter(s *server, stopped <-chan struct{}) {
 		if s.conn == nil && s.attempt == nil && s.stopping == nil && s.supervised.plan == nil && !h.draining && s.usable() == nil && s.givenUp() == nil {
 			h.beginConnect(s)
 		}
-	})
-}
-
-// order puts the servers in config order: by source, then by line, broken entries among the sound ones; on one line as they were read.
-func order(servers []*server, sources []ConfigSource, want []config.Server) {
-	source, read := map[string]int{}, map[string]int{}
-	for i, src := range sources {
-		source[src.Path] = i
-	}
-	for i, c := range want {
-		read[c.Name] = i - len(want) // a broken entry has 0: after them
-	}
-	slices.SortStableFunc(servers, func(a, b *server) int {
-		x, y := a.conf.Origin, b.conf.Origin
-		return cmp.Or(cmp.Compare(source[x.File], source[y.File]), cmp.Compare(x.Line, y.Line), cmp.Compare(read[a.name], read[b.name]))
 	})
 }
 

@@ -14,6 +14,7 @@ type step struct {
 	broken   bool // the entry cannot be used
 	remove   bool
 	relaunch bool // what is run changed: what runs has to be stopped
+	place    int  // among all servers: see place
 }
 
 // reconcile compares what the config wants with what there is. It changes nothing. What is halfway through an edit ends nothing that works: a file that cannot

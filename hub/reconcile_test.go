@@ -69,11 +69,11 @@ func TestReconcile(t *testing.T) {
 				}
 			}
 			h.mu.Lock()
+			at := place(steps, h.servers, []ConfigSource{{Path: "f"}}, want)
 			for _, a := range steps {
 				h.carryOut(a)
 			}
-			h.servers = slices.DeleteFunc(h.servers, func(s *server) bool { return s.removed })
-			order(h.servers, []ConfigSource{{Path: "f"}}, want)
+			h.arrange(at)
 			again := reconcile(want, problems, h.servers)
 			h.mu.Unlock()
 			for _, a := range again {

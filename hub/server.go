@@ -23,6 +23,7 @@ type server struct {
 	broken    bool  // its entry cannot be used
 	off       *bool // what SetServerEnabled said; nil = the config decides
 	removed   bool  // no longer configured
+	place     int   // in Hub.servers, from 1
 
 	state      ServerState
 	conn       *connection // while ready
@@ -140,7 +141,7 @@ func (s *server) info() ServerInfo {
 		Name: s.name, State: s.state, LastError: s.lastError, Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
 		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
 		Transport: transportOf(s), URL: s.conf.DisplayURL(), SignIn: s.signInState(),
-		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: startOf(s.conf), MemoryLimit: s.conf.Memory,
+		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: startOf(s.conf), MemoryLimit: s.conf.Memory, Place: s.place,
 		LaunchConsent: s.consentState(),
 	}
 	s.supervised.tell(s, &i)

@@ -98,6 +98,7 @@ type ServerInfo struct {
 	LastExit                     string    // how its process ended last
 	LaunchConsent                LaunchConsent
 	MemoryLimit                  int64 // bytes
+	Place                        int   // among all servers in config order, from 1
 }
 
 // Counters of a connection: traffic that harmed nobody.

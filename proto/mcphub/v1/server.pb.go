@@ -504,8 +504,10 @@ type Server struct {
 	LaunchConsent LaunchConsent `protobuf:"varint,28,opt,name=launch_consent,json=launchConsent,proto3,enum=mcphub.v1.LaunchConsent" json:"launch_consent,omitempty"`
 	// What its processes may use together, in bytes; 0: no limit.
 	MemoryLimitBytes int64 `protobuf:"varint,29,opt,name=memory_limit_bytes,json=memoryLimitBytes,proto3" json:"memory_limit_bytes,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Its place among all servers in config order, from 1; told anew when a change of the config moves it.
+	Place         int32 `protobuf:"varint,30,opt,name=place,proto3" json:"place,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Server) Reset() {
@@ -737,6 +739,13 @@ func (x *Server) GetLaunchConsent() LaunchConsent {
 func (x *Server) GetMemoryLimitBytes() int64 {
 	if x != nil {
 		return x.MemoryLimitBytes
+	}
+	return 0
+}
+
+func (x *Server) GetPlace() int32 {
+	if x != nil {
+		return x.Place
 	}
 	return 0
 }
@@ -4056,7 +4065,7 @@ var File_mcphub_v1_server_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\x8c\t\n" +
+	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\xa2\t\n" +
 	"\x06Server\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x16.mcphub.v1.ServerStateR\x05state\x12 \n" +
@@ -4092,7 +4101,8 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x0fnext_start_time\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampR\rnextStartTime\x12\x1b\n" +
 	"\tlast_exit\x18\x1b \x01(\tR\blastExit\x12?\n" +
 	"\x0elaunch_consent\x18\x1c \x01(\x0e2\x18.mcphub.v1.LaunchConsentR\rlaunchConsent\x12,\n" +
-	"\x12memory_limit_bytes\x18\x1d \x01(\x03R\x10memoryLimitBytes\"f\n" +
+	"\x12memory_limit_bytes\x18\x1d \x01(\x03R\x10memoryLimitBytes\x12\x14\n" +
+	"\x05place\x18\x1e \x01(\x05R\x05place\"f\n" +
 	"\fConfigOrigin\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x18\n" +
