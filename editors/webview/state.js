@@ -170,18 +170,24 @@ function logOf(state, server) {
   return log;
 }
 
+/** In config order; a hub that does not tell places leaves them as they came. @param {State['servers']} servers @returns {State['servers']} */
+function inPlace(servers) {
+  return new Map([...servers].sort(([, a], [, b]) => (a.place ?? 0) - (b.place ?? 0)));
+}
+
 /** @param {State} state @param {Server} server @param {boolean} removed */
 function serverChanged(state, server, removed) {
   const { changed } = state;
   const name = server.name ?? '';
   const before = state.servers.get(name);
-  if (!before !== removed) changed.serverList = true;
+  if (!before !== removed || before?.place !== server.place) changed.serverList = true;
   if (removed) {
     state.servers.delete(name);
     state.logs.delete(name);
     return;
   }
   state.servers.set(name, server);
+  if (before?.place !== server.place) state.servers = inPlace(state.servers);
   logOf(state, name).stderr = [...(server.stderr ?? [])];
   changed.servers.add(name);
   changed.logs.add(name);

@@ -109,6 +109,27 @@ test('a server that becomes ready has its tools listed again; a removed one goes
   assert.equal(takeChanged(state).serverList, true);
 });
 
+test('servers stand where the hub says, whichever it tells of first; those of a hub that does not say, as they came', () => {
+  const state = after({ snapshot: { servers: [{ name: 'a', place: 1 }, { name: 'b', place: 2 }] } });
+  takeChanged(state);
+  transition(state, { serverChanged: { server: { name: 'new', place: 1 } } });
+  transition(state, { serverChanged: { server: { name: 'b', place: 3 } } });
+  transition(state, { serverChanged: { server: { name: 'a', place: 2 } } });
+  assert.deepEqual([...state.servers.keys()], ['new', 'a', 'b']);
+  assert.equal(takeChanged(state).serverList, true);
+  transition(state, { serverChanged: { server: { name: 'b', place: 1 } } });
+  transition(state, { serverChanged: { server: { name: 'new', place: 3 } } });
+  assert.deepEqual([...state.servers.keys()], ['b', 'a', 'new']);
+  assert.equal(takeChanged(state).serverList, true);
+  transition(state, { serverChanged: { server: { name: 'a', place: 2, lastError: 'lost' } } });
+  assert.equal(takeChanged(state).serverList, false);
+
+  const silent = after({ snapshot: { servers: [{ name: 'z' }] } });
+  transition(silent, { serverChanged: { server: { name: 'a' } } });
+  transition(silent, { serverChanged: { server: { name: 'z', lastError: 'lost' } } });
+  assert.deepEqual([...silent.servers.keys()], ['z', 'a']);
+});
+
 test('only what has changed is marked', () => {
   const state = after({ mcpRequestStarted: { request: request('r-1') } }, { mcpRequestStarted: { request: request('r-2') } });
   takeChanged(state);
