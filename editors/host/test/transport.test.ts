@@ -81,7 +81,9 @@ test('nobody there is unavailable', async (t) => {
 test('an abort and a deadline reset the stream and are told at once', async (t) => {
   const resets: number[] = [];
   let reset = (): void => {};
+  let arrived = (): void => {};
   const { channel } = await fake(t, (stream) => {
+    arrived();
     stream.on('error', () => {});
     stream.on('close', () => {
       resets.push(stream.rstCode ?? -1);
@@ -92,8 +94,10 @@ test('an abort and a deadline reset the stream and are told at once', async (t) 
   const closed = (): Promise<void> => new Promise((resolve) => { reset = resolve; });
   let over = closed();
   const aborting = new AbortController();
+  const there = new Promise<void>((resolve) => { arrived = resolve; });
   const call = failure(channel.unary(callTool, {}, { signal: aborting.signal }));
-  setTimeout(() => aborting.abort(), 50);
+  await there;
+  aborting.abort();
   assert.equal((await call).code, 'cancelled');
   await over;
   over = closed();
@@ -118,11 +122,11 @@ test('after GOAWAY what runs ends in its own time, and the next call dials anew'
   const there = new Promise<void>((resolve) => { arrived = resolve; });
   const first = server.channel.unary(callTool, {});
   await there;
-  const said = new Promise<void>((resolve) => {
-    server.sessions[0]?.goaway(http2.constants.NGHTTP2_NO_ERROR);
-    setTimeout(resolve, 50);
-  });
-  await said;
+  const [session] = server.sessions;
+  assert.ok(session !== undefined);
+  session.goaway(http2.constants.NGHTTP2_NO_ERROR);
+  // The ack of a PING comes behind what was sent before it: then the client has seen the GOAWAY.
+  await new Promise<void>((resolve, reject) => session.ping((error) => (error === null ? resolve() : reject(error))));
   assert.equal((await server.channel.unary(callTool, {})).requestId, 'r1');
   assert.equal(server.sessions.length, 2);
   const [stream] = waiting;
