@@ -161,6 +161,9 @@ export class ResumingWindow implements HubWindow {
   /** False: there will be none, or nobody wants one any more. Throws the hub's failure. */
   async #hubIsReady(signal: AbortSignal): Promise<boolean> {
     const state = await becomes(this.#source, (s) => s === 'ready' || s === 'failed' || s === 'stopped', signal);
+    if (signal.aborted) { // between the state and this line
+      return false;
+    }
     if (state === 'failed' && this.#source.failure !== undefined) {
       throw this.#source.failure;
     }

@@ -153,3 +153,13 @@ test('roots that are said while there is no stream are said with the next hello,
   assert.deepEqual(said, create(HelloSchema, { title: 'test' }));
   await window.close();
 });
+
+test('a window that is closed in the moment in which the hub gets ready attaches to nothing', async () => {
+  const source = new FakeSource();
+  source.become('starting', '');
+  const { window } = opened({}, undefined, source);
+  await settle();
+  source.become('ready', '');
+  await window.close();
+  assert.equal(source.streams.length, 0);
+});
