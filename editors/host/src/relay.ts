@@ -13,7 +13,7 @@ import type { PageEnd } from './pagevoice.js';
 import { OpenPrompts } from './prompts.js';
 import type { StreamSource } from './source.js';
 import type { HubStream } from './stream.js';
-import { comebackDelay, mayComeBack } from './window.js';
+import { beyondAll, comebackDelay, mayComeBack } from './window.js';
 
 export interface Relay {
   /** The id under which the hub knows the window; '' before the first welcome. */
@@ -22,8 +22,6 @@ export interface Relay {
   dispose(): void;
 }
 
-/** A point that no hub has reached: a stream that resumes there supersedes the one before, and begins with a snapshot. */
-const beyondAll = 2n ** 64n - 1n;
 /** Of messages of a page whose replies have not come. */
 const maxUnanswered = 4096;
 

@@ -33,6 +33,8 @@ const maxUnread = 1024;
 const maxUnreadAsking = 16 * 1024;
 /** How long a closed window waits for the hub to end its stream. */
 const closeGraceMs = 2000;
+/** A point that no hub has reached: a stream that resumes there supersedes the one before, and begins with a snapshot. */
+export const beyondAll = 2n ** 64n - 1n;
 const firstDelayMs = 100;
 const maxDelayMs = 5000;
 
@@ -56,7 +58,7 @@ export class ResumingWindow implements HubWindow {
   readonly #over: Promise<void>;
   #stream: HubStream | undefined;
   #hubId = '';
-  #lastSequence = 0n;
+  #lastSequence: bigint | undefined; // of that hub; undefined: it has told nothing yet
   #askCount = 0;
   #failures = 0;
   #closeTimer: NodeJS.Timeout | undefined;
@@ -171,7 +173,7 @@ export class ResumingWindow implements HubWindow {
   }
 
   #helloNow(): Hello {
-    this.#hello.resume = this.#hubId === '' ? this.#hello.resume : create(ResumeSchema, { hubId: this.#hubId, afterSequence: this.#lastSequence });
+    this.#hello.resume = this.#hubId === '' ? this.#hello.resume : create(ResumeSchema, { hubId: this.#hubId, afterSequence: this.#lastSequence ?? beyondAll });
     return this.#hello;
   }
 
@@ -179,11 +181,12 @@ export class ResumingWindow implements HubWindow {
     const { event } = message;
     if (event.case === 'welcome') {
       this.#failures = 0;
+      if (event.value.hubId !== this.#hubId) {
+        this.#lastSequence = undefined; // the numbers of another hub say nothing about this one's
+      }
       this.#hubId = event.value.hubId;
-    } else if (event.case === 'snapshot') {
-      this.#lastSequence = message.sequence; // of another hub, maybe a smaller one
-    } else if (message.sequence > this.#lastSequence) {
-      this.#lastSequence = message.sequence;
+    } else if (event.case === 'snapshot' || message.sequence > (this.#lastSequence ?? 0n)) {
+      this.#lastSequence = message.sequence; // that of a snapshot may be a smaller one
     }
     if (event.case === 'reply') {
       const asked = this.#asked.get(event.value.messageId);

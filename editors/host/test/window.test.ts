@@ -163,3 +163,29 @@ test('a window that is closed in the moment in which the hub gets ready attaches
   await window.close();
   assert.equal(source.streams.length, 0);
 });
+
+test('a stream that breaks before the snapshot of another hub begins with a snapshot: the point of the hub before means nothing to it', async () => {
+  const { source, window } = opened();
+  await settle();
+  source.stream(0).welcome('h1');
+  event(source.stream(0), 41n);
+  source.stream(0).inbox.end(new HubError('unavailable', 'HUB_DIED', 'died'));
+  while (source.streams.length < 2) {
+    await settle();
+  }
+  source.stream(1).welcome('h2');
+  source.stream(1).inbox.end(new HubError('unavailable', 'CONNECTION_LOST', 'broken'));
+  while (source.streams.length < 3) {
+    await settle();
+  }
+  const { resume } = source.stream(2).hello;
+  assert.deepEqual([resume?.hubId, resume?.afterSequence], ['h2', 2n ** 64n - 1n]);
+  source.stream(2).welcome('h2');
+  event(source.stream(2), 7n);
+  source.stream(2).inbox.end(new HubError('unavailable', 'CONNECTION_LOST', 'broken'));
+  while (source.streams.length < 4) {
+    await settle();
+  }
+  assert.equal(source.stream(3).hello.resume?.afterSequence, 7n);
+  await window.close();
+});
