@@ -82,10 +82,15 @@ export class ResumingWindow implements HubWindow {
 
   send(message: MessageInitShape<typeof AttachRequestSchema>): void {
     const kept = this.#keepInHello(message);
-    if (this.#stream !== undefined) {
+    try {
+      if (this.#stream === undefined) {
+        throw this.#absent();
+      }
       this.#stream.send(message);
-    } else if (!kept) {
-      throw this.#absent();
+    } catch (error) {
+      if (!kept || asHubError(error).code !== 'unavailable') {
+        throw error;
+      }
     }
   }
 

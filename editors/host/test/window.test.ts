@@ -189,3 +189,17 @@ test('a stream that breaks before the snapshot of another hub begins with a snap
   assert.equal(source.stream(3).hello.resume?.afterSequence, 7n);
   await window.close();
 });
+
+test('roots that are said to a stream that has just broken are kept and said with the next hello', async () => {
+  const { source, window } = opened();
+  await settle();
+  source.stream(0).welcome();
+  source.stream(0).inbox.end(new HubError('unavailable', 'HUB_DIED', 'died'));
+  window.send({ message: { case: 'setRoots', value: { $typeName: SetRootsSchema.typeName, roots: [{ $typeName: 'mcphub.v1.Root', uri: 'file:///repos/a', name: '' }] } } });
+  assert.throws(() => window.send({ message: { case: 'cancelRequests', value: {} } }), { code: 'unavailable' });
+  while (source.streams.length < 2) {
+    await settle();
+  }
+  assert.deepEqual(source.stream(1).hello.roots.map((r) => r.uri), ['file:///repos/a']);
+  await window.close();
+});
