@@ -43,14 +43,9 @@ export class SpawnedProcess implements HubProcess {
   readonly tail = new LogTail();
   readonly #child: ChildProcess;
 
+  /** Throws a HubError for what the system refuses at once; anything else is told by `ended` and `firstLine`. */
   constructor(options: SpawnOptions) {
-    const child = spawn(options.binary, options.args, {
-      env: options.env,
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: options.survive,
-      windowsHide: true,
-    });
+    const child = spawned(options);
     this.#child = child;
     let spawnError: unknown;
     this.ended = new Promise((resolve) => {
@@ -103,6 +98,21 @@ export class SpawnedProcess implements HubProcess {
   }
 }
 
+// Node tells some refusals by an event (ENOENT, EACCES) and throws the others: a program for another machine (ENOEXEC, EBADARCH on macOS), ENOTDIR, E2BIG.
+function spawned(options: SpawnOptions): ChildProcess {
+  try {
+    return spawn(options.binary, options.args, {
+      env: options.env,
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: options.survive,
+      windowsHide: true,
+    });
+  } catch (error) {
+    throw failureOfSpawn(options.binary, error);
+  }
+}
+
 // Reads on for ever, too: whatever go-plugin does not catch must not fill the pipe.
 function firstLineOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
@@ -124,7 +134,7 @@ function firstLineOf(child: ChildProcess): Promise<string> {
 }
 
 function failureOfSpawn(binary: string, cause: unknown): HubError {
-  const missing = codeOf(cause) === 'ENOENT';
+  const missing = ['ENOENT', 'ENOTDIR'].includes(codeOf(cause));
   const text = missing
     ? `${binary} was not found: install mcphub, or give the path of its binary (a missing working directory looks the same).`
     : `${binary} could not be started (${cause instanceof Error ? cause.message : 'no reason given'}): check that it may be executed and was built for this machine.`;

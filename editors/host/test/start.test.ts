@@ -43,6 +43,8 @@ test('a start that fails says what to do, and leaves nothing', async (t) => {
   const wrongVersion = script('version', `PLUGIN_PROTOCOL_VERSIONS=7 exec "${realBinary()}" serve`);
   const table: [string, Parameters<typeof s.hub>[0], string, string, RegExp][] = [
     ['not found', { binary: '/repos/none/mcphub' }, 'not_found', 'BINARY_NOT_FOUND', /install mcphub/],
+    ['below a file', { binary: join(plain, 'mcphub') }, 'not_found', 'BINARY_NOT_FOUND', /install mcphub/],
+    ['refused by the system', { binary: process.execPath, env: { LARGE: 'x'.repeat(4 << 20) } }, 'failed_precondition', 'BINARY_NOT_STARTED', /E2BIG/],
     ['not executable', { binary: plain }, 'failed_precondition', 'BINARY_NOT_STARTED', /may be executed/],
     ['wrong cookie', { binary: wrongCookie }, 'unavailable', 'HUB_DIED', /exit status 2[^]*host/],
     ['junk', { mode: 'junk' }, 'failed_precondition', 'HANDSHAKE_JUNK', /web server/],
