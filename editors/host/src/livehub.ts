@@ -63,9 +63,9 @@ export class LiveHub {
     this.#kept = file;
   }
 
-  /** A connection that broke because the hub is gone is told as that, and only its exit tells. */
+  /** A connection that broke because the hub is gone is told as that, and only its exit tells: one that breaks in the TLS handshake looks like distrust. */
   async explain(error: HubError): Promise<HubError> {
-    if (error.reason !== 'CONNECTION_LOST') {
+    if (error.reason !== 'CONNECTION_LOST' && error.reason !== 'TLS') {
       return error;
     }
     const waited = new AbortController();

@@ -60,6 +60,9 @@ function serve(versions: string): void {
     stream.on('error', () => {});
     handle(stream, headers[':path'] ?? '');
   });
+  if (mode === 'dropdead') {
+    server.on('connection', () => process.exit(4));
+  }
   const path = join(process.env['PLUGIN_UNIX_SOCKET_DIR'] ?? '.', 'plugin1');
   server.listen(path, () => {
     const cert = clientCert === undefined ? '' : new X509Certificate(mode === 'othercert' ? selfSigned().cert : own.cert).raw.toString('base64').replace(/=+$/, '');

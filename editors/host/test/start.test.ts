@@ -52,6 +52,7 @@ test('a start that fails says what to do, and leaves nothing', async (t) => {
     ['exits before the line', { mode: 'exit' }, 'unavailable', 'HUB_DIED', /exit status 3[^]*no disk/],
     ['other version', { mode: 'version' }, 'failed_precondition', 'PROTOCOL_VERSION', /update/],
     ['certificate of another', { mode: 'othercert' }, 'unavailable', 'TLS', /trust/],
+    ['dies when it is reached', { mode: 'dropdead' }, 'unavailable', 'HUB_DIED', /exit status 4/],
     ['another process', { mode: 'imposter' }, 'failed_precondition', 'HANDSHAKE_JUNK', /Another process/],
   ];
   for (const [name, options, code, reason, text] of table) {
