@@ -2,7 +2,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { EditorService } from './gen/mcphub/v1/editor_pb.js';
 import type { AttachRequestSchema, AttachResponse, HelloSchema } from './gen/mcphub/v1/editor_pb.js';
-import { HubError } from './failure.js';
+import { HubError, asHubError } from './failure.js';
 import { Inbox } from './inbox.js';
 import type { LiveHub } from './livehub.js';
 import type { Duplex } from './transport.js';
@@ -61,7 +61,11 @@ class RawStream implements HubStream {
       },
     });
     this.#duplex = duplex;
-    duplex.send({ message: { case: 'hello', value: hello } });
+    try {
+      duplex.send({ message: { case: 'hello', value: hello } });
+    } catch (error) {
+      duplex.cancel(asHubError(error)); // else the hub would wait for ever for a hello that cannot be said
+    }
   }
 
   send(message: MessageInitShape<typeof AttachRequestSchema>): void {

@@ -67,6 +67,14 @@ test('a start that fails says what to do, and leaves nothing', async (t) => {
   await s.hub({ binary: wrongVersion }).start();
 });
 
+test('a hello that is none ends its own stream, and the reader hears why', async (t) => {
+  const hub = stage(t).hub({ mode: 'serve' });
+  await hub.start();
+  const stream = hub.attach({ maxProgressRate: 1.5 });
+  assert.equal((await failure(stream[Symbol.asyncIterator]().next())).code, 'invalid_argument');
+  assert.throws(() => stream.send({}), { code: 'unavailable' });
+});
+
 test('a slow start is waited for, and one that is stopped meanwhile ends', async (t) => {
   const s = stage(t);
   await s.hub({ mode: 'slow' }).start();
