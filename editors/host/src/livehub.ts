@@ -94,7 +94,7 @@ export class LiveHub {
     await this.discard();
   }
 
-  /** Kills it if it lives, and removes what belongs to it. */
+  /** Kills it if it lives, and removes what belongs to it. It never rejects. */
   async discard(): Promise<void> {
     if (this.#end === undefined) {
       this.process.kill();
@@ -104,7 +104,7 @@ export class LiveHub {
     this.channel.close();
     this.process.release();
     await removeSocketDirectory(this.#parts.socketDirectory);
-    await this.#kept?.remove();
+    await this.#kept?.remove().catch(() => {}); // what stays is removed by whoever finds that its hub is gone
   }
 
   /** Lets it live on for the next process. False when no file tells of it. */

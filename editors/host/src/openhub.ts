@@ -51,10 +51,10 @@ async function adopted(options: OpenOptions, signal: AbortSignal): Promise<LiveH
     } catch (error) {
       hub.release();
       if (signal.aborted) {
-        await file.leave(); // this host gave up, and the hub may be fine
+        await file.leave().catch(() => {}); // this host gave up, and the hub may be fine
         throw reasonOf(signal, error);
       }
-      await file.remove(); // whatever has this pid now: it does not answer, and it ends by itself if it is a hub
+      await file.remove().catch(() => {}); // whatever has this pid now: it does not answer, and it ends by itself if it is a hub
     }
   }
 }
