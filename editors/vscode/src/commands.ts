@@ -14,7 +14,7 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
     'mcphub.cancelRequest': () => cancelRequest(world),
     'mcphub.stopEverything': () => stopEverything(world),
     'mcphub.restartServer': (server) => restartServer(world, server),
-    'mcphub.reloadConfig': () => world.configFiles.reload(),
+    'mcphub.reloadConfig': () => world.configFiles.reloadNow(),
     'mcphub.openConfig': (what, line) => openConfig(world, what, line),
     'mcphub.showTrace': (requestId) => showTrace(world, requestId),
     'mcphub.showLogs': (server) => (typeof server === 'string' ? world.output.servers : world.output.hub).show(true),

@@ -13,13 +13,25 @@ import type { Output } from './output.js';
 
 const run = promisify(execFile);
 
+/** What the program says of the places of these folders. */
+interface Found {
+  readonly asked: string; // all that the answer depends on
+  readonly folders: readonly string[];
+  readonly places: Promise<Place[]>;
+}
+
+/** The hub reads files and stops what is run differently now; a hub that needs longer must not hold up every command. */
+const readingLimitMs = 60_000;
+
 export class ConfigFiles implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
   readonly #process: HubProcess;
   readonly #output: Output;
   readonly #disposables: vscode.Disposable[] = [];
   #watchers: vscode.Disposable[] = [];
-  #places: Promise<Place[]> | undefined; // of the present folders and program
+  #found: Found | undefined;
+  #trouble: Error | undefined; // of the last reading
+  #disposed = false;
   #reading: Promise<void> = Promise.resolve();
   #wanted = 0; // readings asked for and not begun
 
@@ -28,7 +40,7 @@ export class ConfigFiles implements vscode.Disposable {
     this.#process = process;
     this.#output = output;
     const anew = (): void => {
-      this.#places = undefined;
+      this.#look(); // beside what the hub may be doing
       void this.reload();
     };
     this.#disposables.push(
@@ -45,8 +57,7 @@ export class ConfigFiles implements vscode.Disposable {
         }
       }),
     );
-    this.#places = this.#find(); // beside the start of the hub, which takes as long
-    this.#places.catch(() => undefined); // told when it is used
+    this.#look(); // beside the start of the hub, which takes as long
   }
 
   /** Has the config read anew. Of several wishes while one is being fulfilled, one is left. */
@@ -62,23 +73,35 @@ export class ConfigFiles implements vscode.Disposable {
     return this.#reading;
   }
 
+  /** The same for who wants to hear of it: rejects when the hub has not read the config. */
+  async reloadNow(): Promise<void> {
+    await this.reload();
+    if (this.#trouble !== undefined) {
+      throw this.#trouble;
+    }
+  }
+
   /** Resolves when no reading is under way. A hub that is ready is told its config at once, so until then it knows no server. */
   get read(): Promise<void> {
     return this.#reading;
   }
 
   dispose(): void {
+    this.#disposed = true;
     vscode.Disposable.from(...this.#disposables, ...this.#watchers).dispose();
   }
 
   async #tell(hub: Hub): Promise<void> {
     if (this.#process.standing.state !== 'ready') {
-      return; // told when it is
+      this.#trouble = new Error('McpHub does not run: the config is read as soon as it does. See the log, or run “McpHub: Restart McpHub”.');
+      return;
     }
+    this.#trouble = undefined;
     try {
-      const places = await this.#present(await this.#known());
-      const folders = localFolders();
-      const extra = setting<string[]>('configFiles', []);
+      const found = this.#look();
+      const { folders } = found;
+      const places = await this.#present(await this.#known(found));
+      const extra = setting<unknown[]>('configFiles', []).filter((name) => typeof name === 'string');
       const home = homedir();
       const editorFiles = await Promise.all(this.#editorFiles().map(async (file) => ({ file, exists: await isFile(file) })));
       const trusted = vscode.workspace.isTrusted;
@@ -90,40 +113,50 @@ export class ConfigFiles implements vscode.Disposable {
       this.#output.hub.info(`config files (${where}): ${sources.length === 0 ? 'none' : sources.map((s) => s.path).join(', ')}`);
       // An empty list would mean: the same as last time.
       const nothing = { path: 'no config file', json: '{"mcpServers":{}}', scope: 'host' };
-      await hub.servers.reloadConfig({ sources: sources.length === 0 ? [nothing] : sources });
+      await hub.servers.reloadConfig({ sources: sources.length === 0 ? [nothing] : sources }, { timeoutMs: readingLimitMs });
     } catch (error) {
-      this.#output.hub.error(`The config could not be read: ${describe(error)}`);
+      this.#trouble = new Error(`The config could not be read: ${describe(error)}`, { cause: error });
+      this.#output.hub.error(this.#trouble.message);
     }
   }
 
   /** Without the places there are still the files that the user named. */
-  async #known(): Promise<Place[]> {
+  async #known({ places }: Found): Promise<Place[]> {
     try {
-      return await (this.#places ??= this.#find());
+      return await places;
     } catch (error) {
-      this.#places = undefined;
-      this.#output.hub.warn(`Config files of the workspace and of other applications are not looked for: ${describe(error)}`);
+      this.#output.hub.warn(`Config files of the workspace and of other applications are not looked for: ${describe(error)}. “McpHub: Reload Config” tries again.`);
       return [];
     }
   }
 
-  // The program knows where applications keep their servers; it is asked once for each folder.
-  async #find(): Promise<Place[]> {
+  /**
+   * The places of the folders that there are now. What was found for others is no answer: folders may be filled in late, and the editor need not tell of it to
+   * who asked before.
+   */
+  #look(): Found {
     const folders = localFolders();
-    this.#watch([], folders);
     const { binary } = this.#process;
-    const asked = folders.length === 0 ? [undefined] : folders;
-    const lists = await Promise.all(
-      asked.map(async (folder) => {
-        const { stdout } = await run(binary, ['config', 'places', '--json', ...(folder === undefined ? [] : ['--folder', folder])], {
-          cwd: homedir(), timeout: 10_000, maxBuffer: 1 << 20, windowsHide: true,
-        });
-        return parsePlaces(stdout);
-      }),
+    const asked = JSON.stringify([binary, folders, vscode.workspace.isTrusted]);
+    if (this.#found?.asked === asked) {
+      return this.#found;
+    }
+    const found: Found = { asked, folders, places: placesOf(binary, folders) };
+    this.#found = found;
+    this.#watch([], folders);
+    found.places.then(
+      (places) => {
+        if (this.#found === found) {
+          this.#watch(places, folders);
+        }
+      },
+      () => { // told by who uses it; the next reading asks again
+        if (this.#found === found) {
+          this.#found = undefined;
+        }
+      },
     );
-    const places = lists.flat();
-    this.#watch(places, folders);
-    return places;
+    return found;
   }
 
   // What was there when the program was asked may have changed since.
@@ -133,6 +166,9 @@ export class ConfigFiles implements vscode.Disposable {
 
   /** Watches for files that come and go. A workspace that is not trusted is not looked at. */
   #watch(places: readonly Place[], folders: readonly string[]): void {
+    if (this.#disposed) {
+      return;
+    }
     vscode.Disposable.from(...this.#watchers).dispose();
     const reload = (): void => void this.reload();
     const watch = (base: string, glob: string): vscode.Disposable => {
@@ -157,6 +193,25 @@ function localFolders(): string[] {
   return (vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme === 'file').map((f) => f.uri.fsPath);
 }
 
+// The program knows where applications keep their servers; it is asked once for each folder.
+async function placesOf(binary: string, folders: readonly string[]): Promise<Place[]> {
+  const asked = folders.length === 0 ? [undefined] : folders;
+  const lists = await Promise.all(
+    asked.map(async (folder) => {
+      const { stdout } = await run(binary, ['config', 'places', '--json', ...(folder === undefined ? [] : ['--folder', folder])], {
+        cwd: homedir(), timeout: 10_000, maxBuffer: 1 << 20, windowsHide: true,
+      });
+      return parsePlaces(stdout);
+    }),
+  );
+  return lists.flat();
+}
+
+// Only what is known not to be there is left out: of a file that cannot be looked at the hub says why.
 async function isFile(file: string): Promise<boolean> {
-  return (await stat(file).catch(() => undefined))?.isFile() === true;
+  try {
+    return (await stat(file)).isFile();
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'));
+  }
 }

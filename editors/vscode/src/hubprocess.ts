@@ -156,9 +156,10 @@ export class HubProcess implements vscode.Disposable {
   }
 }
 
-/** A setting of ours. All of them have machine scope: a workspace cannot choose what is run. */
+/** A setting of ours. All of them have machine scope: a workspace cannot choose what is run. The editor does not check values: one of another kind is as good as none. */
 export function setting<T>(name: string, otherwise: T): T {
-  return vscode.workspace.getConfiguration('mcphub').get<T>(name) ?? otherwise;
+  const value = vscode.workspace.getConfiguration('mcphub').get<unknown>(name);
+  return typeof value === typeof otherwise && Array.isArray(value) === Array.isArray(otherwise) ? (value as T) : otherwise;
 }
 
 export function describe(error: unknown): string {

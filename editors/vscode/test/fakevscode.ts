@@ -1,0 +1,123 @@
+// The parts of the editor that the tested files use, with behaviour: what a test changes here is told by the events of the real one. The runner puts this
+// in the place of the module vscode.
+type Listener<T> = (value: T) => unknown;
+
+export class Disposable {
+  static from(...all: { dispose(): unknown }[]): Disposable {
+    return new Disposable(() => all.forEach((one) => one.dispose()));
+  }
+  constructor(readonly dispose: () => void) {}
+}
+
+export class EventEmitter<T> {
+  readonly #listeners = new Set<Listener<T>>();
+  readonly event = (listener: Listener<T>): Disposable => {
+    this.#listeners.add(listener);
+    return new Disposable(() => this.#listeners.delete(listener));
+  };
+  fire(value: T): void {
+    [...this.#listeners].forEach((listener) => listener(value));
+  }
+  dispose(): void {
+    this.#listeners.clear();
+  }
+}
+
+export class Uri {
+  static file(fsPath: string): Uri {
+    return new Uri('file', fsPath);
+  }
+  static from({ scheme, path }: { scheme: string; path: string }): Uri {
+    return new Uri(scheme, path);
+  }
+  constructor(readonly scheme: string, readonly path: string) {}
+  get fsPath(): string {
+    return this.path;
+  }
+  toString(): string {
+    return `${this.scheme}://${this.path}`;
+  }
+}
+
+export class RelativePattern {
+  constructor(readonly base: Uri, readonly pattern: string) {}
+}
+
+export const ProgressLocation = { Notification: 15 } as const;
+
+/** What a test sees and turns. */
+export class Editor {
+  folders: string[] = [];
+  trusted = true;
+  settings: Record<string, unknown> = {};
+  readonly watched = new Set<string>();
+  readonly created = new EventEmitter<string>();
+  readonly foldersChanged = new EventEmitter<void>();
+  readonly trustGranted = new EventEmitter<void>();
+  readonly settingsChanged = new EventEmitter<{ affectsConfiguration(name: string): boolean }>();
+  /** Titles of the notifications with progress that are open. */
+  readonly notifications = new Set<string>();
+  readonly messages: string[] = [];
+  readonly commands = new Map<string, (...args: unknown[]) => unknown>();
+  readonly documents: string[] = [];
+}
+
+let editor = new Editor();
+
+/** A new editor for each test. */
+export function newEditor(): Editor {
+  editor = new Editor();
+  return editor;
+}
+
+export const workspace = {
+  get workspaceFolders(): { uri: Uri; name: string }[] | undefined {
+    return editor.folders.length === 0 ? undefined : editor.folders.map((folder) => ({ uri: Uri.file(folder), name: folder }));
+  },
+  get isTrusted(): boolean {
+    return editor.trusted;
+  },
+  getConfiguration: () => ({ get: (name: string): unknown => editor.settings[name] }),
+  onDidChangeWorkspaceFolders: (listener: Listener<void>) => editor.foldersChanged.event(listener),
+  onDidGrantWorkspaceTrust: (listener: Listener<void>) => editor.trustGranted.event(listener),
+  onDidChangeConfiguration: (listener: Listener<{ affectsConfiguration(name: string): boolean }>) => editor.settingsChanged.event(listener),
+  createFileSystemWatcher({ base, pattern }: RelativePattern) {
+    const [here, what] = [editor, `${base.fsPath}/${pattern}`];
+    here.watched.add(what);
+    const told = new EventEmitter<Uri>();
+    return { onDidCreate: told.event, onDidDelete: told.event, dispose: () => void here.watched.delete(what) };
+  },
+  registerTextDocumentContentProvider: () => new Disposable(() => undefined),
+  openTextDocument: (uri: Uri) => {
+    editor.documents.push(uri.path);
+    return Promise.resolve({ uri });
+  },
+};
+
+const say = (message: string): Promise<undefined> => {
+  editor.messages.push(message);
+  return Promise.resolve(undefined);
+};
+
+export const window = {
+  showInformationMessage: say,
+  showWarningMessage: say,
+  showErrorMessage: say,
+  showTextDocument: () => Promise.resolve(),
+  async withProgress<T>({ title }: { title: string }, work: () => Promise<T>): Promise<T> {
+    const here = editor;
+    here.notifications.add(title);
+    try {
+      return await work();
+    } finally {
+      here.notifications.delete(title);
+    }
+  },
+};
+
+export const commands = {
+  registerCommand(name: string, run: (...args: unknown[]) => unknown) {
+    editor.commands.set(name, run);
+    return new Disposable(() => void editor.commands.delete(name));
+  },
+};
