@@ -36,6 +36,7 @@ export class WatcherWindow {
   #window: HubWindow | undefined;
   #reading: Promise<void> = Promise.resolve();
   #roots: readonly Root[];
+  #lost = false; // until the next welcome: what is still read was said by a hub that is gone
   readonly #listenerFailed: (error: unknown) => void;
 
   /** `listenerFailed` hears of listeners that threw: some are other extensions', and none of them may end the reading. */
@@ -58,7 +59,7 @@ export class WatcherWindow {
     const before = this.#window;
     const window = hub.window({ title: 'editor', promptKinds: [...everyKind], roots: this.#rootInits(), maxProgressRate: 4 });
     this.#window = window;
-    this.hubLost();
+    this.#forget();
     const previous = this.#reading;
     this.#reading = (async () => {
       await before?.close().catch(() => undefined); // it may have gone with its hub
@@ -69,6 +70,11 @@ export class WatcherWindow {
 
   /** The hub is gone: what it asked cannot be answered any more. A snapshot of the next one follows. */
   hubLost(): void {
+    this.#lost = true;
+    this.#forget();
+  }
+
+  #forget(): void {
     if (this.#standing !== nothing) {
       const { after, change } = lost(this.#standing);
       this.#apply(after, change);
@@ -106,8 +112,11 @@ export class WatcherWindow {
         if (window !== this.#window) {
           return;
         }
-        const { after, change } = transition(this.#standing, response);
-        this.#apply(after, change);
+        this.#lost &&= response.event.case !== 'welcome';
+        if (!this.#lost) {
+          const { after, change } = transition(this.#standing, response);
+          this.#apply(after, change);
+        }
         this.#tell((listener) => listener.event?.(response));
       }
     } catch {

@@ -58,3 +58,35 @@ test('a listener that throws disturbs neither the others nor the window', async 
   assert.equal(watcher.standing.servers.size, 2);
   assert.deepEqual([...new Set(told.map((error) => (error as Error).message))], ['of a change', 'of an event']);
 });
+
+test('what a dead hub still had to say changes nothing: the next welcome begins anew', async () => {
+  const { hub, feed } = playedHub();
+  const watcher = new WatcherWindow([], (error) => assert.fail(String(error)));
+  const heard: (string | undefined)[] = [];
+  let wait: { readonly name: string; readonly resolve: () => void } | undefined;
+  const until = (name: string): Promise<void> => new Promise((resolve) => { wait = { name, resolve }; });
+  watcher.listen({ event: ({ event }) => {
+    heard.push(event.case);
+    if (event.case === wait?.name) {
+      wait?.resolve();
+    }
+  } });
+  const opened = (promptId: string): AttachResponse['event'] => ({ case: 'promptOpened', value: { prompt: { promptId, server: 's' } } }) as unknown as AttachResponse['event'];
+  watcher.follow(hub);
+  const first = until('promptOpened');
+  feed({ case: 'welcome', value: {} } as AttachResponse['event']);
+  feed(opened('before'));
+  await first;
+  watcher.hubLost(); // its process is gone; what it wrote last is read only now
+  feed(opened('too late'));
+  const again = until('welcome');
+  feed({ case: 'welcome', value: {} } as AttachResponse['event']);
+  await again;
+  assert.deepEqual([...watcher.standing.prompts.keys()], []);
+  const next = until('promptOpened');
+  feed(opened('of the next'));
+  await next;
+  assert.deepEqual([...watcher.standing.prompts.keys()], ['of the next']);
+  assert.deepEqual(heard, ['welcome', 'promptOpened', 'promptOpened', 'welcome', 'promptOpened'], 'the last lines of the log are wanted all the same');
+  await watcher.close();
+});
