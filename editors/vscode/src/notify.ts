@@ -49,6 +49,7 @@ export class Notifier implements vscode.Disposable {
 
   dispose(): void {
     clearTimeout(this.#timer);
+    this.#noticed.clear(); // so that none comes in the place of what is taken back
     this.#shown?.takeBack();
     vscode.Disposable.from(...this.#disposables).dispose();
   }
@@ -86,9 +87,14 @@ export class Notifier implements vscode.Disposable {
 
   #show(prompt: Prompt): void {
     const gone = question(prompt).form === 'modal' ? this.#showModal(prompt) : this.#showNotification(prompt);
-    void gone.finally(() => {
+    const over = (): void => {
       this.#shown = undefined;
       this.#look();
+    };
+    gone.then(over, (error: unknown) => {
+      void vscode.window.showErrorMessage(inMessage(describe(error), 300));
+      this.#putOff(prompt); // else it would come again at once, and fail again
+      over();
     });
   }
 
