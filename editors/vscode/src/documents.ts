@@ -3,6 +3,8 @@ import * as vscode from 'vscode';
 
 const scheme = 'mcphub';
 const mostKept = 30;
+/** Characters of all of them: a result has up to 32 MiB. */
+const mostCharacters = 64 << 20;
 
 export class Documents implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #texts = new Map<string, string>();
@@ -14,8 +16,12 @@ export class Documents implements vscode.TextDocumentContentProvider, vscode.Dis
     this.#shown++;
     const uri = vscode.Uri.from({ scheme, path: `/${this.#shown}/${name.replace(/[^\w.-]+/gu, '_').slice(0, 80)}.json` });
     this.#texts.set(uri.path, text);
-    for (const old of [...this.#texts.keys()].slice(0, -mostKept)) {
-      this.#texts.delete(old);
+    let characters = 0;
+    for (const [index, [kept, { length }]] of [...this.#texts].reverse().entries()) {
+      characters += length;
+      if (index >= mostKept || (index > 0 && characters > mostCharacters)) {
+        this.#texts.delete(kept);
+      }
     }
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
   }
