@@ -35,7 +35,9 @@ export async function callTool(world: CommandWorld): Promise<void> {
       });
       token.onCancellationRequested(() => {
         cancelled = true;
-        void world.cancel(requestId, 'cancelled in the editor');
+        world.cancel(requestId, 'cancelled in the editor').catch((error: unknown) => {
+          void vscode.window.showErrorMessage(`${title} was not cancelled: ${inMessage(describe(error), 300)}`);
+        });
       });
       try {
         // The user has picked the tool and typed the arguments: that is the approval.

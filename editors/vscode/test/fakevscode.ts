@@ -57,6 +57,8 @@ export class Editor {
   readonly settingsChanged = new EventEmitter<{ affectsConfiguration(name: string): boolean }>();
   /** Titles of the notifications with progress that are open. */
   readonly notifications = new Set<string>();
+  /** The Cancel button of all of them. */
+  readonly stopPressed = new EventEmitter<void>();
   readonly messages: string[] = [];
   readonly commands = new Map<string, (...args: unknown[]) => unknown>();
   readonly documents: string[] = [];
@@ -104,11 +106,12 @@ export const window = {
   showWarningMessage: say,
   showErrorMessage: say,
   showTextDocument: () => Promise.resolve(),
-  async withProgress<T>({ title }: { title: string }, work: () => Promise<T>): Promise<T> {
+  showQuickPick: <T>(items: readonly T[]): Promise<T | undefined> => Promise.resolve(items[0]),
+  async withProgress<T>({ title }: { title: string }, work: (progress: object, token: { onCancellationRequested: Editor['stopPressed']['event'] }) => Promise<T>): Promise<T> {
     const here = editor;
     here.notifications.add(title);
     try {
-      return await work();
+      return await work({ report: () => undefined }, { onCancellationRequested: here.stopPressed.event });
     } finally {
       here.notifications.delete(title);
     }
