@@ -33,6 +33,44 @@ test('a pattern that could hold up the page is left to the hub', () => {
   assert.deepEqual(problems({ type: 'string', pattern: '^(a+)+$' }, JSON.stringify(hostile)), []);
 });
 
+test('optional parts and alternatives multiply the ways of a pattern, too', () => {
+  const text = 'a'.repeat(60);
+  for (const pattern of [`^${'a?'.repeat(40)}${'a'.repeat(40)}$`, `^${'(a|a)'.repeat(40)}c`, `^${'(?:a|aa)'.repeat(40)}$`, `^${'(a?)'.repeat(40)}c`, '^(?<x>a+)\\k<x>c']) {
+    assert.equal(testable(pattern, text), false, pattern);
+  }
+  for (const pattern of ['^(?:red|green|blue)$', '^-?\\d+(?:\\.\\d+)?$', 'https?://', '^(a|b|c)(d|e)?$', '^.+?x', '^v\\d{1,3}?$']) {
+    assert.equal(testable(pattern, text), true, pattern);
+  }
+  const started = performance.now();
+  problems({ type: 'string', pattern: `${'(a|a)'.repeat(30)}c` }, JSON.stringify(text));
+  assert.ok(performance.now() - started < 1000);
+});
+
+test('a schema whose references double at every step holds up nothing, and what it leaves open is let pass', () => {
+  for (const key of ['allOf', 'anyOf', 'oneOf']) {
+    const schema = { $ref: '#/$defs/d0', $defs: { d30: { type: 'number', required: ['x'] } } };
+    for (let i = 0; i < 30; i++) schema.$defs[`d${i}`] = { [key]: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] };
+    const started = performance.now();
+    assert.deepEqual(problems(schema, '{}'), [], key);
+    assert.ok(performance.now() - started < 1000, key);
+  }
+  assert.deepEqual(problems({ anyOf: [{ $ref: '#' }, { $ref: '#' }] }, '{}'), []);
+});
+
+test('a long list whose entries must differ holds up nothing', () => {
+  const started = performance.now();
+  problems({ type: 'array', uniqueItems: true }, JSON.stringify(Array.from({ length: 40_000 }, (_, i) => i)));
+  assert.ok(performance.now() - started < 1000);
+});
+
+test('types and formats with the names of what every object has are unknown ones', () => {
+  for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+    assert.deepEqual(problems({ type: name }, '"x"'), [], name);
+    assert.deepEqual(problems({ type: 'string', format: name }, '"x"'), [], name);
+    assert.deepEqual(problems({ type: [name, 'number'] }, '"x"'), [], name);
+  }
+});
+
 test('numbers: limits are exact for big integers, and steps know decimals', () => {
   assert.deepEqual(problems({ type: 'integer', maximum: 10 }, '11'), [': Enter a number of at most 10.']);
   const root = parse('{"type":"integer","maximum":9007199254740992}');
