@@ -17,14 +17,16 @@ import { originWord, visible } from './text.js';
  * @property {string} endTime
  * @property {Outcome} outcome
  * @property {string} words what the filter looks through
+ * @property {number} size of its texts, as far as they are bounded together
  * @property {Pick<Request, 'requestId' | 'server' | 'direction' | 'method' | 'tool' | 'subject' | 'task' | 'parentRequestId' | 'startTime'>} about
  * @property {End['cancelled']} cancelled
  * @property {End['finished']} finished
  */
 
 export const mostEnded = 10_000;
-// A result can have 256 KiB, and 10,000 of them must not fill the memory of an editor.
-const mostResultBytes = 32 << 20;
+// A result can have 256 KiB, an error of a server more, and 10,000 of them must not fill the memory of an editor.
+const mostTextBytes = 32 << 20;
+const shortMessage = 256;
 
 /** @type {Record<Outcome, string>} */
 export const outcomeWords = {
@@ -48,13 +50,15 @@ function outcomeOf({ cancelled, finished }) {
 /** @param {End} end @param {Request | undefined} request what was known of it while it was open @returns {Ended} */
 function entryOf(end, request) {
   const last = end.cancelled ?? end.finished ?? {};
-  const about = { ...request, ...last };
+  const { requestId, server, direction, method, tool, subject, task, parentRequestId, startTime } = { ...request, ...last };
+  // Nothing more of it: a second reference to the result would outlive what bound takes away.
+  const about = { requestId, server, direction, method, tool, subject, task, parentRequestId, startTime };
   const outcome = outcomeOf(end);
   const cancellation = end.cancelled?.cancellation;
   const words = [about.server, about.tool, about.subject, about.method, outcomeWords[outcome], cancellation && originWord(cancellation.origin), cancellation?.reason];
   return {
     key: `e${++keys}`, requestId: about.requestId ?? '', earlier: false, endTime: end.endTime ?? '', outcome, about,
-    words: visible(words.filter(Boolean).join(' ')).toLowerCase(), cancelled: end.cancelled, finished: end.finished,
+    words: visible(words.filter(Boolean).join(' ')).toLowerCase(), size: sizeOf(end), cancelled: end.cancelled, finished: end.finished,
   };
 }
 
@@ -90,14 +94,33 @@ export function sealHistory(history) {
   for (const entry of history) entry.earlier = true;
 }
 
-/** @param {Ended[]} history */
+/** @param {End} end */
+const errorsOf = ({ cancelled, finished }) => [finished?.mcpError, finished?.hubError, cancelled?.error].filter((error) => error !== undefined);
+
+/** @param {End} end */
+function sizeOf(end) {
+  let size = end.finished?.resultJson?.length ?? 0;
+  for (const error of errorsOf(end)) size += (error.message?.length ?? 0) + ('dataJson' in error ? error.dataJson?.length ?? 0 : 0);
+  return size;
+}
+
+/** The texts of the latest entries are kept whole; of an older one there is still what happened. @param {Ended[]} history */
 function bound(history) {
   if (history.length > mostEnded) history.splice(0, history.length - mostEnded);
   let size = 0;
   for (let i = history.length - 1; i >= 0; i--) {
-    const finished = history[i]?.finished;
-    if (!finished?.resultJson) continue;
-    size += finished.resultJson.length;
-    if (size > mostResultBytes) finished.resultJson = '';
+    const entry = history[i];
+    size += entry?.size ?? 0;
+    if (size > mostTextBytes && entry && entry.size > shortMessage) shorten(entry);
   }
+}
+
+/** @param {Ended} entry */
+function shorten(entry) {
+  if (entry.finished?.resultJson) entry.finished.resultJson = '';
+  for (const error of errorsOf(entry)) {
+    if ('dataJson' in error) error.dataJson = '';
+    if (error.message && error.message.length > shortMessage) error.message = `${error.message.slice(0, shortMessage)}…`;
+  }
+  entry.size = 0;
 }

@@ -58,6 +58,20 @@ test('progress for what has ended makes nothing of it', () => {
   assert.equal(state.requests.size, 0);
 });
 
+test('10,000 large results and errors do not fill the memory: the texts of old ones go, what happened stays', () => {
+  const text = 'x'.repeat(250_000);
+  const state = after();
+  for (let i = 0; i < 400; i++) {
+    // A new string each time, as JSON.parse gives them.
+    transition(state, finished(`r-${i}`, i % 2 ? { resultJson: `"${i}${text}"` } : { state: 'REQUEST_STATE_FAILED', mcpError: { code: 1, message: `${i}${text}`, dataJson: `"${i}${text}"` } }));
+  }
+  const kept = JSON.stringify(state.history).length;
+  assert.ok(kept < 36e6, `${kept} characters are held`);
+  assert.equal(state.history.length, 400);
+  assert.equal(state.history.at(-1)?.finished?.resultJson?.length, 250_005);
+  assert.equal(state.history[0]?.finished?.mcpError?.message?.slice(0, 3), '0xx');
+});
+
 test('what an earlier hub was doing is lost with it, and its history stays', () => {
   const state = after(finished('h-1'), { mcpRequestStarted: { request: request('r-1') } });
   transition(state, { hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'It died.' } });
