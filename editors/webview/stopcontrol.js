@@ -12,7 +12,9 @@ let ids = 0;
 export function stopControl({ label, about, testid, stop }) {
   const id = `reason-${++ids}`;
   let off = false;
-  const button = h('button', { type: 'button', class: 'stop', text: label, 'aria-label': `${label} ${about}`.trim(), dataset: { testid }, onclick: () => finish('') });
+  const button = h('button', { type: 'button', class: 'stop', text: label, 'aria-label': `${label} ${about}`.trim(), dataset: { testid },
+    // The second click of a double one is for what the first has stopped, and not for the button that has moved up into its place.
+    onclick: (/** @type {MouseEvent} */ { detail: clicks }) => void (clicks < 2 && finish('')) });
   const field = h('input', { id, type: 'text', maxlength: 256, autocomplete: 'off', 'aria-label': `Reason to stop ${about || 'everything'}`, placeholder: 'Reason, then Enter' });
   const line = h('span', { class: 'reason', hidden: true }, field);
   const open = h('button', { type: 'button', class: 'link', text: 'with reason…', 'aria-label': `with reason… ${label} ${about}`.trim(), 'aria-expanded': 'false', 'aria-controls': id, onclick: () => expand(line.hidden) });
@@ -57,7 +59,8 @@ export function stopControl({ label, about, testid, stop }) {
 export function confirmButton({ label, about, testid, question, act }) {
   let asked = false;
   let busy = false;
-  const button = h('button', { type: 'button', text: label, 'aria-label': `${label} ${about}`, dataset: testid ? { testid } : {}, onclick: () => void click(), onblur: () => ask('') });
+  const button = h('button', { type: 'button', text: label, 'aria-label': `${label} ${about}`, dataset: testid ? { testid } : {},
+    onclick: (/** @type {MouseEvent} */ { detail: clicks }) => void click(clicks), onblur: () => ask('') });
 
   /** @param {string} text */
   function ask(text) {
@@ -66,8 +69,9 @@ export function confirmButton({ label, about, testid, question, act }) {
     setText(button, text || label);
     button.setAttribute('aria-label', text || `${label} ${about}`);
   }
-  async function click() {
-    if (busy) return;
+  /** @param {number} clicks */
+  async function click(clicks) {
+    if (busy || (asked && clicks > 1)) return; // a double click has not read the question
     const text = question();
     if (text !== '' && !asked) return ask(text);
     ask('');

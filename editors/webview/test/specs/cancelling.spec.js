@@ -197,3 +197,36 @@ pageTest('progress shows as a progress bar with values and the text of the serve
   );
   assert.match(await by('request-r-1').innerText(), /src\/orders/);
 });
+
+pageTest(
+  'a double click on Cancel cancels one request, also when the next one moves up between the clicks',
+  { snapshot: { servers: [server('files')], requests: [request('r-1'), request('r-2')] } },
+  async ({ by, hub, page, settle }) => {
+    const box = await by('request-r-1').locator('[data-testid="cancel"]').boundingBox();
+    if (!box) throw new Error('there is no Cancel');
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.up();
+    await hub.next('cancelMcpRequest');
+    await hub.say({ mcpRequestCancelled: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_USER', time: at(0) } } });
+    await by('request-r-1').waitFor({ state: 'detached' });
+    await settle();
+    await page.mouse.down({ clickCount: 2 });
+    await page.mouse.up({ clickCount: 2 });
+    await settle();
+    assert.deepEqual(hub.all('cancelMcpRequest').map((message) => message.cancelMcpRequest?.requestId), ['r-1']);
+    await by('request-r-2').locator('[data-testid="cancel"]').click();
+    assert.equal((await hub.next('cancelMcpRequest')).cancelMcpRequest.requestId, 'r-2', 'a click of its own does cancel it');
+  },
+);
+
+pageTest('a double click on Restart asks, and restarts nothing', { snapshot: running() }, async ({ by, hub, settle }) => {
+  const card = by('server-files');
+  await card.getByRole('button').first().click();
+  const restart = card.locator('[data-testid="restart-server"]');
+  await restart.dblclick();
+  await settle();
+  assert.equal(hub.all('restartServer').length, 0);
+  await restart.click();
+  await hub.next('restartServer');
+});
