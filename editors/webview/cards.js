@@ -24,6 +24,7 @@ import { visible } from './text.js';
  * @property {(name: string) => import('../host/src/gen/mcphub/v1/server_pb.js').ServerJson | undefined} serverOf
  * @property {(id: string) => import('../host/src/gen/mcphub/v1/request_pb.js').RequestJson | undefined} [requestOf]
  * @property {(text: string, urgency?: 'polite' | 'assertive') => void} announce
+ * @property {() => number} now by the hub's clock, which is that of deadlines
  * @property {(promptId: string) => void} [gone] the note has been read: the card has left the page
  */
 /**
@@ -170,6 +171,8 @@ export function promptCard(prompt, actions) {
   const main = kind.accept && acceptButton(kind.accept.text, (event) => accept(kind.accept, event));
 
   const reason = h('input', { type: 'text', id: `${id}-reason`, autocomplete: 'off', maxlength: 500, dataset: { testid: 'decline-reason' } });
+  // The second click of a double one is for the question that the first has closed, whatever has moved up into its place.
+  const once = (/** @type {() => void} */ act) => (/** @type {MouseEvent} */ { detail: clicks }) => void (clicks < 2 && act());
   const decline = () => send({ decline: reason.value ? { reason: reason.value } : {} }, kind.decline.note);
   const dismiss = () => send({ dismiss: {} }, 'Dismissed');
   reason.addEventListener('keydown', (event) => event.key === 'Enter' && !event.isComposing && decline());
@@ -179,20 +182,24 @@ export function promptCard(prompt, actions) {
   const heading = h('h3', { id: `${id}-title`, tabindex: -1, text: kind.title });
   const self = actions.serverOf(server);
   const article = h('article', { class: 'card', 'aria-labelledby': `${id}-title`, dataset: { testid: `prompt-${promptId}` } },
-    h('div', { class: 'card-head' }, heading, button('×', 'icon', dismiss, 'dismiss')),
+    h('div', { class: 'card-head' }, heading, button('×', 'icon', once(dismiss), 'dismiss')),
     h('p', { class: 'card-from' }, 'Server ', exact(server), self?.title && self.title !== server && h('span', { class: 'muted', text: `, which calls itself “${visible(self.title)}”` })),
     prompt.parentRequestId && h('p', { class: 'muted' }, 'Asked by the call ', exact(caller?.tool || caller?.subject || prompt.parentRequestId)),
     deadline,
     h('div', { class: 'card-body' }, ...kind.body),
     problemLine, status,
     kind.decline.reason && h('details', { class: 'card-reason' }, h('summary', { text: 'Deny with a reason' }), h('label', { for: reason.id, text: 'Reason' }), reason),
-    h('div', { class: 'card-buttons' }, button(kind.decline.text, 'secondary', decline, 'decline'), ...(kind.choices ?? []), main));
+    h('div', { class: 'card-buttons' }, button(kind.decline.text, 'secondary', once(decline), 'decline'), ...(kind.choices ?? []), main));
   article.querySelector('[data-testid="dismiss"]')?.setAttribute('aria-label', 'Dismiss');
 
   article.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return void (escaped = false);
+    if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) {
+      if (escaped) setText(status, '');
+      return void (escaped = false);
+    }
     event.stopPropagation();
-    if (end) return;
+    // A key that is held down says it once: the focus has gone on to the next question by then.
+    if (end || event.repeat) return;
     if (kind.edited?.() && !escaped) {
       escaped = true;
       setText(status, 'Press Escape again to dismiss.');
@@ -202,8 +209,8 @@ export function promptCard(prompt, actions) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let clock;
   const tick = () => {
-    setText(deadline, closesIn(prompt.deadline, Date.now()));
-    const left = Date.parse(prompt.deadline ?? '') - Date.now();
+    setText(deadline, closesIn(prompt.deadline, actions.now()));
+    const left = Date.parse(prompt.deadline ?? '') - actions.now();
     if (left > 0) clock = setTimeout(tick, Math.min(left > 301_000 ? left - 300_000 : 1000, 2 ** 31 - 1));
   };
   tick();

@@ -3,6 +3,7 @@
 import { promptCard } from './cards.js';
 import { h, show } from './dom.js';
 import { byId, setCount } from './page.js';
+import { hubNow } from './state.js';
 
 /** @param {import('./page.js').Page} page @returns {import('./page.js').Section} */
 export function questionsSection({ surface, state, ask, announce }) {
@@ -17,6 +18,7 @@ export function questionsSection({ surface, state, ask, announce }) {
   const actions = {
     surface,
     announce,
+    now: () => hubNow(state),
     answer: (answer) => ask({ answerPrompt: answer }),
     serverOf: (name) => state.servers.get(name),
     requestOf: (id) => state.requests.get(id),

@@ -11,7 +11,7 @@ import { asRelayed, faultOf } from './schema.js';
  * @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').ReplyJson} ReplyJson
  * @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} ToolJson
  * @typedef {Exclude<keyof AttachRequestJson, 'messageId'>} RequestKind
- * @typedef {Omit<AttachResponseJson, 'sequence' | 'time' | 'reply'>} EventJson
+ * @typedef {Omit<AttachResponseJson, 'sequence' | 'reply'>} EventJson
  */
 
 /** Longest wait for a message of the page: far above what any takes, so that a missing one fails the test and does not hang it. */

@@ -1,7 +1,7 @@
 // Where the focus is: never on a yes by itself, never lost.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { pageTest, today } from '../harness/pagetest.js';
 import { prompts, promptNames, request, server } from '../harness/world.js';
 
 for (const name of promptNames) {
@@ -184,5 +184,66 @@ pageTest(
     await pass(100);
     await page.keyboard.type('velace');
     assert.equal(await field.inputValue(), 'Ada Lovelace');
+  },
+);
+
+pageTest(
+  'Escape that is held down dismisses one question, and not those behind it',
+  { snapshot: { prompts: [prompts.approval, prompts.launch] } },
+  async ({ by, hub, page, settle }) => {
+    await by('prompt-p-approval').locator('h3').focus();
+    await page.keyboard.down('Escape');
+    assert.equal((await hub.next('answerPrompt')).answerPrompt.promptId, 'p-approval');
+    await hub.say({ promptClosed: { promptId: 'p-approval', cause: 'PROMPT_CAUSE_DISMISSED' } });
+    await settle();
+    assert.equal(await by('prompt-p-launch').evaluate((card) => card.contains(document.activeElement)), true, 'the next question has the focus');
+    await page.keyboard.down('Escape'); // what Playwright calls down while it is down is the repetition of the key
+    await settle();
+    await page.keyboard.up('Escape');
+    assert.equal(hub.all('answerPrompt').length, 1);
+    await page.keyboard.press('Escape');
+    assert.equal((await hub.next('answerPrompt')).answerPrompt.promptId, 'p-launch', 'another press is for the next one');
+  },
+);
+
+pageTest(
+  'Escape in an edited form that is held down dismisses nothing, and the hint goes with what is typed next',
+  { snapshot: { prompts: [prompts.form] } },
+  async ({ by, hub, page, settle }) => {
+    const card = by('prompt-p-form');
+    await card.getByLabel('Full name').first().fill('Ada');
+    await page.keyboard.down('Escape');
+    await page.keyboard.down('Escape');
+    await page.keyboard.up('Escape');
+    await settle();
+    assert.equal(hub.all('answerPrompt').length, 0);
+    await page.keyboard.type('x');
+    assert.equal(await card.getByText('Press Escape again to dismiss').count(), 0);
+  },
+);
+
+pageTest(
+  'the time until a question closes goes by the clock of the hub',
+  { snapshot: {}, frozen: true },
+  async ({ by, hub, settle }) => {
+    const ahead = 600_000;
+    const time = new Date(today.getTime() + ahead).toISOString();
+    await hub.say({ time, promptOpened: { prompt: { ...prompts.approval, deadline: new Date(today.getTime() + ahead + 50_000).toISOString() } } });
+    await settle();
+    assert.match(await by('prompt-p-approval').innerText(), /Closes in (50|49) s/);
+  },
+);
+
+pageTest(
+  'a double click on Decline answers one question, also when the next one moves up between the clicks',
+  { snapshot: { prompts: [prompts.url, { ...prompts.url, promptId: 'p-second' }] } },
+  async ({ by, hub, settle }) => {
+    await by('prompt-p-url').locator('[data-testid="decline"]').click();
+    await hub.next('answerPrompt');
+    await hub.say({ promptClosed: { promptId: 'p-url', cause: 'PROMPT_CAUSE_DECLINED' } });
+    await settle();
+    for (const id of ['decline', 'dismiss']) await by('prompt-p-second').locator(`[data-testid="${id}"]`).dispatchEvent('click', { detail: 2 });
+    await settle();
+    assert.equal(hub.all('answerPrompt').length, 1);
   },
 );
