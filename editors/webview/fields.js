@@ -23,6 +23,7 @@ import { resolve } from './validate.js';
  * @property {JsonObject} root the whole schema: where references lead
  * @property {boolean} flat the questions of an elicitation, not the arguments of a tool
  * @property {() => string} id a fresh one
+ * @property {() => number} room how many more fields may be drawn
  * @property {(all?: boolean) => void} check looks for problems where the user has been, or everywhere
  * @property {(schema: Json | undefined, about: About, depth: number) => Field} make
  */
@@ -114,15 +115,22 @@ function followPress() {
 export function textField(form, schema, about) {
   const format = stringOf(schema.get('format'));
   // A tool's argument may be a whole file; an answer to a person's question is a line unless it may be very long.
-  const long = !format && (numberOf(schema.get('maxLength')) ?? (form.flat ? 0 : Infinity)) > 200;
+  const lines = /[\r\n]/.test(stringOf(schema.get('default'))); // a line would swallow the breaks
+  const long = lines || (!format && (numberOf(schema.get('maxLength')) ?? (form.flat ? 0 : Infinity)) > 200);
   const control = long
     ? h('textarea', { rows: 1, class: 'grows', autocomplete: 'off' })
     : h('input', { type: 'text', autocomplete: 'off', inputmode: { email: 'email', uri: 'url' }[format],
       placeholder: { date: '2026-03-31', 'date-time': '2026-03-31T18:30:00Z' }[format] });
   control.spellcheck = false;
+  let given = '';
+  let shown = '';
   return field(form, schema, about, control, {
-    read: () => (control.value === '' && !about.item ? undefined : control.value),
-    set: (value) => void (control.value = stringOf(value)),
+    // A control knows one kind of line end: what nobody has changed is sent as it came.
+    read: () => (control.value === '' && !about.item ? undefined : control.value === shown ? given : control.value),
+    set(value) {
+      control.value = given = stringOf(value);
+      shown = control.value;
+    },
   });
 }
 
@@ -155,6 +163,8 @@ export function rawField(form, schema, about) {
   });
 }
 
+export const mostChoices = 1000; // so many can be looked through; more are typed
+
 /** @typedef {{ value: Json, label: string }} Choice */
 
 /**
@@ -164,6 +174,7 @@ export function rawField(form, schema, about) {
  */
 export function choicesOf(schema, root) {
   const names = arrayOf(schema.get('enumNames'));
+  if (Math.max(...['enum', 'oneOf', 'anyOf'].map((key) => arrayOf(schema.get(key)).length)) > mostChoices) return [];
   const plain = arrayOf(schema.get('enum')).map((value, i) => ({ value, label: stringOf(names[i]) }));
   const titled = [...arrayOf(schema.get('oneOf')), ...arrayOf(schema.get('anyOf'))].map((choice) => resolve(choice, root));
   const found = plain.length || !titled.every((choice) => choice.has('const'))
@@ -218,9 +229,10 @@ export function severalField(form, schema, about, choices) {
   });
 }
 
-/** Nothing to choose: the schema allows one value. @param {Form} form @param {JsonObject} schema @param {About} about */
+/** The schema allows one value: nothing to choose, unless it can be left out. @param {Form} form @param {JsonObject} schema @param {About} about */
 export function constantField(form, schema, about) {
   const value = schema.get('const') ?? null;
+  if (!about.required) return choiceField(form, schema, about, [{ value, label: visible(stringOf(value) || stringify(value)) }]);
   const control = h('output', { class: 'code', text: visible(stringify(value)) });
   return field(form, schema, about, control, { read: () => value, set: () => {} });
 }

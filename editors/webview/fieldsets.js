@@ -1,6 +1,6 @@
 // Fields that hold other fields: objects, lists, and the choice between several forms.
 import { h, replace, show } from './dom.js';
-import { caption, choiceField, field } from './fields.js';
+import { caption, choiceField, field, rawField } from './fields.js';
 import { arrayOf, objectOf, stringOf } from './jsontext.js';
 import { visible } from './text.js';
 import { pathTo, resolve, typesOf, validate } from './validate.js';
@@ -85,6 +85,8 @@ export function listField(form, schema, about, depth) {
   const list = h('div', { class: 'fields', role: 'list' });
   /** @type {{ row: HTMLElement, child: Field, remove: HTMLButtonElement }[]} */
   let rows = [];
+  /** The whole list as JSON text, when it is too long to be drawn. @type {Field | undefined} */
+  let whole;
   const add = button('Add entry', () => append()?.focus());
   const label = () => rows.forEach(({ row, remove }, i) => {
     row.setAttribute('aria-label', `Entry ${i + 1}`);
@@ -109,16 +111,21 @@ export function listField(form, schema, about, depth) {
   };
   const made = field(form, schema, about, h('fieldset', { class: 'field nested' }), {
     group: [list, add],
-    read: () => (rows.length || about.required ? rows.map(({ child }) => child.read() ?? null) : undefined),
+    read: () => (whole ? whole.read() : rows.length || about.required ? rows.map(({ child }) => child.read() ?? null) : undefined),
     set(value) {
       rows = [];
-      replace(list);
-      for (const item of arrayOf(value)) append().set(item);
+      whole = arrayOf(value).length > form.room() ? rawField(form, new Map(), about) : undefined;
+      show(add, !whole);
+      replace(list, whole?.element);
+      list.setAttribute('role', whole ? 'none' : 'list');
+      if (whole) whole.set(value);
+      else for (const item of arrayOf(value)) append().set(item);
     },
-    focus: () => add.focus(),
+    focus: () => (whole ?? add).focus(),
   });
   made.visit = (path, see) => {
     see(path, made);
+    whole?.visit(path, see);
     rows.forEach(({ child }, i) => child.visit(pathTo(path, i), see));
   };
   return made;

@@ -1,7 +1,7 @@
 // A form for a JSON Schema: of a tool's arguments, or of a server's question. Optional fields that are left empty are left out; numbers are sent as
 // they were typed.
 import { h, show } from './dom.js';
-import { booleanField, choiceField, choicesOf, constantField, numberField, rawField, severalField, textField } from './fields.js';
+import { booleanField, choiceField, choicesOf, constantField, mostChoices, numberField, rawField, severalField, textField } from './fields.js';
 import { listField, objectField, variantField } from './fieldsets.js';
 import { arrayOf, objectOf, parse, stringify, stringOf } from './jsontext.js';
 import { pretty, visible } from './text.js';
@@ -42,7 +42,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   }
   /** @type {Form} */
   const form = {
-    root, flat, id: () => `${idPrefix}-${ids++}`, check: () => check(false),
+    root, flat, id: () => `${idPrefix}-${ids++}`, room: () => left, check: () => check(false),
     make: (schema, about, depth) => (--left < 0 || depth > maxDepth ? rawField(form, objectOf(schema), about) : make(form, schema, about, depth)),
   };
   /** @type {Field | undefined} undefined while it is being built */
@@ -112,18 +112,22 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
     return asText() ? void say('') : place(collect().errors, all);
   };
 
-  top = objectOf(resolve(root, root).get('properties')).size
-    ? objectField(form, resolve(root, root), { name: '', required: true }, 0)
-    : undefined;
+  const schema = resolve(root, root);
+  const count = objectOf(schema.get('properties')).size;
+  top = count && count <= maxFields ? objectField(form, schema, { name: '', required: true }, 0) : undefined;
   const start = stringify(top?.read() ?? new Map());
-  const none = h('p', { class: 'muted', text: 'No values are asked for.', hidden: top !== undefined });
+  const none = h('p', { class: 'muted', text: count ? `These are ${count} fields: too many to be drawn.` : 'No values are asked for.', hidden: top !== undefined });
   const switcher = h('button', { type: 'button', class: 'link', 'aria-pressed': 'false', text: 'Edit as JSON', onclick: () => turn() });
   whole.addEventListener('input', () => say(''));
 
+  const setFields = (/** @type {Json} */ value) => {
+    left = maxFields; // what is drawn anew takes the place of what was
+    top?.set(value);
+  };
   const turn = () => {
     try {
       if (!asText()) whole.value = pretty(stringify(top?.read() ?? new Map()));
-      else if (top) top.set(parse(whole.value));
+      else if (top) setFields(parse(whole.value));
     } catch (error) {
       return say(`This is not JSON. ${error instanceof Error ? error.message : ''}`);
     }
@@ -134,6 +138,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
     if (asText()) whole.focus();
   };
 
+  if (count && !top) turn();
   return {
     element: h('div', { class: 'schema-form' }, top?.element, none, whole, problem, switcher),
     read() {
@@ -148,7 +153,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
     focusFirst: () => (asText() ? whole : top ?? switcher).focus(),
     set(json) {
       const value = parse(json);
-      if (top && !asText()) top.set(value);
+      if (top && !asText()) setFields(value);
       else {
         if (!asText()) turn();
         whole.value = pretty(json);
@@ -183,13 +188,17 @@ function make(form, raw, about, depth) {
   if (schema.has('const')) return constantField(form, schema, about);
   const choices = choicesOf(schema, form.root);
   if (choices.length) return choiceField(form, schema, about, choices);
+  if (variants.length > mostChoices) return rawField(form, schema, about);
   if (variants.length && !schema.has('properties')) return variantField(form, schema, about, variants, depth);
   if (types.length > 1) return variantField(form, schema, about, types.map((type) => new Map([...schema, ['type', type], ['title', type]])), depth);
   switch (types[0] ?? (schema.has('properties') ? 'object' : '')) {
     case 'string': return textField(form, schema, about);
     case 'number': case 'integer': return numberField(form, schema, about);
     case 'boolean': return booleanField(form, schema, about);
-    case 'object': return objectOf(schema.get('properties')).size ? objectField(form, schema, about, depth) : rawField(form, schema, about);
+    case 'object': {
+      const { size } = objectOf(schema.get('properties'));
+      return size && size <= form.room() ? objectField(form, schema, about, depth) : rawField(form, schema, about);
+    }
     case 'array': {
       const several = choicesOf(resolve(schema.get('items'), form.root), form.root);
       if (several.length) return severalField(form, schema, about, several);

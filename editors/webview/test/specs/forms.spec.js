@@ -143,3 +143,45 @@ pageTest('a pattern of a hostile server does not hold up the page',
   asking({ properties: { a: { type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(60)}!` } } }), async (tools) => {
     assert.equal(await submitted(tools), JSON.stringify({ a: `${'a'.repeat(60)}!` }));
   });
+
+sends('a default of several lines is sent as it came, and shown with its lines',
+  { properties: { text: { type: 'string', default: 'one\r\ntwo\nthree' } } }, async (card) => {
+    assert.equal(await card.getByLabel('text', { exact: true }).inputValue(), 'one\ntwo\nthree');
+  }, '{"text":"one\\r\\ntwo\\nthree"}');
+
+sends('the one value of an optional field is sent only when it is chosen',
+  { required: ['kind'], properties: { kind: { const: 'file' }, force: { const: true }, wipe: { const: 'all' } } }, async (card) => {
+    await card.getByLabel('wipe').selectOption({ label: 'all' });
+  }, '{"kind":"file","wipe":"all"}');
+
+/** Whether the page answers within a few seconds, and how many controls it has drawn. @param {string} name @param {object} schema @param {number} most */
+const bounded = (name, schema, most) => pageTest(name, asking(schema), async ({ by, page, settle }) => {
+  const card = by('prompt-p');
+  await card.waitFor();
+  await settle();
+  assert.ok(await page.locator('*').count() < most, `${await page.locator('*').count()} elements`);
+  const started = performance.now();
+  await card.locator('[data-testid="accept"]').focus();
+  await settle();
+  assert.ok(performance.now() - started < 3000);
+});
+
+pageTest('a form of 20,000 fields says so, and is filled in as JSON',
+  asking({ properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`f${i}`, { type: 'string' }])) }), async (tools) => {
+    const whole = tools.by('prompt-p').getByLabel('All values as JSON');
+    assert.equal(await whole.inputValue(), '{}');
+    await whole.fill('{"f7": "x"}');
+    assert.equal(await submitted(tools), '{"f7":"x"}');
+  });
+
+bounded('a form of 20,000 fields is a text field for JSON', { properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`f${i}`, { type: 'string' }])) }, 500);
+bounded('20,000 fields in an object of the form are one field for JSON', { required: ['all'],
+  properties: { all: { type: 'object', properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`f${i}`, { type: 'string' }])) } } }, 500);
+bounded('20,000 forms to choose from are one field for JSON', { properties: { one: { oneOf: Array.from({ length: 20_000 }, (_, i) => ({ title: `t${i}`, type: 'string' })) } } }, 500);
+bounded('a value of 20,000 ones is typed, and not chosen from a list', { properties: { one: { enum: Array.from({ length: 20_000 }, (_, i) => `v${i}`) },
+  some: { type: 'array', items: { enum: Array.from({ length: 20_000 }, (_, i) => `v${i}`) } } } }, 500);
+sends('a list with 20,000 entries by default is one field for JSON, and keeps them',
+  { properties: { list: { type: 'array', items: { type: 'integer' }, default: Array.from({ length: 20_000 }, () => 1) } } }, async (card, { page }) => {
+    await card.getByLabel('list').waitFor();
+    assert.ok(await page.locator('*').count() < 500);
+  }, `{"list":[${Array.from({ length: 20_000 }, () => 1).join(',')}]}`);
