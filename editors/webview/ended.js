@@ -33,6 +33,7 @@ export const outcomeWords = {
   'done': 'Done', 'tool-error': 'Tool error', 'failed': 'Failed', 'cancelled': 'Cancelled', 'withdrawn': 'Withdrawn', 'timed-out': 'Timed out', 'lost': 'Lost with the hub',
 };
 
+const aboutKeys = new Set(['requestId', 'server', 'direction', 'method', 'tool', 'subject', 'task', 'parentRequestId', 'startTime']);
 let keys = 0;
 
 /** @param {End} end @returns {Outcome} */
@@ -50,9 +51,10 @@ function outcomeOf({ cancelled, finished }) {
 /** @param {End} end @param {Request | undefined} request what was known of it while it was open @returns {Ended} */
 function entryOf(end, request) {
   const last = end.cancelled ?? end.finished ?? {};
-  const { requestId, server, direction, method, tool, subject, task, parentRequestId, startTime } = { ...request, ...last };
+  /** @type {Ended['about']} */
+  const about = {};
   // Nothing more of it: a second reference to the result would outlive what bound takes away.
-  const about = { requestId, server, direction, method, tool, subject, task, parentRequestId, startTime };
+  Object.assign(about, Object.fromEntries(Object.entries({ ...request, ...last }).filter(([key]) => aboutKeys.has(key))));
   const outcome = outcomeOf(end);
   const cancellation = end.cancelled?.cancellation;
   const words = [about.server, about.tool, about.subject, about.method, outcomeWords[outcome], cancellation && originWord(cancellation.origin), cancellation?.reason];
