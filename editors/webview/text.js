@@ -27,8 +27,10 @@ export function visible(text) {
   });
 }
 
+const manyLines = /(?:\n[^\n]*){16}/;
+
 /** A very long text scrolls in itself, and then the keyboard must reach it. @param {string} name of its class @param {string} text */
-export const longClass = (name, text) => (text.length > 800 ? { class: `${name} long`, tabindex: 0 } : { class: name });
+export const longClass = (name, text) => (text.length > 800 || manyLines.test(text) ? { class: `${name} long`, tabindex: 0 } : { class: name });
 
 /** @param {number} ms */
 export function duration(ms) {
@@ -69,6 +71,8 @@ export function plural(count, one, many = `${one}s`) {
   return `${count} ${count === 1 ? one : many}`;
 }
 
+const mostBlanks = 1 << 20; // what is nested deeply at every line would cost far more blanks than text
+
 /**
  * Indents JSON without reading its values: big numbers, spellings and the order of keys stay as they came. What is no JSON comes out with every
  * character that is not blank in its place.
@@ -77,7 +81,12 @@ export function plural(count, one, many = `${one}s`) {
 export function pretty(json) {
   let out = '';
   let depth = 0;
-  const line = () => `\n${'  '.repeat(Math.min(depth, 50))}`; // deeper ones would cost more blanks than text
+  let blanks = mostBlanks;
+  const line = () => {
+    const indent = blanks > 0 ? 2 * Math.min(depth, 50) : 0;
+    blanks -= indent;
+    return `\n${' '.repeat(indent)}`;
+  };
   // An empty container with its blanks, a string, a mark, or a run of anything else.
   for (const [token] of (json ?? '').matchAll(/[{[]\s*[}\]]|"(?:[^"\\]|\\[^])*"?|[{}[\],:]|[^\s{}[\],:"]+/g)) {
     if (token === '{' || token === '[') {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bytes, causeWord, clockTime, duration, durationOf, originWord, plural, pretty, serverStateWord, stateWord, visible } from '../text.js';
+import { bytes, causeWord, clockTime, duration, durationOf, longClass, originWord, plural, pretty, serverStateWord, stateWord, visible } from '../text.js';
 
 test('what cannot be seen, or turns the direction of writing, is shown as its code', () => {
   for (const [text, shown] of [
@@ -62,4 +62,16 @@ test('every enum of the stream has a word', async () => {
     assert.ok(words.every((text) => typeof text === 'string' && text !== ''), `${type}: ${words}`);
     assert.equal(new Set(words).size, words.length, `${type}: one word for one thing`);
   }
+});
+
+test('a text that is nested deeply at every line does not become many times as long', () => {
+  const json = `${'['.repeat(60)}${'1,'.repeat(200_000)}1${']'.repeat(60)}`;
+  const out = pretty(json);
+  assert.equal(out.replaceAll(/\s/g, ''), json);
+  assert.ok(out.length < json.length * 2 + 1_100_000, `${out.length} characters`);
+});
+
+test('a text of many lines scrolls in itself like a long one', () => {
+  assert.deepEqual(longClass('prose', `top${'\n'.repeat(40)}end`), { class: 'prose long', tabindex: 0 });
+  assert.deepEqual(longClass('prose', 'one\ntwo\nthree'), { class: 'prose' });
 });
