@@ -20,6 +20,7 @@ import { resolve, typesOf, validate } from './validate.js';
  * @property {(errors: FormError[]) => void} showErrors at their fields, and moves the focus to the first
  * @property {() => void} focusFirst
  * @property {(json: string) => void} set throws a SyntaxError for what is no JSON
+ * @property {() => string} draft what is there now, whether it fits or not
  * @property {() => boolean} edited
  */
 
@@ -159,6 +160,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
         whole.value = pretty(json);
       }
     },
+    draft: () => (asText() ? whole.value : stringify(top?.read() ?? new Map())),
     edited: () => (asText() ? whole.value !== pretty(start) : stringify(top?.read() ?? new Map()) !== start),
   };
 }

@@ -17,7 +17,8 @@ export function toolList(page, server) {
   const list = h('ul', { class: 'tools', 'aria-label': `Tools of ${visible(server)}` });
   const connect = h('button', { type: 'button', class: 'secondary', text: 'Connect and list its tools', hidden: true, onclick: () => void listTools(false) });
   const count = h('span', { class: 'count' });
-  const element = h('div', {}, h('h4', {}, 'Tools ', count), filter, note, connect, list);
+  const heading = h('h4', { tabindex: -1 }, 'Tools ', count);
+  const element = h('div', {}, heading, filter, note, connect, list);
   /** @type {Tool[]} */
   let tools = [];
   /** @type {Map<string, ReturnType<typeof toolView>>} */
@@ -46,13 +47,21 @@ export function toolList(page, server) {
     show(filter, tools.length > few);
     const words = filter.value.trim().toLowerCase();
     const found = tools.filter((tool) => `${tool.name} ${tool.title} ${tool.description}`.toLowerCase().includes(words));
-    // What is being filled in stays as it is for as long as the definition is the same.
-    const keyOf = (/** @type {Tool} */ tool) => `${tool.name} ${tool.definitionHash} ${tool.policy}`;
+    // What is being filled in stays as it is for as long as the definition is the same, and goes over into the form for another one.
+    const keyOf = (/** @type {Tool} */ tool) => `${tool.name} ${tool.definitionHash}`;
+    const held = list.contains(document.activeElement);
+    /** @type {ReturnType<typeof toolView> | undefined} */
+    let heir;
     patchList(list, found, keyOf, (tool) => {
       const view = views.get(keyOf(tool)) ?? toolView(page, tool);
+      const before = [...views].find(([key, other]) => other !== view && other.name === tool.name && !tools.some((one) => keyOf(one) === key))?.[1];
       views.set(keyOf(tool), view);
+      if (before) view.takeOver(before.leave());
+      if (before?.element.contains(document.activeElement)) heir = view;
       return view.element;
     });
+    for (const tool of found) views.get(keyOf(tool))?.update(tool);
+    if (held && document.activeElement === document.body) (heir ?? { focus: () => heading.focus() }).focus();
     const known = new Set(tools.map(keyOf));
     for (const key of views.keys()) if (!known.has(key)) views.delete(key);
   }

@@ -18,18 +18,23 @@ const hints = [
   ['openWorldHint', true, 'reaches the outside world'], ['openWorldHint', false, 'stays within its own world'],
 ];
 
+/** What somebody was about to do with a tool when its definition changed. @typedef {{ values: string, requestId: string | undefined }} Draft */
+
 let forms = 0;
 
 /** @param {import('./page.js').Page} page @param {Tool} tool */
 export function toolView(page, tool) {
   const { name = '', server = '' } = tool;
   const body = h('div', { class: 'body', hidden: true });
+  const policy = h('span', { class: 'state' });
   const head = h('button', { type: 'button', class: 'head', 'aria-expanded': 'false', onclick: () => expand() },
-    h('span', { class: 'name', text: visible(name) }), tool.title && h('span', { class: 'of', dir: 'auto', text: visible(tool.title) }), h('span', { class: 'state', text: policies[tool.policy ?? ''] ?? '' }));
+    h('span', { class: 'name', text: visible(name) }), tool.title && h('span', { class: 'of', dir: 'auto', text: visible(tool.title) }), policy);
   const element = h('li', { class: 'tool', dataset: { testid: `tool-${name}` } }, h('h5', {}, head), body);
   /** The last call from here. @type {string | undefined} */
   let requestId;
   let sending = false;
+  /** Made when it is opened first. @type {ReturnType<typeof schemaForm> | undefined} */
+  let form;
   const call = h('button', { type: 'button', class: 'primary', text: 'Call', 'aria-label': `Call ${visible(name)}`, dataset: { testid: 'call' } });
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
   const status = h('p', { class: 'muted', role: 'status', hidden: true });
@@ -52,16 +57,16 @@ export function toolView(page, tool) {
     const annotations = objectOf(definition.get('annotations'));
     const said = hints.filter(([key, value]) => annotations.get(key) === value).map(([, , text]) => text);
     const schema = objectOf(definition.get('inputSchema'));
-    const form = schemaForm(stringify(schema), { idPrefix: `call-${++forms}` });
+    const made = form = schemaForm(stringify(schema), { idPrefix: `call-${++forms}` });
     call.addEventListener('click', () => {
-      const read = form.read();
-      if ('errors' in read) form.showErrors(read.errors);
+      const read = made.read();
+      if ('errors' in read) made.showErrors(read.errors);
       else void send(read.json);
     });
     const empty = objectOf(schema.get('properties')).size === 0 && arrayOf(schema.get('required')).length === 0 && schema.get('additionalProperties') === false;
     replace(body, prose(tool.description), facts([
       ['Name', exact(name)], ['It says that it', said.join(', ')], ['Known from', tool.cached ? 'an earlier connection' : ''],
-    ]), empty ? h('p', { class: 'muted', text: 'It takes no arguments.' }) : form.element, h('div', { class: 'actions' }, call), problem, status, outcome);
+    ]), empty ? h('p', { class: 'muted', text: 'It takes no arguments.' }) : made.element, h('div', { class: 'actions' }, call), problem, status, outcome);
   }
 
   /** @param {string} argumentsJson */
@@ -118,5 +123,28 @@ export function toolView(page, tool) {
     replace(outcome, endedDetails(page, entry));
   }
 
-  return { element, requestsChanged };
+  /** @returns {Draft | undefined} */
+  function leave() {
+    return body.hidden ? undefined : { values: form?.edited() ? form.draft() : '', requestId };
+  }
+
+  /** @param {Draft | undefined} draft */
+  function takeOver(draft) {
+    if (!draft) return;
+    expand();
+    requestId = draft.requestId;
+    show(status, true);
+    setText(status, 'The server has changed this tool.');
+    try {
+      if (draft.values !== '') form?.set(draft.values);
+    } catch {
+      // Text that was no JSON yet has no place in the fields of the new form.
+    }
+    requestsChanged();
+  }
+
+  return {
+    element, name, requestsChanged, leave, takeOver, focus: () => head.focus(),
+    update: (/** @type {Tool} */ now) => setText(policy, policies[now.policy ?? ''] ?? ''),
+  };
 }

@@ -1,0 +1,53 @@
+// A tool that changes while somebody is filling in its form: what was typed stays, and the focus with it.
+
+import assert from 'node:assert/strict';
+import { pageTest } from '../harness/pagetest.js';
+import { server, tool } from '../harness/world.js';
+
+const schema = { type: 'object', properties: { path: { type: 'string' }, count: { type: 'integer' } } };
+const before = tool('files', 'index', schema, { policy: 'APPROVAL_POLICY_ASK', definitionHash: 'one' });
+
+/** @typedef {import('../harness/pagetest.js').Opened} Opened */
+
+/** Opens the tool and begins to type. @param {Opened} opened */
+async function begin({ by, settle }) {
+  await by('server-files').getByRole('button').first().click();
+  await by('tool-index').getByRole('button', { name: /^index/ }).click();
+  await settle();
+  await by('tool-index').getByLabel('path').pressSequentially('/repos/sh');
+}
+
+/** @param {Opened} opened @param {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} now */
+async function change({ hub, settle }, now) {
+  hub.tools = { files: [now] };
+  const listed = hub.all('listTools').length;
+  await hub.say({ toolsChanged: { server: 'files' } });
+  while (hub.all('listTools').length === listed) await settle();
+  await settle();
+}
+
+const setup = { snapshot: { servers: [server('files')] }, tools: { files: [before] } };
+
+pageTest('a policy that changes leaves what is being typed alone', setup, async (opened) => {
+  await begin(opened);
+  await change(opened, { ...before, policy: 'APPROVAL_POLICY_ALLOW' });
+  await opened.page.keyboard.type('op');
+  assert.equal(await opened.by('tool-index').getByLabel('path').inputValue(), '/repos/shop');
+  assert.match(await opened.by('tool-index').innerText(), /called without a question/);
+});
+
+pageTest('a definition that changes keeps the tool open, what was typed and the focus, and says so', setup, async (opened) => {
+  const { by, focused } = opened;
+  await begin(opened);
+  await change(opened, tool('files', 'index', { ...schema, properties: { ...schema.properties, deep: { type: 'boolean' } } }, { definitionHash: 'two' }));
+  assert.equal(await by('tool-index').getByLabel('path').inputValue(), '/repos/sh');
+  await by('tool-index').getByLabel('deep').waitFor();
+  await by('tool-index').getByText('The server has changed this tool.').waitFor();
+  assert.match(await focused(), /^button index/);
+});
+
+pageTest('a tool that goes hands the focus to the heading of the list', setup, async (opened) => {
+  await begin(opened);
+  await change(opened, tool('files', 'other', schema));
+  assert.match(await opened.focused(), /^h4 Tools/);
+});
