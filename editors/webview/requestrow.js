@@ -116,11 +116,11 @@ function paintProgress(bar, done, { state, progress }) {
   show(bar, works || progress !== undefined);
   const total = Number(progress?.total ?? 0);
   const value = Number(progress?.progress ?? 0);
-  const known = total > 0 && Number.isFinite(value);
+  const known = total > 0 && Number.isFinite(total) && Number.isFinite(value);
   bar.classList.toggle('endless', !known && works);
   setAttribute(bar, 'aria-valuemin', known ? 0 : undefined);
   setAttribute(bar, 'aria-valuemax', known ? total : undefined);
-  setAttribute(bar, 'aria-valuenow', known ? Math.min(value, total) : undefined);
+  setAttribute(bar, 'aria-valuenow', known ? Math.min(Math.max(value, 0), total) : undefined);
   // A transform moves no other element: a hundred a second cost no layout.
   if (known) done.style.setProperty('transform', `scaleX(${Math.min(1, Math.max(0, value / total))})`);
   else done.style.removeProperty('transform');

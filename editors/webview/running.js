@@ -54,7 +54,9 @@ export function runningSection(page) {
       const parent = request.parentRequestId ?? '';
       const key = older.has(parent) ? parent : '';
       older.add(request.requestId);
-      below.set(key, [...(below.get(key) ?? []), request]);
+      const siblings = below.get(key);
+      if (siblings) siblings.push(request);
+      else below.set(key, [request]);
     }
     /** @param {Element} place @param {string} parent */
     const patch = (place, parent) => {

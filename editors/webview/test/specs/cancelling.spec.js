@@ -230,3 +230,17 @@ pageTest('a double click on Restart asks, and restarts nothing', { snapshot: run
   await restart.click();
   await hub.next('restartServer');
 });
+
+pageTest('progress below nothing or beyond everything stays within the bar', { snapshot: running() }, async ({ by, hub, settle }) => {
+  const bar = by('request-r-1').getByRole('progressbar');
+  /** @param {import('../../../host/src/gen/mcphub/v1/request_pb.js').ProgressJson} progress */
+  const shown = async (progress) => {
+    await hub.say({ mcpRequestProgressed: { requestId: 'r-1', server: 'files', state: 'REQUEST_STATE_RUNNING', progress } });
+    await settle();
+    return [await bar.getAttribute('aria-valuenow'), await bar.getAttribute('aria-valuemax')];
+  };
+  assert.deepEqual(await shown({ progress: -5, total: 10 }), ['0', '10']);
+  assert.deepEqual(await shown({ progress: 50, total: 10 }), ['10', '10']);
+  assert.deepEqual(await shown({ progress: 1, total: 'Infinity' }), [null, null]);
+  assert.deepEqual(await shown({ progress: 'NaN', total: 10 }), [null, null]);
+});
