@@ -41,6 +41,8 @@ export function relayTransport(receive) {
 const memoryKey = 'mcphub.window';
 const firstDelay = 250;
 const longestDelay = 10_000;
+// WINDOW_SUPERSEDED: whoever took this window's place would lose it again to one that comes back.
+const superseded = 4009;
 
 /**
  * A WebSocket that comes back by itself. There is no host between, so it says itself by hubConnection how it stands.
@@ -64,6 +66,10 @@ export function socketTransport(path, receive) {
       receive(JSON.parse(event.data));
     };
     opening.onclose = (event) => {
+      if (event.code === superseded) {
+        const message = 'This window goes on in another tab. Reload this page to open another window here.';
+        return receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message } });
+      }
       const delay = Math.min(firstDelay * 2 ** failures++, longestDelay);
       const why = event.reason === '' ? '' : ` (${event.reason})`;
       const message = failures > 3
