@@ -5,6 +5,8 @@ import { arrayOf, JsonNumber, numberPattern, objectOf, parse, stringify, stringO
 import { longClass, pretty, visible } from './text.js';
 
 /** @typedef {import('./jsontext.js').Json} Json */
+const roles = new Map([['user', 'User'], ['assistant', 'Assistant']]); // a server may call one "constructor"
+
 /** @typedef {{ path: (string | number)[], was: string, text: string }} Edit */
 
 /**
@@ -58,7 +60,7 @@ export function samplingCard(ask, kit) {
       if (type === 'text') return text([...path, 'text'], stringOf(objectOf(part).get('text')), `Message ${i + 1}, ${role}`);
       return block(visible(type) || 'Content', pretty(stringify(part)), stringify(part));
     });
-    return h('li', {}, h('h4', { text: { user: 'User', assistant: 'Assistant' }[role] ?? role }), ...parts);
+    return h('li', {}, h('h4', { text: roles.get(role) ?? role }), ...parts);
   });
   const system = request.get('systemPrompt');
   const most = request.get('maxTokens') instanceof JsonNumber ? stringify(request.get('maxTokens') ?? null) : '';

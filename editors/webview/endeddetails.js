@@ -67,8 +67,8 @@ export function endedDetails(page, entry) {
     problem, trace);
 }
 
-/** What took no time is left out. @param {string | undefined} time */
-const took = (time) => parseFloat(time ?? '0') > 0 && durationOf(time);
+/** What took no time that would show is left out. @param {string | undefined} time */
+const took = (time) => parseFloat(time ?? '0') >= 0.05 && durationOf(time);
 
 /** @param {boolean} told @param {boolean} mayContinue */
 function toldWords(told, mayContinue) {

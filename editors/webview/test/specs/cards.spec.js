@@ -205,3 +205,20 @@ pageTest(
     assert.match(text, /book_room|call/);
   },
 );
+
+pageTest(
+  'a message of a role that has the name of what every object has shows that name',
+  {
+    snapshot: {
+      prompts: [
+        {
+          ...prompts.sampling,
+          sampling: { requestJson: JSON.stringify({ messages: [{ role: 'constructor', content: { type: 'text', text: 'Hi.' } }], maxTokens: 5 }) },
+        },
+      ],
+    },
+  },
+  async ({ by }) => {
+    assert.equal(await by('prompt-p-sampling').getByRole('list', { name: 'Messages' }).locator('h4').first().innerText(), 'constructor');
+  },
+);
