@@ -117,7 +117,8 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   const count = objectOf(schema.get('properties')).size;
   top = count && count <= maxFields ? objectField(form, schema, { name: '', required: true }, 0) : undefined;
   const start = stringify(top?.read() ?? new Map());
-  const none = h('p', { class: 'muted', text: count ? `These are ${count} fields: too many to be drawn.` : 'No values are asked for.', hidden: top !== undefined });
+  const why = count ? `These are ${count} fields: too many to be drawn.` : 'No values are asked for.';
+  const none = h('p', { class: 'muted', text: why, hidden: top !== undefined });
   const switcher = h('button', { type: 'button', class: 'link', 'aria-pressed': 'false', text: 'Edit as JSON', onclick: () => turn() });
   whole.addEventListener('input', () => say(''));
 

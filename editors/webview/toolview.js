@@ -64,9 +64,10 @@ export function toolView(page, tool) {
       else void send(read.json);
     });
     const empty = objectOf(schema.get('properties')).size === 0 && arrayOf(schema.get('required')).length === 0 && schema.get('additionalProperties') === false;
+    const fields = empty ? h('p', { class: 'muted', text: 'It takes no arguments.' }) : made.element;
     replace(body, prose(tool.description), facts([
       ['Name', exact(name)], ['It says that it', said.join(', ')], ['Known from', tool.cached ? 'an earlier connection' : ''],
-    ]), empty ? h('p', { class: 'muted', text: 'It takes no arguments.' }) : made.element, h('div', { class: 'actions' }, call), problem, status, outcome);
+    ]), fields, h('div', { class: 'actions' }, call), problem, status, outcome);
   }
 
   /** @param {string} argumentsJson */

@@ -123,7 +123,8 @@ export function validate(rawSchema, value, root, work = allowance(), path = '', 
     if (value.length > most) say(`At most ${plural(most, 'entry', 'entries')}, please.`);
     const unique = schema.get('uniqueItems') === true && value.length <= mostCompared;
     if (unique && value.some((item, i) => value.findIndex((other) => equal(item, other)) < i)) say('No entry may come twice.');
-    if (schema.has('items')) value.forEach((item, i) => problems.push(...validate(schema.get('items'), item, root, work, pathTo(path, i), depth + 1)));
+    const items = schema.get('items');
+    if (items !== undefined) value.forEach((item, i) => problems.push(...validate(items, item, root, work, pathTo(path, i), depth + 1)));
   }
   if (value instanceof Map) {
     const properties = objectOf(schema.get('properties'));
