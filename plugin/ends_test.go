@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,6 +23,7 @@ import (
 
 // TestSigtermCloses: on SIGTERM and on SIGHUP the hub closes (its child is gone), removes its socket, and exits 0.
 func TestSigtermCloses(t *testing.T) {
+	hangupCountsForChildren(t)
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(s.String(), func(t *testing.T) {
 			dir, env := socketDir(t)
@@ -39,6 +41,39 @@ func TestSigtermCloses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHangupUnderNohupIsIgnored: a hub that was started with SIGHUP ignored goes on when the terminal closes.
+func TestHangupUnderNohupIsIgnored(t *testing.T) {
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Ignore(syscall.SIGHUP) // children inherit it
+		t.Cleanup(func() { signal.Reset(syscall.SIGHUP) })
+	}
+	h := start(t, nil)
+	conn := h.dial(t)
+	do(t, conn, "log", "")
+	if err := h.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	do(t, conn, "log", "") // it still serves
+	if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	// Its first reason to end is the one that it logs: the hangup, had it counted.
+	h.logged(t, "signal "+syscall.SIGTERM.String())
+	if status := h.status(t); status != plugin.ExitOK {
+		t.Errorf("exit status %d", status)
+	}
+}
+
+// hangupCountsForChildren gives SIGHUP its meaning back in the processes that a test starts, when the tests themselves run
+// under nohup: an ignored signal would be inherited, and a hub that is started so rightly does not end at it. A signal that
+// is caught is reset by exec.
+func hangupCountsForChildren(t *testing.T) {
+	t.Helper()
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(caught) })
 }
 
 // TestSecondSigtermExitsAtOnce: who asks twice does not want to wait for a close that hangs. A SIGHUP in between is no

@@ -245,6 +245,7 @@ func TestNobodyReturns(t *testing.T) {
 
 // TestSigtermEndsTheWait: a hub that waits ends at once when it is told to.
 func TestSigtermEndsTheWait(t *testing.T) {
+	hangupCountsForChildren(t)
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		h := leaveBehind(t, "5m")
 		if !h.hub.Alive(t) {
