@@ -28,6 +28,7 @@ CONFORMANCE_STAMP := $(CONFORMANCE)/node_modules/.installed
 EDITORS := editors
 EDITORS_STAMP := $(EDITORS)/node_modules/.installed
 CHROMIUM ?= /usr/bin/chromium
+BENCH_EDITOR := $(EDITORS)/bench
 
 # Every folder with a go.mod; those with code in them.
 BENCH := $(patsubst %/go.mod,%,$(wildcard internal/bench/go.mod))
@@ -67,13 +68,14 @@ release-image: ## at a release: keep the contract for `make breaking` (refused w
 	$(BUF) build --exclude-source-info -o $(IMAGE)
 
 .PHONY: clean
-clean: ## remove what the targets made
-	rm -rf bin $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS))
+clean: ## remove what the targets made, and what they downloaded into this folder
+	rm -rf bin $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS) $(BENCH_EDITOR))
+	cd $(EDITORS) && rm -rf */dist */build vscode/bin vscode/media/page vscode/*.vsix out .editors
 
 # --- set-up
 
 .PHONY: deps
-deps: peers $(CONFORMANCE_STAMP) $(EDITORS_STAMP) ## download everything that the other targets need
+deps: peers $(CONFORMANCE_STAMP) $(EDITORS_STAMP) ## download what tests and checks need; only e2e-editors and bench-editor fetch more
 	@for m in $(MODULES); do (cd $$m && echo "go mod download: $$m" && go mod download); done
 
 .PHONY: peers
@@ -116,7 +118,7 @@ test-page: build $(EDITORS_STAMP) ## the page in Chromium
 
 # The newest VS Code, and in the oldest that the extension supports the scenarios that no editor may lack, with its packaged form.
 .PHONY: e2e-editors
-e2e-editors: build package ## the packaged extension in real VS Codes
+e2e-editors: build package peers ## the packaged extension in real VS Codes, which it installs
 	editors/vscode/e2e/install-editor.sh newest
 	editors/vscode/e2e/install-editor.sh oldest
 	cd $(EDITORS) && CHROMIUM=$(CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub node vscode/e2e/run.mjs --editor newest
@@ -131,7 +133,6 @@ bench: ## the numbers, against floors and peers, in one run
 	cd internal/bench && go run .
 
 # What the hub costs an extension host, in plain Node and, where there is a Chromium, inside a real VS Code.
-BENCH_EDITOR := $(EDITORS)/bench
 BENCH_EDITOR_ENV := MCPHUB_BINARY=$(CURDIR)/bin/mcphub MCPHUB_BENCH_SERVER=$(CURDIR)/bin/echoserver
 
 .PHONY: bench-editor
@@ -191,9 +192,10 @@ drift-ts: $(EDITORS_STAMP) ## the same for the generated TypeScript
 	diff -ru editors/host/src/gen "$$dir/editors/host/src/gen" || { echo "generated code has drifted (run make generate-ts)"; exit 1; }
 
 .PHONY: check-editors
-check-editors: $(EDITORS_STAMP) ## tsc over the host package, the page and the extension
+check-editors: $(EDITORS_STAMP) ## tsc over the host package, the page, the extension and its scenarios
 	cd $(EDITORS) && npm run --silent build -w host
 	cd $(EDITORS) && npm run --silent check -ws --if-present
+	cd $(EDITORS) && node_modules/.bin/tsc -p vscode/e2e
 
 .PHONY: tidy
 tidy: ## go.mod and go.sum of every module are tidy
