@@ -40,11 +40,10 @@ export class Stage {
   }
 
   async start() {
-    await this.server.install(this.vsix);
-    await this.server.install(this.otherVsix);
+    await this.server.install(this.vsix, this.otherVsix);
     // The user's own config, where the editor keeps it.
     writeFileSync(join(this.server.userData, 'User/mcp.json'), JSON.stringify({ servers: { demo: userServer(this.binary) } }, null, 2));
-    const [browser] = await Promise.all([launchBrowser(), this.server.start()]);
+    const [browser] = await Promise.all([sharedBrowser(), this.server.start()]);
     this.#browser = browser;
     return this;
   }
@@ -68,7 +67,6 @@ export class Stage {
   }
 
   async stop() {
-    await this.#browser?.close();
     await this.server.stop();
     this.server.remove();
   }
@@ -87,8 +85,18 @@ function sharedStage() {
   return shared;
 }
 
+/** @type {Promise<import('playwright-core').Browser> | undefined} */
+let browser;
+
+/** One for all stages: each window has a context of its own, and each server is an origin of its own. */
+function sharedBrowser() {
+  browser ??= launchBrowser();
+  return browser;
+}
+
 after(async () => {
   await (await shared?.catch(() => undefined))?.stop();
+  await (await browser?.catch(() => undefined))?.close();
 });
 
 /** What one scenario has: windows of its own on folders of its own. */
@@ -111,7 +119,7 @@ export class Act {
 
   /**
    * @param {Workspace | string} what a folder, or the file of a workspace with several
-   * @param {{colorScheme?: 'light' | 'dark'}} [options]
+   * @param {import('./window.mjs').WindowOptions} [options]
    */
   async open(what, options) {
     const window = await EditorWindow.open(this.stage.browser, this.stage.server, typeof what === 'string' ? what : what.folder, options);
@@ -152,20 +160,22 @@ export function scenario(name, body, options = {}) {
 }
 
 /**
- * Makes the collected scenarios tests: first those that measure or change what all windows of their server share, one after the other, then the
- * others two at a time. Each has its own window, extension host, hub and folder.
+ * Makes the collected scenarios tests: first those that measure, with the machine to themselves, then the others two at a time. Each has its own window,
+ * extension host, hub and folder. Those that change what all windows of their server share take turns with each other, beside the rest.
  */
 export function play() {
   const chosen = scenarios.filter(({ options }) => !order().core || options.core === true);
   describe('one after the other', () => {
     for (const found of chosen) if (found.options.alone === true) toTest(found);
   });
+  const taking = chosen.filter(({ options }) => options.turns === true);
   describe('side by side', { concurrency: 2 }, () => {
-    for (const found of chosen) if (found.options.alone !== true) toTest(found);
+    if (taking.length > 0) describe('in turn', { concurrency: 1 }, () => taking.forEach(toTest));
+    for (const found of chosen) if (found.options.alone !== true && found.options.turns !== true) toTest(found);
   });
 }
 
-/** @typedef {{timeout?: number, stage?: () => Promise<Stage>, alone?: boolean, core?: boolean, notOn?: {editor: string, because: string}}} Options */
+/** @typedef {{timeout?: number, stage?: () => Promise<Stage>, alone?: boolean, turns?: boolean, core?: boolean, notOn?: {editor: string, because: string}}} Options */
 
 /** @type {{name: string, body: (act: Act) => Promise<void>, options: Options}[]} */
 const scenarios = [];

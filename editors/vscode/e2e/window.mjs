@@ -1,9 +1,12 @@
-import { until } from './until.mjs';
+import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HubPage } from './hubpage.mjs';
+import { until } from './until.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
+
+/** @typedef {{colorScheme?: 'light' | 'dark', keepsSecrets?: boolean}} WindowOptions keepsSecrets: over a reload of the page, as a desktop does */
 
 /**
  * One window of the editor: a browser context of its own, with an extension host of its own behind it.
@@ -32,10 +35,16 @@ export class EditorWindow {
    * @param {import('playwright-core').Browser} browser
    * @param {import('./server.mjs').EditorServer} server
    * @param {string} folder or the file of a workspace
-   * @param {{colorScheme?: 'light' | 'dark'}} [options]
+   * @param {WindowOptions} [options]
    */
-  static async open(browser, server, folder, { colorScheme = 'light' } = {}) {
+  static async open(browser, server, folder, { colorScheme = 'light', keepsSecrets = false } = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme, reducedMotion: 'reduce' });
+    if (keepsSecrets) {
+      // code-server's workbench keeps secrets in localStorage, sealed by a key of which it asks half here. Only code-server's own front answers that
+      // (out/node/routes/vscode.js in its package), and it is the VS Code server behind it that runs here: without an answer secrets stay in memory.
+      const half = randomBytes(32);
+      await context.route(`${server.url}/mint-key`, (route) => route.fulfill({ body: half, contentType: 'application/octet-stream' }));
+    }
     const window = new EditorWindow(await context.newPage());
     const several = folder.endsWith('.code-workspace');
     await window.page.goto(`${server.url}/?${several ? 'workspace' : 'folder'}=${encodeURIComponent(folder)}`);

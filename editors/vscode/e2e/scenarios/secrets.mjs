@@ -7,12 +7,12 @@ import { until } from '../until.mjs';
 
 const secret = 'swordfish-7f3a91';
 
-scenario('the value of a config input is asked for once: not by a new hub, not after a reload, and it is in no file', async (act) => {
+scenario('the value of a config input is asked for once: not by a new hub, not by a new hub after a reload, and it is in no file', async (act) => {
   const workspace = act.workspace();
   const server = demoServer(act.stage.binary);
   const input = { id: 'token', type: 'promptString', description: 'Token of the guarded server', password: true };
   workspace.brings({ guarded: { ...server, env: { DEMO_TOKEN: '${input:token}' } } }, [input]);
-  const window = await act.open(workspace);
+  const window = await act.open(workspace, { keepsSecrets: true });
   const first = await window.openSideBar();
   const listing = first.openTools('guarded');
   const launch = first.card('demo-server');
@@ -25,25 +25,29 @@ scenario('the value of a config input is asked for once: not by a new hub, not a
   await listing;
   await first.serverIs('guarded', /ready/i);
 
-  const hub = hubOf(workspace).pid;
-  await window.runCommand('McpHub: Restart McpHub');
-  await until('the hub has gone', () => processOf(hub) === undefined);
-  const page = first;
-  await page.serverIs('guarded', /stopped/i); // as the new hub tells it: the row is drawn anew
-  await page.openTools('guarded'); // as they were: the new hub remembers them, and has not started it
-  await page.server('guarded').getByRole('button', { name: 'Connect and list its tools' }).click();
-  await page.serverIs('guarded', /ready/i);
-  assert.notEqual(hubOf(workspace).pid, hub);
-  assert.equal(await page.cards.count(), 0, 'nobody is asked again');
-
-  // This editor keeps secrets in memory alone, where it runs without an embedder: what comes back after the reload is the kept hub.
+  await startsUnasked(first);
   await window.reload();
-  await (await window.sideBar()).serverIs('guarded', /ready/i);
+  const reloaded = await window.sideBar();
+  await reloaded.serverIs('guarded', /ready/i); // the hub was kept: nothing is read yet
+  await startsUnasked(reloaded); // extension host, page and hub are new ones: what is left is the editor's storage
+
+  /** @param {import('../hubpage.mjs').HubPage} page */
+  async function startsUnasked(page) {
+    const hub = hubOf(workspace).pid;
+    await window.runCommand('McpHub: Restart McpHub');
+    await until('the hub has gone', () => processOf(hub) === undefined);
+    await page.serverIs('guarded', /stopped/i); // as the new hub tells it: the row is drawn anew
+    await page.openTools('guarded'); // as they were: the new hub remembers them, and has not started it
+    await page.server('guarded').getByRole('button', { name: 'Connect and list its tools' }).click();
+    await page.serverIs('guarded', /ready/i);
+    assert.notEqual(hubOf(workspace).pid, hub);
+    assert.equal(await page.cards.count(), 0, 'nobody is asked again');
+  }
 
   // Logs, settings, the hub's own memory: all that the editor and the hub write lies under this home.
   const found = execFileSync('sh', ['-c', 'grep -rlaF -- "$1" "$2" || true', 'sh', secret, act.stage.server.home], { encoding: 'utf8' });
   assert.equal(found, '', 'the value is in no file');
-}, { timeout: 180_000 }); // three hosts and two hubs
+}, { timeout: 180_000 }); // two extension hosts and three hubs
 
 /**
  * The choice by which a launch is remembered for the folder.

@@ -15,7 +15,7 @@ scenario('mcphub.configFiles: a file that is added to the setting is read at onc
   await page.server('further').waitFor();
   await window.setSetting(workspace, 'mcphub.configFiles', []);
   await page.server('further').waitFor({ state: 'detached' });
-}, { stage: settingsStage, alone: true });
+}, { stage: settingsStage, turns: true });
 
 scenario('a program that is not there, or may not be run: the setting is named, once; with the right one everything works', async (act) => {
   const workspace = act.workspace();
@@ -39,4 +39,4 @@ scenario('a program that is not there, or may not be run: the setting is named, 
   await page.connection.waitFor({ state: 'hidden' });
   await page.call('demo', 'sleep', { seconds: 0, steps: 1 });
   await page.endedAs('sleep', /done/i);
-}, { stage: settingsStage, alone: true });
+}, { stage: settingsStage, turns: true });
