@@ -109,10 +109,13 @@ export class HubPage {
   async openTools(server) {
     const row = this.server(server);
     const head = row.getByRole('heading', { level: 3 }).getByRole('button');
-    if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
     const tool = row.getByTestId(/^tool-/).first();
     const connect = row.getByRole('button', { name: 'Connect and list its tools' });
-    await tool.or(connect).first().waitFor({ timeout: 30_000 });
+    // A hub that has just come draws the row anew, and closed.
+    await until(`the tools of ${server} are open`, async () => {
+      if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
+      return tool.or(connect).first().isVisible();
+    }, { timeout: 30_000 });
     if (!(await tool.isVisible())) await connect.click();
     await tool.waitFor({ timeout: 30_000 });
   }
