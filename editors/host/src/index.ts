@@ -1,7 +1,7 @@
 // The TypeScript host of McpHub: it spawns a hub, speaks with it, and ends it in order. It knows no editor.
 export { Hub } from './hub.js';
 export type { HubState } from './hub.js';
-export type { HubOptions, RelayOptions } from './options.js';
+export type { HubOptions, Relay, RelayOptions } from './options.js';
 // The class stands before the message of the same name, which a window's replies carry.
 export { HubError } from './failure.js';
 export type { HubErrorCode } from './failure.js';
@@ -10,7 +10,6 @@ export type { HubLog, HubLogLevel } from './logs.js';
 export type { HubStream } from './stream.js';
 export type { HubWindow } from './window.js';
 export type { PageEnd } from './pagevoice.js';
-export type { Relay } from './relay.js';
 export type { CallOptions } from './transport.js';
 export type { Client } from './client.js';
 

@@ -1,5 +1,6 @@
-// What a host says about its hub, and about the pages that it relays.
-import type { AttachResponse, HelloJson } from './gen/mcphub/v1/editor_pb.js';
+// What a host says about its hub and about the pages that it relays.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { AttachResponse, HelloJson, SetRootsSchema } from './gen/mcphub/v1/editor_pb.js';
 import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
 import type { HubLog } from './logs.js';
 import type { PatienceOptions } from './patience.js';
@@ -37,4 +38,14 @@ export interface RelayOptions {
   /** The hub has taken the answer: open the URL now, keep the secret. */
   readonly answered?: (answer: PromptAnswer, prompt: Prompt) => void;
   readonly event?: (event: AttachResponse) => void;
+}
+
+/** Between one page and the hub. */
+export interface Relay {
+  /** The id under which the hub knows the window; '' before the first welcome. */
+  readonly windowId: string;
+  /** The folders that are open now: the hub hears of them at once, and with each hello of the page from now on. What belongs to the window stays. */
+  setRoots(roots: MessageInitShape<typeof SetRootsSchema>['roots']): void;
+  /** The page is gone for good: half-close. */
+  dispose(): void;
 }

@@ -1,26 +1,19 @@
 // Between a page and a stream: proto3 JSON on one side, the hub on the other. The page says hello itself; this file says what there is to say about the
 // hub, keeps what must not reach it, and lets the host put in its word.
 import { create, fromJson, toJson } from '@bufbuild/protobuf';
-import type { JsonValue } from '@bufbuild/protobuf';
-import { AttachRequestSchema, HelloSchema, HubConnectionState, ResumeSchema } from './gen/mcphub/v1/editor_pb.js';
-import type { AttachRequest, AttachResponse, Hello, HelloJson } from './gen/mcphub/v1/editor_pb.js';
+import type { JsonValue, MessageInitShape } from '@bufbuild/protobuf';
+import { AttachRequestSchema, HelloSchema, HubConnectionState, ResumeSchema, SetRootsSchema } from './gen/mcphub/v1/editor_pb.js';
+import type { AttachRequest, AttachResponse, Hello, HelloJson, SetRoots } from './gen/mcphub/v1/editor_pb.js';
 import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
 import { HubError, asHubError } from './failure.js';
 import type { HubState } from './hub.js';
 import { PageVoice, harmless, idOf } from './pagevoice.js';
-import type { RelayOptions } from './options.js';
+import type { Relay, RelayOptions } from './options.js';
 import type { PageEnd } from './pagevoice.js';
 import { OpenPrompts } from './prompts.js';
 import type { StreamSource } from './source.js';
 import type { HubStream } from './stream.js';
 import { beyondAll, comebackDelay, mayComeBack } from './window.js';
-
-export interface Relay {
-  /** The id under which the hub knows the window; '' before the first welcome. */
-  readonly windowId: string;
-  /** The page is gone for good: half-close. */
-  dispose(): void;
-}
 
 /** Of messages of a page whose replies have not come. */
 const maxUnanswered = 4096;
@@ -45,6 +38,7 @@ export class PageRelay implements Relay {
   readonly #prompts = new OpenPrompts();
   readonly #unsubscribe: (() => void)[];
   #attached: Attached | undefined;
+  #roots: SetRoots | undefined; // what the host has said last; until then, what the hello says
   #waiting: HelloJson | undefined; // said while there was no hub, or before the last one was welcomed
   #windowId = '';
   #hubId = '';
@@ -66,6 +60,19 @@ export class PageRelay implements Relay {
 
   get windowId(): string {
     return this.#windowId;
+  }
+
+  setRoots(roots: MessageInitShape<typeof SetRootsSchema>['roots']): void {
+    const value = create(SetRootsSchema, { roots: roots ?? [] });
+    this.#roots = value;
+    if (this.#attached === undefined) {
+      return;
+    }
+    try {
+      this.#attached.stream.send({ message: { case: 'setRoots', value } });
+    } catch {
+      // The stream has just broken: the next hello says them.
+    }
   }
 
   dispose(): void {
@@ -124,6 +131,7 @@ export class PageRelay implements Relay {
     try {
       const known = this.#windowId === '' || (json.windowId ?? '') !== '' ? json : { ...json, windowId: this.#windowId };
       hello = fromJson(HelloSchema, this.#options.hello?.(known) ?? known);
+      hello.roots = this.#roots?.roots ?? hello.roots;
     } catch (error) {
       this.#voice.tell(HubConnectionState.FAILED, asHubError(error).message);
       return;

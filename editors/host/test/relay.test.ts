@@ -235,3 +235,22 @@ test('a message that cannot be shown to the page costs neither the stream nor th
   assert.deepEqual(told().at(-1), { toolsChanged: { server: 'next' } });
   assert.equal(source.stream(0).ended, '');
 });
+
+test('new folders are told on the stream that is there, and with each hello after it', async (t) => {
+  const { source, say, relay } = scene(t, { hello: (h) => ({ ...h, roots: [{ uri: 'file:///repos/a' }] }) });
+  relay.setRoots([{ uri: 'file:///repos/early' }]);
+  say({ hello: {} });
+  assert.deepEqual(source.stream(0).hello.roots.map((r) => r.uri), ['file:///repos/early']);
+  source.stream(0).welcome();
+  await settle();
+  relay.setRoots([{ uri: 'file:///repos/a' }, { uri: 'file:///repos/b', name: 'b' }]);
+  const [told, ...more] = source.stream(0).sent.map((s) => s.message);
+  assert.ok(told?.case === 'setRoots' && more.length === 0);
+  assert.deepEqual(told.value.roots.map((r) => [r.uri, r.name]), [['file:///repos/a', ''], ['file:///repos/b', 'b']]);
+  assert.deepEqual([source.streams.length, source.stream(0).ended], [1, ''], 'the window stays attached, with all that is bound to it');
+  source.stream(0).inbox.end(new HubError('unavailable', 'CONNECTION_LOST', 'it broke'));
+  relay.setRoots([]);
+  await settle();
+  say({ hello: { windowId: 'minted' } });
+  assert.deepEqual(source.stream(1).hello.roots, []);
+});

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as elapsed } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import type { Hub, RelayOptions } from '@mcphub/host';
+import type { Hub, Relay, RelayOptions } from '@mcphub/host';
 import type { Answers } from './answers.js';
 import { describe, type HubProcess } from './hubprocess.js';
 import type { Output } from './output.js';
@@ -32,6 +32,7 @@ export class PageView implements vscode.Disposable {
   readonly #webview: vscode.Webview;
   readonly #windowId: string;
   readonly #subscriptions: vscode.Disposable;
+  #relay: Relay | undefined;
   #disconnect: () => void = () => undefined;
   #disposed = false;
 
@@ -49,11 +50,9 @@ export class PageView implements vscode.Disposable {
     this.#draw();
   }
 
-  /** The workspace folders have changed, and a window says them in its hello: it is attached anew. */
+  /** The workspace folders have changed. */
   rootsChanged(): void {
-    if (this.#world.process.started !== undefined) {
-      this.#reconnect(this.#world.process.started);
-    }
+    this.#relay?.setRoots([...this.#world.roots()]);
   }
 
   dispose(): void {
@@ -81,7 +80,9 @@ export class PageView implements vscode.Disposable {
       },
       this.#relayOptions(),
     );
+    this.#relay = relay;
     return () => {
+      this.#relay = undefined;
       relay.dispose();
       vscode.Disposable.from(...subscriptions).dispose();
     };

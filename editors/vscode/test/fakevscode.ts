@@ -27,6 +27,9 @@ export class Uri {
   static file(fsPath: string): Uri {
     return new Uri('file', fsPath);
   }
+  static joinPath(base: Uri, ...names: string[]): Uri {
+    return new Uri(base.scheme, [base.path, ...names].join('/'));
+  }
   static from({ scheme, path }: { scheme: string; path: string }): Uri {
     return new Uri(scheme, path);
   }
