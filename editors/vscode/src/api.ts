@@ -19,7 +19,7 @@ export function createApi(hub: () => Hub, ready: () => Promise<void>, watcher: W
   return Object.freeze<McpHubApi>({
     version: 1,
     async callTool(call) {
-      await ready();
+      await unlessAborted(ready(), call.signal);
       return run(hub(), watcher, call);
     },
     async cancel(requestId, reason = '') {
@@ -43,9 +43,23 @@ export function createApi(hub: () => Hub, ready: () => Promise<void>, watcher: W
   });
 }
 
+/** A hub may take a minute to start, and its caller need not wait for that. */
+async function unlessAborted(ready: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  let aborted = (): void => undefined;
+  try {
+    await Promise.race([ready, new Promise((resolve) => {
+      aborted = () => resolve(undefined);
+      signal?.addEventListener('abort', aborted, { once: true });
+    })]);
+    signal?.throwIfAborted();
+  } finally {
+    signal?.removeEventListener('abort', aborted);
+  }
+}
+
 async function run(hub: Hub, watcher: WatcherWindow, call: McpToolCall): Promise<McpToolResult> {
   const { server, tool, signal, onProgress, requestId = randomUUID() } = call;
-  signal?.throwIfAborted();
   const argumentsJson = typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {});
   const stop = watcher.listen({
     event: ({ event }) => {
