@@ -4,6 +4,8 @@
 /** @typedef {{ stderr: string[], messages: { time: string, level: string, logger: string, text: string }[] }} ServerLog */
 
 export const mostLines = 200;
+/** In UTF-16 units. A line may be as long as a message, and hundreds of those are kept. */
+export const longestLine = 16 * 1024;
 
 /** @returns {ServerLog} */
 export function freshLogs() {
@@ -12,9 +14,21 @@ export function freshLogs() {
 
 /** @param {ServerLog} log @param {LogMessage} message @param {string | undefined} time */
 export function logArrived(log, { level = '', logger = '', dataJson = '' }, time = '') {
-  const text = plainText(dataJson);
+  const text = cut(plainText(dataJson));
   if (level === 'stderr') keep(log.stderr, text);
   else keep(log.messages, { time, level, logger, text });
+}
+
+/** What a server wrote before. @param {ServerLog} log @param {readonly string[]} lines */
+export function stderrIs(log, lines) {
+  log.stderr = lines.map(cut);
+}
+
+/** @param {string} text */
+function cut(text) {
+  if (text.length <= longestLine) return text;
+  const kept = text.slice(0, longestLine).replace(/[\uD800-\uDBFF]$/, '');
+  return `${kept} … and ${text.length - kept.length} more characters`;
 }
 
 /** @template T @param {T[]} lines @param {T} line */

@@ -1,7 +1,7 @@
 // What the page knows: one state object, changed by one function, and by nothing but the messages of the window stream. Nothing here knows the DOM.
 
 import { addEnded, addLost, replaceHistory, sealHistory } from './ended.js';
-import { freshLogs, logArrived } from './serverlog.js';
+import { freshLogs, logArrived, stderrIs } from './serverlog.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson} AttachResponse */
 /** @typedef {import('../host/src/gen/mcphub/v1/editor_pb.js').SnapshotJson} Snapshot */
@@ -188,7 +188,7 @@ function serverChanged(state, server, removed) {
   }
   state.servers.set(name, server);
   if (before?.place !== server.place) state.servers = inPlace(state.servers);
-  logOf(state, name).stderr = [...(server.stderr ?? [])];
+  stderrIs(logOf(state, name), server.stderr ?? []);
   changed.servers.add(name);
   changed.logs.add(name);
   if (server.state === 'SERVER_STATE_READY' && before?.state !== 'SERVER_STATE_READY') changed.tools.add(name);
@@ -204,7 +204,7 @@ function replaceAll(state, snapshot) {
   }
   state.servers = new Map((snapshot.servers ?? []).map((s) => [s.name ?? '', s]));
   for (const name of state.logs.keys()) if (!state.servers.has(name)) state.logs.delete(name);
-  for (const [name, server] of state.servers) logOf(state, name).stderr = [...(server.stderr ?? [])];
+  for (const [name, server] of state.servers) stderrIs(logOf(state, name), server.stderr ?? []);
   state.requests = new Map((snapshot.requests ?? []).map((r) => [r.requestId ?? '', r]));
   state.prompts = prompts;
   state.problems = snapshot.problems ?? [];

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mostEnded } from '../ended.js';
-import { mostLines } from '../serverlog.js';
+import { longestLine, mostLines } from '../serverlog.js';
 import { createState, takeChanged, transition } from '../state.js';
 
 /** @typedef {import('../state.js').State} State */
@@ -111,6 +111,16 @@ test('logs are kept up to their bound, and stderr is what the server says anew',
   assert.equal(state.logs.get('files')?.messages.at(-1)?.text, `{"n":${mostLines + 4}}`);
   transition(state, { serverChanged: { server: { name: 'files', stderr: ['c'] } } });
   assert.deepEqual(state.logs.get('files')?.stderr, ['c']);
+});
+
+test('a line of a log that is very long is cut, and says so', () => {
+  const state = after({ snapshot: { servers: [{ name: 'files', stderr: ['x'.repeat(longestLine + 3)] }] } });
+  transition(state, { logMessage: { server: 'files', level: 'info', dataJson: JSON.stringify('y'.repeat(longestLine - 1) + '\u{1F600}'.repeat(2)) } });
+  transition(state, { logMessage: { server: 'files', level: 'info', dataJson: JSON.stringify('z'.repeat(longestLine)) } });
+  const log = state.logs.get('files');
+  assert.equal(log?.stderr[0], `${'x'.repeat(longestLine)} … and 3 more characters`);
+  assert.equal(log?.messages[0]?.text, `${'y'.repeat(longestLine - 1)} … and 4 more characters`, 'no half of a character stays');
+  assert.equal(log?.messages[1]?.text, 'z'.repeat(longestLine));
 });
 
 test('a server that becomes ready has its tools listed again; a removed one goes', () => {
