@@ -133,6 +133,22 @@ export function equal(a, b) {
   return a === b;
 }
 
+/**
+ * Where the first thing stands that a has and b has not: the keys that lead there; undefined when b has all of it, and maybe more.
+ * @param {Json} a @param {Json | undefined} b
+ * @returns {string[] | undefined}
+ */
+export function lostAt(a, b) {
+  const pairs = a instanceof Map && b instanceof Map ? [...a].map(([key, member]) => /** @type {const} */ ([key, member, b.get(key)]))
+    : Array.isArray(a) && Array.isArray(b) && a.length === b.length ? a.map((item, i) => /** @type {const} */ ([String(i), item, b[i]])) : undefined;
+  if (!pairs) return b !== undefined && equal(a, b) ? undefined : [];
+  for (const [key, own, other] of pairs) {
+    const at = lostAt(own, other);
+    if (at) return [key, ...at];
+  }
+  return undefined;
+}
+
 /** Exact for integers of any size; as exact as a double for the rest. @param {string} a @param {string} b */
 export function compareNumbers(a, b) {
   const integer = /^-?\d+$/;

@@ -3,7 +3,7 @@
 import { h, show } from './dom.js';
 import { booleanField, choiceField, choicesOf, constantField, mostChoices, numberField, rawField, severalField, textField } from './fields.js';
 import { listField, objectField, variantField } from './fieldsets.js';
-import { arrayOf, objectOf, parse, stringify, stringOf } from './jsontext.js';
+import { arrayOf, lostAt, objectOf, parse, stringify, stringOf } from './jsontext.js';
 import { pretty, visible } from './text.js';
 import { resolve, typesOf, validate } from './validate.js';
 
@@ -122,14 +122,19 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   const switcher = h('button', { type: 'button', class: 'link', 'aria-pressed': 'false', text: 'Edit as JSON', onclick: () => turn() });
   whole.addEventListener('input', () => say(''));
 
+  /** Fills in the fields. What they cannot hold would be gone: then it says where the first of it stands. */
   const setFields = (/** @type {Json} */ value) => {
     left = maxFields; // what is drawn anew takes the place of what was
     top?.set(value);
+    return lostAt(value, top?.read());
   };
   const turn = () => {
     try {
       if (!asText()) whole.value = pretty(stringify(top?.read() ?? new Map()));
-      else if (top) setFields(parse(whole.value));
+      else if (top) {
+        const lost = setFields(parse(whole.value));
+        if (lost) return say(`The fields cannot show what is at “${lost.join(' / ') || 'the top'}”: change it here, or leave all as JSON.`);
+      }
     } catch (error) {
       return say(`This is not JSON. ${error instanceof Error ? error.message : ''}`);
     }
@@ -155,11 +160,9 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
     focusFirst: () => (asText() ? whole : top ?? switcher).focus(),
     set(json) {
       const value = parse(json);
-      if (top && !asText()) setFields(value);
-      else {
-        if (!asText()) turn();
-        whole.value = pretty(json);
-      }
+      if (top && !asText() && !setFields(value)) return;
+      if (!asText()) turn();
+      whole.value = pretty(json);
     },
     draft: () => (asText() ? whole.value : stringify(top?.read() ?? new Map())),
     edited: () => (asText() ? whole.value !== pretty(start) : stringify(top?.read() ?? new Map()) !== start),

@@ -94,6 +94,23 @@ sends('the whole can be edited as JSON, and what no field stands for is kept on 
     assert.equal(await card.getByLabel('n', { exact: true }).inputValue(), '98765432109876543210');
   }, '{"a":"y","n":98765432109876543210,"more":[1.0]}');
 
+sends('what the fields cannot show keeps the whole as JSON, and says where it is',
+  { properties: { a: { type: 'string' }, n: { type: 'integer' }, list: { type: 'array', items: { type: 'string' } } } }, async (card) => {
+    const turn = card.getByRole('button', { name: 'Edit as JSON' });
+    await turn.click();
+    const whole = card.getByLabel('All values as JSON');
+    await whole.fill('{"a":"x","n":"twelve"}');
+    await turn.click();
+    await card.getByText('The fields cannot show what is at “n”').waitFor();
+    assert.equal(await whole.inputValue(), '{"a":"x","n":"twelve"}', 'nothing is lost');
+    await whole.fill('{"a":"x","list":["b",3]}');
+    await turn.click();
+    await card.getByText('The fields cannot show what is at “list / 1”').waitFor();
+    await whole.fill('{"a":"x","n":12,"list":["b"]}');
+    await turn.click();
+    assert.equal(await card.getByLabel('n', { exact: true }).inputValue(), '12');
+  }, '{"a":"x","n":12,"list":["b"]}');
+
 sends('a schema that refers to itself is drawn as far as the user goes',
   { $defs: { node: { type: 'object', properties: { name: { type: 'string' }, next: { $ref: '#/$defs/node' } } } }, properties: { tree: { $ref: '#/$defs/node' } } }, async (card) => {
     await card.getByRole('button', { name: 'Add tree' }).click();
