@@ -67,7 +67,7 @@ func TestCallTaskCancel(t *testing.T) {
 	s.Handle("tasks/cancel", func(c *fakeserver.CallContext) { c.Result(`{"taskId":"T-1","status":"cancelled"}`) })
 	url, h := serveFake(t, s)
 	p := build(t)
-	r := p.run("call", "--url", url, "--tool", "t", "--approve", "allow", "--cancel-after", "1s", "--linger", "500ms")
+	r := p.run("call", "--url", url, "--tool", "t", "--approve", "allow", "--cancel-after", "2s", "--linger", "500ms")
 	if r.status != 3 || !strings.Contains(r.stderr, "task T-1: working, warming up") {
 		t.Errorf("status %d\n%s", r.status, r.stderr)
 	}

@@ -123,7 +123,7 @@ func TestRead(t *testing.T) {
 func TestReadCancel(t *testing.T) {
 	p := build(t)
 	url, h := libraryServer(t)
-	r := p.run("read", "--json", "--url", url, "--uri", "wait:forever", "--request-id", "mine", "--cancel-after", "500ms", "--reason", "enough")
+	r := p.run("read", "--json", "--url", url, "--uri", "wait:forever", "--request-id", "mine", "--cancel-after", "2s", "--reason", "enough")
 	c := readConversation(t, r.stdout)
 	if r.status != 3 || c.failure == nil || c.failure.Reason != "CANCELLED" {
 		t.Fatalf("status %d\n%s%s", r.status, r.stdout, r.stderr)

@@ -28,7 +28,7 @@ func TestCallTraceOption(t *testing.T) {
 		{"isError", []string{"--tool", "scan_directory", "--args", `{"path":"/SECRET"}`}, 1, []string{"<- response  tools/call", "done"}},
 		{"arguments that the server refuses", []string{"--tool", "echo", "--args", `{"SECRET":1}`}, 1, []string{"<- response  tools/call", "done"}},
 		{"cancelled", []string{"--tool", "sleep", "--args", `{"seconds":60}`, "--cancel-after", "300ms", "--reason", "enough"}, 3, []string{
-			`cancelled by user: "enough"`, "-> notification  notifications/cancelled", "error CANCELLED",
+			`cancelled by user: "enough"`, "error CANCELLED",
 		}},
 		{"timed out", []string{"--tool", "sleep", "--args", `{"seconds":60}`, "--total-timeout", "300ms"}, 4, []string{"error TOTAL_TIMEOUT: total timeout: timeouts.total of 300ms"}},
 		{"crash", []string{"--tool", "crash"}, 6, []string{"error SERVER_GONE", "failed"}},
