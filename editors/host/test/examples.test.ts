@@ -37,6 +37,7 @@ test('the example of a whole host asks, calls, cancels on Ctrl+C, and leaves not
   assert.deepEqual(lines.slice(0, 2), ['May sleep be called with {"seconds":600,"steps":1}? y or n', 'No longer asked: ANSWERED']);
   assert.equal(lines.length, 3, lines.join('\n'));
   assert.ok(recorded('cancel_received'), 'the server has not heard of it');
+  assert.match(readFileSync(record, 'utf8'), /"reason":"Ctrl\+C"/);
   assert.deepEqual(s.sockets(), []);
 });
 
