@@ -130,10 +130,7 @@ export class ConfigFiles implements vscode.Disposable {
     }
   }
 
-  /**
-   * The places of the folders that there are now. What was found for others is no answer: folders may be filled in late, and the editor need not tell of it to
-   * who asked before.
-   */
+  /** The places of the folders that there are now: what was found for others is no answer. */
   #look(): Found {
     const folders = localFolders();
     const { binary } = this.#process;
