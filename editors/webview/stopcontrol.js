@@ -28,11 +28,10 @@ export function stopControl({ label, about, testid, stop }) {
   /** @param {string} reason */
   function finish(reason) {
     if (off) return;
-    stop(reason); // first of all: see disable
-    if (line.hidden) return;
     if (line.contains(document.activeElement)) button.focus();
     expand(false);
     field.value = '';
+    stop(reason);
   }
   field.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && !event.isComposing) finish(field.value.trim());
@@ -45,12 +44,9 @@ export function stopControl({ label, about, testid, stop }) {
     element: h('span', { class: 'stop-control' }, button, open, line),
     disable: (disabled) => {
       off = disabled;
-      // Shown a turn later: when a click changes what is seen, Chromium holds back the messages that it sends until the next frame is drawn, 16 ms later.
-      setTimeout(() => {
-        // Not the attribute "disabled": that would throw the focus away.
-        for (const one of [button, open]) one.setAttribute('aria-disabled', String(off));
-        if (off) show(line, false);
-      });
+      // Not the attribute "disabled": that would throw the focus away.
+      for (const one of [button, open]) one.setAttribute('aria-disabled', String(disabled));
+      if (disabled) show(line, false);
     },
   };
 }
