@@ -70,13 +70,13 @@ release-image: ## at a release: keep the contract for `make breaking` (refused w
 
 .PHONY: clean
 clean: ## remove what the targets made, and what they downloaded into this folder
-	rm -rf bin $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS) $(BENCH_EDITOR))
+	rm -rf bin $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS) $(BENCH_EDITOR) $(NEWEST_NODE))
 	cd $(EDITORS) && rm -rf */dist */build vscode/bin vscode/media/page vscode/*.vsix out .editors
 
 # --- set-up
 
 .PHONY: deps
-deps: peers $(CONFORMANCE_STAMP) $(EDITORS_STAMP) ## download what tests and checks need; only e2e-editors and bench-editor fetch more
+deps: peers $(CONFORMANCE_STAMP) $(EDITORS_STAMP) ## download what tests and checks need; only test-newest-node, e2e-editors and bench-editor fetch more
 	@for m in $(MODULES); do (cd $$m && echo "go mod download: $$m" && go mod download); done
 
 .PHONY: peers

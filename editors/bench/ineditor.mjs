@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launchBrowser } from '../vscode/e2e/browser.mjs';
 import { installedEditor } from '../vscode/e2e/editor.mjs';
+import { freePort } from '../vscode/e2e/server.mjs';
 import { until } from '../vscode/e2e/until.mjs';
 
 const here = import.meta.dirname;
@@ -61,14 +61,4 @@ try {
   end();
   await gone;
   rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-}
-
-/** @returns {Promise<number>} */
-async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }

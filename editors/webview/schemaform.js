@@ -19,7 +19,7 @@ import { resolve, typesOf, validate } from './validate.js';
  * @property {() => { json: string } | { errors: FormError[] }} read
  * @property {(errors: FormError[]) => void} showErrors at their fields, and moves the focus to the first
  * @property {() => void} focusFirst
- * @property {(json: string) => void} set throws a SyntaxError for what is no JSON
+ * @property {(draft: string) => void} set what no field can show, or is no JSON yet, becomes the text to be edited
  * @property {() => string} draft what is there now, whether it fits or not
  * @property {() => boolean} edited
  */
@@ -158,11 +158,17 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
       else first?.focus();
     },
     focusFirst: () => (asText() ? whole : top ?? switcher).focus(),
-    set(json) {
-      const value = parse(json);
-      if (top && !asText() && !setFields(value)) return;
+    set(draft) {
+      let text = draft;
+      try {
+        const value = parse(draft);
+        if (top && !asText() && !setFields(value)) return;
+        text = pretty(draft);
+      } catch {
+        // Half typed: it stays as it is.
+      }
       if (!asText()) turn();
-      whole.value = pretty(json);
+      whole.value = text;
     },
     draft: () => (asText() ? whole.value : stringify(top?.read() ?? new Map())),
     edited: () => (asText() ? whole.value !== pretty(start) : stringify(top?.read() ?? new Map()) !== start),

@@ -136,11 +136,7 @@ export function toolView(page, tool) {
     requestId = draft.requestId;
     show(status, true);
     setText(status, 'The server has changed this tool.');
-    try {
-      if (draft.values !== '') form?.set(draft.values);
-    } catch {
-      // Text that was no JSON yet has no place in the fields of the new form.
-    }
+    if (draft.values !== '') form?.set(draft.values);
     requestsChanged();
   }
 

@@ -125,7 +125,7 @@ export class EditorServer {
 }
 
 /** @returns {Promise<number>} */
-async function freePort() {
+export async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const address = probe.address();

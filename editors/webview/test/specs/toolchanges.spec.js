@@ -46,6 +46,16 @@ pageTest('a definition that changes keeps the tool open, what was typed and the 
   assert.match(await focused(), /^button index/);
 });
 
+pageTest('a definition that changes keeps JSON that is only half typed', setup, async (opened) => {
+  const { by } = opened;
+  await begin(opened);
+  await by('tool-index').getByRole('button', { name: 'Edit as JSON' }).click();
+  await by('tool-index').getByLabel('All values as JSON').fill('{"path": "/repos/sh');
+  await change(opened, tool('files', 'index', { ...schema, properties: { ...schema.properties, deep: { type: 'boolean' } } }, { definitionHash: 'two' }));
+  await by('tool-index').getByText('The server has changed this tool.').waitFor();
+  assert.equal(await by('tool-index').getByLabel('All values as JSON').inputValue(), '{"path": "/repos/sh');
+});
+
 pageTest('a tool that goes hands the focus to the heading of the list', setup, async (opened) => {
   await begin(opened);
   await change(opened, tool('files', 'other', schema));
