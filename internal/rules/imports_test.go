@@ -22,12 +22,14 @@ import (
 // The longest matching folder counts, and a name stands for everything below it. Test files may import internal besides, and
 // their own package. Circles are the compiler's matter.
 var mayImport = map[string][]string{
-	"hub/jsonrpc":   {"hub/jsonrpc"},
-	"hub/transport": {"hub/transport"},
-	"hub/signin":    {"hub/signin", "hub/transport"},
-	"hub/mcp":       {"hub/mcp", "hub/jsonrpc", "hub/transport"},
-	"hub/config":    {"hub/config", "hub/jsonrpc", "hub/transport"},
-	"hub/statefile": {"hub/statefile"},
+	"hub/bounds":    {"hub/bounds"},
+	"hub/schema":    {"hub/schema", "hub/bounds", "hub/jsontext"},
+	"hub/jsonrpc":   {"hub/jsonrpc", "hub/bounds"},
+	"hub/transport": {"hub/transport", "hub/bounds"},
+	"hub/signin":    {"hub/signin", "hub/transport", "hub/bounds"},
+	"hub/mcp":       {"hub/mcp", "hub/jsonrpc", "hub/transport", "hub/bounds", "hub/schema"},
+	"hub/config":    {"hub/config", "hub/jsonrpc", "hub/transport", "hub/bounds"},
+	"hub/statefile": {"hub/statefile", "hub/bounds"},
 	"hub":           {"hub"},
 	"ipc":           {"ipc", "hub", "proto"},
 	"plugin":        {"plugin", "ipc", "hub", "proto"},

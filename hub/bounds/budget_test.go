@@ -1,0 +1,172 @@
+package bounds
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// books checks what must hold of a budget at any time.
+func books(t *testing.T, b *Budget, accounts []*Account) {
+	t.Helper()
+	sum := 0
+	for _, a := range accounts {
+		held := a.Held()
+		if held < 0 || held > b.each {
+			t.Fatalf("an account holds %d of at most %d", held, b.each)
+		}
+		sum += held
+	}
+	if used := b.Used(); used != sum || used > b.total {
+		t.Fatalf("%d of %d are used, and the accounts hold %d", used, b.total, sum)
+	}
+}
+
+// Findings A4 and A5: a total for the hub besides the bound for each server, and whoever comes later finds room.
+func TestBudgetKeepsItsTotalWhateverServersDo(t *testing.T) {
+	for seed := range uint64(50) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		const total = 1 << 20
+		b := NewBudget("things", total, total/(1+rnd.IntN(4)))
+		var accounts []*Account
+		for range 1 + rnd.IntN(60) {
+			accounts = append(accounts, b.Account("s"))
+		}
+		for range 5000 {
+			a := accounts[rnd.IntN(len(accounts))]
+			switch rnd.IntN(8) {
+			case 0, 1:
+				a.Give(rnd.IntN(a.Held() + 10))
+			case 2:
+				if rnd.IntN(50) == 0 {
+					a.Close()
+				}
+			default:
+				before, n := a.Held(), rnd.IntN(1<<rnd.IntN(22))
+				err := a.Take(n)
+				if exceeded, ok := errors.AsType[*Exceeded](err); err != nil && (!ok || a.Held() != before || !exceeded.Gone && n <= exceeded.Limit-before) {
+					t.Fatalf("seed %d: Take(%d) with %d: %v", seed, n, before, err)
+				}
+			}
+			books(t, b, accounts)
+		}
+		if newcomer := b.Account("new"); newcomer.Take(total/reserveShare/littleShare) != nil {
+			t.Fatalf("seed %d: a newcomer finds no room beside %d others", seed, len(accounts))
+		}
+		for _, a := range accounts {
+			a.Close()
+		}
+		if used := b.Used(); used != total/reserveShare/littleShare {
+			t.Fatalf("seed %d: %d are used when all but one are gone", seed, used)
+		}
+	}
+}
+
+// fill takes piece by piece until the account gets no more.
+func fill(a *Account, piece int) int {
+	for a.Take(piece) == nil {
+	}
+	return a.Held()
+}
+
+func TestOneServerDoesNotTakeAllFromThoseWhoComeLater(t *testing.T) {
+	const total, piece = 96 << 20, 64 << 10
+	b := NewBudget("things", total, total)
+	first, second := b.Account("a"), b.Account("b")
+	if got := fill(first, piece); got != total*3/4/2 {
+		t.Errorf("alone, a server gets %s", Bytes(got))
+	}
+	if got := fill(second, piece); got != total*3/4/4 {
+		t.Errorf("the second gets %s", Bytes(got))
+	}
+	first.Close()
+	if got := fill(second, piece); got != total*3/4/2 {
+		t.Errorf("once the first is gone, the second gets %s", Bytes(got))
+	}
+}
+
+func TestServersOfEqualHungerGetEqualShares(t *testing.T) {
+	const total = 1 << 20
+	b := NewBudget("things", total, total)
+	accounts := make([]*Account, 5)
+	for i := range accounts {
+		accounts[i] = b.Account("s")
+	}
+	for range total {
+		for _, a := range accounts {
+			_ = a.Take(64)
+		}
+	}
+	for i, a := range accounts {
+		if got, want := a.Held(), total*3/4/6; got < want-64 || got > want+64 {
+			t.Errorf("account %d holds %d, its share is %d", i, got, want)
+		}
+	}
+}
+
+func TestEveryOneOfTwoHundredServersFindsRoomForTheUsual(t *testing.T) {
+	b := NewBudget("lists", HubListBytes, ListBytes)
+	for range 5 {
+		fill(b.Account("greedy"), 1<<20)
+	}
+	for i := range 200 {
+		if err := b.Account("s").Take(100 << 10); err != nil {
+			t.Fatalf("server %d: %v", i, err)
+		}
+	}
+}
+
+func TestExceededNamesServerAndBound(t *testing.T) {
+	b := NewBudget("lists", 1<<20, 100<<10)
+	a := b.Account("s")
+	if err := a.Take(100 << 10); err != nil {
+		t.Fatal(err)
+	}
+	if text := a.Take(1).Error(); text != `server "s" holds 100 KiB of lists and asks for 1 bytes more; one server may hold 100 KiB` {
+		t.Error(text)
+	}
+	for range 20 {
+		fill(b.Account("other"), 1000)
+	}
+	if text := b.Account("late").Take(90 << 10).Error(); !strings.Contains(text, `server "late"`) || !strings.Contains(text, "its share of what all servers may hold together") {
+		t.Error(text)
+	}
+	if err := a.Take(math.MaxInt); err == nil {
+		t.Error("a sum that overflows was taken")
+	}
+	a.Close()
+	if text := a.Take(1).Error(); !strings.Contains(text, "is gone") {
+		t.Error(text)
+	}
+}
+
+func TestNoAccountRefusesNothing(t *testing.T) {
+	var a *Account
+	if err := a.Take(math.MaxInt); err != nil || a.Held() != 0 || a.Close() != 0 {
+		t.Error("a nil account counts")
+	}
+	a.Give(1)
+}
+
+func TestBudgetUnderConcurrency(t *testing.T) {
+	b := NewBudget("things", 1<<20, 1<<19)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			a := b.Account("s")
+			defer a.Close()
+			for i := range 2000 {
+				if a.Take(i) == nil && i%2 == 0 {
+					a.Give(i)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if used := b.Used(); used != 0 {
+		t.Errorf("%d are used by nobody", used)
+	}
+}

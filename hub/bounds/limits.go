@@ -1,0 +1,101 @@
+package bounds
+
+import "time"
+
+// Questions of servers (docs/protocol.md, "What a server may cost").
+const (
+	// ElicitationBytes bounds the params of one elicitation: a form or a link is for a person to read, who reads no 256 KiB.
+	ElicitationBytes = 256 << 10
+	// SamplingBytes bounds the params of one sampling request: a conversation, with pictures perhaps.
+	SamplingBytes = 8 << 20
+	// RoundBytes bounds all questions of one answer of a modern server together (MRTR), and those of one poll of a task.
+	RoundBytes = 8 << 20
+	// RoundQuestions bounds their number: each is a goroutine and a card. It is the number that a connection may have open otherwise.
+	RoundQuestions = 64
+	// ServerQuestionBytes bounds the open questions of one server.
+	ServerQuestionBytes = 16 << 20
+	// QuestionBytes bounds the open questions of all servers.
+	QuestionBytes = 64 << 20
+)
+
+// Questions after a No. A server that asks again after each No keeps a person from working, at no cost to itself.
+const (
+	// RefusalsFree is how many a person may refuse one after the other before the server has to wait. People refuse by mistake, and servers ask for the same
+	// in other words.
+	RefusalsFree = 3
+	// RefusalPause is how long a server waits after the first No beyond that, twice as long after each further one.
+	RefusalPause = 2 * time.Second
+	// RefusalMaxPause is the longest it waits.
+	RefusalMaxPause = 5 * time.Minute
+)
+
+// Lists: tools, resources, resource templates, prompts.
+const (
+	// ListBytes bounds one list of a server, all pages together, and all lists of one server that are kept. The largest that was seen in use is 1.3 MiB.
+	ListBytes = 32 << 20
+	// ListEntries bounds the entries of one list: an entry costs the hub some 300 bytes besides its text, also when that is "{}".
+	ListEntries = 50_000
+	// HubListBytes bounds the lists of all servers, those under way included.
+	HubListBytes = 96 << 20
+)
+
+// ResultBytes bounds the results of calls that the hub holds at once, from the last byte read to the last byte handed on, for all servers. One server may hold half of it:
+// four results of the largest size (maxMessageBytes, 64 MiB).
+const (
+	ResultBytes       = 512 << 20
+	ServerResultBytes = 256 << 20
+)
+
+// What a server says without being asked.
+const (
+	// LogRate and LogBurst bound the log messages and stderr lines of a server, a second and at once. People read no thousand lines a second; the rest is
+	// counted.
+	LogRate  = 200
+	LogBurst = 1000
+	// NoticeRate and NoticeBurst bound the notices of changes of a server (lists, resources).
+	NoticeRate  = 50
+	NoticeBurst = 500
+	// LogTextBytes bounds one log message or stderr line as it is shown.
+	LogTextBytes = 64 << 10
+	// URIBytes bounds the URI of a resource that changed: the journal keeps each.
+	URIBytes = 64 << 10
+	// Subscriptions bounds the resources of one server that are subscribed to at once.
+	Subscriptions = 1024
+)
+
+// Schemas of strangers: the outputSchema of a tool, the requestedSchema of a form. Work is counted before the validator begins; a unit is about a visit of a
+// value by a schema, or 64 bytes of text, and 2,000,000 of them take about a second.
+const (
+	SchemaBytes        = 256 << 10
+	SchemaDepth        = 64 // of the JSON text
+	SchemaParts        = 10_000
+	SchemaPathBytes    = 4 << 20 // of all places in the schema together: the validator keeps each one as text
+	SchemaPatternSteps = 20_000  // states of all regular expressions together
+	CheckedBytes       = 4 << 20 // of a value that is checked
+	CheckedDepth       = 512
+	CheckWork          = 2_000_000
+	CheckVisits        = 200_000
+	CheckStack         = 2_000
+)
+
+// Windows.
+const (
+	// WindowQueue and WindowBytes bound what a window is still to be sent and must get.
+	WindowQueue = 8192
+	WindowBytes = 64 << 20
+	// WindowServerBytes bounds the questions of one server among them. What does not fit is that server's loss, not the window's.
+	WindowServerBytes = ServerQuestionBytes
+	// WindowLogs and WindowLogBytes bound the log messages among them, and WindowServerLogs those of one server.
+	WindowLogs       = 256
+	WindowLogBytes   = 4 << 20
+	WindowServerLogs = 128
+	// ProgressRate is how many progress events a second a window gets for each request.
+	ProgressRate = 20
+)
+
+// ReleasedBytes is how much must have been given back before the memory goes back to the system at once, ReleasePause the least time between two times. It costs a
+// full garbage collection.
+const (
+	ReleasedBytes = 16 << 20
+	ReleasePause  = 10 * time.Second
+)
