@@ -125,7 +125,7 @@ func read(root fs.FS) (*tree, error) {
 			}
 			return nil
 		}
-		if !d.Type().IsRegular() {
+		if !d.Type().IsRegular() || p == ".git" { // in a linked work tree of git, .git is a file with a path
 			return nil
 		}
 		text, err := fs.ReadFile(root, p)
