@@ -45,6 +45,7 @@ type authority struct {
 	noRefresh      bool
 	rotate         bool
 	refreshError   string
+	refreshAnswer  http.HandlerFunc // of each refresh, instead of refreshError
 	tokenError     string
 	slow           chan struct{} // refreshes wait for it
 	redirects      map[string]string
@@ -279,6 +280,9 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	case "refresh_token":
 		s, ok := a.refreshes[f.Get("refresh_token")]
 		switch {
+		case a.refreshAnswer != nil:
+			a.refreshAnswer(w, r)
+			return
 		case a.refreshError != "":
 			fail(a.refreshError)
 			return

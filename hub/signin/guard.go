@@ -81,7 +81,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case via[0].Method != http.MethodGet && via[0].Method != http.MethodHead:
 		// A code, a refresh token or a secret would go along.
-		return errors.New("a redirected token or registration request is not followed")
+		return errTokenRedirect
 	case len(via) > redirectLimit:
 		return fmt.Errorf("more than %d redirects", redirectLimit)
 	case via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https":

@@ -2,7 +2,6 @@ package signin
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -45,12 +44,17 @@ func checkType(t *oauth2.Token, key *ProofKey, must bool) error {
 	case strings.EqualFold(t.TokenType, typeDPoP) && key != nil:
 		return nil
 	case must:
-		return errors.New("the authorization server does not bind tokens to a key (DPoP), and that is required")
+		return &tokenTypeError{"the authorization server does not bind tokens to a key (DPoP), and that is required"}
 	case t.TokenType == "" || strings.EqualFold(t.TokenType, "bearer"):
 		return nil
 	}
-	return errors.New("the authorization server gives tokens of the type " + t.TokenType + ", which are not supported")
+	return &tokenTypeError{"the authorization server gives tokens of the type " + t.TokenType + ", which are not supported"}
 }
+
+// tokenTypeError is a token that came and is of no use.
+type tokenTypeError struct{ text string }
+
+func (e *tokenTypeError) Error() string { return e.text }
 
 // with makes the entry that e becomes by token.
 func (e Entry) with(token *oauth2.Token) *Entry {
@@ -94,9 +98,11 @@ func (s *SignIn) refresh(ctx context.Context, f *flight, old *Entry) error {
 		if err == nil {
 			return s.replace(f, old, from.with(token))
 		}
-		code := oauthCode(err)
-		switch code {
-		case "invalid_grant":
+		verdict, code := judgeRefresh(err)
+		switch verdict {
+		case refreshMayPass:
+			return s.failure(ctx, err, old.secrets()...)
+		case refreshDead:
 			// Another hub of this user may have used the refresh token, and kept the one that came for it.
 			if kept, _ := s.o.Store.Load(ctx, s.key); !again && kept != nil && kept.Issuer == old.Issuer && kept.ClientID == old.ClientID &&
 				kept.RefreshToken != "" && kept.RefreshToken != from.RefreshToken {
@@ -106,10 +112,8 @@ func (s *SignIn) refresh(ctx context.Context, f *flight, old *Entry) error {
 				from = kept
 				continue
 			}
-		case "invalid_client", "unauthorized_client":
+		case clientDead:
 			from = &Entry{Server: from.Server, URL: from.URL, Issuer: from.Issuer, Resource: from.Resource, Scopes: from.Scopes} // the registration is dead too
-		default:
-			return s.failure(ctx, err, old.secrets()...)
 		}
 		s.log.Info("the token cannot be refreshed any more", "code", printable(code))
 		return s.replace(f, old, from.withoutToken())
@@ -134,13 +138,4 @@ func (s *SignIn) replace(f *flight, old, e *Entry) error {
 		_ = s.persist(s.life) // it has logged what went wrong
 	}
 	return nil
-}
-
-// oauthCode is the error code of an authorization server; "" when err is something else.
-func oauthCode(err error) string {
-	var retrieve *oauth2.RetrieveError
-	if errors.As(err, &retrieve) {
-		return retrieve.ErrorCode
-	}
-	return ""
 }
