@@ -14,6 +14,7 @@ import (
 type inputStore struct {
 	list *kept[string, inputKept]
 	ring *signin.Keyring // nil: values are kept in the list
+	log  *slog.Logger
 
 	mu     sync.Mutex           // guards byHost
 	byHost map[string]inputKept // what the host keeps
@@ -37,7 +38,7 @@ var inputForm = keptForm[inputKept]{file: "inputs.json", list: "entries", what: 
 func (i inputKept) LogValue() slog.Value { return slog.StringValue("input " + i.Input) }
 
 func openInputs(dir string, log *slog.Logger) *inputStore {
-	s := &inputStore{list: openKept(dir, inputForm, log), byHost: map[string]inputKept{}}
+	s := &inputStore{list: openKept(dir, inputForm, log), log: log, byHost: map[string]inputKept{}}
 	if dir != "" {
 		s.ring = signin.OpenKeyring("secret inputs", log)
 	}
@@ -110,7 +111,9 @@ func (s *inputStore) forget(ids map[string]bool) int {
 	})
 	s.list.save()
 	for _, id := range inRing {
-		_ = s.ring.Remove(id) // without its entry in the list it is not used any more
+		if err := s.ring.Remove(id); err != nil { // without its entry in the list it is not used any more
+			s.log.Warn("a secret input was forgotten, and the system's keyring did not remove its value", "error", err.Error())
+		}
 	}
 	return len(found)
 }

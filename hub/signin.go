@@ -95,15 +95,19 @@ func (h *Hub) signOut(ctx context.Context, name string, by Origin) (ServerInfo, 
 	if err := h.stop(ctx, s, &cancelCause{Origin: by, Reason: "the user signed out"}); err != nil {
 		return ServerInfo{}, err
 	}
-	if err := sign.Forget(ctx); err != nil {
-		return ServerInfo{}, errSignIn(s, err)
-	}
+	forgotten := sign.Forget(ctx) // nothing of it is used any more, whatever is left in a store
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if s.auth != nil {
 		s.auth.needed = true
 	}
 	h.changed(s)
+	if forgotten != nil {
+		e := fail(CodeUnavailable, ReasonSignInFailed, []string{"server", s.name},
+			"server %q is signed out, but its tokens were not removed everywhere: %s", s.name, s.quote(forgotten.Error()))
+		e.Err = forgotten
+		return ServerInfo{}, e
+	}
 	return s.info(), nil
 }
 

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,9 +25,14 @@ const (
 
 var (
 	errKeyringSlow  = errors.New("the system's keyring does not answer")
-	errKeyringGone  = errors.New("the system's keyring is not used")
 	errNoSessionBus = errors.New("there is no session bus")
 )
+
+// keyringGoneError is the answer of a keyring that is left alone.
+type keyringGoneError struct{ why error }
+
+func (e *keyringGoneError) Error() string { return "the system's keyring is not used: " + e.why.Error() }
+func (e *keyringGoneError) Unwrap() error { return e.why }
 
 // ring is the part of the keyring library that is used.
 type ring interface {
@@ -61,9 +68,8 @@ type Keyring struct {
 	log  *slog.Logger
 	what string // is kept in it, for the log
 
-	mu      sync.Mutex // guards gone and reached
-	gone    bool       // the keyring failed once, and is left alone for the rest of the run
-	reached bool       // the keyring has answered once
+	mu   sync.Mutex // guards gone
+	gone error      // why the keyring is left alone for the rest of the run: it failed once; nil: it is used
 }
 
 // OpenKeyring gives the keyring; what is kept in it, in the plural, for the log, which it is told of once when there is no keyring.
@@ -78,7 +84,7 @@ func OpenKeyring(what string, logger *slog.Logger) *Keyring {
 // Get gives what is kept by a name. The error tells that there is none, or no keyring.
 func (k *Keyring) Get(id string) (string, error) {
 	text, err := k.use(func() (string, error) { return k.ring.Get(keyringService, id) })
-	if err != nil && !errors.Is(err, keyring.ErrNotFound) && !errors.Is(err, errKeyringGone) {
+	if err != nil && !errors.Is(err, keyring.ErrNotFound) && !isKeyringGone(err) {
 		k.giveUp(err)
 	}
 	return text, err
@@ -92,16 +98,33 @@ func (k *Keyring) Set(id, text string) error {
 	case errors.Is(err, keyring.ErrSetDataTooBig):
 		// What is still there is older than what takes its place elsewhere.
 		_ = k.Remove(id)
-	case !errors.Is(err, errKeyringGone):
+	case !isKeyringGone(err):
 		k.giveUp(err)
 	}
 	return err
 }
 
-// Remove forgets what is kept by a name. That there is none is an error, too.
+// Remove forgets what is kept by a name. It is no error when there is none, or no keyring on this computer that could have it. An
+// error tells that it may still be there.
 func (k *Keyring) Remove(id string) error {
 	_, err := k.use(func() (string, error) { return "", k.ring.Delete(keyringService, id) })
-	return err
+	if err == nil || errors.Is(err, keyring.ErrNotFound) || noKeyring(err) {
+		return nil
+	}
+	return fmt.Errorf("the entry %q of %q may still be in the system's keyring; remove it there: %s", id, keyringService, printable(err.Error()))
+}
+
+func isKeyringGone(err error) bool {
+	var gone *keyringGoneError
+	return errors.As(err, &gone)
+}
+
+// noKeyring reports whether err says that this session has no keyring. Any other failure, a locked keyring for one, may pass, and
+// what is kept there is found again then.
+func noKeyring(err error) bool {
+	var dial *net.OpError // there is no bus
+	return errors.Is(err, errNoSessionBus) || errors.Is(err, keyring.ErrUnsupportedPlatform) || errors.As(err, &dial) && dial.Op == "dial" ||
+		strings.Contains(err.Error(), "was not provided by any .service files") // what a bus says that knows no Secret Service
 }
 
 // sessionBus looks for what the keyring library needs on systems with the Secret Service. Without it the library would start a
@@ -125,8 +148,10 @@ func sessionBus() error {
 
 func (k *Keyring) giveUp(err error) {
 	k.mu.Lock()
-	told := k.gone
-	k.gone = true
+	told := k.gone != nil
+	if !told {
+		k.gone = err
+	}
 	k.mu.Unlock()
 	if !told {
 		k.log.Info(k.what+" are not kept in the system's keyring", "reason", printable(err.Error()))
@@ -139,8 +164,8 @@ func (k *Keyring) use(f func() (string, error)) (string, error) {
 	k.mu.Lock()
 	gone := k.gone
 	k.mu.Unlock()
-	if gone {
-		return "", errKeyringGone
+	if gone != nil {
+		return "", &keyringGoneError{gone}
 	}
 	type result struct {
 		text string
@@ -155,11 +180,6 @@ func (k *Keyring) use(f func() (string, error)) (string, error) {
 	defer limit.Stop()
 	select {
 	case r := <-done:
-		if r.err == nil || errors.Is(r.err, keyring.ErrNotFound) {
-			k.mu.Lock()
-			k.reached = true
-			k.mu.Unlock()
-		}
 		return r.text, r.err
 	case <-limit.C:
 		k.giveUp(errKeyringSlow)
@@ -184,13 +204,16 @@ func (k *keyringStore) Load(ctx context.Context, key Key) (*Entry, error) {
 		}
 	}
 	other, err := k.fallback.Load(ctx, key)
-	switch {
-	case inRing == nil:
-		return other, err
-	case other != nil && other.Saved.After(inRing.Saved):
-		return other, nil
+	found := inRing
+	if inRing == nil || other != nil && other.Saved.After(inRing.Saved) {
+		found = other
+	} else {
+		err = nil
 	}
-	return inRing, nil
+	if found != nil && found.Issuer == issuerNone {
+		return nil, err
+	}
+	return found, err
 }
 
 // Save implements Store.
@@ -206,15 +229,24 @@ func (k *keyringStore) Save(ctx context.Context, e *Entry) error {
 	return k.fallback.Save(ctx, e)
 }
 
-// Delete implements Store. A keyring that was there and cannot be reached now keeps its entry: that is an error, as the user wanted
-// the entry gone.
+// Delete implements Store. What the keyring did not remove is not used any more, in the next run neither: an entry without tokens
+// is kept in the fallback, which is younger and counts. It is an error all the same where the keyring may still have the tokens, as
+// the user wanted them gone.
 func (k *keyringStore) Delete(ctx context.Context, key Key) error {
-	err := k.Remove(key.id())
+	removed := k.Remove(key.id())
 	k.mu.Lock()
-	reached := k.reached
+	sure := removed == nil && k.gone == nil
 	k.mu.Unlock()
-	if errors.Is(err, keyring.ErrNotFound) || !reached {
-		err = nil
+	if sure {
+		return k.fallback.Delete(ctx, key)
 	}
-	return errors.Join(err, k.fallback.Delete(ctx, key))
+	return errors.Join(removed, k.fallback.Save(ctx, signedOut(key)))
+}
+
+// issuerNone marks an entry that says: signed out. It is no URL of an authorization server, so that releases which do not know the
+// mark find nothing in the entry that they could use.
+const issuerNone = "signed-out:"
+
+func signedOut(key Key) *Entry {
+	return &Entry{Server: key.Server, URL: key.URL, Issuer: issuerNone, Saved: time.Now().UTC()}
 }

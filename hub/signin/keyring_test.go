@@ -133,8 +133,8 @@ func TestKeyringHangs(t *testing.T) {
 		if len(fallback.entries) != 1 || loadToken(t, s) != "access-token" {
 			t.Error("the fallback does not have it")
 		}
-		if err := s.Delete(t.Context(), one); err != nil {
-			t.Error(err)
+		if err := s.Delete(t.Context(), one); err == nil {
+			t.Error("an older entry may be in the keyring, and nobody is told")
 		}
 		ring.mu.Lock()
 		uses := ring.uses
@@ -216,6 +216,55 @@ func TestKeyringGoneAtSignOut(t *testing.T) {
 	}
 }
 
+// Signing out in a run in which the keyring never answered, as it is locked: the token of an earlier run is still in it. The user is
+// told so, and the token does not come back when the keyring does. Finding B15.
+func TestKeyringLockedAtSignOut(t *testing.T) {
+	s, ring, fallback := openRing()
+	earlier := *someEntry("one")
+	earlier.Saved = time.Now()
+	save(t, s, &earlier)
+	next := &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"}, fallback: fallback}
+	ring.err = errors.New("the collection is locked")
+	for range 2 {
+		if err := next.Delete(t.Context(), one); err == nil {
+			t.Error("told as success")
+		}
+	}
+	ring.err = nil
+	again := &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"}, fallback: fallback}
+	if got := loadToken(t, again); got != "" {
+		t.Errorf("signed in again with %q", got)
+	}
+	younger := *someEntry("one")
+	younger.AccessToken, younger.Saved = "younger", time.Now().Add(time.Hour)
+	save(t, again, &younger)
+	if got := loadToken(t, again); got != "younger" || len(fallback.entries) != 0 {
+		t.Errorf("after the next sign-in: found %q, %d in the fallback", got, len(fallback.entries))
+	}
+}
+
+// Where there is no keyring at all, nothing could be left in it, and signing out succeeds. Finding B15.
+func TestNoKeyringAtSignOut(t *testing.T) {
+	for name, err := range map[string]error{
+		"no bus":         errNoSessionBus,
+		"no service":     errors.New("The name org.freedesktop.secrets was not provided by any .service files"),
+		"no such system": keyring.ErrUnsupportedPlatform,
+	} {
+		s, ring, _ := openRing()
+		ring.err = err
+		if got := loadToken(t, s); got != "" {
+			t.Errorf("%s: found %q", name, got)
+		}
+		save(t, s, someEntry("one"))
+		if err := s.Delete(t.Context(), one); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := loadToken(t, s); got != "" {
+			t.Errorf("%s: found %q", name, got)
+		}
+	}
+}
+
 // Without a session bus the system's keyring is not touched: the library would start a bus of its own.
 func TestOpenStoreWithoutBus(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -223,7 +272,7 @@ func TestOpenStoreWithoutBus(t *testing.T) {
 	}
 	if errors.Is(sessionBus(), errNoSessionBus) {
 		s := OpenStore(t.TempDir(), nil).(*keyringStore)
-		if !s.gone {
+		if s.gone == nil {
 			t.Error("the keyring would be used")
 		}
 		save(t, s, someEntry("one"))
