@@ -115,12 +115,10 @@ func (c *Call) cancelWith(cause error) bool {
 	written, cancellable := !p.out.remove(&c.frame), p.tracker.cancellable(c.entry.method)
 	sent := written && cancellable && !c.quiet
 	reason := reasonOf(cause)
-	cancelled := &CancelledError{Cause: cause, Sent: sent}
 	switch abandoner, ok := p.opts.Route.(Abandoner); {
 	case sent:
 		p.count.cancelsSent.Add(1)
-		cancelled.way.state = Pending
-		p.opts.Route.Cancel(p, c.entry.id, reason, cancelled.way.settle)
+		p.opts.Route.Cancel(p, c.entry.id, reason)
 	case ok && written && !cancellable:
 		abandoner.Abandon(p, c.entry.id)
 	}
@@ -128,7 +126,7 @@ func (c *Call) cancelWith(cause error) bool {
 		p.log.Debug("request cancelled", "direction", Outgoing.String(), "id", c.entry.id.String(), "method", c.entry.method,
 			"reason", boundedReason(reason), "sent", sent)
 	}
-	c.err = cancelled
+	c.err = &CancelledError{Cause: cause, Sent: sent}
 	c.finish()
 	return true
 }

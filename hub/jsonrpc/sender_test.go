@@ -89,8 +89,7 @@ type partingLog struct {
 	seen []string
 }
 
-func (r *partingLog) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string, told func(error)) {
-	defer told(nil)
+func (r *partingLog) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen = append(r.seen, "cancel "+id.String()+" "+reason)

@@ -65,14 +65,10 @@ func (f *exchanges) Send(m transport.Message) {
 	}
 }
 
-func (f *exchanges) Abort(id string) bool {
-	f.note("abort %s", id)
-	return true
-}
+func (f *exchanges) Abort(id string) { f.note("abort %s", id) }
 
-func (f *exchanges) CancelAndAbort(id string, notification []byte, told func(error)) {
+func (f *exchanges) CancelAndAbort(id string, notification []byte) {
 	f.note("cancel %s %s", id, notification)
-	told(nil)
 }
 
 func (f *exchanges) Receive() (transport.Received, error) {

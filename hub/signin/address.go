@@ -1,7 +1,9 @@
 package signin
 
 import (
+	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -48,6 +50,18 @@ func kindOf(a netip.Addr) reach {
 		return reachPrivate
 	}
 	return reachPublic
+}
+
+// origin is scheme, host and port of u (RFC 6454 section 4): a port that is the scheme's own may be written or left out.
+func origin(u *url.URL) string {
+	scheme, port := strings.ToLower(u.Scheme), u.Port()
+	switch {
+	case port == "" && scheme == "https":
+		port = "443"
+	case port == "" && scheme == "http":
+		port = "80"
+	}
+	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
 // isLoopbackHost reports whether a URL's host is this computer by its name alone.

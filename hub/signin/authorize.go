@@ -22,7 +22,7 @@ const maxStepUps = 3
 // Sign sets req's Authorization header if there is a token, and a proof for this one request if the token is bound to a key. An expired one is refreshed first; one refresh serves all who need it,
 // and goes on when ctx ends. Where the refresh token is dead the request goes out without, and the 401 starts the flow.
 func (s *SignIn) Sign(ctx context.Context, req *http.Request) error {
-	if !strings.EqualFold(req.URL.Scheme, s.url.Scheme) || !strings.EqualFold(req.URL.Host, s.url.Host) {
+	if origin(req.URL) != origin(s.url) {
 		return errors.New("a request to another address than the server's own is not signed")
 	}
 	if err := s.load(ctx); err != nil {

@@ -31,7 +31,9 @@ var (
 // keyringGoneError is the answer of a keyring that is left alone.
 type keyringGoneError struct{ why error }
 
-func (e *keyringGoneError) Error() string { return "the system's keyring is not used: " + e.why.Error() }
+func (e *keyringGoneError) Error() string {
+	return "the system's keyring is not used: " + e.why.Error()
+}
 func (e *keyringGoneError) Unwrap() error { return e.why }
 
 // ring is the part of the keyring library that is used.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"testing"
 )
 
 // network stands for sockets where time is fake: a real one would keep the bubble's clock from moving.
@@ -123,4 +124,36 @@ func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp := w.Result()
 	resp.Request = req
 	return resp, nil
+}
+
+// A request to the server's own address is signed however its port is written, and one to another address is not: the two were
+// compared as text, and a server whose address has ":443" in it got no token at the endpoint that it named without. Finding B15.
+func TestSignComparesOrigins(t *testing.T) {
+	for _, tt := range []struct {
+		server, request string
+		signed          bool
+	}{
+		{"https://mcp.example:443/mcp", "https://mcp.example/messages", true},
+		{"https://mcp.example/mcp", "https://MCP.example:443/messages", true},
+		{"http://mcp.example:80/mcp", "http://mcp.example/messages", true},
+		{"http://[::1]/mcp", "http://[::1]:80/messages", true},
+		{"https://mcp.example:443/mcp", "http://mcp.example:443/messages", false},
+		{"https://mcp.example/mcp", "https://mcp.example:8443/messages", false},
+		{"https://mcp.example/mcp", "https://mcp.example.evil/messages", false},
+	} {
+		s, err := New(Options{Server: "files", ServerURL: tt.server})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.entry, s.loaded = &Entry{AccessToken: "access-token"}, true
+		req, err := http.NewRequest(http.MethodPost, tt.request, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Sign(t.Context(), req)
+		if signed := err == nil && req.Header.Get("Authorization") != ""; signed != tt.signed {
+			t.Errorf("%s for %s: signed %v, %v", tt.request, tt.server, signed, err)
+		}
+		s.Close()
+	}
 }

@@ -23,20 +23,22 @@ func answers(status int, contentType, body string) http.HandlerFunc {
 func TestRefusedRefreshAsksAgain(t *testing.T) {
 	const asJSON, asForm = "application/json", "application/x-www-form-urlencoded"
 	tests := map[string]http.HandlerFunc{
-		"invalid_grant":       answers(400, asJSON, `{"error":"invalid_grant"}`),
-		"invalid_grant, 500":  answers(500, asJSON, `{"error":"invalid_grant"}`),
-		"invalid_request":     answers(400, asJSON, `{"error":"invalid_request"}`),
-		"invalid_target":      answers(400, asJSON, `{"error":"invalid_target"}`),
-		"invalid_scope":       answers(400, asJSON, `{"error":"invalid_scope"}`),
-		"access_denied":       answers(403, asJSON, `{"error":"access_denied"}`),
-		"server_error, 400":   answers(400, asJSON, `{"error":"server_error"}`),
-		"GitHub":              answers(200, asForm, "error=bad_refresh_token&error_description=The+refresh+token+passed+is+incorrect+or+expired."),
-		"GitHub as JSON":      answers(200, asJSON, `{"error":"bad_refresh_token"}`),
-		"GitHub, the client":  answers(200, asForm, "error=incorrect_client_credentials"),
-		"a page, 404":         answers(404, "text/html", "<h1>gone</h1>"),
-		"no words, 401":       answers(401, asJSON, ""),
-		"another type":        answers(200, asJSON, `{"access_token":"x","token_type":"mac"}`),
-		"redirected elsewhere": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://as.example/new", http.StatusPermanentRedirect) },
+		"invalid_grant":      answers(400, asJSON, `{"error":"invalid_grant"}`),
+		"invalid_grant, 500": answers(500, asJSON, `{"error":"invalid_grant"}`),
+		"invalid_request":    answers(400, asJSON, `{"error":"invalid_request"}`),
+		"invalid_target":     answers(400, asJSON, `{"error":"invalid_target"}`),
+		"invalid_scope":      answers(400, asJSON, `{"error":"invalid_scope"}`),
+		"access_denied":      answers(403, asJSON, `{"error":"access_denied"}`),
+		"server_error, 400":  answers(400, asJSON, `{"error":"server_error"}`),
+		"GitHub":             answers(200, asForm, "error=bad_refresh_token&error_description=The+refresh+token+passed+is+incorrect+or+expired."),
+		"GitHub as JSON":     answers(200, asJSON, `{"error":"bad_refresh_token"}`),
+		"GitHub, the client": answers(200, asForm, "error=incorrect_client_credentials"),
+		"a page, 404":        answers(404, "text/html", "<h1>gone</h1>"),
+		"no words, 401":      answers(401, asJSON, ""),
+		"another type":       answers(200, asJSON, `{"access_token":"x","token_type":"mac"}`),
+		"redirected elsewhere": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://as.example/new", http.StatusPermanentRedirect)
+		},
 	}
 	for name, answer := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -100,4 +102,6 @@ func TestPassingTroubleKeepsRefreshToken(t *testing.T) {
 // cutOff is a network that is not there.
 type cutOff struct{}
 
-func (cutOff) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("no route to host") }
+func (cutOff) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("no route to host")
+}

@@ -219,15 +219,12 @@ func (s *Streamable) take(ex *exchange) bool {
 
 // Abort closes the exchange of an open request, also while it waits for headers. Nothing of it is received any more. For the
 // modern era that is the cancellation (2026-07-28 basic/patterns/cancellation "Transport-Specific Cancellation").
-func (s *Streamable) Abort(id string) (written bool) {
+func (s *Streamable) Abort(id string) {
 	s.mu.Lock()
 	ex := s.st.open[id]
 	delete(s.st.open, id)
 	s.mu.Unlock()
-	if ex == nil {
-		return false
+	if ex != nil {
+		ex.abort(errAborted)
 	}
-	written = ex.wire.handed()
-	ex.abort(errAborted)
-	return written
 }
