@@ -32,10 +32,28 @@ const nobodyWaits = "nobody waits for the answer any more"
 // Without an error the closing is an answer (answered, declined or dismissed; a cancel of the request counts as dismissed), or says that the question
 // was superseded and another window could be asked.
 func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) (closing, error) {
-	h.mu.Lock()
-	if err := h.mayAskAbout(s, q); err != nil {
-		h.mu.Unlock()
+	p, err := h.openAbout(ctx, s, q)
+	if err != nil {
 		return closing{}, err
+	}
+	var answer closing
+	select {
+	case answer = <-p.settled:
+	case <-ctx.Done():
+	}
+	defer h.lock().unlock()
+	h.asks(q, p, -1)
+	if answer.cause == 0 { // what wanted the answer is over, one way or the other
+		h.unasked(p, q, context.Cause(ctx))
+		return closing{}, context.Cause(ctx)
+	}
+	return h.answered(ctx, p.request, q, answer)
+}
+
+func (h *Hub) openAbout(ctx context.Context, s *server, q *serverQuestion) (*prompt, error) {
+	defer h.lock().unlock()
+	if err := h.mayAskAbout(s, q); err != nil {
+		return nil, err
 	}
 	human := DefaultHumanTimeout
 	if limit := s.conf.Timeouts.Human; limit != nil {
@@ -47,21 +65,7 @@ func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) 
 	p := &prompt{request: r, humanLimit: human, info: q.info, launch: q.launch, about: append([]*server{s}, q.with.others()...)}
 	h.openPrompt(p)
 	h.asks(q, p, +1)
-	h.mu.Unlock()
-
-	var answer closing
-	select {
-	case answer = <-p.settled:
-	case <-ctx.Done():
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.asks(q, p, -1)
-	if answer.cause == 0 { // what wanted the answer is over, one way or the other
-		h.unasked(p, q, context.Cause(ctx))
-		return closing{}, context.Cause(ctx)
-	}
-	return h.answered(ctx, r, q, answer)
+	return p, nil
 }
 
 // asks counts an open question of s and of those who share it: no limit that they have runs meanwhile. h.mu is held.

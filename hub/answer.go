@@ -16,9 +16,9 @@ func (w *Window) Answer(a PromptAnswer) error {
 	if a.Action < ActionAccept || a.Action > ActionDismiss {
 		return fail(CodeInvalidArgument, ReasonInvalidRequest, []string{"prompt_id", boundReason(a.PromptID)}, "an answer accepts, declines or dismisses; this one does neither")
 	}
-	h.mu.Lock()
-	p, err := h.answerable(w, a)
-	h.mu.Unlock()
+	var p *prompt
+	var err error
+	h.update(func() { p, err = h.answerable(w, a) })
 	if err != nil {
 		return err
 	}
@@ -27,8 +27,7 @@ func (w *Window) Answer(a PromptAnswer) error {
 			return err
 		}
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if p, err = h.answerable(w, a); err != nil { // it may have been taken meanwhile, or the window may have gone
 		return err
 	}

@@ -34,18 +34,23 @@ type agreement struct {
 // approve finds out whether r may call tool as it is defined now. The order is: the config's deny, the host's word that it has asked, the config's allow,
 // an approval of before, the user. true: r may go on, and agreed says on what terms. false without an error: something has changed meanwhile, look again.
 func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, agreed *agreement) (bool, error) {
-	h.mu.Lock()
-	now := h.terms(r, tool)
+	var now agreement
+	var denied error
+	var settled bool
+	h.update(func() {
+		now = h.terms(r, tool)
+		if now.policy == config.Deny {
+			denied = errDenied(r)
+		}
+		settled = now == *agreed || c.Preapproved || now.policy == config.Allow && h.pinned(now.key)
+	})
 	switch {
-	case now.policy == config.Deny:
-		defer h.mu.Unlock()
-		return false, errDenied(r)
-	case now == *agreed, c.Preapproved, now.policy == config.Allow && h.pinned(now.key):
-		h.mu.Unlock()
+	case denied != nil:
+		return false, denied
+	case settled:
 		*agreed = now
 		return true, nil
 	}
-	h.mu.Unlock()
 	if now.policy == config.Allow {
 		if h.pinFirst(now.key, string(tool.Raw)) {
 			*agreed = now
@@ -64,8 +69,7 @@ func (h *Hub) terms(r *request, tool *mcp.Tool) agreement {
 
 // settled gives the tool as the connection lists it when r may be sent on session on the terms that were agreed to. nil: look again.
 func (h *Hub) settled(r *request, c *CallRequest, session *mcp.Session, tool *mcp.Tool, agreed *agreement) *mcp.Tool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	s := r.server
 	if s.conn != nil && s.conn.session == session { // else it has ended, and what is sent on it fails and says why
 		var ok bool
@@ -86,37 +90,20 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 	if question.Arguments == "" {
 		question.Arguments = "{}"
 	}
-	h.mu.Lock()
-	hash, before, changed := h.agreedBefore(terms.key)
-	h.mu.Unlock()
+	var hash, before string
+	var changed bool
+	h.update(func() { hash, before, changed = h.agreedBefore(terms.key) })
 	if changed {
 		question.Previous, question.Changes = before, toolChanges(hash, before, tool.Hash, string(tool.Raw)) // outside the lock: a definition may be large
 	}
 
-	h.mu.Lock()
-	switch {
-	case h.terms(r, tool) != terms:
-		h.mu.Unlock()
-		return false, nil
-	case terms.policy == config.Allow && h.pinned(terms.key), terms.policy == config.Ask && h.approved(terms.key):
-		h.mu.Unlock()
-		*agreed = terms
-		return true, nil
-	case !h.canShow(PromptToolApproval, false):
-		defer h.mu.Unlock()
-		if terms.policy == config.Allow {
-			return false, errUnseenChange(r)
+	p, ok, err := h.openApproval(r, tool, &terms, question)
+	if p == nil {
+		if ok {
+			*agreed = terms
 		}
-		return false, errNoApprover(r)
-	case !h.moveTo(r, StateAwaitingApproval):
-		h.mu.Unlock()
-		return false, context.Cause(r.ctx)
+		return ok, err
 	}
-	question.Tool = h.toolInfo(r.server, *tool)
-	p := &prompt{request: r, humanLimit: r.clock.human, agrees: &terms, info: PromptInfo{Kind: PromptToolApproval, Approval: question}}
-	h.openPrompt(p)
-	h.mu.Unlock()
-
 	answer := <-p.settled // every end of r, of the hub or of the prompt's deadline settles it
 	meta := []string{"server", r.server.name, "request_id", r.id, "reason", answer.reason}
 	switch {
@@ -142,6 +129,28 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 	}
 	<-r.ctx.Done() // the prompt ended because r did, or r was cancelled meanwhile
 	return false, context.Cause(r.ctx)
+}
+
+// openApproval opens the question, unless there is no need for it (true) or something has changed meanwhile (false, without an error).
+func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement, question *ToolApproval) (*prompt, bool, error) {
+	defer h.lock().unlock()
+	switch {
+	case h.terms(r, tool) != *terms:
+		return nil, false, nil
+	case terms.policy == config.Allow && h.pinned(terms.key), terms.policy == config.Ask && h.approved(terms.key):
+		return nil, true, nil
+	case !h.canShow(PromptToolApproval, false):
+		if terms.policy == config.Allow {
+			return nil, false, errUnseenChange(r)
+		}
+		return nil, false, errNoApprover(r)
+	case !h.moveTo(r, StateAwaitingApproval):
+		return nil, false, context.Cause(r.ctx)
+	}
+	question.Tool = h.toolInfo(r.server, *tool)
+	p := &prompt{request: r, humanLimit: r.clock.human, agrees: terms, info: PromptInfo{Kind: PromptToolApproval, Approval: question}}
+	h.openPrompt(p)
+	return p, false, nil
 }
 
 // policyChanged closes the questions about tools of s that the config, or the consent to it, answers otherwise now; their calls look again. h.mu is held.

@@ -33,8 +33,7 @@ type connection struct {
 
 // capabilities is what a server is told that it may ask for.
 func (c *connection) capabilities() mcp.Capabilities {
-	c.hub.mu.Lock()
-	defer c.hub.mu.Unlock()
+	defer c.hub.lock().unlock()
 	c.offered = c.hub.capabilitiesNow()
 	return c.offered
 }
@@ -42,23 +41,24 @@ func (c *connection) capabilities() mcp.Capabilities {
 // Ask shows a server's question to the windows and waits for the first answer, or for whatever else ends it.
 func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
 	h := c.hub
-	h.mu.Lock()
-	p, r := c.question(ctx, q)
+	var p *prompt
+	var r *request
+	h.update(func() {
+		if p, r = c.question(ctx, q); p != nil {
+			h.openPrompt(p)
+		}
+	})
 	if p == nil {
-		h.mu.Unlock()
 		h.log.Info("a question of a server was answered with cancel: nobody can be asked", "server", c.server.name, "kind", kindOf(q.Kind).String())
 		return mcp.Answer{Action: mcp.Dismiss}, nil
 	}
-	h.openPrompt(p)
-	h.mu.Unlock()
 
 	select {
 	case answer := <-p.settled:
 		return c.answered(ctx, p, r, answer), nil
 	case <-ctx.Done():
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	closed, _ := withdrawn(context.Cause(ctx))
 	h.closePrompt(p, closed) // if somebody answered in the same instant: what the server withdrew gets no answer all the same
 	if r.direction == Incoming {
@@ -136,8 +136,7 @@ func (c *connection) answered(ctx context.Context, p *prompt, r *request, answer
 // question itself. An answer at once could also overtake the cancel, and bring a result of a call that nobody wants any more.
 func (c *connection) settle(ctx context.Context, p *prompt, r *request, answer closing) (grace bool) {
 	h := c.hub
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	chosen := answer.cause == CauseAnswered || answer.cause == CauseDeclined || answer.cause == CauseDismissed
 	switch {
 	case ctx.Err() != nil: // withdrawn in the same instant: the answer will not be written, so it did not count
@@ -189,8 +188,7 @@ func withdrawn(cause error) (closing, *cancelCause) {
 
 // Roots gives the workspace folders of all windows.
 func (c *connection) Roots(context.Context) []mcp.Root {
-	c.hub.mu.Lock()
-	defer c.hub.mu.Unlock()
+	defer c.hub.lock().unlock()
 	roots := []mcp.Root{}
 	for _, root := range c.hub.roots() {
 		roots = append(roots, mcp.Root{URI: root.URI, Name: root.Name})
@@ -200,15 +198,13 @@ func (c *connection) Roots(context.Context) []mcp.Root {
 
 // Logged passes a log notification on.
 func (c *connection) Logged(m mcp.LogMessage) {
-	c.hub.mu.Lock()
-	defer c.hub.mu.Unlock()
+	defer c.hub.lock().unlock()
 	c.hub.emit(&LogMessage{Server: c.server.name, Level: m.Level, Logger: m.Logger, Data: string(m.Data)})
 }
 
 // ToolsChanged forgets the tools and tells the windows.
 func (c *connection) ToolsChanged() {
-	c.hub.mu.Lock()
-	defer c.hub.mu.Unlock()
+	defer c.hub.lock().unlock()
 	c.server.tools = nil
 	c.server.listings++
 	c.hub.emit(&ToolsChanged{Server: c.server.name})
@@ -216,15 +212,13 @@ func (c *connection) ToolsChanged() {
 
 // ResourcesChanged tells the windows.
 func (c *connection) ResourcesChanged() {
-	c.hub.mu.Lock()
-	defer c.hub.mu.Unlock()
+	defer c.hub.lock().unlock()
 	c.hub.emit(&ResourcesChanged{Server: c.server.name})
 }
 
 // PromptsChanged tells the windows.
 func (c *connection) PromptsChanged() {
-	c.hub.mu.Lock()
-	defer c.hub.mu.Unlock()
+	defer c.hub.lock().unlock()
 	c.hub.emit(&McpPromptsChanged{Server: c.server.name})
 }
 
@@ -237,8 +231,7 @@ func (c *connection) ResourceUpdated(uri string) {
 		c.hub.log.Warn("an update of a resource was dropped: its URI is too long", "server", c.server.name, "bytes", len(uri))
 		return
 	}
-	c.hub.mu.Lock()
-	defer c.hub.mu.Unlock()
+	defer c.hub.lock().unlock()
 	c.hub.emit(&ResourceUpdated{Server: c.server.name, URI: uri})
 }
 
@@ -248,8 +241,7 @@ func (c *connection) Noticed(string) {}
 // LateResponse shows that a server answered a call that had been cancelled. The answer itself is shown to nobody.
 func (c *connection) LateResponse(id jsonrpc.ID) {
 	h := c.hub
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	requestID := c.cancelled[id.String()]
 	delete(c.cancelled, id.String())
 	h.log.Info("late response dropped", "server", c.server.name, "request_id", requestID, "wire_id", boundReason(id.String()))

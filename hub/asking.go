@@ -22,13 +22,14 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 		return contextError(ctx, err)
 	}
 	defer h.unlease(s)
-	h.mu.Lock()
 	limit := DefaultConnectTimeout
-	key, where := settingOf(s.conf, "timeouts.connect")
-	if t := s.conf.Timeouts.Connect; t != nil && *t > 0 {
-		limit = *t
-	}
-	h.mu.Unlock()
+	var key, where string
+	h.update(func() {
+		key, where = settingOf(s.conf, "timeouts.connect")
+		if t := s.conf.Timeouts.Connect; t != nil && *t > 0 {
+			limit = *t
+		}
+	})
 	late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", name, "setting", "timeouts.connect"},
 		"server %q did not %s within %s; raise %s%s", name, doing, limit, key, where)
 	within, stop := h.within(ctx, s, limit, late)

@@ -34,9 +34,8 @@ func (h *Hub) authorize(s *server, conf config.Server) (*signin.SignIn, error) {
 		return nil, nil
 	}
 	key := conf.LaunchKey()
-	h.mu.Lock()
-	a := s.auth
-	h.mu.Unlock()
+	var a *authorization
+	h.update(func() { a = s.auth })
 	if a != nil && a.key == key {
 		return a.signIn, nil
 	}
@@ -49,28 +48,30 @@ func (h *Hub) authorize(s *server, conf config.Server) (*signin.SignIn, error) {
 		return nil, err
 	}
 	made.signIn = sign
-	h.mu.Lock()
+	now, unwanted, refusal := h.authorizeBy(s, made)
+	if unwanted != nil {
+		unwanted.signIn.Close()
+	}
+	if refusal != nil {
+		return nil, refusal
+	}
+	return now.signIn, nil
+}
+
+// authorizeBy makes a sign-in that of s, unless somebody else has made one meanwhile: two of them would ask twice. unwanted is to be closed, without the lock.
+func (h *Hub) authorizeBy(s *server, made *authorization) (now, unwanted *authorization, refusal *Error) {
+	defer h.lock().unlock()
 	old := s.auth
 	switch {
-	case h.closed || s.removed:
-		err := errDraining()
-		if s.removed {
-			err = errServerNotFound(s.name)
-		}
-		h.mu.Unlock()
-		sign.Close()
-		return nil, err
-	case old != nil && old.key == key: // somebody else was here meanwhile: two of them would ask twice
-		h.mu.Unlock()
-		sign.Close()
-		return old.signIn, nil
+	case s.removed:
+		return nil, made, errServerNotFound(s.name)
+	case h.closed:
+		return nil, made, errDraining()
+	case old != nil && old.key == made.key:
+		return old, made, nil
 	}
 	s.auth = made
-	h.mu.Unlock()
-	if old != nil {
-		old.signIn.Close()
-	}
-	return sign, nil
+	return made, old, nil
 }
 
 // signInConfig is what the config says of the sign-in, in the words of signin.
@@ -93,8 +94,7 @@ type watched struct {
 // Authorize notes that the server has refused a request, and what came of the sign-in.
 func (w watched) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
 	err := w.SignIn.Authorize(ctx, req, resp)
-	w.hub.mu.Lock()
-	defer w.hub.mu.Unlock()
+	defer w.hub.lock().unlock()
 	if a := w.server.auth; a != nil && a.signIn == w.SignIn {
 		a.needed = err != nil
 		w.hub.signInChanged(w.server)

@@ -104,17 +104,16 @@ func errDenied(r *request) *Error {
 
 // admit refuses a call of which it is known before its server is asked for anything that it cannot be: it is denied, or would need somebody to ask.
 func (h *Hub) admit(r *request, c *CallRequest) error {
-	h.mu.Lock()
-	policy, nobody := h.policy(r.server, r.tool), !h.canShow(PromptToolApproval, false)
-	h.mu.Unlock()
+	var policy config.Policy
+	var nobody bool
+	h.update(func() { policy, nobody = h.policy(r.server, r.tool), !h.canShow(PromptToolApproval, false) })
 	if policy != config.Deny && (policy != config.Ask || c.Preapproved || !nobody) {
 		return nil
 	}
 	if policy == config.Ask {
 		h.approvals.refresh()
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	switch {
 	case policy == config.Deny:
 		return errDenied(r)

@@ -20,8 +20,7 @@ type earlyCancel struct {
 // The one error is for the start of a session, which MCP does not let a client cancel (basic/utilities/cancellation, every legacy revision).
 func (h *Hub) CancelRequest(id, server, reason string, origin Origin) (Outcome, error) {
 	cause := &cancelCause{Origin: origin, Reason: boundReason(reason)}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	return h.cancelByID(id, server, cause, false)
 }
 
@@ -51,8 +50,7 @@ func (h *Hub) cancelByID(id, server string, cause *cancelCause, stopWaiting bool
 // CancelRequests stops every open request of a scope and gives their ids. Server requests count as their server's.
 func (h *Hub) CancelRequests(scope CancelScope, reason string, origin Origin) []string {
 	reason = boundReason(reason)
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	var ids []string
 	for _, r := range h.requestsInOrder() {
 		in := scope.All || scope.Server != "" && r.server.name == scope.Server || scope.TaskLabel != "" && r.taskLabel == scope.TaskLabel

@@ -71,8 +71,7 @@ func (h *Hub) arm(r *request, now time.Time) {
 
 // tick looks whether a clock has really run out: signs of life do not move the timer, which is cheaper at thousands of progress events a second.
 func (h *Hub) tick(r *request) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if h.requests[r.id] != r || r.clock.since.IsZero() {
 		return
 	}

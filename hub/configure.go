@@ -39,19 +39,22 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 	case <-ctx.Done():
 		return nil, nil, nil, contextError(ctx, context.Cause(ctx))
 	}
-	h.mu.Lock()
-	if h.draining {
-		h.mu.Unlock()
+	var draining bool
+	h.update(func() {
+		if draining = h.draining; draining {
+			return
+		}
+		if sources == nil {
+			sources = h.sources
+		}
+		h.sources = sources
+		for _, s := range h.servers {
+			s.launch.form = nil // the folders are other ones
+		}
+	})
+	if draining {
 		return nil, nil, nil, errDraining()
 	}
-	if sources == nil {
-		sources = h.sources
-	}
-	h.sources = sources
-	for _, s := range h.servers {
-		s.launch.form = nil // the folders are other ones
-	}
-	h.mu.Unlock()
 
 	h.watchFiles(sources)
 	read, missing := readSources(ctx, sources) // outside the lock
@@ -67,8 +70,7 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 
 // apply brings the servers in line with what was read.
 func (h *Hub) apply(want []config.Server, problems []ConfigProblem, sources []ConfigSource, changed string) (_ []ConfigProblem, stopped []string, waits []<-chan struct{}, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if h.draining {
 		return nil, nil, nil, errDraining()
 	}
@@ -167,8 +169,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 func (h *Hub) startAfter(s *server, stopped <-chan struct{}) {
 	h.work.Go(func() {
 		<-stopped
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		defer h.lock().unlock()
 		if s.conn == nil && s.attempt == nil && s.stopping == nil && s.supervised.plan == nil && !h.draining && s.usable() == nil && s.givenUp() == nil {
 			h.beginConnect(s)
 		}

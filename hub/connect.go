@@ -26,43 +26,10 @@ type attempt struct {
 // (r is nil) until unlease. The end of ctx ends the wait, not the start that others may wait for.
 func (h *Hub) acquire(ctx context.Context, s *server, r *request) (*mcp.Session, error) {
 	for {
-		h.mu.Lock()
-		if err := h.refuses(ctx, s); err != nil {
-			h.mu.Unlock()
-			return nil, err
+		session, wait, mine, err := h.sessionOrWait(ctx, s, r)
+		if session != nil || err != nil {
+			return session, err
 		}
-		var wait <-chan struct{}
-		var mine *attempt
-		switch {
-		case s.stopping != nil:
-			wait = s.stopping
-		case s.conn != nil && s.conn.session.Broken():
-			h.fall(s.conn)
-			wait = s.stopping
-		case s.conn != nil:
-			if r == nil || !r.leased {
-				s.users++
-			}
-			if r != nil {
-				r.leased = true
-			}
-			s.supervised.used = true
-			session := s.conn.session
-			h.mu.Unlock()
-			return session, nil
-		default:
-			var err *Error
-			if mine, err = h.nextStart(s); err != nil {
-				h.mu.Unlock()
-				return nil, err
-			}
-			h.wait(s, mine)
-			wait = mine.done
-		}
-		if r != nil {
-			h.moveTo(r, StateConnecting)
-		}
-		h.mu.Unlock()
 		select {
 		case <-wait:
 		case <-ctx.Done():
@@ -77,6 +44,41 @@ func (h *Hub) acquire(ctx context.Context, s *server, r *request) (*mcp.Session,
 			return nil, mine.err
 		}
 	}
+}
+
+// sessionOrWait gives the session of s, or what is closed when it is worth another look: mine, if that is a start, which the caller leaves then.
+func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request) (_ *mcp.Session, wait <-chan struct{}, mine *attempt, _ error) {
+	defer h.lock().unlock()
+	if err := h.refuses(ctx, s); err != nil {
+		return nil, nil, nil, err
+	}
+	switch {
+	case s.stopping != nil:
+		wait = s.stopping
+	case s.conn != nil && s.conn.session.Broken():
+		h.fall(s.conn)
+		wait = s.stopping
+	case s.conn != nil:
+		if r == nil || !r.leased {
+			s.users++
+		}
+		if r != nil {
+			r.leased = true
+		}
+		s.supervised.used = true
+		return s.conn.session, nil, nil, nil
+	default:
+		a, err := h.nextStart(s)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		h.wait(s, a)
+		mine, wait = a, a.done
+	}
+	if r != nil {
+		h.moveTo(r, StateConnecting)
+	}
+	return nil, wait, mine, nil
 }
 
 // renewed gives the session that takes the place of one that its server has forgotten. The caller is a user of the server already.
@@ -95,8 +97,7 @@ func (h *Hub) renewed(ctx context.Context, s *server, r *request, session *mcp.S
 // leave takes back that somebody waits for a start. A start that waits for a person ends with its last waiter: nobody would want
 // the answer any more. Any other start goes on, as its server will be of use soon.
 func (h *Hub) leave(s *server, a *attempt) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	a.waiters--
 	if p := s.supervised.plan; p != nil && p.attempt == a && !p.starts() {
 		h.changed(s) // nobody waits for the next start any more
@@ -129,8 +130,7 @@ func (h *Hub) release(r *request) {
 }
 
 func (h *Hub) unlease(s *server) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	h.unused(s)
 }
 
@@ -176,9 +176,8 @@ func (h *Hub) beginConnect(s *server) {
 // run connects s within ctx and stays with the connection until it is over.
 func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt, start *request) {
 	c := &connection{hub: h, server: s}
-	h.mu.Lock()
-	remembered := s.remembered
-	h.mu.Unlock()
+	var remembered mcp.Era
+	h.update(func() { remembered = s.remembered })
 	var session *mcp.Session
 	resolved, err := h.ready(ctx, s, conf)
 	if err == nil {
@@ -189,42 +188,39 @@ func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt
 			Tap: h.tap, Trace: start.trace, NewTrace: h.newTrace,
 		})
 	}
-	h.mu.Lock()
-	s.attempt = nil
-	stopped := a.ctx.Err() != nil
-	switch {
-	case err == nil && !stopped:
-		h.up(s, c, session)
-		h.end(start, ending{state: StateDone})
-	case stopped: // StopServer and its kin: the stop waits for done
-		if c, ok := errors.AsType[*cancelCause](context.Cause(a.ctx)); ok {
-			a.err = errStoppedInStart(s, c)
+	stopped := false
+	h.update(func() {
+		s.attempt = nil
+		stopped = a.ctx.Err() != nil
+		switch {
+		case err == nil && !stopped:
+			h.up(s, c, session)
+			h.end(start, ending{state: StateDone})
+		case stopped: // StopServer and its kin: the stop waits for done
+			if c, ok := errors.AsType[*cancelCause](context.Cause(a.ctx)); ok {
+				a.err = errStoppedInStart(s, c)
+			}
+			h.end(start, ending{state: StateFailed, err: a.err})
+		default:
+			a.err = startError(s, ctx, err)
+			a.again = h.overlooked(s, a.err)
+			h.startFailed(ctx, s, err, a.err)
+			h.changed(s)
+			h.end(start, ending{state: StateFailed, err: a.err})
 		}
-		h.end(start, ending{state: StateFailed, err: a.err})
-	default:
-		a.err = startError(s, ctx, err)
-		a.again = h.overlooked(s, a.err)
-		h.startFailed(ctx, s, err, a.err)
-		h.changed(s)
-		h.end(start, ending{state: StateFailed, err: a.err})
-	}
-	h.startNextEager()
-	h.mu.Unlock()
+		h.startNextEager()
+	})
 	if stopped && session != nil {
 		_ = session.Close(context.Cause(a.ctx)) // nothing to tell: it was to be stopped
 	}
 	a.stop(nil)
 	if stopped {
-		h.mu.Lock()
-		h.stopped(s)
-		h.mu.Unlock()
+		h.update(func() { h.stopped(s) })
 	}
 	close(a.done)
 	if err == nil && !stopped {
 		<-session.Ending()
-		h.mu.Lock()
-		h.fall(c)
-		h.mu.Unlock()
+		h.update(func() { h.fall(c) })
 		<-session.Done()
 		h.fallen(c)
 		_ = session.Close(session.Err()) // frees what a session that ended by itself still holds
@@ -262,8 +258,7 @@ func (h *Hub) fall(c *connection) {
 
 // fallen is the end of a fall: how the process ended is known now.
 func (h *Hub) fallen(c *connection) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	s := c.server
 	if !c.fell {
 		return

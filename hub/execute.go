@@ -22,10 +22,9 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 		Trace: r.trace,
 		Meta:  meta,
 		OnWire: func(id jsonrpc.ID) {
-			h.mu.Lock()
+			defer h.lock().unlock()
 			r.wireID = id.String()
 			r.spanRound()
-			h.mu.Unlock()
 		},
 		OnProgress: func(p mcp.Progress) { h.progressed(r, p) },
 		OnTask:     func(t mcp.TaskInfo) { h.tasked(r, t) },
@@ -64,8 +63,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 
 // movedTo tells whether r stands there now. false: it was cancelled, and its context has ended. A request that had nothing to wait for has stood there before.
 func (h *Hub) movedTo(r *request, to RequestState) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	return h.moveTo(r, to) || r.state == to
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -64,6 +66,24 @@ func (h *Hub) Leftovers() string {
 func (h *Hub) Inconsistent() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.inconsistent()
+}
+
+// Every critical section of a test is followed by a look at the invariants; of a hub with much to look at, one in so many is.
+func init() {
+	var sections atomic.Uint64
+	checkInvariants = func(h *Hub) string {
+		if size := uint64(len(h.requests)*(1+len(h.prompts)) + len(h.servers)); sections.Add(1)%(1+size/16) != 0 {
+			return ""
+		}
+		if wrong := h.inconsistent(); wrong != "" {
+			return wrong + "\n" + string(debug.Stack())
+		}
+		return ""
+	}
+}
+
+func (h *Hub) inconsistent() string {
 	holds := map[*request]int{}
 	if bad := h.tracesInconsistent(); bad != "" {
 		return bad
@@ -282,3 +302,9 @@ func HistoryHeap(n int) uint64 {
 	runtime.KeepAlive(&y)
 	return held
 }
+
+// SkipInvariants is for tests that break them on purpose. Before anything is under way, or after.
+func (h *Hub) SkipInvariants() { h.check = nil }
+
+// BreakInvariants makes every look at the invariants find this.
+func (h *Hub) BreakInvariants(wrong string) { h.check = func(*Hub) string { return wrong } }

@@ -40,6 +40,9 @@ type Options struct {
 	Watch func() FileWatcher
 	// Tracer makes a span of every request; nil: none. Spans begin and end while the hub's lock is held, so what exports them must not block on that.
 	Tracer trace.TracerProvider
+	// Fatal ends the process, with text as its last line, when a fault may have damaged what the hub knows. It is called with the hub's lock held, so it must not
+	// call the hub. nil: an unrecovered panic. That of a test may return: then whoever met the fault gets the panic.
+	Fatal func(text string)
 	// WindowReturn is how long a window whose stream broke may take to come back before what belongs to it ends; 0 = 10 s.
 	WindowReturn time.Duration
 }
@@ -81,7 +84,10 @@ type Hub struct {
 	life    context.Context
 	endLife context.CancelCauseFunc
 
-	mu          sync.Mutex // guards all below; never held while waiting
+	fatal func(text string) // ends the process
+	check func(*Hub) string // which invariant of what mu guards does not hold, "" = all do; nil but in tests
+
+	mu          sync.Mutex // guards all below; never held while waiting; taken by lock alone
 	seq         uint64     // of the latest event
 	journal     journal
 	history     history
@@ -131,8 +137,13 @@ func New(o Options) *Hub {
 		sharing:  map[sharedKey]*shared{},
 		consents: map[launchKey]consentGiven{},
 		redactor: &redactor{},
+		fatal:    o.Fatal,
+		check:    checkInvariants,
 
 		windowReturn: cmp.Or(o.WindowReturn, defaultWindowReturn),
+	}
+	if h.fatal == nil {
+		h.fatal = crash
 	}
 	h.record.began = time.Now()
 	h.life, h.endLife = context.WithCancelCause(context.Background())
@@ -177,8 +188,7 @@ func (h *Hub) Logger() *slog.Logger { return h.log }
 
 // Draining tells whether new calls are refused.
 func (h *Hub) Draining() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	return h.draining
 }
 
@@ -189,29 +199,29 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 		reason = "the hub is shutting down"
 	}
 	reason = boundReason(reason)
-	h.mu.Lock()
-	first := !h.draining
-	h.draining = true
+	var first bool
 	var waits []<-chan struct{}
-	for _, r := range h.requestsInOrder() {
-		if r.cancellation == nil && !r.uncancellable {
-			h.cancel(r, &cancelCause{Origin: OriginShutdown, Reason: reason})
-			cancelled++
+	h.update(func() {
+		first, h.draining = !h.draining, true
+		for _, r := range h.requestsInOrder() {
+			if r.cancellation == nil && !r.uncancellable {
+				h.cancel(r, &cancelCause{Origin: OriginShutdown, Reason: reason})
+				cancelled++
+			}
+			waits = append(waits, r.whenOver())
 		}
-		waits = append(waits, r.whenOver())
-	}
-	for r := range h.leaving {
-		waits = append(waits, r.abandoned)
-	}
-	for _, s := range h.servers {
-		if s.running() {
-			stopped++
+		for r := range h.leaving {
+			waits = append(waits, r.abandoned)
 		}
-		if done := h.beginStop(s, &cancelCause{Origin: OriginShutdown, Reason: reason}); done != nil {
-			waits = append(waits, done)
+		for _, s := range h.servers {
+			if s.running() {
+				stopped++
+			}
+			if done := h.beginStop(s, &cancelCause{Origin: OriginShutdown, Reason: reason}); done != nil {
+				waits = append(waits, done)
+			}
 		}
-	}
-	h.mu.Unlock()
+	})
 	if first {
 		h.log.Info("draining", "reason", reason, "requests", cancelled, "servers", stopped)
 	}
@@ -233,23 +243,7 @@ const killGrace = time.Second
 func (h *Hub) Close(ctx context.Context) error {
 	h.Drain(ctx, "")
 	h.stopWatching()
-	h.mu.Lock()
-	if !h.closed {
-		h.closed = true
-		for _, w := range h.windowsInOrder() {
-			if w.attached {
-				w.part(errDraining())
-				w.sink.Closed(fail(CodeUnavailable, ReasonDraining, nil, "the hub is shutting down"))
-			}
-			w.forget()
-		}
-		clear(h.windows)
-		h.endLife(errDraining())
-		for _, s := range h.servers {
-			h.forgetSignIn(s)
-		}
-	}
-	h.mu.Unlock()
+	h.update(h.shut)
 	defer h.contained.Close() // ends what is left of the servers, and the guard
 	over := make(chan struct{})
 	go func() { // ends with the work it waits for
@@ -261,12 +255,12 @@ func (h *Hub) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	h.mu.Lock()
-	for s, kill := range h.kills {
-		go kill("the hub's time to shut down is over") // bounded by itself; nobody is left to wait for it
-		h.log.Warn("server killed: it did not stop in time", "server", s.name)
-	}
-	h.mu.Unlock()
+	h.update(func() {
+		for s, kill := range h.kills {
+			go kill("the hub's time to shut down is over") // bounded by itself; nobody is left to wait for it
+			h.log.Warn("server killed: it did not stop in time", "server", s.name)
+		}
+	})
 	grace := time.NewTimer(killGrace)
 	defer grace.Stop()
 	select {
@@ -274,6 +268,26 @@ func (h *Hub) Close(ctx context.Context) error {
 	case <-grace.C:
 	}
 	return context.Cause(ctx)
+}
+
+// shut ends every window. h.mu is held.
+func (h *Hub) shut() {
+	if h.closed {
+		return
+	}
+	h.closed = true
+	for _, w := range h.windowsInOrder() {
+		if w.attached {
+			w.part(errDraining())
+			w.sink.Closed(fail(CodeUnavailable, ReasonDraining, nil, "the hub is shutting down"))
+		}
+		w.forget()
+	}
+	clear(h.windows)
+	h.endLife(errDraining())
+	for _, s := range h.servers {
+		h.forgetSignIn(s)
+	}
 }
 
 // emit gives an event to the journal and to every attached window that wants it. h.mu is held.

@@ -55,8 +55,7 @@ func (h *Hub) inUse(s *server) bool {
 
 // idled stops a server that nothing has used for its time.
 func (h *Hub) idled(s *server) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	limit := s.conf.IdleStop
 	switch {
 	case s.idle.since.IsZero(), limit == nil, h.draining:

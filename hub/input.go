@@ -88,11 +88,11 @@ func (h *Hub) findInput(ctx context.Context, s *server, in config.Input, t *shar
 		return value, nil
 	}
 	for {
-		h.mu.Lock()
-		if now, ok := inputNow(s, in.Origin.File, in.ID); ok {
-			in = now
-		}
-		h.mu.Unlock()
+		h.update(func() {
+			if now, ok := inputNow(s, in.Origin.File, in.ID); ok {
+				in = now
+			}
+		})
 		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
 			name: "input", method: methodInput, subject: in.ID, wants: fmt.Sprintf("the input %q of its config", boundReason(in.ID)), kinds: "config inputs",
 			info: PromptInfo{Kind: PromptConfigInput, Input: questionOf(in)}, with: t,

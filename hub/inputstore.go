@@ -51,9 +51,7 @@ func inputID(file, input string) string { return "input-" + sum(file, input)[:32
 // get gives the value of an input. It may take as long as the keyring does.
 func (s *inputStore) get(in config.Input) (string, bool) {
 	id := inputID(in.Origin.File, in.ID)
-	s.mu.Lock()
-	kept, ok := s.byHost[id]
-	s.mu.Unlock()
+	kept, ok := s.ofHost(id)
 	if !ok {
 		s.list.refresh()
 		if kept, ok = s.list.get(id); !ok {
@@ -76,8 +74,8 @@ func (s *inputStore) put(in config.Input, value string, byHost bool) {
 	kept := inputKept{File: in.Origin.File, Input: in.ID, Value: &value, Time: time.Now().UTC()}
 	if byHost {
 		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.byHost[id] = kept
-		s.mu.Unlock()
 		return
 	}
 	if in.Secret && s.ring != nil && s.ring.Set(id, value) == nil {
@@ -87,17 +85,29 @@ func (s *inputStore) put(in config.Input, value string, byHost bool) {
 	s.list.save()
 }
 
-// forget removes the values with one of the ids wherever they are, and tells how many there were. What runs is not touched. It may write a file.
-func (s *inputStore) forget(ids map[string]bool) int {
-	found := map[string]bool{}
+func (s *inputStore) ofHost(id string) (inputKept, bool) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept, ok := s.byHost[id]
+	return kept, ok
+}
+
+func (s *inputStore) forgetOfHost(ids map[string]bool) (found map[string]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found = map[string]bool{}
 	for id := range s.byHost {
 		if ids[id] {
 			found[id] = true
 			delete(s.byHost, id)
 		}
 	}
-	s.mu.Unlock()
+	return found
+}
+
+// forget removes the values with one of the ids wherever they are, and tells how many there were. What runs is not touched. It may write a file.
+func (s *inputStore) forget(ids map[string]bool) int {
+	found := s.forgetOfHost(ids)
 	s.list.refresh()
 	var inRing []string
 	s.list.drop(func(id string, kept inputKept) bool {

@@ -137,65 +137,79 @@ func (k *kept[K, E]) refresh() {
 
 // refreshed is one look; false: what it found is old by now.
 func (k *kept[K, E]) refreshed() bool {
-	k.mu.Lock()
-	turns, before := k.turns, k.text
-	k.mu.Unlock()
+	turns, before := k.lastRead()
 	text, err := k.file.Read()
 	var found map[K]E
 	same := err == nil && bytes.Equal(text, before)
 	if err == nil && !same {
 		found, err = k.decode(text)
 	}
-	k.mu.Lock()
-	if k.turns != turns {
-		k.mu.Unlock()
-		return false
+	current, news := k.take(turns, text, found, err, same)
+	if news {
+		k.log.Warn("kept "+k.form.what+" could not be read", "error", err.Error())
 	}
-	news := err != nil && !k.unread
+	return current
+}
+
+func (k *kept[K, E]) lastRead() (turns uint64, text []byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.turns, k.text
+}
+
+// take makes what a look found what is known. current is false when it is old by now; news tells that the file cannot be read and could be before.
+func (k *kept[K, E]) take(turns uint64, text []byte, found map[K]E, err error, same bool) (current, news bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.turns != turns {
+		return false, false
+	}
+	news = err != nil && !k.unread
 	k.unread = err != nil // then what was known before still holds
 	if err == nil && !same {
 		k.turns++
 		k.text, k.known = text, changed(found, k.unsaved)
 	}
-	k.mu.Unlock()
-	if news {
-		k.log.Warn("kept "+k.form.what+" could not be read", "error", err.Error())
-	}
-	return true
+	return true, news
 }
 
 // save writes what is not written, unless somebody else does: then that one takes it along. It may write a file: not with the hub's lock.
 func (k *kept[K, E]) save() {
+	for written := map[K]*E(nil); ; {
+		changes := k.toWrite(written)
+		if changes == nil {
+			return
+		}
+		k.write(changes)
+		written = changes
+	}
+}
+
+// toWrite gives what one writer writes next, nil when there is nothing more, or another writer. written is what it has written last, nil at first.
+func (k *kept[K, E]) toWrite(written map[K]*E) map[K]*E {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.saving {
-		return
+	if written == nil && k.saving {
+		return nil
 	}
-	k.saving = true
-	for len(k.unsaved) > 0 {
-		changes := maps.Clone(k.unsaved)
-		k.mu.Unlock()
-		k.write(changes)
-		k.mu.Lock()
+	if written != nil {
 		k.turns++
-		for key, e := range changes {
-			if now, ok := k.unsaved[key]; ok && now == e {
-				delete(k.unsaved, key)
-			}
+	}
+	for key, e := range written {
+		if now, ok := k.unsaved[key]; ok && now == e {
+			delete(k.unsaved, key)
 		}
 	}
-	k.saving = false
+	if k.saving = len(k.unsaved) > 0; !k.saving {
+		return nil
+	}
+	return maps.Clone(k.unsaved)
 }
 
 // write changes the file. When it says that it could not, the changes hold in it all the same, as far as this hub goes, and the log has that.
 func (k *kept[K, E]) write(changes map[K]*E) {
 	k.refresh()
-	k.mu.Lock()
-	var before map[K]E // of a text that cannot be read: as it was when it could
-	if k.unread {
-		before = k.known
-	}
-	k.mu.Unlock()
+	before := k.ifUnread()
 	_ = k.file.Update(func(old []byte) ([]byte, error) {
 		entries, err := k.decode(old)
 		if err != nil { // cannot be: statefile has asked understood
@@ -208,12 +222,19 @@ func (k *kept[K, E]) write(changes map[K]*E) {
 	})
 }
 
+// ifUnread gives what was known when the text could be read, nil when it can be.
+func (k *kept[K, E]) ifUnread() map[K]E {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.unread {
+		return nil
+	}
+	return k.known
+}
+
 // understood tells statefile whether a text is one of this list.
 func (k *kept[K, E]) understood(text []byte) error {
-	k.mu.Lock()
-	known := bytes.Equal(text, k.text)
-	k.mu.Unlock()
-	if known {
+	if _, known := k.lastRead(); bytes.Equal(text, known) {
 		return nil
 	}
 	_, err := k.decode(text)

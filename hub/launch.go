@@ -78,8 +78,7 @@ func (h *Hub) consent(ctx context.Context, s *server, conf config.Server, byHand
 
 // agreedFor tells whether s may be started with conf, and gives what its references stand for at this moment.
 func (h *Hub) agreedFor(ctx context.Context, s *server, conf config.Server) (v config.Variables, agreed bool, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if agreed = !needsConsent(conf); !agreed {
 		_, agreed, err = h.toAgree(ctx, s, conf)
 	}
@@ -92,9 +91,10 @@ func (h *Hub) agreedFor(ctx context.Context, s *server, conf config.Server) (v c
 // askLaunch asks until there is an answer to what the config says now.
 func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, t *shared, byHand bool) error {
 	for {
-		h.mu.Lock()
-		f, agreed, err := h.toAgree(ctx, s, conf)
-		h.mu.Unlock()
+		var f launchForm
+		var agreed bool
+		var err error
+		h.update(func() { f, agreed, err = h.toAgree(ctx, s, conf) })
 		if err != nil || agreed {
 			return err
 		}
@@ -171,8 +171,7 @@ func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server) (f lau
 
 // consentSettled notes a no (its hash), and tells the windows how the question ended.
 func (h *Hub) consentSettled(s *server, declined string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if declined != "" {
 		s.launch.declined = declined
 	}
@@ -194,8 +193,7 @@ func (h *Hub) launchRefused(s *server) error {
 
 // askLaunchAgain makes the next start ask also a user who has declined.
 func (h *Hub) askLaunchAgain(s *server) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	s.launch.declined = ""
 }
 
@@ -233,10 +231,11 @@ func (h *Hub) policy(s *server, tool string) config.Policy {
 // consentFirst starts the server of a call whose tool needs no approval once the user has agreed to the launch: that question comes first then, and is
 // the only one.
 func (h *Hub) consentFirst(r *request) error {
-	h.mu.Lock()
 	s := r.server
-	first := s.conn == nil && s.conf.Policy(r.tool) == config.Allow && h.policy(s, r.tool) == config.Ask
-	h.mu.Unlock()
+	var first bool
+	h.update(func() {
+		first = s.conn == nil && s.conf.Policy(r.tool) == config.Allow && h.policy(s, r.tool) == config.Ask
+	})
 	if !first {
 		return nil
 	}

@@ -168,16 +168,14 @@ func (h *Hub) consentsChanged() {
 // refreshLaunches takes up what another hub has been told. It may read a file: not with the lock.
 func (h *Hub) refreshLaunches() {
 	h.launches.refresh()
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	h.consentsChanged()
 }
 
 // rememberedLaunches lists each yes that holds for longer than this hub, or as long as a window does.
 func (h *Hub) rememberedLaunches() []Remembered {
 	h.refreshLaunches()
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	var list []Remembered
 	add := func(id string, c consentGiven, scope ApprovalScope, window string) {
 		list = append(list, Remembered{
@@ -202,18 +200,19 @@ func (h *Hub) rememberedLaunches() []Remembered {
 // forgetLaunches forgets each yes with one of the ids, and tells how many there were. What runs is not touched. It may write a file.
 func (h *Hub) forgetLaunches(ids map[string]bool) int {
 	h.launches.refresh()
-	h.mu.Lock()
-	forgotten := h.launches.drop(func(id string, _ consentGiven) bool { return ids[id] })
-	for _, w := range h.windows {
-		for k, c := range w.consents {
-			if ids[c.id("window "+w.id)] {
-				delete(w.consents, k)
-				forgotten++
+	forgotten := 0
+	h.update(func() {
+		forgotten = h.launches.drop(func(id string, _ consentGiven) bool { return ids[id] })
+		for _, w := range h.windows {
+			for k, c := range w.consents {
+				if ids[c.id("window "+w.id)] {
+					delete(w.consents, k)
+					forgotten++
+				}
 			}
 		}
-	}
-	h.consentsChanged()
-	h.mu.Unlock()
+		h.consentsChanged()
+	})
 	h.launches.save()
 	return forgotten
 }

@@ -14,14 +14,14 @@ import (
 
 // tellRoots tells legacy servers that the list of workspace folders changed.
 func (h *Hub) tellRoots() {
-	h.mu.Lock()
 	var sessions []*mcp.Session
-	for _, s := range h.servers {
-		if s.conn != nil && s.conn.session.Era() == mcp.Legacy {
-			sessions = append(sessions, s.conn.session)
+	h.update(func() {
+		for _, s := range h.servers {
+			if s.conn != nil && s.conn.session.Era() == mcp.Legacy {
+				sessions = append(sessions, s.conn.session)
+			}
 		}
-	}
-	h.mu.Unlock()
+	})
 	for _, session := range sessions {
 		if err := session.RootsChanged(); err != nil && !errors.Is(err, jsonrpc.ErrClosed) {
 			h.log.Warn("a server could not be told of changed roots", "error", err.Error())
@@ -42,8 +42,7 @@ func (h *Hub) noting(s *server, open mcp.Opener) mcp.Opener {
 		if link.Fallback != nil {
 			link.Fallback = h.noting(s, link.Fallback)
 		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		defer h.lock().unlock()
 		s.pid, s.supervised.exit = link.PID, link.Exit
 		switch {
 		case link.LegacyOnly:
@@ -103,8 +102,7 @@ func (h *Hub) stderrLine(s *server, line string) {
 	if err != nil {
 		return // cannot be: every string marshals
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if len(s.stderr) >= maxStderrLines {
 		s.stderr = append(s.stderr[:0], s.stderr[1:]...)
 	}

@@ -59,8 +59,7 @@ func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			reason = "the host's deadline for the call passed"
 		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		defer h.lock().unlock()
 		h.cancel(r, &cancelCause{Origin: OriginHost, Reason: reason})
 	})
 	defer unhook()
@@ -122,8 +121,7 @@ func reservedMeta(key string) bool {
 
 // begin registers the request.
 func (h *Hub) begin(o *outgoing) (*request, *Error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if h.draining {
 		return nil, errDraining()
 	}
@@ -170,8 +168,7 @@ func (h *Hub) begin(o *outgoing) (*request, *Error) {
 
 // progressed is a sign of life of r.
 func (h *Hub) progressed(r *request, p mcp.Progress) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if h.requests[r.id] != r || r.cancellation != nil {
 		return
 	}
@@ -186,8 +183,7 @@ func (h *Hub) progressed(r *request, p mcp.Progress) {
 
 // tasked shows how the server's task stands that carries out r.
 func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if h.requests[r.id] != r {
 		return
 	}
@@ -204,8 +200,7 @@ func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
 
 // conclude ends r with what came of it, and gives the caller the same. Exactly one of result and err is set.
 func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult, err error) (*CallResult, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if r.abandoned != nil {
 		return nil, h.leftBehind(r, session, err)
 	}

@@ -8,6 +8,11 @@ import (
 // panicked logs a panic with its stack, and gives the error that hides both from whoever asked. Only the text that the program or the runtime gave the panic is
 // logged: any other value may be an argument or a result.
 func (h *Hub) panicked(p any) *Error {
+	h.log.Error("panic", "value", panicText(p), "stack", string(debug.Stack()))
+	return errPanicked(false)
+}
+
+func panicText(p any) string {
 	text := fmt.Sprintf("%T", p)
 	switch p := p.(type) {
 	case error:
@@ -15,8 +20,7 @@ func (h *Hub) panicked(p any) *Error {
 	case string:
 		text = p
 	}
-	h.log.Error("panic", "value", boundReason(text), "stack", string(debug.Stack()))
-	return errPanicked(false)
+	return boundReason(text)
 }
 
 // errPanicked is for what a fault of the hub ended.
@@ -31,10 +35,11 @@ func errPanicked(mayContinue bool) *Error {
 // fellOver ends a request whose goroutine panicked (or ended otherwise) on its way. Whoever recovers goes on with a hub that has no request which nobody ends, and
 // no connection in use for ever. The panic itself is left to those who know whom to tell.
 func (h *Hub) fellOver(r *request) {
-	h.mu.Lock()
-	_, leaving := h.leaving[r]
-	open, handed := h.requests[r.id] == r, r.handed
-	h.mu.Unlock()
+	var open, leaving, handed bool
+	h.update(func() {
+		_, leaving = h.leaving[r]
+		open, handed = h.requests[r.id] == r, r.handed
+	})
 	if open || leaving {
 		_, _ = h.conclude(r, nil, nil, errPanicked(handed)) // nobody is there to be told
 	}

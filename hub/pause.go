@@ -35,19 +35,21 @@ const pauseLook = time.Second
 // within limits ctx by what a server has for one answer; late is its cause then. Time in which a person is asked about the server does not count. stop frees it.
 func (h *Hub) within(ctx context.Context, s *server, limit time.Duration, late *Error) (_ context.Context, stop func()) {
 	limited, end := context.WithCancelCause(ctx)
-	h.mu.Lock()
-	start, before := time.Now(), s.paused.total(time.Now())
-	h.mu.Unlock()
+	start := time.Now()
+	var before time.Duration
+	h.update(func() { before = s.paused.total(start) })
 	var look func()
 	var timer *time.Timer
 	armed := make(chan struct{})
 	look = func() {
 		<-armed
-		h.mu.Lock()
-		now := time.Now()
-		left := limit - (now.Sub(start) - (s.paused.total(now) - before))
-		asking := s.paused.open > 0
-		h.mu.Unlock()
+		var left time.Duration
+		var asking bool
+		h.update(func() {
+			now := time.Now()
+			left = limit - (now.Sub(start) - (s.paused.total(now) - before))
+			asking = s.paused.open > 0
+		})
 		switch {
 		case limited.Err() != nil: // stopped
 		case asking:

@@ -139,8 +139,7 @@ func (h *Hub) closePrompt(p *prompt, c closing) bool {
 
 // promptTimeout ends a prompt whose human clock ran out. The call that it belongs to times out; a server's question is answered as dismissed.
 func (h *Hub) promptTimeout(p *prompt) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	r := p.request
 	limit := p.humanLimit.String()
 	reason := "timeouts.human of " + limit + " exceeded"

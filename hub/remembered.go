@@ -30,15 +30,16 @@ func (h *Hub) Remembered(server string) []Remembered {
 		}
 		list = append(list, r)
 	}
-	h.mu.Lock()
-	for _, w := range h.windows {
-		for key, a := range w.approvals {
-			list = append(list, Remembered{
-				ID: h.rememberedBy(w, key), Kind: RememberedApproval, Server: key.server, Tool: key.tool, Scope: ScopeWindow, WindowID: w.id, Time: a.Time, Hash: key.hash,
-			})
+	h.update(func() {
+		for _, w := range h.windows {
+			for key, a := range w.approvals {
+				list = append(list, Remembered{
+					ID: h.rememberedBy(w, key), Kind: RememberedApproval, Server: key.server, Tool: key.tool, Scope: ScopeWindow,
+					WindowID: w.id, Time: a.Time, Hash: key.hash,
+				})
+			}
 		}
-	}
-	h.mu.Unlock()
+	})
 	list = append(append(list, h.rememberedLaunches()...), h.rememberedInputs()...)
 	list = slices.DeleteFunc(list, func(r Remembered) bool { return server != "" && r.Server != server })
 	slices.SortFunc(list, func(a, b Remembered) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID)) })
@@ -53,16 +54,16 @@ func (h *Hub) Forget(ids []string) int {
 	}
 	h.approvals.refresh()
 	forgotten := h.approvals.drop(func(id approvalID, _ approval) bool { return wanted[id.remembered()] })
-	h.mu.Lock()
-	for _, w := range h.windows {
-		for key := range w.approvals {
-			if id := h.rememberedBy(w, key); wanted[id] {
-				delete(w.approvals, key)
-				forgotten++
+	h.update(func() {
+		for _, w := range h.windows {
+			for key := range w.approvals {
+				if id := h.rememberedBy(w, key); wanted[id] {
+					delete(w.approvals, key)
+					forgotten++
+				}
 			}
 		}
-	}
-	h.mu.Unlock()
+	})
 	h.approvals.save()
 	return forgotten + h.forgetLaunches(wanted) + h.inputs.forget(wanted)
 }

@@ -217,8 +217,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	}
 	if r.direction == Incoming && r.server.stale { // a question of the server's own may have kept it from being connected anew
 		time.AfterFunc(renewPause, func() {
-			h.mu.Lock()
-			defer h.mu.Unlock()
+			defer h.lock().unlock()
 			h.renewIfIdle(r.server)
 		})
 	}
@@ -281,8 +280,7 @@ func (h *Hub) requestsInOrder() []*request {
 
 // Requests lists the open requests of one server, or of all when server is "", oldest first.
 func (h *Hub) Requests(server string) []RequestInfo {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	var list []RequestInfo
 	for _, r := range h.requestsInOrder() {
 		if server == "" || r.server.name == server {

@@ -72,8 +72,7 @@ func (h *Hub) SubscribeResource(ctx context.Context, server, uri string) error {
 		if err := session.Subscribe(ctx, uri); err != nil {
 			return err
 		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		defer h.lock().unlock()
 		if s := h.server(server); s != nil && !slices.Contains(s.subscriptions, uri) {
 			s.subscriptions = append(s.subscriptions, uri)
 			if s.conn != nil && s.conn.session != session { // a new connection came up just now, and did not know of it
@@ -85,21 +84,25 @@ func (h *Hub) SubscribeResource(ctx context.Context, server, uri string) error {
 }
 
 // UnsubscribeResource ends a subscription; none is no error.
-func (h *Hub) UnsubscribeResource(ctx context.Context, server, uri string) error {
-	h.mu.Lock()
-	s := h.server(server)
+func (h *Hub) UnsubscribeResource(ctx context.Context, name, uri string) error {
+	var s *server
+	var had, idle bool
+	h.update(func() {
+		if s = h.server(name); s == nil {
+			return
+		}
+		had = slices.Contains(s.subscriptions, uri)
+		s.subscriptions = slices.DeleteFunc(s.subscriptions, func(u string) bool { return u == uri })
+		idle = s.conn == nil
+		h.watchIdle(s)
+	})
 	if s == nil {
-		h.mu.Unlock()
-		return errServerNotFound(server)
+		return errServerNotFound(name)
 	}
-	had := slices.Contains(s.subscriptions, uri)
-	s.subscriptions = slices.DeleteFunc(s.subscriptions, func(u string) bool { return u == uri })
-	idle := s.conn == nil
-	h.mu.Unlock()
 	if !had || idle {
 		return nil // nothing to tell, and no reason to start a server
 	}
-	return h.asking(ctx, server, "unsubscribe a resource", func(ctx context.Context, session *mcp.Session) error { return session.Unsubscribe(ctx, uri) })
+	return h.asking(ctx, name, "unsubscribe a resource", func(ctx context.Context, session *mcp.Session) error { return session.Unsubscribe(ctx, uri) })
 }
 
 // resubscribe brings the subscriptions of s onto a new connection. Nobody waits for it: what fails is logged. h.mu is held.
@@ -112,9 +115,8 @@ func (h *Hub) resubscribe(s *server, session *mcp.Session) {
 		ctx, stop := context.WithTimeoutCause(context.Background(), DefaultConnectTimeout, errAskedTooLong)
 		defer stop()
 		for _, uri := range uris {
-			h.mu.Lock()
-			still := slices.Contains(s.subscriptions, uri)
-			h.mu.Unlock()
+			var still bool
+			h.update(func() { still = slices.Contains(s.subscriptions, uri) })
 			if !still {
 				continue
 			}

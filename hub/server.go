@@ -184,8 +184,7 @@ func (h *Hub) changed(s *server) {
 
 // Servers lists every server in config order, and the problems of no single server.
 func (h *Hub) Servers() ([]ServerInfo, []ConfigProblem) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	return h.serverInfos(), h.problems
 }
 
@@ -203,9 +202,7 @@ func (h *Hub) StartServer(ctx context.Context, name string) (ServerInfo, error) 
 	if err != nil {
 		return ServerInfo{}, err
 	}
-	h.mu.Lock()
-	h.forgive(s)
-	h.mu.Unlock()
+	h.update(func() { h.forgive(s) })
 	h.askLaunchAgain(s)
 	if _, err := h.acquire(ctx, s, nil); err != nil {
 		return ServerInfo{}, contextError(ctx, err)
@@ -258,25 +255,25 @@ func (h *Hub) setServerEnabled(ctx context.Context, name string, by Origin, enab
 	if err != nil {
 		return ServerInfo{}, err
 	}
-	h.mu.Lock()
-	off := !enabled
-	if s.disabled() != off {
-		s.supervised.failures, s.supervised.gaveUp, s.supervised.failed = 0, false, false
-	}
-	was := s.disabled()
-	s.off = &off
-	if !s.running() && s.stopping == nil {
-		s.state = s.rest()
-		h.changed(s)
-	}
-	if enabled && was && s.eager() {
-		h.startEagerly(s)
-	}
 	var done <-chan struct{}
-	if !enabled { // in the same step: nothing starts that is switched off, and nobody waits for it
-		done = h.beginStop(s, &cancelCause{Origin: by, Reason: "the server was switched off"})
-	}
-	h.mu.Unlock()
+	h.update(func() {
+		off := !enabled
+		if s.disabled() != off {
+			s.supervised.failures, s.supervised.gaveUp, s.supervised.failed = 0, false, false
+		}
+		was := s.disabled()
+		s.off = &off
+		if !s.running() && s.stopping == nil {
+			s.state = s.rest()
+			h.changed(s)
+		}
+		if enabled && was && s.eager() {
+			h.startEagerly(s)
+		}
+		if !enabled { // in the same step: nothing starts that is switched off, and nobody waits for it
+			done = h.beginStop(s, &cancelCause{Origin: by, Reason: "the server was switched off"})
+		}
+	})
 	if err := s.await(ctx, done); err != nil {
 		return ServerInfo{}, err
 	}
@@ -312,8 +309,7 @@ func (h *Hub) SetLogLevel(ctx context.Context, name, level string) error {
 }
 
 func (h *Hub) find(name string) (*server, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if s := h.server(name); s != nil {
 		return s, nil
 	}
@@ -321,7 +317,6 @@ func (h *Hub) find(name string) (*server, error) {
 }
 
 func (h *Hub) infoOf(s *server) ServerInfo {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	return s.info()
 }

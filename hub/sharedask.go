@@ -38,23 +38,24 @@ func (e errUndecided) Unwrap() error { return e.err }
 // alone (errUndecided): then the next one leads.
 func (h *Hub) together(ctx context.Context, key sharedKey, s *server, find func(*shared) (string, error)) (string, error) {
 	for {
-		h.mu.Lock()
-		t := h.sharing[key]
-		if t == nil {
-			t = &shared{done: make(chan struct{})}
+		var t *shared
+		joined := true
+		h.update(func() {
+			if t = h.sharing[key]; t != nil {
+				h.join(t, s)
+				return
+			}
+			t, joined = &shared{done: make(chan struct{})}, false
 			h.sharing[key] = t
-			h.mu.Unlock()
+		})
+		if !joined {
 			return h.lead(key, t, find)
 		}
-		h.join(t, s)
-		h.mu.Unlock()
 		select {
 		case <-t.done:
 		case <-ctx.Done():
 		}
-		h.mu.Lock()
-		h.part(t, s)
-		h.mu.Unlock()
+		h.update(func() { h.part(t, s) })
 		switch {
 		case ctx.Err() != nil:
 			return "", context.Cause(ctx)
@@ -71,10 +72,10 @@ func (h *Hub) lead(key sharedKey, t *shared, find func(*shared) (string, error))
 	if undecided {
 		err = mine.err
 	}
-	h.mu.Lock()
-	delete(h.sharing, key)
-	t.value, t.err, t.decided = value, err, !undecided
-	h.mu.Unlock()
+	h.update(func() {
+		delete(h.sharing, key)
+		t.value, t.err, t.decided = value, err, !undecided
+	})
 	close(t.done)
 	return value, err
 }

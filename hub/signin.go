@@ -34,9 +34,8 @@ func (h *Hub) SignIn(ctx context.Context, name string) (ServerInfo, error) {
 		return ServerInfo{}, err
 	}
 	h.askLaunchAgain(s)
-	h.mu.Lock()
-	refusal := h.refuses(ctx, s)
-	h.mu.Unlock()
+	var refusal error
+	h.update(func() { refusal = h.refuses(ctx, s) })
 	if refusal != nil {
 		return ServerInfo{}, contextError(ctx, refusal)
 	}
@@ -63,8 +62,7 @@ func (h *Hub) SignIn(ctx context.Context, name string) (ServerInfo, error) {
 // signInNow signs in because the user wants it, and tells the windows what came of it.
 func (h *Hub) signInNow(ctx context.Context, s *server, sign *signin.SignIn) error {
 	want := func(by int) {
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		defer h.lock().unlock()
 		if s.auth != nil && s.auth.signIn == sign {
 			s.auth.wanted += by
 			h.signInChanged(s)
@@ -96,8 +94,7 @@ func (h *Hub) signOut(ctx context.Context, name string, by Origin) (ServerInfo, 
 		return ServerInfo{}, err
 	}
 	forgotten := sign.Forget(ctx) // nothing of it is used any more, whatever is left in a store
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if s.auth != nil {
 		s.auth.needed = true
 	}
@@ -117,9 +114,8 @@ func (h *Hub) signInOf(name string) (*server, config.Server, error) {
 	if err != nil {
 		return nil, config.Server{}, err
 	}
-	h.mu.Lock()
-	conf := s.conf
-	h.mu.Unlock()
+	var conf config.Server
+	h.update(func() { conf = s.conf })
 	if !hasSignIn(conf) {
 		return nil, config.Server{}, errNoSignIn(name)
 	}
@@ -128,9 +124,8 @@ func (h *Hub) signInOf(name string) (*server, config.Server, error) {
 
 // storedSignIn finds the sign-in of a server by what is known of its config. It asks nobody.
 func (h *Hub) storedSignIn(s *server, conf config.Server) (*signin.SignIn, error) {
-	h.mu.Lock()
-	a := s.auth
-	h.mu.Unlock()
+	var a *authorization
+	h.update(func() { a = s.auth })
 	if a != nil {
 		return a.signIn, nil
 	}
@@ -138,9 +133,8 @@ func (h *Hub) storedSignIn(s *server, conf config.Server) (*signin.SignIn, error
 	if err != nil {
 		return nil, err
 	}
-	h.mu.Lock()
-	v := h.variables(conf)
-	h.mu.Unlock()
+	var v config.Variables
+	h.update(func() { v = h.variables(conf) })
 	r, err := h.resolved(s, conf, v, values)
 	if err != nil {
 		return nil, err

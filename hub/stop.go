@@ -13,9 +13,8 @@ var errSettledTooLate = errors.New("the cancels of tasks were not answered in ti
 
 // stop ends s and waits for it. A cause cancels its open requests.
 func (h *Hub) stop(ctx context.Context, s *server, cause *cancelCause) error {
-	h.mu.Lock()
-	done := h.beginStop(s, cause)
-	h.mu.Unlock()
+	var done <-chan struct{}
+	h.update(func() { done = h.beginStop(s, cause) })
 	return s.await(ctx, done)
 }
 
@@ -84,9 +83,7 @@ func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCau
 		}
 		expire()
 		_ = c.session.Close(cause) // how a server that was told to go went is of no interest
-		h.mu.Lock()
-		h.stopped(s)
-		h.mu.Unlock()
+		h.update(func() { h.stopped(s) })
 	})
 	return done
 }

@@ -11,8 +11,7 @@ import (
 // takes, its outcomes and its error are those of [Hub.CancelRequest]; an id that is not known is remembered as by that.
 func (h *Hub) StopWaiting(id, server, reason string, origin Origin) (Outcome, error) {
 	cause := &cancelCause{Origin: origin, Reason: boundReason(reason)}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	return h.cancelByID(id, server, cause, true)
 }
 

@@ -100,8 +100,7 @@ func newAttempt() *attempt { return &attempt{done: make(chan struct{})} }
 func (h *Hub) planStart(s *server, delay time.Duration, byItself bool) {
 	p := &plan{attempt: newAttempt(), due: time.Now().Add(delay), byItself: byItself}
 	p.timer = time.AfterFunc(delay, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		defer h.lock().unlock()
 		if s.supervised.plan == p {
 			h.due(s)
 		}

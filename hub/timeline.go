@@ -90,10 +90,10 @@ func (rec *recorder) timeline() *timeline {
 // begin makes t the timeline of a request, the n-th.
 func (t *timeline) begin(n uint64) {
 	t.n = n
-	t.mu.Lock()
-	t.charged += timelineBytes
-	t.mu.Unlock()
 	t.of.bytes.Add(timelineBytes)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.charged += timelineBytes
 }
 
 // end keeps t for later, and forgets the oldest. Hub.mu is held.
@@ -229,13 +229,7 @@ func (t *timeline) takeBack(m record) {
 
 // read gives what was noted, in order, and how much was left out.
 func (t *timeline) read() (entries []TraceEntry, omitted int, traceID string) {
-	t.mu.Lock()
-	records := slices.Clone(t.records)
-	if t.step != nil {
-		records = append(records, *t.step)
-	}
-	omitted, traceID = t.omitted, t.traceID
-	t.mu.Unlock()
+	records, omitted, traceID := t.copied()
 	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.seq, b.seq) })
 	for _, r := range records {
 		if r.what != 0 {
@@ -243,6 +237,16 @@ func (t *timeline) read() (entries []TraceEntry, omitted int, traceID string) {
 		}
 	}
 	return entries, omitted, traceID
+}
+
+func (t *timeline) copied() (records []record, omitted int, traceID string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	records = slices.Clone(t.records)
+	if t.step != nil {
+		records = append(records, *t.step)
+	}
+	return records, t.omitted, t.traceID
 }
 
 func (r *record) entry(began time.Time) TraceEntry {

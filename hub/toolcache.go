@@ -12,26 +12,25 @@ func (h *Hub) KnownTools(ctx context.Context, name string) ([]ToolInfo, map[stri
 }
 
 func (h *Hub) knownToolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {
-	h.mu.Lock()
-	if err := s.usable(); err != nil {
-		h.mu.Unlock()
-		return nil, err
-	}
 	var session *mcp.Session
-	if s.conn != nil && !s.conn.session.Broken() {
-		session = s.conn.session
-		s.users++
+	var refusal *Error
+	h.update(func() {
+		if refusal = s.usable(); refusal == nil && s.conn != nil && !s.conn.session.Broken() {
+			session = s.conn.session
+			s.users++
+		}
+	})
+	if refusal != nil {
+		return nil, refusal
 	}
-	h.mu.Unlock()
 	if session != nil {
 		tools, err := h.currentTools(ctx, s, session)
 		h.unlease(s)
 		if err == nil {
 			return h.shown(s, tools, false), nil
 		}
-		h.mu.Lock()
-		up := s.conn != nil && s.conn.session == session && !session.Broken() && !notRun(err)
-		h.mu.Unlock()
+		var up bool
+		h.update(func() { up = s.conn != nil && s.conn.session == session && !session.Broken() && !notRun(err) })
 		if up || ctx.Err() != nil {
 			return nil, contextError(ctx, err)
 		}
@@ -41,18 +40,18 @@ func (h *Hub) knownToolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {
 
 // recall gives the tools of s as its last connection listed them, or that of an earlier hub; nil when there was none of the same launch.
 func (h *Hub) recall(s *server) []mcp.Tool {
-	h.mu.Lock()
-	tools, key := s.tools, toolKey{}
-	if tools == nil {
-		key = keyOfTools(s)
-	}
-	h.mu.Unlock()
+	var tools []mcp.Tool
+	var key toolKey
+	h.update(func() {
+		if tools = s.tools; tools == nil {
+			key = keyOfTools(s)
+		}
+	})
 	if tools != nil {
 		return tools
 	}
 	tools = h.tools.find(key) // may read a file: without the lock
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	if s.tools == nil && s.conn == nil && keyOfTools(s) == key {
 		s.tools, s.toolsOf = tools, nil
 	}
@@ -61,8 +60,7 @@ func (h *Hub) recall(s *server) []mcp.Tool {
 
 // shown gives those of the tools that the user is to see.
 func (h *Hub) shown(s *server, tools []mcp.Tool, cached bool) []ToolInfo {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	list := make([]ToolInfo, 0, len(tools))
 	for _, t := range tools {
 		if s.conf.Tools.Visible(t.Name) {

@@ -8,8 +8,7 @@ import (
 
 // hidden is the error of who wants a tool that the config hides, else nil.
 func (h *Hub) hidden(r *request) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	conf := r.server.conf
 	if conf.Tools.Visible(r.tool) {
 		return nil

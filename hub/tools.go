@@ -29,8 +29,7 @@ func (h *Hub) definition(r *request) (tool *mcp.Tool, current bool, err error) {
 	s := r.server
 	h.recall(s)
 	known := func() (ok bool) {
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		defer h.lock().unlock()
 		tool, ok = findTool(s.tools, r.tool)
 		current = ok && s.conn != nil && s.toolsOf == s.conn
 		return ok && (current || s.conn == nil)
@@ -80,59 +79,14 @@ func findTool(tools []mcp.Tool, name string) (*mcp.Tool, bool) {
 
 // listTools asks for the tools of a session; callers at the same time share one request. A list of this connection that is enough is given as it is.
 func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session, enough func([]mcp.Tool) bool) ([]mcp.Tool, error) {
-	h.mu.Lock()
-	if s.conn == nil || s.conn.session != session {
-		h.mu.Unlock()
-		return nil, errGone(s)
+	l, tools, err := h.joinListing(s, session, enough)
+	if l == nil {
+		return tools, err
 	}
-	if s.toolsOf == s.conn && s.tools != nil && enough(s.tools) {
-		defer h.mu.Unlock()
-		return s.tools, nil
-	}
-	l := s.listing
-	if l == nil || l.conn != s.conn || l.since != s.listings {
-		wanted, end := context.WithCancelCause(context.Background())
-		l = &listing{conn: s.conn, since: s.listings, end: end, done: make(chan struct{})}
-		s.listing = l
-		key, where := settingOf(s.conf, "timeouts.connect")
-		limit := DefaultConnectTimeout
-		if s.conf.Timeouts.Connect != nil && *s.conf.Timeouts.Connect > 0 {
-			limit = *s.conf.Timeouts.Connect
-		}
-		h.work.Go(func() {
-			late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect"},
-				"server %q did not list its tools within %s; raise %s%s", s.name, limit, key, where)
-			ctx, stop := h.within(wanted, s, limit, late)
-			defer stop()
-			defer end(nil)
-			l.tools, l.err = session.ListTools(ctx)
-			if l.err != nil && ctx.Err() != nil {
-				l.err = late
-			}
-			var kept bool
-			var key toolKey
-			h.mu.Lock()
-			if s.listing == l {
-				s.listing = nil
-			}
-			if l.err == nil && s.conn == l.conn && s.listings == l.since {
-				s.tools, s.toolsOf = l.tools, l.conn
-				kept, key = true, keyOfTools(s)
-			}
-			h.mu.Unlock()
-			close(l.done)
-			if kept {
-				h.tools.keep(key, l.tools) // who waits for the list does not wait for the disk
-			}
-		})
-	}
-	l.waiters++
-	h.mu.Unlock()
 	select {
 	case <-l.done:
 	case <-ctx.Done():
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		defer h.lock().unlock()
 		if l.waiters--; l.waiters == 0 { // it may wait for a person to sign in, for nobody
 			if s.listing == l {
 				s.listing = nil
@@ -156,6 +110,56 @@ func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session, en
 	return nil, e
 }
 
+// joinListing makes the caller one who waits for a listing, nil when there is no need for one.
+func (h *Hub) joinListing(s *server, session *mcp.Session, enough func([]mcp.Tool) bool) (*listing, []mcp.Tool, error) {
+	defer h.lock().unlock()
+	if s.conn == nil || s.conn.session != session {
+		return nil, nil, errGone(s)
+	}
+	if s.toolsOf == s.conn && s.tools != nil && enough(s.tools) {
+		return nil, s.tools, nil
+	}
+	l := s.listing
+	if l == nil || l.conn != s.conn || l.since != s.listings {
+		wanted, end := context.WithCancelCause(context.Background())
+		l = &listing{conn: s.conn, since: s.listings, end: end, done: make(chan struct{})}
+		s.listing = l
+		key, where := settingOf(s.conf, "timeouts.connect")
+		limit := DefaultConnectTimeout
+		if s.conf.Timeouts.Connect != nil && *s.conf.Timeouts.Connect > 0 {
+			limit = *s.conf.Timeouts.Connect
+		}
+		h.work.Go(func() {
+			late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect"},
+				"server %q did not list its tools within %s; raise %s%s", s.name, limit, key, where)
+			ctx, stop := h.within(wanted, s, limit, late)
+			defer stop()
+			defer end(nil)
+			l.tools, l.err = session.ListTools(ctx)
+			if l.err != nil && ctx.Err() != nil {
+				l.err = late
+			}
+			var kept bool
+			var key toolKey
+			h.update(func() {
+				if s.listing == l {
+					s.listing = nil
+				}
+				if l.err == nil && s.conn == l.conn && s.listings == l.since {
+					s.tools, s.toolsOf = l.tools, l.conn
+					kept, key = true, keyOfTools(s)
+				}
+			})
+			close(l.done)
+			if kept {
+				h.tools.keep(key, l.tools) // who waits for the list does not wait for the disk
+			}
+		})
+	}
+	l.waiters++
+	return l, nil, nil
+}
+
 func errGone(s *server) *Error {
 	return fail(CodeUnavailable, ReasonServerGone, []string{"server", s.name}, "the connection to server %q ended; the next call starts it again", s.name)
 }
@@ -175,14 +179,14 @@ func (h *Hub) toolsBy(ctx context.Context, name string, listOf func(context.Cont
 		list, err := listOf(ctx, s)
 		return list, nil, err
 	}
-	h.mu.Lock()
 	var ask []*server
-	for _, s := range h.servers {
-		if !s.disabled() {
-			ask = append(ask, s)
+	h.update(func() {
+		for _, s := range h.servers {
+			if !s.disabled() {
+				ask = append(ask, s)
+			}
 		}
-	}
-	h.mu.Unlock()
+	})
 	lists, errs := make([][]ToolInfo, len(ask)), make([]error, len(ask))
 	done := make(chan struct{}, len(ask))
 	for i, s := range ask {

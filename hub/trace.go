@@ -20,18 +20,18 @@ func (h *Hub) Traces(f TraceFilter) []TraceInfo {
 	want := func(id, server string) bool {
 		return (f.RequestID == "" || f.RequestID == id) && (f.Server == "" || f.Server == server)
 	}
-	h.mu.Lock()
-	for _, t := range h.record.ended {
-		if want(t.at.ID, t.at.Server) {
-			all = append(all, found{t, *t.at})
+	h.update(func() {
+		for _, t := range h.record.ended {
+			if want(t.at.ID, t.at.Server) {
+				all = append(all, found{t, *t.at})
+			}
 		}
-	}
-	for _, r := range h.requests {
-		if want(r.id, r.server.name) {
-			all = append(all, found{r.trace, tracedInfo(r)})
+		for _, r := range h.requests {
+			if want(r.id, r.server.name) {
+				all = append(all, found{r.trace, tracedInfo(r)})
+			}
 		}
-	}
-	h.mu.Unlock()
+	})
 	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.n, b.n) })
 	if f.Max > 0 && len(all) > f.Max {
 		all = all[len(all)-f.Max:]

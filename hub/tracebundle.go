@@ -22,8 +22,7 @@ func (h *Hub) TraceBundle() map[string]any { return h.redacted(h.about()) }
 
 // about is that before secrets are taken out.
 func (h *Hub) about() map[string]any {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	servers := make([]map[string]any, 0, len(h.servers))
 	for _, s := range h.servers {
 		servers = append(servers, h.bundled(s))

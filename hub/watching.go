@@ -29,8 +29,7 @@ type watching struct {
 // WatchConfig says whether the hub watches the files of its config from the next LoadConfig on. It does not unless it is told to. What servers want to be
 // restarted for (dev.watch, watchPaths) is watched all the same: no host can do that in its place.
 func (h *Hub) WatchConfig(on bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	h.watching.on = on
 }
 
@@ -42,36 +41,38 @@ func (h *Hub) watchFiles(sources []ConfigSource) {
 			files = append(files, s.Path)
 		}
 	}
-	h.mu.Lock()
-	if !h.watching.on {
-		files = nil
-	}
-	if h.watching.watcher == nil {
-		if len(files)+len(h.watching.globs) == 0 || h.draining {
-			h.mu.Unlock()
-			return
+	var watcher FileWatcher
+	var globs []watch.Glob
+	h.update(func() {
+		if !h.watching.on {
+			files = nil
 		}
-		h.beginWatching()
+		globs = h.watching.globs
+		if h.watching.watcher == nil && len(files)+len(globs) > 0 && !h.draining {
+			h.beginWatching()
+		}
+		watcher = h.watching.watcher
+	})
+	if watcher != nil {
+		watcher.Set(files, globs)
 	}
-	watcher, globs := h.watching.watcher, h.watching.globs
-	h.mu.Unlock()
-	watcher.Set(files, globs)
 }
 
 // watchGlobs watches, besides the files of these sources, what the servers of now want to be restarted for. It is called once the servers are known.
 func (h *Hub) watchGlobs(sources []ConfigSource) {
-	h.mu.Lock()
-	var globs []watch.Glob
-	for _, s := range h.servers {
-		if len(s.conf.Watch) > 0 && !s.broken && !s.disabled() && h.mayLook(s) {
-			globs = append(globs, watch.Glob{Server: s.name, Folder: h.watchFolder(s.conf), Patterns: s.conf.Watch})
+	var same bool
+	h.update(func() {
+		var globs []watch.Glob
+		for _, s := range h.servers {
+			if len(s.conf.Watch) > 0 && !s.broken && !s.disabled() && h.mayLook(s) {
+				globs = append(globs, watch.Glob{Server: s.name, Folder: h.watchFolder(s.conf), Patterns: s.conf.Watch})
+			}
 		}
-	}
-	same := slices.EqualFunc(globs, h.watching.globs, func(a, b watch.Glob) bool {
-		return a.Server == b.Server && a.Folder == b.Folder && slices.Equal(a.Patterns, b.Patterns)
+		same = slices.EqualFunc(globs, h.watching.globs, func(a, b watch.Glob) bool {
+			return a.Server == b.Server && a.Folder == b.Folder && slices.Equal(a.Patterns, b.Patterns)
+		})
+		h.watching.globs = globs
 	})
-	h.watching.globs = globs
-	h.mu.Unlock()
 	if !same {
 		h.watchFiles(sources)
 	}
@@ -91,9 +92,9 @@ func (h *Hub) watchStarted(s *server) {
 	h.work.Go(func() {
 		h.loading <- struct{}{} // a reload sets what is watched, too
 		defer func() { <-h.loading }()
-		h.mu.Lock()
-		sources, draining := h.sources, h.draining
-		h.mu.Unlock()
+		var sources []ConfigSource
+		var draining bool
+		h.update(func() { sources, draining = h.sources, h.draining })
 		if !draining {
 			h.watchGlobs(sources)
 		}
@@ -128,9 +129,8 @@ func (h *Hub) beginWatching() {
 
 // stopWatching is part of Close.
 func (h *Hub) stopWatching() {
-	h.mu.Lock()
-	w := h.watching.watcher
-	h.mu.Unlock()
+	var w FileWatcher
+	h.update(func() { w = h.watching.watcher })
 	if w != nil {
 		w.Close()
 	}
@@ -139,12 +139,12 @@ func (h *Hub) stopWatching() {
 // filesChanged brings the servers in line with what changed on the disk.
 func (h *Hub) filesChanged(change watch.Change) {
 	if len(change.Problems) > 0 {
-		h.mu.Lock()
-		for _, text := range change.Problems {
-			h.log.Warn("not everything can be watched", "problem", text)
-			h.watching.troubles = append(h.watching.troubles, ConfigProblem{Message: text})
-		}
-		h.mu.Unlock()
+		h.update(func() {
+			for _, text := range change.Problems {
+				h.log.Warn("not everything can be watched", "problem", text)
+				h.watching.troubles = append(h.watching.troubles, ConfigProblem{Message: text})
+			}
+		})
 	}
 	if len(change.Files) > 0 || len(change.Problems) > 0 {
 		changed := ""
@@ -162,8 +162,7 @@ func (h *Hub) filesChanged(change watch.Change) {
 
 // restartChanged starts a server anew whose own files changed. One that does not run is left alone.
 func (h *Hub) restartChanged(name string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	s := h.server(name)
 	if s == nil || s.conn == nil || h.draining {
 		return

@@ -37,10 +37,22 @@ type Window struct {
 // Attach registers a window and gives its start in one step: what is delivered to the sink follows the start without a gap.
 // Errors: UNAVAILABLE DRAINING, ALREADY_EXISTS WINDOW_ID_IN_USE.
 func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
-	h.mu.Lock()
+	w, start, changed, err := h.enter(hello, sink)
+	if err != nil {
+		return nil, nil, err
+	}
+	h.log.Info("window attached", "window_id", boundReason(w.id), "title", boundReason(w.title), "resumed", start.Resumed)
+	if changed {
+		h.tellRoots()
+	}
+	return w, start, nil
+}
+
+// enter brings a window into the table; changed tells that there are other workspace folders now.
+func (h *Hub) enter(hello Hello, sink Sink) (w *Window, start *Start, changed bool, err error) {
+	defer h.lock().unlock()
 	if h.draining {
-		h.mu.Unlock()
-		return nil, nil, errDraining()
+		return nil, nil, false, errDraining()
 	}
 	before := h.windows[hello.WindowID]
 	if before != nil && before.attached && hello.Resume != nil && hello.Resume.HubID == h.id {
@@ -50,12 +62,11 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 		before.sink.Closed(superseded)
 	}
 	if before != nil && before.attached {
-		h.mu.Unlock()
-		return nil, nil, fail(CodeAlreadyExists, ReasonWindowIDInUse, []string{"window_id", hello.WindowID},
+		return nil, nil, false, fail(CodeAlreadyExists, ReasonWindowIDInUse, []string{"window_id", hello.WindowID},
 			"a window with the id %q is attached; give each window an id of its own", boundReason(hello.WindowID))
 	}
 	h.attached++
-	w := &Window{h: h, id: hello.WindowID, title: hello.Title, n: h.attached, sink: sink, listed: hello.Roots, samplingTools: hello.SamplingTools, extensions: hello.Extensions, attached: true}
+	w = &Window{h: h, id: hello.WindowID, title: hello.Title, n: h.attached, sink: sink, listed: hello.Roots, samplingTools: hello.SamplingTools, extensions: hello.Extensions, attached: true}
 	w.ctx, w.leave = context.WithCancelCause(h.life)
 	w.work = &windowWork{}
 	w.declare(hello.Kinds)
@@ -65,7 +76,7 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 			w.id += "'"
 		}
 	}
-	start := h.start(w, &hello, before)
+	start = h.start(w, &hello, before)
 	rootsBefore := h.roots()
 	if before != nil {
 		before.forget()
@@ -75,16 +86,11 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 		}
 	}
 	h.windows[w.id] = w
-	changed := !slices.Equal(rootsBefore, h.roots())
+	changed = !slices.Equal(rootsBefore, h.roots())
 	h.closeUnshowable() // it may come back with fewer kinds
 	h.consentsChanged() // a yes may hold where its folders are open
 	h.capabilitiesGrew()
-	h.mu.Unlock()
-	h.log.Info("window attached", "window_id", boundReason(w.id), "title", boundReason(w.title), "resumed", start.Resumed)
-	if changed {
-		h.tellRoots()
-	}
-	return w, start, nil
+	return w, start, changed, nil
 }
 
 // start gives what the window missed, or a snapshot. h.mu is held; w is not in the table yet.
@@ -157,13 +163,14 @@ func (w *Window) Cancel(id, reason string) (Outcome, error) {
 // SetRoots replaces the workspace folders of this window; servers that list roots are told.
 func (w *Window) SetRoots(roots []Root) {
 	h := w.h
-	h.mu.Lock()
-	before := h.roots()
-	w.listed = roots
-	h.company++
-	h.consentsChanged()
-	changed := !slices.Equal(before, h.roots())
-	h.mu.Unlock()
+	var changed bool
+	h.update(func() {
+		before := h.roots()
+		w.listed = roots
+		h.company++
+		h.consentsChanged()
+		changed = !slices.Equal(before, h.roots())
+	})
 	if changed {
 		h.tellRoots()
 	}
@@ -172,9 +179,8 @@ func (w *Window) SetRoots(roots []Root) {
 // SetCapabilities replaces what this window can show. It is given the open prompts that it can show now and could not before.
 func (w *Window) SetCapabilities(kinds []PromptKind, samplingTools bool, extensions map[string]json.RawMessage) {
 	h := w.h
-	h.mu.Lock()
+	defer h.lock().unlock()
 	if !w.attached {
-		h.mu.Unlock()
 		return
 	}
 	old := Window{kinds: w.kinds, samplingTools: w.samplingTools}
@@ -187,39 +193,46 @@ func (w *Window) SetCapabilities(kinds []PromptKind, samplingTools bool, extensi
 	}
 	h.closeUnshowable()
 	h.capabilitiesGrew()
-	h.mu.Unlock()
 }
 
 // Detach ends the attachment, and what the user has asked for that is for this attachment alone. final says that the window closed for good: the calls that it owns
 // are cancelled and its approvals end at once; else that happens when it has not come back within Options.WindowReturn. Idempotent.
 func (w *Window) Detach(final bool) {
 	h := w.h
-	h.mu.Lock()
-	if !w.attached {
-		h.mu.Unlock()
+	var parted, changed bool
+	h.update(func() {
+		if parted = w.attached; !parted {
+			return
+		}
+		before := h.roots()
+		w.part(errStreamEnded)
+		if final {
+			h.depart(w)
+		} else {
+			w.farewell = time.AfterFunc(h.windowReturn, w.notBack)
+		}
+		changed = !slices.Equal(before, h.roots())
+	})
+	if !parted {
 		return
 	}
-	before := h.roots()
-	w.part(errStreamEnded)
-	if final {
-		h.depart(w)
-	} else {
-		w.farewell = time.AfterFunc(h.windowReturn, func() {
-			h.mu.Lock()
-			before := h.roots()
-			if h.windows[w.id] == w && !w.gone {
-				h.depart(w)
-			}
-			changed := !slices.Equal(before, h.roots())
-			h.mu.Unlock()
-			if changed {
-				h.tellRoots()
-			}
-		})
-	}
-	changed := !slices.Equal(before, h.roots())
-	h.mu.Unlock()
 	h.log.Info("window detached", "window_id", boundReason(w.id), "final", final)
+	if changed {
+		h.tellRoots()
+	}
+}
+
+// notBack is the end of the time that a window may take to come back.
+func (w *Window) notBack() {
+	h := w.h
+	var changed bool
+	h.update(func() {
+		before := h.roots()
+		if h.windows[w.id] == w && !w.gone {
+			h.depart(w)
+		}
+		changed = !slices.Equal(before, h.roots())
+	})
 	if changed {
 		h.tellRoots()
 	}

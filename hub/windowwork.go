@@ -80,8 +80,7 @@ type turn struct{ w *Window }
 // takeTurn refuses when there are too many, or the window is gone. Whoever has got one calls over and then tell.
 func (w *Window) takeTurn() (turn, error) {
 	h := w.h
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.lock().unlock()
 	switch {
 	case !w.attached: // also of a hub that is closed, whose goroutines are being waited for
 		return turn{}, fail(CodeFailedPrecondition, ReasonWindowDetached, []string{"window_id", boundReason(w.id)}, "window %q is detached; attach again", boundReason(w.id))
@@ -100,8 +99,7 @@ func (w *Window) takeTurn() (turn, error) {
 
 // over ends what counts. It comes before tell: who has been told may ask for the next.
 func (t turn) over() {
-	t.w.h.mu.Lock()
-	defer t.w.h.mu.Unlock()
+	defer t.w.h.lock().unlock()
 	t.w.work.running--
 	t.w.h.windowsWork--
 }

@@ -30,6 +30,8 @@ const (
 	stopTime = 500 * time.Millisecond
 	// flushTime is how long the last log lines may take to a host that may not read any more.
 	flushTime = 100 * time.Millisecond
+	// fatalFlushTime is how long the last line of a hub that cannot go on may take: it is all that a host learns.
+	fatalFlushTime = time.Second
 )
 
 var (

@@ -20,6 +20,8 @@ import (
 const (
 	// ExitOK: the hub closed in time, whoever asked for it.
 	ExitOK = 0
+	// ExitBroken: a fault of the hub may have damaged what it knows; the last line of the log says so. Go's own status of a panic.
+	ExitBroken = 2
 	// ExitFailed: the start failed, nobody ever connected, or the hub could not close within its time.
 	ExitFailed = 1
 	// ExitTerminated: a second SIGTERM came while the hub was closing (128 + SIGTERM, as a shell reports it).
@@ -54,7 +56,12 @@ func Serve(o Options) int {
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
 	}
-	out := newLogWriter(o.Stderr)
+	return serve(o.Stderr, func(l *slog.Logger, _ func(string)) (Hub, error) { return o.New(l) })
+}
+
+// serve is Serve for a hub that may want to end the process at once (fatal), with a last line in the log.
+func serve(stderr io.Writer, makeHub func(l *slog.Logger, fatal func(text string)) (Hub, error)) int {
+	out := newLogWriter(stderr)
 	defer out.flush(flushTime)
 	level, levelProblem := logLevel(os.Getenv(handshake.EnvLog))
 	logger := newLogger(out, level)
@@ -74,7 +81,11 @@ func Serve(o Options) int {
 		logger.Error("the hub did not start: " + problem)
 		return ExitFailed
 	}
-	hub, err := o.New(logger)
+	hub, err := makeHub(logger, func(text string) {
+		logger.Error(text)
+		out.flush(fatalFlushTime)
+		os.Exit(ExitBroken)
+	})
 	if err != nil {
 		logger.Error("the hub did not start", "error", err)
 		return ExitFailed

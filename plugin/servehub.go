@@ -18,7 +18,7 @@ import (
 // ServeHub serves the real hub; see Serve. Version is that of the binary. By the arguments in guard this executable becomes the guard of the hub's
 // servers, which calls transport.RunGuard; none: there is no guard.
 func ServeHub(version string, guard ...string) int {
-	return Serve(Options{New: func(l *slog.Logger) (Hub, error) {
+	return serve(os.Stderr, func(l *slog.Logger, fatal func(string)) (Hub, error) {
 		slog.SetDefault(l) // a library's stray log line becomes one of ours
 		dir, err := stateDir(runtime.GOOS, os.LookupEnv)
 		if err != nil {
@@ -32,9 +32,11 @@ func ServeHub(version string, guard ...string) int {
 		l.Info("serving", "version", version, "pid", os.Getpid())
 		t := openTelemetry(os.LookupEnv, version, l)
 		back, _ := returnGrace(os.LookupEnv) // Serve has told of a problem; the windows of a host come back with it
-		h := hub.New(hub.Options{Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), WindowReturn: max(back, 10*time.Second)})
+		h := hub.New(hub.Options{
+			Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), Fatal: fatal, WindowReturn: max(back, 10*time.Second),
+		})
 		return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger()}, telemetry: t}, nil
-	}})
+	})
 }
 
 // realHub is the hub behind its counter.

@@ -1,0 +1,100 @@
+package hub_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/embedded"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/mcphub-go/mcphub/hub"
+)
+
+// faulty is telemetry that panics when a question opens: with the hub's lock held.
+type faulty struct{ embedded.TracerProvider }
+
+func (faulty) Tracer(string, ...trace.TracerOption) trace.Tracer { return faultyTracer{} }
+
+type faultyTracer struct{ embedded.Tracer }
+
+func (faultyTracer) Start(ctx context.Context, _ string, _ ...trace.SpanStartOption) (context.Context, trace.Span) {
+	return ctx, faultySpan{}
+}
+
+type faultySpan struct{ noop.Span }
+
+func (faultySpan) AddEvent(name string, _ ...trace.EventOption) {
+	if name == "mcphub.prompt.opened" {
+		panic("one fault")
+	}
+}
+
+// A panic under the lock ends the process: the state may be half changed. Where that is left to a test, the lock is free again, and whoever met the fault is
+// told. Finding A12.
+func TestPanicUnderTheLockIsFatal(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var last []string
+		w := newWorldWith(t, hub.Options{Tracer: faulty{}, Fatal: func(text string) { last = append(last, text) }}, serversOf("s", hanging()))
+		w.hub.SkipInvariants()
+		v := w.everything()
+		over := make(chan error, 1)
+		if err := v.win.CallTool(hub.CallRequest{ID: "r", Server: "s", Tool: "echo"}, func(_ *hub.CallResult, err error) { over <- err }); err != nil {
+			t.Fatal(err)
+		}
+		if e := hub.AsError(<-over); e == nil || e.Code != hub.CodeInternal {
+			t.Errorf("the call ended with %v", e)
+		}
+		if len(last) == 0 || !strings.Contains(last[0], "one fault") {
+			t.Errorf("the last line is %q", last)
+		}
+		_ = w.hub.Requests("") // the lock is free
+	})
+}
+
+const crashRole = "MCPHUB_TEST_CRASH"
+
+// Without Options.Fatal the process ends as Go programs do, however many recover on the way up. Finding A12.
+func TestPanicUnderTheLockEndsTheProcess(t *testing.T) {
+	if os.Getenv(crashRole) != "" {
+		w := newWorldWith(t, hub.Options{Tracer: faulty{}}, serversOf("s", hanging()))
+		v := w.everything()
+		defer func() { _ = recover() }()
+		over := make(chan struct{})
+		if err := v.win.CallTool(hub.CallRequest{ID: "r", Server: "s", Tool: "echo"}, func(*hub.CallResult, error) { close(over) }); err != nil {
+			t.Fatal(err)
+		}
+		<-over
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command(self, "-test.run=^"+t.Name()+"$", "-test.timeout=1m")
+	child.Env = append(os.Environ(), crashRole+"=1")
+	out, err := child.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "panic: mcphub: a fault of the hub may have damaged its state (one fault); the process ends") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// An invariant that does not hold at the end of a critical section is as bad. Finding A12.
+func TestBrokenInvariantIsFatal(t *testing.T) {
+	var last []string
+	h := hub.New(hub.Options{Fatal: func(text string) { last = append(last, text) }})
+	h.BreakInvariants("one request too many")
+	_ = h.Requests("")
+	h.SkipInvariants()
+	if len(last) != 1 || !strings.Contains(last[0], "one request too many") {
+		t.Errorf("the last line is %q", last)
+	}
+	if err := h.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,91 @@
+package rules
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+	"testing"
+)
+
+// strayLocks: the hub's lock is taken in hub/lock.go alone, and every lock of package hub is released by a defer right behind it. A panic between the two would
+// leave it locked, and nothing would answer any more.
+func strayLocks(t *tree) []violation {
+	var bad []violation
+	for _, s := range t.code {
+		if s.dir() != "hub" || s.test || s.generated || s.path == "hub/lock.go" {
+			continue
+		}
+		good := map[ast.Node]bool{}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BlockStmt:
+				deferredUnlocks(n.List, good)
+			case *ast.CaseClause:
+				deferredUnlocks(n.Body, good)
+			case *ast.CommClause:
+				deferredUnlocks(n.Body, good)
+			case *ast.SelectorExpr:
+				if x := types.ExprString(n.X); n.Sel.Name == "mu" && (x == "h" || x == "hub" || strings.HasSuffix(x, ".h") || strings.HasSuffix(x, ".hub")) {
+					bad = append(bad, s.at(n, "the hub's lock is taken in lock.go alone: h.update, or defer h.lock().unlock()"))
+				}
+			case *ast.CallExpr:
+				sel, ok := n.Fun.(*ast.SelectorExpr)
+				if ok && len(n.Args) == 0 && (sel.Sel.Name == "Lock" || sel.Sel.Name == "RLock" || sel.Sel.Name == "lock") && !good[n] {
+					bad = append(bad, s.at(n, "%s without a deferred unlock right behind it: a panic would leave it locked", types.ExprString(n)))
+				}
+			}
+			return true
+		})
+	}
+	return bad
+}
+
+// deferredUnlocks notes which of these statements lock and have their unlock deferred: "defer x.lock().unlock()", or "x.Lock()" before "defer x.Unlock()".
+func deferredUnlocks(list []ast.Stmt, good map[ast.Node]bool) {
+	for i, stmt := range list {
+		if d, ok := stmt.(*ast.DeferStmt); ok {
+			if sel, ok := d.Call.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "unlock" {
+				good[sel.X] = true
+			}
+		}
+		if e, ok := stmt.(*ast.ExprStmt); ok && i+1 < len(list) {
+			d, ok := list[i+1].(*ast.DeferStmt)
+			if ok && strings.Replace(types.ExprString(e.X), "Lock()", "Unlock()", 1) == types.ExprString(d.Call) {
+				good[e.X] = true
+			}
+		}
+	}
+}
+
+func TestTheHubsLockIsTakenInOnePlace(t *testing.T) {
+	report(t, strayLocks(repository(t)))
+}
+
+func TestTheHubsLockIsTakenInOnePlaceFindsViolations(t *testing.T) {
+	finds(t, strayLocks(made(t, map[string]string{
+		"hub/lock.go": `package hub
+func (h *Hub) lock() locked { h.mu.Lock(); return locked{h} }`,
+		"hub/a.go": `package hub
+func (h *Hub) good() {
+	defer h.lock().unlock()
+	h.update(func() {})
+	func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+	}()
+}
+func (h *Hub) bad() {
+	h.mu.TryLock()
+	c.hub.mu.Unlock()
+	t.w.h.mu.Unlock()
+	k.mu.Lock()
+	k.mu.Unlock()
+	k.mu.RLock()
+	defer other.mu.RUnlock()
+	held := h.lock()
+	defer held.unlock()
+}`,
+		"hub/a_test.go": "package hub\nfunc f() { h.mu.Lock() }",
+		"hub/mcp/a.go":  "package mcp\nfunc f() { h.mu.Lock() }",
+	})), "hub/a.go:11", "hub/a.go:12", "hub/a.go:13", "hub/a.go:14", "hub/a.go:16", "hub/a.go:18")
+}
