@@ -29,6 +29,11 @@ func (p *pause) total(now time.Time) time.Duration {
 	return p.spent
 }
 
+func (h *Hub) pausedUntil(s *server, now time.Time) time.Duration {
+	defer h.lock().unlock()
+	return s.paused.total(now)
+}
+
 // pauseLook is how often a limit that has run out looks whether a person has answered.
 const pauseLook = time.Second
 
@@ -36,8 +41,7 @@ const pauseLook = time.Second
 func (h *Hub) within(ctx context.Context, s *server, limit time.Duration, late *Error) (_ context.Context, stop func()) {
 	limited, end := context.WithCancelCause(ctx)
 	start := time.Now()
-	var before time.Duration
-	h.update(func() { before = s.paused.total(start) })
+	before := h.pausedUntil(s, start)
 	var look func()
 	var timer *time.Timer
 	armed := make(chan struct{})
