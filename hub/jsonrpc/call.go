@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync/atomic"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // Call is one outgoing request. It costs no goroutine; Wait may be called by several at once.
@@ -15,7 +17,7 @@ type Call struct {
 	quiet bool // giving it up is not told to the peer
 
 	// Written by whoever took the entry out of the tracker, and not after done is closed.
-	result json.RawMessage
+	result jsontext.Object
 	err    error
 
 	over atomic.Bool
@@ -34,7 +36,7 @@ func (p *Peer) Begin(method string, params json.RawMessage) (*Call, error) {
 
 // BeginAs is Begin in a way that the caller chooses.
 func (p *Peer) BeginAs(method string, params json.RawMessage, how How) (*Call, error) {
-	if len(params) > 0 && !validJSON(params) {
+	if len(params) > 0 && !jsontext.Valid(params) {
 		return nil, ErrInvalidJSON
 	}
 	c := &Call{peer: p, quiet: how.Quiet, done: make(chan struct{})}
@@ -91,7 +93,7 @@ func (c *Call) Method() string { return c.entry.method }
 func (c *Call) Wait(ctx context.Context) (json.RawMessage, error) {
 	select {
 	case <-c.done:
-		return c.result, c.err
+		return c.result.Raw, c.err
 	default:
 	}
 	select {
@@ -102,8 +104,11 @@ func (c *Call) Wait(ctx context.Context) (json.RawMessage, error) {
 			<-c.done // whoever took the entry is about to close it; nothing blocks that any more
 		}
 	}
-	return c.result, c.err
+	return c.result.Raw, c.err
 }
+
+// Result is the result with what was learned of it while it was read: a large one need not be read again. It may be called once Wait has returned it.
+func (c *Call) Result() jsontext.Object { return c.result }
 
 // cancelWith gives the call up, unless it is settled. The peer hears of it when the request was written and may be
 // cancelled.

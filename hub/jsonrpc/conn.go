@@ -1,6 +1,10 @@
 package jsonrpc
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+)
 
 // Conn is one ordered message connection. One goroutine reads it and, at any moment, at most one writes it; Close may
 // be called from anywhere.
@@ -51,6 +55,13 @@ type Sourced interface {
 	// Source is the own request in whose answer the message came that ReadMessage returned last; zero when it came for none. It is called by the
 	// reading goroutine alone.
 	Source() ID
+}
+
+// Reading is an optional extra of a Conn that knows more of the message that ReadMessage returned last than its bytes.
+type Reading interface {
+	// Reading tells what the message says, if the connection had to read it itself: it is not read again. Else the kind is jsontext.Invalid. kept: the
+	// bytes are not used again by the connection. It is called by the reading goroutine alone, once after each message.
+	Reading() (m jsontext.Message, kind jsontext.Kind, kept bool)
 }
 
 // CallFailedError is what ReadMessage gives in place of the answer to one own request that gets none. Reading goes on. The call fails with Err, in

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // ID is an opaque wire id: the exact JSON text of a string or a number, compared byte by byte. 1, "1" and 1.0 are three
@@ -20,7 +22,7 @@ var ErrInvalidID = errors.New("jsonrpc: an id must be a JSON string or number")
 // ErrInvalidID.
 func ParseID(raw []byte) (ID, error) {
 	raw = bytes.Trim(raw, " \t\r\n")
-	if !isIDToken(raw) {
+	if !jsontext.IsID(raw) {
 		return ID{}, ErrInvalidID
 	}
 	return ID{raw: string(raw)}, nil

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // inbound is one open incoming request.
@@ -26,14 +28,20 @@ func (in *inbound) cancelWith(cause error) bool {
 const lingering = 16
 
 // request begins an incoming request. Called by the reading goroutine.
-func (p *Peer) request(method string, env *envelope, size int) {
+func (p *Peer) request(method string, m *incomingMessage) {
 	if p.opts.NoServerRequests != nil && p.opts.NoServerRequests() {
 		if n := p.count.droppedRequests.Add(1); logged(n) {
 			p.log.Warn("request dropped: this protocol revision allows the peer none", "method", boundedReason(method), "count", n)
 		}
 		return
 	}
-	in := &inbound{request: Request{ID: ID{raw: string(env.id)}, Method: method}}
+	if p.opts.Answer != nil {
+		if result, ok := p.opts.Answer(method); ok {
+			p.answerAtOnce(ID{raw: string(m.ID)}, result)
+			return
+		}
+	}
+	in := &inbound{request: Request{ID: ID{raw: string(m.ID)}, Method: method}}
 	if p.sourced != nil {
 		in.request.Source = p.sourced.Source()
 	}
@@ -57,17 +65,28 @@ func (p *Peer) request(method string, env *envelope, size int) {
 		p.refuseOpen(in, &Error{Code: CodeTooManyRequests, Message: "too many open requests"})
 		return
 	}
-	in.request.Params = bytes.Clone(env.params)
+	in.request.Params = bytes.Clone(m.Params)
 	if p.opts.OnRequest != nil {
 		p.opts.OnRequest(&in.request)
 		in.entry.tag = in.request.Tag
-		p.tapped(&in.entry, Observed{Sender: Incoming, Kind: KindRequest, Bytes: size})
+		p.tapped(&in.entry, Observed{Sender: Incoming, Kind: KindRequest, Bytes: m.size})
 	}
 	p.serving.Add(1)
 	p.running.Go(func() {
 		defer p.serving.Add(-1)
 		p.serve(in)
 	})
+}
+
+// answerAtOnce answers a request from the reading goroutine, which waits for nothing: it is never open. An answer that finds the write queue full is
+// dropped: who does not read gets none.
+func (p *Peer) answerAtOnce(id ID, result json.RawMessage) {
+	if p.tracker.IsPending(Incoming, id) {
+		p.count.duplicateIDs.Add(1)
+		p.refuse(id, &Error{Code: CodeInvalidRequest, Message: "a request with this id is pending"})
+		return
+	}
+	p.pushOrDrop(newFrame(appendResult(nil, id, result)))
 }
 
 // serve runs the handler and answers, unless the request is no longer there to be answered.
@@ -91,12 +110,12 @@ func (p *Peer) answer(in *inbound, result json.RawMessage, err error) *frame {
 	var wire *Error
 	switch {
 	case errors.As(err, &wire):
-		if len(wire.Data) > 0 && !validJSON(wire.Data) {
+		if len(wire.Data) > 0 && !jsontext.Valid(wire.Data) {
 			wire = &Error{Code: wire.Code, Message: wire.Message}
 		}
 		f.buf, f.code = appendError(nil, id, wire), wire.Code
 		return f
-	case err == nil && len(result) > 0 && !validJSON(result):
+	case err == nil && len(result) > 0 && !jsontext.Valid(result):
 		err = ErrInvalidJSON
 		fallthrough
 	case err != nil:
@@ -119,30 +138,35 @@ func (p *Peer) refuseOpen(in *inbound, e *Error) {
 
 // refuse answers with an error, if the queue has room: a peer that floods us without reading must not fill our memory.
 func (p *Peer) refuse(id ID, e *Error) {
+	p.pushOrDrop(newFrame(appendError(nil, id, e)))
+}
+
+func (p *Peer) pushOrDrop(f *frame) {
 	var full *QueueFullError
-	if err := p.out.push(newFrame(appendError(nil, id, e)), bounded, OutgoingMessage{}); errors.As(err, &full) {
+	if err := p.out.push(f, bounded, OutgoingMessage{}); errors.As(err, &full) {
 		p.count.droppedResponses.Add(1)
 	}
 }
 
 // peerCancelled handles notifications/cancelled. It is called by the reading goroutine, so that the next message finds
 // the request gone. Unknown, late and malformed ones are ignored (basic/utilities/cancellation, "Error Handling").
-func (p *Peer) peerCancelled(s *scanner, params []byte, size int) {
+func (p *Peer) peerCancelled(params []byte, size int) {
 	var rawID, rawReason []byte
-	end := s.object(params, 0, func(name, value []byte) {
+	object := jsontext.Members(params, func(name []byte, value json.RawMessage) bool {
 		switch string(name) {
 		case "requestId":
 			rawID = value
 		case "reason":
 			rawReason = value
 		}
+		return true
 	})
 	id, err := ParseID(rawID)
-	if end < 0 || err != nil {
+	if !object || err != nil {
 		p.count.malformedCancels.Add(1)
 		return
 	}
-	reason := unquote(rawReason) // optional, so one that is no string is as good as none
+	reason := jsontext.String(rawReason) // optional, so one that is no string is as good as none
 	cause := &WithdrawnError{Reason: reason}
 	if e := p.tracker.takeWithdrawn(id, cause); e != nil {
 		// The entry is gone: from here on no answer to it can be written, and its id is free.

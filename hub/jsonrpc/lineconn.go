@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 const (
@@ -37,6 +39,7 @@ type LineConn struct {
 	buf        []byte
 	start, end int   // what was read and not yet returned
 	readErr    error // comes after what was read before it
+	given      bool  // the bytes of the last message are its reader's
 
 	// Of whoever writes; see Conn.
 	w    io.Writer
@@ -89,7 +92,13 @@ func (c *LineConn) ReadMessage() ([]byte, error) {
 	}
 }
 
+// Reading tells whether the bytes of the last message are the caller's to keep.
+func (c *LineConn) Reading() (jsontext.Message, jsontext.Kind, bool) {
+	return jsontext.Message{}, jsontext.Invalid, c.given
+}
+
 func (c *LineConn) readLine() ([]byte, error) {
+	c.given = false
 	if len(c.buf) != lineBuffer && c.end-c.start <= lineBuffer/2 {
 		c.resize(lineBuffer)
 	}
@@ -100,6 +109,10 @@ func (c *LineConn) readLine() ([]byte, error) {
 			c.start = searched + i + 1
 			if len(line) > c.maxLine {
 				return nil, tooLong(c.maxLine, line)
+			}
+			// A long message that fills its buffer goes with it: to copy it would cost as much as to read it.
+			if c.given = len(line) >= largeResult && len(line) >= len(c.buf)/2 && c.end-c.start <= lineBuffer/2; c.given {
+				c.resize(lineBuffer)
 			}
 			return line, nil
 		}

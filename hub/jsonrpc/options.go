@@ -24,6 +24,9 @@ type Options struct {
 	// OnRequest sees each request before HandleRequest does, and before anything that came after it is acted on: what led to it can be looked up here, and
 	// kept in its Behind, while the answer that follows has ended nothing yet. Called by the reading goroutine: it must not block. nil does nothing.
 	OnRequest func(r *Request)
+	// Answer answers requests whose answer is always the same, such as pings: at once, whatever else is open, and without being counted. Called by the
+	// reading goroutine: it must not block. ok is false for all others, which go to HandleRequest. nil: there are none.
+	Answer func(method string) (result json.RawMessage, ok bool)
 	// HandleNotification sees the notifications one after the other, in order. Responses that came after a notification
 	// wait until it has returned. It must not call Close. nil ignores them.
 	HandleNotification func(n *Notification)

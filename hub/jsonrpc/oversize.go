@@ -1,31 +1,31 @@
 package jsonrpc
 
-import "bytes"
+import "github.com/mcphub-go/mcphub/hub/jsontext"
 
-// oversize handles a message that was too long to be read. If it can be told which call it answers, that call fails;
-// if only one call is open, it was most likely that one.
+// oversize handles a message that was too long to be read. If it surely is the answer to a call, that call fails; a log line that is too long fails nothing.
 func (p *Peer) oversize(long *LineTooLongError) {
 	n := p.count.oversizeLines.Add(1)
 	if logged(n) {
 		p.log.Warn("message too long, skipped", "bytes", long.Size, "limit", long.Limit, "count", n)
 	}
-	id, method := headMembers(long.Head)
-	if method {
-		// Not an answer to us. A request is told that it was not read; its sender would wait for ever.
-		if !id.IsZero() && (p.opts.NoServerRequests == nil || !p.opts.NoServerRequests()) && !p.tracker.IsPending(Incoming, id) {
-			p.refuse(id, &Error{Code: CodeInvalidRequest, Message: "the request is too long"})
-		}
-		return
+	o := jsontext.Excerpt(long.Head, long.Tail)
+	switch {
+	case o.Method && o.Version && jsontext.IsID(o.ID):
+		p.unread(ID{raw: string(o.ID)}, "the request is too long")
+	case o.Answers():
+		p.unreadAnswer(o.ID, long)
 	}
-	if id.IsZero() {
-		id = tailID(long.Tail)
+}
+
+// unread tells the sender of a request that it was not read: it would wait for ever.
+func (p *Peer) unread(id ID, why string) {
+	if (p.opts.NoServerRequests == nil || !p.opts.NoServerRequests()) && !p.tracker.IsPending(Incoming, id) {
+		p.refuse(id, &Error{Code: CodeInvalidRequest, Message: why})
 	}
-	var e *tracked
-	if id.IsZero() {
-		e = p.tracker.takeOnly()
-	} else {
-		e, _, _ = p.tracker.takeResponse([]byte(id.raw))
-	}
+}
+
+func (p *Peer) unreadAnswer(id []byte, long *LineTooLongError) {
+	e, _, _ := p.tracker.takeResponse(id)
 	if e == nil {
 		return
 	}
@@ -34,75 +34,4 @@ func (p *Peer) oversize(long *LineTooLongError) {
 		c.err = &ResultTooLargeError{Limit: long.Limit, Size: long.Size}
 		p.in.settle(c)
 	}
-}
-
-// headMembers reads the members of a truncated object as far as they go: its id, and whether it has a method.
-func headMembers(b []byte) (id ID, method bool) {
-	var s scanner
-	b = bytes.TrimPrefix(b, []byte("\ufeff"))
-	i := skipBlanks(b, 0)
-	if i == len(b) || b[i] != '{' {
-		return ID{}, false
-	}
-	for i++; ; i++ {
-		if i = skipBlanks(b, i); i == len(b) || b[i] != '"' {
-			return id, method
-		}
-		from := i
-		end, _ := scanString(b, i+1)
-		if end < 0 {
-			return id, method
-		}
-		name := unquote(b[from:end])
-		if i = skipBlanks(b, end); i == len(b) || b[i] != ':' {
-			return id, method
-		}
-		method = method || name == "method"
-		from = skipBlanks(b, i+1)
-		// A number at the end of the excerpt may go on behind it, so a value counts only when something follows it.
-		if i = s.value(b, from, 1); i < 0 || i == len(b) {
-			return id, method
-		}
-		if name == "id" {
-			id, _ = ParseID(b[from:i])
-		}
-		if i = skipBlanks(b, i); i == len(b) || b[i] != ',' {
-			return id, method
-		}
-	}
-}
-
-// tailID reads the id of a message that ends with it, or with it and the version: {..., "id": 7, "jsonrpc": "2.0"}. An
-// "id" deeper inside is followed by more brackets, and one inside a string by an escaped quote, so neither is mistaken.
-func tailID(b []byte) ID {
-	at := bytes.LastIndex(b, []byte(`"id"`))
-	if at <= 0 || b[at-1] == '\\' {
-		return ID{}
-	}
-	i := skipBlanks(b, at+len(`"id"`))
-	if i == len(b) || b[i] != ':' {
-		return ID{}
-	}
-	from := skipBlanks(b, i+1)
-	var s scanner
-	if i = s.value(b, from, 1); i < 0 {
-		return ID{}
-	}
-	id, err := ParseID(b[from:i])
-	if err != nil {
-		return ID{}
-	}
-	if i = skipBlanks(b, i); i < len(b) && b[i] == ',' {
-		if i = scanName(b, i+1); i < 0 {
-			return ID{}
-		}
-		if i = s.value(b, i, 1); i < 0 {
-			return ID{}
-		}
-		i = skipBlanks(b, i)
-	}
-	if i == len(b) || b[i] != '}' || skipBlanks(b, i+1) != len(b) {
-		return ID{}
-	}
-	return id
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // Peer is one side of a JSON-RPC connection. All methods are safe for concurrent use.
@@ -18,6 +20,7 @@ type Peer struct {
 	out     *outbox
 	in      *inbox
 	sourced Sourced // nil when conn is none
+	reading Reading // nil when conn is none
 	count   counters
 	lastID  atomic.Int64
 
@@ -50,6 +53,7 @@ func NewPeer(conn Conn, o Options) *Peer {
 	p.in = newInbox(o, &p.count)
 	p.out = newOutbox(conn, o, &p.running, p.stalled, p.writeFailed)
 	p.sourced, _ = conn.(Sourced)
+	p.reading, _ = conn.(Reading)
 	if p.out.sender == nil {
 		p.running.Go(p.out.run)
 	}
@@ -65,7 +69,7 @@ func (p *Peer) Notify(method string, params json.RawMessage) error {
 
 // NotifyAs is Notify with a tag, which Options.Tap is given with it.
 func (p *Peer) NotifyAs(method string, params json.RawMessage, tag any) error {
-	if len(params) > 0 && !validJSON(params) {
+	if len(params) > 0 && !jsontext.Valid(params) {
 		return ErrInvalidJSON
 	}
 	f := newFrame(appendNotification(nil, method, params))

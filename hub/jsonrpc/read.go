@@ -6,16 +6,29 @@ import (
 	"errors"
 	"math"
 	"strconv"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
+
+// largeResult is the size from which on a result whose bytes are the Peer's is kept as it is, and not copied.
+const largeResult = 64 << 10
+
+// incomingMessage is one message that is being handled. All of it is valid until the next one is read, unless kept is set.
+type incomingMessage struct {
+	jsontext.Message
+	size int
+	deep bool // nested too deeply: nothing but the members' names and the id is to be used
+	kept bool // the bytes are the Peer's
+}
 
 // read is the reading goroutine. It handles each message before it reads the next, and nothing that it does can block.
 func (p *Peer) read() {
-	var s scanner
+	var r jsontext.Reader
 	for {
 		msg, err := p.conn.ReadMessage()
 		switch {
 		case err == nil:
-			p.receive(&s, msg)
+			p.receive(&r, msg)
 		case !p.missing(err):
 			p.end(err, true)
 			return
@@ -38,26 +51,35 @@ func (p *Peer) missing(err error) bool {
 	return true
 }
 
-func (p *Peer) receive(s *scanner, msg []byte) {
-	var env envelope
-	switch s.message(msg, &env) {
-	case kindObject:
-		p.dispatch(s, &env, len(msg))
-	case kindArray:
+func (p *Peer) receive(r *jsontext.Reader, msg []byte) {
+	m := incomingMessage{size: len(msg)}
+	kind := jsontext.Invalid
+	if p.reading != nil {
+		m.Message, kind, m.kept = p.reading.Reading()
+	}
+	if kind == jsontext.Invalid {
+		kind = r.Message(msg, &m.Message)
+	}
+	switch kind {
+	case jsontext.Single, jsontext.Deep:
+		m.deep = kind == jsontext.Deep
+		p.dispatch(&m)
+	case jsontext.Array:
 		if p.opts.Batches == nil || !p.opts.Batches() {
 			p.badLine("array", len(msg))
 			return
 		}
 		// 2025-03-26 basic, "Batching": implementations must accept batches. Answers go out one by one.
 		empty := true
-		var inner scanner
-		s.elements(msg, func(element []byte) {
+		jsontext.Elements(msg, func(element json.RawMessage) bool {
 			empty = false
-			if inner.message(element, &env) == kindObject {
-				p.dispatch(&inner, &env, len(element))
+			one := incomingMessage{size: len(element)}
+			if r.Message(element, &one.Message) == jsontext.Single {
+				p.dispatch(&one)
 			} else {
 				p.badLine("batch element", len(element))
 			}
+			return true
 		})
 		if empty {
 			p.badLine("empty array", len(msg))
@@ -67,38 +89,43 @@ func (p *Peer) receive(s *scanner, msg []byte) {
 	}
 }
 
-func (p *Peer) dispatch(s *scanner, env *envelope, size int) {
-	hasID := isIDToken(env.id)
+func (p *Peer) dispatch(m *incomingMessage) {
+	hasID := jsontext.IsID(m.ID)
 	switch {
-	case string(env.version) != `"2.0"` && unquote(env.version) != "2.0":
-		p.badLine("not JSON-RPC 2.0", size)
-	case env.method != nil:
-		method := methodName(env.method)
+	case string(m.Version) != `"2.0"` && jsontext.String(m.Version) != "2.0":
+		p.badLine("not JSON-RPC 2.0", m.size)
+	case m.Method != nil:
+		method := methodName(m.Method)
 		switch {
 		case method == "":
-			p.badLine("no method name", size)
-		case env.id == nil && method == "notifications/cancelled":
-			p.peerCancelled(s, env.params, size)
-		case env.id == nil:
-			p.notification(method, env.params, size)
+			p.badLine("no method name", m.size)
+		case m.deep && m.ID != nil && hasID:
+			p.badLine("nested too deeply", m.size)
+			p.unread(ID{raw: string(m.ID)}, "the request is nested too deeply")
+		case m.deep:
+			p.badLine("nested too deeply", m.size)
+		case m.ID == nil && method == "notifications/cancelled":
+			p.peerCancelled(m.Params, m.size)
+		case m.ID == nil:
+			p.notification(method, m.Params, m.size)
 		case hasID:
-			p.request(method, env, size)
+			p.request(method, m)
 		default:
-			p.badLine("request id", size)
+			p.badLine("request id", m.size)
 		}
-	case hasID && (env.result != nil || env.err != nil):
-		p.response(s, env, size)
-	case hasID && p.tracker.IsPending(Outgoing, ID{raw: string(env.id)}):
-		p.response(s, env, size)
-	case !hasID && (env.id == nil || string(env.id) == "null") && env.err != nil:
+	case hasID && (m.Result != nil || m.Error != nil):
+		p.response(m)
+	case hasID && p.tracker.IsPending(Outgoing, ID{raw: string(m.ID)}):
+		p.response(m)
+	case !m.deep && !hasID && (m.ID == nil || jsontext.IsNull(m.ID)) && m.Error != nil:
 		// JSON-RPC 2.0 section 5: what an answer to an unreadable request looks like. Since 2025-11-25 the id may be absent.
-		e, _ := decodeError(s, env.err)
+		e, _ := decodeError(m.Error)
 		n := p.count.peerErrors.Add(1)
 		if e != nil && logged(n) {
 			p.log.Warn("the peer reports an error for no request", "code", e.Code, "count", n)
 		}
 	default:
-		p.badLine("neither request nor response", size)
+		p.badLine("neither request nor response", m.size)
 	}
 }
 
@@ -114,14 +141,18 @@ func (p *Peer) notification(method string, params []byte, size int) {
 	p.in.notify(n, class, key)
 }
 
-func (p *Peer) response(s *scanner, env *envelope, size int) {
-	e, g, late := p.tracker.takeResponse(env.id)
+func (p *Peer) response(m *incomingMessage) {
+	e, g, late := p.tracker.takeResponse(m.ID)
 	if e == nil {
 		if late {
 			p.count.lateResponses.Add(1)
-			p.answered(&tracked{id: ID{raw: string(env.id)}, method: g.method, tag: g.tag}, s, env, Observed{Bytes: size, Dropped: true})
+			result := m.Result
+			if m.deep {
+				result = nil
+			}
+			p.answered(&tracked{id: ID{raw: string(m.ID)}, method: g.method, tag: g.tag}, m, Observed{Bytes: m.size, Dropped: true})
 			if p.opts.OnLateResponse != nil {
-				p.opts.OnLateResponse(LateResponse{ID: ID{raw: string(env.id)}, Method: g.method, Result: env.result, Quiet: g.quiet, Tag: g.tag})
+				p.opts.OnLateResponse(LateResponse{ID: ID{raw: string(m.ID)}, Method: g.method, Result: result, Quiet: g.quiet, Tag: g.tag})
 			}
 		} else {
 			p.count.unknownResponses.Add(1)
@@ -132,20 +163,26 @@ func (p *Peer) response(s *scanner, env *envelope, size int) {
 	if !ok {
 		return
 	}
-	p.answered(e, s, env, Observed{Bytes: size})
-	isError := env.err != nil && string(env.err) != "null"
+	p.answered(e, m, Observed{Bytes: m.size})
+	isError := m.Error != nil && !jsontext.IsNull(m.Error)
 	switch {
-	case isError && env.result != nil && string(env.result) != "null":
+	case m.deep:
+		c.err = &InvalidResponseError{Detail: "nested more than " + strconv.Itoa(jsontext.MaxDepth) + " levels deep"}
+	case isError && m.Result != nil && !jsontext.IsNull(m.Result):
 		c.err = &InvalidResponseError{Detail: "both result and error"}
 	case isError:
-		wire, err := decodeError(s, env.err)
+		wire, err := decodeError(m.Error)
 		if err != nil {
 			c.err = err
 		} else {
 			c.err = wire
 		}
-	case env.result != nil:
-		c.result = bytes.Clone(env.result)
+	case m.Result != nil:
+		result := m.Result
+		if !m.kept || len(result) < largeResult || len(result) < m.size/2 {
+			result = bytes.Clone(result)
+		}
+		c.result = m.ResultObject(result)
 	default:
 		c.err = &InvalidResponseError{Detail: "neither result nor error"}
 	}
@@ -153,14 +190,18 @@ func (p *Peer) response(s *scanner, env *envelope, size int) {
 }
 
 // answered tells the tap of a response to e.
-func (p *Peer) answered(e *tracked, s *scanner, env *envelope, o Observed) {
+func (p *Peer) answered(e *tracked, m *incomingMessage, o Observed) {
 	if p.opts.Tap == nil || e.tag == nil {
 		return
 	}
 	o.Sender, o.Kind = Incoming, KindResponse
-	if env.err != nil && string(env.err) != "null" {
+	if m.Error != nil && !jsontext.IsNull(m.Error) {
 		o.Kind = KindError
-		if wire, err := decodeError(s, env.err); err == nil {
+		if m.deep {
+			p.tapped(e, o)
+			return
+		}
+		if wire, err := decodeError(m.Error); err == nil {
 			o.Code = wire.Code
 		}
 	}
@@ -184,21 +225,22 @@ func (p *Peer) callFailed(f *CallFailedError) {
 
 // decodeError reads an error object. What is not understood of it is left out, except that it must be an object with an
 // integer code.
-func decodeError(s *scanner, text []byte) (*Error, error) {
+func decodeError(text []byte) (*Error, error) {
 	e := &Error{}
 	hasCode := false
-	end := s.object(text, 0, func(name, value []byte) {
+	object := jsontext.Members(text, func(name []byte, value json.RawMessage) bool {
 		switch string(name) {
 		case "code":
 			e.Code, hasCode = integer(value)
 		case "message":
-			e.Message = unquote(value)
+			e.Message = jsontext.String(value)
 		case "data":
 			e.Data = bytes.Clone(value)
 		}
+		return true
 	})
 	switch {
-	case end < 0:
+	case !object:
 		return nil, &InvalidResponseError{Detail: "the error is no object"}
 	case !hasCode:
 		return nil, &InvalidResponseError{Detail: "the error has no integer code"}
@@ -228,7 +270,7 @@ func methodName(token []byte) string {
 	case `"notifications/cancelled"`:
 		return "notifications/cancelled"
 	}
-	return unquote(token)
+	return jsontext.String(token)
 }
 
 func (p *Peer) badLine(kind string, size int) {

@@ -244,20 +244,6 @@ func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, g grave, late b
 	return e, grave{}, false
 }
 
-// takeOnly takes the one open outgoing request when there is exactly one.
-func (t *RequestTracker) takeOnly() *tracked {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.tables[Outgoing]) != 1 {
-		return nil
-	}
-	for id, e := range t.tables[Outgoing] {
-		t.remove(Outgoing, id)
-		return e
-	}
-	return nil
-}
-
 // close takes everything and lets nothing more in.
 func (t *RequestTracker) close(cause error) (outgoing, incoming []*tracked) {
 	t.mu.Lock()

@@ -1,13 +1,14 @@
-package jsonrpc
+package jsontext
 
 import (
 	"encoding/binary"
 	"encoding/json"
 	"math/bits"
+	"unicode/utf8"
 )
 
-// isIDToken tells whether b is exactly one string or number.
-func isIDToken(b []byte) bool {
+// IsID tells whether b is exactly one string or number, as an id is.
+func IsID(b []byte) bool {
 	switch {
 	case len(b) == 0:
 		return false
@@ -18,21 +19,33 @@ func isIDToken(b []byte) bool {
 	return scanNumber(b, 0) == len(b)
 }
 
-// unquote decodes a valid string token, quotes included; "" for anything else.
-func unquote(token []byte) string {
-	if len(token) < 2 || token[0] != '"' {
+// IsString tells whether a token begins as a string does: of a value of valid text, whether it is one.
+func IsString(token []byte) bool { return len(token) > 0 && token[0] == '"' }
+
+// IsNull tells whether a token is null.
+func IsNull(token []byte) bool { return string(token) == "null" }
+
+// String is the value of a string token, quotes included; "" for anything else. Bytes that are no UTF-8, and halves of surrogate pairs, become U+FFFD.
+func String(token []byte) string {
+	if len(token) < 2 || token[0] != '"' || token[len(token)-1] != '"' {
 		return ""
 	}
-	for _, c := range token {
-		if c == '\\' {
-			var s string
-			if json.Unmarshal(token, &s) != nil {
-				return ""
-			}
-			return s
+	inside := token[1 : len(token)-1]
+	plain := true
+	for _, c := range inside {
+		if c == '\\' || c == '"' || c < ' ' {
+			plain = false
+			break
 		}
 	}
-	return string(token[1 : len(token)-1])
+	if plain && utf8.Valid(inside) {
+		return string(inside)
+	}
+	var s string
+	if json.Unmarshal(token, &s) != nil {
+		return ""
+	}
+	return s
 }
 
 func skipBlanks(b []byte, i int) int {
@@ -56,22 +69,39 @@ func scanName(b []byte, i int) int {
 	return i + 1
 }
 
+// special flags the bytes of v that end the plain part of a string.
+func special(v uint64) uint64 {
+	const ones = 0x0101010101010101
+	quote, slash := v^(ones*'"'), v^(ones*'\\')
+	return ((v-ones*0x20)&^v | (quote-ones)&^quote | (slash-ones)&^slash) & (ones * 0x80)
+}
+
+// skipPlain passes over blocks that are plain as a whole.
+func skipPlain(b []byte, i int) int {
+	for ; i+32 <= len(b); i += 32 {
+		w := b[i : i+32 : i+32]
+		if special(binary.LittleEndian.Uint64(w))|special(binary.LittleEndian.Uint64(w[8:]))|
+			special(binary.LittleEndian.Uint64(w[16:]))|special(binary.LittleEndian.Uint64(w[24:])) != 0 {
+			break
+		}
+	}
+	return i
+}
+
 // scanString reads a string whose opening quote is before i. Bytes from 0x80 are taken as they are: whether they are
 // UTF-8 is not decided here.
 func scanString(b []byte, i int) (end int, escaped bool) {
-	const ones = 0x0101010101010101
 	for {
 		// Eight bytes at a time to the first quote, backslash or control character. Each of the three tests is exact for the
 		// lowest byte that it flags, and only that one is used.
-		for i+8 <= len(b) {
-			v := binary.LittleEndian.Uint64(b[i:])
-			quote, slash := v^(ones*'"'), v^(ones*'\\')
-			hit := ((v-ones*0x20)&^v | (quote-ones)&^quote | (slash-ones)&^slash) & (ones * 0x80)
-			if hit != 0 {
+		for n := 1; i+8 <= len(b); n++ {
+			if hit := special(binary.LittleEndian.Uint64(b[i : i+8])); hit != 0 {
 				i += bits.TrailingZeros64(hit) >> 3
 				break
 			}
-			i += 8
+			if i += 8; n&7 == 0 {
+				i = skipPlain(b, i) // it is a long one
+			}
 		}
 		if i >= len(b) {
 			return -1, escaped

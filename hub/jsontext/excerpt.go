@@ -1,0 +1,129 @@
+package jsontext
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Outline is what is known of a message that was not read as a whole.
+type Outline struct {
+	ID      json.RawMessage
+	Version bool // it says that it is JSON-RPC 2.0
+	Method  bool
+	Answer  bool // it has a result or an error
+}
+
+// Answers tells whether the message surely is a response to the request id, and to no other.
+func (o *Outline) Answers() bool { return o.Version && o.Answer && !o.Method && IsID(o.ID) }
+
+func (o *Outline) note(name []byte, value json.RawMessage) {
+	switch string(name) {
+	case "jsonrpc":
+		o.Version = String(value) == "2.0"
+	case "id":
+		o.ID = value
+	case "method":
+		o.Method = true
+	case "result", "error":
+		o.Answer = true
+	}
+}
+
+// Excerpt reads the two ends of a message that was too long to keep: the members at its top as far as they show. What cannot be seen is not guessed. For
+// a message of ours to be seen whole its id has to stand in one of the ends, and all writers of JSON-RPC put it there: what can be long is one member.
+func Excerpt(head, tail []byte) Outline {
+	var o Outline
+	b := bytes.TrimPrefix(head, byteOrderMark)
+	i := skipBlanks(b, 0)
+	if i == len(b) || b[i] != '{' {
+		return o
+	}
+	var r Reader
+	r.object(b, i, func(p *place) int {
+		name := p.nameIn(b)
+		end := r.value(b, p.from, 1)
+		// A number at the end of the excerpt may go on behind it, so a value counts only when something follows it.
+		if end < 0 || end == len(b) {
+			o.note(name, nil)
+			return stopped
+		}
+		o.note(name, b[p.from:end:end])
+		return end
+	})
+	o.tail(tail)
+	return o
+}
+
+// tail reads the members with which a message ends, from the last "id" or "jsonrpc" on: {..., "id": 7, "jsonrpc": "2.0"}. One that stands deeper inside
+// is followed by more brackets, and one inside a string by an escaped quote, so neither is mistaken.
+func (o *Outline) tail(b []byte) {
+	for _, at := range []int{min(bytes.LastIndex(b, []byte(`"id"`)), bytes.LastIndex(b, []byte(`"jsonrpc"`))), bytes.LastIndex(b, []byte(`"id"`))} {
+		if at <= 0 || b[at-1] == '\\' {
+			continue
+		}
+		var r Reader
+		var last Outline
+		// What stands before is cut off: the rest reads as an object whose bracket was the byte before it.
+		rest := append([]byte{'{'}, b[at:]...)
+		end := r.object(rest, 0, func(p *place) int {
+			end := r.value(rest, p.from, 1)
+			if end >= 0 {
+				last.note(p.nameIn(rest), rest[p.from:end:end])
+			}
+			return end
+		})
+		if end < 0 || skipBlanks(rest, end) != len(rest) {
+			continue
+		}
+		if last.ID != nil {
+			o.ID = last.ID
+		}
+		o.Version, o.Method, o.Answer = o.Version || last.Version, o.Method || last.Method, o.Answer || last.Answer
+		return
+	}
+}
+
+// deepMessage finds the members of an object whose insides are nested deeper than MaxDepth. Brackets are counted, and not matched.
+func deepMessage(b []byte, m *Message) Kind {
+	var r Reader
+	*m = Message{}
+	end := r.object(b, skipBlanks(b, 0), func(p *place) int {
+		end := r.value(b, p.from, 1)
+		if end == tooDeep {
+			end = skipDeep(b, p.from)
+		}
+		if end >= 0 {
+			name, value := p.nameIn(b), b[p.from:end:end]
+			if m.set(name, value); string(name) == "result" {
+				m.Result = value
+			}
+		}
+		return end
+	})
+	if end < 0 || skipBlanks(b, end) != len(b) {
+		*m = Message{}
+		return Invalid
+	}
+	return Deep
+}
+
+// skipDeep is the end of the array or object that begins at i.
+func skipDeep(b []byte, i int) int {
+	for depth := 0; i < len(b); {
+		switch b[i] {
+		case '"':
+			if i, _ = scanString(b, i+1); i < 0 {
+				return invalid
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+		i++
+	}
+	return invalid
+}

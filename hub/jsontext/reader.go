@@ -1,0 +1,227 @@
+package jsontext
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// MaxDepth is the deepest nesting of arrays and objects that is read; encoding/json has the same limit.
+const MaxDepth = 10000
+
+// Where a text goes wrong.
+const (
+	invalid = -1
+	tooDeep = -2
+	stopped = -3 // nowhere: who reads has seen enough
+)
+
+// Reader reads JSON text in one pass. It keeps its room from text to text, so it is for one goroutine. The zero Reader is ready to use.
+//
+// Its unexported methods take the index at which to begin and return the index after what they read; a negative one says what is wrong.
+type Reader struct {
+	stack  []byte  // the open brackets inside a value
+	places []place // of the members of a result
+}
+
+// place is where a member stands in the text of its object, whose first byte is 0.
+type place struct {
+	name, nameEnd int  // without the quotes
+	from, end     int  // the value; end is for who keeps it
+	escaped       bool // the name
+}
+
+// Valid tells whether b is one JSON value, blanks around it allowed.
+func Valid(b []byte) bool {
+	var room [64]byte
+	r := Reader{stack: room[:0]}
+	i := r.value(b, 0, 0)
+	return i >= 0 && skipBlanks(b, i) == len(b)
+}
+
+// IsObject tells whether b, which need not be JSON at all, is one JSON object.
+func IsObject(b []byte) bool {
+	i := skipBlanks(b, 0)
+	return i < len(b) && b[i] == '{' && Valid(b)
+}
+
+// Members shows the members of the object b until f returns false: the name without its quotes, escapes undone, which must not be kept, and the exact
+// text of the value, which is a part of b. It tells whether b is an object. The text behind the last member that f has seen is not looked at.
+func Members(b []byte, f func(name []byte, value json.RawMessage) bool) (object bool) {
+	var room [64]byte
+	r := Reader{stack: room[:0]}
+	end := r.object(b, 0, func(p *place) int {
+		end := r.value(b, p.from, 1)
+		if end >= 0 && !f(p.nameIn(b), b[p.from:end:end]) {
+			return stopped
+		}
+		return end
+	})
+	return end >= 0 || end == stopped
+}
+
+// Elements shows the elements of the array b until f returns false, and tells whether b is an array.
+func Elements(b []byte, f func(value json.RawMessage) bool) (array bool) {
+	var room [64]byte
+	r := Reader{stack: room[:0]}
+	return r.elements(b, f) >= 0
+}
+
+// Get is the value of a member of the object b: nil when there is none, or b is no object.
+func Get(b []byte, name string) json.RawMessage {
+	var found json.RawMessage
+	Members(b, func(n []byte, v json.RawMessage) bool {
+		if string(n) == name {
+			found = v
+		}
+		return true
+	})
+	return found
+}
+
+// object reads an object at i. The value of each member is read by value, which is given where it begins, and may stop the reading.
+func (r *Reader) object(b []byte, i int, value func(p *place) int) int {
+	if i = skipBlanks(b, i); i == len(b) || b[i] != '{' {
+		return invalid
+	}
+	if i = skipBlanks(b, i+1); i < len(b) && b[i] == '}' {
+		return i + 1
+	}
+	var p place
+	for {
+		if i = skipBlanks(b, i); i == len(b) || b[i] != '"' {
+			return invalid
+		}
+		p.name = i + 1
+		if i, p.escaped = scanString(b, p.name); i < 0 {
+			return invalid
+		}
+		p.nameEnd = i - 1
+		if i = skipBlanks(b, i); i == len(b) || b[i] != ':' {
+			return invalid
+		}
+		p.from = skipBlanks(b, i+1)
+		if i = value(&p); i < 0 {
+			return i
+		}
+		if i = skipBlanks(b, i); i == len(b) {
+			return invalid
+		}
+		switch b[i] {
+		case ',':
+			i++
+		case '}':
+			return i + 1
+		default:
+			return invalid
+		}
+	}
+}
+
+func (r *Reader) elements(b []byte, f func(value json.RawMessage) bool) int {
+	i := skipBlanks(b, 0)
+	if i == len(b) || b[i] != '[' {
+		return invalid
+	}
+	if i = skipBlanks(b, i+1); i < len(b) && b[i] == ']' {
+		return i + 1
+	}
+	for {
+		from := skipBlanks(b, i)
+		if i = r.value(b, from, 1); i < 0 {
+			return i
+		}
+		if !f(b[from:i:i]) {
+			return i
+		}
+		if i = skipBlanks(b, i); i == len(b) {
+			return invalid
+		}
+		switch b[i] {
+		case ',':
+			i++
+		case ']':
+			return i + 1
+		default:
+			return invalid
+		}
+	}
+}
+
+// nameIn is the name of a member of b, escapes undone.
+func (p *place) nameIn(b []byte) []byte {
+	if name := b[p.name:p.nameEnd]; !p.escaped && utf8.Valid(name) {
+		return name
+	}
+	return []byte(String(b[p.name-1 : p.nameEnd+1]))
+}
+
+// value reads any value at i, which lies inside depth open brackets.
+func (r *Reader) value(b []byte, i, depth int) int {
+	r.stack = r.stack[:0]
+	for {
+		// A value begins here.
+		if i = skipBlanks(b, i); i == len(b) {
+			return invalid
+		}
+		switch c := b[i]; c {
+		case '{', '[':
+			if depth+len(r.stack) >= MaxDepth {
+				return tooDeep
+			}
+			i = skipBlanks(b, i+1)
+			if i == len(b) {
+				return invalid
+			}
+			if b[i] == c+2 { // '{'+2 is '}', '['+2 is ']'
+				i++
+				break
+			}
+			r.stack = append(r.stack, c)
+			if c == '{' {
+				if i = scanName(b, i); i < 0 {
+					return invalid
+				}
+			}
+			continue
+		case '"':
+			if i, _ = scanString(b, i+1); i < 0 {
+				return invalid
+			}
+		case 't':
+			i = scanWord(b, i, "true")
+		case 'f':
+			i = scanWord(b, i, "false")
+		case 'n':
+			i = scanWord(b, i, "null")
+		default:
+			i = scanNumber(b, i)
+		}
+		if i < 0 {
+			return invalid
+		}
+		// A value has ended here: close what it closes.
+		for {
+			if len(r.stack) == 0 {
+				return i
+			}
+			if i = skipBlanks(b, i); i == len(b) {
+				return invalid
+			}
+			open := r.stack[len(r.stack)-1]
+			if b[i] == ',' {
+				i++
+				if open == '{' {
+					if i = scanName(b, i); i < 0 {
+						return invalid
+					}
+				}
+				break
+			}
+			if b[i] != open+2 {
+				return invalid
+			}
+			i++
+			r.stack = r.stack[:len(r.stack)-1]
+		}
+	}
+}
