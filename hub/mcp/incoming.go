@@ -29,13 +29,16 @@ func (s *Session) requestCame(r *jsonrpc.Request) {
 	}
 }
 
-// handleRequest answers one request of a legacy server, in a goroutine of its own: a question may stay open for as long as a person thinks,
-// and pings pass it by. When ctx ends because the server has withdrawn the request, jsonrpc writes nothing, whatever is returned here.
+// answerAtOnce answers pings, for which nothing is looked up and nobody asked: "The receiver MUST respond promptly with an empty response" (basic/utilities/ping,
+// all legacy revisions).
+func answerAtOnce(method string) (json.RawMessage, bool) { return emptyResult, method == methodPing }
+
+var emptyResult = json.RawMessage("{}")
+
+// handleRequest answers one request of a legacy server, in a goroutine of its own: a question may stay open for as long as a person thinks. When ctx ends because the server has withdrawn the request, jsonrpc writes nothing, whatever is returned here.
 func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
 	declared := s.state.Load().declared
 	switch r.Method {
-	case methodPing:
-		return json.RawMessage("{}"), nil
 	case methodRoots:
 		if !declared.Roots {
 			return nil, refusalOf(errUndeclared)

@@ -88,6 +88,7 @@ func (s *Session) attach(l *Link) {
 		Server:              s.o.Server,
 		Logger:              s.o.Logger,
 		OnRequest:           s.requestCame,
+		Answer:              answerAtOnce,
 		HandleRequest:       s.handleRequest,
 		HandleNotification:  s.handleNotification,
 		Classify:            classify,
