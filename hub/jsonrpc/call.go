@@ -120,10 +120,12 @@ func (c *Call) cancelWith(cause error) bool {
 	written, cancellable := !p.out.remove(&c.frame), p.tracker.cancellable(c.entry.method)
 	sent := written && cancellable && !c.quiet
 	reason := reasonOf(cause)
+	cancelled := &CancelledError{Cause: cause, Sent: sent}
 	switch abandoner, ok := p.opts.Route.(Abandoner); {
 	case sent:
 		p.count.cancelsSent.Add(1)
-		p.opts.Route.Cancel(p, c.entry.id, reason)
+		cancelled.way.state = Pending
+		p.opts.Route.Cancel(p, c.entry.id, reason, cancelled.way.settle)
 	case ok && written && !cancellable:
 		abandoner.Abandon(p, c.entry.id)
 	}
@@ -131,7 +133,7 @@ func (c *Call) cancelWith(cause error) bool {
 		p.log.Debug("request cancelled", "direction", Outgoing.String(), "id", c.entry.id.String(), "method", c.entry.method,
 			"reason", boundedReason(reason), "sent", sent)
 	}
-	c.err = &CancelledError{Cause: cause, Sent: sent}
+	c.err = cancelled
 	c.finish()
 	return true
 }

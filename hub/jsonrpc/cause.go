@@ -55,9 +55,12 @@ func (e *ClosedError) Is(target error) bool { return target == ErrClosed }
 func (e *ClosedError) Unwrap() error { return e.Cause }
 
 // CancelledError is what a call that was cancelled on this side fails with.
+// What became of the cancel on its way to the peer is told by Delivery and OnDelivery.
 type CancelledError struct {
 	Cause error // why: the cause of the context, or what RequestTracker.Cancel was given
-	Sent  bool  // true when the cancel route was used; false when the peer never hears of it
+	Sent  bool  // the cancel route was used; that the peer has got the cancel is another thing: see Delivery
+
+	way cancelWay
 }
 
 func (e *CancelledError) Error() string {

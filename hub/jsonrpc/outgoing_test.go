@@ -184,7 +184,8 @@ func TestInitializeNeverCancelled(t *testing.T) {
 // routeLog is a CancelRoute that keeps its cancels.
 type routeLog struct{ calls chan string }
 
-func (r routeLog) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string) {
+func (r routeLog) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string, told func(error)) {
+	defer told(nil)
 	r.calls <- id.String() + " " + reason
 }
 

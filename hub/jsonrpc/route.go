@@ -3,8 +3,12 @@ package jsonrpc
 // CancelRoute is how the cancel of an outgoing request travels; there is one for each binding of era and transport.
 // Cancel is called at most once for an id, only for a request that was written and is unanswered, and never for one of
 // Options.Uncancellable. It must not block and must not call the Peer back, except Notify.
+//
+// It calls told exactly once, from any goroutine and without a lock, in Cancel or later: with nil when the peer has got the cancel (its bytes are in the
+// peer's pipe, the peer's HTTP end has acknowledged it, the request's stream was closed), with ErrCancelNotNeeded when the request was never written to
+// its end and so nothing was sent, and with any other error when the cancel did not get there, at the latest when the connection ends.
 type CancelRoute interface {
-	Cancel(p *Peer, id ID, reason string)
+	Cancel(p *Peer, id ID, reason string, told func(error))
 }
 
 // Abandoner is an optional extra of a CancelRoute for connections that hold something for each request, such as an HTTP exchange. Abandon is called
@@ -19,10 +23,10 @@ type Abandoner interface {
 type NotifyRoute struct{}
 
 // Cancel queues the notification. It passes the bound of the write queue: there is at most one for each written request.
-func (NotifyRoute) Cancel(p *Peer, id ID, reason string) {
+func (NotifyRoute) Cancel(p *Peer, id ID, reason string, told func(error)) {
 	f := newFrame(CancelNotification(id, reason))
 	f.about, f.kind = p.tracker.cancelled(id, p.opts.Tap != nil), KindNotification
-	_ = p.out.push(f, unbounded, OutgoingMessage{Method: "notifications/cancelled"})
+	told(p.out.push(f, unbounded, OutgoingMessage{Method: "notifications/cancelled"}))
 }
 
 // CancelNotification is the complete notifications/cancelled for a request; an empty reason is left out.

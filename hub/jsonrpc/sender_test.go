@@ -89,7 +89,8 @@ type partingLog struct {
 	seen []string
 }
 
-func (r *partingLog) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string) {
+func (r *partingLog) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string, told func(error)) {
+	defer told(nil)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen = append(r.seen, "cancel "+id.String()+" "+reason)

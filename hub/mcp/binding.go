@@ -1,6 +1,11 @@
 package mcp
 
-import "github.com/mcphub-go/mcphub/hub/jsonrpc"
+import (
+	"errors"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
 
 // How a cancel travels is decided here and nowhere else: one route for each binding of era and transport.
 //
@@ -29,10 +34,12 @@ func routeFor(l *Link, era func() Era) jsonrpc.CancelRoute {
 // Exchanges is a transport on which each request is an exchange of its own: Streamable HTTP. Its methods never block, and do nothing for an id that
 // has no open exchange.
 type Exchanges interface {
-	// Abort ends the exchange of a request, also before its headers have come. The id is JSON text.
-	Abort(id string)
-	// CancelAndAbort sends the notification on an exchange of its own, then ends that of the request and does not resume it.
-	CancelAndAbort(id string, notification []byte)
+	// Abort ends the exchange of a request, also before its headers have come. The id is JSON text. written is false when the body of the request was not
+	// written to its end, so that the server cannot know it.
+	Abort(id string) (written bool)
+	// CancelAndAbort sends the notification on an exchange of its own, then ends that of the request and does not resume it. It calls told as
+	// jsonrpc.CancelRoute says, but for transport.ErrCancelNotNeeded in place of that of jsonrpc.
+	CancelAndAbort(id string, notification []byte, told func(error))
 }
 
 // exchangeRoute is the route of Streamable HTTP in both eras. What means "stop" in one means nothing, or too much, in the other: a legacy server SHOULD NOT
@@ -44,17 +51,26 @@ type exchangeRoute struct {
 }
 
 // Cancel is called by jsonrpc.
-func (r exchangeRoute) Cancel(p *jsonrpc.Peer, id jsonrpc.ID, reason string) {
+func (r exchangeRoute) Cancel(p *jsonrpc.Peer, id jsonrpc.ID, reason string, told func(error)) {
 	if r.era() == Legacy {
 		notification := jsonrpc.CancelNotification(id, reason)
 		p.TellCancel(id, len(notification))
-		r.exchanges.CancelAndAbort(id.String(), notification)
+		r.exchanges.CancelAndAbort(id.String(), notification, func(err error) {
+			if errors.Is(err, transport.ErrCancelNotNeeded) {
+				err = jsonrpc.ErrCancelNotNeeded
+			}
+			told(err)
+		})
 		return
 	}
-	r.exchanges.Abort(id.String())
+	if r.exchanges.Abort(id.String()) {
+		told(nil)
+	} else {
+		told(jsonrpc.ErrCancelNotNeeded)
+	}
 }
 
 // Abandon lets go of the exchange of an initialize or server/discover that nobody waits for any more: a server that never answers would else hold a
 // connection of ours for the life of the session. No notification goes out. A modern server takes the disconnect for the end of its work on a
 // question that changes nothing, a legacy server for nothing at all.
-func (r exchangeRoute) Abandon(_ *jsonrpc.Peer, id jsonrpc.ID) { r.exchanges.Abort(id.String()) }
+func (r exchangeRoute) Abandon(_ *jsonrpc.Peer, id jsonrpc.ID) { _ = r.exchanges.Abort(id.String()) }

@@ -65,10 +65,14 @@ func (f *exchanges) Send(m transport.Message) {
 	}
 }
 
-func (f *exchanges) Abort(id string) { f.note("abort %s", id) }
+func (f *exchanges) Abort(id string) bool {
+	f.note("abort %s", id)
+	return true
+}
 
-func (f *exchanges) CancelAndAbort(id string, notification []byte) {
+func (f *exchanges) CancelAndAbort(id string, notification []byte, told func(error)) {
 	f.note("cancel %s %s", id, notification)
+	told(nil)
 }
 
 func (f *exchanges) Receive() (transport.Received, error) {

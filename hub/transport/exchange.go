@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// ErrCancelNotNeeded is what CancelAndAbort tells when the server cannot know the request, or has answered it: no cancellation was sent.
+var ErrCancelNotNeeded = errors.New("the request had not been sent, or was answered: no cancellation was needed")
+
 // cancelTimeout bounds the POST of a cancellation; after it the stream is closed all the same.
 const cancelTimeout = 5 * time.Second
 
@@ -199,17 +202,25 @@ func (s *Streamable) refused(ex *exchange, resp *http.Response) *HTTPError {
 // after 5 s, and does not resume it (2025-11-25 basic/transports "Sending Messages to the Server": a disconnect alone is no cancellation). What
 // comes for the request meanwhile is received. A request that the server cannot have seen is aborted without a word; for the modern era
 // CancelAndAbort is Abort. It does not block; an unknown id and a second call do nothing.
-func (s *Streamable) CancelAndAbort(id string, notification []byte) {
+//
+// told is called exactly once, from any goroutine and without a lock: with nil when the server has acknowledged the cancellation, with
+// ErrCancelNotNeeded when none was sent, else with why it did not get there.
+func (s *Streamable) CancelAndAbort(id string, notification []byte, told func(error)) {
 	s.mu.Lock()
 	ex := s.st.open[id]
-	if ex == nil || s.st.why != nil {
+	if why := s.st.why; ex == nil || why != nil {
 		s.mu.Unlock()
+		if why == nil {
+			why = ErrCancelNotNeeded // the answer has come in the meantime
+		}
+		told(why)
 		return
 	}
 	if ex.modern {
 		delete(s.st.open, id)
 		s.mu.Unlock()
 		ex.abort(errAborted)
+		told(nil)
 		return
 	}
 	if ex.note == nil {
@@ -222,6 +233,7 @@ func (s *Streamable) CancelAndAbort(id string, notification []byte) {
 		s.st.telling++
 		s.work.Go(func() {
 			s.postCancel(b, session, notification)
+			told(nil)
 			s.mu.Lock()
 			if s.st.telling--; s.st.telling == 0 && s.st.told != nil {
 				close(s.st.told)
@@ -236,9 +248,13 @@ func (s *Streamable) CancelAndAbort(id string, notification []byte) {
 		delete(s.st.open, id)
 	}
 	s.mu.Unlock()
-	if first && !tell {
+	if tell {
+		return
+	}
+	if first {
 		ex.cancel(errAborted)
 	}
+	told(ErrCancelNotNeeded)
 }
 
 func (s *Streamable) postCancel(b binding, session string, notification []byte) {

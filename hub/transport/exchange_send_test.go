@@ -204,7 +204,7 @@ func TestUnauthorizedAborted(t *testing.T) {
 		w.s.Speak(false, "2025-11-25")
 		w.send("1", "x")
 		synctest.Wait()
-		w.s.CancelAndAbort("1", cancelNote)
+		w.s.CancelAndAbort("1", cancelNote, func(error) {})
 		w.wantNothing()
 		w.wantOpen(0)
 		if d := cmp.Diff([]string{"x"}, w.noted()); d != "" {

@@ -219,12 +219,15 @@ func (s *Streamable) take(ex *exchange) bool {
 
 // Abort closes the exchange of an open request, also while it waits for headers. Nothing of it is received any more. For the
 // modern era that is the cancellation (2026-07-28 basic/patterns/cancellation "Transport-Specific Cancellation").
-func (s *Streamable) Abort(id string) {
+func (s *Streamable) Abort(id string) (written bool) {
 	s.mu.Lock()
 	ex := s.st.open[id]
 	delete(s.st.open, id)
 	s.mu.Unlock()
-	if ex != nil {
-		ex.abort(errAborted)
+	if ex == nil {
+		return false
 	}
+	written = ex.wire.handed()
+	ex.abort(errAborted)
+	return written
 }

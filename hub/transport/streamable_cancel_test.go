@@ -40,9 +40,9 @@ func TestCancelAndAbort(t *testing.T) {
 				w.legacy("2025-11-25")
 				w.send("1", "tools/call")
 				synctest.Wait()
-				w.s.CancelAndAbort("1", cancelNote)
-				w.s.CancelAndAbort("1", cancelNote) // one cancel for an id
-				w.s.CancelAndAbort("unknown", cancelNote)
+				w.s.CancelAndAbort("1", cancelNote, func(error) {})
+				w.s.CancelAndAbort("1", cancelNote, func(error) {}) // one cancel for an id
+				w.s.CancelAndAbort("unknown", cancelNote, func(error) {})
 				elapse(time.Minute)
 				if d := cmp.Diff([]string{"tools/call", "notifications/cancelled", "answered", "closed"}, w.from("tools/call")); d != "" {
 					w.Error(d)
@@ -84,7 +84,7 @@ func TestCancelAndAbortBeforeClose(t *testing.T) {
 				w.legacy("2025-11-25")
 				w.send("1", "tools/call")
 				synctest.Wait()
-				w.s.CancelAndAbort("1", cancelNote)
+				w.s.CancelAndAbort("1", cancelNote, func(error) {})
 				from := time.Now()
 				_ = w.s.Close()
 				if took := time.Since(from); took != c.took {
@@ -109,7 +109,7 @@ func TestCancelAndAbortUnanswered(t *testing.T) {
 		w.send("1", "tools/call")
 		synctest.Wait()
 		from := time.Since(w.began)
-		w.s.CancelAndAbort("1", cancelNote)
+		w.s.CancelAndAbort("1", cancelNote, func(error) {})
 		w.wantNothing()
 		if closed-from != cancelTimeout {
 			w.Errorf("the stream was closed after %v", closed-from)
@@ -129,7 +129,7 @@ func TestCancelAndAbortStillDelivers(t *testing.T) {
 		w.legacy("2025-11-25")
 		w.send("1", "tools/call")
 		synctest.Wait()
-		w.s.CancelAndAbort("1", cancelNote)
+		w.s.CancelAndAbort("1", cancelNote, func(error) {})
 		w.wantBody("1", hello)
 		w.wantBody("1", `{"jsonrpc":"2.0","id":1,"result":"late"}`)
 		w.wantNothing()
@@ -149,7 +149,7 @@ func TestCancelAndAbortIsNotResumed(t *testing.T) {
 				w.send("1", "tools/call")
 				elapse(when)
 				synctest.Wait()
-				w.s.CancelAndAbort("1", cancelNote)
+				w.s.CancelAndAbort("1", cancelNote, func(error) {})
 				w.wantNothing()
 				w.wantOpen(0)
 				if len(w.resumptions()) != 0 || len(w.requests("notifications/cancelled")) != 1 {
@@ -163,7 +163,7 @@ func TestCancelAndAbortIsNotResumed(t *testing.T) {
 // A request that is still on its way out is taken back without a word: the server has nothing to cancel.
 func TestCancelAndAbortBeforeWritten(t *testing.T) {
 	for name, cancel := range map[string]func(s *Streamable){
-		"CancelAndAbort": func(s *Streamable) { s.CancelAndAbort("1", cancelNote) },
+		"CancelAndAbort": func(s *Streamable) { s.CancelAndAbort("1", cancelNote, func(error) {}) },
 		"Abort":          func(s *Streamable) { s.Abort("1") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestCancelAndAbortBeforeWritten(t *testing.T) {
 			w.legacy("2025-11-25")
 			w.send("1", "tools/call")
 			elapse(time.Second)
-			w.s.CancelAndAbort("1", cancelNote)
+			w.s.CancelAndAbort("1", cancelNote, func(error) {})
 			w.wantNothing()
 			if d := cmp.Diff([]string{"tools/call"}, w.from("tools/call")); d != "" {
 				w.Error(d)
@@ -209,7 +209,7 @@ func TestCancelAndAbortRacesTheRequest(t *testing.T) {
 			for range i % 30 {
 				runtime.Gosched() // not synctest.Wait: some are to be caught in the middle
 			}
-			w.s.CancelAndAbort(id, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`))
+			w.s.CancelAndAbort(id, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`), func(error) {})
 		}
 		w.wantNothing()
 		w.wantOpen(0)
@@ -239,7 +239,7 @@ func TestCancelAndAbortOfARequestThatSlippedOut(t *testing.T) {
 			if r.GetBody != nil {
 				body, _ := r.GetBody()
 				if text, _ := io.ReadAll(body); strings.Contains(string(text), "tools/call") {
-					w.s.CancelAndAbort("1", cancelNote)
+					w.s.CancelAndAbort("1", cancelNote, func(error) {})
 					r = r.WithContext(context.WithoutCancel(r.Context()))
 				}
 			}
@@ -288,7 +288,7 @@ func TestAbortMidStream(t *testing.T) {
 		w.send("1", "tools/call")
 		w.send("2", "tools/call")
 		_, _ = w.next(), w.next()
-		w.s.CancelAndAbort("1", cancelNote) // for the modern era that is Abort
+		w.s.CancelAndAbort("1", cancelNote, func(error) {}) // for the modern era that is Abort
 		w.wantNothing()
 		w.wantOpen(1)
 		if d := cmp.Diff([]string{"tools/call", "tools/call", "closed 1"}, w.noted()); d != "" {

@@ -188,7 +188,7 @@ func TestInitializedIsAGate(t *testing.T) {
 		inWebWorld(t, on, func(w *webWorld) {
 			w.legacy("2025-11-25")
 			w.send("1", "tools/list")
-			w.s.CancelAndAbort("1", message("", "notifications/cancelled"))
+			w.s.CancelAndAbort("1", message("", "notifications/cancelled"), func(error) {})
 			w.wantNothing()
 			if len(w.requests("tools/list"))+len(w.requests("notifications/cancelled")) != 0 {
 				w.Errorf("%q", w.noted())

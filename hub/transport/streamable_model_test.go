@@ -48,7 +48,7 @@ func TestOneEndForEachRequest(t *testing.T) {
 					w.s.Abort(id)
 					stopped[id] = true
 				case 1:
-					w.s.CancelAndAbort(id, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`))
+					w.s.CancelAndAbort(id, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`), func(error) {})
 					stopped[id] = true
 				case 2:
 					synctest.Wait()

@@ -52,7 +52,7 @@ func TestGoSDKServerLegacy(t *testing.T) {
 	call("1", "slow")
 	hangs(t, began, "the tool")
 	sdkNext(t, s, "1", "notifications/progress")
-	s.CancelAndAbort("1", cancelNote)
+	s.CancelAndAbort("1", cancelNote, func(error) {})
 	hangs(t, ended, "its cancellation")
 	call("2", "quick")
 	for { // the SDK answers cancelled calls, sometimes in time

@@ -159,7 +159,7 @@ func TestHTTP2CancelAndAbort(t *testing.T) {
 			t.Errorf("seen %s, want %s", got, want)
 		}
 		if i == 0 {
-			s.CancelAndAbort("1", cancelNote)
+			s.CancelAndAbort("1", cancelNote, func(error) {})
 		}
 	}
 }
