@@ -634,7 +634,7 @@ type CancelMcpRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The request.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Why: it reaches the server.
+	// Why: it reaches the server word for word, cut to 256 Unicode code points. See Cancellation.reason.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// The request is cancelling already, and nobody wants to wait any longer for what the server makes of it: it ends here at once, and
 	// server_may_continue says that nothing is known. The server is not told twice. Without an earlier cancel it cancels, too.
@@ -834,6 +834,7 @@ type AttachResponse struct {
 	//	*AttachResponse_ResourceUpdated
 	//	*AttachResponse_ConfigReloaded
 	//	*AttachResponse_HubConnection
+	//	*AttachResponse_McpRequestCancelDelivery
 	Event         isAttachResponse_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1061,6 +1062,15 @@ func (x *AttachResponse) GetHubConnection() *HubConnection {
 	return nil
 }
 
+func (x *AttachResponse) GetMcpRequestCancelDelivery() *McpRequestCancelDelivery {
+	if x != nil {
+		if x, ok := x.Event.(*AttachResponse_McpRequestCancelDelivery); ok {
+			return x.McpRequestCancelDelivery
+		}
+	}
+	return nil
+}
+
 type isAttachResponse_Event interface {
 	isAttachResponse_Event()
 }
@@ -1160,6 +1170,11 @@ type AttachResponse_HubConnection struct {
 	HubConnection *HubConnection `protobuf:"bytes,21,opt,name=hub_connection,json=hubConnection,proto3,oneof"`
 }
 
+type AttachResponse_McpRequestCancelDelivery struct {
+	// What became of a cancel that was on its way when its request ended.
+	McpRequestCancelDelivery *McpRequestCancelDelivery `protobuf:"bytes,22,opt,name=mcp_request_cancel_delivery,json=mcpRequestCancelDelivery,proto3,oneof"`
+}
+
 func (*AttachResponse_Welcome) isAttachResponse_Event() {}
 
 func (*AttachResponse_Snapshot) isAttachResponse_Event() {}
@@ -1197,6 +1212,8 @@ func (*AttachResponse_ResourceUpdated) isAttachResponse_Event() {}
 func (*AttachResponse_ConfigReloaded) isAttachResponse_Event() {}
 
 func (*AttachResponse_HubConnection) isAttachResponse_Event() {}
+
+func (*AttachResponse_McpRequestCancelDelivery) isAttachResponse_Event() {}
 
 // HubConnection tells a page whether there is a hub. Only what is sent after READY, and begins with hello, reaches one.
 type HubConnection struct {
@@ -2166,9 +2183,10 @@ type McpRequestCancelled struct {
 	Cancellation *Cancellation `protobuf:"bytes,6,opt,name=cancellation,proto3" json:"cancellation,omitempty"`
 	// JSON text of the wire id that was open, "" when nothing had been sent, or when it is longer than 128 bytes, as that of a server's request may be.
 	WireIdJson string `protobuf:"bytes,7,opt,name=wire_id_json,json=wireIdJson,proto3" json:"wire_id_json,omitempty"`
-	// A cancel was sent to the server.
+	// The cancel is with the server: true if, and only if, delivery is DELIVERED. It stays false while the cancel is on its way.
 	ServerNotified bool `protobuf:"varint,8,opt,name=server_notified,json=serverNotified,proto3" json:"server_notified,omitempty"`
-	// The server was told, but the protocol cannot promise that it stops: work and side effects may go on.
+	// Work and side effects may go on at the server, whatever it was told. False only when nothing of the request was sent, or the server has answered it
+	// (the answer to a round of a call with several counts), has said that it stopped, or its process is gone.
 	ServerMayContinue bool `protobuf:"varint,9,opt,name=server_may_continue,json=serverMayContinue,proto3" json:"server_may_continue,omitempty"`
 	// Where the time went.
 	Timings *Timings `protobuf:"bytes,10,opt,name=timings,proto3" json:"timings,omitempty"`
@@ -2179,7 +2197,12 @@ type McpRequestCancelled struct {
 	// As in Request.
 	Subject string `protobuf:"bytes,13,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The server's task that carried it out, absent when there was none.
-	Task          *Task `protobuf:"bytes,14,opt,name=task,proto3" json:"task,omitempty"`
+	Task *Task `protobuf:"bytes,14,opt,name=task,proto3" json:"task,omitempty"`
+	// What is known of the way of the cancel to the server at this moment; in Snapshot.history, now. After PENDING, and only then, one
+	// mcp_request_cancel_delivery follows.
+	Delivery CancelDelivery `protobuf:"varint,15,opt,name=delivery,proto3,enum=mcphub.v1.CancelDelivery" json:"delivery,omitempty"`
+	// Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+	DeliveryError string `protobuf:"bytes,16,opt,name=delivery_error,json=deliveryError,proto3" json:"delivery_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2312,6 +2335,96 @@ func (x *McpRequestCancelled) GetTask() *Task {
 	return nil
 }
 
+func (x *McpRequestCancelled) GetDelivery() CancelDelivery {
+	if x != nil {
+		return x.Delivery
+	}
+	return CancelDelivery_CANCEL_DELIVERY_UNSPECIFIED
+}
+
+func (x *McpRequestCancelled) GetDeliveryError() string {
+	if x != nil {
+		return x.DeliveryError
+	}
+	return ""
+}
+
+// McpRequestCancelDelivery tells what became of a cancel that was on its way to the server when its request ended. It is not terminal: the request ended
+// with its mcp_request_cancelled, whose delivery was PENDING. It comes at most once for each request, 30 s after that at the latest, or when the
+// connection to the server ends; it is never dropped, and a window that resumes gets it too. It is of the latest request with this id that ended with
+// PENDING; a window that knows of none ignores it.
+type McpRequestCancelDelivery struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The request.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Server of the request.
+	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
+	// DELIVERED, FAILED or NOT_NEEDED.
+	Delivery CancelDelivery `protobuf:"varint,3,opt,name=delivery,proto3,enum=mcphub.v1.CancelDelivery" json:"delivery,omitempty"`
+	// Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+	Error         string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *McpRequestCancelDelivery) Reset() {
+	*x = McpRequestCancelDelivery{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *McpRequestCancelDelivery) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*McpRequestCancelDelivery) ProtoMessage() {}
+
+func (x *McpRequestCancelDelivery) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use McpRequestCancelDelivery.ProtoReflect.Descriptor instead.
+func (*McpRequestCancelDelivery) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *McpRequestCancelDelivery) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *McpRequestCancelDelivery) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *McpRequestCancelDelivery) GetDelivery() CancelDelivery {
+	if x != nil {
+		return x.Delivery
+	}
+	return CancelDelivery_CANCEL_DELIVERY_UNSPECIFIED
+}
+
+func (x *McpRequestCancelDelivery) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 // McpRequestFinished is the end of a request with a result or an error.
 type McpRequestFinished struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2351,7 +2464,7 @@ type McpRequestFinished struct {
 
 func (x *McpRequestFinished) Reset() {
 	*x = McpRequestFinished{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2363,7 +2476,7 @@ func (x *McpRequestFinished) String() string {
 func (*McpRequestFinished) ProtoMessage() {}
 
 func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2376,7 +2489,7 @@ func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestFinished.ProtoReflect.Descriptor instead.
 func (*McpRequestFinished) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *McpRequestFinished) GetRequestId() string {
@@ -2495,7 +2608,7 @@ type PromptOpened struct {
 
 func (x *PromptOpened) Reset() {
 	*x = PromptOpened{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2507,7 +2620,7 @@ func (x *PromptOpened) String() string {
 func (*PromptOpened) ProtoMessage() {}
 
 func (x *PromptOpened) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2520,7 +2633,7 @@ func (x *PromptOpened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptOpened.ProtoReflect.Descriptor instead.
 func (*PromptOpened) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PromptOpened) GetPrompt() *Prompt {
@@ -2547,7 +2660,7 @@ type LogMessage struct {
 
 func (x *LogMessage) Reset() {
 	*x = LogMessage{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2559,7 +2672,7 @@ func (x *LogMessage) String() string {
 func (*LogMessage) ProtoMessage() {}
 
 func (x *LogMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2572,7 +2685,7 @@ func (x *LogMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMessage.ProtoReflect.Descriptor instead.
 func (*LogMessage) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LogMessage) GetServer() string {
@@ -2614,7 +2727,7 @@ type Dropped struct {
 
 func (x *Dropped) Reset() {
 	*x = Dropped{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2626,7 +2739,7 @@ func (x *Dropped) String() string {
 func (*Dropped) ProtoMessage() {}
 
 func (x *Dropped) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2639,7 +2752,7 @@ func (x *Dropped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dropped.ProtoReflect.Descriptor instead.
 func (*Dropped) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Dropped) GetLogMessages() int64 {
@@ -2703,8 +2816,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0fSetCapabilities\x128\n" +
 	"\fprompt_kinds\x18\x01 \x03(\x0e2\x15.mcphub.v1.PromptKindR\vpromptKinds\x12%\n" +
 	"\x0esampling_tools\x18\x02 \x01(\bR\rsamplingTools\x12'\n" +
-	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xf8\n" +
-	"\n" +
+	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xde\v\n" +
 	"\x0eAttachResponse\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12.\n" +
@@ -2728,7 +2840,8 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x13mcp_prompts_changed\x18\x12 \x01(\v2\x1c.mcphub.v1.McpPromptsChangedH\x00R\x11mcpPromptsChanged\x12G\n" +
 	"\x10resource_updated\x18\x13 \x01(\v2\x1a.mcphub.v1.ResourceUpdatedH\x00R\x0fresourceUpdated\x12D\n" +
 	"\x0fconfig_reloaded\x18\x14 \x01(\v2\x19.mcphub.v1.ConfigReloadedH\x00R\x0econfigReloaded\x12A\n" +
-	"\x0ehub_connection\x18\x15 \x01(\v2\x18.mcphub.v1.HubConnectionH\x00R\rhubConnectionB\a\n" +
+	"\x0ehub_connection\x18\x15 \x01(\v2\x18.mcphub.v1.HubConnectionH\x00R\rhubConnection\x12d\n" +
+	"\x1bmcp_request_cancel_delivery\x18\x16 \x01(\v2#.mcphub.v1.McpRequestCancelDeliveryH\x00R\x18mcpRequestCancelDeliveryB\a\n" +
 	"\x05event\"^\n" +
 	"\rHubConnection\x123\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x1d.mcphub.v1.HubConnectionStateR\x05state\x12\x18\n" +
@@ -2791,7 +2904,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\x12;\n" +
-	"\fcancellation\x18\x03 \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\"\xa5\x04\n" +
+	"\fcancellation\x18\x03 \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\"\x83\x05\n" +
 	"\x13McpRequestCancelled\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -2809,7 +2922,15 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x03era\x18\v \x01(\x0e2\x0e.mcphub.v1.EraR\x03era\x12)\n" +
 	"\x05error\x18\f \x01(\v2\x13.mcphub.v1.HubErrorR\x05error\x12\x18\n" +
 	"\asubject\x18\r \x01(\tR\asubject\x12#\n" +
-	"\x04task\x18\x0e \x01(\v2\x0f.mcphub.v1.TaskR\x04task\"\xca\x04\n" +
+	"\x04task\x18\x0e \x01(\v2\x0f.mcphub.v1.TaskR\x04task\x125\n" +
+	"\bdelivery\x18\x0f \x01(\x0e2\x19.mcphub.v1.CancelDeliveryR\bdelivery\x12%\n" +
+	"\x0edelivery_error\x18\x10 \x01(\tR\rdeliveryError\"\x9e\x01\n" +
+	"\x18McpRequestCancelDelivery\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
+	"\x06server\x18\x02 \x01(\tR\x06server\x125\n" +
+	"\bdelivery\x18\x03 \x01(\x0e2\x19.mcphub.v1.CancelDeliveryR\bdelivery\x12\x14\n" +
+	"\x05error\x18\x04 \x01(\tR\x05error\"\xca\x04\n" +
 	"\x12McpRequestFinished\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -2860,90 +2981,92 @@ func file_mcphub_v1_editor_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_editor_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_mcphub_v1_editor_proto_goTypes = []any{
-	(HubConnectionState)(0),         // 0: mcphub.v1.HubConnectionState
-	(*AttachRequest)(nil),           // 1: mcphub.v1.AttachRequest
-	(*Hello)(nil),                   // 2: mcphub.v1.Hello
-	(*Resume)(nil),                  // 3: mcphub.v1.Resume
-	(*Root)(nil),                    // 4: mcphub.v1.Root
-	(*CancelMcpRequest)(nil),        // 5: mcphub.v1.CancelMcpRequest
-	(*SetRoots)(nil),                // 6: mcphub.v1.SetRoots
-	(*SetCapabilities)(nil),         // 7: mcphub.v1.SetCapabilities
-	(*AttachResponse)(nil),          // 8: mcphub.v1.AttachResponse
-	(*HubConnection)(nil),           // 9: mcphub.v1.HubConnection
-	(*Welcome)(nil),                 // 10: mcphub.v1.Welcome
-	(*Snapshot)(nil),                // 11: mcphub.v1.Snapshot
-	(*EndedRequest)(nil),            // 12: mcphub.v1.EndedRequest
-	(*Reply)(nil),                   // 13: mcphub.v1.Reply
-	(*ServerChanged)(nil),           // 14: mcphub.v1.ServerChanged
-	(*ToolsChanged)(nil),            // 15: mcphub.v1.ToolsChanged
-	(*ResourcesChanged)(nil),        // 16: mcphub.v1.ResourcesChanged
-	(*McpPromptsChanged)(nil),       // 17: mcphub.v1.McpPromptsChanged
-	(*ResourceUpdated)(nil),         // 18: mcphub.v1.ResourceUpdated
-	(*ConfigReloaded)(nil),          // 19: mcphub.v1.ConfigReloaded
-	(*McpRequestStarted)(nil),       // 20: mcphub.v1.McpRequestStarted
-	(*McpRequestProgressed)(nil),    // 21: mcphub.v1.McpRequestProgressed
-	(*McpRequestCancelling)(nil),    // 22: mcphub.v1.McpRequestCancelling
-	(*McpRequestCancelled)(nil),     // 23: mcphub.v1.McpRequestCancelled
-	(*McpRequestFinished)(nil),      // 24: mcphub.v1.McpRequestFinished
-	(*PromptOpened)(nil),            // 25: mcphub.v1.PromptOpened
-	(*LogMessage)(nil),              // 26: mcphub.v1.LogMessage
-	(*Dropped)(nil),                 // 27: mcphub.v1.Dropped
-	(*PromptAnswer)(nil),            // 28: mcphub.v1.PromptAnswer
-	(*CallToolRequest)(nil),         // 29: mcphub.v1.CallToolRequest
-	(*CancelRequestsRequest)(nil),   // 30: mcphub.v1.CancelRequestsRequest
-	(*ListToolsRequest)(nil),        // 31: mcphub.v1.ListToolsRequest
-	(*StartServerRequest)(nil),      // 32: mcphub.v1.StartServerRequest
-	(*StopServerRequest)(nil),       // 33: mcphub.v1.StopServerRequest
-	(*RestartServerRequest)(nil),    // 34: mcphub.v1.RestartServerRequest
-	(*SetServerEnabledRequest)(nil), // 35: mcphub.v1.SetServerEnabledRequest
-	(*SignInRequest)(nil),           // 36: mcphub.v1.SignInRequest
-	(*SignOutRequest)(nil),          // 37: mcphub.v1.SignOutRequest
-	(*GetTraceRequest)(nil),         // 38: mcphub.v1.GetTraceRequest
-	(PromptKind)(0),                 // 39: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil),   // 40: google.protobuf.Timestamp
-	(*PromptClosed)(nil),            // 41: mcphub.v1.PromptClosed
-	(*Server)(nil),                  // 42: mcphub.v1.Server
-	(*Request)(nil),                 // 43: mcphub.v1.Request
-	(*Prompt)(nil),                  // 44: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),           // 45: mcphub.v1.ConfigProblem
-	(CancelOutcome)(0),              // 46: mcphub.v1.CancelOutcome
-	(*HubError)(nil),                // 47: mcphub.v1.HubError
-	(*CancelRequestsResponse)(nil),  // 48: mcphub.v1.CancelRequestsResponse
-	(*ListToolsResponse)(nil),       // 49: mcphub.v1.ListToolsResponse
-	(*GetTraceResponse)(nil),        // 50: mcphub.v1.GetTraceResponse
-	(RequestState)(0),               // 51: mcphub.v1.RequestState
-	(*Progress)(nil),                // 52: mcphub.v1.Progress
-	(*Task)(nil),                    // 53: mcphub.v1.Task
-	(*Cancellation)(nil),            // 54: mcphub.v1.Cancellation
-	(RequestDirection)(0),           // 55: mcphub.v1.RequestDirection
-	(*Timings)(nil),                 // 56: mcphub.v1.Timings
-	(Era)(0),                        // 57: mcphub.v1.Era
-	(*McpError)(nil),                // 58: mcphub.v1.McpError
+	(HubConnectionState)(0),          // 0: mcphub.v1.HubConnectionState
+	(*AttachRequest)(nil),            // 1: mcphub.v1.AttachRequest
+	(*Hello)(nil),                    // 2: mcphub.v1.Hello
+	(*Resume)(nil),                   // 3: mcphub.v1.Resume
+	(*Root)(nil),                     // 4: mcphub.v1.Root
+	(*CancelMcpRequest)(nil),         // 5: mcphub.v1.CancelMcpRequest
+	(*SetRoots)(nil),                 // 6: mcphub.v1.SetRoots
+	(*SetCapabilities)(nil),          // 7: mcphub.v1.SetCapabilities
+	(*AttachResponse)(nil),           // 8: mcphub.v1.AttachResponse
+	(*HubConnection)(nil),            // 9: mcphub.v1.HubConnection
+	(*Welcome)(nil),                  // 10: mcphub.v1.Welcome
+	(*Snapshot)(nil),                 // 11: mcphub.v1.Snapshot
+	(*EndedRequest)(nil),             // 12: mcphub.v1.EndedRequest
+	(*Reply)(nil),                    // 13: mcphub.v1.Reply
+	(*ServerChanged)(nil),            // 14: mcphub.v1.ServerChanged
+	(*ToolsChanged)(nil),             // 15: mcphub.v1.ToolsChanged
+	(*ResourcesChanged)(nil),         // 16: mcphub.v1.ResourcesChanged
+	(*McpPromptsChanged)(nil),        // 17: mcphub.v1.McpPromptsChanged
+	(*ResourceUpdated)(nil),          // 18: mcphub.v1.ResourceUpdated
+	(*ConfigReloaded)(nil),           // 19: mcphub.v1.ConfigReloaded
+	(*McpRequestStarted)(nil),        // 20: mcphub.v1.McpRequestStarted
+	(*McpRequestProgressed)(nil),     // 21: mcphub.v1.McpRequestProgressed
+	(*McpRequestCancelling)(nil),     // 22: mcphub.v1.McpRequestCancelling
+	(*McpRequestCancelled)(nil),      // 23: mcphub.v1.McpRequestCancelled
+	(*McpRequestCancelDelivery)(nil), // 24: mcphub.v1.McpRequestCancelDelivery
+	(*McpRequestFinished)(nil),       // 25: mcphub.v1.McpRequestFinished
+	(*PromptOpened)(nil),             // 26: mcphub.v1.PromptOpened
+	(*LogMessage)(nil),               // 27: mcphub.v1.LogMessage
+	(*Dropped)(nil),                  // 28: mcphub.v1.Dropped
+	(*PromptAnswer)(nil),             // 29: mcphub.v1.PromptAnswer
+	(*CallToolRequest)(nil),          // 30: mcphub.v1.CallToolRequest
+	(*CancelRequestsRequest)(nil),    // 31: mcphub.v1.CancelRequestsRequest
+	(*ListToolsRequest)(nil),         // 32: mcphub.v1.ListToolsRequest
+	(*StartServerRequest)(nil),       // 33: mcphub.v1.StartServerRequest
+	(*StopServerRequest)(nil),        // 34: mcphub.v1.StopServerRequest
+	(*RestartServerRequest)(nil),     // 35: mcphub.v1.RestartServerRequest
+	(*SetServerEnabledRequest)(nil),  // 36: mcphub.v1.SetServerEnabledRequest
+	(*SignInRequest)(nil),            // 37: mcphub.v1.SignInRequest
+	(*SignOutRequest)(nil),           // 38: mcphub.v1.SignOutRequest
+	(*GetTraceRequest)(nil),          // 39: mcphub.v1.GetTraceRequest
+	(PromptKind)(0),                  // 40: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),    // 41: google.protobuf.Timestamp
+	(*PromptClosed)(nil),             // 42: mcphub.v1.PromptClosed
+	(*Server)(nil),                   // 43: mcphub.v1.Server
+	(*Request)(nil),                  // 44: mcphub.v1.Request
+	(*Prompt)(nil),                   // 45: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),            // 46: mcphub.v1.ConfigProblem
+	(CancelOutcome)(0),               // 47: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                 // 48: mcphub.v1.HubError
+	(*CancelRequestsResponse)(nil),   // 49: mcphub.v1.CancelRequestsResponse
+	(*ListToolsResponse)(nil),        // 50: mcphub.v1.ListToolsResponse
+	(*GetTraceResponse)(nil),         // 51: mcphub.v1.GetTraceResponse
+	(RequestState)(0),                // 52: mcphub.v1.RequestState
+	(*Progress)(nil),                 // 53: mcphub.v1.Progress
+	(*Task)(nil),                     // 54: mcphub.v1.Task
+	(*Cancellation)(nil),             // 55: mcphub.v1.Cancellation
+	(RequestDirection)(0),            // 56: mcphub.v1.RequestDirection
+	(*Timings)(nil),                  // 57: mcphub.v1.Timings
+	(Era)(0),                         // 58: mcphub.v1.Era
+	(CancelDelivery)(0),              // 59: mcphub.v1.CancelDelivery
+	(*McpError)(nil),                 // 60: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	2,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
 	5,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
-	28, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
+	29, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
 	6,  // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
 	7,  // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
-	29, // 5: mcphub.v1.AttachRequest.call_tool:type_name -> mcphub.v1.CallToolRequest
-	30, // 6: mcphub.v1.AttachRequest.cancel_requests:type_name -> mcphub.v1.CancelRequestsRequest
-	31, // 7: mcphub.v1.AttachRequest.list_tools:type_name -> mcphub.v1.ListToolsRequest
-	32, // 8: mcphub.v1.AttachRequest.start_server:type_name -> mcphub.v1.StartServerRequest
-	33, // 9: mcphub.v1.AttachRequest.stop_server:type_name -> mcphub.v1.StopServerRequest
-	34, // 10: mcphub.v1.AttachRequest.restart_server:type_name -> mcphub.v1.RestartServerRequest
-	35, // 11: mcphub.v1.AttachRequest.set_server_enabled:type_name -> mcphub.v1.SetServerEnabledRequest
-	36, // 12: mcphub.v1.AttachRequest.sign_in:type_name -> mcphub.v1.SignInRequest
-	37, // 13: mcphub.v1.AttachRequest.sign_out:type_name -> mcphub.v1.SignOutRequest
-	38, // 14: mcphub.v1.AttachRequest.get_trace:type_name -> mcphub.v1.GetTraceRequest
-	39, // 15: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	30, // 5: mcphub.v1.AttachRequest.call_tool:type_name -> mcphub.v1.CallToolRequest
+	31, // 6: mcphub.v1.AttachRequest.cancel_requests:type_name -> mcphub.v1.CancelRequestsRequest
+	32, // 7: mcphub.v1.AttachRequest.list_tools:type_name -> mcphub.v1.ListToolsRequest
+	33, // 8: mcphub.v1.AttachRequest.start_server:type_name -> mcphub.v1.StartServerRequest
+	34, // 9: mcphub.v1.AttachRequest.stop_server:type_name -> mcphub.v1.StopServerRequest
+	35, // 10: mcphub.v1.AttachRequest.restart_server:type_name -> mcphub.v1.RestartServerRequest
+	36, // 11: mcphub.v1.AttachRequest.set_server_enabled:type_name -> mcphub.v1.SetServerEnabledRequest
+	37, // 12: mcphub.v1.AttachRequest.sign_in:type_name -> mcphub.v1.SignInRequest
+	38, // 13: mcphub.v1.AttachRequest.sign_out:type_name -> mcphub.v1.SignOutRequest
+	39, // 14: mcphub.v1.AttachRequest.get_trace:type_name -> mcphub.v1.GetTraceRequest
+	40, // 15: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
 	4,  // 16: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
 	3,  // 17: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
 	4,  // 18: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	39, // 19: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	40, // 20: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	40, // 19: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	41, // 20: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
 	10, // 21: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
 	11, // 22: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
 	13, // 23: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
@@ -2953,57 +3076,60 @@ var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	21, // 27: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
 	22, // 28: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
 	23, // 29: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	24, // 30: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	25, // 31: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	41, // 32: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	26, // 33: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	27, // 34: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	25, // 30: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	26, // 31: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	42, // 32: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	27, // 33: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	28, // 34: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
 	16, // 35: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
 	17, // 36: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
 	18, // 37: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
 	19, // 38: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
 	9,  // 39: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
-	0,  // 40: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
-	42, // 41: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	43, // 42: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	44, // 43: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	45, // 44: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	12, // 45: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
-	40, // 46: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
-	23, // 47: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	24, // 48: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
-	46, // 49: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	47, // 50: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	48, // 51: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
-	49, // 52: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
-	50, // 53: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
-	42, // 54: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	45, // 55: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	43, // 56: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	51, // 57: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	52, // 58: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	53, // 59: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	54, // 60: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	55, // 61: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	54, // 62: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	56, // 63: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	57, // 64: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	47, // 65: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	53, // 66: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	55, // 67: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	51, // 68: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	58, // 69: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	47, // 70: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	56, // 71: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	53, // 72: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	44, // 73: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	1,  // 74: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	8,  // 75: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	75, // [75:76] is the sub-list for method output_type
-	74, // [74:75] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	24, // 40: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
+	0,  // 41: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	43, // 42: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	44, // 43: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	45, // 44: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	46, // 45: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	12, // 46: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	41, // 47: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	23, // 48: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	25, // 49: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	47, // 50: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	48, // 51: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	49, // 52: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
+	50, // 53: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
+	51, // 54: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
+	43, // 55: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	46, // 56: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	44, // 57: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	52, // 58: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	53, // 59: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	54, // 60: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	55, // 61: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	56, // 62: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	55, // 63: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	57, // 64: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	58, // 65: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	48, // 66: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	54, // 67: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	59, // 68: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
+	59, // 69: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	56, // 70: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	52, // 71: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	60, // 72: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	48, // 73: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	57, // 74: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	54, // 75: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	45, // 76: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,  // 77: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	8,  // 78: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	78, // [78:79] is the sub-list for method output_type
+	77, // [77:78] is the sub-list for method input_type
+	77, // [77:77] is the sub-list for extension type_name
+	77, // [77:77] is the sub-list for extension extendee
+	0,  // [0:77] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -3052,6 +3178,7 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachResponse_ResourceUpdated)(nil),
 		(*AttachResponse_ConfigReloaded)(nil),
 		(*AttachResponse_HubConnection)(nil),
+		(*AttachResponse_McpRequestCancelDelivery)(nil),
 	}
 	file_mcphub_v1_editor_proto_msgTypes[11].OneofWrappers = []any{
 		(*EndedRequest_Cancelled)(nil),
@@ -3068,7 +3195,7 @@ func file_mcphub_v1_editor_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_editor_proto_rawDesc), len(file_mcphub_v1_editor_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   27,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -364,7 +364,7 @@ type CancelRequestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the request.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Why: it reaches the server. Bounded to 256 characters.
+	// Why: it reaches the server word for word, cut to 256 Unicode code points. See Cancellation.reason.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// If set, the request is cancelled only if it belongs to this server.
 	Server string `protobuf:"bytes,3,opt,name=server,proto3" json:"server,omitempty"`
@@ -491,7 +491,7 @@ type CancelRequestsRequest struct {
 	//	*CancelRequestsRequest_TaskLabel
 	//	*CancelRequestsRequest_All
 	Scope isCancelRequestsRequest_Scope `protobuf_oneof:"scope"`
-	// Why: it reaches the servers.
+	// Why: it reaches the servers, as the reason of CancelRequestRequest does.
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1166,6 +1166,7 @@ type TraceEntry struct {
 	//	*TraceEntry_Cancellation
 	//	*TraceEntry_Prompt
 	//	*TraceEntry_HubError
+	//	*TraceEntry_Delivery
 	Event         isTraceEntry_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1260,6 +1261,15 @@ func (x *TraceEntry) GetHubError() *HubError {
 	return nil
 }
 
+func (x *TraceEntry) GetDelivery() *TraceDelivery {
+	if x != nil {
+		if x, ok := x.Event.(*TraceEntry_Delivery); ok {
+			return x.Delivery
+		}
+	}
+	return nil
+}
+
 type isTraceEntry_Event interface {
 	isTraceEntry_Event()
 }
@@ -1289,6 +1299,11 @@ type TraceEntry_HubError struct {
 	HubError *HubError `protobuf:"bytes,6,opt,name=hub_error,json=hubError,proto3,oneof"`
 }
 
+type TraceEntry_Delivery struct {
+	// What became of the cancel on its way to the server.
+	Delivery *TraceDelivery `protobuf:"bytes,7,opt,name=delivery,proto3,oneof"`
+}
+
 func (*TraceEntry_State) isTraceEntry_Event() {}
 
 func (*TraceEntry_Message) isTraceEntry_Event() {}
@@ -1298,6 +1313,63 @@ func (*TraceEntry_Cancellation) isTraceEntry_Event() {}
 func (*TraceEntry_Prompt) isTraceEntry_Event() {}
 
 func (*TraceEntry_HubError) isTraceEntry_Event() {}
+
+func (*TraceEntry_Delivery) isTraceEntry_Event() {}
+
+// TraceDelivery is what is known of the way of a cancel to the server. After PENDING another one follows.
+type TraceDelivery struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is known.
+	Delivery CancelDelivery `protobuf:"varint,1,opt,name=delivery,proto3,enum=mcphub.v1.CancelDelivery" json:"delivery,omitempty"`
+	// Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+	Error         string `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceDelivery) Reset() {
+	*x = TraceDelivery{}
+	mi := &file_mcphub_v1_hub_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceDelivery) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceDelivery) ProtoMessage() {}
+
+func (x *TraceDelivery) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_hub_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceDelivery.ProtoReflect.Descriptor instead.
+func (*TraceDelivery) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *TraceDelivery) GetDelivery() CancelDelivery {
+	if x != nil {
+		return x.Delivery
+	}
+	return CancelDelivery_CANCEL_DELIVERY_UNSPECIFIED
+}
+
+func (x *TraceDelivery) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
 
 // TraceState is a state that the request came into.
 type TraceState struct {
@@ -1310,7 +1382,7 @@ type TraceState struct {
 
 func (x *TraceState) Reset() {
 	*x = TraceState{}
-	mi := &file_mcphub_v1_hub_proto_msgTypes[17]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1322,7 +1394,7 @@ func (x *TraceState) String() string {
 func (*TraceState) ProtoMessage() {}
 
 func (x *TraceState) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_hub_proto_msgTypes[17]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1335,7 +1407,7 @@ func (x *TraceState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceState.ProtoReflect.Descriptor instead.
 func (*TraceState) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TraceState) GetState() RequestState {
@@ -1368,7 +1440,7 @@ type TraceMessage struct {
 
 func (x *TraceMessage) Reset() {
 	*x = TraceMessage{}
-	mi := &file_mcphub_v1_hub_proto_msgTypes[18]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1380,7 +1452,7 @@ func (x *TraceMessage) String() string {
 func (*TraceMessage) ProtoMessage() {}
 
 func (x *TraceMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_hub_proto_msgTypes[18]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1393,7 +1465,7 @@ func (x *TraceMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceMessage.ProtoReflect.Descriptor instead.
 func (*TraceMessage) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TraceMessage) GetDirection() RequestDirection {
@@ -1460,7 +1532,7 @@ type TracePrompt struct {
 
 func (x *TracePrompt) Reset() {
 	*x = TracePrompt{}
-	mi := &file_mcphub_v1_hub_proto_msgTypes[19]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1472,7 +1544,7 @@ func (x *TracePrompt) String() string {
 func (*TracePrompt) ProtoMessage() {}
 
 func (x *TracePrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_hub_proto_msgTypes[19]
+	mi := &file_mcphub_v1_hub_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1485,7 +1557,7 @@ func (x *TracePrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TracePrompt.ProtoReflect.Descriptor instead.
 func (*TracePrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_hub_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TracePrompt) GetPromptId() string {
@@ -1595,7 +1667,7 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\arequest\x18\x01 \x01(\v2\x12.mcphub.v1.RequestR\arequest\x12/\n" +
 	"\aentries\x18\x02 \x03(\v2\x15.mcphub.v1.TraceEntryR\aentries\x12'\n" +
 	"\x0fomitted_entries\x18\x03 \x01(\x05R\x0eomittedEntries\x12\x19\n" +
-	"\btrace_id\x18\x04 \x01(\tR\atraceId\"\xce\x02\n" +
+	"\btrace_id\x18\x04 \x01(\tR\atraceId\"\x86\x03\n" +
 	"\n" +
 	"TraceEntry\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12-\n" +
@@ -1603,8 +1675,12 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\amessage\x18\x03 \x01(\v2\x17.mcphub.v1.TraceMessageH\x00R\amessage\x12=\n" +
 	"\fcancellation\x18\x04 \x01(\v2\x17.mcphub.v1.CancellationH\x00R\fcancellation\x120\n" +
 	"\x06prompt\x18\x05 \x01(\v2\x16.mcphub.v1.TracePromptH\x00R\x06prompt\x122\n" +
-	"\thub_error\x18\x06 \x01(\v2\x13.mcphub.v1.HubErrorH\x00R\bhubErrorB\a\n" +
-	"\x05event\";\n" +
+	"\thub_error\x18\x06 \x01(\v2\x13.mcphub.v1.HubErrorH\x00R\bhubError\x126\n" +
+	"\bdelivery\x18\a \x01(\v2\x18.mcphub.v1.TraceDeliveryH\x00R\bdeliveryB\a\n" +
+	"\x05event\"\\\n" +
+	"\rTraceDelivery\x125\n" +
+	"\bdelivery\x18\x01 \x01(\x0e2\x19.mcphub.v1.CancelDeliveryR\bdelivery\x12\x14\n" +
+	"\x05error\x18\x02 \x01(\tR\x05error\";\n" +
 	"\n" +
 	"TraceState\x12-\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x17.mcphub.v1.RequestStateR\x05state\"\xef\x01\n" +
@@ -1644,7 +1720,7 @@ func file_mcphub_v1_hub_proto_rawDescGZIP() []byte {
 	return file_mcphub_v1_hub_proto_rawDescData
 }
 
-var file_mcphub_v1_hub_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_mcphub_v1_hub_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_mcphub_v1_hub_proto_goTypes = []any{
 	(*CallToolRequest)(nil),        // 0: mcphub.v1.CallToolRequest
 	(*Timeouts)(nil),               // 1: mcphub.v1.Timeouts
@@ -1663,65 +1739,69 @@ var file_mcphub_v1_hub_proto_goTypes = []any{
 	(*GetTraceResponse)(nil),       // 14: mcphub.v1.GetTraceResponse
 	(*Trace)(nil),                  // 15: mcphub.v1.Trace
 	(*TraceEntry)(nil),             // 16: mcphub.v1.TraceEntry
-	(*TraceState)(nil),             // 17: mcphub.v1.TraceState
-	(*TraceMessage)(nil),           // 18: mcphub.v1.TraceMessage
-	(*TracePrompt)(nil),            // 19: mcphub.v1.TracePrompt
-	(*durationpb.Duration)(nil),    // 20: google.protobuf.Duration
-	(*McpError)(nil),               // 21: mcphub.v1.McpError
-	(*Timings)(nil),                // 22: mcphub.v1.Timings
-	(*Task)(nil),                   // 23: mcphub.v1.Task
-	(CancelOutcome)(0),             // 24: mcphub.v1.CancelOutcome
-	(*Request)(nil),                // 25: mcphub.v1.Request
-	(*timestamppb.Timestamp)(nil),  // 26: google.protobuf.Timestamp
-	(*Cancellation)(nil),           // 27: mcphub.v1.Cancellation
-	(*HubError)(nil),               // 28: mcphub.v1.HubError
-	(RequestState)(0),              // 29: mcphub.v1.RequestState
-	(RequestDirection)(0),          // 30: mcphub.v1.RequestDirection
-	(PromptKind)(0),                // 31: mcphub.v1.PromptKind
-	(PromptCause)(0),               // 32: mcphub.v1.PromptCause
+	(*TraceDelivery)(nil),          // 17: mcphub.v1.TraceDelivery
+	(*TraceState)(nil),             // 18: mcphub.v1.TraceState
+	(*TraceMessage)(nil),           // 19: mcphub.v1.TraceMessage
+	(*TracePrompt)(nil),            // 20: mcphub.v1.TracePrompt
+	(*durationpb.Duration)(nil),    // 21: google.protobuf.Duration
+	(*McpError)(nil),               // 22: mcphub.v1.McpError
+	(*Timings)(nil),                // 23: mcphub.v1.Timings
+	(*Task)(nil),                   // 24: mcphub.v1.Task
+	(CancelOutcome)(0),             // 25: mcphub.v1.CancelOutcome
+	(*Request)(nil),                // 26: mcphub.v1.Request
+	(*timestamppb.Timestamp)(nil),  // 27: google.protobuf.Timestamp
+	(*Cancellation)(nil),           // 28: mcphub.v1.Cancellation
+	(*HubError)(nil),               // 29: mcphub.v1.HubError
+	(CancelDelivery)(0),            // 30: mcphub.v1.CancelDelivery
+	(RequestState)(0),              // 31: mcphub.v1.RequestState
+	(RequestDirection)(0),          // 32: mcphub.v1.RequestDirection
+	(PromptKind)(0),                // 33: mcphub.v1.PromptKind
+	(PromptCause)(0),               // 34: mcphub.v1.PromptCause
 }
 var file_mcphub_v1_hub_proto_depIdxs = []int32{
 	1,  // 0: mcphub.v1.CallToolRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	20, // 1: mcphub.v1.Timeouts.idle:type_name -> google.protobuf.Duration
-	20, // 2: mcphub.v1.Timeouts.total:type_name -> google.protobuf.Duration
-	20, // 3: mcphub.v1.Timeouts.human:type_name -> google.protobuf.Duration
-	21, // 4: mcphub.v1.CallToolResponse.error:type_name -> mcphub.v1.McpError
-	22, // 5: mcphub.v1.CallToolResponse.timings:type_name -> mcphub.v1.Timings
-	23, // 6: mcphub.v1.CallToolResponse.task:type_name -> mcphub.v1.Task
-	24, // 7: mcphub.v1.CancelRequestResponse.outcome:type_name -> mcphub.v1.CancelOutcome
-	25, // 8: mcphub.v1.ListRequestsResponse.requests:type_name -> mcphub.v1.Request
+	21, // 1: mcphub.v1.Timeouts.idle:type_name -> google.protobuf.Duration
+	21, // 2: mcphub.v1.Timeouts.total:type_name -> google.protobuf.Duration
+	21, // 3: mcphub.v1.Timeouts.human:type_name -> google.protobuf.Duration
+	22, // 4: mcphub.v1.CallToolResponse.error:type_name -> mcphub.v1.McpError
+	23, // 5: mcphub.v1.CallToolResponse.timings:type_name -> mcphub.v1.Timings
+	24, // 6: mcphub.v1.CallToolResponse.task:type_name -> mcphub.v1.Task
+	25, // 7: mcphub.v1.CancelRequestResponse.outcome:type_name -> mcphub.v1.CancelOutcome
+	26, // 8: mcphub.v1.ListRequestsResponse.requests:type_name -> mcphub.v1.Request
 	15, // 9: mcphub.v1.GetTraceResponse.traces:type_name -> mcphub.v1.Trace
-	25, // 10: mcphub.v1.Trace.request:type_name -> mcphub.v1.Request
+	26, // 10: mcphub.v1.Trace.request:type_name -> mcphub.v1.Request
 	16, // 11: mcphub.v1.Trace.entries:type_name -> mcphub.v1.TraceEntry
-	26, // 12: mcphub.v1.TraceEntry.time:type_name -> google.protobuf.Timestamp
-	17, // 13: mcphub.v1.TraceEntry.state:type_name -> mcphub.v1.TraceState
-	18, // 14: mcphub.v1.TraceEntry.message:type_name -> mcphub.v1.TraceMessage
-	27, // 15: mcphub.v1.TraceEntry.cancellation:type_name -> mcphub.v1.Cancellation
-	19, // 16: mcphub.v1.TraceEntry.prompt:type_name -> mcphub.v1.TracePrompt
-	28, // 17: mcphub.v1.TraceEntry.hub_error:type_name -> mcphub.v1.HubError
-	29, // 18: mcphub.v1.TraceState.state:type_name -> mcphub.v1.RequestState
-	30, // 19: mcphub.v1.TraceMessage.direction:type_name -> mcphub.v1.RequestDirection
-	31, // 20: mcphub.v1.TracePrompt.kind:type_name -> mcphub.v1.PromptKind
-	32, // 21: mcphub.v1.TracePrompt.cause:type_name -> mcphub.v1.PromptCause
-	0,  // 22: mcphub.v1.McpHubService.CallTool:input_type -> mcphub.v1.CallToolRequest
-	3,  // 23: mcphub.v1.McpHubService.CancelRequest:input_type -> mcphub.v1.CancelRequestRequest
-	5,  // 24: mcphub.v1.McpHubService.CancelRequests:input_type -> mcphub.v1.CancelRequestsRequest
-	7,  // 25: mcphub.v1.McpHubService.ListRequests:input_type -> mcphub.v1.ListRequestsRequest
-	13, // 26: mcphub.v1.McpHubService.GetTrace:input_type -> mcphub.v1.GetTraceRequest
-	9,  // 27: mcphub.v1.McpHubService.GetInfo:input_type -> mcphub.v1.GetInfoRequest
-	11, // 28: mcphub.v1.McpHubService.Drain:input_type -> mcphub.v1.DrainRequest
-	2,  // 29: mcphub.v1.McpHubService.CallTool:output_type -> mcphub.v1.CallToolResponse
-	4,  // 30: mcphub.v1.McpHubService.CancelRequest:output_type -> mcphub.v1.CancelRequestResponse
-	6,  // 31: mcphub.v1.McpHubService.CancelRequests:output_type -> mcphub.v1.CancelRequestsResponse
-	8,  // 32: mcphub.v1.McpHubService.ListRequests:output_type -> mcphub.v1.ListRequestsResponse
-	14, // 33: mcphub.v1.McpHubService.GetTrace:output_type -> mcphub.v1.GetTraceResponse
-	10, // 34: mcphub.v1.McpHubService.GetInfo:output_type -> mcphub.v1.GetInfoResponse
-	12, // 35: mcphub.v1.McpHubService.Drain:output_type -> mcphub.v1.DrainResponse
-	29, // [29:36] is the sub-list for method output_type
-	22, // [22:29] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	27, // 12: mcphub.v1.TraceEntry.time:type_name -> google.protobuf.Timestamp
+	18, // 13: mcphub.v1.TraceEntry.state:type_name -> mcphub.v1.TraceState
+	19, // 14: mcphub.v1.TraceEntry.message:type_name -> mcphub.v1.TraceMessage
+	28, // 15: mcphub.v1.TraceEntry.cancellation:type_name -> mcphub.v1.Cancellation
+	20, // 16: mcphub.v1.TraceEntry.prompt:type_name -> mcphub.v1.TracePrompt
+	29, // 17: mcphub.v1.TraceEntry.hub_error:type_name -> mcphub.v1.HubError
+	17, // 18: mcphub.v1.TraceEntry.delivery:type_name -> mcphub.v1.TraceDelivery
+	30, // 19: mcphub.v1.TraceDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	31, // 20: mcphub.v1.TraceState.state:type_name -> mcphub.v1.RequestState
+	32, // 21: mcphub.v1.TraceMessage.direction:type_name -> mcphub.v1.RequestDirection
+	33, // 22: mcphub.v1.TracePrompt.kind:type_name -> mcphub.v1.PromptKind
+	34, // 23: mcphub.v1.TracePrompt.cause:type_name -> mcphub.v1.PromptCause
+	0,  // 24: mcphub.v1.McpHubService.CallTool:input_type -> mcphub.v1.CallToolRequest
+	3,  // 25: mcphub.v1.McpHubService.CancelRequest:input_type -> mcphub.v1.CancelRequestRequest
+	5,  // 26: mcphub.v1.McpHubService.CancelRequests:input_type -> mcphub.v1.CancelRequestsRequest
+	7,  // 27: mcphub.v1.McpHubService.ListRequests:input_type -> mcphub.v1.ListRequestsRequest
+	13, // 28: mcphub.v1.McpHubService.GetTrace:input_type -> mcphub.v1.GetTraceRequest
+	9,  // 29: mcphub.v1.McpHubService.GetInfo:input_type -> mcphub.v1.GetInfoRequest
+	11, // 30: mcphub.v1.McpHubService.Drain:input_type -> mcphub.v1.DrainRequest
+	2,  // 31: mcphub.v1.McpHubService.CallTool:output_type -> mcphub.v1.CallToolResponse
+	4,  // 32: mcphub.v1.McpHubService.CancelRequest:output_type -> mcphub.v1.CancelRequestResponse
+	6,  // 33: mcphub.v1.McpHubService.CancelRequests:output_type -> mcphub.v1.CancelRequestsResponse
+	8,  // 34: mcphub.v1.McpHubService.ListRequests:output_type -> mcphub.v1.ListRequestsResponse
+	14, // 35: mcphub.v1.McpHubService.GetTrace:output_type -> mcphub.v1.GetTraceResponse
+	10, // 36: mcphub.v1.McpHubService.GetInfo:output_type -> mcphub.v1.GetInfoResponse
+	12, // 37: mcphub.v1.McpHubService.Drain:output_type -> mcphub.v1.DrainResponse
+	31, // [31:38] is the sub-list for method output_type
+	24, // [24:31] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_hub_proto_init() }
@@ -1746,6 +1826,7 @@ func file_mcphub_v1_hub_proto_init() {
 		(*TraceEntry_Cancellation)(nil),
 		(*TraceEntry_Prompt)(nil),
 		(*TraceEntry_HubError)(nil),
+		(*TraceEntry_Delivery)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1753,7 +1834,7 @@ func file_mcphub_v1_hub_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_hub_proto_rawDesc), len(file_mcphub_v1_hub_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1558,7 +1558,7 @@ type PromptClosed struct {
 	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
 	// Why it closed.
 	Cause PromptCause `protobuf:"varint,2,opt,name=cause,proto3,enum=mcphub.v1.PromptCause" json:"cause,omitempty"`
-	// Bounded text, untrusted when it comes from a server.
+	// Bounded raw text, as Cancellation.reason is; untrusted when it comes from a server.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// The window that answered, when one did.
 	WindowId string `protobuf:"bytes,4,opt,name=window_id,json=windowId,proto3" json:"window_id,omitempty"`

@@ -297,6 +297,69 @@ func (CancelOutcome) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{3}
 }
 
+// CancelDelivery is what is known of the way of a cancel to the server. It never says that the server has stopped: no revision of MCP tells that.
+type CancelDelivery int32
+
+const (
+	// Not said: by a hub of before this field, or of a request that was not cancelled.
+	CancelDelivery_CANCEL_DELIVERY_UNSPECIFIED CancelDelivery = 0
+	// There was nothing to tell the server: nothing of the request had been sent, or nothing of it was open at the server (it had answered, or the
+	// request is the server's own).
+	CancelDelivery_CANCEL_DELIVERY_NOT_NEEDED CancelDelivery = 1
+	// The cancel is on its way. What becomes of it is told by mcp_request_cancel_delivery, after 30 s at the latest.
+	CancelDelivery_CANCEL_DELIVERY_PENDING CancelDelivery = 2
+	// The cancel is with the server: in the pipe of its process, acknowledged by its HTTP end, or told by closing the stream of the request, as the
+	// revision of the connection has it.
+	CancelDelivery_CANCEL_DELIVERY_DELIVERED CancelDelivery = 3
+	// The cancel did not get to the server, as far as the hub can know: the server did not take it in time, refused it, or the connection ended first.
+	CancelDelivery_CANCEL_DELIVERY_FAILED CancelDelivery = 4
+)
+
+// Enum value maps for CancelDelivery.
+var (
+	CancelDelivery_name = map[int32]string{
+		0: "CANCEL_DELIVERY_UNSPECIFIED",
+		1: "CANCEL_DELIVERY_NOT_NEEDED",
+		2: "CANCEL_DELIVERY_PENDING",
+		3: "CANCEL_DELIVERY_DELIVERED",
+		4: "CANCEL_DELIVERY_FAILED",
+	}
+	CancelDelivery_value = map[string]int32{
+		"CANCEL_DELIVERY_UNSPECIFIED": 0,
+		"CANCEL_DELIVERY_NOT_NEEDED":  1,
+		"CANCEL_DELIVERY_PENDING":     2,
+		"CANCEL_DELIVERY_DELIVERED":   3,
+		"CANCEL_DELIVERY_FAILED":      4,
+	}
+)
+
+func (x CancelDelivery) Enum() *CancelDelivery {
+	p := new(CancelDelivery)
+	*p = x
+	return p
+}
+
+func (x CancelDelivery) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CancelDelivery) Descriptor() protoreflect.EnumDescriptor {
+	return file_mcphub_v1_request_proto_enumTypes[4].Descriptor()
+}
+
+func (CancelDelivery) Type() protoreflect.EnumType {
+	return &file_mcphub_v1_request_proto_enumTypes[4]
+}
+
+func (x CancelDelivery) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CancelDelivery.Descriptor instead.
+func (CancelDelivery) EnumDescriptor() ([]byte, []int) {
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{4}
+}
+
 // Era of the MCP revision that a connection speaks.
 type Era int32
 
@@ -334,11 +397,11 @@ func (x Era) String() string {
 }
 
 func (Era) Descriptor() protoreflect.EnumDescriptor {
-	return file_mcphub_v1_request_proto_enumTypes[4].Descriptor()
+	return file_mcphub_v1_request_proto_enumTypes[5].Descriptor()
 }
 
 func (Era) Type() protoreflect.EnumType {
-	return &file_mcphub_v1_request_proto_enumTypes[4]
+	return &file_mcphub_v1_request_proto_enumTypes[5]
 }
 
 func (x Era) Number() protoreflect.EnumNumber {
@@ -347,7 +410,7 @@ func (x Era) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Era.Descriptor instead.
 func (Era) EnumDescriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{4}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{5}
 }
 
 // Request is one thing that can be cancelled.
@@ -657,7 +720,9 @@ type Cancellation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Who did it.
 	Origin Origin `protobuf:"varint,1,opt,name=origin,proto3,enum=mcphub.v1.Origin" json:"origin,omitempty"`
-	// Bounded text with control characters escaped. From a server it is untrusted.
+	// Why, word for word as it was given: raw text of at most 256 Unicode code points, cut at a whole one. It is what the server gets. It may hold line
+	// breaks, control characters and characters that turn the direction of writing: whoever shows it makes it fit for its own place. From a server it is
+	// untrusted.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// When it was accepted.
 	Time          *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
@@ -990,7 +1055,13 @@ const file_mcphub_v1_request_proto_rawDesc = "" +
 	"\x1aCANCEL_OUTCOME_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19CANCEL_OUTCOME_CANCELLING\x10\x01\x12#\n" +
 	"\x1fCANCEL_OUTCOME_ALREADY_FINISHED\x10\x02\x12\x1a\n" +
-	"\x16CANCEL_OUTCOME_UNKNOWN\x10\x03*:\n" +
+	"\x16CANCEL_OUTCOME_UNKNOWN\x10\x03*\xa9\x01\n" +
+	"\x0eCancelDelivery\x12\x1f\n" +
+	"\x1bCANCEL_DELIVERY_UNSPECIFIED\x10\x00\x12\x1e\n" +
+	"\x1aCANCEL_DELIVERY_NOT_NEEDED\x10\x01\x12\x1b\n" +
+	"\x17CANCEL_DELIVERY_PENDING\x10\x02\x12\x1d\n" +
+	"\x19CANCEL_DELIVERY_DELIVERED\x10\x03\x12\x1a\n" +
+	"\x16CANCEL_DELIVERY_FAILED\x10\x04*:\n" +
 	"\x03Era\x12\x13\n" +
 	"\x0fERA_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
@@ -1010,36 +1081,37 @@ func file_mcphub_v1_request_proto_rawDescGZIP() []byte {
 	return file_mcphub_v1_request_proto_rawDescData
 }
 
-var file_mcphub_v1_request_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_mcphub_v1_request_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
 var file_mcphub_v1_request_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_mcphub_v1_request_proto_goTypes = []any{
 	(RequestDirection)(0),         // 0: mcphub.v1.RequestDirection
 	(RequestState)(0),             // 1: mcphub.v1.RequestState
 	(Origin)(0),                   // 2: mcphub.v1.Origin
 	(CancelOutcome)(0),            // 3: mcphub.v1.CancelOutcome
-	(Era)(0),                      // 4: mcphub.v1.Era
-	(*Request)(nil),               // 5: mcphub.v1.Request
-	(*Task)(nil),                  // 6: mcphub.v1.Task
-	(*Progress)(nil),              // 7: mcphub.v1.Progress
-	(*Cancellation)(nil),          // 8: mcphub.v1.Cancellation
-	(*Timings)(nil),               // 9: mcphub.v1.Timings
-	(*McpError)(nil),              // 10: mcphub.v1.McpError
-	(*HubError)(nil),              // 11: mcphub.v1.HubError
-	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 13: google.protobuf.Duration
+	(CancelDelivery)(0),           // 4: mcphub.v1.CancelDelivery
+	(Era)(0),                      // 5: mcphub.v1.Era
+	(*Request)(nil),               // 6: mcphub.v1.Request
+	(*Task)(nil),                  // 7: mcphub.v1.Task
+	(*Progress)(nil),              // 8: mcphub.v1.Progress
+	(*Cancellation)(nil),          // 9: mcphub.v1.Cancellation
+	(*Timings)(nil),               // 10: mcphub.v1.Timings
+	(*McpError)(nil),              // 11: mcphub.v1.McpError
+	(*HubError)(nil),              // 12: mcphub.v1.HubError
+	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 14: google.protobuf.Duration
 }
 var file_mcphub_v1_request_proto_depIdxs = []int32{
 	0,  // 0: mcphub.v1.Request.direction:type_name -> mcphub.v1.RequestDirection
 	1,  // 1: mcphub.v1.Request.state:type_name -> mcphub.v1.RequestState
-	12, // 2: mcphub.v1.Request.start_time:type_name -> google.protobuf.Timestamp
-	7,  // 3: mcphub.v1.Request.progress:type_name -> mcphub.v1.Progress
-	8,  // 4: mcphub.v1.Request.cancellation:type_name -> mcphub.v1.Cancellation
-	6,  // 5: mcphub.v1.Request.task:type_name -> mcphub.v1.Task
+	13, // 2: mcphub.v1.Request.start_time:type_name -> google.protobuf.Timestamp
+	8,  // 3: mcphub.v1.Request.progress:type_name -> mcphub.v1.Progress
+	9,  // 4: mcphub.v1.Request.cancellation:type_name -> mcphub.v1.Cancellation
+	7,  // 5: mcphub.v1.Request.task:type_name -> mcphub.v1.Task
 	2,  // 6: mcphub.v1.Cancellation.origin:type_name -> mcphub.v1.Origin
-	12, // 7: mcphub.v1.Cancellation.time:type_name -> google.protobuf.Timestamp
-	13, // 8: mcphub.v1.Timings.queued:type_name -> google.protobuf.Duration
-	13, // 9: mcphub.v1.Timings.active:type_name -> google.protobuf.Duration
-	13, // 10: mcphub.v1.Timings.human:type_name -> google.protobuf.Duration
+	13, // 7: mcphub.v1.Cancellation.time:type_name -> google.protobuf.Timestamp
+	14, // 8: mcphub.v1.Timings.queued:type_name -> google.protobuf.Duration
+	14, // 9: mcphub.v1.Timings.active:type_name -> google.protobuf.Duration
+	14, // 10: mcphub.v1.Timings.human:type_name -> google.protobuf.Duration
 	11, // [11:11] is the sub-list for method output_type
 	11, // [11:11] is the sub-list for method input_type
 	11, // [11:11] is the sub-list for extension type_name
@@ -1058,7 +1130,7 @@ func file_mcphub_v1_request_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_request_proto_rawDesc), len(file_mcphub_v1_request_proto_rawDesc)),
-			NumEnums:      5,
+			NumEnums:      6,
 			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,

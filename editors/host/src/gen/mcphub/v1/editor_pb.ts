@@ -12,7 +12,7 @@ import type { CallToolRequest, CallToolRequestJson, CancelRequestsRequest, Cance
 import { file_mcphub_v1_hub } from "./hub_pb.js";
 import type { Prompt, PromptAnswer, PromptAnswerJson, PromptClosed, PromptClosedJson, PromptJson, PromptKind, PromptKindJson } from "./prompt_pb.js";
 import { file_mcphub_v1_prompt } from "./prompt_pb.js";
-import type { Cancellation, CancellationJson, CancelOutcome, CancelOutcomeJson, Era, EraJson, HubError, HubErrorJson, McpError, McpErrorJson, Progress, ProgressJson, Request, RequestDirection, RequestDirectionJson, RequestJson, RequestState, RequestStateJson, Task, TaskJson, Timings, TimingsJson } from "./request_pb.js";
+import type { CancelDelivery, CancelDeliveryJson, Cancellation, CancellationJson, CancelOutcome, CancelOutcomeJson, Era, EraJson, HubError, HubErrorJson, McpError, McpErrorJson, Progress, ProgressJson, Request, RequestDirection, RequestDirectionJson, RequestJson, RequestState, RequestStateJson, Task, TaskJson, Timings, TimingsJson } from "./request_pb.js";
 import { file_mcphub_v1_request } from "./request_pb.js";
 import type { ConfigProblem, ConfigProblemJson, ListToolsRequest, ListToolsRequestJson, ListToolsResponse, ListToolsResponseJson, RestartServerRequest, RestartServerRequestJson, Server, ServerJson, SetServerEnabledRequest, SetServerEnabledRequestJson, SignInRequest, SignInRequestJson, SignOutRequest, SignOutRequestJson, StartServerRequest, StartServerRequestJson, StopServerRequest, StopServerRequestJson } from "./server_pb.js";
 import { file_mcphub_v1_server } from "./server_pb.js";
@@ -22,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/editor.proto.
  */
 export const file_mcphub_v1_editor: GenFile = /*@__PURE__*/
-  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEitwYKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEi8KCWNhbGxfdG9vbBgHIAEoCzIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3RIABI7Cg9jYW5jZWxfcmVxdWVzdHMYCCABKAsyIC5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXF1ZXN0SAASMQoKbGlzdF90b29scxgJIAEoCzIbLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXF1ZXN0SAASNQoMc3RhcnRfc2VydmVyGAogASgLMh0ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVxdWVzdEgAEjMKC3N0b3Bfc2VydmVyGAsgASgLMhwubWNwaHViLnYxLlN0b3BTZXJ2ZXJSZXF1ZXN0SAASOQoOcmVzdGFydF9zZXJ2ZXIYDCABKAsyHy5tY3BodWIudjEuUmVzdGFydFNlcnZlclJlcXVlc3RIABJAChJzZXRfc2VydmVyX2VuYWJsZWQYDSABKAsyIi5tY3BodWIudjEuU2V0U2VydmVyRW5hYmxlZFJlcXVlc3RIABIrCgdzaWduX2luGA4gASgLMhgubWNwaHViLnYxLlNpZ25JblJlcXVlc3RIABItCghzaWduX291dBgPIAEoCzIZLm1jcGh1Yi52MS5TaWduT3V0UmVxdWVzdEgAEi8KCWdldF90cmFjZRgQIAEoCzIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3RIAEIJCgdtZXNzYWdlIvoBCgVIZWxsbxIRCgl3aW5kb3dfaWQYASABKAkSDQoFdGl0bGUYAiABKAkSKwoMcHJvbXB0X2tpbmRzGAMgAygOMhUubWNwaHViLnYxLlByb21wdEtpbmQSHgoFcm9vdHMYBCADKAsyDy5tY3BodWIudjEuUm9vdBIhCgZyZXN1bWUYBSABKAsyES5tY3BodWIudjEuUmVzdW1lEhkKEW1heF9wcm9ncmVzc19yYXRlGAYgASgFEhYKDnNhbXBsaW5nX3Rvb2xzGAcgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgIIAEoCRITCgttYXhfaGlzdG9yeRgJIAEoBSIwCgZSZXN1bWUSDgoGaHViX2lkGAEgASgJEhYKDmFmdGVyX3NlcXVlbmNlGAIgASgEIiEKBFJvb3QSCwoDdXJpGAEgASgJEgwKBG5hbWUYAiABKAkiTAoQQ2FuY2VsTWNwUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIUCgxzdG9wX3dhaXRpbmcYAyABKAgiKgoIU2V0Um9vdHMSHgoFcm9vdHMYASADKAsyDy5tY3BodWIudjEuUm9vdCJvCg9TZXRDYXBhYmlsaXRpZXMSKwoMcHJvbXB0X2tpbmRzGAEgAygOMhUubWNwaHViLnYxLlByb21wdEtpbmQSFgoOc2FtcGxpbmdfdG9vbHMYAiABKAgSFwoPZXh0ZW5zaW9uc19qc29uGAMgASgJIsMICg5BdHRhY2hSZXNwb25zZRIQCghzZXF1ZW5jZRgBIAEoBBIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgd3ZWxjb21lGAMgASgLMhIubWNwaHViLnYxLldlbGNvbWVIABInCghzbmFwc2hvdBgEIAEoCzITLm1jcGh1Yi52MS5TbmFwc2hvdEgAEiEKBXJlcGx5GAUgASgLMhAubWNwaHViLnYxLlJlcGx5SAASMgoOc2VydmVyX2NoYW5nZWQYBiABKAsyGC5tY3BodWIudjEuU2VydmVyQ2hhbmdlZEgAEjAKDXRvb2xzX2NoYW5nZWQYByABKAsyFy5tY3BodWIudjEuVG9vbHNDaGFuZ2VkSAASOwoTbWNwX3JlcXVlc3Rfc3RhcnRlZBgIIAEoCzIcLm1jcGh1Yi52MS5NY3BSZXF1ZXN0U3RhcnRlZEgAEkEKFm1jcF9yZXF1ZXN0X3Byb2dyZXNzZWQYCSABKAsyHy5tY3BodWIudjEuTWNwUmVxdWVzdFByb2dyZXNzZWRIABJBChZtY3BfcmVxdWVzdF9jYW5jZWxsaW5nGAogASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsaW5nSAASPwoVbWNwX3JlcXVlc3RfY2FuY2VsbGVkGAsgASgLMh4ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsZWRIABI9ChRtY3BfcmVxdWVzdF9maW5pc2hlZBgMIAEoCzIdLm1jcGh1Yi52MS5NY3BSZXF1ZXN0RmluaXNoZWRIABIwCg1wcm9tcHRfb3BlbmVkGA0gASgLMhcubWNwaHViLnYxLlByb21wdE9wZW5lZEgAEjAKDXByb21wdF9jbG9zZWQYDiABKAsyFy5tY3BodWIudjEuUHJvbXB0Q2xvc2VkSAASLAoLbG9nX21lc3NhZ2UYDyABKAsyFS5tY3BodWIudjEuTG9nTWVzc2FnZUgAEiUKB2Ryb3BwZWQYECABKAsyEi5tY3BodWIudjEuRHJvcHBlZEgAEjgKEXJlc291cmNlc19jaGFuZ2VkGBEgASgLMhsubWNwaHViLnYxLlJlc291cmNlc0NoYW5nZWRIABI7ChNtY3BfcHJvbXB0c19jaGFuZ2VkGBIgASgLMhwubWNwaHViLnYxLk1jcFByb21wdHNDaGFuZ2VkSAASNgoQcmVzb3VyY2VfdXBkYXRlZBgTIAEoCzIaLm1jcGh1Yi52MS5SZXNvdXJjZVVwZGF0ZWRIABI0Cg9jb25maWdfcmVsb2FkZWQYFCABKAsyGS5tY3BodWIudjEuQ29uZmlnUmVsb2FkZWRIABIyCg5odWJfY29ubmVjdGlvbhgVIAEoCzIYLm1jcGh1Yi52MS5IdWJDb25uZWN0aW9uSABCBwoFZXZlbnQiTgoNSHViQ29ubmVjdGlvbhIsCgVzdGF0ZRgBIAEoDjIdLm1jcGh1Yi52MS5IdWJDb25uZWN0aW9uU3RhdGUSDwoHbWVzc2FnZRgCIAEoCSJOCgdXZWxjb21lEg4KBmh1Yl9pZBgBIAEoCRIRCgl3aW5kb3dfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIPCgdyZXN1bWVkGAQgASgIIs4BCghTbmFwc2hvdBIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIkCghyZXF1ZXN0cxgCIAMoCzISLm1jcGh1Yi52MS5SZXF1ZXN0EiIKB3Byb21wdHMYAyADKAsyES5tY3BodWIudjEuUHJvbXB0EioKCHByb2JsZW1zGAQgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SKAoHaGlzdG9yeRgFIAMoCzIXLm1jcGh1Yi52MS5FbmRlZFJlcXVlc3QiqwEKDEVuZGVkUmVxdWVzdBIsCghlbmRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoJY2FuY2VsbGVkGAIgASgLMh4ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsZWRIABIxCghmaW5pc2hlZBgDIAEoCzIdLm1jcGh1Yi52MS5NY3BSZXF1ZXN0RmluaXNoZWRIAEIFCgNlbmQioQIKBVJlcGx5EhIKCm1lc3NhZ2VfaWQYASABKAkSMAoOY2FuY2VsX291dGNvbWUYAiABKA4yGC5tY3BodWIudjEuQ2FuY2VsT3V0Y29tZRIiCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchI8Cg9jYW5jZWxfcmVxdWVzdHMYBCABKAsyIS5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXNwb25zZUgAEjIKCmxpc3RfdG9vbHMYBSABKAsyHC5tY3BodWIudjEuTGlzdFRvb2xzUmVzcG9uc2VIABIwCglnZXRfdHJhY2UYBiABKAsyGy5tY3BodWIudjEuR2V0VHJhY2VSZXNwb25zZUgAQgoKCHJlc3BvbnNlIkMKDVNlcnZlckNoYW5nZWQSIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlchIPCgdyZW1vdmVkGAIgASgIIh4KDFRvb2xzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiIgoQUmVzb3VyY2VzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiIwoRTWNwUHJvbXB0c0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIi4KD1Jlc291cmNlVXBkYXRlZBIOCgZzZXJ2ZXIYASABKAkSCwoDdXJpGAIgASgJImMKDkNvbmZpZ1JlbG9hZGVkEioKCHByb2JsZW1zGAEgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SDwoHc3RvcHBlZBgCIAMoCRIUCgxjaGFuZ2VkX2ZpbGUYAyABKAkiOAoRTWNwUmVxdWVzdFN0YXJ0ZWQSIwoHcmVxdWVzdBgBIAEoCzISLm1jcGh1Yi52MS5SZXF1ZXN0Ir4BChRNY3BSZXF1ZXN0UHJvZ3Jlc3NlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRImCgVzdGF0ZRgDIAEoDjIXLm1jcGh1Yi52MS5SZXF1ZXN0U3RhdGUSJQoIcHJvZ3Jlc3MYBCABKAsyEy5tY3BodWIudjEuUHJvZ3Jlc3MSFAoMd2lyZV9pZF9qc29uGAUgASgJEh0KBHRhc2sYBiABKAsyDy5tY3BodWIudjEuVGFzayJpChRNY3BSZXF1ZXN0Q2FuY2VsbGluZxISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRItCgxjYW5jZWxsYXRpb24YAyABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uIpgDChNNY3BSZXF1ZXN0Q2FuY2VsbGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEi0KDGNhbmNlbGxhdGlvbhgGIAEoCzIXLm1jcGh1Yi52MS5DYW5jZWxsYXRpb24SFAoMd2lyZV9pZF9qc29uGAcgASgJEhcKD3NlcnZlcl9ub3RpZmllZBgIIAEoCBIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAkgASgIEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbCgNlcmEYCyABKA4yDi5tY3BodWIudjEuRXJhEiIKBWVycm9yGAwgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEg8KB3N1YmplY3QYDSABKAkSHQoEdGFzaxgOIAEoCzIPLm1jcGh1Yi52MS5UYXNrIrIDChJNY3BSZXF1ZXN0RmluaXNoZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLgoJZGlyZWN0aW9uGAMgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDgoGbWV0aG9kGAQgASgJEgwKBHRvb2wYBSABKAkSJgoFc3RhdGUYBiABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEhAKCGlzX2Vycm9yGAcgASgIEiYKCW1jcF9lcnJvchgIIAEoCzITLm1jcGh1Yi52MS5NY3BFcnJvchImCglodWJfZXJyb3IYCSABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISIwoHdGltaW5ncxgKIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhsKE3NlcnZlcl9tYXlfY29udGludWUYCyABKAgSDwoHc3ViamVjdBgMIAEoCRIdCgR0YXNrGA0gASgLMg8ubWNwaHViLnYxLlRhc2sSEwoLcmVzdWx0X2pzb24YDiABKAkSGQoRcmVzdWx0X3NpemVfYnl0ZXMYDyABKAMiMQoMUHJvbXB0T3BlbmVkEiEKBnByb21wdBgBIAEoCzIRLm1jcGh1Yi52MS5Qcm9tcHQiTgoKTG9nTWVzc2FnZRIOCgZzZXJ2ZXIYASABKAkSDQoFbGV2ZWwYAiABKAkSDgoGbG9nZ2VyGAMgASgJEhEKCWRhdGFfanNvbhgEIAEoCSIfCgdEcm9wcGVkEhQKDGxvZ19tZXNzYWdlcxgBIAEoAyqeAQoSSHViQ29ubmVjdGlvblN0YXRlEiQKIEhVQl9DT05ORUNUSU9OX1NUQVRFX1VOU1BFQ0lGSUVEEAASHgoaSFVCX0NPTk5FQ1RJT05fU1RBVEVfUkVBRFkQARIhCh1IVUJfQ09OTkVDVElPTl9TVEFURV9TVEFSVElORxACEh8KG0hVQl9DT05ORUNUSU9OX1NUQVRFX0ZBSUxFRBADMlIKDUVkaXRvclNlcnZpY2USQQoGQXR0YWNoEhgubWNwaHViLnYxLkF0dGFjaFJlcXVlc3QaGS5tY3BodWIudjEuQXR0YWNoUmVzcG9uc2UoATABQjZaNGdpdGh1Yi5jb20vbWNwaHViLWdvL21jcGh1Yi9wcm90by9tY3BodWIvdjE7bWNwaHVidjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_server]);
+  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEitwYKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEi8KCWNhbGxfdG9vbBgHIAEoCzIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3RIABI7Cg9jYW5jZWxfcmVxdWVzdHMYCCABKAsyIC5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXF1ZXN0SAASMQoKbGlzdF90b29scxgJIAEoCzIbLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXF1ZXN0SAASNQoMc3RhcnRfc2VydmVyGAogASgLMh0ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVxdWVzdEgAEjMKC3N0b3Bfc2VydmVyGAsgASgLMhwubWNwaHViLnYxLlN0b3BTZXJ2ZXJSZXF1ZXN0SAASOQoOcmVzdGFydF9zZXJ2ZXIYDCABKAsyHy5tY3BodWIudjEuUmVzdGFydFNlcnZlclJlcXVlc3RIABJAChJzZXRfc2VydmVyX2VuYWJsZWQYDSABKAsyIi5tY3BodWIudjEuU2V0U2VydmVyRW5hYmxlZFJlcXVlc3RIABIrCgdzaWduX2luGA4gASgLMhgubWNwaHViLnYxLlNpZ25JblJlcXVlc3RIABItCghzaWduX291dBgPIAEoCzIZLm1jcGh1Yi52MS5TaWduT3V0UmVxdWVzdEgAEi8KCWdldF90cmFjZRgQIAEoCzIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3RIAEIJCgdtZXNzYWdlIvoBCgVIZWxsbxIRCgl3aW5kb3dfaWQYASABKAkSDQoFdGl0bGUYAiABKAkSKwoMcHJvbXB0X2tpbmRzGAMgAygOMhUubWNwaHViLnYxLlByb21wdEtpbmQSHgoFcm9vdHMYBCADKAsyDy5tY3BodWIudjEuUm9vdBIhCgZyZXN1bWUYBSABKAsyES5tY3BodWIudjEuUmVzdW1lEhkKEW1heF9wcm9ncmVzc19yYXRlGAYgASgFEhYKDnNhbXBsaW5nX3Rvb2xzGAcgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgIIAEoCRITCgttYXhfaGlzdG9yeRgJIAEoBSIwCgZSZXN1bWUSDgoGaHViX2lkGAEgASgJEhYKDmFmdGVyX3NlcXVlbmNlGAIgASgEIiEKBFJvb3QSCwoDdXJpGAEgASgJEgwKBG5hbWUYAiABKAkiTAoQQ2FuY2VsTWNwUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIUCgxzdG9wX3dhaXRpbmcYAyABKAgiKgoIU2V0Um9vdHMSHgoFcm9vdHMYASADKAsyDy5tY3BodWIudjEuUm9vdCJvCg9TZXRDYXBhYmlsaXRpZXMSKwoMcHJvbXB0X2tpbmRzGAEgAygOMhUubWNwaHViLnYxLlByb21wdEtpbmQSFgoOc2FtcGxpbmdfdG9vbHMYAiABKAgSFwoPZXh0ZW5zaW9uc19qc29uGAMgASgJIo8JCg5BdHRhY2hSZXNwb25zZRIQCghzZXF1ZW5jZRgBIAEoBBIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgd3ZWxjb21lGAMgASgLMhIubWNwaHViLnYxLldlbGNvbWVIABInCghzbmFwc2hvdBgEIAEoCzITLm1jcGh1Yi52MS5TbmFwc2hvdEgAEiEKBXJlcGx5GAUgASgLMhAubWNwaHViLnYxLlJlcGx5SAASMgoOc2VydmVyX2NoYW5nZWQYBiABKAsyGC5tY3BodWIudjEuU2VydmVyQ2hhbmdlZEgAEjAKDXRvb2xzX2NoYW5nZWQYByABKAsyFy5tY3BodWIudjEuVG9vbHNDaGFuZ2VkSAASOwoTbWNwX3JlcXVlc3Rfc3RhcnRlZBgIIAEoCzIcLm1jcGh1Yi52MS5NY3BSZXF1ZXN0U3RhcnRlZEgAEkEKFm1jcF9yZXF1ZXN0X3Byb2dyZXNzZWQYCSABKAsyHy5tY3BodWIudjEuTWNwUmVxdWVzdFByb2dyZXNzZWRIABJBChZtY3BfcmVxdWVzdF9jYW5jZWxsaW5nGAogASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsaW5nSAASPwoVbWNwX3JlcXVlc3RfY2FuY2VsbGVkGAsgASgLMh4ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsZWRIABI9ChRtY3BfcmVxdWVzdF9maW5pc2hlZBgMIAEoCzIdLm1jcGh1Yi52MS5NY3BSZXF1ZXN0RmluaXNoZWRIABIwCg1wcm9tcHRfb3BlbmVkGA0gASgLMhcubWNwaHViLnYxLlByb21wdE9wZW5lZEgAEjAKDXByb21wdF9jbG9zZWQYDiABKAsyFy5tY3BodWIudjEuUHJvbXB0Q2xvc2VkSAASLAoLbG9nX21lc3NhZ2UYDyABKAsyFS5tY3BodWIudjEuTG9nTWVzc2FnZUgAEiUKB2Ryb3BwZWQYECABKAsyEi5tY3BodWIudjEuRHJvcHBlZEgAEjgKEXJlc291cmNlc19jaGFuZ2VkGBEgASgLMhsubWNwaHViLnYxLlJlc291cmNlc0NoYW5nZWRIABI7ChNtY3BfcHJvbXB0c19jaGFuZ2VkGBIgASgLMhwubWNwaHViLnYxLk1jcFByb21wdHNDaGFuZ2VkSAASNgoQcmVzb3VyY2VfdXBkYXRlZBgTIAEoCzIaLm1jcGh1Yi52MS5SZXNvdXJjZVVwZGF0ZWRIABI0Cg9jb25maWdfcmVsb2FkZWQYFCABKAsyGS5tY3BodWIudjEuQ29uZmlnUmVsb2FkZWRIABIyCg5odWJfY29ubmVjdGlvbhgVIAEoCzIYLm1jcGh1Yi52MS5IdWJDb25uZWN0aW9uSAASSgobbWNwX3JlcXVlc3RfY2FuY2VsX2RlbGl2ZXJ5GBYgASgLMiMubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxEZWxpdmVyeUgAQgcKBWV2ZW50Ik4KDUh1YkNvbm5lY3Rpb24SLAoFc3RhdGUYASABKA4yHS5tY3BodWIudjEuSHViQ29ubmVjdGlvblN0YXRlEg8KB21lc3NhZ2UYAiABKAkiTgoHV2VsY29tZRIOCgZodWJfaWQYASABKAkSEQoJd2luZG93X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSDwoHcmVzdW1lZBgEIAEoCCLOAQoIU25hcHNob3QSIgoHc2VydmVycxgBIAMoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISJAoIcmVxdWVzdHMYAiADKAsyEi5tY3BodWIudjEuUmVxdWVzdBIiCgdwcm9tcHRzGAMgAygLMhEubWNwaHViLnYxLlByb21wdBIqCghwcm9ibGVtcxgEIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEigKB2hpc3RvcnkYBSADKAsyFy5tY3BodWIudjEuRW5kZWRSZXF1ZXN0IqsBCgxFbmRlZFJlcXVlc3QSLAoIZW5kX3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKCWNhbmNlbGxlZBgCIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASMQoIZmluaXNoZWQYAyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSABCBQoDZW5kIqECCgVSZXBseRISCgptZXNzYWdlX2lkGAEgASgJEjAKDmNhbmNlbF9vdXRjb21lGAIgASgOMhgubWNwaHViLnYxLkNhbmNlbE91dGNvbWUSIgoFZXJyb3IYAyABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISPAoPY2FuY2VsX3JlcXVlc3RzGAQgASgLMiEubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RzUmVzcG9uc2VIABIyCgpsaXN0X3Rvb2xzGAUgASgLMhwubWNwaHViLnYxLkxpc3RUb29sc1Jlc3BvbnNlSAASMAoJZ2V0X3RyYWNlGAYgASgLMhsubWNwaHViLnYxLkdldFRyYWNlUmVzcG9uc2VIAEIKCghyZXNwb25zZSJDCg1TZXJ2ZXJDaGFuZ2VkEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISDwoHcmVtb3ZlZBgCIAEoCCIeCgxUb29sc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiIKEFJlc291cmNlc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiMKEU1jcFByb21wdHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIuCg9SZXNvdXJjZVVwZGF0ZWQSDgoGc2VydmVyGAEgASgJEgsKA3VyaRgCIAEoCSJjCg5Db25maWdSZWxvYWRlZBIqCghwcm9ibGVtcxgBIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEg8KB3N0b3BwZWQYAiADKAkSFAoMY2hhbmdlZF9maWxlGAMgASgJIjgKEU1jcFJlcXVlc3RTdGFydGVkEiMKB3JlcXVlc3QYASABKAsyEi5tY3BodWIudjEuUmVxdWVzdCK+AQoUTWNwUmVxdWVzdFByb2dyZXNzZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSJgoFc3RhdGUYAyABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEiUKCHByb2dyZXNzGAQgASgLMhMubWNwaHViLnYxLlByb2dyZXNzEhQKDHdpcmVfaWRfanNvbhgFIAEoCRIdCgR0YXNrGAYgASgLMg8ubWNwaHViLnYxLlRhc2siaQoUTWNwUmVxdWVzdENhbmNlbGxpbmcSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLQoMY2FuY2VsbGF0aW9uGAMgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbiLdAwoTTWNwUmVxdWVzdENhbmNlbGxlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIuCglkaXJlY3Rpb24YAyABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIOCgZtZXRob2QYBCABKAkSDAoEdG9vbBgFIAEoCRItCgxjYW5jZWxsYXRpb24YBiABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uEhQKDHdpcmVfaWRfanNvbhgHIAEoCRIXCg9zZXJ2ZXJfbm90aWZpZWQYCCABKAgSGwoTc2VydmVyX21heV9jb250aW51ZRgJIAEoCBIjCgd0aW1pbmdzGAogASgLMhIubWNwaHViLnYxLlRpbWluZ3MSGwoDZXJhGAsgASgOMg4ubWNwaHViLnYxLkVyYRIiCgVlcnJvchgMIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIPCgdzdWJqZWN0GA0gASgJEh0KBHRhc2sYDiABKAsyDy5tY3BodWIudjEuVGFzaxIrCghkZWxpdmVyeRgPIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRIWCg5kZWxpdmVyeV9lcnJvchgQIAEoCSJ6ChhNY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnkSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSKwoIZGVsaXZlcnkYAyABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSDQoFZXJyb3IYBCABKAkisgMKEk1jcFJlcXVlc3RGaW5pc2hlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIuCglkaXJlY3Rpb24YAyABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIOCgZtZXRob2QYBCABKAkSDAoEdG9vbBgFIAEoCRImCgVzdGF0ZRgGIAEoDjIXLm1jcGh1Yi52MS5SZXF1ZXN0U3RhdGUSEAoIaXNfZXJyb3IYByABKAgSJgoJbWNwX2Vycm9yGAggASgLMhMubWNwaHViLnYxLk1jcEVycm9yEiYKCWh1Yl9lcnJvchgJIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIjCgd0aW1pbmdzGAogASgLMhIubWNwaHViLnYxLlRpbWluZ3MSGwoTc2VydmVyX21heV9jb250aW51ZRgLIAEoCBIPCgdzdWJqZWN0GAwgASgJEh0KBHRhc2sYDSABKAsyDy5tY3BodWIudjEuVGFzaxITCgtyZXN1bHRfanNvbhgOIAEoCRIZChFyZXN1bHRfc2l6ZV9ieXRlcxgPIAEoAyIxCgxQcm9tcHRPcGVuZWQSIQoGcHJvbXB0GAEgASgLMhEubWNwaHViLnYxLlByb21wdCJOCgpMb2dNZXNzYWdlEg4KBnNlcnZlchgBIAEoCRINCgVsZXZlbBgCIAEoCRIOCgZsb2dnZXIYAyABKAkSEQoJZGF0YV9qc29uGAQgASgJIh8KB0Ryb3BwZWQSFAoMbG9nX21lc3NhZ2VzGAEgASgDKp4BChJIdWJDb25uZWN0aW9uU3RhdGUSJAogSFVCX0NPTk5FQ1RJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIeChpIVUJfQ09OTkVDVElPTl9TVEFURV9SRUFEWRABEiEKHUhVQl9DT05ORUNUSU9OX1NUQVRFX1NUQVJUSU5HEAISHwobSFVCX0NPTk5FQ1RJT05fU1RBVEVfRkFJTEVEEAMyUgoNRWRpdG9yU2VydmljZRJBCgZBdHRhY2gSGC5tY3BodWIudjEuQXR0YWNoUmVxdWVzdBoZLm1jcGh1Yi52MS5BdHRhY2hSZXNwb25zZSgBMAFCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_server]);
 
 /**
  * AttachRequest is one message of the editor.
@@ -556,7 +556,7 @@ export type CancelMcpRequest = Message<"mcphub.v1.CancelMcpRequest"> & {
   requestId: string;
 
   /**
-   * Why: it reaches the server.
+   * Why: it reaches the server word for word, cut to 256 Unicode code points. See Cancellation.reason.
    *
    * @generated from field: string reason = 2;
    */
@@ -585,7 +585,7 @@ export type CancelMcpRequestJson = {
   requestId?: string;
 
   /**
-   * Why: it reaches the server.
+   * Why: it reaches the server word for word, cut to 256 Unicode code points. See Cancellation.reason.
    *
    * @generated from field: string reason = 2;
    */
@@ -882,6 +882,14 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
      */
     value: HubConnection;
     case: "hubConnection";
+  } | {
+    /**
+     * What became of a cancel that was on its way when its request ended.
+     *
+     * @generated from field: mcphub.v1.McpRequestCancelDelivery mcp_request_cancel_delivery = 22;
+     */
+    value: McpRequestCancelDelivery;
+    case: "mcpRequestCancelDelivery";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1037,6 +1045,13 @@ export type AttachResponseJson = {
    * @generated from field: mcphub.v1.HubConnection hub_connection = 21;
    */
   hubConnection?: HubConnectionJson;
+
+  /**
+   * What became of a cancel that was on its way when its request ended.
+   *
+   * @generated from field: mcphub.v1.McpRequestCancelDelivery mcp_request_cancel_delivery = 22;
+   */
+  mcpRequestCancelDelivery?: McpRequestCancelDeliveryJson;
 };
 
 /**
@@ -1977,14 +1992,15 @@ export type McpRequestCancelled = Message<"mcphub.v1.McpRequestCancelled"> & {
   wireIdJson: string;
 
   /**
-   * A cancel was sent to the server.
+   * The cancel is with the server: true if, and only if, delivery is DELIVERED. It stays false while the cancel is on its way.
    *
    * @generated from field: bool server_notified = 8;
    */
   serverNotified: boolean;
 
   /**
-   * The server was told, but the protocol cannot promise that it stops: work and side effects may go on.
+   * Work and side effects may go on at the server, whatever it was told. False only when nothing of the request was sent, or the server has answered it
+   * (the answer to a round of a call with several counts), has said that it stopped, or its process is gone.
    *
    * @generated from field: bool server_may_continue = 9;
    */
@@ -2024,6 +2040,21 @@ export type McpRequestCancelled = Message<"mcphub.v1.McpRequestCancelled"> & {
    * @generated from field: mcphub.v1.Task task = 14;
    */
   task?: Task | undefined;
+
+  /**
+   * What is known of the way of the cancel to the server at this moment; in Snapshot.history, now. After PENDING, and only then, one
+   * mcp_request_cancel_delivery follows.
+   *
+   * @generated from field: mcphub.v1.CancelDelivery delivery = 15;
+   */
+  delivery: CancelDelivery;
+
+  /**
+   * Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+   *
+   * @generated from field: string delivery_error = 16;
+   */
+  deliveryError: string;
 };
 
 /**
@@ -2082,14 +2113,15 @@ export type McpRequestCancelledJson = {
   wireIdJson?: string;
 
   /**
-   * A cancel was sent to the server.
+   * The cancel is with the server: true if, and only if, delivery is DELIVERED. It stays false while the cancel is on its way.
    *
    * @generated from field: bool server_notified = 8;
    */
   serverNotified?: boolean;
 
   /**
-   * The server was told, but the protocol cannot promise that it stops: work and side effects may go on.
+   * Work and side effects may go on at the server, whatever it was told. False only when nothing of the request was sent, or the server has answered it
+   * (the answer to a round of a call with several counts), has said that it stopped, or its process is gone.
    *
    * @generated from field: bool server_may_continue = 9;
    */
@@ -2129,6 +2161,21 @@ export type McpRequestCancelledJson = {
    * @generated from field: mcphub.v1.Task task = 14;
    */
   task?: TaskJson;
+
+  /**
+   * What is known of the way of the cancel to the server at this moment; in Snapshot.history, now. After PENDING, and only then, one
+   * mcp_request_cancel_delivery follows.
+   *
+   * @generated from field: mcphub.v1.CancelDelivery delivery = 15;
+   */
+  delivery?: CancelDeliveryJson;
+
+  /**
+   * Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+   *
+   * @generated from field: string delivery_error = 16;
+   */
+  deliveryError?: string;
 };
 
 /**
@@ -2137,6 +2184,89 @@ export type McpRequestCancelledJson = {
  */
 export const McpRequestCancelledSchema: GenMessage<McpRequestCancelled, {jsonType: McpRequestCancelledJson}> = /*@__PURE__*/
   messageDesc(file_mcphub_v1_editor, 22);
+
+/**
+ * McpRequestCancelDelivery tells what became of a cancel that was on its way to the server when its request ended. It is not terminal: the request ended
+ * with its mcp_request_cancelled, whose delivery was PENDING. It comes at most once for each request, 30 s after that at the latest, or when the
+ * connection to the server ends; it is never dropped, and a window that resumes gets it too. It is of the latest request with this id that ended with
+ * PENDING; a window that knows of none ignores it.
+ *
+ * @generated from message mcphub.v1.McpRequestCancelDelivery
+ */
+export type McpRequestCancelDelivery = Message<"mcphub.v1.McpRequestCancelDelivery"> & {
+  /**
+   * The request.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+
+  /**
+   * Server of the request.
+   *
+   * @generated from field: string server = 2;
+   */
+  server: string;
+
+  /**
+   * DELIVERED, FAILED or NOT_NEEDED.
+   *
+   * @generated from field: mcphub.v1.CancelDelivery delivery = 3;
+   */
+  delivery: CancelDelivery;
+
+  /**
+   * Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+   *
+   * @generated from field: string error = 4;
+   */
+  error: string;
+};
+
+/**
+ * McpRequestCancelDelivery tells what became of a cancel that was on its way to the server when its request ended. It is not terminal: the request ended
+ * with its mcp_request_cancelled, whose delivery was PENDING. It comes at most once for each request, 30 s after that at the latest, or when the
+ * connection to the server ends; it is never dropped, and a window that resumes gets it too. It is of the latest request with this id that ended with
+ * PENDING; a window that knows of none ignores it.
+ *
+ * @generated from message mcphub.v1.McpRequestCancelDelivery
+ */
+export type McpRequestCancelDeliveryJson = {
+  /**
+   * The request.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId?: string;
+
+  /**
+   * Server of the request.
+   *
+   * @generated from field: string server = 2;
+   */
+  server?: string;
+
+  /**
+   * DELIVERED, FAILED or NOT_NEEDED.
+   *
+   * @generated from field: mcphub.v1.CancelDelivery delivery = 3;
+   */
+  delivery?: CancelDeliveryJson;
+
+  /**
+   * Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+   *
+   * @generated from field: string error = 4;
+   */
+  error?: string;
+};
+
+/**
+ * Describes the message mcphub.v1.McpRequestCancelDelivery.
+ * Use `create(McpRequestCancelDeliverySchema)` to create a new message.
+ */
+export const McpRequestCancelDeliverySchema: GenMessage<McpRequestCancelDelivery, {jsonType: McpRequestCancelDeliveryJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_editor, 23);
 
 /**
  * McpRequestFinished is the end of a request with a result or an error.
@@ -2367,7 +2497,7 @@ export type McpRequestFinishedJson = {
  * Use `create(McpRequestFinishedSchema)` to create a new message.
  */
 export const McpRequestFinishedSchema: GenMessage<McpRequestFinished, {jsonType: McpRequestFinishedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 23);
+  messageDesc(file_mcphub_v1_editor, 24);
 
 /**
  * PromptOpened shows a new prompt.
@@ -2402,7 +2532,7 @@ export type PromptOpenedJson = {
  * Use `create(PromptOpenedSchema)` to create a new message.
  */
 export const PromptOpenedSchema: GenMessage<PromptOpened, {jsonType: PromptOpenedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 24);
+  messageDesc(file_mcphub_v1_editor, 25);
 
 /**
  * LogMessage of a server: a notifications/message, or a line of its stderr.
@@ -2479,7 +2609,7 @@ export type LogMessageJson = {
  * Use `create(LogMessageSchema)` to create a new message.
  */
 export const LogMessageSchema: GenMessage<LogMessage, {jsonType: LogMessageJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 25);
+  messageDesc(file_mcphub_v1_editor, 26);
 
 /**
  * Dropped tells how much a window did not get since the last such event.
@@ -2514,7 +2644,7 @@ export type DroppedJson = {
  * Use `create(DroppedSchema)` to create a new message.
  */
 export const DroppedSchema: GenMessage<Dropped, {jsonType: DroppedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 26);
+  messageDesc(file_mcphub_v1_editor, 27);
 
 /**
  * HubConnectionState is how a host that relays the stream stands with the hub.

@@ -10,7 +10,7 @@ import type { Duration, DurationJson, Timestamp, TimestampJson } from "@bufbuild
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { PromptCause, PromptCauseJson, PromptKind, PromptKindJson } from "./prompt_pb.js";
 import { file_mcphub_v1_prompt } from "./prompt_pb.js";
-import type { Cancellation, CancellationJson, CancelOutcome, CancelOutcomeJson, HubError, HubErrorJson, McpError, McpErrorJson, Request, RequestDirection, RequestDirectionJson, RequestJson, RequestState, RequestStateJson, Task, TaskJson, Timings, TimingsJson } from "./request_pb.js";
+import type { CancelDelivery, CancelDeliveryJson, Cancellation, CancellationJson, CancelOutcome, CancelOutcomeJson, HubError, HubErrorJson, McpError, McpErrorJson, Request, RequestDirection, RequestDirectionJson, RequestJson, RequestState, RequestStateJson, Task, TaskJson, Timings, TimingsJson } from "./request_pb.js";
 import { file_mcphub_v1_request } from "./request_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/hub.proto.
  */
 export const file_mcphub_v1_hub: GenFile = /*@__PURE__*/
-  fileDesc("ChNtY3BodWIvdjEvaHViLnByb3RvEgltY3BodWIudjEi7AEKD0NhbGxUb29sUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIMCgR0b29sGAMgASgJEhYKDmFyZ3VtZW50c19qc29uGAQgASgJEhEKCW1ldGFfanNvbhgFIAEoCRIlCgh0aW1lb3V0cxgGIAEoCzITLm1jcGh1Yi52MS5UaW1lb3V0cxITCgtwcmVhcHByb3ZlZBgHIAEoCBISCgp0YXNrX2xhYmVsGAggASgJEhcKD293bmVyX3dpbmRvd19pZBgJIAEoCRITCgtwcmVmZXJfdGFzaxgKIAEoCCKHAQoIVGltZW91dHMSJwoEaWRsZRgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgV0b3RhbBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgVodW1hbhgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiLvAQoQQ2FsbFRvb2xSZXNwb25zZRISCgpyZXF1ZXN0X2lkGAEgASgJEhUKC3Jlc3VsdF9qc29uGAIgASgJSAASJAoFZXJyb3IYAyABKAsyEy5tY3BodWIudjEuTWNwRXJyb3JIABIQCghpc19lcnJvchgEIAEoCBIOCgZyb3VuZHMYBSABKAUSIwoHdGltaW5ncxgGIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhkKEW91dHB1dF92aW9sYXRpb25zGAcgAygJEh0KBHRhc2sYCCABKAsyDy5tY3BodWIudjEuVGFza0IJCgdvdXRjb21lImAKFENhbmNlbFJlcXVlc3RSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJEg4KBnNlcnZlchgDIAEoCRIUCgxzdG9wX3dhaXRpbmcYBCABKAgiQgoVQ2FuY2VsUmVxdWVzdFJlc3BvbnNlEikKB291dGNvbWUYASABKA4yGC5tY3BodWIudjEuQ2FuY2VsT3V0Y29tZSJnChVDYW5jZWxSZXF1ZXN0c1JlcXVlc3QSEAoGc2VydmVyGAEgASgJSAASFAoKdGFza19sYWJlbBgCIAEoCUgAEg0KA2FsbBgDIAEoCEgAEg4KBnJlYXNvbhgEIAEoCUIHCgVzY29wZSItChZDYW5jZWxSZXF1ZXN0c1Jlc3BvbnNlEhMKC3JlcXVlc3RfaWRzGAEgAygJIiUKE0xpc3RSZXF1ZXN0c1JlcXVlc3QSDgoGc2VydmVyGAEgASgJIjwKFExpc3RSZXF1ZXN0c1Jlc3BvbnNlEiQKCHJlcXVlc3RzGAEgAygLMhIubWNwaHViLnYxLlJlcXVlc3QiEAoOR2V0SW5mb1JlcXVlc3QidAoPR2V0SW5mb1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSDgoGaHViX2lkGAIgASgJEhoKEnByb3RvY29sX3JldmlzaW9ucxgDIAMoCRIQCghmZWF0dXJlcxgEIAMoCRISCgpwcm9jZXNzX2lkGAUgASgFIh4KDERyYWluUmVxdWVzdBIOCgZyZWFzb24YASABKAkiRAoNRHJhaW5SZXNwb25zZRIaChJjYW5jZWxsZWRfcmVxdWVzdHMYASABKAUSFwoPc3RvcHBlZF9zZXJ2ZXJzGAIgASgFIlkKD0dldFRyYWNlUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRISCgptYXhfdHJhY2VzGAMgASgFEg4KBmJ1bmRsZRgEIAEoCCJJChBHZXRUcmFjZVJlc3BvbnNlEiAKBnRyYWNlcxgBIAMoCzIQLm1jcGh1Yi52MS5UcmFjZRITCgtidW5kbGVfanNvbhgCIAEoCSJ/CgVUcmFjZRIjCgdyZXF1ZXN0GAEgASgLMhIubWNwaHViLnYxLlJlcXVlc3QSJgoHZW50cmllcxgCIAMoCzIVLm1jcGh1Yi52MS5UcmFjZUVudHJ5EhcKD29taXR0ZWRfZW50cmllcxgDIAEoBRIQCgh0cmFjZV9pZBgEIAEoCSKYAgoKVHJhY2VFbnRyeRIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgVzdGF0ZRgCIAEoCzIVLm1jcGh1Yi52MS5UcmFjZVN0YXRlSAASKgoHbWVzc2FnZRgDIAEoCzIXLm1jcGh1Yi52MS5UcmFjZU1lc3NhZ2VIABIvCgxjYW5jZWxsYXRpb24YBCABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uSAASKAoGcHJvbXB0GAUgASgLMhYubWNwaHViLnYxLlRyYWNlUHJvbXB0SAASKAoJaHViX2Vycm9yGAYgASgLMhMubWNwaHViLnYxLkh1YkVycm9ySABCBwoFZXZlbnQiNAoKVHJhY2VTdGF0ZRImCgVzdGF0ZRgBIAEoDjIXLm1jcGh1Yi52MS5SZXF1ZXN0U3RhdGUiqwEKDFRyYWNlTWVzc2FnZRIuCglkaXJlY3Rpb24YASABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIMCgR0eXBlGAIgASgJEg4KBm1ldGhvZBgDIAEoCRIUCgx3aXJlX2lkX2pzb24YBCABKAkSEgoKc2l6ZV9ieXRlcxgFIAEoAxISCgplcnJvcl9jb2RlGAYgASgDEg8KB2Ryb3BwZWQYByABKAgibAoLVHJhY2VQcm9tcHQSEQoJcHJvbXB0X2lkGAEgASgJEiMKBGtpbmQYAiABKA4yFS5tY3BodWIudjEuUHJvbXB0S2luZBIlCgVjYXVzZRgDIAEoDjIWLm1jcGh1Yi52MS5Qcm9tcHRDYXVzZTKTBAoNTWNwSHViU2VydmljZRJDCghDYWxsVG9vbBIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3QaGy5tY3BodWIudjEuQ2FsbFRvb2xSZXNwb25zZRJSCg1DYW5jZWxSZXF1ZXN0Eh8ubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RSZXF1ZXN0GiAubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RSZXNwb25zZRJVCg5DYW5jZWxSZXF1ZXN0cxIgLm1jcGh1Yi52MS5DYW5jZWxSZXF1ZXN0c1JlcXVlc3QaIS5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXNwb25zZRJPCgxMaXN0UmVxdWVzdHMSHi5tY3BodWIudjEuTGlzdFJlcXVlc3RzUmVxdWVzdBofLm1jcGh1Yi52MS5MaXN0UmVxdWVzdHNSZXNwb25zZRJDCghHZXRUcmFjZRIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3QaGy5tY3BodWIudjEuR2V0VHJhY2VSZXNwb25zZRJACgdHZXRJbmZvEhkubWNwaHViLnYxLkdldEluZm9SZXF1ZXN0GhoubWNwaHViLnYxLkdldEluZm9SZXNwb25zZRI6CgVEcmFpbhIXLm1jcGh1Yi52MS5EcmFpblJlcXVlc3QaGC5tY3BodWIudjEuRHJhaW5SZXNwb25zZUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_mcphub_v1_prompt, file_mcphub_v1_request]);
+  fileDesc("ChNtY3BodWIvdjEvaHViLnByb3RvEgltY3BodWIudjEi7AEKD0NhbGxUb29sUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIMCgR0b29sGAMgASgJEhYKDmFyZ3VtZW50c19qc29uGAQgASgJEhEKCW1ldGFfanNvbhgFIAEoCRIlCgh0aW1lb3V0cxgGIAEoCzITLm1jcGh1Yi52MS5UaW1lb3V0cxITCgtwcmVhcHByb3ZlZBgHIAEoCBISCgp0YXNrX2xhYmVsGAggASgJEhcKD293bmVyX3dpbmRvd19pZBgJIAEoCRITCgtwcmVmZXJfdGFzaxgKIAEoCCKHAQoIVGltZW91dHMSJwoEaWRsZRgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgV0b3RhbBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgVodW1hbhgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiLvAQoQQ2FsbFRvb2xSZXNwb25zZRISCgpyZXF1ZXN0X2lkGAEgASgJEhUKC3Jlc3VsdF9qc29uGAIgASgJSAASJAoFZXJyb3IYAyABKAsyEy5tY3BodWIudjEuTWNwRXJyb3JIABIQCghpc19lcnJvchgEIAEoCBIOCgZyb3VuZHMYBSABKAUSIwoHdGltaW5ncxgGIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhkKEW91dHB1dF92aW9sYXRpb25zGAcgAygJEh0KBHRhc2sYCCABKAsyDy5tY3BodWIudjEuVGFza0IJCgdvdXRjb21lImAKFENhbmNlbFJlcXVlc3RSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJEg4KBnNlcnZlchgDIAEoCRIUCgxzdG9wX3dhaXRpbmcYBCABKAgiQgoVQ2FuY2VsUmVxdWVzdFJlc3BvbnNlEikKB291dGNvbWUYASABKA4yGC5tY3BodWIudjEuQ2FuY2VsT3V0Y29tZSJnChVDYW5jZWxSZXF1ZXN0c1JlcXVlc3QSEAoGc2VydmVyGAEgASgJSAASFAoKdGFza19sYWJlbBgCIAEoCUgAEg0KA2FsbBgDIAEoCEgAEg4KBnJlYXNvbhgEIAEoCUIHCgVzY29wZSItChZDYW5jZWxSZXF1ZXN0c1Jlc3BvbnNlEhMKC3JlcXVlc3RfaWRzGAEgAygJIiUKE0xpc3RSZXF1ZXN0c1JlcXVlc3QSDgoGc2VydmVyGAEgASgJIjwKFExpc3RSZXF1ZXN0c1Jlc3BvbnNlEiQKCHJlcXVlc3RzGAEgAygLMhIubWNwaHViLnYxLlJlcXVlc3QiEAoOR2V0SW5mb1JlcXVlc3QidAoPR2V0SW5mb1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSDgoGaHViX2lkGAIgASgJEhoKEnByb3RvY29sX3JldmlzaW9ucxgDIAMoCRIQCghmZWF0dXJlcxgEIAMoCRISCgpwcm9jZXNzX2lkGAUgASgFIh4KDERyYWluUmVxdWVzdBIOCgZyZWFzb24YASABKAkiRAoNRHJhaW5SZXNwb25zZRIaChJjYW5jZWxsZWRfcmVxdWVzdHMYASABKAUSFwoPc3RvcHBlZF9zZXJ2ZXJzGAIgASgFIlkKD0dldFRyYWNlUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRISCgptYXhfdHJhY2VzGAMgASgFEg4KBmJ1bmRsZRgEIAEoCCJJChBHZXRUcmFjZVJlc3BvbnNlEiAKBnRyYWNlcxgBIAMoCzIQLm1jcGh1Yi52MS5UcmFjZRITCgtidW5kbGVfanNvbhgCIAEoCSJ/CgVUcmFjZRIjCgdyZXF1ZXN0GAEgASgLMhIubWNwaHViLnYxLlJlcXVlc3QSJgoHZW50cmllcxgCIAMoCzIVLm1jcGh1Yi52MS5UcmFjZUVudHJ5EhcKD29taXR0ZWRfZW50cmllcxgDIAEoBRIQCgh0cmFjZV9pZBgEIAEoCSLGAgoKVHJhY2VFbnRyeRIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgVzdGF0ZRgCIAEoCzIVLm1jcGh1Yi52MS5UcmFjZVN0YXRlSAASKgoHbWVzc2FnZRgDIAEoCzIXLm1jcGh1Yi52MS5UcmFjZU1lc3NhZ2VIABIvCgxjYW5jZWxsYXRpb24YBCABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uSAASKAoGcHJvbXB0GAUgASgLMhYubWNwaHViLnYxLlRyYWNlUHJvbXB0SAASKAoJaHViX2Vycm9yGAYgASgLMhMubWNwaHViLnYxLkh1YkVycm9ySAASLAoIZGVsaXZlcnkYByABKAsyGC5tY3BodWIudjEuVHJhY2VEZWxpdmVyeUgAQgcKBWV2ZW50IksKDVRyYWNlRGVsaXZlcnkSKwoIZGVsaXZlcnkYASABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSDQoFZXJyb3IYAiABKAkiNAoKVHJhY2VTdGF0ZRImCgVzdGF0ZRgBIAEoDjIXLm1jcGh1Yi52MS5SZXF1ZXN0U3RhdGUiqwEKDFRyYWNlTWVzc2FnZRIuCglkaXJlY3Rpb24YASABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIMCgR0eXBlGAIgASgJEg4KBm1ldGhvZBgDIAEoCRIUCgx3aXJlX2lkX2pzb24YBCABKAkSEgoKc2l6ZV9ieXRlcxgFIAEoAxISCgplcnJvcl9jb2RlGAYgASgDEg8KB2Ryb3BwZWQYByABKAgibAoLVHJhY2VQcm9tcHQSEQoJcHJvbXB0X2lkGAEgASgJEiMKBGtpbmQYAiABKA4yFS5tY3BodWIudjEuUHJvbXB0S2luZBIlCgVjYXVzZRgDIAEoDjIWLm1jcGh1Yi52MS5Qcm9tcHRDYXVzZTKTBAoNTWNwSHViU2VydmljZRJDCghDYWxsVG9vbBIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3QaGy5tY3BodWIudjEuQ2FsbFRvb2xSZXNwb25zZRJSCg1DYW5jZWxSZXF1ZXN0Eh8ubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RSZXF1ZXN0GiAubWNwaHViLnYxLkNhbmNlbFJlcXVlc3RSZXNwb25zZRJVCg5DYW5jZWxSZXF1ZXN0cxIgLm1jcGh1Yi52MS5DYW5jZWxSZXF1ZXN0c1JlcXVlc3QaIS5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXNwb25zZRJPCgxMaXN0UmVxdWVzdHMSHi5tY3BodWIudjEuTGlzdFJlcXVlc3RzUmVxdWVzdBofLm1jcGh1Yi52MS5MaXN0UmVxdWVzdHNSZXNwb25zZRJDCghHZXRUcmFjZRIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3QaGy5tY3BodWIudjEuR2V0VHJhY2VSZXNwb25zZRJACgdHZXRJbmZvEhkubWNwaHViLnYxLkdldEluZm9SZXF1ZXN0GhoubWNwaHViLnYxLkdldEluZm9SZXNwb25zZRI6CgVEcmFpbhIXLm1jcGh1Yi52MS5EcmFpblJlcXVlc3QaGC5tY3BodWIudjEuRHJhaW5SZXNwb25zZUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_mcphub_v1_prompt, file_mcphub_v1_request]);
 
 /**
  * CallToolRequest names the tool and its arguments.
@@ -404,7 +404,7 @@ export type CancelRequestRequest = Message<"mcphub.v1.CancelRequestRequest"> & {
   requestId: string;
 
   /**
-   * Why: it reaches the server. Bounded to 256 characters.
+   * Why: it reaches the server word for word, cut to 256 Unicode code points. See Cancellation.reason.
    *
    * @generated from field: string reason = 2;
    */
@@ -441,7 +441,7 @@ export type CancelRequestRequestJson = {
   requestId?: string;
 
   /**
-   * Why: it reaches the server. Bounded to 256 characters.
+   * Why: it reaches the server word for word, cut to 256 Unicode code points. See Cancellation.reason.
    *
    * @generated from field: string reason = 2;
    */
@@ -544,7 +544,7 @@ export type CancelRequestsRequest = Message<"mcphub.v1.CancelRequestsRequest"> &
   } | { case: undefined; value?: undefined };
 
   /**
-   * Why: it reaches the servers.
+   * Why: it reaches the servers, as the reason of CancelRequestRequest does.
    *
    * @generated from field: string reason = 4;
    */
@@ -579,7 +579,7 @@ export type CancelRequestsRequestJson = {
   all?: boolean;
 
   /**
-   * Why: it reaches the servers.
+   * Why: it reaches the servers, as the reason of CancelRequestRequest does.
    *
    * @generated from field: string reason = 4;
    */
@@ -1157,6 +1157,14 @@ export type TraceEntry = Message<"mcphub.v1.TraceEntry"> & {
      */
     value: HubError;
     case: "hubError";
+  } | {
+    /**
+     * What became of the cancel on its way to the server.
+     *
+     * @generated from field: mcphub.v1.TraceDelivery delivery = 7;
+     */
+    value: TraceDelivery;
+    case: "delivery";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1207,6 +1215,13 @@ export type TraceEntryJson = {
    * @generated from field: mcphub.v1.HubError hub_error = 6;
    */
   hubError?: HubErrorJson;
+
+  /**
+   * What became of the cancel on its way to the server.
+   *
+   * @generated from field: mcphub.v1.TraceDelivery delivery = 7;
+   */
+  delivery?: TraceDeliveryJson;
 };
 
 /**
@@ -1215,6 +1230,55 @@ export type TraceEntryJson = {
  */
 export const TraceEntrySchema: GenMessage<TraceEntry, {jsonType: TraceEntryJson}> = /*@__PURE__*/
   messageDesc(file_mcphub_v1_hub, 16);
+
+/**
+ * TraceDelivery is what is known of the way of a cancel to the server. After PENDING another one follows.
+ *
+ * @generated from message mcphub.v1.TraceDelivery
+ */
+export type TraceDelivery = Message<"mcphub.v1.TraceDelivery"> & {
+  /**
+   * What is known.
+   *
+   * @generated from field: mcphub.v1.CancelDelivery delivery = 1;
+   */
+  delivery: CancelDelivery;
+
+  /**
+   * Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+   *
+   * @generated from field: string error = 2;
+   */
+  error: string;
+};
+
+/**
+ * TraceDelivery is what is known of the way of a cancel to the server. After PENDING another one follows.
+ *
+ * @generated from message mcphub.v1.TraceDelivery
+ */
+export type TraceDeliveryJson = {
+  /**
+   * What is known.
+   *
+   * @generated from field: mcphub.v1.CancelDelivery delivery = 1;
+   */
+  delivery?: CancelDeliveryJson;
+
+  /**
+   * Why it could not be sent, for people; set when delivery is FAILED. It may hold words of the server: untrusted.
+   *
+   * @generated from field: string error = 2;
+   */
+  error?: string;
+};
+
+/**
+ * Describes the message mcphub.v1.TraceDelivery.
+ * Use `create(TraceDeliverySchema)` to create a new message.
+ */
+export const TraceDeliverySchema: GenMessage<TraceDelivery, {jsonType: TraceDeliveryJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_hub, 17);
 
 /**
  * TraceState is a state that the request came into.
@@ -1249,7 +1313,7 @@ export type TraceStateJson = {
  * Use `create(TraceStateSchema)` to create a new message.
  */
 export const TraceStateSchema: GenMessage<TraceState, {jsonType: TraceStateJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_hub, 17);
+  messageDesc(file_mcphub_v1_hub, 18);
 
 /**
  * TraceMessage is one JSON-RPC message that belongs to the request.
@@ -1368,7 +1432,7 @@ export type TraceMessageJson = {
  * Use `create(TraceMessageSchema)` to create a new message.
  */
 export const TraceMessageSchema: GenMessage<TraceMessage, {jsonType: TraceMessageJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_hub, 18);
+  messageDesc(file_mcphub_v1_hub, 19);
 
 /**
  * TracePrompt is a prompt that opened or closed.
@@ -1431,7 +1495,7 @@ export type TracePromptJson = {
  * Use `create(TracePromptSchema)` to create a new message.
  */
 export const TracePromptSchema: GenMessage<TracePrompt, {jsonType: TracePromptJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_hub, 19);
+  messageDesc(file_mcphub_v1_hub, 20);
 
 /**
  * McpHubService calls tools of MCP servers and cancels what runs.

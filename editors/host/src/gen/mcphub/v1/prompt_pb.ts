@@ -1421,7 +1421,7 @@ export type PromptClosed = Message<"mcphub.v1.PromptClosed"> & {
   cause: PromptCause;
 
   /**
-   * Bounded text, untrusted when it comes from a server.
+   * Bounded raw text, as Cancellation.reason is; untrusted when it comes from a server.
    *
    * @generated from field: string reason = 3;
    */
@@ -1463,7 +1463,7 @@ export type PromptClosedJson = {
   cause?: PromptCauseJson;
 
   /**
-   * Bounded text, untrusted when it comes from a server.
+   * Bounded raw text, as Cancellation.reason is; untrusted when it comes from a server.
    *
    * @generated from field: string reason = 3;
    */

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/request.proto.
  */
 export const file_mcphub_v1_request: GenFile = /*@__PURE__*/
-  fileDesc("ChdtY3BodWIvdjEvcmVxdWVzdC5wcm90bxIJbWNwaHViLnYxIrcDCgdSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIZChFwYXJlbnRfcmVxdWVzdF9pZBgHIAEoCRISCgp0YXNrX2xhYmVsGAggASgJEi4KCnN0YXJ0X3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHdpcmVfaWRfanNvbhgKIAEoCRIlCghwcm9ncmVzcxgLIAEoCzITLm1jcGh1Yi52MS5Qcm9ncmVzcxIXCg9vcGVuX3Byb21wdF9pZHMYDCADKAkSLQoMY2FuY2VsbGF0aW9uGA0gASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbhIPCgdzdWJqZWN0GA4gASgJEh0KBHRhc2sYDyABKAsyDy5tY3BodWIudjEuVGFzayI4CgRUYXNrEg8KB3Rhc2tfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEg8KB21lc3NhZ2UYAyABKAkiSwoIUHJvZ3Jlc3MSEAoIcHJvZ3Jlc3MYASABKAESEgoFdG90YWwYAiABKAFIAIgBARIPCgdtZXNzYWdlGAMgASgJQggKBl90b3RhbCJrCgxDYW5jZWxsYXRpb24SIQoGb3JpZ2luGAEgASgOMhEubWNwaHViLnYxLk9yaWdpbhIOCgZyZWFzb24YAiABKAkSKAoEdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiQEKB1RpbWluZ3MSKQoGcXVldWVkGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEikKBmFjdGl2ZRgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgVodW1hbhgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiI8CghNY3BFcnJvchIMCgRjb2RlGAEgASgDEg8KB21lc3NhZ2UYAiABKAkSEQoJZGF0YV9qc29uGAMgASgJIjkKCEh1YkVycm9yEgwKBGNvZGUYASABKAkSDgoGcmVhc29uGAIgASgJEg8KB21lc3NhZ2UYAyABKAkqdQoQUmVxdWVzdERpcmVjdGlvbhIhCh1SRVFVRVNUX0RJUkVDVElPTl9VTlNQRUNJRklFRBAAEh4KGlJFUVVFU1RfRElSRUNUSU9OX09VVEdPSU5HEAESHgoaUkVRVUVTVF9ESVJFQ1RJT05fSU5DT01JTkcQAirUAgoMUmVxdWVzdFN0YXRlEh0KGVJFUVVFU1RfU1RBVEVfVU5TUEVDSUZJRUQQABIYChRSRVFVRVNUX1NUQVRFX1FVRVVFRBABEiMKH1JFUVVFU1RfU1RBVEVfQVdBSVRJTkdfQVBQUk9WQUwQAhIcChhSRVFVRVNUX1NUQVRFX0NPTk5FQ1RJTkcQAxIZChVSRVFVRVNUX1NUQVRFX1JVTk5JTkcQBBIgChxSRVFVRVNUX1NUQVRFX0FXQUlUSU5HX0lOUFVUEAUSHAoYUkVRVUVTVF9TVEFURV9DQU5DRUxMSU5HEAYSFgoSUkVRVUVTVF9TVEFURV9ET05FEAcSGAoUUkVRVUVTVF9TVEFURV9GQUlMRUQQCBIbChdSRVFVRVNUX1NUQVRFX0NBTkNFTExFRBAJEh4KGlJFUVVFU1RfU1RBVEVfVEFTS19XT1JLSU5HEAoqugEKBk9yaWdpbhIWChJPUklHSU5fVU5TUEVDSUZJRUQQABIPCgtPUklHSU5fVVNFUhABEg8KC09SSUdJTl9IT1NUEAISEQoNT1JJR0lOX1NFUlZFUhADEhIKDk9SSUdJTl9USU1FT1VUEAQSEQoNT1JJR0lOX1BBUkVOVBAFEhQKEE9SSUdJTl9UUkFOU1BPUlQQBhIRCg1PUklHSU5fUE9MSUNZEAcSEwoPT1JJR0lOX1NIVVRET1dOEAgqjwEKDUNhbmNlbE91dGNvbWUSHgoaQ0FOQ0VMX09VVENPTUVfVU5TUEVDSUZJRUQQABIdChlDQU5DRUxfT1VUQ09NRV9DQU5DRUxMSU5HEAESIwofQ0FOQ0VMX09VVENPTUVfQUxSRUFEWV9GSU5JU0hFRBACEhoKFkNBTkNFTF9PVVRDT01FX1VOS05PV04QAyo6CgNFcmESEwoPRVJBX1VOU1BFQ0lGSUVEEAASDgoKRVJBX0xFR0FDWRABEg4KCkVSQV9NT0RFUk4QAkI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChdtY3BodWIvdjEvcmVxdWVzdC5wcm90bxIJbWNwaHViLnYxIrcDCgdSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIZChFwYXJlbnRfcmVxdWVzdF9pZBgHIAEoCRISCgp0YXNrX2xhYmVsGAggASgJEi4KCnN0YXJ0X3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHdpcmVfaWRfanNvbhgKIAEoCRIlCghwcm9ncmVzcxgLIAEoCzITLm1jcGh1Yi52MS5Qcm9ncmVzcxIXCg9vcGVuX3Byb21wdF9pZHMYDCADKAkSLQoMY2FuY2VsbGF0aW9uGA0gASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbhIPCgdzdWJqZWN0GA4gASgJEh0KBHRhc2sYDyABKAsyDy5tY3BodWIudjEuVGFzayI4CgRUYXNrEg8KB3Rhc2tfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEg8KB21lc3NhZ2UYAyABKAkiSwoIUHJvZ3Jlc3MSEAoIcHJvZ3Jlc3MYASABKAESEgoFdG90YWwYAiABKAFIAIgBARIPCgdtZXNzYWdlGAMgASgJQggKBl90b3RhbCJrCgxDYW5jZWxsYXRpb24SIQoGb3JpZ2luGAEgASgOMhEubWNwaHViLnYxLk9yaWdpbhIOCgZyZWFzb24YAiABKAkSKAoEdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiQEKB1RpbWluZ3MSKQoGcXVldWVkGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEikKBmFjdGl2ZRgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgVodW1hbhgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiI8CghNY3BFcnJvchIMCgRjb2RlGAEgASgDEg8KB21lc3NhZ2UYAiABKAkSEQoJZGF0YV9qc29uGAMgASgJIjkKCEh1YkVycm9yEgwKBGNvZGUYASABKAkSDgoGcmVhc29uGAIgASgJEg8KB21lc3NhZ2UYAyABKAkqdQoQUmVxdWVzdERpcmVjdGlvbhIhCh1SRVFVRVNUX0RJUkVDVElPTl9VTlNQRUNJRklFRBAAEh4KGlJFUVVFU1RfRElSRUNUSU9OX09VVEdPSU5HEAESHgoaUkVRVUVTVF9ESVJFQ1RJT05fSU5DT01JTkcQAirUAgoMUmVxdWVzdFN0YXRlEh0KGVJFUVVFU1RfU1RBVEVfVU5TUEVDSUZJRUQQABIYChRSRVFVRVNUX1NUQVRFX1FVRVVFRBABEiMKH1JFUVVFU1RfU1RBVEVfQVdBSVRJTkdfQVBQUk9WQUwQAhIcChhSRVFVRVNUX1NUQVRFX0NPTk5FQ1RJTkcQAxIZChVSRVFVRVNUX1NUQVRFX1JVTk5JTkcQBBIgChxSRVFVRVNUX1NUQVRFX0FXQUlUSU5HX0lOUFVUEAUSHAoYUkVRVUVTVF9TVEFURV9DQU5DRUxMSU5HEAYSFgoSUkVRVUVTVF9TVEFURV9ET05FEAcSGAoUUkVRVUVTVF9TVEFURV9GQUlMRUQQCBIbChdSRVFVRVNUX1NUQVRFX0NBTkNFTExFRBAJEh4KGlJFUVVFU1RfU1RBVEVfVEFTS19XT1JLSU5HEAoqugEKBk9yaWdpbhIWChJPUklHSU5fVU5TUEVDSUZJRUQQABIPCgtPUklHSU5fVVNFUhABEg8KC09SSUdJTl9IT1NUEAISEQoNT1JJR0lOX1NFUlZFUhADEhIKDk9SSUdJTl9USU1FT1VUEAQSEQoNT1JJR0lOX1BBUkVOVBAFEhQKEE9SSUdJTl9UUkFOU1BPUlQQBhIRCg1PUklHSU5fUE9MSUNZEAcSEwoPT1JJR0lOX1NIVVRET1dOEAgqjwEKDUNhbmNlbE91dGNvbWUSHgoaQ0FOQ0VMX09VVENPTUVfVU5TUEVDSUZJRUQQABIdChlDQU5DRUxfT1VUQ09NRV9DQU5DRUxMSU5HEAESIwofQ0FOQ0VMX09VVENPTUVfQUxSRUFEWV9GSU5JU0hFRBACEhoKFkNBTkNFTF9PVVRDT01FX1VOS05PV04QAyqpAQoOQ2FuY2VsRGVsaXZlcnkSHwobQ0FOQ0VMX0RFTElWRVJZX1VOU1BFQ0lGSUVEEAASHgoaQ0FOQ0VMX0RFTElWRVJZX05PVF9ORUVERUQQARIbChdDQU5DRUxfREVMSVZFUllfUEVORElORxACEh0KGUNBTkNFTF9ERUxJVkVSWV9ERUxJVkVSRUQQAxIaChZDQU5DRUxfREVMSVZFUllfRkFJTEVEEAQqOgoDRXJhEhMKD0VSQV9VTlNQRUNJRklFRBAAEg4KCkVSQV9MRUdBQ1kQARIOCgpFUkFfTU9ERVJOEAJCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Request is one thing that can be cancelled.
@@ -391,7 +391,9 @@ export type Cancellation = Message<"mcphub.v1.Cancellation"> & {
   origin: Origin;
 
   /**
-   * Bounded text with control characters escaped. From a server it is untrusted.
+   * Why, word for word as it was given: raw text of at most 256 Unicode code points, cut at a whole one. It is what the server gets. It may hold line
+   * breaks, control characters and characters that turn the direction of writing: whoever shows it makes it fit for its own place. From a server it is
+   * untrusted.
    *
    * @generated from field: string reason = 2;
    */
@@ -419,7 +421,9 @@ export type CancellationJson = {
   origin?: OriginJson;
 
   /**
-   * Bounded text with control characters escaped. From a server it is untrusted.
+   * Why, word for word as it was given: raw text of at most 256 Unicode code points, cut at a whole one. It is what the server gets. It may hold line
+   * breaks, control characters and characters that turn the direction of writing: whoever shows it makes it fit for its own place. From a server it is
+   * untrusted.
    *
    * @generated from field: string reason = 2;
    */
@@ -899,6 +903,63 @@ export const CancelOutcomeSchema: GenEnum<CancelOutcome, CancelOutcomeJson> = /*
   enumDesc(file_mcphub_v1_request, 3);
 
 /**
+ * CancelDelivery is what is known of the way of a cancel to the server. It never says that the server has stopped: no revision of MCP tells that.
+ *
+ * @generated from enum mcphub.v1.CancelDelivery
+ */
+export enum CancelDelivery {
+  /**
+   * Not said: by a hub of before this field, or of a request that was not cancelled.
+   *
+   * @generated from enum value: CANCEL_DELIVERY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * There was nothing to tell the server: nothing of the request had been sent, or nothing of it was open at the server (it had answered, or the
+   * request is the server's own).
+   *
+   * @generated from enum value: CANCEL_DELIVERY_NOT_NEEDED = 1;
+   */
+  NOT_NEEDED = 1,
+
+  /**
+   * The cancel is on its way. What becomes of it is told by mcp_request_cancel_delivery, after 30 s at the latest.
+   *
+   * @generated from enum value: CANCEL_DELIVERY_PENDING = 2;
+   */
+  PENDING = 2,
+
+  /**
+   * The cancel is with the server: in the pipe of its process, acknowledged by its HTTP end, or told by closing the stream of the request, as the
+   * revision of the connection has it.
+   *
+   * @generated from enum value: CANCEL_DELIVERY_DELIVERED = 3;
+   */
+  DELIVERED = 3,
+
+  /**
+   * The cancel did not get to the server, as far as the hub can know: the server did not take it in time, refused it, or the connection ended first.
+   *
+   * @generated from enum value: CANCEL_DELIVERY_FAILED = 4;
+   */
+  FAILED = 4,
+}
+
+/**
+ * CancelDelivery is what is known of the way of a cancel to the server. It never says that the server has stopped: no revision of MCP tells that.
+ *
+ * @generated from enum mcphub.v1.CancelDelivery
+ */
+export type CancelDeliveryJson = "CANCEL_DELIVERY_UNSPECIFIED" | "CANCEL_DELIVERY_NOT_NEEDED" | "CANCEL_DELIVERY_PENDING" | "CANCEL_DELIVERY_DELIVERED" | "CANCEL_DELIVERY_FAILED";
+
+/**
+ * Describes the enum mcphub.v1.CancelDelivery.
+ */
+export const CancelDeliverySchema: GenEnum<CancelDelivery, CancelDeliveryJson> = /*@__PURE__*/
+  enumDesc(file_mcphub_v1_request, 4);
+
+/**
  * Era of the MCP revision that a connection speaks.
  *
  * @generated from enum mcphub.v1.Era
@@ -937,5 +998,5 @@ export type EraJson = "ERA_UNSPECIFIED" | "ERA_LEGACY" | "ERA_MODERN";
  * Describes the enum mcphub.v1.Era.
  */
 export const EraSchema: GenEnum<Era, EraJson> = /*@__PURE__*/
-  enumDesc(file_mcphub_v1_request, 4);
+  enumDesc(file_mcphub_v1_request, 5);
 
