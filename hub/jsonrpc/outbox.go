@@ -30,33 +30,13 @@ type outbox struct {
 	head, tail *frame     // queued, unwritten
 	bytes      int        // queued or in the hands of the owner
 	rest       int        // of these, what the connection kept of a tried frame
+	partial    *frame     // that frame, if it has a told
 	owned      bool       // somebody owns the writing half
 	closed     error
 	written    uint64        // bytes of finished writes
 	idle       chan struct{} // closed and forgotten when nobody owns the writing half any more; nil: nobody waits for that
 	stall      stallWatch
 }
-
-// frame is one message on its way out.
-type frame struct {
-	buf        []byte
-	about      *tracked // the request that it belongs to, for the tap; nil: nobody is told
-	code       int64    // of an error
-	kind       Kind
-	prev, next *frame
-	state      frameState // guarded by outbox.mu
-}
-
-type frameState uint8
-
-const (
-	frameNew     frameState = iota
-	frameQueued             // in the list
-	frameTaken              // written, or being written: the other side may have seen it
-	frameDropped            // removed before it was written
-)
-
-func newFrame(buf []byte) *frame { return &frame{buf: buf} }
 
 // bound tells whether a frame may pass the limit of the queue.
 type bound bool
@@ -88,7 +68,7 @@ func newOutbox(conn Conn, o Options, timers *sync.WaitGroup, onStall func(), onE
 	return b
 }
 
-// push queues a frame and returns at once. The error is a *QueueFullError or what close was given. A frame that was
+// push queues a frame and returns at once. The error is a *QueueFullError or what close was given, and told is not called then. A frame that was
 // removed before is dropped. m is what a Sender is told beside the message.
 func (b *outbox) push(f *frame, limit bound, m OutgoingMessage) error {
 	if b.sender != nil {
@@ -141,6 +121,7 @@ func (b *outbox) hand(f *frame, m OutgoingMessage) error {
 		b.fail(err)
 		return &ClosedError{Cause: err}
 	}
+	f.settle(nil)
 	return nil
 }
 
@@ -150,13 +131,19 @@ func (b *outbox) tryOne(f *frame) {
 	taken, done, err := b.try.TryWrite(f.buf)
 	if err != nil {
 		b.fail(err)
+		f.settle(&ClosedError{Cause: err})
 		return
 	}
 	b.mu.Lock()
 	size := len(f.buf)
 	switch {
 	case b.closed != nil:
+		err = b.closed
 		b.mu.Unlock()
+		if done {
+			err = nil
+		}
+		f.settle(err)
 		return
 	case done:
 		b.finished(size)
@@ -175,6 +162,9 @@ func (b *outbox) tryOne(f *frame) {
 		b.rest = max(1, size-taken)
 		b.finished(size - b.rest)
 		f.buf = nil
+		if f.told != nil {
+			b.partial = f
+		}
 	}
 	b.owned = b.head != nil || b.rest > 0
 	owned := b.owned
@@ -184,6 +174,9 @@ func (b *outbox) tryOne(f *frame) {
 	b.mu.Unlock()
 	if owned {
 		b.wake <- struct{}{}
+	}
+	if done {
+		f.settle(nil)
 	}
 }
 
@@ -207,44 +200,55 @@ func (b *outbox) remove(f *frame) bool {
 // close drops what is queued and ends the writer goroutine once the connection lets go of it.
 func (b *outbox) close(cause error) {
 	b.mu.Lock()
-	first := b.drop(cause)
+	asked, first := b.drop(cause)
 	b.mu.Unlock()
 	if first {
 		close(b.stop)
 	}
+	settle(asked, cause)
 }
 
 // fail is close by an error of the connection.
 func (b *outbox) fail(err error) {
+	cause := &ClosedError{Cause: err}
 	b.mu.Lock()
-	first := b.drop(&ClosedError{Cause: err})
+	asked, first := b.drop(cause)
 	b.mu.Unlock()
 	if first {
 		close(b.stop)
 		b.onError(err)
 	}
+	settle(asked, cause)
 }
 
-// drop is the one transition to closed. Called with mu held.
-func (b *outbox) drop(cause error) (first bool) {
+// drop is the one transition to closed. Called with mu held; asked are the frames that the caller settles once it has let go of it.
+func (b *outbox) drop(cause error) (asked []*frame, first bool) {
 	if b.closed != nil {
-		return false
+		return nil, false
 	}
 	b.closed = cause
+	if b.partial != nil {
+		asked = append(asked, b.partial)
+		b.partial = nil
+	}
 	for f := b.head; f != nil; {
 		next := f.next
+		if f.told != nil {
+			asked = append(asked, f)
+		}
 		f.prev, f.next, f.buf, f.state = nil, nil, nil, frameDropped
 		f = next
 	}
 	b.head, b.tail, b.bytes, b.rest = nil, nil, 0, 0
 	b.rested()
 	b.disarm()
-	return true
+	return asked, true
 }
 
 // run is the writer goroutine.
 func (b *outbox) run() {
 	var batch [][]byte
+	var asked []*frame
 	for {
 		select {
 		case <-b.stop:
@@ -254,7 +258,7 @@ func (b *outbox) run() {
 		for {
 			var size int
 			var ok bool
-			if batch, size, ok = b.next(batch); !ok {
+			if batch, asked, size, ok = b.next(batch, asked[:0]); !ok {
 				break
 			}
 			err := b.conn.WriteMessages(batch)
@@ -262,25 +266,38 @@ func (b *outbox) run() {
 			batch = batch[:0]
 			if err != nil {
 				b.fail(err)
+				settle(asked, b.why())
 				return
 			}
 			b.mu.Lock()
 			b.finished(size)
 			b.mu.Unlock()
+			settle(asked, nil)
+			clear(asked)
 		}
 	}
 }
 
-// next takes a batch for writing; false when there is nothing left and the writing half was given up.
-func (b *outbox) next(batch [][]byte) (_ [][]byte, size int, ok bool) {
+// next takes a batch for writing; false when there is nothing left and the writing half was given up. asked are those of its frames of which somebody
+// wants to know. They end the batch, so that what is told of them does not wait for the bytes of others that came later.
+func (b *outbox) next(batch [][]byte, asked []*frame) (_ [][]byte, _ []*frame, size int, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed != nil {
-		return batch, 0, false
+		return batch, asked, 0, false
 	}
 	size, b.rest = b.rest, 0
 	ok = size > 0
+	if b.partial != nil {
+		asked = append(asked, b.partial)
+		b.partial = nil
+	}
 	for f := b.head; f != nil && (len(batch) == 0 || size+len(f.buf) <= writeBatch); f = b.head {
+		if f.told != nil {
+			asked = append(asked, f)
+		} else if len(asked) > 0 {
+			break
+		}
 		b.unlink(f)
 		b.tell(f, false)
 		batch = append(batch, f.buf)
@@ -295,7 +312,7 @@ func (b *outbox) next(batch [][]byte) (_ [][]byte, size int, ok bool) {
 		b.owned = false
 		b.rested()
 	}
-	return batch, size, ok
+	return batch, asked, size, ok
 }
 
 // finished accounts for written bytes. Called with mu held.

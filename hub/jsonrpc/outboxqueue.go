@@ -48,3 +48,10 @@ func (b *outbox) rested() {
 		b.idle = nil
 	}
 }
+
+// why is what the outbox was closed with.
+func (b *outbox) why() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.closed
+}

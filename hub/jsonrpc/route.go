@@ -22,11 +22,15 @@ type Abandoner interface {
 // stdio in both eras (2026-07-28 basic/transports/stdio "Cancellation") and of the legacy HTTP+SSE transport.
 type NotifyRoute struct{}
 
-// Cancel queues the notification. It passes the bound of the write queue: there is at most one for each written request.
+// Cancel queues the notification. It passes the bound of the write queue: there is at most one for each written request. It is delivered when its last byte
+// is written: until then it may lie in the queue of a server that does not read, and be dropped with it. Over a Sender that is when it was handed over.
 func (NotifyRoute) Cancel(p *Peer, id ID, reason string, told func(error)) {
 	f := newFrame(CancelNotification(id, reason))
 	f.about, f.kind = p.tracker.cancelled(id, p.opts.Tap != nil), KindNotification
-	told(p.out.push(f, unbounded, OutgoingMessage{Method: "notifications/cancelled"}))
+	f.told = told
+	if err := p.out.push(f, unbounded, OutgoingMessage{Method: "notifications/cancelled"}); err != nil {
+		told(err)
+	}
 }
 
 // CancelNotification is the complete notifications/cancelled for a request; an empty reason is left out.
