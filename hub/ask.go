@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/url"
 	"slices"
 	"time"
 
@@ -105,10 +104,7 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 	}
 	question := &Question{Payload: q.Payload, Message: q.Message, Waiting: q.Waiting, Schema: q.Schema}
 	if kind == PromptElicitationURL {
-		question.URL = q.URL
-		if u, err := url.Parse(q.URL); err == nil {
-			question.URLHost = u.Host
-		}
+		question.URL, question.URLHost = q.URL, q.URLHost
 	}
 	return &prompt{request: r, asker: c, withTools: withTools, humanLimit: human, info: PromptInfo{Kind: kind, Question: question}}, r
 }

@@ -77,9 +77,9 @@ type DefinitionChange struct{ Path, Before, After string }
 type Question struct {
 	Payload json.RawMessage // params as they came
 	Message string
-	URL     string
-	URLHost string
-	Waiting bool // consent was given; accept means finished
+	URL     string // may be handed to a browser: see package browse
+	URLHost string // in punycode
+	Waiting bool   // consent was given; accept means finished
 	Schema  json.RawMessage
 }
 

@@ -6,6 +6,9 @@ import "time"
 const (
 	// ElicitationBytes bounds the params of one elicitation: a form or a link is for a person to read, who reads no 256 KiB.
 	ElicitationBytes = 256 << 10
+	// PageURLBytes bounds a URL that a person is asked to open. Sign-in pages with everything in the query reach some 4 KiB, and browsers and proxies cut
+	// at 8 KiB or more.
+	PageURLBytes = 8 << 10
 	// SamplingBytes bounds the params of one sampling request: a conversation, with pictures perhaps.
 	SamplingBytes = 8 << 20
 	// RoundBytes bounds all questions of one answer of a modern server together (MRTR), and those of one poll of a task.

@@ -69,7 +69,8 @@ func TestQuestionsAnswered(t *testing.T) {
 			}
 		}
 		q := h.questions()[4]
-		want := &Question{Kind: ElicitationURL, WireID: q.WireID, Payload: json.RawMessage(urlParams), Message: "Sign in", URL: "https://example.com/x", ElicitationID: "e1"}
+		want := &Question{Kind: ElicitationURL, WireID: q.WireID, Payload: json.RawMessage(urlParams), Message: "Sign in", URL: "https://example.com/x",
+			URLHost: "example.com", ElicitationID: "e1"}
 		if diff := cmp.Diff(want, q, cmp.Comparer(func(a, b jsonrpc.ID) bool { return a == b })); diff != "" || q.WireID.String() != "6" {
 			t.Errorf("question %s (-want +got):\n%s", q.WireID, diff)
 		}

@@ -114,9 +114,10 @@ type Question struct {
 	// Payload is the params of the request exactly as they came.
 	Payload json.RawMessage
 	// Message, URL, ElicitationID and Schema are read from Payload for convenience. The message of a sampling question is its system prompt;
-	// the schema of a form that came without one has no properties.
+	// the schema of a form that came without one has no properties. URL may be handed to a browser (see package browse), URLHost is its host in punycode.
 	Message       string
 	URL           string
+	URLHost       string
 	ElicitationID string
 	Schema        json.RawMessage
 	// Call is the call that led to the question, where that is known: exactly for a question within a result or an error, and for a request

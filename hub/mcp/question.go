@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcphub-go/mcphub/hub/browse"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -29,6 +30,11 @@ var (
 type malformedError struct{ text string }
 
 func (e *malformedError) Error() string { return e.text }
+
+// refusedURLError is a URL that is never handed to a browser, and that nobody is asked about. See package browse.
+type refusedURLError struct{ err error }
+
+func (e *refusedURLError) Error() string { return "the url of the elicitation " + e.err.Error() }
 
 // readQuestion turns the params of a sampling or elicitation request into a question, or says why nobody is to be asked.
 func readQuestion(method string, params json.RawMessage, declared Capabilities) (*Question, error) {
@@ -82,7 +88,11 @@ func readElicitation(params json.RawMessage, declared Capabilities) (*Question, 
 		if p.URL == "" {
 			return nil, &malformedError{"the elicitation has no url"}
 		}
-		q.Kind, q.URL, q.ElicitationID = ElicitationURL, p.URL, p.ElicitationID
+		page, err := browse.Check(p.URL)
+		if err != nil {
+			return nil, &refusedURLError{err}
+		}
+		q.Kind, q.URL, q.URLHost, q.ElicitationID = ElicitationURL, p.URL, page.Host, p.ElicitationID
 	default:
 		return nil, errUndeclaredMode
 	}
@@ -233,10 +243,11 @@ func (s *Session) rootsResult(ctx context.Context) (json.RawMessage, error) {
 // refusalOf is the JSON-RPC error for a legacy server whose question is not asked.
 func refusalOf(err error) *jsonrpc.Error {
 	var malformed *malformedError
+	var refused *refusedURLError
 	switch {
 	case errors.Is(err, errUndeclared):
 		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: err.Error()}
-	case errors.Is(err, errUndeclaredMode), errors.Is(err, errUndeclaredTool), errors.As(err, &malformed):
+	case errors.Is(err, errUndeclaredMode), errors.Is(err, errUndeclaredTool), errors.As(err, &malformed), errors.As(err, &refused):
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}

@@ -17,7 +17,10 @@ func (s *Session) urlRequired(ctx context.Context, call *openCall, in *inputs, d
 	if refusal == nil || refusal.Code != codeURLRequired || s.state.Load().revision != Revision20251125 || !declared.ElicitationURL {
 		return false, err
 	}
-	questions := readRequiredURLs(refusal.Data)
+	questions, refused := readRequiredURLs(refusal.Data)
+	if refused != nil {
+		return false, &ProtocolError{Text: "the server demands that a page be opened first, and it is not: " + refused.Error()}
+	}
 	if len(questions) == 0 {
 		return false, err
 	}
@@ -30,21 +33,25 @@ func (s *Session) urlRequired(ctx context.Context, call *openCall, in *inputs, d
 	return true, err
 }
 
-// readRequiredURLs reads data.elicitations. One that is malformed makes the whole error a plain one: the call could not succeed.
-func readRequiredURLs(data json.RawMessage) []*Question {
+// readRequiredURLs reads data.elicitations. One that is malformed makes the whole error a plain one: the call could not succeed. So does a URL that
+// is never opened, and that is told as such: the host does not get the error with the URL in it.
+func readRequiredURLs(data json.RawMessage) ([]*Question, *refusedURLError) {
 	var list []json.RawMessage
 	if json.Unmarshal(member(data, "elicitations"), &list) != nil {
-		return nil
+		return nil, nil
 	}
 	var out []*Question
 	for _, raw := range list {
 		q, err := readElicitation(raw, Capabilities{ElicitationURL: true})
+		if refused, ok := errors.AsType[*refusedURLError](err); ok {
+			return nil, refused
+		}
 		if err != nil {
-			return nil
+			return nil, nil
 		}
 		out = append(out, q)
 	}
-	return out
+	return out, nil
 }
 
 // openURL goes through the two questions about one URL. The server's word that it is done answers either of them.

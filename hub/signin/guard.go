@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/browse"
 )
 
 const (
@@ -123,11 +125,11 @@ func (g *guard) check(ctx context.Context, u *url.URL) error {
 		return &AddressError{Text: "a URL without a host"}
 	case u.User != nil:
 		return &AddressError{Host: host, Text: "a URL with a user name in it"}
-	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopbackHost(host)):
+	case u.Scheme != "https" && (u.Scheme != "http" || !browse.Loopback(host)):
 		return &AddressError{Host: host, Text: "only https is used for signing in, but for this computer"}
 	}
 	allowed := g.reach(ctx)
-	if isLoopbackHost(host) {
+	if browse.Loopback(host) {
 		return g.refuse(host, reachLoopback, allowed)
 	}
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -164,7 +166,7 @@ func (g *guard) reach(ctx context.Context) reach {
 	if known {
 		return allowed
 	}
-	if isLoopbackHost(g.host) {
+	if browse.Loopback(g.host) {
 		return g.learn(reachLoopback)
 	}
 	if a, err := netip.ParseAddr(g.host); err == nil {

@@ -20,9 +20,10 @@ func TestMetadataPlaces(t *testing.T) {
 		"at the root": func(a *authority) {
 			a.quiet, a.metadataAt, a.resource = true, "/.well-known/oauth-protected-resource", "https://mcp.example"
 		},
-		"OpenID Connect":  func(a *authority) { a.openid = true },
-		"issuer in reply": func(a *authority) { a.advertiseIss, a.iss = true, "right" },
-		"issuer unasked":  func(a *authority) { a.iss = "right" },
+		"OpenID Connect":   func(a *authority) { a.openid = true },
+		"issuer in reply":  func(a *authority) { a.advertiseIss, a.iss = true, "right" },
+		"issuer unasked":   func(a *authority) { a.iss = "right" },
+		"query of its own": func(a *authority) { a.authEndpoint = issuerAS + "/authorize?p=b2c_policy" },
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -49,6 +50,14 @@ func TestMetadataRefused(t *testing.T) {
 		"script":               {func(a *authority) { a.authEndpoint = "javascript:alert(1)" }, "scheme"},
 		"plain http":           {func(a *authority) { a.authEndpoint = "http://as.example/authorize" }, "HTTPS"},
 		"user name":            {func(a *authority) { a.authEndpoint = "https://mcp.example@evil.example/" }, "user name"},
+		"fragment":             {func(a *authority) { a.authEndpoint = issuerAS + "/authorize#x" }, "fragment"},                        // Finding C7
+		"empty fragment":       {func(a *authority) { a.authEndpoint = issuerAS + "/authorize#" }, "fragment"},                         // Finding C7
+		"own state":            {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?state=known" }, "state"},                 // Finding C7
+		"own client":           {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?client_id=x" }, "client_id"},             // Finding C7
+		"own redirect":         {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?redirect_ur%69=x" }, "redirect_uri"},     // Finding C7
+		"own PKCE":             {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?CODE_CHALLENGE=x" }, "CODE_CHALLENGE"},   // Finding C7
+		"request object":       {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?a=b&request_uri=urn:x" }, "request_uri"}, // Finding C7
+		"query out of order":   {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?a;state=x" }, "query"},                   // Finding C7
 		"custom scheme":        {func(a *authority) { a.authEndpoint = "vscode://evil/" }, "HTTPS"},
 		"elsewhere by http":    {func(a *authority) { a.metadataURL = "http://mcp.example/prm" }, ""},
 	}

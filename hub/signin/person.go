@@ -36,6 +36,9 @@ func (s *SignIn) askPerson(ctx context.Context, f *flight, p *person) (*Entry, e
 	if s.o.Ask == nil {
 		return nil, errors.New("there is nobody to ask")
 	}
+	if err := checkAuthorizationEndpoint(p.plan.server.AuthorizationEndpoint); err != nil {
+		return nil, err
+	}
 	wanted := 0
 	if p.old != nil && p.old.Registration != nil {
 		wanted = portOf(p.old.Registration.RedirectURL)
@@ -161,10 +164,11 @@ func (s *SignIn) keepRegistration(f *flight, p *person) {
 
 // fetchCode shows the prompts and reads the authorization server's answer.
 func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address string) (*auth.AuthorizationResult, error) {
-	u, err := checkBrowserURL(address)
+	page, err := checkBrowserURL(address)
 	if err != nil {
 		return nil, err
 	}
+	u := page.URL
 	query := u.Query()
 	if p.plan.key != nil { // the code is of use to this key alone (RFC 9449 section 10)
 		query.Set("dpop_jkt", p.plan.key.thumbprint)
@@ -173,7 +177,7 @@ func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address st
 	}
 	p.back.expect(query.Get("state"))
 	prompt := Prompt{
-		Server: s.o.Server, URL: address, URLHost: u.Host, Issuer: p.plan.server.Issuer, Resource: p.plan.resource,
+		Server: s.o.Server, URL: address, URLHost: page.Host, Issuer: p.plan.server.Issuer, Resource: p.plan.resource,
 		Scopes: slices.Sorted(slices.Values(strings.Fields(query.Get("scope")))), StepUp: f.stepUp,
 	}
 	answer, err := s.browse(ctx, f, p, prompt)

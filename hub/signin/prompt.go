@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
+
+	"github.com/mcphub-go/mcphub/hub/browse"
 )
 
 // Prompt is what a person is shown before and during a sign-in.
@@ -13,7 +14,7 @@ type Prompt struct {
 	Server string
 	// URL is what the host opens in the outside browser after consent. It has been checked: https, or http on loopback.
 	URL string
-	// URLHost is the host of URL, to be shown large: it is where the person will type a password.
+	// URLHost is the host of URL in punycode, to be shown large: it is where the person will type a password.
 	URLHost string
 	// Issuer is the authorization server, Resource what access is asked for, Scopes the rights asked for.
 	Issuer   string
@@ -44,19 +45,11 @@ type Completed struct{}
 
 func (*Completed) Error() string { return "the browser has come back" }
 
-// checkBrowserURL lets through only what may be handed to a browser: the address comes from a server's metadata, and hosts give
-// other schemes to other programs (MCP security best practices, "authorization URLs").
-func checkBrowserURL(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil:
-		return nil, errors.New("the authorization URL is not valid")
-	case u.User != nil:
-		return nil, errors.New("the authorization URL has a user name in it")
-	case u.Hostname() == "":
-		return nil, errors.New("the authorization URL has no host")
-	case u.Scheme == "https", u.Scheme == "http" && isLoopbackHost(u.Hostname()):
-		return u, nil
+// checkBrowserURL lets through only what may be handed to a browser: the address comes from a server's metadata.
+func checkBrowserURL(text string) (browse.Page, error) {
+	page, err := browse.Check(text)
+	if err != nil {
+		return browse.Page{}, fmt.Errorf("the authorization URL %w", err)
 	}
-	return nil, fmt.Errorf("the authorization URL has the scheme %q: only https is opened, and http on this computer", printable(u.Scheme))
+	return page, nil
 }

@@ -23,12 +23,13 @@ import (
 // their own package. Circles are the compiler's matter.
 var mayImport = map[string][]string{
 	"hub/bounds":    {"hub/bounds"},
+	"hub/browse":    {"hub/browse", "hub/bounds"},
 	"hub/jsontext":  {"hub/jsontext"},
 	"hub/schema":    {"hub/schema", "hub/bounds", "hub/jsontext"},
 	"hub/jsonrpc":   {"hub/jsonrpc", "hub/bounds", "hub/jsontext"},
 	"hub/transport": {"hub/transport", "hub/bounds", "hub/jsontext"},
-	"hub/signin":    {"hub/signin", "hub/transport", "hub/bounds"},
-	"hub/mcp":       {"hub/mcp", "hub/jsonrpc", "hub/transport", "hub/bounds", "hub/jsontext", "hub/schema"},
+	"hub/signin":    {"hub/signin", "hub/transport", "hub/bounds", "hub/browse"},
+	"hub/mcp":       {"hub/mcp", "hub/jsonrpc", "hub/transport", "hub/bounds", "hub/jsontext", "hub/schema", "hub/browse"},
 	"hub/config":    {"hub/config", "hub/jsonrpc", "hub/transport", "hub/bounds"},
 	"hub/statefile": {"hub/statefile", "hub/bounds"},
 	"hub":           {"hub"},

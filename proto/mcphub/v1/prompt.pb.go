@@ -1110,9 +1110,10 @@ type ElicitationUrl struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Question of the server: untrusted.
 	Message string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
-	// The whole URL: untrusted.
+	// The whole URL: untrusted. The hub lets through what may be handed to a browser: https, or http on this machine, at most 8 KiB, without a user name,
+	// spaces, backslashes or invisible characters. The server gets an error for any other, and nobody is asked.
 	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
-	// Host part of the URL, for highlighting. Punycode is kept.
+	// Host of the URL that a browser would connect to, with the port if the URL has one, for highlighting: in lower case and in punycode.
 	UrlHost string `protobuf:"bytes,3,opt,name=url_host,json=urlHost,proto3" json:"url_host,omitempty"`
 	// Consent was given; the question is now whether the user has finished there. Accept means finished.
 	Waiting bool `protobuf:"varint,4,opt,name=waiting,proto3" json:"waiting,omitempty"`
@@ -1191,9 +1192,9 @@ func (x *ElicitationUrl) GetRequestJson() string {
 // and opens once more with waiting, and that one closes by itself (SUPERSEDED) when the browser has come back. Declining or dismissing either ends the sign-in.
 type SignIn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The whole URL of the authorization server: untrusted. https, or http on this machine.
+	// The whole URL of the authorization server: untrusted. https, or http on this machine, as the URL of ElicitationUrl.
 	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
-	// Host part of the URL, for highlighting. Punycode is kept.
+	// Host of the URL that a browser would connect to, with the port if the URL has one, for highlighting: in lower case and in punycode.
 	UrlHost string `protobuf:"bytes,2,opt,name=url_host,json=urlHost,proto3" json:"url_host,omitempty"`
 	// Consent was given; the browser has not come back yet.
 	Waiting bool `protobuf:"varint,3,opt,name=waiting,proto3" json:"waiting,omitempty"`

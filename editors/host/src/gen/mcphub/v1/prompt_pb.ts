@@ -988,14 +988,15 @@ export type ElicitationUrl = Message<"mcphub.v1.ElicitationUrl"> & {
   message: string;
 
   /**
-   * The whole URL: untrusted.
+   * The whole URL: untrusted. The hub lets through what may be handed to a browser: https, or http on this machine, at most 8 KiB, without a user name,
+   * spaces, backslashes or invisible characters. The server gets an error for any other, and nobody is asked.
    *
    * @generated from field: string url = 2;
    */
   url: string;
 
   /**
-   * Host part of the URL, for highlighting. Punycode is kept.
+   * Host of the URL that a browser would connect to, with the port if the URL has one, for highlighting: in lower case and in punycode.
    *
    * @generated from field: string url_host = 3;
    */
@@ -1030,14 +1031,15 @@ export type ElicitationUrlJson = {
   message?: string;
 
   /**
-   * The whole URL: untrusted.
+   * The whole URL: untrusted. The hub lets through what may be handed to a browser: https, or http on this machine, at most 8 KiB, without a user name,
+   * spaces, backslashes or invisible characters. The server gets an error for any other, and nobody is asked.
    *
    * @generated from field: string url = 2;
    */
   url?: string;
 
   /**
-   * Host part of the URL, for highlighting. Punycode is kept.
+   * Host of the URL that a browser would connect to, with the port if the URL has one, for highlighting: in lower case and in punycode.
    *
    * @generated from field: string url_host = 3;
    */
@@ -1073,14 +1075,14 @@ export const ElicitationUrlSchema: GenMessage<ElicitationUrl, {jsonType: Elicita
  */
 export type SignIn = Message<"mcphub.v1.SignIn"> & {
   /**
-   * The whole URL of the authorization server: untrusted. https, or http on this machine.
+   * The whole URL of the authorization server: untrusted. https, or http on this machine, as the URL of ElicitationUrl.
    *
    * @generated from field: string url = 1;
    */
   url: string;
 
   /**
-   * Host part of the URL, for highlighting. Punycode is kept.
+   * Host of the URL that a browser would connect to, with the port if the URL has one, for highlighting: in lower case and in punycode.
    *
    * @generated from field: string url_host = 2;
    */
@@ -1123,14 +1125,14 @@ export type SignIn = Message<"mcphub.v1.SignIn"> & {
  */
 export type SignInJson = {
   /**
-   * The whole URL of the authorization server: untrusted. https, or http on this machine.
+   * The whole URL of the authorization server: untrusted. https, or http on this machine, as the URL of ElicitationUrl.
    *
    * @generated from field: string url = 1;
    */
   url?: string;
 
   /**
-   * Host part of the URL, for highlighting. Punycode is kept.
+   * Host of the URL that a browser would connect to, with the port if the URL has one, for highlighting: in lower case and in punycode.
    *
    * @generated from field: string url_host = 2;
    */
