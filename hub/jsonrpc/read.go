@@ -119,7 +119,7 @@ func (p *Peer) dispatch(m *incomingMessage) {
 		p.response(m)
 	case !m.deep && !hasID && (m.ID == nil || jsontext.IsNull(m.ID)) && m.Error != nil:
 		// JSON-RPC 2.0 section 5: what an answer to an unreadable request looks like. Since 2025-11-25 the id may be absent.
-		e, _ := decodeError(m.Error)
+		e, _ := ReadError(m.Error)
 		n := p.count.peerErrors.Add(1)
 		if e != nil && logged(n) {
 			p.log.Warn("the peer reports an error for no request", "code", e.Code, "count", n)
@@ -171,7 +171,7 @@ func (p *Peer) response(m *incomingMessage) {
 	case isError && m.Result != nil && !jsontext.IsNull(m.Result):
 		c.err = &InvalidResponseError{Detail: "both result and error"}
 	case isError:
-		wire, err := decodeError(m.Error)
+		wire, err := ReadError(m.Error)
 		if err != nil {
 			c.err = err
 		} else {
@@ -201,7 +201,7 @@ func (p *Peer) answered(e *tracked, m *incomingMessage, o Observed) {
 			p.tapped(e, o)
 			return
 		}
-		if wire, err := decodeError(m.Error); err == nil {
+		if wire, err := ReadError(m.Error); err == nil {
 			o.Code = wire.Code
 		}
 	}
@@ -223,9 +223,9 @@ func (p *Peer) callFailed(f *CallFailedError) {
 	}
 }
 
-// decodeError reads an error object. What is not understood of it is left out, except that it must be an object with an
+// ReadError reads an error object, as it stands in a response; the error is an *InvalidResponseError. What is not understood of it is left out, except that it must be an object with an
 // integer code.
-func decodeError(text []byte) (*Error, error) {
+func ReadError(text []byte) (*Error, error) {
 	e := &Error{}
 	hasCode := false
 	object := jsontext.Members(text, func(name []byte, value json.RawMessage) bool {

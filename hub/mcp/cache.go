@@ -163,8 +163,8 @@ func (s *Session) keep(key cacheKey, about topic, mark uint64, raw json.RawMessa
 
 // freshFor reads ttlMs; what is absent, negative or no number counts as 0.
 func freshFor(result json.RawMessage) time.Duration {
-	var ms float64
-	if json.Unmarshal(member(result, "ttlMs"), &ms) != nil || !(ms > 0) {
+	ms, ok := number(member(result, "ttlMs"))
+	if !ok || !(ms > 0) {
 		return 0
 	}
 	if ms >= float64(maxFresh/time.Millisecond) {

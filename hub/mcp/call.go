@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 const methodCallTool = "tools/call"
@@ -113,15 +114,15 @@ func (s *Session) call(ctx context.Context, call *openCall) (*CallResult, error)
 
 	var in inputs
 	for {
-		raw, declared, err := s.round(ctx, call, in)
+		result, declared, err := s.round(ctx, call, in)
 		if s.refreshed(ctx, call, err) {
 			s.dropToken(call)
-			raw, declared, err = s.round(ctx, call, in)
+			result, declared, err = s.round(ctx, call, in)
 		}
 		in.rounds++
 		if err == nil && call.augmented {
 			// The progress token stays good for the life of the task, so this comes before it is dropped.
-			if made, err := s.createdTask(true, raw); made != nil || err != nil {
+			if made, err := s.createdTask(true, result); made != nil || err != nil {
 				return s.become(ctx, call, in, declared, made, err)
 			}
 		}
@@ -130,16 +131,16 @@ func (s *Session) call(ctx context.Context, call *openCall) (*CallResult, error)
 		if err != nil {
 			again, err = s.urlRequired(ctx, call, &in, declared, err)
 		} else {
-			again, err = s.inputRequired(ctx, call, &in, declared, raw)
+			again, err = s.inputRequired(ctx, call, &in, declared, result)
 		}
 		switch {
 		case err != nil:
 			return nil, err
 		case in.task:
-			made, err := s.createdTask(false, raw)
+			made, err := s.createdTask(false, result)
 			return s.become(ctx, call, in, declared, made, err)
 		case !again:
-			return &CallResult{Raw: raw, IsError: in.isError, Rounds: in.rounds}, nil
+			return &CallResult{Raw: result.Raw, IsError: in.isError, Rounds: in.rounds}, nil
 		case in.rounds > s.o.MaxRounds:
 			return nil, &ProtocolError{Text: fmt.Sprintf("the server asked for more than %d further rounds of one call", s.o.MaxRounds)}
 		}
@@ -170,9 +171,9 @@ func (s *Session) become(ctx context.Context, call *openCall, in inputs, declare
 }
 
 // round sends the request once and waits for its answer. It returns what the request declared. The progress token is dropped by its caller.
-func (s *Session) round(ctx context.Context, call *openCall, in inputs) (json.RawMessage, Capabilities, error) {
+func (s *Session) round(ctx context.Context, call *openCall, in inputs) (jsontext.Object, Capabilities, error) {
 	if ctx.Err() != nil {
-		return nil, Capabilities{}, &jsonrpc.CancelledError{Cause: context.Cause(ctx)}
+		return jsontext.Object{}, Capabilities{}, &jsonrpc.CancelledError{Cause: context.Cause(ctx)}
 	}
 	s.takeToken(call)
 	params, declared := s.callParams(call, in, call.held)
@@ -198,13 +199,13 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (json.Ra
 	}
 	call.gate.Unlock()
 	if err != nil {
-		return nil, declared, err
+		return jsontext.Object{}, declared, err
 	}
-	raw, err := sent.Wait(ctx)
+	_, err = sent.Wait(ctx)
 	if cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err); ok && call.augmented {
 		err = &TaskGivenUpError{Cancelled: cancelled}
 	}
-	return raw, declared, err
+	return sent.Result(), declared, err
 }
 
 func (s *Session) callParams(call *openCall, in inputs, token string) (json.RawMessage, Capabilities) {

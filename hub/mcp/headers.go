@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // 2026-07-28 basic/transports/streamable-http "Custom Headers from Tool Parameters": a tool may ask that arguments be repeated in headers, so that
@@ -199,13 +201,10 @@ func (w *schemaWalk) keyword(value json.RawMessage, path []string, depth int) {
 	case value[0] == '{':
 		w.schema(value, path, false, depth+1)
 	case value[0] == '[':
-		var list []json.RawMessage
-		if json.Unmarshal(value, &list) != nil {
-			return
-		}
-		for _, sub := range list {
+		jsontext.Elements(value, func(sub json.RawMessage) bool {
 			w.schema(sub, path, false, depth+1)
-		}
+			return true
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -30,7 +31,10 @@ func streamableLink(t streamable) *Link {
 type streamableConn struct {
 	t      streamable
 	modern atomic.Bool
-	source jsonrpc.ID // of the reading goroutine
+
+	// Of the reading goroutine.
+	source jsonrpc.ID
+	read   transport.Received
 }
 
 func (c *streamableConn) speak(era Era, revision string) {
@@ -60,8 +64,15 @@ func (c *streamableConn) ReadMessage() ([]byte, error) {
 	if r.Failed != "" {
 		return nil, &jsonrpc.CallFailedError{ID: wireID(r.Failed), Err: r.Err}
 	}
-	c.source = wireID(r.Stream)
+	c.source, c.read = wireID(r.Stream), r
 	return r.Body, nil
+}
+
+// Reading implements jsonrpc.Reading: a message is read by the transport, which has to know whom it answers, and not again.
+func (c *streamableConn) Reading() (m jsontext.Message, kind jsontext.Kind, kept bool) {
+	m, kind = c.read.Message, c.read.Kind
+	c.read = transport.Received{} // the bytes are its reader's, and not held any longer here
+	return m, kind, true
 }
 
 // Source implements jsonrpc.Sourced.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -107,6 +108,11 @@ func (a *timedAuth) total() time.Duration {
 
 // sseConn translates what transport.SSE has instead of messages into the words of jsonrpc.
 type sseConn struct{ jsonrpc.Conn }
+
+// Reading implements jsonrpc.Reading: each message has bytes of its own.
+func (c *sseConn) Reading() (m jsontext.Message, kind jsontext.Kind, kept bool) {
+	return m, jsontext.Invalid, true
+}
 
 // ReadMessage implements jsonrpc.Conn. An answer or a notification that could not be delivered is nobody's call: the transport has logged it.
 func (c *sseConn) ReadMessage() ([]byte, error) {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // inputs is what a round carries to the next one of its call (2026-07-28 basic/patterns/mrtr).
@@ -25,9 +27,9 @@ const (
 
 // inputRequired looks at a result. When it asks for input, its questions are asked, and the next round's inputs are set.
 // Legacy revisions have no resultType: whatever a legacy server puts there is its own business.
-func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs, declared Capabilities, raw json.RawMessage) (again bool, err error) {
+func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs, declared Capabilities, result jsontext.Object) (again bool, err error) {
 	var resultType, requests, state json.RawMessage
-	object := eachMember(raw, func(name []byte, value json.RawMessage) bool {
+	object := result.Members(func(name []byte, value json.RawMessage) bool {
 		switch string(name) {
 		case "isError":
 			in.isError = string(value) == "true"

@@ -101,8 +101,8 @@ func (l listing[T]) readPage(s *Session, raw json.RawMessage, items *[]T) (next 
 		}
 		return true
 	})
-	var entries []json.RawMessage
-	if !object || list != nil && json.Unmarshal(list, &entries) != nil {
+	entries, array := elements(list)
+	if !object || list != nil && !array && !isNull(list) {
 		return nil, &ProtocolError{Text: fmt.Sprintf("the answer to %s is malformed", l.method)}
 	}
 	if err := s.mustBeComplete(l.method, resultType); err != nil {

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // NotChecked begins an entry of CheckOutput that is no violation: the result could not be checked, and the text goes on to say why.
@@ -102,7 +104,7 @@ var errFetch = errors.New("it refers to another document, and nothing is fetched
 
 func (p *outputPlan) prepare(raw json.RawMessage) (err error) {
 	defer recovered(&err)
-	if nesting(raw) > maxSchemaDepth {
+	if jsontext.Depth(raw) > maxSchemaDepth {
 		return fmt.Errorf("the outputSchema is nested deeper than %d", maxSchemaDepth)
 	}
 	dialect, err := dialectOf(member(raw, "$schema"))
@@ -172,7 +174,7 @@ func (p *outputPlan) validate(content json.RawMessage) (violation, err error) {
 	switch {
 	case len(content) > maxOutputBytes:
 		return nil, fmt.Errorf("structuredContent has more than %d MiB", maxOutputBytes>>20)
-	case nesting(content) > maxOutputDepth:
+	case jsontext.Depth(content) > maxOutputDepth:
 		return nil, fmt.Errorf("structuredContent is nested deeper than %d", maxOutputDepth)
 	}
 	var value any
@@ -191,21 +193,4 @@ func recovered(err *error) {
 	if recover() != nil {
 		*err = errors.New("the validator failed on this schema")
 	}
-}
-
-// nesting is how deep arrays and objects are nested in a valid JSON text.
-func nesting(raw []byte) int {
-	depth, deepest := 0, 0
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '"':
-			i = skipString(raw, i) - 1
-		case '{', '[':
-			depth++
-			deepest = max(deepest, depth)
-		case '}', ']':
-			depth--
-		}
-	}
-	return deepest
 }

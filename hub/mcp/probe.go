@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -138,14 +139,11 @@ func (s *Session) discoverParams() json.RawMessage {
 
 // versions reads an array of strings and skips what is none.
 func versions(raw json.RawMessage) []string {
-	var list []any
-	if json.Unmarshal(raw, &list) != nil {
-		return nil
-	}
 	var out []string
+	list, _ := elements(raw)
 	for _, v := range list {
-		if s, ok := v.(string); ok {
-			out = append(out, s)
+		if jsontext.IsString(v) {
+			out = append(out, stringOf(v))
 		}
 	}
 	return out

@@ -50,9 +50,7 @@ func readPrompt(raw json.RawMessage) (Prompt, error) {
 		case "description":
 			p.Description = stringOf(v)
 		case "arguments":
-			if json.Unmarshal(v, &arguments) != nil {
-				arguments = nil
-			}
+			arguments, _ = elements(v)
 		}
 		return true
 	})

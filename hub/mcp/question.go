@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/mcphub-go/mcphub/hub/browse"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 const (
@@ -54,81 +56,135 @@ func readQuestion(method string, params json.RawMessage, declared Capabilities) 
 }
 
 func readElicitation(params json.RawMessage, declared Capabilities) (*Question, error) {
-	var p struct {
-		Mode            string          `json:"mode"`
-		Message         *string         `json:"message"`
-		URL             string          `json:"url"`
-		ElicitationID   string          `json:"elicitationId"`
-		RequestedSchema json.RawMessage `json:"requestedSchema"`
-	}
-	if err := json.Unmarshal(params, &p); err != nil || params == nil {
+	var mode string
+	var message *string
+	var schema json.RawMessage
+	q := &Question{Payload: params}
+	sound := true
+	object := jsontext.Members(params, func(name []byte, v json.RawMessage) bool {
+		text := ""
+		switch string(name) {
+		case "mode", "message", "url", "elicitationId":
+			if jsontext.IsNull(v) {
+				return true
+			}
+			text, sound = jsontext.String(v), jsontext.IsString(v)
+		}
+		switch string(name) {
+		case "mode":
+			mode = text
+		case "message":
+			message = &text
+		case "url":
+			q.URL = text
+		case "elicitationId":
+			q.ElicitationID = text
+		case "requestedSchema":
+			schema = v
+		}
+		return sound
+	})
+	if !object || !sound {
 		return nil, &malformedError{"the params of the elicitation are malformed"}
 	}
-	if p.Message == nil {
+	if err := ambiguous(params); err != nil {
+		return nil, err
+	}
+	if message == nil {
 		return nil, &malformedError{"the elicitation has no message"}
 	}
-	q := &Question{Payload: params, Message: *p.Message}
-	switch p.Mode {
+	q.Message = *message
+	switch mode {
 	case "", "form": // a missing mode is the form (2025-11-25 client/elicitation)
 		if !declared.ElicitationForm {
 			return nil, errUndeclaredMode
 		}
 		switch {
-		case p.RequestedSchema == nil:
+		case schema == nil:
 			// Required by the schema of every revision, and left out by servers on the Go SDK that only want a yes or no.
-			p.RequestedSchema = json.RawMessage(`{"type":"object","properties":{}}`)
-		case !isObject(p.RequestedSchema):
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		case !isObject(schema):
 			return nil, &malformedError{"the requestedSchema of the elicitation is no object"}
 		}
-		q.Kind, q.Schema = ElicitationForm, p.RequestedSchema
+		q.Kind, q.Schema, q.URL, q.ElicitationID = ElicitationForm, schema, "", ""
 	case "url":
 		if !declared.ElicitationURL {
 			return nil, errUndeclaredMode
 		}
-		if p.URL == "" {
+		if q.URL == "" {
 			return nil, &malformedError{"the elicitation has no url"}
 		}
-		page, err := browse.Check(p.URL)
+		page, err := browse.Check(q.URL)
 		if err != nil {
 			return nil, &refusedURLError{err}
 		}
-		q.Kind, q.URL, q.URLHost, q.ElicitationID = ElicitationURL, p.URL, page.Host, p.ElicitationID
+		q.Kind, q.URLHost = ElicitationURL, page.Host
 	default:
 		return nil, errUndeclaredMode
 	}
 	return q, nil
 }
 
-func readSampling(params json.RawMessage, declared Capabilities) (*Question, error) {
-	var p struct {
-		Messages     []samplingMessage `json:"messages"`
-		MaxTokens    *float64          `json:"maxTokens"`
-		SystemPrompt string            `json:"systemPrompt"`
-		Tools        json.RawMessage   `json:"tools"`
-		ToolChoice   json.RawMessage   `json:"toolChoice"`
+// ambiguous refuses what a person is to decide by when it says something twice: the person would see the one, and another reader take the other.
+func ambiguous(params json.RawMessage) error {
+	if name, twice := jsontext.Repeated(params); twice {
+		return &malformedError{"the question has two members of the name " + quoted(name) + " in one object"}
 	}
-	if err := json.Unmarshal(params, &p); err != nil || p.Messages == nil || p.MaxTokens == nil {
+	return nil
+}
+
+func readSampling(params json.RawMessage, declared Capabilities) (*Question, error) {
+	q := &Question{Kind: Sampling, Payload: params}
+	var messages []samplingMessage
+	hasMessages, hasTokens, tools, sound := false, false, false, true
+	object := jsontext.Members(params, func(name []byte, v json.RawMessage) bool {
+		null := jsontext.IsNull(v)
+		switch string(name) {
+		case "messages":
+			hasMessages, messages = !null, nil
+			sound = null || jsontext.Elements(v, func(v json.RawMessage) bool {
+				messages = append(messages, samplingMessage{Role: stringOf(member(v, "role")), Content: member(v, "content")})
+				return true
+			})
+		case "maxTokens":
+			_, err := strconv.ParseFloat(string(v), 64)
+			hasTokens, sound = !null, null || err == nil
+		case "systemPrompt":
+			q.Message, sound = jsontext.String(v), null || jsontext.IsString(v)
+		case "tools", "toolChoice":
+			tools = true
+		}
+		return sound
+	})
+	if !object || !sound || !hasMessages || !hasTokens {
 		return nil, &malformedError{"the params of the sampling request are malformed: messages and maxTokens are required"}
 	}
-	if (p.Tools != nil || p.ToolChoice != nil) && !declared.SamplingTools {
-		return nil, errUndeclaredTool
-	}
-	if err := checkToolResults(p.Messages); err != nil {
+	if err := ambiguous(params); err != nil {
 		return nil, err
 	}
-	return &Question{Kind: Sampling, Payload: params, Message: p.SystemPrompt}, nil
+	if tools && !declared.SamplingTools {
+		return nil, errUndeclaredTool
+	}
+	if err := checkToolResults(messages); err != nil {
+		return nil, err
+	}
+	return q, nil
 }
 
 type samplingMessage struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
+	Role    string
+	Content json.RawMessage
 }
 
 // samplingBlock is what the rules about tools need of a content block.
 type samplingBlock struct {
-	Type      string `json:"type"`
-	ID        string `json:"id"`        // tool_use
-	ToolUseID string `json:"toolUseId"` // tool_result
+	Type      string
+	ID        string // tool_use
+	ToolUseID string // tool_result
+}
+
+func readBlock(raw json.RawMessage) samplingBlock {
+	return samplingBlock{Type: stringOf(member(raw, "type")), ID: stringOf(member(raw, "id")), ToolUseID: stringOf(member(raw, "toolUseId"))}
 }
 
 // checkToolResults holds the messages to 2025-11-25 client/sampling, "Message Content Constraints": a user message with tool results holds nothing
@@ -182,19 +238,17 @@ func (m samplingMessage) blocks() ([]samplingBlock, error) {
 	if m.Role != "user" && m.Role != "assistant" {
 		return nil, malformed
 	}
-	i := skipBlanks(m.Content, 0)
-	if i >= len(m.Content) {
-		return nil, malformed
-	}
-	if m.Content[i] != '[' {
-		var one samplingBlock
-		if !isObject(m.Content) || json.Unmarshal(m.Content, &one) != nil {
-			return nil, malformed
-		}
-		return []samplingBlock{one}, nil
+	if isObject(m.Content) {
+		return []samplingBlock{readBlock(m.Content)}, nil
 	}
 	var many []samplingBlock
-	if json.Unmarshal(m.Content, &many) != nil {
+	sound := true
+	array := jsontext.Elements(m.Content, func(v json.RawMessage) bool {
+		sound = isObject(v)
+		many = append(many, readBlock(v))
+		return sound
+	})
+	if !array || !sound {
 		return nil, malformed
 	}
 	return many, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 )
 
 const (
@@ -71,8 +72,9 @@ func readResource(raw json.RawMessage) (Resource, error) {
 		case "mimeType":
 			r.MIMEType = stringOf(v)
 		case "size":
-			if json.Unmarshal(v, &r.Size) != nil || isNull(v) || r.Size < 0 {
-				r.Size = -1
+			r.Size = -1
+			if size, err := strconv.ParseInt(string(v), 10, 64); err == nil && size >= 0 {
+				r.Size = size
 			}
 		}
 		return true

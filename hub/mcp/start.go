@@ -229,23 +229,21 @@ func (s *Session) initialize(ctx context.Context, offer string) error {
 	if err != nil {
 		return err
 	}
-	var answer struct {
-		ProtocolVersion string `json:"protocolVersion"`
-	}
-	if err := json.Unmarshal(raw, &answer); err != nil {
+	answered := textOf(member(raw, "protocolVersion"))
+	if answered == nil {
 		return &ProtocolError{Text: "the answer to initialize has no protocolVersion that is a string"}
 	}
-	if bestMutual(legacyRevisions, []string{answer.ProtocolVersion}) == "" {
+	if bestMutual(legacyRevisions, []string{*answered}) == "" {
 		return &ProtocolError{Text: fmt.Sprintf("the server answered initialize with protocol version %q; this client offered %s and speaks %s there",
-			printable(answer.ProtocolVersion), offer, strings.Join(legacyRevisions, ", "))}
+			printable(*answered), offer, strings.Join(legacyRevisions, ", "))}
 	}
 	s.state.Store(&negotiated{
 		era:      Legacy,
-		revision: answer.ProtocolVersion,
-		declared: capabilities.at(min(offer, answer.ProtocolVersion)),
+		revision: *answered,
+		declared: capabilities.at(min(offer, *answered)),
 		info:     readInfo(raw, member(raw, "serverInfo")),
 	})
-	s.speak(Legacy, answer.ProtocolVersion)
+	s.speak(Legacy, *answered)
 	return s.peer.NotifyAs(methodInitialized, nil, s.o.Trace)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -110,7 +111,7 @@ func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 			return // the stream that a new one has taken the place of
 		}
 	case methodCallTool:
-		if made, err := s.createdTask(r.Quiet, r.Result); err == nil && made != nil && !made.terminal() {
+		if made, err := s.createdTask(r.Quiet, jsontext.Object{Raw: r.Result}); err == nil && made != nil && !made.terminal() {
 			s.cancelTask(made.ID, r.Tag)
 		}
 	}

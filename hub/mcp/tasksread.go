@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // The bounds of a poll interval, and what counts until the server names one.
@@ -81,15 +82,11 @@ func pollInterval(raw json.RawMessage) time.Duration {
 
 // readFailure is the JSON-RPC error of a failed task of the extension.
 func readFailure(raw json.RawMessage) error {
-	var e struct {
-		Code    *int64          `json:"code"`
-		Message string          `json:"message"`
-		Data    json.RawMessage `json:"data"`
-	}
-	if json.Unmarshal(raw, &e) != nil || e.Code == nil {
+	e, err := jsonrpc.ReadError(raw)
+	if err != nil {
 		return &ProtocolError{Text: "the server reports a failed task without a JSON-RPC error"}
 	}
-	return &jsonrpc.Error{Code: *e.Code, Message: e.Message, Data: e.Data}
+	return e
 }
 
 // declares tells whether a server's capabilities hold a member at the end of this path.
@@ -124,19 +121,19 @@ func taskMember(c *CallRequest) []byte {
 }
 
 // createdTask is the task that a result says has been made, nil when it is an ordinary result.
-func (s *Session) createdTask(augmented bool, raw json.RawMessage) (*taskState, error) {
+func (s *Session) createdTask(augmented bool, result jsontext.Object) (*taskState, error) {
 	era := s.state.Load().era
-	made := raw
+	made := result.Raw
 	switch {
 	case era == Modern:
-		if stringOf(member(raw, "resultType")) != "task" {
+		if stringOf(result.Get("resultType")) != "task" {
 			return nil, nil
 		}
 	case !augmented:
 		return nil, nil
 	default:
 		// A server that knows nothing of tasks ignores the member and answers with the result itself.
-		if made = member(raw, "task"); made == nil {
+		if made = result.Get("task"); made == nil {
 			return nil, nil
 		}
 	}

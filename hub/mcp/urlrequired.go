@@ -36,10 +36,7 @@ func (s *Session) urlRequired(ctx context.Context, call *openCall, in *inputs, d
 // readRequiredURLs reads data.elicitations. One that is malformed makes the whole error a plain one: the call could not succeed. So does a URL that
 // is never opened, and that is told as such: the host does not get the error with the URL in it.
 func readRequiredURLs(data json.RawMessage) ([]*Question, *refusedURLError) {
-	var list []json.RawMessage
-	if json.Unmarshal(member(data, "elicitations"), &list) != nil {
-		return nil, nil
-	}
+	list, _ := elements(member(data, "elicitations"))
 	var out []*Question
 	for _, raw := range list {
 		q, err := readElicitation(raw, Capabilities{ElicitationURL: true})

@@ -173,9 +173,9 @@ func (s *Streamable) readJSON(ex *exchange, resp *http.Response) *HTTPError {
 }
 
 // bring delivers a message that came for ex, and tells whether it was the answer. Arrays of messages exist in 2025-03-26 alone.
-func (s *Streamable) bring(ex *exchange, body []byte) (answered bool) {
-	body, answered = answerTo(ex.m.ID, body, !ex.modern && ex.revision == "2025-03-26")
-	s.deliver(ex.ctx, item{Received: Received{Body: body, Stream: ex.m.ID}, ex: ex, final: answered})
+func (s *Streamable) bring(ex *exchange, body []byte) bool {
+	r, answered := answerTo(ex.m.ID, body, !ex.modern && ex.revision == "2025-03-26")
+	s.deliver(ex.ctx, item{Received: r, ex: ex, final: answered})
 	return answered
 }
 
@@ -192,7 +192,7 @@ func (s *Streamable) refused(ex *exchange, resp *http.Response) *HTTPError {
 		return failed
 	}
 	if answer, ok := answerTo(ex.m.ID, body, false); ok {
-		s.deliver(ex.ctx, item{Received: Received{Body: answer, Stream: ex.m.ID}, ex: ex, final: true})
+		s.deliver(ex.ctx, item{Received: answer, ex: ex, final: true})
 		return nil
 	}
 	return failed

@@ -28,7 +28,7 @@ func TestStatusBodies(t *testing.T) {
 	}{
 		"400 own id":              {status: 400, body: own, want: own},
 		"400 id null":             {status: 400, body: null, want: `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"header"}}`},
-		"400 no id":               {status: 400, body: absent, want: ` {"id":1,"jsonrpc":"2.0","error":{"code":-32021,"message":"capability"}}`},
+		"400 no id":               {status: 400, body: absent, want: `{"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"capability"}}`},
 		"404 own id":              {status: 404, body: own, want: own},
 		"500 own id":              {status: 500, body: own, want: own},
 		"400 own id, text/plain":  {status: 400, body: own, want: own, unlabeled: true},
@@ -259,12 +259,12 @@ func FuzzAnswerTo(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, message []byte) {
-		body, answered := answerTo("1", message, true)
+		r, answered := answerTo("1", message, true)
 		if !answered {
 			return
 		}
-		if again, still := answerTo("1", body, true); !still || string(again) != string(body) {
-			t.Errorf("%q became %q, which is no answer", message, body)
+		if again, still := answerTo("1", r.Body, true); !still || string(again.Body) != string(r.Body) {
+			t.Errorf("%q became %q, which is no answer", message, r.Body)
 		}
 	})
 }

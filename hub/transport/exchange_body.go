@@ -51,8 +51,9 @@ func readBody(resp *http.Response, limit int) ([]byte, *HTTPError) {
 			_, _ = resp.Body.Read(none[:])
 		}
 	} else {
-		body, err = io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
-		if len(body) > limit {
+		var grown bytes.Buffer // it doubles, so that the bytes of a long message are copied twice at most, taken together
+		_, err = grown.ReadFrom(io.LimitReader(resp.Body, int64(limit)+1))
+		if body = grown.Bytes(); len(body) > limit {
 			return nil, tooLong("more")
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 const (
@@ -89,8 +91,8 @@ func (s *Streamable) readStream(ex *exchange, body io.Reader, at *place) (news, 
 			}
 		case long != nil:
 			s.log.Warn("a message was too long and was skipped", "bytes", long.Size, "limit", long.Limit)
-			if o := outlineOf(long.Head); !o.method && (o.id == nil || string(o.id) == ex.m.ID) {
-				return news, false, long // on this stream it can hardly be anything but the answer
+			if o := jsontext.Excerpt(long.Head, long.Tail); o.Answers() && string(o.ID) == ex.m.ID {
+				return news, false, long
 			}
 		case isMessage(ev):
 			if answered = s.bring(ex, ev.data); answered {

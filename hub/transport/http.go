@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // HTTPOptions says how a server behind a URL is reached. URL is required.
@@ -64,6 +66,9 @@ type Message struct {
 type Received struct {
 	// Body is one JSON-RPC message, or for 2025-03-26 an array of them.
 	Body []byte
+	// Message and Kind are what Body says, if it had to be read to find out whom it answers; else Kind is jsontext.Invalid.
+	Message jsontext.Message
+	Kind    jsontext.Kind
 	// Stream is the id of the request in whose answer Body came; "" when it came on the standalone stream.
 	Stream string
 	// Failed is the id of a request that gets no answer any more, because of Err. Body is nil then.

@@ -1,0 +1,75 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// Finding B9. A question and its payload say one thing: names are compared exactly, and what says something twice is not asked.
+func TestQuestionAndPayloadAgree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &recorder{}
+		f := fakeserver.New()
+		connect(t, f, h)
+		asked := 0
+		for _, c := range []struct{ method, params, url, refused string }{
+			{method: methodElicitation, url: "https://good.example/",
+				params: `{"mode":"url","message":"hi","url":"https://good.example/","URL":"https://evil.example/","elicitationId":"1"}`},
+			{method: methodElicitation, refused: "no url", params: `{"mode":"url","message":"hi","URL":"https://evil.example/","elicitationId":"1"}`},
+			{method: methodElicitation, refused: `name "url"`,
+				params: `{"mode":"url","message":"hi","url":"https://good.example/","\u0075rl":"https://evil.example/"}`},
+			{method: methodElicitation, refused: `name "title"`,
+				params: `{"message":"hi","requestedSchema":{"type":"object","properties":{"a":{"type":"string","title":"A","title":"B"}}}}`},
+			{method: methodSampling, refused: `name "text"`,
+				params: `{"messages":[{"role":"user","content":{"type":"text","text":"a","text":"b"}}],"maxTokens":1}`},
+		} {
+			got := ask(t, f, c.method, c.params)
+			if c.refused != "" {
+				if !strings.Contains(got, "-32602") || !strings.Contains(got, strings.ReplaceAll(c.refused, `"`, `\"`)) {
+					t.Errorf("%s was answered %s, want %s in it", c.params, got, c.refused)
+				}
+				continue
+			}
+			if asked++; len(h.questions()) != asked || h.questions()[asked-1].URL != c.url {
+				t.Errorf("%s became %+v", c.params, h.questions())
+			}
+		}
+		if n := len(h.questions()); n != asked {
+			t.Errorf("%d questions were asked, want %d", n, asked)
+		}
+	})
+}
+
+// What a sampling request may leave out or get wrong, as before it was read member by member.
+func TestReadSampling(t *testing.T) {
+	const one = `{"role":"user","content":{"type":"text","text":"hi"}}`
+	for params, want := range map[string]string{
+		`{"messages":[` + one + `],"maxTokens":10}`:                                        "",
+		`{"messages":[],"maxTokens":1.5,"systemPrompt":null}`:                              "",
+		`{"messages":[{"role":"assistant","content":[{"type":"text"},{}]}],"maxTokens":1}`: "",
+		`{"messages":[` + one + `]}`:                                                       "required",
+		`{"messages":[` + one + `],"maxTokens":null}`:                                      "required",
+		`{"messages":[` + one + `],"maxTokens":"1"}`:                                       "malformed",
+		`{"messages":null,"maxTokens":1}`:                                                  "required",
+		`{"messages":{},"maxTokens":1}`:                                                    "malformed",
+		`{"Messages":[],"maxTokens":1}`:                                                    "required",
+		`{"messages":[` + one + `],"maxTokens":1,"systemPrompt":5}`:                        "malformed",
+		`{"messages":[{"role":"system","content":{}}],"maxTokens":1}`:                      "a message",
+		`{"messages":[{"role":"user"}],"maxTokens":1}`:                                     "a message",
+		`{"messages":[{"role":"user","content":"hi"}],"maxTokens":1}`:                      "a message",
+		`{"messages":[{"role":"user","content":["hi"]}],"maxTokens":1}`:                    "a message",
+		`{"messages":[5],"maxTokens":1}`:                                                   "a message",
+		`{"messages":[` + one + `],"maxTokens":1,"tools":[]}`:                              "tools",
+		`[]`: "malformed",
+		``:   "malformed",
+	} {
+		_, err := readSampling([]byte(params), Capabilities{Sampling: true})
+		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s: %v, want %q", params, err, want)
+		}
+	}
+}

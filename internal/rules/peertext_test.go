@@ -1,0 +1,60 @@
+package rules
+
+import (
+	"go/ast"
+	"slices"
+	"testing"
+)
+
+// readsPeers are the rooms in which everything that is read was written by a server.
+var readsPeers = []string{"hub/jsonrpc", "hub/mcp", "hub/transport", "hub/schema"}
+
+// decodesAll may decode with encoding/json in those rooms, each for its reason.
+var decodesAll = []string{
+	"hub/jsontext/token.go",         // a string token, which has no members
+	"hub/mcp/tools.go",              // a definition, into plain values: canonical JSON for its hash
+	"hub/mcp/outputschema.go",       // the validator's library has types of its own for schemas and values
+	"hub/schema",                    // the same
+	"hub/transport/guard.go",        // what another process of ours says
+	"hub/transport/ledger_sweep.go", // a file of ours
+}
+
+// foldedReading: encoding/json takes "URL" for the member "url" of a struct, so that a person is shown one text and another counts. What servers write is read by
+// hub/jsontext, which compares names exactly.
+func foldedReading(t *tree) []violation {
+	var bad []violation
+	for _, s := range t.code {
+		room := s.in(readsPeers...)
+		if s.test || s.generated || !room || slices.ContainsFunc(decodesAll, func(f string) bool { return within(f, s.path) }) {
+			continue
+		}
+		s.uses("encoding/json", []string{"Unmarshal", "NewDecoder", "Decoder"}, func(n ast.Node, name string) {
+			bad = append(bad, s.at(n, "json.%s folds the case of names: read what a server wrote with hub/jsontext", name))
+		})
+	}
+	return bad
+}
+
+func TestPeersAreReadByName(t *testing.T) {
+	report(t, foldedReading(repository(t)))
+}
+
+func TestPeersAreReadByNameFindsViolations(t *testing.T) {
+	const body = `
+import "encoding/json"
+var _ = json.Unmarshal(text, &into)
+var _ = json.NewDecoder(r)
+var _ = json.Valid(text)
+var raw json.RawMessage
+`
+	finds(t, foldedReading(made(t, map[string]string{
+		"hub/jsonrpc/a.go":        "package jsonrpc" + body,
+		"hub/mcp/a.go":            "package mcp" + body,
+		"hub/mcp/a_test.go":       "package mcp" + body,
+		"hub/mcp/tools.go":        "package mcp" + body,
+		"hub/transport/guard.go":  "package transport" + body,
+		"hub/transport/deep/a.go": "package deep" + body,
+		"hub/schema/a.go":         "package schema" + body,
+		"hub/config/a.go":         "package config" + body,
+	})), "hub/jsonrpc/a.go:3", "hub/jsonrpc/a.go:4", "hub/mcp/a.go:3", "hub/mcp/a.go:4", "hub/transport/deep/a.go:3", "hub/transport/deep/a.go:4")
+}
