@@ -33,8 +33,9 @@ NEWEST_NODE := $(EDITORS)/newest-node
 
 # Every folder with a go.mod; those with code in them.
 BENCH := $(patsubst %/go.mod,%,$(wildcard internal/bench/go.mod))
-MODULES := . internal/tools $(BENCH)
-CODE := . $(BENCH)
+MCPGO := internal/peers/mcpgo
+MODULES := . internal/tools $(BENCH) $(MCPGO)
+CODE := . $(BENCH) $(MCPGO)
 
 # Go files as they lie on the disk, nested modules included, foreign ones not.
 GOFILES = find . -name node_modules -prune -o -name .git -prune -o -name '*.go' -print
@@ -97,6 +98,11 @@ test: test-go test-editors ## all tests but the end-to-end ones
 .PHONY: test-go
 test-go: peers ## the Go tests, with the race detector
 	packages="$$(go list ./... | grep -vE '/internal/(e2e(/|$$)|conformance$$)')"; go test $(TESTFLAGS) $$packages
+
+# Bounded at ten minutes with its start. SOAK="-soak.seed N -soak.only PATTERN" repeats one.
+.PHONY: soak
+soak: peers ## 300,000 calls at servers that others wrote, cancelled at random moments: what was sent, received and left
+	go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
 
 .PHONY: e2e
 e2e: build peers ## the built binary from outside: the demo, then the black-box tests

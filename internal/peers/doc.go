@@ -5,9 +5,10 @@
 //	TypeScript1, TypeScript1Stdio               TypeScript SDK 1.x                        legacy, with tasks
 //	TypeScript2, TypeScript2Stdio               TypeScript SDK 2.x                        both eras
 //	GoSDK, GoSDKStdio                           the official Go SDK                       both eras
+//	MCPGo, MCPGoStdio                           mcp-go                                    both eras
 //
-// The last three have the same tools: slow (works, with progress), ask (a form), sample (the model), ask_then_withdraw; TypeScript1 also task
-// and task_ask. `make peers` installs what comes from npm; what is missing fails a test and never skips it.
+// The last four have the same tools: slow (works, with progress), ask (a form), sample (the model), ask_then_withdraw; TypeScript1 also task
+// and task_ask; MCPGo cannot withdraw, and asks over SSE not at all. `make peers` installs what comes from npm; what is missing fails a test and never skips it.
 //
 // What must not live here is any knowledge of the hub.
 package peers

@@ -112,13 +112,13 @@ func TestEverythingHomeIsFoundFromDeepInside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := home(deep, "everything"); err == nil {
+	if got, err := home(deep, "everything", "package-lock.json"); err == nil {
 		t.Fatalf("found %s where there is no lock file", got)
 	}
 	if err := os.WriteFile(filepath.Join(want, "package-lock.json"), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got, err := home(deep, "everything")
+	got, err := home(deep, "everything", "package-lock.json")
 	if err != nil || got != want {
 		t.Errorf("home = %q, %v; want %q", got, err, want)
 	}

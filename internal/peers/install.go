@@ -13,12 +13,12 @@ import (
 
 // A test against a foreign server that may go missing unnoticed proves nothing: what is not installed fails the test, and says what to run.
 
-// home walks up from dir to the repository and returns the folder with the lock file of a server. A test runs in its package's folder;
+// home walks up from dir to the repository and returns the folder of a server, which holds the lock file. A test runs in its package's folder;
 // runtime.Caller would be of no use under -trimpath.
-func home(dir, server string) (string, error) {
+func home(dir, server, lock string) (string, error) {
 	for d := dir; ; d = filepath.Dir(d) {
 		home := filepath.Join(d, "internal", "peers", server)
-		if _, err := os.Stat(filepath.Join(home, "package-lock.json")); err == nil {
+		if _, err := os.Stat(filepath.Join(home, lock)); err == nil {
 			return home, nil
 		}
 		if d == filepath.Dir(d) {
@@ -88,7 +88,7 @@ func mustHome(t testing.TB, server string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := home(wd, server)
+	dir, err := home(wd, server, "package-lock.json")
 	if err != nil {
 		t.Fatal(err)
 	}

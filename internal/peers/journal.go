@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// Names of events. A server over stdio notes no request and no disconnected.
+// Names of events. A server over stdio notes no request, no disconnected and no answered.
 const (
 	EventRequest      = "request"      // an HTTP request came: HTTP, Method, ID, Session, Revision; Tool is params.name, Reason params.reason
 	EventDisconnected = "disconnected" // the client went away before the server had ended its answer: HTTP, Method, ID
+	EventAnswered     = "answered"     // the server ended its answer to an HTTP request: HTTP, Method, ID
 	EventSession      = "session"      // a legacy session began
 	EventClosed       = "closed"       // a legacy session ended
 	EventStarted      = "started"      // a tool was called, or a task began
@@ -36,6 +37,7 @@ type Event struct {
 	Detail      string          `json:"detail"`
 	Revision    string          `json:"revision"`    // MCP-Protocol-Version
 	LastEventID string          `json:"lastEventId"` // Last-Event-ID
+	Tag         string          `json:"tag"`         // journal.TagKey in the _meta of the request
 }
 
 // Is tells whether it is an event of that name about that tool.

@@ -6,6 +6,9 @@ import { appendFileSync, writeSync } from 'node:fs';
 
 const file = process.env.PEER_JOURNAL;
 
+// tagKey is the member of a request's _meta that goes into the journal, so that a test knows its call again.
+const tagKey = 'mcphub.test/tag';
+
 // note writes one event: {event, tool?, method?, id?, session?, http?, reason?, detail?}. What is undefined is left out.
 export function note(event) {
     const line = JSON.stringify({ ...event, reason: text(event.reason), detail: text(event.detail) }) + '\n';
@@ -19,18 +22,18 @@ function text(reason) {
     return reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason);
 }
 
-// watch notes an HTTP exchange: that it came, and that the client went away before the server had ended it.
+// watch notes an HTTP exchange: that it came, and that the server ended its answer, or the client went away before that.
 export function watch(req, res, body) {
     for (const m of Array.isArray(body) ? body : [body]) {
         const about = {
             http: req.method,
-            session: req.headers['mcp-session-id'],
+            session: req.headers['mcp-session-id'] ?? new URL(req.url, 'http://localhost').searchParams.get('sessionId') ?? undefined,
             method: m?.method ?? (m && 'id' in m ? 'response' : undefined),
             id: m?.id ?? m?.params?.requestId,
         };
-        note({ event: 'request', ...about, tool: m?.params?.name, reason: m?.params?.reason, revision: req.headers['mcp-protocol-version'], lastEventId: req.headers['last-event-id'] });
+        note({ event: 'request', ...about, tool: m?.params?.name, reason: m?.params?.reason, revision: req.headers['mcp-protocol-version'], lastEventId: req.headers['last-event-id'], tag: m?.params?._meta?.[tagKey] });
         res.on('close', () => {
-            if (!res.writableFinished) note({ event: 'disconnected', ...about });
+            note({ event: res.writableFinished ? 'answered' : 'disconnected', ...about });
         });
     }
 }

@@ -64,15 +64,51 @@ const GoSDKVariable = "PEER_GOSDK"
 
 func goSDKBinary(t testing.TB) string {
 	t.Helper()
-	if built := os.Getenv(GoSDKVariable); built != "" {
+	return goBinary(t, GoSDKVariable, "gosdk", ".", "github.com/mcphub-go/mcphub/internal/peers/gosdk")
+}
+
+// MCPGo starts the server on mcp-go over Streamable HTTP, both eras at one URL, and SSE.
+func MCPGo(t testing.TB) *Server {
+	t.Helper()
+	return overHTTP(t, []string{mcpGoBinary(t)})
+}
+
+// MCPGoStdio returns the command that serves it over stdio, both eras. The binary lives as long as the test.
+func MCPGoStdio(t testing.TB) (cmd string, args []string) {
+	t.Helper()
+	return overStdio([]string{mcpGoBinary(t)})
+}
+
+// MCPGoVariable is for the server on mcp-go what GoSDKVariable is for the other.
+const MCPGoVariable = "PEER_MCPGO"
+
+// mcpGoBinary builds within the folder, which is a module of its own.
+func mcpGoBinary(t testing.TB) string {
+	t.Helper()
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := home(wd, "mcpgo", "go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return goBinary(t, MCPGoVariable, "mcpgo", dir, ".")
+}
+
+// goBinary builds a server, or gives the binary that the variable names.
+func goBinary(t testing.TB, variable, name, dir, pkg string) string {
+	t.Helper()
+	if built := os.Getenv(variable); built != "" {
 		return built
 	}
-	path := filepath.Join(t.TempDir(), "gosdk")
+	path := filepath.Join(t.TempDir(), name)
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	out, err := exec.Command("go", "build", "-o", path, "github.com/mcphub-go/mcphub/internal/peers/gosdk").CombinedOutput()
-	if err != nil {
+	cmd := exec.Command("go", "build", "-o", path, pkg)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	return path

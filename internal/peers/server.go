@@ -30,7 +30,8 @@ type Server struct {
 	changed chan struct{} // closed and renewed with each line
 	ready   bool
 	events  []Event
-	log     []string // lines that are no events
+	log     []string    // lines that are no events
+	observe func(Event) // nil: events are kept
 }
 
 // start starts a server in a process group of its own and waits until a line of its output says that it is ready.
@@ -80,7 +81,10 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(s *Server, line string) bool)
 func (s *Server) take(line string, ready func(s *Server, line string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e, ok := parseEvent(line); ok {
+	if e, ok := parseEvent(line); ok && s.observe != nil {
+		s.observe(e)
+		return
+	} else if ok {
 		s.events = append(s.events, e)
 	} else {
 		s.log = append(s.log, line)
@@ -130,6 +134,13 @@ func (s *Server) Wait(what string, match func(Event) bool) Event {
 		s.t.Fatalf("the server did not note %s, but:\n%s\nand said:\n%s", what, describe(s.Events()), s.Log())
 	}
 	return found
+}
+
+// Observe gives every event from now on to f, in order and from one goroutine at a time, and keeps none of them: for what a server notes in hours.
+func (s *Server) Observe(f func(Event)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.observe = f
 }
 
 // Events gives the journal so far.

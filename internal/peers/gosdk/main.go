@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/mcphub-go/mcphub/internal/peers/journal"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -25,7 +26,7 @@ func run(args []string) error {
 	if len(args) != 1 {
 		return errors.New("usage: gosdk stdio|http")
 	}
-	j, err := openJournal(os.Getenv("PEER_JOURNAL"))
+	j, err := journal.Open(os.Getenv("PEER_JOURNAL"))
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func run(args []string) error {
 
 // serveHTTP serves on a free port, says where in one line on stdout, and ends with its stdin: no server outlives the process that
 // started it.
-func serveHTTP(j *journal) error {
+func serveHTTP(j *journal.Journal) error {
 	server := newServer(j)
 	get := func(*http.Request) *mcp.Server { return server }
 	mux := http.NewServeMux()
@@ -63,7 +64,7 @@ func serveHTTP(j *journal) error {
 	if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"url": base + "/mcp", "sseUrl": base + "/sse"}); err != nil {
 		return err
 	}
-	s := &http.Server{Handler: j.watch(mux), ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{Handler: j.Watch(mux), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		_ = s.Close() // makes Serve return

@@ -7,13 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/mcphub-go/mcphub/internal/peers/journal"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-func newServer(j *journal) *mcp.Server {
+func newServer(j *journal.Journal) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "peer-gosdk", Version: "1.0.0"}, nil)
 	add(s, j, "slow", "Works, with progress", slow)
 	add(s, j, "ask", "Asks by a form", ask)
@@ -24,7 +26,7 @@ func newServer(j *journal) *mcp.Server {
 
 // call is one tool call.
 type call struct {
-	*journal
+	*journal.Journal
 	tool string
 	req  *mcp.CallToolRequest
 }
@@ -32,19 +34,19 @@ type call struct {
 type tool[In any] func(ctx context.Context, c call, in In) (*mcp.CallToolResult, error)
 
 // add adds a tool and writes down how its calls go.
-func add[In any](s *mcp.Server, j *journal, name, description string, run tool[In]) {
+func add[In any](s *mcp.Server, j *journal.Journal, name, description string, run tool[In]) {
 	mcp.AddTool(s, &mcp.Tool{Name: name, Description: description}, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
-		j.note(event{Event: "started", Tool: name, Session: req.Session.ID()})
+		j.Note(journal.Event{Event: "started", Tool: name, Session: req.Session.ID()})
 		result, err := run(ctx, call{j, name, req}, in)
 		switch {
 		case err == nil && result.InputRequests != nil:
-			j.note(event{Event: "finished", Tool: name, Detail: "input_required"})
+			j.Note(journal.Event{Event: "finished", Tool: name, Detail: "input_required"})
 		case err == nil:
-			j.note(event{Event: "finished", Tool: name})
+			j.Note(journal.Event{Event: "finished", Tool: name})
 		case ctx.Err() != nil:
-			j.note(event{Event: "cancelled", Tool: name, Reason: context.Cause(ctx).Error()})
+			j.Note(journal.Event{Event: "cancelled", Tool: name, Reason: context.Cause(ctx).Error()})
 		default:
-			j.note(event{Event: "failed", Tool: name, Reason: err.Error()})
+			j.Note(journal.Event{Event: "failed", Tool: name, Reason: err.Error()})
 		}
 		return result, nil, err
 	})
@@ -103,7 +105,7 @@ func (c call) round(question mcp.InputRequest) (*mcp.CallToolResult, error) {
 	p := c.req.Params
 	answer, ok := p.InputResponses["answer"]
 	if !ok {
-		c.note(event{Event: "asked", Tool: c.tool})
+		c.Note(journal.Event{Event: "asked", Tool: c.tool})
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"answer": question}, RequestState: "state of " + c.tool}, nil
 	}
 	if p.RequestState != "state of "+c.tool {
@@ -118,12 +120,17 @@ func form(message string) *mcp.ElicitParams {
 	}}
 }
 
-func ask(ctx context.Context, c call, _ struct{}) (*mcp.CallToolResult, error) {
+type askIn struct {
+	About string `json:"about,omitempty" jsonschema:"what the question says at its end"`
+}
+
+func ask(ctx context.Context, c call, in askIn) (*mcp.CallToolResult, error) {
+	question := strings.TrimSpace("Your name? " + in.About)
 	if c.modern() {
-		return c.round(form("Your name?"))
+		return c.round(form(question))
 	}
-	c.note(event{Event: "asked", Tool: c.tool})
-	answer, err := c.req.Session.Elicit(ctx, form("Your name?"))
+	c.Note(journal.Event{Event: "asked", Tool: c.tool})
+	answer, err := c.req.Session.Elicit(ctx, form(question))
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +149,7 @@ func sample(ctx context.Context, c call, in sampleIn) (*mcp.CallToolResult, erro
 	if c.modern() {
 		return c.round(params)
 	}
-	c.note(event{Event: "asked", Tool: c.tool})
+	c.Note(journal.Event{Event: "asked", Tool: c.tool})
 	answer, err := c.req.Session.CreateMessage(ctx, params)
 	if err != nil {
 		return nil, err
@@ -167,10 +174,10 @@ func askThenWithdraw(ctx context.Context, c call, in withdrawIn) (*mcp.CallToolR
 	withdrawn := fmt.Errorf("withdrawn: %s", in.Reason)
 	asking, cancel := context.WithTimeoutCause(ctx, time.Duration(or(in.After, 200))*time.Millisecond, withdrawn)
 	defer cancel()
-	c.note(event{Event: "asked", Tool: c.tool})
+	c.Note(journal.Event{Event: "asked", Tool: c.tool})
 	answer, err := c.req.Session.Elicit(asking, form("Quick: your name?"))
 	if errors.Is(context.Cause(asking), withdrawn) {
-		c.note(event{Event: "withdrawn", Tool: c.tool, Reason: in.Reason})
+		c.Note(journal.Event{Event: "withdrawn", Tool: c.tool, Reason: in.Reason})
 		if !in.AtOnce {
 			select {
 			case <-time.After(sendTime):

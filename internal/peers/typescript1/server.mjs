@@ -46,9 +46,9 @@ async function slow({ ms, steps }, extra) {
 }
 
 // A question goes out on the stream of the call that it belongs to.
-async function ask(_, extra) {
+async function ask({ about }, extra) {
     note({ event: 'asked', tool: 'ask' });
-    return text(await extra.sendRequest(form('Your name?'), ElicitResultSchema, { signal: extra.signal, timeout: patience }));
+    return text(await extra.sendRequest(form(`Your name? ${about}`.trim()), ElicitResultSchema, { signal: extra.signal, timeout: patience }));
 }
 
 async function sample({ prompt }, extra) {
@@ -120,7 +120,7 @@ function makeServer() {
     );
     const slowly = { ms: z.number().default(10_000), steps: z.number().int().default(10) };
     server.registerTool('slow', { description: 'Works, with progress', inputSchema: slowly }, noting('slow', slow));
-    server.registerTool('ask', { description: 'Asks by a form', inputSchema: {} }, noting('ask', ask));
+    server.registerTool('ask', { description: 'Asks by a form', inputSchema: { about: z.string().default('') } }, noting('ask', ask));
     server.registerTool('sample', { description: 'Asks the model', inputSchema: { prompt: z.string().default('Hello') } }, noting('sample', sample));
     const withdraw = { after: z.number().default(200), reason: z.string().default('no longer needed') };
     server.registerTool('ask_then_withdraw', { description: 'Takes its question back', inputSchema: withdraw }, noting('ask_then_withdraw', askThenWithdraw));

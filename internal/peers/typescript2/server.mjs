@@ -66,8 +66,8 @@ const messages = ({ prompt }) => ({ messages: [{ role: 'user', content: { type: 
 const options = ctx => ({ signal: ctx.mcpReq.signal, timeout: patience });
 const ask = asking(
     'ask',
-    () => inputRequired.elicit(form('Your name?')),
-    (_, ctx) => ctx.mcpReq.elicitInput(form('Your name?'), options(ctx)),
+    ({ about }) => inputRequired.elicit(form(`Your name? ${about}`.trim())),
+    ({ about }, ctx) => ctx.mcpReq.elicitInput(form(`Your name? ${about}`.trim()), options(ctx)),
 );
 const sample = asking(
     'sample',
@@ -98,7 +98,7 @@ function makeServer({ era }) {
     const server = new McpServer({ name: 'peer-typescript2', version: '1.0.0' }, { capabilities: { logging: {} } });
     const slowly = z.object({ ms: z.number().default(10_000), steps: z.number().int().default(10) });
     server.registerTool('slow', { description: 'Works, with progress', inputSchema: slowly }, noting('slow', slow));
-    server.registerTool('ask', { description: 'Asks by a form', inputSchema: z.object({}) }, noting('ask', ask));
+    server.registerTool('ask', { description: 'Asks by a form', inputSchema: z.object({ about: z.string().default('') }) }, noting('ask', ask));
     server.registerTool('sample', { description: 'Asks the model', inputSchema: z.object({ prompt: z.string().default('Hello') }) }, noting('sample', sample));
     if (era === 'legacy') {
         const withdraw = z.object({ after: z.number().default(200), reason: z.string().default('no longer needed') });

@@ -1,7 +1,11 @@
-package main
+// Package journal is what the servers of package peers that are written in Go note, in the words of ../journal.mjs.
+//
+// What must not live here is any knowledge of the hub, and anything that one server alone needs.
+package journal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -9,8 +13,8 @@ import (
 	"sync"
 )
 
-// event is one line of the journal.
-type event struct {
+// Event is one line of the journal.
+type Event struct {
 	Event       string `json:"event"`
 	Tool        string `json:"tool,omitempty"`
 	Method      string `json:"method,omitempty"`
@@ -21,23 +25,29 @@ type event struct {
 	Detail      string `json:"detail,omitempty"`
 	Revision    string `json:"revision,omitempty"`
 	LastEventID string `json:"lastEventId,omitempty"`
+	Tag         string `json:"tag,omitempty"`
 }
 
-type journal struct {
+// TagKey is the member of a request's _meta that goes into the journal as its tag, so that a test knows its call again.
+const TagKey = "mcphub.test/tag"
+
+// Journal is where events go. Its methods may be called concurrently.
+type Journal struct {
 	mu sync.Mutex // makes lines whole
 	to io.Writer
 }
 
-func openJournal(path string) (*journal, error) {
+// Open opens the file at path, or gives stderr for "".
+func Open(path string) (*Journal, error) {
 	if path == "" {
-		return &journal{to: os.Stderr}, nil
+		return &Journal{to: os.Stderr}, nil
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	return &journal{to: f}, err
+	return &Journal{to: f}, err
 }
 
-// note drops what cannot be written: a server does not fail for want of a witness.
-func (j *journal) note(e event) {
+// Note writes one event. It drops what cannot be written: a server does not fail for want of a witness.
+func (j *Journal) Note(e Event) {
 	line, err := json.Marshal(e)
 	if err != nil {
 		return
@@ -47,8 +57,9 @@ func (j *journal) note(e event) {
 	_, _ = j.to.Write(append(line, '\n'))
 }
 
-// watch notes each HTTP exchange: that it came, and that the client went away before the server had ended it.
-func (j *journal) watch(next http.Handler) http.Handler {
+// Watch notes each HTTP exchange: that it came, and that the server ended its answer, or the
+// client went away before that.
+func (j *Journal) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 16<<20))
 		if err != nil {
@@ -62,24 +73,33 @@ func (j *journal) watch(next http.Handler) http.Handler {
 			Params struct {
 				Name, Reason string
 				RequestID    any
+				Meta         map[string]any `json:"_meta"`
 			}
 		}
 		_ = json.Unmarshal(body, &m) // what is no message has no method
-		about := event{HTTP: r.Method, Session: r.Header.Get("Mcp-Session-Id"), Method: m.Method, ID: m.ID}
+		about := Event{HTTP: r.Method, Session: session(r), Method: m.Method, ID: m.ID}
 		if m.ID == nil {
 			about.ID = m.Params.RequestID
 		} else if m.Method == "" {
 			about.Method = "response"
 		}
 		came := about
+		came.Tag, _ = m.Params.Meta[TagKey].(string)
 		came.Event, came.Tool, came.Reason = "request", m.Params.Name, m.Params.Reason
 		came.Revision, came.LastEventID = r.Header.Get("Mcp-Protocol-Version"), r.Header.Get("Last-Event-Id")
-		j.note(came)
+		j.Note(came)
 		next.ServeHTTP(w, r)
+		over := about
+		over.Event = "answered"
 		if r.Context().Err() != nil {
-			gone := about
-			gone.Event = "disconnected"
-			j.note(gone)
+			over.Event = "disconnected"
 		}
+		j.Note(over)
 	})
+}
+
+// session is in a header, and with the transport of 2024-11-05 in the address.
+func session(r *http.Request) string {
+	q := r.URL.Query()
+	return cmp.Or(r.Header.Get("Mcp-Session-Id"), q.Get("sessionid"), q.Get("sessionId"))
 }

@@ -1,0 +1,121 @@
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28; the clients of older revisions still use it.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/mcphub-go/mcphub/internal/peers/journal"
+)
+
+// newServer has the tools of the other servers that are able to end: mcp-go cannot withdraw, so there is no ask_then_withdraw.
+func newServer(j *journal.Journal) *server.MCPServer {
+	s := server.NewMCPServer("peer-mcpgo", "1.0.0", server.WithToolCapabilities(true), server.WithElicitation(), server.WithRecovery())
+	s.EnableSampling()
+	add := func(run func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error), tool mcp.Tool) {
+		s.AddTool(tool, noting(j, tool.Name, run))
+	}
+	add(slow, mcp.NewTool("slow", mcp.WithDescription("Works, without progress"), mcp.WithNumber("ms"), mcp.WithNumber("steps")))
+	add(asker{s, j}.ask, mcp.NewTool("ask", mcp.WithDescription("Asks by a form"), mcp.WithString("about")))
+	add(asker{s, j}.sample, mcp.NewTool("sample", mcp.WithDescription("Asks the model"), mcp.WithString("prompt")))
+	return s
+}
+
+// noting runs a tool and writes down how it went.
+func noting(j *journal.Journal, name string, run server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		j.Note(journal.Event{Event: "started", Tool: name})
+		result, err := run(ctx, r)
+		switch {
+		case err == nil && result.NeedsInput():
+			j.Note(journal.Event{Event: "finished", Tool: name, Detail: "input_required"})
+		case err == nil:
+			j.Note(journal.Event{Event: "finished", Tool: name})
+		case ctx.Err() != nil:
+			j.Note(journal.Event{Event: "cancelled", Tool: name, Reason: context.Cause(ctx).Error()})
+		default:
+			j.Note(journal.Event{Event: "failed", Tool: name, Reason: err.Error()})
+		}
+		return result, err
+	}
+}
+
+func slow(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	late := time.NewTimer(time.Duration(r.GetInt("ms", 10_000)) * time.Millisecond)
+	defer late.Stop()
+	select {
+	case <-late.C:
+		return mcp.NewToolResultText("done"), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// asker asks: in the modern era by a result that asks for input, in the legacy one by a request of the server.
+type asker struct {
+	server  *server.MCPServer
+	journal *journal.Journal
+}
+
+const key = "answer"
+
+func (a asker) ask(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	question := mcp.ElicitationParams{
+		Message: strings.TrimSpace("Your name? " + r.GetString("about", "")),
+		RequestedSchema: map[string]any{
+			"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"},
+		},
+	}
+	if answer := server.ElicitationResponse(r.Params.InputResponses, key); answer != nil {
+		return again("ask", r, answer)
+	}
+	a.journal.Note(journal.Event{Event: "asked", Tool: "ask"})
+	if server.IsModernRequest(ctx) {
+		return server.NewInputRequestBuilder("state of ask").Elicit(key, question).ToolResult(), nil
+	}
+	answer, err := a.server.RequestElicitation(ctx, mcp.ElicitationRequest{Params: question})
+	if err != nil {
+		return nil, err
+	}
+	return text(answer)
+}
+
+func (a asker) sample(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	question := mcp.CreateMessageParams{
+		MaxTokens: 100,
+		Messages:  []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.NewTextContent("Hello " + r.GetString("prompt", ""))}},
+	}
+	if answer := server.SamplingResponse(r.Params.InputResponses, key); answer != nil {
+		return again("sample", r, answer)
+	}
+	a.journal.Note(journal.Event{Event: "asked", Tool: "sample"})
+	if server.IsModernRequest(ctx) {
+		return server.NewInputRequestBuilder("state of sample").Sample(key, question).ToolResult(), nil
+	}
+	answer, err := a.server.RequestSampling(ctx, mcp.CreateMessageRequest{CreateMessageParams: question})
+	if err != nil {
+		return nil, err
+	}
+	return text(answer)
+}
+
+func again(tool string, r mcp.CallToolRequest, answer any) (*mcp.CallToolResult, error) {
+	if r.Params.RequestState != "state of "+tool {
+		return nil, errors.New("requestState was not echoed")
+	}
+	return text(answer)
+}
+
+func text(v any) (*mcp.CallToolResult, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return mcp.NewToolResultText(string(b)), nil
+}
