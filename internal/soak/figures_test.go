@@ -1,0 +1,82 @@
+package soak
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// figures are what came out for one subject. All but the violations belong to the goroutine of its test, or to its window's lock.
+type figures struct {
+	subject *subject
+	seed    uint64
+	took    time.Duration
+
+	calls, cancelled, finished, refused  int
+	delivered, received, lost, unclaimed int
+	overtaken                            int // called delivered, when the server had just answered
+	questions, withdrawn, closedByParent int
+	ghosts, leftOpen                     int
+
+	goroutines, goroutinesMost, goroutinesAfter int
+	heapEarly, heapLate                         uint64
+
+	mu         sync.Mutex // guards violations
+	violations map[string]*violation
+}
+
+type violation struct {
+	times    int
+	examples []string
+}
+
+const mostExamples = 5
+
+// bad notes a broken invariant.
+func (f *figures) bad(what, format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := f.violations[what]
+	if v == nil {
+		v = &violation{}
+		f.violations[what] = v
+	}
+	if v.times++; len(v.examples) < mostExamples {
+		v.examples = append(v.examples, fmt.Sprintf(format, args...))
+	}
+}
+
+// heap is what is in use after a collection.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what the first one finalised
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func (f *figures) String() string {
+	return fmt.Sprintf("%-26s %6d calls in %5.1fs: %d cancelled, %d finished, %d refused; cancels: %d delivered, %d received, %d lost, %d overtaken by the answer, %d received and not claimed;"+
+		" questions: %d, %d withdrawn, %d closed with their call, %d ghosts of unknown calls, %d left open; goroutines %d, most at rest %d, after %d; heap %.1f -> %.1f MiB",
+		f.subject, f.calls, f.took.Seconds(), f.cancelled, f.finished, f.refused, f.delivered, f.received, f.lost, f.overtaken, f.unclaimed,
+		f.questions, f.withdrawn, f.closedByParent, f.ghosts, f.leftOpen, f.goroutines, f.goroutinesMost, f.goroutinesAfter, mib(f.heapEarly), mib(f.heapLate))
+}
+
+func mib(n uint64) float64 { return float64(n) / (1 << 20) }
+
+// report fails the test for each broken invariant.
+func (f *figures) report(t *testing.T) {
+	t.Helper()
+	t.Logf("%s", f)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, what := range slices.Sorted(maps.Keys(f.violations)) {
+		v := f.violations[what]
+		t.Errorf("%s (-soak.seed %d): %s, %d times:\n\t%s", f.subject, f.seed, what, v.times, strings.Join(v.examples, "\n\t"))
+	}
+}

@@ -1,0 +1,291 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/peers/journal"
+)
+
+const (
+	// mostDelay is the latest moment of a cancel after its call began.
+	mostDelay = 20 * time.Millisecond
+	// noteTime is what a server gets to note what it has received.
+	noteTime = 5 * time.Second
+	// restTime is what the hub gets to come to rest once all calls are over: a server may take a second to withdraw its question.
+	restTime = 3 * time.Second
+	// slackGoroutines is what idle connections and timers may add to the goroutines at rest.
+	slackGoroutines = 200
+	// slackHeap is what bounded histories may add once they are warm.
+	slackHeap = 24 << 20
+)
+
+// runner cancels calls of one subject.
+type runner struct {
+	*figures
+	t       *testing.T
+	witness *witness
+	hub     *hub.Hub
+	view    *view
+	rng     *rand.Rand
+	n       int // calls begun
+}
+
+// soak makes calls until there are so many, or the time is up, and judges them batch by batch.
+func soak(t *testing.T, index int, s *subject, calls int, limit time.Duration, seed uint64) *figures {
+	t.Helper()
+	f := &figures{subject: s, seed: seed, violations: map[string]*violation{}}
+	r := &runner{figures: f, t: t, witness: newWitness(), rng: rand.New(rand.NewPCG(seed, uint64(index)))}
+	start := time.Now()
+	before := runtime.NumGoroutine()
+	r.hub = s.open(t, r.witness)
+	r.view = attach(t, r.hub, s, f, rand.New(rand.NewPCG(seed, uint64(1000+index))))
+	if _, err := r.hub.StartServer(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	for r.n < calls && time.Since(start) < limit {
+		atOnce := []int{1, 4, 16, 48}[r.rng.IntN(4)]
+		r.batch(index, min(calls-r.n, 50*atOnce), atOnce)
+		if f.heapEarly == 0 && r.n >= calls/4 {
+			f.heapEarly = heap()
+		}
+		if n := runtime.NumGoroutine(); f.goroutines == 0 {
+			f.goroutines = n
+		} else {
+			f.goroutinesMost = max(f.goroutinesMost, n)
+		}
+	}
+	f.heapLate = heap()
+	if f.heapLate > f.heapEarly+slackHeap {
+		f.bad("memory grew", "%.1f MiB became %.1f", mib(f.heapEarly), mib(f.heapLate))
+	}
+	if f.goroutinesMost > f.goroutines+slackGoroutines {
+		f.bad("goroutines grew", "%d became %d", f.goroutines, f.goroutinesMost)
+	}
+	r.end(before)
+	f.calls, f.took = r.n, time.Since(start)
+	return f
+}
+
+// batch makes n calls, a number at once, waits until all is over, and judges.
+func (r *runner) batch(index, n, atOnce int) {
+	type order struct {
+		tag   string
+		call  call
+		delay time.Duration
+		host  bool // the caller leaves, where otherwise a person cancels
+	}
+	var orders []order
+	for range n {
+		c := r.subject.tools.works
+		if asks := []call{r.subject.tools.form, r.subject.tools.sample}[r.rng.IntN(2)]; asks.tool != "" && r.rng.IntN(2) == 0 {
+			c = asks
+		}
+		tag := fmt.Sprintf("t%dx%dz", index, r.n)
+		r.n++
+		if strings.Contains(c.arguments, "%q") {
+			c.arguments = fmt.Sprintf(c.arguments, tag)
+		}
+		orders = append(orders, order{tag, c, time.Duration(r.rng.Int64N(int64(mostDelay))), r.rng.IntN(5) == 0})
+		r.view.begin(tag)
+	}
+	next := make(chan order)
+	var workers sync.WaitGroup
+	for range atOnce {
+		workers.Go(func() {
+			for o := range next {
+				r.call(o.tag, o.call, o.delay, o.host)
+			}
+		})
+	}
+	for _, o := range orders {
+		next <- o
+	}
+	close(next)
+	workers.Wait()
+	r.settle()
+}
+
+var errLeft = errors.New("the caller left")
+
+func (r *runner) call(tag string, c call, delay time.Duration, host bool) {
+	ctx, leave := context.WithCancelCause(context.Background())
+	defer leave(nil)
+	cancel := time.AfterFunc(delay, func() {
+		if host {
+			leave(errLeft)
+		} else if _, err := r.hub.CancelRequest(tag, "s", "because of "+tag, hub.OriginUser); err != nil {
+			r.bad("a cancel was refused", "%s: %v", tag, err)
+		}
+	})
+	defer cancel.Stop()
+	result, err := r.hub.CallTool(ctx, hub.CallRequest{
+		ID: tag, Server: "s", Tool: c.tool, Arguments: c.arguments, Meta: fmt.Sprintf(`{%q:%q}`, journal.TagKey, tag), Preapproved: true,
+	})
+	if e, ok := errors.AsType[*hub.Error](err); ok && e.Reason != hub.ReasonCancelled && e.Reason != hub.ReasonInputDeclined {
+		r.bad("a call failed", "%s %s: %s: %s", tag, c.tool, e.Reason, e.Message)
+	}
+	if err == nil && result.Error != nil && !r.view.answered(tag) {
+		r.bad("a call was refused", "%s %s: %d %s", tag, c.tool, result.Error.Code, result.Error.Message)
+	}
+}
+
+// passing begins the ids of pass.
+const passing = "pass-"
+
+// pass makes a call that nobody cancels. What the server had to do before is done, and what it asks has been asked.
+func (r *runner) pass() {
+	c := r.subject.tools.quick
+	id := fmt.Sprintf("%s%d", passing, r.n)
+	_, err := r.hub.CallTool(context.Background(), hub.CallRequest{ID: id, Server: "s", Tool: c.tool, Arguments: c.arguments, Preapproved: true})
+	if err != nil {
+		r.bad("a call that nobody cancelled failed", "%v", err)
+	}
+}
+
+// settle waits until the hub is at rest and the server has noted what came, and judges the batch.
+func (r *runner) settle() {
+	r.pass()
+	r.until(restTime, func() bool { return len(r.view.left()) == 0 && len(r.hub.Requests("")) == 0 })
+	for id, q := range r.view.left() {
+		r.leftOpen++
+		r.bad("a question was left open when all calls were over", "%s of %q, for %q", id, q.tag, q.owner)
+		_ = r.view.win.Answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDismiss})
+	}
+	r.view.work.Wait()
+	calls := r.view.told()
+	r.until(noteTime, func() bool {
+		for tag, c := range calls {
+			if seen := r.witness.of(tag); r.claimed(c) && !r.evident(seen) && !r.answered(seen) {
+				return false
+			}
+		}
+		return true
+	})
+	for tag, c := range calls {
+		r.judge(tag, c, r.witness.of(tag))
+	}
+	if n := r.witness.strays(); n > 0 {
+		r.bad("a cancel names a request that did not come", "%d in a batch", n)
+	}
+	if left := r.hub.Requests(""); len(left) > 0 {
+		r.bad("requests are left", "%d, the first is %+v", len(left), left[0])
+	}
+	r.witness.forget()
+	r.view.forget()
+}
+
+// claimed: the hub says that the server was told.
+func (r *runner) claimed(c *told) bool { return c.cancelled != nil && c.cancelled.ServerNotified }
+
+// evident: the server was told, by the request that was open last. In the modern era HTTP has no other cancel than the end of its stream.
+func (r *runner) evident(seen []exchange) bool {
+	if len(seen) == 0 {
+		return false
+	}
+	last := seen[len(seen)-1]
+	if r.subject.transport == "http" && r.subject.era == modern {
+		return last.closed
+	}
+	return last.cancels > 0
+}
+
+// answered: the server had ended its answer, so there was nothing left to tell it.
+func (r *runner) answered(seen []exchange) bool { return len(seen) > 0 && seen[len(seen)-1].answered }
+
+func (r *runner) judge(tag string, c *told, seen []exchange) {
+	if c.terminals != 1 {
+		r.bad("not one terminal event", "%s: %d", tag, c.terminals)
+	}
+	switch {
+	case c.cancelled != nil:
+		r.cancelled++
+	case c.finished != nil && c.finished.IsError:
+		r.refused++
+		if !c.answered && c.finished.McpError == nil {
+			r.bad("a call failed that nobody refused", "%s %s", tag, c.finished.Tool)
+		}
+	case c.finished != nil:
+		r.finished++
+	}
+	evident := r.evident(seen)
+	if evident {
+		r.received++
+	}
+	switch claimed := r.claimed(c); {
+	case claimed && evident:
+		r.delivered++
+	case claimed && r.answered(seen):
+		r.overtaken++
+	case claimed:
+		r.lost++
+		r.bad("a cancel was called delivered that did not come", "%s %s: %+v", tag, c.cancelled.Tool, seen)
+	case evident:
+		r.unclaimed++
+	}
+	for _, x := range seen {
+		if x.cancels > 1 {
+			r.bad("two cancels for one wire id", "%s: %+v", tag, seen)
+		}
+		if x.early > 0 {
+			r.bad("a cancel came before its call", "%s: %+v", tag, seen)
+		}
+		if x.calls > 1 {
+			r.bad("a call was sent twice", "%s: %+v", tag, seen)
+		}
+	}
+}
+
+// end closes the hub and looks for what is left.
+func (r *runner) end(before int) {
+	_, start, err := r.hub.Attach(hub.Hello{WindowID: "late"}, &view{figures: r.figures})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if n := len(start.Snapshot.Requests); n > 0 {
+		r.bad("requests are left at the end", "%d", n)
+	}
+	ctx, stop := context.WithTimeoutCause(context.Background(), 20*time.Second, errors.New("the hub did not close"))
+	defer stop()
+	if err := r.hub.Close(ctx); err != nil {
+		r.bad("the hub did not close", "%v", err)
+	}
+	if r.subject.serve == nil { // else the reader of its journal, and a tap, are still there
+		before++ // the thread that starts processes stays
+		r.until(noteTime, func() bool { return runtime.NumGoroutine() <= before })
+		if n := runtime.NumGoroutine(); n > before {
+			r.bad("goroutines are left at the end", "%d, %d at the start:\n%s", n, before, stacks())
+		}
+	}
+	r.goroutinesAfter = runtime.NumGoroutine()
+}
+
+func stacks() string {
+	buf := make([]byte, 1<<20)
+	all := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
+	return strings.Join(slices.Collect(slices.Values(all[:min(len(all), 30)])), "\n\n")
+}
+
+// until looks again and again until holds or the time is up.
+func (r *runner) until(limit time.Duration, holds func() bool) {
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for !holds() {
+		select {
+		case <-late.C:
+			return
+		case <-look.C:
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/peers/journal"
+)
+
+// message is what a tap reads of a message.
+type message struct {
+	ID     json.RawMessage
+	Method string
+	Params struct {
+		RequestID json.RawMessage
+		Meta      map[string]any `json:"_meta"`
+	}
+}
+
+func readMessage(text []byte) (m message, tag string) {
+	_ = json.Unmarshal(text, &m) // what is none has no method
+	tag, _ = m.Params.Meta[journal.TagKey].(string)
+	return m, tag
+}
+
+// sent notes what the hub sends in a session.
+func (w *witness) sent(session string, text []byte) {
+	switch m, tag := readMessage(text); {
+	case m.Method == "notifications/cancelled":
+		w.cancelled(wireID{session, string(m.Params.RequestID)})
+	case m.Method != "" && m.ID != nil:
+		w.asked(wireID{session, string(m.ID)}, tag)
+	}
+}
+
+// stdio starts a server as the hub does, with a tap between the hub and its pipes.
+func stdio(w *witness, env []string) func(config.Server, func(string)) mcp.Opener {
+	var n atomic.Int64
+	return func(s config.Server, stderr func(string)) mcp.Opener {
+		open := mcp.Stdio(transport.Command{Path: s.Command, Args: s.Args, Env: env, OnStderr: stderr}, 0)
+		return func(ctx context.Context) (*mcp.Link, error) {
+			link, err := open(ctx)
+			if err != nil {
+				return nil, err
+			}
+			link.Conn = &tappedConn{LineConn: link.Conn.(*jsonrpc.LineConn), witness: w, session: strconv.FormatInt(n.Add(1), 10)}
+			return link, nil
+		}
+	}
+}
+
+// tappedConn notes each message before it is in the pipe, so that no answer comes first. What is kept of a message that the pipe took in part is written
+// before any other.
+type tappedConn struct {
+	*jsonrpc.LineConn
+	witness *witness
+	session string
+}
+
+func (c *tappedConn) WriteMessages(batch [][]byte) error {
+	for _, m := range batch {
+		c.witness.sent(c.session, m)
+	}
+	return c.LineConn.WriteMessages(batch)
+}
+
+func (c *tappedConn) TryWrite(msg []byte) (taken int, done bool, err error) {
+	taken, done, err = c.LineConn.TryWrite(msg)
+	if taken > 0 {
+		c.witness.sent(c.session, msg)
+	}
+	return taken, done, err
+}
+
+func (c *tappedConn) ReadMessage() ([]byte, error) {
+	text, err := c.LineConn.ReadMessage()
+	if err == nil {
+		if m, _ := readMessage(text); m.Method == "" && m.ID != nil {
+			c.witness.answered(wireID{c.session, string(m.ID)})
+		}
+	}
+	return text, err
+}

@@ -1,0 +1,110 @@
+package soak
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/peers"
+)
+
+const (
+	legacy = "legacy"
+	modern = "modern"
+)
+
+// subject is one server over one transport in one era.
+type subject struct {
+	name      string
+	transport string // stdio, http, sse
+	era       string
+	weight    int // its share of the calls of the long form
+	command   func(testing.TB) (string, []string)
+	serve     func(testing.TB) *peers.Server
+	tools     tools
+	bare      bool // it keeps no journal
+	// exact: its questions come on the stream of their call, so that the hub knows whose they are.
+	exact bool
+}
+
+// tools are the calls that a server knows. %s is the tag.
+type tools struct {
+	works  call
+	quick  call // answers at once, and asks nothing
+	form   call // tool "" where it cannot ask so
+	sample call
+}
+
+type call struct{ tool, arguments string }
+
+var own = tools{
+	works:  call{"slow", `{"ms":10000,"steps":1000}`},
+	quick:  call{"slow", `{"ms":1,"steps":1}`},
+	form:   call{"ask", `{"about":%q}`},
+	sample: call{"sample", `{"prompt":%q}`},
+}
+
+// everything works on after a cancel, so it is given little to do.
+var ofEverything = tools{
+	works:  call{"trigger-long-running-operation", `{"duration":1,"steps":2}`},
+	quick:  call{"echo", `{"message":"Hello"}`},
+	form:   call{"trigger-elicitation-request", `{}`},
+	sample: call{"trigger-sampling-request", `{"prompt":%q,"maxTokens":10}`},
+}
+
+var subjects = []subject{
+	{name: "typescript1", transport: "stdio", era: legacy, weight: 4, command: peers.TypeScript1Stdio, tools: own},
+	{name: "typescript1", transport: "http", era: legacy, weight: 2, serve: peers.TypeScript1, tools: own, exact: true},
+	{name: "typescript1", transport: "sse", era: legacy, weight: 2, serve: peers.TypeScript1, tools: own},
+	{name: "typescript2", transport: "stdio", era: legacy, weight: 4, command: peers.TypeScript2Stdio, tools: own},
+	{name: "typescript2", transport: "stdio", era: modern, weight: 4, command: peers.TypeScript2Stdio, tools: own},
+	{name: "typescript2", transport: "http", era: legacy, weight: 2, serve: peers.TypeScript2, tools: own, exact: true},
+	{name: "typescript2", transport: "http", era: modern, weight: 2, serve: peers.TypeScript2, tools: own, exact: true},
+	{name: "gosdk", transport: "stdio", era: legacy, weight: 10, command: peers.GoSDKStdio, tools: own},
+	{name: "gosdk", transport: "stdio", era: modern, weight: 10, command: peers.GoSDKStdio, tools: own},
+	{name: "gosdk", transport: "http", era: legacy, weight: 4, serve: peers.GoSDK, tools: own, exact: true},
+	{name: "gosdk", transport: "http", era: modern, weight: 4, serve: peers.GoSDK, tools: own, exact: true},
+	{name: "gosdk", transport: "sse", era: legacy, weight: 4, serve: peers.GoSDK, tools: own},
+	{name: "mcpgo", transport: "stdio", era: legacy, weight: 10, command: peers.MCPGoStdio, tools: own},
+	{name: "mcpgo", transport: "stdio", era: modern, weight: 10, command: peers.MCPGoStdio, tools: own},
+	{name: "mcpgo", transport: "http", era: legacy, weight: 4, serve: peers.MCPGo, tools: own},
+	{name: "mcpgo", transport: "http", era: modern, weight: 4, serve: peers.MCPGo, tools: own, exact: true},
+	{name: "mcpgo", transport: "sse", era: legacy, weight: 2, serve: peers.MCPGo, tools: tools{works: own.works, quick: own.quick}},
+	{name: "everything", transport: "stdio", era: legacy, weight: 2, command: peers.Everything, tools: ofEverything},
+	{name: "everything", transport: "http", era: legacy, weight: 1, serve: peers.EverythingHTTP, tools: ofEverything, bare: true},
+	{name: "everything", transport: "sse", era: legacy, weight: 1, serve: peers.EverythingSSE, tools: ofEverything, bare: true},
+}
+
+func (s *subject) String() string { return s.name + "/" + s.transport + "/" + s.era }
+
+// open starts the server and a hub that knows it.
+func (s *subject) open(t *testing.T, w *witness) *hub.Hub {
+	t.Helper()
+	var o hub.Options
+	var entry string
+	if s.command != nil {
+		command, args := s.command(t)
+		entry = fmt.Sprintf(`"command":%q,"args":%s`, command, quoted(args))
+		o.Open = stdio(w, append(transport.Environment(os.Environ(), nil), peers.JournalVariable+"="+os.DevNull))
+	} else {
+		server := s.serve(t)
+		address := server.URL
+		if s.transport == "sse" {
+			address = server.SSEURL
+		}
+		if s.bare {
+			address = tapped(t, w, address)
+		} else {
+			journaled(w, server)
+		}
+		entry = fmt.Sprintf(`"type":%q,"url":%q`, s.transport, address)
+	}
+	h := hub.New(o)
+	_, problems, _, err := h.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "user", JSON: fmt.Sprintf(`{"servers":{"s":{%s,"era":%q,"alwaysAllow":["*"]}}}`, entry, s.era)}})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(problems, err)
+	}
+	return h
+}

@@ -1,0 +1,190 @@
+package soak
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+)
+
+// told is what the window was told of one call.
+type told struct {
+	terminals  int
+	cancelling bool
+	cancelled  *hub.RequestCancelled
+	finished   *hub.RequestFinished
+	asked      int
+	answered   bool // the window answered a question of it
+}
+
+// question is one open prompt.
+type question struct {
+	tag   string // of the call that really asks; "" = the question does not say
+	owner string // the call that the hub takes it for; "" = not known
+}
+
+// view is the window: it keeps what it was told, and answers some questions.
+type view struct {
+	win     *hub.Window
+	refuse  bool // it accepts nothing, because it does not know the forms
+	figures *figures
+	work    sync.WaitGroup // its answers
+
+	mu    sync.Mutex // guards what follows
+	rng   *rand.Rand
+	calls map[string]*told
+	open  map[string]question
+}
+
+func attach(t *testing.T, h *hub.Hub, s *subject, f *figures, rng *rand.Rand) *view {
+	t.Helper()
+	v := &view{refuse: s.name == "everything", figures: f, rng: rng, calls: map[string]*told{}, open: map[string]question{}}
+	win, _, err := h.Attach(hub.Hello{WindowID: "w", SamplingTools: true, Kinds: []hub.PromptKind{
+		hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm, hub.PromptElicitationURL,
+	}}, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.win = win
+	return v
+}
+
+// Closed implements hub.Sink.
+func (v *view) Closed(*hub.Error) {}
+
+// Deliver implements hub.Sink. What is no call of the test (the start of a session, a question as a request) has no entry in calls.
+func (v *view) Deliver(e hub.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch b := e.Body.(type) {
+	case *hub.RequestCancelling:
+		if c := v.calls[b.RequestID]; c != nil {
+			c.cancelling = true
+		}
+	case *hub.RequestCancelled:
+		if c := v.calls[b.RequestID]; c != nil {
+			c.terminals++
+			c.cancelled = b
+		}
+	case *hub.RequestFinished:
+		if c := v.calls[b.RequestID]; c != nil {
+			c.terminals++
+			c.finished = b
+		}
+	case *hub.PromptOpened:
+		v.opened(b.Prompt)
+	case *hub.PromptClosed:
+		delete(v.open, b.PromptID)
+		switch b.Cause {
+		case hub.CauseParent:
+			v.figures.closedByParent++
+		case hub.CauseWithdrawn:
+			v.figures.withdrawn++
+		}
+	}
+}
+
+var tagged = regexp.MustCompile(`t\d+x\d+z`)
+
+func (v *view) opened(p hub.PromptInfo) { // called with mu held
+	q := question{tag: string(tagged.Find(p.Question.Payload)), owner: p.ParentRequestID}
+	if v.calls[p.RequestID] != nil {
+		q.owner = p.RequestID // a question of the modern era is no request of its own
+	}
+	v.figures.questions++
+	v.open[p.ID] = q
+	v.judge(p, q)
+	if v.rng.IntN(10) >= 3 {
+		return
+	}
+	answer := hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline}
+	switch n := v.rng.IntN(4); {
+	case n == 0:
+		answer.Action = hub.ActionDismiss
+	case n > 1 && !v.refuse && p.Kind == hub.PromptSampling:
+		answer.Action, answer.Content = hub.ActionAccept, `{"role":"assistant","content":{"type":"text","text":"Hello"},"model":"m"}`
+	case n > 1 && !v.refuse:
+		answer.Action, answer.Content = hub.ActionAccept, `{"name":"Ada"}`
+	}
+	if c := v.calls[q.tag]; c != nil {
+		c.answered = true
+	}
+	wait := time.Duration(v.rng.Int64N(int64(10 * time.Millisecond)))
+	v.work.Go(func() {
+		<-time.After(wait)
+		_ = v.win.Answer(answer) // the question may have closed
+	})
+}
+
+// judge compares whose question it is with whose the hub says it is. Called with mu held.
+func (v *view) judge(p hub.PromptInfo, q question) {
+	owner, asker := v.calls[q.owner], v.calls[q.tag]
+	if asker != nil {
+		asker.asked++
+	}
+	if owner == nil && q.owner != "" && !strings.HasPrefix(q.owner, passing) {
+		v.figures.bad("a question opened for a call that is long over", "%s %s for %s", p.ID, p.Kind, q.owner)
+	}
+	if owner != nil && (owner.cancelling || owner.terminals > 0) {
+		v.figures.bad("a question opened for a call that is over", "%s %s for %s", p.ID, p.Kind, q.owner)
+	}
+	if q.tag != "" && q.owner != "" && q.owner != q.tag {
+		v.figures.bad("a question was given to another call", "%s of %s to %s", p.ID, q.tag, q.owner)
+	}
+	switch {
+	case q.tag == "" || asker != nil && !asker.cancelling && asker.terminals == 0:
+	case v.figures.subject.exact:
+		v.figures.bad("a question opened although the stream says that its call is over", "%s of %s", p.ID, q.tag)
+	case q.owner == "":
+		v.figures.ghosts++
+	}
+}
+
+func (v *view) begin(tag string) *told {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c := &told{}
+	v.calls[tag] = c
+	return c
+}
+
+// left gives the questions that are open.
+func (v *view) left() map[string]question {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	left := map[string]question{}
+	for id, q := range v.open {
+		left[id] = q
+	}
+	return left
+}
+
+// told gives what was told of the calls of this batch.
+func (v *view) told() map[string]*told {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	calls := map[string]*told{}
+	for tag, c := range v.calls {
+		copied := *c
+		calls[tag] = &copied
+	}
+	return calls
+}
+
+// answered tells whether a question of a call was answered.
+func (v *view) answered(tag string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.calls[tag].answered
+}
+
+// forget makes room for the next batch.
+func (v *view) forget() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.calls = map[string]*told{}
+}

@@ -1,0 +1,99 @@
+package soak
+
+import (
+	"sync"
+)
+
+// wireID names one JSON-RPC request of the hub: ids repeat in other sessions.
+type wireID struct{ session, id string }
+
+// exchange is what a server, or what stands before it, saw of one request.
+type exchange struct {
+	calls    int  // how often the request came
+	cancels  int  // notifications/cancelled that name it
+	early    int  // of these, those that came before the request
+	closed   bool // the client closed its stream
+	answered bool // stdio: its response was read; HTTP: the server ended the answer to its POST
+}
+
+// witness keeps what was seen of the calls of one batch.
+type witness struct {
+	mu        sync.Mutex // guards what follows
+	exchanges map[wireID]*exchange
+	byTag     map[string][]wireID
+}
+
+func newWitness() *witness {
+	w := &witness{}
+	w.forget()
+	return w
+}
+
+// forget makes room for the next batch.
+func (w *witness) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.exchanges, w.byTag = map[wireID]*exchange{}, map[string][]wireID{}
+}
+
+func (w *witness) at(id wireID) *exchange { // called with mu held
+	x := w.exchanges[id]
+	if x == nil {
+		x = &exchange{}
+		w.exchanges[id] = x
+	}
+	return x
+}
+
+// asked notes a request. tag is the call that it belongs to, "" for none; one call can have several requests, one for each MRTR round.
+func (w *witness) asked(id wireID, tag string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	x := w.at(id)
+	x.calls++
+	x.early = x.cancels
+	if tag != "" {
+		w.byTag[tag] = append(w.byTag[tag], id)
+	}
+}
+
+func (w *witness) cancelled(id wireID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at(id).cancels++
+}
+
+func (w *witness) closed(id wireID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at(id).closed = true
+}
+
+func (w *witness) answered(id wireID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at(id).answered = true
+}
+
+// of gives what was seen of a call: its requests in their order.
+func (w *witness) of(tag string) []exchange {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []exchange
+	for _, id := range w.byTag[tag] {
+		list = append(list, *w.exchanges[id])
+	}
+	return list
+}
+
+// strays counts cancels that name nothing that came.
+func (w *witness) strays() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, x := range w.exchanges {
+		if x.calls == 0 && x.cancels > 0 {
+			n++
+		}
+	}
+	return n
+}
