@@ -1,0 +1,66 @@
+package hostile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// page is the size of a list page.
+const page = 8 << 20
+
+// changesAlways says that its tools have changed whenever it is asked for them, and gives another definition each time. Counts: lists, calls.
+func changesAlways(s *Server) {
+	s.Handle("tools/list", func(c *fakeserver.CallContext) {
+		n := s.count("lists")
+		_ = s.Notify("notifications/tools/list_changed", "")
+		c.Result(fmt.Sprintf(`{"tools":[{"name":%q,"description":"version %d","inputSchema":{"type":"object"}}]}`, Tool, n))
+	})
+	s.Tool(Tool, func(c *fakeserver.CallContext) {
+		s.count("calls")
+		c.Text("done")
+	})
+}
+
+// listsForever gives one large page after the other. Counts: pages.
+func listsForever(s *Server) {
+	s.Handle("tools/list", func(c *fakeserver.CallContext) {
+		n := s.count("pages")
+		c.Result(fmt.Sprintf(`{"tools":[{"name":"t%d","description":%q,"inputSchema":{"type":"object"}}],"nextCursor":"%d"}`, n, strings.Repeat("x", page), n))
+	})
+}
+
+// listsMany gives an endless number of small pages. Counts: pages.
+func listsMany(s *Server) {
+	s.Handle("tools/list", func(c *fakeserver.CallContext) {
+		n := s.count("pages")
+		c.Result(fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{"type":"object"}}],"nextCursor":"%d"}`, n, n))
+	})
+}
+
+// answersLarge answers a call with 32 MiB.
+func answersLarge(s *Server) {
+	text := strings.Repeat("x", 32<<20)
+	s.Tool(Tool, func(c *fakeserver.CallContext) { c.Text(text) })
+}
+
+// startsSlowly never answers initialize. Counts: starts.
+func startsSlowly(s *Server) {
+	s.Handle("initialize", func(c *fakeserver.CallContext) {
+		s.count("starts")
+		_ = c.Hang()
+	})
+}
+
+func init() {
+	for name, b := range map[string]behaviour{
+		"changes-always": {about: "A3: its tools change whenever it is asked for them", make: changesAlways},
+		"list-forever":   {about: "A5: an endless list of pages of 8 MiB", make: listsForever},
+		"list-many":      {about: "A5: an endless list of small pages", make: listsMany},
+		"large-answer":   {about: "A15: an answer of 32 MiB", make: answersLarge},
+		"start-never":    {about: "A14: it never answers initialize", make: startsSlowly},
+	} {
+		behaviours[name] = b
+	}
+}

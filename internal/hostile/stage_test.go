@@ -1,0 +1,274 @@
+package hostile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/internal/hostile"
+	"github.com/mcphub-go/mcphub/ipc"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// bound is for a test that fails: nobody waits for it when all is well.
+const bound = 20 * time.Second
+
+var errBound = errors.New("a bystander waited too long")
+
+// stage is the whole hub behind its counter, with servers in memory: hostile ones, and "good", which is nobody's enemy.
+type stage struct {
+	t       *testing.T
+	hub     *hub.Hub
+	conn    *grpc.ClientConn
+	calls   mcphubv1.McpHubServiceClient
+	servers mcphubv1.McpServerServiceClient
+	good    *fakeserver.Server
+	evil    map[string]*hostile.Server
+	window  *fakeeditor.Window // answers the hostile server
+	other   *fakeeditor.Window // a bystander's
+	n       int
+
+	mu     sync.Mutex // guards what follows
+	opened map[string]int
+}
+
+// play opens a stage with these hostile servers, by behaviour. extra are further members of their entries.
+func play(t *testing.T, extra string, behaviours ...string) *stage {
+	t.Helper()
+	s := bare(t)
+	entries := []string{`"good":{"command":"good","alwaysAllow":["*"]}`}
+	for _, name := range behaviours {
+		server, err := hostile.New(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.evil[name] = server
+		entries = append(entries, fmt.Sprintf(`%q:{"command":%q,"alwaysAllow":["*"]%s}`, name, name, extra))
+	}
+	s.load(&mcphubv1.ConfigSource{Path: "/user/mcp.json", Scope: "user", Json: `{"servers":{` + strings.Join(entries, ",") + `}}`})
+	return s
+}
+
+// bare is a stage without config.
+func bare(t *testing.T) *stage {
+	t.Helper()
+	s := &stage{t: t, good: fakeserver.New(), evil: map[string]*hostile.Server{}, opened: map[string]int{}}
+	s.good.Tool("echo", func(c *fakeserver.CallContext) { c.Text("hello") })
+	s.good.Tool("hang", func(c *fakeserver.CallContext) { _ = c.Hang() })
+	s.good.Tool("work", func(c *fakeserver.CallContext) {
+		for i := range 50 {
+			c.Progress(float64(i), 50, "working")
+		}
+		<-c.Cancelled()
+	})
+	s.hub = hub.New(hub.Options{Version: "test", Open: s.open})
+	g := grpc.NewServer(ipc.ServerOptions(ipc.Options{})...)
+	ipc.Register(g, s.hub, ipc.Options{})
+	l := bufconn.Listen(1 << 16)
+	served := make(chan error, 1)
+	go func() { served <- g.Serve(l) }()
+	conn, err := grpc.NewClient("passthrough:///memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(1<<30)),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.conn, s.calls, s.servers = conn, mcphubv1.NewMcpHubServiceClient(conn), mcphubv1.NewMcpServerServiceClient(conn)
+	t.Cleanup(func() {
+		ctx, stop := context.WithTimeoutCause(context.Background(), bound, errBound)
+		defer stop()
+		if err := s.hub.Close(ctx); err != nil {
+			t.Errorf("closing the hub: %v", err)
+		}
+		_ = conn.Close()
+		g.Stop()
+		if err := <-served; err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	s.window = fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, ID: "window"})
+	s.other = fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, ID: "other"})
+	return s
+}
+
+// open connects a server in memory, as its process would be.
+func (s *stage) open(c config.Server, stderr func(string)) mcp.Opener {
+	return func(context.Context) (*mcp.Link, error) {
+		s.mu.Lock()
+		s.opened[c.Name]++
+		s.mu.Unlock()
+		server := s.good
+		var noise func(done <-chan struct{})
+		if evil := s.evil[c.Command]; evil != nil {
+			server = evil.Server
+			if evil.Stderr != nil {
+				noise = func(done <-chan struct{}) { evil.Stderr(lines(stderr), done) }
+			}
+		} else if c.Command != "good" {
+			return nil, fmt.Errorf("no such program: %s", c.Command)
+		}
+		p := server.Start(context.Background())
+		quiet := make(chan struct{})
+		if noise != nil {
+			go func() {
+				defer close(quiet)
+				noise(p.Done())
+			}()
+		} else {
+			close(quiet)
+		}
+		conn := jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{MaxLine: c.MaxMessageBytes, Close: func() error {
+			_ = p.Stdin.Close()
+			p.Kill()
+			<-p.Done()
+			<-quiet
+			return nil
+		}})
+		return &mcp.Link{Conn: conn, Kill: func(string) { p.Kill() }}, nil
+	}
+}
+
+// lines hands each write on as a line.
+type lines func(string)
+
+func (f lines) Write(b []byte) (int, error) {
+	f(strings.TrimSuffix(string(b), "\n"))
+	return len(b), nil
+}
+
+func (s *stage) load(sources ...*mcphubv1.ConfigSource) *mcphubv1.ReloadConfigResponse {
+	s.t.Helper()
+	r, err := s.servers.ReloadConfig(s.t.Context(), &mcphubv1.ReloadConfigRequest{Sources: sources})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+// pending is a call in the background.
+type pending struct {
+	id       string
+	done     chan struct{}
+	response *mcphubv1.CallToolResponse
+	err      error
+}
+
+func (s *stage) call(server, tool string) *pending {
+	s.n++
+	p := &pending{id: fmt.Sprintf("r%d", s.n), done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		p.response, p.err = s.calls.CallTool(s.t.Context(), &mcphubv1.CallToolRequest{RequestId: p.id, Server: server, Tool: tool})
+	}()
+	return p
+}
+
+// ends waits for the end of a call.
+func (s *stage) ends(p *pending, what string) {
+	s.t.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(bound):
+		s.t.Fatalf("%s did not end", what)
+	}
+}
+
+// bystander does what somebody does who has nothing to do with a hostile server, and fails unless it works.
+func (s *stage) bystander() {
+	s.t.Helper()
+	echo := s.call("good", "echo")
+	s.ends(echo, "a call of another server")
+	if echo.err != nil {
+		s.t.Errorf("a call of another server failed: %v", echo.err)
+	}
+	hang := s.call("good", "hang")
+	replied := make(chan *mcphubv1.Reply, 1)
+	go func() {
+		s.other.WaitRequest(hang.id, mcphubv1.RequestState_REQUEST_STATE_RUNNING)
+		replied <- s.other.CancelRequest(hang.id, "enough")
+	}()
+	select {
+	case r := <-replied:
+		if r.GetError() != nil {
+			s.t.Errorf("a cancel in another window: %v", r)
+		}
+	case <-time.After(bound):
+		s.t.Fatal("a cancel in another window got no reply")
+	}
+	s.ends(hang, "a call that another window cancelled")
+	ctx, stop := context.WithTimeoutCause(s.t.Context(), bound, errBound)
+	defer stop()
+	w, err := fakeeditor.Attach(ctx, s.conn, fakeeditor.Options{TB: s.t})
+	if err != nil {
+		s.t.Fatalf("a new window got no snapshot: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		s.t.Errorf("closing a window: %v", err)
+	}
+	for _, w := range []*fakeeditor.Window{s.window, s.other} {
+		if err := w.Err(); err != nil {
+			s.t.Errorf("%s was ended: %v", w, err)
+		}
+	}
+}
+
+// does waits until a hostile server has done something so often.
+func (s *stage) does(name, what string, times int) {
+	s.t.Helper()
+	late := make(chan struct{})
+	timer := time.AfterFunc(bound, func() { close(late) })
+	defer timer.Stop()
+	if !s.evil[name].Await(what, times, late) {
+		s.t.Fatalf("%s %s %d times, not %d", name, what, s.evil[name].Count(what), times)
+	}
+}
+
+// heap is what is in use after a collection.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// settles waits until the number of goroutines has come down to so many.
+func (s *stage) settles(most int) {
+	s.t.Helper()
+	late := time.After(bound)
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for runtime.NumGoroutine() > most {
+		select {
+		case <-look.C:
+		case <-late:
+			s.t.Fatalf("%d goroutines, want at most %d", runtime.NumGoroutine(), most)
+		}
+	}
+}
+
+// in waits for something within the bound of a test that fails.
+func (s *stage) in(what string, done <-chan struct{}) {
+	s.t.Helper()
+	select {
+	case <-done:
+	case <-time.After(bound):
+		s.t.Fatalf("%s did not come", what)
+	}
+}
