@@ -72,7 +72,7 @@ func init() {
 		"deep-answer": {about: "A8: an answer that nests 20,000 deep", make: answersDeep},
 		"deep-list":   {about: "A8: a list of tools that nests 20,000 deep", make: listsDeep},
 		"long-log":    {about: "A9: a log line on stdout that is longer than a message may be", make: logsLong},
-		"storm":       {about: "A6: 20,000 logs, changes of its tools and progress in one call", make: storms(20_000)},
+		"storm":       {about: "A6: 3,000 logs, changes of its tools and progress in one call", make: storms(3_000)},
 		"stderr":      {about: "A6: an endless stderr", make: floods},
 	} {
 		behaviours[name] = b
