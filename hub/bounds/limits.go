@@ -70,15 +70,23 @@ const (
 // value by a schema, or 64 bytes of text, and 2,000,000 of them take about a second.
 const (
 	SchemaBytes        = 256 << 10
-	SchemaDepth        = 64 // of the JSON text
+	SchemaDepth        = 64     // of the JSON text
+	SchemaValues       = 50_000 // of the JSON text, names among them
 	SchemaParts        = 10_000
 	SchemaPathBytes    = 4 << 20 // of all places in the schema together: the validator keeps each one as text
 	SchemaPatternSteps = 20_000  // states of all regular expressions together
 	CheckedBytes       = 4 << 20 // of a value that is checked
 	CheckedDepth       = 512
+	CheckedValues      = 200_000 // names among them
 	CheckWork          = 2_000_000
 	CheckVisits        = 200_000
 	CheckStack         = 2_000
+	// SchemaPlans and PlanBytes bound what is kept of a server's schemas, ready for the next check.
+	SchemaPlans = 256
+	PlanBytes   = 4 << 20
+	// ServerCheckBytes bounds the memory of the checks of one server, and HubCheckBytes that of all. What finds no room is not checked.
+	ServerCheckBytes = 48 << 20
+	HubCheckBytes    = 128 << 20
 )
 
 // Windows.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/schema"
 )
 
 // Defaults of Options.
@@ -36,6 +37,8 @@ type Options struct {
 	Logger       *slog.Logger // nil discards
 	// MaxRounds bounds how often one call is retried after questions of its server; 0 means DefaultMaxRounds.
 	MaxRounds int
+	// Outputs checks what tools return (OutputChecker); nil: one of the session's own, without a total for the hub.
+	Outputs *schema.Checker
 	// MaxIncoming and StallLimit are handed to jsonrpc; 0 means its defaults.
 	MaxIncoming int
 	StallLimit  time.Duration

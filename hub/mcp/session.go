@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -39,7 +40,7 @@ type Session struct {
 	listen  listener
 	subs    subscriptions
 	cache   cache
-	outputs outputs
+	outputs *schema.Checker
 	errands errands
 	done    chan struct{}
 	err     error // written before done is closed
@@ -75,6 +76,10 @@ func newSession(o Options) (*Session, error) {
 		calls:       make(map[*openCall]struct{}),
 		progress:    make(map[string]*openCall),
 		completions: make(map[*completion]struct{}),
+		outputs:     o.Outputs,
+	}
+	if s.outputs == nil {
+		s.outputs = OutputChecker(nil)
 	}
 	s.state.Store(&negotiated{})
 	s.over, s.endOver = context.WithCancelCause(context.Background())

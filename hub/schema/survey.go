@@ -1,4 +1,4 @@
-package mcp
+package schema
 
 import (
 	"encoding/json"
@@ -10,13 +10,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
-)
 
-// Bounds of a schema, taken before the validator sees it.
-const (
-	maxSubschemas   = 10_000
-	maxPathBytes    = 4 << 20 // of all places in the schema together: the validator keeps each one as text
-	maxPatternSteps = 20_000  // states of all regular expressions together
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // schemaCosts is what the cost of a check is reckoned from. It is not changed once it is made.
@@ -24,13 +19,18 @@ type schemaCosts struct {
 	refs  map[*jsonschema.Schema]*jsonschema.Schema // where a $ref leads
 	own   map[*jsonschema.Schema]ownCost
 	steps map[string]int // states of a regular expression, by its text
+	bytes int            // of memory that the prepared schema takes, about
 }
 
 // ownCost is what one schema costs by itself, without those below it.
 type ownCost struct {
 	text  int // bytes of an error's text that come from the schema
 	enums int // bytes of the values to compare with
+	names int // that are looked up in every object
 }
+
+// partBytes is about what one subschema takes: its struct, its places in the validator's tables and in ours.
+const partBytes = 1536
 
 // survey walks all subschemas and finds where references lead. The validator has no limit in time or depth, so whatever cannot be reckoned is refused: references to
 // other documents and to embedded ones, and dynamic ones. Tools have no use for them.
@@ -69,9 +69,9 @@ func survey(root *jsonschema.Schema) (*schemaCosts, error) {
 			return errors.New("it has a schema with an $id of its own within")
 		case s.DynamicRef != "":
 			return errors.New("it has a dynamic reference")
-		case len(c.own) > maxSubschemas:
-			return fmt.Errorf("it has more than %d subschemas", maxSubschemas)
-		case paths > maxPathBytes, steps > maxPatternSteps:
+		case len(c.own) > bounds.SchemaParts:
+			return fmt.Errorf("it has more than %d subschemas", bounds.SchemaParts)
+		case paths > bounds.SchemaPathBytes, steps > bounds.SchemaPatternSteps:
 			return errors.New("its names or patterns are too large")
 		}
 		return eachSubschema(s, func(keyword, name string, sub *jsonschema.Schema) error {
@@ -81,6 +81,7 @@ func survey(root *jsonschema.Schema) (*schemaCosts, error) {
 	if err := walk(root, 0); err != nil {
 		return nil, err
 	}
+	c.bytes = len(c.own)*partBytes + 2*paths
 	known := map[string]*jsonschema.Schema{}
 	for s := range c.own {
 		if s.Ref == "" {
@@ -103,11 +104,12 @@ func ownCostOf(s *jsonschema.Schema, path int) ownCost {
 	size := func(v any) int {
 		text, err := json.Marshal(v)
 		if err != nil {
-			return maxSchemaBytes
+			return bounds.SchemaBytes
 		}
 		return len(text)
 	}
 	own := ownCost{text: 128 + path + 2*len(s.Pattern)}
+	own.names = len(s.Properties) + len(s.Required) + len(s.DependentSchemas) + len(s.DependencySchemas) + len(s.DependentRequired) + len(s.DependencyStrings)
 	if s.Enum != nil {
 		own.enums += size(s.Enum)
 	}
@@ -148,7 +150,7 @@ func patternSteps(pattern string) (int, error) {
 		if re.Op == syntax.OpRepeat {
 			n *= max(re.Min, re.Max, 1)
 		}
-		return min(n, maxPatternSteps+1)
+		return min(n, bounds.SchemaPatternSteps+1)
 	}
 	return count(re), nil
 }
@@ -206,7 +208,7 @@ func follow(root *jsonschema.Schema, anchors map[string]*jsonschema.Schema, ref 
 	if !within {
 		return nil, errFetch
 	}
-	lost := fmt.Errorf("its reference %q leads nowhere", printable(ref))
+	lost := fmt.Errorf("its reference %q leads nowhere", ref)
 	fragment, err := url.PathUnescape(fragment)
 	if err != nil {
 		return nil, lost

@@ -1,21 +1,17 @@
-package mcp
+package schema
 
 import (
 	"errors"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Bounds of one check. A unit of work is about a visit of a value by a schema, or 64 bytes of text.
-const (
-	maxWork   = 2_000_000
-	maxVisits = 200_000
-	maxStack  = 2_000
-)
-
+// A unit of work is about a visit of a value by a schema, or 64 bytes of text.
 var (
-	errTooCostly = errors.New("checking structuredContent would take too long")
-	errEndless   = errors.New("the outputSchema refers to itself without end")
+	errTooCostly = errors.New("checking it would take too long")
+	errEndless   = errors.New("its schema refers to itself without end")
 )
 
 // value is a decoded JSON value with what a visit of it costs.
@@ -59,6 +55,7 @@ type reckoning struct {
 	known   map[visit]cost
 	under   map[visit]bool // on the way from the root to here
 	depth   int
+	spent   int // of all visits so far, each counted once: less than the work of the root, and known before that is added up
 	stopped error
 }
 
@@ -70,10 +67,11 @@ type visit struct {
 // cost is the work of a visit with all below it, and the bytes of the error that it may end in: an error's text is written anew on each level above.
 type cost struct{ work, text int }
 
-func (c *schemaCosts) affordable(root *jsonschema.Schema, content any) error {
+// affordable tells whether the validator may be let loose on content. steps is how many visits it took to find that out.
+func (c *schemaCosts) affordable(root *jsonschema.Schema, content any) (steps int, err error) {
 	r := &reckoning{schemaCosts: c, known: map[visit]cost{}, under: map[visit]bool{}}
 	r.of(root, weigh(content))
-	return r.stopped
+	return len(r.known), r.stopped
 }
 
 func (r *reckoning) of(s *jsonschema.Schema, v *value) cost {
@@ -87,7 +85,7 @@ func (r *reckoning) of(s *jsonschema.Schema, v *value) cost {
 	switch {
 	case r.under[at]:
 		r.stopped = errEndless
-	case len(r.known) >= maxVisits, r.depth >= maxStack:
+	case len(r.known) >= bounds.CheckVisits, r.depth >= bounds.CheckStack:
 		r.stopped = errTooCostly
 	}
 	if r.stopped != nil {
@@ -97,22 +95,32 @@ func (r *reckoning) of(s *jsonschema.Schema, v *value) cost {
 	r.depth++
 	own := r.own[s]
 	sum := tally{r: r}
-	sum.work = 1 + own.enums/16 + len(v.names) + len(v.array)/8 + v.length*r.steps[s.Pattern]/32
+	sum.work = 1 + own.enums/16 + own.names + len(v.names) + len(v.array)/8 + v.length*r.steps[s.Pattern]/32
 	if s.UniqueItems {
 		sum.work += v.bytes / 8
 	}
-	sum.inPlace(s, v)
-	sum.items(s, v)
-	sum.properties(s, v)
+	if r.spend(sum.work) {
+		sum.inPlace(s, v)
+		sum.items(s, v)
+		sum.properties(s, v)
+	}
 	r.depth--
 	delete(r.under, at)
 	c := cost{text: own.text + 2*v.bytes + max(sum.text, sum.joined)}
 	c.work = sum.work + c.text/64
-	if c.work > maxWork && r.stopped == nil {
+	if c.work > bounds.CheckWork && r.stopped == nil {
 		r.stopped = errTooCostly
 	}
 	r.known[at] = c
 	return c
+}
+
+// spend counts work that a visit takes whatever lies below it. false: it is too much.
+func (r *reckoning) spend(work int) bool {
+	if r.spent += work; r.spent > bounds.CheckWork && r.stopped == nil {
+		r.stopped = errTooCostly
+	}
+	return r.stopped == nil
 }
 
 // tally adds up what is below a visit.
@@ -127,7 +135,7 @@ func (t *tally) add(s *jsonschema.Schema, v *value) cost {
 	c := t.r.of(s, v)
 	t.work += c.work
 	t.text = max(t.text, c.text)
-	if t.work > maxWork && t.r.stopped == nil {
+	if t.work > bounds.CheckWork && t.r.stopped == nil {
 		t.r.stopped = errTooCostly
 	}
 	return c
@@ -138,7 +146,7 @@ func (t *tally) inPlace(s *jsonschema.Schema, v *value) {
 		t.add(target, v)
 	}
 	for _, sub := range s.AnyOf {
-		t.joined = min(t.joined+t.add(sub, v).text, 64*maxWork)
+		t.joined = min(t.joined+t.add(sub, v).text, 64*bounds.CheckWork)
 	}
 	for _, list := range [][]*jsonschema.Schema{s.AllOf, s.OneOf, {s.Not, s.If, s.Then, s.Else}} {
 		for _, sub := range list {
@@ -175,7 +183,6 @@ func (t *tally) items(s *jsonschema.Schema, v *value) {
 }
 
 func (t *tally) properties(s *jsonschema.Schema, v *value) {
-	t.work += len(s.Properties)
 	for name, item := range v.object {
 		if sub := s.Properties[name]; sub != nil {
 			t.add(sub, item)
@@ -183,7 +190,11 @@ func (t *tally) properties(s *jsonschema.Schema, v *value) {
 			t.add(s.AdditionalProperties, item)
 		}
 		for pattern, sub := range s.PatternProperties {
-			t.work += len(name) * t.r.steps[pattern] / 32
+			work := len(name) * t.r.steps[pattern] / 32
+			t.work += work
+			if !t.r.spend(work) {
+				return
+			}
 			t.add(sub, item)
 		}
 		if s.UnevaluatedProperties != nil {

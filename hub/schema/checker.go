@@ -1,0 +1,142 @@
+package schema
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+)
+
+// Checker checks values of one kind for one server. Its zero value with the names is ready to use; safe for concurrent use.
+type Checker struct {
+	Schema, Value string          // what the schema and the value are called in texts
+	Account       *bounds.Account // what the checks of this server hold, in bytes
+
+	// turn lets one check be under way at a time: who checks much for one server waits for itself.
+	turn sync.Mutex // guards what follows
+	kept map[[sha256.Size]byte]*plan
+	held int // bytes of those kept, taken from Account
+}
+
+// Verdict is what came of a check. All texts are bounded and printable; they may quote the value and must not be logged, but for NotChecked.
+type Verdict struct {
+	Violation  string // how the value does not conform, "" = it does, or was not checked
+	NotChecked string // why it was not checked, "" = it was
+}
+
+// Check compares a valid JSON text with a schema. The dialect is 2020-12 unless $schema says draft-07. Numbers are compared with the precision of a float64. A
+// schema of another dialect, with a reference to another document (nothing is ever fetched), or one that would take too long is not checked. It takes about a
+// second at the very most, and no more memory than Account gives.
+func (c *Checker) Check(schema, value json.RawMessage) Verdict {
+	verdict, _ := c.check(schema, value)
+	return verdict
+}
+
+func (c *Checker) check(schema, value json.RawMessage) (v Verdict, steps int) {
+	notChecked := func(what string, why error) Verdict { return Verdict{NotChecked: printable(what + ": " + why.Error())} }
+	if len(schema) > bounds.SchemaBytes {
+		return notChecked("the "+c.Schema, fmt.Errorf("it has more than %d KiB", bounds.SchemaBytes>>10)), 0
+	}
+	if err := checkable(value); err != nil {
+		return notChecked("the "+c.Value, err), 0
+	}
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	need := 2*len(value) + measure(value).values*valueBytes
+	if err := c.Account.Take(need); err != nil {
+		c.forget() // what is kept is only kept to be quick
+		if err = c.Account.Take(need); err != nil {
+			return notChecked("the "+c.Value, err), 0
+		}
+	}
+	defer c.Account.Give(need)
+	p := c.plan(schema)
+	if p.why != nil {
+		return notChecked("the "+c.Schema, p.why), 0
+	}
+	violation, steps, err := p.validate(value)
+	switch {
+	case err != nil:
+		return notChecked("the "+c.Value, err), steps
+	case violation != nil:
+		return Verdict{Violation: printable(innermost(violation).Error())}, steps
+	}
+	return Verdict{}, steps
+}
+
+// valueBytes is about what a value takes once it is decoded and weighed.
+const valueBytes = 192
+
+func checkable(value json.RawMessage) error {
+	if len(value) > bounds.CheckedBytes {
+		return fmt.Errorf("it has more than %d MiB", bounds.CheckedBytes>>20)
+	}
+	switch s := measure(value); {
+	case s.depth > bounds.CheckedDepth:
+		return fmt.Errorf("it is nested deeper than %d", bounds.CheckedDepth)
+	case s.values > bounds.CheckedValues:
+		return fmt.Errorf("it has more than %d values", bounds.CheckedValues)
+	}
+	return nil
+}
+
+// errBusy is why a schema is not prepared.
+var errBusy = errors.New("the checks of all servers hold too much memory just now")
+
+// plan prepares a schema, or gives it as it was prepared before. c.turn is held.
+func (c *Checker) plan(schema json.RawMessage) *plan {
+	key := sha256.Sum256(schema)
+	if p := c.kept[key]; p != nil {
+		return p
+	}
+	need := measure(schema).values * partBytes / 4 // a subschema has a name and some members
+	if c.Account.Take(need) != nil {
+		return &plan{why: errBusy}
+	}
+	p := newPlan(schema)
+	c.Account.Give(need)
+	if len(c.kept) >= bounds.SchemaPlans || c.held+p.bytes() > bounds.PlanBytes { // far more than servers have: starting again is good enough
+		c.forget()
+	}
+	if p.bytes() > bounds.PlanBytes || c.Account.Take(p.bytes()) != nil {
+		return p
+	}
+	if c.kept == nil {
+		c.kept = make(map[[sha256.Size]byte]*plan)
+	}
+	c.kept[key], c.held = p, c.held+p.bytes()
+	return p
+}
+
+// forget gives back what the kept plans take. c.turn is held.
+func (c *Checker) forget() {
+	c.Account.Give(c.held)
+	c.kept, c.held = nil, 0
+}
+
+// maxRunes bounds a text, in runes of what it says; each that is not printable is written with up to eight.
+const maxRunes = 256
+
+// printable is a text that may be shown anywhere: bounded, and without what moves a cursor.
+func printable(s string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n == maxRunes {
+			b.WriteString("…")
+			break
+		}
+		n++
+		if !unicode.IsPrint(r) {
+			fmt.Fprintf(&b, "\\u%04x", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,145 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+)
+
+const (
+	dialect202012  = "https://json-schema.org/draft/2020-12/schema"
+	dialectDraft07 = "http://json-schema.org/draft-07/schema#"
+)
+
+// plan is a schema that is ready for checking, or why it cannot be. It is not changed once it is made.
+type plan struct {
+	why      error // not nil: nothing can be checked
+	root     *jsonschema.Schema
+	resolved *jsonschema.Resolved
+	costs    *schemaCosts
+}
+
+// smallPlan is what a plan takes that only says why.
+const smallPlan = 1 << 10
+
+// bytes is about what a plan takes.
+func (p *plan) bytes() int {
+	if p.why != nil {
+		return smallPlan
+	}
+	return smallPlan + p.costs.bytes
+}
+
+func newPlan(raw json.RawMessage) *plan {
+	p := &plan{}
+	if err := p.prepare(raw); err != nil {
+		return &plan{why: err}
+	}
+	return p
+}
+
+// errFetch is what the library gets instead of a document: 2025-11-25 and 2026-07-28 basic, "JSON Schema Usage": clients MUST NOT fetch over the network.
+var errFetch = errors.New("it refers to another document, and nothing is fetched")
+
+func (p *plan) prepare(raw json.RawMessage) (err error) {
+	defer recovered(&err)
+	switch shape := measure(raw); {
+	case len(raw) > bounds.SchemaBytes:
+		return fmt.Errorf("it has more than %d KiB", bounds.SchemaBytes>>10)
+	case shape.depth > bounds.SchemaDepth:
+		return fmt.Errorf("it is nested deeper than %d", bounds.SchemaDepth)
+	case shape.values > bounds.SchemaValues:
+		return fmt.Errorf("it has more than %d values", bounds.SchemaValues)
+	}
+	p.root = &jsonschema.Schema{}
+	if err := json.Unmarshal(raw, p.root); err != nil {
+		return fmt.Errorf("it is malformed: %w", err)
+	}
+	if p.root.Schema, err = dialectOf(p.root.Schema); err != nil {
+		return err
+	}
+	if p.costs, err = survey(p.root); err != nil {
+		return err
+	}
+	p.resolved, err = p.root.Resolve(&jsonschema.ResolveOptions{
+		Loader: func(*url.URL) (*jsonschema.Schema, error) { return nil, errFetch },
+	})
+	return err
+}
+
+// dialectOf is the spelling that the library knows for a $schema.
+func dialectOf(text string) (string, error) {
+	switch strings.TrimSuffix(text, "#") {
+	case "", dialect202012:
+		return dialect202012, nil
+	case "http://json-schema.org/draft-07/schema", "https://json-schema.org/draft-07/schema":
+		return dialectDraft07, nil
+	}
+	return "", fmt.Errorf("its dialect is unknown: %s", text)
+}
+
+// innermost is the error that names the place of the violation alone. The library names all places on the way there, one around the other.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil || errors.Unwrap(inner) == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+// validate compares content with the schema. err says why it was not compared; steps is what it took to find out whether it may be.
+func (p *plan) validate(content json.RawMessage) (violation error, steps int, err error) {
+	defer recovered(&err)
+	var value any
+	if err := json.Unmarshal(content, &value); err != nil {
+		return nil, 0, errors.New("it has a number beyond the range of a float64")
+	}
+	if steps, err = p.costs.affordable(p.root, value); err != nil {
+		return nil, steps, err
+	}
+	return p.resolved.Validate(value), steps, nil
+}
+
+// recovered turns a panic of the library into an error. It asserts what it takes for impossible, and what it gets is made by strangers: a schema that
+// trips it must not end the process with everybody's calls. (A stack that overflows is not recovered by anything; that is what the counting is for.)
+func recovered(err *error) {
+	if recover() != nil {
+		*err = errors.New("the validator failed on this schema")
+	}
+}
+
+// shape is what a JSON text will be once it is decoded.
+type shape struct{ depth, values int }
+
+// measure counts the values, names among them, of a valid JSON text, and how deep arrays and objects are nested. Of a text that is not valid it counts something.
+func measure(raw []byte) (s shape) {
+	depth := 0
+	s.values = 1
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			for i++; i < len(raw) && raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			s.values++
+			depth++
+			s.depth = max(s.depth, depth)
+		case '}', ']':
+			depth--
+		case ',', ':':
+			s.values++
+		}
+	}
+	return s
+}
