@@ -6,30 +6,100 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Answer is a click on a prompt. The first answer takes it. Errors: NOT_FOUND (PROMPT_CLOSED for a late answer, PROMPT_NOT_FOUND for an id that
-// never was), INVALID_ARGUMENT (INVALID_CONTENT, also for a scope that the window cannot give: the prompt stays open and can be answered again).
+// Answer is BeginAnswer for those who can wait for what comes of it.
 func (w *Window) Answer(a PromptAnswer) error {
-	h := w.h
+	told := make(chan error, 1)
+	w.BeginAnswer(a, func(err error) { told <- err })
+	return <-told
+}
+
+// BeginAnswer is a click on a prompt. The first answer takes it. It waits for nothing: content that has to be compared with what a server asked for is compared on a
+// goroutine of the hub, and only what fits takes the prompt, if it is still open then. What the window sends meanwhile is carried out meanwhile, its end
+// included: an answer counts from when it came.
+//
+// told is called once, perhaps before BeginAnswer returns, and must not block. Errors: NOT_FOUND (PROMPT_CLOSED for a late answer, PROMPT_NOT_FOUND for an id that
+// never was), INVALID_ARGUMENT (INVALID_CONTENT, also for a scope that the window cannot give: the prompt stays open and can be answered again),
+// RESOURCE_EXHAUSTED (QUEUE_FULL: too many answers are being compared).
+func (w *Window) BeginAnswer(a PromptAnswer, told func(error)) {
 	if a.Action < ActionAccept || a.Action > ActionDismiss {
-		return fail(CodeInvalidArgument, ReasonInvalidRequest, []string{"prompt_id", boundReason(a.PromptID)}, "an answer accepts, declines or dismisses; this one does neither")
+		told(fail(CodeInvalidArgument, ReasonInvalidRequest, []string{"prompt_id", boundReason(a.PromptID)}, "an answer accepts, declines or dismisses; this one does neither"))
+		return
 	}
-	var p *prompt
-	var err error
-	h.update(func() { p, err = h.answerable(w, a) })
-	if err != nil {
-		return err
-	}
-	if a.Action == ActionAccept { // outside the lock: a schema may be large
-		if err := checkContent(p, a); err != nil {
-			return err
+	p, compare, err := w.consider(a)
+	switch {
+	case err != nil:
+		told(err)
+	case compare:
+		w.compare(p, a, told)
+	default:
+		if err = checkContent(p, a); err == nil {
+			err = w.take(p, a, "")
 		}
+		told(err)
 	}
+}
+
+// consider finds the prompt. compare: its content has to be compared with what was asked for, which may take a while; the prompt waits for that.
+func (w *Window) consider(a PromptAnswer) (p *prompt, compare bool, err error) {
+	h := w.h
 	defer h.lock().unlock()
-	if p, err = h.answerable(w, a); err != nil { // it may have been taken meanwhile, or the window may have gone
-		return err
+	if p, err = h.answerable(w, a); err != nil || a.Action != ActionAccept {
+		return p, false, err
+	}
+	if p.info.Kind != PromptElicitationForm && p.info.Kind != PromptSampling {
+		return p, false, nil
+	}
+	if len(a.Content) > bounds.AnswerBytes {
+		return nil, false, errContent(p, "its content has %s, and may have %s", bounds.Bytes(len(a.Content)), bounds.Bytes(bounds.AnswerBytes))
+	}
+	if w.work.comparing >= bounds.WindowAnswers {
+		return nil, false, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
+			"%d answers of window %q are still being compared with what was asked; wait until they are done", bounds.WindowAnswers, boundReason(w.id))
+	}
+	w.work.comparing++
+	p.checks++
+	h.work.Add(1) // the window is attached, so the hub is not closed
+	return p, true, nil
+}
+
+// compare compares the content of an answer, and takes the prompt if it fits.
+func (w *Window) compare(p *prompt, a PromptAnswer, told func(error)) {
+	h := w.h
+	go func() {
+		defer h.work.Done()
+		unchecked, err := h.compareRecovered(p, a)
+		h.update(func() {
+			w.work.comparing--
+			if p.checks--; err != nil && p.checks == 0 {
+				h.closeUnshowable()
+			}
+		})
+		if err == nil {
+			err = w.take(p, a, unchecked)
+		}
+		told(err)
+	}()
+}
+
+// compareRecovered is compareContent on a goroutine of the hub, where a panic would end the process.
+func (h *Hub) compareRecovered(p *prompt, a PromptAnswer) (unchecked string, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			unchecked, err = "", h.panicked(v)
+		}
+	}()
+	return h.compareContent(p, a)
+}
+
+// take takes the prompt with an answer that fits. unchecked says why the content was not compared with its schema.
+func (w *Window) take(p *prompt, a PromptAnswer, unchecked string) error {
+	h := w.h
+	defer h.lock().unlock()
+	if h.prompts[p.id] != p { // taken meanwhile
+		return errPromptClosed(p.id)
 	}
 	c := closing{cause: CauseAnswered, origin: OriginUser, windowID: w.id, action: a.Action, scope: a.Scope, content: a.Content, byHost: a.KeptByHost}
 	switch a.Action {
@@ -38,10 +108,24 @@ func (w *Window) Answer(a PromptAnswer) error {
 	case ActionDismiss:
 		c.cause = CauseDismissed
 	}
+	if unchecked != "" {
+		h.tellUnchecked(p, unchecked)
+	}
 	others := h.agreed(w, p, c) // first: whoever waits for the answer writes down what it brought
 	h.closePrompt(p, c)
 	h.covered(w, others)
 	return nil
+}
+
+// tellUnchecked says that the content of an answer goes to the server as it is. The server is bound to check it anyway (client/elicitation, "Security Considerations"), and a
+// form that cannot be checked must not keep a person from answering. h.mu is held.
+func (h *Hub) tellUnchecked(p *prompt, why string) {
+	h.log.Info("the answer to a form was not compared with its schema", "server", p.info.Server, "prompt_id", p.id, "why", why)
+	data, err := json.Marshal(map[string]string{"event": "answerNotChecked", "promptId": p.id, "why": why})
+	if err != nil {
+		return // cannot be: strings marshal
+	}
+	h.emit(&LogMessage{Server: p.info.Server, Level: "notice", Logger: "mcphub", Data: string(data)})
 }
 
 // answerable finds the prompt that a wants to answer. h.mu is held.
@@ -67,51 +151,62 @@ func errPromptClosed(id string) *Error {
 	return fail(CodeNotFound, ReasonPromptClosed, []string{"prompt_id", id}, "prompt %q is closed already; the answer changed nothing", id)
 }
 
-// checkContent tells whether the content of a yes fits the question. What a client sends SHOULD be valid against the requested schema (client/elicitation, 2025-06-18 on).
+// errContent says that an answer does not fit. The prompt is still open.
+func errContent(p *prompt, format string, args ...any) *Error {
+	return fail(CodeInvalidArgument, ReasonInvalidContent, []string{"prompt_id", p.id}, "the answer to prompt %q does not fit: %s; the prompt is still open", p.id, fmt.Sprintf(format, args...))
+}
+
+// checkContent tells whether the content of a yes to a question of the hub fits. Nothing that it looks at is long.
 func checkContent(p *prompt, a PromptAnswer) error {
-	invalid := func(format string, args ...any) error {
-		return fail(CodeInvalidArgument, ReasonInvalidContent, []string{"prompt_id", p.id}, "the answer to prompt %q does not fit: %s; the prompt is still open", p.id, fmt.Sprintf(format, args...))
+	if a.Action != ActionAccept {
+		return nil
 	}
 	if a.Edited != "" {
-		return invalid("request_json is for a host that runs a model between the page and the hub; the hub takes the result, in content_json")
+		return errEdited(p)
 	}
 	switch p.info.Kind {
 	case PromptServerLaunch: // what runs is what the file says, and nothing that a window says
 		if a.Content != "" {
-			return invalid("the consent to a launch has no content")
+			return errContent(p, "the consent to a launch has no content")
 		}
 	case PromptConfigInput:
 		if wrong := checkInput(p.info.Input, a.Content); wrong != "" {
-			return invalid("%s", wrong)
+			return errContent(p, "%s", wrong)
 		}
-	case PromptSampling:
+	}
+	return nil
+}
+
+func errEdited(p *prompt) error {
+	return errContent(p, "request_json is for a host that runs a model between the page and the hub; the hub takes the result, in content_json")
+}
+
+// compareContent compares the content of a yes with what a server asked for. What a client sends SHOULD be valid against the requested schema (client/elicitation,
+// 2025-06-18 on). unchecked says why it was not compared, "" = it was.
+func (h *Hub) compareContent(p *prompt, a PromptAnswer) (unchecked string, err error) {
+	if a.Edited != "" {
+		return "", errEdited(p)
+	}
+	if p.info.Kind == PromptSampling {
 		var result struct {
 			Role    string          `json:"role"`
 			Content json.RawMessage `json:"content"`
 			Model   string          `json:"model"`
 		}
 		if err := json.Unmarshal([]byte(a.Content), &result); err != nil {
-			return invalid("a sampling result is a JSON object with role, content and model")
+			return "", errContent(p, "a sampling result is a JSON object with role, content and model")
 		}
 		if result.Role == "" || len(result.Content) == 0 || result.Model == "" {
-			return invalid("a sampling result needs role, content and model")
+			return "", errContent(p, "a sampling result needs role, content and model")
 		}
-	case PromptElicitationForm:
-		var content map[string]any
-		if err := json.Unmarshal([]byte(a.Content), &content); err != nil || content == nil {
-			return invalid("the content of a form is a JSON object")
-		}
-		var schema jsonschema.Schema
-		if json.Unmarshal(p.info.Question.Schema, &schema) != nil {
-			return nil // a schema that nobody can read must not keep the user from answering
-		}
-		resolved, err := schema.Resolve(nil)
-		if err != nil {
-			return nil
-		}
-		if err := resolved.Validate(content); err != nil {
-			return invalid("%v", err)
-		}
+		return "", nil
 	}
-	return nil
+	if !isObject(a.Content) {
+		return "", errContent(p, "the content of a form is a JSON object")
+	}
+	verdict := h.compare(p.request.server, p.info.Question.Schema, json.RawMessage(a.Content))
+	if verdict.Violation != "" {
+		return "", errContent(p, "%s", verdict.Violation)
+	}
+	return verdict.NotChecked, nil
 }

@@ -117,7 +117,7 @@ func readFile(ctx context.Context, path string) ([]byte, error) {
 func (h *Hub) carryOut(a step) <-chan struct{} {
 	s := a.have
 	if s == nil {
-		s = &server{hub: h, name: a.conf.Name, conf: a.conf, problems: a.problems, broken: a.broken, place: a.place}
+		s = &server{hub: h, name: a.conf.Name, conf: a.conf, problems: a.problems, broken: a.broken, place: a.place, costs: h.budgets.of(a.conf.Name)}
 		s.state = s.rest()
 		h.servers = append(h.servers, s)
 		h.changed(s)
@@ -130,6 +130,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		s.removed = true
 		done := h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was removed from the config"})
 		h.forgetSignIn(s)
+		s.costs.close()
 		h.changed(s)
 		return done
 	}

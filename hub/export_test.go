@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/schema"
 )
 
 // EditConfig has every config that is loaded from now on edited, for what no key says yet.
@@ -308,3 +310,13 @@ func (h *Hub) SkipInvariants() { h.check = nil }
 
 // BreakInvariants makes every look at the invariants find this.
 func (h *Hub) BreakInvariants(wrong string) { h.check = func(*Hub) string { return wrong } }
+
+// HoldComparing has every comparison of an answer with its form wait until release is called.
+func (h *Hub) HoldComparing() (release func()) {
+	held, compare := make(chan struct{}), h.compare
+	h.compare = func(s *server, form, value json.RawMessage) schema.Verdict {
+		<-held
+		return compare(s, form, value)
+	}
+	return func() { close(held) }
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"log/slog"
 	"net"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/signin"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
@@ -70,6 +72,9 @@ type Hub struct {
 	pins      *kept[pinKey, pin]
 	// recallAnswers reads both, once: there may be megabytes, and a hub that starts is waited for. Whoever looks into them calls it first, without mu.
 	recallAnswers func()
+
+	budgets *budgets
+	compare func(s *server, schema, value json.RawMessage) schema.Verdict // what a form is answered with; tests hold it up
 
 	redactor *redactor
 	launches *kept[string, consentGiven]
@@ -139,6 +144,10 @@ func New(o Options) *Hub {
 		redactor: &redactor{},
 		fatal:    o.Fatal,
 		check:    checkInvariants,
+		budgets:  newBudgets(),
+		compare: func(s *server, schema, value json.RawMessage) schema.Verdict {
+			return s.costs.forms.Check(schema, value)
+		},
 
 		windowReturn: cmp.Or(o.WindowReturn, defaultWindowReturn),
 	}

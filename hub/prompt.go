@@ -22,6 +22,7 @@ type prompt struct {
 	deadline   *time.Timer   // nil = none
 	holding    []*request    // whose clocks it stops
 	humanLimit time.Duration // for the error text
+	checks     int           // answers whose content is being compared
 }
 
 // closing is how a prompt ended.

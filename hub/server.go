@@ -24,6 +24,7 @@ type server struct {
 	off       *bool // what SetServerEnabled said; nil = the config decides
 	removed   bool  // no longer configured
 	place     int   // in Hub.servers, from 1
+	costs     *costs
 
 	state      ServerState
 	conn       *connection // while ready

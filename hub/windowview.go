@@ -13,7 +13,7 @@ import (
 // not wait for nobody. h.mu is held.
 func (h *Hub) closeUnshowable() {
 	for _, p := range h.promptsInOrder() {
-		shown := false
+		shown := p.checks > 0 // whoever answered it may have gone right after
 		for _, w := range h.windows {
 			shown = shown || !w.gone && w.shows(p)
 		}

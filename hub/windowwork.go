@@ -12,7 +12,10 @@ const (
 )
 
 // windowWork is what the user has asked for in one window and is under way. Guarded by Hub.mu.
-type windowWork struct{ running int }
+type windowWork struct {
+	running   int
+	comparing int // answers whose content is compared with what was asked for
+}
 
 // errStreamEnded is the cause of what ends with the attachment of its window.
 var errStreamEnded = fail(CodeCancelled, ReasonCancelled, nil, "the stream of the window that asked for it ended")

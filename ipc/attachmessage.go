@@ -32,7 +32,7 @@ func (m *message) carryOut() {
 		outcome, err := cancel(order.CancelMcpRequest.GetRequestId(), order.CancelMcpRequest.GetReason())
 		m.answer(&mcphubv1.Reply{CancelOutcome: outcomes.proto(outcome)}, err)
 	case *mcphubv1.AttachRequest_AnswerPrompt:
-		m.answer(nil, m.w.Answer(promptAnswer(order.AnswerPrompt)))
+		m.w.BeginAnswer(promptAnswer(order.AnswerPrompt), func(err error) { m.answer(nil, err) })
 	case *mcphubv1.AttachRequest_SetRoots:
 		m.w.SetRoots(list(order.SetRoots.GetRoots(), root))
 		m.answer(nil, nil)

@@ -266,12 +266,13 @@ func (w *fakeWindow) did(s string) {
 	w.actions = append(w.actions, s)
 }
 
-func (w *fakeWindow) Answer(a hub.PromptAnswer) error {
+func (w *fakeWindow) BeginAnswer(a hub.PromptAnswer, told func(error)) {
 	w.did("answer " + a.PromptID)
-	if w.hub.answer != nil {
-		return w.hub.answer(a)
+	if w.hub.answer == nil {
+		told(nil)
+		return
 	}
-	return nil
+	told(w.hub.answer(a))
 }
 
 func (w *fakeWindow) Cancel(id, reason string) (hub.Outcome, error) {

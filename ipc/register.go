@@ -84,7 +84,7 @@ type domain interface {
 type window interface {
 	steering
 	ID() string
-	Answer(a hub.PromptAnswer) error
+	BeginAnswer(a hub.PromptAnswer, told func(error))
 	Cancel(id, reason string) (hub.Outcome, error)
 	StopWaiting(id, reason string) (hub.Outcome, error)
 	CallTool(c hub.CallRequest, over func(*hub.CallResult, error)) error

@@ -100,6 +100,10 @@ const (
 	WindowLogs       = 256
 	WindowLogBytes   = 4 << 20
 	WindowServerLogs = 128
+	// AnswerBytes bounds the content of one answer to a question of a server: a completion, with a picture perhaps.
+	AnswerBytes = 8 << 20
+	// WindowAnswers bounds how many answers of one window are compared with what was asked for at a time.
+	WindowAnswers = 8
 	// ProgressRate is how many progress events a second a window gets for each request.
 	ProgressRate = 20
 )

@@ -1,0 +1,141 @@
+package hub_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcphub-go/mcphub/hub"
+)
+
+// doublingForm is a schema of a kilobyte that leads to the same value on 2^n ways.
+func doublingForm(n int) string {
+	defs := []string{`"d0":{"type":"object"}`}
+	for i := 1; i <= n; i++ {
+		defs = append(defs, fmt.Sprintf(`"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, i-1, i-1))
+	}
+	return fmt.Sprintf(`{"type":"object","properties":{},"$defs":{%s},"$ref":"#/$defs/d%d"}`, strings.Join(defs, ","), n)
+}
+
+// formOf is a server that asks with a form of this schema.
+func formOf(schema string) *asker {
+	return asking(elicitation, `{"message":"Who?","requestedSchema":`+schema+`}`)
+}
+
+// Findings A1 and A2: a form that cannot be checked within the bound costs its server the check, and nobody anything else.
+func TestAFormThatCannotBeCheckedIsAnsweredUncheckedAndSaysSo(t *testing.T) {
+	for name, schema := range map[string]string{
+		"ref root":    `{"$ref":"#"}`,
+		"allOf root":  `{"allOf":[{"$ref":"#"}]}`,
+		"each other":  `{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"}`,
+		"dynamic":     `{"$dynamicAnchor":"n","$dynamicRef":"#n"}`,
+		"doubling 22": doublingForm(22),
+		"doubling 40": doublingForm(40),
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				a := formOf(schema)
+				w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+				v := w.everything()
+				c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+				v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: `{"name":"x"}`})
+				<-c.done
+				if got := textOf(t, c.result); !strings.Contains(got, `"action":"accept"`) || !strings.Contains(got, `"name":"x"`) {
+					t.Errorf("the server got %s", got)
+				}
+				said := false
+				for _, e := range eventsOf[*hub.LogMessage](v) {
+					said = said || e.Server == "s" && e.Logger == "mcphub" && strings.Contains(e.Data, "answerNotChecked")
+				}
+				if !said {
+					t.Error("nothing says that the answer was not checked")
+				}
+			})
+		})
+	}
+}
+
+// Finding A2: while a form's answer is compared with its schema, the window's other orders are carried out, and the hub is not held up.
+func TestACancelWorksWhileAnAnswerIsCompared(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a := formOf(`{"type":"object","properties":{}}`)
+		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+		v := w.everything()
+		release := w.hub.HoldComparing()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+		id := v.prompt().ID
+		told := make(chan error, 1)
+		v.win.BeginAnswer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: `{}`}, func(err error) { told <- err })
+		if outcome, err := v.win.Cancel("r1", "enough"); outcome != hub.OutcomeCancelling || err != nil {
+			t.Fatalf("%v, %v", outcome, err)
+		}
+		<-c.done
+		synctest.Wait()
+		select {
+		case err := <-told:
+			t.Fatalf("told of an answer that is still being compared: %v", err)
+		default:
+		}
+		release()
+		wantReason(t, <-told, hub.ReasonPromptClosed)
+	})
+}
+
+// An answer counts from when it came: a window that is closed right after it has not taken it back.
+func TestAnAnswerThatIsComparedOutlivesItsWindow(t *testing.T) {
+	for name, content := range map[string]string{"fits": `{"name":"x"}`, "does not fit": `{}`} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				a := formOf(`{"type":"object","required":["name"]}`)
+				w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+				v := w.everything()
+				release := w.hub.HoldComparing()
+				c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+				told := make(chan error, 1)
+				v.win.BeginAnswer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: content}, func(err error) { told <- err })
+				v.win.Detach(true)
+				synctest.Wait()
+				release()
+				err := <-told
+				<-c.done
+				got := textOf(t, c.result)
+				if fits := name == "fits"; fits && (err != nil || !strings.Contains(got, `"name":"x"`)) || !fits && (err == nil || !strings.Contains(got, `"cancel"`)) {
+					t.Errorf("told %v, and the server got %s", err, got)
+				}
+			})
+		})
+	}
+}
+
+// A page that answers without end has a bound of its own, and what it was refused leaves the prompt open.
+func TestAWindowHasABoundOnAnswersThatAreCompared(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a := formOf(`{"type":"object"}`)
+		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+		v := w.everything()
+		release := w.hub.HoldComparing()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+		id := v.prompt().ID
+		errs := make(chan error, 20)
+		for range 20 {
+			v.win.BeginAnswer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: `{}`}, func(err error) { errs <- err })
+		}
+		v.win.BeginAnswer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: `{"x":"` + strings.Repeat("x", 8<<20) + `"}`}, func(err error) {
+			wantReason(t, err, hub.ReasonInvalidContent)
+		})
+		release()
+		count := map[string]int{}
+		for range 20 {
+			if err := <-errs; err == nil {
+				count["taken"]++
+			} else {
+				count[hub.AsError(err).Reason]++
+			}
+		}
+		<-c.done
+		if count["taken"] != 1 || count[hub.ReasonPromptClosed] != 7 || count[hub.ReasonQueueFull] != 12 {
+			t.Errorf("%v", count)
+		}
+	})
+}
