@@ -108,6 +108,9 @@ func (w *Window) take(p *prompt, a PromptAnswer, unchecked string) error {
 	case ActionDismiss:
 		c.cause = CauseDismissed
 	}
+	if a.MuteServer && p.asker != nil && a.Action != ActionAccept {
+		defer h.mute(p.request.server, true, w.id) // after this one has got its own answer
+	}
 	if unchecked != "" {
 		h.tellUnchecked(p, unchecked)
 	}
@@ -121,11 +124,7 @@ func (w *Window) take(p *prompt, a PromptAnswer, unchecked string) error {
 // form that cannot be checked must not keep a person from answering. h.mu is held.
 func (h *Hub) tellUnchecked(p *prompt, why string) {
 	h.log.Info("the answer to a form was not compared with its schema", "server", p.info.Server, "prompt_id", p.id, "why", why)
-	data, err := json.Marshal(map[string]string{"event": "answerNotChecked", "promptId": p.id, "why": why})
-	if err != nil {
-		return // cannot be: strings marshal
-	}
-	h.emit(&LogMessage{Server: p.info.Server, Level: "notice", Logger: "mcphub", Data: string(data)})
+	h.note(p.request.server, "answerNotChecked", map[string]string{"promptId": p.id, "why": why})
 }
 
 // answerable finds the prompt that a wants to answer. h.mu is held.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -39,6 +40,14 @@ func (c *connection) capabilities() mcp.Capabilities {
 
 // Ask shows a server's question to the windows and waits for the first answer, or for whatever else ends it.
 func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
+	release, refused, err := c.admitQuestion(q)
+	switch {
+	case err != nil:
+		return mcp.Answer{}, err
+	case refused != nil:
+		return *refused, nil
+	}
+	defer release()
 	h := c.hub
 	var p *prompt
 	var r *request
@@ -192,39 +201,42 @@ func (c *connection) Roots(context.Context) []mcp.Root {
 	return roots
 }
 
-// Logged passes a log notification on.
-func (c *connection) Logged(m mcp.LogMessage) {
-	defer c.hub.lock().unlock()
-	c.hub.emit(&LogMessage{Server: c.server.name, Level: m.Level, Logger: m.Logger, Data: string(m.Data)})
-}
-
 // ToolsChanged forgets the tools and tells the windows.
 func (c *connection) ToolsChanged() {
+	tell := c.mayNotice()
 	defer c.hub.lock().unlock()
-	c.server.tools = nil
+	c.server.forgetTools()
 	c.server.listings++
-	c.hub.emit(&ToolsChanged{Server: c.server.name})
+	if tell {
+		c.hub.emit(&ToolsChanged{Server: c.server.name})
+	}
 }
 
 // ResourcesChanged tells the windows.
 func (c *connection) ResourcesChanged() {
+	if !c.mayNotice() {
+		return
+	}
 	defer c.hub.lock().unlock()
 	c.hub.emit(&ResourcesChanged{Server: c.server.name})
 }
 
 // PromptsChanged tells the windows.
 func (c *connection) PromptsChanged() {
+	if !c.mayNotice() {
+		return
+	}
 	defer c.hub.lock().unlock()
 	c.hub.emit(&McpPromptsChanged{Server: c.server.name})
 }
 
-// maxUpdatedURI bounds the URI of an update, in bytes: the journal keeps each, and it is the server's word. What a host can subscribe to is shorter.
-const maxUpdatedURI = 64 << 10
-
 // ResourceUpdated tells the windows. The URI is the server's word: it may be one below the one that was subscribed to.
 func (c *connection) ResourceUpdated(uri string) {
-	if len(uri) > maxUpdatedURI {
+	if len(uri) > bounds.URIBytes {
 		c.hub.log.Warn("an update of a resource was dropped: its URI is too long", "server", c.server.name, "bytes", len(uri))
+		return
+	}
+	if !c.mayNotice() {
 		return
 	}
 	defer c.hub.lock().unlock()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/signin"
@@ -136,6 +137,9 @@ func exchangeError(s *server, requestID, what string, err error) *Error {
 	if e := signInError(s, err); e != nil {
 		return e
 	}
+	if e := boundError(s, requestID, what, err); e != nil {
+		return e
+	}
 	he, ok := errors.AsType[*transport.HTTPError](err)
 	if !ok {
 		return nil
@@ -156,6 +160,25 @@ func exchangeError(s *server, requestID, what string, err error) *Error {
 	if he.Delivery == transport.MayHaveRun {
 		e.Message += "; the call may have had effects, may still go on, and was not repeated"
 	}
+	e.Err = err
+	return e
+}
+
+// boundError is the error of what went over a bound of the hub, nil for any other.
+func boundError(s *server, requestID, what string, err error) *Error {
+	meta := []string{"server", s.name}
+	if requestID != "" {
+		meta = append(meta, "request_id", requestID)
+	}
+	text := ""
+	if exceeded, ok := errors.AsType[*bounds.Exceeded](err); ok {
+		text, meta = exceeded.Error(), append(meta, "bound", exceeded.What, "limit_bytes", strconv.Itoa(exceeded.Limit))
+	} else if over, ok := errors.AsType[*mcp.BoundError](err); ok {
+		text = over.Text
+	} else {
+		return nil
+	}
+	e := fail(CodeResourceExhausted, ReasonBoundExceeded, meta, "%s: %s", what, s.quote(text))
 	e.Err = err
 	return e
 }

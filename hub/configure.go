@@ -130,6 +130,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		s.removed = true
 		done := h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was removed from the config"})
 		h.forgetSignIn(s)
+		s.forgetTools()
 		s.costs.close()
 		h.changed(s)
 		return done
@@ -150,7 +151,8 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 			h.startAfter(s, done)
 		}
 		h.forgetSignIn(s)
-		s.tools, s.toolsOf, s.remembered, s.transport, s.lastError, s.stderr = nil, nil, 0, 0, "", nil
+		s.forgetTools()
+		s.toolsOf, s.remembered, s.transport, s.lastError, s.stderr = nil, 0, 0, "", nil
 		s.launch.started = nil // what was agreed to for another launch
 	case s.disabled() && !was:
 		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was switched off"})

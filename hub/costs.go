@@ -9,18 +9,25 @@ import (
 // budgets are what all servers of a hub may cost together: package bounds says how they share it.
 type budgets struct{ questions, lists, results, checks *bounds.Budget }
 
-func newBudgets() *budgets {
-	return &budgets{
+// newBudgets makes them; given hears what is given back.
+func newBudgets(given func(bytes int)) *budgets {
+	b := &budgets{
 		questions: bounds.NewBudget("open questions", bounds.QuestionBytes, bounds.ServerQuestionBytes),
-		lists:     bounds.NewBudget("lists", bounds.HubListBytes, bounds.ListBytes),
+		lists:     bounds.NewBudget("lists", bounds.HubListBytes, bounds.ServerListBytes),
 		results:   bounds.NewBudget("results in flight", bounds.ResultBytes, bounds.ServerResultBytes),
 		checks:    bounds.NewBudget("checks of schemas", bounds.HubCheckBytes, bounds.ServerCheckBytes),
 	}
+	for _, one := range []*bounds.Budget{b.questions, b.lists, b.results, b.checks} {
+		one.Given = given
+	}
+	return b
 }
 
 // costs are what one server costs. It is made with its server and not changed; its parts are safe for concurrent use.
 type costs struct {
 	questions, lists, results, checks *bounds.Account
+
+	logs, notices, asks, complaints *bounds.Rate
 
 	outputs, forms *schema.Checker
 }
@@ -29,6 +36,8 @@ func (b *budgets) of(server string) *costs {
 	c := &costs{
 		questions: b.questions.Account(server), lists: b.lists.Account(server), results: b.results.Account(server), checks: b.checks.Account(server),
 	}
+	c.logs, c.notices = bounds.NewRate(bounds.LogRate, bounds.LogBurst), bounds.NewRate(bounds.NoticeRate, bounds.NoticeBurst)
+	c.asks, c.complaints = bounds.NewRate(bounds.QuestionRate, bounds.QuestionBurst), bounds.NewRate(1, bounds.ComplaintBurst)
 	c.outputs = mcp.OutputChecker(c.checks)
 	c.forms = &schema.Checker{Schema: "requestedSchema of the form", Value: "content of the answer", Account: c.checks}
 	return c
@@ -39,4 +48,27 @@ func (c *costs) close() {
 	for _, a := range []*bounds.Account{c.questions, c.lists, c.results, c.checks} {
 		a.Close()
 	}
+}
+
+// toolOverhead is about what a tool takes besides its definition.
+const toolOverhead = 512
+
+// keepTools keeps a list of tools. An error says that it finds no room; nothing is kept then. h.mu is held.
+func (s *server) keepTools(tools []mcp.Tool, of *connection) error {
+	s.forgetTools()
+	n := 0
+	for _, t := range tools {
+		n += len(t.Raw) + toolOverhead
+	}
+	if err := s.costs.lists.Take(n); err != nil {
+		return err
+	}
+	s.tools, s.toolsOf, s.toolBytes = tools, of, n
+	return nil
+}
+
+// forgetTools forgets a list. h.mu is held.
+func (s *server) forgetTools() {
+	s.costs.lists.Give(s.toolBytes)
+	s.tools, s.toolBytes = nil, 0
 }

@@ -67,6 +67,7 @@ const (
 	ReasonMemoryExceeded   = "MEMORY_EXCEEDED"
 	ReasonLaunchDeclined   = "LAUNCH_DECLINED"
 	ReasonInputMissing     = "CONFIG_INPUT_MISSING"
+	ReasonBoundExceeded    = "BOUND_EXCEEDED"
 )
 
 // Error is trouble of the hub's own. Its text says what happened, to whom, and what to do.

@@ -213,23 +213,23 @@ func TestResultLeavesWithTheHistory(t *testing.T) {
 func TestHistoryBoundsErrors(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
-		s.Tool("fail", func(c *fakeserver.CallContext) { c.Error(-32000, strings.Repeat("no", 100<<10)) })
+		s.Tool("fail", func(c *fakeserver.CallContext) { c.ErrorData(-32000, "no", `"`+strings.Repeat("no", 30<<10)+`"`) })
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		for i := range 100 {
+		for i := range 300 {
 			<-w.call(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "fail"}).done
 		}
 		got := w.hub.KeptHistory()
 		bytes := 0
 		for _, e := range got {
-			bytes += len(e.Body.(*hub.RequestFinished).McpError.Message)
+			bytes += len(e.Body.(*hub.RequestFinished).McpError.Data)
 		}
-		if ids := endedIDs(got); bytes > 16<<20 || bytes < 15<<20 || ids[len(ids)-1] != "r99" {
+		if ids := endedIDs(got); bytes > 16<<20 || bytes < 15<<20 || ids[len(ids)-1] != "r299" {
 			t.Errorf("%d entries with %d bytes, the latest is %s", len(got), bytes, ids[len(ids)-1])
 		}
 	})
 }
 
-// One error that is longer than all that is kept may be is not kept, whether there are results to drop before it or not.
+// Finding A4: an error is as long as its server makes it. Who made the call gets all of it; the windows are told the beginning.
 func TestHistoryBoundsOneHugeError(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := resultServer()
@@ -239,7 +239,11 @@ func TestHistoryBoundsOneHugeError(t *testing.T) {
 		if _, err := v.windowCall(hub.CallRequest{ID: "small", Server: "s", Tool: "big", Arguments: `{"n":100}`}); err != nil {
 			t.Fatal(err)
 		}
-		<-w.call(hub.CallRequest{ID: "huge", Server: "s", Tool: "fail"}).done
+		huge := w.call(hub.CallRequest{ID: "huge", Server: "s", Tool: "fail"})
+		<-huge.done
+		if told, _ := v.terminalOf("huge").(*hub.RequestFinished); len(huge.result.Error.Message) != 18<<20 || told == nil || hub.PayloadSize(told) > 8<<10 {
+			t.Errorf("the caller got %d bytes, the windows %d", len(huge.result.Error.Message), hub.PayloadSize(told))
+		}
 		bytes := 0
 		for _, e := range w.hub.KeptHistory() {
 			bytes += hub.PayloadSize(e.Body)
@@ -254,7 +258,8 @@ func TestHistoryBoundsOneHugeError(t *testing.T) {
 func TestSnapshotBringsTheLatestResults(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := resultServer()
-		s.Tool("fail", func(c *fakeserver.CallContext) { c.Error(-32000, strings.Repeat("no", 100<<10)) })
+		const data = 64 << 10
+		s.Tool("fail", func(c *fakeserver.CallContext) { c.ErrorData(-32000, "nono", `"`+strings.Repeat("x", data-2)+`"`) })
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.everything()
 		const size, calls = 200 << 10, 20
@@ -273,7 +278,7 @@ func TestSnapshotBringsTheLatestResults(t *testing.T) {
 		for i, e := range got {
 			end := e.Body.(*hub.RequestFinished)
 			switch {
-			case end.McpError != nil && len(end.McpError.Message) == size:
+			case end.McpError != nil && len(end.McpError.Data) == data:
 				errors++
 			case end.McpError != nil:
 				if errors > 0 || end.McpError.Code != -32000 || !strings.HasPrefix(end.McpError.Message, "nono") {
@@ -285,8 +290,8 @@ func TestSnapshotBringsTheLatestResults(t *testing.T) {
 				results++
 			}
 		}
-		if results != 10 || errors != 5 {
-			t.Errorf("%d results and %d whole errors of %d bytes", results, errors, size)
+		if results != 10 || errors != 15 {
+			t.Errorf("%d results and %d whole errors", results, errors)
 		}
 		for i, e := range w.hub.KeptHistory()[:len(kept)] {
 			if e.Body != kept[i].Body {
@@ -300,7 +305,7 @@ func TestSnapshotBringsTheLatestResults(t *testing.T) {
 func TestResumeIsBoundedInBytes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
-		s.Tool("fail", func(c *fakeserver.CallContext) { c.Error(-32000, strings.Repeat("no", 512<<10)) })
+		s.Tool("fail", func(c *fakeserver.CallContext) { c.ErrorData(-32000, "no", `"`+strings.Repeat("x", 64<<10-2)+`"`) })
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		fail := func(n int) {
 			for range n {
@@ -313,11 +318,11 @@ func TestResumeIsBoundedInBytes(t *testing.T) {
 			v.lastSeq()
 			v.win.Detach(false)
 		}
-		fail(20)
-		if again := w.resumeNow(patient); !again.start.Resumed || len(eventsOf[*hub.RequestFinished](again)) != 20 {
+		fail(20 * 16)
+		if again := w.resumeNow(patient); !again.start.Resumed || len(eventsOf[*hub.RequestFinished](again)) != 20*16 {
 			t.Errorf("after 20 MiB: resumed %v", again.start.Resumed)
 		}
-		fail(12)
+		fail(12 * 16)
 		if again := w.resumeNow(late); again.start.Resumed || again.start.Snapshot == nil {
 			t.Errorf("after 32 MiB: resumed %v, %d events", again.start.Resumed, len(again.start.Events))
 		}

@@ -73,8 +73,9 @@ type Hub struct {
 	// recallAnswers reads both, once: there may be megabytes, and a hub that starts is waited for. Whoever looks into them calls it first, without mu.
 	recallAnswers func()
 
-	budgets *budgets
-	compare func(s *server, schema, value json.RawMessage) schema.Verdict // what a form is answered with; tests hold it up
+	budgets  *budgets
+	released releases
+	compare  func(s *server, schema, value json.RawMessage) schema.Verdict // what a form is answered with; tests hold it up
 
 	redactor *redactor
 	launches *kept[string, consentGiven]
@@ -144,7 +145,6 @@ func New(o Options) *Hub {
 		redactor: &redactor{},
 		fatal:    o.Fatal,
 		check:    checkInvariants,
-		budgets:  newBudgets(),
 		compare: func(s *server, schema, value json.RawMessage) schema.Verdict {
 			return s.costs.forms.Check(schema, value)
 		},
@@ -154,6 +154,7 @@ func New(o Options) *Hub {
 	if h.fatal == nil {
 		h.fatal = crash
 	}
+	h.budgets = newBudgets(h.released.note)
 	h.record.began = time.Now()
 	h.life, h.endLife = context.WithCancelCause(context.Background())
 	if o.Tracer != nil {
@@ -293,6 +294,7 @@ func (h *Hub) shut() {
 		w.forget()
 	}
 	clear(h.windows)
+	h.released.close()
 	h.endLife(errDraining())
 	for _, s := range h.servers {
 		h.forgetSignIn(s)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -102,12 +104,18 @@ func (h *Hub) stderrLine(s *server, line string) {
 	if err != nil {
 		return // cannot be: every string marshals
 	}
+	h.keepStderr(s, line)
+	h.logged(s, &LogMessage{Level: "stderr", Data: string(text)})
+}
+
+// keepStderr keeps the last lines, for people who ask why a server ended; each line is short, as windows are told all of them with every change of the server.
+func (h *Hub) keepStderr(s *server, line string) {
+	line = strings.Clone(bounds.Cut(line, bounds.KeptLineBytes))
 	defer h.lock().unlock()
 	if len(s.stderr) >= maxStderrLines {
 		s.stderr = append(s.stderr[:0], s.stderr[1:]...)
 	}
 	s.stderr = append(s.stderr, line)
-	h.emit(&LogMessage{Server: s.name, Level: "stderr", Data: string(text)})
 }
 
 // transportOf is how s is reached; not known for a URL of no said type before its first connection. h.mu is held.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -154,6 +155,8 @@ func (h *Hub) begin(o *outgoing) (*request, *Error) {
 		total: pick(o.timeouts.Total, s.conf.Timeouts.Total, DefaultTotalTimeout),
 		human: pick(o.timeouts.Human, s.conf.Timeouts.Human, DefaultHumanTimeout),
 	}
+	s.quiet.called()
+	s.costs.asks.Credit(bounds.QuestionsPerCall)
 	h.register(h.calledBy(context.Background(), o.trace), r)
 	if o.id != "" { // nobody can have meant an id that did not exist
 		if early := h.takeEarly(id, s.name); early != nil {
@@ -173,7 +176,7 @@ func (h *Hub) progressed(r *request, p mcp.Progress) {
 		return
 	}
 	r.clock.sign = time.Now()
-	r.progress = &Progress{Progress: p.Progress, Message: p.Message}
+	r.progress = &Progress{Progress: p.Progress, Message: bounds.Cut(p.Message, bounds.ProgressTextBytes)}
 	if p.HasTotal {
 		total := p.Total
 		r.progress.Total = &total

@@ -127,6 +127,9 @@ func (h *Hub) closePrompt(p *prompt, c closing) bool {
 	if p.deadline != nil {
 		p.deadline.Stop()
 	}
+	if p.asker != nil {
+		p.request.server.quiet.answered(c.cause, time.Now())
+	}
 	for _, held := range p.holding {
 		if h.requests[held.id] == held {
 			h.hold(held, -1)

@@ -152,6 +152,8 @@ type PromptAnswer struct {
 	Scope    ApprovalScope // tool approval and server launch, accept
 	Content  string        // JSON text: elicitation content, sampling result or value of an input, accept
 	Reason   string        // decline
+	// MuteServer: with a decline or a dismiss of a question of a server: no more questions of this server (Hub.MuteServer).
+	MuteServer bool
 	// KeptByHost: the host keeps the value of an input and will answer again; the hub forgets it when it ends.
 	KeptByHost bool
 	// Edited: the params of a sampling request as the user has changed them, JSON text. It is for who runs the model: the hub refuses it.

@@ -231,7 +231,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	}
 	h.emit(&RequestFinished{
 		RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
-		State: e.state, IsError: e.isError, McpError: e.mcpError, Err: e.err, ServerMayContinue: e.mayContinue, Timings: r.timings, Task: r.task,
+		State: e.state, IsError: e.isError, McpError: shownError(e.mcpError), Err: e.err, ServerMayContinue: e.mayContinue, Timings: r.timings, Task: r.task,
 		Result: e.result, ResultSize: e.resultSize,
 	})
 	return true

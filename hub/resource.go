@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
@@ -69,6 +70,9 @@ func (h *Hub) connected(r *request) (*mcp.Session, error) { return h.acquire(r.c
 // SubscribeResource asks for an event with each change of a resource. It holds until UnsubscribeResource, over all connections to come.
 func (h *Hub) SubscribeResource(ctx context.Context, server, uri string) error {
 	return h.asking(ctx, server, "subscribe a resource", func(ctx context.Context, session *mcp.Session) error {
+		if err := h.maySubscribe(server, uri); err != nil {
+			return err
+		}
 		if err := session.Subscribe(ctx, uri); err != nil {
 			return err
 		}
@@ -81,6 +85,16 @@ func (h *Hub) SubscribeResource(ctx context.Context, server, uri string) error {
 		}
 		return nil
 	})
+}
+
+// maySubscribe refuses more subscriptions than a server may have.
+func (h *Hub) maySubscribe(server, uri string) error {
+	defer h.lock().unlock()
+	if s := h.server(server); s != nil && len(s.subscriptions) >= bounds.Subscriptions && !slices.Contains(s.subscriptions, uri) {
+		return fail(CodeResourceExhausted, ReasonBoundExceeded, []string{"server", server},
+			"%d resources of server %q are subscribed to, and more are not taken; unsubscribe some", bounds.Subscriptions, server)
+	}
+	return nil
 }
 
 // UnsubscribeResource ends a subscription; none is no error.

@@ -25,6 +25,7 @@ type server struct {
 	removed   bool  // no longer configured
 	place     int   // in Hub.servers, from 1
 	costs     *costs
+	quiet     quiet
 
 	state      ServerState
 	conn       *connection // while ready
@@ -36,6 +37,7 @@ type server struct {
 	transport  Transport  // as last connected; 0 = never
 	tools      []mcp.Tool // as last listed; nil = not known
 	toolsOf    *connection
+	toolBytes  int // of tools, on the books of costs.lists
 	listing    *listing
 	listings   uint64 // counts what makes a listing under way worthless
 	lastError  string
@@ -143,7 +145,7 @@ func (s *server) info() ServerInfo {
 		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
 		Transport: transportOf(s), URL: s.conf.DisplayURL(), SignIn: s.signInState(),
 		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: startOf(s.conf), MemoryLimit: s.conf.Memory, Place: s.place,
-		LaunchConsent: s.consentState(),
+		LaunchConsent: s.consentState(), Muted: s.quiet.muted,
 	}
 	s.supervised.tell(s, &i)
 	for _, o := range s.conf.Shadows {
@@ -203,7 +205,10 @@ func (h *Hub) StartServer(ctx context.Context, name string) (ServerInfo, error) 
 	if err != nil {
 		return ServerInfo{}, err
 	}
-	h.update(func() { h.forgive(s) })
+	h.update(func() {
+		h.forgive(s)
+		h.mute(s, false, "")
+	})
 	h.askLaunchAgain(s)
 	if _, err := h.acquire(ctx, s, nil); err != nil {
 		return ServerInfo{}, contextError(ctx, err)
@@ -267,6 +272,9 @@ func (h *Hub) setServerEnabled(ctx context.Context, name string, by Origin, enab
 		if !s.running() && s.stopping == nil {
 			s.state = s.rest()
 			h.changed(s)
+		}
+		if enabled {
+			h.mute(s, false, "")
 		}
 		if enabled && was && s.eager() {
 			h.startEagerly(s)

@@ -97,6 +97,7 @@ type ServerInfo struct {
 	NextStart                    time.Time // when the hub starts it again by itself; zero: it does not
 	LastExit                     string    // how its process ended last
 	LaunchConsent                LaunchConsent
+	Muted                        bool  // it is to ask no questions
 	MemoryLimit                  int64 // bytes
 	Place                        int   // among all servers in config order, from 1
 }

@@ -52,8 +52,8 @@ func (h *Hub) recall(s *server) []mcp.Tool {
 	}
 	tools = h.tools.find(key) // may read a file: without the lock
 	defer h.lock().unlock()
-	if s.tools == nil && s.conn == nil && keyOfTools(s) == key {
-		s.tools, s.toolsOf = tools, nil
+	if s.tools == nil && s.conn == nil && keyOfTools(s) == key && s.keepTools(tools, nil) != nil {
+		return nil // as if none were known
 	}
 	return tools
 }

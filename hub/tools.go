@@ -146,8 +146,8 @@ func (h *Hub) joinListing(s *server, session *mcp.Session, enough func([]mcp.Too
 					s.listing = nil
 				}
 				if l.err == nil && s.conn == l.conn && s.listings == l.since {
-					s.tools, s.toolsOf = l.tools, l.conn
-					kept, key = true, keyOfTools(s)
+					l.err = s.keepTools(l.tools, l.conn)
+					kept, key = l.err == nil, keyOfTools(s)
 				}
 			})
 			close(l.done)

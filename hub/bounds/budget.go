@@ -2,6 +2,7 @@ package bounds
 
 import (
 	"fmt"
+	"math"
 	"sync"
 )
 
@@ -13,6 +14,9 @@ const (
 
 // Budget is an amount that the servers of a hub share. Safe for concurrent use.
 type Budget struct {
+	// Given, if not nil, is called with what was given back, after that. Set it before any account is made. It must not block.
+	Given func(n int)
+
 	what  string
 	total int
 	each  int
@@ -82,11 +86,21 @@ func (a *Account) Give(n int) {
 	if a == nil || n <= 0 {
 		return
 	}
-	a.budget.mu.Lock()
-	defer a.budget.mu.Unlock()
+	a.give(n, false)
+}
+
+func (a *Account) give(n int, last bool) int {
+	b := a.budget
+	b.mu.Lock()
 	n = min(n, a.held)
 	a.held -= n
-	a.budget.used -= n
+	a.closed = a.closed || last
+	b.used -= n
+	b.mu.Unlock()
+	if n > 0 && b.Given != nil {
+		b.Given(n)
+	}
+	return n
 }
 
 // Close gives all back and refuses from then on. Idempotent. It returns what was held.
@@ -94,12 +108,7 @@ func (a *Account) Close() (held int) {
 	if a == nil {
 		return 0
 	}
-	a.budget.mu.Lock()
-	defer a.budget.mu.Unlock()
-	held = a.held
-	a.budget.used -= held
-	a.held, a.closed = 0, true
-	return held
+	return a.give(math.MaxInt, true)
 }
 
 // Held is what the account holds.

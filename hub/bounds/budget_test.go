@@ -108,7 +108,7 @@ func TestServersOfEqualHungerGetEqualShares(t *testing.T) {
 }
 
 func TestEveryOneOfTwoHundredServersFindsRoomForTheUsual(t *testing.T) {
-	b := NewBudget("lists", HubListBytes, ListBytes)
+	b := NewBudget("lists", HubListBytes, ServerListBytes)
 	for range 5 {
 		fill(b.Account("greedy"), 1<<20)
 	}

@@ -34,12 +34,23 @@ const (
 
 // Lists: tools, resources, resource templates, prompts.
 const (
-	// ListBytes bounds one list of a server, all pages together, and all lists of one server that are kept. The largest that was seen in use is 1.3 MiB.
+	// ListBytes bounds one list of a server, all pages together. The largest that was seen in use is 1.3 MiB.
 	ListBytes = 32 << 20
+	// EntryBytes bounds one entry of a list: a tool whose definition is longer is left out. It is in the question about a call and in what is agreed to.
+	EntryBytes = 1 << 20
 	// ListEntries bounds the entries of one list: an entry costs the hub some 300 bytes besides its text, also when that is "{}".
 	ListEntries = 50_000
 	// HubListBytes bounds the lists of all servers, those under way included.
-	HubListBytes = 96 << 20
+	HubListBytes = 128 << 20
+	// ServerListBytes bounds all lists of one server: the one that is kept, and the one that is being read in its place.
+	ServerListBytes = 2 * ListBytes
+)
+
+// What a server says of itself in its first answer. It is shown in every window and is in every snapshot.
+const (
+	InstructionsBytes = 64 << 10
+	CapabilitiesBytes = 64 << 10
+	NameBytes         = 1 << 10 // its name, title and version
 )
 
 // ResultBytes bounds the results of calls that the hub holds at once, from the last byte read to the last byte handed on, for all servers. One server may hold half of it:
@@ -58,8 +69,23 @@ const (
 	// NoticeRate and NoticeBurst bound the notices of changes of a server (lists, resources).
 	NoticeRate  = 50
 	NoticeBurst = 500
-	// LogTextBytes bounds one log message or stderr line as it is shown.
+	// LogTextBytes bounds the data of one log message; of a longer one the beginning is shown, as text.
 	LogTextBytes = 64 << 10
+	// QuestionRate and QuestionBurst bound the questions of a server, a second and at once. No person answers so many; a server that asks and withdraws in a loop
+	// would make the hub tell every window of each.
+	QuestionRate  = 500
+	QuestionBurst = 1000
+	// QuestionsPerCall may come besides, for each call that the server was sent: ten thousand calls at once may ask ten thousand times at once.
+	QuestionsPerCall = 16
+	// ProgressTextBytes bounds the message of one progress notification.
+	ProgressTextBytes = 4 << 10
+	// ErrorTextBytes and ErrorDataBytes bound the message and the data of a JSON-RPC error as the windows are told of it. Who made the call gets all of it.
+	ErrorTextBytes = 4 << 10
+	ErrorDataBytes = 64 << 10
+	// KeptLineBytes bounds each of the last lines of stderr that are kept of a server.
+	KeptLineBytes = 1 << 10
+	// ComplaintBurst is how often at once, and then once a second, people are told that a server goes over a bound.
+	ComplaintBurst = 10
 	// URIBytes bounds the URI of a resource that changed: the journal keeps each.
 	URIBytes = 64 << 10
 	// Subscriptions bounds the resources of one server that are subscribed to at once.
@@ -113,4 +139,6 @@ const (
 const (
 	ReleasedBytes = 16 << 20
 	ReleasePause  = 10 * time.Second
+	// ReleaseDelay lets what is let go of together be let go of first.
+	ReleaseDelay = time.Second
 )

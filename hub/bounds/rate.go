@@ -13,6 +13,7 @@ type Rate struct {
 	mu      sync.Mutex // guards what follows
 	spent   time.Time  // when the bucket will be full again
 	dropped int64
+	extra   int
 }
 
 // NewRate makes a rate of perSecond, with a burst of as many at once.
@@ -35,8 +36,25 @@ func (r *Rate) Allow(now time.Time) bool {
 		r.spent = next
 		return true
 	}
+	if r.extra > 0 {
+		r.extra--
+		return true
+	}
 	r.dropped++
 	return false
+}
+
+// maxCredit bounds what is saved up.
+const maxCredit = 1 << 20
+
+// Credit lets n more through, whenever they come.
+func (r *Rate) Credit(n int) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.extra = min(r.extra+n, maxCredit)
 }
 
 // Dropped gives how many did not pass since it was asked last.

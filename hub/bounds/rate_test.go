@@ -36,4 +36,8 @@ func TestRateLetsABurstPassAndThenItsShare(t *testing.T) {
 	if r.Allow(now) {
 		t.Error("more than a burst after a long rest")
 	}
+	r.Credit(2)
+	if !r.Allow(now) || !r.Allow(now) || r.Allow(now) {
+		t.Error("a credit of two is not two more")
+	}
 }

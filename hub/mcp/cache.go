@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"sync"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // Bounds of what a session keeps of a server's answers.
@@ -31,7 +33,10 @@ type cacheKey struct{ method, params string }
 // cache keeps complete results while the server calls them fresh. A session has one authorization context, so whatever their cacheScope says, they
 // are kept for this session and for nobody else. The zero value is ready to use; all methods are safe for concurrent use.
 type cache struct {
+	account *bounds.Account // what is kept is taken from it; what finds no room is not kept
+
 	mu      sync.Mutex // guards what follows
+	closed  bool
 	entries map[cacheKey]*kept
 	bytes   int
 	uses    uint64
@@ -81,11 +86,14 @@ func (c *cache) put(key cacheKey, about topic, mark uint64, raw json.RawMessage,
 	if e := c.entries[key]; e != nil {
 		c.remove(key, e)
 	}
-	if c.changes[about] != mark || size > maxCachedBytes {
+	if c.changes[about] != mark || size > maxCachedBytes || c.closed {
 		return
 	}
 	for len(c.entries) >= maxCached || c.bytes+size > maxCachedBytes {
 		c.evict()
+	}
+	if c.account.Take(size) != nil {
+		return
 	}
 	if c.entries == nil {
 		c.entries = make(map[cacheKey]*kept)
@@ -111,6 +119,17 @@ func (c *cache) evict() {
 func (c *cache) remove(key cacheKey, e *kept) {
 	delete(c.entries, key)
 	c.bytes -= sizeOf(key, e.raw)
+	c.account.Give(sizeOf(key, e.raw))
+}
+
+// close drops all, for good.
+func (c *cache) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for key, e := range c.entries {
+		c.remove(key, e)
+	}
 }
 
 func sizeOf(key cacheKey, raw json.RawMessage) int {

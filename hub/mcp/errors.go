@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
@@ -30,6 +31,19 @@ func (e *DeclinedError) Error() string {
 type ProtocolError struct{ Text string }
 
 func (e *ProtocolError) Error() string { return e.Text }
+
+// BoundError says that a server asked for more than a bound of the hub allows (package bounds). Nobody was asked.
+type BoundError struct {
+	Code int64 // of the JSON-RPC error that a legacy server gets
+	Text string
+}
+
+func (e *BoundError) Error() string { return e.Text }
+
+// tooLarge refuses what has n bytes.
+func tooLarge(what string, n, limit int) *BoundError {
+	return &BoundError{jsonrpc.CodeInvalidParams, fmt.Sprintf("%s has %s, and may have %s", what, bounds.Bytes(n), bounds.Bytes(limit))}
+}
 
 // CapabilityError says that the server has not declared what the caller wants of it. Nothing was sent.
 type CapabilityError struct {

@@ -47,6 +47,7 @@ func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.R
 	case methodSampling, methodElicitation:
 		q, err := readQuestion(r.Method, r.Params, declared)
 		if err != nil {
+			s.tellBound(err)
 			return nil, refusalOf(err)
 		}
 		q.WireID, q.Trace = r.ID, r.Tag
@@ -54,6 +55,13 @@ func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.R
 		return s.answerRequest(ctx, q)
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
+}
+
+// tellBound tells of a question that nobody is asked for its size.
+func (s *Session) tellBound(err error) {
+	if bound := (*BoundError)(nil); errors.As(err, &bound) && s.o.OnBound != nil {
+		s.o.OnBound(bound)
+	}
 }
 
 func (s *Session) answerRequest(ctx context.Context, q *Question) (json.RawMessage, error) {
@@ -66,6 +74,9 @@ func (s *Session) answerRequest(ctx context.Context, q *Question) (json.RawMessa
 		if result, err = legacyResult(q.Kind, a); err == nil {
 			return result, nil
 		}
+	}
+	if bound := (*BoundError)(nil); errors.As(err, &bound) {
+		return nil, refusalOf(err)
 	}
 	var refusal *jsonrpc.Error
 	if errors.As(err, &refusal) {

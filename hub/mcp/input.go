@@ -3,9 +3,11 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
@@ -106,9 +108,16 @@ func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputReque
 	if raw == nil || isNull(raw) {
 		return nil, nil
 	}
+	if len(raw) > bounds.RoundBytes {
+		return nil, &ProtocolError{Text: tooLarge("what the server asks in one answer", len(raw), bounds.RoundBytes).Text}
+	}
 	var out []inputRequest
 	var bad error
 	object := eachMember(raw, func(name []byte, entry json.RawMessage) bool {
+		if len(out) == bounds.RoundQuestions {
+			bad = fmt.Errorf("there are more than %d in one answer", bounds.RoundQuestions)
+			return false
+		}
 		key := string(name)
 		method := stringOf(member(entry, "method"))
 		if method == methodRoots {
@@ -165,7 +174,10 @@ func (s *Session) answerInput(ctx context.Context, call *openCall, r inputReques
 	}
 	r.question.Call = call.req
 	a, err := s.o.Handler.Ask(ctx, r.question)
+	bound := (*BoundError)(nil)
 	switch {
+	case errors.As(err, &bound): // there is no error form in an answer (SEP-2322): the call ends
+		return nil, &ProtocolError{Text: bound.Text}
 	case err != nil:
 		return nil, err
 	case r.question.Kind != Sampling:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -23,15 +24,45 @@ type listing[T any] struct {
 	read   func(raw json.RawMessage) (T, error)
 }
 
+// listBytes is what a list costs while it is read: the account of the server, and how much of it this list has taken.
+type listBytes struct {
+	account *bounds.Account
+	taken   int
+	entries int
+}
+
+// page takes what one page costs, or says which bound it goes over.
+func (b *listBytes) page(method string, bytes, entries int) error {
+	if b.taken+bytes > bounds.ListBytes {
+		return tooLarge(method, b.taken+bytes, bounds.ListBytes)
+	}
+	if b.entries += entries; b.entries > bounds.ListEntries {
+		return &BoundError{jsonrpc.CodeInvalidParams, fmt.Sprintf("%s has more than %d entries", method, bounds.ListEntries)}
+	}
+	if err := b.account.Take(bytes); err != nil {
+		return err
+	}
+	b.taken += bytes
+	return nil
+}
+
+func (b *listBytes) release() {
+	b.account.Give(b.taken)
+	b.taken, b.entries = 0, 0
+}
+
 // listAll fetches all pages. An entry that cannot be read is left out with a warning and hides no other.
 //
 // A cursor that the server no longer knows means that the list has changed since the pages before it, cached ones perhaps: all of them are dropped,
 // and the list starts again, once (2026-07-28 server/utilities/caching).
 func listAll[T any](ctx context.Context, s *Session, l listing[T]) ([]T, error) {
-	items, outdated, err := l.pages(ctx, s)
+	cost := &listBytes{account: s.o.Lists}
+	defer cost.release() // whoever keeps the list takes what that costs
+	items, outdated, err := l.pages(ctx, s, cost)
 	if outdated {
+		cost.release()
 		s.cache.dropMethod(l.method)
-		items, _, err = l.pages(ctx, s)
+		items, _, err = l.pages(ctx, s, cost)
 	}
 	if err != nil {
 		return nil, err
@@ -40,11 +71,11 @@ func listAll[T any](ctx context.Context, s *Session, l listing[T]) ([]T, error) 
 }
 
 // pages fetches the list from its beginning. outdated: the server has refused a cursor that it gave out itself.
-func (l listing[T]) pages(ctx context.Context, s *Session) (items []T, outdated bool, err error) {
+func (l listing[T]) pages(ctx context.Context, s *Session, cost *listBytes) (items []T, outdated bool, err error) {
 	var cursor json.RawMessage
 	seen := map[string]bool{}
 	for range maxPages {
-		next, err := l.page(ctx, s, cursor, &items)
+		next, err := l.page(ctx, s, cursor, &items, cost)
 		if err != nil {
 			refusal := rpcError(err)
 			return nil, cursor != nil && refusal != nil && refusal.Code == jsonrpc.CodeInvalidParams, err
@@ -64,13 +95,13 @@ func (l listing[T]) pages(ctx context.Context, s *Session) (items []T, outdated 
 }
 
 // page reads one page, from the cache while it is fresh.
-func (l listing[T]) page(ctx context.Context, s *Session, cursor json.RawMessage, items *[]T) (next json.RawMessage, err error) {
+func (l listing[T]) page(ctx context.Context, s *Session, cursor json.RawMessage, items *[]T, cost *listBytes) (next json.RawMessage, err error) {
 	if err := s.interrupted(ctx); err != nil {
 		return nil, err
 	}
 	key := cacheKey{method: l.method, params: string(cursor)}
 	if kept := s.cache.get(key); kept != nil {
-		return l.readPage(s, kept, items)
+		return l.readPage(s, kept, items, cost)
 	}
 	params := s.plainParams()
 	if cursor != nil {
@@ -81,14 +112,17 @@ func (l listing[T]) page(ctx context.Context, s *Session, cursor json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	if next, err = l.readPage(s, raw, items); err != nil {
+	if next, err = l.readPage(s, raw, items, cost); err != nil {
 		return nil, err
 	}
 	s.keep(key, l.about, mark, raw)
 	return next, nil
 }
 
-func (l listing[T]) readPage(s *Session, raw json.RawMessage, items *[]T) (next json.RawMessage, err error) {
+func (l listing[T]) readPage(s *Session, raw json.RawMessage, items *[]T, cost *listBytes) (next json.RawMessage, err error) {
+	if err := cost.page(l.method, len(raw), 0); err != nil { // before anything is made of it
+		return nil, err
+	}
 	var resultType, list json.RawMessage
 	object := eachMember(raw, func(name []byte, v json.RawMessage) bool {
 		switch string(name) {
@@ -108,9 +142,12 @@ func (l listing[T]) readPage(s *Session, raw json.RawMessage, items *[]T) (next 
 	if err := s.mustBeComplete(l.method, resultType); err != nil {
 		return nil, err
 	}
+	if err := cost.page(l.method, 0, len(entries)); err != nil {
+		return nil, err
+	}
 	bad := 0
 	for _, entry := range entries {
-		item, err := l.read(entry)
+		item, err := l.readEntry(entry)
 		if err != nil {
 			if bad++; bad <= maxEntryWarnings {
 				s.log.Warn("an entry of a list is left out", "method", l.method, "error", err)
@@ -129,6 +166,13 @@ func (l listing[T]) readPage(s *Session, raw json.RawMessage, items *[]T) (next 
 		return nil, &ProtocolError{Text: fmt.Sprintf("the nextCursor of %s is no string", l.method)}
 	}
 	return next, nil
+}
+
+func (l listing[T]) readEntry(entry json.RawMessage) (item T, err error) {
+	if len(entry) > bounds.EntryBytes {
+		return item, tooLarge("it", len(entry), bounds.EntryBytes)
+	}
+	return l.read(entry)
 }
 
 // mustBeComplete checks the resultType of a request that only tools/call, prompts/get and resources/read may answer otherwise

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/schema"
 )
@@ -39,6 +40,10 @@ type Options struct {
 	MaxRounds int
 	// Outputs checks what tools return (OutputChecker); nil: one of the session's own, without a total for the hub.
 	Outputs *schema.Checker
+	// Lists is what the lists of the server hold, while they are read and where the session keeps answers that the server calls fresh; nil: no total.
+	Lists *bounds.Account
+	// OnBound, if not nil, hears of each question of a legacy server that is refused for its size. It must not block.
+	OnBound func(err *BoundError)
 	// MaxIncoming and StallLimit are handed to jsonrpc; 0 means its defaults.
 	MaxIncoming int
 	StallLimit  time.Duration

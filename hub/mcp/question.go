@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/browse"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
@@ -45,10 +46,16 @@ func readQuestion(method string, params json.RawMessage, declared Capabilities) 
 		if !declared.Sampling {
 			return nil, errUndeclared
 		}
+		if len(params) > bounds.SamplingBytes { // before anything looks into it
+			return nil, tooLarge("the sampling request", len(params), bounds.SamplingBytes)
+		}
 		return readSampling(params, declared)
 	case methodElicitation:
 		if !declared.ElicitationForm && !declared.ElicitationURL {
 			return nil, errUndeclared
+		}
+		if len(params) > bounds.ElicitationBytes {
+			return nil, tooLarge("the elicitation", len(params), bounds.ElicitationBytes)
 		}
 		return readElicitation(params, declared)
 	}
@@ -298,7 +305,10 @@ func (s *Session) rootsResult(ctx context.Context) (json.RawMessage, error) {
 func refusalOf(err error) *jsonrpc.Error {
 	var malformed *malformedError
 	var refused *refusedURLError
+	var bound *BoundError
 	switch {
+	case errors.As(err, &bound):
+		return &jsonrpc.Error{Code: bound.Code, Message: bound.Text}
 	case errors.Is(err, errUndeclared):
 		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: err.Error()}
 	case errors.Is(err, errUndeclaredMode), errors.Is(err, errUndeclaredTool), errors.As(err, &malformed), errors.As(err, &refused):

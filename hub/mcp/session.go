@@ -81,6 +81,7 @@ func newSession(o Options) (*Session, error) {
 	if s.outputs == nil {
 		s.outputs = OutputChecker(nil)
 	}
+	s.cache.account = o.Lists
 	s.state.Store(&negotiated{})
 	s.over, s.endOver = context.WithCancelCause(context.Background())
 	return s, nil
@@ -142,6 +143,7 @@ func (s *Session) attach(l *Link) {
 // run is the session's owner once it is up: it waits for the link's end and cleans up.
 func (s *Session) run() {
 	defer close(s.done)
+	defer s.cache.close()
 	<-s.peer.Ending()
 	s.endOver(closedError(s.peer.Err()))
 	s.listen.stop(s.peer.Err())

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -251,10 +252,10 @@ func (s *Session) initialize(ctx context.Context, offer string) error {
 // that a server says of itself is worth a failed start.
 func readInfo(raw, implementation json.RawMessage) ServerInfo {
 	info := ServerInfo{
-		Name:         stringOf(member(implementation, "name")),
-		Title:        stringOf(member(implementation, "title")),
-		Version:      stringOf(member(implementation, "version")),
-		Instructions: stringOf(member(raw, "instructions")),
+		Name:         bounds.Cut(stringOf(member(implementation, "name")), bounds.NameBytes),
+		Title:        bounds.Cut(stringOf(member(implementation, "title")), bounds.NameBytes),
+		Version:      bounds.Cut(stringOf(member(implementation, "version")), bounds.NameBytes),
+		Instructions: strings.Clone(bounds.Cut(stringOf(member(raw, "instructions")), bounds.InstructionsBytes)), // the whole text may be thousand times as long
 		Capabilities: append(json.RawMessage(nil), member(raw, "capabilities")...),
 	}
 	// An absent capability and one that is null are the same; one of any other value was declared.
@@ -273,6 +274,9 @@ func readInfo(raw, implementation json.RawMessage) ServerInfo {
 	_, info.Logging = offered("logging")
 	if extensions, ok := offered("extensions"); ok {
 		info.Extensions = extensions
+	}
+	if len(info.Capabilities) > bounds.CapabilitiesBytes { // read, and too long to be shown and kept
+		info.Capabilities, info.Extensions = nil, nil
 	}
 	return info
 }

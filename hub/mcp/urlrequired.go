@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // codeURLRequired is URLElicitationRequired: 2025-11-25 alone has it (client/elicitation, "URL Elicitation Required Error"); 2026-07-28 removed it.
@@ -33,12 +35,21 @@ func (s *Session) urlRequired(ctx context.Context, call *openCall, in *inputs, d
 	return true, err
 }
 
-// readRequiredURLs reads data.elicitations. One that is malformed makes the whole error a plain one: the call could not succeed. So does a URL that
-// is never opened, and that is told as such: the host does not get the error with the URL in it.
+// readRequiredURLs reads data.elicitations. One that is malformed, or beyond a bound, makes the whole error a plain one: the call could not succeed. So does a URL
+// that is never opened, and that is told as such: the host does not get the error with the URL in it.
 func readRequiredURLs(data json.RawMessage) ([]*Question, *refusedURLError) {
+	if len(data) > bounds.RoundBytes {
+		return nil, nil
+	}
 	list, _ := elements(member(data, "elicitations"))
+	if len(list) > bounds.RoundQuestions {
+		return nil, nil
+	}
 	var out []*Question
 	for _, raw := range list {
+		if len(raw) > bounds.ElicitationBytes {
+			return nil, nil
+		}
 		q, err := readElicitation(raw, Capabilities{ElicitationURL: true})
 		if refused, ok := errors.AsType[*refusedURLError](err); ok {
 			return nil, refused
@@ -62,7 +73,10 @@ func (s *Session) openURL(ctx context.Context, call *openCall, q *Question) erro
 		if done := (*ElicitationCompleted)(nil); errors.As(context.Cause(ctx), &done) {
 			return nil
 		}
+		bound := (*BoundError)(nil)
 		switch {
+		case errors.As(err, &bound):
+			return &ProtocolError{Text: bound.Text}
 		case ctx.Err() != nil: // whatever was answered, nobody wants it any more
 			return context.Cause(ctx)
 		case err != nil:

@@ -1,0 +1,123 @@
+package hub
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// What a server says without being asked is bounded here, before it comes to the hub's lock: what is too much is counted, and the count is told.
+
+// Logged passes a log notification on.
+func (c *connection) Logged(m mcp.LogMessage) {
+	c.hub.logged(c.server, &LogMessage{Level: bounds.Cut(m.Level, bounds.NameBytes), Logger: bounds.Cut(m.Logger, bounds.NameBytes), Data: shownData(m.Data)})
+}
+
+// logged tells the windows of what a server logged.
+func (h *Hub) logged(s *server, m *LogMessage) {
+	if !s.costs.logs.Allow(time.Now()) {
+		return
+	}
+	m.Server = s.name
+	dropped := s.costs.logs.Dropped()
+	defer h.lock().unlock()
+	if dropped > 0 {
+		h.note(s, "logMessagesDropped", map[string]string{"count": strconv.FormatInt(dropped, 10), "limitPerSecond": strconv.Itoa(bounds.LogRate)})
+	}
+	h.emit(m)
+}
+
+// note tells the windows something about a server that the hub did on its own, as a log message of the hub. h.mu is held.
+func (h *Hub) note(s *server, event string, more map[string]string) {
+	more["event"] = event
+	data, err := json.Marshal(more)
+	if err != nil {
+		return // cannot be: strings marshal
+	}
+	h.emit(&LogMessage{Server: s.name, Level: "notice", Logger: "mcphub", Data: string(data)})
+}
+
+// shownData is the data of a log message as it came, or the beginning of its text.
+func shownData(data json.RawMessage) string {
+	if len(data) <= bounds.LogTextBytes {
+		return string(data)
+	}
+	text, err := json.Marshal(bounds.Cut(string(data), bounds.LogTextBytes/4)) // a string in a string: what is escaped grows
+	if err != nil {
+		return `""` // cannot be: strings marshal
+	}
+	return string(text)
+}
+
+// mayNotice tells whether a notice of a change may pass. One that may not is lost, as if the server had not sent it: notices say "look again" and no more.
+func (c *connection) mayNotice() bool {
+	if c.server.costs.notices.Allow(time.Now()) {
+		return true
+	}
+	if c.server.costs.notices.Dropped() == 1 {
+		c.hub.log.Warn("notices of changes are dropped: the server sends too many", "server", c.server.name, "limit_per_second", bounds.NoticeRate)
+	}
+	return false
+}
+
+// questionBytes is about what an open question holds.
+func questionBytes(q *mcp.Question) int {
+	return eventOverhead + len(q.Payload) + len(q.Message) + len(q.Schema) + len(q.URL) + len(q.ElicitationID)
+}
+
+// admitQuestion takes the bytes of a question, or says why nobody is asked: with an answer, or with an error for the server. release gives the bytes back.
+func (c *connection) admitQuestion(q *mcp.Question) (release func(), refused *mcp.Answer, err error) {
+	h, s := c.hub, c.server
+	if !s.costs.asks.Allow(time.Now()) {
+		return nil, nil, c.tooMuch("questionsTooFast", "the server asks more than "+strconv.Itoa(bounds.QuestionRate)+" questions a second")
+	}
+	var as Action
+	var why string
+	h.update(func() { as, why = s.quiet.refuse(time.Now()) })
+	if why != "" {
+		h.log.Debug("a question of a server was refused without asking", "server", s.name, "kind", kindOf(q.Kind).String(), "why", why)
+		if as == ActionDecline {
+			return nil, &mcp.Answer{Action: mcp.Decline}, nil
+		}
+		return nil, &mcp.Answer{Action: mcp.Dismiss}, nil
+	}
+	n := questionBytes(q)
+	if err := s.costs.questions.Take(n); err != nil {
+		return nil, nil, c.tooMuch("questionTooLarge", err.Error())
+	}
+	return func() { s.costs.questions.Give(n) }, nil, nil
+}
+
+// tooMuch tells of a question that goes over a bound, and is the error for its server.
+func (c *connection) tooMuch(event, text string) error {
+	c.tellBound(event, text)
+	return &mcp.BoundError{Code: jsonrpc.CodeTooManyRequests, Text: text}
+}
+
+// tellBound tells people that a server went over a bound, and which.
+func (c *connection) tellBound(event, text string) {
+	h, s := c.hub, c.server
+	if !s.costs.complaints.Allow(time.Now()) {
+		return
+	}
+	h.log.Warn("a question of a server was refused: it goes over a bound", "server", s.name, "bound", text)
+	defer h.lock().unlock()
+	h.note(s, event, map[string]string{"text": text})
+}
+
+// shownError is a JSON-RPC error as the windows are told of it.
+func shownError(e *McpError) *McpError {
+	if e == nil || len(e.Message) <= bounds.ErrorTextBytes && len(e.Data) <= bounds.ErrorDataBytes {
+		return e
+	}
+	cut := *e
+	cut.Message = bounds.Cut(e.Message, bounds.ErrorTextBytes)
+	if len(e.Data) > bounds.ErrorDataBytes {
+		cut.Data = "" // a part of it would be no JSON
+	}
+	return &cut
+}
