@@ -320,3 +320,20 @@ func (h *Hub) HoldComparing() (release func()) {
 	}
 	return func() { close(held) }
 }
+
+// Held is what a server has on the hub's books, in bytes.
+type Held struct{ Questions, Lists, Results, Checks int }
+
+// HeldBytes gives what a server has on the books.
+func (h *Hub) HeldBytes(server string) Held {
+	defer h.lock().unlock()
+	c := h.server(server).costs
+	return Held{c.questions.Held(), c.lists.Held(), c.results.Held(), c.checks.Held()}
+}
+
+// CountReleases has memory counted instead of given back to the system. Before anything is under way.
+func (h *Hub) CountReleases() *atomic.Int64 {
+	n := &atomic.Int64{}
+	h.released.free = func() { n.Add(1) }
+	return n
+}

@@ -1,0 +1,287 @@
+package hub_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// notes gives the hub's own log messages about a server that name an event.
+func notes(v *view, event string) (list []string) {
+	for _, e := range eventsOf[*hub.LogMessage](v) {
+		if e.Logger == "mcphub" && strings.Contains(e.Data, `"`+event+`"`) {
+			list = append(list, e.Data)
+		}
+	}
+	return list
+}
+
+// form is the params of an elicitation whose message has so many bytes.
+func form(bytes int) string {
+	return fmt.Sprintf(`{"message":%q,"requestedSchema":{"type":"object","properties":{}}}`, strings.Repeat("x", bytes))
+}
+
+// sample is the params of a sampling request of about so many bytes.
+func sample(bytes int) string {
+	return fmt.Sprintf(`{"messages":[{"role":"user","content":{"type":"text","text":%q}}],"maxTokens":1}`, strings.Repeat("x", bytes))
+}
+
+// Finding A4: a question that is too large is refused to its server, which lives on, and people are told; it is shown to nobody.
+func TestAQuestionThatIsTooLargeIsItsServersLoss(t *testing.T) {
+	for name, c := range map[string]struct{ method, params string }{
+		"elicitation": {elicitation, form(256 << 10)},
+		"sampling":    {"sampling/createMessage", sample(8 << 20)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				a := asking(c.method, c.params)
+				w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+				v := w.everything()
+				call := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+				<-call.done
+				if got := textOf(t, call.result); !strings.HasPrefix(got, "error -32602:") || !strings.Contains(got, "may have") {
+					t.Errorf("the server got %s", got)
+				}
+				if n := len(eventsOf[*hub.PromptOpened](v)); n != 0 {
+					t.Errorf("%d questions were shown", n)
+				}
+				if said := notes(v, "questionTooLarge"); len(said) != 1 {
+					t.Errorf("people were told %q", said)
+				}
+				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+			})
+		})
+	}
+}
+
+// Finding A4: what one server may have open is bounded in bytes; other servers ask as before, and a snapshot is bounded.
+func TestOpenQuestionsAreBoundedInBytes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		greedy, other := fakeserver.New(), asking(elicitation, formParams)
+		refused, large := make(chan string, 64), sample(7<<20)
+		greedy.Tool("ask", func(c *fakeserver.CallContext) {
+			for range 4 {
+				q := c.Request("sampling/createMessage", large)
+				go func() {
+					if m, ok := <-q.Response(); ok && m.Error != nil {
+						refused <- m.Error.Message
+					}
+				}()
+			}
+			_ = c.Hang()
+		})
+		w := newWorld(t, map[string]*fakeserver.Server{"greedy": greedy, "other": other.Server}, "greedy:"+allow, "other:"+allow)
+		v := w.everything()
+		w.call(hub.CallRequest{ID: "g", Server: "greedy", Tool: "ask"})
+		synctest.Wait()
+		bytes := 0
+		for _, e := range eventsOf[*hub.PromptOpened](v) {
+			bytes += hub.PayloadSize(e)
+		}
+		if bytes > 16<<20 || bytes < 7<<20 || len(refused) != 2 {
+			t.Errorf("%d bytes are open, %d were refused", bytes, len(refused))
+		}
+		if text := <-refused; !strings.Contains(text, `server "greedy"`) || !strings.Contains(text, "open questions") {
+			t.Errorf("refused with %q", text)
+		}
+		c := w.call(hub.CallRequest{ID: "o", Server: "other", Tool: "ask"})
+		synctest.Wait()
+		for _, id := range v.openIDs() {
+			v.answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: formYes})
+		}
+		c.ok(t)
+		if _, err := w.hub.CancelRequest("g", "", "", hub.OriginUser); err != nil {
+			t.Fatal(err)
+		}
+		pass(2 * time.Second) // the server may withdraw them itself
+		if held := w.hub.HeldBytes("greedy"); held.Questions != 0 {
+			t.Errorf("%d bytes are on the books of closed questions", held.Questions)
+		}
+	})
+}
+
+// Finding A7: after a few Noes in a row a server waits, longer each time; a Yes or a new call ends that.
+func TestAServerThatAsksAgainAfterEachNoHasToWait(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := fakeserver.New()
+		s.Tool("nag", func(c *fakeserver.CallContext) {
+			for {
+				q := c.Request(elicitation, formParams)
+				select {
+				case <-q.Response():
+				case <-c.Cancelled():
+					return
+				}
+				<-time.After(10 * time.Millisecond)
+			}
+		})
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		w.call(hub.CallRequest{ID: "r", Server: "s", Tool: "nag"})
+		shown := func(during time.Duration) (n int) {
+			before := len(eventsOf[*hub.PromptOpened](v))
+			for end := time.Now().Add(during); time.Now().Before(end); pass(100 * time.Millisecond) {
+				synctest.Wait()
+				for _, id := range v.openIDs() {
+					v.answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDecline})
+				}
+			}
+			return len(eventsOf[*hub.PromptOpened](v)) - before
+		}
+		first, later := shown(time.Minute), shown(time.Hour)
+		if first > 10 || first < 4 || later > 20 {
+			t.Errorf("%d questions in the first minute, %d in the hour after it", first, later)
+		}
+		pass(time.Second)
+		before := len(eventsOf[*hub.PromptOpened](v))
+		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "nag"})
+		pass(100 * time.Millisecond)
+		if len(eventsOf[*hub.PromptOpened](v)) == before {
+			t.Error("a new call may not ask")
+		}
+		for _, id := range []string{"r", "r2"} {
+			_, _ = w.hub.CancelRequest(id, "", "", hub.OriginUser)
+		}
+		synctest.Wait()
+	})
+}
+
+// Finding A7: a person can say once that a server is to ask no more, and take that back.
+func TestAServerCanBeToldToAskNoMore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a := asking(elicitation, formParams)
+		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+		v := w.everything()
+		one, two := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"}), w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "ask"})
+		synctest.Wait()
+		for _, id := range v.openIDs() {
+			v.answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDecline, MuteServer: true})
+			break
+		}
+		for _, c := range []*pendingCall{one, two} { // also the one that was open already
+			<-c.done
+			if got := textOf(t, c.result); !strings.Contains(got, "decline") {
+				t.Errorf("the server got %s", got)
+			}
+		}
+		ask := func() string {
+			c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
+			synctest.Wait()
+			for _, id := range v.openIDs() {
+				v.answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: formYes})
+			}
+			<-c.done
+			return textOf(t, c.result)
+		}
+		if got := ask(); !strings.Contains(got, "decline") || !last[*hub.ServerChanged](v).Server.Muted {
+			t.Errorf("muted, the server got %s", got)
+		}
+		if _, err := w.hub.MuteServer("s", false); err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(); !strings.Contains(got, "accept") || last[*hub.ServerChanged](v).Server.Muted {
+			t.Errorf("asked again, the server got %s", got)
+		}
+		if _, err := w.hub.MuteServer("s", true); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.hub.RestartServer(t.Context(), "s", ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(); !strings.Contains(got, "accept") {
+			t.Errorf("restarted, the server got %s", got)
+		}
+	})
+}
+
+// Finding A5: lists are read within a bound of bytes, one entry and the number of entries too; the error names the server and the bound, and nothing stays.
+func TestAListThatIsTooLongIsItsServersLoss(t *testing.T) {
+	for name, c := range map[string]struct {
+		entry string
+		n     int // in a page
+		want  string
+	}{
+		"bytes":   {`{"name":"t","description":"` + strings.Repeat("x", 64<<10) + `","inputSchema":{"type":"object"}}`, 64, "32 MiB"},
+		"entries": {`{"name":"t"}`, 20_000, "entries"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s, pages := fakeserver.New(), 0
+				entries := strings.TrimSuffix(strings.Repeat(c.entry+",", c.n), ",")
+				s.Handle("tools/list", func(c *fakeserver.CallContext) {
+					pages++
+					c.Result(fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, entries, pages))
+				})
+				w := newWorld(t, serversOf("s", s), "s:"+allow)
+				_, _, err := w.hub.Tools(t.Context(), "s")
+				e := hub.AsError(err)
+				if err == nil || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonBoundExceeded || !strings.Contains(e.Message, `server "s"`) || !strings.Contains(e.Message, c.want) {
+					t.Errorf("err = %v", err)
+				}
+				if held := w.hub.HeldBytes("s"); held.Lists != 0 {
+					t.Errorf("%d bytes are on the books", held.Lists)
+				}
+			})
+		})
+	}
+}
+
+// openIDs gives the ids of the prompts that are open, once nothing moves.
+func (v *view) openIDs() (ids []string) {
+	synctest.Wait()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id, open := range v.open {
+		if open && v.opened(id).Kind == hub.PromptElicitationForm {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// opened is the form that was opened with an id; zero when it is another question. v.mu is held.
+func (v *view) opened(id string) hub.PromptInfo {
+	for _, e := range v.events {
+		if b, ok := e.Body.(*hub.PromptOpened); ok && b.Prompt.ID == id {
+			return b.Prompt
+		}
+	}
+	return hub.PromptInfo{}
+}
+
+// Finding A6: what a server logs is bounded a second, and what was left out is told with its count; one message is bounded as well.
+func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		for range 5000 {
+			w.stderr["s"]("a line")
+		}
+		pass(10 * time.Second)
+		w.stderr["s"]("the last")
+		lines := 0
+		for _, e := range eventsOf[*hub.LogMessage](v) {
+			if e.Level == "stderr" {
+				lines++
+			}
+		}
+		if lines > 1001 || lines < 900 {
+			t.Errorf("%d lines of 5001 were shown", lines)
+		}
+		if said := notes(v, "logMessagesDropped"); len(said) != 1 || !strings.Contains(said[0], `"4000"`) {
+			t.Errorf("people were told %q", said)
+		}
+		s.Notify("notifications/message", `{"level":"info","data":"`+strings.Repeat("x", 1<<20)+`"}`)
+		synctest.Wait()
+		if m := last[*hub.LogMessage](v); m.Level != "info" || len(m.Data) > 64<<10 || !strings.HasPrefix(m.Data, `"\"xxx`) {
+			t.Errorf("a message of %d bytes: %.40s", len(m.Data), m.Data)
+		}
+	})
+}

@@ -1,0 +1,41 @@
+package hub
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+)
+
+// Finding A5: what was let go of in large pieces goes back to the system, soon, and not more often than now and then.
+func TestMemoryThatWasLetGoOfGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var n atomic.Int64
+		r := &releases{free: func() { n.Add(1) }}
+		check := func(after time.Duration, want int64) {
+			t.Helper()
+			<-time.NewTimer(after).C
+			synctest.Wait()
+			if n.Load() != want {
+				t.Errorf("given back %d times, want %d", n.Load(), want)
+			}
+		}
+		r.note(bounds.ReleasedBytes - 1)
+		check(time.Hour, 0)
+		r.note(1)
+		check(2*bounds.ReleaseDelay, 1)
+		for range 100 {
+			r.note(bounds.ReleasedBytes)
+		}
+		check(2*bounds.ReleaseDelay, 1)
+		check(bounds.ReleasePause, 2)
+		check(time.Hour, 2)
+		r.note(bounds.ReleasedBytes)
+		r.close()
+		check(time.Hour, 2)
+		r.note(bounds.ReleasedBytes)
+		check(time.Hour, 2)
+	})
+}
