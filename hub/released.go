@@ -37,18 +37,23 @@ func (r *releases) note(bytes int) {
 
 // run is on a goroutine of its own.
 func (r *releases) run() {
-	r.mu.Lock()
-	free := r.free
-	r.planned, r.bytes, r.last = nil, 0, time.Now()
-	stop := r.closed
-	r.mu.Unlock()
-	switch {
-	case stop:
-	case free != nil:
+	if free := r.due(); free != nil {
 		free()
-	default:
-		debug.FreeOSMemory()
 	}
+}
+
+// due gives what is to be done now; nil: nothing any more.
+func (r *releases) due() func() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.planned, r.bytes, r.last = nil, 0, time.Now()
+	switch {
+	case r.closed:
+		return nil
+	case r.free != nil:
+		return r.free
+	}
+	return debug.FreeOSMemory
 }
 
 // close plans nothing any more.

@@ -119,3 +119,17 @@ func TestCheckOutputBesideResult(t *testing.T) {
 }
 
 var discardLogs = slog.New(slog.DiscardHandler)
+
+// TestCheckOutputNotChecked: what cannot be checked gives one note that says which of the two is to blame; package schema has all the ways.
+func TestCheckOutputNotChecked(t *testing.T) {
+	const object = `{"structuredContent":{"a":"b"}}`
+	for name, c := range map[string]struct{ schema, result, want string }{
+		"schema": {`{"$schema":"http://json-schema.org/draft-04/schema#"}`, object, "the outputSchema: its dialect"},
+		"itself": {`{"$ref":"#"}`, object, "the structuredContent: its schema refers to itself without end"},
+		"number": {`{}`, `{"structuredContent":{"n":1e400}}`, "the structuredContent: it has a number"},
+	} {
+		if got := checkOutput(t, Modern, c.schema, c.result); len(got) != 1 || !strings.HasPrefix(got[0], NotChecked+c.want) {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}
