@@ -1,7 +1,10 @@
 package hostile_test
 
 import (
+	"strings"
 	"testing"
+
+	"google.golang.org/grpc/status"
 
 	"github.com/mcphub-go/mcphub/internal/hostile"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -29,4 +32,37 @@ func TestStorm(t *testing.T) {
 			s.ends(work, "the other server's call")
 		})
 	}
+}
+
+// TestDeepAnswer: an answer that nests too deep fails its call at once, and says so. Finding A8.
+func TestDeepAnswer(t *testing.T) {
+	for _, name := range []string{"deep-answer", "deep-list"} {
+		t.Run(name, func(t *testing.T) {
+			s := play(t, "", name)
+			attack := s.call(name, hostile.Tool)
+			s.ends(attack, "the call with an answer that is too deep")
+			if attack.err == nil || !strings.Contains(status.Convert(attack.err).Message(), "deep") {
+				t.Errorf("it ended with %v, %v", attack.response, attack.err)
+			}
+			s.bystander()
+			if name == "deep-answer" {
+				echo := s.call(name, "echo")
+				s.ends(echo, "another call of that server")
+				if echo.err != nil {
+					t.Errorf("another call of that server failed: %v", echo.err)
+				}
+			}
+		})
+	}
+}
+
+// TestLongLogLine: a line that is no message is nobody's answer, however long it is: the open call gets its own. Finding A9.
+func TestLongLogLine(t *testing.T) {
+	s := play(t, `,"maxMessageBytes":1048576`, "long-log")
+	attack := s.call("long-log", hostile.Tool)
+	s.ends(attack, "the call")
+	if attack.err != nil || !strings.Contains(attack.response.GetResultJson(), "the real answer") {
+		t.Errorf("it ended with %v, %v", attack.response, attack.err)
+	}
+	s.bystander()
 }

@@ -18,3 +18,21 @@ func TestPingBesideQuestions(t *testing.T) {
 	s.window.CancelRequest(attack.id, "enough")
 	s.ends(attack, "the call that asked")
 }
+
+// TestAddressesOfQuestions: an address that runs something, reads a file or hides where it leads is refused to the server, and shown to nobody. Finding C6.
+func TestAddressesOfQuestions(t *testing.T) {
+	for _, name := range []string{"url-javascript", "url-file", "url-data", "url-vscode", "url-userinfo"} {
+		t.Run(name, func(t *testing.T) {
+			s := play(t, "", name)
+			attack := s.call(name, hostile.Tool)
+			s.does(name, "refused", 1)
+			s.ends(attack, "the call that asked")
+			for _, e := range s.window.Events() {
+				if e.GetPromptOpened() != nil {
+					t.Errorf("shown: %v", e)
+				}
+			}
+			s.bystander()
+		})
+	}
+}
