@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,7 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 		return nil, nil, nil, contextError(ctx, context.Cause(ctx))
 	}
 	var draining bool
+	var old configEntries
 	h.update(func() {
 		if draining = h.draining; draining {
 			return
@@ -49,7 +51,7 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 		}
 		h.sources = sources
 		for _, s := range h.servers {
-			s.launch.form = nil // the folders are other ones
+			old = append(old, s.entries...)
 		}
 	})
 	if draining {
@@ -63,20 +65,37 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key, Message: h.redactor.text(p.Message), Fatal: p.Fatal})
 	}
 
-	problems, stopped, waits, err = h.apply(want, problems, sources, changed)
+	// What takes time that a stranger chooses is done here, without the lock. The folders are other ones, perhaps, also for what stays as it was.
+	r := reading{entries: h.entriesOf(want, sources), old: old, forms: make([]*launchForm, len(old))}
+	for i, e := range old {
+		r.forms[i] = h.formNow(e.conf, h.variablesAmong(sources, e.conf))
+	}
+	problems, stopped, waits, err = h.apply(r, problems, sources, changed)
 	h.watchGlobs(sources)
 	return problems, stopped, waits, err
 }
 
+// reading is what was read of the config.
+type reading struct {
+	entries []configEntries
+	// old are the entries of before, and forms what they are now: a server that this reading says nothing of keeps its entry.
+	old   configEntries
+	forms []*launchForm
+}
+
 // apply brings the servers in line with what was read.
-func (h *Hub) apply(want []config.Server, problems []ConfigProblem, sources []ConfigSource, changed string) (_ []ConfigProblem, stopped []string, waits []<-chan struct{}, err error) {
+func (h *Hub) apply(r reading, problems []ConfigProblem, sources []ConfigSource, changed string) (_ []ConfigProblem, stopped []string, waits []<-chan struct{}, err error) {
 	defer h.lock().unlock()
 	if h.draining {
 		return nil, nil, nil, errDraining()
 	}
 	problems = append(problems, h.watching.troubles...)
+	for i, e := range r.old {
+		e.form = r.forms[i]
+	}
+	want := h.wantedOf(r.entries)
 	steps := reconcile(want, problems, h.servers)
-	at := place(steps, h.servers, sources, want)
+	at := place(steps, h.servers, sources, confs(want))
 	for _, a := range steps {
 		if done := h.carryOut(a); done != nil {
 			stopped = append(stopped, a.have.name)
@@ -89,6 +108,18 @@ func (h *Hub) apply(want []config.Server, problems []ConfigProblem, sources []Co
 	return problems, stopped, waits, nil
 }
 
+// wantedOf tells of each name which entry counts. h.mu is held.
+func (h *Hub) wantedOf(all []configEntries) (want []wanted) {
+	have := map[string]*server{}
+	for _, s := range h.servers {
+		have[s.name] = s
+	}
+	for _, entries := range all {
+		want = append(want, wanted{h.countingFor(have[entries[0].conf.Name], entries), entries})
+	}
+	return want
+}
+
 // readSources reads the files. One that is not there brings no servers: it may come later, and who deletes it means it. One that cannot be read is
 // left to config.Load, which says why; its servers stay.
 func readSources(ctx context.Context, sources []ConfigSource) (read []config.Source, missing []config.Problem) {
@@ -96,7 +127,7 @@ func readSources(ctx context.Context, sources []ConfigSource) (read []config.Sou
 		src := config.Source{Path: s.Path, Scope: s.Scope, Dialect: s.Dialect, Folder: s.Folder, Trusted: s.Trusted}
 		if s.JSON != "" {
 			src.JSON = []byte(s.JSON)
-		} else if text, err := readFile(ctx, s.Path); err == nil {
+		} else if text, err := readFile(ctx, s.Path, s.Scope); err == nil {
 			src.JSON = append([]byte{}, text...) // never nil: that would mean the file
 		} else if errors.Is(err, fs.ErrNotExist) {
 			missing = append(missing, config.Problem{File: s.Path, Message: "there is no such file; it brings no servers"})
@@ -108,16 +139,19 @@ func readSources(ctx context.Context, sources []ConfigSource) (read []config.Sou
 }
 
 // readFile reads a file once nobody is in the middle of writing it, as far as its writers tell: Cline and its relatives hold a lock beside it.
-func readFile(ctx context.Context, path string) ([]byte, error) {
+func readFile(ctx context.Context, path, scope string) ([]byte, error) {
 	_ = statefile.AwaitForeignLock(ctx, path, statefile.DefaultForeignWait) // a lock that stays says nothing; half a text is found out
-	return config.ReadFile(path)
+	return config.ReadFile(path, scope)
 }
 
 // carryOut does one step. The channel, if any, closes when a stop that it began is over. h.mu is held.
 func (h *Hub) carryOut(a step) <-chan struct{} {
 	s := a.have
 	if s == nil {
-		s = &server{hub: h, name: a.conf.Name, conf: a.conf, problems: a.problems, broken: a.broken, place: a.place, costs: h.budgets.of(a.conf.Name)}
+		s = &server{
+			hub: h, name: a.conf.Name, conf: a.conf, entry: a.entry, entries: a.entries, keyOfConf: a.key(), problems: a.problems, broken: a.broken, place: a.place,
+			costs: h.budgets.of(a.conf.Name),
+		}
 		s.state = s.rest()
 		h.servers = append(h.servers, s)
 		h.changed(s)
@@ -136,8 +170,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		return done
 	}
 	was, old, told := s.disabled(), s.conf, s.info()
-	s.conf, s.keyOfConf, s.problems, s.broken, s.place = a.conf, "", a.problems, a.broken, a.place
-	s.launch.form = nil
+	s.conf, s.entry, s.entries, s.keyOfConf, s.problems, s.broken, s.place = a.conf, a.entry, a.entries, a.key(), a.problems, a.broken, a.place
 	if old.Disabled != a.conf.Disabled {
 		s.off = nil
 	}
@@ -146,7 +179,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	switch {
 	case a.relaunch:
 		ran := s.conn != nil
-		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server's config changed"})
+		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: cmp.Or(a.why, "the server's config changed")})
 		if ran {
 			h.startAfter(s, done)
 		}

@@ -185,9 +185,26 @@ func (h *Hub) EditConfs(edit func(*config.Server)) {
 	defer h.mu.Unlock()
 	for _, s := range h.servers {
 		edit(&s.conf)
-		s.launch.form = nil
+		for _, e := range s.entries {
+			edit(&e.conf)
+			e.key, e.form = e.conf.LaunchKey(), h.formNow(e.conf, h.variables(e.conf))
+		}
 		h.launchChanged(s)
 	}
+}
+
+// CountForms counts the forms that are made from now on, and those made while somebody held the lock. For tests in which nothing else goes on.
+func (h *Hub) CountForms() (made, locked *atomic.Int64) {
+	made, locked = &atomic.Int64{}, &atomic.Int64{}
+	h.onForm = func() {
+		made.Add(1)
+		if !h.mu.TryLock() {
+			locked.Add(1)
+			return
+		}
+		h.mu.Unlock()
+	}
+	return made, locked
 }
 
 // RememberedLaunches and the three after it are for tests of what Remembered and Forget are made of.

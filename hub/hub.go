@@ -79,6 +79,8 @@ type Hub struct {
 
 	redactor *redactor
 	launches *kept[string, consentGiven]
+	formKey  *consentKey
+	onForm   func() // tests are told of each form that is made; nil: nobody
 	inputs   *inputStore
 
 	tracer trace.Tracer // nil = no telemetry
@@ -183,6 +185,7 @@ func New(o Options) *Hub {
 	})
 	h.launches = openKept(o.StateDir, consentForm, h.log)
 	h.launches.refresh()
+	h.formKey = openConsentKey(o.StateDir, h.log)
 	h.inputs = openInputs(o.StateDir, h.log)
 	return h
 }

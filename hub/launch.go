@@ -14,23 +14,31 @@ func (h *Hub) ready(ctx context.Context, s *server, conf config.Server) (config.
 }
 
 // prepared is ready, also for who wants the server by hand (byHand) and not for a start of it. What it gives is for now: nothing of it is kept, so
-// that no value is in memory for longer than it is used.
+// that no value is in memory for longer than it is used. It is what the last look saw, which is what the user has agreed to.
 func (h *Hub) prepared(ctx context.Context, s *server, conf config.Server, byHand bool) (config.Resolved, error) {
+	var values map[string]string
 	for {
-		if err := h.consent(ctx, s, conf, byHand); err != nil {
+		if err := h.consent(ctx, s, conf, values, byHand); err != nil {
 			return config.Resolved{}, err
 		}
-		values, err := h.inputValues(ctx, s, conf, byHand)
-		if err != nil {
+		var err error
+		if values, err = h.inputValues(ctx, s, conf, byHand); err != nil {
 			return config.Resolved{}, err
 		}
-		// The values may have taken a person a while: other folders may be open by now, and the yes may have been taken back.
-		if v, agreed, err := h.agreedFor(ctx, s, conf); err != nil {
+		// The values may have taken a person a while: other folders may be open by now, files may have changed, and the yes may have been taken back.
+		if seen, agreed, err := h.agreedTo(ctx, s, conf, values); err != nil {
 			return config.Resolved{}, err
 		} else if agreed {
-			return h.resolved(s, conf, v, values)
+			return h.startable(s, conf, seen.sight)
 		}
 	}
+}
+
+// startable gives what is started of what was seen.
+func (h *Hub) startable(s *server, conf config.Server, seen sight) (config.Resolved, error) {
+	r, err := h.usableConfig(s, conf, seen.resolved, seen.err)
+	r.Program = seen.program.Path
+	return r, err
 }
 
 // resolved puts values in for the references in a server's config.
@@ -40,6 +48,11 @@ func (h *Hub) resolved(s *server, conf config.Server, v config.Variables, inputs
 		return value, ok
 	}
 	r, err := conf.Resolve(v)
+	return h.usableConfig(s, conf, r, err)
+}
+
+// usableConfig makes what Resolve gave known to the redaction and to the log, and tells its error in words for people.
+func (h *Hub) usableConfig(s *server, conf config.Server, r config.Resolved, err error) (config.Resolved, error) {
 	if err != nil {
 		if missing, ok := errors.AsType[*config.MissingInputError](err); ok {
 			return config.Resolved{}, errInputMissing(s, missing.Input)
@@ -57,44 +70,46 @@ func (h *Hub) resolved(s *server, conf config.Server, v config.Variables, inputs
 // methodLaunch is the method of the request that stands for the question whether a server may be started.
 const methodLaunch = "launch"
 
-// consent waits until the user has agreed to start s, if that needs it. Whoever wants the same server waits for the same answer.
-func (h *Hub) consent(ctx context.Context, s *server, conf config.Server, byHand bool) error {
+// consent waits until the user has agreed to start s with what there is to see now, if that needs it. Whoever wants the same server waits for the same answer.
+func (h *Hub) consent(ctx context.Context, s *server, conf config.Server, inputs map[string]string, byHand bool) error {
 	if !needsConsent(conf) {
 		return nil
 	}
 	h.refreshLaunches()
 	for {
 		if _, err := h.together(ctx, sharedKey{server: s.name}, s, func(t *shared) (string, error) {
-			return "", h.askLaunch(ctx, s, conf, t, byHand)
+			return "", h.askLaunch(ctx, s, conf, inputs, t, byHand)
 		}); err != nil {
 			return err
 		}
 		// The answer may be one that somebody else has waited for, to another form of the entry.
-		if _, agreed, err := h.agreedFor(ctx, s, conf); err != nil || agreed {
+		if _, agreed, err := h.agreedTo(ctx, s, conf, inputs); err != nil || agreed {
 			return err
 		}
 	}
 }
 
-// agreedFor tells whether s may be started with conf, and gives what its references stand for at this moment.
-func (h *Hub) agreedFor(ctx context.Context, s *server, conf config.Server) (v config.Variables, agreed bool, err error) {
-	defer h.lock().unlock()
-	if agreed = !needsConsent(conf); !agreed {
-		_, agreed, err = h.toAgree(ctx, s, conf)
+// agreedTo looks at what s would be started with, and tells whether it may be.
+func (h *Hub) agreedTo(ctx context.Context, s *server, conf config.Server, inputs map[string]string) (seen looked, agreed bool, err error) {
+	seen = h.lookAt(s, conf, inputs)
+	if !needsConsent(conf) {
+		return seen, true, nil
 	}
+	h.update(func() { _, agreed, err = h.toAgree(ctx, s, conf, seen) })
 	if mine, ok := errors.AsType[errUndecided](err); ok {
 		err = mine.err
 	}
-	return h.variables(conf), agreed, err
+	return seen, agreed, err
 }
 
-// askLaunch asks until there is an answer to what the config says now.
-func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, t *shared, byHand bool) error {
+// askLaunch asks until there is an answer to what there is to see.
+func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inputs map[string]string, t *shared, byHand bool) error {
 	for {
 		var f launchForm
 		var agreed bool
 		var err error
-		h.update(func() { f, agreed, err = h.toAgree(ctx, s, conf) })
+		seen := h.lookAt(s, conf, inputs)
+		h.update(func() { f, agreed, err = h.toAgree(ctx, s, conf, seen) })
 		if err != nil || agreed {
 			return err
 		}
@@ -144,24 +159,33 @@ func ofAll(err error) error {
 	return errUndecided{err}
 }
 
-// toAgree gives the form to ask about; agreed tells that no question is needed. h.mu is held.
-func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server) (f launchForm, agreed bool, err error) {
-	if s.conf.LaunchKey() != conf.LaunchKey() { // what was to be started is no longer what the config says: a stop is under way
+// toAgree gives the form to ask about, of what was seen; agreed tells that no question is needed. h.mu is held.
+func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server, seen looked) (f launchForm, agreed bool, err error) {
+	e := s.entries.find(conf.Origin.File, seen.key)
+	if e == nil { // what was to be started is no longer what the config says: a stop is under way
 		if ctx.Err() != nil {
 			return f, false, errUndecided{context.Cause(ctx)}
 		}
 		return f, false, errUndecided{fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "the config of server %q changed while it was to be started", s.name)}
 	}
-	if !needsConsent(s.conf) { // the host answers for it since
+	if e.form == nil { // the host answers for it since
 		return f, true, nil
 	}
-	f = h.launchForm(s)
+	if err := seen.refusal(); err != nil {
+		return f, false, fail(CodeFailedPrecondition, ReasonServerBroken, []string{"server", s.name}, "server %q was not started: %s", s.name, s.quote(err.Error()))
+	}
+	f = seen.form
+	if e.form.key != f.key {
+		e.form = &f
+		h.launchChanged(s)
+	}
 	if given := h.consentTo(f.key); given != nil {
 		s.launch.started = given
+		h.settle(s)
 		return f, true, nil
 	}
 	if s.launch.declined == f.key.hash {
-		return f, false, errLaunchDeclined(s, "the user declined to start it", s.conf)
+		return f, false, errLaunchDeclined(s, "the user declined to start it", e.conf)
 	}
 	if before := h.consentBefore(f.key); before != nil {
 		f.question.Changed, f.question.Changes = true, changesOf(before.Fields, f.fields)
@@ -176,6 +200,7 @@ func (h *Hub) consentSettled(s *server, declined string) {
 		s.launch.declined = declined
 	}
 	h.changed(s)
+	h.settle(s)
 }
 
 func errLaunchDeclined(s *server, why string, conf config.Server) *Error {
@@ -203,7 +228,7 @@ func (h *Hub) launchChanged(s *server) {
 		if p.request.server != s {
 			continue
 		}
-		old := p.launch != nil && (s.broken || !needsConsent(s.conf) || h.launchForm(s).key != p.launch.key)
+		old := p.launch != nil && !s.entries.ask(p.launch.key)
 		if p.info.Input != nil {
 			in, ok := inputNow(s, p.info.Input.ConfigFile, p.info.Input.InputID)
 			old = ok && !sameInput(questionOf(in), p.info.Input)

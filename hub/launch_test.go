@@ -26,6 +26,8 @@ func TestWorkspaceServerAsksBeforeItStarts(t *testing.T) {
 		p := v.launch()
 		want := &hub.LaunchQuestion{
 			Command: "s", Args: []string{"--root", "a b; rm -rf /"}, Dir: "/repos/site", EnvNames: []string{"MODE", "TOKEN"}, EnvRefs: []string{"SITE_TOKEN"},
+			Env:         []hub.LaunchVariable{{Name: "MODE", Value: "literal-7731"}, {Name: "TOKEN", Value: "${env:SITE_TOKEN}"}},
+			Unresolved:  `cannot start "s": the working directory "/repos/site" does not exist; create it or change "cwd"`,
 			HeaderNames: nil, AllowedTools: []string{"*"}, ConfigFile: workspaceFile, ConfigLine: 1, Hash: p.Launch.Hash,
 		}
 		if diff := cmp.Diff(want, p.Launch); diff != "" || len(p.Launch.Hash) < 32 {
@@ -97,7 +99,7 @@ func TestWorkspaceURLAsksBeforeAnythingIsSent(t *testing.T) {
 
 // Only workspaces are asked about.
 func TestHostAndUserServersAskNothing(t *testing.T) {
-	for _, scope := range []string{"", "host", "user"} {
+	for _, scope := range []string{"host", "user"} {
 		bubble(t, func(t *testing.T) {
 			w := workspaceWorld(t, "", workspaceEntry)
 			w.source(hub.ConfigSource{Path: "/config/mcp.json", Scope: scope, JSON: `{"servers":{"s":` + workspaceEntry + `}}`})
@@ -109,6 +111,21 @@ func TestHostAndUserServersAskNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Finding C4: a source that does not say whose it is counts as a workspace's.
+func TestSourceWithoutScopeAsks(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := workspaceWorld(t, "", workspaceEntry)
+		w.source(hub.ConfigSource{Path: "/repos/site/.mcp.json", JSON: `{"servers":{"s":` + workspaceEntry + `}}`})
+		v := w.user("")
+		c := w.echo()
+		if s := w.server("s"); s.Scope != "workspace" || s.LaunchConsent != hub.LaunchAsking {
+			t.Errorf("%+v", s)
+		}
+		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+	})
 }
 
 // A host that has asked the user itself says so.
@@ -132,8 +149,8 @@ func TestLaunchConsentIsAskedAgainOnChange(t *testing.T) {
 		want  []hub.DefinitionChange
 	}{
 		"argument":     {`{"command":"s","args":["b","c"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"args[0]", `"a"`, `"b"`}, {"args[1]", "", `"c"`}}},
-		"value":        {`{"command":"s","args":["a"],"env":{"A":"two-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"env.A", `"(a value)"`, `"(another value)"`}}},
-		"variables":    {`{"command":"s","args":["a"],"env":{"A":"one-4411","B":"x","C":""},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"env.B", "", `"(a value)"`}, {"env.C", `null`, `"(a value)"`}}},
+		"value":        {`{"command":"s","args":["a"],"env":{"A":"two-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"env.A", `"(a value)"`, `"two-4411"`}}},
+		"variables":    {`{"command":"s","args":["a"],"env":{"A":"one-4411","B":"x","C":""},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"env.B", "", `"x"`}, {"env.C", `null`, `""`}}},
 		"directory":    {`{"command":"s","args":["a"],"cwd":"/tmp","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"directory", `"/repos/site"`, `"/tmp"`}}},
 		"allowed tool": {`{"command":"s","args":["a"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read","*"]}`, []hub.DefinitionChange{{"approvals.*", "", `"allow"`}}},
 		"no argument":  {`{"command":"s","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"args[0]", `"a"`, ""}}},

@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -40,7 +42,6 @@ func (c consentGiven) id(where string) string {
 
 // launch is what is known of the consent to start one server. Guarded by Hub.mu.
 type launch struct {
-	form     *launchForm   // of what the config says now; nil until it is asked for
 	asking   int           // open prompts
 	declined string        // the hash that the user has declined; "" = none, or the host wants the user to be asked again
 	started  *consentGiven // what was agreed to when the server was started last
@@ -50,16 +51,16 @@ type launch struct {
 // needsConsent tells whether a server starts only after the user has agreed: what a workspace brings, the user may not have written. It is the same for
 // a URL, as headers and tokens would go there.
 func needsConsent(conf config.Server) bool {
-	return conf.Origin.Scope == "workspace" && !conf.Origin.Trusted
+	return conf.Origin.NeedsConsent()
 }
 
-// launchForm is the form of s as its config is now. It is asked for with each call, and made once for what the config says. h.mu is held.
+// launchForm is what there is to agree to for s, which needs consent, when somebody looked last; the zero form, to which nobody agrees, where there is nothing. It
+// is asked for with each call. h.mu is held.
 func (h *Hub) launchForm(s *server) launchForm {
-	if s.launch.form == nil {
-		f := formOf(s.conf, h.variables(s.conf))
-		s.launch.form = &f
+	if s.entry == nil || s.entry.form == nil {
+		return launchForm{}
 	}
-	return *s.launch.form
+	return *s.entry.form
 }
 
 // consentTo gives the yes that holds for a launch now. h.mu is held.
@@ -83,7 +84,7 @@ func (h *Hub) consentTo(k launchKey) *consentGiven {
 // consentBefore gives the latest yes to another form of a launch. h.mu is held.
 func (h *Hub) consentBefore(k launchKey) (before *consentGiven) {
 	look := func(c consentGiven) {
-		if c.File == k.file && c.Server == k.server && c.Hash != k.hash && (before == nil || c.Time.After(before.Time)) {
+		if c.File == k.file && c.Server == k.server && c.Hash != k.hash && ofThisVersion(c) && (before == nil || c.Time.After(before.Time)) {
 			before = &c
 		}
 	}
@@ -99,6 +100,11 @@ func (h *Hub) consentBefore(k launchKey) (before *consentGiven) {
 		look(c)
 	}
 	return before
+}
+
+// ofThisVersion tells whether a yes was given to a form of the present version: what differs from one of another version says nothing of the launch.
+func ofThisVersion(c consentGiven) bool {
+	return slices.Contains(c.Fields, formField{Path: "form", Text: strconv.Itoa(formVersion)})
 }
 
 // areOpen tells whether some window has just these folders open. h.mu is held.
@@ -154,6 +160,7 @@ func (s *server) consentState() LaunchConsent {
 // an eager server that waits for a person starts if it need not wait any more. h.mu is held.
 func (h *Hub) consentsChanged() {
 	for _, s := range h.servers {
+		h.settle(s)
 		if s.consentState() != s.launch.told {
 			h.changed(s)
 		}

@@ -30,11 +30,14 @@ type formField struct {
 	Path string `json:"path"`
 	Text string `json:"text,omitempty"` // JSON text
 	Sum  string `json:"sum,omitempty"`
+
+	shown string // JSON text of what is hidden behind Sum, where a person may see it: it is shown and not kept
 }
 
 // formWriter gathers fields in order.
 type formWriter struct {
 	file, server string
+	key          []byte
 	fields       []formField
 }
 
@@ -55,8 +58,17 @@ func (w *formWriter) given(path, value string) {
 
 func (w *formWriter) hidden(path, value string) {
 	if value != "" {
-		w.fields = append(w.fields, formField{Path: path, Sum: sum("value", w.file, w.server, path, value)})
+		w.fields = append(w.fields, formField{Path: path, Sum: keyedSum(w.key, "value", w.file, w.server, path, value)})
 	}
+}
+
+// values writes several values as one.
+func (w *formWriter) values(path string, values map[string]string) {
+	texts := []string{"values", w.file, w.server, path}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		texts = append(texts, name, values[name])
+	}
+	w.fields = append(w.fields, formField{Path: path, Sum: keyedSum(w.key, texts...)})
 }
 
 // sum is a hash over texts, each with its length.
@@ -68,8 +80,16 @@ func sum(texts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// formOf gives the form of a server as a person is shown it. The hash is over the form and over every value behind it as it is spelled in the file.
-func formOf(conf config.Server, v config.Variables) launchForm {
+// formVersion is written into each form. A yes to a form of another version holds for nothing, and nothing is told of how it differs: the first version
+// said nothing of the program, of values and of what an envFile holds.
+const formVersion = 2
+
+// formOf gives the form of a server as a person is shown it. The hash is over the form and over every value behind it as it is spelled in the file. It takes
+// time that a stranger chooses, and may read the file with the key: not with the lock.
+func (h *Hub) formOf(conf config.Server, v config.Variables, seen sight) launchForm {
+	if h.onForm != nil {
+		h.onForm()
+	}
 	show := conf.Shown(v)
 	env, files := conf.References(v)
 	q := LaunchQuestion{
@@ -85,6 +105,17 @@ func formOf(conf config.Server, v config.Variables) launchForm {
 		}
 	}
 	slices.Sort(q.AllowedTools)
+	q.Program, q.Unresolved, q.EnvFileNames = seen.program.Path, seen.unknown, slices.Sorted(maps.Keys(seen.fromFile))
+	if seen.program.Target != seen.program.Path {
+		q.ProgramTarget = seen.program.Target
+	}
+	for _, name := range q.EnvNames {
+		value := LaunchVariable{Name: name, Unset: conf.Env[name] == nil, LoadsCode: config.LoadsCode(name)}
+		if text := show.Env[name]; text != nil {
+			value.Value = *text
+		}
+		q.Env = append(q.Env, value)
+	}
 	for name := range conf.EnvRefs { // of a process they are variables, of a URL headers
 		if conf.URL == "" {
 			q.EnvNames = append(q.EnvNames, name)
@@ -98,13 +129,14 @@ func formOf(conf config.Server, v config.Variables) launchForm {
 	slices.Sort(q.EnvNames)
 	slices.Sort(q.HeaderNames)
 
-	w := &formWriter{file: conf.Origin.File, server: conf.Name}
-	w.command(conf, show)
+	w := &formWriter{file: conf.Origin.File, server: conf.Name, key: h.formKey.get()}
+	w.text("form", formVersion)
+	w.command(conf, show, seen)
 	w.remote(conf, show)
 	for _, pattern := range slices.Sorted(maps.Keys(conf.Approvals)) {
 		w.text("approvals."+pattern, string(conf.Approvals[pattern]))
 	}
-	over := []string{"mcphub consent 1", conf.Origin.File, conf.Name, conf.Origin.Folder, conf.LaunchKey(), strings.Join(env, "\n"), strings.Join(q.Files, "\n")}
+	over := []string{"mcphub consent 2", conf.Origin.File, conf.Name, conf.Origin.Folder, conf.LaunchKey(), strings.Join(env, "\n"), strings.Join(q.Files, "\n")}
 	for _, f := range w.fields {
 		over = append(over, f.Path, f.Text, f.Sum)
 	}
@@ -112,8 +144,14 @@ func formOf(conf config.Server, v config.Variables) launchForm {
 	return launchForm{key: launchKey{file: conf.Origin.File, server: conf.Name, hash: q.Hash}, question: q, fields: w.fields, policies: conf.Approvals}
 }
 
-func (w *formWriter) command(conf, show config.Server) {
+func (w *formWriter) command(conf, show config.Server, seen sight) {
 	w.given("command", show.Command)
+	// What is executed is the path, but the program is what the path leads to. Where it is found by the user's own PATH, the path may be another one for each
+	// shell (fnm), and the file stays the same.
+	w.given("program", seen.program.Target)
+	if seen.own {
+		w.given("programPath", seen.program.Path)
+	}
 	for i, arg := range show.Args {
 		w.text(fmt.Sprintf("args[%d]", i), arg)
 	}
@@ -123,9 +161,18 @@ func (w *formWriter) command(conf, show config.Server) {
 			w.text("env."+name, nil)
 		} else {
 			w.hidden("env."+name, "="+*value) // an empty value is one, too
+			if text, err := json.Marshal(*show.Env[name]); err == nil {
+				w.fields[len(w.fields)-1].shown = string(text)
+			}
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(seen.loading)) {
+		w.hidden("value of env."+name, "="+seen.loading[name])
+	}
 	w.given("envFile", show.EnvFile)
+	if show.EnvFile != "" {
+		w.values("content of envFile", seen.fromFile)
+	}
 	w.given("era", conf.Era)
 	if conf.MaxMessageBytes != 0 {
 		w.text("maxMessageBytes", conf.MaxMessageBytes)
@@ -187,7 +234,7 @@ func changesOf(before, after []formField) (changes []DefinitionChange) {
 	for _, f := range after {
 		old, there := was[f.Path]
 		delete(was, f.Path)
-		if there && old == f {
+		if there && old.Text == f.Text && old.Sum == f.Sum {
 			continue
 		}
 		c := DefinitionChange{Path: f.Path, After: shownAs(f, aValue)}
@@ -196,6 +243,9 @@ func changesOf(before, after []formField) (changes []DefinitionChange) {
 			if c.Before == c.After {
 				c.After = anotherValue
 			}
+		}
+		if f.shown != "" {
+			c.After = f.shown
 		}
 		changes = append(changes, c)
 	}

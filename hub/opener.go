@@ -91,7 +91,7 @@ func (h *Hub) reach(s *server, conf config.Server) mcp.Opener {
 // stdio starts the process of a server.
 func (h *Hub) stdio(conf config.Server, stderr func(line string)) mcp.Opener {
 	return mcp.Stdio(transport.Command{
-		Path: conf.Command, Args: conf.Args, Dir: conf.Dir, OnStderr: stderr, Containment: h.contained, MemoryLimit: conf.Memory,
+		Path: conf.Command, Program: conf.Program, Args: conf.Args, Dir: conf.Dir, OnStderr: stderr, Containment: h.contained, MemoryLimit: conf.Memory,
 		Env:   transport.Environment(h.environ, conf.Env),
 		Grace: transport.Grace{Stdin: conf.Grace.Stdin, Terminate: conf.Grace.Terminate, Kill: conf.Grace.Kill},
 	}, conf.MaxMessageBytes)

@@ -34,7 +34,7 @@ func TestServersTellTheirPlaces(t *testing.T) {
 				if names == "?" {
 					json = "{"
 				}
-				sources = append(sources, hub.ConfigSource{Path: fmt.Sprintf("%d.json", i), JSON: json})
+				sources = append(sources, hub.ConfigSource{Scope: "host", Path: fmt.Sprintf("%d.json", i), JSON: json})
 			}
 			if _, _, _, err := w.hub.LoadConfig(context.Background(), sources); err != nil {
 				t.Fatal(err)

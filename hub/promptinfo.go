@@ -93,22 +93,34 @@ type SignInQuestion struct {
 
 // LaunchQuestion shows exactly what would be run or connected to. References to the environment, to inputs and to files are as they are spelled.
 type LaunchQuestion struct {
-	Command      string
-	Args         []string
-	Dir          string
-	EnvNames     []string // that the file sets
-	EnvRefs      []string // of the hub's environment, that the file refers to
-	InputRefs    []string // ids of inputs, that the file refers to
-	EnvFile      string
-	URL          string
-	HeaderNames  []string
-	AllowedTools []string // that the file wants to be called without a question
-	Files        []string // that the launch would read besides
-	ConfigFile   string
-	ConfigLine   int
-	Hash         string // what a yes is bound to
-	Changed      bool   // there was a yes to an earlier form
-	Changes      []DefinitionChange
+	Command       string
+	Args          []string
+	Dir           string
+	EnvNames      []string // that the file sets
+	EnvRefs       []string // of the hub's environment, that the file refers to
+	InputRefs     []string // ids of inputs, that the file refers to
+	EnvFile       string
+	URL           string
+	HeaderNames   []string
+	Program       string           // that is executed: an absolute path; "" = not known, or behind a URL
+	ProgramTarget string           // what Program leads to, when it is a link
+	Unresolved    string           // why Program is not known
+	Env           []LaunchVariable // that the file sets
+	EnvFileNames  []string         // that the EnvFile sets
+	AllowedTools  []string         // that the file wants to be called without a question
+	Files         []string         // that the launch would read besides
+	ConfigFile    string
+	ConfigLine    int
+	Hash          string // what a yes is bound to
+	Changed       bool   // there was a yes to an earlier form
+	Changes       []DefinitionChange
+}
+
+// LaunchVariable is one variable that a file sets for a server, with its value as it is spelled there.
+type LaunchVariable struct {
+	Name, Value string
+	Unset       bool // the file takes the variable away
+	LoadsCode   bool // config.LoadsCode
 }
 
 // InputQuestion asks for a value that a config file wants.

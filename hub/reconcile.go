@@ -10,53 +10,87 @@ import (
 type step struct {
 	have     *server
 	conf     config.Server
+	entry    *configEntry // that conf is of; nil for a broken one
+	entries  configEntries
 	problems []ConfigProblem
 	broken   bool // the entry cannot be used
 	remove   bool
-	relaunch bool // what is run changed: what runs has to be stopped
-	place    int  // among all servers: see place
+	relaunch bool   // what is run changed: what runs has to be stopped
+	place    int    // among all servers: see place
+	why      string // of the relaunch; "": the config changed
+}
+
+// key is the launch key of what is wanted, "" where it is not known yet.
+func (a step) key() string {
+	if a.entry == nil {
+		return ""
+	}
+	return a.entry.key
+}
+
+// wanted are the entries of one name, and the one that counts.
+type wanted struct {
+	counts  *configEntry
+	entries configEntries
+}
+
+// confs gives what counts.
+func confs(want []wanted) (list []config.Server) {
+	for _, w := range want {
+		list = append(list, w.counts.conf)
+	}
+	return list
 }
 
 // reconcile compares what the config wants with what there is. It changes nothing. What is halfway through an edit ends nothing that works: a file that cannot
-// be read as a whole takes away none of the servers that it brought before, and an entry that cannot be used leaves its server, while that runs, as it was.
-func reconcile(want []config.Server, problems []ConfigProblem, have []*server) []step {
+// be read as a whole takes away none of the servers that it brought before, also where another file has one of the same name, and an entry that cannot be used
+// leaves its server, while that runs, as it was.
+func reconcile(want []wanted, problems []ConfigProblem, have []*server) []step {
 	by := map[string]*server{}
 	for _, s := range have {
 		by[s.name] = s
 	}
 	of := map[string][]ConfigProblem{}
 	var brokenOnly []string
-	wanted := map[string]bool{}
+	isWanted := map[string]bool{}
 	unread := map[string]bool{}
 	for _, p := range problems {
 		if p.Server == "" && p.Fatal {
 			unread[p.File] = true
 		}
 	}
-	for _, c := range want {
-		wanted[c.Name] = true
-		unread[c.Origin.File] = false
+	for _, w := range want {
+		isWanted[w.counts.conf.Name] = true
+		for _, e := range w.entries {
+			unread[e.conf.Origin.File] = false
+		}
 	}
 	for _, p := range problems {
 		if p.Server == "" {
 			continue
 		}
 		of[p.Server] = append(of[p.Server], p)
-		if !wanted[p.Server] && p.Fatal && !slices.Contains(brokenOnly, p.Server) {
+		if !isWanted[p.Server] && p.Fatal && !slices.Contains(brokenOnly, p.Server) {
 			brokenOnly = append(brokenOnly, p.Server)
 		}
 	}
 	var steps []step
-	for _, c := range want {
+	for _, w := range want {
+		c := w.counts.conf
 		s := by[c.Name]
-		steps = append(steps, step{have: s, conf: c, problems: of[c.Name], relaunch: s != nil && !s.broken && s.conf.LaunchKey() != c.LaunchKey()})
+		if s != nil && !s.broken && unread[s.conf.Origin.File] {
+			continue
+		}
+		steps = append(steps, step{
+			have: s, conf: c, entry: w.counts, entries: w.entries, problems: of[c.Name], relaunch: s != nil && !s.broken && s.confKey() != w.counts.key,
+		})
 		delete(by, c.Name)
 	}
 	for _, name := range brokenOnly {
 		p, s := of[name][0], by[name]
 		delete(by, name)
 		if s != nil && !s.broken && s.running() {
-			steps = append(steps, step{have: s, conf: s.conf, problems: of[name]})
+			steps = append(steps, step{have: s, conf: s.conf, entry: s.entry, entries: s.entries, problems: of[name]})
 			continue
 		}
 		conf := config.Server{Name: name, Origin: config.Origin{File: p.File, Line: p.Line}}

@@ -27,7 +27,7 @@ func TestReconcile(t *testing.T) {
 			for _, s := range have {
 				before[s], broken[s] = s.conf, s.broken
 			}
-			steps := reconcile(want, problems, h.servers)
+			steps := reconcile(wants(want), problems, h.servers)
 			if !slices.Equal(have, h.servers) {
 				t.Fatalf("seed %d: reconcile changed the servers", seed)
 			}
@@ -74,7 +74,7 @@ func TestReconcile(t *testing.T) {
 				h.carryOut(a)
 			}
 			h.arrange(at)
-			again := reconcile(want, problems, h.servers)
+			again := reconcile(wants(want), problems, h.servers)
 			h.mu.Unlock()
 			for _, a := range again {
 				if a.have == nil || a.remove || a.relaunch && !a.broken {
@@ -88,6 +88,15 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
+// wants makes what reconcile takes of the servers that count.
+func wants(confs []config.Server) (list []wanted) {
+	for _, c := range confs {
+		e := &configEntry{conf: c, key: c.LaunchKey()}
+		list = append(list, wanted{e, configEntries{e}})
+	}
+	return list
+}
+
 // anyConfig makes up a config of up to six servers, sound and broken.
 func anyConfig(rnd *rand.Rand) (servers []config.Server, problems []ConfigProblem) {
 	for i := range 6 {
@@ -99,7 +108,7 @@ func anyConfig(rnd *rand.Rand) (servers []config.Server, problems []ConfigProble
 		default:
 			idle := time.Duration(rnd.IntN(3)) * time.Second
 			servers = append(servers, config.Server{
-				Name: name, Origin: config.Origin{File: "f", Line: i}, Command: fmt.Sprint("c", rnd.IntN(2)), Disabled: rnd.IntN(4) == 0,
+				Name: name, Origin: config.Origin{File: "f", Line: i, Scope: "host"}, Command: fmt.Sprint("c", rnd.IntN(2)), Disabled: rnd.IntN(4) == 0,
 				Timeouts: config.Timeouts{Idle: &idle}, Approvals: map[string]config.Policy{"*": config.Allow},
 			})
 		}

@@ -54,7 +54,7 @@ func editUnderCalls(t *testing.T, rnd *rand.Rand) {
 	}
 	load := func(text string) {
 		t.Helper()
-		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: text}}); err != nil {
+		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: text}}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -17,8 +17,13 @@ var machine = sync.OnceValue(func() (m struct{ home, cwd string }) {
 
 // variables is what a server's references are resolved with, but for inputs. h.mu is held.
 func (h *Hub) variables(conf config.Server) config.Variables {
+	return h.variablesAmong(h.sources, conf)
+}
+
+// variablesAmong is variables for the folders of these sources.
+func (h *Hub) variablesAmong(sources []ConfigSource, conf config.Server) config.Variables {
 	v := config.Variables{Getenv: h.getenv, Folders: map[string]string{}, Home: machine().home, Cwd: machine().cwd}
-	for _, src := range h.sources {
+	for _, src := range sources {
 		if src.Folder != "" {
 			v.Folders[filepath.Base(src.Folder)] = src.Folder
 		}

@@ -18,7 +18,9 @@ type server struct {
 	hub       *Hub
 	name      string
 	conf      config.Server
-	keyOfConf string // conf's launch key, "" until it is asked for: see confKey
+	entry     *configEntry  // that conf is of; nil for a broken one
+	entries   configEntries // of its name: see counting
+	keyOfConf string        // conf's launch key, "" until it is asked for: see confKey
 	problems  []ConfigProblem
 	broken    bool  // its entry cannot be used
 	off       *bool // what SetServerEnabled said; nil = the config decides
@@ -148,8 +150,15 @@ func (s *server) info() ServerInfo {
 		LaunchConsent: s.consentState(), Muted: s.quiet.muted,
 	}
 	s.supervised.tell(s, &i)
-	for _, o := range s.conf.Shadows {
-		i.Shadows = append(i.Shadows, ConfigOrigin{File: o.File, Line: o.Line, Dialect: o.Dialect, Scope: o.Scope})
+	waiting := len(s.waiting())
+	for n, e := range s.entries {
+		o := e.conf.Origin
+		switch at := (ConfigOrigin{File: o.File, Line: o.Line, Dialect: o.Dialect, Scope: o.Scope}); {
+		case n < waiting:
+			i.Waiting = append(i.Waiting, at)
+		case e != s.entry:
+			i.Shadows = append(i.Shadows, at)
+		}
 	}
 	if s.conn != nil {
 		session := s.conn.session

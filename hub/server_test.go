@@ -305,7 +305,7 @@ func TestBrokenConfigHarmsNobodyElse(t *testing.T) {
 		ca, cb := w.call(hub.CallRequest{Server: "a", Tool: "hang"}), w.call(hub.CallRequest{Server: "b", Tool: "hang"})
 		synctest.Wait()
 		reload := func(text string) ([]hub.ServerInfo, []hub.ConfigProblem, []string) {
-			servers, problems, stopped, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: text}})
+			servers, problems, stopped, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: text}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -374,7 +374,7 @@ func TestConfigFilesComeAndGo(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "mcp.json")
 		reload := func() (servers []hub.ServerInfo, problems []hub.ConfigProblem) {
 			t.Helper()
-			servers, problems, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: path}})
+			servers, problems, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: path}})
 			if err != nil {
 				t.Fatal(err)
 			}

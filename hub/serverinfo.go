@@ -92,6 +92,7 @@ type ServerInfo struct {
 	Counters                     Counters
 	Dialect, Scope               string // of its config file
 	Shadows                      []ConfigOrigin
+	Waiting                      []ConfigOrigin // entries of workspaces that would count after a yes
 	Start                        ServerStart
 	Failures                     int       // in a row
 	NextStart                    time.Time // when the hub starts it again by itself; zero: it does not

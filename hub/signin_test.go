@@ -381,7 +381,7 @@ func TestSignInByHandOutlivesTheCall(t *testing.T) {
 func TestSignInToAnSSEServer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
-		_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: `{"mcpServers":{"s":{"url":"http://` + at.host + `/sse",` + allow + `}}}`}})
+		_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: `{"mcpServers":{"s":{"url":"http://` + at.host + `/sse",` + allow + `}}}`}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -216,7 +216,7 @@ func TestServerRemovedDuringSignIn(t *testing.T) {
 				c = w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 			}
 			p := v.prompt()
-			if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: `{"mcpServers":{}}`}}); err != nil {
+			if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: `{"mcpServers":{}}`}}); err != nil {
 				t.Fatal(err)
 			}
 			if byHand {

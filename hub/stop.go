@@ -98,5 +98,6 @@ func (h *Hub) stopped(s *server) {
 		close(s.stopping)
 		s.stopping = nil
 	}
+	h.settle(s)
 	h.turnCame(s)
 }

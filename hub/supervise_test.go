@@ -576,7 +576,7 @@ func TestCrashedProcessTellsHow(t *testing.T) {
 		}
 	}()
 	const text = `{"mcpServers":{"s":{"command":"sh","args":["-c","echo no licence >&2; exit 3"],"alwaysAllow":["*"]}}}`
-	if _, _, _, err := h.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: text}}); err != nil {
+	if _, _, _, err := h.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: text}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := h.CallTool(context.Background(), hub.CallRequest{Server: "s", Tool: "a"})

@@ -132,7 +132,7 @@ func TestTaskServerRemovedWhileUnreachable(t *testing.T) {
 		w.down("s", nil)
 		s.Disconnect()
 		pass(10 * time.Second)
-		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: `{"mcpServers":{}}`}}); err != nil {
+		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: `{"mcpServers":{}}`}}); err != nil {
 			t.Fatal(err)
 		}
 		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)

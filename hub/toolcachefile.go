@@ -22,7 +22,7 @@ const (
 type toolKey struct{ server, launch string }
 
 // keyOfTools: h.mu is held.
-func keyOfTools(s *server) toolKey { return toolKey{server: s.name, launch: s.conf.LaunchKey()} }
+func keyOfTools(s *server) toolKey { return toolKey{server: s.name, launch: s.confKey()} }
 
 // toolList is one entry of the file. Definitions are JSON texts in strings, so that they stay as they came, byte for byte.
 type toolList struct {

@@ -3,11 +3,9 @@ package hub
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 )
 
@@ -65,7 +63,7 @@ func (h *Hub) watchGlobs(sources []ConfigSource) {
 		var globs []watch.Glob
 		for _, s := range h.servers {
 			if len(s.conf.Watch) > 0 && !s.broken && !s.disabled() && h.mayLook(s) {
-				globs = append(globs, watch.Glob{Server: s.name, Folder: h.watchFolder(s.conf), Patterns: s.conf.Watch})
+				globs = append(globs, watch.Glob{Server: s.name, Folder: s.entry.watch, Patterns: s.conf.Watch})
 			}
 		}
 		same = slices.EqualFunc(globs, h.watching.globs, func(a, b watch.Glob) bool {
@@ -99,21 +97,6 @@ func (h *Hub) watchStarted(s *server) {
 			h.watchGlobs(sources)
 		}
 	})
-}
-
-// watchFolder is where the patterns of a server start: in its directory, if the config names one, else beside the file. A directory whose name is
-// known only at the start (from the environment, from an input) is none of the hub's places yet, and nothing is found there. h.mu is held.
-func (h *Hub) watchFolder(conf config.Server) string {
-	if conf.Dir != "" {
-		if dir := conf.Shown(h.variables(conf)).Dir; filepath.IsAbs(dir) {
-			return dir
-		}
-	}
-	base := conf.Origin.Folder
-	if base == "" {
-		base = filepath.Dir(conf.Origin.File)
-	}
-	return filepath.Join(base, conf.Dir)
 }
 
 // beginWatching starts the watcher and what listens to it; stopWatching ends both. h.mu is held.

@@ -92,7 +92,7 @@ func TestChangedFileIsReadAnew(t *testing.T) {
 		v := w.everything()
 		w.write(w.config("a:"+allow, "b:"+allow))
 		w.hub.WatchConfig(true)
-		w.read([]hub.ConfigSource{{Path: w.path}, {Path: "inline", JSON: `{"mcpServers":{}}`}})
+		w.read([]hub.ConfigSource{{Scope: "host", Path: w.path}, {Scope: "host", Path: "inline", JSON: `{"mcpServers":{}}`}})
 		if files, _ := w.watcher.watched(); !slices.Equal(files, []string{w.path}) {
 			t.Errorf("watched %v", files)
 		}
@@ -124,7 +124,7 @@ func TestHostWatchesItself(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWatchedWorld(t, serversOf("a", hanging()))
 		w.write(w.config())
-		w.read([]hub.ConfigSource{{Path: w.path}})
+		w.read([]hub.ConfigSource{{Scope: "host", Path: w.path}})
 		if w.made != 0 {
 			t.Error("files are watched that nobody wanted watched")
 		}
@@ -144,7 +144,7 @@ func TestWatchedFilesRestartTheirServer(t *testing.T) {
 		w := newWatchedWorld(t, map[string]*fakeserver.Server{"a": hanging(), "b": hanging()})
 		folder := filepath.Dir(w.path)
 		w.write(`{"servers":{"a":{"command":"a","dev":{"watch":["src/**","!src/x"]},` + allow + `},"b":{"command":"b",` + allow + `}}}`)
-		w.read([]hub.ConfigSource{{Path: w.path, Folder: folder}})
+		w.read([]hub.ConfigSource{{Scope: "host", Path: w.path, Folder: folder}})
 		if _, globs := w.watcher.watched(); len(globs) != 1 || globs[0].Server != "a" || globs[0].Folder != folder || !slices.Equal(globs[0].Patterns, []string{"src/**", "!src/x"}) {
 			t.Fatalf("watched %+v", globs)
 		}
@@ -176,7 +176,7 @@ func TestWhatCannotBeWatchedIsTold(t *testing.T) {
 		w := newWatchedWorld(t, serversOf("a", hanging()))
 		w.write(w.config())
 		w.hub.WatchConfig(true)
-		w.read([]hub.ConfigSource{{Path: w.path}})
+		w.read([]hub.ConfigSource{{Scope: "host", Path: w.path}})
 		v := w.everything()
 		w.changed(watch.Change{Problems: []string{"too many folders"}})
 		if told := last[*hub.ConfigReloaded](v); len(told.Problems) != 1 || told.Problems[0].Message != "too many folders" || told.Problems[0].Fatal {

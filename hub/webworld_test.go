@@ -96,7 +96,7 @@ func (w *webWorld) configure(entries ...string) {
 	for name, at := range w.sites {
 		members = append(members, fmt.Sprintf(`%q:{"type":"http","url":"http://%s/mcp"%s}`, name, at.host, more[name]))
 	}
-	_, problems, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: `{"mcpServers":{` + strings.Join(members, ",") + `}}`}})
+	_, problems, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: `{"mcpServers":{` + strings.Join(members, ",") + `}}`}})
 	if err != nil || len(problems) != 0 {
 		w.t.Fatal(err, problems)
 	}

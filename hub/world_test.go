@@ -78,10 +78,10 @@ func editedWorld(t *testing.T, o hub.Options, edit func(*config.Server)) *world 
 // load writes a config with an entry for each server; an entry is `name: members`.
 func (w *world) load(entries ...string) []string {
 	w.t.Helper()
-	return w.loadAs("", entries...)
+	return w.loadAs("host", entries...)
 }
 
-// loadAs is load of a file that belongs to a user, a workspace or the host ("").
+// loadAs is load of a file that belongs to a user, a workspace or the host.
 func (w *world) loadAs(scope string, entries ...string) []string {
 	w.t.Helper()
 	_, problems, stopped, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", Scope: scope, JSON: w.config(entries...)}})

@@ -310,7 +310,7 @@ func TestConversionIn(t *testing.T) {
 		}
 	}
 	sources := configSources([]*mcphubv1.ConfigSource{{Path: "a", Json: "{}", Scope: "user"}, {Path: "b", Dialect: "roo", Folder: "/w", Trusted: true}})
-	if diff := cmp.Diff([]hub.ConfigSource{{Path: "a", JSON: "{}", Scope: "user"}, {Path: "b", Scope: "host", Dialect: "roo", Folder: "/w", Trusted: true}}, sources); diff != "" {
+	if diff := cmp.Diff([]hub.ConfigSource{{Path: "a", JSON: "{}", Scope: "user"}, {Path: "b", Scope: "workspace", Dialect: "roo", Folder: "/w", Trusted: true}}, sources); diff != "" {
 		t.Errorf("sources (-want +got):\n%s", diff)
 	}
 	if configSources(nil) != nil {

@@ -36,7 +36,7 @@ func (c converter) server(s hub.ServerInfo) *mcphubv1.Server {
 		ConfigFile: c.text(s.ConfigFile), ConfigLine: int32(s.ConfigLine), Problems: list(s.Problems, c.problem),
 		ReadyTime: timestamp(s.Ready), Command: c.text(s.Command),
 		Transport: serverTransports.proto(s.Transport), Url: c.text(s.URL), SignIn: signInStates.proto(s.SignIn),
-		ConfigDialect: c.text(s.Dialect), ConfigScope: c.text(s.Scope), Shadows: list(s.Shadows, c.configOrigin),
+		ConfigDialect: c.text(s.Dialect), ConfigScope: c.text(s.Scope), Shadows: list(s.Shadows, c.configOrigin), WaitingForConsent: list(s.Waiting, c.configOrigin),
 		Start: serverStarts.proto(s.Start), Failures: int32(s.Failures), NextStartTime: timestamp(s.NextStart), LastExit: c.text(s.LastExit),
 		LaunchConsent: launchConsents.proto(s.LaunchConsent), MemoryLimitBytes: s.MemoryLimit, Place: int32(s.Place),
 		Counters: &mcphubv1.ConnectionCounters{

@@ -51,6 +51,10 @@ func (c converter) launch(l *hub.LaunchQuestion) *mcphubv1.ServerLaunch {
 		EnvFile: c.text(l.EnvFile), Url: c.text(l.URL), HeaderNames: c.texts(l.HeaderNames), AllowedTools: c.texts(l.AllowedTools), Files: c.texts(l.Files),
 		ConfigFile: c.text(l.ConfigFile), ConfigLine: int32(l.ConfigLine), LaunchHash: c.text(l.Hash), Changed: l.Changed,
 		Changes: list(l.Changes, c.definitionChange), InputReferences: c.texts(l.InputRefs),
+		ResolvedCommand: c.text(l.Program), ResolvedTarget: c.text(l.ProgramTarget), Unresolved: c.text(l.Unresolved), EnvFileNames: c.texts(l.EnvFileNames),
+		Environment: list(l.Env, func(v hub.LaunchVariable) *mcphubv1.LaunchVariable {
+			return &mcphubv1.LaunchVariable{Name: c.text(v.Name), Value: c.text(v.Value), Unset: v.Unset, LoadsCode: v.LoadsCode}
+		}),
 	}
 }
 

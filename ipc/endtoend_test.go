@@ -53,7 +53,7 @@ func realHub(t *testing.T, server *fakeserver.Server) (*hub.Hub, *grpc.ClientCon
 		}
 	})
 	_, err := mcphubv1.NewMcpServerServiceClient(conn).ReloadConfig(t.Context(), &mcphubv1.ReloadConfigRequest{
-		Sources: []*mcphubv1.ConfigSource{{Path: "test.json", Json: `{"mcpServers":{"s":{"command":"s"}}}`}},
+		Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "test.json", Json: `{"mcpServers":{"s":{"command":"s"}}}`}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -130,6 +130,10 @@ func (h *fakeHub) one(name string, s hub.ServerState) (hub.ServerInfo, error) {
 func (h *fakeHub) StartServer(_ context.Context, name string) (hub.ServerInfo, error) {
 	return h.one(name, hub.ServerReady)
 }
+
+func (h *fakeHub) StartWorkspaceEntry(_ context.Context, name string) (hub.ServerInfo, error) {
+	return h.one(name, hub.ServerReady)
+}
 func (h *fakeHub) StopServer(_ context.Context, name, _ string) (hub.ServerInfo, error) {
 	return h.one(name, hub.ServerStopped)
 }

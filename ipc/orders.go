@@ -54,7 +54,11 @@ func (c *counter) listTools(ctx context.Context, r *mcphubv1.ListToolsRequest) (
 }
 
 func (c *counter) startServer(ctx context.Context, r *mcphubv1.StartServerRequest) (*mcphubv1.StartServerResponse, error) {
-	server, err := c.domain.StartServer(ctx, r.GetServer())
+	start := c.domain.StartServer
+	if r.GetWorkspaceEntry() {
+		start = c.domain.StartWorkspaceEntry
+	}
+	server, err := start(ctx, r.GetServer())
 	if err != nil {
 		return nil, err
 	}

@@ -59,6 +59,7 @@ type domain interface {
 	Drain(ctx context.Context, reason string) (cancelled, stopped int)
 	Servers() ([]hub.ServerInfo, []hub.ConfigProblem)
 	StartServer(ctx context.Context, name string) (hub.ServerInfo, error)
+	StartWorkspaceEntry(ctx context.Context, name string) (hub.ServerInfo, error)
 	LoadConfig(ctx context.Context, sources []hub.ConfigSource) (servers []hub.ServerInfo, problems []hub.ConfigProblem, stopped []string, err error)
 	WatchConfig(on bool)
 	Tools(ctx context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error)

@@ -122,7 +122,7 @@ func (k *kept) begin(ctx context.Context, binary, dir string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "config", Json: string(config)}}}); err != nil {
+	if _, err := servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "config", Json: string(config)}}}); err != nil {
 		return err
 	}
 	stream, err := mcphubv1.NewEditorServiceClient(conn).Attach(ctx)

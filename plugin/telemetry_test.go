@@ -69,7 +69,7 @@ func TestSlowExporterSlowsNobody(t *testing.T) {
 		exporter := &stuck{free: make(chan struct{})}
 		tel := sendingTo(exporter, "test", l)
 		r := realHub{hub: hub.New(hub.Options{Open: inMemory(s), Tracer: tel.tracer()}), telemetry: tel}
-		if _, _, _, err := r.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Path: "c.json", JSON: `{"mcpServers":{"s":{"command":"s","alwaysAllow":["*"]}}}`}}); err != nil {
+		if _, _, _, err := r.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "host", Path: "c.json", JSON: `{"mcpServers":{"s":{"command":"s","alwaysAllow":["*"]}}}`}}); err != nil {
 			t.Fatal(err)
 		}
 		begin := time.Now()
@@ -109,7 +109,7 @@ func TestSpansAreFlushedAtTheEnd(t *testing.T) {
 		close(exporter.free)
 		tel := sendingTo(exporter, "test", slog.New(slog.DiscardHandler))
 		r := realHub{hub: hub.New(hub.Options{Open: inMemory(s), Tracer: tel.tracer()}), telemetry: tel}
-		if _, _, _, err := r.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Path: "c.json", JSON: `{"mcpServers":{"s":{"command":"s","alwaysAllow":["*"]}}}`}}); err != nil {
+		if _, _, _, err := r.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "host", Path: "c.json", JSON: `{"mcpServers":{"s":{"command":"s","alwaysAllow":["*"]}}}`}}); err != nil {
 			t.Fatal(err)
 		}
 		var call sync.WaitGroup

@@ -71,15 +71,20 @@ func TestLaunchOptions(t *testing.T) {
 func TestLaunchQuestion(t *testing.T) {
 	got := newTeller("").question(launchPrompt(&mcphubv1.ServerLaunch{
 		Command: "npx", Args: []string{"-y", "a b", "", "two\nlines", "\u202etxt", `"quoted"`, "--token=${input:k}"}, Directory: "/w",
-		EnvironmentNames: []string{"A", "B"}, EnvironmentReferences: []string{"HOME"}, InputReferences: []string{"key"}, EnvFile: "/w/.env", Url: "", HeaderNames: []string{"X"},
+		EnvironmentNames: []string{"A", "B", "C", "NODE_OPTIONS"}, ResolvedCommand: "/usr/bin/npx", ResolvedTarget: "/usr/lib/npx-cli.js", EnvFileNames: []string{"T"},
+		Environment: []*mcphubv1.LaunchVariable{
+			{Name: "A", Value: "x\u202e"}, {Name: "B", Unset: true}, {Name: "NODE_OPTIONS", Value: "--require ./x.js", LoadsCode: true},
+		}, EnvironmentReferences: []string{"HOME"}, InputReferences: []string{"key"}, EnvFile: "/w/.env", Url: "", HeaderNames: []string{"X"},
 		AllowedTools: []string{"read_*"}, Files: []string{"/w/token"}, ConfigFile: ".mcp.json", ConfigLine: 3, Changed: true,
 		Changes: []*mcphubv1.DefinitionChange{{Path: "args[1]", BeforeJson: `"x"`, AfterJson: `"a b"`}, {Path: "cwd", AfterJson: `"/w"`}, {Path: "env.C", BeforeJson: "1"}},
 	}))
 	want := []string{
 		"question p: may server s be started? A file of the workspace brings it: .mcp.json:3",
 		"  command: npx", "  argument: -y", "  argument: a b", `  argument: ""`, `  argument: "two\nlines"`, `  argument: "\u202etxt"`, `  argument: "\"quoted\""`,
-		"  argument: --token=${input:k}", "  directory: /w", "  sets the variable: A", "  sets the variable: B", "  sends the header: X",
-		"  would see your variable: HOME", "  would be given your input: key", "  variables from the file: /w/.env", "  reads the file: /w/token",
+		"  argument: --token=${input:k}", "  runs the program: /usr/bin/npx, which is /usr/lib/npx-cli.js", "  directory: /w",
+		"  WARNING, can load other code: NODE_OPTIONS=--require ./x.js", `  sets the variable: A="x\u202e"`, "  sets the variable: B is taken away", "  sets the variable: C",
+		"  sends the header: X",
+		"  would see your variable: HOME", "  would be given your input: key", "  variables from the file: /w/.env", "  that file sets the variable: T", "  reads the file: /w/token",
 		"  wants to be called without a question: read_*", "  it has changed since you agreed to it:",
 		`    args[1] was "x"`, `    args[1] is  "a b"`, `    cwd is new: "/w"`, "    env.C is gone; it was 1",
 	}

@@ -69,7 +69,7 @@ func TestCallURLIsTheServer(t *testing.T) {
 		t.Errorf("the server is %q", o.request().GetServer())
 	}
 	sources, err := o.sources(o.server)
-	want := []*mcphubv1.ConfigSource{{Path: "--url", Json: `{"mcpServers":{"url":{"url":"http://a.example/mcp","type":"sse","headers":{"A":"b"},"era":"legacy"}}}`}}
+	want := []*mcphubv1.ConfigSource{{Path: "--url", Scope: "host", Json: `{"mcpServers":{"url":{"url":"http://a.example/mcp","type":"sse","headers":{"A":"b"},"era":"legacy"}}}`}}
 	if diff := cmp.Diff(want, sources, protocmp.Transform()); diff != "" || err != nil {
 		t.Errorf("error %v, sources (-want +got):\n%s", err, diff)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -91,18 +92,19 @@ func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []*mcphubv1.ConfigSource{{Path: "--stdio", Json: text}}, nil
+		return []*mcphubv1.ConfigSource{{Path: "--stdio", Scope: "host", Json: text}}, nil
 	}
 	if s.remote.url != "" {
 		text, err := s.remote.config(s.era)
 		if err != nil {
 			return nil, err
 		}
-		return []*mcphubv1.ConfigSource{{Path: "--url", Json: text}}, nil
+		return []*mcphubv1.ConfigSource{{Path: "--url", Scope: "host", Json: text}}, nil
 	}
+	// Who names a file here is the user, at the terminal or in a script of theirs, so it counts as theirs unless --scope says that it is a workspace's.
 	sources := make([]*mcphubv1.ConfigSource, len(s.configs))
 	for i, file := range s.configs {
-		sources[i] = &mcphubv1.ConfigSource{Path: file, Scope: s.origins.scope, Dialect: s.origins.dialect, Folder: s.origins.workspace()}
+		sources[i] = &mcphubv1.ConfigSource{Path: file, Scope: cmp.Or(s.origins.scope, "host"), Dialect: s.origins.dialect, Folder: s.origins.workspace()}
 		if s.era == "" || server == "" {
 			continue
 		}

@@ -87,7 +87,7 @@ func (d *demo) furnish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.reload(ctx, &mcphubv1.ConfigSource{Path: "the demo's config", Json: config}); err != nil {
+	if err := d.reload(ctx, &mcphubv1.ConfigSource{Scope: "host", Path: "the demo's config", Json: config}); err != nil {
 		return err
 	}
 	executable, err := os.Executable()

@@ -60,7 +60,7 @@ func sceneStart(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	if err := s.reload(ctx, &mcphubv1.ConfigSource{Path: "the demo's config", Json: config}); err != nil {
+	if err := s.reload(ctx, &mcphubv1.ConfigSource{Scope: "host", Path: "the demo's config", Json: config}); err != nil {
 		return err
 	}
 	s.page.says(you, "an editor with two windows: the %s and the %s", s.left.title, s.right.title)

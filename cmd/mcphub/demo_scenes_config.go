@@ -63,7 +63,7 @@ func sceneEdit(ctx context.Context, s *stage) error {
 	}
 	file, err := write("1h")
 	if err == nil {
-		err = s.reload(ctx, &mcphubv1.ConfigSource{Path: file})
+		err = s.reload(ctx, &mcphubv1.ConfigSource{Scope: "host", Path: file})
 	}
 	if err != nil {
 		return err

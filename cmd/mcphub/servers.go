@@ -99,6 +99,9 @@ func serverState(s *mcphubv1.Server, now time.Time) string {
 	case mcphubv1.LaunchConsent_LAUNCH_CONSENT_DECLINED:
 		parts = append(parts, "start declined")
 	}
+	if waiting := s.GetWaitingForConsent(); len(waiting) > 0 {
+		parts = append(parts, "another entry waits for a yes: "+place(waiting[0].GetFile(), waiting[0].GetLine()))
+	}
 	if s.GetStart() == mcphubv1.ServerStart_SERVER_START_EAGER {
 		parts = append(parts, "eager")
 	}

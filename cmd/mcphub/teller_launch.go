@@ -24,18 +24,59 @@ func launchQuestion(name, server string, q *mcphubv1.ServerLaunch) []string {
 		lines = append(lines, "  argument: "+exact(arg))
 	}
 	add("address", q.GetUrl())
+	switch {
+	case q.GetResolvedTarget() != "":
+		lines = append(lines, "  runs the program: "+exact(q.GetResolvedCommand())+", which is "+exact(q.GetResolvedTarget()))
+	case q.GetUnresolved() != "":
+		lines = append(lines, one("  which program that is, is not known: %s", q.GetUnresolved())...)
+	default:
+		add("runs the program", q.GetResolvedCommand())
+	}
 	add("directory", q.GetDirectory())
-	add("sets the variable", q.GetEnvironmentNames()...)
+	lines = append(lines, launchVariables(q)...)
 	add("sends the header", q.GetHeaderNames()...)
 	add("would see your variable", q.GetEnvironmentReferences()...)
 	add("would be given your input", q.GetInputReferences()...)
 	add("variables from the file", q.GetEnvFile())
+	add("that file sets the variable", q.GetEnvFileNames()...)
 	add("reads the file", q.GetFiles()...)
 	add("wants to be called without a question", q.GetAllowedTools()...)
 	if q.GetChanged() && len(q.GetChanges()) == 0 {
 		lines = append(lines, "  it has changed since you agreed to it")
 	}
 	return append(lines, changedLines("it has changed since you agreed to it:", q.GetChanges())...)
+}
+
+// launchVariables tells what the file sets, what can load other code first and as a warning.
+func launchVariables(q *mcphubv1.ServerLaunch) (lines []string) {
+	told := map[string]bool{}
+	for _, v := range q.GetEnvironment() {
+		told[v.GetName()] = true
+	}
+	for _, warns := range []bool{true, false} {
+		for _, v := range q.GetEnvironment() {
+			if v.GetLoadsCode() != warns {
+				continue
+			}
+			text := "  sets the variable: "
+			if warns {
+				text = "  WARNING, can load other code: "
+			}
+			switch {
+			case v.GetUnset():
+				text += exact(v.GetName()) + " is taken away"
+			default:
+				text += exact(v.GetName()) + "=" + exact(v.GetValue())
+			}
+			lines = append(lines, text)
+		}
+	}
+	for _, name := range q.GetEnvironmentNames() {
+		if !told[name] {
+			lines = append(lines, "  sets the variable: "+exact(name))
+		}
+	}
+	return lines
 }
 
 // inputQuestion tells what a config file wants to know.

@@ -46,7 +46,7 @@ func (u *urlFlags) check() error {
 	if err != nil {
 		return err
 	}
-	_, problems := config.Load([]config.Source{{JSON: []byte(text)}})
+	_, problems := config.Load([]config.Source{{Scope: "host", JSON: []byte(text)}})
 	for _, p := range problems {
 		if header, ok := strings.CutPrefix(p.Key, "headers."); ok && p.Fatal {
 			return errors.New(strings.TrimSpace("--header "+showable(header)) + ": " + p.Message)

@@ -14,6 +14,8 @@ func (r *entryReader) names(k key, take func(name string, at key)) {
 		switch s, ok := e.str(); {
 		case !ok:
 			r.wrong(e, at, "a string")
+		case len(s) > r.limits.name:
+			r.fail(e.at(), at, "is longer than %d bytes, which no name of a tool is", r.limits.name)
 		case s == "":
 			r.fail(e.at(), at, "the name of a tool must not be empty")
 		default:
@@ -47,6 +49,10 @@ func (r *entryReader) approvals(k key) {
 		at := path(k.path, m.name)
 		if m.name == "" {
 			r.fail(m.at, at, "the name of a tool must not be empty")
+			continue
+		}
+		if len(m.name) > r.limits.name {
+			r.fail(m.at, path(k.path, "..."), "is longer than %d bytes, which no name of a tool is", r.limits.name)
 			continue
 		}
 		s, ok := m.value.str()

@@ -11,7 +11,7 @@ import (
 // inFile writes entries of a dialect as a file of it, in JSON. The entries stand in lines of their own, from line 2 on.
 func inFile(dialect string, entries ...string) Source {
 	return Source{
-		Path: "f", Dialect: dialect,
+		Path: "f", Dialect: dialect, Scope: "host",
 		JSON: []byte(`{"` + holder(dialect) + "\": {\n" + strings.Join(entries, ",\n") + "\n}}"),
 	}
 }

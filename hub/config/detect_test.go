@@ -98,7 +98,7 @@ func TestDetection(t *testing.T) {
 	}
 	// "mcp" beside other servers is what Gemini CLI or another application has there.
 	both := `{"mcpServers": {"s": {"command": "c", "trust": true}}, "mcp": {"excluded": ["s"], "x": {"type": "stdio", "command": "x"}}}`
-	if servers, problems := Load([]Source{{JSON: []byte(both)}}); len(servers) != 1 || !servers[0].Disabled || problems != nil {
+	if servers, problems := Load([]Source{{Scope: "host", JSON: []byte(both)}}); len(servers) != 1 || !servers[0].Disabled || problems != nil {
 		t.Errorf("%v, %v", servers, problems)
 	}
 	// What the source says counts before all.

@@ -182,6 +182,9 @@ func tooDeep(text []byte) int {
 
 func (v value) at() int { return v.v.StartOffset }
 
+// nests tells whether there are values in it.
+func (v value) nests() bool { kind := v.v.Value.Kind(); return kind == '[' || kind == '{' }
+
 func (v value) isNull() bool { return v.v.Value.Kind() == 'n' }
 
 // kind is the JSON type in words.

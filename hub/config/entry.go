@@ -59,6 +59,9 @@ func (r *entryReader) read(m member) {
 		r.wrong(m.value, "", "an object")
 		return
 	}
+	if !r.fits("", m.value) {
+		return
+	}
 	var ks []key
 	for _, k := range r.distinct(r.doc, members, r.server, "") {
 		// null stands for "not given"; only within env it has a meaning of its own.

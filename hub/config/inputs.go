@@ -19,6 +19,10 @@ func (l *loader) inputs(doc *document, v value, origin Origin) []Input {
 		l.report(doc.problem(v.at(), "", "inputs", "must be an array of inputs, is "+v.kind(), false))
 		return nil
 	}
+	if most := l.limits.values; len(elements) > most {
+		l.report(doc.problem(elements[most].at(), "", fmt.Sprintf("inputs[%d]", most), fmt.Sprintf("a file of this kind may have %d inputs; this one and those after it were not read", most), false))
+		elements = elements[:most]
+	}
 	var out []Input
 	first := map[string]int{} // the line of an id
 	for i, e := range elements {

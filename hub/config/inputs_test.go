@@ -13,7 +13,7 @@ func readInputs(t *testing.T, text string) ([]Input, []Problem) {
 	if p != nil {
 		t.Fatal(p)
 	}
-	var l loader
+	l := loader{limits: ofUser}
 	found := l.inputs(doc, doc.root, Origin{File: "f", Pointer: "/inputs", Dialect: DialectVSCode, Scope: "workspace"})
 	return found, ordered(l.problems)
 }

@@ -55,7 +55,7 @@ func TestOnlyASwitch(t *testing.T) {
 		} {
 			value := (tt.full == "off") != (dialect == DialectOpencode)
 			full := inFile(dialect, `"s": `+fmt.Sprintf(entry(dialect), value))
-			full.Scope, full.Folder, full.Path = "user", tt.mine, "full"
+			full.Scope, full.Folder, full.Path = "workspace", tt.mine, "full" // what a workspace switches of the user's: see TestWorkspaceSwitchesNothingOfTheUsersOff
 			full.Dialect = dialect
 			only := inFile(tt.theirs, `"s": `+tt.only)
 			only.Scope, only.Folder, only.Path = "workspace", tt.theirFolder, "only"

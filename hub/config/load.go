@@ -31,7 +31,7 @@ func All(sources []Source) (servers []Server, problems []Problem) {
 	l := loader{}
 	for i, src := range sources {
 		if src.Scope == "" {
-			src.Scope = "host"
+			src.Scope = "workspace" // whose it is decides what it may do without a question, so silence gets the least
 		}
 		l.number, l.source = i, src
 		l.load()
@@ -53,6 +53,9 @@ type loader struct {
 	again    bool   // it is a file that was read before, for another folder
 	source   Source // that source; its scope is not empty
 	folder   string // of the file, for relative paths; "" when it is no file
+	limits   limits
+	count    int              // of that source's servers, so far
+	told     map[placedIn]int // how many problems
 	lists    serverLists
 	asked    []Input           // the inputs of the file
 	texts    map[string][]byte // of the files that hold servers for several folders, by their paths
@@ -61,18 +64,38 @@ type loader struct {
 	problems []placed
 }
 
-func (l *loader) report(p Problem) { l.problems = append(l.problems, placed{l.number, p}) }
+// placedIn is a source, and a server of it or "".
+type placedIn struct {
+	number int
+	server string
+}
+
+// report keeps a problem. Of many of one entry the last one tells that there are more.
+func (l *loader) report(p Problem) {
+	if l.told == nil {
+		l.told = map[placedIn]int{}
+	}
+	in := placedIn{l.number, p.Server}
+	l.told[in]++
+	switch most := l.limits.problems; {
+	case l.told[in] == most+1:
+		p.Key, p.Message = "", "more is wrong than is told here"
+	case l.told[in] > most:
+		return
+	}
+	l.problems = append(l.problems, placed{l.number, p})
+}
 
 func (l *loader) load() {
 	src := l.source
 	data := src.JSON
-	l.folder, l.lists, l.asked = "", serverLists{}, nil
+	l.folder, l.lists, l.asked, l.limits, l.count = "", serverLists{}, nil, limitsOf(src.Scope), 0
 	if data == nil || filepath.IsAbs(src.Path) {
 		l.folder = filepath.Dir(src.Path)
 	}
 	if data == nil {
 		var err error
-		if data, err = ReadFile(src.Path); err != nil {
+		if data, err = ReadFile(src.Path, src.Scope); err != nil {
 			var pe *fs.PathError
 			if errors.As(err, &pe) {
 				err = pe.Err
@@ -80,6 +103,10 @@ func (l *loader) load() {
 			l.report(Problem{File: src.Path, Message: "cannot be read: " + err.Error(), Fatal: true})
 			return
 		}
+	}
+	if len(data) > l.limits.bytes {
+		l.report(Problem{File: src.Path, Message: "cannot be read: " + l.limits.tooLarge().Error(), Fatal: true})
+		return
 	}
 	if l.again = isClaudeJSON(src.Path) && bytes.Equal(l.texts[src.Path], data) && len(data) > 0; !l.again && isClaudeJSON(src.Path) {
 		if l.texts == nil {
@@ -229,6 +256,9 @@ func (l *loader) servers(doc *document, m member, dialect, key, at string) {
 	for _, s := range l.distinct(doc, servers, "", key) {
 		if _, isText := s.value.str(); isText && isRemark(s.name) {
 			continue
+		}
+		if !l.room(doc, s, key) {
+			return
 		}
 		l.server(doc, s, dialects[dialect], l.origin(doc, s, dialect, pointer(at, s.name)))
 	}

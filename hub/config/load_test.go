@@ -11,7 +11,7 @@ import (
 
 func load(t *testing.T, text string) (Server, []Problem) {
 	t.Helper()
-	servers, problems := Load([]Source{{Path: "f", JSON: []byte(text)}})
+	servers, problems := Load([]Source{{Path: "f", Scope: "host", JSON: []byte(text)}})
 	if len(servers) != 1 {
 		t.Fatalf("%d servers: %v", len(servers), problems)
 	}
@@ -25,7 +25,7 @@ func TestLoadFromDisk(t *testing.T) {
 	if err := os.WriteFile(good, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	servers, problems := Load([]Source{{Path: missing, Scope: "user"}, {Path: good, Scope: "workspace"}, {Path: dir}})
+	servers, problems := Load([]Source{{Path: missing, Scope: "user"}, {Path: good, Scope: "workspace"}, {Path: dir, Scope: "host"}})
 	if len(servers) != 1 || servers[0].Origin != (Origin{File: good, Line: 3, Pointer: "/servers/a", Dialect: "vscode", Scope: "workspace"}) {
 		t.Errorf("got %+v", servers)
 	}
@@ -58,7 +58,7 @@ func TestServerNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			servers, problems := Load([]Source{{JSON: []byte(`{"servers": {` + string(name) + `: {"command": "c"}}}`)}})
+			servers, problems := Load([]Source{{Scope: "host", JSON: []byte(`{"servers": {` + string(name) + `: {"command": "c"}}}`)}})
 			if tt.ok && (len(servers) != 1 || servers[0].Name != tt.name || len(problems) != 0) {
 				t.Errorf("got %v, %v", servers, problems)
 			}
@@ -72,7 +72,7 @@ func TestServerNames(t *testing.T) {
 func TestDeepNestingIsRefused(t *testing.T) {
 	deep := strings.Repeat("[", 1<<20)
 	for _, text := range []string{deep, `{"mcpServers": {"a": {"command": "c", "dev": ` + deep} {
-		servers, problems := Load([]Source{{JSON: []byte(text)}})
+		servers, problems := Load([]Source{{Scope: "host", JSON: []byte(text)}})
 		if len(servers) != 0 || len(problems) != 1 || !strings.Contains(problems[0].Message, "nested") {
 			t.Errorf("got %v, %v", servers, problems)
 		}

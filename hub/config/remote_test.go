@@ -48,7 +48,7 @@ func TestProblemsShowNoSecret(t *testing.T) {
 		`"url": "https://a.example/", "oauth": {"scopes": ["s3cret s3cret"], "redirectPort": "s3cret", "privateKeyPem": "s3cret\u0000"}`,
 		`"url": "https://a.example/", "oauth": {"workloadToken": ["s3cret"], "workloadTokenFile": "s3cret", "dpop": "s3cret"}`,
 	} {
-		servers, problems := Load([]Source{{Path: "f", JSON: []byte(`{"servers": {"s": {` + entry + `}}}`)}})
+		servers, problems := Load([]Source{{Path: "f", Scope: "host", JSON: []byte(`{"servers": {"s": {` + entry + `}}}`)}})
 		if len(servers) != 0 || len(problems) == 0 {
 			t.Errorf("{%s} is taken: %+v, %v", entry, servers, problems)
 		}

@@ -20,7 +20,7 @@ type Source struct {
 	Path string
 	// JSON is the text itself.
 	JSON []byte
-	// Scope says whose it is: "user", "workspace" or "host". Empty means "host".
+	// Scope says whose it is: "user", "workspace" or "host". Empty means "workspace", whose servers start only after a question.
 	Scope string
 	// Dialect is one of the Dialect constants; empty leaves it to the file's name and content.
 	Dialect string
@@ -58,6 +58,13 @@ type Origin struct {
 	Trusted bool   // as in Source
 }
 
+// NeedsConsent tells whether a person has to agree before anything of the entry is run or contacted: it came with a folder, whose author nobody vouches
+// for. What is neither the user's nor the host's is taken for a workspace's.
+func (o Origin) NeedsConsent() bool { return o.OfWorkspace() && !o.Trusted }
+
+// OfWorkspace tells whether the entry came with a workspace.
+func (o Origin) OfWorkspace() bool { return o.Scope != "user" && o.Scope != "host" }
+
 // Place is where a field of the normal form was found.
 type Place struct {
 	Line, Column int    // both from 1; Column counts characters
@@ -78,6 +85,8 @@ type Server struct {
 	// Shadows are the entries of the same name that this one replaces; ShadowedBy is set in the list of All for those.
 	Shadows    []Origin
 	ShadowedBy *Origin
+	// Behind are the entries of the same name that this one goes before, first the one that counts if this one does not. Load fills it.
+	Behind []Server
 
 	// Transport is TransportStdio, TransportHTTP, TransportSSE or TransportAuto. "" is TransportStdio.
 	Transport string
@@ -86,6 +95,8 @@ type Server struct {
 
 	Command string
 	Args    []string
+	// Program is the file that is executed, where whoever starts the server has fixed it; Command is its argv[0] then. "": Command is looked up.
+	Program string
 	// Env goes on top of what the server inherits; nil removes a variable.
 	Env map[string]*string
 	// EnvRefs are environment variables and headers, by their names, whose value is that of a variable where the hub runs. A dialect that

@@ -58,7 +58,7 @@ func TestDurations(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			servers, problems := Load([]Source{{JSON: []byte(`{"servers": {"s": {"command": "c", "timeouts": {"idle": ` + tt.text + `}, "stop": {"stdin": ` + tt.text + `}}}}`)}})
+			servers, problems := Load([]Source{{Scope: "host", JSON: []byte(`{"servers": {"s": {"command": "c", "timeouts": {"idle": ` + tt.text + `}, "stop": {"stdin": ` + tt.text + `}}}}`)}})
 			if !tt.ok {
 				if len(servers) != 0 || len(problems) != 2 || problems[0].Key != "timeouts.idle" || problems[1].Key != "stop.stdin" {
 					t.Errorf("got %v, %v", servers, problems)

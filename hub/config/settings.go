@@ -50,7 +50,9 @@ func (r *entryReader) partial(ks []key, given map[string]key) bool {
 		case !ok:
 			return false
 		default:
-			r.off = append(r.off, switchedOff{r.server, r.dialect.name, r.source.Folder})
+			r.off = append(r.off, switchedOff{r.server, r.dialect.name, r.source.Folder, (Origin{Scope: r.source.Scope}).OfWorkspace(), placed{
+				r.number, r.doc.problem(k.at, r.server, k.path, "switches off no server of another file that is the user's: a workspace cannot", false),
+			}})
 		}
 	}
 	if first.name != "" {

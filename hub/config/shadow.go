@@ -1,6 +1,10 @@
 package config
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // entry is a usable server, the number of its source, and where in its line its name is.
 type entry struct {
@@ -10,14 +14,23 @@ type entry struct {
 }
 
 // switchedOff is an entry that has nothing but the word that switches a server of another file off.
-type switchedOff struct{ name, dialect, folder string }
+type switchedOff struct {
+	name, dialect, folder string
+	ofWorkspace           bool
+	unheard               placed // what is told when it is not followed
+}
 
-// switchOff follows them: they are about servers in files of the same application, for the same folder or for all.
+// switchOff follows them: they are about servers in files of the same application, for the same folder or for all. What a workspace brings
+// switches off what a workspace brings: nobody has agreed to more.
 func (l *loader) switchOff() {
 	for _, off := range l.off {
 		for i := range l.entries {
 			s := &l.entries[i].server
 			if s.Name == off.name && s.Origin.Dialect == off.dialect && (s.Origin.Folder == "" || off.folder == "" || s.Origin.Folder == off.folder) {
+				if off.ofWorkspace && !s.Origin.OfWorkspace() {
+					l.problems = append(l.problems, off.unheard)
+					continue
+				}
 				s.Disabled = true
 			}
 		}
@@ -25,31 +38,61 @@ func (l *loader) switchOff() {
 }
 
 // shadow decides, of the entries of each name, which one counts: those of a user step back when there is one of a workspace, and of what
-// is left the last one counts. The order of the sources therefore does not decide between user and workspace.
+// is left the last one counts. The order of the sources therefore does not decide between user and workspace. An entry of a workspace that is switched off
+// steps back behind those of others: it must not switch them off.
 func (l *loader) shadow() {
-	inWorkspace, counts := map[string]bool{}, map[string]int{}
-	for _, e := range l.entries {
-		inWorkspace[e.server.Name] = inWorkspace[e.server.Name] || e.server.Origin.Scope == "workspace"
-	}
+	byName := map[string][]int{}
 	for i, e := range l.entries {
-		if !inWorkspace[e.server.Name] || e.server.Origin.Scope != "user" {
-			counts[e.server.Name] = i
+		byName[e.server.Name] = append(byName[e.server.Name], i)
+	}
+	for _, same := range byName {
+		if len(same) == 1 {
+			continue
+		}
+		l.rank(same)
+		winner := &l.entries[same[0]].server
+		to := winner.Origin
+		for _, i := range same[1:] {
+			l.entries[i].server.ShadowedBy = &to
+			winner.Behind = append(winner.Behind, l.entries[i].server)
 		}
 	}
 	for i := range l.entries {
 		e := &l.entries[i]
-		winner := &l.entries[counts[e.server.Name]]
-		if winner == e {
+		if e.server.ShadowedBy == nil {
 			continue
 		}
-		from, to := e.server.Origin, winner.server.Origin
-		e.server.ShadowedBy = &to
-		winner.server.Shadows = append(winner.server.Shadows, from)
+		from, to := e.server.Origin, *e.server.ShadowedBy
+		winner := &l.entries[byName[e.server.Name][0]].server
+		winner.Shadows = append(winner.Shadows, from)
+		once := ""
+		if to.NeedsConsent() && !from.NeedsConsent() {
+			once = " once the user has agreed to that one"
+		}
 		l.problems = append(l.problems, placed{e.number, Problem{
 			File: from.File, Line: from.Line, Column: e.column, Server: e.server.Name,
-			Message: fmt.Sprintf("this entry (%s) is replaced by the one at %s (%s)", place(from), place(to), to.Scope),
+			Message: fmt.Sprintf("this entry (%s) is replaced by the one at %s (%s)%s", place(from), place(to), to.Scope, once),
 		}})
 	}
+}
+
+// rank sorts the entries of one name, the one that counts first.
+func (l *loader) rank(same []int) {
+	inWorkspace, elsewhere := false, false
+	for _, i := range same {
+		of := l.entries[i].server.Origin.OfWorkspace()
+		inWorkspace, elsewhere = inWorkspace || of, elsewhere || !of
+	}
+	back := func(i int) int {
+		switch s := &l.entries[i].server; {
+		case elsewhere && s.Disabled && s.Origin.OfWorkspace():
+			return 2
+		case inWorkspace && s.Origin.Scope == "user":
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(same, func(a, b int) int { return cmp.Or(cmp.Compare(back(a), back(b)), cmp.Compare(b, a)) })
 }
 
 func place(o Origin) string {

@@ -1,23 +1,20 @@
 package config
 
 import (
-	"fmt"
 	"io"
 	"os"
 )
 
-// maxConfig bounds a config file, in bytes. Some applications keep their history in it, too.
-const maxConfig = 64 << 20
-
-// ReadFile is os.ReadFile for config files, of which a workspace may bring what it likes: bounded, and of regular files only, so that a link to a
-// device or a pipe holds nobody up.
-func ReadFile(name string) ([]byte, error) {
-	text, err := readRegular(name, maxConfig+1)
+// ReadFile is os.ReadFile for config files, of which a workspace may bring what it likes: bounded by whose file it is (Source.Scope), and of regular files only,
+// so that a link to a device or a pipe holds nobody up.
+func ReadFile(name, scope string) ([]byte, error) {
+	most := limitsOf(scope)
+	text, err := readRegular(name, int64(most.bytes)+1)
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxConfig {
-		return nil, fmt.Errorf("is larger than %d bytes", maxConfig)
+	if len(text) > most.bytes {
+		return nil, most.tooLarge()
 	}
 	return text, nil
 }

@@ -23,7 +23,7 @@ func TestConfigThatIsNoFileIsNotRead(t *testing.T) {
 	if err := os.WriteFile(large, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(large, maxConfig+1); err != nil {
+	if err := os.Truncate(large, int64(ofFolder.bytes)+1); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{pipe: "not a regular file", zero: "not a regular file", large: "larger than"} {

@@ -30,6 +30,8 @@ type Resolved struct {
 	Secrets []string
 	// Warnings are for people: references that could not be resolved and stay as they are. They hold no values.
 	Warnings []string
+	// FromFile is what the EnvFile adds to Env: what Env sets itself is not in it.
+	FromFile map[string]string
 }
 
 // MissingInputError says that a server cannot start before the user has given a value.
@@ -40,7 +42,11 @@ func (e *MissingInputError) Error() string {
 }
 
 // ResolveError is why a server cannot start as it is configured. It names the field and its place, and holds no value.
-type ResolveError struct{ Problem Problem }
+type ResolveError struct {
+	Problem Problem
+	// Refused says that the references can be resolved, and that what they give must not be started: no answer of a person changes that.
+	Refused bool
+}
 
 func (e *ResolveError) Error() string { return e.Problem.String() }
 
@@ -68,7 +74,7 @@ func (s Server) Resolve(v Variables) (Resolved, error) {
 		return Resolved{}, e.missing
 	}
 	e.keepSecret(&out)
-	return Resolved{Server: out, Secrets: e.secrets.list(), Warnings: e.warnings}, nil
+	return Resolved{Server: out, Secrets: e.secrets.list(), Warnings: e.warnings, FromFile: e.fromFile}, nil
 }
 
 // Shown is the server as a person is asked about it before it starts: folders and the home directory are put in, and the working
@@ -106,6 +112,17 @@ func (s Server) InputIDs() []string {
 		}
 	})
 	return ids
+}
+
+// DecidingInputs are those of InputIDs that decide which program runs, or what code it loads. Before they have values neither can be told.
+func (s Server) DecidingInputs() []string {
+	only := Server{Origin: s.Origin, Command: s.Command, Dir: s.Dir, EnvFile: s.EnvFile, Inputs: s.Inputs, Env: map[string]*string{}}
+	for name, value := range s.Env {
+		if LoadsCode(name) {
+			only.Env[name] = value
+		}
+	}
+	return only.InputIDs()
 }
 
 // takesAnyText tells whether the file has an input of which it does not say what its values are.

@@ -23,6 +23,7 @@ type expander struct {
 	missing  error // the first input that has no value
 	warnings []string
 	secrets  secrets
+	fromFile map[string]string
 }
 
 func newExpander(s Server, v Variables) *expander {
@@ -120,7 +121,7 @@ func (e *expander) fail(field, format string, args ...any) {
 	if e.failed == nil {
 		p := e.place(field)
 		p.Message = fmt.Sprintf(format, args...)
-		e.failed = &ResolveError{p}
+		e.failed = &ResolveError{Problem: p}
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"maps"
 	"net/textproto"
 	"slices"
@@ -83,7 +84,19 @@ func (e *expander) envFile(s *Server) {
 		if _, own := s.Env[v.name]; own {
 			continue
 		}
+		if e.server.Origin.NeedsConsent() && LoadsCode(v.name) {
+			e.fail("envFile", "the file %q sets %s, which can load other code, and a workspace must not set that where nobody is shown it; write it into env",
+				e.shownPath(), quote(v.name))
+			if refused, ok := errors.AsType[*ResolveError](e.failed); ok {
+				refused.Refused = true
+			}
+			return
+		}
 		s.setEnv(v.name, v.value)
+		if e.fromFile == nil {
+			e.fromFile = map[string]string{}
+		}
+		e.fromFile[v.name] = v.value
 	}
 }
 

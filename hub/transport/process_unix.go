@@ -74,6 +74,9 @@ func lookPath(name, path string) (string, error) {
 	return "", found
 }
 
+// fullName gives the name of the file that is executed for a path that resolve gave: the same.
+func fullName(path string) (string, error) { return path, nil }
+
 func executable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -48,6 +48,9 @@ func resolve(c Command) (string, error) {
 			return fail("env", fs.ErrInvalid, `the variable %q holds a zero byte; change "env"`, name)
 		}
 	}
+	if c.Program != "" {
+		return resolveProgram(c, fail)
+	}
 	if filepath.Base(c.Path) == c.Path {
 		path, err := lookPath(c.Path, lookupEnv(c.Env, "PATH"))
 		switch {
@@ -58,7 +61,15 @@ func resolve(c Command) (string, error) {
 		}
 		return path, nil
 	}
+	return resolveProgram(c, fail)
+}
+
+// resolveProgram checks a program that is given by a path.
+func resolveProgram(c Command, fail func(setting string, err error, format string, args ...any) (string, error)) (string, error) {
 	path := c.Path
+	if c.Program != "" {
+		path = c.Program
+	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(c.Dir, path)
 	}

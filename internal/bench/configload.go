@@ -82,7 +82,7 @@ func manyServers(value int) []byte {
 func reloadFile(ctx context.Context, client *host.Client, path string) (time.Duration, error) {
 	start := time.Now()
 	r, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{
-		Sources: []*mcphubv1.ConfigSource{{Path: path, Folder: filepath.Dir(path)}}, WatchedByHost: true,
+		Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: path, Folder: filepath.Dir(path)}}, WatchedByHost: true,
 	})
 	took := time.Since(start)
 	if err != nil {

@@ -42,7 +42,7 @@ func openHub(ctx context.Context, o options, command string, args []string, serv
 }
 
 func reload(ctx context.Context, client *host.Client, config string) error {
-	r, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "bench.json", Json: config}}})
+	r, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "bench.json", Json: config}}})
 	if err != nil {
 		return err
 	}

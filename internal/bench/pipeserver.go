@@ -143,7 +143,7 @@ func (c *stampedConn) WriteMessages(batch [][]byte) error {
 // newLocalHub is a hub in this process with the pipe server as its only one.
 func newLocalHub(ctx context.Context, s *pipeServer) (*hub.Hub, error) {
 	h := hub.New(hub.Options{Version: "bench", Logger: discardLog(), Open: s.open})
-	_, problems, _, err := h.LoadConfig(ctx, []hub.ConfigSource{{Path: "bench.json", JSON: `{"mcpServers":{"pipe":{"command":"pipe","era":"legacy","alwaysAllow":["*"]}}}`}})
+	_, problems, _, err := h.LoadConfig(ctx, []hub.ConfigSource{{Scope: "host", Path: "bench.json", JSON: `{"mcpServers":{"pipe":{"command":"pipe","era":"legacy","alwaysAllow":["*"]}}}`}})
 	if err == nil && len(problems) > 0 {
 		err = fmt.Errorf("the config has problems: %v", problems)
 	}

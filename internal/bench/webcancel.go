@@ -77,7 +77,7 @@ func newWebHub(ctx context.Context, url, era string) (*hub.Hub, error) {
 	h := hub.New(hub.Options{Version: "bench", Logger: discardLog(), Open: func(config.Server, func(string)) mcp.Opener {
 		return mcp.HTTP(transport.HTTPOptions{URL: url})
 	}})
-	_, problems, _, err := h.LoadConfig(ctx, []hub.ConfigSource{{Path: "bench.json", JSON: `{"mcpServers":{"web":{"command":"web","era":"` + era + `","alwaysAllow":["*"]}}}`}})
+	_, problems, _, err := h.LoadConfig(ctx, []hub.ConfigSource{{Scope: "host", Path: "bench.json", JSON: `{"mcpServers":{"web":{"command":"web","era":"` + era + `","alwaysAllow":["*"]}}}`}})
 	if err == nil && len(problems) > 0 {
 		err = fmt.Errorf("the config has problems: %v", problems)
 	}

@@ -112,7 +112,7 @@ func (c *cell) prepare() {
 	if c.url != "" {
 		entry = fmt.Sprintf(`"type":%q,"url":%q`, c.binding.transport, c.url)
 	}
-	_, problems, _, err := c.hub.LoadConfig(context.Background(), []hub.ConfigSource{{JSON: fmt.Sprintf(`{"mcpServers":{"s":{%s,%s}}}`, entry, c.entry)}})
+	_, problems, _, err := c.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", JSON: fmt.Sprintf(`{"mcpServers":{"s":{%s,%s}}}`, entry, c.entry)}})
 	if err != nil || len(problems) > 0 {
 		c.t.Fatal(problems, err)
 	}

@@ -5,16 +5,17 @@ import { Hub, PromptCause, PromptKind } from '@mcphub/host';
 const [binary = 'mcphub', path = '.mcp.json', server = '', tool = '', argumentsJson = '{}'] = process.argv.slice(2);
 const [hub, terminal, requestId] = [new Hub({ binary }), createInterface({ input: process.stdin }), 'embed-1'];
 await hub.start();
-await hub.servers.reloadConfig({ sources: [{ path }] });
-const window = hub.window({ title: 'embed', promptKinds: [PromptKind.TOOL_APPROVAL] });
+await hub.servers.reloadConfig({ sources: [{ path, scope: 'workspace' }] }); // 'user': their own file. 'host': what you wrote yourself
+const window = hub.window({ title: 'embed', promptKinds: [PromptKind.TOOL_APPROVAL, PromptKind.SERVER_LAUNCH] });
 process.on('SIGINT', () => window.send({ message: { case: 'cancelMcpRequest', value: { requestId, reason: 'Ctrl+C' } } }));
 for await (const { event } of window) {
   if (event.case === 'snapshot') { // from now on somebody can be asked
     hub.requests.callTool({ requestId, server, tool, argumentsJson }).then(({ outcome }) => console.log(outcome.value), (error: Error) => console.log(error.message))
       .finally(() => window.close());
-  } else if (event.case === 'promptOpened' && event.value.prompt?.question.case === 'toolApproval') {
-    const { promptId, question: { value } } = event.value.prompt;
-    console.log(`May ${value.tool} be called with ${value.argumentsJson}? y or n`);
+  } else if (event.case === 'promptOpened' && event.value.prompt) {
+    const { promptId, question } = event.value.prompt;
+    if (question.case === 'toolApproval') console.log(`May ${question.value.tool} be called with ${question.value.argumentsJson}? y or n`);
+    else console.log('May this be started? y or n', question.value); // everything that a file of the folder would run
     terminal.once('line', (text) => window.send({ message: { case: 'answerPrompt', value: { promptId, action: { case: text === 'y' ? 'accept' : 'decline', value: {} } } } }));
   } else if (event.case === 'promptClosed') console.log('No longer asked:', PromptCause[event.value.cause]);
 }

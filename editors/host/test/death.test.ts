@@ -16,7 +16,7 @@ import { failure, pidOf, realBinary, stage } from './stage.js';
 /** Gives the hub the demo server, whose tool "sleep" takes its time and whose record tells of cancels. */
 async function withDemo(hub: Hub, record: string): Promise<void> {
   const json = JSON.stringify({ mcpServers: { demo: { command: realBinary(), args: ['demo-server', '--record', record] } } });
-  await hub.servers.reloadConfig({ sources: [{ path: 'demo.json', json }] });
+  await hub.servers.reloadConfig({ sources: [{ path: 'demo.json', json, scope: 'host' }] });
   await hub.servers.startServer({ server: 'demo' });
 }
 

@@ -71,7 +71,7 @@ func configure(ctx context.Context, hub *host.Client, s scenario.Scenario) error
 		return err
 	}
 	r, err := hub.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{
-		Sources: []*mcphubv1.ConfigSource{{Path: "conformance.json", Json: text}},
+		Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "conformance.json", Json: text}},
 	})
 	if err != nil {
 		return fmt.Errorf("configuring: %w", err)

@@ -668,11 +668,11 @@ type ServerLaunch struct {
 	Args []string `protobuf:"bytes,2,rep,name=args,proto3" json:"args,omitempty"`
 	// Working directory.
 	Directory string `protobuf:"bytes,3,opt,name=directory,proto3" json:"directory,omitempty"`
-	// Names of the environment variables that the file sets.
+	// Names of the environment variables that the file sets. What they are set to is in environment.
 	EnvironmentNames []string `protobuf:"bytes,4,rep,name=environment_names,json=environmentNames,proto3" json:"environment_names,omitempty"`
 	// Names of the variables of the hub's environment that the file refers to: their values would reach the server.
 	EnvironmentReferences []string `protobuf:"bytes,5,rep,name=environment_references,json=environmentReferences,proto3" json:"environment_references,omitempty"`
-	// File of further variables, "" when there is none.
+	// File of further variables, "" when there is none. It must not set what loads code: a server whose file does is not started.
 	EnvFile string `protobuf:"bytes,6,opt,name=env_file,json=envFile,proto3" json:"env_file,omitempty"`
 	// Address, whole, for a server behind a URL.
 	Url string `protobuf:"bytes,7,opt,name=url,proto3" json:"url,omitempty"`
@@ -694,8 +694,19 @@ type ServerLaunch struct {
 	Changes []*DefinitionChange `protobuf:"bytes,15,rep,name=changes,proto3" json:"changes,omitempty"`
 	// Ids of the inputs of the file that the entry refers to: their values would reach the server, also those that were given for another server of the file.
 	InputReferences []string `protobuf:"bytes,16,rep,name=input_references,json=inputReferences,proto3" json:"input_references,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// The program that runs: its absolute path, as the start of a process finds it (the entry's own PATH, its directory). This very path is executed.
+	// "": none was found, or it depends on an input that has no value yet; the question comes again when there is one. Always "" behind a URL.
+	ResolvedCommand string `protobuf:"bytes,17,opt,name=resolved_command,json=resolvedCommand,proto3" json:"resolved_command,omitempty"`
+	// The file that resolved_command leads to, when that is a link: its absolute path without links. "" when it is none.
+	ResolvedTarget string `protobuf:"bytes,18,opt,name=resolved_target,json=resolvedTarget,proto3" json:"resolved_target,omitempty"`
+	// The environment variables that the file sets, by name, each with its value as it is spelled there: a literal is shown, a reference stays one.
+	Environment []*LaunchVariable `protobuf:"bytes,19,rep,name=environment,proto3" json:"environment,omitempty"`
+	// Names of the variables that env_file sets. Its values are not shown; a yes is bound to them.
+	EnvFileNames []string `protobuf:"bytes,20,rep,name=env_file_names,json=envFileNames,proto3" json:"env_file_names,omitempty"`
+	// Why resolved_command is empty, "" when it is not or the server is behind a URL.
+	Unresolved    string `protobuf:"bytes,21,opt,name=unresolved,proto3" json:"unresolved,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ServerLaunch) Reset() {
@@ -840,6 +851,115 @@ func (x *ServerLaunch) GetInputReferences() []string {
 	return nil
 }
 
+func (x *ServerLaunch) GetResolvedCommand() string {
+	if x != nil {
+		return x.ResolvedCommand
+	}
+	return ""
+}
+
+func (x *ServerLaunch) GetResolvedTarget() string {
+	if x != nil {
+		return x.ResolvedTarget
+	}
+	return ""
+}
+
+func (x *ServerLaunch) GetEnvironment() []*LaunchVariable {
+	if x != nil {
+		return x.Environment
+	}
+	return nil
+}
+
+func (x *ServerLaunch) GetEnvFileNames() []string {
+	if x != nil {
+		return x.EnvFileNames
+	}
+	return nil
+}
+
+func (x *ServerLaunch) GetUnresolved() string {
+	if x != nil {
+		return x.Unresolved
+	}
+	return ""
+}
+
+// LaunchVariable is one environment variable that a file sets for a server.
+type LaunchVariable struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Value as the file spells it, with folders filled in: untrusted.
+	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// The file takes the variable away from what the server would inherit.
+	Unset bool `protobuf:"varint,3,opt,name=unset,proto3" json:"unset,omitempty"`
+	// It can make the program, or what it starts, load other code than it is: PATH, LD_PRELOAD, NODE_OPTIONS and their like. To be shown as a warning of
+	// its own, not by colour alone.
+	LoadsCode     bool `protobuf:"varint,4,opt,name=loads_code,json=loadsCode,proto3" json:"loads_code,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LaunchVariable) Reset() {
+	*x = LaunchVariable{}
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LaunchVariable) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LaunchVariable) ProtoMessage() {}
+
+func (x *LaunchVariable) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LaunchVariable.ProtoReflect.Descriptor instead.
+func (*LaunchVariable) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *LaunchVariable) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *LaunchVariable) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *LaunchVariable) GetUnset() bool {
+	if x != nil {
+		return x.Unset
+	}
+	return false
+}
+
+func (x *LaunchVariable) GetLoadsCode() bool {
+	if x != nil {
+		return x.LoadsCode
+	}
+	return false
+}
+
 // ConfigInput asks for a value that a config file wants from the user.
 type ConfigInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -863,7 +983,7 @@ type ConfigInput struct {
 
 func (x *ConfigInput) Reset() {
 	*x = ConfigInput{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[4]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -875,7 +995,7 @@ func (x *ConfigInput) String() string {
 func (*ConfigInput) ProtoMessage() {}
 
 func (x *ConfigInput) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[4]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -888,7 +1008,7 @@ func (x *ConfigInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigInput.ProtoReflect.Descriptor instead.
 func (*ConfigInput) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{4}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ConfigInput) GetInputId() string {
@@ -953,7 +1073,7 @@ type ConfigInputOption struct {
 
 func (x *ConfigInputOption) Reset() {
 	*x = ConfigInputOption{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[5]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -965,7 +1085,7 @@ func (x *ConfigInputOption) String() string {
 func (*ConfigInputOption) ProtoMessage() {}
 
 func (x *ConfigInputOption) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[5]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -978,7 +1098,7 @@ func (x *ConfigInputOption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigInputOption.ProtoReflect.Descriptor instead.
 func (*ConfigInputOption) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{5}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ConfigInputOption) GetValue() string {
@@ -1006,7 +1126,7 @@ type Sampling struct {
 
 func (x *Sampling) Reset() {
 	*x = Sampling{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[6]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1138,7 @@ func (x *Sampling) String() string {
 func (*Sampling) ProtoMessage() {}
 
 func (x *Sampling) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[6]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1151,7 @@ func (x *Sampling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sampling.ProtoReflect.Descriptor instead.
 func (*Sampling) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{6}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Sampling) GetRequestJson() string {
@@ -1056,7 +1176,7 @@ type ElicitationForm struct {
 
 func (x *ElicitationForm) Reset() {
 	*x = ElicitationForm{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[7]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1068,7 +1188,7 @@ func (x *ElicitationForm) String() string {
 func (*ElicitationForm) ProtoMessage() {}
 
 func (x *ElicitationForm) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[7]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1081,7 +1201,7 @@ func (x *ElicitationForm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ElicitationForm.ProtoReflect.Descriptor instead.
 func (*ElicitationForm) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{7}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ElicitationForm) GetMessage() string {
@@ -1125,7 +1245,7 @@ type ElicitationUrl struct {
 
 func (x *ElicitationUrl) Reset() {
 	*x = ElicitationUrl{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[8]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1137,7 +1257,7 @@ func (x *ElicitationUrl) String() string {
 func (*ElicitationUrl) ProtoMessage() {}
 
 func (x *ElicitationUrl) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[8]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1150,7 +1270,7 @@ func (x *ElicitationUrl) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ElicitationUrl.ProtoReflect.Descriptor instead.
 func (*ElicitationUrl) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{8}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ElicitationUrl) GetMessage() string {
@@ -1210,7 +1330,7 @@ type SignIn struct {
 
 func (x *SignIn) Reset() {
 	*x = SignIn{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[9]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1342,7 @@ func (x *SignIn) String() string {
 func (*SignIn) ProtoMessage() {}
 
 func (x *SignIn) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[9]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1355,7 @@ func (x *SignIn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignIn.ProtoReflect.Descriptor instead.
 func (*SignIn) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{9}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SignIn) GetUrl() string {
@@ -1299,7 +1419,7 @@ type PromptAnswer struct {
 
 func (x *PromptAnswer) Reset() {
 	*x = PromptAnswer{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[10]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1311,7 +1431,7 @@ func (x *PromptAnswer) String() string {
 func (*PromptAnswer) ProtoMessage() {}
 
 func (x *PromptAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[10]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1324,7 +1444,7 @@ func (x *PromptAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptAnswer.ProtoReflect.Descriptor instead.
 func (*PromptAnswer) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{10}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PromptAnswer) GetPromptId() string {
@@ -1413,7 +1533,7 @@ type AcceptPrompt struct {
 
 func (x *AcceptPrompt) Reset() {
 	*x = AcceptPrompt{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[11]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1545,7 @@ func (x *AcceptPrompt) String() string {
 func (*AcceptPrompt) ProtoMessage() {}
 
 func (x *AcceptPrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[11]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1558,7 @@ func (x *AcceptPrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptPrompt.ProtoReflect.Descriptor instead.
 func (*AcceptPrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{11}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *AcceptPrompt) GetScope() ApprovalScope {
@@ -1480,7 +1600,7 @@ type DeclinePrompt struct {
 
 func (x *DeclinePrompt) Reset() {
 	*x = DeclinePrompt{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[12]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1492,7 +1612,7 @@ func (x *DeclinePrompt) String() string {
 func (*DeclinePrompt) ProtoMessage() {}
 
 func (x *DeclinePrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[12]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1505,7 +1625,7 @@ func (x *DeclinePrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeclinePrompt.ProtoReflect.Descriptor instead.
 func (*DeclinePrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{12}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *DeclinePrompt) GetReason() string {
@@ -1524,7 +1644,7 @@ type DismissPrompt struct {
 
 func (x *DismissPrompt) Reset() {
 	*x = DismissPrompt{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[13]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1536,7 +1656,7 @@ func (x *DismissPrompt) String() string {
 func (*DismissPrompt) ProtoMessage() {}
 
 func (x *DismissPrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[13]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1549,7 +1669,7 @@ func (x *DismissPrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DismissPrompt.ProtoReflect.Descriptor instead.
 func (*DismissPrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{13}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{14}
 }
 
 // PromptClosed is the one event for every end of a prompt.
@@ -1571,7 +1691,7 @@ type PromptClosed struct {
 
 func (x *PromptClosed) Reset() {
 	*x = PromptClosed{}
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[14]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1583,7 +1703,7 @@ func (x *PromptClosed) String() string {
 func (*PromptClosed) ProtoMessage() {}
 
 func (x *PromptClosed) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_prompt_proto_msgTypes[14]
+	mi := &file_mcphub_v1_prompt_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1596,7 +1716,7 @@ func (x *PromptClosed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptClosed.ProtoReflect.Descriptor instead.
 func (*PromptClosed) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{14}
+	return file_mcphub_v1_prompt_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PromptClosed) GetPromptId() string {
@@ -1674,7 +1794,7 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\vbefore_json\x18\x02 \x01(\tR\n" +
 	"beforeJson\x12\x1d\n" +
 	"\n" +
-	"after_json\x18\x03 \x01(\tR\tafterJson\"\xa8\x04\n" +
+	"after_json\x18\x03 \x01(\tR\tafterJson\"\xff\x05\n" +
 	"\fServerLaunch\x12\x18\n" +
 	"\acommand\x18\x01 \x01(\tR\acommand\x12\x12\n" +
 	"\x04args\x18\x02 \x03(\tR\x04args\x12\x1c\n" +
@@ -1695,7 +1815,20 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"launchHash\x12\x18\n" +
 	"\achanged\x18\x0e \x01(\bR\achanged\x125\n" +
 	"\achanges\x18\x0f \x03(\v2\x1b.mcphub.v1.DefinitionChangeR\achanges\x12)\n" +
-	"\x10input_references\x18\x10 \x03(\tR\x0finputReferences\"\x81\x02\n" +
+	"\x10input_references\x18\x10 \x03(\tR\x0finputReferences\x12)\n" +
+	"\x10resolved_command\x18\x11 \x01(\tR\x0fresolvedCommand\x12'\n" +
+	"\x0fresolved_target\x18\x12 \x01(\tR\x0eresolvedTarget\x12;\n" +
+	"\venvironment\x18\x13 \x03(\v2\x19.mcphub.v1.LaunchVariableR\venvironment\x12$\n" +
+	"\x0eenv_file_names\x18\x14 \x03(\tR\fenvFileNames\x12\x1e\n" +
+	"\n" +
+	"unresolved\x18\x15 \x01(\tR\n" +
+	"unresolved\"o\n" +
+	"\x0eLaunchVariable\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x12\x14\n" +
+	"\x05unset\x18\x03 \x01(\bR\x05unset\x12\x1d\n" +
+	"\n" +
+	"loads_code\x18\x04 \x01(\bR\tloadsCode\"\x81\x02\n" +
 	"\vConfigInput\x12\x19\n" +
 	"\binput_id\x18\x01 \x01(\tR\ainputId\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x16\n" +
@@ -1791,7 +1924,7 @@ func file_mcphub_v1_prompt_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_prompt_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_mcphub_v1_prompt_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_mcphub_v1_prompt_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_mcphub_v1_prompt_proto_goTypes = []any{
 	(PromptKind)(0),               // 0: mcphub.v1.PromptKind
 	(PromptCause)(0),              // 1: mcphub.v1.PromptCause
@@ -1800,44 +1933,46 @@ var file_mcphub_v1_prompt_proto_goTypes = []any{
 	(*ToolApproval)(nil),          // 4: mcphub.v1.ToolApproval
 	(*DefinitionChange)(nil),      // 5: mcphub.v1.DefinitionChange
 	(*ServerLaunch)(nil),          // 6: mcphub.v1.ServerLaunch
-	(*ConfigInput)(nil),           // 7: mcphub.v1.ConfigInput
-	(*ConfigInputOption)(nil),     // 8: mcphub.v1.ConfigInputOption
-	(*Sampling)(nil),              // 9: mcphub.v1.Sampling
-	(*ElicitationForm)(nil),       // 10: mcphub.v1.ElicitationForm
-	(*ElicitationUrl)(nil),        // 11: mcphub.v1.ElicitationUrl
-	(*SignIn)(nil),                // 12: mcphub.v1.SignIn
-	(*PromptAnswer)(nil),          // 13: mcphub.v1.PromptAnswer
-	(*AcceptPrompt)(nil),          // 14: mcphub.v1.AcceptPrompt
-	(*DeclinePrompt)(nil),         // 15: mcphub.v1.DeclinePrompt
-	(*DismissPrompt)(nil),         // 16: mcphub.v1.DismissPrompt
-	(*PromptClosed)(nil),          // 17: mcphub.v1.PromptClosed
-	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
-	(Origin)(0),                   // 19: mcphub.v1.Origin
+	(*LaunchVariable)(nil),        // 7: mcphub.v1.LaunchVariable
+	(*ConfigInput)(nil),           // 8: mcphub.v1.ConfigInput
+	(*ConfigInputOption)(nil),     // 9: mcphub.v1.ConfigInputOption
+	(*Sampling)(nil),              // 10: mcphub.v1.Sampling
+	(*ElicitationForm)(nil),       // 11: mcphub.v1.ElicitationForm
+	(*ElicitationUrl)(nil),        // 12: mcphub.v1.ElicitationUrl
+	(*SignIn)(nil),                // 13: mcphub.v1.SignIn
+	(*PromptAnswer)(nil),          // 14: mcphub.v1.PromptAnswer
+	(*AcceptPrompt)(nil),          // 15: mcphub.v1.AcceptPrompt
+	(*DeclinePrompt)(nil),         // 16: mcphub.v1.DeclinePrompt
+	(*DismissPrompt)(nil),         // 17: mcphub.v1.DismissPrompt
+	(*PromptClosed)(nil),          // 18: mcphub.v1.PromptClosed
+	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	(Origin)(0),                   // 20: mcphub.v1.Origin
 }
 var file_mcphub_v1_prompt_proto_depIdxs = []int32{
-	18, // 0: mcphub.v1.Prompt.open_time:type_name -> google.protobuf.Timestamp
-	18, // 1: mcphub.v1.Prompt.deadline:type_name -> google.protobuf.Timestamp
+	19, // 0: mcphub.v1.Prompt.open_time:type_name -> google.protobuf.Timestamp
+	19, // 1: mcphub.v1.Prompt.deadline:type_name -> google.protobuf.Timestamp
 	4,  // 2: mcphub.v1.Prompt.tool_approval:type_name -> mcphub.v1.ToolApproval
-	9,  // 3: mcphub.v1.Prompt.sampling:type_name -> mcphub.v1.Sampling
-	10, // 4: mcphub.v1.Prompt.elicitation_form:type_name -> mcphub.v1.ElicitationForm
-	11, // 5: mcphub.v1.Prompt.elicitation_url:type_name -> mcphub.v1.ElicitationUrl
-	12, // 6: mcphub.v1.Prompt.sign_in:type_name -> mcphub.v1.SignIn
+	10, // 3: mcphub.v1.Prompt.sampling:type_name -> mcphub.v1.Sampling
+	11, // 4: mcphub.v1.Prompt.elicitation_form:type_name -> mcphub.v1.ElicitationForm
+	12, // 5: mcphub.v1.Prompt.elicitation_url:type_name -> mcphub.v1.ElicitationUrl
+	13, // 6: mcphub.v1.Prompt.sign_in:type_name -> mcphub.v1.SignIn
 	6,  // 7: mcphub.v1.Prompt.server_launch:type_name -> mcphub.v1.ServerLaunch
-	7,  // 8: mcphub.v1.Prompt.config_input:type_name -> mcphub.v1.ConfigInput
+	8,  // 8: mcphub.v1.Prompt.config_input:type_name -> mcphub.v1.ConfigInput
 	5,  // 9: mcphub.v1.ToolApproval.changes:type_name -> mcphub.v1.DefinitionChange
 	5,  // 10: mcphub.v1.ServerLaunch.changes:type_name -> mcphub.v1.DefinitionChange
-	8,  // 11: mcphub.v1.ConfigInput.options:type_name -> mcphub.v1.ConfigInputOption
-	14, // 12: mcphub.v1.PromptAnswer.accept:type_name -> mcphub.v1.AcceptPrompt
-	15, // 13: mcphub.v1.PromptAnswer.decline:type_name -> mcphub.v1.DeclinePrompt
-	16, // 14: mcphub.v1.PromptAnswer.dismiss:type_name -> mcphub.v1.DismissPrompt
-	2,  // 15: mcphub.v1.AcceptPrompt.scope:type_name -> mcphub.v1.ApprovalScope
-	1,  // 16: mcphub.v1.PromptClosed.cause:type_name -> mcphub.v1.PromptCause
-	19, // 17: mcphub.v1.PromptClosed.origin:type_name -> mcphub.v1.Origin
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	7,  // 11: mcphub.v1.ServerLaunch.environment:type_name -> mcphub.v1.LaunchVariable
+	9,  // 12: mcphub.v1.ConfigInput.options:type_name -> mcphub.v1.ConfigInputOption
+	15, // 13: mcphub.v1.PromptAnswer.accept:type_name -> mcphub.v1.AcceptPrompt
+	16, // 14: mcphub.v1.PromptAnswer.decline:type_name -> mcphub.v1.DeclinePrompt
+	17, // 15: mcphub.v1.PromptAnswer.dismiss:type_name -> mcphub.v1.DismissPrompt
+	2,  // 16: mcphub.v1.AcceptPrompt.scope:type_name -> mcphub.v1.ApprovalScope
+	1,  // 17: mcphub.v1.PromptClosed.cause:type_name -> mcphub.v1.PromptCause
+	20, // 18: mcphub.v1.PromptClosed.origin:type_name -> mcphub.v1.Origin
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_prompt_proto_init() }
@@ -1855,7 +1990,7 @@ func file_mcphub_v1_prompt_proto_init() {
 		(*Prompt_ServerLaunch)(nil),
 		(*Prompt_ConfigInput)(nil),
 	}
-	file_mcphub_v1_prompt_proto_msgTypes[10].OneofWrappers = []any{
+	file_mcphub_v1_prompt_proto_msgTypes[11].OneofWrappers = []any{
 		(*PromptAnswer_Accept)(nil),
 		(*PromptAnswer_Decline)(nil),
 		(*PromptAnswer_Dismiss)(nil),
@@ -1866,7 +2001,7 @@ func file_mcphub_v1_prompt_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_prompt_proto_rawDesc), len(file_mcphub_v1_prompt_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -490,7 +490,7 @@ type Server struct {
 	ConfigDialect string `protobuf:"bytes,21,opt,name=config_dialect,json=configDialect,proto3" json:"config_dialect,omitempty"`
 	// Scope of its config file: user, workspace or host.
 	ConfigScope string `protobuf:"bytes,22,opt,name=config_scope,json=configScope,proto3" json:"config_scope,omitempty"`
-	// Entries of the same name in other files, which this one replaces.
+	// Entries of the same name in other files, which this one replaces. An entry of a workspace replaces another one only after the user has agreed to it.
 	Shadows []*ConfigOrigin `protobuf:"bytes,23,rep,name=shadows,proto3" json:"shadows,omitempty"`
 	// When it is started.
 	Start ServerStart `protobuf:"varint,24,opt,name=start,proto3,enum=mcphub.v1.ServerStart" json:"start,omitempty"`
@@ -505,9 +505,12 @@ type Server struct {
 	// What its processes may use together, in bytes; 0: no limit.
 	MemoryLimitBytes int64 `protobuf:"varint,29,opt,name=memory_limit_bytes,json=memoryLimitBytes,proto3" json:"memory_limit_bytes,omitempty"`
 	// Its place among all servers in config order, from 1; told anew when a change of the config moves it.
-	Place         int32 `protobuf:"varint,30,opt,name=place,proto3" json:"place,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Place int32 `protobuf:"varint,30,opt,name=place,proto3" json:"place,omitempty"`
+	// Entries of the same name in files of workspaces that the user has not agreed to. Each takes the place of this one only after a yes, which
+	// StartServer with workspace_entry asks for; until then they change nothing.
+	WaitingForConsent []*ConfigOrigin `protobuf:"bytes,31,rep,name=waiting_for_consent,json=waitingForConsent,proto3" json:"waiting_for_consent,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *Server) Reset() {
@@ -748,6 +751,13 @@ func (x *Server) GetPlace() int32 {
 		return x.Place
 	}
 	return 0
+}
+
+func (x *Server) GetWaitingForConsent() []*ConfigOrigin {
+	if x != nil {
+		return x.WaitingForConsent
+	}
+	return nil
 }
 
 // ConfigOrigin is where a config entry stands.
@@ -1030,7 +1040,8 @@ type ConfigSource struct {
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
 	// Text of the config. Empty: the file is read.
 	Json string `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
-	// "user", "workspace" or "host". Empty: host. The servers of a workspace file start only after the user has agreed to each.
+	// "user": the user's own file. "host": the host itself wrote it. "workspace": it came with the folder. Empty: workspace. The servers of a workspace
+	// file start only after the user has agreed to each.
 	Scope string `protobuf:"bytes,3,opt,name=scope,proto3" json:"scope,omitempty"`
 	// The host has asked the user itself whether this workspace file may start servers.
 	Trusted bool `protobuf:"varint,4,opt,name=trusted,proto3" json:"trusted,omitempty"`
@@ -1692,9 +1703,12 @@ func (x *ListServersResponse) GetProblems() []*ConfigProblem {
 type StartServerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name in the config.
-	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// Start the first of waiting_for_consent in the place of the entry that counts now: the user is asked, and after a yes open calls of the old entry are
+	// cancelled and told why. Without such an entry it is an ordinary start.
+	WorkspaceEntry bool `protobuf:"varint,2,opt,name=workspace_entry,json=workspaceEntry,proto3" json:"workspace_entry,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *StartServerRequest) Reset() {
@@ -1732,6 +1746,13 @@ func (x *StartServerRequest) GetServer() string {
 		return x.Server
 	}
 	return ""
+}
+
+func (x *StartServerRequest) GetWorkspaceEntry() bool {
+	if x != nil {
+		return x.WorkspaceEntry
+	}
+	return false
 }
 
 // StartServerResponse shows it.
@@ -4065,7 +4086,7 @@ var File_mcphub_v1_server_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\xa2\t\n" +
+	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\xeb\t\n" +
 	"\x06Server\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x16.mcphub.v1.ServerStateR\x05state\x12 \n" +
@@ -4102,7 +4123,8 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\tlast_exit\x18\x1b \x01(\tR\blastExit\x12?\n" +
 	"\x0elaunch_consent\x18\x1c \x01(\x0e2\x18.mcphub.v1.LaunchConsentR\rlaunchConsent\x12,\n" +
 	"\x12memory_limit_bytes\x18\x1d \x01(\x03R\x10memoryLimitBytes\x12\x14\n" +
-	"\x05place\x18\x1e \x01(\x05R\x05place\"f\n" +
+	"\x05place\x18\x1e \x01(\x05R\x05place\x12G\n" +
+	"\x13waiting_for_consent\x18\x1f \x03(\v2\x17.mcphub.v1.ConfigOriginR\x11waitingForConsent\"f\n" +
 	"\fConfigOrigin\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x18\n" +
@@ -4173,9 +4195,10 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x12ListServersRequest\"x\n" +
 	"\x13ListServersResponse\x12+\n" +
 	"\aservers\x18\x01 \x03(\v2\x11.mcphub.v1.ServerR\aservers\x124\n" +
-	"\bproblems\x18\x02 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\",\n" +
+	"\bproblems\x18\x02 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\"U\n" +
 	"\x12StartServerRequest\x12\x16\n" +
-	"\x06server\x18\x01 \x01(\tR\x06server\"@\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12'\n" +
+	"\x0fworkspace_entry\x18\x02 \x01(\bR\x0eworkspaceEntry\"@\n" +
 	"\x13StartServerResponse\x12)\n" +
 	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"C\n" +
 	"\x11StopServerRequest\x12\x16\n" +
@@ -4482,83 +4505,84 @@ var file_mcphub_v1_server_proto_depIdxs = []int32{
 	1,  // 8: mcphub.v1.Server.start:type_name -> mcphub.v1.ServerStart
 	62, // 9: mcphub.v1.Server.next_start_time:type_name -> google.protobuf.Timestamp
 	2,  // 10: mcphub.v1.Server.launch_consent:type_name -> mcphub.v1.LaunchConsent
-	5,  // 11: mcphub.v1.Tool.policy:type_name -> mcphub.v1.ApprovalPolicy
-	16, // 12: mcphub.v1.McpPrompt.arguments:type_name -> mcphub.v1.McpPromptArgument
-	7,  // 13: mcphub.v1.ListServersResponse.servers:type_name -> mcphub.v1.Server
-	10, // 14: mcphub.v1.ListServersResponse.problems:type_name -> mcphub.v1.ConfigProblem
-	7,  // 15: mcphub.v1.StartServerResponse.server:type_name -> mcphub.v1.Server
-	7,  // 16: mcphub.v1.StopServerResponse.server:type_name -> mcphub.v1.Server
-	7,  // 17: mcphub.v1.RestartServerResponse.server:type_name -> mcphub.v1.Server
-	7,  // 18: mcphub.v1.SetServerEnabledResponse.server:type_name -> mcphub.v1.Server
-	11, // 19: mcphub.v1.ReloadConfigRequest.sources:type_name -> mcphub.v1.ConfigSource
-	7,  // 20: mcphub.v1.ReloadConfigResponse.servers:type_name -> mcphub.v1.Server
-	10, // 21: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
-	12, // 22: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
-	31, // 23: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
-	63, // 24: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
-	13, // 25: mcphub.v1.ListResourcesResponse.resources:type_name -> mcphub.v1.Resource
-	14, // 26: mcphub.v1.ListResourceTemplatesResponse.resource_templates:type_name -> mcphub.v1.ResourceTemplate
-	64, // 27: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	65, // 28: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
-	66, // 29: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
-	15, // 30: mcphub.v1.ListMcpPromptsResponse.prompts:type_name -> mcphub.v1.McpPrompt
-	59, // 31: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
-	64, // 32: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	65, // 33: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
-	66, // 34: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
-	60, // 35: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
-	65, // 36: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
-	7,  // 37: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
-	7,  // 38: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
-	6,  // 39: mcphub.v1.Remembered.kind:type_name -> mcphub.v1.RememberedKind
-	67, // 40: mcphub.v1.Remembered.scope:type_name -> mcphub.v1.ApprovalScope
-	62, // 41: mcphub.v1.Remembered.time:type_name -> google.protobuf.Timestamp
-	54, // 42: mcphub.v1.ListRememberedResponse.remembered:type_name -> mcphub.v1.Remembered
-	17, // 43: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
-	19, // 44: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
-	21, // 45: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
-	23, // 46: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
-	25, // 47: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
-	27, // 48: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
-	29, // 49: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
-	34, // 50: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
-	36, // 51: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
-	38, // 52: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
-	40, // 53: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
-	42, // 54: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
-	44, // 55: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
-	46, // 56: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
-	48, // 57: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
-	50, // 58: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
-	52, // 59: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
-	55, // 60: mcphub.v1.McpServerService.ListRemembered:input_type -> mcphub.v1.ListRememberedRequest
-	57, // 61: mcphub.v1.McpServerService.Forget:input_type -> mcphub.v1.ForgetRequest
-	32, // 62: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
-	18, // 63: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
-	20, // 64: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
-	22, // 65: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
-	24, // 66: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
-	26, // 67: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
-	28, // 68: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
-	30, // 69: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
-	35, // 70: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
-	37, // 71: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
-	39, // 72: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
-	41, // 73: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
-	43, // 74: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
-	45, // 75: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
-	47, // 76: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
-	49, // 77: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
-	51, // 78: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
-	53, // 79: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
-	56, // 80: mcphub.v1.McpServerService.ListRemembered:output_type -> mcphub.v1.ListRememberedResponse
-	58, // 81: mcphub.v1.McpServerService.Forget:output_type -> mcphub.v1.ForgetResponse
-	33, // 82: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
-	63, // [63:83] is the sub-list for method output_type
-	43, // [43:63] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	8,  // 11: mcphub.v1.Server.waiting_for_consent:type_name -> mcphub.v1.ConfigOrigin
+	5,  // 12: mcphub.v1.Tool.policy:type_name -> mcphub.v1.ApprovalPolicy
+	16, // 13: mcphub.v1.McpPrompt.arguments:type_name -> mcphub.v1.McpPromptArgument
+	7,  // 14: mcphub.v1.ListServersResponse.servers:type_name -> mcphub.v1.Server
+	10, // 15: mcphub.v1.ListServersResponse.problems:type_name -> mcphub.v1.ConfigProblem
+	7,  // 16: mcphub.v1.StartServerResponse.server:type_name -> mcphub.v1.Server
+	7,  // 17: mcphub.v1.StopServerResponse.server:type_name -> mcphub.v1.Server
+	7,  // 18: mcphub.v1.RestartServerResponse.server:type_name -> mcphub.v1.Server
+	7,  // 19: mcphub.v1.SetServerEnabledResponse.server:type_name -> mcphub.v1.Server
+	11, // 20: mcphub.v1.ReloadConfigRequest.sources:type_name -> mcphub.v1.ConfigSource
+	7,  // 21: mcphub.v1.ReloadConfigResponse.servers:type_name -> mcphub.v1.Server
+	10, // 22: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
+	12, // 23: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
+	31, // 24: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
+	63, // 25: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
+	13, // 26: mcphub.v1.ListResourcesResponse.resources:type_name -> mcphub.v1.Resource
+	14, // 27: mcphub.v1.ListResourceTemplatesResponse.resource_templates:type_name -> mcphub.v1.ResourceTemplate
+	64, // 28: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	65, // 29: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
+	66, // 30: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
+	15, // 31: mcphub.v1.ListMcpPromptsResponse.prompts:type_name -> mcphub.v1.McpPrompt
+	59, // 32: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	64, // 33: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	65, // 34: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
+	66, // 35: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
+	60, // 36: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
+	65, // 37: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
+	7,  // 38: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
+	7,  // 39: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
+	6,  // 40: mcphub.v1.Remembered.kind:type_name -> mcphub.v1.RememberedKind
+	67, // 41: mcphub.v1.Remembered.scope:type_name -> mcphub.v1.ApprovalScope
+	62, // 42: mcphub.v1.Remembered.time:type_name -> google.protobuf.Timestamp
+	54, // 43: mcphub.v1.ListRememberedResponse.remembered:type_name -> mcphub.v1.Remembered
+	17, // 44: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
+	19, // 45: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
+	21, // 46: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
+	23, // 47: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
+	25, // 48: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
+	27, // 49: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
+	29, // 50: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
+	34, // 51: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
+	36, // 52: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
+	38, // 53: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
+	40, // 54: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
+	42, // 55: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
+	44, // 56: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
+	46, // 57: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
+	48, // 58: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
+	50, // 59: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
+	52, // 60: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
+	55, // 61: mcphub.v1.McpServerService.ListRemembered:input_type -> mcphub.v1.ListRememberedRequest
+	57, // 62: mcphub.v1.McpServerService.Forget:input_type -> mcphub.v1.ForgetRequest
+	32, // 63: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
+	18, // 64: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
+	20, // 65: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
+	22, // 66: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
+	24, // 67: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
+	26, // 68: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
+	28, // 69: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
+	30, // 70: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
+	35, // 71: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
+	37, // 72: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
+	39, // 73: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
+	41, // 74: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
+	43, // 75: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
+	45, // 76: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
+	47, // 77: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
+	49, // 78: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
+	51, // 79: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
+	53, // 80: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
+	56, // 81: mcphub.v1.McpServerService.ListRemembered:output_type -> mcphub.v1.ListRememberedResponse
+	58, // 82: mcphub.v1.McpServerService.Forget:output_type -> mcphub.v1.ForgetResponse
+	33, // 83: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
+	64, // [64:84] is the sub-list for method output_type
+	44, // [44:64] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_server_proto_init() }

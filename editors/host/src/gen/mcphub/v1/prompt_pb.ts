@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/prompt.proto.
  */
 export const file_mcphub_v1_prompt: GenFile = /*@__PURE__*/
-  fileDesc("ChZtY3BodWIvdjEvcHJvbXB0LnByb3RvEgltY3BodWIudjEilAQKBlByb21wdBIRCglwcm9tcHRfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEhIKCnJlcXVlc3RfaWQYAyABKAkSGQoRcGFyZW50X3JlcXVlc3RfaWQYBCABKAkSLQoJb3Blbl90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghkZWFkbGluZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoNdG9vbF9hcHByb3ZhbBgHIAEoCzIXLm1jcGh1Yi52MS5Ub29sQXBwcm92YWxIABInCghzYW1wbGluZxgIIAEoCzITLm1jcGh1Yi52MS5TYW1wbGluZ0gAEjYKEGVsaWNpdGF0aW9uX2Zvcm0YCSABKAsyGi5tY3BodWIudjEuRWxpY2l0YXRpb25Gb3JtSAASNAoPZWxpY2l0YXRpb25fdXJsGAogASgLMhkubWNwaHViLnYxLkVsaWNpdGF0aW9uVXJsSAASJAoHc2lnbl9pbhgLIAEoCzIRLm1jcGh1Yi52MS5TaWduSW5IABIwCg1zZXJ2ZXJfbGF1bmNoGAwgASgLMhcubWNwaHViLnYxLlNlcnZlckxhdW5jaEgAEi4KDGNvbmZpZ19pbnB1dBgNIAEoCzIWLm1jcGh1Yi52MS5Db25maWdJbnB1dEgAQgoKCHF1ZXN0aW9uIowCCgxUb29sQXBwcm92YWwSDAoEdG9vbBgBIAEoCRINCgV0aXRsZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIWCg5hcmd1bWVudHNfanNvbhgEIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YBSABKAkSFwoPZGVmaW5pdGlvbl9oYXNoGAYgASgJEhgKEGRlc3RydWN0aXZlX2hpbnQYByABKAgSFgoOcmVhZF9vbmx5X2hpbnQYCCABKAgSIAoYcHJldmlvdXNfZGVmaW5pdGlvbl9qc29uGAkgASgJEiwKB2NoYW5nZXMYCiADKAsyGy5tY3BodWIudjEuRGVmaW5pdGlvbkNoYW5nZSJJChBEZWZpbml0aW9uQ2hhbmdlEgwKBHBhdGgYASABKAkSEwoLYmVmb3JlX2pzb24YAiABKAkSEgoKYWZ0ZXJfanNvbhgDIAEoCSLuAgoMU2VydmVyTGF1bmNoEg8KB2NvbW1hbmQYASABKAkSDAoEYXJncxgCIAMoCRIRCglkaXJlY3RvcnkYAyABKAkSGQoRZW52aXJvbm1lbnRfbmFtZXMYBCADKAkSHgoWZW52aXJvbm1lbnRfcmVmZXJlbmNlcxgFIAMoCRIQCghlbnZfZmlsZRgGIAEoCRILCgN1cmwYByABKAkSFAoMaGVhZGVyX25hbWVzGAggAygJEhUKDWFsbG93ZWRfdG9vbHMYCSADKAkSDQoFZmlsZXMYCiADKAkSEwoLY29uZmlnX2ZpbGUYCyABKAkSEwoLY29uZmlnX2xpbmUYDCABKAUSEwoLbGF1bmNoX2hhc2gYDSABKAkSDwoHY2hhbmdlZBgOIAEoCBIsCgdjaGFuZ2VzGA8gAygLMhsubWNwaHViLnYxLkRlZmluaXRpb25DaGFuZ2USGAoQaW5wdXRfcmVmZXJlbmNlcxgQIAMoCSK0AQoLQ29uZmlnSW5wdXQSEAoIaW5wdXRfaWQYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDgoGc2VjcmV0GAMgASgIEhUKDWRlZmF1bHRfdmFsdWUYBCABKAkSLQoHb3B0aW9ucxgFIAMoCzIcLm1jcGh1Yi52MS5Db25maWdJbnB1dE9wdGlvbhITCgtjb25maWdfZmlsZRgGIAEoCRITCgtjb25maWdfbGluZRgHIAEoBSIxChFDb25maWdJbnB1dE9wdGlvbhINCgV2YWx1ZRgBIAEoCRINCgVsYWJlbBgCIAEoCSIgCghTYW1wbGluZxIUCgxyZXF1ZXN0X2pzb24YASABKAkiTQoPRWxpY2l0YXRpb25Gb3JtEg8KB21lc3NhZ2UYASABKAkSEwoLc2NoZW1hX2pzb24YAiABKAkSFAoMcmVxdWVzdF9qc29uGAMgASgJImcKDkVsaWNpdGF0aW9uVXJsEg8KB21lc3NhZ2UYASABKAkSCwoDdXJsGAIgASgJEhAKCHVybF9ob3N0GAMgASgJEg8KB3dhaXRpbmcYBCABKAgSFAoMcmVxdWVzdF9qc29uGAUgASgJImoKBlNpZ25JbhILCgN1cmwYASABKAkSEAoIdXJsX2hvc3QYAiABKAkSDwoHd2FpdGluZxgDIAEoCBIOCgZpc3N1ZXIYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSDgoGc2NvcGVzGAYgAygJIrABCgxQcm9tcHRBbnN3ZXISEQoJcHJvbXB0X2lkGAEgASgJEikKBmFjY2VwdBgCIAEoCzIXLm1jcGh1Yi52MS5BY2NlcHRQcm9tcHRIABIrCgdkZWNsaW5lGAMgASgLMhgubWNwaHViLnYxLkRlY2xpbmVQcm9tcHRIABIrCgdkaXNtaXNzGAQgASgLMhgubWNwaHViLnYxLkRpc21pc3NQcm9tcHRIAEIICgZhY3Rpb24ieQoMQWNjZXB0UHJvbXB0EicKBXNjb3BlGAEgASgOMhgubWNwaHViLnYxLkFwcHJvdmFsU2NvcGUSFAoMY29udGVudF9qc29uGAIgASgJEhQKDGtlcHRfYnlfaG9zdBgDIAEoCBIUCgxyZXF1ZXN0X2pzb24YBCABKAkiHwoNRGVjbGluZVByb21wdBIOCgZyZWFzb24YASABKAkiDwoNRGlzbWlzc1Byb21wdCKOAQoMUHJvbXB0Q2xvc2VkEhEKCXByb21wdF9pZBgBIAEoCRIlCgVjYXVzZRgCIAEoDjIWLm1jcGh1Yi52MS5Qcm9tcHRDYXVzZRIOCgZyZWFzb24YAyABKAkSEQoJd2luZG93X2lkGAQgASgJEiEKBm9yaWdpbhgFIAEoDjIRLm1jcGh1Yi52MS5PcmlnaW4q+wEKClByb21wdEtpbmQSGwoXUFJPTVBUX0tJTkRfVU5TUEVDSUZJRUQQABIdChlQUk9NUFRfS0lORF9UT09MX0FQUFJPVkFMEAESGAoUUFJPTVBUX0tJTkRfU0FNUExJTkcQAhIgChxQUk9NUFRfS0lORF9FTElDSVRBVElPTl9GT1JNEAMSHwobUFJPTVBUX0tJTkRfRUxJQ0lUQVRJT05fVVJMEAQSFwoTUFJPTVBUX0tJTkRfU0lHTl9JThAFEh0KGVBST01QVF9LSU5EX1NFUlZFUl9MQVVOQ0gQBhIcChhQUk9NUFRfS0lORF9DT05GSUdfSU5QVVQQByqiAgoLUHJvbXB0Q2F1c2USHAoYUFJPTVBUX0NBVVNFX1VOU1BFQ0lGSUVEEAASGQoVUFJPTVBUX0NBVVNFX0FOU1dFUkVEEAESGQoVUFJPTVBUX0NBVVNFX0RFQ0xJTkVEEAISGgoWUFJPTVBUX0NBVVNFX0RJU01JU1NFRBADEhoKFlBST01QVF9DQVVTRV9XSVRIRFJBV04QBBIXChNQUk9NUFRfQ0FVU0VfUEFSRU5UEAUSGAoUUFJPTVBUX0NBVVNFX1RJTUVPVVQQBhIcChhQUk9NUFRfQ0FVU0VfU0VSVkVSX0dPTkUQBxIZChVQUk9NUFRfQ0FVU0VfU0hVVERPV04QCBIbChdQUk9NUFRfQ0FVU0VfU1VQRVJTRURFRBAJKpwBCg1BcHByb3ZhbFNjb3BlEh4KGkFQUFJPVkFMX1NDT1BFX1VOU1BFQ0lGSUVEEAASFwoTQVBQUk9WQUxfU0NPUEVfT05DRRABEhkKFUFQUFJPVkFMX1NDT1BFX1dJTkRPVxACEhkKFUFQUFJPVkFMX1NDT1BFX0FMV0FZUxADEhwKGEFQUFJPVkFMX1NDT1BFX1dPUktTUEFDRRAEQjZaNGdpdGh1Yi5jb20vbWNwaHViLWdvL21jcGh1Yi9wcm90by9tY3BodWIvdjE7bWNwaHVidjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_mcphub_v1_request]);
+  fileDesc("ChZtY3BodWIvdjEvcHJvbXB0LnByb3RvEgltY3BodWIudjEilAQKBlByb21wdBIRCglwcm9tcHRfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEhIKCnJlcXVlc3RfaWQYAyABKAkSGQoRcGFyZW50X3JlcXVlc3RfaWQYBCABKAkSLQoJb3Blbl90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghkZWFkbGluZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoNdG9vbF9hcHByb3ZhbBgHIAEoCzIXLm1jcGh1Yi52MS5Ub29sQXBwcm92YWxIABInCghzYW1wbGluZxgIIAEoCzITLm1jcGh1Yi52MS5TYW1wbGluZ0gAEjYKEGVsaWNpdGF0aW9uX2Zvcm0YCSABKAsyGi5tY3BodWIudjEuRWxpY2l0YXRpb25Gb3JtSAASNAoPZWxpY2l0YXRpb25fdXJsGAogASgLMhkubWNwaHViLnYxLkVsaWNpdGF0aW9uVXJsSAASJAoHc2lnbl9pbhgLIAEoCzIRLm1jcGh1Yi52MS5TaWduSW5IABIwCg1zZXJ2ZXJfbGF1bmNoGAwgASgLMhcubWNwaHViLnYxLlNlcnZlckxhdW5jaEgAEi4KDGNvbmZpZ19pbnB1dBgNIAEoCzIWLm1jcGh1Yi52MS5Db25maWdJbnB1dEgAQgoKCHF1ZXN0aW9uIowCCgxUb29sQXBwcm92YWwSDAoEdG9vbBgBIAEoCRINCgV0aXRsZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIWCg5hcmd1bWVudHNfanNvbhgEIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YBSABKAkSFwoPZGVmaW5pdGlvbl9oYXNoGAYgASgJEhgKEGRlc3RydWN0aXZlX2hpbnQYByABKAgSFgoOcmVhZF9vbmx5X2hpbnQYCCABKAgSIAoYcHJldmlvdXNfZGVmaW5pdGlvbl9qc29uGAkgASgJEiwKB2NoYW5nZXMYCiADKAsyGy5tY3BodWIudjEuRGVmaW5pdGlvbkNoYW5nZSJJChBEZWZpbml0aW9uQ2hhbmdlEgwKBHBhdGgYASABKAkSEwoLYmVmb3JlX2pzb24YAiABKAkSEgoKYWZ0ZXJfanNvbhgDIAEoCSL9AwoMU2VydmVyTGF1bmNoEg8KB2NvbW1hbmQYASABKAkSDAoEYXJncxgCIAMoCRIRCglkaXJlY3RvcnkYAyABKAkSGQoRZW52aXJvbm1lbnRfbmFtZXMYBCADKAkSHgoWZW52aXJvbm1lbnRfcmVmZXJlbmNlcxgFIAMoCRIQCghlbnZfZmlsZRgGIAEoCRILCgN1cmwYByABKAkSFAoMaGVhZGVyX25hbWVzGAggAygJEhUKDWFsbG93ZWRfdG9vbHMYCSADKAkSDQoFZmlsZXMYCiADKAkSEwoLY29uZmlnX2ZpbGUYCyABKAkSEwoLY29uZmlnX2xpbmUYDCABKAUSEwoLbGF1bmNoX2hhc2gYDSABKAkSDwoHY2hhbmdlZBgOIAEoCBIsCgdjaGFuZ2VzGA8gAygLMhsubWNwaHViLnYxLkRlZmluaXRpb25DaGFuZ2USGAoQaW5wdXRfcmVmZXJlbmNlcxgQIAMoCRIYChByZXNvbHZlZF9jb21tYW5kGBEgASgJEhcKD3Jlc29sdmVkX3RhcmdldBgSIAEoCRIuCgtlbnZpcm9ubWVudBgTIAMoCzIZLm1jcGh1Yi52MS5MYXVuY2hWYXJpYWJsZRIWCg5lbnZfZmlsZV9uYW1lcxgUIAMoCRISCgp1bnJlc29sdmVkGBUgASgJIlAKDkxhdW5jaFZhcmlhYmxlEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkSDQoFdW5zZXQYAyABKAgSEgoKbG9hZHNfY29kZRgEIAEoCCK0AQoLQ29uZmlnSW5wdXQSEAoIaW5wdXRfaWQYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDgoGc2VjcmV0GAMgASgIEhUKDWRlZmF1bHRfdmFsdWUYBCABKAkSLQoHb3B0aW9ucxgFIAMoCzIcLm1jcGh1Yi52MS5Db25maWdJbnB1dE9wdGlvbhITCgtjb25maWdfZmlsZRgGIAEoCRITCgtjb25maWdfbGluZRgHIAEoBSIxChFDb25maWdJbnB1dE9wdGlvbhINCgV2YWx1ZRgBIAEoCRINCgVsYWJlbBgCIAEoCSIgCghTYW1wbGluZxIUCgxyZXF1ZXN0X2pzb24YASABKAkiTQoPRWxpY2l0YXRpb25Gb3JtEg8KB21lc3NhZ2UYASABKAkSEwoLc2NoZW1hX2pzb24YAiABKAkSFAoMcmVxdWVzdF9qc29uGAMgASgJImcKDkVsaWNpdGF0aW9uVXJsEg8KB21lc3NhZ2UYASABKAkSCwoDdXJsGAIgASgJEhAKCHVybF9ob3N0GAMgASgJEg8KB3dhaXRpbmcYBCABKAgSFAoMcmVxdWVzdF9qc29uGAUgASgJImoKBlNpZ25JbhILCgN1cmwYASABKAkSEAoIdXJsX2hvc3QYAiABKAkSDwoHd2FpdGluZxgDIAEoCBIOCgZpc3N1ZXIYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSDgoGc2NvcGVzGAYgAygJIrABCgxQcm9tcHRBbnN3ZXISEQoJcHJvbXB0X2lkGAEgASgJEikKBmFjY2VwdBgCIAEoCzIXLm1jcGh1Yi52MS5BY2NlcHRQcm9tcHRIABIrCgdkZWNsaW5lGAMgASgLMhgubWNwaHViLnYxLkRlY2xpbmVQcm9tcHRIABIrCgdkaXNtaXNzGAQgASgLMhgubWNwaHViLnYxLkRpc21pc3NQcm9tcHRIAEIICgZhY3Rpb24ieQoMQWNjZXB0UHJvbXB0EicKBXNjb3BlGAEgASgOMhgubWNwaHViLnYxLkFwcHJvdmFsU2NvcGUSFAoMY29udGVudF9qc29uGAIgASgJEhQKDGtlcHRfYnlfaG9zdBgDIAEoCBIUCgxyZXF1ZXN0X2pzb24YBCABKAkiHwoNRGVjbGluZVByb21wdBIOCgZyZWFzb24YASABKAkiDwoNRGlzbWlzc1Byb21wdCKOAQoMUHJvbXB0Q2xvc2VkEhEKCXByb21wdF9pZBgBIAEoCRIlCgVjYXVzZRgCIAEoDjIWLm1jcGh1Yi52MS5Qcm9tcHRDYXVzZRIOCgZyZWFzb24YAyABKAkSEQoJd2luZG93X2lkGAQgASgJEiEKBm9yaWdpbhgFIAEoDjIRLm1jcGh1Yi52MS5PcmlnaW4q+wEKClByb21wdEtpbmQSGwoXUFJPTVBUX0tJTkRfVU5TUEVDSUZJRUQQABIdChlQUk9NUFRfS0lORF9UT09MX0FQUFJPVkFMEAESGAoUUFJPTVBUX0tJTkRfU0FNUExJTkcQAhIgChxQUk9NUFRfS0lORF9FTElDSVRBVElPTl9GT1JNEAMSHwobUFJPTVBUX0tJTkRfRUxJQ0lUQVRJT05fVVJMEAQSFwoTUFJPTVBUX0tJTkRfU0lHTl9JThAFEh0KGVBST01QVF9LSU5EX1NFUlZFUl9MQVVOQ0gQBhIcChhQUk9NUFRfS0lORF9DT05GSUdfSU5QVVQQByqiAgoLUHJvbXB0Q2F1c2USHAoYUFJPTVBUX0NBVVNFX1VOU1BFQ0lGSUVEEAASGQoVUFJPTVBUX0NBVVNFX0FOU1dFUkVEEAESGQoVUFJPTVBUX0NBVVNFX0RFQ0xJTkVEEAISGgoWUFJPTVBUX0NBVVNFX0RJU01JU1NFRBADEhoKFlBST01QVF9DQVVTRV9XSVRIRFJBV04QBBIXChNQUk9NUFRfQ0FVU0VfUEFSRU5UEAUSGAoUUFJPTVBUX0NBVVNFX1RJTUVPVVQQBhIcChhQUk9NUFRfQ0FVU0VfU0VSVkVSX0dPTkUQBxIZChVQUk9NUFRfQ0FVU0VfU0hVVERPV04QCBIbChdQUk9NUFRfQ0FVU0VfU1VQRVJTRURFRBAJKpwBCg1BcHByb3ZhbFNjb3BlEh4KGkFQUFJPVkFMX1NDT1BFX1VOU1BFQ0lGSUVEEAASFwoTQVBQUk9WQUxfU0NPUEVfT05DRRABEhkKFUFQUFJPVkFMX1NDT1BFX1dJTkRPVxACEhkKFUFQUFJPVkFMX1NDT1BFX0FMV0FZUxADEhwKGEFQUFJPVkFMX1NDT1BFX1dPUktTUEFDRRAEQjZaNGdpdGh1Yi5jb20vbWNwaHViLWdvL21jcGh1Yi9wcm90by9tY3BodWIvdjE7bWNwaHVidjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_mcphub_v1_request]);
 
 /**
  * Prompt is one open question to the user.
@@ -489,7 +489,7 @@ export type ServerLaunch = Message<"mcphub.v1.ServerLaunch"> & {
   directory: string;
 
   /**
-   * Names of the environment variables that the file sets.
+   * Names of the environment variables that the file sets. What they are set to is in environment.
    *
    * @generated from field: repeated string environment_names = 4;
    */
@@ -503,7 +503,7 @@ export type ServerLaunch = Message<"mcphub.v1.ServerLaunch"> & {
   environmentReferences: string[];
 
   /**
-   * File of further variables, "" when there is none.
+   * File of further variables, "" when there is none. It must not set what loads code: a server whose file does is not started.
    *
    * @generated from field: string env_file = 6;
    */
@@ -578,6 +578,42 @@ export type ServerLaunch = Message<"mcphub.v1.ServerLaunch"> & {
    * @generated from field: repeated string input_references = 16;
    */
   inputReferences: string[];
+
+  /**
+   * The program that runs: its absolute path, as the start of a process finds it (the entry's own PATH, its directory). This very path is executed.
+   * "": none was found, or it depends on an input that has no value yet; the question comes again when there is one. Always "" behind a URL.
+   *
+   * @generated from field: string resolved_command = 17;
+   */
+  resolvedCommand: string;
+
+  /**
+   * The file that resolved_command leads to, when that is a link: its absolute path without links. "" when it is none.
+   *
+   * @generated from field: string resolved_target = 18;
+   */
+  resolvedTarget: string;
+
+  /**
+   * The environment variables that the file sets, by name, each with its value as it is spelled there: a literal is shown, a reference stays one.
+   *
+   * @generated from field: repeated mcphub.v1.LaunchVariable environment = 19;
+   */
+  environment: LaunchVariable[];
+
+  /**
+   * Names of the variables that env_file sets. Its values are not shown; a yes is bound to them.
+   *
+   * @generated from field: repeated string env_file_names = 20;
+   */
+  envFileNames: string[];
+
+  /**
+   * Why resolved_command is empty, "" when it is not or the server is behind a URL.
+   *
+   * @generated from field: string unresolved = 21;
+   */
+  unresolved: string;
 };
 
 /**
@@ -610,7 +646,7 @@ export type ServerLaunchJson = {
   directory?: string;
 
   /**
-   * Names of the environment variables that the file sets.
+   * Names of the environment variables that the file sets. What they are set to is in environment.
    *
    * @generated from field: repeated string environment_names = 4;
    */
@@ -624,7 +660,7 @@ export type ServerLaunchJson = {
   environmentReferences?: string[];
 
   /**
-   * File of further variables, "" when there is none.
+   * File of further variables, "" when there is none. It must not set what loads code: a server whose file does is not started.
    *
    * @generated from field: string env_file = 6;
    */
@@ -699,6 +735,42 @@ export type ServerLaunchJson = {
    * @generated from field: repeated string input_references = 16;
    */
   inputReferences?: string[];
+
+  /**
+   * The program that runs: its absolute path, as the start of a process finds it (the entry's own PATH, its directory). This very path is executed.
+   * "": none was found, or it depends on an input that has no value yet; the question comes again when there is one. Always "" behind a URL.
+   *
+   * @generated from field: string resolved_command = 17;
+   */
+  resolvedCommand?: string;
+
+  /**
+   * The file that resolved_command leads to, when that is a link: its absolute path without links. "" when it is none.
+   *
+   * @generated from field: string resolved_target = 18;
+   */
+  resolvedTarget?: string;
+
+  /**
+   * The environment variables that the file sets, by name, each with its value as it is spelled there: a literal is shown, a reference stays one.
+   *
+   * @generated from field: repeated mcphub.v1.LaunchVariable environment = 19;
+   */
+  environment?: LaunchVariableJson[];
+
+  /**
+   * Names of the variables that env_file sets. Its values are not shown; a yes is bound to them.
+   *
+   * @generated from field: repeated string env_file_names = 20;
+   */
+  envFileNames?: string[];
+
+  /**
+   * Why resolved_command is empty, "" when it is not or the server is behind a URL.
+   *
+   * @generated from field: string unresolved = 21;
+   */
+  unresolved?: string;
 };
 
 /**
@@ -707,6 +779,85 @@ export type ServerLaunchJson = {
  */
 export const ServerLaunchSchema: GenMessage<ServerLaunch, {jsonType: ServerLaunchJson}> = /*@__PURE__*/
   messageDesc(file_mcphub_v1_prompt, 3);
+
+/**
+ * LaunchVariable is one environment variable that a file sets for a server.
+ *
+ * @generated from message mcphub.v1.LaunchVariable
+ */
+export type LaunchVariable = Message<"mcphub.v1.LaunchVariable"> & {
+  /**
+   * Name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Value as the file spells it, with folders filled in: untrusted.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+
+  /**
+   * The file takes the variable away from what the server would inherit.
+   *
+   * @generated from field: bool unset = 3;
+   */
+  unset: boolean;
+
+  /**
+   * It can make the program, or what it starts, load other code than it is: PATH, LD_PRELOAD, NODE_OPTIONS and their like. To be shown as a warning of
+   * its own, not by colour alone.
+   *
+   * @generated from field: bool loads_code = 4;
+   */
+  loadsCode: boolean;
+};
+
+/**
+ * LaunchVariable is one environment variable that a file sets for a server.
+ *
+ * @generated from message mcphub.v1.LaunchVariable
+ */
+export type LaunchVariableJson = {
+  /**
+   * Name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * Value as the file spells it, with folders filled in: untrusted.
+   *
+   * @generated from field: string value = 2;
+   */
+  value?: string;
+
+  /**
+   * The file takes the variable away from what the server would inherit.
+   *
+   * @generated from field: bool unset = 3;
+   */
+  unset?: boolean;
+
+  /**
+   * It can make the program, or what it starts, load other code than it is: PATH, LD_PRELOAD, NODE_OPTIONS and their like. To be shown as a warning of
+   * its own, not by colour alone.
+   *
+   * @generated from field: bool loads_code = 4;
+   */
+  loadsCode?: boolean;
+};
+
+/**
+ * Describes the message mcphub.v1.LaunchVariable.
+ * Use `create(LaunchVariableSchema)` to create a new message.
+ */
+export const LaunchVariableSchema: GenMessage<LaunchVariable, {jsonType: LaunchVariableJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_prompt, 4);
 
 /**
  * ConfigInput asks for a value that a config file wants from the user.
@@ -825,7 +976,7 @@ export type ConfigInputJson = {
  * Use `create(ConfigInputSchema)` to create a new message.
  */
 export const ConfigInputSchema: GenMessage<ConfigInput, {jsonType: ConfigInputJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_prompt, 4);
+  messageDesc(file_mcphub_v1_prompt, 5);
 
 /**
  * ConfigInputOption is one value to pick.
@@ -874,7 +1025,7 @@ export type ConfigInputOptionJson = {
  * Use `create(ConfigInputOptionSchema)` to create a new message.
  */
 export const ConfigInputOptionSchema: GenMessage<ConfigInputOption, {jsonType: ConfigInputOptionJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_prompt, 5);
+  messageDesc(file_mcphub_v1_prompt, 6);
 
 /**
  * Sampling carries the server's request; the window runs the model.
@@ -909,7 +1060,7 @@ export type SamplingJson = {
  * Use `create(SamplingSchema)` to create a new message.
  */
 export const SamplingSchema: GenMessage<Sampling, {jsonType: SamplingJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_prompt, 6);
+  messageDesc(file_mcphub_v1_prompt, 7);
 
 /**
  * ElicitationForm carries the question and the form.
@@ -972,7 +1123,7 @@ export type ElicitationFormJson = {
  * Use `create(ElicitationFormSchema)` to create a new message.
  */
 export const ElicitationFormSchema: GenMessage<ElicitationForm, {jsonType: ElicitationFormJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_prompt, 7);
+  messageDesc(file_mcphub_v1_prompt, 8);
 
 /**
  * ElicitationUrl asks the user to visit a page in the outside browser, only after consent.
@@ -1065,7 +1216,7 @@ export type ElicitationUrlJson = {
  * Use `create(ElicitationUrlSchema)` to create a new message.
  */
 export const ElicitationUrlSchema: GenMessage<ElicitationUrl, {jsonType: ElicitationUrlJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_prompt, 8);
+  messageDesc(file_mcphub_v1_prompt, 9);
 
 /**
  * SignIn asks the user to sign in, in the outside browser, only after consent. The host opens the URL when the user accepts; the prompt is then closed
@@ -1172,7 +1323,7 @@ export type SignInJson = {
  * Use `create(SignInSchema)` to create a new message.
  */
 export const SignInSchema: GenMessage<SignIn, {jsonType: SignInJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_prompt, 9);
+  messageDesc(file_mcphub_v1_prompt, 10);
 
 /**
  * PromptAnswer is one click. The first answer takes the prompt.
@@ -1259,7 +1410,7 @@ export type PromptAnswerJson = {
  * Use `create(PromptAnswerSchema)` to create a new message.
  */
 export const PromptAnswerSchema: GenMessage<PromptAnswer, {jsonType: PromptAnswerJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_prompt, 10);
+  messageDesc(file_mcphub_v1_prompt, 11);
 
 /**
  * AcceptPrompt is a yes with what the kind needs.
@@ -1342,7 +1493,7 @@ export type AcceptPromptJson = {
  * Use `create(AcceptPromptSchema)` to create a new message.
  */
 export const AcceptPromptSchema: GenMessage<AcceptPrompt, {jsonType: AcceptPromptJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_prompt, 11);
+  messageDesc(file_mcphub_v1_prompt, 12);
 
 /**
  * DeclinePrompt is an explicit no.
@@ -1377,7 +1528,7 @@ export type DeclinePromptJson = {
  * Use `create(DeclinePromptSchema)` to create a new message.
  */
 export const DeclinePromptSchema: GenMessage<DeclinePrompt, {jsonType: DeclinePromptJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_prompt, 12);
+  messageDesc(file_mcphub_v1_prompt, 13);
 
 /**
  * DismissPrompt has no fields yet.
@@ -1400,7 +1551,7 @@ export type DismissPromptJson = {
  * Use `create(DismissPromptSchema)` to create a new message.
  */
 export const DismissPromptSchema: GenMessage<DismissPrompt, {jsonType: DismissPromptJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_prompt, 13);
+  messageDesc(file_mcphub_v1_prompt, 14);
 
 /**
  * PromptClosed is the one event for every end of a prompt.
@@ -1491,7 +1642,7 @@ export type PromptClosedJson = {
  * Use `create(PromptClosedSchema)` to create a new message.
  */
 export const PromptClosedSchema: GenMessage<PromptClosed, {jsonType: PromptClosedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_prompt, 14);
+  messageDesc(file_mcphub_v1_prompt, 15);
 
 /**
  * PromptKind is what a prompt asks for. A window declares the kinds that it can show.

@@ -1,0 +1,99 @@
+package hub
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/statefile"
+)
+
+// consentKey is a secret of the user. What a form does not show goes into it as a sum with this key: values such as short passwords could be found by trying from a plain
+// hash, by whoever reads the form. All hubs of the user share it; without a folder it lives as long as the hub.
+type consentKey struct {
+	file ownFile
+
+	mu  sync.Mutex // guards key
+	key []byte     // once it is known
+}
+
+// keyBytes is the length of the key.
+const keyBytes = 32
+
+// keyText is the form of the file.
+type keyText struct {
+	Version int    `json:"version"`
+	Key     string `json:"key"` // hex
+}
+
+func openConsentKey(dir string, log *slog.Logger) *consentKey {
+	check := func(text []byte) error {
+		if keyIn(text) == nil {
+			return errors.New("it holds no key of the form that this hub writes")
+		}
+		return nil
+	}
+	return &consentKey{file: statefile.Open(dir, "consent-key.json", statefile.Options{Logger: log, Check: check, Told: dir == ""})}
+}
+
+func keyIn(text []byte) []byte {
+	var k keyText
+	if json.Unmarshal(text, &k) != nil || k.Version != 1 {
+		return nil
+	}
+	key, err := hex.DecodeString(k.Key)
+	if err != nil || len(key) != keyBytes {
+		return nil
+	}
+	return key
+}
+
+// get gives the key, and makes it if no hub has. It may read and write a file: not with the hub's lock.
+func (c *consentKey) get() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.key != nil {
+		return c.key
+	}
+	if text, err := c.file.Read(); err == nil {
+		c.key = keyIn(text)
+	}
+	if c.key != nil {
+		return c.key
+	}
+	fresh := make([]byte, keyBytes)
+	rand.Read(fresh) // never fails
+	text, err := json.Marshal(keyText{Version: 1, Key: hex.EncodeToString(fresh)})
+	if err != nil {
+		panic(err) // cannot be: a number and a string
+	}
+	// Of several hubs that start at once one writes it; the others find it when it is their turn. What the disk does not take holds in this hub.
+	_ = c.file.Update(func(old []byte) ([]byte, error) {
+		if keyIn(old) != nil {
+			return nil, nil
+		}
+		return append(text, '\n'), nil
+	})
+	if text, err := c.file.Read(); err == nil {
+		c.key = keyIn(text)
+	}
+	if c.key == nil {
+		c.key = fresh
+	}
+	return c.key
+}
+
+// keyedSum is sum with a key.
+func keyedSum(key []byte, texts ...string) string {
+	h := hmac.New(sha256.New, key)
+	for _, t := range texts {
+		fmt.Fprintf(h, "%d:%s", len(t), t)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,278 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// folderWorld is a world whose server s is brought by a folder on the disk.
+type folderWorld struct {
+	*world
+	folder string
+}
+
+func newFolderWorld(t *testing.T, stateDir string) *folderWorld {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("programs are made of scripts and links here")
+	}
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &folderWorld{newWorldWith(t, hub.Options{StateDir: stateDir, Environ: []string{"PATH=/usr/bin:/bin", "HOME=/config"}}, programs()), folder}
+}
+
+// programs are servers by the commands of these tests.
+func programs() map[string]*fakeserver.Server {
+	all := map[string]*fakeserver.Server{}
+	for _, command := range []string{"s", "node", "./tool", "./bin/s"} {
+		all[command] = hanging()
+	}
+	return all
+}
+
+// write makes a file of the folder, which can be run.
+func (w *folderWorld) write(name, text string) string {
+	w.t.Helper()
+	path := filepath.Join(w.folder, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+// link makes name lead to target.
+func (w *folderWorld) link(target, name string) {
+	w.t.Helper()
+	path := filepath.Join(w.folder, name)
+	_ = os.Remove(path)
+	if err := os.Symlink(target, path); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *folderWorld) as(scope, entry string) {
+	w.t.Helper()
+	w.source(hub.ConfigSource{Path: filepath.Join(w.folder, ".vscode", "mcp.json"), Scope: scope, Folder: w.folder, JSON: `{"servers":{"s":` + entry + `}}`})
+}
+
+// restart stops s, so that the next call starts it.
+func (w *folderWorld) restart() {
+	w.t.Helper()
+	if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Finding C1: the folder's own node, found by the entry's own PATH, is shown by its absolute path, with what loads code into it; and that file is started.
+func TestLaunchShowsTheProgramThatRuns(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newFolderWorld(t, "")
+		evil := w.write("bin/node", "#!/bin/sh\n")
+		w.as("workspace", `{"command":"node","args":["server.js"],"env":{"PATH":"${workspaceFolder}/bin:/usr/bin","BASH_ENV":"./x","MODE":"plain","GONE":null},`+allow+`}`)
+		v := w.user("")
+		c := w.echo()
+		q := v.launch().Launch
+		want := []hub.LaunchVariable{
+			{Name: "BASH_ENV", Value: "./x", LoadsCode: true}, {Name: "GONE", Unset: true}, {Name: "MODE", Value: "plain"},
+			{Name: "PATH", Value: w.folder + "/bin:/usr/bin", LoadsCode: true},
+		}
+		if diff := cmp.Diff(want, q.Env); diff != "" || q.Program != evil || q.ProgramTarget != "" || q.Unresolved != "" || q.Command != "node" {
+			t.Errorf("%+v\n%s", q, diff)
+		}
+		v.allowLaunch(hub.ScopeOnce)
+		c.ok(t)
+		if got := w.started(); len(got) != 1 || got[0].Program != evil || got[0].Command != "node" {
+			t.Errorf("started %+v", got)
+		}
+	})
+}
+
+// Finding C1: a link is shown with what it leads to, and a yes holds for that file alone.
+func TestAnotherProgramAsksAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newFolderWorld(t, t.TempDir())
+		good, evil := w.write("good", "#!/bin/sh\n"), w.write("evil", "#!/bin/sh\n")
+		w.link(good, "tool")
+		w.as("workspace", `{"command":"./tool",`+allow+`}`)
+		v := w.user("")
+		c := w.echo()
+		if q := v.launch().Launch; q.Program != w.folder+"/tool" || q.ProgramTarget != good {
+			t.Errorf("%+v", q)
+		}
+		v.allowLaunch(hub.ScopeAlways)
+		c.ok(t)
+
+		w.link(evil, "tool")
+		w.restart()
+		c = w.echo()
+		q := v.launch().Launch
+		changes := []hub.DefinitionChange{{Path: "program", Before: `"` + good + `"`, After: `"` + evil + `"`}}
+		if diff := cmp.Diff(changes, q.Changes); diff != "" || !q.Changed || q.ProgramTarget != evil {
+			t.Errorf("%+v\n%s", q, diff)
+		}
+		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+
+		w.link(good, "tool") // what was agreed to
+		if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
+			t.Error(err)
+		}
+		w.echo().ok(t)
+		if got := w.started(); len(got) != 2 {
+			t.Errorf("%d starts", len(got))
+		}
+	})
+}
+
+// Finding C1: the program changes while the question is open. The yes was to what was shown.
+func TestProgramChangesUnderTheQuestion(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newFolderWorld(t, "")
+		good, evil := w.write("good", "#!/bin/sh\n"), w.write("evil", "#!/bin/sh\n")
+		w.link(good, "tool")
+		w.as("workspace", `{"command":"./tool",`+allow+`}`)
+		v := w.user("")
+		c := w.echo()
+		p := v.launch()
+		w.link(evil, "tool")
+		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Scope: hub.ScopeAlways})
+		if q := v.launch(); q.ID == p.ID || q.Launch.ProgramTarget != evil {
+			t.Errorf("%+v", q.Launch)
+		}
+		if got := w.started(); len(got) != 0 {
+			t.Errorf("started %+v", got)
+		}
+		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
+		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+	})
+}
+
+// Finding C1: where the user's own PATH finds the program, its place may change as long as the file is the same.
+func TestSameProgramByAnotherPathAsksNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		w := newFolderWorld(t, dir)
+		program := w.write("versions/22/node", "#!/bin/sh\n")
+		run := func(shell string) *folderWorld {
+			w.write(shell+"/keep", "")
+			w.link(program, shell+"/node")
+			n := &folderWorld{newWorldWith(t, hub.Options{StateDir: dir, Environ: []string{"PATH=" + w.folder + "/" + shell}}, programs()), w.folder}
+			n.as("workspace", `{"command":"node",`+allow+`}`)
+			return n
+		}
+		one := run("shell1")
+		v := one.user("")
+		c := one.echo()
+		v.allowLaunch(hub.ScopeAlways)
+		c.ok(t)
+		two := run("shell2")
+		two.echo().ok(t)
+		if got := two.started(); len(got) != 1 || got[0].Program != w.folder+"/shell2/node" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// Finding C2: the content of an envFile is a part of what is agreed to. No value of it is shown or kept, also not as a hash that can be tried.
+func TestEnvFileIsPartOfTheConsent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		w := newFolderWorld(t, dir)
+		w.write(".env", "PIN=4711-secret\nREGION=eu\n")
+		w.as("workspace", `{"command":"s","envFile":"${workspaceFolder}/.env",`+allow+`}`)
+		w.write("bin/s", "#!/bin/sh\n")
+		w.as("workspace", `{"command":"./bin/s","envFile":"${workspaceFolder}/.env",`+allow+`}`)
+		v := w.user("")
+		c := w.echo()
+		q := v.launch().Launch
+		if diff := cmp.Diff([]string{"PIN", "REGION"}, q.EnvFileNames); diff != "" {
+			t.Error(diff)
+		}
+		v.allowLaunch(hub.ScopeAlways)
+		c.ok(t)
+		w.restart()
+		w.echo().ok(t) // the same content
+
+		w.write(".env", "PIN=4712-secret\nREGION=eu\n")
+		w.restart()
+		c = w.echo()
+		q = v.launch().Launch
+		changes := []hub.DefinitionChange{{Path: "content of envFile", Before: `"(a value)"`, After: `"(another value)"`}}
+		if diff := cmp.Diff(changes, q.Changes); diff != "" || !q.Changed {
+			t.Errorf("changed %v\n%s", q.Changed, diff)
+		}
+		v.allowLaunch(hub.ScopeAlways)
+		c.ok(t)
+		if got := w.started(); len(got) != 3 || *got[2].Env["PIN"] != "4712-secret" {
+			t.Errorf("%d starts", len(got))
+		}
+		shown, err := json.Marshal(eventsOf[*hub.PromptOpened](v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := os.ReadFile(filepath.Join(dir, "launches.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := string(shown) + string(kept); strings.Contains(text, "secret") {
+			t.Errorf("a value is shown or kept: %s", text)
+		}
+	})
+}
+
+// Finding C2: what loads code is refused from an env file of a workspace, where nobody sees it; and no question is asked for it. In the user's own files it is theirs.
+func TestEnvFileMustNotLoadCode(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newFolderWorld(t, "")
+		w.write("bin/s", "#!/bin/sh\n")
+		w.write(".env", "TOKEN=x\nNODE_OPTIONS=--require ./evil.js\n")
+		entry := `{"command":"./bin/s","cwd":"${workspaceFolder}","envFile":"${workspaceFolder}/.env",` + allow + `}`
+		w.as("workspace", entry)
+		v := w.user("")
+		e := w.echo().want(t, hub.CodeFailedPrecondition, hub.ReasonServerBroken)
+		if !strings.Contains(e.Message, "NODE_OPTIONS") || strings.Contains(e.Message, "evil.js") {
+			t.Errorf("%s", e.Message)
+		}
+		v.noPrompt()
+		if got := w.started(); len(got) != 0 {
+			t.Errorf("started %+v", got)
+		}
+		w.as("user", entry)
+		w.echo().ok(t)
+	})
+}
+
+// Finding A13: what a stranger's file makes the hub compute is computed without the hub's lock.
+func TestFormsAreMadeWithoutTheLock(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorldWith(t, hub.Options{}, nil)
+		forms, locked := w.hub.CountForms()
+		text := `{"servers":{` + manyEntries(200, `{"command":"s","env":{"A":"b"},"dev":{"watch":["x"]}}`) + `}}`
+		source := hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site", JSON: text}
+		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{source}); err != nil {
+			t.Fatal(err)
+		}
+		v := w.user("", "file:///repos/site")
+		v.win.SetRoots([]hub.Root{{URI: "file:///repos/other"}})
+		w.user("another", "file:///repos/site").win.Detach(true)
+		w.hub.Servers()
+		if forms.Load() != 200 || locked.Load() != 0 {
+			t.Errorf("%d forms, %d of them with the lock held", forms.Load(), locked.Load())
+		}
+	})
+}

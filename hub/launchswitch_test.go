@@ -1,0 +1,190 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub"
+)
+
+func manyEntries(n int, entry string) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf("%q:%s", fmt.Sprint("s", i), entry))
+	}
+	return strings.Join(all, ",")
+}
+
+const (
+	mineEntry   = `{"command":"s","args":["mine"],"alwaysAllow":["hang","echo"]}`
+	theirsEntry = `{"command":"s","args":["theirs"],"alwaysAllow":["*"]}`
+)
+
+// twoFiles loads the user's own s, and what else is said of it by a workspace; "" for no such entry.
+func (w *world) twoFiles(mine, theirs string) {
+	w.t.Helper()
+	sources := []hub.ConfigSource{{Path: userFile, Scope: "user", JSON: mine}}
+	if theirs != "" {
+		sources = append(sources, hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site", JSON: theirs})
+	}
+	if _, _, _, err := w.hub.LoadConfig(context.Background(), sources); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func ofServer(entry string) string { return `{"servers":{"s":` + entry + `}}` }
+
+// runs gives the first argument of what was started last.
+func (w *world) runs() string {
+	w.t.Helper()
+	all := w.started()
+	return all[len(all)-1].Args[0]
+}
+
+// switchWorld is a world where the user's own s runs a call, and a workspace has brought an s since.
+func switchWorld(t *testing.T) (*world, *view, *pendingCall) {
+	t.Helper()
+	w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
+	w.twoFiles(ofServer(mineEntry), "")
+	v := w.user("")
+	c := w.call(hub.CallRequest{ID: "running", Server: "s", Tool: "hang"})
+	w.server("s")
+	w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry))
+	return w, v, c
+}
+
+// Finding C3: a folder that nobody has agreed to takes nothing over: the user's entry counts, runs and keeps its calls. The windows are told that another one waits.
+func TestUnagreedFolderChangesNothingOfTheUsers(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, v, c := switchWorld(t)
+		s := w.server("s")
+		if s.State != hub.ServerReady || s.Scope != "user" || s.LaunchConsent != 0 || len(s.Shadows) != 0 {
+			t.Errorf("%+v", s)
+		}
+		if want := []hub.ConfigOrigin{{File: workspaceFile, Line: 1, Dialect: "vscode", Scope: "workspace"}}; !slices.Equal(s.Waiting, want) {
+			t.Errorf("waiting: %+v", s.Waiting)
+		}
+		told := eventsOf[*hub.ServerChanged](v)
+		if last := told[len(told)-1]; len(last.Server.Waiting) != 1 {
+			t.Error("the windows were not told that another entry waits")
+		}
+		w.echo().ok(t)
+		if c.over() || len(w.started()) != 1 {
+			t.Error("the folder touched what runs")
+		}
+		for _, off := range []string{`{"command":"s","disabled":true}`, `{"command":[]}`, `{"command":"s","alwaysAllow":[],"approvals":{"*":"deny"}}`} {
+			w.twoFiles(ofServer(mineEntry), ofServer(off))
+			w.echo().ok(t)
+			if s := w.server("s"); s.State != hub.ServerReady || c.over() {
+				t.Errorf("%s: %v", off, s.State)
+			}
+		}
+		w.twoFiles(`{"servers":{"s":`, ofServer(theirsEntry)) // the user is halfway through saving
+		w.echo().ok(t)
+		if s := w.server("s"); s.State != hub.ServerReady || s.Scope != "user" || c.over() {
+			t.Errorf("half a file: %+v", s)
+		}
+		v.noPrompt()
+	})
+}
+
+// Finding C3: after a yes the workspace's entry takes the place of the user's, whose calls are told why they end; after a no all stays.
+func TestAgreedFolderTakesOver(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, v, c := switchWorld(t)
+		start := func() *pendingServer {
+			return background(func() (hub.ServerInfo, error) { return w.hub.StartWorkspaceEntry(context.Background(), "s") })
+		}
+		asked := start()
+		if q := v.launch().Launch; q.ConfigFile != workspaceFile || !slices.Equal(q.Args, []string{"theirs"}) {
+			t.Errorf("%+v", q)
+		}
+		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry)) // a reload closes no question about what stays
+		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
+		if !asked.over() || hub.AsError(asked.err).Reason != hub.ReasonLaunchDeclined || c.over() {
+			t.Errorf("after a no: %v", asked.err)
+		}
+		w.echo().ok(t)
+
+		asked = start()
+		v.allowLaunch(hub.ScopeOnce)
+		e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if e.Meta["origin"] != "host" || !strings.Contains(e.Message, "agreed to the entry") || !strings.Contains(e.Message, workspaceFile) {
+			t.Errorf("%+v", e)
+		}
+		if !asked.over() || asked.err != nil || w.runs() != "theirs" {
+			t.Errorf("%v, runs %s", asked.err, w.runs())
+		}
+		s := w.server("s")
+		if s.Scope != "workspace" || s.LaunchConsent != hub.LaunchGiven || len(s.Waiting) != 0 || len(s.Shadows) != 1 || s.Shadows[0].File != userFile {
+			t.Errorf("%+v", s)
+		}
+		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry))
+		if s := w.server("s"); s.State != hub.ServerReady || s.Scope != "workspace" {
+			t.Errorf("after a reload: %+v", s)
+		}
+		w.twoFiles(ofServer(mineEntry), "")
+		w.echo().ok(t)
+		if s := w.server("s"); s.Scope != "user" || w.runs() != "mine" {
+			t.Errorf("the folder is closed: %+v", s)
+		}
+		w.nothingLeft()
+	})
+}
+
+// Finding C3: what runs is not touched when a yes ends with its window; the next start is the user's own entry again.
+func TestYesThatEndsGivesTheNameBack(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
+		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry))
+		v := w.user("one")
+		asked := background(func() (hub.ServerInfo, error) { return w.hub.StartWorkspaceEntry(context.Background(), "s") })
+		v.allowLaunch(hub.ScopeWindow)
+		if !asked.over() || asked.err != nil || w.runs() != "theirs" {
+			t.Fatalf("%v", asked.err)
+		}
+		v.win.Detach(true)
+		if s := w.server("s"); s.State != hub.ServerReady || s.Scope != "workspace" {
+			t.Errorf("%+v", s)
+		}
+		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry))
+		if s := w.server("s"); s.State != hub.ServerReady || s.Scope != "workspace" {
+			t.Errorf("after a reload: %+v", s)
+		}
+		if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
+			t.Fatal(err)
+		}
+		if s := w.server("s"); s.Scope != "user" || len(s.Waiting) != 1 {
+			t.Errorf("%+v", s)
+		}
+		w.echo().ok(t)
+		if w.runs() != "mine" {
+			t.Errorf("runs %s", w.runs())
+		}
+		w.nothingLeft()
+	})
+}
+
+// Of two folders with a server of one name, the one that was agreed to is not taken over by one that was not.
+func TestUnagreedFolderTakesNothingFromAnotherFolder(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
+		first := hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site", JSON: ofServer(theirsEntry)}
+		w.source(first)
+		v := w.user("")
+		c := w.echo()
+		v.allowLaunch(hub.ScopeOnce)
+		c.ok(t)
+		second := hub.ConfigSource{Path: "/repos/b/.vscode/mcp.json", Scope: "workspace", Folder: "/repos/b", JSON: ofServer(`{"command":"s","args":["b"]}`)}
+		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{first, second}); err != nil {
+			t.Fatal(err)
+		}
+		w.echo().ok(t)
+		if s := w.server("s"); s.ConfigFile != workspaceFile || len(s.Waiting) != 1 || len(w.started()) != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
