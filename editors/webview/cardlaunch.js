@@ -5,6 +5,24 @@ import { sourceLink } from './cardform.js';
 import { definitionDiff } from './definitiondiff.js';
 import { visible } from './text.js';
 
+/** @typedef {import('../host/src/gen/mcphub/v1/prompt_pb.js').LaunchVariableJson} LaunchVariable */
+
+/** @param {LaunchVariable} v */
+const setting = ({ name, value, unset }) => (unset ? `${name ?? ''} (taken away)` : `${name ?? ''}=${value ?? ''}`);
+
+/** What the file sets; a name without a value takes it from elsewhere. @param {import('../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask */
+function settings({ environment = [], environmentNames = [] }) {
+  const told = new Set(environment.map((v) => v.name));
+  return [...environment.filter((v) => !v.loadsCode).map(setting), ...environmentNames.filter((name) => !told.has(name))];
+}
+
+/** The warning of its own: what makes the program another one than its name says. @param {import('../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask */
+function loadsCode({ environment = [] }) {
+  const all = environment.filter((v) => v.loadsCode).map(setting);
+  return all.length > 0 && h('div', { class: 'danger', role: 'alert', dataset: { testid: 'loads-code' } },
+    h('p', {}, h('strong', { text: 'Danger: ' }), 'the file sets what can make the program load other code.'), lines(all));
+}
+
 /** @param {import('../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask @param {string} server @param {import('./cardparts.js').Kit} kit @returns {import('./cardparts.js').Kind} */
 export function launchCard(ask, server, kit) {
   const command = [ask.command ?? '', ...(ask.args ?? [])].map(quoted).join(' ');
@@ -17,15 +35,19 @@ export function launchCard(ask, server, kit) {
     body: [
       h('p', { class: 'muted', text: 'A file of this workspace brings this server. Once started, it can do what you can do.' }),
       ask.changed && h('div', { class: 'warning' }, h('p', { text: 'It has changed since you agreed to it.' }), definitionDiff(ask.changes)),
+      loadsCode(ask),
       ask.command ? block('Command', command) : undefined,
       ask.url ? block('Address', ask.url) : undefined,
       facts([
+        ['Runs the program', lines([ask.resolvedCommand, ask.resolvedTarget].filter((path) => path !== undefined && path !== ''))],
+        ['Program', ask.unresolved && `Not known: ${visible(ask.unresolved)}`],
         ['Arguments', lines(ask.args?.map((arg) => JSON.stringify(arg)))],
         ['Folder', lines(ask.directory ? [ask.directory] : [])],
-        ['Sets variables', lines(ask.environmentNames)],
+        ['Sets variables', lines(settings(ask))],
         ['Would see your variables', lines(ask.environmentReferences)],
         ['Would see the inputs', lines(ask.inputReferences)],
         ['Variables from the file', lines(ask.envFile ? [ask.envFile] : [])],
+        ['That file sets', lines(ask.envFileNames)],
         ['Sends headers', lines(ask.headerNames)],
         ['Reads the files', lines(ask.files)],
         ['Wants to call without asking', lines(ask.allowedTools)],

@@ -41,6 +41,7 @@ export function serverFacts(surface, server) {
     ['Consent', words[server.launchConsent ?? '']],
     ['Config', place(surface, server.configFile, server.configLine)],
     ['Kind of config', list([server.configDialect, server.configScope])],
+    ['Waits for your yes', (server.waitingForConsent ?? []).map((s) => h('div', {}, place(surface, s.file, s.line)))],
     ['Replaces', (server.shadows ?? []).map((s) => h('div', {}, place(surface, s.file, s.line)))],
     ['Memory limit', Number(server.memoryLimitBytes ?? 0) > 0 && bytes(server.memoryLimitBytes ?? 0)],
     ['Odd traffic', counters.join(', ')],

@@ -19,6 +19,8 @@ const icons = {
 
 /** What can be done. loses: calls that run would end. @type {{ label: string, testid?: string, loses?: string, when: RegExp, message: (server: string) => AttachRequest }[]} */
 const actions = [
+  // An entry of the workspace that counts only after a yes: the question shows what it would run.
+  { label: 'Review the workspace’s entry', testid: 'review-entry', when: /waiting/, message: (server) => ({ startServer: { server, workspaceEntry: true } }) },
   { label: 'Start', when: /STOPPED|FAILED|GIVEN_UP/, message: (server) => ({ startServer: { server } }) },
   { label: 'Restart', testid: 'restart-server', loses: 'Restart', when: /READY|CONNECTING/, message: (server) => ({ restartServer: { server } }) },
   { label: 'Stop', loses: 'Stop', when: /READY|CONNECTING/, message: (server) => ({ stopServer: { server } }) },
@@ -98,7 +100,7 @@ export function serverView(page, name) {
     show(trouble, error !== '' || fatal);
     setText(trouble, error || visible(server.problems?.find((p) => p.fatal)?.message));
     if (body.hidden) return;
-    const what = `${now} sign-in:${server.signIn ?? ''}`;
+    const what = `${now} sign-in:${server.signIn ?? ''}${server.waitingForConsent?.length ? ' waiting' : ''}`;
     for (const { action, button } of buttons) {
       const fits = action.when.test(what);
       if (!fits && button === document.activeElement) head.focus();
@@ -123,12 +125,13 @@ export function serverView(page, name) {
 }
 
 /** @param {Server} server @param {number} now */
-function stateText({ state, nextStartTime, failures = 0, signIn, launchConsent }, now) {
+function stateText({ state, nextStartTime, failures = 0, signIn, launchConsent, waitingForConsent }, now) {
   const parts = [serverStateWord(state)];
   if (nextStartTime) parts.push(`next start in ${duration(Math.max(0, Math.ceil((Date.parse(nextStartTime) - now) / 1000) * 1000))}`);
   if (failures > 1) parts.push(`${failures} failures in a row`);
   if (signIn === 'SIGN_IN_STATE_NEEDED') parts.push('sign-in needed');
   if (launchConsent === 'LAUNCH_CONSENT_DECLINED') parts.push('start declined');
+  if (waitingForConsent?.length) parts.push('another entry waits for your yes');
   return parts.join(' · ');
 }
 

@@ -48,15 +48,18 @@ export function question(prompt: Prompt): Question {
     case 'serverLaunch': {
       const launch = asked.value;
       const run = launch.url === '' ? commandLine(launch.command, launch.args) : launch.url;
+      const program = launch.resolvedCommand === '' ? '' : `\nProgram: ${visible(launch.resolvedTarget === '' ? launch.resolvedCommand : `${launch.resolvedCommand} -> ${launch.resolvedTarget}`)}`;
+      const loading = launch.environment.filter((v) => v.loadsCode).map((v) => visible(v.unset ? `${v.name} (taken away)` : `${v.name}=${v.value}`));
+      const danger = loading.length === 0 ? '' : `\nDANGER: it sets what can make the program load other code: ${loading.join(', ')}`;
       const change = launch.changed ? '\nIt has changed since you agreed to it: see the difference in McpHub.' : '';
       const names = [...launch.environmentReferences, ...launch.inputReferences];
       const sees = names.length === 0 ? '' : `\nIt would see the values of: ${names.map(visible).join(', ')}`;
       return {
         form: 'modal',
         title: `May the server ${server} of this workspace be ${launch.url === '' ? 'started' : 'connected to'}?`,
-        detail: `${visible(run)}\nFrom: ${visible(launch.configFile)}:${launch.configLine}${sees}${change}`,
+        detail: `${visible(run)}${program}${danger}\nFrom: ${visible(launch.configFile)}:${launch.configLine}${sees}${change}`,
         // What a file may want beyond a command line (allow lists, other files, differences) is more than a dialog can show.
-        choices: launch.changed || launch.allowedTools.length > 0 || launch.files.length > 0 ? [open, decline('Do Not Start')] : [open, decline('Do Not Start'), accept('Start This Time', ApprovalScope.ONCE), accept('Start Whenever This Workspace Is Open', ApprovalScope.WORKSPACE)],
+        choices: launch.changed || loading.length > 0 || launch.allowedTools.length > 0 || launch.files.length > 0 ? [open, decline('Do Not Start')] : [open, decline('Do Not Start'), accept('Start This Time', ApprovalScope.ONCE), accept('Start Whenever This Workspace Is Open', ApprovalScope.WORKSPACE)],
       };
     }
     case 'sampling':

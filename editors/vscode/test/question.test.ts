@@ -7,7 +7,9 @@ import { commandLine, question } from '../src/question.js';
 const ask = (kind: string, value: object): Prompt => ({ promptId: 'p', server: 'files', question: { case: kind, value } }) as unknown as Prompt;
 const approval = (more: object = {}): Prompt => ask('toolApproval', { tool: 'delete', argumentsJson: '{"path":"/a"}', definitionJson: '{"name":"delete"}', previousDefinitionJson: '', ...more });
 const launch = (more: object = {}): Prompt =>
-  ask('serverLaunch', { command: 'npx', args: ['-y', 'two words'], url: '', configFile: '/repos/a/.vscode/mcp.json', configLine: 3, environmentReferences: ['TOKEN'], inputReferences: [], allowedTools: [], files: [], changed: false, ...more });
+  ask('serverLaunch', { command: 'npx', args: ['-y', 'two words'], url: '', configFile: '/repos/a/.vscode/mcp.json', configLine: 3, environmentReferences: ['TOKEN'], inputReferences: [], allowedTools: [], files: [], changed: false, resolvedCommand: '', resolvedTarget: '', environment: [], ...more });
+
+const loading = { name: 'NODE_OPTIONS', value: '--require ./x.js', unset: false, loadsCode: true };
 
 const every: readonly Prompt[] = [
   approval(), approval({ previousDefinitionJson: '{}' }), approval({ definitionJson: '{"annotations":{"destructiveHint":true}}' }), launch(), launch({ changed: true }), launch({ command: '', url: 'https://x/mcp' }),
@@ -35,7 +37,7 @@ test('a dialog is for the start of a workspace server and for tools that destroy
 });
 
 test('what a dialog cannot show whole cannot be accepted in it', () => {
-  for (const prompt of [approval({ previousDefinitionJson: '{}' }), launch({ changed: true }), launch({ allowedTools: ['*'] }), launch({ files: ['/f'] })]) {
+  for (const prompt of [approval({ previousDefinitionJson: '{}' }), launch({ changed: true }), launch({ allowedTools: ['*'] }), launch({ files: ['/f'] }), launch({ environment: [loading] })]) {
     assert.ok(!question(prompt).choices.some((c) => c.choice.kind === 'accept'), JSON.stringify(prompt.question));
   }
 });
@@ -53,6 +55,13 @@ test('a launch is shown whole and exact, with what it would see', () => {
   assert.match(detail, /npx -y "two words"/u);
   assert.match(detail, /\/repos\/a\/\.vscode\/mcp\.json:3/u);
   assert.match(detail, /TOKEN/u);
+});
+
+// Finding C1.
+test('a launch shows which program runs, and in words what can make it load other code', () => {
+  const { detail } = question(launch({ resolvedCommand: '/repos/a/bin/npx', resolvedTarget: '/tmp/evil', environment: [loading, { name: 'MODE', value: 'x', unset: false, loadsCode: false }] }));
+  assert.match(detail, /Program: \/repos\/a\/bin\/npx -> \/tmp\/evil/u);
+  assert.match(detail, /DANGER: .*NODE_OPTIONS=--require \.\/x\.js$/mu);
 });
 
 test('a command line shows where each word ends', () => {

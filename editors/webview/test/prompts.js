@@ -113,7 +113,11 @@ export const serverLaunch = {
   promptId: 'launch', server: 'files', requestId: 'launch-1', openTime,
   serverLaunch: {
     command: 'npx', args: ['-y', '@example/server-files@2.1.0', '--root', `${repo}/my data`, '--token', '${input:files-token}'], directory: repo,
-    environmentNames: ['LOG_LEVEL', 'FILES_TOKEN'], environmentReferences: ['HOME', 'GITHUB_TOKEN'], envFile: `${repo}/.env`, allowedTools: ['read_file', 'list_*'],
+    resolvedCommand: '/usr/bin/npx', resolvedTarget: '/usr/lib/node_modules/npm/bin/npx-cli.js',
+    environmentNames: ['FILES_TOKEN', 'LOG_LEVEL', 'NODE_OPTIONS', 'PATH'], envFileNames: ['REGION'],
+    environment: [{ name: 'FILES_TOKEN', value: '${input:files-token}' }, { name: 'LOG_LEVEL', value: 'debug' }, { name: 'NODE_OPTIONS', value: '--require ./hook.js', loadsCode: true },
+      { name: 'PATH', value: `${repo}/bin:/usr/bin`, loadsCode: true }],
+    environmentReferences: ['HOME', 'GITHUB_TOKEN'], envFile: `${repo}/.env`, allowedTools: ['read_file', 'list_*'],
     files: [`${repo}/token.txt`], inputReferences: ['files-token'], configFile: `${repo}/.vscode/mcp.json`, configLine: 12, launchHash: 'sha256:9911',
   },
 };
