@@ -51,6 +51,9 @@ func TestLaunchPromptShowsEverything(t *testing.T) {
 	want := &mcphubv1.ServerLaunch{
 		Command: e.peer, Args: []string{"teller", e.folder + "/x", "", "two words", longWord}, Directory: e.folder,
 		EnvironmentNames: []string{"GORACE", "MODE", "TOKEN", "UNSET"}, EnvironmentReferences: []string{"E2E_TOKEN"}, EnvFile: e.folder + "/.env",
+		ResolvedCommand: e.peer, EnvFileNames: []string{"FROM_FILE"}, Environment: []*mcphubv1.LaunchVariable{
+			{Name: "GORACE", Value: atOnce["GORACE"]}, {Name: "MODE", Value: "plain"}, {Name: "TOKEN", Value: "${env:E2E_TOKEN}"}, {Name: "UNSET", Unset: true},
+		},
 		AllowedTools: []string{"*"}, ConfigFile: local.Path, ConfigLine: 4,
 	}
 	unhashed := protocmp.IgnoreFields(&mcphubv1.ServerLaunch{}, "launch_hash")

@@ -79,7 +79,7 @@ func (p *place) spawnWith(env ...string) *door {
 // load gives the hub a config.
 func (d *door) load(text string) *mcphubv1.ReloadConfigResponse {
 	d.t.Helper()
-	r, err := d.Servers.ReloadConfig(d.ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "mcp.json", Json: text}}})
+	r, err := d.Servers.ReloadConfig(d.ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "mcp.json", Json: text}}})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func openUpTo(hub, config, stage string) int {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: config}}}); err != nil {
+	if _, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: config}}}); err != nil {
 		log.Fatal(err)
 	}
 	w := fakeeditor.Open(ctx, client.Conn(), fakeeditor.Options{TB: mortal{}, Title: "side bar"})

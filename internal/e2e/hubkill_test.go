@@ -70,7 +70,7 @@ func (s *siege) begin(what func(ctx context.Context)) { s.under.Go(func() { what
 
 func (s *siege) load() {
 	s.begin(func(ctx context.Context) {
-		_, _ = s.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "mcp.json", Json: s.config.config()}}})
+		_, _ = s.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "mcp.json", Json: s.config.config()}}})
 	})
 }
 

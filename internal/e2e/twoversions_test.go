@@ -1,0 +1,182 @@
+//go:build unix
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// releasedCommit is of the last hub whose consents said nothing of the program, of values and of env files.
+const releasedCommit = "8d30a6d"
+
+// releasedHub builds that hub from the history of this repository, once for all tests. Another process writes it, so it can be run at once.
+var releasedHub = sync.OnceValues(func() (string, error) {
+	if out, err := exec.Command("git", "cat-file", "-e", releasedCommit+"^{commit}").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("the released hub is built from commit %s, which is not in this clone: get the whole history (git fetch --unshallow) to run this test: %w\n%s",
+			releasedCommit, err, out)
+	}
+	source, binary := filepath.Join(runDir, "released"), filepath.Join(runDir, "mcphub-released")
+	if err := os.Mkdir(source, 0o700); err != nil {
+		return "", err
+	}
+	root, err := exec.Command("git", "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return "", err
+	}
+	unpack := exec.Command("sh", "-c", `git archive "$0" | tar -x -C "$1"`, releasedCommit, source)
+	unpack.Dir = strings.TrimSpace(string(root))
+	if out, err := unpack.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("git archive: %w\n%s", err, out)
+	}
+	build := exec.Command("go", "build", "-o", binary, "./cmd/mcphub")
+	build.Dir = source
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build of commit %s: %w\n%s", releasedCommit, err, out)
+	}
+	return binary, nil
+})
+
+// released is the same user with the released hub.
+func (e *estate) released() *estate {
+	e.t.Helper()
+	binary, err := releasedHub()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	old := *e.place
+	old.hub = e.file("mcphub-released")
+	if _, err := os.Stat(old.hub); err != nil {
+		if err := install(binary, old.hub); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	return &estate{place: &old, folder: e.folder, state: e.state}
+}
+
+// session opens a hub, uses everything once, answers each question for good, and tells how many there were of each kind.
+func (e *estate) session(sources ...*mcphubv1.ConfigSource) (launches, inputs, approvals int) {
+	e.t.Helper()
+	d, _ := e.hub(sources...)
+	w := d.window("side bar")
+	answered := map[string]bool{}
+	answer := func(c *call) {
+		until(e.t, "the call is over, or another question is open", func() bool {
+			for _, p := range w.Prompts() {
+				id := p.GetPromptId()
+				if answered[id] {
+					continue
+				}
+				answered[id] = true
+				if fakeeditor.KindOf(p) == inputPrompt {
+					takes(e.t, w.Accept(id, `"the value"`))
+				} else {
+					takes(e.t, w.AcceptFor(id, forGood))
+				}
+			}
+			select {
+			case <-c.over:
+				return true
+			default:
+				return false
+			}
+		})
+		c.text()
+	}
+	answer(d.call("teller", "directory", `{}`)) // the launch
+	answer(d.call("asker", "directory", `{}`))  // the input, and the tool
+	answer(d.variable("asker", "KEY"))
+	launches, inputs, approvals = opened(w, launchPrompt), opened(w, inputPrompt), opened(w, approval)
+	d.shut()
+	return launches, inputs, approvals
+}
+
+// Issue 12, part 6: what people have answered before is read by the new hub and by the released one, in turns. A consent of the old form is asked once more, never taken
+// over; it still holds for the released hub, and each keeps what the other wrote.
+func TestTwoVersionsTakeTurns(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	old := e.released()
+	workspace := e.tellerFile("same")
+	user := e.ofUser(e.write("User/mcp.json", jsonText(t, object{
+		"inputs": []object{{"id": "key", "type": "promptString"}},
+		"servers": object{"asker": object{"command": e.peer, "args": []string{"teller"}, "env": object{"GORACE": atOnce["GORACE"], "KEY": "${input:key}"}}},
+	})))
+	for i, turn := range []struct {
+		who                         *estate
+		launches, inputs, approvals int
+	}{
+		{old, 1, 1, 2},
+		{e, 1, 0, 0}, // once more: the old yes was to less
+		{old, 0, 0, 0},
+		{e, 0, 0, 0},
+	} {
+		launches, inputs, approvals := turn.who.session(workspace, user)
+		if launches != turn.launches || inputs != turn.inputs || approvals != turn.approvals {
+			t.Errorf("turn %d: asked %d times for a launch, %d for an input, %d for a tool", i, launches, inputs, approvals)
+		}
+	}
+	for _, who := range []*estate{old, e} {
+		d, _ := who.hub()
+		if n := len(d.remembered(mcphubv1.RememberedKind_REMEMBERED_KIND_SERVER_LAUNCH)); n != 2 {
+			t.Errorf("%d consents are left of 2", n)
+		}
+		d.shut()
+	}
+	for _, name := range []string{"launches.json", "approvals.json", "inputs.json", "tools.json", "consent-key.json"} {
+		if info, err := os.Stat(filepath.Join(e.state, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Issue 12, part 6: both versions at once on one state directory, answering at the same time. Nothing is lost.
+func TestTwoVersionsAtOnce(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	const each = 6
+	entries := object{}
+	for i := range 2 * each {
+		entries[fmt.Sprint("s", i)] = object{"command": e.peer, "args": []string{"teller", fmt.Sprint(i)}, "env": object{"GORACE": atOnce["GORACE"]}}
+	}
+	source := e.ofWorkspace(e.write(".vscode/mcp.json", jsonText(t, object{"servers": entries})))
+	hubs := []*estate{e.released(), e}
+	var all sync.WaitGroup
+	for n, who := range hubs {
+		d, _ := who.hub(source)
+		w := d.window("side bar")
+		all.Go(func() {
+			for i := n; i < 2*each; i += 2 {
+				c := d.call(fmt.Sprint("s", i), "directory", `{}`)
+				takes(t, w.AcceptFor(w.WaitPrompt(launchPrompt).GetPromptId(), forGood))
+				takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), forGood))
+				c.text()
+			}
+		})
+	}
+	all.Wait()
+	for _, who := range hubs {
+		d, _ := who.hub(source)
+		var servers []string
+		for _, r := range d.remembered(mcphubv1.RememberedKind_REMEMBERED_KIND_SERVER_LAUNCH) {
+			servers = append(servers, r.GetServer())
+		}
+		slices.Sort(servers)
+		if len(slices.Compact(servers)) != 2*each {
+			t.Errorf("consents are left for %v", servers)
+		}
+		if n := len(d.remembered(mcphubv1.RememberedKind_REMEMBERED_KIND_TOOL_APPROVAL)); n != 2*each {
+			t.Errorf("%d approvals are left", n)
+		}
+		d.shut()
+	}
+}
