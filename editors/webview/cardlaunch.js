@@ -39,7 +39,7 @@ export function launchCard(ask, server, kit) {
       ask.command ? block('Command', command) : undefined,
       ask.url ? block('Address', ask.url) : undefined,
       facts([
-        ['Runs the program', lines([ask.resolvedCommand, ask.resolvedTarget].filter((path) => path !== undefined && path !== ''))],
+        ['Runs the program', lines([ask.resolvedCommand ?? '', ask.resolvedTarget ?? ''].filter((path) => path !== ''))],
         ['Program', ask.unresolved && `Not known: ${visible(ask.unresolved)}`],
         ['Arguments', lines(ask.args?.map((arg) => JSON.stringify(arg)))],
         ['Folder', lines(ask.directory ? [ask.directory] : [])],

@@ -100,7 +100,7 @@ func (e *estate) session(sources ...*mcphubv1.ConfigSource) (launches, inputs, a
 	return launches, inputs, approvals
 }
 
-// Issue 12, part 6: what people have answered before is read by the new hub and by the released one, in turns. A consent of the old form is asked once more, never taken
+// What people have answered before is read by the new hub and by the released one, in turns. A consent of the old form is asked once more, never taken
 // over; it still holds for the released hub, and each keeps what the other wrote.
 func TestTwoVersionsTakeTurns(t *testing.T) {
 	t.Parallel()
@@ -108,7 +108,7 @@ func TestTwoVersionsTakeTurns(t *testing.T) {
 	old := e.released()
 	workspace := e.tellerFile("same")
 	user := e.ofUser(e.write("User/mcp.json", jsonText(t, object{
-		"inputs": []object{{"id": "key", "type": "promptString"}},
+		"inputs":  []object{{"id": "key", "type": "promptString"}},
 		"servers": object{"asker": object{"command": e.peer, "args": []string{"teller"}, "env": object{"GORACE": atOnce["GORACE"], "KEY": "${input:key}"}}},
 	})))
 	for i, turn := range []struct {
@@ -139,7 +139,7 @@ func TestTwoVersionsTakeTurns(t *testing.T) {
 	}
 }
 
-// Issue 12, part 6: both versions at once on one state directory, answering at the same time. Nothing is lost.
+// Both versions at once on one state directory, answering at the same time. Nothing is lost.
 func TestTwoVersionsAtOnce(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
