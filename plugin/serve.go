@@ -13,6 +13,7 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
+	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
@@ -72,6 +73,13 @@ func serve(stderr io.Writer, makeHub func(l *slog.Logger, fatal func(text string
 	back, graceProblem := returnGrace(os.LookupEnv)
 	if graceProblem != "" {
 		logger.Warn(graceProblem)
+	}
+
+	transport.InheritNothing()
+	if os.Getenv(handshake.EnvDumpable) != "1" {
+		if err := transport.Hide(); err != nil {
+			logger.Warn("the servers can read this process's environment in /proc", "error", err)
+		}
 	}
 
 	signals := watchSignals()

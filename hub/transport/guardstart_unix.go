@@ -29,6 +29,7 @@ func startGuard(command []string) (*guardProcess, error) {
 		Stdin:       out,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
+	closeOnExec()
 	if err := g.cmd.Start(); err != nil {
 		_ = in.Close()
 		return nil, err

@@ -32,6 +32,7 @@ func startProcess(cmd *exec.Cmd) error {
 			}
 		}()
 	})
+	closeOnExec()
 	started := make(chan error, 1)
 	starter.jobs <- func() { started <- cmd.Start() }
 	return <-started

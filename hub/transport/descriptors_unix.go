@@ -1,0 +1,40 @@
+//go:build unix
+
+package transport
+
+import (
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	firstInherited = 3
+	// maxDescriptors bounds the loop where no folder lists the descriptors that are open.
+	maxDescriptors = 1 << 16
+)
+
+// closeEachOnExec goes through the descriptors one by one. Those that are opened meanwhile are Go's, and need it not.
+func closeEachOnExec() {
+	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} { // /dev/fd is complete on macOS; FreeBSD lists three there as a rule
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) <= firstInherited {
+			continue
+		}
+		for _, e := range entries {
+			if fd, err := strconv.Atoi(e.Name()); err == nil && fd >= firstInherited {
+				unix.CloseOnExec(fd)
+			}
+		}
+		return
+	}
+	var limit unix.Rlimit
+	most := uint64(maxDescriptors)
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
+		most = min(most, uint64(limit.Cur))
+	}
+	for fd := firstInherited; fd < int(most); fd++ {
+		unix.CloseOnExec(fd)
+	}
+}
