@@ -41,7 +41,7 @@ type rawHub struct {
 func start(t *testing.T, stderr *os.File, env ...string) *rawHub {
 	t.Helper()
 	h := &rawHub{
-		cmd:    doortest.Command(t, doortest.RoleHub, append([]string{handshake.CookieKey + "=" + handshake.CookieValue}, env...)...),
+		cmd:    doortest.Command(t, doortest.RoleHub, append([]string{handshake.CookieKey + "=" + handshake.CookieValue, handshake.EnvPlaintext + "=1"}, env...)...),
 		lines:  make(chan string, 1000),
 		exited: make(chan struct{}),
 	}

@@ -29,7 +29,9 @@ func TestStartProblem(t *testing.T) {
 	}{
 		{"no cookie", "linux", "", "", handshake.CookieKey + " is not set"},
 		{"wrong cookie", "linux", "BasicPlugin", "", "another value"},
-		{"no TLS over a Unix socket", "linux", handshake.CookieValue, "", ""},
+		{"no TLS over a Unix socket", "linux", handshake.CookieValue, "", "switch AutoMTLS on"}, // Finding C9.
+		{"no TLS over a Unix socket, on purpose", "linux", handshake.CookieValue, "", ""},
+		{"no TLS over TCP, on purpose", "windows", handshake.CookieValue, "", "switch AutoMTLS on"},
 		{"no TLS over TCP", "windows", handshake.CookieValue, "", "switch AutoMTLS on"},
 		{"TLS over TCP", "windows", handshake.CookieValue, pemCertificate, ""},
 		{"TLS over a Unix socket", "linux", handshake.CookieValue, pemCertificate, ""},
@@ -38,6 +40,9 @@ func TestStartProblem(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			env := map[string]string{handshake.CookieKey: test.cookie, handshake.EnvClientCert: test.cert}
+			if strings.HasSuffix(test.name, "on purpose") {
+				env[handshake.EnvPlaintext] = "1"
+			}
 			got := startProblem(test.goos, func(name string) string { return env[name] })
 			if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 				t.Errorf("problem %q, want %q", got, test.want)

@@ -63,7 +63,7 @@ func startUnread(hub string) int {
 	}
 	unread = []*os.File{said, logs}
 	cmd := exec.Command(hub)
-	cmd.Env = append(os.Environ(), handshake.CookieKey+"="+handshake.CookieValue, "PLUGIN_PROTOCOL_VERSIONS=1", stateless)
+	cmd.Env = append(os.Environ(), handshake.CookieKey+"="+handshake.CookieValue, handshake.EnvPlaintext+"=1", "PLUGIN_PROTOCOL_VERSIONS=1", stateless)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if err := cmd.Start(); err != nil {
 		log.Fatal(err)

@@ -42,6 +42,8 @@ export function hubEnvironment(base: NodeJS.ProcessEnv, own: NodeJS.ProcessEnv, 
   env['MCPHUB_HOST_PID'] = String(process.pid);
   if (intro.clientCert !== undefined) {
     env['PLUGIN_CLIENT_CERT'] = intro.clientCert;
+  } else {
+    env['MCPHUB_PLAINTEXT'] = '1'; // tls: false was asked for; without this word a hub refuses to be served in plain
   }
   if (intro.returnGraceMs !== undefined) {
     env['MCPHUB_RETURN_GRACE'] = `${Math.max(0, Math.round(intro.returnGraceMs))}ms`;

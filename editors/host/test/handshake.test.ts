@@ -38,7 +38,7 @@ test('the environment carries the handshake and nothing of another go-plugin', (
   const env = hubEnvironment({ PATH: '/bin', PLUGIN_MULTIPLEX_GRPC: 'true', PLUGIN_CLIENT_CERT: 'old', PLUGIN_MIN_PORT: '1' }, { MCPHUB_LOG: 'debug' }, {
     socketDirectory: '/tmp/mcphub-1', clientCert: undefined, returnGraceMs: 1500,
   });
-  assert.deepEqual(Object.keys(env).sort(), ['MCPHUB_HOST_PID', 'MCPHUB_LOG', 'MCPHUB_PLUGIN_COOKIE', 'MCPHUB_RETURN_GRACE', 'PATH', 'PLUGIN_PROTOCOL_VERSIONS', 'PLUGIN_UNIX_SOCKET_DIR']);
+  assert.deepEqual(Object.keys(env).sort(), ['MCPHUB_HOST_PID', 'MCPHUB_LOG', 'MCPHUB_PLAINTEXT', 'MCPHUB_PLUGIN_COOKIE', 'MCPHUB_RETURN_GRACE', 'PATH', 'PLUGIN_PROTOCOL_VERSIONS', 'PLUGIN_UNIX_SOCKET_DIR']);
   assert.equal(env['PLUGIN_PROTOCOL_VERSIONS'], '1');
   assert.equal(env['MCPHUB_RETURN_GRACE'], '1500ms');
 });
