@@ -6,8 +6,8 @@
 // takes the prompt or the terminal state out of the table acts, everybody else finds nothing.
 //
 // A server that a workspace brings starts only after the user has agreed to what would run, and references in a config are resolved when it starts and
-// not kept. What the hub says itself, and what it quotes of a server in errors, stderr lines and the log, goes through a redactor that knows the secrets;
-// the content that a server sends to the user (results, prompts, log messages) passes as it came.
+// not kept. What the hub says itself, what it quotes of a server in errors, stderr lines and the log, and a server's log messages go through a redactor
+// that knows the secrets; what a server sends to answer or to ask (results, prompts) passes as it came.
 //
 // What must not live here: gRPC, protobuf, go-plugin (package ipc converts), JSON-RPC framing (hub/jsonrpc), protocol
 // revisions (hub/mcp), processes (hub/transport), config syntax (hub/config).

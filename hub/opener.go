@@ -61,7 +61,8 @@ func (h *Hub) noting(s *server, open mcp.Opener) mcp.Opener {
 
 // reach is how a server is reached, by what its config says.
 func (h *Hub) reach(s *server, conf config.Server) mcp.Opener {
-	stderr := func(line string) { h.stderrLine(s, line) }
+	halves := &halvesOf{redactor: h.redactor} // lines come one by one, in their order
+	stderr := func(line string) { h.stderrLine(s, halves.line(line)) }
 	switch {
 	case h.open != nil:
 		return h.open(conf, stderr)
@@ -97,9 +98,8 @@ func (h *Hub) stdio(conf config.Server, stderr func(line string)) mcp.Opener {
 	}, conf.MaxMessageBytes)
 }
 
-// stderrLine keeps a line of a server's stderr and shows it to the windows.
+// stderrLine keeps a line of a server's stderr, which has no secrets in it any more, and shows it to the windows.
 func (h *Hub) stderrLine(s *server, line string) {
-	line = h.redactor.text(line)
 	text, err := json.Marshal(line)
 	if err != nil {
 		return // cannot be: every string marshals

@@ -4,18 +4,17 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode"
 )
 
-// redactor makes secrets unreadable in what the hub says itself and in what it quotes of a server: its stderr, errors, the log, the bundle for a bug
-// report. The content that a server sends to the user (results, prompts, log messages) is the server's word and passes as it is.
+// redactor makes secrets unreadable in what the hub says itself, in what it quotes of a server (its stderr, errors, the log, the bundle for a bug report),
+// and in a server's log messages, which people copy into reports. What a server sends to answer or to ask (results, prompts) passes as it is.
+//
+// A secret is found as it is, in either case, quoted, in JSON, in a URL, in hexadecimal, in base64, and in two halves on two lines that follow each other
+// (see secretforms.go); not after any other change that a server may make on purpose. The work for a text is bounded by its length.
 //
 // It may be used concurrently. Without a secret a text costs one atomic load.
 type redactor struct {
@@ -32,7 +31,11 @@ const (
 	// minSecretLine is the same for a line of a secret that has several, as stderr comes in lines.
 	minSecretLine = 16
 	// maxSecrets bounds what is looked for. The oldest are not told from the others: beyond it, new ones are not taken.
-	maxSecrets = 10_000
+	maxSecrets = 2_000
+	// workPerByte and freeWork bound the bytes that are compared for a text. Ordinary texts and secrets need less than one for each byte; a text and a secret
+	// that repeat themselves would need as many as their lengths multiplied. What is left of such a text is replaced unread.
+	workPerByte = 64
+	freeWork    = 64 << 10
 )
 
 // add registers values. Values that are too short to be secret, and those beyond the bound, are left out.
@@ -41,60 +44,19 @@ func (r *redactor) add(values ...string) {
 	defer r.mu.Unlock()
 	grew := false
 	for _, value := range values {
-		for _, form := range formsOf(value) {
-			if _, ok := r.known[form]; ok || len(r.known) >= maxSecrets {
-				continue
-			}
-			if r.known == nil {
-				r.known = map[string]struct{}{}
-			}
-			r.known[form] = struct{}{}
-			grew = true
+		value = strings.TrimSpace(value)
+		if _, ok := r.known[value]; ok || len(value) < minSecretBytes || len(r.known) >= maxSecrets {
+			continue
 		}
+		if r.known == nil {
+			r.known = map[string]struct{}{}
+		}
+		r.known[value] = struct{}{}
+		grew = true
 	}
 	if grew {
 		r.now.Store(indexOf(r.known))
 	}
-}
-
-// formsOf are the forms in which a secret may be met: as it is, quoted, within JSON as several languages write it, within a URL, and by its lines.
-func formsOf(value string) (forms []string) {
-	value = strings.TrimSpace(value)
-	if len(value) < minSecretBytes {
-		return nil
-	}
-	query := url.QueryEscape(value)
-	forms = []string{value, query, url.PathEscape(value), asScript.Replace(query), escaped(value)}
-	for _, quoted := range []string{strconv.Quote(value), strconv.QuoteToASCII(value)} {
-		forms = append(forms, quoted[1:len(quoted)-1], strings.ReplaceAll(quoted[1:len(quoted)-1], "/", `\/`))
-	}
-	if text, err := json.Marshal(value); err == nil {
-		forms = append(forms, string(text[1:len(text)-1]))
-	}
-	if lines := strings.Split(value, "\n"); len(lines) > 1 {
-		for _, line := range lines {
-			if line = strings.TrimSpace(line); len(line) >= minSecretLine && !strings.HasPrefix(line, "-----") {
-				forms = append(forms, line)
-			}
-		}
-	}
-	return forms
-}
-
-// asScript makes of what url.QueryEscape gives that of JavaScript's encodeURIComponent, which most servers use.
-var asScript = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
-
-// escaped is s as texts of servers are bounded and made printable.
-func escaped(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
-			fmt.Fprintf(&b, "\\u%04x", r)
-		}
-	}
-	return b.String()
 }
 
 // text gives s without the secrets that are known now.
@@ -103,13 +65,23 @@ func (r *redactor) text(s string) string {
 	if index == nil {
 		return s
 	}
-	return index.replace(s)
+	s = index.replace(s)
+	if !strings.Contains(s, "\n") {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	halves := halvesOf{redactor: r}
+	for i := range lines {
+		lines[i] = halves.hide(index, lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // secretIndex finds many values in one pass. It is not changed once it is in use.
 type secretIndex struct {
-	starts [1 << 13]uint64      // a bit for each hash of four bytes with which a secret begins: most places of a text are passed by this alone
-	values map[[4]byte][]string // by their first four bytes, longest first
+	starts  [1 << 13]uint64      // a bit for each hash of four bytes with which a secret begins: most places of a text are passed by this alone
+	values  map[[4]byte][]string // by their first four bytes, longest first
+	longest int
 }
 
 func startHash(a, b, c, d byte) uint32 {
@@ -118,11 +90,19 @@ func startHash(a, b, c, d byte) uint32 {
 
 func indexOf(values map[string]struct{}) *secretIndex {
 	x := &secretIndex{values: map[[4]byte][]string{}}
-	for v := range values {
-		start := [4]byte([]byte(v[:4]))
-		x.values[start] = append(x.values[start], v)
-		bit := startHash(v[0], v[1], v[2], v[3])
-		x.starts[bit>>6] |= 1 << (bit & 63)
+	taken := map[string]bool{}
+	for value := range values {
+		for _, v := range formsOf(value) {
+			if taken[v] {
+				continue
+			}
+			taken[v] = true
+			start := [4]byte([]byte(v[:4]))
+			x.values[start] = append(x.values[start], v)
+			bit := startHash(v[0], v[1], v[2], v[3])
+			x.starts[bit>>6] |= 1 << (bit & 63)
+			x.longest = max(x.longest, len(v))
+		}
 	}
 	for _, list := range x.values {
 		slices.SortFunc(list, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
@@ -130,22 +110,32 @@ func indexOf(values map[string]struct{}) *secretIndex {
 	return x
 }
 
+// at gives the values that may begin at a place of s, which has at least four bytes.
+func (x *secretIndex) at(s string) []string {
+	bit := startHash(s[0], s[1], s[2], s[3])
+	if x.starts[bit>>6]&(1<<(bit&63)) == 0 {
+		return nil
+	}
+	return x.values[[4]byte([]byte(s[:4]))]
+}
+
 // replace puts one mark in the place of each run of secrets: where two overlap, no rest of either is left.
 func (x *secretIndex) replace(s string) string {
 	var out strings.Builder
 	done, from, to := 0, -1, -1 // what is copied, and the run that is open
+	work := workPerByte*len(s) + freeWork
 	for i := 0; i+4 <= len(s); i++ {
-		bit := startHash(s[i], s[i+1], s[i+2], s[i+3])
-		if x.starts[bit>>6]&(1<<(bit&63)) == 0 {
-			continue
-		}
 		n := 0
-		for _, v := range x.values[[4]byte([]byte(s[i:i+4]))] {
-			if strings.HasPrefix(s[i:], v) {
+		for _, v := range x.at(s[i:]) {
+			same := common(s[i:], v)
+			if work -= same; same == len(v) {
 				n = max(n, len(v))
 				break // those that follow are shorter
 			}
-			n = max(n, cutShort(s[i:], v))
+			n = max(n, cutShort(s[i:], v, same))
+		}
+		if work < 0 {
+			n = len(s) - i
 		}
 		if n == 0 {
 			continue
@@ -158,7 +148,9 @@ func (x *secretIndex) replace(s string) string {
 		if from < 0 {
 			from = i
 		}
-		to = max(to, i+n)
+		if to = max(to, i+n); work < 0 {
+			break
+		}
 	}
 	if from < 0 {
 		return s
@@ -169,14 +161,20 @@ func (x *secretIndex) replace(s string) string {
 	return out.String()
 }
 
+// common is how many bytes a and b begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
 // cutShort gives how much of a secret s begins with, if what follows tells that a longer text was cut there: lines of stderr, bodies of answers and
 // the like are bounded where they are read, before anybody can look for secrets in them. What is left of one that has less than minSecretBytes is
 // not found.
-func cutShort(s, secret string) int {
-	n := 0
-	for n < len(s) && n < len(secret) && s[n] == secret[n] {
-		n++
-	}
+// n is how much of the two is alike.
+func cutShort(s, secret string, n int) int {
 	for k := n; k >= minSecretBytes && k > n-len("..."); k-- { // the secret itself may have dots there
 		if strings.HasPrefix(s[k:], "…") || strings.HasPrefix(s[k:], "...") {
 			return k

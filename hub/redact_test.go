@@ -72,6 +72,10 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 		secrets := []string{"MARKED-input-11", "MARKED-env-22", "MARKED-literal-33"}
 		for _, secret := range secrets {
 			w.stderr["s"]("a line with " + secret + " in it")
+			// Finding C8.
+			if err := s.Notify("notifications/message", `{"level":"info","logger":"`+secret+`","data":{"key":"\u004d`+secret[1:]+`","list":["`+secret+`"]}}`); err != nil {
+				t.Error(err)
+			}
 			w.hub.Logger().Warn("about "+secret, "error", fmt.Errorf("with %s", secret))
 		}
 		if got := w.server("s").Stderr; len(got) != 3 || got[0] != "a line with [redacted] in it" {

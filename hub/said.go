@@ -17,12 +17,13 @@ func (c *connection) Logged(m mcp.LogMessage) {
 	c.hub.logged(c.server, &LogMessage{Level: bounds.Cut(m.Level, bounds.NameBytes), Logger: bounds.Cut(m.Logger, bounds.NameBytes), Data: shownData(m.Data)})
 }
 
-// logged tells the windows of what a server logged.
+// logged tells the windows of what a server logged, without secrets.
 func (h *Hub) logged(s *server, m *LogMessage) {
 	if !s.costs.logs.Allow(time.Now()) {
 		return
 	}
 	m.Server = s.name
+	m.Level, m.Logger, m.Data = h.redactor.text(m.Level), h.redactor.text(m.Logger), h.redactor.json(m.Data)
 	dropped := s.costs.logs.Dropped()
 	defer h.lock().unlock()
 	if dropped > 0 {
