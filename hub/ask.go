@@ -51,11 +51,18 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 	h := c.hub
 	var p *prompt
 	var r *request
+	over := false
 	h.update(func() {
+		if over = callOver(h, q); over {
+			return
+		}
 		if p, r = c.question(ctx, q); p != nil {
 			h.openPrompt(p)
 		}
 	})
+	if over && !q.WireID.IsZero() {
+		return mcp.Answer{}, mcp.ErrCallOver
+	}
 	if p == nil {
 		h.log.Info("a question of a server was answered with cancel: nobody can be asked", "server", c.server.name, "kind", kindOf(q.Kind).String())
 		return mcp.Answer{Action: mcp.Dismiss}, nil
@@ -82,17 +89,7 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 	if h.draining || !h.canShow(kind, withTools) {
 		return nil, nil
 	}
-	var caller *request
-	if q.Call != nil {
-		caller, _ = q.Call.Tag.(*request)
-		switch {
-		case caller == nil:
-		case h.requests[caller.id] != caller:
-			return nil, nil // it came before the end of its call, which has closed every question of that call
-		case caller.cancellation != nil:
-			return nil, nil // its questions were just closed: no new one appears
-		}
-	}
+	caller := callerOf(q)
 	human := DefaultHumanTimeout
 	if limit := c.server.conf.Timeouts.Human; limit != nil {
 		human = *limit
@@ -116,6 +113,21 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 		question.URL, question.URLHost = q.URL, q.URLHost
 	}
 	return &prompt{request: r, asker: c, withTools: withTools, humanLimit: human, info: PromptInfo{Kind: kind, Question: question}}, r
+}
+
+// callerOf is the request behind a question; nil: none is known.
+func callerOf(q *mcp.Question) *request {
+	if q.Call == nil {
+		return nil
+	}
+	caller, _ := q.Call.Tag.(*request)
+	return caller
+}
+
+// callOver tells whether a question came before the end, or the cancel, of its call, which has closed every question of that call: no new one appears. h.mu is held.
+func callOver(h *Hub, q *mcp.Question) bool {
+	caller := callerOf(q)
+	return caller != nil && (h.requests[caller.id] != caller || caller.cancellation != nil)
 }
 
 // answered turns a settled prompt into what the server is told.
@@ -154,9 +166,9 @@ func (c *connection) settle(ctx context.Context, p *prompt, r *request, answer c
 		return false
 	}
 	h.end(r, ending{state: StateCancelled})
-	return ctx.Err() == nil && slices.ContainsFunc(p.holding, func(held *request) bool {
+	return ctx.Err() == nil && (p.among || slices.ContainsFunc(p.holding, func(held *request) bool {
 		return held.direction == Outgoing && (held.cancellation != nil || held.state.Terminal())
-	})
+	}))
 }
 
 // withdraw ends a question of a server whose context ended. h.mu is held.

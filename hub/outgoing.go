@@ -176,6 +176,9 @@ func (h *Hub) progressed(r *request, p mcp.Progress) {
 		return
 	}
 	r.clock.sign = time.Now()
+	if p.Back {
+		return
+	}
 	r.progress = &Progress{Progress: p.Progress, Message: bounds.Cut(p.Message, bounds.ProgressTextBytes)}
 	if p.HasTotal {
 		total := p.Total

@@ -21,6 +21,7 @@ type prompt struct {
 	settled    chan closing  // buffered: the one that takes the prompt puts one in
 	deadline   *time.Timer   // nil = none
 	holding    []*request    // whose clocks it stops
+	among      bool          // it names no call, and calls of its server were open when it came: it may be of one of them
 	humanLimit time.Duration // for the error text
 	checks     int           // answers whose content is being compared
 }
@@ -59,6 +60,7 @@ func (h *Hub) openPrompt(p *prompt) {
 	}
 	r.prompts[p] = struct{}{}
 	p.holding = h.heldBy(p)
+	p.among = p.asker != nil && r.direction == Incoming && r.parent == nil && h.calling(r.server)
 	for _, held := range p.holding {
 		h.hold(held, +1)
 	}
@@ -67,8 +69,8 @@ func (h *Hub) openPrompt(p *prompt) {
 	h.emit(&PromptOpened{Prompt: p.info})
 }
 
-// heldBy gives the requests that wait for a person when p's request asks: that one, what caused it, or, when that is not known, every call of the
-// server: no call may time out because a person thinks.
+// heldBy gives the requests that wait for a person when p's request asks: that one, and what caused it, when that is known. A question of nobody's stops nobody's
+// clock: a server could keep all of its calls open by asking.
 func (h *Hub) heldBy(p *prompt) []*request {
 	r := p.request
 	held := []*request{r}
@@ -82,14 +84,18 @@ func (h *Hub) heldBy(p *prompt) []*request {
 	case r.direction == Outgoing:
 	case r.parent != nil:
 		held = append(held, r.parent)
-	default:
-		for _, other := range h.requests {
-			if other.server == r.server && other.direction == Outgoing && !other.uncancellable {
-				held = append(held, other)
-			}
-		}
 	}
 	return held
+}
+
+// calling tells whether a call of s is open. h.mu is held.
+func (h *Hub) calling(s *server) bool {
+	for _, r := range h.requests {
+		if r.server == s && r.direction == Outgoing && !r.uncancellable {
+			return true
+		}
+	}
+	return false
 }
 
 // waiting shows that r, and the call that caused it, wait for the user. h.mu is held.

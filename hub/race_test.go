@@ -310,6 +310,7 @@ func TestNothingLeaks10000Cancels(t *testing.T) {
 		if n := s.Count(fakeserver.Method("notifications/cancelled")); n != all || seen.cancelled != all {
 			t.Errorf("%d cancels on the wire, %d told", n, seen.cancelled)
 		}
+		pass(30 * time.Second) // what comes sooner may be of the calls that were cancelled, and is shown to nobody
 		for range all / batch {
 			var asked []*fakeserver.OutRequest
 			for range batch {

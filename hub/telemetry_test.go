@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -98,6 +99,7 @@ func TestSpans(t *testing.T) {
 		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
 		want("client tools/call hang Error: error.type=cancelled " + tool("hang", "mcphub.request.state=cancelled network.transport=pipe [mcphub.round] [mcphub.cancel user]"))
 
+		pass(30 * time.Second) // until then it would not be known whether the question is of this call or of the one that was cancelled
 		c = w.call(hub.CallRequest{ID: "r5", Server: "s", Tool: "ask"})
 		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: formYes})
 		c.ok(t)

@@ -15,6 +15,7 @@ type Call struct {
 	entry tracked
 	frame frame
 	quiet bool // giving it up is not told to the peer
+	known bool // to the peer, as far as this side can know: it was given up after it was written. As result and err
 
 	// Written by whoever took the entry out of the tracker, and not after done is closed.
 	result jsontext.Object
@@ -110,6 +111,9 @@ func (c *Call) Wait(ctx context.Context) (json.RawMessage, error) {
 // Result is the result with what was learned of it while it was read: a large one need not be read again. It may be called once Wait has returned it.
 func (c *Call) Result() jsontext.Object { return c.result }
 
+// GivenUp tells whether the call was cancelled on this side after it was written, so that the peer may be at work on it. It may be called once Done is closed.
+func (c *Call) GivenUp() bool { return c.known }
+
 // cancelWith gives the call up, unless it is settled. The peer hears of it when the request was written and may be
 // cancelled.
 func (c *Call) cancelWith(cause error) bool {
@@ -133,7 +137,7 @@ func (c *Call) cancelWith(cause error) bool {
 		p.log.Debug("request cancelled", "direction", Outgoing.String(), "id", c.entry.id.String(), "method", c.entry.method,
 			"reason", boundedReason(reason), "sent", sent)
 	}
-	c.err = cancelled
+	c.err, c.known = cancelled, written
 	c.finish()
 	return true
 }

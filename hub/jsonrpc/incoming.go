@@ -41,13 +41,21 @@ func (p *Peer) request(method string, m *incomingMessage) {
 			return
 		}
 	}
-	in := &inbound{request: Request{ID: ID{raw: string(m.ID)}, Method: method}}
+	in := &inbound{request: Request{ID: ID{raw: string(m.ID)}, Method: method, Params: m.Params}}
 	if p.sourced != nil {
 		in.request.Source = p.sourced.Source()
 	}
-	in.entry.id, in.entry.method, in.entry.handle = in.request.ID, method, in
+	if p.opts.OnRequest != nil {
+		p.opts.OnRequest(&in.request)
+	}
+	in.entry.id, in.entry.method, in.entry.handle, in.entry.tag, in.entry.aside = in.request.ID, method, in, in.request.Tag, in.request.Aside
 	in.ctx, in.cancel = context.WithCancelCause(context.Background())
 	open, err := p.tracker.add(Incoming, &in.entry)
+	serving := &p.serving
+	lingers := int64(lingering)
+	if in.request.Aside {
+		serving, lingers = &p.aside, 1
+	}
 	switch {
 	case errors.Is(err, ErrDuplicateID):
 		in.cancel(err)
@@ -60,20 +68,16 @@ func (p *Peer) request(method string, m *incomingMessage) {
 	case p.opts.HandleRequest == nil:
 		p.refuseOpen(in, &Error{Code: CodeMethodNotFound, Message: "method not found"})
 		return
-	case open > p.opts.MaxIncoming || p.serving.Load() >= int64(p.opts.MaxIncoming)*lingering:
+	case open > p.opts.MaxIncoming || serving.Load() >= int64(p.opts.MaxIncoming)*lingers:
 		p.count.refusedRequests.Add(1)
 		p.refuseOpen(in, &Error{Code: CodeTooManyRequests, Message: "too many open requests"})
 		return
 	}
 	in.request.Params = bytes.Clone(m.Params)
-	if p.opts.OnRequest != nil {
-		p.opts.OnRequest(&in.request)
-		in.entry.tag = in.request.Tag
-		p.tapped(&in.entry, Observed{Sender: Incoming, Kind: KindRequest, Bytes: m.size})
-	}
-	p.serving.Add(1)
+	p.tapped(&in.entry, Observed{Sender: Incoming, Kind: KindRequest, Bytes: m.size})
+	serving.Add(1)
 	p.running.Go(func() {
-		defer p.serving.Add(-1)
+		defer serving.Add(-1)
 		p.serve(in)
 	})
 }

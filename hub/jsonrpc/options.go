@@ -22,7 +22,8 @@ type Options struct {
 	// nil answers CodeMethodNotFound.
 	HandleRequest func(ctx context.Context, r *Request) (json.RawMessage, error)
 	// OnRequest sees each request before HandleRequest does, and before anything that came after it is acted on: what led to it can be looked up here, and
-	// kept in its Behind, while the answer that follows has ended nothing yet. Called by the reading goroutine: it must not block. nil does nothing.
+	// kept in its Behind, while the answer that follows has ended nothing yet. Called by the reading goroutine: it must not block, and must not keep the params,
+	// which are good until it returns. It sees requests, too, that are refused then. nil does nothing.
 	OnRequest func(r *Request)
 	// Answer answers requests whose answer is always the same, such as pings: at once, whatever else is open, and without being counted. Called by the
 	// reading goroutine: it must not block. ok is false for all others, which go to HandleRequest. nil: there are none.

@@ -25,6 +25,7 @@ type Peer struct {
 	lastID  atomic.Int64
 
 	serving atomic.Int64   // request handlers that run, those of withdrawn requests included
+	aside   atomic.Int64   // the same of requests that take nobody's place
 	running sync.WaitGroup // every goroutine and timer of the peer
 	done    chan struct{}  // closed by finish
 	ending  chan struct{}  // closed by end

@@ -49,18 +49,20 @@ type RequestTracker struct {
 	mu     sync.Mutex         // guards what follows
 	tables [2]map[ID]*tracked // by Direction
 	peak   [2]int             // the most entries that each table has held
+	asides int                // entries that are aside
 	seq    uint64             // orders entries that started within one tick of the clock
 	closed error              // once set, nothing can be registered
 	late   tombstones         // outgoing ids that were cancelled
 }
 
-// tracked is one entry. The fields above tag never change, tag is set before anybody else can want it; cause and seq are guarded by the tracker's mu.
+// tracked is one entry. The fields above tag never change, tag and aside are set before anybody else can want it; cause and seq are guarded by the tracker's mu.
 type tracked struct {
 	id      ID
 	method  string
 	started time.Time
 	handle  canceller
-	tag     any // for the tap; nil: nobody is told of its messages
+	tag     any  // for the tap; nil: nobody is told of its messages
+	aside   bool // an incoming request that takes nobody's place (Request.Aside)
 	seq     uint64
 	cause   error
 }
@@ -150,7 +152,7 @@ func (t *RequestTracker) cancellable(method string) bool {
 	return !slices.Contains(list, method)
 }
 
-// add puts an entry into its table and returns how many are now open in that direction.
+// add puts an entry into its table and returns how many are now open in that direction; those aside count among themselves.
 func (t *RequestTracker) add(dir Direction, e *tracked) (int, error) {
 	if e.id.IsZero() {
 		return 0, ErrInvalidID
@@ -171,13 +173,23 @@ func (t *RequestTracker) add(dir Direction, e *tracked) (int, error) {
 	e.seq = t.seq
 	(*table)[e.id] = e
 	t.peak[dir&1] = max(t.peak[dir&1], len(*table))
+	if e.aside {
+		t.asides++
+		return t.asides, nil
+	}
+	if dir == Incoming {
+		return len(*table) - t.asides, nil
+	}
 	return len(*table), nil
 }
 
 // remove deletes an entry. A map keeps the room of its best days, so an emptied one that was big is let go. Called with
 // mu held.
-func (t *RequestTracker) remove(dir Direction, id ID) {
-	delete(t.tables[dir&1], id)
+func (t *RequestTracker) remove(dir Direction, e *tracked) {
+	delete(t.tables[dir&1], e.id)
+	if e.aside {
+		t.asides--
+	}
 	if len(t.tables[dir&1]) == 0 && t.peak[dir&1] > 1024 {
 		t.tables[dir&1], t.peak[dir&1] = nil, 0
 	}
@@ -189,7 +201,7 @@ func (t *RequestTracker) take(dir Direction, id ID) *tracked {
 	defer t.mu.Unlock()
 	e := t.tables[dir&1][id]
 	if e != nil {
-		t.remove(dir, id)
+		t.remove(dir, e)
 	}
 	return e
 }
@@ -202,7 +214,7 @@ func (t *RequestTracker) takeEntry(dir Direction, e *tracked) (taken bool, cause
 	if t.tables[dir&1][e.id] != e {
 		return false, e.cause
 	}
-	t.remove(dir, e.id)
+	t.remove(dir, e)
 	return true, e.cause
 }
 
@@ -213,7 +225,7 @@ func (t *RequestTracker) takeWithdrawn(id ID, cause error) *tracked {
 	e := t.tables[Incoming][id]
 	if e != nil {
 		e.cause = cause
-		t.remove(Incoming, id)
+		t.remove(Incoming, e)
 	}
 	return e
 }
@@ -226,7 +238,7 @@ func (t *RequestTracker) takeCancelled(e *tracked, quiet bool) bool {
 	if t.tables[Outgoing][e.id] != e {
 		return false
 	}
-	t.remove(Outgoing, e.id)
+	t.remove(Outgoing, e)
 	t.late.add(e.id, grave{e.method, quiet, e.tag})
 	return true
 }
@@ -240,7 +252,7 @@ func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, g grave, late b
 		g, late = t.late.has(rawID)
 		return nil, g, late
 	}
-	t.remove(Outgoing, e.id)
+	t.remove(Outgoing, e)
 	return e, grave{}, false
 }
 
@@ -258,6 +270,6 @@ func (t *RequestTracker) close(cause error) (outgoing, incoming []*tracked) {
 		e.cause = cause
 		incoming = append(incoming, e)
 	}
-	t.tables = [2]map[ID]*tracked{}
+	t.tables, t.asides = [2]map[ID]*tracked{}, 0
 	return outgoing, incoming
 }

@@ -60,6 +60,7 @@ type openCall struct {
 
 	// Guarded by Session.mu.
 	onWire bool          // a request or a task of it is on its way
+	given  bool          // up: it was cancelled, and is on its way out of the books
 	taskID string        // "" until it has become a task
 	wake   chan struct{} // capacity 1: the server has told something of the task
 
@@ -68,14 +69,24 @@ type openCall struct {
 	gate  sync.Mutex
 	token string     // of the running round, as JSON text; "" when none
 	wire  jsonrpc.ID // of the last round
+	far   struct {   // how far the round with this token has come
+		token    string
+		progress float64
+	}
 }
 
-func (c *openCall) deliver(token string, p Progress) {
+func (c *openCall) deliver(token string, p Progress) (back bool) {
 	c.gate.Lock()
 	defer c.gate.Unlock()
-	if c.token == token {
-		c.req.OnProgress(p)
+	if c.token != token {
+		return false
 	}
+	if c.far.token == token && p.Progress < c.far.progress {
+		p = Progress{Progress: c.far.progress, Back: true}
+	}
+	c.far.token, c.far.progress = token, p.Progress
+	c.req.OnProgress(p)
+	return p.Back
 }
 
 // CallTool calls a tool and goes through all rounds that the server asks for. When ctx ends, the round on the wire is cancelled with the reason
@@ -156,6 +167,9 @@ func (s *Session) enter(call *openCall) (leave func()) {
 		s.dropToken(call)
 		s.mu.Lock()
 		delete(s.calls, call)
+		if call.taskID != "" {
+			s.lingering.taskOver(call.taskID)
+		}
 		s.mu.Unlock()
 	}
 }
@@ -202,8 +216,11 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (jsontex
 		return jsontext.Object{}, declared, err
 	}
 	_, err = sent.Wait(ctx)
-	if cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err); ok && call.augmented {
-		err = &TaskGivenUpError{Cancelled: cancelled}
+	if cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err); ok {
+		s.linger(call, sent, cancelled)
+		if call.augmented {
+			err = &TaskGivenUpError{Cancelled: cancelled}
+		}
 	}
 	return sent.Result(), declared, err
 }

@@ -2,11 +2,7 @@ package mcp
 
 import (
 	"crypto/rand"
-	"maps"
-	"slices"
 	"strconv"
-
-	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
 // takeToken makes the progress token of a round and puts the call on the wire's side of the books. Tokens must be unique among the active requests
@@ -50,42 +46,4 @@ func (s *Session) dropToken(call *openCall) {
 	call.gate.Lock()
 	call.token = ""
 	call.gate.Unlock()
-}
-
-// onlyCall is the call on the wire when there is exactly one: the one thing that a legacy message tells about what led to it.
-func (s *Session) onlyCall() *CallRequest {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var only *CallRequest
-	for c := range s.calls {
-		if !c.onWire {
-			continue
-		}
-		if only != nil {
-			return nil
-		}
-		only = c.req
-	}
-	return only
-}
-
-// callBehind is the call that led to a request of the server: exactly, when the request came in the answer to one of ours, and nobody's
-// when that is over; else onlyCall.
-func (s *Session) callBehind(source jsonrpc.ID) *CallRequest {
-	if source.IsZero() {
-		return s.onlyCall()
-	}
-	s.mu.Lock()
-	calls := slices.Collect(maps.Keys(s.calls))
-	s.mu.Unlock()
-	for _, c := range calls {
-		// The gate is held while a round is sent, so even a request that came at once finds the id of what it came for.
-		c.gate.Lock()
-		found := c.wire == source
-		c.gate.Unlock()
-		if found {
-			return c.req
-		}
-	}
-	return nil
 }

@@ -119,8 +119,8 @@ func TestHTTPProbeRetriesVersion(t *testing.T) {
 	})
 }
 
-// TestHTTPProbeSilent: a server that does not answer the probe is sent initialize after the probe's time. The probe's exchange is let go of, and nothing
-// is said about it.
+// TestHTTPProbeSilent: a server that does not answer the probe is sent initialize after the probe's time. The probe's exchange is let go of once that
+// is answered, and nothing is said about it.
 func TestHTTPProbeSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(func(f *exchanges, m transport.Message) {
@@ -135,7 +135,7 @@ func TestHTTPProbeSilent(t *testing.T) {
 		if took := time.Since(began); took != DefaultProbeTimeout {
 			t.Errorf("the fallback came after %v", took)
 		}
-		wantLines(t, "the wire", f.lines(), lineModern, lineDiscover, "abort 1", lineLegacy, "POST 2 initialize", lineNegotiated, lineReady)
+		wantLines(t, "the wire", f.lines(), lineModern, lineDiscover, lineLegacy, "POST 2 initialize", lineNegotiated, lineReady, "abort 1")
 	})
 }
 
@@ -176,7 +176,7 @@ func TestHTTPStartEnds(t *testing.T) {
 		if !errors.Is(err, limit) {
 			t.Errorf("got %v", err)
 		}
-		wantLines(t, "the wire", f.lines(), lineModern, lineDiscover, "abort 1", lineLegacy, "POST 2 initialize", "abort 2", "close")
+		wantLines(t, "the wire", f.lines(), lineModern, lineDiscover, lineLegacy, "POST 2 initialize", "abort 2", "abort 1", "close")
 	})
 }
 

@@ -20,13 +20,8 @@ func (s *Session) requestCame(r *jsonrpc.Request) {
 	if s.o.NewTrace != nil {
 		r.Tag = s.o.NewTrace()
 	}
-	call := s.callBehind(r.Source)
-	if asking, related := s.askingTask(r.Params); related {
-		call = asking
-	}
-	if call != nil {
-		r.Behind = call
-	}
+	a := s.whose(r)
+	r.Behind, r.Aside = a, a.over // what nobody is asked must not take the place of what somebody is
 }
 
 // answerAtOnce answers pings, for which nothing is looked up and nobody asked: "The receiver MUST respond promptly with an empty response" (basic/utilities/ping,
@@ -51,7 +46,12 @@ func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.R
 			return nil, refusalOf(err)
 		}
 		q.WireID, q.Trace = r.ID, r.Tag
-		q.Call, _ = r.Behind.(*CallRequest)
+		a, _ := r.Behind.(asker)
+		if a.over {
+			s.log.Debug("a question of a call that is over is shown to nobody", "kind", q.Kind.String())
+			return nobodyIsAsked(ctx.Done(), q.Kind)
+		}
+		q.Call = a.call
 		return s.answerRequest(ctx, q)
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
@@ -66,6 +66,9 @@ func (s *Session) tellBound(err error) {
 
 func (s *Session) answerRequest(ctx context.Context, q *Question) (json.RawMessage, error) {
 	a, err := s.o.Handler.Ask(ctx, q)
+	if errors.Is(err, ErrCallOver) {
+		return nobodyIsAsked(ctx.Done(), q.Kind)
+	}
 	if err == nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -19,12 +19,14 @@ const (
 	methodAcknowledged        = "notifications/subscriptions/acknowledged"
 )
 
-// Progress is one progress notification of a call. Progress rises; Total counts only with HasTotal.
+// Progress is one progress notification of a call. Progress rises, but for Back; Total counts only with HasTotal.
 type Progress struct {
 	Progress float64
 	Total    float64
 	HasTotal bool
 	Message  string // since 2025-03-26; untrusted
+	// Back: it is less than what came before, which MUST NOT be (basic/utilities/progress, every revision). Nothing of it but that the server lives is true.
+	Back bool
 }
 
 // classify says what may be lost while the delivery is behind: old progress of a call, and log messages.
@@ -110,8 +112,8 @@ func (s *Session) progressed(params json.RawMessage) {
 	s.mu.Lock()
 	call := s.progress[string(token)]
 	s.mu.Unlock()
-	if call != nil {
-		call.deliver(string(token), p)
+	if call != nil && call.deliver(string(token), p) {
+		s.backward.Add(1)
 	}
 }
 

@@ -25,7 +25,7 @@ type Options struct {
 	Open Opener
 	// Era is EraAuto (also ""), EraLegacy or EraModern.
 	Era string
-	// Remembered is what an earlier connection found. Legacy skips the probe; Modern probes without the time limit.
+	// Remembered is what an earlier connection found. It is tried first: Legacy goes without the probe. It does not hold when the server has changed.
 	Remembered Era
 	// ProbeTimeout bounds the wait for the answer to the probe; 0 means DefaultProbeTimeout.
 	ProbeTimeout time.Duration
@@ -130,7 +130,7 @@ type Question struct {
 	Schema        json.RawMessage
 	// Call is the call that led to the question, where that is known: exactly for a question within a result or an error, and for a request
 	// that came in the answer to a call (Streamable HTTP); for any other request of a legacy server it is the one call on the wire, and nil when
-	// there is none or more than one.
+	// there is none or more than one, those among them that were cancelled and may go on at the server.
 	Call *CallRequest
 	// Trace is what Options.NewTrace gave for the server's request; nil when the question came within a result or an error.
 	Trace any

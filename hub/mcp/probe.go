@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
@@ -25,12 +26,12 @@ var errProbeTimeout = errors.New("no answer to server/discover within the probe'
 
 // finding is what a probe has brought to light. With neither modern, ended nor fatal the server is taken for a legacy one.
 type finding struct {
-	modern bool   // server/discover was answered; the state is set
-	ended  bool   // the link ended on the probe
-	fatal  bool   // nothing more can be tried
-	silent bool   // no answer in time
-	offer  string // the revision to offer to initialize, "" for the newest
-	err    error  // why it is not modern
+	modern bool          // server/discover was answered; the state is set
+	ended  bool          // the link ended on the probe
+	fatal  bool          // nothing more can be tried
+	silent *jsonrpc.Call // server/discover, when there was no answer in time: it is still open, and an answer that comes late counts
+	offer  string        // the revision to offer to initialize, "" for the newest
+	err    error         // why it is not modern
 }
 
 // probe asks server/discover. 2026-07-28 basic/transports/stdio and streamable-http, "Backward Compatibility": a result means modern, a recognised modern
@@ -45,7 +46,18 @@ func (s *Session) probe(ctx context.Context, limited bool) finding {
 	}
 	s.speak(Modern, Revision20260728)
 	for again := true; ; again = false {
-		raw, err := s.peer.CallAs(pctx, methodDiscover, s.discoverParams(), jsonrpc.How{Tag: s.o.Trace})
+		call, err := s.peer.BeginAs(methodDiscover, s.discoverParams(), jsonrpc.How{Tag: s.o.Trace})
+		var raw json.RawMessage
+		if err == nil {
+			select {
+			case <-call.Done():
+			case <-pctx.Done():
+			}
+			if ctx.Err() == nil && pctx.Err() != nil && !isOver(call) {
+				return finding{silent: call, err: errProbeTimeout}
+			}
+			raw, err = call.Wait(ctx)
+		}
 		var refusal *jsonrpc.Error
 		var failed *transport.HTTPError
 		switch {
@@ -68,9 +80,121 @@ func (s *Session) probe(ctx context.Context, limited bool) finding {
 		case errors.As(err, &failed) && saysNothingOfEra(failed):
 			return finding{fatal: true, err: err}
 		default:
-			return finding{silent: context.Cause(pctx) == errProbeTimeout, err: err}
+			return finding{err: err}
 		}
 	}
+}
+
+func isOver(c *jsonrpc.Call) bool {
+	select {
+	case <-c.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// errModernAfterAll ends an initialize that was sent while server/discover was still open, and is answered now.
+var errModernAfterAll = errors.New("the server has answered server/discover after all")
+
+// initializeBeside opens a legacy session while server/discover is still open: a server may be slow, as npx is that installs first, and whichever it answers
+// well first counts. A refusal of initialize says nothing while the other answer is to come.
+func (s *Session) initializeBeside(ctx context.Context, offer string, probe *jsonrpc.Call) (modern bool, err error) {
+	ictx, end := context.WithCancelCause(ctx)
+	defer end(errStartStep)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-probe.Done():
+			if isModern(probe) {
+				end(errModernAfterAll)
+			}
+		case <-ictx.Done():
+		}
+	})
+	err = s.initialize(ictx, offer)
+	end(errStartStep)
+	watching.Wait()
+	if err == nil || ctx.Err() != nil || errors.Is(err, jsonrpc.ErrClosed) {
+		_, _ = giveUpOn(probe, errStartStep) // server/discover is never cancelled: only what is held for it is let go
+		return false, err
+	}
+	if isModern(probe) {
+		return s.lateModern(probe), err
+	}
+	if !answersInitialize(err) {
+		_, _ = giveUpOn(probe, errStartStep)
+		return false, err
+	}
+	return s.awaitModern(ctx, probe), err
+}
+
+// awaitModern waits for server/discover of a server that has refused initialize. It is asked once more, for what was starting may have lost the first.
+func (s *Session) awaitModern(ctx context.Context, probe *jsonrpc.Call) bool {
+	wait := ctx
+	if s.link.Fallback != nil { // the other transport is to be tried as well
+		limited, stop := context.WithTimeoutCause(ctx, 6*s.o.ProbeTimeout, errProbeTimeout)
+		defer stop()
+		wait = limited
+	}
+	s.speak(Modern, Revision20260728)
+	again, err := s.peer.BeginAs(methodDiscover, s.discoverParams(), jsonrpc.How{Tag: s.o.Trace})
+	if err != nil {
+		return false
+	}
+	open := []*jsonrpc.Call{probe, again}
+	defer func() {
+		for _, c := range open {
+			if c != nil {
+				_, _ = giveUpOn(c, errStartStep)
+			}
+		}
+	}()
+	for range open { // each ends once
+		select {
+		case <-over(open[0]):
+			if isModern(open[0]) {
+				return s.lateModern(open[0])
+			}
+			open[0] = nil
+		case <-over(open[1]):
+			if isModern(open[1]) {
+				return s.lateModern(open[1])
+			}
+			open[1] = nil
+		case <-wait.Done():
+			return false
+		}
+	}
+	return false
+}
+
+// lateModern takes the answer to server/discover that came after all.
+func (s *Session) lateModern(probe *jsonrpc.Call) bool {
+	raw, err := probe.Wait(context.Background())
+	s.speak(Modern, Revision20260728)
+	return err == nil && s.discovered(raw).modern
+}
+
+// answersInitialize tells whether the end of initialize leaves open that the server is modern: it was refused, or given up for a better answer.
+func answersInitialize(err error) bool {
+	var failed *transport.HTTPError
+	switch {
+	case rpcError(err) != nil:
+		return true
+	case errors.As(err, &failed):
+		return failed.Status >= 400 && failed.Status < 500 && !saysNothingOfEra(failed)
+	}
+	return errors.As(err, new(*jsonrpc.CancelledError))
+}
+
+// isModern tells whether server/discover, which is over, was answered as a modern server does.
+func isModern(probe *jsonrpc.Call) bool {
+	if !isOver(probe) {
+		return false
+	}
+	raw, err := probe.Wait(context.Background())
+	return err == nil && bestMutual(modernRevisions, versions(member(raw, "supportedVersions"))) != ""
 }
 
 // saysNothingOfEra: nobody was reached, the caller has no right or must wait. The same would come of initialize.

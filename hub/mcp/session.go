@@ -35,15 +35,16 @@ type Session struct {
 	peer *jsonrpc.Peer
 
 	// over ends, with what calls shall fail with, when the link has ended.
-	over    context.Context
-	endOver context.CancelCauseFunc
-	listen  listener
-	subs    subscriptions
-	cache   cache
-	outputs *schema.Checker
-	errands errands
-	done    chan struct{}
-	err     error // written before done is closed
+	over     context.Context
+	endOver  context.CancelCauseFunc
+	listen   listener
+	subs     subscriptions
+	cache    cache
+	outputs  *schema.Checker
+	errands  errands
+	backward atomic.Uint64 // progress notifications that went back
+	done     chan struct{}
+	err      error // written before done is closed
 
 	// mu guards the fields below.
 	mu          sync.Mutex
@@ -53,6 +54,7 @@ type Session struct {
 	level       string                   // modern: the log level of each request
 	mirrors     map[string][]paramHeader // modern HTTP: what calls of a tool say in headers, by its name
 	tokens      uint64                   // progress tokens given out
+	lingering   lingering
 }
 
 // negotiated is what both sides have agreed on. Zero while nothing is known.
@@ -249,8 +251,12 @@ func (s *Session) Pending() []jsonrpc.Entry {
 	return kept
 }
 
-// Stats are the link's counters.
-func (s *Session) Stats() jsonrpc.Stats { return s.peer.Stats() }
+// Stats are the link's counters. Progress that goes back counts as dropped.
+func (s *Session) Stats() jsonrpc.Stats {
+	stats := s.peer.Stats()
+	stats.DroppedNotifications += s.backward.Load()
+	return stats
+}
 
 func (s *Session) capabilities() Capabilities {
 	if s.o.Capabilities == nil {

@@ -107,7 +107,7 @@ func (s *Session) negotiate(ctx context.Context) *StartError {
 	case s.link.LegacyOnly:
 	case s.o.Era == EraModern || s.o.Era != EraLegacy && s.o.Remembered != Legacy:
 		probed = true
-		found = s.probe(ctx, s.o.Era != EraModern && s.o.Remembered != Modern)
+		found = s.probe(ctx, s.o.Era != EraModern) // also where modern is remembered: that may have changed
 		switch {
 		case found.modern:
 			return nil
@@ -124,7 +124,15 @@ func (s *Session) negotiate(ctx context.Context) *StartError {
 			offer = found.offer
 		}
 	}
-	err := s.initialize(ctx, offer)
+	var err error
+	if found.silent != nil {
+		var modern bool
+		if modern, err = s.initializeBeside(ctx, offer, found.silent); modern {
+			return nil
+		}
+	} else {
+		err = s.initialize(ctx, offer)
+	}
 	if err != nil && probed && s.respawns() && ctx.Err() == nil && errors.Is(err, jsonrpc.ErrClosed) {
 		// The same, a moment later: the probe was answered with an error, or not at all, before the exit.
 		if err := s.reopen(ctx); err != nil {
@@ -135,10 +143,9 @@ func (s *Session) negotiate(ctx context.Context) *StartError {
 	if err == nil {
 		return nil
 	}
-	// A modern server that was still starting when the probe's time ran out is awake now and has refused initialize, and one that was legacy when it was
-	// last seen may have changed.
+	// One that was legacy when it was last seen may have changed.
 	forgotten := s.o.Remembered == Legacy && s.o.Era != EraLegacy && !s.link.LegacyOnly
-	if (found.silent || forgotten) && rpcError(err) != nil && s.probe(ctx, forgotten).modern {
+	if forgotten && answersInitialize(err) && s.probe(ctx, s.link.Fallback != nil).modern {
 		return nil
 	}
 	return s.abandon(methodInitialize, err)
@@ -215,8 +222,18 @@ func (s *Session) abandon(stage string, err error) *StartError {
 	return &StartError{Server: s.o.Server, Stage: stage, Err: err, Ended: s.endedText(), Memory: s.memoryUse()}
 }
 
-// initialize opens a legacy session (basic/lifecycle of 2024-11-05 to 2025-11-25).
+// initialize opens a legacy session (basic/lifecycle of 2024-11-05 to 2025-11-25). A server that refuses the revision and says which it has is asked once more.
 func (s *Session) initialize(ctx context.Context, offer string) error {
+	err := s.initializeWith(ctx, offer)
+	if refusal := rpcError(err); refusal != nil {
+		if other := bestMutual(legacyRevisions, versions(member(refusal.Data, "supported"))); other != "" && other != offer {
+			return s.initializeWith(ctx, other)
+		}
+	}
+	return err
+}
+
+func (s *Session) initializeWith(ctx context.Context, offer string) error {
 	capabilities := s.capabilities()
 	// A server may ask its first question right behind its answer, so what it may use is set before that.
 	s.state.Store(&negotiated{era: Legacy, declared: capabilities.at(offer)})

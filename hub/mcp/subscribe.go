@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -22,6 +23,8 @@ var errUnsubscribed = errors.New("the subscription was taken back before the ser
 type subscriptions struct {
 	mu     sync.Mutex // guards what follows
 	wanted map[string]*wish
+	// forsaken are the URIs of subscribes that were given up after they were sent, by the ids of those: a server may agree late.
+	forsaken map[jsonrpc.ID]string
 }
 
 // wish is one wanted URI. Whoever removes it from the book, or agrees to it there, closes settled.
@@ -106,6 +109,33 @@ func (b *subscriptions) drop(uri string) bool {
 	return sub != nil
 }
 
+// maxForsaken bounds how many subscriptions are remembered that were given up before the server agreed to them.
+const maxForsaken = 1024
+
+// forsake notes that nobody waits for the answer to a subscribe any more.
+func (b *subscriptions) forsake(id jsonrpc.ID, uri string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.forsaken == nil {
+		b.forsaken = make(map[jsonrpc.ID]string)
+	}
+	if len(b.forsaken) < maxForsaken {
+		b.forsaken[id] = uri
+	}
+}
+
+// agreedLate tells which URI the server tells of from now on although nobody wants that, "" when there is none.
+func (b *subscriptions) agreedLate(id jsonrpc.ID) (uri string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	uri = b.forsaken[id]
+	delete(b.forsaken, id)
+	if b.wanted[uri] != nil {
+		return ""
+	}
+	return uri
+}
+
 // uris are those in the book, in order: all, or only those that the server has agreed to.
 func (b *subscriptions) uris(agreed bool) []string {
 	b.mu.Lock()
@@ -143,7 +173,14 @@ func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 		return nil
 	}
 	if s.Era() == Legacy {
-		if _, err := s.peer.Call(ctx, methodSubscribe, s.plainParams("uri", string(appendString(nil, uri)))); err != nil {
+		call, err := s.peer.Begin(methodSubscribe, s.plainParams("uri", string(appendString(nil, uri))))
+		if err != nil {
+			return err
+		}
+		if _, err := call.Wait(ctx); err != nil {
+			if call.GivenUp() {
+				s.subs.forsake(call.ID(), uri)
+			}
 			return err
 		}
 		if _, known := s.subs.agree(uri); !known {
@@ -179,6 +216,24 @@ func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 	}
 	_, err := s.peer.Call(ctx, methodUnsubscribe, s.plainParams("uri", string(appendString(nil, uri))))
 	return err
+}
+
+// unsubscribeLate takes back what a server has agreed to after it was given up. It runs on the reading goroutine.
+func (s *Session) unsubscribeLate(id jsonrpc.ID, result json.RawMessage) {
+	uri := s.subs.agreedLate(id)
+	if uri == "" || result == nil {
+		return
+	}
+	call, err := s.peer.BeginAs(methodUnsubscribe, s.plainParams("uri", string(appendString(nil, uri))), jsonrpc.How{Quiet: true})
+	if err != nil {
+		return
+	}
+	s.errands.start(func() {
+		ctx, stop := context.WithTimeoutCause(s.over, cancelPatience, errUnsubscribed)
+		defer stop()
+		_, err := call.Wait(ctx)
+		s.log.Debug("a subscription that was given up was taken back", "failed", err != nil)
+	})
 }
 
 // Subscriptions are the URIs that the server has agreed to, in order; also once the session is over. Nothing of them survives it: whoever connects anew

@@ -103,9 +103,16 @@ func (s *Session) cancelTask(id string, trace any) (sent bool) {
 // lateResponse looks for a task in the answer to a call that was given up before it was known to be one: nobody else would ever cancel it.
 // It runs on the reading goroutine.
 func (s *Session) lateResponse(r jsonrpc.LateResponse) {
+	s.settled(r.ID)
 	switch r.Method {
 	case methodTaskGet, methodTaskResult, methodTaskUpdate, methodTaskCancel:
 		return // no call of anybody
+	case methodUnsubscribe:
+		if r.Quiet {
+			return // nor this
+		}
+	case methodSubscribe:
+		s.unsubscribeLate(r.ID, r.Result)
 	case methodListen:
 		if s.listen.answeredLate(r.ID) {
 			return // the stream that a new one has taken the place of

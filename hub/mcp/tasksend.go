@@ -41,6 +41,7 @@ func (f *follower) giveUp(cause error) {
 	if f.over {
 		return
 	}
+	f.s.givenUp(f.call, f.call.wire, !f.terminal)
 	sent := !f.terminal && f.s.cancelTask(f.task.ID, f.call.req.Trace)
 	f.finish(nil, &TaskGivenUpError{TaskID: f.task.ID, Cancelled: &jsonrpc.CancelledError{Cause: cause, Sent: sent}})
 }

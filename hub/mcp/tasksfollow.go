@@ -27,14 +27,15 @@ type follower struct {
 	task Task
 	era  Era
 
-	told     TaskInfo      // what OnTask heard last
-	terminal bool          // the server has said that the task is over
-	get      *jsonrpc.Call // the poll on the wire
-	result   *jsonrpc.Call // 2025-11-25: tasks/result on the wire; it blocks until the task is over
-	timer    *time.Timer   // the next poll, or the end of patience with the one on the wire
-	polled   time.Time     // when the last poll was sent
-	signedIn time.Duration // how long people had been signing in until then
-	trouble  time.Duration // the last wait for another try; 0 after an answer
+	told     TaskInfo       // what OnTask heard last
+	terminal bool           // the server has said that the task is over
+	lost     *TaskLostError // a poll said that it is unknown, while its result was on its way
+	get      *jsonrpc.Call  // the poll on the wire
+	result   *jsonrpc.Call  // 2025-11-25: tasks/result on the wire; it blocks until the task is over
+	timer    *time.Timer    // the next poll, or the end of patience with the one on the wire
+	polled   time.Time      // when the last poll was sent
+	signedIn time.Duration  // how long people had been signing in until then
+	trouble  time.Duration  // the last wait for another try; 0 after an answer
 	asking   taskQuestions
 
 	over bool // out and err are what the call comes to
@@ -111,6 +112,10 @@ func (f *follower) how() jsonrpc.How { return jsonrpc.How{Tag: f.call.req.Trace}
 
 // ring is the timer: either a poll is due, or the one on the wire has had its time.
 func (f *follower) ring() {
+	if f.lost != nil {
+		f.finish(nil, f.lost)
+		return
+	}
 	if f.get == nil {
 		f.poll()
 		return
@@ -166,7 +171,14 @@ func (f *follower) settlePoll(raw json.RawMessage, err error) {
 		f.observe(state)
 	case errors.Is(err, jsonrpc.ErrClosed):
 	case refusal != nil && refusal.Code == jsonrpc.CodeInvalidParams:
-		f.finish(nil, &TaskLostError{TaskID: f.task.ID, Err: refusal})
+		lost := &TaskLostError{TaskID: f.task.ID, Err: refusal}
+		if f.result == nil {
+			f.finish(nil, lost)
+			return
+		}
+		// The task may have ended and its time to live passed while its result is being delivered: that is the outcome.
+		f.lost, f.terminal = lost, true
+		f.timer.Reset(pollPatience)
 	case transient(err), errors.As(err, new(*jsonrpc.CancelledError)): // a poll that is given up alone ends nothing either
 		f.s.log.Info("the status of a task could not be got and is asked for again", "error", err)
 		f.retry(err)
@@ -261,6 +273,8 @@ func (f *follower) resultAnswer() {
 	case err == nil:
 		f.finish(f.resultOf(raw))
 	case errors.Is(err, jsonrpc.ErrClosed):
+	case f.lost != nil:
+		f.finish(nil, f.lost)
 	case rpcError(err) != nil:
 		f.finish(nil, err)
 	case transient(err), errors.As(err, new(*jsonrpc.CancelledError)):

@@ -1,0 +1,226 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// asks is a question of a server, and what it was answered.
+type asks struct {
+	t *testing.T
+	f *fakeserver.Server
+}
+
+func (a asks) elicit(params string) *fakeserver.OutRequest {
+	a.t.Helper()
+	r, err := a.f.Request(methodElicitation, params)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	synctest.Wait()
+	return r
+}
+
+func (a asks) answered(r *fakeserver.OutRequest) string {
+	synctest.Wait()
+	select {
+	case m := <-r.Response():
+		return m.Raw
+	default:
+		return ""
+	}
+}
+
+// hanging is a server whose tool never answers, and a session with it.
+func hanging(t *testing.T, h *recorder, change ...func(*Options)) (asks, *Session) {
+	f := fakeserver.New()
+	f.Tool("t", func(c *fakeserver.CallContext) { c.Hang() })
+	return asks{t, f}, connect(t, f, h, change...)
+}
+
+// cancelledCall begins a call and cancels it once it is at the server.
+func cancelledCall(t *testing.T, s *Session, c *CallRequest) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(background)
+	out := begin(ctx, s, c)
+	synctest.Wait()
+	cancel(&stopped{"enough"})
+	finished(t, out)
+	synctest.Wait()
+}
+
+// Finding B16. A question that crosses the cancel of its call is shown to nobody, and answered if the server does not withdraw it.
+func TestQuestionOfACancelledCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &recorder{ask: accepting(`{}`)}
+		a, s := hanging(t, h)
+		cancelledCall(t, s, &CallRequest{Name: "t"})
+		form := a.elicit(formParams)
+		if got := a.answered(form); got != "" {
+			t.Errorf("answered at once: %s", got)
+		}
+		pass(withdrawGrace)
+		if got := a.answered(form); !strings.Contains(got, `"result":{"action":"cancel"}`) {
+			t.Errorf("answered %q", got)
+		}
+		sampling, err := a.f.Request(methodSampling, samplingParams)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass(withdrawGrace)
+		if got := a.answered(sampling); !strings.Contains(got, `"code":-1`) {
+			t.Errorf("answered %q", got)
+		}
+		withdrawn := a.elicit(formParams)
+		withdrawn.Cancel("the call was cancelled")
+		pass(time.Minute)
+		if got := a.answered(withdrawn); got != "" {
+			t.Errorf("a withdrawn question was answered: %s", got)
+		}
+		if n := len(h.questions()); n != 0 {
+			t.Errorf("%d questions were asked", n)
+		}
+	})
+}
+
+// Finding B16. Which call a question is of is told only when it is known: a cancelled call counts until it is answered, or 30 s have passed.
+func TestWhoseQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &recorder{ask: accepting(`{}`)}
+		a, s := hanging(t, h)
+		ctx, end := context.WithCancelCause(background)
+		defer end(errQuestionOver)
+		expect := func(when string, want *CallRequest) {
+			t.Helper()
+			before := len(h.questions())
+			a.elicit(formParams)
+			switch qs := h.questions(); {
+			case len(qs) != before+1:
+				t.Errorf("%s: %d questions were asked, want one", when, len(qs)-before)
+			case qs[before].Call != want:
+				t.Errorf("%s: the question is of %+v, want %+v", when, qs[before].Call, want)
+			}
+		}
+		expect("no call", nil)
+		live := &CallRequest{Name: "t"}
+		begin(ctx, s, live)
+		synctest.Wait()
+		expect("one live call", live)
+		cancelledCall(t, s, &CallRequest{Name: "t"})
+		expect("a live and a cancelled one", nil)
+		pass(lingerTime - time.Second)
+		expect("the cancelled one has a second left", nil)
+		pass(time.Second)
+		expect("it counts no more", live)
+
+		cancelled, cancel := context.WithCancelCause(background)
+		out := begin(cancelled, s, &CallRequest{Name: "t"})
+		synctest.Wait()
+		cancel(&stopped{"enough"})
+		finished(t, out)
+		synctest.Wait()
+		calls := lines(a.f, methodCallTool)
+		a.f.SendLine(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, calls[len(calls)-1].ID))
+		synctest.Wait()
+		expect("the cancelled one was answered", live)
+		end(&stopped{"enough"})
+		synctest.Wait()
+		pass(lingerTime)
+		expect("nothing is left", nil)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if l := &s.lingering; len(l.calls) != 0 || len(l.queue) != 0 {
+			t.Errorf("left in the book: %+v", l)
+		}
+	})
+}
+
+// Finding B16. Questions that nobody is asked take nobody's place.
+func TestGhostsTakeNoPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &recorder{ask: hang(make(chan error, 100))}
+		a, s := hanging(t, h, func(o *Options) { o.MaxIncoming = 4 })
+		cancelledCall(t, s, &CallRequest{Name: "t"})
+		var ghosts []*fakeserver.OutRequest
+		for range 6 {
+			ghosts = append(ghosts, a.elicit(formParams))
+		}
+		ctx, end := context.WithCancelCause(background)
+		defer end(errQuestionOver)
+		begin(ctx, s, &CallRequest{Name: "t"})
+		synctest.Wait()
+		var refused []string
+		for range 5 {
+			refused = append(refused, a.answered(a.elicit(formParams)))
+		}
+		if n := len(h.questions()); n != 4 {
+			t.Errorf("%d questions were asked, want 4", n)
+		}
+		for i, got := range refused {
+			if want := i == 4; strings.Contains(got, "-32000") != want {
+				t.Errorf("question %d of 5 was answered %q", i+1, got)
+			}
+		}
+		pass(withdrawGrace)
+		for i, g := range ghosts {
+			got := a.answered(g)
+			if want := map[bool]string{true: `"cancel"`, false: "-32000"}[i < 4]; !strings.Contains(got, want) {
+				t.Errorf("ghost %d was answered %q, want %s", i, got, want)
+			}
+		}
+	})
+}
+
+// Finding B16. On the stream of its call a question is known for what it is, however late it comes.
+func TestHTTPQuestionOfACancelledCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newExchanges(legacyServer(silent))
+		h := &recorder{ask: accepting(`{}`)}
+		s := mustDial(t, f, h)
+		begin(background, s, &CallRequest{Name: "live"})
+		synctest.Wait()
+		cancelledCall(t, s, &CallRequest{Name: "gone"})
+		for _, late := range []time.Duration{0, 2 * lingerTime} {
+			pass(late)
+			f.say("4", `{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Sure?"}}`)
+			pass(withdrawGrace)
+			synctest.Wait()
+		}
+		answer := `POST   {"jsonrpc":"2.0","id":"q","result":{"action":"cancel"}}`
+		if got := f.lines(); len(got) < 2 || got[len(got)-1] != answer || got[len(got)-2] != answer || len(h.questions()) != 0 {
+			t.Errorf("the wire: %q; %d questions were asked", got, len(h.questions()))
+		}
+		f.result("3", callResult)
+	})
+}
+
+// Finding B16. A question that names a task is the task's, also when that was given up or is over.
+func TestQuestionOfATaskThatIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer(taskCapabilities, `"status":"working"`)
+		h := &recorder{ask: accepting(`{}`)}
+		s := connect(t, f.Server, h)
+		ctx, cancel := context.WithCancelCause(background)
+		out := begin(ctx, s, &CallRequest{Name: "t", TaskSupport: TaskRequired})
+		pass(time.Second)
+		cancel(&stopped{"enough"})
+		finished(t, out)
+		a := asks{t, f.Server}
+		for _, params := range []string{strings.TrimSuffix(formParams, "}") + `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"T-1"}}}`, formParams} {
+			r := a.elicit(params)
+			pass(withdrawGrace)
+			if got := a.answered(r); !strings.Contains(got, `"cancel"`) {
+				t.Errorf("answered %q", got)
+			}
+		}
+		if n := len(h.questions()); n != 0 {
+			t.Errorf("%d questions were asked", n)
+		}
+	})
+}
