@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+var deepAnswer = `{"jsonrpc":"2.0","id":1,"result":` + strings.Repeat("[", 10001) + strings.Repeat("]", 10001) + `}`
+
 // TestStatusBodies: what a status means is read from the body where there is one (2026-07-28 basic/transports/streamable-http).
 func TestStatusBodies(t *testing.T) {
 	const (
@@ -48,6 +50,8 @@ func TestStatusBodies(t *testing.T) {
 		"202 to a request":        {status: 202, text: "empty", delivery: MayHaveRun, unlabeled: true},
 		"200 empty":               {status: 200, text: "empty", delivery: MayHaveRun},
 		"200 id null":             {status: 200, body: null, want: `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"header"}}`},
+		"200 byte order mark":     {status: 200, body: "\ufeff" + own, want: "\ufeff" + own}, // finding B10
+		"200 nested too deeply":   {status: 200, body: deepAnswer, want: deepAnswer},         // finding A8: its reader fails the call
 		"200 not JSON":            {status: 200, body: `{"jsonrpc":"2.0","id":1,"result":`, text: "not the answer", delivery: MayHaveRun},
 		"200 another's id":        {status: 200, body: `{"jsonrpc":"2.0","id":"1","result":1}`, text: "not the answer", delivery: MayHaveRun},
 		"200 no JSON-RPC":         {status: 200, body: `{"id":1,"result":{}}`, text: "not the answer", delivery: MayHaveRun},
@@ -211,6 +215,10 @@ func TestTooLong(t *testing.T) {
 			x.events(`data: {"jsonrpc":"2.0","id":0,"method":"sampling/createMessage","params":"` + long + `"}` + "\n\n")
 			x.events("data: " + x.answer("1") + "\n\n")
 		},
+		"params first": func(x *exchangeSeen) { // finding A9
+			x.events(`data: {"jsonrpc":"2.0","params":"` + long + `","method":"notifications/message"}` + "\n\n")
+			x.events("data: " + x.answer("1") + "\n\n")
+		},
 		"GET": func(x *exchangeSeen) {
 			x.events("data: {\"jsonrpc\":\"2.0\",\"method\":\"" + long + "\"}\n\ndata: " + hello + "\n\n")
 			x.left()
@@ -227,6 +235,8 @@ func TestTooLong(t *testing.T) {
 			}
 		}
 		w.send("5", "another")
+		w.wantBody("5", `{"jsonrpc":"2.0","id":5,"result":1}`)
+		w.send("5", "params first")
 		w.wantBody("5", `{"jsonrpc":"2.0","id":5,"result":1}`)
 		for _, key := range []string{"fits", "fits, too"} {
 			w.send("6", key)

@@ -1,0 +1,128 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// Finding B10. "The progress value MUST increase with each notification" (basic/utilities/progress): one that goes back is not shown, it is counted, and it is a
+// sign of life all the same.
+func TestProgressThatGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeserver.New()
+		f.Tool("t", func(c *fakeserver.CallContext) {
+			for _, n := range []float64{50, 10, 50, 90, 20} {
+				c.Progress(n, 100, fmt.Sprint(n))
+				pass(time.Millisecond) // each is delivered alone, and not coalesced
+			}
+			c.Result(callResult)
+		})
+		s := connect(t, f, &recorder{})
+		var shown []string
+		back := 0
+		for range 2 { // a call's progress is its own
+			if _, err := s.CallTool(background, &CallRequest{Name: "t", OnProgress: func(p Progress) {
+				if p.Back {
+					back++
+					return
+				}
+				shown = append(shown, p.Message)
+			}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []string{"50", "50", "90", "50", "50", "90"}; !slices.Equal(shown, want) || back != 4 || s.Stats().DroppedNotifications != 4 {
+			t.Errorf("shown %v, %d back, %d counted", shown, back, s.Stats().DroppedNotifications)
+		}
+	})
+}
+
+// Finding B10. A server that agrees to a subscribe after it was given up is told that nobody wants it, unless somebody does by then.
+func TestSubscribeGivenUpIsTakenBack(t *testing.T) {
+	for name, wantedAgain := range map[string]bool{"": false, "wanted again": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := fakeserver.New(fakeserver.WithCapabilities(`{"resources":{"subscribe":true}}`))
+				n := 0
+				f.Handle(methodSubscribe, func(c *fakeserver.CallContext) {
+					if n++; n == 1 {
+						c.Hang()
+						return
+					}
+					c.Result(`{}`)
+				})
+				f.Handle(methodUnsubscribe, func(c *fakeserver.CallContext) { c.Result(`{}`) })
+				s := connect(t, f, &recorder{})
+				ctx, cancel := context.WithCancelCause(background)
+				done := make(chan error, 1)
+				go func() { done <- s.Subscribe(ctx, "file:///a") }()
+				synctest.Wait()
+				cancel(&stopped{"enough"})
+				if err := <-done; err == nil {
+					t.Fatal("subscribed")
+				}
+				if wantedAgain {
+					if err := s.Subscribe(background, "file:///a"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				late := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, lines(f, methodSubscribe)[0].ID)
+				for range 2 {
+					if err := f.SendLine(late); err != nil {
+						t.Fatal(err)
+					}
+				}
+				synctest.Wait()
+				if got, want := len(lines(f, methodUnsubscribe)), map[bool]int{true: 0, false: 1}[wantedAgain]; got != want {
+					t.Errorf("%d unsubscribes, want %d", got, want)
+				}
+			})
+		})
+	}
+}
+
+// Finding B8. The result of a task is on its way when a poll that overtook it says that the task is unknown: the result is the outcome.
+func TestTaskResultOvertakenByAPoll(t *testing.T) {
+	for name, c := range map[string]struct {
+		result func(c *fakeserver.CallContext)
+		lost   bool
+		after  time.Duration
+	}{
+		"comes":       {result: func(c *fakeserver.CallContext) { c.Result(taskResult) }, after: 5 * time.Second},
+		"is refused":  {result: func(c *fakeserver.CallContext) { c.Error(-32602, "unknown task") }, after: 5 * time.Second, lost: true},
+		"never comes": {result: func(c *fakeserver.CallContext) { _ = c.Hang() }, after: time.Second + pollPatience, lost: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newTaskServer(taskCapabilities)
+				f.Tool("t", func(c *fakeserver.CallContext) { c.Result(f.made(`"status":"input_required","pollInterval":1000`)) })
+				f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Error(-32602, "unknown task") })
+				f.Handle(methodTaskResult, func(call *fakeserver.CallContext) {
+					if c.after < pollPatience {
+						pass(c.after)
+					}
+					c.result(call)
+				})
+				s := connect(t, f.Server, &recorder{})
+				began := time.Now()
+				o := <-begin(background, s, &CallRequest{Name: "t", TaskSupport: TaskRequired})
+				var lost *TaskLostError
+				switch {
+				case c.lost && !errors.As(o.err, &lost), !c.lost && (o.err != nil || string(o.result.Raw) != taskResult):
+					t.Errorf("got %s, %v", rawOf(o.result), o.err)
+				case time.Since(began) != c.after:
+					t.Errorf("it took %v, want %v", time.Since(began), c.after)
+				case len(lines(f.Server, methodTaskGet)) != 1 || len(lines(f.Server, methodTaskCancel)) != 0:
+					t.Errorf("%d polls, %d cancels", len(lines(f.Server, methodTaskGet)), len(lines(f.Server, methodTaskCancel)))
+				}
+			})
+		})
+	}
+}
