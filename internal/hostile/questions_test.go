@@ -2,7 +2,11 @@ package hostile_test
 
 import (
 	"testing"
+	"time"
 
+	"google.golang.org/protobuf/proto"
+
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/hostile"
 )
 
@@ -35,4 +39,59 @@ func TestAddressesOfQuestions(t *testing.T) {
 			s.bystander()
 		})
 	}
+}
+
+// snapshotMost bounds what a new window gets while hostile servers ask: the questions of one server, and a little beside.
+const snapshotMost = 24 << 20
+
+// TestLargeQuestions: what is too large is refused to the server that asks, and all that it may keep open is bounded: no window is ended for it, and a new one gets
+// no more than that. Finding A4.
+func TestLargeQuestions(t *testing.T) {
+	for name, refused := range map[string]int{"questions-huge": 64, "sampling-huge": 8, "questions-large": 0} {
+		t.Run(name, func(t *testing.T) {
+			s := play(t, "", name)
+			attack := s.call(name, hostile.Tool)
+			s.does(name, "asked", max(refused, 1))
+			if refused > 0 {
+				s.does(name, "refused", refused)
+			}
+			s.bystander()
+			w := fakeeditor.Open(t.Context(), s.conn, fakeeditor.Options{TB: t})
+			bytes := 0
+			for _, e := range w.Events() {
+				bytes += proto.Size(e)
+			}
+			if bytes > snapshotMost {
+				t.Errorf("a new window got %d bytes", bytes)
+			}
+			for _, p := range w.Prompts() {
+				if size := proto.Size(p); size > 10<<20 {
+					t.Errorf("a question of %d bytes is open", size)
+				}
+			}
+			s.window.CancelRequest(attack.id, "enough")
+			s.ends(attack, "the call that asked")
+			s.bystander()
+		})
+	}
+}
+
+// TestNag: a server that asks again after each No is soon heard no more. Finding A7.
+func TestNag(t *testing.T) {
+	s := play(t, "", "nag")
+	s.ends(s.call("nag", hostile.Tool), "the call")
+	const most = 20
+	shown := 0
+	for shown < most {
+		p := s.prompt(form, time.Second, nil)
+		if p == nil {
+			break
+		}
+		shown++
+		s.window.Decline(p.GetPromptId(), "no")
+	}
+	if shown >= most {
+		t.Errorf("%d questions in a row were declined, and none was kept back", shown)
+	}
+	s.bystander()
 }

@@ -1,6 +1,7 @@
 package hostile_test
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/mcphub-go/mcphub/internal/hostile"
@@ -22,6 +23,38 @@ func TestOutputThatCannotBeChecked(t *testing.T) {
 				}
 			}
 			s.bystander()
+		})
+	}
+}
+
+// TestFormThatCannotBeChecked: the answer to a form whose schema costs too much is told without a check, or refused; nobody waits for it, and no
+// goroutine goes on computing. Findings A1, A2.
+func TestFormThatCannotBeChecked(t *testing.T) {
+	for _, name := range []string{"form-self-ref", "form-self-allof", "form-self-dynamic", "form-doubling", "form-forever"} {
+		t.Run(name, func(t *testing.T) {
+			s := play(t, "", name)
+			attack := s.call(name, hostile.Tool)
+			p := s.window.WaitPrompt(form)
+			s.bystander()
+			before := runtime.NumGoroutine()
+			answered := make(chan *mcphubv1.Reply, 1)
+			go func() { answered <- s.window.Accept(p.GetPromptId(), `{"name":"Ada"}`) }()
+			// The same window goes on while its answer is looked at.
+			hang := s.call("good", "hang")
+			s.window.WaitRequest(hang.id, mcphubv1.RequestState_REQUEST_STATE_RUNNING)
+			cancelled := make(chan struct{})
+			go func() {
+				defer close(cancelled)
+				s.window.CancelRequest(hang.id, "enough")
+			}()
+			s.in("a cancel behind the answer to a form", cancelled)
+			s.bystander()
+			if r := <-answered; r.GetError() != nil { // what cannot be checked may be refused: then the user can still say no
+				s.window.Decline(p.GetPromptId(), "")
+			}
+			s.ends(attack, "the call that asked")
+			s.ends(hang, "the call that was cancelled")
+			s.settles(before + 2)
 		})
 	}
 }

@@ -272,3 +272,24 @@ func (s *stage) in(what string, done <-chan struct{}) {
 		s.t.Fatalf("%s did not come", what)
 	}
 }
+
+// prompt gives an open question of a kind; nil when none comes in that time, or before over is closed.
+func (s *stage) prompt(kind mcphubv1.PromptKind, within time.Duration, over <-chan struct{}) *mcphubv1.Prompt {
+	late := time.After(within)
+	look := time.NewTicker(2 * time.Millisecond)
+	defer look.Stop()
+	for {
+		for _, p := range s.window.Prompts() {
+			if fakeeditor.KindOf(p) == kind {
+				return p
+			}
+		}
+		select {
+		case <-look.C:
+		case <-over:
+			return nil
+		case <-late:
+			return nil
+		}
+	}
+}
