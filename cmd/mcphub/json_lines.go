@@ -3,7 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -21,7 +25,30 @@ func jsonLine(m proto.Message) []byte {
 	if err := json.Compact(&line, text); err != nil {
 		panic("mcphub: proto3 JSON is no JSON: " + err.Error())
 	}
-	return line.Bytes()
+	return visible(line.Bytes())
+}
+
+// visible writes what a terminal would obey or not show as JSON escapes: the JSON is the same to every reader. A line may be
+// looked at as well as read by a program. (Control characters below U+0020 have to be escaped in any JSON.)
+func visible(line []byte) []byte {
+	risky := func(r rune) bool { return r > unicode.MaxASCII && (hostile(r, "") || joiner(r)) || r == 0x7f }
+	if bytes.IndexFunc(line, risky) < 0 {
+		return line
+	}
+	out := make([]byte, 0, len(line)+64)
+	for len(line) > 0 {
+		r, n := utf8.DecodeRune(line)
+		switch high, low := utf16.EncodeRune(r); {
+		case !risky(r):
+			out = append(out, line[:n]...)
+		case high != unicode.ReplacementChar:
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		line = line[n:]
+	}
+	return out
 }
 
 func printJSON(w io.Writer, m proto.Message) error {
@@ -41,6 +68,6 @@ func printObject(w io.Writer, name string, value any) error {
 	if err := encoder.Encode(map[string]any{name: value}); err != nil {
 		return err
 	}
-	_, err := w.Write(line.Bytes())
+	_, err := w.Write(visible(line.Bytes()))
 	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,36 @@ evil\x1b[2J  x      two\nlines
 	}
 }
 
+// A line of JSON is the same JSON to a program, and harmless on a terminal. Finding C9.
+func TestJSONLineIsHarmless(t *testing.T) {
+	const text = "a\u009b31m\u202eb\u200b\x7f\U000e0041 Zürich 日本 👩\u200d💻"
+	line := jsonLine(&mcphubv1.Tool{Name: text})
+	if strings.ContainsFunc(string(line), func(r rune) bool { return hostile(r, "") }) {
+		t.Errorf("%q", line)
+	}
+	var back struct{ Name string }
+	if err := json.Unmarshal(line, &back); err != nil || back.Name != text {
+		t.Errorf("%s: %q, %v", line, back.Name, err)
+	}
+	var out bytes.Buffer
+	if err := printErrorLine(&out, &failure{Message: text}); err != nil || strings.ContainsFunc(strings.TrimSpace(out.String()), func(r rune) bool { return hostile(r, "") }) {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+// A name of a tool is shown shortened, with its length. Finding C9.
+func TestLongNamesAreShortened(t *testing.T) {
+	name := strings.Repeat("x", 100_000)
+	var out bytes.Buffer
+	writeTable(&out, 80, []string{"TOOL", "ABOUT"}, [][]string{{name, "about"}})
+	said := strings.Join(newTeller("").question(&mcphubv1.Prompt{Server: "s", Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{Tool: name}}}), "\n")
+	for _, text := range []string{out.String(), said, requestAbout(&mcphubv1.Request{Tool: name})} {
+		if len(text) > 1000 || !strings.Contains(text, "100000 characters") {
+			t.Errorf("%d bytes: %.300s", len(text), text)
+		}
+	}
+}
+
 // TestEscape: nothing that a server says can move the cursor, ring the bell or turn the text round.
 func TestEscape(t *testing.T) {
 	tests := []struct{ in, want string }{
@@ -35,6 +66,11 @@ func TestEscape(t *testing.T) {
 		{"a\x1b[31mb\x07\r\n", `a\x1b[31mb\a\r\n`},
 		{"a\u202eb\u009bc", `a\u202eb\u009bc`},
 		{"bad\xff", "bad\uFFFD"},
+		// Finding C9: what cannot be seen.
+		{"pay\u200bpal \u00ad\ufeff\u2060", `pay\u200bpal \u00ad\ufeff\u2060`},
+		{"a\u3164c\u2028d\U000e0041", `a\u3164c\u2028d\U000e0041`},
+		{"pay\u200dpal \u200c", `pay\u200dpal \u200c`},
+		{"👩\u200d💻 می\u200cخواهم क्\u200dष", "👩\u200d💻 می\u200cخواهم क्\u200dष"},
 	}
 	for _, test := range tests {
 		if got := escape(test.in); got != test.want {

@@ -8,13 +8,15 @@ import (
 )
 
 // writeTable writes rows under header in columns two blanks apart. The last column takes what is left of width and is cut there;
-// width 0 means no limit. Cells are escaped: most come from servers.
+// width 0 means no limit. Cells are escaped, and names are shortened: most come from servers.
 func writeTable(w io.Writer, width int, header []string, rows [][]string) {
 	widths := make([]int, len(header))
 	all := append([][]string{header}, rows...)
 	for _, row := range all {
 		for i, cell := range row {
-			row[i] = escape(cell)
+			if row[i] = escape(cell); i < len(row)-1 {
+				row[i] = shortName(row[i])
+			}
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}

@@ -179,7 +179,7 @@ func (t *teller) started(r *mcphubv1.Request) []string {
 func requestAbout(r *mcphubv1.Request) string {
 	switch {
 	case r.GetTool() != "":
-		return r.GetTool()
+		return shortName(r.GetTool())
 	case r.GetSubject() != "":
 		return r.GetMethod() + " " + r.GetSubject()
 	}

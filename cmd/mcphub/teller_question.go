@@ -12,7 +12,7 @@ func (t *teller) question(p *mcphubv1.Prompt) []string {
 	switch q := p.GetQuestion().(type) {
 	case *mcphubv1.Prompt_ToolApproval:
 		a := q.ToolApproval
-		lines := one("question %s: may %s run on %s?", name, a.GetTool(), p.GetServer())
+		lines := one("question %s: may %s run on %s?", name, shortName(a.GetTool()), p.GetServer())
 		if about := firstLine(a.GetDescription()); about != "" {
 			lines = append(lines, "  "+escape(cut(about, 200)))
 		}

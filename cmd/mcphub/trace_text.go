@@ -13,7 +13,7 @@ func timelineText(t *mcphubv1.Trace) []string {
 	r := t.GetRequest()
 	head := fmt.Sprintf("%s  %s", r.GetRequestId(), r.GetMethod())
 	if r.GetTool() != "" {
-		head += " " + r.GetTool()
+		head += " " + shortName(r.GetTool())
 	}
 	head += " on " + r.GetServer()
 	if r.GetDirection() == mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING {
