@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // Answer is BeginAnswer for those who can wait for what comes of it.
@@ -202,6 +203,10 @@ func (h *Hub) compareContent(p *prompt, a PromptAnswer) (unchecked string, err e
 	}
 	if !isObject(a.Content) {
 		return "", errContent(p, "the content of a form is a JSON object")
+	}
+	// The page shows one of the two, the schema may be checked against the other, and the server reads either.
+	if name, twice := jsontext.Repeated([]byte(a.Content)); twice {
+		return "", errContent(p, "its content has the member %q twice", bounds.Cut(name, bounds.NameBytes))
 	}
 	verdict := h.compare(p.request.server, p.info.Question.Schema, json.RawMessage(a.Content))
 	if verdict.Violation != "" {

@@ -183,7 +183,9 @@ func TestInvalidContentKeepsThePromptOpen(t *testing.T) {
 		method, params, yes string
 		bad                 []string
 	}{
-		{elicitation, formParams, formYes, []string{``, `null`, `[]`, `{`, `{}`, `{"name":5}`}},
+		{elicitation, formParams, formYes, []string{``, `null`, `[]`, `{`, `{}`, `{"name":5}`,
+			`{"name":"a","name":"b"}`, `{"name":"a","n\u0061me":"b"}`, // Finding C9
+		}},
 		{sampling, sampleParams, sampleYes, []string{``, `null`, `[]`, `"ho"`, `{}`, `{"role":"assistant","content":{"type":"text","text":"ho"}}`, `{"role":"assistant","model":"m"}`}},
 	} {
 		t.Run(tc.method, func(t *testing.T) {
