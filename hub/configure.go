@@ -65,6 +65,8 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key, Message: h.redactor.text(p.Message), Fatal: p.Fatal})
 	}
 
+	problems = append(problems, alike(want)...)
+
 	// What takes time that a stranger chooses is done here, without the lock. The folders are other ones, perhaps, also for what stays as it was.
 	r := reading{entries: h.entriesOf(want, sources), old: old, forms: make([]*launchForm, len(old))}
 	for i, e := range old {
