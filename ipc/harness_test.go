@@ -132,7 +132,7 @@ func (h *fakeHub) StartServer(_ context.Context, name string) (hub.ServerInfo, e
 }
 
 func (h *fakeHub) StartWorkspaceEntry(_ context.Context, name string) (hub.ServerInfo, error) {
-	return h.one(name, hub.ServerReady)
+	return h.one(name+" of the workspace", hub.ServerReady)
 }
 func (h *fakeHub) StopServer(_ context.Context, name, _ string) (hub.ServerInfo, error) {
 	return h.one(name, hub.ServerStopped)

@@ -83,6 +83,8 @@ func TestServerServiceAnswers(t *testing.T) {
 		want(t, err, listed, &mcphubv1.ListServersResponse{Servers: []*mcphubv1.Server{server("s", 0)}, Problems: []*mcphubv1.ConfigProblem{{Message: "odd"}}})
 		start, err := client.StartServer(t.Context(), &mcphubv1.StartServerRequest{Server: "x"})
 		want(t, err, start, &mcphubv1.StartServerResponse{Server: server("x", mcphubv1.ServerState_SERVER_STATE_READY)})
+		start, err = client.StartServer(t.Context(), &mcphubv1.StartServerRequest{Server: "x", WorkspaceEntry: true}) // finding C3
+		want(t, err, start, &mcphubv1.StartServerResponse{Server: server("x of the workspace", mcphubv1.ServerState_SERVER_STATE_READY)})
 		stop, err := client.StopServer(t.Context(), &mcphubv1.StopServerRequest{Server: "x"})
 		want(t, err, stop, &mcphubv1.StopServerResponse{Server: server("x", mcphubv1.ServerState_SERVER_STATE_STOPPED)})
 		restart, err := client.RestartServer(t.Context(), &mcphubv1.RestartServerRequest{Server: "x"})

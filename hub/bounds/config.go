@@ -8,8 +8,9 @@ const (
 	FolderServers = 200
 	// FolderValues bounds each list and each object of one entry: arguments, variables, headers, tools.
 	FolderValues = 1000
-	// FolderNameBytes bounds the name of a tool or a pattern of such names: it is compared with the name of each tool that is called.
-	FolderNameBytes = 1024
+	// FolderNameBytes bounds the name of a tool or a pattern of such names: it is compared with the name of each tool that is called, in a time that is the
+	// product of both lengths. Names of tools have at most 128 characters (MCP 2025-11-25, server/tools, "Tool Names").
+	FolderNameBytes = 128
 	// FolderProblems bounds what is told of one entry, and of the file besides its entries.
 	FolderProblems = 50
 )
