@@ -66,7 +66,7 @@ func TestConfigCheck(t *testing.T) {
 LINE  SERVER  DIALECT  OVER   RUNS                     CONNECT  IDLE  TOTAL  VERDICT
 2     docs    cursor   stdio  docs-server              1m       5m    1h     replaced by DIR/project/.vscode/mcp.json:3
 3     old     cursor   auto   https://old.example/mcp  1m       5m    1h     ok
-DIR/home/.cursor/mcp.json:2:3: warning: server "docs": this entry (DIR/home/.cursor/mcp.json:2) is replaced by the one at DIR/project/.vscode/mcp.json:3 (workspace)
+DIR/home/.cursor/mcp.json:2:3: warning: server "docs": this entry (DIR/home/.cursor/mcp.json:2) is replaced by the one at DIR/project/.vscode/mcp.json:3 (workspace) once the user has agreed to that one
 
 DIR/project/.vscode/mcp.json (workspace)
 LINE  SERVER  DIALECT  OVER   RUNS                     CONNECT  IDLE  TOTAL  VERDICT
