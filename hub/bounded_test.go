@@ -285,3 +285,45 @@ func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
 		}
 	})
 }
+
+// Finding A4: a snapshot is bounded, whatever servers have made long; what does not fit follows it.
+func TestASnapshotIsBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := fakeserver.New()
+		large := sample(7 << 20)
+		s.Tool("ask", func(c *fakeserver.CallContext) {
+			c.Request(elicitation, formParams)
+			c.Request("sampling/createMessage", large)
+			c.Request("sampling/createMessage", large)
+			_ = c.Hang()
+		})
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		first := w.everything()
+		c := w.call(hub.CallRequest{ID: "r", Server: "s", Tool: "ask"})
+		synctest.Wait()
+		for range 100 {
+			w.stderr["s"](strings.Repeat("x", 8<<10))
+		}
+		late := w.everything()
+		snap, more := late.start.Snapshot, late.start.Events
+		if len(snap.Prompts) != 1 || len(more) != 2 {
+			t.Fatalf("%d questions in the snapshot, %d events after it", len(snap.Prompts), len(more))
+		}
+		for i, e := range more {
+			if p, ok := e.Body.(*hub.PromptOpened); !ok || p.Prompt.Kind != hub.PromptSampling || e.Seq <= snap.Seq+uint64(i) {
+				t.Errorf("event %d after the snapshot: %T with number %d after %d", i, e.Body, e.Seq, snap.Seq)
+			}
+		}
+		bytes := 0
+		for _, one := range snap.Servers {
+			bytes += hub.PayloadSize(&hub.ServerChanged{Server: one})
+		}
+		if bytes > 64<<10 {
+			t.Errorf("the server has %d bytes in the snapshot", bytes)
+		}
+		late.lastSeq()
+		_, _ = w.hub.CancelRequest("r", "", "", hub.OriginUser)
+		<-c.done
+		_ = first
+	})
+}

@@ -64,11 +64,6 @@ func (h *Hub) MuteServer(name string, muted bool) (ServerInfo, error) {
 	return s.info(), nil
 }
 
-// MuteServer is Hub.MuteServer, for the user of w.
-func (w *Window) MuteServer(name string, muted bool) (ServerInfo, error) {
-	return w.h.MuteServer(name, muted)
-}
-
 // mute switches the questions of s off or on. h.mu is held.
 func (h *Hub) mute(s *server, muted bool, windowID string) {
 	if !muted {

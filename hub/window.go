@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // defaultWindowReturn is Options.WindowReturn of those who do not say.
@@ -122,18 +124,34 @@ func (h *Hub) start(w *Window, hello *Hello, before *Window) *Start {
 		}
 	}
 	snap := &Snapshot{Seq: h.seq, Time: time.Now(), Problems: h.problems, History: h.history.latest(hello.MaxHistory)}
+	start := &Start{Snapshot: snap}
+	room := bounds.SnapshotServers / max(len(h.servers), 1)
 	for _, s := range h.servers {
-		snap.Servers = append(snap.Servers, s.info())
+		info := s.info()
+		if PayloadSize(&ServerChanged{Server: info}) > room { // told in full right after
+			start.Events = append(start.Events, Event{Body: &ServerChanged{Server: info}})
+			info.Instructions, info.Capabilities, info.Stderr = "", "", nil
+		}
+		snap.Servers = append(snap.Servers, info)
 	}
 	for _, r := range h.requestsInOrder() {
 		snap.Requests = append(snap.Requests, r.info())
 	}
+	room = bounds.SnapshotPrompts
 	for _, p := range h.promptsInOrder() {
-		if w.shows(p) {
+		switch size := p.info.size(); {
+		case !w.shows(p):
+		case size > room: // as questions that open now
+			start.Events = append(start.Events, Event{Body: &PromptOpened{Prompt: p.info}})
+		default:
+			room -= size
 			snap.Prompts = append(snap.Prompts, p.info)
 		}
 	}
-	return &Start{Snapshot: snap}
+	for i, e := range start.Events { // their numbers come after that of the snapshot
+		start.Events[i] = h.private(w, e.Body)
+	}
+	return start
 }
 
 // private makes an event for one window alone; its number is used for nothing else. h.mu is held.

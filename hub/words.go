@@ -200,7 +200,7 @@ type Resume struct {
 	After uint64
 }
 
-// Start is what a window is given first: the events that it missed, or a snapshot.
+// Start is what a window is given first: the events that it missed, or a snapshot and events with what was too long for it.
 type Start struct {
 	Resumed  bool
 	Events   []Event

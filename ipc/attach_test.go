@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -254,7 +255,7 @@ func TestSlowWindowDetached(t *testing.T) {
 		conn := serve(t, h, Options{})
 		stream := deaf(t, conn)
 		synctest.Wait()
-		for range maxQueued + 2000 {
+		for range bounds.WindowQueue + 2000 {
 			h.emit(&hub.ServerChanged{Server: hub.ServerInfo{Name: strings.Repeat("x", 1000)}})
 		}
 		synctest.Wait()

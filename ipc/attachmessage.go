@@ -33,6 +33,9 @@ func (m *message) carryOut() {
 		m.answer(&mcphubv1.Reply{CancelOutcome: outcomes.proto(outcome)}, err)
 	case *mcphubv1.AttachRequest_AnswerPrompt:
 		m.w.BeginAnswer(promptAnswer(order.AnswerPrompt), func(err error) { m.answer(nil, err) })
+	case *mcphubv1.AttachRequest_MuteServer:
+		_, err := m.s.muteServer(order.MuteServer)
+		m.answer(nil, err)
 	case *mcphubv1.AttachRequest_SetRoots:
 		m.w.SetRoots(list(order.SetRoots.GetRoots(), root))
 		m.answer(nil, nil)

@@ -96,7 +96,7 @@ func helloOf(h *mcphubv1.Hello) hub.Hello {
 func root(r *mcphubv1.Root) hub.Root { return hub.Root{URI: r.GetUri(), Name: r.GetName()} }
 
 func promptAnswer(a *mcphubv1.PromptAnswer) hub.PromptAnswer {
-	answer := hub.PromptAnswer{PromptID: a.GetPromptId()}
+	answer := hub.PromptAnswer{PromptID: a.GetPromptId(), MuteServer: a.GetMuteServer()}
 	switch action := a.GetAction().(type) {
 	case *mcphubv1.PromptAnswer_Accept:
 		answer.Action = hub.ActionAccept

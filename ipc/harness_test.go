@@ -140,6 +140,10 @@ func (h *fakeHub) StopServer(_ context.Context, name, _ string) (hub.ServerInfo,
 func (h *fakeHub) RestartServer(_ context.Context, name, _ string) (hub.ServerInfo, error) {
 	return h.one(name, hub.ServerReady)
 }
+func (h *fakeHub) MuteServer(name string, muted bool) (hub.ServerInfo, error) {
+	return hub.ServerInfo{Name: name, State: hub.ServerReady, Muted: muted}, nil
+}
+
 func (h *fakeHub) SetServerEnabled(_ context.Context, name string, on bool) (hub.ServerInfo, error) {
 	if on {
 		return h.one(name, hub.ServerStopped)

@@ -89,6 +89,14 @@ func (c *counter) setServerEnabled(ctx context.Context, by steering, r *mcphubv1
 	return &mcphubv1.SetServerEnabledResponse{Server: c.convert.server(server)}, nil
 }
 
+func (c *counter) muteServer(r *mcphubv1.MuteServerRequest) (*mcphubv1.MuteServerResponse, error) {
+	server, err := c.domain.MuteServer(r.GetServer(), r.GetMuted())
+	if err != nil {
+		return nil, err
+	}
+	return &mcphubv1.MuteServerResponse{Server: c.convert.server(server)}, nil
+}
+
 func (c *counter) signIn(ctx context.Context, r *mcphubv1.SignInRequest) (*mcphubv1.SignInResponse, error) {
 	server, err := c.domain.SignIn(ctx, r.GetServer())
 	if err != nil {

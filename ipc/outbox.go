@@ -8,37 +8,40 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Bounds of one window's outbox.
-const (
-	maxQueued      = 8192     // must-deliver events and replies
-	maxQueuedBytes = 64 << 20 // payload of them
-	maxLogs        = 256      // log messages
-	maxLogBytes    = 4 << 20  // payload of them
-	maxRate        = 20       // progress events a second for each request
-	droppedEvery   = time.Second
-)
+// droppedEvery is the least time between two notices of what was dropped.
+const droppedEvery = time.Second
 
 // outbox is what a window is still to be sent. It is the window's [hub.Sink]: it takes events under the hub's lock, so it neither blocks nor
 // converts. One goroutine, run, sends.
 //
-// Two classes: events that a window must get (and replies) are queued up to a bound, beyond which the window is too slow and ends; the rest gives way:
-// progress to newer progress, log messages to a count, the notice of a change to one that says the same and still waits.
+// Events that a window must get (and replies) are queued up to a bound, beyond which the window is too slow and ends, and go out first. The rest gives way: progress
+// to newer progress, log messages to a count, the notice of a change to one that says the same and still waits. Once nothing waits that must be told, progress goes
+// before logs, but for one log message after some progress events. So logs hold up nothing, and progress does not silence them.
+//
+// What one server makes long is no reason to end a window. Questions do not count towards its bytes: the hub bounds what all servers may have open, and one that
+// closes before the window was told of it is not told at all. Each server has a share of the log messages and of the notices; a result that does not
+// fit is left out, as one that is too long is.
 type outbox struct {
 	sharing *sharing
 	failed  chan struct{} // closed when the window became too slow: run may be stuck in a send then
 	wake    chan struct{} // holds one token when there may be something new for run
 
 	mu      sync.Mutex // guards all below
-	queue   fifo[entry]
-	queued  load // of the queue without logs and start
-	logs    load // of the log messages in the queue
+	queue   fifo[*entry]
+	queued  load              // of the queue without questions, notices and start
+	asked   map[string]*entry // questions in the queue, by prompt
+	voids   int               // places in the queue of questions that were taken back
+	logs    shelf             // log messages
 	pace    pace
-	notices map[notice]struct{} // of changes, in the queue
-	dropped int64               // log messages not told yet
-	tellAt  time.Time           // when they may be told
+	paced   int                           // progress events since the last log message
+	notices map[notice]struct{}           // of changes, in the queue
+	noticed shares                        // of them
+	dropped struct{ logs, notices int64 } // not told yet
+	tellAt  time.Time                     // when it may be told
 	state   outboxState
 	err     error // what run gives once it is over
 
@@ -65,9 +68,10 @@ type entry struct {
 type class int
 
 const (
-	classMust  class = iota
-	classLog         // may be dropped
-	classStart       // what the window asked for by attaching; not bounded
+	classMust     class = iota
+	classQuestion       // bounded by the hub
+	classNotice         // of a change
+	classStart          // what the window asked for by attaching; not bounded
 )
 
 type load struct{ entries, bytes int }
@@ -77,8 +81,8 @@ func (l *load) remove(size int) { l.entries--; l.bytes -= size }
 
 // newOutbox makes an outbox that collects; begin says what goes first, run sends. rate is the progress rate, 0 = 20 a second.
 func newOutbox(s *sharing, rate int32) *outbox {
-	if rate <= 0 || rate > maxRate {
-		rate = maxRate
+	if rate <= 0 || rate > bounds.ProgressRate {
+		rate = bounds.ProgressRate
 	}
 	return &outbox{
 		sharing: s, failed: make(chan struct{}), wake: make(chan struct{}, 1),
@@ -92,10 +96,10 @@ func (o *outbox) begin(from position, first []entry) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.position = from
-	var q fifo[entry]
+	var q fifo[*entry]
 	for _, e := range first {
 		e.class = classStart
-		q.push(e)
+		q.push(&e)
 	}
 	for o.queue.len() > 0 {
 		q.push(o.queue.pop())
@@ -124,20 +128,81 @@ func (o *outbox) Deliver(e hub.Event) {
 		o.must(shared)
 	case *hub.RequestFinished:
 		o.must(o.pace.end(b.RequestID))
-		o.must(shared)
-	default:
-		if n, ok := noticeOf(b); ok {
-			if _, waits := o.notices[n]; waits {
-				return
-			}
-			if o.notices == nil {
-				o.notices = make(map[notice]struct{})
-			}
-			o.notices[n] = struct{}{}
+		if b.Result != "" && o.queued.bytes+len(b.Result) > bounds.WindowBytes/2 {
+			without := *b
+			without.Result = ""
+			e.Body = &without
+			shared = &sharedEvent{convert: o.sharing.convert, event: e}
 		}
 		o.must(shared)
+	case *hub.PromptOpened:
+		o.ask(b.Prompt.ID, shared)
+	case *hub.PromptClosed:
+		if len(o.asked) == 0 || !o.unask(b.PromptID) {
+			o.must(shared)
+		}
+	default:
+		if n, ok := noticeOf(b); ok {
+			o.notice(n, shared)
+		} else {
+			o.must(shared)
+		}
 	}
 	o.poke()
+}
+
+// ask queues a question. o.mu is held.
+func (o *outbox) ask(id string, e *sharedEvent) {
+	if o.asked == nil {
+		o.asked = make(map[string]*entry)
+	}
+	asked := &entry{event: e, class: classQuestion} // of no size: see outbox
+	if o.add(asked) {
+		o.asked[id] = asked
+	}
+}
+
+// unask takes back a question that the window was not told of. o.mu is held.
+func (o *outbox) unask(id string) bool {
+	e := o.asked[id]
+	if e == nil {
+		return false
+	}
+	delete(o.asked, id)
+	e.event = nil
+	o.queued.remove(e.size)
+	if o.voids++; o.voids > 1024 && o.voids > o.queue.len()/2 {
+		o.compact()
+	}
+	return true
+}
+
+// compact takes the places of questions that were taken back out of the queue. o.mu is held.
+func (o *outbox) compact() {
+	var q fifo[*entry]
+	for o.queue.len() > 0 {
+		if e := o.queue.pop(); e.event != nil || e.message != nil {
+			q.push(e)
+		}
+	}
+	o.queue, o.voids = q, 0
+}
+
+// notice queues the notice of a change, unless one waits that says the same. o.mu is held.
+func (o *outbox) notice(n notice, e *sharedEvent) {
+	if _, waits := o.notices[n]; waits || o.state == outboxOver {
+		return
+	}
+	size := hub.PayloadSize(e.event.Body)
+	if !o.noticed.take(n.server, size, bounds.WindowNotices, bounds.WindowNoticeBytes) {
+		o.dropped.notices++
+		return
+	}
+	if o.notices == nil {
+		o.notices = make(map[notice]struct{})
+	}
+	o.notices[n] = struct{}{}
+	o.queue.push(&entry{event: e, class: classNotice, size: size})
 }
 
 // Closed implements [hub.Sink]: what is there goes out, then the stream ends with err.
@@ -172,43 +237,49 @@ func (o *outbox) reply(r *mcphubv1.Reply) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.state == outboxOpen {
-		o.add(entry{message: &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: r}}, size: size})
+		if size > bounds.WindowBytes/8 && o.queued.bytes+size > bounds.WindowBytes/2 { // long is only what servers have made long: lists
+			r = &mcphubv1.Reply{MessageId: r.GetMessageId(), Error: o.sharing.convert.hubError(errReplyTooLong(size))}
+			size = proto.Size(r)
+		}
+		o.add(&entry{message: &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: r}}, size: size})
 		o.poke()
 	}
+}
+
+func errReplyTooLong(size int) *hub.Error {
+	return &hub.Error{Code: hub.CodeResourceExhausted, Reason: hub.ReasonBoundExceeded,
+		Message: fmt.Sprintf("the answer has %s, and so much else waits for this window; ask for one server at a time, or again", bounds.Bytes(size))}
 }
 
 // must queues an event that may not be lost; nil is none. o.mu is held.
 func (o *outbox) must(e *sharedEvent) {
 	if e != nil {
-		o.add(entry{event: e, size: hub.PayloadSize(e.event.Body)})
+		o.add(&entry{event: e, size: hub.PayloadSize(e.event.Body)})
 	}
 }
 
 // add queues e, or ends a window that is too slow. A single event is taken however large it is: the window could never get it
 // otherwise. o.mu is held.
-func (o *outbox) add(e entry) {
+func (o *outbox) add(e *entry) bool {
 	if o.state == outboxOver {
-		return
+		return false
 	}
-	if o.queued.entries >= maxQueued || o.queued.entries > 0 && o.queued.bytes+e.size > maxQueuedBytes {
+	if o.queued.entries >= bounds.WindowQueue || o.queued.entries > 0 && o.queued.bytes+e.size > bounds.WindowBytes {
 		o.over(&hub.Error{Code: hub.CodeResourceExhausted, Reason: hub.ReasonWindowTooSlow,
 			Message: fmt.Sprintf("the window did not keep up: %d events (%d bytes) wait; attach again with resume", o.queued.entries, o.queued.bytes)})
 		close(o.failed)
-		return
+		return false
 	}
 	o.queued.add(e.size)
 	o.queue.push(e)
+	return true
 }
 
 // log queues a log message or counts it as dropped. o.mu is held.
 func (o *outbox) log(e *sharedEvent) {
-	size := hub.PayloadSize(e.event.Body)
-	if o.logs.entries >= maxLogs || o.logs.entries > 0 && o.logs.bytes+size > maxLogBytes {
-		o.dropped++
-		return
+	if !o.logs.put(e) {
+		o.dropped.logs++
 	}
-	o.logs.add(size)
-	o.queue.push(entry{event: e, class: classLog, size: size})
 }
 
 // over is the one way to the last state. o.mu is held.
@@ -217,7 +288,7 @@ func (o *outbox) over(err error) {
 		return
 	}
 	o.state, o.err = outboxOver, err
-	o.queue, o.pace, o.notices = fifo[entry]{}, pace{}, nil
+	o.queue, o.pace, o.logs, o.asked, o.notices = fifo[*entry]{}, pace{}, shelf{}, nil, nil
 	o.poke()
 }
 

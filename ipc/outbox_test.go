@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -216,12 +217,13 @@ func TestOutboxDropsLogsWithCount(t *testing.T) {
 			return logs, dropped
 		}
 		logs, dropped := counts()
-		if logs != maxLogs || !slices.Equal(dropped, []int64{1000 - maxLogs}) {
-			t.Errorf("%d log messages, dropped %v; want %d and %d", logs, dropped, maxLogs, 1000-maxLogs)
+		const room = bounds.WindowLogs / 2 // of one server
+		if logs != room || !slices.Equal(dropped, []int64{1000 - room}) {
+			t.Errorf("%d log messages, dropped %v; want %d and %d", logs, dropped, room, 1000-room)
 		}
 		m.end(t)
-		if got := m.sent[len(m.sent)-1]; got.GetMcpRequestFinished() == nil {
-			t.Errorf("the end of the request is not the last: %v", got)
+		if m.sent[2].GetMcpRequestFinished() == nil { // after the start and the notice
+			t.Errorf("the end of the request came after log messages: %v", m.sent[2])
 		}
 	})
 }
@@ -231,8 +233,8 @@ func TestOutboxTellsDroppedOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		m := newMailbox(20, hold)
-		const burst = maxLogs + 8
-		overflow := func() { // one message is in the stuck send, maxLogs wait, the others are dropped
+		const burst = bounds.WindowLogs/2 + 8
+		overflow := func() { // one message is in the stuck send, half of bounds.WindowLogs wait, the others are dropped
 			m.emit(&hub.LogMessage{Server: "s"})
 			synctest.Wait()
 			for range burst - 1 {
@@ -304,7 +306,7 @@ func TestOutboxBounds(t *testing.T) {
 	t.Run("entries", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMailbox(20, make(chan struct{}))
-			fill(t, m, maxQueued, &hub.PromptClosed{PromptID: "p"})
+			fill(t, m, bounds.WindowQueue, &hub.PromptClosed{PromptID: "p"})
 			m.emit(&hub.PromptClosed{PromptID: "p"})
 			tooSlow(t, m)
 			m.emit(&hub.PromptClosed{PromptID: "p"}) // must not close failed again
@@ -324,7 +326,7 @@ func TestOutboxBounds(t *testing.T) {
 	t.Run("one large event", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMailbox(20, make(chan struct{}))
-			fill(t, m, 1, &hub.ServerChanged{Server: hub.ServerInfo{Instructions: strings.Repeat("x", maxQueuedBytes+1)}})
+			fill(t, m, 1, &hub.ServerChanged{Server: hub.ServerInfo{Instructions: strings.Repeat("x", bounds.WindowBytes+1)}})
 			close(m.hold)
 			m.end(t)
 		})
@@ -334,12 +336,12 @@ func TestOutboxBounds(t *testing.T) {
 			m := newMailbox(20, make(chan struct{}))
 			m.emit(started("a"))
 			synctest.Wait()
-			for i := range 3 * maxQueued {
+			for i := range 3 * bounds.WindowQueue {
 				m.emit(progressed("a", i))
 			}
 			close(m.hold)
 			m.end(t)
-			if values, _ := m.progressOf("a"); !slices.Equal(values, []float64{3*maxQueued - 1}) {
+			if values, _ := m.progressOf("a"); !slices.Equal(values, []float64{3*bounds.WindowQueue - 1}) {
 				t.Errorf("progress %v, want the newest alone", values)
 			}
 		})

@@ -3,6 +3,7 @@ package ipc
 import (
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -49,27 +50,25 @@ func (o *outbox) next(now time.Time) (e entry, wait time.Duration, more bool) {
 		return entry{}, 0, false
 	}
 	ending := o.state == outboxEnding
-	if o.dropped > 0 && (ending || !now.Before(o.tellAt)) {
-		n := o.dropped
-		o.dropped, o.tellAt = 0, now.Add(droppedEvery)
-		return entry{message: &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Dropped{Dropped: &mcphubv1.Dropped{LogMessages: n}}}}, 0, true
+	if o.lost() && (ending || !now.Before(o.tellAt)) {
+		told := &mcphubv1.Dropped{LogMessages: o.dropped.logs, Notices: o.dropped.notices}
+		o.dropped.logs, o.dropped.notices = 0, 0
+		o.tellAt = now.Add(droppedEvery)
+		return entry{message: &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Dropped{Dropped: told}}}, 0, true
 	}
-	if o.queue.len() > 0 {
-		e := o.queue.pop()
-		switch e.class {
-		case classMust:
-			o.queued.remove(e.size)
-			if e.event != nil {
-				if n, ok := noticeOf(e.event.event.Body); ok {
-					delete(o.notices, n)
-				}
-			}
-		case classLog:
-			o.logs.remove(e.size)
+	for o.queue.len() > 0 {
+		if e := o.pop(); e != nil {
+			return *e, 0, true
 		}
-		return e, 0, true
 	}
-	if shared := o.pace.next(now, ending); shared != nil {
+	if o.paced < progressPerLog || o.logs.len() == 0 {
+		if shared := o.pace.next(now, ending); shared != nil {
+			o.paced++
+			return entry{event: shared}, 0, true
+		}
+	}
+	if shared := o.logs.next(); shared != nil {
+		o.paced = 0
 		return entry{event: shared}, 0, true
 	}
 	if ending {
@@ -79,12 +78,42 @@ func (o *outbox) next(now time.Time) (e entry, wait time.Duration, more bool) {
 	if at, ok := o.pace.due(); ok {
 		wait = max(at.Sub(now), 1)
 	}
-	if o.dropped > 0 {
+	if o.lost() {
 		if tell := max(o.tellAt.Sub(now), 1); wait == 0 || tell < wait {
 			wait = tell
 		}
 	}
 	return entry{}, wait, true
+}
+
+// progressPerLog is how many progress events go out before a log message that waits.
+const progressPerLog = 4
+
+// lost tells whether something was dropped that the window has not been told of. o.mu is held.
+func (o *outbox) lost() bool { return o.dropped.logs > 0 || o.dropped.notices > 0 }
+
+// pop takes the oldest of the queue; nil: it was taken back. o.mu is held.
+func (o *outbox) pop() *entry {
+	e := o.queue.pop()
+	if e.event == nil && e.message == nil {
+		o.voids--
+		return nil
+	}
+	switch e.class {
+	case classMust:
+		o.queued.remove(e.size)
+	case classQuestion:
+		o.queued.remove(e.size)
+		if opened, ok := e.event.event.Body.(*hub.PromptOpened); ok {
+			delete(o.asked, opened.Prompt.ID)
+		}
+	case classNotice:
+		if n, ok := noticeOf(e.event.event.Body); ok {
+			delete(o.notices, n)
+			o.noticed.give(n.server, e.size)
+		}
+	}
+	return e
 }
 
 // message gives what goes on the wire for e, with its number; nil when there is nothing.

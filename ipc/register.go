@@ -49,6 +49,7 @@ type counter struct {
 // domain is what the counter needs of the hub.
 type domain interface {
 	steering
+	MuteServer(name string, muted bool) (hub.ServerInfo, error)
 	ID() string
 	Version() string
 	CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)

@@ -36,6 +36,11 @@ func (s *serverService) SetServerEnabled(ctx context.Context, r *mcphubv1.SetSer
 	return answered(ctx, s.counter, resp, err)
 }
 
+func (s *serverService) MuteServer(ctx context.Context, r *mcphubv1.MuteServerRequest) (*mcphubv1.MuteServerResponse, error) {
+	resp, err := s.muteServer(r)
+	return answered(ctx, s.counter, resp, err)
+}
+
 func (s *serverService) ReloadConfig(ctx context.Context, r *mcphubv1.ReloadConfigRequest) (*mcphubv1.ReloadConfigResponse, error) {
 	s.domain.WatchConfig(!r.GetWatchedByHost())
 	servers, problems, stopped, err := s.domain.LoadConfig(ctx, configSources(r.GetSources()))

@@ -43,6 +43,8 @@ func TestValidation(t *testing.T) {
 			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_StopServer{StopServer: m}}
 		case *mcphubv1.RestartServerRequest:
 			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_RestartServer{RestartServer: m}}
+		case *mcphubv1.MuteServerRequest:
+			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_MuteServer{MuteServer: m}}
 		case *mcphubv1.SetServerEnabledRequest:
 			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetServerEnabled{SetServerEnabled: m}}
 		case *mcphubv1.SignInRequest:
@@ -96,6 +98,7 @@ func TestValidation(t *testing.T) {
 		{"stop", &mcphubv1.StopServerRequest{}, "server:"},
 		{"restart", &mcphubv1.RestartServerRequest{}, "server:"},
 		{"enable", &mcphubv1.SetServerEnabledRequest{}, "server:"},
+		{"mute", &mcphubv1.MuteServerRequest{}, "server:"},
 		{"list tools", &mcphubv1.ListToolsRequest{}, ""},
 		{"list tools, long server", &mcphubv1.ListToolsRequest{Server: long(1024)}, "server:"},
 		{"log level", &mcphubv1.SetLogLevelRequest{Server: "s", Level: "warning"}, ""},
@@ -134,6 +137,7 @@ func TestValidation(t *testing.T) {
 		{"window start", attach(&mcphubv1.StartServerRequest{}), "start_server.server:"},
 		{"window stop", attach(&mcphubv1.StopServerRequest{Server: "s", Reason: long(64 << 10)}), "stop_server.reason:"},
 		{"window restart", attach(&mcphubv1.RestartServerRequest{}), "restart_server.server:"},
+		{"window mute", attach(&mcphubv1.MuteServerRequest{}), "mute_server.server:"},
 		{"window switch", attach(&mcphubv1.SetServerEnabledRequest{}), "set_server_enabled.server:"},
 		{"window sign-in", attach(&mcphubv1.SignInRequest{}), "sign_in.server:"},
 		{"window sign-out", attach(&mcphubv1.SignOutRequest{}), "sign_out.server:"},

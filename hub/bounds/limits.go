@@ -120,12 +120,16 @@ const (
 	// WindowQueue and WindowBytes bound what a window is still to be sent and must get.
 	WindowQueue = 8192
 	WindowBytes = 64 << 20
-	// WindowServerBytes bounds the questions of one server among them. What does not fit is that server's loss, not the window's.
-	WindowServerBytes = ServerQuestionBytes
-	// WindowLogs and WindowLogBytes bound the log messages among them, and WindowServerLogs those of one server.
-	WindowLogs       = 256
-	WindowLogBytes   = 4 << 20
-	WindowServerLogs = 128
+	// WindowLogs and WindowLogBytes bound the log messages that wait for a window. One server may have as much of it as is left free: half, if it is alone.
+	WindowLogs     = 256
+	WindowLogBytes = 4 << 20
+	// WindowNotices and WindowNoticeBytes bound the notices of changes that wait for a window, shared in the same way.
+	WindowNotices     = 4096
+	WindowNoticeBytes = 8 << 20
+	// SnapshotServers and SnapshotPrompts bound what one snapshot says of servers and of open questions, in bytes, so that it stays below the 4 MiB that a gRPC client
+	// takes that has not said otherwise. What does not fit follows in events of its own.
+	SnapshotServers = 1 << 20
+	SnapshotPrompts = 256 << 10
 	// AnswerBytes bounds the content of one answer to a question of a server: a completion, with a picture perhaps.
 	AnswerBytes = 8 << 20
 	// WindowAnswers bounds how many answers of one window are compared with what was asked for at a time.

@@ -105,6 +105,7 @@ type AttachRequest struct {
 	//	*AttachRequest_SignIn
 	//	*AttachRequest_SignOut
 	//	*AttachRequest_GetTrace
+	//	*AttachRequest_MuteServer
 	Message       isAttachRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -289,6 +290,15 @@ func (x *AttachRequest) GetGetTrace() *GetTraceRequest {
 	return nil
 }
 
+func (x *AttachRequest) GetMuteServer() *MuteServerRequest {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_MuteServer); ok {
+			return x.MuteServer
+		}
+	}
+	return nil
+}
+
 type isAttachRequest_Message interface {
 	isAttachRequest_Message()
 }
@@ -370,6 +380,11 @@ type AttachRequest_GetTrace struct {
 	GetTrace *GetTraceRequest `protobuf:"bytes,16,opt,name=get_trace,json=getTrace,proto3,oneof"`
 }
 
+type AttachRequest_MuteServer struct {
+	// Has a server ask no more questions, or ask again.
+	MuteServer *MuteServerRequest `protobuf:"bytes,17,opt,name=mute_server,json=muteServer,proto3,oneof"`
+}
+
 func (*AttachRequest_Hello) isAttachRequest_Message() {}
 
 func (*AttachRequest_CancelMcpRequest) isAttachRequest_Message() {}
@@ -399,6 +414,8 @@ func (*AttachRequest_SignIn) isAttachRequest_Message() {}
 func (*AttachRequest_SignOut) isAttachRequest_Message() {}
 
 func (*AttachRequest_GetTrace) isAttachRequest_Message() {}
+
+func (*AttachRequest_MuteServer) isAttachRequest_Message() {}
 
 // Hello introduces a window.
 type Hello struct {
@@ -2720,7 +2737,9 @@ func (x *LogMessage) GetDataJson() string {
 type Dropped struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Log messages.
-	LogMessages   int64 `protobuf:"varint,1,opt,name=log_messages,json=logMessages,proto3" json:"log_messages,omitempty"`
+	LogMessages int64 `protobuf:"varint,1,opt,name=log_messages,json=logMessages,proto3" json:"log_messages,omitempty"`
+	// Notices of changes (resource_updated and the like) of a server that has sent too many: list and read again what is shown of it.
+	Notices       int64 `protobuf:"varint,2,opt,name=notices,proto3" json:"notices,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2762,11 +2781,18 @@ func (x *Dropped) GetLogMessages() int64 {
 	return 0
 }
 
+func (x *Dropped) GetNotices() int64 {
+	if x != nil {
+		return x.Notices
+	}
+	return 0
+}
+
 var File_mcphub_v1_editor_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xfe\a\n" +
+	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xbf\b\n" +
 	"\rAttachRequest\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12(\n" +
@@ -2787,7 +2813,9 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x12set_server_enabled\x18\r \x01(\v2\".mcphub.v1.SetServerEnabledRequestH\x00R\x10setServerEnabled\x123\n" +
 	"\asign_in\x18\x0e \x01(\v2\x18.mcphub.v1.SignInRequestH\x00R\x06signIn\x126\n" +
 	"\bsign_out\x18\x0f \x01(\v2\x19.mcphub.v1.SignOutRequestH\x00R\asignOut\x129\n" +
-	"\tget_trace\x18\x10 \x01(\v2\x1a.mcphub.v1.GetTraceRequestH\x00R\bgetTraceB\t\n" +
+	"\tget_trace\x18\x10 \x01(\v2\x1a.mcphub.v1.GetTraceRequestH\x00R\bgetTrace\x12?\n" +
+	"\vmute_server\x18\x11 \x01(\v2\x1c.mcphub.v1.MuteServerRequestH\x00R\n" +
+	"muteServerB\t\n" +
 	"\amessage\"\xe3\x02\n" +
 	"\x05Hello\x12\x1b\n" +
 	"\twindow_id\x18\x01 \x01(\tR\bwindowId\x12\x14\n" +
@@ -2957,9 +2985,10 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\tR\x05level\x12\x16\n" +
 	"\x06logger\x18\x03 \x01(\tR\x06logger\x12\x1b\n" +
-	"\tdata_json\x18\x04 \x01(\tR\bdataJson\",\n" +
+	"\tdata_json\x18\x04 \x01(\tR\bdataJson\"F\n" +
 	"\aDropped\x12!\n" +
-	"\flog_messages\x18\x01 \x01(\x03R\vlogMessages*\x9e\x01\n" +
+	"\flog_messages\x18\x01 \x01(\x03R\vlogMessages\x12\x18\n" +
+	"\anotices\x18\x02 \x01(\x03R\anotices*\x9e\x01\n" +
 	"\x12HubConnectionState\x12$\n" +
 	" HUB_CONNECTION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aHUB_CONNECTION_STATE_READY\x10\x01\x12!\n" +
@@ -3023,27 +3052,28 @@ var file_mcphub_v1_editor_proto_goTypes = []any{
 	(*SignInRequest)(nil),            // 37: mcphub.v1.SignInRequest
 	(*SignOutRequest)(nil),           // 38: mcphub.v1.SignOutRequest
 	(*GetTraceRequest)(nil),          // 39: mcphub.v1.GetTraceRequest
-	(PromptKind)(0),                  // 40: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil),    // 41: google.protobuf.Timestamp
-	(*PromptClosed)(nil),             // 42: mcphub.v1.PromptClosed
-	(*Server)(nil),                   // 43: mcphub.v1.Server
-	(*Request)(nil),                  // 44: mcphub.v1.Request
-	(*Prompt)(nil),                   // 45: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),            // 46: mcphub.v1.ConfigProblem
-	(CancelOutcome)(0),               // 47: mcphub.v1.CancelOutcome
-	(*HubError)(nil),                 // 48: mcphub.v1.HubError
-	(*CancelRequestsResponse)(nil),   // 49: mcphub.v1.CancelRequestsResponse
-	(*ListToolsResponse)(nil),        // 50: mcphub.v1.ListToolsResponse
-	(*GetTraceResponse)(nil),         // 51: mcphub.v1.GetTraceResponse
-	(RequestState)(0),                // 52: mcphub.v1.RequestState
-	(*Progress)(nil),                 // 53: mcphub.v1.Progress
-	(*Task)(nil),                     // 54: mcphub.v1.Task
-	(*Cancellation)(nil),             // 55: mcphub.v1.Cancellation
-	(RequestDirection)(0),            // 56: mcphub.v1.RequestDirection
-	(*Timings)(nil),                  // 57: mcphub.v1.Timings
-	(Era)(0),                         // 58: mcphub.v1.Era
-	(CancelDelivery)(0),              // 59: mcphub.v1.CancelDelivery
-	(*McpError)(nil),                 // 60: mcphub.v1.McpError
+	(*MuteServerRequest)(nil),        // 40: mcphub.v1.MuteServerRequest
+	(PromptKind)(0),                  // 41: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),    // 42: google.protobuf.Timestamp
+	(*PromptClosed)(nil),             // 43: mcphub.v1.PromptClosed
+	(*Server)(nil),                   // 44: mcphub.v1.Server
+	(*Request)(nil),                  // 45: mcphub.v1.Request
+	(*Prompt)(nil),                   // 46: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),            // 47: mcphub.v1.ConfigProblem
+	(CancelOutcome)(0),               // 48: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                 // 49: mcphub.v1.HubError
+	(*CancelRequestsResponse)(nil),   // 50: mcphub.v1.CancelRequestsResponse
+	(*ListToolsResponse)(nil),        // 51: mcphub.v1.ListToolsResponse
+	(*GetTraceResponse)(nil),         // 52: mcphub.v1.GetTraceResponse
+	(RequestState)(0),                // 53: mcphub.v1.RequestState
+	(*Progress)(nil),                 // 54: mcphub.v1.Progress
+	(*Task)(nil),                     // 55: mcphub.v1.Task
+	(*Cancellation)(nil),             // 56: mcphub.v1.Cancellation
+	(RequestDirection)(0),            // 57: mcphub.v1.RequestDirection
+	(*Timings)(nil),                  // 58: mcphub.v1.Timings
+	(Era)(0),                         // 59: mcphub.v1.Era
+	(CancelDelivery)(0),              // 60: mcphub.v1.CancelDelivery
+	(*McpError)(nil),                 // 61: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	2,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
@@ -3061,75 +3091,76 @@ var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	37, // 12: mcphub.v1.AttachRequest.sign_in:type_name -> mcphub.v1.SignInRequest
 	38, // 13: mcphub.v1.AttachRequest.sign_out:type_name -> mcphub.v1.SignOutRequest
 	39, // 14: mcphub.v1.AttachRequest.get_trace:type_name -> mcphub.v1.GetTraceRequest
-	40, // 15: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	4,  // 16: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
-	3,  // 17: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
-	4,  // 18: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	40, // 19: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	41, // 20: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
-	10, // 21: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
-	11, // 22: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
-	13, // 23: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
-	14, // 24: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
-	15, // 25: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	20, // 26: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	21, // 27: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	22, // 28: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	23, // 29: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	25, // 30: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	26, // 31: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	42, // 32: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	27, // 33: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	28, // 34: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
-	16, // 35: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
-	17, // 36: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
-	18, // 37: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
-	19, // 38: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
-	9,  // 39: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
-	24, // 40: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
-	0,  // 41: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
-	43, // 42: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	44, // 43: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	45, // 44: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	46, // 45: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	12, // 46: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
-	41, // 47: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
-	23, // 48: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	25, // 49: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
-	47, // 50: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	48, // 51: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	49, // 52: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
-	50, // 53: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
-	51, // 54: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
-	43, // 55: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	46, // 56: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	44, // 57: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	52, // 58: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	53, // 59: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	54, // 60: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	55, // 61: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	56, // 62: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	55, // 63: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	57, // 64: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	58, // 65: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	48, // 66: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	54, // 67: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	59, // 68: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
-	59, // 69: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	56, // 70: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	52, // 71: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	60, // 72: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	48, // 73: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	57, // 74: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	54, // 75: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	45, // 76: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	1,  // 77: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	8,  // 78: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	78, // [78:79] is the sub-list for method output_type
-	77, // [77:78] is the sub-list for method input_type
-	77, // [77:77] is the sub-list for extension type_name
-	77, // [77:77] is the sub-list for extension extendee
-	0,  // [0:77] is the sub-list for field type_name
+	40, // 15: mcphub.v1.AttachRequest.mute_server:type_name -> mcphub.v1.MuteServerRequest
+	41, // 16: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	4,  // 17: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
+	3,  // 18: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
+	4,  // 19: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
+	41, // 20: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	42, // 21: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	10, // 22: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
+	11, // 23: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
+	13, // 24: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
+	14, // 25: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
+	15, // 26: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
+	20, // 27: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	21, // 28: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	22, // 29: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	23, // 30: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	25, // 31: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	26, // 32: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	43, // 33: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	27, // 34: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	28, // 35: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	16, // 36: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
+	17, // 37: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
+	18, // 38: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
+	19, // 39: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
+	9,  // 40: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
+	24, // 41: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
+	0,  // 42: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	44, // 43: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	45, // 44: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	46, // 45: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	47, // 46: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	12, // 47: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	42, // 48: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	23, // 49: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	25, // 50: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	48, // 51: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	49, // 52: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	50, // 53: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
+	51, // 54: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
+	52, // 55: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
+	44, // 56: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	47, // 57: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	45, // 58: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	53, // 59: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	54, // 60: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	55, // 61: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	56, // 62: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	57, // 63: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	56, // 64: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	58, // 65: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	59, // 66: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	49, // 67: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	55, // 68: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	60, // 69: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
+	60, // 70: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	57, // 71: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	53, // 72: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	61, // 73: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	49, // 74: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	58, // 75: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	55, // 76: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	46, // 77: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,  // 78: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	8,  // 79: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	79, // [79:80] is the sub-list for method output_type
+	78, // [78:79] is the sub-list for method input_type
+	78, // [78:78] is the sub-list for extension type_name
+	78, // [78:78] is the sub-list for extension extendee
+	0,  // [0:78] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -3157,6 +3188,7 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachRequest_SignIn)(nil),
 		(*AttachRequest_SignOut)(nil),
 		(*AttachRequest_GetTrace)(nil),
+		(*AttachRequest_MuteServer)(nil),
 	}
 	file_mcphub_v1_editor_proto_msgTypes[7].OneofWrappers = []any{
 		(*AttachResponse_Welcome)(nil),

@@ -1412,7 +1412,10 @@ type PromptAnswer struct {
 	//	*PromptAnswer_Accept
 	//	*PromptAnswer_Decline
 	//	*PromptAnswer_Dismiss
-	Action        isPromptAnswer_Action `protobuf_oneof:"action"`
+	Action isPromptAnswer_Action `protobuf_oneof:"action"`
+	// With decline or dismiss of a question of a server (sampling, elicitation): this server is to ask no more. Its open questions are declined, and those to
+	// come are at once, without a prompt, until somebody starts, restarts or switches on the server, or mute_server takes it back. Calls go on.
+	MuteServer    bool `protobuf:"varint,5,opt,name=mute_server,json=muteServer,proto3" json:"mute_server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1486,6 +1489,13 @@ func (x *PromptAnswer) GetDismiss() *DismissPrompt {
 		}
 	}
 	return nil
+}
+
+func (x *PromptAnswer) GetMuteServer() bool {
+	if x != nil {
+		return x.MuteServer
+	}
+	return false
 }
 
 type isPromptAnswer_Action interface {
@@ -1861,12 +1871,14 @@ const file_mcphub_v1_prompt_proto_rawDesc = "" +
 	"\awaiting\x18\x03 \x01(\bR\awaiting\x12\x16\n" +
 	"\x06issuer\x18\x04 \x01(\tR\x06issuer\x12\x1a\n" +
 	"\bresource\x18\x05 \x01(\tR\bresource\x12\x16\n" +
-	"\x06scopes\x18\x06 \x03(\tR\x06scopes\"\xd4\x01\n" +
+	"\x06scopes\x18\x06 \x03(\tR\x06scopes\"\xf5\x01\n" +
 	"\fPromptAnswer\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x121\n" +
 	"\x06accept\x18\x02 \x01(\v2\x17.mcphub.v1.AcceptPromptH\x00R\x06accept\x124\n" +
 	"\adecline\x18\x03 \x01(\v2\x18.mcphub.v1.DeclinePromptH\x00R\adecline\x124\n" +
-	"\adismiss\x18\x04 \x01(\v2\x18.mcphub.v1.DismissPromptH\x00R\adismissB\b\n" +
+	"\adismiss\x18\x04 \x01(\v2\x18.mcphub.v1.DismissPromptH\x00R\adismiss\x12\x1f\n" +
+	"\vmute_server\x18\x05 \x01(\bR\n" +
+	"muteServerB\b\n" +
 	"\x06action\"\xa6\x01\n" +
 	"\fAcceptPrompt\x12.\n" +
 	"\x05scope\x18\x01 \x01(\x0e2\x18.mcphub.v1.ApprovalScopeR\x05scope\x12!\n" +

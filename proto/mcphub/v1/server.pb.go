@@ -509,8 +509,10 @@ type Server struct {
 	// Entries of the same name in files of workspaces that the user has not agreed to. Each takes the place of this one only after a yes, which
 	// StartServer with workspace_entry asks for; until then they change nothing.
 	WaitingForConsent []*ConfigOrigin `protobuf:"bytes,31,rep,name=waiting_for_consent,json=waitingForConsent,proto3" json:"waiting_for_consent,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// It is to ask no questions: somebody has said so.
+	QuestionsMuted bool `protobuf:"varint,32,opt,name=questions_muted,json=questionsMuted,proto3" json:"questions_muted,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Server) Reset() {
@@ -758,6 +760,13 @@ func (x *Server) GetWaitingForConsent() []*ConfigOrigin {
 		return x.WaitingForConsent
 	}
 	return nil
+}
+
+func (x *Server) GetQuestionsMuted() bool {
+	if x != nil {
+		return x.QuestionsMuted
+	}
+	return false
 }
 
 // ConfigOrigin is where a config entry stands.
@@ -2104,6 +2113,107 @@ func (x *SetServerEnabledResponse) GetServer() *Server {
 	return nil
 }
 
+// MuteServerRequest names the server.
+type MuteServerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name in the config.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// No more questions, or questions again.
+	Muted         bool `protobuf:"varint,2,opt,name=muted,proto3" json:"muted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MuteServerRequest) Reset() {
+	*x = MuteServerRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MuteServerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MuteServerRequest) ProtoMessage() {}
+
+func (x *MuteServerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MuteServerRequest.ProtoReflect.Descriptor instead.
+func (*MuteServerRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *MuteServerRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *MuteServerRequest) GetMuted() bool {
+	if x != nil {
+		return x.Muted
+	}
+	return false
+}
+
+// MuteServerResponse shows it.
+type MuteServerResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The server.
+	Server        *Server `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MuteServerResponse) Reset() {
+	*x = MuteServerResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MuteServerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MuteServerResponse) ProtoMessage() {}
+
+func (x *MuteServerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MuteServerResponse.ProtoReflect.Descriptor instead.
+func (*MuteServerResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *MuteServerResponse) GetServer() *Server {
+	if x != nil {
+		return x.Server
+	}
+	return nil
+}
+
 // ReloadConfigRequest says where the config is.
 type ReloadConfigRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2117,7 +2227,7 @@ type ReloadConfigRequest struct {
 
 func (x *ReloadConfigRequest) Reset() {
 	*x = ReloadConfigRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[20]
+	mi := &file_mcphub_v1_server_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2129,7 +2239,7 @@ func (x *ReloadConfigRequest) String() string {
 func (*ReloadConfigRequest) ProtoMessage() {}
 
 func (x *ReloadConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[20]
+	mi := &file_mcphub_v1_server_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2142,7 +2252,7 @@ func (x *ReloadConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadConfigRequest.ProtoReflect.Descriptor instead.
 func (*ReloadConfigRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ReloadConfigRequest) GetSources() []*ConfigSource {
@@ -2174,7 +2284,7 @@ type ReloadConfigResponse struct {
 
 func (x *ReloadConfigResponse) Reset() {
 	*x = ReloadConfigResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[21]
+	mi := &file_mcphub_v1_server_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2186,7 +2296,7 @@ func (x *ReloadConfigResponse) String() string {
 func (*ReloadConfigResponse) ProtoMessage() {}
 
 func (x *ReloadConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[21]
+	mi := &file_mcphub_v1_server_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2199,7 +2309,7 @@ func (x *ReloadConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadConfigResponse.ProtoReflect.Descriptor instead.
 func (*ReloadConfigResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{21}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ReloadConfigResponse) GetServers() []*Server {
@@ -2236,7 +2346,7 @@ type ListToolsRequest struct {
 
 func (x *ListToolsRequest) Reset() {
 	*x = ListToolsRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[22]
+	mi := &file_mcphub_v1_server_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2248,7 +2358,7 @@ func (x *ListToolsRequest) String() string {
 func (*ListToolsRequest) ProtoMessage() {}
 
 func (x *ListToolsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[22]
+	mi := &file_mcphub_v1_server_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2261,7 +2371,7 @@ func (x *ListToolsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListToolsRequest.ProtoReflect.Descriptor instead.
 func (*ListToolsRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{22}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListToolsRequest) GetServer() string {
@@ -2291,7 +2401,7 @@ type ListToolsResponse struct {
 
 func (x *ListToolsResponse) Reset() {
 	*x = ListToolsResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[23]
+	mi := &file_mcphub_v1_server_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2303,7 +2413,7 @@ func (x *ListToolsResponse) String() string {
 func (*ListToolsResponse) ProtoMessage() {}
 
 func (x *ListToolsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[23]
+	mi := &file_mcphub_v1_server_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2316,7 +2426,7 @@ func (x *ListToolsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListToolsResponse.ProtoReflect.Descriptor instead.
 func (*ListToolsResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{23}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListToolsResponse) GetTools() []*Tool {
@@ -2346,7 +2456,7 @@ type ServerTrouble struct {
 
 func (x *ServerTrouble) Reset() {
 	*x = ServerTrouble{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[24]
+	mi := &file_mcphub_v1_server_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2358,7 +2468,7 @@ func (x *ServerTrouble) String() string {
 func (*ServerTrouble) ProtoMessage() {}
 
 func (x *ServerTrouble) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[24]
+	mi := &file_mcphub_v1_server_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2371,7 +2481,7 @@ func (x *ServerTrouble) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerTrouble.ProtoReflect.Descriptor instead.
 func (*ServerTrouble) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{24}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ServerTrouble) GetServer() string {
@@ -2401,7 +2511,7 @@ type SetLogLevelRequest struct {
 
 func (x *SetLogLevelRequest) Reset() {
 	*x = SetLogLevelRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[25]
+	mi := &file_mcphub_v1_server_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2413,7 +2523,7 @@ func (x *SetLogLevelRequest) String() string {
 func (*SetLogLevelRequest) ProtoMessage() {}
 
 func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[25]
+	mi := &file_mcphub_v1_server_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2426,7 +2536,7 @@ func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelRequest.ProtoReflect.Descriptor instead.
 func (*SetLogLevelRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{25}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SetLogLevelRequest) GetServer() string {
@@ -2452,7 +2562,7 @@ type SetLogLevelResponse struct {
 
 func (x *SetLogLevelResponse) Reset() {
 	*x = SetLogLevelResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[26]
+	mi := &file_mcphub_v1_server_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2464,7 +2574,7 @@ func (x *SetLogLevelResponse) String() string {
 func (*SetLogLevelResponse) ProtoMessage() {}
 
 func (x *SetLogLevelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[26]
+	mi := &file_mcphub_v1_server_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2477,7 +2587,7 @@ func (x *SetLogLevelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelResponse.ProtoReflect.Descriptor instead.
 func (*SetLogLevelResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{26}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{28}
 }
 
 // ListResourcesRequest names the server.
@@ -2491,7 +2601,7 @@ type ListResourcesRequest struct {
 
 func (x *ListResourcesRequest) Reset() {
 	*x = ListResourcesRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[27]
+	mi := &file_mcphub_v1_server_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2503,7 +2613,7 @@ func (x *ListResourcesRequest) String() string {
 func (*ListResourcesRequest) ProtoMessage() {}
 
 func (x *ListResourcesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[27]
+	mi := &file_mcphub_v1_server_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2516,7 +2626,7 @@ func (x *ListResourcesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourcesRequest.ProtoReflect.Descriptor instead.
 func (*ListResourcesRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{27}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListResourcesRequest) GetServer() string {
@@ -2537,7 +2647,7 @@ type ListResourcesResponse struct {
 
 func (x *ListResourcesResponse) Reset() {
 	*x = ListResourcesResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[28]
+	mi := &file_mcphub_v1_server_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2549,7 +2659,7 @@ func (x *ListResourcesResponse) String() string {
 func (*ListResourcesResponse) ProtoMessage() {}
 
 func (x *ListResourcesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[28]
+	mi := &file_mcphub_v1_server_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2562,7 +2672,7 @@ func (x *ListResourcesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourcesResponse.ProtoReflect.Descriptor instead.
 func (*ListResourcesResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{28}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListResourcesResponse) GetResources() []*Resource {
@@ -2583,7 +2693,7 @@ type ListResourceTemplatesRequest struct {
 
 func (x *ListResourceTemplatesRequest) Reset() {
 	*x = ListResourceTemplatesRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[29]
+	mi := &file_mcphub_v1_server_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2595,7 +2705,7 @@ func (x *ListResourceTemplatesRequest) String() string {
 func (*ListResourceTemplatesRequest) ProtoMessage() {}
 
 func (x *ListResourceTemplatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[29]
+	mi := &file_mcphub_v1_server_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2608,7 +2718,7 @@ func (x *ListResourceTemplatesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourceTemplatesRequest.ProtoReflect.Descriptor instead.
 func (*ListResourceTemplatesRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{29}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListResourceTemplatesRequest) GetServer() string {
@@ -2629,7 +2739,7 @@ type ListResourceTemplatesResponse struct {
 
 func (x *ListResourceTemplatesResponse) Reset() {
 	*x = ListResourceTemplatesResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[30]
+	mi := &file_mcphub_v1_server_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2641,7 +2751,7 @@ func (x *ListResourceTemplatesResponse) String() string {
 func (*ListResourceTemplatesResponse) ProtoMessage() {}
 
 func (x *ListResourceTemplatesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[30]
+	mi := &file_mcphub_v1_server_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2654,7 +2764,7 @@ func (x *ListResourceTemplatesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourceTemplatesResponse.ProtoReflect.Descriptor instead.
 func (*ListResourceTemplatesResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{30}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListResourceTemplatesResponse) GetResourceTemplates() []*ResourceTemplate {
@@ -2687,7 +2797,7 @@ type ReadResourceRequest struct {
 
 func (x *ReadResourceRequest) Reset() {
 	*x = ReadResourceRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[31]
+	mi := &file_mcphub_v1_server_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2699,7 +2809,7 @@ func (x *ReadResourceRequest) String() string {
 func (*ReadResourceRequest) ProtoMessage() {}
 
 func (x *ReadResourceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[31]
+	mi := &file_mcphub_v1_server_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2712,7 +2822,7 @@ func (x *ReadResourceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResourceRequest.ProtoReflect.Descriptor instead.
 func (*ReadResourceRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{31}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ReadResourceRequest) GetRequestId() string {
@@ -2786,7 +2896,7 @@ type ReadResourceResponse struct {
 
 func (x *ReadResourceResponse) Reset() {
 	*x = ReadResourceResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[32]
+	mi := &file_mcphub_v1_server_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2798,7 +2908,7 @@ func (x *ReadResourceResponse) String() string {
 func (*ReadResourceResponse) ProtoMessage() {}
 
 func (x *ReadResourceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[32]
+	mi := &file_mcphub_v1_server_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2811,7 +2921,7 @@ func (x *ReadResourceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResourceResponse.ProtoReflect.Descriptor instead.
 func (*ReadResourceResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{32}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ReadResourceResponse) GetRequestId() string {
@@ -2891,7 +3001,7 @@ type SubscribeResourceRequest struct {
 
 func (x *SubscribeResourceRequest) Reset() {
 	*x = SubscribeResourceRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[33]
+	mi := &file_mcphub_v1_server_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2903,7 +3013,7 @@ func (x *SubscribeResourceRequest) String() string {
 func (*SubscribeResourceRequest) ProtoMessage() {}
 
 func (x *SubscribeResourceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[33]
+	mi := &file_mcphub_v1_server_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2916,7 +3026,7 @@ func (x *SubscribeResourceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscribeResourceRequest.ProtoReflect.Descriptor instead.
 func (*SubscribeResourceRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{33}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SubscribeResourceRequest) GetServer() string {
@@ -2942,7 +3052,7 @@ type SubscribeResourceResponse struct {
 
 func (x *SubscribeResourceResponse) Reset() {
 	*x = SubscribeResourceResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[34]
+	mi := &file_mcphub_v1_server_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2954,7 +3064,7 @@ func (x *SubscribeResourceResponse) String() string {
 func (*SubscribeResourceResponse) ProtoMessage() {}
 
 func (x *SubscribeResourceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[34]
+	mi := &file_mcphub_v1_server_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2967,7 +3077,7 @@ func (x *SubscribeResourceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscribeResourceResponse.ProtoReflect.Descriptor instead.
 func (*SubscribeResourceResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{34}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{36}
 }
 
 // UnsubscribeResourceRequest names the resource.
@@ -2983,7 +3093,7 @@ type UnsubscribeResourceRequest struct {
 
 func (x *UnsubscribeResourceRequest) Reset() {
 	*x = UnsubscribeResourceRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[35]
+	mi := &file_mcphub_v1_server_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2995,7 +3105,7 @@ func (x *UnsubscribeResourceRequest) String() string {
 func (*UnsubscribeResourceRequest) ProtoMessage() {}
 
 func (x *UnsubscribeResourceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[35]
+	mi := &file_mcphub_v1_server_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3008,7 +3118,7 @@ func (x *UnsubscribeResourceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnsubscribeResourceRequest.ProtoReflect.Descriptor instead.
 func (*UnsubscribeResourceRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{35}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *UnsubscribeResourceRequest) GetServer() string {
@@ -3034,7 +3144,7 @@ type UnsubscribeResourceResponse struct {
 
 func (x *UnsubscribeResourceResponse) Reset() {
 	*x = UnsubscribeResourceResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[36]
+	mi := &file_mcphub_v1_server_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3046,7 +3156,7 @@ func (x *UnsubscribeResourceResponse) String() string {
 func (*UnsubscribeResourceResponse) ProtoMessage() {}
 
 func (x *UnsubscribeResourceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[36]
+	mi := &file_mcphub_v1_server_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3059,7 +3169,7 @@ func (x *UnsubscribeResourceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnsubscribeResourceResponse.ProtoReflect.Descriptor instead.
 func (*UnsubscribeResourceResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{36}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{38}
 }
 
 // ListMcpPromptsRequest names the server.
@@ -3073,7 +3183,7 @@ type ListMcpPromptsRequest struct {
 
 func (x *ListMcpPromptsRequest) Reset() {
 	*x = ListMcpPromptsRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[37]
+	mi := &file_mcphub_v1_server_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3085,7 +3195,7 @@ func (x *ListMcpPromptsRequest) String() string {
 func (*ListMcpPromptsRequest) ProtoMessage() {}
 
 func (x *ListMcpPromptsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[37]
+	mi := &file_mcphub_v1_server_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3098,7 +3208,7 @@ func (x *ListMcpPromptsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMcpPromptsRequest.ProtoReflect.Descriptor instead.
 func (*ListMcpPromptsRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{37}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListMcpPromptsRequest) GetServer() string {
@@ -3119,7 +3229,7 @@ type ListMcpPromptsResponse struct {
 
 func (x *ListMcpPromptsResponse) Reset() {
 	*x = ListMcpPromptsResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[38]
+	mi := &file_mcphub_v1_server_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3131,7 +3241,7 @@ func (x *ListMcpPromptsResponse) String() string {
 func (*ListMcpPromptsResponse) ProtoMessage() {}
 
 func (x *ListMcpPromptsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[38]
+	mi := &file_mcphub_v1_server_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3144,7 +3254,7 @@ func (x *ListMcpPromptsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMcpPromptsResponse.ProtoReflect.Descriptor instead.
 func (*ListMcpPromptsResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{38}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListMcpPromptsResponse) GetPrompts() []*McpPrompt {
@@ -3179,7 +3289,7 @@ type GetMcpPromptRequest struct {
 
 func (x *GetMcpPromptRequest) Reset() {
 	*x = GetMcpPromptRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[39]
+	mi := &file_mcphub_v1_server_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3191,7 +3301,7 @@ func (x *GetMcpPromptRequest) String() string {
 func (*GetMcpPromptRequest) ProtoMessage() {}
 
 func (x *GetMcpPromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[39]
+	mi := &file_mcphub_v1_server_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3204,7 +3314,7 @@ func (x *GetMcpPromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMcpPromptRequest.ProtoReflect.Descriptor instead.
 func (*GetMcpPromptRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{39}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GetMcpPromptRequest) GetRequestId() string {
@@ -3285,7 +3395,7 @@ type GetMcpPromptResponse struct {
 
 func (x *GetMcpPromptResponse) Reset() {
 	*x = GetMcpPromptResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[40]
+	mi := &file_mcphub_v1_server_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3297,7 +3407,7 @@ func (x *GetMcpPromptResponse) String() string {
 func (*GetMcpPromptResponse) ProtoMessage() {}
 
 func (x *GetMcpPromptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[40]
+	mi := &file_mcphub_v1_server_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3310,7 +3420,7 @@ func (x *GetMcpPromptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMcpPromptResponse.ProtoReflect.Descriptor instead.
 func (*GetMcpPromptResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{40}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetMcpPromptResponse) GetRequestId() string {
@@ -3401,7 +3511,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[41]
+	mi := &file_mcphub_v1_server_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3413,7 +3523,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[41]
+	mi := &file_mcphub_v1_server_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3426,7 +3536,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{41}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *CompleteRequest) GetServer() string {
@@ -3516,7 +3626,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[42]
+	mi := &file_mcphub_v1_server_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3528,7 +3638,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[42]
+	mi := &file_mcphub_v1_server_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3541,7 +3651,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{42}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *CompleteResponse) GetOutcome() isCompleteResponse_Outcome {
@@ -3598,7 +3708,7 @@ type SignInRequest struct {
 
 func (x *SignInRequest) Reset() {
 	*x = SignInRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	mi := &file_mcphub_v1_server_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3610,7 +3720,7 @@ func (x *SignInRequest) String() string {
 func (*SignInRequest) ProtoMessage() {}
 
 func (x *SignInRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	mi := &file_mcphub_v1_server_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3623,7 +3733,7 @@ func (x *SignInRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignInRequest.ProtoReflect.Descriptor instead.
 func (*SignInRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{43}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *SignInRequest) GetServer() string {
@@ -3644,7 +3754,7 @@ type SignInResponse struct {
 
 func (x *SignInResponse) Reset() {
 	*x = SignInResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	mi := &file_mcphub_v1_server_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3656,7 +3766,7 @@ func (x *SignInResponse) String() string {
 func (*SignInResponse) ProtoMessage() {}
 
 func (x *SignInResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	mi := &file_mcphub_v1_server_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3669,7 +3779,7 @@ func (x *SignInResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignInResponse.ProtoReflect.Descriptor instead.
 func (*SignInResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{44}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *SignInResponse) GetServer() *Server {
@@ -3690,7 +3800,7 @@ type SignOutRequest struct {
 
 func (x *SignOutRequest) Reset() {
 	*x = SignOutRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[45]
+	mi := &file_mcphub_v1_server_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3702,7 +3812,7 @@ func (x *SignOutRequest) String() string {
 func (*SignOutRequest) ProtoMessage() {}
 
 func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[45]
+	mi := &file_mcphub_v1_server_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3715,7 +3825,7 @@ func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignOutRequest.ProtoReflect.Descriptor instead.
 func (*SignOutRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{45}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *SignOutRequest) GetServer() string {
@@ -3736,7 +3846,7 @@ type SignOutResponse struct {
 
 func (x *SignOutResponse) Reset() {
 	*x = SignOutResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[46]
+	mi := &file_mcphub_v1_server_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3748,7 +3858,7 @@ func (x *SignOutResponse) String() string {
 func (*SignOutResponse) ProtoMessage() {}
 
 func (x *SignOutResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[46]
+	mi := &file_mcphub_v1_server_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3761,7 +3871,7 @@ func (x *SignOutResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignOutResponse.ProtoReflect.Descriptor instead.
 func (*SignOutResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{46}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *SignOutResponse) GetServer() *Server {
@@ -3800,7 +3910,7 @@ type Remembered struct {
 
 func (x *Remembered) Reset() {
 	*x = Remembered{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[47]
+	mi := &file_mcphub_v1_server_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3812,7 +3922,7 @@ func (x *Remembered) String() string {
 func (*Remembered) ProtoMessage() {}
 
 func (x *Remembered) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[47]
+	mi := &file_mcphub_v1_server_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3825,7 +3935,7 @@ func (x *Remembered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remembered.ProtoReflect.Descriptor instead.
 func (*Remembered) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{47}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Remembered) GetRememberedId() string {
@@ -3909,7 +4019,7 @@ type ListRememberedRequest struct {
 
 func (x *ListRememberedRequest) Reset() {
 	*x = ListRememberedRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[48]
+	mi := &file_mcphub_v1_server_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3921,7 +4031,7 @@ func (x *ListRememberedRequest) String() string {
 func (*ListRememberedRequest) ProtoMessage() {}
 
 func (x *ListRememberedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[48]
+	mi := &file_mcphub_v1_server_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3934,7 +4044,7 @@ func (x *ListRememberedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRememberedRequest.ProtoReflect.Descriptor instead.
 func (*ListRememberedRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{48}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ListRememberedRequest) GetServer() string {
@@ -3955,7 +4065,7 @@ type ListRememberedResponse struct {
 
 func (x *ListRememberedResponse) Reset() {
 	*x = ListRememberedResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[49]
+	mi := &file_mcphub_v1_server_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3967,7 +4077,7 @@ func (x *ListRememberedResponse) String() string {
 func (*ListRememberedResponse) ProtoMessage() {}
 
 func (x *ListRememberedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[49]
+	mi := &file_mcphub_v1_server_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3980,7 +4090,7 @@ func (x *ListRememberedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRememberedResponse.ProtoReflect.Descriptor instead.
 func (*ListRememberedResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{49}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ListRememberedResponse) GetRemembered() []*Remembered {
@@ -4001,7 +4111,7 @@ type ForgetRequest struct {
 
 func (x *ForgetRequest) Reset() {
 	*x = ForgetRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[50]
+	mi := &file_mcphub_v1_server_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4013,7 +4123,7 @@ func (x *ForgetRequest) String() string {
 func (*ForgetRequest) ProtoMessage() {}
 
 func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[50]
+	mi := &file_mcphub_v1_server_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4026,7 +4136,7 @@ func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetRequest.ProtoReflect.Descriptor instead.
 func (*ForgetRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{50}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ForgetRequest) GetRememberedIds() []string {
@@ -4047,7 +4157,7 @@ type ForgetResponse struct {
 
 func (x *ForgetResponse) Reset() {
 	*x = ForgetResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[51]
+	mi := &file_mcphub_v1_server_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4059,7 +4169,7 @@ func (x *ForgetResponse) String() string {
 func (*ForgetResponse) ProtoMessage() {}
 
 func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[51]
+	mi := &file_mcphub_v1_server_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4072,7 +4182,7 @@ func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetResponse.ProtoReflect.Descriptor instead.
 func (*ForgetResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{51}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ForgetResponse) GetForgotten() int32 {
@@ -4086,7 +4196,8 @@ var File_mcphub_v1_server_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\xeb\t\n" +
+	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\x94\n" +
+	"\n" +
 	"\x06Server\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x16.mcphub.v1.ServerStateR\x05state\x12 \n" +
@@ -4124,7 +4235,8 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x0elaunch_consent\x18\x1c \x01(\x0e2\x18.mcphub.v1.LaunchConsentR\rlaunchConsent\x12,\n" +
 	"\x12memory_limit_bytes\x18\x1d \x01(\x03R\x10memoryLimitBytes\x12\x14\n" +
 	"\x05place\x18\x1e \x01(\x05R\x05place\x12G\n" +
-	"\x13waiting_for_consent\x18\x1f \x03(\v2\x17.mcphub.v1.ConfigOriginR\x11waitingForConsent\"f\n" +
+	"\x13waiting_for_consent\x18\x1f \x03(\v2\x17.mcphub.v1.ConfigOriginR\x11waitingForConsent\x12'\n" +
+	"\x0fquestions_muted\x18  \x01(\bR\x0equestionsMuted\"f\n" +
 	"\fConfigOrigin\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x18\n" +
@@ -4215,6 +4327,11 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x18\n" +
 	"\aenabled\x18\x02 \x01(\bR\aenabled\"E\n" +
 	"\x18SetServerEnabledResponse\x12)\n" +
+	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"A\n" +
+	"\x11MuteServerRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x14\n" +
+	"\x05muted\x18\x02 \x01(\bR\x05muted\"?\n" +
+	"\x12MuteServerResponse\x12)\n" +
 	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"p\n" +
 	"\x13ReloadConfigRequest\x121\n" +
 	"\asources\x18\x01 \x03(\v2\x17.mcphub.v1.ConfigSourceR\asources\x12&\n" +
@@ -4385,14 +4502,16 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x1bREMEMBERED_KIND_UNSPECIFIED\x10\x00\x12!\n" +
 	"\x1dREMEMBERED_KIND_TOOL_APPROVAL\x10\x01\x12!\n" +
 	"\x1dREMEMBERED_KIND_SERVER_LAUNCH\x10\x02\x12 \n" +
-	"\x1cREMEMBERED_KIND_CONFIG_INPUT\x10\x032\xec\f\n" +
+	"\x1cREMEMBERED_KIND_CONFIG_INPUT\x10\x032\xb7\r\n" +
 	"\x10McpServerService\x12L\n" +
 	"\vListServers\x12\x1d.mcphub.v1.ListServersRequest\x1a\x1e.mcphub.v1.ListServersResponse\x12L\n" +
 	"\vStartServer\x12\x1d.mcphub.v1.StartServerRequest\x1a\x1e.mcphub.v1.StartServerResponse\x12I\n" +
 	"\n" +
 	"StopServer\x12\x1c.mcphub.v1.StopServerRequest\x1a\x1d.mcphub.v1.StopServerResponse\x12R\n" +
 	"\rRestartServer\x12\x1f.mcphub.v1.RestartServerRequest\x1a .mcphub.v1.RestartServerResponse\x12[\n" +
-	"\x10SetServerEnabled\x12\".mcphub.v1.SetServerEnabledRequest\x1a#.mcphub.v1.SetServerEnabledResponse\x12O\n" +
+	"\x10SetServerEnabled\x12\".mcphub.v1.SetServerEnabledRequest\x1a#.mcphub.v1.SetServerEnabledResponse\x12I\n" +
+	"\n" +
+	"MuteServer\x12\x1c.mcphub.v1.MuteServerRequest\x1a\x1d.mcphub.v1.MuteServerResponse\x12O\n" +
 	"\fReloadConfig\x12\x1e.mcphub.v1.ReloadConfigRequest\x1a\x1f.mcphub.v1.ReloadConfigResponse\x12F\n" +
 	"\tListTools\x12\x1b.mcphub.v1.ListToolsRequest\x1a\x1c.mcphub.v1.ListToolsResponse\x12R\n" +
 	"\rListResources\x12\x1f.mcphub.v1.ListResourcesRequest\x1a .mcphub.v1.ListResourcesResponse\x12j\n" +
@@ -4422,7 +4541,7 @@ func file_mcphub_v1_server_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_server_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_mcphub_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
+var file_mcphub_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_mcphub_v1_server_proto_goTypes = []any{
 	(ServerState)(0),                      // 0: mcphub.v1.ServerState
 	(ServerStart)(0),                      // 1: mcphub.v1.ServerStart
@@ -4451,59 +4570,61 @@ var file_mcphub_v1_server_proto_goTypes = []any{
 	(*RestartServerResponse)(nil),         // 24: mcphub.v1.RestartServerResponse
 	(*SetServerEnabledRequest)(nil),       // 25: mcphub.v1.SetServerEnabledRequest
 	(*SetServerEnabledResponse)(nil),      // 26: mcphub.v1.SetServerEnabledResponse
-	(*ReloadConfigRequest)(nil),           // 27: mcphub.v1.ReloadConfigRequest
-	(*ReloadConfigResponse)(nil),          // 28: mcphub.v1.ReloadConfigResponse
-	(*ListToolsRequest)(nil),              // 29: mcphub.v1.ListToolsRequest
-	(*ListToolsResponse)(nil),             // 30: mcphub.v1.ListToolsResponse
-	(*ServerTrouble)(nil),                 // 31: mcphub.v1.ServerTrouble
-	(*SetLogLevelRequest)(nil),            // 32: mcphub.v1.SetLogLevelRequest
-	(*SetLogLevelResponse)(nil),           // 33: mcphub.v1.SetLogLevelResponse
-	(*ListResourcesRequest)(nil),          // 34: mcphub.v1.ListResourcesRequest
-	(*ListResourcesResponse)(nil),         // 35: mcphub.v1.ListResourcesResponse
-	(*ListResourceTemplatesRequest)(nil),  // 36: mcphub.v1.ListResourceTemplatesRequest
-	(*ListResourceTemplatesResponse)(nil), // 37: mcphub.v1.ListResourceTemplatesResponse
-	(*ReadResourceRequest)(nil),           // 38: mcphub.v1.ReadResourceRequest
-	(*ReadResourceResponse)(nil),          // 39: mcphub.v1.ReadResourceResponse
-	(*SubscribeResourceRequest)(nil),      // 40: mcphub.v1.SubscribeResourceRequest
-	(*SubscribeResourceResponse)(nil),     // 41: mcphub.v1.SubscribeResourceResponse
-	(*UnsubscribeResourceRequest)(nil),    // 42: mcphub.v1.UnsubscribeResourceRequest
-	(*UnsubscribeResourceResponse)(nil),   // 43: mcphub.v1.UnsubscribeResourceResponse
-	(*ListMcpPromptsRequest)(nil),         // 44: mcphub.v1.ListMcpPromptsRequest
-	(*ListMcpPromptsResponse)(nil),        // 45: mcphub.v1.ListMcpPromptsResponse
-	(*GetMcpPromptRequest)(nil),           // 46: mcphub.v1.GetMcpPromptRequest
-	(*GetMcpPromptResponse)(nil),          // 47: mcphub.v1.GetMcpPromptResponse
-	(*CompleteRequest)(nil),               // 48: mcphub.v1.CompleteRequest
-	(*CompleteResponse)(nil),              // 49: mcphub.v1.CompleteResponse
-	(*SignInRequest)(nil),                 // 50: mcphub.v1.SignInRequest
-	(*SignInResponse)(nil),                // 51: mcphub.v1.SignInResponse
-	(*SignOutRequest)(nil),                // 52: mcphub.v1.SignOutRequest
-	(*SignOutResponse)(nil),               // 53: mcphub.v1.SignOutResponse
-	(*Remembered)(nil),                    // 54: mcphub.v1.Remembered
-	(*ListRememberedRequest)(nil),         // 55: mcphub.v1.ListRememberedRequest
-	(*ListRememberedResponse)(nil),        // 56: mcphub.v1.ListRememberedResponse
-	(*ForgetRequest)(nil),                 // 57: mcphub.v1.ForgetRequest
-	(*ForgetResponse)(nil),                // 58: mcphub.v1.ForgetResponse
-	nil,                                   // 59: mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
-	nil,                                   // 60: mcphub.v1.CompleteRequest.ContextEntry
-	(Era)(0),                              // 61: mcphub.v1.Era
-	(*timestamppb.Timestamp)(nil),         // 62: google.protobuf.Timestamp
-	(*HubError)(nil),                      // 63: mcphub.v1.HubError
-	(*Timeouts)(nil),                      // 64: mcphub.v1.Timeouts
-	(*McpError)(nil),                      // 65: mcphub.v1.McpError
-	(*Timings)(nil),                       // 66: mcphub.v1.Timings
-	(ApprovalScope)(0),                    // 67: mcphub.v1.ApprovalScope
+	(*MuteServerRequest)(nil),             // 27: mcphub.v1.MuteServerRequest
+	(*MuteServerResponse)(nil),            // 28: mcphub.v1.MuteServerResponse
+	(*ReloadConfigRequest)(nil),           // 29: mcphub.v1.ReloadConfigRequest
+	(*ReloadConfigResponse)(nil),          // 30: mcphub.v1.ReloadConfigResponse
+	(*ListToolsRequest)(nil),              // 31: mcphub.v1.ListToolsRequest
+	(*ListToolsResponse)(nil),             // 32: mcphub.v1.ListToolsResponse
+	(*ServerTrouble)(nil),                 // 33: mcphub.v1.ServerTrouble
+	(*SetLogLevelRequest)(nil),            // 34: mcphub.v1.SetLogLevelRequest
+	(*SetLogLevelResponse)(nil),           // 35: mcphub.v1.SetLogLevelResponse
+	(*ListResourcesRequest)(nil),          // 36: mcphub.v1.ListResourcesRequest
+	(*ListResourcesResponse)(nil),         // 37: mcphub.v1.ListResourcesResponse
+	(*ListResourceTemplatesRequest)(nil),  // 38: mcphub.v1.ListResourceTemplatesRequest
+	(*ListResourceTemplatesResponse)(nil), // 39: mcphub.v1.ListResourceTemplatesResponse
+	(*ReadResourceRequest)(nil),           // 40: mcphub.v1.ReadResourceRequest
+	(*ReadResourceResponse)(nil),          // 41: mcphub.v1.ReadResourceResponse
+	(*SubscribeResourceRequest)(nil),      // 42: mcphub.v1.SubscribeResourceRequest
+	(*SubscribeResourceResponse)(nil),     // 43: mcphub.v1.SubscribeResourceResponse
+	(*UnsubscribeResourceRequest)(nil),    // 44: mcphub.v1.UnsubscribeResourceRequest
+	(*UnsubscribeResourceResponse)(nil),   // 45: mcphub.v1.UnsubscribeResourceResponse
+	(*ListMcpPromptsRequest)(nil),         // 46: mcphub.v1.ListMcpPromptsRequest
+	(*ListMcpPromptsResponse)(nil),        // 47: mcphub.v1.ListMcpPromptsResponse
+	(*GetMcpPromptRequest)(nil),           // 48: mcphub.v1.GetMcpPromptRequest
+	(*GetMcpPromptResponse)(nil),          // 49: mcphub.v1.GetMcpPromptResponse
+	(*CompleteRequest)(nil),               // 50: mcphub.v1.CompleteRequest
+	(*CompleteResponse)(nil),              // 51: mcphub.v1.CompleteResponse
+	(*SignInRequest)(nil),                 // 52: mcphub.v1.SignInRequest
+	(*SignInResponse)(nil),                // 53: mcphub.v1.SignInResponse
+	(*SignOutRequest)(nil),                // 54: mcphub.v1.SignOutRequest
+	(*SignOutResponse)(nil),               // 55: mcphub.v1.SignOutResponse
+	(*Remembered)(nil),                    // 56: mcphub.v1.Remembered
+	(*ListRememberedRequest)(nil),         // 57: mcphub.v1.ListRememberedRequest
+	(*ListRememberedResponse)(nil),        // 58: mcphub.v1.ListRememberedResponse
+	(*ForgetRequest)(nil),                 // 59: mcphub.v1.ForgetRequest
+	(*ForgetResponse)(nil),                // 60: mcphub.v1.ForgetResponse
+	nil,                                   // 61: mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	nil,                                   // 62: mcphub.v1.CompleteRequest.ContextEntry
+	(Era)(0),                              // 63: mcphub.v1.Era
+	(*timestamppb.Timestamp)(nil),         // 64: google.protobuf.Timestamp
+	(*HubError)(nil),                      // 65: mcphub.v1.HubError
+	(*Timeouts)(nil),                      // 66: mcphub.v1.Timeouts
+	(*McpError)(nil),                      // 67: mcphub.v1.McpError
+	(*Timings)(nil),                       // 68: mcphub.v1.Timings
+	(ApprovalScope)(0),                    // 69: mcphub.v1.ApprovalScope
 }
 var file_mcphub_v1_server_proto_depIdxs = []int32{
 	0,  // 0: mcphub.v1.Server.state:type_name -> mcphub.v1.ServerState
-	61, // 1: mcphub.v1.Server.era:type_name -> mcphub.v1.Era
+	63, // 1: mcphub.v1.Server.era:type_name -> mcphub.v1.Era
 	10, // 2: mcphub.v1.Server.problems:type_name -> mcphub.v1.ConfigProblem
-	62, // 3: mcphub.v1.Server.ready_time:type_name -> google.protobuf.Timestamp
+	64, // 3: mcphub.v1.Server.ready_time:type_name -> google.protobuf.Timestamp
 	9,  // 4: mcphub.v1.Server.counters:type_name -> mcphub.v1.ConnectionCounters
 	3,  // 5: mcphub.v1.Server.transport:type_name -> mcphub.v1.ServerTransport
 	4,  // 6: mcphub.v1.Server.sign_in:type_name -> mcphub.v1.SignInState
 	8,  // 7: mcphub.v1.Server.shadows:type_name -> mcphub.v1.ConfigOrigin
 	1,  // 8: mcphub.v1.Server.start:type_name -> mcphub.v1.ServerStart
-	62, // 9: mcphub.v1.Server.next_start_time:type_name -> google.protobuf.Timestamp
+	64, // 9: mcphub.v1.Server.next_start_time:type_name -> google.protobuf.Timestamp
 	2,  // 10: mcphub.v1.Server.launch_consent:type_name -> mcphub.v1.LaunchConsent
 	8,  // 11: mcphub.v1.Server.waiting_for_consent:type_name -> mcphub.v1.ConfigOrigin
 	5,  // 12: mcphub.v1.Tool.policy:type_name -> mcphub.v1.ApprovalPolicy
@@ -4514,75 +4635,78 @@ var file_mcphub_v1_server_proto_depIdxs = []int32{
 	7,  // 17: mcphub.v1.StopServerResponse.server:type_name -> mcphub.v1.Server
 	7,  // 18: mcphub.v1.RestartServerResponse.server:type_name -> mcphub.v1.Server
 	7,  // 19: mcphub.v1.SetServerEnabledResponse.server:type_name -> mcphub.v1.Server
-	11, // 20: mcphub.v1.ReloadConfigRequest.sources:type_name -> mcphub.v1.ConfigSource
-	7,  // 21: mcphub.v1.ReloadConfigResponse.servers:type_name -> mcphub.v1.Server
-	10, // 22: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
-	12, // 23: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
-	31, // 24: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
-	63, // 25: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
-	13, // 26: mcphub.v1.ListResourcesResponse.resources:type_name -> mcphub.v1.Resource
-	14, // 27: mcphub.v1.ListResourceTemplatesResponse.resource_templates:type_name -> mcphub.v1.ResourceTemplate
-	64, // 28: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	65, // 29: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
-	66, // 30: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
-	15, // 31: mcphub.v1.ListMcpPromptsResponse.prompts:type_name -> mcphub.v1.McpPrompt
-	59, // 32: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
-	64, // 33: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	65, // 34: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
-	66, // 35: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
-	60, // 36: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
-	65, // 37: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
-	7,  // 38: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
-	7,  // 39: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
-	6,  // 40: mcphub.v1.Remembered.kind:type_name -> mcphub.v1.RememberedKind
-	67, // 41: mcphub.v1.Remembered.scope:type_name -> mcphub.v1.ApprovalScope
-	62, // 42: mcphub.v1.Remembered.time:type_name -> google.protobuf.Timestamp
-	54, // 43: mcphub.v1.ListRememberedResponse.remembered:type_name -> mcphub.v1.Remembered
-	17, // 44: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
-	19, // 45: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
-	21, // 46: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
-	23, // 47: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
-	25, // 48: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
-	27, // 49: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
-	29, // 50: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
-	34, // 51: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
-	36, // 52: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
-	38, // 53: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
-	40, // 54: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
-	42, // 55: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
-	44, // 56: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
-	46, // 57: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
-	48, // 58: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
-	50, // 59: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
-	52, // 60: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
-	55, // 61: mcphub.v1.McpServerService.ListRemembered:input_type -> mcphub.v1.ListRememberedRequest
-	57, // 62: mcphub.v1.McpServerService.Forget:input_type -> mcphub.v1.ForgetRequest
-	32, // 63: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
-	18, // 64: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
-	20, // 65: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
-	22, // 66: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
-	24, // 67: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
-	26, // 68: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
-	28, // 69: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
-	30, // 70: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
-	35, // 71: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
-	37, // 72: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
-	39, // 73: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
-	41, // 74: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
-	43, // 75: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
-	45, // 76: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
-	47, // 77: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
-	49, // 78: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
-	51, // 79: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
-	53, // 80: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
-	56, // 81: mcphub.v1.McpServerService.ListRemembered:output_type -> mcphub.v1.ListRememberedResponse
-	58, // 82: mcphub.v1.McpServerService.Forget:output_type -> mcphub.v1.ForgetResponse
-	33, // 83: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
-	64, // [64:84] is the sub-list for method output_type
-	44, // [44:64] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	7,  // 20: mcphub.v1.MuteServerResponse.server:type_name -> mcphub.v1.Server
+	11, // 21: mcphub.v1.ReloadConfigRequest.sources:type_name -> mcphub.v1.ConfigSource
+	7,  // 22: mcphub.v1.ReloadConfigResponse.servers:type_name -> mcphub.v1.Server
+	10, // 23: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
+	12, // 24: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
+	33, // 25: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
+	65, // 26: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
+	13, // 27: mcphub.v1.ListResourcesResponse.resources:type_name -> mcphub.v1.Resource
+	14, // 28: mcphub.v1.ListResourceTemplatesResponse.resource_templates:type_name -> mcphub.v1.ResourceTemplate
+	66, // 29: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	67, // 30: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
+	68, // 31: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
+	15, // 32: mcphub.v1.ListMcpPromptsResponse.prompts:type_name -> mcphub.v1.McpPrompt
+	61, // 33: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	66, // 34: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	67, // 35: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
+	68, // 36: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
+	62, // 37: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
+	67, // 38: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
+	7,  // 39: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
+	7,  // 40: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
+	6,  // 41: mcphub.v1.Remembered.kind:type_name -> mcphub.v1.RememberedKind
+	69, // 42: mcphub.v1.Remembered.scope:type_name -> mcphub.v1.ApprovalScope
+	64, // 43: mcphub.v1.Remembered.time:type_name -> google.protobuf.Timestamp
+	56, // 44: mcphub.v1.ListRememberedResponse.remembered:type_name -> mcphub.v1.Remembered
+	17, // 45: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
+	19, // 46: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
+	21, // 47: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
+	23, // 48: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
+	25, // 49: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
+	27, // 50: mcphub.v1.McpServerService.MuteServer:input_type -> mcphub.v1.MuteServerRequest
+	29, // 51: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
+	31, // 52: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
+	36, // 53: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
+	38, // 54: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
+	40, // 55: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
+	42, // 56: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
+	44, // 57: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
+	46, // 58: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
+	48, // 59: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
+	50, // 60: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
+	52, // 61: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
+	54, // 62: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
+	57, // 63: mcphub.v1.McpServerService.ListRemembered:input_type -> mcphub.v1.ListRememberedRequest
+	59, // 64: mcphub.v1.McpServerService.Forget:input_type -> mcphub.v1.ForgetRequest
+	34, // 65: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
+	18, // 66: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
+	20, // 67: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
+	22, // 68: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
+	24, // 69: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
+	26, // 70: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
+	28, // 71: mcphub.v1.McpServerService.MuteServer:output_type -> mcphub.v1.MuteServerResponse
+	30, // 72: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
+	32, // 73: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
+	37, // 74: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
+	39, // 75: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
+	41, // 76: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
+	43, // 77: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
+	45, // 78: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
+	47, // 79: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
+	49, // 80: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
+	51, // 81: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
+	53, // 82: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
+	55, // 83: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
+	58, // 84: mcphub.v1.McpServerService.ListRemembered:output_type -> mcphub.v1.ListRememberedResponse
+	60, // 85: mcphub.v1.McpServerService.Forget:output_type -> mcphub.v1.ForgetResponse
+	35, // 86: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
+	66, // [66:87] is the sub-list for method output_type
+	45, // [45:66] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_server_proto_init() }
@@ -4594,19 +4718,19 @@ func file_mcphub_v1_server_proto_init() {
 	file_mcphub_v1_prompt_proto_init()
 	file_mcphub_v1_request_proto_init()
 	file_mcphub_v1_server_proto_msgTypes[6].OneofWrappers = []any{}
-	file_mcphub_v1_server_proto_msgTypes[32].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[34].OneofWrappers = []any{
 		(*ReadResourceResponse_ResultJson)(nil),
 		(*ReadResourceResponse_Error)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[40].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[42].OneofWrappers = []any{
 		(*GetMcpPromptResponse_ResultJson)(nil),
 		(*GetMcpPromptResponse_Error)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[41].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[43].OneofWrappers = []any{
 		(*CompleteRequest_McpPrompt)(nil),
 		(*CompleteRequest_UriTemplate)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[42].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[44].OneofWrappers = []any{
 		(*CompleteResponse_ResultJson)(nil),
 		(*CompleteResponse_Error)(nil),
 	}
@@ -4616,7 +4740,7 @@ func file_mcphub_v1_server_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_server_proto_rawDesc), len(file_mcphub_v1_server_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   54,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -26,6 +26,7 @@ const (
 	McpServerService_StopServer_FullMethodName            = "/mcphub.v1.McpServerService/StopServer"
 	McpServerService_RestartServer_FullMethodName         = "/mcphub.v1.McpServerService/RestartServer"
 	McpServerService_SetServerEnabled_FullMethodName      = "/mcphub.v1.McpServerService/SetServerEnabled"
+	McpServerService_MuteServer_FullMethodName            = "/mcphub.v1.McpServerService/MuteServer"
 	McpServerService_ReloadConfig_FullMethodName          = "/mcphub.v1.McpServerService/ReloadConfig"
 	McpServerService_ListTools_FullMethodName             = "/mcphub.v1.McpServerService/ListTools"
 	McpServerService_ListResources_FullMethodName         = "/mcphub.v1.McpServerService/ListResources"
@@ -64,6 +65,9 @@ type McpServerServiceClient interface {
 	RestartServer(ctx context.Context, in *RestartServerRequest, opts ...grpc.CallOption) (*RestartServerResponse, error)
 	// SetServerEnabled switches a server off (it is stopped, calls are refused) or on, until the config says otherwise.
 	SetServerEnabled(ctx context.Context, in *SetServerEnabledRequest, opts ...grpc.CallOption) (*SetServerEnabledResponse, error)
+	// MuteServer has a server ask no more questions (sampling, elicitation), or ask again: open ones are declined, and those to come are at once. It holds until
+	// somebody starts, restarts or switches on the server, or takes it back. Calls go on.
+	MuteServer(ctx context.Context, in *MuteServerRequest, opts ...grpc.CallOption) (*MuteServerResponse, error)
 	// ReloadConfig reads the config anew. Servers whose launch did not change keep running; approvals and timeouts change in place. From then on the
 	// hub watches the files and does the same when one changes; windows are told by config_reloaded.
 	ReloadConfig(ctx context.Context, in *ReloadConfigRequest, opts ...grpc.CallOption) (*ReloadConfigResponse, error)
@@ -169,6 +173,16 @@ func (c *mcpServerServiceClient) SetServerEnabled(ctx context.Context, in *SetSe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SetServerEnabledResponse)
 	err := c.cc.Invoke(ctx, McpServerService_SetServerEnabled_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) MuteServer(ctx context.Context, in *MuteServerRequest, opts ...grpc.CallOption) (*MuteServerResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MuteServerResponse)
+	err := c.cc.Invoke(ctx, McpServerService_MuteServer_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -346,6 +360,9 @@ type McpServerServiceServer interface {
 	RestartServer(context.Context, *RestartServerRequest) (*RestartServerResponse, error)
 	// SetServerEnabled switches a server off (it is stopped, calls are refused) or on, until the config says otherwise.
 	SetServerEnabled(context.Context, *SetServerEnabledRequest) (*SetServerEnabledResponse, error)
+	// MuteServer has a server ask no more questions (sampling, elicitation), or ask again: open ones are declined, and those to come are at once. It holds until
+	// somebody starts, restarts or switches on the server, or takes it back. Calls go on.
+	MuteServer(context.Context, *MuteServerRequest) (*MuteServerResponse, error)
 	// ReloadConfig reads the config anew. Servers whose launch did not change keep running; approvals and timeouts change in place. From then on the
 	// hub watches the files and does the same when one changes; windows are told by config_reloaded.
 	ReloadConfig(context.Context, *ReloadConfigRequest) (*ReloadConfigResponse, error)
@@ -421,6 +438,9 @@ func (UnimplementedMcpServerServiceServer) RestartServer(context.Context, *Resta
 }
 func (UnimplementedMcpServerServiceServer) SetServerEnabled(context.Context, *SetServerEnabledRequest) (*SetServerEnabledResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetServerEnabled not implemented")
+}
+func (UnimplementedMcpServerServiceServer) MuteServer(context.Context, *MuteServerRequest) (*MuteServerResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method MuteServer not implemented")
 }
 func (UnimplementedMcpServerServiceServer) ReloadConfig(context.Context, *ReloadConfigRequest) (*ReloadConfigResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReloadConfig not implemented")
@@ -574,6 +594,24 @@ func _McpServerService_SetServerEnabled_Handler(srv interface{}, ctx context.Con
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(McpServerServiceServer).SetServerEnabled(ctx, req.(*SetServerEnabledRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_MuteServer_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MuteServerRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).MuteServer(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_MuteServer_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).MuteServer(ctx, req.(*MuteServerRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -874,6 +912,10 @@ var McpServerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SetServerEnabled",
 			Handler:    _McpServerService_SetServerEnabled_Handler,
+		},
+		{
+			MethodName: "MuteServer",
+			Handler:    _McpServerService_MuteServer_Handler,
 		},
 		{
 			MethodName: "ReloadConfig",

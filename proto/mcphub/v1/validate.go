@@ -95,6 +95,9 @@ func (x *RestartServerRequest) Validate() error {
 // Validate implements the validator of the gRPC server.
 func (x *SetServerEnabledRequest) Validate() error { return required("server", x.GetServer(), maxName) }
 
+// Validate checks the request.
+func (x *MuteServerRequest) Validate() error { return required("server", x.GetServer(), maxName) }
+
 // The dialects of config files; empty leaves it to the hub.
 var dialects = []string{"", "vscode", "portable", "roo", "cline", "claude-desktop", "cursor", "gemini", "codex", "opencode", "crush", "mcpServers"}
 
@@ -193,6 +196,8 @@ func (x *AttachRequest) Check() error {
 		return within("restart_server", m.RestartServer.Validate())
 	case *AttachRequest_SetServerEnabled:
 		return within("set_server_enabled", m.SetServerEnabled.Validate())
+	case *AttachRequest_MuteServer:
+		return within("mute_server", m.MuteServer.Validate())
 	case *AttachRequest_SignIn:
 		return within("sign_in", m.SignIn.Validate())
 	case *AttachRequest_SignOut:

@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/server.proto.
  */
 export const file_mcphub_v1_server: GenFile = /*@__PURE__*/
-  fileDesc("ChZtY3BodWIvdjEvc2VydmVyLnByb3RvEgltY3BodWIudjEilwcKBlNlcnZlchIMCgRuYW1lGAEgASgJEiUKBXN0YXRlGAIgASgOMhYubWNwaHViLnYxLlNlcnZlclN0YXRlEhsKA2VyYRgDIAEoDjIOLm1jcGh1Yi52MS5FcmESGQoRcHJvdG9jb2xfcmV2aXNpb24YBCABKAkSDQoFdGl0bGUYBSABKAkSDwoHdmVyc2lvbhgGIAEoCRIUCgxpbnN0cnVjdGlvbnMYByABKAkSGQoRY2FwYWJpbGl0aWVzX2pzb24YCCABKAkSEgoKcHJvY2Vzc19pZBgJIAEoBRISCgpsYXN0X2Vycm9yGAogASgJEg4KBnN0ZGVychgLIAMoCRITCgtjb25maWdfZmlsZRgMIAEoCRITCgtjb25maWdfbGluZRgNIAEoBRIqCghwcm9ibGVtcxgOIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEi4KCnJlYWR5X3RpbWUYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2NvbW1hbmQYECABKAkSLwoIY291bnRlcnMYESABKAsyHS5tY3BodWIudjEuQ29ubmVjdGlvbkNvdW50ZXJzEi0KCXRyYW5zcG9ydBgSIAEoDjIaLm1jcGh1Yi52MS5TZXJ2ZXJUcmFuc3BvcnQSCwoDdXJsGBMgASgJEicKB3NpZ25faW4YFCABKA4yFi5tY3BodWIudjEuU2lnbkluU3RhdGUSFgoOY29uZmlnX2RpYWxlY3QYFSABKAkSFAoMY29uZmlnX3Njb3BlGBYgASgJEigKB3NoYWRvd3MYFyADKAsyFy5tY3BodWIudjEuQ29uZmlnT3JpZ2luEiUKBXN0YXJ0GBggASgOMhYubWNwaHViLnYxLlNlcnZlclN0YXJ0EhAKCGZhaWx1cmVzGBkgASgFEjMKD25leHRfc3RhcnRfdGltZRgaIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJbGFzdF9leGl0GBsgASgJEjAKDmxhdW5jaF9jb25zZW50GBwgASgOMhgubWNwaHViLnYxLkxhdW5jaENvbnNlbnQSGgoSbWVtb3J5X2xpbWl0X2J5dGVzGB0gASgDEg0KBXBsYWNlGB4gASgFEjQKE3dhaXRpbmdfZm9yX2NvbnNlbnQYHyADKAsyFy5tY3BodWIudjEuQ29uZmlnT3JpZ2luIkoKDENvbmZpZ09yaWdpbhIMCgRmaWxlGAEgASgJEgwKBGxpbmUYAiABKAUSDwoHZGlhbGVjdBgDIAEoCRINCgVzY29wZRgEIAEoCSLLAQoSQ29ubmVjdGlvbkNvdW50ZXJzEhYKDmxhdGVfcmVzcG9uc2VzGAEgASgEEhkKEXVua25vd25fcmVzcG9uc2VzGAIgASgEEhEKCWJhZF9saW5lcxgDIAEoBBIXCg91bmtub3duX2NhbmNlbHMYBCABKAQSGQoRbWFsZm9ybWVkX2NhbmNlbHMYBSABKAQSHAoUc3VwcHJlc3NlZF9yZXNwb25zZXMYBiABKAQSHQoVZHJvcHBlZF9ub3RpZmljYXRpb25zGAcgASgEIngKDUNvbmZpZ1Byb2JsZW0SDAoEZmlsZRgBIAEoCRIMCgRsaW5lGAIgASgFEg4KBmNvbHVtbhgDIAEoBRIOCgZzZXJ2ZXIYBCABKAkSCwoDa2V5GAUgASgJEg8KB21lc3NhZ2UYBiABKAkSDQoFZmF0YWwYByABKAgiawoMQ29uZmlnU291cmNlEgwKBHBhdGgYASABKAkSDAoEanNvbhgCIAEoCRINCgVzY29wZRgDIAEoCRIPCgd0cnVzdGVkGAQgASgIEg8KB2RpYWxlY3QYBSABKAkSDgoGZm9sZGVyGAYgASgJIrUBCgRUb29sEg4KBnNlcnZlchgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBXRpdGxlGAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJEhcKD2RlZmluaXRpb25fanNvbhgFIAEoCRIXCg9kZWZpbml0aW9uX2hhc2gYBiABKAkSKQoGcG9saWN5GAcgASgOMhkubWNwaHViLnYxLkFwcHJvdmFsUG9saWN5Eg4KBmNhY2hlZBgIIAEoCCKhAQoIUmVzb3VyY2USDgoGc2VydmVyGAEgASgJEgsKA3VyaRgCIAEoCRIMCgRuYW1lGAMgASgJEg0KBXRpdGxlGAQgASgJEhMKC2Rlc2NyaXB0aW9uGAUgASgJEhEKCW1pbWVfdHlwZRgGIAEoCRIRCgRzaXplGAcgASgDSACIAQESFwoPZGVmaW5pdGlvbl9qc29uGAggASgJQgcKBV9zaXplIpYBChBSZXNvdXJjZVRlbXBsYXRlEg4KBnNlcnZlchgBIAEoCRIUCgx1cmlfdGVtcGxhdGUYAiABKAkSDAoEbmFtZRgDIAEoCRINCgV0aXRsZRgEIAEoCRITCgtkZXNjcmlwdGlvbhgFIAEoCRIRCgltaW1lX3R5cGUYBiABKAkSFwoPZGVmaW5pdGlvbl9qc29uGAcgASgJIpcBCglNY3BQcm9tcHQSDgoGc2VydmVyGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFdGl0bGUYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSLwoJYXJndW1lbnRzGAUgAygLMhwubWNwaHViLnYxLk1jcFByb21wdEFyZ3VtZW50EhcKD2RlZmluaXRpb25fanNvbhgGIAEoCSJXChFNY3BQcm9tcHRBcmd1bWVudBIMCgRuYW1lGAEgASgJEg0KBXRpdGxlGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhAKCHJlcXVpcmVkGAQgASgIIhQKEkxpc3RTZXJ2ZXJzUmVxdWVzdCJlChNMaXN0U2VydmVyc1Jlc3BvbnNlEiIKB3NlcnZlcnMYASADKAsyES5tY3BodWIudjEuU2VydmVyEioKCHByb2JsZW1zGAIgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0iPQoSU3RhcnRTZXJ2ZXJSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRIXCg93b3Jrc3BhY2VfZW50cnkYAiABKAgiOAoTU3RhcnRTZXJ2ZXJSZXNwb25zZRIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyIjMKEVN0b3BTZXJ2ZXJSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRIOCgZyZWFzb24YAiABKAkiNwoSU3RvcFNlcnZlclJlc3BvbnNlEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIiNgoUUmVzdGFydFNlcnZlclJlcXVlc3QSDgoGc2VydmVyGAEgASgJEg4KBnJlYXNvbhgCIAEoCSI6ChVSZXN0YXJ0U2VydmVyUmVzcG9uc2USIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlciI6ChdTZXRTZXJ2ZXJFbmFibGVkUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSDwoHZW5hYmxlZBgCIAEoCCI9ChhTZXRTZXJ2ZXJFbmFibGVkUmVzcG9uc2USIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlciJYChNSZWxvYWRDb25maWdSZXF1ZXN0EigKB3NvdXJjZXMYASADKAsyFy5tY3BodWIudjEuQ29uZmlnU291cmNlEhcKD3dhdGNoZWRfYnlfaG9zdBgCIAEoCCJ3ChRSZWxvYWRDb25maWdSZXNwb25zZRIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIqCghwcm9ibGVtcxgCIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEg8KB3N0b3BwZWQYAyADKAkiOAoQTGlzdFRvb2xzUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSFAoMYWxsb3dfY2FjaGVkGAIgASgIIl8KEUxpc3RUb29sc1Jlc3BvbnNlEh4KBXRvb2xzGAEgAygLMg8ubWNwaHViLnYxLlRvb2wSKgoIdHJvdWJsZXMYAiADKAsyGC5tY3BodWIudjEuU2VydmVyVHJvdWJsZSJDCg1TZXJ2ZXJUcm91YmxlEg4KBnNlcnZlchgBIAEoCRIiCgVlcnJvchgCIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvciIzChJTZXRMb2dMZXZlbFJlcXVlc3QSDgoGc2VydmVyGAEgASgJEg0KBWxldmVsGAIgASgJIhUKE1NldExvZ0xldmVsUmVzcG9uc2UiJgoUTGlzdFJlc291cmNlc1JlcXVlc3QSDgoGc2VydmVyGAEgASgJIj8KFUxpc3RSZXNvdXJjZXNSZXNwb25zZRImCglyZXNvdXJjZXMYASADKAsyEy5tY3BodWIudjEuUmVzb3VyY2UiLgocTGlzdFJlc291cmNlVGVtcGxhdGVzUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkiWAodTGlzdFJlc291cmNlVGVtcGxhdGVzUmVzcG9uc2USNwoScmVzb3VyY2VfdGVtcGxhdGVzGAEgAygLMhsubWNwaHViLnYxLlJlc291cmNlVGVtcGxhdGUirQEKE1JlYWRSZXNvdXJjZVJlcXVlc3QSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSCwoDdXJpGAMgASgJEhEKCW1ldGFfanNvbhgEIAEoCRIlCgh0aW1lb3V0cxgFIAEoCzITLm1jcGh1Yi52MS5UaW1lb3V0cxISCgp0YXNrX2xhYmVsGAYgASgJEhcKD293bmVyX3dpbmRvd19pZBgHIAEoCSKnAQoUUmVhZFJlc291cmNlUmVzcG9uc2USEgoKcmVxdWVzdF9pZBgBIAEoCRIVCgtyZXN1bHRfanNvbhgCIAEoCUgAEiQKBWVycm9yGAMgASgLMhMubWNwaHViLnYxLk1jcEVycm9ySAASDgoGcm91bmRzGAQgASgFEiMKB3RpbWluZ3MYBSABKAsyEi5tY3BodWIudjEuVGltaW5nc0IJCgdvdXRjb21lIjcKGFN1YnNjcmliZVJlc291cmNlUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSCwoDdXJpGAIgASgJIhsKGVN1YnNjcmliZVJlc291cmNlUmVzcG9uc2UiOQoaVW5zdWJzY3JpYmVSZXNvdXJjZVJlcXVlc3QSDgoGc2VydmVyGAEgASgJEgsKA3VyaRgCIAEoCSIdChtVbnN1YnNjcmliZVJlc291cmNlUmVzcG9uc2UiJwoVTGlzdE1jcFByb21wdHNSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCSI/ChZMaXN0TWNwUHJvbXB0c1Jlc3BvbnNlEiUKB3Byb21wdHMYASADKAsyFC5tY3BodWIudjEuTWNwUHJvbXB0IqICChNHZXRNY3BQcm9tcHRSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEgwKBG5hbWUYAyABKAkSQAoJYXJndW1lbnRzGAQgAygLMi0ubWNwaHViLnYxLkdldE1jcFByb21wdFJlcXVlc3QuQXJndW1lbnRzRW50cnkSEQoJbWV0YV9qc29uGAUgASgJEiUKCHRpbWVvdXRzGAYgASgLMhMubWNwaHViLnYxLlRpbWVvdXRzEhIKCnRhc2tfbGFiZWwYByABKAkSFwoPb3duZXJfd2luZG93X2lkGAggASgJGjAKDkFyZ3VtZW50c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEipwEKFEdldE1jcFByb21wdFJlc3BvbnNlEhIKCnJlcXVlc3RfaWQYASABKAkSFQoLcmVzdWx0X2pzb24YAiABKAlIABIkCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5NY3BFcnJvckgAEg4KBnJvdW5kcxgEIAEoBRIjCgd0aW1pbmdzGAUgASgLMhIubWNwaHViLnYxLlRpbWluZ3NCCQoHb3V0Y29tZSLnAQoPQ29tcGxldGVSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRIUCgptY3BfcHJvbXB0GAIgASgJSAASFgoMdXJpX3RlbXBsYXRlGAMgASgJSAASEAoIYXJndW1lbnQYBCABKAkSDQoFdmFsdWUYBSABKAkSOAoHY29udGV4dBgGIAMoCzInLm1jcGh1Yi52MS5Db21wbGV0ZVJlcXVlc3QuQ29udGV4dEVudHJ5Gi4KDENvbnRleHRFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgsKCXJlZmVyZW5jZSJaChBDb21wbGV0ZVJlc3BvbnNlEhUKC3Jlc3VsdF9qc29uGAEgASgJSAASJAoFZXJyb3IYAiABKAsyEy5tY3BodWIudjEuTWNwRXJyb3JIAEIJCgdvdXRjb21lIh8KDVNpZ25JblJlcXVlc3QSDgoGc2VydmVyGAEgASgJIjMKDlNpZ25JblJlc3BvbnNlEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIiIAoOU2lnbk91dFJlcXVlc3QSDgoGc2VydmVyGAEgASgJIjQKD1NpZ25PdXRSZXNwb25zZRIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyIoECCgpSZW1lbWJlcmVkEhUKDXJlbWVtYmVyZWRfaWQYASABKAkSJwoEa2luZBgCIAEoDjIZLm1jcGh1Yi52MS5SZW1lbWJlcmVkS2luZBIOCgZzZXJ2ZXIYAyABKAkSDAoEdG9vbBgEIAEoCRIQCghpbnB1dF9pZBgFIAEoCRInCgVzY29wZRgGIAEoDjIYLm1jcGh1Yi52MS5BcHByb3ZhbFNjb3BlEg8KB2ZvbGRlcnMYByADKAkSEQoJd2luZG93X2lkGAggASgJEigKBHRpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGhhc2gYCiABKAkiJwoVTGlzdFJlbWVtYmVyZWRSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCSJDChZMaXN0UmVtZW1iZXJlZFJlc3BvbnNlEikKCnJlbWVtYmVyZWQYASADKAsyFS5tY3BodWIudjEuUmVtZW1iZXJlZCInCg1Gb3JnZXRSZXF1ZXN0EhYKDnJlbWVtYmVyZWRfaWRzGAEgAygJIiMKDkZvcmdldFJlc3BvbnNlEhEKCWZvcmdvdHRlbhgBIAEoBSr9AQoLU2VydmVyU3RhdGUSHAoYU0VSVkVSX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUU0VSVkVSX1NUQVRFX1NUT1BQRUQQARIbChdTRVJWRVJfU1RBVEVfQ09OTkVDVElORxACEhYKElNFUlZFUl9TVEFURV9SRUFEWRADEhkKFVNFUlZFUl9TVEFURV9TVE9QUElORxAEEhcKE1NFUlZFUl9TVEFURV9GQUlMRUQQBRIZChVTRVJWRVJfU1RBVEVfRElTQUJMRUQQBhIXChNTRVJWRVJfU1RBVEVfQlJPS0VOEAcSGQoVU0VSVkVSX1NUQVRFX0dJVkVOX1VQEAgqWgoLU2VydmVyU3RhcnQSHAoYU0VSVkVSX1NUQVJUX1VOU1BFQ0lGSUVEEAASFQoRU0VSVkVSX1NUQVJUX0xBWlkQARIWChJTRVJWRVJfU1RBUlRfRUFHRVIQAiqcAQoNTGF1bmNoQ29uc2VudBIeChpMQVVOQ0hfQ09OU0VOVF9VTlNQRUNJRklFRBAAEhkKFUxBVU5DSF9DT05TRU5UX05FRURFRBABEhkKFUxBVU5DSF9DT05TRU5UX0FTS0lORxACEhgKFExBVU5DSF9DT05TRU5UX0dJVkVOEAMSGwoXTEFVTkNIX0NPTlNFTlRfREVDTElORUQQBCqEAQoPU2VydmVyVHJhbnNwb3J0EiAKHFNFUlZFUl9UUkFOU1BPUlRfVU5TUEVDSUZJRUQQABIaChZTRVJWRVJfVFJBTlNQT1JUX1NURElPEAESGQoVU0VSVkVSX1RSQU5TUE9SVF9IVFRQEAISGAoUU0VSVkVSX1RSQU5TUE9SVF9TU0UQAyp9CgtTaWduSW5TdGF0ZRIdChlTSUdOX0lOX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUU0lHTl9JTl9TVEFURV9ORUVERUQQARIYChRTSUdOX0lOX1NUQVRFX0FTS0lORxACEhsKF1NJR05fSU5fU1RBVEVfU0lHTkVEX0lOEAMqfwoOQXBwcm92YWxQb2xpY3kSHwobQVBQUk9WQUxfUE9MSUNZX1VOU1BFQ0lGSUVEEAASGQoVQVBQUk9WQUxfUE9MSUNZX0FMTE9XEAESFwoTQVBQUk9WQUxfUE9MSUNZX0FTSxACEhgKFEFQUFJPVkFMX1BPTElDWV9ERU5ZEAMqmQEKDlJlbWVtYmVyZWRLaW5kEh8KG1JFTUVNQkVSRURfS0lORF9VTlNQRUNJRklFRBAAEiEKHVJFTUVNQkVSRURfS0lORF9UT09MX0FQUFJPVkFMEAESIQodUkVNRU1CRVJFRF9LSU5EX1NFUlZFUl9MQVVOQ0gQAhIgChxSRU1FTUJFUkVEX0tJTkRfQ09ORklHX0lOUFVUEAMy7AwKEE1jcFNlcnZlclNlcnZpY2USTAoLTGlzdFNlcnZlcnMSHS5tY3BodWIudjEuTGlzdFNlcnZlcnNSZXF1ZXN0Gh4ubWNwaHViLnYxLkxpc3RTZXJ2ZXJzUmVzcG9uc2USTAoLU3RhcnRTZXJ2ZXISHS5tY3BodWIudjEuU3RhcnRTZXJ2ZXJSZXF1ZXN0Gh4ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVzcG9uc2USSQoKU3RvcFNlcnZlchIcLm1jcGh1Yi52MS5TdG9wU2VydmVyUmVxdWVzdBodLm1jcGh1Yi52MS5TdG9wU2VydmVyUmVzcG9uc2USUgoNUmVzdGFydFNlcnZlchIfLm1jcGh1Yi52MS5SZXN0YXJ0U2VydmVyUmVxdWVzdBogLm1jcGh1Yi52MS5SZXN0YXJ0U2VydmVyUmVzcG9uc2USWwoQU2V0U2VydmVyRW5hYmxlZBIiLm1jcGh1Yi52MS5TZXRTZXJ2ZXJFbmFibGVkUmVxdWVzdBojLm1jcGh1Yi52MS5TZXRTZXJ2ZXJFbmFibGVkUmVzcG9uc2USTwoMUmVsb2FkQ29uZmlnEh4ubWNwaHViLnYxLlJlbG9hZENvbmZpZ1JlcXVlc3QaHy5tY3BodWIudjEuUmVsb2FkQ29uZmlnUmVzcG9uc2USRgoJTGlzdFRvb2xzEhsubWNwaHViLnYxLkxpc3RUb29sc1JlcXVlc3QaHC5tY3BodWIudjEuTGlzdFRvb2xzUmVzcG9uc2USUgoNTGlzdFJlc291cmNlcxIfLm1jcGh1Yi52MS5MaXN0UmVzb3VyY2VzUmVxdWVzdBogLm1jcGh1Yi52MS5MaXN0UmVzb3VyY2VzUmVzcG9uc2USagoVTGlzdFJlc291cmNlVGVtcGxhdGVzEicubWNwaHViLnYxLkxpc3RSZXNvdXJjZVRlbXBsYXRlc1JlcXVlc3QaKC5tY3BodWIudjEuTGlzdFJlc291cmNlVGVtcGxhdGVzUmVzcG9uc2USTwoMUmVhZFJlc291cmNlEh4ubWNwaHViLnYxLlJlYWRSZXNvdXJjZVJlcXVlc3QaHy5tY3BodWIudjEuUmVhZFJlc291cmNlUmVzcG9uc2USXgoRU3Vic2NyaWJlUmVzb3VyY2USIy5tY3BodWIudjEuU3Vic2NyaWJlUmVzb3VyY2VSZXF1ZXN0GiQubWNwaHViLnYxLlN1YnNjcmliZVJlc291cmNlUmVzcG9uc2USZAoTVW5zdWJzY3JpYmVSZXNvdXJjZRIlLm1jcGh1Yi52MS5VbnN1YnNjcmliZVJlc291cmNlUmVxdWVzdBomLm1jcGh1Yi52MS5VbnN1YnNjcmliZVJlc291cmNlUmVzcG9uc2USVQoOTGlzdE1jcFByb21wdHMSIC5tY3BodWIudjEuTGlzdE1jcFByb21wdHNSZXF1ZXN0GiEubWNwaHViLnYxLkxpc3RNY3BQcm9tcHRzUmVzcG9uc2USTwoMR2V0TWNwUHJvbXB0Eh4ubWNwaHViLnYxLkdldE1jcFByb21wdFJlcXVlc3QaHy5tY3BodWIudjEuR2V0TWNwUHJvbXB0UmVzcG9uc2USQwoIQ29tcGxldGUSGi5tY3BodWIudjEuQ29tcGxldGVSZXF1ZXN0GhsubWNwaHViLnYxLkNvbXBsZXRlUmVzcG9uc2USPQoGU2lnbkluEhgubWNwaHViLnYxLlNpZ25JblJlcXVlc3QaGS5tY3BodWIudjEuU2lnbkluUmVzcG9uc2USQAoHU2lnbk91dBIZLm1jcGh1Yi52MS5TaWduT3V0UmVxdWVzdBoaLm1jcGh1Yi52MS5TaWduT3V0UmVzcG9uc2USVQoOTGlzdFJlbWVtYmVyZWQSIC5tY3BodWIudjEuTGlzdFJlbWVtYmVyZWRSZXF1ZXN0GiEubWNwaHViLnYxLkxpc3RSZW1lbWJlcmVkUmVzcG9uc2USPQoGRm9yZ2V0EhgubWNwaHViLnYxLkZvcmdldFJlcXVlc3QaGS5tY3BodWIudjEuRm9yZ2V0UmVzcG9uc2USTAoLU2V0TG9nTGV2ZWwSHS5tY3BodWIudjEuU2V0TG9nTGV2ZWxSZXF1ZXN0Gh4ubWNwaHViLnYxLlNldExvZ0xldmVsUmVzcG9uc2VCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_request]);
+  fileDesc("ChZtY3BodWIvdjEvc2VydmVyLnByb3RvEgltY3BodWIudjEisAcKBlNlcnZlchIMCgRuYW1lGAEgASgJEiUKBXN0YXRlGAIgASgOMhYubWNwaHViLnYxLlNlcnZlclN0YXRlEhsKA2VyYRgDIAEoDjIOLm1jcGh1Yi52MS5FcmESGQoRcHJvdG9jb2xfcmV2aXNpb24YBCABKAkSDQoFdGl0bGUYBSABKAkSDwoHdmVyc2lvbhgGIAEoCRIUCgxpbnN0cnVjdGlvbnMYByABKAkSGQoRY2FwYWJpbGl0aWVzX2pzb24YCCABKAkSEgoKcHJvY2Vzc19pZBgJIAEoBRISCgpsYXN0X2Vycm9yGAogASgJEg4KBnN0ZGVychgLIAMoCRITCgtjb25maWdfZmlsZRgMIAEoCRITCgtjb25maWdfbGluZRgNIAEoBRIqCghwcm9ibGVtcxgOIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEi4KCnJlYWR5X3RpbWUYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2NvbW1hbmQYECABKAkSLwoIY291bnRlcnMYESABKAsyHS5tY3BodWIudjEuQ29ubmVjdGlvbkNvdW50ZXJzEi0KCXRyYW5zcG9ydBgSIAEoDjIaLm1jcGh1Yi52MS5TZXJ2ZXJUcmFuc3BvcnQSCwoDdXJsGBMgASgJEicKB3NpZ25faW4YFCABKA4yFi5tY3BodWIudjEuU2lnbkluU3RhdGUSFgoOY29uZmlnX2RpYWxlY3QYFSABKAkSFAoMY29uZmlnX3Njb3BlGBYgASgJEigKB3NoYWRvd3MYFyADKAsyFy5tY3BodWIudjEuQ29uZmlnT3JpZ2luEiUKBXN0YXJ0GBggASgOMhYubWNwaHViLnYxLlNlcnZlclN0YXJ0EhAKCGZhaWx1cmVzGBkgASgFEjMKD25leHRfc3RhcnRfdGltZRgaIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJbGFzdF9leGl0GBsgASgJEjAKDmxhdW5jaF9jb25zZW50GBwgASgOMhgubWNwaHViLnYxLkxhdW5jaENvbnNlbnQSGgoSbWVtb3J5X2xpbWl0X2J5dGVzGB0gASgDEg0KBXBsYWNlGB4gASgFEjQKE3dhaXRpbmdfZm9yX2NvbnNlbnQYHyADKAsyFy5tY3BodWIudjEuQ29uZmlnT3JpZ2luEhcKD3F1ZXN0aW9uc19tdXRlZBggIAEoCCJKCgxDb25maWdPcmlnaW4SDAoEZmlsZRgBIAEoCRIMCgRsaW5lGAIgASgFEg8KB2RpYWxlY3QYAyABKAkSDQoFc2NvcGUYBCABKAkiywEKEkNvbm5lY3Rpb25Db3VudGVycxIWCg5sYXRlX3Jlc3BvbnNlcxgBIAEoBBIZChF1bmtub3duX3Jlc3BvbnNlcxgCIAEoBBIRCgliYWRfbGluZXMYAyABKAQSFwoPdW5rbm93bl9jYW5jZWxzGAQgASgEEhkKEW1hbGZvcm1lZF9jYW5jZWxzGAUgASgEEhwKFHN1cHByZXNzZWRfcmVzcG9uc2VzGAYgASgEEh0KFWRyb3BwZWRfbm90aWZpY2F0aW9ucxgHIAEoBCJ4Cg1Db25maWdQcm9ibGVtEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoBRIOCgZjb2x1bW4YAyABKAUSDgoGc2VydmVyGAQgASgJEgsKA2tleRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg0KBWZhdGFsGAcgASgIImsKDENvbmZpZ1NvdXJjZRIMCgRwYXRoGAEgASgJEgwKBGpzb24YAiABKAkSDQoFc2NvcGUYAyABKAkSDwoHdHJ1c3RlZBgEIAEoCBIPCgdkaWFsZWN0GAUgASgJEg4KBmZvbGRlchgGIAEoCSK1AQoEVG9vbBIOCgZzZXJ2ZXIYASABKAkSDAoEbmFtZRgCIAEoCRINCgV0aXRsZRgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YBSABKAkSFwoPZGVmaW5pdGlvbl9oYXNoGAYgASgJEikKBnBvbGljeRgHIAEoDjIZLm1jcGh1Yi52MS5BcHByb3ZhbFBvbGljeRIOCgZjYWNoZWQYCCABKAgioQEKCFJlc291cmNlEg4KBnNlcnZlchgBIAEoCRILCgN1cmkYAiABKAkSDAoEbmFtZRgDIAEoCRINCgV0aXRsZRgEIAEoCRITCgtkZXNjcmlwdGlvbhgFIAEoCRIRCgltaW1lX3R5cGUYBiABKAkSEQoEc2l6ZRgHIAEoA0gAiAEBEhcKD2RlZmluaXRpb25fanNvbhgIIAEoCUIHCgVfc2l6ZSKWAQoQUmVzb3VyY2VUZW1wbGF0ZRIOCgZzZXJ2ZXIYASABKAkSFAoMdXJpX3RlbXBsYXRlGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFdGl0bGUYBCABKAkSEwoLZGVzY3JpcHRpb24YBSABKAkSEQoJbWltZV90eXBlGAYgASgJEhcKD2RlZmluaXRpb25fanNvbhgHIAEoCSKXAQoJTWNwUHJvbXB0Eg4KBnNlcnZlchgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBXRpdGxlGAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJEi8KCWFyZ3VtZW50cxgFIAMoCzIcLm1jcGh1Yi52MS5NY3BQcm9tcHRBcmd1bWVudBIXCg9kZWZpbml0aW9uX2pzb24YBiABKAkiVwoRTWNwUHJvbXB0QXJndW1lbnQSDAoEbmFtZRgBIAEoCRINCgV0aXRsZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIQCghyZXF1aXJlZBgEIAEoCCIUChJMaXN0U2VydmVyc1JlcXVlc3QiZQoTTGlzdFNlcnZlcnNSZXNwb25zZRIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIqCghwcm9ibGVtcxgCIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtIj0KElN0YXJ0U2VydmVyUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSFwoPd29ya3NwYWNlX2VudHJ5GAIgASgIIjgKE1N0YXJ0U2VydmVyUmVzcG9uc2USIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlciIzChFTdG9wU2VydmVyUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSDgoGcmVhc29uGAIgASgJIjcKElN0b3BTZXJ2ZXJSZXNwb25zZRIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyIjYKFFJlc3RhcnRTZXJ2ZXJSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRIOCgZyZWFzb24YAiABKAkiOgoVUmVzdGFydFNlcnZlclJlc3BvbnNlEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIiOgoXU2V0U2VydmVyRW5hYmxlZFJlcXVlc3QSDgoGc2VydmVyGAEgASgJEg8KB2VuYWJsZWQYAiABKAgiPQoYU2V0U2VydmVyRW5hYmxlZFJlc3BvbnNlEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIiMgoRTXV0ZVNlcnZlclJlcXVlc3QSDgoGc2VydmVyGAEgASgJEg0KBW11dGVkGAIgASgIIjcKEk11dGVTZXJ2ZXJSZXNwb25zZRIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyIlgKE1JlbG9hZENvbmZpZ1JlcXVlc3QSKAoHc291cmNlcxgBIAMoCzIXLm1jcGh1Yi52MS5Db25maWdTb3VyY2USFwoPd2F0Y2hlZF9ieV9ob3N0GAIgASgIIncKFFJlbG9hZENvbmZpZ1Jlc3BvbnNlEiIKB3NlcnZlcnMYASADKAsyES5tY3BodWIudjEuU2VydmVyEioKCHByb2JsZW1zGAIgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SDwoHc3RvcHBlZBgDIAMoCSI4ChBMaXN0VG9vbHNSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRIUCgxhbGxvd19jYWNoZWQYAiABKAgiXwoRTGlzdFRvb2xzUmVzcG9uc2USHgoFdG9vbHMYASADKAsyDy5tY3BodWIudjEuVG9vbBIqCgh0cm91YmxlcxgCIAMoCzIYLm1jcGh1Yi52MS5TZXJ2ZXJUcm91YmxlIkMKDVNlcnZlclRyb3VibGUSDgoGc2VydmVyGAEgASgJEiIKBWVycm9yGAIgASgLMhMubWNwaHViLnYxLkh1YkVycm9yIjMKElNldExvZ0xldmVsUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSDQoFbGV2ZWwYAiABKAkiFQoTU2V0TG9nTGV2ZWxSZXNwb25zZSImChRMaXN0UmVzb3VyY2VzUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkiPwoVTGlzdFJlc291cmNlc1Jlc3BvbnNlEiYKCXJlc291cmNlcxgBIAMoCzITLm1jcGh1Yi52MS5SZXNvdXJjZSIuChxMaXN0UmVzb3VyY2VUZW1wbGF0ZXNSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCSJYCh1MaXN0UmVzb3VyY2VUZW1wbGF0ZXNSZXNwb25zZRI3ChJyZXNvdXJjZV90ZW1wbGF0ZXMYASADKAsyGy5tY3BodWIudjEuUmVzb3VyY2VUZW1wbGF0ZSKtAQoTUmVhZFJlc291cmNlUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRILCgN1cmkYAyABKAkSEQoJbWV0YV9qc29uGAQgASgJEiUKCHRpbWVvdXRzGAUgASgLMhMubWNwaHViLnYxLlRpbWVvdXRzEhIKCnRhc2tfbGFiZWwYBiABKAkSFwoPb3duZXJfd2luZG93X2lkGAcgASgJIqcBChRSZWFkUmVzb3VyY2VSZXNwb25zZRISCgpyZXF1ZXN0X2lkGAEgASgJEhUKC3Jlc3VsdF9qc29uGAIgASgJSAASJAoFZXJyb3IYAyABKAsyEy5tY3BodWIudjEuTWNwRXJyb3JIABIOCgZyb3VuZHMYBCABKAUSIwoHdGltaW5ncxgFIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzQgkKB291dGNvbWUiNwoYU3Vic2NyaWJlUmVzb3VyY2VSZXF1ZXN0Eg4KBnNlcnZlchgBIAEoCRILCgN1cmkYAiABKAkiGwoZU3Vic2NyaWJlUmVzb3VyY2VSZXNwb25zZSI5ChpVbnN1YnNjcmliZVJlc291cmNlUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkSCwoDdXJpGAIgASgJIh0KG1Vuc3Vic2NyaWJlUmVzb3VyY2VSZXNwb25zZSInChVMaXN0TWNwUHJvbXB0c1JlcXVlc3QSDgoGc2VydmVyGAEgASgJIj8KFkxpc3RNY3BQcm9tcHRzUmVzcG9uc2USJQoHcHJvbXB0cxgBIAMoCzIULm1jcGh1Yi52MS5NY3BQcm9tcHQiogIKE0dldE1jcFByb21wdFJlcXVlc3QSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSDAoEbmFtZRgDIAEoCRJACglhcmd1bWVudHMYBCADKAsyLS5tY3BodWIudjEuR2V0TWNwUHJvbXB0UmVxdWVzdC5Bcmd1bWVudHNFbnRyeRIRCgltZXRhX2pzb24YBSABKAkSJQoIdGltZW91dHMYBiABKAsyEy5tY3BodWIudjEuVGltZW91dHMSEgoKdGFza19sYWJlbBgHIAEoCRIXCg9vd25lcl93aW5kb3dfaWQYCCABKAkaMAoOQXJndW1lbnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKnAQoUR2V0TWNwUHJvbXB0UmVzcG9uc2USEgoKcmVxdWVzdF9pZBgBIAEoCRIVCgtyZXN1bHRfanNvbhgCIAEoCUgAEiQKBWVycm9yGAMgASgLMhMubWNwaHViLnYxLk1jcEVycm9ySAASDgoGcm91bmRzGAQgASgFEiMKB3RpbWluZ3MYBSABKAsyEi5tY3BodWIudjEuVGltaW5nc0IJCgdvdXRjb21lIucBCg9Db21wbGV0ZVJlcXVlc3QSDgoGc2VydmVyGAEgASgJEhQKCm1jcF9wcm9tcHQYAiABKAlIABIWCgx1cmlfdGVtcGxhdGUYAyABKAlIABIQCghhcmd1bWVudBgEIAEoCRINCgV2YWx1ZRgFIAEoCRI4Cgdjb250ZXh0GAYgAygLMicubWNwaHViLnYxLkNvbXBsZXRlUmVxdWVzdC5Db250ZXh0RW50cnkaLgoMQ29udGV4dEVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCwoJcmVmZXJlbmNlIloKEENvbXBsZXRlUmVzcG9uc2USFQoLcmVzdWx0X2pzb24YASABKAlIABIkCgVlcnJvchgCIAEoCzITLm1jcGh1Yi52MS5NY3BFcnJvckgAQgkKB291dGNvbWUiHwoNU2lnbkluUmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkiMwoOU2lnbkluUmVzcG9uc2USIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlciIgCg5TaWduT3V0UmVxdWVzdBIOCgZzZXJ2ZXIYASABKAkiNAoPU2lnbk91dFJlc3BvbnNlEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXIigQIKClJlbWVtYmVyZWQSFQoNcmVtZW1iZXJlZF9pZBgBIAEoCRInCgRraW5kGAIgASgOMhkubWNwaHViLnYxLlJlbWVtYmVyZWRLaW5kEg4KBnNlcnZlchgDIAEoCRIMCgR0b29sGAQgASgJEhAKCGlucHV0X2lkGAUgASgJEicKBXNjb3BlGAYgASgOMhgubWNwaHViLnYxLkFwcHJvdmFsU2NvcGUSDwoHZm9sZGVycxgHIAMoCRIRCgl3aW5kb3dfaWQYCCABKAkSKAoEdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEaGFzaBgKIAEoCSInChVMaXN0UmVtZW1iZXJlZFJlcXVlc3QSDgoGc2VydmVyGAEgASgJIkMKFkxpc3RSZW1lbWJlcmVkUmVzcG9uc2USKQoKcmVtZW1iZXJlZBgBIAMoCzIVLm1jcGh1Yi52MS5SZW1lbWJlcmVkIicKDUZvcmdldFJlcXVlc3QSFgoOcmVtZW1iZXJlZF9pZHMYASADKAkiIwoORm9yZ2V0UmVzcG9uc2USEQoJZm9yZ290dGVuGAEgASgFKv0BCgtTZXJ2ZXJTdGF0ZRIcChhTRVJWRVJfU1RBVEVfVU5TUEVDSUZJRUQQABIYChRTRVJWRVJfU1RBVEVfU1RPUFBFRBABEhsKF1NFUlZFUl9TVEFURV9DT05ORUNUSU5HEAISFgoSU0VSVkVSX1NUQVRFX1JFQURZEAMSGQoVU0VSVkVSX1NUQVRFX1NUT1BQSU5HEAQSFwoTU0VSVkVSX1NUQVRFX0ZBSUxFRBAFEhkKFVNFUlZFUl9TVEFURV9ESVNBQkxFRBAGEhcKE1NFUlZFUl9TVEFURV9CUk9LRU4QBxIZChVTRVJWRVJfU1RBVEVfR0lWRU5fVVAQCCpaCgtTZXJ2ZXJTdGFydBIcChhTRVJWRVJfU1RBUlRfVU5TUEVDSUZJRUQQABIVChFTRVJWRVJfU1RBUlRfTEFaWRABEhYKElNFUlZFUl9TVEFSVF9FQUdFUhACKpwBCg1MYXVuY2hDb25zZW50Eh4KGkxBVU5DSF9DT05TRU5UX1VOU1BFQ0lGSUVEEAASGQoVTEFVTkNIX0NPTlNFTlRfTkVFREVEEAESGQoVTEFVTkNIX0NPTlNFTlRfQVNLSU5HEAISGAoUTEFVTkNIX0NPTlNFTlRfR0lWRU4QAxIbChdMQVVOQ0hfQ09OU0VOVF9ERUNMSU5FRBAEKoQBCg9TZXJ2ZXJUcmFuc3BvcnQSIAocU0VSVkVSX1RSQU5TUE9SVF9VTlNQRUNJRklFRBAAEhoKFlNFUlZFUl9UUkFOU1BPUlRfU1RESU8QARIZChVTRVJWRVJfVFJBTlNQT1JUX0hUVFAQAhIYChRTRVJWRVJfVFJBTlNQT1JUX1NTRRADKn0KC1NpZ25JblN0YXRlEh0KGVNJR05fSU5fU1RBVEVfVU5TUEVDSUZJRUQQABIYChRTSUdOX0lOX1NUQVRFX05FRURFRBABEhgKFFNJR05fSU5fU1RBVEVfQVNLSU5HEAISGwoXU0lHTl9JTl9TVEFURV9TSUdORURfSU4QAyp/Cg5BcHByb3ZhbFBvbGljeRIfChtBUFBST1ZBTF9QT0xJQ1lfVU5TUEVDSUZJRUQQABIZChVBUFBST1ZBTF9QT0xJQ1lfQUxMT1cQARIXChNBUFBST1ZBTF9QT0xJQ1lfQVNLEAISGAoUQVBQUk9WQUxfUE9MSUNZX0RFTlkQAyqZAQoOUmVtZW1iZXJlZEtpbmQSHwobUkVNRU1CRVJFRF9LSU5EX1VOU1BFQ0lGSUVEEAASIQodUkVNRU1CRVJFRF9LSU5EX1RPT0xfQVBQUk9WQUwQARIhCh1SRU1FTUJFUkVEX0tJTkRfU0VSVkVSX0xBVU5DSBACEiAKHFJFTUVNQkVSRURfS0lORF9DT05GSUdfSU5QVVQQAzK3DQoQTWNwU2VydmVyU2VydmljZRJMCgtMaXN0U2VydmVycxIdLm1jcGh1Yi52MS5MaXN0U2VydmVyc1JlcXVlc3QaHi5tY3BodWIudjEuTGlzdFNlcnZlcnNSZXNwb25zZRJMCgtTdGFydFNlcnZlchIdLm1jcGh1Yi52MS5TdGFydFNlcnZlclJlcXVlc3QaHi5tY3BodWIudjEuU3RhcnRTZXJ2ZXJSZXNwb25zZRJJCgpTdG9wU2VydmVyEhwubWNwaHViLnYxLlN0b3BTZXJ2ZXJSZXF1ZXN0Gh0ubWNwaHViLnYxLlN0b3BTZXJ2ZXJSZXNwb25zZRJSCg1SZXN0YXJ0U2VydmVyEh8ubWNwaHViLnYxLlJlc3RhcnRTZXJ2ZXJSZXF1ZXN0GiAubWNwaHViLnYxLlJlc3RhcnRTZXJ2ZXJSZXNwb25zZRJbChBTZXRTZXJ2ZXJFbmFibGVkEiIubWNwaHViLnYxLlNldFNlcnZlckVuYWJsZWRSZXF1ZXN0GiMubWNwaHViLnYxLlNldFNlcnZlckVuYWJsZWRSZXNwb25zZRJJCgpNdXRlU2VydmVyEhwubWNwaHViLnYxLk11dGVTZXJ2ZXJSZXF1ZXN0Gh0ubWNwaHViLnYxLk11dGVTZXJ2ZXJSZXNwb25zZRJPCgxSZWxvYWRDb25maWcSHi5tY3BodWIudjEuUmVsb2FkQ29uZmlnUmVxdWVzdBofLm1jcGh1Yi52MS5SZWxvYWRDb25maWdSZXNwb25zZRJGCglMaXN0VG9vbHMSGy5tY3BodWIudjEuTGlzdFRvb2xzUmVxdWVzdBocLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXNwb25zZRJSCg1MaXN0UmVzb3VyY2VzEh8ubWNwaHViLnYxLkxpc3RSZXNvdXJjZXNSZXF1ZXN0GiAubWNwaHViLnYxLkxpc3RSZXNvdXJjZXNSZXNwb25zZRJqChVMaXN0UmVzb3VyY2VUZW1wbGF0ZXMSJy5tY3BodWIudjEuTGlzdFJlc291cmNlVGVtcGxhdGVzUmVxdWVzdBooLm1jcGh1Yi52MS5MaXN0UmVzb3VyY2VUZW1wbGF0ZXNSZXNwb25zZRJPCgxSZWFkUmVzb3VyY2USHi5tY3BodWIudjEuUmVhZFJlc291cmNlUmVxdWVzdBofLm1jcGh1Yi52MS5SZWFkUmVzb3VyY2VSZXNwb25zZRJeChFTdWJzY3JpYmVSZXNvdXJjZRIjLm1jcGh1Yi52MS5TdWJzY3JpYmVSZXNvdXJjZVJlcXVlc3QaJC5tY3BodWIudjEuU3Vic2NyaWJlUmVzb3VyY2VSZXNwb25zZRJkChNVbnN1YnNjcmliZVJlc291cmNlEiUubWNwaHViLnYxLlVuc3Vic2NyaWJlUmVzb3VyY2VSZXF1ZXN0GiYubWNwaHViLnYxLlVuc3Vic2NyaWJlUmVzb3VyY2VSZXNwb25zZRJVCg5MaXN0TWNwUHJvbXB0cxIgLm1jcGh1Yi52MS5MaXN0TWNwUHJvbXB0c1JlcXVlc3QaIS5tY3BodWIudjEuTGlzdE1jcFByb21wdHNSZXNwb25zZRJPCgxHZXRNY3BQcm9tcHQSHi5tY3BodWIudjEuR2V0TWNwUHJvbXB0UmVxdWVzdBofLm1jcGh1Yi52MS5HZXRNY3BQcm9tcHRSZXNwb25zZRJDCghDb21wbGV0ZRIaLm1jcGh1Yi52MS5Db21wbGV0ZVJlcXVlc3QaGy5tY3BodWIudjEuQ29tcGxldGVSZXNwb25zZRI9CgZTaWduSW4SGC5tY3BodWIudjEuU2lnbkluUmVxdWVzdBoZLm1jcGh1Yi52MS5TaWduSW5SZXNwb25zZRJACgdTaWduT3V0EhkubWNwaHViLnYxLlNpZ25PdXRSZXF1ZXN0GhoubWNwaHViLnYxLlNpZ25PdXRSZXNwb25zZRJVCg5MaXN0UmVtZW1iZXJlZBIgLm1jcGh1Yi52MS5MaXN0UmVtZW1iZXJlZFJlcXVlc3QaIS5tY3BodWIudjEuTGlzdFJlbWVtYmVyZWRSZXNwb25zZRI9CgZGb3JnZXQSGC5tY3BodWIudjEuRm9yZ2V0UmVxdWVzdBoZLm1jcGh1Yi52MS5Gb3JnZXRSZXNwb25zZRJMCgtTZXRMb2dMZXZlbBIdLm1jcGh1Yi52MS5TZXRMb2dMZXZlbFJlcXVlc3QaHi5tY3BodWIudjEuU2V0TG9nTGV2ZWxSZXNwb25zZUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_google_protobuf_timestamp, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_request]);
 
 /**
  * Server is one configured MCP server.
@@ -245,6 +245,13 @@ export type Server = Message<"mcphub.v1.Server"> & {
    * @generated from field: repeated mcphub.v1.ConfigOrigin waiting_for_consent = 31;
    */
   waitingForConsent: ConfigOrigin[];
+
+  /**
+   * It is to ask no questions: somebody has said so.
+   *
+   * @generated from field: bool questions_muted = 32;
+   */
+  questionsMuted: boolean;
 };
 
 /**
@@ -470,6 +477,13 @@ export type ServerJson = {
    * @generated from field: repeated mcphub.v1.ConfigOrigin waiting_for_consent = 31;
    */
   waitingForConsent?: ConfigOriginJson[];
+
+  /**
+   * It is to ask no questions: somebody has said so.
+   *
+   * @generated from field: bool questions_muted = 32;
+   */
+  questionsMuted?: boolean;
 };
 
 /**
@@ -1879,6 +1893,90 @@ export const SetServerEnabledResponseSchema: GenMessage<SetServerEnabledResponse
   messageDesc(file_mcphub_v1_server, 19);
 
 /**
+ * MuteServerRequest names the server.
+ *
+ * @generated from message mcphub.v1.MuteServerRequest
+ */
+export type MuteServerRequest = Message<"mcphub.v1.MuteServerRequest"> & {
+  /**
+   * Name in the config.
+   *
+   * @generated from field: string server = 1;
+   */
+  server: string;
+
+  /**
+   * No more questions, or questions again.
+   *
+   * @generated from field: bool muted = 2;
+   */
+  muted: boolean;
+};
+
+/**
+ * MuteServerRequest names the server.
+ *
+ * @generated from message mcphub.v1.MuteServerRequest
+ */
+export type MuteServerRequestJson = {
+  /**
+   * Name in the config.
+   *
+   * @generated from field: string server = 1;
+   */
+  server?: string;
+
+  /**
+   * No more questions, or questions again.
+   *
+   * @generated from field: bool muted = 2;
+   */
+  muted?: boolean;
+};
+
+/**
+ * Describes the message mcphub.v1.MuteServerRequest.
+ * Use `create(MuteServerRequestSchema)` to create a new message.
+ */
+export const MuteServerRequestSchema: GenMessage<MuteServerRequest, {jsonType: MuteServerRequestJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_server, 20);
+
+/**
+ * MuteServerResponse shows it.
+ *
+ * @generated from message mcphub.v1.MuteServerResponse
+ */
+export type MuteServerResponse = Message<"mcphub.v1.MuteServerResponse"> & {
+  /**
+   * The server.
+   *
+   * @generated from field: mcphub.v1.Server server = 1;
+   */
+  server?: Server | undefined;
+};
+
+/**
+ * MuteServerResponse shows it.
+ *
+ * @generated from message mcphub.v1.MuteServerResponse
+ */
+export type MuteServerResponseJson = {
+  /**
+   * The server.
+   *
+   * @generated from field: mcphub.v1.Server server = 1;
+   */
+  server?: ServerJson;
+};
+
+/**
+ * Describes the message mcphub.v1.MuteServerResponse.
+ * Use `create(MuteServerResponseSchema)` to create a new message.
+ */
+export const MuteServerResponseSchema: GenMessage<MuteServerResponse, {jsonType: MuteServerResponseJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_server, 21);
+
+/**
  * ReloadConfigRequest says where the config is.
  *
  * @generated from message mcphub.v1.ReloadConfigRequest
@@ -1925,7 +2023,7 @@ export type ReloadConfigRequestJson = {
  * Use `create(ReloadConfigRequestSchema)` to create a new message.
  */
 export const ReloadConfigRequestSchema: GenMessage<ReloadConfigRequest, {jsonType: ReloadConfigRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 20);
+  messageDesc(file_mcphub_v1_server, 22);
 
 /**
  * ReloadConfigResponse tells what came of it.
@@ -1988,7 +2086,7 @@ export type ReloadConfigResponseJson = {
  * Use `create(ReloadConfigResponseSchema)` to create a new message.
  */
 export const ReloadConfigResponseSchema: GenMessage<ReloadConfigResponse, {jsonType: ReloadConfigResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 21);
+  messageDesc(file_mcphub_v1_server, 23);
 
 /**
  * ListToolsRequest names a server or none.
@@ -2037,7 +2135,7 @@ export type ListToolsRequestJson = {
  * Use `create(ListToolsRequestSchema)` to create a new message.
  */
 export const ListToolsRequestSchema: GenMessage<ListToolsRequest, {jsonType: ListToolsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 22);
+  messageDesc(file_mcphub_v1_server, 24);
 
 /**
  * ListToolsResponse is the list.
@@ -2086,7 +2184,7 @@ export type ListToolsResponseJson = {
  * Use `create(ListToolsResponseSchema)` to create a new message.
  */
 export const ListToolsResponseSchema: GenMessage<ListToolsResponse, {jsonType: ListToolsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 23);
+  messageDesc(file_mcphub_v1_server, 25);
 
 /**
  * ServerTrouble tells why a server could not be asked.
@@ -2135,7 +2233,7 @@ export type ServerTroubleJson = {
  * Use `create(ServerTroubleSchema)` to create a new message.
  */
 export const ServerTroubleSchema: GenMessage<ServerTrouble, {jsonType: ServerTroubleJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 24);
+  messageDesc(file_mcphub_v1_server, 26);
 
 /**
  * SetLogLevelRequest names server and level.
@@ -2184,7 +2282,7 @@ export type SetLogLevelRequestJson = {
  * Use `create(SetLogLevelRequestSchema)` to create a new message.
  */
 export const SetLogLevelRequestSchema: GenMessage<SetLogLevelRequest, {jsonType: SetLogLevelRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 25);
+  messageDesc(file_mcphub_v1_server, 27);
 
 /**
  * SetLogLevelResponse has no fields yet.
@@ -2207,7 +2305,7 @@ export type SetLogLevelResponseJson = {
  * Use `create(SetLogLevelResponseSchema)` to create a new message.
  */
 export const SetLogLevelResponseSchema: GenMessage<SetLogLevelResponse, {jsonType: SetLogLevelResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 26);
+  messageDesc(file_mcphub_v1_server, 28);
 
 /**
  * ListResourcesRequest names the server.
@@ -2242,7 +2340,7 @@ export type ListResourcesRequestJson = {
  * Use `create(ListResourcesRequestSchema)` to create a new message.
  */
 export const ListResourcesRequestSchema: GenMessage<ListResourcesRequest, {jsonType: ListResourcesRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 27);
+  messageDesc(file_mcphub_v1_server, 29);
 
 /**
  * ListResourcesResponse is the list.
@@ -2277,7 +2375,7 @@ export type ListResourcesResponseJson = {
  * Use `create(ListResourcesResponseSchema)` to create a new message.
  */
 export const ListResourcesResponseSchema: GenMessage<ListResourcesResponse, {jsonType: ListResourcesResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 28);
+  messageDesc(file_mcphub_v1_server, 30);
 
 /**
  * ListResourceTemplatesRequest names the server.
@@ -2312,7 +2410,7 @@ export type ListResourceTemplatesRequestJson = {
  * Use `create(ListResourceTemplatesRequestSchema)` to create a new message.
  */
 export const ListResourceTemplatesRequestSchema: GenMessage<ListResourceTemplatesRequest, {jsonType: ListResourceTemplatesRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 29);
+  messageDesc(file_mcphub_v1_server, 31);
 
 /**
  * ListResourceTemplatesResponse is the list.
@@ -2347,7 +2445,7 @@ export type ListResourceTemplatesResponseJson = {
  * Use `create(ListResourceTemplatesResponseSchema)` to create a new message.
  */
 export const ListResourceTemplatesResponseSchema: GenMessage<ListResourceTemplatesResponse, {jsonType: ListResourceTemplatesResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 30);
+  messageDesc(file_mcphub_v1_server, 32);
 
 /**
  * ReadResourceRequest names the resource. What is not explained here is as in CallToolRequest.
@@ -2466,7 +2564,7 @@ export type ReadResourceRequestJson = {
  * Use `create(ReadResourceRequestSchema)` to create a new message.
  */
 export const ReadResourceRequestSchema: GenMessage<ReadResourceRequest, {jsonType: ReadResourceRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 31);
+  messageDesc(file_mcphub_v1_server, 33);
 
 /**
  * ReadResourceResponse is what the server answered.
@@ -2566,7 +2664,7 @@ export type ReadResourceResponseJson = {
  * Use `create(ReadResourceResponseSchema)` to create a new message.
  */
 export const ReadResourceResponseSchema: GenMessage<ReadResourceResponse, {jsonType: ReadResourceResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 32);
+  messageDesc(file_mcphub_v1_server, 34);
 
 /**
  * SubscribeResourceRequest names the resource.
@@ -2615,7 +2713,7 @@ export type SubscribeResourceRequestJson = {
  * Use `create(SubscribeResourceRequestSchema)` to create a new message.
  */
 export const SubscribeResourceRequestSchema: GenMessage<SubscribeResourceRequest, {jsonType: SubscribeResourceRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 33);
+  messageDesc(file_mcphub_v1_server, 35);
 
 /**
  * SubscribeResourceResponse has no fields yet.
@@ -2638,7 +2736,7 @@ export type SubscribeResourceResponseJson = {
  * Use `create(SubscribeResourceResponseSchema)` to create a new message.
  */
 export const SubscribeResourceResponseSchema: GenMessage<SubscribeResourceResponse, {jsonType: SubscribeResourceResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 34);
+  messageDesc(file_mcphub_v1_server, 36);
 
 /**
  * UnsubscribeResourceRequest names the resource.
@@ -2687,7 +2785,7 @@ export type UnsubscribeResourceRequestJson = {
  * Use `create(UnsubscribeResourceRequestSchema)` to create a new message.
  */
 export const UnsubscribeResourceRequestSchema: GenMessage<UnsubscribeResourceRequest, {jsonType: UnsubscribeResourceRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 35);
+  messageDesc(file_mcphub_v1_server, 37);
 
 /**
  * UnsubscribeResourceResponse has no fields yet.
@@ -2710,7 +2808,7 @@ export type UnsubscribeResourceResponseJson = {
  * Use `create(UnsubscribeResourceResponseSchema)` to create a new message.
  */
 export const UnsubscribeResourceResponseSchema: GenMessage<UnsubscribeResourceResponse, {jsonType: UnsubscribeResourceResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 36);
+  messageDesc(file_mcphub_v1_server, 38);
 
 /**
  * ListMcpPromptsRequest names the server.
@@ -2745,7 +2843,7 @@ export type ListMcpPromptsRequestJson = {
  * Use `create(ListMcpPromptsRequestSchema)` to create a new message.
  */
 export const ListMcpPromptsRequestSchema: GenMessage<ListMcpPromptsRequest, {jsonType: ListMcpPromptsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 37);
+  messageDesc(file_mcphub_v1_server, 39);
 
 /**
  * ListMcpPromptsResponse is the list.
@@ -2780,7 +2878,7 @@ export type ListMcpPromptsResponseJson = {
  * Use `create(ListMcpPromptsResponseSchema)` to create a new message.
  */
 export const ListMcpPromptsResponseSchema: GenMessage<ListMcpPromptsResponse, {jsonType: ListMcpPromptsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 38);
+  messageDesc(file_mcphub_v1_server, 40);
 
 /**
  * GetMcpPromptRequest names the prompt template. What is not explained here is as in CallToolRequest.
@@ -2913,7 +3011,7 @@ export type GetMcpPromptRequestJson = {
  * Use `create(GetMcpPromptRequestSchema)` to create a new message.
  */
 export const GetMcpPromptRequestSchema: GenMessage<GetMcpPromptRequest, {jsonType: GetMcpPromptRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 39);
+  messageDesc(file_mcphub_v1_server, 41);
 
 /**
  * GetMcpPromptResponse is what the server answered.
@@ -3013,7 +3111,7 @@ export type GetMcpPromptResponseJson = {
  * Use `create(GetMcpPromptResponseSchema)` to create a new message.
  */
 export const GetMcpPromptResponseSchema: GenMessage<GetMcpPromptResponse, {jsonType: GetMcpPromptResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 40);
+  messageDesc(file_mcphub_v1_server, 42);
 
 /**
  * CompleteRequest says what to complete.
@@ -3127,7 +3225,7 @@ export type CompleteRequestJson = {
  * Use `create(CompleteRequestSchema)` to create a new message.
  */
 export const CompleteRequestSchema: GenMessage<CompleteRequest, {jsonType: CompleteRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 41);
+  messageDesc(file_mcphub_v1_server, 43);
 
 /**
  * CompleteResponse is what the server proposes.
@@ -3185,7 +3283,7 @@ export type CompleteResponseJson = {
  * Use `create(CompleteResponseSchema)` to create a new message.
  */
 export const CompleteResponseSchema: GenMessage<CompleteResponse, {jsonType: CompleteResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 42);
+  messageDesc(file_mcphub_v1_server, 44);
 
 /**
  * SignInRequest names the server.
@@ -3220,7 +3318,7 @@ export type SignInRequestJson = {
  * Use `create(SignInRequestSchema)` to create a new message.
  */
 export const SignInRequestSchema: GenMessage<SignInRequest, {jsonType: SignInRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 43);
+  messageDesc(file_mcphub_v1_server, 45);
 
 /**
  * SignInResponse shows it.
@@ -3255,7 +3353,7 @@ export type SignInResponseJson = {
  * Use `create(SignInResponseSchema)` to create a new message.
  */
 export const SignInResponseSchema: GenMessage<SignInResponse, {jsonType: SignInResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 44);
+  messageDesc(file_mcphub_v1_server, 46);
 
 /**
  * SignOutRequest names the server.
@@ -3290,7 +3388,7 @@ export type SignOutRequestJson = {
  * Use `create(SignOutRequestSchema)` to create a new message.
  */
 export const SignOutRequestSchema: GenMessage<SignOutRequest, {jsonType: SignOutRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 45);
+  messageDesc(file_mcphub_v1_server, 47);
 
 /**
  * SignOutResponse shows it.
@@ -3325,7 +3423,7 @@ export type SignOutResponseJson = {
  * Use `create(SignOutResponseSchema)` to create a new message.
  */
 export const SignOutResponseSchema: GenMessage<SignOutResponse, {jsonType: SignOutResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 46);
+  messageDesc(file_mcphub_v1_server, 48);
 
 /**
  * Remembered is one answer that holds for longer than once.
@@ -3486,7 +3584,7 @@ export type RememberedJson = {
  * Use `create(RememberedSchema)` to create a new message.
  */
 export const RememberedSchema: GenMessage<Remembered, {jsonType: RememberedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 47);
+  messageDesc(file_mcphub_v1_server, 49);
 
 /**
  * ListRememberedRequest filters the list.
@@ -3521,7 +3619,7 @@ export type ListRememberedRequestJson = {
  * Use `create(ListRememberedRequestSchema)` to create a new message.
  */
 export const ListRememberedRequestSchema: GenMessage<ListRememberedRequest, {jsonType: ListRememberedRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 48);
+  messageDesc(file_mcphub_v1_server, 50);
 
 /**
  * ListRememberedResponse is the list.
@@ -3556,7 +3654,7 @@ export type ListRememberedResponseJson = {
  * Use `create(ListRememberedResponseSchema)` to create a new message.
  */
 export const ListRememberedResponseSchema: GenMessage<ListRememberedResponse, {jsonType: ListRememberedResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 49);
+  messageDesc(file_mcphub_v1_server, 51);
 
 /**
  * ForgetRequest says what to forget.
@@ -3591,7 +3689,7 @@ export type ForgetRequestJson = {
  * Use `create(ForgetRequestSchema)` to create a new message.
  */
 export const ForgetRequestSchema: GenMessage<ForgetRequest, {jsonType: ForgetRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 50);
+  messageDesc(file_mcphub_v1_server, 52);
 
 /**
  * ForgetResponse tells how much there was.
@@ -3626,7 +3724,7 @@ export type ForgetResponseJson = {
  * Use `create(ForgetResponseSchema)` to create a new message.
  */
 export const ForgetResponseSchema: GenMessage<ForgetResponse, {jsonType: ForgetResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_server, 51);
+  messageDesc(file_mcphub_v1_server, 53);
 
 /**
  * ServerState is where a server's connection stands.
@@ -4059,6 +4157,17 @@ export const McpServerService: GenService<{
     methodKind: "unary";
     input: typeof SetServerEnabledRequestSchema;
     output: typeof SetServerEnabledResponseSchema;
+  },
+  /**
+   * MuteServer has a server ask no more questions (sampling, elicitation), or ask again: open ones are declined, and those to come are at once. It holds until
+   * somebody starts, restarts or switches on the server, or takes it back. Calls go on.
+   *
+   * @generated from rpc mcphub.v1.McpServerService.MuteServer
+   */
+  muteServer: {
+    methodKind: "unary";
+    input: typeof MuteServerRequestSchema;
+    output: typeof MuteServerResponseSchema;
   },
   /**
    * ReloadConfig reads the config anew. Servers whose launch did not change keep running; approvals and timeouts change in place. From then on the

@@ -1,0 +1,282 @@
+package ipc
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// slow is a mailbox whose window takes one message in each interval.
+func slow(interval time.Duration) *mailbox {
+	m := &mailbox{outbox: newOutbox(&sharing{}, 0), begin: time.Now(), ended: make(chan error, 1)}
+	go func() {
+		m.ended <- m.run(func(r *mcphubv1.AttachResponse) error {
+			<-time.NewTimer(interval).C
+			return m.send(r)
+		})
+	}()
+	return m
+}
+
+// count counts what was sent, by kind, server or request.
+func (m *mailbox) count(kind func(*mcphubv1.AttachResponse) string) map[string]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := map[string]int{}
+	for _, r := range m.sent {
+		n[kind(r)]++
+	}
+	return n
+}
+
+func kindOf(r *mcphubv1.AttachResponse) string {
+	switch {
+	case r.GetMcpRequestProgressed() != nil:
+		return "progress"
+	case r.GetLogMessage() != nil:
+		return "log of " + r.GetLogMessage().GetServer()
+	case r.GetDropped() != nil:
+		return "dropped"
+	}
+	return "other"
+}
+
+// Finding A6: one server writes 2,000 lines a second for five seconds, to a window that takes a thousand events a second. The progress of other servers' calls goes on at its
+// full rate, another server's log messages get through, and what was dropped is told.
+func TestLogsDoNotStarveProgressNorOtherLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := slow(time.Millisecond)
+		every(500*time.Microsecond, 10_000, func(i int) {
+			m.emit(&hub.LogMessage{Server: "noisy", Level: "stderr", Data: `"x"`})
+			if i%100 == 0 {
+				m.emit(progressed("r1", i))
+			}
+			if i%2000 == 0 {
+				m.emit(&hub.LogMessage{Server: "quiet", Level: "info", Data: `"y"`})
+			}
+		})
+		n := m.count(kindOf)
+		if n["progress"] < 98 || n["log of noisy"] < 3_000 || n["log of quiet"] < 4 || n["dropped"] < 4 {
+			t.Errorf("in 5 s the window was sent %v", n)
+		}
+		m.abandon()
+		<-m.ended
+	})
+}
+
+// The other way round: progress of many calls leaves log messages their share.
+func TestProgressDoesNotStarveLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := slow(time.Millisecond)
+		every(10*time.Millisecond, 200, func(i int) { // two seconds of 100 calls at 20 a second: twice what the window takes
+			for r := range 100 {
+				m.emit(progressed(fmt.Sprint("r", r), i))
+			}
+			m.emit(&hub.LogMessage{Server: "s", Data: `"x"`})
+		})
+		n := m.count(kindOf)
+		if n["log of s"] < 150 || n["progress"] < 1400 {
+			t.Errorf("in 2 s the window was sent %v", n)
+		}
+		m.abandon()
+		<-m.ended
+	})
+}
+
+// Finding A4: what servers ask, however long, ends no window: the hub bounds what is open, and what closed before the window was told is not told.
+func TestLargeQuestionsEndNoWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		m := newMailbox(0, hold)
+		text := json.RawMessage(strings.Repeat("x", 8<<20))
+		question := func(i int) *hub.PromptOpened {
+			return &hub.PromptOpened{Prompt: hub.PromptInfo{ID: fmt.Sprint("p", i), Kind: hub.PromptSampling, Question: &hub.Question{Payload: text}}}
+		}
+		m.emit(started("a"))
+		synctest.Wait()
+		for i := range 20_000 { // far more than wait for a window
+			m.emit(question(i))
+			if i >= 8 {
+				m.emit(&hub.PromptClosed{PromptID: fmt.Sprint("p", i), Cause: hub.CauseWithdrawn})
+			}
+		}
+		if n := m.queue.len(); n > 3000 {
+			t.Errorf("%d places are taken", n)
+		}
+		close(hold)
+		m.end(t)
+		n := m.count(func(r *mcphubv1.AttachResponse) string {
+			return r.GetPromptOpened().GetPrompt().GetPromptId() + r.GetPromptClosed().GetPromptId()
+		})
+		for i := range 20_000 {
+			if want := map[bool]int{true: 1}[i < 8]; n[fmt.Sprint("p", i)] != want {
+				t.Fatalf("question %d was told of %d times, want %d", i, n[fmt.Sprint("p", i)], want)
+			}
+		}
+	})
+}
+
+// Finding A4: results and notices that a server makes long or many are left out before they end a window.
+func TestLongResultsAndManyNoticesEndNoWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		m := newMailbox(0, hold)
+		m.emit(started("a"))
+		synctest.Wait()
+		result := strings.Repeat("x", 256<<10)
+		for i := range 1000 {
+			m.emit(&hub.RequestFinished{RequestID: fmt.Sprint("r", i), State: hub.StateDone, Result: result, ResultSize: len(result)})
+		}
+		for i := range 20_000 {
+			m.emit(&hub.ResourceUpdated{Server: "s", URI: fmt.Sprint("file:///", i, strings.Repeat("x", 8<<10))})
+		}
+		m.emit(&hub.ResourceUpdated{Server: "other", URI: "file:///x"})
+		close(hold)
+		m.end(t)
+		whole, updates, others, lost := 0, 0, 0, int64(0)
+		for _, r := range m.sent {
+			switch u := r.GetResourceUpdated(); {
+			case r.GetMcpRequestFinished().GetResultJson() != "":
+				whole++
+			case u.GetServer() == "s":
+				updates++
+			case u.GetServer() == "other":
+				others++
+			}
+			lost += r.GetDropped().GetNotices()
+		}
+		if whole < 100 || whole > 128 || others != 1 || updates == 0 || int64(updates)+lost != 20_000 {
+			t.Errorf("%d whole results, %d notices, %d told as lost, %d of the other server", whole, updates, lost, others)
+		}
+	})
+}
+
+// A long list is the answer to one order. When much waits for the window already, it is refused, and the window lives.
+func TestALongReplyEndsNoWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		m := newMailbox(0, hold)
+		m.emit(started("a"))
+		synctest.Wait()
+		for i := range 4 {
+			m.reply(&mcphubv1.Reply{MessageId: fmt.Sprint(i), Response: &mcphubv1.Reply_ListTools{ListTools: &mcphubv1.ListToolsResponse{
+				Tools: []*mcphubv1.Tool{{DefinitionJson: strings.Repeat("x", 20<<20)}}}}})
+		}
+		close(hold)
+		m.end(t)
+		refused := 0
+		for _, r := range m.sent {
+			if e := r.GetReply().GetError(); e != nil && e.GetReason() == hub.ReasonBoundExceeded {
+				refused++
+			}
+		}
+		if refused != 3 {
+			t.Errorf("%d of 4 replies of 20 MiB were refused", refused)
+		}
+	})
+}
+
+// A model over fake time: random events of several servers to windows of random speed. Whatever is sent comes in the order of the classes: what must be told is told
+// exactly once and in its order, unless the window is ended; a question and its end come together or not at all; nothing is lost without being counted.
+func TestOutboxModel(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rnd := rand.New(rand.NewPCG(seed, 6))
+				m := slow(time.Duration(1+rnd.IntN(2000)) * time.Microsecond)
+				var must []string
+				open, logs, closed := []string{}, 0, map[string]bool{}
+				for i := range 3000 {
+					server := fmt.Sprint("s", rnd.IntN(3))
+					switch rnd.IntN(6) {
+					case 0:
+						id := fmt.Sprint("q", i)
+						open = append(open, id)
+						m.emit(&hub.PromptOpened{Prompt: hub.PromptInfo{ID: id, Kind: hub.PromptSampling, Question: &hub.Question{Payload: json.RawMessage(`{}`)}}})
+					case 1:
+						if n := len(open); n > 0 {
+							k := rnd.IntN(n)
+							m.emit(&hub.PromptClosed{PromptID: open[k]})
+							closed[open[k]] = true
+							open = append(open[:k], open[k+1:]...)
+						}
+					case 2:
+						must = append(must, fmt.Sprint("c", i))
+						m.emit(&hub.RequestCancelling{RequestID: fmt.Sprint("c", i)})
+					case 3:
+						m.emit(progressed(server, i))
+					default:
+						logs++
+						m.emit(&hub.LogMessage{Server: server, Data: `"x"`})
+					}
+					if rnd.IntN(4) == 0 {
+						<-time.NewTimer(time.Duration(rnd.IntN(4000)) * time.Microsecond).C
+					}
+				}
+				m.end(t)
+				var got []string
+				seen, gotLogs := map[string]int{}, 0
+				for _, r := range m.sent {
+					switch {
+					case r.GetMcpRequestCancelling() != nil:
+						got = append(got, r.GetMcpRequestCancelling().GetRequestId())
+					case r.GetPromptOpened() != nil:
+						seen[r.GetPromptOpened().GetPrompt().GetPromptId()]++
+					case r.GetPromptClosed() != nil:
+						seen[r.GetPromptClosed().GetPromptId()] += 10
+					case r.GetLogMessage() != nil:
+						gotLogs++
+					}
+					gotLogs += int(r.GetDropped().GetLogMessages())
+				}
+				if fmt.Sprint(got) != fmt.Sprint(must) {
+					t.Errorf("%d events that must be told came, of %d, or in another order", len(got), len(must))
+				}
+				for id := range closed {
+					if n := seen[id]; n != 0 && n != 11 {
+						t.Errorf("question %s: %d", id, n)
+					}
+				}
+				for _, id := range open {
+					if seen[id] != 1 {
+						t.Errorf("open question %s: %d", id, seen[id])
+					}
+				}
+				if gotLogs != logs {
+					t.Errorf("%d log messages came or are counted, of %d", gotLogs, logs)
+				}
+			})
+		})
+	}
+}
+
+// A server may have as much of what is shared as is left free, so that the next one finds room.
+func TestSharesOfAWindow(t *testing.T) {
+	var s shares
+	fill := func(server string) (n int) {
+		for s.take(server, 10, bounds.WindowLogs, bounds.WindowLogBytes) {
+			n++
+		}
+		return n
+	}
+	if a, b, c := fill("a"), fill("b"), fill("c"); a != 128 || b != 64 || c != 32 {
+		t.Errorf("%d, %d, %d", a, b, c)
+	}
+	for range 128 {
+		s.give("a", 10)
+	}
+	if n := fill("b"); n != 48 {
+		t.Errorf("b got %d more", n)
+	}
+	if len(s.of) != 2 {
+		t.Errorf("%d servers are on the books", len(s.of))
+	}
+}

@@ -1,0 +1,74 @@
+package ipc
+
+import (
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
+)
+
+// shares counts what waits for a window, by server. A server may have as much as is left free: what it has and what is free are the same at most, so that
+// there is room for whoever comes next (package bounds, rule 3). The zero value is empty.
+type shares struct {
+	all load
+	of  map[string]load
+}
+
+// take counts one more of a server, unless that is too much.
+func (s *shares) take(server string, size, maxEntries, maxBytes int) bool {
+	mine := s.of[server]
+	if mine.entries >= maxEntries-s.all.entries || mine.entries > 0 && mine.bytes+size > maxBytes-s.all.bytes || s.all.bytes+size > maxBytes {
+		return false
+	}
+	if s.of == nil {
+		s.of = make(map[string]load)
+	}
+	mine.add(size)
+	s.of[server] = mine
+	s.all.add(size)
+	return true
+}
+
+// give takes one off the books.
+func (s *shares) give(server string, size int) {
+	mine := s.of[server]
+	mine.remove(size)
+	if mine.entries == 0 {
+		delete(s.of, server)
+	} else {
+		s.of[server] = mine
+	}
+	s.all.remove(size)
+}
+
+// shelf holds the log messages that wait for a window. The zero value is empty.
+type shelf struct {
+	queue fifo[*sharedEvent]
+	held  shares
+}
+
+func (l *shelf) len() int { return l.queue.len() }
+
+// put keeps a log message, unless its server has too many here.
+func (l *shelf) put(e *sharedEvent) bool {
+	if !l.held.take(serverOfLog(e), hub.PayloadSize(e.event.Body), bounds.WindowLogs, bounds.WindowLogBytes) {
+		return false
+	}
+	l.queue.push(e)
+	return true
+}
+
+// next takes the oldest, nil when there is none.
+func (l *shelf) next() *sharedEvent {
+	if l.queue.len() == 0 {
+		return nil
+	}
+	e := l.queue.pop()
+	l.held.give(serverOfLog(e), hub.PayloadSize(e.event.Body))
+	return e
+}
+
+func serverOfLog(e *sharedEvent) string {
+	if m, ok := e.event.Body.(*hub.LogMessage); ok {
+		return m.Server
+	}
+	return ""
+}
