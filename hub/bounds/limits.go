@@ -146,3 +146,7 @@ const (
 	// ReleaseDelay lets what is let go of together be let go of first.
 	ReleaseDelay = time.Second
 )
+
+// AnswersPosted is how many answers to requests of a server are on their way to it over HTTP at once. Beyond that they wait, and the answers to pings are
+// dropped and counted.
+const AnswersPosted = 16

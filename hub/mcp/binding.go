@@ -9,8 +9,11 @@ import (
 
 // How a cancel travels is decided here and nowhere else: one route for each binding of era and transport.
 //
-//	legacy stdio, legacy SSE          notifications/cancelled {requestId, reason}
-//	legacy Streamable HTTP            POST notifications/cancelled, then close the POST's stream and do not resume it
+//	legacy stdio                      notifications/cancelled {requestId, reason}
+//	legacy Streamable HTTP            POST notifications/cancelled once the call's headers have come, or a second after its last byte was written, whichever
+//	                                  is first; then close the call's stream and do not resume it
+//	legacy SSE                        the same: a cancel waits for the POST of its own call, and for no other
+//	any HTTP, body not written        that POST is aborted, and nothing is sent
 //	modern stdio                      notifications/cancelled {requestId, reason}
 //	modern Streamable HTTP            close the request's response stream, also while waiting for its headers; no notification
 //	between rounds of a call          nothing is in flight: the questions are withdrawn, nothing is sent (input.go)
@@ -22,7 +25,7 @@ import (
 //
 // Sources: basic/utilities/cancellation and basic/transports of 2024-11-05 to 2025-11-25; 2026-07-28 basic/patterns/cancellation, basic/transports.
 //
-// A link of one ordered stream (stdio, SSE) has one route in both eras. Over exchanges the era decides, and it is asked at each cancel, because the start
+// A link of one ordered stream (stdio) has one route in both eras. Over exchanges the era decides, and it is asked at each cancel, because the start
 // finds it out on the same link.
 func routeFor(l *Link, era func() Era) jsonrpc.CancelRoute {
 	if l.Exchanges == nil {
@@ -31,7 +34,7 @@ func routeFor(l *Link, era func() Era) jsonrpc.CancelRoute {
 	return exchangeRoute{l.Exchanges, era}
 }
 
-// Exchanges is a transport on which each request is an exchange of its own: Streamable HTTP. Its methods never block, and do nothing for an id that
+// Exchanges is a transport on which each request is an exchange of its own: Streamable HTTP and HTTP+SSE. Its methods never block, and do nothing for an id that
 // has no open exchange.
 type Exchanges interface {
 	// Abort ends the exchange of a request, also before its headers have come. The id is JSON text. written is false when the body of the request was not
@@ -42,7 +45,7 @@ type Exchanges interface {
 	CancelAndAbort(id string, notification []byte, told func(error))
 }
 
-// exchangeRoute is the route of Streamable HTTP in both eras. What means "stop" in one means nothing, or too much, in the other: a legacy server SHOULD NOT
+// exchangeRoute is the route over HTTP, in both eras. What means "stop" in one means nothing, or too much, in the other: a legacy server SHOULD NOT
 // take a disconnect for a cancel (2025-03-26 to 2025-11-25 basic/transports "Sending Messages"), a modern one MUST, and is sent no notification
 // (2026-07-28 basic/transports/streamable-http "Cancellation").
 type exchangeRoute struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// streamable is what a link needs of Streamable HTTP in both eras; transport.Streamable is one.
+// streamable is what a link needs of a transport over HTTP: transport.Streamable in both eras, transport.SSE in the legacy one.
 type streamable interface {
 	Exchanges
 	// Speak sets the era and the revision of what is sent from now on; "" while initialize is open.
@@ -60,6 +60,9 @@ func (c *streamableConn) ReadMessage() ([]byte, error) {
 	r, err := c.t.Receive()
 	if err != nil {
 		return nil, err
+	}
+	if long, ok := r.Err.(*transport.MessageTooLongError); ok && r.Failed == "" {
+		return nil, &jsonrpc.LineTooLongError{Limit: long.Limit, Size: long.Size, Head: long.Head, Tail: long.Tail}
 	}
 	if r.Failed != "" {
 		return nil, &jsonrpc.CallFailedError{ID: wireID(r.Failed), Err: r.Err}

@@ -2,13 +2,10 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/jsonrpc"
-	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -36,7 +33,9 @@ func SSE(o transport.HTTPOptions) Opener {
 		if err := t.Connect(ctx); err != nil {
 			return nil, err
 		}
-		return &Link{Conn: &sseConn{t}, LegacyOnly: true, SignedIn: clock, Speak: func(_ Era, revision string) { t.Speak(revision) }}, nil
+		l := streamableLink(t)
+		l.LegacyOnly, l.SignedIn = true, clock
+		return l, nil
 	}
 }
 
@@ -104,32 +103,4 @@ func (a *timedAuth) total() time.Duration {
 		return a.spent + time.Since(a.since)
 	}
 	return a.spent
-}
-
-// sseConn translates what transport.SSE has instead of messages into the words of jsonrpc.
-type sseConn struct{ jsonrpc.Conn }
-
-// Reading implements jsonrpc.Reading: each message has bytes of its own.
-func (c *sseConn) Reading() (m jsontext.Message, kind jsontext.Kind, kept bool) {
-	return m, jsontext.Invalid, true
-}
-
-// ReadMessage implements jsonrpc.Conn. An answer or a notification that could not be delivered is nobody's call: the transport has logged it.
-func (c *sseConn) ReadMessage() ([]byte, error) {
-	for {
-		msg, err := c.Conn.ReadMessage()
-		if err == nil {
-			return msg, nil
-		}
-		var long *transport.MessageTooLongError
-		var undelivered *transport.PostError
-		switch {
-		case errors.As(err, &long):
-			return nil, &jsonrpc.LineTooLongError{Limit: long.Limit, Size: long.Size, Head: long.Head, Tail: long.Tail}
-		case !errors.As(err, &undelivered):
-			return nil, err
-		case member(undelivered.Message, "method") != nil && member(undelivered.Message, "id") != nil:
-			return nil, &jsonrpc.CallFailedError{ID: wireID(string(member(undelivered.Message, "id"))), Err: undelivered.Err}
-		}
-	}
 }

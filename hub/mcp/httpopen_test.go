@@ -148,21 +148,12 @@ func TestHTTPSignInClock(t *testing.T) {
 	})
 }
 
-// TestSSEConn: what the transport has instead of messages, in the words of jsonrpc.
-func TestSSEConn(t *testing.T) {
-	refused := &transport.HTTPError{Status: 500, Text: "trouble", Delivery: transport.MayHaveRun}
-	ended := errors.New("the stream ended")
-	c := &sseConn{&scripted{reads: []any{
-		&transport.PostError{Message: []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call"}`), Err: refused},
-		&transport.PostError{Message: []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`), Err: refused}, // nobody's call
-		&transport.PostError{Message: []byte(`{"jsonrpc":"2.0","id":8,"result":{}}`), Err: refused},                 // nor this
-		&transport.MessageTooLongError{Limit: 10, Size: 20, Head: []byte("h"), Tail: []byte("t")},
-		"message", ended,
-	}}}
-	var call *jsonrpc.CallFailedError
-	if _, err := c.ReadMessage(); !errors.As(err, &call) || call.ID != jsonrpc.IntID(7) || call.Err != error(refused) {
-		t.Errorf("a refused request: %v", err)
-	}
+// TestMessageTooLong: what HTTP+SSE has in place of a message that was skipped, in the words of jsonrpc.
+func TestMessageTooLong(t *testing.T) {
+	f := newExchanges(silent)
+	f.in <- transport.Received{Err: &transport.MessageTooLongError{Limit: 10, Size: 20, Head: []byte("h"), Tail: []byte("t")}}
+	f.say("", "message")
+	c := &streamableConn{t: f}
 	var long *jsonrpc.LineTooLongError
 	if _, err := c.ReadMessage(); !errors.As(err, &long) || long.Limit != 10 || long.Size != 20 || string(long.Head) != "h" || string(long.Tail) != "t" {
 		t.Errorf("a long message: %v", err)
@@ -170,25 +161,7 @@ func TestSSEConn(t *testing.T) {
 	if msg, err := c.ReadMessage(); string(msg) != "message" || err != nil {
 		t.Errorf("a message: %q, %v", msg, err)
 	}
-	if _, err := c.ReadMessage(); err != ended {
-		t.Errorf("the end: %v", err)
-	}
 }
-
-// scripted is a connection whose reads are known beforehand: errors, and messages as strings.
-type scripted struct{ reads []any }
-
-func (s *scripted) ReadMessage() ([]byte, error) {
-	next := s.reads[0]
-	s.reads = s.reads[1:]
-	if err, ok := next.(error); ok {
-		return nil, err
-	}
-	return []byte(next.(string)), nil
-}
-
-func (s *scripted) WriteMessages([][]byte) error { return nil }
-func (s *scripted) Close() error                 { return nil }
 
 // TestHTTPStreamOfAnswers: over the real transport, what comes on the stream of one call belongs to it, split over reads as it may be.
 func TestHTTPStreamOfAnswers(t *testing.T) {

@@ -1,272 +1,241 @@
 package transport
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
-	"fmt"
+	"io"
+	"net"
 	"net/http"
-	"sync/atomic"
+	"net/http/httptrace"
 	"time"
 )
 
 // ErrCancelNotNeeded is what CancelAndAbort tells when the server cannot know the request, or has answered it: no cancellation was sent.
 var ErrCancelNotNeeded = errors.New("the request had not been sent, or was answered: no cancellation was needed")
 
-// cancelTimeout bounds the POST of a cancellation; after it the stream is closed all the same.
-const cancelTimeout = 5 * time.Second
+var (
+	errAborted        = errors.New("the request was aborted")
+	errExchangeOver   = errors.New("the exchange is over")
+	errCancelledTwice = errors.New("the request is being cancelled already")
+)
 
-// exchange is one request on its way: a POST, and for legacy whatever resumes it. Its goroutine runs run.
+// onePiece is how long a body may be that net/http gets in one piece. With its head it fits into the buffer of a connection (4 KiB), so it is written at
+// once, and a reader of ours in between would cost a second write. Of a longer one we know to the byte how much has gone.
+const onePiece = 2 << 10
+
+// exchange is one request on its way: a POST, and for legacy Streamable HTTP whatever resumes it. Its goroutine runs exchanges.run.
 type exchange struct {
 	binding
+	of      *exchanges
 	m       Message
 	gate    <-chan struct{} // to wait for before anything is sent; nil for none
 	session string          // of the exchange's goroutine
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	wire   handover
-	note   []byte // the cancellation, for run to post when the request slipped out; written before wire says dropped
+	hooks  httptrace.ClientTrace
+
+	// Guarded by exchanges.mu.
+	state exchangeState
+	note  []byte // the notification of its cancellation
+	asks  bool   // it was refused, and it is being asked whether the session is over: if it is, the request has not run
+	timer *time.Timer
 }
 
-// handover is how far a request has gone. It decides whether the server can know it, so the moment at which the HTTP client has a connection
-// for it and the moment of a cancellation are taken against each other.
-type handover struct{ at atomic.Int32 }
+func (e *exchanges) newExchange(m Message) *exchange {
+	ex := &exchange{of: e, m: m, binding: e.st.binding, gate: e.st.gate, session: e.st.session}
+	ex.state.whole = e.tells && len(m.Body) <= onePiece
+	ex.ctx, ex.cancel = context.WithCancelCause(e.ctx)
+	return ex
+}
 
-const (
-	notHanded  = iota // no byte has left
-	handedOver        // the HTTP client writes it, or has written it: the server may know it
-	cancelled         // handedOver, and a cancellation is on its way
-	dropped           // aborted: nothing comes in any more
-	slipped           // dropped, and yet it got a connection in the same instant: the server may know it
-)
+// tells: the RoundTripper surely honours httptrace.ClientTrace.
+func tells(rt http.RoundTripper) bool {
+	switch rt.(type) {
+	case *http.Transport, *roundTripper:
+		return true
+	}
+	return false
+}
 
-// hand is called before the first byte leaves. The HTTP client may do so twice, when it found a dead connection.
-func (h *handover) hand() {
-	if !h.at.CompareAndSwap(notHanded, handedOver) {
-		h.at.CompareAndSwap(dropped, slipped)
+// step makes one step and carries its orders out. It tells whether the HTTP client may go on.
+func (ex *exchange) step(ev exchangeEvent) (ok bool) {
+	ex.of.mu.Lock()
+	do := ex.of.stepLocked(ex, ev)
+	ex.of.mu.Unlock()
+	if do.tell != nil {
+		do.tell(do.err)
+	}
+	return !do.refuse
+}
+
+// stepLocked is step without the telling. Called with mu held.
+func (e *exchanges) stepLocked(ex *exchange, ev exchangeEvent) exchangeOrders {
+	do := ex.state.step(ev)
+	if do.post && e.st.why != nil {
+		do = ex.state.step(exchangeEvent{what: evPosted, err: e.st.why})
+		do.refuse = true
+	}
+	if do.cut {
+		// With the lock: whoever gets a connection for it afterwards sees that it was aborted, or that its context has ended.
+		ex.cancel(errAborted)
+		if e.st.open[ex.m.ID] == ex {
+			delete(e.st.open, ex.m.ID)
+		}
+	}
+	if do.wait > 0 {
+		if ex.timer != nil {
+			ex.timer.Stop()
+		}
+		ex.timer = time.AfterFunc(do.wait, func() { ex.step(exchangeEvent{what: evClock, now: time.Now()}) })
+	}
+	if do.post {
+		b, session := e.st.binding, e.st.session
+		e.work.Go(func() {
+			err := e.postCancel(ex, b, session)
+			ex.step(exchangeEvent{what: evPosted, err: err})
+		})
+	}
+	e.noteCancel(ex)
+	return do
+}
+
+// noteCancel keeps the set of cancellations whose end nobody has been told. Called with mu held.
+func (e *exchanges) noteCancel(ex *exchange) {
+	if ex.state.unsettled() {
+		e.st.cancels[ex] = struct{}{}
+		return
+	}
+	if ex.timer != nil {
+		ex.timer.Stop()
+		ex.timer = nil
+	}
+	if _, ok := e.st.cancels[ex]; !ok {
+		return
+	}
+	delete(e.st.cancels, ex)
+	if len(e.st.cancels) == 0 && e.st.quiet != nil {
+		close(e.st.quiet)
+		e.st.quiet = nil
 	}
 }
 
-// refused: the server has said that it did nothing with the request.
-func (h *handover) refused() { h.at.CompareAndSwap(handedOver, notHanded) }
-
-// cancel tells whether the server has to hear of the cancellation. If it need not, the request is dropped.
-func (h *handover) cancel() (tell, first bool) {
-	switch {
-	case h.at.CompareAndSwap(notHanded, dropped):
-		return false, true
-	case h.at.CompareAndSwap(handedOver, cancelled):
-		return true, true
+// postCancel posts the notification, on a request of its own.
+func (e *exchanges) postCancel(ex *exchange, b binding, session string) error {
+	if failed := e.post(&Message{Method: methodCancelled, Body: ex.note}, b, session, cancelTimeout); failed != nil {
+		return failed
 	}
-	return false, false
+	return nil
 }
 
-func (h *handover) drop() {
-	if h.at.Load() != slipped {
-		h.at.Store(dropped)
+// trace is how the HTTP client tells how far it is.
+func (ex *exchange) trace() *httptrace.ClientTrace {
+	ex.hooks.GotConn = ex.gotConn
+	ex.hooks.WroteRequest = ex.wroteRequest
+	return &ex.hooks
+}
+
+// gotConn is called before the first byte leaves, again when that connection turned out to be dead. net/http writes to an HTTP/1.1 connection although the
+// request's context has ended by then; a connection that is closed takes nothing. HTTP/2 looks at the context, and shares its connections.
+func (ex *exchange) gotConn(info httptrace.GotConnInfo) {
+	ex.of.mu.Lock()
+	do := ex.of.stepLocked(ex, exchangeEvent{what: evConn})
+	ex.of.mu.Unlock()
+	if do.seal && !shared(info.Conn) {
+		_ = info.Conn.Close()
 	}
 }
 
-func (h *handover) gone() bool      { return h.at.Load() >= dropped }
-func (h *handover) slipped() bool   { return h.at.Load() == slipped }
-func (h *handover) handed() bool    { return h.at.Load() != notHanded }
-func (h *handover) cancelled() bool { return h.at.Load() == cancelled }
-func (h *handover) over() bool      { return h.at.Load() >= cancelled }
+func shared(conn net.Conn) bool {
+	t, ok := conn.(interface{ ConnectionState() tls.ConnectionState })
+	return ok && t.ConnectionState().NegotiatedProtocol == "h2"
+}
 
-func (ex *exchange) abort(cause error) {
-	ex.wire.drop()
-	ex.cancel(cause)
+func (ex *exchange) wroteRequest(info httptrace.WroteRequestInfo) {
+	if info.Err == nil {
+		ex.step(exchangeEvent{what: evWrote, now: time.Now()})
+	}
+}
+
+func (ex *exchange) back() bool { return ex.step(exchangeEvent{what: evBack}) }
+
+// headers is called for an answer that is not about the sending itself.
+func (ex *exchange) headers(status int) {
+	if status >= 300 && refusalDelivery(status) == NotSent {
+		ex.step(exchangeEvent{what: evRefused})
+		return
+	}
+	ex.step(exchangeEvent{what: evHeaders})
+}
+
+func (ex *exchange) givenUp() bool {
+	ex.of.mu.Lock()
+	defer ex.of.mu.Unlock()
+	return ex.state.givenUp()
+}
+
+func (ex *exchange) reached() bool {
+	ex.of.mu.Lock()
+	defer ex.of.mu.Unlock()
+	return ex.state.reached()
+}
+
+func (ex *exchange) body() io.ReadCloser {
+	if ex.state.whole {
+		return io.NopCloser(bytes.NewReader(ex.m.Body))
+	}
+	return &gatedBody{ex: ex, rest: ex.m.Body}
+}
+
+// bodyAgain is http.Request.GetBody: the connection was dead, and nothing of the request has been read by a server.
+func (ex *exchange) bodyAgain() (io.ReadCloser, error) {
+	if !ex.back() {
+		return nil, errAborted
+	}
+	return ex.body(), nil
+}
+
+// gatedBody is a body whose last byte goes to the HTTP client only if nobody has aborted the request: what was aborted before that is never whole.
+type gatedBody struct {
+	ex   *exchange
+	rest []byte
+}
+
+func (b *gatedBody) Read(p []byte) (int, error) {
+	if len(b.rest) == 0 {
+		return 0, io.EOF
+	}
+	if len(p) < len(b.rest) {
+		if b.ex.ctx.Err() != nil {
+			return 0, errAborted
+		}
+		n := copy(p, b.rest)
+		b.rest = b.rest[n:]
+		return n, nil
+	}
+	if !b.ex.step(exchangeEvent{what: evLast, now: time.Now()}) {
+		return 0, errAborted
+	}
+	n := copy(p, b.rest)
+	b.rest = nil
+	return n, nil
+}
+
+func (b *gatedBody) Close() error { return nil }
+
+// finish ends what is left of an exchange whose answer has come, a moment later: reading to its end keeps an HTTP/1.1 connection usable.
+func (ex *exchange) finish() {
+	t := time.AfterFunc(afterAnswer, func() { ex.cancel(errExchangeOver) })
+	context.AfterFunc(ex.ctx, func() { t.Stop() })
 }
 
 // failure is an end without an answer for a reason below HTTP.
 func (ex *exchange) failure(text string, err error) *HTTPError {
 	d := NotSent
-	if ex.wire.handed() {
+	if ex.reached() {
 		d = MayHaveRun
 	}
 	return &HTTPError{Text: text, Delivery: d, Err: err}
-}
-
-// run is the goroutine of an exchange.
-func (s *Streamable) run(ex *exchange) {
-	defer ex.cancel(errExchangeOver)
-	if ex.gate != nil {
-		select {
-		case <-ex.gate:
-		case <-ex.ctx.Done():
-			return
-		}
-	}
-	failed := s.converse(ex)
-	if ex.wire.slipped() && ex.note != nil {
-		s.postCancel(ex.binding, ex.session, ex.note)
-		return
-	}
-	switch {
-	case failed == nil || ex.ctx.Err() != nil:
-		// The answer is on its way to Receive; or whoever ended ctx tells the rest.
-	case ex.wire.cancelled():
-		s.take(ex) // nobody waits for it any more
-	default:
-		s.deliver(ex.ctx, item{Received: Received{Failed: ex.m.ID, Err: failed}, ex: ex, final: true})
-	}
-}
-
-// converse sends the request and delivers what comes, to the answer. nil: the answer was delivered, or the transport has
-// ended.
-func (s *Streamable) converse(ex *exchange) *HTTPError {
-	resp, err := s.send(ex.ctx, &outgoing{method: http.MethodPost, header: ex.binding.header(s, ex.session, &ex.m), body: ex.m.Body, wire: &ex.wire})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return s.refused(ex, resp)
-	}
-	if ex.m.Method == "initialize" && !ex.modern {
-		if err := s.begin(ex, resp); err != nil {
-			return err
-		}
-	}
-	if err := foreignEncoding(resp); err != nil {
-		return err
-	}
-	switch mediaType(resp.Header) {
-	case "application/json":
-		return s.readJSON(ex, resp)
-	case "text/event-stream":
-		return s.follow(ex, resp.Body)
-	}
-	return unexpected(resp, MayHaveRun)
-}
-
-// begin keeps the session id of the answer to initialize.
-func (s *Streamable) begin(ex *exchange, resp *http.Response) *HTTPError {
-	session := resp.Header.Get("Mcp-Session-Id")
-	for _, c := range []byte(session) {
-		if c < 0x21 || c > 0x7e { // 2025-11-25 basic/transports "Session Management"
-			return &HTTPError{Status: resp.StatusCode, Text: "the session id of the server is not visible ASCII", Delivery: MayHaveRun}
-		}
-	}
-	ex.session = session // for its own stream, should that have to be resumed
-	s.mu.Lock()
-	if s.st.why != ErrSessionExpired {
-		s.st.session = session
-	}
-	s.mu.Unlock()
-	return nil
-}
-
-// readJSON delivers a JSON body.
-func (s *Streamable) readJSON(ex *exchange, resp *http.Response) *HTTPError {
-	body, err := readBody(resp, s.max)
-	if err != nil {
-		return err
-	}
-	if len(body) == 0 {
-		return &HTTPError{Status: resp.StatusCode, Text: "the answer is empty", Delivery: MayHaveRun}
-	}
-	if s.bring(ex, body) {
-		return nil
-	}
-	return &HTTPError{Status: resp.StatusCode, Text: "the body is not the answer to this request: " + excerpt(body), Delivery: MayHaveRun}
-}
-
-// bring delivers a message that came for ex, and tells whether it was the answer. Arrays of messages exist in 2025-03-26 alone.
-func (s *Streamable) bring(ex *exchange, body []byte) bool {
-	r, answered := answerTo(ex.m.ID, body, !ex.modern && ex.revision == "2025-03-26")
-	s.deliver(ex.ctx, item{Received: r, ex: ex, final: answered})
-	return answered
-}
-
-// refused reads what stands behind a status that is no success. Statuses with two meanings are told apart by the body
-// (2026-07-28 basic/transports/streamable-http "Sending Messages"; 404 is an unknown method there and an expired session before).
-func (s *Streamable) refused(ex *exchange, resp *http.Response) *HTTPError {
-	body, failed := readRefusal(resp)
-	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-		return failed
-	}
-	m, isError := errorIn(body)
-	if ex.session != "" && !ex.modern && resp.StatusCode == http.StatusNotFound && !(isError && m.aboutMethod()) {
-		s.end(ErrSessionExpired, ex)
-		return failed
-	}
-	if answer, ok := answerTo(ex.m.ID, body, false); ok {
-		s.deliver(ex.ctx, item{Received: answer, ex: ex, final: true})
-		return nil
-	}
-	return failed
-}
-
-// CancelAndAbort is the cancellation of the legacy era: it posts notification, and closes the request's exchange when that was answered, or
-// after 5 s, and does not resume it (2025-11-25 basic/transports "Sending Messages to the Server": a disconnect alone is no cancellation). What
-// comes for the request meanwhile is received. A request that the server cannot have seen is aborted without a word; for the modern era
-// CancelAndAbort is Abort. It does not block; an unknown id and a second call do nothing.
-//
-// told is called exactly once, from any goroutine and without a lock: with nil when the server has acknowledged the cancellation, with
-// ErrCancelNotNeeded when none was sent, else with why it did not get there.
-func (s *Streamable) CancelAndAbort(id string, notification []byte, told func(error)) {
-	s.mu.Lock()
-	ex := s.st.open[id]
-	if why := s.st.why; ex == nil || why != nil {
-		s.mu.Unlock()
-		if why == nil {
-			why = ErrCancelNotNeeded // the answer has come in the meantime
-		}
-		told(why)
-		return
-	}
-	if ex.modern {
-		delete(s.st.open, id)
-		s.mu.Unlock()
-		ex.abort(errAborted)
-		told(nil)
-		return
-	}
-	if ex.note == nil {
-		ex.note = notification
-	}
-	tell, first := ex.wire.cancel()
-	switch {
-	case tell:
-		b, session := s.st.binding, s.st.session
-		s.st.telling++
-		s.work.Go(func() {
-			s.postCancel(b, session, notification)
-			told(nil)
-			s.mu.Lock()
-			if s.st.telling--; s.st.telling == 0 && s.st.told != nil {
-				close(s.st.told)
-				s.st.told = nil
-			}
-			s.mu.Unlock()
-			if s.take(ex) {
-				ex.abort(errAborted)
-			}
-		})
-	case first:
-		delete(s.st.open, id)
-	}
-	s.mu.Unlock()
-	if tell {
-		return
-	}
-	if first {
-		ex.cancel(errAborted)
-	}
-	told(ErrCancelNotNeeded)
-}
-
-func (s *Streamable) postCancel(b binding, session string, notification []byte) {
-	ctx, cancel := context.WithTimeoutCause(s.ctx, cancelTimeout, errors.New("the cancellation was not answered in time"))
-	defer cancel()
-	s.post(ctx, &Message{Method: "notifications/cancelled", Body: notification}, b, session)
-}
-
-// foreignEncoding: gzip is undone by the HTTP client, and nothing else was offered.
-func foreignEncoding(resp *http.Response) *HTTPError {
-	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" && !resp.Uncompressed {
-		return &HTTPError{Status: resp.StatusCode, Text: fmt.Sprintf("the answer has an encoding that was not asked for: %s", excerpt([]byte(e))), Delivery: MayHaveRun}
-	}
-	return nil
 }

@@ -67,7 +67,7 @@ func (s *Streamable) follow(ex *exchange, body io.Reader) *HTTPError {
 		return nil
 	case errors.As(err, new(*eventTooLongError)):
 		return ex.tooLong(err)
-	case ex.modern || at.lastID == "" || ex.wire.over():
+	case ex.modern || at.lastID == "" || ex.givenUp():
 		// 2026-07-28 knows no resumption, and the request is not sent again: its tool may have run.
 		return &HTTPError{Text: "the stream ended before the answer", Delivery: MayHaveRun, Err: broke(err)}
 	}
@@ -124,7 +124,7 @@ func broke(err error) error {
 func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 	broken, empty := 0, 0
 	for {
-		if pause(ex.ctx, at.pauseAfter(max(broken, empty))) != nil || ex.wire.over() {
+		if pause(ex.ctx, at.pauseAfter(max(broken, empty))) != nil || ex.givenUp() {
 			return ex.failure("the stream ended before the answer", nil)
 		}
 		from := time.Now()
@@ -132,7 +132,7 @@ func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 		if failed != nil {
 			final := failed.Status >= 400 && failed.Status <= 499 && failed.Status != http.StatusTooManyRequests || failed.Status >= 200 && failed.Status <= 399
 			if final {
-				if failed.Status == http.StatusNotFound && ex.session != "" {
+				if s.sessionOver(ex.ctx, failed.Status, nil, ex.binding, ex.session) {
 					s.end(ErrSessionExpired, nil)
 				}
 				failed.Delivery = MayHaveRun
@@ -167,7 +167,7 @@ func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 
 // openStream opens a stream with GET. A success that is no event stream is an error with its status.
 func (s *Streamable) openStream(ctx context.Context, b binding, session, lastID string) (*http.Response, *HTTPError) {
-	resp, failed := s.send(ctx, &outgoing{method: http.MethodGet, header: b.streamHeader(s, session, lastID)})
+	resp, failed := s.send(ctx, &outgoing{method: http.MethodGet, header: b.streamHeader(s, session, lastID), rpc: methodGET})
 	if failed != nil {
 		return nil, failed
 	}

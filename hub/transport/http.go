@@ -15,8 +15,8 @@ type HTTPOptions struct {
 	// Header goes out with each request, Authorization of the config among them. It wins over nothing that the protocol sets itself.
 	Header http.Header
 	// RoundTripper carries the exchanges; nil makes one of our own, which Close closes. It must follow no redirects and must set no time limit
-	// of its own on a body: a stream may be silent for as long as a tool works. It should call httptrace.ClientTrace.GotConn, as every
-	// http.Transport does: without that a request counts as not sent until it is answered.
+	// of its own on a body: a stream may be silent for as long as a tool works. It should honour httptrace.ClientTrace, as
+	// every http.Transport does: without that a request counts as written once its last byte was read.
 	RoundTripper http.RoundTripper
 	// Auth signs requests; nil: only Header counts, and a 401 is an error.
 	Auth Authorizer
@@ -73,5 +73,6 @@ type Received struct {
 	Stream string
 	// Failed is the id of a request that gets no answer any more, because of Err. Body is nil then.
 	Failed string
-	Err    error
+	// Err without Failed is a *MessageTooLongError: SSE alone skips a message of which it is not known whom it answers.
+	Err error
 }

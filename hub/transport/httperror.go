@@ -40,6 +40,8 @@ type HTTPError struct {
 	Text string
 	// Delivery tells whether the request may have had effects.
 	Delivery Delivery
+	// Sent is how often the whole request was written. What was sent before the last time surely did not run; see Repeats.
+	Sent int
 	// RetryAfter is what the server asked for; 0 when nothing.
 	RetryAfter time.Duration
 	// Err is the cause beneath, where there is one.

@@ -177,9 +177,11 @@ func TestSSEObserver(t *testing.T) {
 	f.post = func(w http.ResponseWriter, r *http.Request, body string) { wants("b")(w, r) }
 	a := &nonceAuth{}
 	c := connectSSE(t, HTTPOptions{URL: f.listen(t), Auth: a})
-	writeSSE(t, c, "one", "two")
-	for _, want := range []string{"one token0 nonce:a", "one token0 nonce:b", "two token0 nonce:b"} {
-		if p := <-f.posts; p.body+" "+p.header.Get("Authorization") != want {
+	sendSSE(c, "one")
+	first, second := <-f.posts, <-f.posts
+	posts := []ssePosted{first, second, f.sentSSE(c, "two")[0]}
+	for i, want := range []string{"one token0 nonce:a", "one token0 nonce:b", "two token0 nonce:b"} {
+		if p := posts[i]; p.body+" "+p.header.Get("Authorization") != want {
 			t.Errorf("posted %q with %q, want %q", p.body, p.header.Get("Authorization"), want)
 		}
 	}

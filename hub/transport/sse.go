@@ -3,59 +3,42 @@ package transport
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"fmt"
 	"net/http"
 	"net/url"
-	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // SSE is a connection to a server of revision 2024-11-05 over HTTP (basic/transports "HTTP with SSE"): one event stream brings
 // all that the server says, and what is said to it goes out as POSTs to an address that the stream names first.
 //
-// The stream is the connection: when it ends, everything has ended, and nothing is resumed. Connect comes first and once; then
-// one goroutine reads, at any moment at most one writes, and Close and Speak may be called from anywhere.
+// The stream is the connection: when it ends, everything has ended, and nothing is resumed. Each message is a POST of its own. A request's POST is over when
+// it was answered; that it is answered late, or not at all, fails nothing, because the request's answer comes on the stream. Connect comes first and once.
+// The other methods may be called from any goroutine, Receive from one.
 type SSE struct {
-	o   HTTPOptions
-	log *slog.Logger
-	rt  http.RoundTripper
-	own *roundTripper // rt, when it is ours
+	exchanges
 
-	// ctx lives as long as the connection, and its cause is how that ended: the first call of end decides.
-	ctx context.Context
-	end context.CancelCauseFunc
-
-	news   chan sseNews    // from the goroutine that reads the stream, which Connect starts
-	failed chan *PostError // from WriteMessages
-
-	mu       sync.Mutex     // guards what follows, and that work grows only before ctx has ended
-	work     sync.WaitGroup // whatever uses the network: Connect, the stream's reader, WriteMessages
-	endpoint *url.URL       // where messages go; nil before Connect has returned
-	revision string         // see Speak
+	endpoint *url.URL // where messages go; written by Connect, before anything is sent
 }
 
-// sseNews is one message, or a *MessageTooLongError in its place.
-type sseNews struct {
-	data []byte
-	err  error
+// MessageTooLongError stands in Received.Err for a message beyond HTTPOptions.MaxMessageBytes that came on the stream and was skipped.
+type MessageTooLongError struct {
+	Limit int    // bytes allowed
+	Size  int64  // bytes that came
+	Head  []byte // the first bytes of the message, at most 4 KiB
+	Tail  []byte // the last bytes of the message, at most 4 KiB
 }
 
-// failedPosts is how many messages may have failed unread before WriteMessages waits for ReadMessage.
-const failedPosts = 16
+func (e *MessageTooLongError) Error() string {
+	return fmt.Sprintf("a message of %d bytes is longer than the limit of %d", e.Size, e.Limit)
+}
 
-// NewSSE makes a connection that is not open yet. It holds nothing that had to be closed.
+// NewSSE makes a connection that is not open yet.
 func NewSSE(o HTTPOptions) *SSE {
-	if o.MaxMessageBytes <= 0 {
-		o.MaxMessageBytes = 64 << 20
-	}
-	c := &SSE{o: o, log: o.Logger, rt: o.RoundTripper, news: make(chan sseNews), failed: make(chan *PostError, failedPosts)}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
-	if c.rt == nil {
-		c.own = newRoundTripper()
-		c.rt = c.own
-	}
-	c.ctx, c.end = context.WithCancelCause(context.Background())
+	c := &SSE{}
+	c.begin(o, c)
 	return c
 }
 
@@ -65,32 +48,54 @@ func NewSSE(o HTTPOptions) *SSE {
 func (c *SSE) Connect(ctx context.Context) error {
 	err := c.connect(ctx)
 	if err != nil {
-		c.end(err)
+		c.end(err, nil)
 		_ = c.Close()
 	}
 	return err
 }
 
 func (c *SSE) connect(ctx context.Context) error {
-	if !c.begin() {
-		return context.Cause(c.ctx)
+	if !c.use() {
+		return c.ending()
 	}
 	defer c.work.Done()
-	unhook := context.AfterFunc(ctx, func() { c.end(&openingEndedError{context.Cause(ctx)}) })
-	s, err := c.openStream()
-	if !unhook() && err == nil {
+	unhook := context.AfterFunc(ctx, func() { c.stop(&openingEndedError{context.Cause(ctx)}) })
+	s, failed := c.openStream()
+	given := !unhook()
+	if given && failed == nil {
 		s.close()
-		c.end(&openingEndedError{context.Cause(ctx)}) // as the hook does, perhaps later
-		err = context.Cause(c.ctx)
+		c.stop(&openingEndedError{context.Cause(ctx)}) // as the hook does, perhaps later
+		failed = &HTTPError{}
 	}
-	if err != nil {
-		return c.openingError(err)
+	if failed != nil {
+		return c.openingError(failed)
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.st.why != nil {
+		s.close()
+		return c.st.why
+	}
 	c.endpoint = s.endpoint
-	c.mu.Unlock()
-	c.work.Go(func() { c.end(c.readStream(s)) })
+	c.work.Go(func() { c.end(c.readStream(s), nil) })
 	return nil
+}
+
+// use counts work that Close has to wait for; false when the connection has ended.
+func (c *SSE) use() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.st.why != nil {
+		return false
+	}
+	c.work.Add(1)
+	return true
+}
+
+func (c *SSE) ending() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.st.why
 }
 
 // openingEndedError is the end of a connection whose Connect was given up.
@@ -100,80 +105,98 @@ func (e *openingEndedError) Error() string { return "the opening was given up: "
 func (e *openingEndedError) Unwrap() error { return e.cause }
 
 // openingError says first that opening was cut short, where it was: what the network says of that tells nobody anything.
-func (c *SSE) openingError(err error) error {
+func (c *SSE) openingError(failed *HTTPError) error {
 	cause := context.Cause(c.ctx)
 	if errors.Is(cause, ErrHTTPClosed) {
 		return ErrHTTPClosed
 	}
-	failure := failureOf(err)
 	var given *openingEndedError
 	if errors.As(cause, &given) {
-		failure.Text = "the server named no endpoint before the opening was given up: " + bounded(given.cause.Error())
-		failure.Err = given.cause
+		failed.Text = "the server named no endpoint before the opening was given up: " + excerpt([]byte(given.cause.Error()))
+		failed.Err = given.cause
 	}
-	return failure
+	return failed
 }
 
-// readStream hands the messages of the stream to ReadMessage, and tells how the stream ended.
-func (c *SSE) readStream(s *sseStream) error {
-	defer s.close()
-	for {
-		data, err := s.message()
-		var long *MessageTooLongError
-		if err != nil && !errors.As(err, &long) {
-			return err
-		}
-		select {
-		case c.news <- sseNews{data, err}:
-		case <-c.ctx.Done():
-			return context.Cause(c.ctx)
-		}
-	}
-}
-
-// ReadMessage gives the next message; it belongs to the caller. Two errors stand for one message each, and reading goes on: a
-// *MessageTooLongError for one that came and was skipped, a *PostError for one that could not be delivered. Any other error is
-// the end: io.EOF when the server closed the stream, ErrHTTPClosed, ErrSessionExpired, or a *HTTPError. It stays.
-func (c *SSE) ReadMessage() ([]byte, error) {
-	select {
-	case n := <-c.news:
-		return n.data, n.err
-	case failure := <-c.failed:
-		return nil, failure
-	case <-c.ctx.Done():
-		return nil, context.Cause(c.ctx)
-	}
-}
-
-// Speak says which revision the two sides have agreed on. From 2025-06-18 on each message carries it in MCP-Protocol-Version
-// (basic/transports "Protocol Version Header"); before that there was no such header.
-func (c *SSE) Speak(revision string) {
-	c.mu.Lock()
-	c.revision = revision
-	c.mu.Unlock()
-}
-
-// Close ends the stream and what is being sent, and waits until nothing of it is left. Later calls, and calls at the same
-// time, wait for the same.
+// Close tells the server of the cancellations that are on their way, for a second at most, ends the stream and what is being sent, and waits until nothing of
+// it is left. Calls after the first wait for the first.
 func (c *SSE) Close() error {
-	c.mu.Lock() // see begin
-	c.end(ErrHTTPClosed)
-	c.mu.Unlock()
-	c.work.Wait()
-	if c.own != nil {
-		c.own.close()
-	}
+	c.close(func() {})
 	return nil
 }
 
-// begin counts work that Close has to wait for; false when the connection has ended. It holds the lock so that Close, which
-// takes it too, finds the work counted or the connection ended for whoever wants to begin.
-func (c *SSE) begin() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ctx.Err() != nil {
-		return false
+func (c *SSE) address() *url.URL { return c.endpoint }
+
+// strayCancel: a request is open here as long as its POST is, and its answer comes later.
+func (c *SSE) strayCancel() bool { return true }
+
+// initialized implements dialect.
+func (c *SSE) initialized(queued) {}
+
+// posted implements dialect. From 2025-06-18 on each message carries the revision (basic/transports "Protocol Version Header").
+func (c *SSE) posted(b binding, _ string, _ *Message) http.Header {
+	h := c.header.Clone()
+	h["Content-Type"] = jsonType
+	b.set(h, "")
+	return h
+}
+
+// converse posts a request. Only a server that refuses it fails it, and a POST that was not written to its end: the answer comes on the stream.
+func (c *SSE) converse(ex *exchange) *HTTPError {
+	resp, failed := c.postRequest(ex)
+	switch {
+	case failed != nil && failed.Status == 0 && failed.Delivery == MayHaveRun:
+		ex.step(exchangeEvent{what: evFailed, now: time.Now()})
+		c.take(ex)
+		return nil
+	case failed != nil:
+		return failed
+	case resp.StatusCode >= 200 && resp.StatusCode <= 299:
+		c.take(ex)
+		drain(resp, ex.cancel)
+		return nil
+	case resp.StatusCode == http.StatusNotFound:
+		discard(resp.Body)
+		c.end(ErrSessionExpired, c.metBy(ex, resp))
+		return nil
 	}
-	c.work.Add(1)
-	return true
+	_, failed = readRefusal(resp)
+	_ = resp.Body.Close()
+	return failed
+}
+
+// unposted implements dialect. 404 says that the server does not know this connection any more.
+func (c *SSE) unposted(resp *http.Response, _ binding, _ string) *HTTPError {
+	_, failed := readRefusal(resp)
+	_ = resp.Body.Close()
+	if resp.StatusCode == http.StatusNotFound {
+		c.end(ErrSessionExpired, nil)
+	}
+	return failed
+}
+
+// received is a message of the stream. It ends the POST of a request that it answers: one that the server never answers would else stay for the life of the
+// connection.
+func (c *SSE) received(message []byte) Received {
+	r := Received{Body: message}
+	c.mu.Lock()
+	none := len(c.st.open) == 0
+	c.mu.Unlock()
+	if none { // nearly always: a server answers a POST before it works
+		return r
+	}
+	var reader jsontext.Reader
+	r.Kind = reader.Message(message, &r.Message)
+	if r.Kind != jsontext.Single && r.Kind != jsontext.Deep || r.Message.Method != nil {
+		return r
+	}
+	c.mu.Lock()
+	ex := c.st.open[string(r.Message.ID)]
+	c.mu.Unlock()
+	if ex != nil {
+		ex.step(exchangeEvent{what: evAnswered})
+		c.take(ex)
+		ex.finish()
+	}
+	return r
 }

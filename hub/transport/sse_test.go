@@ -8,11 +8,8 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // A message goes to the endpoint, what comes on the stream is read, and the requests look as they should.
@@ -30,12 +27,8 @@ func TestSSEExchange(t *testing.T) {
 			t.Errorf("GET has %s %q, want %q", name, got, want)
 		}
 	}
-	written := make(chan error)
-	go func() { written <- c.WriteMessages(sseBatch(`{"id":1}`)) }()
+	sendSSE(c, `{"id":1}`)
 	wantSSEMessage(t, c, `{"echo":{"id":1}}`)
-	if err := <-written; err != nil {
-		t.Error(err)
-	}
 	p := <-f.posts
 	if p.body != `{"id":1}` || p.path != "/messages?session=1" {
 		t.Errorf("posted %q to %q", p.body, p.path)
@@ -58,7 +51,7 @@ func TestSSEAnyGoodStatusWillDo(t *testing.T) {
 		}
 	}
 	c := connectSSE(t, HTTPOptions{URL: f.listen(t)})
-	writeSSE(t, c, "200", "204")
+	f.sentSSE(c, "200", "204")
 	f.say <- "data: 1\n\n"
 	wantSSEMessage(t, c, "1")
 }
@@ -79,8 +72,7 @@ func TestSSEReadsEveryKindOfStream(t *testing.T) {
 	c := connectSSE(t, HTTPOptions{URL: url})
 	wantSSEMessage(t, c, "{\"a\":\n1}")
 	wantSSEMessage(t, c, "2")
-	writeSSE(t, c, "x")
-	if p := <-f.posts; p.path != "/first" {
+	if p := f.sentSSE(c, "x")[0]; p.path != "/first" {
 		t.Errorf("posted to %q, want the first endpoint", p.path)
 	}
 }
@@ -96,9 +88,10 @@ func TestSSEMessageTooLong(t *testing.T) {
 		f.say <- "data: {" + large + "}\n\ndata: 2\n\n"
 	}()
 	wantSSEMessage(t, c, large)
-	var long *MessageTooLongError
-	if _, err := c.ReadMessage(); !errors.As(err, &long) {
-		t.Fatal(err)
+	r, err := c.Receive()
+	long, ok := r.Err.(*MessageTooLongError)
+	if !ok || r.Failed != "" || err != nil {
+		t.Fatal(r.Err, err)
 	}
 	if long.Limit != 8<<20 || long.Size != 8<<20+2 || string(long.Head) != "{"+large[:4095] || string(long.Tail) != large[:4095]+"}" {
 		t.Errorf("limit %d, size %d, head %.10q, tail %.10q", long.Limit, long.Size, long.Head, long.Tail)
@@ -154,9 +147,7 @@ func TestSSEEndpointOfAnotherOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-f.left
-	if err := c.WriteMessages(sseBatch("x")); !errors.Is(err, failure) {
-		t.Errorf("write after a failed opening: %v", err)
-	}
+	sendSSE(c, "x")
 	if len(other.posts)+len(other.opened) > 0 {
 		t.Error("the other origin was called")
 	}
@@ -184,12 +175,12 @@ func TestSSEConnectRefused(t *testing.T) {
 		"404":             {open: answer(404, "text/plain", "no\r\n such \x1b[31mpage"), status: 404, text: "opened no event stream: no such [31mpage"},
 		"405":             {open: answer(405, "text/html", "<p>no"), status: 405, text: "opened no event stream"},
 		"401":             {open: answer(401, "application/json", `{"error":"x"}`), status: 401, text: `{"error":"x"}`},
-		"429":             {open: answer(429, "text/plain", "", "Retry-After", "7"), status: 429, text: "opened no event stream", wait: 7 * time.Second},
+		"429":             {open: answer(429, "text/plain", "", "Retry-After", "700"), status: 429, text: "too many requests", wait: 700 * time.Second},
 		"500, long":       {open: answer(500, "text/plain", strings.Repeat("ä", 100_000)), status: 500, text: "ääää"},
 		"204":             {open: answer(204, "text/event-stream", ""), status: 204, text: "opened no event stream"},
 		"HTML":            {open: answer(200, "text/html; charset=utf-8", "<html>"), status: 200, text: "sent text/html in place"},
 		"no type":         {open: answer(200, "", "x"), status: 200, text: "in place of an event stream"},
-		"compressed":      {open: answer(200, "text/event-stream", "\x1f\x8b", "Content-Encoding", "gzip"), status: 200, text: "encoding gzip"},
+		"compressed":      {open: answer(200, "text/event-stream", "\x1f\x8b", "Content-Encoding", "gzip"), status: 200, text: "an encoding that was not asked for: gzip"},
 		"ended":           {open: answer(200, "text/event-stream", "data: x\n\n"), status: 200, text: "before it named an endpoint"},
 		"not an endpoint": {open: answer(200, "text/event-stream", "event: endpoint\ndata: :\n\n"), status: 200, text: "no URL"},
 	} {
@@ -205,7 +196,7 @@ func TestSSEConnectRefused(t *testing.T) {
 			if failure.Status != tt.status || !strings.Contains(failure.Text, tt.text) || failure.RetryAfter != tt.wait || len(failure.Text) > 600 {
 				t.Errorf("%+v", failure)
 			}
-			if _, again := c.ReadMessage(); again != err {
+			if _, again := c.Receive(); again != err {
 				t.Errorf("then %v", again)
 			}
 		})
@@ -215,7 +206,7 @@ func TestSSEConnectRefused(t *testing.T) {
 func TestSSENoServer(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
-	for url, text := range map[string]string{s.URL: "cannot be reached", "ftp://h/secret": "not one of http", "\x00": "not one of http", "http://": "not one of http", "": "not one of http"} {
+	for url, text := range map[string]string{s.URL: "was not reached", "ftp://h/secret": "cannot be used", "\x00": "cannot be used", "http://": "cannot be used", "": "cannot be used"} {
 		err := NewSSE(HTTPOptions{URL: url}).Connect(sseContext(t))
 		var failure *HTTPError
 		if !errors.As(err, &failure) || failure.Status != 0 || failure.Delivery != NotSent || !strings.Contains(failure.Text, text) || strings.Contains(err.Error(), "secret") {
@@ -224,60 +215,17 @@ func TestSSENoServer(t *testing.T) {
 	}
 }
 
-// The messages arrive in the order in which they were written, one at a time.
-func TestSSEPostsInOrder(t *testing.T) {
-	f := newSSEFake()
-	var mu sync.Mutex
-	busy := 0 // guarded by mu
-	f.post = func(w http.ResponseWriter, _ *http.Request, _ string) {
-		mu.Lock()
-		busy++
-		if busy > 1 {
-			t.Error("two POSTs at once")
-		}
-		mu.Unlock()
-		w.Header().Set("Content-Length", "0")
-		mu.Lock()
-		busy--
-		mu.Unlock()
-	}
-	c := connectSSE(t, HTTPOptions{URL: f.listen(t)})
-	var want, got []string
-	for i := range 50 {
-		batch := sseBatch(fmt.Sprint(i, "a"), fmt.Sprint(i, "b"), fmt.Sprint(i, "c"))
-		for _, m := range batch {
-			want = append(want, string(m))
-		}
-		if err := c.WriteMessages(batch); err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range batch {
-			clear(m) // nothing of the batch is kept
-		}
-	}
-	for range want {
-		got = append(got, (<-f.posts).body)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if err := c.WriteMessages(nil); err != nil {
-		t.Error(err)
-	}
-}
-
 // The version is told from 2025-06-18 on, once it is known.
 func TestSSESpeak(t *testing.T) {
 	f := newSSEFake()
 	c := connectSSE(t, HTTPOptions{URL: f.listen(t)})
-	for _, tt := range []struct{ speak, want string }{
+	for i, tt := range []struct{ speak, want string }{
 		{"", ""}, {"2024-11-05", ""}, {"2025-03-26", ""}, {"2025-06-18", "2025-06-18"}, {"2025-11-25", "2025-11-25"},
 	} {
 		if tt.speak != "" {
-			c.Speak(tt.speak)
+			c.Speak(false, tt.speak)
 		}
-		writeSSE(t, c, "x")
-		if got := (<-f.posts).header.Get("MCP-Protocol-Version"); got != tt.want {
+		if got := f.sentSSE(c, fmt.Sprint("x", i))[0].header.Get("MCP-Protocol-Version"); got != tt.want {
 			t.Errorf("after Speak(%q) a POST has the version %q, want %q", tt.speak, got, tt.want)
 		}
 	}

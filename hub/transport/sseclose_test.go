@@ -49,7 +49,7 @@ func TestSSEConnectIsCancelled(t *testing.T) {
 				if n := p.openConns(); n != 0 {
 					t.Errorf("%d connections left", n)
 				}
-				if _, err := c.ReadMessage(); !errors.Is(err, cause) {
+				if _, err := c.Receive(); !errors.Is(err, cause) {
 					t.Errorf("read: %v", err)
 				}
 			})
@@ -95,18 +95,14 @@ func TestSSECloseLeavesNothing(t *testing.T) {
 		if err := c.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		writeSSE(t, c, "a", "b")
+		f.sentSSE(c, "a", "b")
 		var all sync.WaitGroup
 		all.Go(func() {
-			if _, err := c.ReadMessage(); err != ErrHTTPClosed {
+			if _, err := c.Receive(); err != ErrHTTPClosed {
 				t.Errorf("read: %v", err)
 			}
 		})
-		all.Go(func() {
-			if err := c.WriteMessages(sseBatch("hang", "never")); err != nil {
-				t.Errorf("write: %v", err)
-			}
-		})
+		sendSSE(c, "hang")
 		synctest.Wait()
 		begun := time.Now()
 		for range 8 {
@@ -120,10 +116,8 @@ func TestSSECloseLeavesNothing(t *testing.T) {
 		if took := time.Since(begun); took != 0 {
 			t.Errorf("Close took %v", took)
 		}
-		if err := c.WriteMessages(sseBatch("late")); err != ErrHTTPClosed {
-			t.Errorf("write after Close: %v", err)
-		}
-		if _, err := c.ReadMessage(); err != ErrHTTPClosed {
+		sendSSE(c, "late")
+		if _, err := c.Receive(); err != ErrHTTPClosed {
 			t.Errorf("read after Close: %v", err)
 		}
 		if err := c.Connect(t.Context()); err != ErrHTTPClosed {
@@ -135,7 +129,7 @@ func TestSSECloseLeavesNothing(t *testing.T) {
 		if n := p.openConns(); n != 0 {
 			t.Errorf("%d connections left", n)
 		}
-		if n := len(f.posts); n != 3 {
+		if n := len(f.posts); n != 1 {
 			t.Errorf("%d POSTs", n)
 		}
 	})
@@ -195,22 +189,11 @@ func TestSSECloseEndsRealConnections(t *testing.T) {
 		if err := c.Connect(sseContext(t)); err != nil {
 			t.Fatal(err)
 		}
-		writeSSE(t, c, "x")
+		f.sentSSE(c, "x")
 		c.Close()
 		for range 2 { // that of the stream and that of the POST
 			<-gone
 		}
 		<-f.left
-	}
-}
-
-func TestSSEWriteBeforeConnect(t *testing.T) {
-	c := NewSSE(HTTPOptions{URL: "http://h"})
-	if err := c.WriteMessages(sseBatch("x")); err == nil || !strings.Contains(err.Error(), "not open yet") {
-		t.Error(err)
-	}
-	c.Close()
-	if _, err := c.ReadMessage(); err != ErrHTTPClosed {
-		t.Error(err)
 	}
 }

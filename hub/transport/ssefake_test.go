@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -184,22 +185,32 @@ func connectSSE(t *testing.T, o HTTPOptions) *SSE {
 
 func wantSSEMessage(t *testing.T, c *SSE, want string) {
 	t.Helper()
-	if got, err := c.ReadMessage(); err != nil || string(got) != want {
-		t.Fatalf("read %.200q, %v; want %.200q", got, err, want)
+	if got, err := c.Receive(); err != nil || string(got.Body) != want {
+		t.Fatalf("read %.200q, %v, %v; want %.200q", got.Body, got.Err, err, want)
 	}
 }
 
-func writeSSE(t *testing.T, c *SSE, batch ...string) {
-	t.Helper()
-	if err := c.WriteMessages(sseBatch(batch...)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func sseBatch(texts ...string) [][]byte {
-	var batch [][]byte
+// sendSSE sends requests whose ids are their texts.
+func sendSSE(c *SSE, texts ...string) {
 	for _, s := range texts {
-		batch = append(batch, []byte(s))
+		c.Send(Message{ID: strconv.Quote(s), Method: "x", Body: []byte(s)})
 	}
-	return batch
+}
+
+// sentSSE sends requests one after the other: each when the POST of the one before has come.
+func (f *sseFake) sentSSE(c *SSE, texts ...string) (all []ssePosted) {
+	for _, s := range texts {
+		sendSSE(c, s)
+		all = append(all, <-f.posts)
+	}
+	return all
+}
+
+// sseEnd is how the connection ended.
+func sseEnd(c *SSE) error {
+	for {
+		if _, err := c.Receive(); err != nil {
+			return err
+		}
+	}
 }

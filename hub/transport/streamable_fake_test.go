@@ -56,6 +56,7 @@ type fakeWeb struct {
 	on      map[string]func(*exchangeSeen)
 	session string
 	began   time.Time
+	upload  func(*http.Request) bool // takes requests before their bodies are read; nil: none
 
 	working sync.WaitGroup // handlers
 
@@ -67,6 +68,9 @@ type fakeWeb struct {
 func (f *fakeWeb) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.working.Add(1)
 	defer f.working.Done()
+	if f.upload != nil && f.upload(r) {
+		return
+	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the request was never whole

@@ -47,8 +47,8 @@ func (b binding) set(h http.Header, session string) {
 	}
 }
 
-// header is that of the POST of m.
-func (b binding) header(s *Streamable, session string, m *Message) http.Header {
+// posted implements dialect.
+func (s *Streamable) posted(b binding, session string, m *Message) http.Header {
 	h := make(http.Header, len(s.header)+5+len(m.Params))
 	for name, values := range s.header {
 		h[name] = values

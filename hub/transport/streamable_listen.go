@@ -6,6 +6,23 @@ import (
 	"time"
 )
 
+// initialized implements dialect: from here on the server may say something of its own.
+func (s *Streamable) initialized(q queued) {
+	listening := make(chan struct{})
+	s.mu.Lock()
+	if s.st.why == nil {
+		s.work.Go(func() { s.listen(q.binding, q.session, listening) })
+	} else {
+		close(listening)
+	}
+	s.mu.Unlock()
+	wait(listening, listenTimeout)
+}
+
+// listenTimeout is how long requests then wait for the standalone stream to be open, so that a question that the first of them
+// causes finds it. Some servers send no headers before there is something to say.
+const listenTimeout = 100 * time.Millisecond
+
 // listen keeps the standalone stream open: on it come requests and notifications that belong to no request of ours, and with many servers
 // the withdrawal of a question (2025-11-25 basic/transports "Listening for Messages from the Server"). It ends with the transport,
 // or when the server has no such stream. A 404 to the very first attempt says just that: servers without a route for GET answer so, and
@@ -40,7 +57,7 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 		case ever && !lost.IsZero() && time.Since(lost) >= lostAfter && !s.busy():
 			s.end(ErrServerLost, nil)
 			return
-		case ever && failed != nil && failed.Status == http.StatusNotFound && session != "":
+		case ever && failed != nil && s.sessionOver(s.ctx, failed.Status, nil, b, session):
 			s.end(ErrSessionExpired, nil)
 			return
 		case failed != nil && noStream(failed.Status) && at.lastID != "":

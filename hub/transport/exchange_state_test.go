@@ -1,0 +1,189 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// stateWorld is an exchange without a network: the HTTP client, the server and the user are random.
+type stateWorld struct {
+	x     exchangeState
+	rnd   *rand.Rand
+	now   time.Time
+	clock time.Time // of the wait that was asked for; zero for none
+	log   []string
+
+	handed   bool // the HTTP client has all of the body in its hands, in the present try
+	written  bool // and has written it
+	ever     bool // it has been written in some try, and the server did not say that it did nothing
+	cut      bool // its context has ended
+	sealed   bool // its connection was closed
+	over     bool // its goroutine has ended
+	asked    bool
+	posts    int
+	posting  bool
+	told     []error
+	headers  bool
+	writtenT time.Time
+}
+
+var errNoAck = errors.New("no acknowledgement")
+
+func (w *stateWorld) step(t *testing.T, ev exchangeEvent) exchangeOrders {
+	ev.now = w.now
+	w.log = append(w.log, ev.what.String())
+	do := w.x.step(ev)
+	if do.cut {
+		w.cut = true
+	}
+	if do.wait > 0 {
+		w.clock = w.now.Add(do.wait)
+	}
+	if do.seal {
+		w.sealed = true
+	}
+	if do.post {
+		w.posts++
+		w.posting = true
+		switch {
+		case w.posts > 1:
+			t.Fatalf("a second notification: %v", w.log)
+		case !w.ever:
+			t.Fatalf("a notification about a request that was never written: %v", w.log)
+		case !w.headers && w.writtenT.Add(cancelDelay).After(w.now) && ev.what != evFarewell && !w.cut:
+			t.Fatalf("a notification %v after its call: %v", w.now.Sub(w.writtenT), w.log)
+		}
+	}
+	if do.tell != nil {
+		do.tell(do.err)
+	}
+	return do
+}
+
+// client lets the HTTP client make one step of which it is capable.
+func (w *stateWorld) client(t *testing.T) {
+	switch w.rnd.IntN(8) {
+	case 0, 1:
+		if !w.handed && !w.over {
+			w.step(t, exchangeEvent{what: evConn})
+			w.handed = w.x.whole && !w.sealed
+		}
+	case 2, 3:
+		if !w.handed && !w.x.whole && w.x.stage == stageWriting {
+			w.handed = !w.step(t, exchangeEvent{what: evLast}).refuse
+		}
+	case 4, 5:
+		if w.handed && !w.written && !w.sealed {
+			w.written, w.ever, w.writtenT = true, true, w.now
+			w.step(t, exchangeEvent{what: evWrote})
+		}
+	case 6: // a dead connection; or the server did nothing with it
+		if !w.headers && !w.over && !w.posting && w.x.stage <= stageWritten {
+			w.ever = false
+			if !w.step(t, exchangeEvent{what: evBack}).refuse {
+				w.handed, w.written = false, false
+			}
+		}
+	case 7:
+		if w.written && !w.cut && !w.headers {
+			w.headers = true
+			w.step(t, exchangeEvent{what: evHeaders})
+		}
+	}
+}
+
+func (w *stateWorld) play(t *testing.T) {
+	for range 40 {
+		switch w.rnd.IntN(12) {
+		case 0:
+			if !w.asked {
+				w.asked = true
+				w.step(t, exchangeEvent{what: evCancel, told: func(err error) { w.told = append(w.told, err) }})
+			}
+		case 1:
+			if !w.clock.IsZero() {
+				w.now = w.clock
+			} else {
+				w.now = w.now.Add(time.Duration(w.rnd.IntN(900)) * time.Millisecond)
+			}
+		case 2:
+			if w.posting {
+				w.posting = false
+				var err error
+				if w.rnd.IntN(2) == 0 {
+					err = errNoAck
+				}
+				w.step(t, exchangeEvent{what: evPosted, err: err})
+			}
+		case 3:
+			if w.headers && !w.cut && !w.over {
+				w.step(t, exchangeEvent{what: evAnswered})
+				w.over = true
+			}
+		case 4:
+			if w.written && !w.over && !w.cut && w.rnd.IntN(3) == 0 {
+				w.step(t, exchangeEvent{what: evFailed})
+				w.over = true
+			}
+		case 5:
+			if w.rnd.IntN(8) == 0 {
+				w.step(t, exchangeEvent{what: evAbort})
+			}
+		case 6:
+			if w.cut && !w.over {
+				w.over = true
+				w.step(t, exchangeEvent{what: evReturned})
+			}
+		default:
+			w.client(t)
+		}
+		if !w.clock.IsZero() && !w.clock.After(w.now) {
+			w.clock = time.Time{}
+			w.step(t, exchangeEvent{what: evClock})
+		}
+	}
+	w.step(t, exchangeEvent{what: evEnd, err: ErrHTTPClosed})
+	if w.posting {
+		w.step(t, exchangeEvent{what: evPosted, err: ErrHTTPClosed})
+	}
+}
+
+// TestExchangeStates plays an exchange against every order of what can happen to it. Whatever happens: at most one notification; none before the request was
+// written, and none before its time; one word of what became of the cancellation; never "not needed" for a request that the server may have, unless the
+// answer is there. Findings B2, B17, B18.
+func TestExchangeStates(t *testing.T) {
+	seen := map[string]int{}
+	for seed := range uint64(200_000) {
+		w := &stateWorld{rnd: rand.New(rand.NewPCG(seed, 3)), now: time.Unix(1000, 0)}
+		w.x.whole = seed%2 == 0
+		w.play(t)
+		if want := min(1, len(w.told)); w.asked && (len(w.told) != 1 || want != 1) || !w.asked && len(w.told) != 0 {
+			t.Fatalf("seed %d: told %v: %v", seed, w.told, w.log)
+		}
+		if w.x.unsettled() {
+			t.Fatalf("seed %d: something is left: %v", seed, w.log)
+		}
+		if !w.asked {
+			continue
+		}
+		err := w.told[0]
+		answered := strings.Contains(strings.Join(w.log, " "), evAnswered.String())
+		aborted := strings.Contains(strings.Join(w.log, " "), evAbort.String())
+		switch {
+		case err == nil && w.posts != 1:
+			t.Fatalf("seed %d: told as sent, with %d notifications: %v", seed, w.posts, w.log)
+		case errors.Is(err, ErrCancelNotNeeded) && w.ever && w.posts == 0 && !answered && !aborted:
+			t.Fatalf("seed %d: a request that was written is told as not: %v", seed, w.log)
+		}
+		seen[fmt.Sprint(err)]++
+	}
+	for _, err := range []error{nil, ErrCancelNotNeeded, errNoAck, ErrHTTPClosed} {
+		if seen[fmt.Sprint(err)] < 1000 {
+			t.Errorf("%v was told %d times: the test shows little", err, seen[fmt.Sprint(err)])
+		}
+	}
+}

@@ -1,0 +1,301 @@
+package transport
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	defaultMaxMessageBytes = 64 << 20
+	// receiveAhead is how many messages may wait for Receive before the streams that bring them have to wait.
+	receiveAhead = 64
+)
+
+// exchanges is what Streamable HTTP and HTTP+SSE have in common: each message is a POST of its own, a request's POST is an exchange with a state and a
+// goroutine, what comes goes through Receive, and cancellations are told on their way. Its methods may be called from any goroutine, Receive from one.
+type exchanges struct {
+	*sender
+	kind  dialect
+	tells bool // see exchange
+	max   int  // bytes of a message
+
+	ctx     context.Context // of everything that goes over HTTP; ended by end
+	stop    context.CancelCauseFunc
+	out     chan item
+	ended   chan struct{} // closed by end
+	work    sync.WaitGroup
+	closing atomic.Bool
+	closed  chan struct{} // closed by the first Close, when it is through
+
+	mu sync.Mutex
+	st exchangesState // guarded by mu
+
+	last []item // the last words, written by end before ended is closed and from then on Receive's
+}
+
+// dialect is what the two transports do differently.
+type dialect interface {
+	// address is where messages are posted.
+	address() *url.URL
+	// posted is the header of the POST of m.
+	posted(b binding, session string, m *Message) http.Header
+	// converse posts a request and brings what comes of it. nil: its end was delivered, comes in another way, or the transport has ended.
+	converse(ex *exchange) *HTTPError
+	// unposted is called for a message without an answer that the server has refused. It closes resp.Body.
+	unposted(resp *http.Response, b binding, session string) *HTTPError
+	// initialized is called when the server has taken notifications/initialized, and holds requests up until it returns.
+	initialized(q queued)
+	// strayCancel tells whether to post a cancellation of a request that is not open here.
+	strayCancel() bool
+}
+
+// exchangesState is all that changes in a transport.
+type exchangesState struct {
+	binding
+	session string               // of legacy Streamable HTTP; "" without one. It is a secret.
+	open    map[string]*exchange // by id: the requests whose end nobody has received
+	why     error                // set once, by end
+
+	queue     []queued      // notifications that are not posted yet
+	posting   bool          // a goroutine works on queue
+	answers   []queued      // answers beyond those on their way
+	answering int           // answers on their way
+	pings     int           // answers to pings that were dropped
+	gate      chan struct{} // closed when the server knows that it is initialized; nil before there was a need to wait
+
+	cancels map[*exchange]struct{} // cancellations whose end nobody has been told
+	quiet   chan struct{}          // closed when cancels is empty again; nil: nobody waits for that
+	check   *sessionCheck          // of legacy Streamable HTTP; nil when none is under way
+}
+
+// binding is what is spoken: by it a message is sent, and its answer read.
+type binding struct {
+	modern   bool
+	revision string // "" while initialize is open
+}
+
+// item is one thing on its way to Receive.
+type item struct {
+	Received
+	ex    *exchange // nil for what comes for no exchange
+	final bool      // the end of ex; it counts only for whoever takes ex
+}
+
+// begin makes exchanges of its zero value.
+func (e *exchanges) begin(o HTTPOptions, kind dialect) {
+	e.sender, e.kind, e.max = newSender(o), kind, o.MaxMessageBytes
+	if e.max <= 0 {
+		e.max = defaultMaxMessageBytes
+	}
+	e.tells = tells(e.rt)
+	e.out, e.ended, e.closed = make(chan item, receiveAhead), make(chan struct{}), make(chan struct{})
+	e.st.open, e.st.cancels = map[string]*exchange{}, map[*exchange]struct{}{}
+	e.ctx, e.stop = context.WithCancelCause(context.Background())
+}
+
+// Speak tells what is spoken from now on: the rules of the modern era or not, and the revision, "" while initialize is open.
+// What was sent before goes on as it began.
+func (e *exchanges) Speak(modern bool, revision string) {
+	e.mu.Lock()
+	e.st.binding = binding{modern: modern, revision: revision}
+	e.mu.Unlock()
+}
+
+// Send sends m and never blocks. What becomes of a request is told by Receive: messages, and exactly one end, an answer or
+// Failed. A notification or a response that cannot be delivered is logged. The ids of open requests differ from each other.
+func (e *exchanges) Send(m Message) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.st.why != nil {
+		return
+	}
+	if m.ID == "" {
+		e.enqueue(m)
+		return
+	}
+	if _, double := e.st.open[m.ID]; double {
+		// Not told by Failed: that would be taken for the end of the first.
+		e.log.Error("a request with the id of an open one was not sent", "method", m.Method)
+		return
+	}
+	ex := e.newExchange(m)
+	e.st.open[m.ID] = ex
+	e.work.Go(func() { e.run(ex) })
+}
+
+// run is the goroutine of an exchange.
+func (e *exchanges) run(ex *exchange) {
+	defer ex.cancel(errExchangeOver)
+	defer ex.step(exchangeEvent{what: evReturned})
+	if ex.gate != nil {
+		select {
+		case <-ex.gate:
+		case <-ex.ctx.Done():
+			return
+		}
+	}
+	failed := e.kind.converse(ex)
+	if failed == nil || ex.ctx.Err() != nil {
+		return // the answer is on its way to Receive; or whoever ended ctx tells the rest
+	}
+	end := exchangeEvent{what: evFailed, now: time.Now()}
+	if failed.Delivery == NotSent {
+		end.what = evRefused
+	}
+	ex.step(end)
+	e.mu.Lock()
+	failed.Sent = ex.state.sent
+	cancelled := ex.state.cancel != cancelNone
+	e.mu.Unlock()
+	if cancelled {
+		e.take(ex) // nobody waits for it any more
+		return
+	}
+	e.deliver(ex.ctx, item{Received: Received{Failed: ex.m.ID, Err: failed}, ex: ex, final: true})
+}
+
+// postRequest posts the request of an exchange.
+func (e *exchanges) postRequest(ex *exchange) (*http.Response, *HTTPError) {
+	return e.send(ex.ctx, &outgoing{
+		method: http.MethodPost, url: e.kind.address(), header: e.kind.posted(ex.binding, ex.session, &ex.m), body: ex.m.Body, rpc: ex.m.Method, ex: ex,
+	})
+}
+
+// Receive gives what came next. An error is the end: ErrHTTPClosed, another one after Failed has been told of every open exchange.
+func (e *exchanges) Receive() (Received, error) {
+	for {
+		select {
+		case it := <-e.out:
+			if e.admit(it) {
+				return it.Received, nil
+			}
+		case <-e.ended:
+			return e.lastWord()
+		}
+	}
+}
+
+// lastWord gives what is left after the end. Everything that wanted to send more has been stopped.
+func (e *exchanges) lastWord() (Received, error) {
+	e.mu.Lock()
+	why := e.st.why
+	e.mu.Unlock()
+	if why == ErrHTTPClosed {
+		return Received{}, why
+	}
+	for {
+		var it item
+		select {
+		case it = <-e.out:
+		default:
+			if len(e.last) == 0 {
+				return Received{}, why
+			}
+			it, e.last = e.last[0], e.last[1:]
+		}
+		if e.admit(it) {
+			return it.Received, nil
+		}
+	}
+}
+
+// admit tells whether it may still be received: nothing of an aborted exchange, and one end of each.
+func (e *exchanges) admit(it item) bool {
+	if it.ex == nil {
+		return true
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if it.final {
+		return e.takeLocked(it.ex)
+	}
+	return it.ex.state.stage != stageDropped
+}
+
+// deliver hands it to Receive, or gives up when ctx ends: of the exchange, or of the transport.
+func (e *exchanges) deliver(ctx context.Context, it item) bool {
+	select {
+	case e.out <- it:
+		return true
+	default:
+	}
+	select {
+	case e.out <- it:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// take removes an exchange. Whoever gets it tells its end, or keeps silent about it.
+func (e *exchanges) take(ex *exchange) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.takeLocked(ex)
+}
+
+func (e *exchanges) takeLocked(ex *exchange) bool {
+	if e.st.open[ex.m.ID] != ex {
+		return false
+	}
+	delete(e.st.open, ex.m.ID)
+	return true
+}
+
+// Abort closes the exchange of an open request, also while it waits for headers. Nothing of it is received any more. For the
+// modern era that is the cancellation (2026-07-28 basic/patterns/cancellation "Transport-Specific Cancellation"). written is false when the server cannot
+// know the request.
+func (e *exchanges) Abort(id string) (written bool) {
+	e.mu.Lock()
+	ex := e.st.open[id]
+	if ex == nil {
+		e.mu.Unlock()
+		return false
+	}
+	e.stepLocked(ex, exchangeEvent{what: evAbort}) // it tells nobody anything
+	written = ex.state.reached()
+	e.mu.Unlock()
+	return written
+}
+
+// CancelAndAbort is the cancellation of the legacy era: it posts notification, and closes the request's exchange when that was answered, or
+// after 5 s, and does not resume it (2025-11-25 basic/transports "Sending Messages to the Server": a disconnect alone is no cancellation). It does so once
+// the headers of the request's answer have come, or a second after the last byte of the request was written, whichever is first: earlier the notification
+// might overtake its request. What comes for the request meanwhile is received. A request whose body was not written to its end is aborted without a word;
+// for the modern era CancelAndAbort is Abort. It does not block.
+//
+// told is called exactly once, from any goroutine and without a lock: with nil when the server has acknowledged the notification, with
+// ErrCancelNotNeeded when none was sent, else with why it did not get there.
+func (e *exchanges) CancelAndAbort(id string, notification []byte, told func(error)) {
+	e.mu.Lock()
+	ex, why := e.st.open[id], e.st.why
+	var do exchangeOrders
+	switch {
+	case why != nil:
+		do.tell, do.err = told, why
+	case ex == nil && !e.kind.strayCancel():
+		do.tell, do.err = told, ErrCancelNotNeeded // the answer has come in the meantime
+	case ex != nil && ex.modern:
+		e.stepLocked(ex, exchangeEvent{what: evAbort})
+		if do.tell = told; !ex.state.reached() {
+			do.err = ErrCancelNotNeeded
+		}
+	default:
+		if ex == nil {
+			ex = e.newExchange(Message{ID: id})
+			ex.state.stage = stageHeaders // its POST is over
+		}
+		if ex.note == nil {
+			ex.note = notification
+		}
+		do = e.stepLocked(ex, exchangeEvent{what: evCancel, now: time.Now(), told: told})
+	}
+	e.mu.Unlock()
+	if do.tell != nil {
+		do.tell(do.err)
+	}
+}

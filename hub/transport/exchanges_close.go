@@ -1,0 +1,94 @@
+package transport
+
+import (
+	"net/http"
+	"time"
+)
+
+// lastWordsTime is how long Close waits for cancellations that are on their way. A server that hears them answers at once.
+const lastWordsTime = time.Second
+
+// close ends everything and waits for every goroutine; then it calls after, for what comes last. Calls after the first wait for the first.
+func (e *exchanges) close(after func()) {
+	if !e.closing.CompareAndSwap(false, true) {
+		<-e.closed
+		return
+	}
+	defer close(e.closed)
+	e.lastWords()
+	e.end(ErrHTTPClosed, nil)
+	e.work.Wait()
+	after()
+	e.sender.close()
+}
+
+// lastWords lets the server hear of the requests that end with the transport: a disconnect alone tells a legacy server nothing. A cancellation that waits for
+// the headers of its call goes out now.
+func (e *exchanges) lastWords() {
+	e.mu.Lock()
+	for ex := range e.st.cancels {
+		e.stepLocked(ex, exchangeEvent{what: evFarewell})
+	}
+	if len(e.st.cancels) == 0 || e.st.why != nil {
+		e.mu.Unlock()
+		return
+	}
+	quiet := make(chan struct{})
+	e.st.quiet = quiet
+	e.mu.Unlock()
+	late := time.NewTimer(lastWordsTime)
+	defer late.Stop()
+	select {
+	case <-quiet:
+	case <-late.C:
+	case <-e.ended:
+	}
+}
+
+// end is the one way to the end. After ErrSessionExpired Receive still tells what became of the open requests; met is the answer with which the server
+// refused the session, if it came to one of them.
+func (e *exchanges) end(why error, met *metEnd) {
+	e.mu.Lock()
+	if e.st.why != nil {
+		e.mu.Unlock()
+		return
+	}
+	e.st.why = why
+	e.st.queue, e.st.answers = nil, nil
+	if why == ErrSessionExpired {
+		e.st.session = "" // nothing is left to delete
+		for _, ex := range e.st.open {
+			failure := &HTTPError{Text: "the server ended the session before the answer came", Delivery: MayHaveRun, Err: why, Sent: ex.state.sent}
+			switch {
+			case met != nil && met.ex == ex:
+				failure.Status, failure.Text, failure.Delivery = met.status, why.Error(), NotSent
+			case ex.asks || !ex.state.reached():
+				failure.Delivery = NotSent
+			}
+			e.last = append(e.last, item{Received: Received{Failed: ex.m.ID, Err: failure}, ex: ex, final: true})
+		}
+	}
+	var tells []exchangeOrders
+	for ex := range e.st.cancels {
+		tells = append(tells, e.stepLocked(ex, exchangeEvent{what: evEnd, err: why}))
+	}
+	e.mu.Unlock()
+	e.stop(why)
+	close(e.ended)
+	for _, do := range tells {
+		if do.tell != nil {
+			do.tell(do.err)
+		}
+	}
+}
+
+// metEnd is the request that was refused with the session, and the status.
+type metEnd struct {
+	ex     *exchange
+	status int
+}
+
+func (e *exchanges) metBy(ex *exchange, resp *http.Response) *metEnd {
+	ex.step(exchangeEvent{what: evRefused})
+	return &metEnd{ex, resp.StatusCode}
+}

@@ -1,0 +1,175 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+)
+
+const (
+	// cancelTimeout bounds the POST of a cancellation; after it the request's stream is closed all the same.
+	cancelTimeout = 5 * time.Second
+	// postTimeout bounds the POST of a notification or a response, which a server has to answer at once.
+	postTimeout = 30 * time.Second
+	// initializedTimeout is how long requests wait for the answer to notifications/initialized.
+	initializedTimeout = 5 * time.Second
+	// maxQueued bounds what a server that answers no POST can make us keep.
+	maxQueued = 1024
+)
+
+const methodCancelled = "notifications/cancelled"
+
+// queued is a notification or a response that waits for its turn.
+type queued struct {
+	m Message
+	binding
+	session string
+	gate    chan struct{} // of notifications/initialized: to be closed once the server knows
+}
+
+// enqueue takes over a message that gets no answer. Notifications go out one after the other; an answer waits for nothing but for
+// bounds.AnswersPosted others: what the server is slow to take shall not keep it from what it has asked for. Called with mu held.
+func (e *exchanges) enqueue(m Message) {
+	q := queued{m: m, binding: e.st.binding, session: e.st.session}
+	if m.Method == "" {
+		e.answer(q)
+		return
+	}
+	if len(e.st.queue) >= maxQueued {
+		e.log.Warn("the server takes no messages, one was dropped", "method", m.Method)
+		return
+	}
+	if m.Method == "notifications/initialized" && !q.modern {
+		q.gate = make(chan struct{})
+		e.st.gate = q.gate
+	}
+	e.st.queue = append(e.st.queue, q)
+	if !e.st.posting {
+		e.st.posting = true
+		e.work.Go(e.postQueued)
+	}
+}
+
+// answer is enqueue for a response.
+func (e *exchanges) answer(q queued) {
+	switch {
+	case e.st.answering < bounds.AnswersPosted:
+		e.st.answering++
+		e.work.Go(func() { e.postAnswers(q) })
+	case isPong(q.m.Body):
+		// It says that we are here, and so do the answers that the server does not take.
+		if e.st.pings++; e.st.pings&(e.st.pings-1) == 0 {
+			e.log.Warn("pings are not answered, because the server takes no answers", "dropped", e.st.pings)
+		}
+	case len(e.st.answers) >= maxQueued:
+		e.log.Warn("the server takes no messages, an answer was dropped")
+	default:
+		e.st.answers = append(e.st.answers, q)
+	}
+}
+
+// isPong: of all answers that a client gives, only that to ping has an empty result.
+func isPong(body []byte) bool { return bytes.HasSuffix(body, []byte(`"result":{}}`)) }
+
+// postAnswers posts q, then what waits, and ends when nothing does.
+func (e *exchanges) postAnswers(q queued) {
+	for {
+		e.logLost(&q.m, e.post(&q.m, q.binding, q.session, postTimeout))
+		e.mu.Lock()
+		if len(e.st.answers) == 0 {
+			e.st.answers = nil
+			e.st.answering--
+			e.mu.Unlock()
+			return
+		}
+		q = e.st.answers[0]
+		e.st.answers[0] = queued{}
+		e.st.answers = e.st.answers[1:]
+		e.mu.Unlock()
+	}
+}
+
+// postQueued posts the notifications, one after the other, and ends when nothing is left.
+func (e *exchanges) postQueued() {
+	for {
+		e.mu.Lock()
+		if len(e.st.queue) == 0 {
+			e.st.queue, e.st.posting = nil, false
+			e.mu.Unlock()
+			return
+		}
+		q := e.st.queue[0]
+		e.st.queue[0] = queued{}
+		e.st.queue = e.st.queue[1:]
+		e.mu.Unlock()
+		e.postOne(q)
+	}
+}
+
+func (e *exchanges) postOne(q queued) {
+	if q.gate == nil {
+		e.logLost(&q.m, e.post(&q.m, q.binding, q.session, postTimeout))
+		return
+	}
+	var once sync.Once
+	open := func() { once.Do(func() { close(q.gate) }) }
+	defer open()
+	t := time.AfterFunc(initializedTimeout, open)
+	defer t.Stop()
+	if failed := e.post(&q.m, q.binding, q.session, postTimeout); failed != nil {
+		e.logLost(&q.m, failed)
+		return
+	}
+	e.kind.initialized(q)
+}
+
+func (e *exchanges) logLost(m *Message, failed *HTTPError) {
+	if failed != nil && e.ctx.Err() == nil {
+		e.log.Warn("a message was not delivered", "method", m.Method, "status", failed.Status)
+	}
+}
+
+// post posts a message that gets no answer. nil: the server has taken it. The limit is that of the server; a person who signs in meanwhile may take longer.
+func (e *exchanges) post(m *Message, b binding, session string, limit time.Duration) *HTTPError {
+	ctx, cancel := context.WithCancelCause(e.ctx)
+	defer cancel(errExchangeOver)
+	clock := &postClock{limit: limit, Timer: time.AfterFunc(limit, func() {
+		cancel(fmt.Errorf("the server did not answer within %s", limit))
+	})}
+	defer clock.stop()
+	o := &outgoing{method: http.MethodPost, url: e.kind.address(), header: e.kind.posted(b, session, m), body: m.Body, rpc: m.Method, clock: clock}
+	if m.Method == methodCancelled {
+		o.clock = nil // it is of no use later
+	}
+	resp, failed := e.send(ctx, o)
+	switch {
+	case failed != nil:
+		return failed
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		return e.kind.unposted(resp, b, session)
+	}
+	drain(resp, cancel)
+	return nil
+}
+
+// drainLimit bounds how long the body of a good answer is read that nobody needs, only so that its connection can be used again.
+const drainLimit = time.Second
+
+// drain ends a good answer. Nothing can come on an event stream here, and it may never end.
+func drain(resp *http.Response, cancel context.CancelCauseFunc) {
+	if mediaType(resp.Header) == "text/event-stream" {
+		_ = resp.Body.Close()
+		return
+	}
+	t := time.AfterFunc(drainLimit, func() { cancel(errDrained) })
+	discard(resp.Body)
+	t.Stop()
+}
+
+var errDrained = errors.New("the end of an answer that nobody needs did not come")

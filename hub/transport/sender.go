@@ -1,0 +1,316 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxRetryAfter is the longest wait that a server may ask for; a longer one is an error at once.
+const maxRetryAfter = 60 * time.Second
+
+// sender sends HTTP requests to one server. Both transports send through it: it signs, gets rights where a server refuses them, follows redirects, and waits
+// where a server asks for that. What it sends again is decided by Repeats.
+type sender struct {
+	url    *url.URL // nil when it cannot be used
+	host   string   // for the Host header; "" for that of the URL
+	header http.Header
+	rt     http.RoundTripper
+	own    *roundTripper // rt, when it is ours
+	auth   Authorizer
+	log    *slog.Logger
+}
+
+func newSender(o HTTPOptions) *sender {
+	s := &sender{rt: o.RoundTripper, auth: o.Auth, log: o.Logger}
+	if u, err := url.Parse(o.URL); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		u.User, u.Fragment, u.RawFragment = nil, "", ""
+		s.url = u
+	}
+	s.header, s.host = configHeader(o.Header)
+	if s.rt == nil {
+		s.own = newRoundTripper()
+		s.rt = s.own
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	return s
+}
+
+// close ends the connections of a RoundTripper of our own.
+func (s *sender) close() {
+	if s.own != nil {
+		s.own.close()
+	}
+}
+
+// outgoing is one HTTP request, sent as often as it takes until the server accepts to look at it.
+type outgoing struct {
+	method string
+	url    *url.URL    // nil for that of the sender
+	header http.Header // complete, but for what the Authorizer sets
+	body   []byte
+	rpc    string    // the method of JSON-RPC, "GET" for a GET, "" for a response: for Repeats
+	ex     *exchange // nil when nobody asks how far the body has gone
+	clock  *postClock
+}
+
+// postClock bounds the time that a server has for a POST. It stands still while a person signs in.
+type postClock struct {
+	*time.Timer
+	limit time.Duration
+}
+
+// request makes a request to u with the headers of the config.
+func (s *sender) request(ctx context.Context, method string, u *url.URL) *http.Request {
+	return s.requestWith(ctx, method, u, s.header.Clone())
+}
+
+func (s *sender) requestWith(ctx context.Context, method string, u *url.URL, header http.Header) *http.Request {
+	return (&http.Request{Method: method, URL: u, Host: s.host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+}
+
+// send sends o and returns the first answer that is not about the sending itself. An error has no body to close. When ctx has ended nothing further is sent.
+func (s *sender) send(ctx context.Context, o *outgoing) (*http.Response, *HTTPError) {
+	if s.url == nil {
+		return nil, &HTTPError{Text: "the server's URL cannot be used: http or https and a host are needed"}
+	}
+	first := o.url
+	if first == nil {
+		first = s.url
+	}
+	target := first
+	traced := ctx
+	if o.ex != nil {
+		traced = httptrace.WithClientTrace(ctx, o.ex.trace())
+	}
+	var used [GroundUnknown + 1]int // how often the request was sent again, by ground
+	again := func(g Ground) bool {
+		if used[g]++; used[g] > Repeats(g, o.rpc) {
+			return false
+		}
+		if o.ex != nil {
+			o.ex.back()
+		}
+		return true
+	}
+	for {
+		if ctx.Err() != nil || o.ex != nil && o.ex.givenUp() {
+			return nil, o.broken(ctx, "aborted before it was sent", context.Cause(ctx))
+		}
+		req := s.requestWith(traced, o.method, target, o.header)
+		o.setBody(req)
+		if s.auth != nil {
+			req.Header = o.header.Clone() // each time anew: a token may have gone
+			if err := s.auth.Sign(ctx, req); err != nil {
+				return nil, o.broken(ctx, "the request could not be signed", err)
+			}
+		}
+		resp, err := s.rt.RoundTrip(req)
+		if err != nil {
+			return nil, o.broken(ctx, "", err)
+		}
+		resp.Request = req
+		asks := observe(s.auth, req, resp)
+		switch status := resp.StatusCode; {
+		case asks && again(GroundNonce):
+			discard(resp.Body)
+		case (status == http.StatusUnauthorized || status == http.StatusForbidden) && s.auth != nil && again(GroundSignIn):
+			used[GroundNonce] = 0 // a nonce that came before may be old by now
+			o.clock.stop()
+			if err := s.auth.Authorize(ctx, req, resp); err != nil {
+				return nil, &HTTPError{Status: status, Text: "the server wants a sign-in, and there is none: " + excerpt([]byte(err.Error())), Delivery: NotSent, Err: err}
+			}
+			o.clock.restart()
+		case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "":
+			g := GroundTooMany
+			if status == http.StatusServiceUnavailable {
+				g = GroundUnavailable
+			}
+			wait, asked := retryAfter(resp.Header)
+			if !asked {
+				wait = time.Second << used[g]
+			}
+			if wait > maxRetryAfter || !again(g) {
+				return nil, tooMany(resp, wait, asked)
+			}
+			discard(resp.Body)
+			if err := pause(ctx, wait); err != nil {
+				return nil, o.broken(ctx, "aborted while it waited to be sent again", err)
+			}
+		case redirects(status):
+			to, err := redirect(first, target, resp)
+			if err == nil && !again(GroundMoved) {
+				err = &HTTPError{Status: status, Text: "the server redirects without end within " + excerpt([]byte(to.Host)), Delivery: NotSent}
+			}
+			if err != nil {
+				return nil, err
+			}
+			target = to
+		default:
+			if o.ex != nil {
+				o.ex.headers(status)
+			}
+			return resp, nil
+		}
+	}
+}
+
+// setBody gives the body to req, for the HTTP client to read as often as it finds a dead connection.
+func (o *outgoing) setBody(req *http.Request) {
+	if o.body == nil {
+		return
+	}
+	req.ContentLength = int64(len(o.body))
+	if o.ex != nil {
+		req.Body, req.GetBody = o.ex.body(), o.ex.bodyAgain
+		return
+	}
+	// Of a reader that it knows, net/http writes head and body in one piece.
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(o.body)), nil }
+	req.Body, _ = req.GetBody()
+}
+
+// broken is a failure without an answer; "" is one of the HTTP client, whose errors name addresses, and neither headers nor queries.
+func (o *outgoing) broken(ctx context.Context, text string, err error) *HTTPError {
+	e := &HTTPError{Text: text, Delivery: NotSent, Err: err}
+	var dial *net.OpError
+	switch {
+	case o.ex != nil:
+		if o.ex.reached() {
+			e.Delivery = MayHaveRun
+		}
+	case !errors.As(err, &dial) || dial.Op != "dial":
+		e.Delivery = MayHaveRun
+	}
+	if text == "" {
+		e.Text = "the server was not reached"
+		if e.Delivery == MayHaveRun {
+			e.Text = "the server was not reached, or broke off"
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		e.Err = cause
+	}
+	if e.Err != nil {
+		e.Text += ": " + excerpt([]byte(e.Err.Error()))
+	}
+	return e
+}
+
+func (c *postClock) stop() {
+	if c != nil {
+		c.Timer.Stop()
+	}
+}
+
+func (c *postClock) restart() {
+	if c != nil {
+		c.Timer.Reset(c.limit)
+	}
+}
+
+// tooMany gives up on a server that asked to wait. Only 429 says for sure that nothing was done.
+func tooMany(resp *http.Response, wait time.Duration, asked bool) *HTTPError {
+	_, e := readRefusal(resp)
+	_ = resp.Body.Close()
+	e.Delivery = MayHaveRun
+	if resp.StatusCode == http.StatusTooManyRequests {
+		e.Delivery = NotSent
+		e.Text = "too many requests: the server did nothing with this one; " + e.Text
+	}
+	if asked {
+		e.RetryAfter = wait
+		e.Text += " (it asks to wait " + wait.String() + ")"
+	}
+	return e
+}
+
+// retryAfter reads Retry-After (RFC 9110 section 10.2.3): seconds, or a date.
+func retryAfter(h http.Header) (time.Duration, bool) {
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if n, err := strconv.ParseUint(v, 10, 31); err == nil {
+		return time.Duration(n) * time.Second, true
+	}
+	if at, err := http.ParseTime(v); err == nil {
+		return max(0, time.Until(at)), true
+	}
+	return 0, false
+}
+
+// redirects tells whether an answer leads elsewhere, wherever that is.
+func redirects(status int) bool {
+	return status >= 300 && status <= 399 && status != http.StatusNotModified
+}
+
+// redirect tells where to send the request once more: to the same origin, and only where the status keeps method and body. The headers of the config are
+// meant for one server and are sent to no other.
+func redirect(first, target *url.URL, resp *http.Response) (*url.URL, *HTTPError) {
+	status := resp.StatusCode
+	defer discard(resp.Body)
+	to, err := target.Parse(resp.Header.Get("Location"))
+	if err != nil || resp.Header.Get("Location") == "" {
+		return nil, &HTTPError{Status: status, Text: "the server redirects to nowhere", Delivery: NotSent}
+	}
+	keeps := status == http.StatusTemporaryRedirect || status == http.StatusPermanentRedirect
+	switch {
+	case !sameOrigin(first, to):
+		return nil, &HTTPError{Status: status, Text: "the server redirects to another place, which is not followed: " + excerpt([]byte(to.Scheme+"://"+to.Host)), Delivery: NotSent}
+	case !keeps && resp.Request.Method != http.MethodGet:
+		return nil, &HTTPError{Status: status, Text: "the server redirects within " + excerpt([]byte(to.Host)) + " with a status that would drop the message", Delivery: NotSent}
+	}
+	to.User, to.Fragment, to.RawFragment = nil, "", ""
+	return to, nil
+}
+
+func sameOrigin(a, b *url.URL) bool {
+	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+func port(u *url.URL) string {
+	switch p := u.Port(); {
+	case p != "":
+		return p
+	case strings.EqualFold(u.Scheme, "https"):
+		return "443"
+	}
+	return "80"
+}
+
+// pause waits for d; the error is the cause of an end of ctx.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// unexpected is a success that is no answer.
+func unexpected(resp *http.Response, d Delivery) *HTTPError {
+	head, err := io.ReadAll(io.LimitReader(resp.Body, excerptSource))
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && len(head) == 0 {
+		return &HTTPError{Status: resp.StatusCode, Text: "the answer broke off", Delivery: d, Err: err}
+	}
+	kind := mediaType(resp.Header)
+	switch {
+	case len(head) == 0:
+		return &HTTPError{Status: resp.StatusCode, Text: "the answer to a request is empty", Delivery: d}
+	case kind == "":
+		kind = "of no said type"
+	}
+	return &HTTPError{Status: resp.StatusCode, Text: "the answer is " + excerpt([]byte(kind)) + ", not JSON and not an event stream: " + excerpt(head), Delivery: d}
+}

@@ -1,0 +1,132 @@
+package transport
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+)
+
+const (
+	// checkTimeout bounds the ping that asks whether a session lives.
+	checkTimeout = 5 * time.Second
+	// deleteTimeout bounds the farewell to a legacy session.
+	deleteTimeout = 2 * time.Second
+	// checkID is no id of a request of ours: those are numbers.
+	checkID = `"mcphub-session-check"`
+)
+
+// refused reads what stands behind a status that is no success. Statuses with two meanings are told apart by the body
+// (2026-07-28 basic/transports/streamable-http "Sending Messages"; 404 is an unknown method there and an expired session before), and 400 of a
+// legacy server by a ping: the specification wants 404 for a session that the server does not know, and many say 400.
+func (s *Streamable) refused(ex *exchange, resp *http.Response) *HTTPError {
+	body, failed := readRefusal(resp)
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		return failed
+	}
+	answer, isAnswer := answerTo(ex.m.ID, body, false)
+	named := isAnswer && answer.Kind != jsontext.Invalid // by its own id: then it is not about the session
+	if !ex.modern && !named && s.asking(ex, func() bool { return s.sessionOver(ex.ctx, resp.StatusCode, body, ex.binding, ex.session) }) {
+		s.end(ErrSessionExpired, s.metBy(ex, resp))
+		return failed
+	}
+	if isAnswer {
+		s.bringOne(ex, answer, true)
+		return nil
+	}
+	return failed
+}
+
+// asking is ask, with ex marked meanwhile: others may find out first.
+func (s *Streamable) asking(ex *exchange, ask func() bool) bool {
+	mark := func(on bool) {
+		s.mu.Lock()
+		ex.asks = on
+		s.mu.Unlock()
+	}
+	mark(true)
+	over := ask()
+	if !over {
+		mark(false)
+	}
+	return over
+}
+
+// unposted implements dialect.
+func (s *Streamable) unposted(resp *http.Response, b binding, session string) *HTTPError {
+	body, failed := readRefusal(resp)
+	_ = resp.Body.Close()
+	if !b.modern && s.sessionOver(s.ctx, resp.StatusCode, body, b, session) {
+		s.end(ErrSessionExpired, nil)
+	}
+	return failed
+}
+
+// sessionOver tells whether the server has refused a message because it does not know the session any more (2025-11-25 basic/transports "Session
+// Management"): with 404, or with 400, which can mean anything and is made sure of.
+func (s *Streamable) sessionOver(ctx context.Context, status int, body []byte, b binding, session string) bool {
+	if session == "" {
+		return false
+	}
+	m, isError := errorIn(body)
+	switch status {
+	case http.StatusNotFound:
+		return !(isError && m.aboutMethod())
+	case http.StatusBadRequest:
+		return s.refusesPing(ctx, b, session)
+	}
+	return false
+}
+
+// sessionCheck is a ping that is under way. Whoever wants to know meanwhile waits for the same.
+type sessionCheck struct {
+	done chan struct{}
+	over bool // written before done is closed
+}
+
+// refusesPing asks the server whether it knows the session, at most once at a time and for checkTimeout at most. Only a plain refusal says that it does not.
+func (s *Streamable) refusesPing(ctx context.Context, b binding, session string) bool {
+	s.mu.Lock()
+	if s.st.why != nil {
+		s.mu.Unlock()
+		return false
+	}
+	c := s.st.check
+	if c == nil {
+		c = &sessionCheck{done: make(chan struct{})}
+		s.st.check = c
+		s.work.Go(func() {
+			c.over = s.ping(b, session)
+			s.mu.Lock()
+			s.st.check = nil
+			s.mu.Unlock()
+			close(c.done)
+		})
+	}
+	s.mu.Unlock()
+	select {
+	case <-c.done:
+		return c.over
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// ping tells whether the server refuses a ping as it refused a request.
+func (s *Streamable) ping(b binding, session string) (refused bool) {
+	ctx, cancel := context.WithTimeoutCause(s.ctx, checkTimeout, errCheckTimeout)
+	defer cancel()
+	m := &Message{ID: checkID, Method: "ping", Body: []byte(`{"jsonrpc":"2.0","id":` + checkID + `,"method":"ping"}`)}
+	resp, failed := s.send(ctx, &outgoing{method: http.MethodPost, header: s.posted(b, session, m), body: m.Body, rpc: m.Method})
+	if failed != nil {
+		return false
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusNotFound {
+		return false
+	}
+	body, _ := readRefusal(resp)
+	answer, isAnswer := answerTo(checkID, body, false)
+	return !isAnswer || answer.Kind == jsontext.Invalid // one that names the ping knows it
+}
