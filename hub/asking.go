@@ -51,7 +51,7 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 	if refused, ok := errors.AsType[*mcp.CapabilityError](err); ok {
 		return errNotOffered(s, refused)
 	}
-	if he := exchangeError(s, "", fmt.Sprintf("server %q did not %s", name, doing), err); he != nil {
+	if he := exchangeError(s, "", fmt.Sprintf("server %q did not %s", name, doing), 0, err); he != nil {
 		return he
 	}
 	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", name}, "server %q did not %s: %s", name, doing, s.quote(err.Error()))

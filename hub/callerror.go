@@ -94,7 +94,7 @@ func callError(r *request, err error) *Error {
 		e.Meta["server_may_continue"] = "true"
 		return e
 	}
-	if he := exchangeError(r.server, r.id, fmt.Sprintf("%s of server %q", r.what(), r.server.name), err); he != nil {
+	if he := exchangeError(r.server, r.id, fmt.Sprintf("%s of server %q", r.what(), r.server.name), r.resent, err); he != nil {
 		return he
 	}
 	if _, ok := errors.AsType[*jsonrpc.QueueFullError](err); ok {
@@ -111,7 +111,7 @@ func callError(r *request, err error) *Error {
 	}
 	if _, ok := errors.AsType[*mcp.EndedError](err); ok || errors.Is(err, jsonrpc.ErrClosed) {
 		e.Code, e.Reason = CodeUnavailable, ReasonServerGone
-		e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and was not repeated", r.server.name, r.what(), r.server.quote(howEnded(err)))
+		e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and %s", r.server.name, r.what(), r.server.quote(howEnded(err)), timesSent(1+r.resent))
 		return e
 	}
 	return e
@@ -132,8 +132,9 @@ func howEnded(err error) string {
 	return strings.Join(how, "; ")
 }
 
-// exchangeError is the error of a request that failed below JSON-RPC, nil for any other. requestID is "" for what is no request of its own; what begins the text.
-func exchangeError(s *server, requestID, what string, err error) *Error {
+// exchangeError is the error of a request that failed below JSON-RPC, nil for any other. requestID is "" for what is no request of its own; what begins the text;
+// before is how often it was sent to sessions that were over.
+func exchangeError(s *server, requestID, what string, before int, err error) *Error {
 	if e := signInError(s, err); e != nil {
 		return e
 	}
@@ -158,7 +159,7 @@ func exchangeError(s *server, requestID, what string, err error) *Error {
 		e.Meta["http_status"] = strconv.Itoa(he.Status)
 	}
 	if he.Delivery == transport.MayHaveRun {
-		e.Message += "; the call may have had effects, may still go on, and was not repeated"
+		e.Message += "; the call may have had effects, may still go on, and " + timesSent(before+he.Sent)
 	}
 	e.Err = err
 	return e
@@ -208,7 +209,16 @@ func signInError(s *server, err error) *Error {
 	return e
 }
 
-// notRun tells whether a server has refused a request because it had forgotten the session: then the request has not run, and may go to a new one.
+// timesSent says whether a call that failed was sent more than once, and what that means: only what surely did nothing is sent again (transport.Repeats).
+func timesSent(n int) string {
+	if n <= 1 {
+		return "was not repeated"
+	}
+	return fmt.Sprintf("was sent %d times, because the server did nothing with it before the last time", n)
+}
+
+// notRun tells whether a server has refused a request because it had forgotten the session: then the request has not run, and may go
+// to a new one, as often as transport.Repeats says of transport.GroundSessionOver: once.
 func notRun(err error) bool {
 	he, ok := errors.AsType[*transport.HTTPError](err)
 	return ok && he.Delivery == transport.NotSent && errors.Is(err, transport.ErrSessionExpired)

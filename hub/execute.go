@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // execute runs the request on the session, or on the one that takes its place: a task outlives its connection, and what a server refused
@@ -30,7 +31,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 		OnTask:     func(t mcp.TaskInfo) { h.tasked(r, t) },
 	}
 	result, err := send(session, out)
-	for resent := false; err != nil; {
+	for err != nil {
 		interrupted, isTask := errors.AsType[*mcp.TaskInterruptedError](err)
 		switch {
 		case isTask:
@@ -43,8 +44,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 				return session, nil, context.Cause(r.ctx)
 			}
 			result, err = session.ResumeTask(r.ctx, out, interrupted.Task)
-		case !resent && notRun(err):
-			resent = true
+		case notRun(err) && h.resend(r):
 			var next *mcp.Session
 			if next, err = h.renewed(r.ctx, r.server, r, session); err != nil {
 				return session, nil, err
@@ -59,6 +59,16 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 		}
 	}
 	return session, result, nil
+}
+
+// resend tells whether r may go to a new session, and counts it.
+func (h *Hub) resend(r *request) bool {
+	defer h.lock().unlock()
+	if r.resent >= transport.Repeats(transport.GroundSessionOver, r.method) {
+		return false
+	}
+	r.resent++
+	return true
 }
 
 // movedTo tells whether r stands there now. false: it was cancelled, and its context has ended. A request that had nothing to wait for has stood there before.

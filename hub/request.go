@@ -38,6 +38,7 @@ type request struct {
 	cause        *cancelCause
 	handed       bool // to the engine, which may have sent it
 	wireID       string
+	resent       int // how often it was sent again, on a new session: see transport.Repeats
 	progress     *Progress
 	task         *TaskInfo // replaced, never changed
 	clock        clock

@@ -102,7 +102,7 @@ func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session, en
 		return nil, he
 	}
 	what := fmt.Sprintf("server %q did not list its tools", s.name)
-	if he := exchangeError(s, "", what, l.err); he != nil {
+	if he := exchangeError(s, "", what, 0, l.err); he != nil {
 		return nil, he
 	}
 	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "%s: %s", what, s.quote(l.err.Error()))

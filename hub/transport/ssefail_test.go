@@ -213,20 +213,20 @@ func TestSSEBodyOfAGoodAnswerIsNotAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSSEFake()
 		_, client := f.serve(t)
-		var left time.Duration
+		left := make(chan time.Duration, 1)
 		begun := time.Now()
 		f.post = func(w http.ResponseWriter, r *http.Request, _ string) {
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
-			left = time.Since(begun)
+			left <- time.Since(begun)
 		}
 		c := connectSSE(t, HTTPOptions{URL: "http://h/sse", RoundTripper: client})
 		f.sentSSE(c, "a")
 		go func() { f.say <- "data: 1\n\n" }()
 		wantSSEMessage(t, c, "1")
 		time.Sleep(time.Minute)
-		if left != drainLimit {
-			t.Errorf("it was left after %v", left)
+		if after := <-left; after != drainLimit {
+			t.Errorf("it was left after %v", after)
 		}
 	})
 }

@@ -28,8 +28,11 @@ func (s *Streamable) refused(ex *exchange, resp *http.Response) *HTTPError {
 	answer, isAnswer := answerTo(ex.m.ID, body, false)
 	named := isAnswer && answer.Kind != jsontext.Invalid // by its own id: then it is not about the session
 	if !ex.modern && !named && s.asking(ex, func() bool { return s.sessionOver(ex.ctx, resp.StatusCode, body, ex.binding, ex.session) }) {
-		s.end(ErrSessionExpired, s.metBy(ex, resp))
-		return failed
+		s.end(ErrSessionExpired, s.metBy(ex, resp)) // which tells of ex, too, also when another was first
+		return nil
+	}
+	if ex.ctx.Err() != nil {
+		return nil
 	}
 	if isAnswer {
 		s.bringOne(ex, answer, true)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,10 +90,10 @@ func TestSession400OnePing(t *testing.T) {
 
 // A notification, the standalone stream and the resumption of a call's stream meet the same. Finding B4.
 func TestSession400ElsewhereToo(t *testing.T) {
-	restarted := false
+	var restarted atomic.Bool
 	refused := func(otherwise func(*exchangeSeen)) func(*exchangeSeen) {
 		return func(x *exchangeSeen) {
-			if restarted {
+			if restarted.Load() {
 				x.json(400, noSession)
 				return
 			}
@@ -112,11 +113,11 @@ func TestSession400ElsewhereToo(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			restarted = false
+			restarted.Store(false)
 			c.on["ping"] = refused((*exchangeSeen).accepted)
 			inWebWorld(t, c.on, func(w *webWorld) {
 				w.legacy("2025-11-25")
-				restarted = true
+				restarted.Store(true)
 				if c.then != nil {
 					c.then(w)
 				}

@@ -1,0 +1,72 @@
+package hub_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// A server that was restarted and answers 400 to a session that it does not know: the call that meets it has not run, and runs once on a new session.
+// Finding B4.
+func TestSessionRefusedWith400(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
+		s := w.sites["s"]
+		w.everything()
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		unknown := fakeserver.Act{Status: 400, Body: `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`}
+		s.http.On("POST tools/call", 1, unknown)
+		s.http.On("POST ping", 1, unknown)
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		if n := s.Count(fakeserver.Method("initialize")); n != 2 {
+			t.Errorf("%d sessions, want 2", n)
+		}
+		w.nothingLeft()
+	})
+}
+
+// An error says how often a call was sent, and never that it was not repeated when it was. A call that was answered 503 was not. Finding B1.
+func TestErrorsSayHowOftenACallWasSent(t *testing.T) {
+	for name, c := range map[string]struct {
+		before []fakeserver.Act // the answers before the last
+		last   fakeserver.Act
+		text   string
+		calls  int
+	}{
+		"500":              {nil, fakeserver.Act{Status: 500}, "was not repeated", 1},
+		"503":              {nil, fakeserver.Act{Status: 503, Header: map[string]string{"Retry-After": "1"}}, "was not repeated", 1},
+		"429, 500":         {[]fakeserver.Act{{Status: 429}}, fakeserver.Act{Status: 500}, "was sent 2 times", 2},
+		"429, 429, 503":    {[]fakeserver.Act{{Status: 429}, {Status: 429}}, fakeserver.Act{Status: 503, Header: map[string]string{"Retry-After": "1"}}, "was sent 3 times", 3},
+		"404, 500":         {[]fakeserver.Act{{Status: 404}}, fakeserver.Act{Status: 500}, "was sent 2 times", 2},
+		"404, 429, broken": {[]fakeserver.Act{{Status: 404}, {Status: 429}}, fakeserver.Act{Break: true}, "was sent 3 times", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
+				s := w.sites["s"]
+				w.everything()
+				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+				for i, a := range append(c.before, c.last) {
+					s.http.On("POST tools/call", i+1, a)
+				}
+				e := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
+				if !strings.Contains(e.Message, c.text) || c.calls > 1 && strings.Contains(e.Message, "not repeated") || e.Meta["server_may_continue"] != "true" {
+					t.Errorf("%s (%v)", e.Message, e.Meta)
+				}
+				n := -1 // without the first
+				for _, x := range s.http.Exchanges() {
+					if x.Message.Method == "tools/call" {
+						n++
+					}
+				}
+				if n != c.calls {
+					t.Errorf("sent %d times, want %d", n, c.calls)
+				}
+				w.nothingLeft()
+			})
+		})
+	}
+}
