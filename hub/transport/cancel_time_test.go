@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A cancellation goes out once the headers of its call have come, or a second after the last byte of the call, whichever is first. Finding B17.
+// A cancellation goes out once the headers of its call have come, or a second after the last byte of the call,
+// whichever is first. Finding B17.
 func TestCancelWaitsForItsCall(t *testing.T) {
 	type world = map[string]func(*exchangeSeen)
 	headersAfter := func(d time.Duration) world {
@@ -168,7 +169,8 @@ func TestCancelOfAHalfWrittenCall(t *testing.T) {
 	}
 }
 
-// A legacy session over HTTP+SSE: a cancellation waits for the POST of its own call, and for no other; it is told as it is, also by Close. Findings B2, B3.
+// A legacy session over HTTP+SSE: a cancellation waits for the POST of its own call, and for no other; it is told as it
+// is, also by Close. Findings B2, B3.
 func TestSSECancel(t *testing.T) {
 	for name, c := range map[string]struct {
 		post  func(r *http.Request, w http.ResponseWriter)

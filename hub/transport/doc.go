@@ -1,12 +1,10 @@
-// Package transport carries messages between the hub and an MCP server. It
-// imports no other package of the hub.
+// Package transport carries messages between the hub and an MCP server. Of the
+// hub it imports leaves alone.
 //
 // A server on this machine is a child process with pipes for stdin, stdout and
 // stderr: [Start] runs it in a process group of its own, [Process.Stop] ends it
 // in stages, and [Environment] decides what it inherits. What the bytes mean is
 // not known there: no JSON, no MCP, no configuration and no logging.
-//
-// A server behind a URL is reached by [Streamable].
 //
 // # Containment
 //
@@ -62,26 +60,22 @@
 // (Pss) before a server is killed for it; on Windows the job object refuses the
 // memory; on macOS and the BSDs it is not enforced.
 //
-// # Streamable HTTP
+// # HTTP
 //
-// Each request is an exchange: one POST, one goroutine, one context. Whatever
-// comes of it, in a JSON body, on its event stream or on the streams that resume
-// that one, goes through [Streamable.Receive], in order for each exchange, and
-// ends with the answer or with one failure. To tell an answer from what comes
-// before it, the members at the top of each message are looked at; nothing else
-// of it is understood. A failure says whether the request may have run
-// ([Delivery]): nothing that may have run is ever sent again.
+// A server behind a URL is reached by [Streamable] (Streamable HTTP) or [SSE] (HTTP+SSE). Both send through one sender, and each message is a POST of its
+// own. What is sent again is decided by [Repeats].
+//
+// Each request is an exchange: one POST, one goroutine, one context, and one state with one transition function, which also decides when a cancellation goes
+// out and what is told of it. Over Streamable HTTP, whatever comes of an exchange, in a JSON body, on its event stream or on the streams that resume
+// that one, goes through Receive, in order for each exchange, and ends with the answer or with one failure. Over HTTP+SSE an exchange is a POST, and
+// what the server says comes on the one stream. A failure says whether the request may have run ([Delivery]).
 //
 // An exchange belongs to whoever takes it out of the map of open ones: Receive
 // with its end, Abort, or the end of a cancellation. So nothing is received
-// after Abort has returned, and nothing is received twice. Whether the server
-// can know a request is decided in the same way, between the connection that it
-// gets and its cancellation: a legacy server hears of the cancellation of each
-// request that it may have seen, and of no other.
+// after Abort has returned, and nothing is received twice.
 //
-// Notifications and responses go out one after the other, beside the requests;
-// only notifications/initialized holds requests up. An idle transport has no
-// goroutine, but for the standalone stream of a legacy session.
+// Notifications go out one after the other, beside the requests; answers go out on their own, a bounded number at a time. Only notifications/initialized
+// holds requests up. An idle transport has no goroutine, but for the standalone stream of a legacy session and the stream of HTTP+SSE.
 //
 // # Platforms
 //

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// ErrCancelNotNeeded is what CancelAndAbort tells when the server cannot know the request, or has answered it: no cancellation was sent.
+// ErrCancelNotNeeded is what CancelAndAbort tells when the server cannot know the request, or has answered it: no
+// cancellation was sent.
 var ErrCancelNotNeeded = errors.New("the request had not been sent, or was answered: no cancellation was needed")
 
 var (
@@ -21,11 +22,13 @@ var (
 	errCancelledTwice = errors.New("the request is being cancelled already")
 )
 
-// onePiece is how long a body may be that net/http gets in one piece. With its head it fits into the buffer of a connection (4 KiB), so it is written at
-// once, and a reader of ours in between would cost a second write. Of a longer one we know to the byte how much has gone.
+// onePiece is how long a body may be that net/http gets in one piece. With its head it fits into the buffer of a
+// connection (4 KiB), so it is written at once, and a reader of ours in between would cost a second write. Of a longer
+// one we know to the byte how much has gone.
 const onePiece = 2 << 10
 
-// exchange is one request on its way: a POST, and for legacy Streamable HTTP whatever resumes it. Its goroutine runs exchanges.run.
+// exchange is one request on its way: a POST, and for legacy Streamable HTTP whatever resumes it. Its goroutine runs
+// exchanges.run.
 type exchange struct {
 	binding
 	of      *exchanges
@@ -79,7 +82,8 @@ func (e *exchanges) stepLocked(ex *exchange, ev exchangeEvent) exchangeOrders {
 		do.refuse = true
 	}
 	if do.cut {
-		// With the lock: whoever gets a connection for it afterwards sees that it was aborted, or that its context has ended.
+		// With the lock: whoever gets a connection for it afterwards sees that it was aborted, or that its context has
+		// ended.
 		ex.cancel(errAborted)
 		if e.st.open[ex.m.ID] == ex {
 			delete(e.st.open, ex.m.ID)
@@ -137,8 +141,9 @@ func (ex *exchange) trace() *httptrace.ClientTrace {
 	return &ex.hooks
 }
 
-// gotConn is called before the first byte leaves, again when that connection turned out to be dead. net/http writes to an HTTP/1.1 connection although the
-// request's context has ended by then; a connection that is closed takes nothing. HTTP/2 looks at the context, and shares its connections.
+// gotConn is called before the first byte leaves, again when that connection turned out to be dead. net/http writes to
+// an HTTP/1.1 connection although the request's context has ended by then; a connection that is closed takes nothing.
+// HTTP/2 looks at the context, and shares its connections.
 func (ex *exchange) gotConn(info httptrace.GotConnInfo) {
 	ex.of.mu.Lock()
 	do := ex.of.stepLocked(ex, exchangeEvent{what: evConn})
@@ -197,7 +202,8 @@ func (ex *exchange) bodyAgain() (io.ReadCloser, error) {
 	return ex.body(), nil
 }
 
-// gatedBody is a body whose last byte goes to the HTTP client only if nobody has aborted the request: what was aborted before that is never whole.
+// gatedBody is a body whose last byte goes to the HTTP client only if nobody has aborted the request: what was aborted
+// before that is never whole.
 type gatedBody struct {
 	ex   *exchange
 	rest []byte
@@ -225,7 +231,8 @@ func (b *gatedBody) Read(p []byte) (int, error) {
 
 func (b *gatedBody) Close() error { return nil }
 
-// finish ends what is left of an exchange whose answer has come, a moment later: reading to its end keeps an HTTP/1.1 connection usable.
+// finish ends what is left of an exchange whose answer has come, a moment later: reading to its end keeps an HTTP/1.1
+// connection usable.
 func (ex *exchange) finish() {
 	t := time.AfterFunc(afterAnswer, func() { ex.cancel(errExchangeOver) })
 	context.AfterFunc(ex.ctx, func() { t.Stop() })

@@ -2,12 +2,13 @@ package transport
 
 import "time"
 
-// cancelDelay is how long a cancellation waits, from the last byte of its call on, for the headers of the answer. A server may read two connections in any
-// order: a cancellation that arrives before its call names an unknown request, and the call runs on.
+// cancelDelay is how long a cancellation waits, from the last byte of its call on, for the headers of the answer. A
+// server may read two connections in any order: a cancellation that arrives before its call names an unknown request,
+// and the call runs on.
 const cancelDelay = time.Second
 
-// exchangeState is how far a request has gone, and how far its cancellation has. step is its one transition function. It is guarded by the lock of the
-// transport.
+// exchangeState is how far a request has gone, and how far its cancellation has. step is its one transition function.
+// It is guarded by the lock of the transport.
 type exchangeState struct {
 	stage  exchangeStage
 	cancel cancelStage
@@ -57,7 +58,7 @@ type exchangeEvent struct {
 type exchangeEventKind uint8
 
 const (
-	evBack     exchangeEventKind = iota // it will be sent once more: the server did nothing with it, or the connection was dead
+	evBack     exchangeEventKind = iota // it will be sent once more: nothing was done with it
 	evConn                              // the HTTP client has a connection for it
 	evLast                              // the HTTP client wants the last bytes of the body
 	evWrote                             // the HTTP client has written it
@@ -259,7 +260,8 @@ func (x *exchangeState) unsettled() bool {
 	return x.cancel == cancelWaiting || x.cancel == cancelPosted
 }
 
-// reached tells whether the whole body has been in the hands of the HTTP client, so that the server may know the request.
+// reached tells whether the whole body has been in the hands of the HTTP client, so that the server may know the
+// request.
 func (x *exchangeState) reached() bool {
 	switch x.stage {
 	case stageQueued, stageWriting, stageRefused:
@@ -273,7 +275,7 @@ func (x *exchangeState) reached() bool {
 // givenUp: nobody waits for the answer any more, so nothing is sent again and nothing is resumed.
 func (x *exchangeState) givenUp() bool { return x.stage == stageDropped || x.cancel != cancelNone }
 
-var exchangeEventNames = [...]string{"back", "conn", "last", "wrote", "headers", "answered", "refused", "failed", "cancel", "abort", "clock", "returned",
-	"posted", "farewell", "end"}
+var exchangeEventNames = [...]string{"back", "conn", "last", "wrote", "headers", "answered", "refused", "failed", "cancel",
+	"abort", "clock", "returned", "posted", "farewell", "end"}
 
 func (k exchangeEventKind) String() string { return exchangeEventNames[k] }

@@ -152,9 +152,10 @@ func (w *stateWorld) play(t *testing.T) {
 	}
 }
 
-// TestExchangeStates plays an exchange against every order of what can happen to it. Whatever happens: at most one notification; none before the request was
-// written, and none before its time; one word of what became of the cancellation; never "not needed" for a request that the server may have, unless the
-// answer is there. Findings B2, B17, B18.
+// TestExchangeStates plays an exchange against every order of what can happen to it. Whatever happens: at most one
+// notification; none before the request was written, and none before its time; one word of what became of the
+// cancellation; never "not needed" for a request that the server may have, unless the answer is there. Findings B2,
+// B17, B18.
 func TestExchangeStates(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(200_000) {

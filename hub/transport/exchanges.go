@@ -15,8 +15,9 @@ const (
 	receiveAhead = 64
 )
 
-// exchanges is what Streamable HTTP and HTTP+SSE have in common: each message is a POST of its own, a request's POST is an exchange with a state and a
-// goroutine, what comes goes through Receive, and cancellations are told on their way. Its methods may be called from any goroutine, Receive from one.
+// exchanges is what Streamable HTTP and HTTP+SSE have in common: each message is a POST of its own, a request's POST is
+// an exchange with a state and a goroutine, what comes goes through Receive, and cancellations are told on their way.
+// Its methods may be called from any goroutine, Receive from one.
 type exchanges struct {
 	*sender
 	kind  dialect
@@ -43,11 +44,13 @@ type dialect interface {
 	address() *url.URL
 	// posted is the header of the POST of m.
 	posted(b binding, session string, m *Message) http.Header
-	// converse posts a request and brings what comes of it. nil: its end was delivered, comes in another way, or the transport has ended.
+	// converse posts a request and brings what comes of it. nil: its end was delivered, comes in another way, or the
+	// transport has ended.
 	converse(ex *exchange) *HTTPError
 	// unposted is called for a message without an answer that the server has refused. It closes resp.Body.
 	unposted(resp *http.Response, b binding, session string) *HTTPError
-	// initialized is called when the server has taken notifications/initialized, and holds requests up until it returns.
+	// initialized is called when the server has taken notifications/initialized, and holds requests up until it
+	// returns.
 	initialized(q queued)
 	// strayCancel tells whether to post a cancellation of a request that is not open here.
 	strayCancel() bool
@@ -97,16 +100,17 @@ func (e *exchanges) begin(o HTTPOptions, kind dialect) {
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
 }
 
-// Speak tells what is spoken from now on: the rules of the modern era or not, and the revision, "" while initialize is open.
-// What was sent before goes on as it began.
+// Speak tells what is spoken from now on: the rules of the modern era or not, and the revision, "" while initialize is
+// open. What was sent before goes on as it began.
 func (e *exchanges) Speak(modern bool, revision string) {
 	e.mu.Lock()
 	e.st.binding = binding{modern: modern, revision: revision}
 	e.mu.Unlock()
 }
 
-// Send sends m and never blocks. What becomes of a request is told by Receive: messages, and exactly one end, an answer or
-// Failed. A notification or a response that cannot be delivered is logged. The ids of open requests differ from each other.
+// Send sends m and never blocks. What becomes of a request is told by Receive: messages, and exactly one end, an answer
+// or Failed. A notification or a response that cannot be delivered is logged. The ids of open requests differ from each
+// other.
 func (e *exchanges) Send(m Message) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -161,11 +165,13 @@ func (e *exchanges) run(ex *exchange) {
 // postRequest posts the request of an exchange.
 func (e *exchanges) postRequest(ex *exchange) (*http.Response, *HTTPError) {
 	return e.send(ex.ctx, &outgoing{
-		method: http.MethodPost, url: e.kind.address(), header: e.kind.posted(ex.binding, ex.session, &ex.m), body: ex.m.Body, rpc: ex.m.Method, ex: ex,
+		method: http.MethodPost, url: e.kind.address(), header: e.kind.posted(ex.binding, ex.session, &ex.m),
+		body: ex.m.Body, rpc: ex.m.Method, ex: ex,
 	})
 }
 
-// Receive gives what came next. An error is the end: ErrHTTPClosed, another one after Failed has been told of every open exchange.
+// Receive gives what came next. An error is the end: ErrHTTPClosed, another one after Failed has been told of every
+// open exchange.
 func (e *exchanges) Receive() (Received, error) {
 	for {
 		select {
@@ -246,9 +252,9 @@ func (e *exchanges) takeLocked(ex *exchange) bool {
 	return true
 }
 
-// Abort closes the exchange of an open request, also while it waits for headers. Nothing of it is received any more. For the
-// modern era that is the cancellation (2026-07-28 basic/patterns/cancellation "Transport-Specific Cancellation"). written is false when the server cannot
-// know the request.
+// Abort closes the exchange of an open request, also while it waits for headers. Nothing of it is received any more.
+// For the modern era that is the cancellation (2026-07-28 basic/patterns/cancellation "Transport-Specific
+// Cancellation"). written is false when the server cannot know the request.
 func (e *exchanges) Abort(id string) (written bool) {
 	e.mu.Lock()
 	ex := e.st.open[id]
@@ -262,14 +268,15 @@ func (e *exchanges) Abort(id string) (written bool) {
 	return written
 }
 
-// CancelAndAbort is the cancellation of the legacy era: it posts notification, and closes the request's exchange when that was answered, or
-// after 5 s, and does not resume it (2025-11-25 basic/transports "Sending Messages to the Server": a disconnect alone is no cancellation). It does so once
-// the headers of the request's answer have come, or a second after the last byte of the request was written, whichever is first: earlier the notification
-// might overtake its request. What comes for the request meanwhile is received. A request whose body was not written to its end is aborted without a word;
-// for the modern era CancelAndAbort is Abort. It does not block.
+// CancelAndAbort is the cancellation of the legacy era: it posts notification, and closes the request's exchange when
+// that was answered, or after 5 s, and does not resume it (2025-11-25 basic/transports "Sending Messages to the
+// Server": a disconnect alone is no cancellation). It does so once the headers of the request's answer have come, or a
+// second after the last byte of the request was written, whichever is first: earlier the notification might overtake
+// its request. What comes for the request meanwhile is received. A request whose body was not written to its end is
+// aborted without a word; for the modern era CancelAndAbort is Abort. It does not block.
 //
-// told is called exactly once, from any goroutine and without a lock: with nil when the server has acknowledged the notification, with
-// ErrCancelNotNeeded when none was sent, else with why it did not get there.
+// told is called exactly once, from any goroutine and without a lock: with nil when the server has acknowledged the
+// notification, with ErrCancelNotNeeded when none was sent, else with why it did not get there.
 func (e *exchanges) CancelAndAbort(id string, notification []byte, told func(error)) {
 	e.mu.Lock()
 	ex, why := e.st.open[id], e.st.why

@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// lastWordsTime is how long Close waits for cancellations that are on their way. A server that hears them answers at once.
+// lastWordsTime is how long Close waits for cancellations that are on their way. A server that hears them answers at
+// once.
 const lastWordsTime = time.Second
 
-// close ends everything and waits for every goroutine; then it calls after, for what comes last. Calls after the first wait for the first.
+// close ends everything and waits for every goroutine; then it calls after, for what comes last. Calls after the first
+// wait for the first.
 func (e *exchanges) close(after func()) {
 	if !e.closing.CompareAndSwap(false, true) {
 		<-e.closed
@@ -22,8 +24,8 @@ func (e *exchanges) close(after func()) {
 	e.sender.close()
 }
 
-// lastWords lets the server hear of the requests that end with the transport: a disconnect alone tells a legacy server nothing. A cancellation that waits for
-// the headers of its call goes out now.
+// lastWords lets the server hear of the requests that end with the transport: a disconnect alone tells a legacy server
+// nothing. A cancellation that waits for the headers of its call goes out now.
 func (e *exchanges) lastWords() {
 	e.mu.Lock()
 	for ex := range e.st.cancels {
@@ -45,8 +47,8 @@ func (e *exchanges) lastWords() {
 	}
 }
 
-// end is the one way to the end. After ErrSessionExpired Receive still tells what became of the open requests; met is the answer with which the server
-// refused the session, if it came to one of them.
+// end is the one way to the end. After ErrSessionExpired Receive still tells what became of the open requests; met is
+// the answer with which the server refused the session, if it came to one of them.
 func (e *exchanges) end(why error, met *metEnd) {
 	e.mu.Lock()
 	if e.st.why != nil {
@@ -58,7 +60,9 @@ func (e *exchanges) end(why error, met *metEnd) {
 	if why == ErrSessionExpired {
 		e.st.session = "" // nothing is left to delete
 		for _, ex := range e.st.open {
-			failure := &HTTPError{Text: "the server ended the session before the answer came", Delivery: MayHaveRun, Err: why, Sent: ex.state.sent}
+			failure := &HTTPError{
+				Text: "the server ended the session before the answer came", Delivery: MayHaveRun, Err: why, Sent: ex.state.sent,
+			}
 			switch {
 			case met != nil && met.ex == ex:
 				failure.Status, failure.Text, failure.Delivery = met.status, why.Error(), NotSent

@@ -33,8 +33,9 @@ type queued struct {
 	gate    chan struct{} // of notifications/initialized: to be closed once the server knows
 }
 
-// enqueue takes over a message that gets no answer. Notifications go out one after the other; an answer waits for nothing but for
-// bounds.AnswersPosted others: what the server is slow to take shall not keep it from what it has asked for. Called with mu held.
+// enqueue takes over a message that gets no answer. Notifications go out one after the other; an answer waits for
+// nothing but for bounds.AnswersPosted others: what the server is slow to take shall not keep it from what it has asked
+// for. Called with mu held.
 func (e *exchanges) enqueue(m Message) {
 	q := queued{m: m, binding: e.st.binding, session: e.st.session}
 	if m.Method == "" {
@@ -135,7 +136,8 @@ func (e *exchanges) logLost(m *Message, failed *HTTPError) {
 	}
 }
 
-// post posts a message that gets no answer. nil: the server has taken it. The limit is that of the server; a person who signs in meanwhile may take longer.
+// post posts a message that gets no answer. nil: the server has taken it. The limit is that of the server; a person who
+// signs in meanwhile may take longer.
 func (e *exchanges) post(m *Message, b binding, session string, limit time.Duration) *HTTPError {
 	ctx, cancel := context.WithCancelCause(e.ctx)
 	defer cancel(errExchangeOver)
@@ -143,7 +145,10 @@ func (e *exchanges) post(m *Message, b binding, session string, limit time.Durat
 		cancel(fmt.Errorf("the server did not answer within %s", limit))
 	})}
 	defer clock.stop()
-	o := &outgoing{method: http.MethodPost, url: e.kind.address(), header: e.kind.posted(b, session, m), body: m.Body, rpc: m.Method, clock: clock}
+	o := &outgoing{
+		method: http.MethodPost, url: e.kind.address(), header: e.kind.posted(b, session, m),
+		body: m.Body, rpc: m.Method, clock: clock,
+	}
 	if m.Method == methodCancelled {
 		o.clock = nil // it is of no use later
 	}
@@ -158,7 +163,8 @@ func (e *exchanges) post(m *Message, b binding, session string, limit time.Durat
 	return nil
 }
 
-// drainLimit bounds how long the body of a good answer is read that nobody needs, only so that its connection can be used again.
+// drainLimit bounds how long the body of a good answer is read that nobody needs, only so that its connection can be
+// used again.
 const drainLimit = time.Second
 
 // drain ends a good answer. Nothing can come on an event stream here, and it may never end.

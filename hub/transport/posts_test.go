@@ -51,7 +51,8 @@ func TestAnswersWaitForNoNotification(t *testing.T) {
 	})
 }
 
-// A server that takes no answers gets bounds.AnswersPosted at once; the others wait, but for pings, which are dropped and counted. Finding B6.
+// A server that takes no answers gets bounds.AnswersPosted at once; the others wait, but for pings, which are dropped
+// and counted. Finding B6.
 func TestAnswersAreBounded(t *testing.T) {
 	inWebWorld(t, map[string]func(*exchangeSeen){"": func(x *exchangeSeen) { elapse(10 * time.Second); x.accepted() }}, func(w *webWorld) {
 		var log bytes.Buffer

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Ground is what a request met that may be sent once more. What is repeated is what surely did not run, and Repeats says so for all of the hub:
-// there is no other place that decides it. docs/protocol.md, "What is sent again", shows it as a table.
+// Ground is what a request met that may be sent once more. What is repeated is what surely did not run, and Repeats
+// says so for all of the hub: there is no other place that decides it. docs/protocol.md, "What is sent again", shows it
+// as a table.
 type Ground int
 
 const (
@@ -20,13 +21,16 @@ const (
 	GroundTooMany
 	// GroundUnavailable: 503 with Retry-After. A gateway says that also of a server that died at work.
 	GroundUnavailable
-	// GroundSessionOver: 404, or 400 that a ping confirms, in a session that is over. Carried out in package hub, on a new session.
+	// GroundSessionOver: 404, or 400 that a ping confirms, in a session that is over. Carried out in package hub, on a
+	// new session.
 	GroundSessionOver
-	// GroundDeadConnection: a connection that was kept turns out to be dead before a byte was written. Carried out by net/http.
+	// GroundDeadConnection: a connection that was kept turns out to be dead before a byte was written. Carried out by
+	// net/http.
 	GroundDeadConnection
 	// GroundUnreachable: no connection came about.
 	GroundUnreachable
-	// GroundHeaders: -32020, the headers do not fit the body. Carried out in hub/mcp, when the tool's definition asks for others now.
+	// GroundHeaders: -32020, the headers do not fit the body. Carried out in hub/mcp, when the tool's definition asks
+	// for others now.
 	GroundHeaders
 	// GroundCapability: -32021, the request lacks a capability of the client.
 	GroundCapability
@@ -34,7 +38,8 @@ const (
 	GroundVersion
 	// GroundURL: -32042, the user has to visit a page first. Carried out in hub/mcp, after consent.
 	GroundURL
-	// GroundRound: the answer is a question (MRTR), and the next round carries the user's answer. Carried out in hub/mcp.
+	// GroundRound: the answer is a question (MRTR), and the next round carries the user's answer. Carried out in
+	// hub/mcp.
 	GroundRound
 	// GroundPoll: the next look at a task. Carried out in hub/mcp.
 	GroundPoll
@@ -51,7 +56,8 @@ const (
 	AsOften = 1 << 30
 )
 
-// Repeats tells how often a request may be sent again on this ground. method is that of JSON-RPC, "" for a response and "GET" for a GET.
+// Repeats tells how often a request may be sent again on this ground. method is that of JSON-RPC, "" for a response and
+// "GET" for a GET.
 func Repeats(g Ground, method string) int {
 	switch g {
 	case GroundNonce, GroundSignIn, GroundSessionOver, GroundDeadConnection, GroundHeaders, GroundVersion:
@@ -70,7 +76,8 @@ func Repeats(g Ground, method string) int {
 	return 0
 }
 
-// changesNothing: the lists, and what opens a session. A tool, a prompt, even the reading of a resource may do something.
+// changesNothing: the lists, and what opens a session. A tool, a prompt, even the reading of a resource may do
+// something.
 func changesNothing(method string) bool {
 	switch method {
 	case methodGET, "initialize", "server/discover":

@@ -18,8 +18,8 @@ import (
 // maxRetryAfter is the longest wait that a server may ask for; a longer one is an error at once.
 const maxRetryAfter = 60 * time.Second
 
-// sender sends HTTP requests to one server. Both transports send through it: it signs, gets rights where a server refuses them, follows redirects, and waits
-// where a server asks for that. What it sends again is decided by Repeats.
+// sender sends HTTP requests to one server. Both transports send through it: it signs, gets rights where a server
+// refuses them, follows redirects, and waits where a server asks for that. What it sends again is decided by Repeats.
 type sender struct {
 	url    *url.URL // nil when it cannot be used
 	host   string   // for the Host header; "" for that of the URL
@@ -77,10 +77,13 @@ func (s *sender) request(ctx context.Context, method string, u *url.URL) *http.R
 }
 
 func (s *sender) requestWith(ctx context.Context, method string, u *url.URL, header http.Header) *http.Request {
-	return (&http.Request{Method: method, URL: u, Host: s.host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+	return (&http.Request{
+		Method: method, URL: u, Host: s.host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
 }
 
-// send sends o and returns the first answer that is not about the sending itself. An error has no body to close. When ctx has ended nothing further is sent.
+// send sends o and returns the first answer that is not about the sending itself. An error has no body to close. When
+// ctx has ended nothing further is sent.
 func (s *sender) send(ctx context.Context, o *outgoing) (*http.Response, *HTTPError) {
 	if s.url == nil {
 		return nil, &HTTPError{Text: "the server's URL cannot be used: http or https and a host are needed"}
@@ -125,14 +128,16 @@ func (s *sender) send(ctx context.Context, o *outgoing) (*http.Response, *HTTPEr
 		switch status := resp.StatusCode; {
 		case asks && again(GroundNonce):
 			discard(resp.Body)
-		case (status == http.StatusUnauthorized || status == http.StatusForbidden) && s.auth != nil && again(GroundSignIn):
+		case noRight(status) && s.auth != nil && again(GroundSignIn):
 			used[GroundNonce] = 0 // a nonce that came before may be old by now
 			o.clock.stop()
 			if err := s.auth.Authorize(ctx, req, resp); err != nil {
-				return nil, &HTTPError{Status: status, Text: "the server wants a sign-in, and there is none: " + excerpt([]byte(err.Error())), Delivery: NotSent, Err: err}
+				text := "the server wants a sign-in, and there is none: " + excerpt([]byte(err.Error()))
+				return nil, &HTTPError{Status: status, Text: text, Delivery: NotSent, Err: err}
 			}
 			o.clock.restart()
-		case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "":
+		case status == http.StatusTooManyRequests,
+			status == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "":
 			g := GroundTooMany
 			if status == http.StatusServiceUnavailable {
 				g = GroundUnavailable
@@ -151,7 +156,7 @@ func (s *sender) send(ctx context.Context, o *outgoing) (*http.Response, *HTTPEr
 		case redirects(status):
 			to, err := redirect(first, target, resp)
 			if err == nil && !again(GroundMoved) {
-				err = &HTTPError{Status: status, Text: "the server redirects without end within " + excerpt([]byte(to.Host)), Delivery: NotSent}
+				err = notFollowed(status, "the server redirects without end within "+excerpt([]byte(to.Host)))
 			}
 			if err != nil {
 				return nil, err
@@ -181,7 +186,8 @@ func (o *outgoing) setBody(req *http.Request) {
 	req.Body, _ = req.GetBody()
 }
 
-// broken is a failure without an answer; "" is one of the HTTP client, whose errors name addresses, and neither headers nor queries.
+// broken is a failure without an answer; "" is one of the HTTP client, whose errors name addresses, and neither headers
+// nor queries.
 func (o *outgoing) broken(ctx context.Context, text string, err error) *HTTPError {
 	e := &HTTPError{Text: text, Delivery: NotSent, Err: err}
 	var dial *net.OpError
@@ -253,24 +259,34 @@ func redirects(status int) bool {
 	return status >= 300 && status <= 399 && status != http.StatusNotModified
 }
 
-// redirect tells where to send the request once more: to the same origin, and only where the status keeps method and body. The headers of the config are
-// meant for one server and are sent to no other.
+// redirect tells where to send the request once more: to the same origin, and only where the status keeps method and
+// body. The headers of the config are meant for one server and are sent to no other.
 func redirect(first, target *url.URL, resp *http.Response) (*url.URL, *HTTPError) {
 	status := resp.StatusCode
 	defer discard(resp.Body)
 	to, err := target.Parse(resp.Header.Get("Location"))
 	if err != nil || resp.Header.Get("Location") == "" {
-		return nil, &HTTPError{Status: status, Text: "the server redirects to nowhere", Delivery: NotSent}
+		return nil, notFollowed(status, "the server redirects to nowhere")
 	}
 	keeps := status == http.StatusTemporaryRedirect || status == http.StatusPermanentRedirect
 	switch {
 	case !sameOrigin(first, to):
-		return nil, &HTTPError{Status: status, Text: "the server redirects to another place, which is not followed: " + excerpt([]byte(to.Scheme+"://"+to.Host)), Delivery: NotSent}
+		return nil, notFollowed(status, "the server redirects to another place, which is not followed: "+
+			excerpt([]byte(to.Scheme+"://"+to.Host)))
 	case !keeps && resp.Request.Method != http.MethodGet:
-		return nil, &HTTPError{Status: status, Text: "the server redirects within " + excerpt([]byte(to.Host)) + " with a status that would drop the message", Delivery: NotSent}
+		return nil, notFollowed(status, "the server redirects within "+excerpt([]byte(to.Host))+
+			" with a status that would drop the message")
 	}
 	to.User, to.Fragment, to.RawFragment = nil, "", ""
 	return to, nil
+}
+
+func notFollowed(status int, text string) *HTTPError {
+	return &HTTPError{Status: status, Text: text, Delivery: NotSent}
+}
+
+func noRight(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
 func sameOrigin(a, b *url.URL) bool {
@@ -312,5 +328,6 @@ func unexpected(resp *http.Response, d Delivery) *HTTPError {
 	case kind == "":
 		kind = "of no said type"
 	}
-	return &HTTPError{Status: resp.StatusCode, Text: "the answer is " + excerpt([]byte(kind)) + ", not JSON and not an event stream: " + excerpt(head), Delivery: d}
+	text := "the answer is " + excerpt([]byte(kind)) + ", not JSON and not an event stream: " + excerpt(head)
+	return &HTTPError{Status: resp.StatusCode, Text: text, Delivery: d}
 }

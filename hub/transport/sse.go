@@ -11,19 +11,21 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// SSE is a connection to a server of revision 2024-11-05 over HTTP (basic/transports "HTTP with SSE"): one event stream brings
-// all that the server says, and what is said to it goes out as POSTs to an address that the stream names first.
+// SSE is a connection to a server of revision 2024-11-05 over HTTP (basic/transports "HTTP with SSE"): one event stream
+// brings all that the server says, and what is said to it goes out as POSTs to an address that the stream names first.
 //
-// The stream is the connection: when it ends, everything has ended, and nothing is resumed. Each message is a POST of its own. A request's POST is over when
-// it was answered; that it is answered late, or not at all, fails nothing, because the request's answer comes on the stream. Connect comes first and once.
-// The other methods may be called from any goroutine, Receive from one.
+// The stream is the connection: when it ends, everything has ended, and nothing is resumed. Each message is a POST of
+// its own. A request's POST is over when it was answered; that it is answered late, or not at all, fails nothing,
+// because the request's answer comes on the stream. Connect comes first and once. The other methods may be called from
+// any goroutine, Receive from one.
 type SSE struct {
 	exchanges
 
 	endpoint *url.URL // where messages go; written by Connect, before anything is sent
 }
 
-// MessageTooLongError stands in Received.Err for a message beyond HTTPOptions.MaxMessageBytes that came on the stream and was skipped.
+// MessageTooLongError stands in Received.Err for a message beyond HTTPOptions.MaxMessageBytes that came on the stream
+// and was skipped.
 type MessageTooLongError struct {
 	Limit int    // bytes allowed
 	Size  int64  // bytes that came
@@ -42,9 +44,9 @@ func NewSSE(o HTTPOptions) *SSE {
 	return c
 }
 
-// Connect opens the stream and waits until the server has named the address for messages, or until ctx ends; once it has
-// returned nil, ctx means nothing any more. What a server says before that is ignored. The error is a *HTTPError, whose
-// Status tells what the server answered to the GET, or ErrHTTPClosed. After an error everything is closed.
+// Connect opens the stream and waits until the server has named the address for messages, or until ctx ends; once it
+// has returned nil, ctx means nothing any more. What a server says before that is ignored. The error is a *HTTPError,
+// whose Status tells what the server answered to the GET, or ErrHTTPClosed. After an error everything is closed.
 func (c *SSE) Connect(ctx context.Context) error {
 	err := c.connect(ctx)
 	if err != nil {
@@ -104,7 +106,8 @@ type openingEndedError struct{ cause error }
 func (e *openingEndedError) Error() string { return "the opening was given up: " + e.cause.Error() }
 func (e *openingEndedError) Unwrap() error { return e.cause }
 
-// openingError says first that opening was cut short, where it was: what the network says of that tells nobody anything.
+// openingError says first that opening was cut short, where it was: what the network says of that tells nobody
+// anything.
 func (c *SSE) openingError(failed *HTTPError) error {
 	cause := context.Cause(c.ctx)
 	if errors.Is(cause, ErrHTTPClosed) {
@@ -112,14 +115,15 @@ func (c *SSE) openingError(failed *HTTPError) error {
 	}
 	var given *openingEndedError
 	if errors.As(cause, &given) {
-		failed.Text = "the server named no endpoint before the opening was given up: " + excerpt([]byte(given.cause.Error()))
+		failed.Text = "the server named no endpoint before the opening was given up: " +
+			excerpt([]byte(given.cause.Error()))
 		failed.Err = given.cause
 	}
 	return failed
 }
 
-// Close tells the server of the cancellations that are on their way, for a second at most, ends the stream and what is being sent, and waits until nothing of
-// it is left. Calls after the first wait for the first.
+// Close tells the server of the cancellations that are on their way, for a second at most, ends the stream and what is
+// being sent, and waits until nothing of it is left. Calls after the first wait for the first.
 func (c *SSE) Close() error {
 	c.close(func() {})
 	return nil
@@ -133,7 +137,8 @@ func (c *SSE) strayCancel() bool { return true }
 // initialized implements dialect.
 func (c *SSE) initialized(queued) {}
 
-// posted implements dialect. From 2025-06-18 on each message carries the revision (basic/transports "Protocol Version Header").
+// posted implements dialect. From 2025-06-18 on each message carries the revision (basic/transports "Protocol Version
+// Header").
 func (c *SSE) posted(b binding, _ string, _ *Message) http.Header {
 	h := c.header.Clone()
 	h["Content-Type"] = jsonType
@@ -141,7 +146,8 @@ func (c *SSE) posted(b binding, _ string, _ *Message) http.Header {
 	return h
 }
 
-// converse posts a request. Only a server that refuses it fails it, and a POST that was not written to its end: the answer comes on the stream.
+// converse posts a request. Only a server that refuses it fails it, and a POST that was not written to its end: the
+// answer comes on the stream.
 func (c *SSE) converse(ex *exchange) *HTTPError {
 	resp, failed := c.postRequest(ex)
 	switch {
@@ -175,8 +181,8 @@ func (c *SSE) unposted(resp *http.Response, _ binding, _ string) *HTTPError {
 	return failed
 }
 
-// received is a message of the stream. It ends the POST of a request that it answers: one that the server never answers would else stay for the life of the
-// connection.
+// received is a message of the stream. It ends the POST of a request that it answers: one that the server never answers
+// would else stay for the life of the connection.
 func (c *SSE) received(message []byte) Received {
 	r := Received{Body: message}
 	c.mu.Lock()

@@ -1,14 +1,14 @@
 package transport
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 )
 
-// Streamable is the Streamable HTTP transport of both eras: legacy (2025-03-26 to 2025-11-25 basic/transports "Streamable
-// HTTP") and modern (2026-07-28 basic/transports/streamable-http). Each request is one exchange, a POST with a goroutine of
-// its own; what comes of all of them goes through Receive. Its methods may be called from any goroutine, Receive from one.
+// Streamable is the Streamable HTTP transport of both eras: legacy (2025-03-26 to 2025-11-25 basic/transports
+// "Streamable HTTP") and modern (2026-07-28 basic/transports/streamable-http). Each request is one exchange, a POST
+// with a goroutine of its own; what comes of all of them goes through Receive. Its methods may be called from any
+// goroutine, Receive from one.
 type Streamable struct{ exchanges }
 
 // NewStreamable makes a transport; nothing is sent before Send. A URL that cannot be used fails each request.
@@ -22,8 +22,8 @@ func (s *Streamable) address() *url.URL { return s.url }
 
 func (s *Streamable) strayCancel() bool { return false }
 
-// converse sends the request and delivers what comes, to the answer. nil: the answer was delivered, or the transport has
-// ended.
+// converse sends the request and delivers what comes, to the answer. nil: the answer was delivered, or the transport
+// has ended.
 func (s *Streamable) converse(ex *exchange) *HTTPError {
 	resp, err := s.postRequest(ex)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Streamable) beginSession(ex *exchange, resp *http.Response) *HTTPError 
 	session := resp.Header.Get("Mcp-Session-Id")
 	for _, c := range []byte(session) {
 		if c < 0x21 || c > 0x7e { // 2025-11-25 basic/transports "Session Management"
-			return &HTTPError{Status: resp.StatusCode, Text: "the session id of the server is not visible ASCII", Delivery: MayHaveRun}
+			return bad(resp, "the session id of the server is not visible ASCII")
 		}
 	}
 	ex.session = session // for its own stream, should that have to be resumed
@@ -74,15 +74,16 @@ func (s *Streamable) readJSON(ex *exchange, resp *http.Response) *HTTPError {
 		return err
 	}
 	if len(body) == 0 {
-		return &HTTPError{Status: resp.StatusCode, Text: "the answer is empty", Delivery: MayHaveRun}
+		return bad(resp, "the answer is empty")
 	}
 	if s.bring(ex, body) {
 		return nil
 	}
-	return &HTTPError{Status: resp.StatusCode, Text: "the body is not the answer to this request: " + excerpt(body), Delivery: MayHaveRun}
+	return bad(resp, "the body is not the answer to this request: "+excerpt(body))
 }
 
-// bring delivers a message that came for ex, and tells whether it was the answer. Arrays of messages exist in 2025-03-26 alone.
+// bring delivers a message that came for ex, and tells whether it was the answer. Arrays of messages exist in
+// 2025-03-26 alone.
 func (s *Streamable) bring(ex *exchange, body []byte) bool {
 	r, answered := answerTo(ex.m.ID, body, !ex.modern && ex.revision == "2025-03-26")
 	s.bringOne(ex, r, answered)
@@ -96,10 +97,15 @@ func (s *Streamable) bringOne(ex *exchange, r Received, final bool) {
 	s.deliver(ex.ctx, item{Received: r, ex: ex, final: final})
 }
 
+// bad is a success that cannot be used.
+func bad(resp *http.Response, text string) *HTTPError {
+	return &HTTPError{Status: resp.StatusCode, Text: text, Delivery: MayHaveRun}
+}
+
 // foreignEncoding: gzip is undone by the HTTP client, and nothing else was offered.
 func foreignEncoding(resp *http.Response) *HTTPError {
 	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" && !resp.Uncompressed {
-		return &HTTPError{Status: resp.StatusCode, Text: fmt.Sprintf("the answer has an encoding that was not asked for: %s", excerpt([]byte(e))), Delivery: MayHaveRun}
+		return bad(resp, "the answer has an encoding that was not asked for: "+excerpt([]byte(e)))
 	}
 	return nil
 }

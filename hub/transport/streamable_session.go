@@ -18,16 +18,18 @@ const (
 )
 
 // refused reads what stands behind a status that is no success. Statuses with two meanings are told apart by the body
-// (2026-07-28 basic/transports/streamable-http "Sending Messages"; 404 is an unknown method there and an expired session before), and 400 of a
-// legacy server by a ping: the specification wants 404 for a session that the server does not know, and many say 400.
+// (2026-07-28 basic/transports/streamable-http "Sending Messages"; 404 is an unknown method there and an expired
+// session before), and 400 of a legacy server by a ping: the specification wants 404 for a session that the server does
+// not know, and many say 400.
 func (s *Streamable) refused(ex *exchange, resp *http.Response) *HTTPError {
 	body, failed := readRefusal(resp)
-	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+	if noRight(resp.StatusCode) {
 		return failed
 	}
 	answer, isAnswer := answerTo(ex.m.ID, body, false)
 	named := isAnswer && answer.Kind != jsontext.Invalid // by its own id: then it is not about the session
-	if !ex.modern && !named && s.asking(ex, func() bool { return s.sessionOver(ex.ctx, resp.StatusCode, body, ex.binding, ex.session) }) {
+	over := func() bool { return s.sessionOver(ex.ctx, resp.StatusCode, body, ex.binding, ex.session) }
+	if !ex.modern && !named && s.asking(ex, over) {
 		s.end(ErrSessionExpired, s.metBy(ex, resp)) // which tells of ex, too, also when another was first
 		return nil
 	}
@@ -66,8 +68,8 @@ func (s *Streamable) unposted(resp *http.Response, b binding, session string) *H
 	return failed
 }
 
-// sessionOver tells whether the server has refused a message because it does not know the session any more (2025-11-25 basic/transports "Session
-// Management"): with 404, or with 400, which can mean anything and is made sure of.
+// sessionOver tells whether the server has refused a message because it does not know the session any more (2025-11-25
+// basic/transports "Session Management"): with 404, or with 400, which can mean anything and is made sure of.
 func (s *Streamable) sessionOver(ctx context.Context, status int, body []byte, b binding, session string) bool {
 	if session == "" {
 		return false
@@ -88,7 +90,8 @@ type sessionCheck struct {
 	over bool // written before done is closed
 }
 
-// refusesPing asks the server whether it knows the session, at most once at a time and for checkTimeout at most. Only a plain refusal says that it does not.
+// refusesPing asks the server whether it knows the session, at most once at a time and for checkTimeout at most. Only a
+// plain refusal says that it does not.
 func (s *Streamable) refusesPing(ctx context.Context, b binding, session string) bool {
 	s.mu.Lock()
 	if s.st.why != nil {
@@ -121,7 +124,9 @@ func (s *Streamable) ping(b binding, session string) (refused bool) {
 	ctx, cancel := context.WithTimeoutCause(s.ctx, checkTimeout, errCheckTimeout)
 	defer cancel()
 	m := &Message{ID: checkID, Method: "ping", Body: []byte(`{"jsonrpc":"2.0","id":` + checkID + `,"method":"ping"}`)}
-	resp, failed := s.send(ctx, &outgoing{method: http.MethodPost, header: s.posted(b, session, m), body: m.Body, rpc: m.Method})
+	resp, failed := s.send(ctx, &outgoing{
+		method: http.MethodPost, header: s.posted(b, session, m), body: m.Body, rpc: m.Method,
+	})
 	if failed != nil {
 		return false
 	}
