@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
@@ -301,8 +302,10 @@ func methodOf(k PromptKind) string {
 }
 
 func hasTools(payload json.RawMessage) bool {
-	var params struct {
-		Tools []json.RawMessage `json:"tools"`
-	}
-	return json.Unmarshal(payload, &params) == nil && len(params.Tools) > 0
+	some := false
+	jsontext.Elements(jsontext.Get(payload, "tools"), func(json.RawMessage) bool {
+		some = true
+		return false
+	})
+	return some
 }

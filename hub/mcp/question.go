@@ -135,7 +135,7 @@ func readElicitation(params json.RawMessage, declared Capabilities) (*Question, 
 // ambiguous refuses what a person is to decide by when it says something twice: the person would see the one, and another reader take the other.
 func ambiguous(params json.RawMessage) error {
 	if name, twice := jsontext.Repeated(params); twice {
-		return &malformedError{"the question has two members of the name " + quoted(name) + " in one object"}
+		return &malformedError{"it has two members of the name " + quoted(name) + " in one object"}
 	}
 	return nil
 }

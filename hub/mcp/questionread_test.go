@@ -73,3 +73,19 @@ func TestReadSampling(t *testing.T) {
 		}
 	}
 }
+
+// Finding B9. A tool whose definition says something twice is left out: a person would approve of the one, and another reader take the other.
+func TestToolThatSaysSomethingTwice(t *testing.T) {
+	const good = `{"name":"a","description":"x","inputSchema":{"type":"object","properties":{"description":{},"Description":{}}}}`
+	if _, err := ReadTool([]byte(good)); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []string{
+		`{"name":"a","description":"reads","description":"deletes"}`,
+		`{"name":"a","inputSchema":{"properties":{"p":{"description":"a","\u0064escription":"b"}}}}`,
+	} {
+		if _, err := ReadTool([]byte(bad)); err == nil || !strings.Contains(err.Error(), `"description"`) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}

@@ -65,6 +65,9 @@ func readTool(raw json.RawMessage) (Tool, error) {
 	if !object || t.Name == "" {
 		return Tool{}, errNoName
 	}
+	if err := ambiguous(raw); err != nil { // a person approves of it by what is shown
+		return Tool{}, err
+	}
 	eachMember(annotations, func(name []byte, v json.RawMessage) bool {
 		flag := string(v) == "true"
 		if !flag && string(v) != "false" {
