@@ -39,7 +39,7 @@ func Excerpt(head, tail []byte) Outline {
 		return o
 	}
 	var r Reader
-	r.object(b, i, func(p *place) int {
+	r.object(b, i, func(p place) int {
 		name := p.nameIn(b)
 		end := r.value(b, p.from, 1)
 		// A number at the end of the excerpt may go on behind it, so a value counts only when something follows it.
@@ -65,7 +65,7 @@ func (o *Outline) tail(b []byte) {
 		var last Outline
 		// What stands before is cut off: the rest reads as an object whose bracket was the byte before it.
 		rest := append([]byte{'{'}, b[at:]...)
-		end := r.object(rest, 0, func(p *place) int {
+		end := r.object(rest, 0, func(p place) int {
 			end := r.value(rest, p.from, 1)
 			if end >= 0 {
 				last.note(p.nameIn(rest), rest[p.from:end:end])
@@ -87,7 +87,7 @@ func (o *Outline) tail(b []byte) {
 func deepMessage(b []byte, m *Message) Kind {
 	var r Reader
 	*m = Message{}
-	end := r.object(b, skipBlanks(b, 0), func(p *place) int {
+	end := r.object(b, skipBlanks(b, 0), func(p place) int {
 		end := r.value(b, p.from, 1)
 		if end == tooDeep {
 			end = skipDeep(b, p.from)

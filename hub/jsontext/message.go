@@ -61,7 +61,7 @@ func (r *Reader) Message(b []byte, m *Message) Kind {
 var byteOrderMark = []byte("\ufeff")
 
 func (r *Reader) message(b []byte, i int, m *Message) int {
-	return r.object(b, i, func(p *place) int {
+	return r.object(b, i, func(p place) int {
 		name := p.nameIn(b)
 		if string(name) == "result" {
 			return r.result(b, p.from, m)
@@ -100,7 +100,7 @@ func (r *Reader) result(b []byte, from int, m *Message) int {
 		return end
 	}
 	r.places = r.places[:0]
-	end := r.object(b, from, func(p *place) int {
+	end := r.object(b, from, func(p place) int {
 		end := r.value(b, p.from, 2)
 		if len(r.places) <= maxPlaces {
 			r.places = append(r.places, place{name: p.name - from, nameEnd: p.nameEnd - from, from: p.from - from, end: end - from, escaped: p.escaped})

@@ -19,8 +19,8 @@ const (
 //
 // Its unexported methods take the index at which to begin and return the index after what they read; a negative one says what is wrong.
 type Reader struct {
-	stack  []byte  // the open brackets inside a value
-	places []place // of the members of a result
+	objects [(MaxDepth + 63) / 64]uint64 // of the open brackets inside a value, whether they are those of objects; no more than that, so that it needs no heap
+	places  []place                      // of the members of a result
 }
 
 // place is where a member stands in the text of its object, whose first byte is 0.
@@ -32,8 +32,7 @@ type place struct {
 
 // Valid tells whether b is one JSON value, blanks around it allowed.
 func Valid(b []byte) bool {
-	var room [64]byte
-	r := Reader{stack: room[:0]}
+	var r Reader
 	i := r.value(b, 0, 0)
 	return i >= 0 && skipBlanks(b, i) == len(b)
 }
@@ -47,9 +46,8 @@ func IsObject(b []byte) bool {
 // Members shows the members of the object b until f returns false: the name without its quotes, escapes undone, which must not be kept, and the exact
 // text of the value, which is a part of b. It tells whether b is an object. The text behind the last member that f has seen is not looked at.
 func Members(b []byte, f func(name []byte, value json.RawMessage) bool) (object bool) {
-	var room [64]byte
-	r := Reader{stack: room[:0]}
-	end := r.object(b, 0, func(p *place) int {
+	var r Reader
+	end := r.object(b, 0, func(p place) int {
 		end := r.value(b, p.from, 1)
 		if end >= 0 && !f(p.nameIn(b), b[p.from:end:end]) {
 			return stopped
@@ -61,8 +59,7 @@ func Members(b []byte, f func(name []byte, value json.RawMessage) bool) (object 
 
 // Elements shows the elements of the array b until f returns false, and tells whether b is an array.
 func Elements(b []byte, f func(value json.RawMessage) bool) (array bool) {
-	var room [64]byte
-	r := Reader{stack: room[:0]}
+	var r Reader
 	return r.elements(b, f) >= 0
 }
 
@@ -79,7 +76,7 @@ func Get(b []byte, name string) json.RawMessage {
 }
 
 // object reads an object at i. The value of each member is read by value, which is given where it begins, and may stop the reading.
-func (r *Reader) object(b []byte, i int, value func(p *place) int) int {
+func (r *Reader) object(b []byte, i int, value func(p place) int) int {
 	if i = skipBlanks(b, i); i == len(b) || b[i] != '{' {
 		return invalid
 	}
@@ -100,7 +97,7 @@ func (r *Reader) object(b []byte, i int, value func(p *place) int) int {
 			return invalid
 		}
 		p.from = skipBlanks(b, i+1)
-		if i = value(&p); i < 0 {
+		if i = value(p); i < 0 {
 			return i
 		}
 		if i = skipBlanks(b, i); i == len(b) {
@@ -148,7 +145,7 @@ func (r *Reader) elements(b []byte, f func(value json.RawMessage) bool) int {
 }
 
 // nameIn is the name of a member of b, escapes undone.
-func (p *place) nameIn(b []byte) []byte {
+func (p place) nameIn(b []byte) []byte {
 	if name := b[p.name:p.nameEnd]; !p.escaped && utf8.Valid(name) {
 		return name
 	}
@@ -157,7 +154,7 @@ func (p *place) nameIn(b []byte) []byte {
 
 // value reads any value at i, which lies inside depth open brackets.
 func (r *Reader) value(b []byte, i, depth int) int {
-	r.stack = r.stack[:0]
+	open := 0
 	for {
 		// A value begins here.
 		if i = skipBlanks(b, i); i == len(b) {
@@ -165,7 +162,7 @@ func (r *Reader) value(b []byte, i, depth int) int {
 		}
 		switch c := b[i]; c {
 		case '{', '[':
-			if depth+len(r.stack) >= MaxDepth {
+			if depth+open >= MaxDepth {
 				return tooDeep
 			}
 			i = skipBlanks(b, i+1)
@@ -176,11 +173,15 @@ func (r *Reader) value(b []byte, i, depth int) int {
 				i++
 				break
 			}
-			r.stack = append(r.stack, c)
-			if c == '{' {
-				if i = scanName(b, i); i < 0 {
-					return invalid
-				}
+			word, bit := open/64, uint64(1)<<(open%64)
+			open++
+			if c == '[' {
+				r.objects[word] &^= bit
+				continue
+			}
+			r.objects[word] |= bit
+			if i = scanName(b, i); i < 0 {
+				return invalid
 			}
 			continue
 		case '"':
@@ -201,27 +202,27 @@ func (r *Reader) value(b []byte, i, depth int) int {
 		}
 		// A value has ended here: close what it closes.
 		for {
-			if len(r.stack) == 0 {
+			if open == 0 {
 				return i
 			}
 			if i = skipBlanks(b, i); i == len(b) {
 				return invalid
 			}
-			open := r.stack[len(r.stack)-1]
+			object := r.objects[(open-1)/64]>>((open-1)%64)&1 != 0
 			if b[i] == ',' {
 				i++
-				if open == '{' {
+				if object {
 					if i = scanName(b, i); i < 0 {
 						return invalid
 					}
 				}
 				break
 			}
-			if b[i] != open+2 {
+			if object && b[i] != '}' || !object && b[i] != ']' {
 				return invalid
 			}
 			i++
-			r.stack = r.stack[:len(r.stack)-1]
+			open--
 		}
 	}
 }

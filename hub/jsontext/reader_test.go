@@ -274,3 +274,20 @@ func BenchmarkMessage(b *testing.B) {
 		})
 	}
 }
+
+// A message costs no memory of its own: the engine reads every one of them this way.
+func TestReadingAllocatesNothing(t *testing.T) {
+	text := []byte(`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"hi"}],"isError":false}}`)
+	var r Reader
+	var m Message
+	r.Message(text, &m) // the first makes the room for the places
+	for name, f := range map[string]func(){
+		"message": func() { r.Message(text, &m) },
+		"valid":   func() { Valid(text) },
+		"member":  func() { Get(text, "id") },
+	} {
+		if n := testing.AllocsPerRun(100, f); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
