@@ -18,7 +18,9 @@ type binaries struct {
 	dir    string
 	mcphub string // the real hub
 	echo   string // the MCP server
-	self   string // this program, for its plugins
+	// hostile is the server that does its worst.
+	hostile string
+	self    string // this program, for its plugins
 }
 
 // build builds them. It needs the go command and runs within this module's folder, as `go run .` does.
@@ -39,6 +41,7 @@ func build(ctx context.Context) (b binaries, err error) {
 		suffix = ".exe"
 	}
 	b.mcphub, b.echo = filepath.Join(b.dir, "mcphub"+suffix), filepath.Join(b.dir, "echoserver"+suffix)
+	b.hostile = filepath.Join(b.dir, "hostileserver"+suffix)
 	if err = goBuild(ctx, "", b.echo, productModule+"/internal/bench/echoserver"); err != nil {
 		return b, err
 	}
@@ -46,6 +49,9 @@ func build(ctx context.Context) (b binaries, err error) {
 	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", productModule).Output()
 	if err != nil {
 		return b, fmt.Errorf("go list -m %s: %w", productModule, err)
+	}
+	if err = goBuild(ctx, strings.TrimSpace(string(root)), b.hostile, "./internal/hostile/hostileserver"); err != nil {
+		return b, err
 	}
 	return b, goBuild(ctx, strings.TrimSpace(string(root)), b.mcphub, "./cmd/mcphub")
 }

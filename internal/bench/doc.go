@@ -3,7 +3,7 @@
 // out of the product's tree.
 //
 //	go run .                    everything, some minutes
-//	go run . --quick            less of everything, under a minute
+//	go run . --quick            less of everything, two minutes
 //	go run . --only 'cancel|start' --rounds 15 --json
 //	go run . --only storm --profile DIR
 //

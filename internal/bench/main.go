@@ -50,6 +50,7 @@ var groups = []group{
 	{"webcancel", "CancelRequest received -> reset seen by an HTTP server; what cancelled calls leave", time.Minute, measureWebCancel},
 	{"start", "spawn -> first answer", time.Minute, measureStart},
 	{"storm", "progress storm", time.Minute, measureStorm},
+	{"bystander", "what others feel of the worst that a server or a folder does", 5 * time.Minute, measureBystander},
 }
 
 func main() {
@@ -63,8 +64,8 @@ func main() {
 
 func run() int {
 	rounds := flag.Int("rounds", 0, "interleaved `rounds` (default 9, quick 7)")
-	only := flag.String("only", "", "measure only the groups whose name matches this `regexp`: engine, path, cancel, withdraw, memory, leaks, idle, config, web, webcancel, start, storm")
-	quick := flag.Bool("quick", false, "less of everything, under a minute")
+	only := flag.String("only", "", "measure only the groups whose name matches this `regexp`: engine, path, cancel, withdraw, memory, leaks, idle, config, web, webcancel, start, storm, bystander")
+	quick := flag.Bool("quick", false, "less of everything, two minutes")
 	asJSON := flag.Bool("json", false, "print JSON")
 	profiles := flag.String("profile", "", "write CPU and heap profiles into this `folder`, of the hubs too; they slow down what is measured")
 	flag.Parse()
