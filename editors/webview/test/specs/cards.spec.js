@@ -49,6 +49,38 @@ pageTest('a launch shows all that would be run, word for word', { snapshot: { pr
     assert.ok(text.includes(part), part);
 });
 
+// Finding C1: in words, and not by colour alone.
+pageTest(
+  'a launch shows the program that runs, what is set, and as a danger of its own what loads code',
+  {
+    snapshot: {
+      prompts: [
+        {
+          ...prompts.launch,
+          serverLaunch: {
+            ...prompts.launch.serverLaunch,
+            resolvedCommand: '/repos/my shop/bin/npx',
+            resolvedTarget: '/repos/my shop/evil',
+            environmentNames: ['LINT_LEVEL', 'PATH'],
+            environment: [
+              { name: 'LINT_LEVEL', value: 'strict' },
+              { name: 'PATH', value: '/repos/my shop/bin', loadsCode: true },
+            ],
+          },
+        },
+      ],
+    },
+  },
+  async ({ by }) => {
+    const card = by('prompt-p-launch');
+    const text = await card.innerText();
+    for (const part of ['/repos/my shop/bin/npx', '/repos/my shop/evil', 'LINT_LEVEL=strict']) assert.ok(text.includes(part), part);
+    const danger = await card.getByTestId('loads-code').innerText();
+    assert.match(danger, /Danger:.*load other code/);
+    assert.ok(danger.includes('PATH=/repos/my shop/bin') && !danger.includes('LINT_LEVEL'), danger);
+  },
+);
+
 pageTest(
   'a URL shows its host large and itself whole, and warns of what is odd',
   {

@@ -42,3 +42,15 @@ pageTest('what a server writes later stands behind what it wrote before', setup,
   await by('server-files').getByText('What files writes to stderr (3)').click();
   await by('server-files').getByRole('region', { name: 'What files writes to stderr' }).filter({ hasText: /^reading \/repos\/shop\s+ready\s+slow disk$/ }).waitFor();
 });
+
+// Finding C3.
+const waiting = server('shared', { configFile: '/config/mcp.json', configLine: 2, waitingForConsent: [{ file: '/repos/shop/.mcp.json', line: 7, scope: 'workspace' }] });
+pageTest('an entry of the workspace that waits for a yes is told of, and can be looked at', { snapshot: { servers: [waiting] } }, async ({ by, hub, settle }) => {
+  assert.match(await by('server-shared').innerText(), /another entry waits for your yes/);
+  await by('server-shared').getByRole('button').first().click();
+  await settle();
+  assert.match(await by('server-shared').innerText(), /\/repos\/shop\/\.mcp\.json:7/);
+  await by('review-entry').click();
+  const sent = await hub.next('startServer');
+  assert.deepEqual(sent.startServer, { server: 'shared', workspaceEntry: true });
+});
