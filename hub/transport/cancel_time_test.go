@@ -180,7 +180,7 @@ func TestSSECancel(t *testing.T) {
 		close bool
 	}{
 		"its POST was answered":         {at: 0},
-		"its POST is answered":          {post: func(*http.Request, http.ResponseWriter) { time.Sleep(300 * time.Millisecond) }, at: 300 * time.Millisecond},
+		"its POST is answered":          {post: func(*http.Request, http.ResponseWriter) { elapse(300 * time.Millisecond) }, at: 300 * time.Millisecond},
 		"its POST is answered too late": {post: func(r *http.Request, _ http.ResponseWriter) { <-r.Context().Done() }, at: time.Second},
 		"500":                           {note: func(_ *http.Request, w http.ResponseWriter) { w.WriteHeader(500) }, text: "status 500"},
 		"closed":                        {note: func(r *http.Request, _ http.ResponseWriter) { <-r.Context().Done() }, close: true, text: "closed"},

@@ -215,6 +215,25 @@ func TestSSENoServer(t *testing.T) {
 	}
 }
 
+// Notifications arrive in the order in which they were sent, and before the requests that came after initialized.
+func TestSSEPostsInOrder(t *testing.T) {
+	f := newSSEFake()
+	c := connectSSE(t, HTTPOptions{URL: f.listen(t)})
+	c.Send(Message{Method: "notifications/initialized", Body: []byte("initialized")})
+	sendSSE(c, "first request")
+	if a, b := <-f.posts, <-f.posts; a.body != "initialized" || b.body != "first request" {
+		t.Errorf("posted %q, then %q", a.body, b.body)
+	}
+	for i := range 50 {
+		c.Send(Message{Method: "notifications/x", Body: []byte(fmt.Sprint(i))})
+	}
+	for i := range 50 {
+		if p := <-f.posts; p.body != fmt.Sprint(i) {
+			t.Fatalf("posted %q, want %d", p.body, i)
+		}
+	}
+}
+
 // The version is told from 2025-06-18 on, once it is known.
 func TestSSESpeak(t *testing.T) {
 	f := newSSEFake()

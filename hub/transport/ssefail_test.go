@@ -25,7 +25,7 @@ func wantSSEFailed(t *testing.T, c *SSE, text string) *HTTPError {
 
 // A request that the server refuses fails, with what is known of it; the ones after it go out, and reading goes on. One whose POST is cut
 // after it was written does not fail: its answer comes on the stream, or the stream ends. Finding B3.
-func TestSSERefusedRequestFails(t *testing.T) {
+func TestSSERefusedMessageIsReported(t *testing.T) {
 	f := newSSEFake()
 	f.post = func(w http.ResponseWriter, _ *http.Request, body string) {
 		switch body {
