@@ -72,3 +72,17 @@ func (s *server) forgetTools() {
 	s.costs.lists.Give(s.toolBytes)
 	s.tools, s.toolBytes = nil, 0
 }
+
+// HoldResult takes the bytes of a result that is being handed to a host from what its server, and all servers together, may have in flight; release gives them back.
+// An error says that it finds no room: the call has run, and its result is lost.
+func (h *Hub) HoldResult(name, requestID string, bytes int) (release func(), err error) {
+	var s *server
+	h.update(func() { s = h.server(name) })
+	if s == nil { // it has been removed meanwhile
+		return func() {}, nil
+	}
+	if err := s.costs.results.Take(bytes); err != nil {
+		return nil, boundError(s, requestID, "the call has run, and its result is lost, as too many large results are in flight; wait until some are over", err)
+	}
+	return func() { s.costs.results.Give(bytes) }, nil
+}
