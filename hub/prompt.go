@@ -13,17 +13,18 @@ type prompt struct {
 	id         string
 	n          uint64 // order
 	request    *request
-	withTools  bool          // sampling that brings tools
-	asker      *connection   // that asked; nil for a tool approval
-	agrees     *agreement    // what a yes to a tool approval holds for; nil for all others
-	launch     *launchForm   // what a yes to a launch holds for; nil for all others
-	about      []*server     // all that waits for these waits for it; nil but for the hub's own questions about servers
-	settled    chan closing  // buffered: the one that takes the prompt puts one in
-	deadline   *time.Timer   // nil = none
-	holding    []*request    // whose clocks it stops
-	among      bool          // it names no call, and calls of its server were open when it came: it may be of one of them
-	humanLimit time.Duration // for the error text
-	checks     int           // answers whose content is being compared
+	withTools  bool                  // sampling that brings tools
+	asker      *connection           // that asked; nil for a tool approval
+	agrees     *agreement            // what a yes to a tool approval holds for; nil for all others
+	launch     *launchForm           // what a yes to a launch holds for; nil for all others
+	about      []*server             // all that waits for these waits for it; nil but for the hub's own questions about servers
+	settled    chan closing          // buffered: the one that takes the prompt puts one in
+	deadline   *time.Timer           // nil = none
+	holding    []*request            // whose clocks it stops
+	among      bool                  // it names no call, and calls of its server were open when it came: it may be of one of them
+	candidates map[*request]struct{} // of these, those that are open still
+	humanLimit time.Duration         // for the error text
+	checks     int                   // answers whose content is being compared
 }
 
 // closing is how a prompt ended.
@@ -60,7 +61,10 @@ func (h *Hub) openPrompt(p *prompt) {
 	}
 	r.prompts[p] = struct{}{}
 	p.holding = h.heldBy(p)
-	p.among = p.asker != nil && r.direction == Incoming && r.parent == nil && h.calling(r.server)
+	if p.asker != nil && r.direction == Incoming && r.parent == nil {
+		p.candidates = h.callsOf(r.server)
+		p.among = len(p.candidates) > 0
+	}
 	for _, held := range p.holding {
 		h.hold(held, +1)
 	}
@@ -88,14 +92,31 @@ func (h *Hub) heldBy(p *prompt) []*request {
 	return held
 }
 
-// calling tells whether a call of s is open. h.mu is held.
-func (h *Hub) calling(s *server) bool {
+// callsOf gives the open calls of s. h.mu is held.
+func (h *Hub) callsOf(s *server) map[*request]struct{} {
+	calls := map[*request]struct{}{}
 	for _, r := range h.requests {
 		if r.server == s && r.direction == Outgoing && !r.uncancellable {
-			return true
+			calls[r] = struct{}{}
 		}
 	}
-	return false
+	return calls
+}
+
+// endAmong closes the questions that r was the last call for: whichever of its server's calls such a question belongs to is over. A server that never withdraws would
+// fill its places with them. h.mu is held; r is not in the table any more.
+func (h *Hub) endAmong(r *request) {
+	if r.direction != Outgoing || len(h.prompts) == 0 {
+		return
+	}
+	for _, p := range h.promptsInOrder() {
+		if _, may := p.candidates[r]; !may {
+			continue
+		}
+		if delete(p.candidates, r); len(p.candidates) == 0 {
+			h.closePrompt(p, closing{cause: CauseParent, origin: OriginParent, reason: causeOver.Reason, action: ActionDismiss})
+		}
+	}
 }
 
 // waiting shows that r, and the call that caused it, wait for the user. h.mu is held.

@@ -203,6 +203,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	h.tracedEnd(r, e)
 	h.endSpan(r, e)
 	delete(h.requests, r.id)
+	h.endAmong(r)
 	h.ended.add(r.id)
 	if r.parent != nil {
 		delete(r.parent.children, r)

@@ -1,0 +1,54 @@
+package hub_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+)
+
+// A question that may be of several calls stays open while one of them is, and closes with the last: then it is known to be of a call that is over. A server that
+// never withdraws would else fill its places with such questions. Finding B16.
+func TestQuestionEndsWithTheLastCallThatItMayBeOf(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		first, second := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"}), w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"})
+		synctest.Wait()
+		q, err := s.Request(elicitation, `{"message":"Name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := v.prompt()
+		if p.ParentRequestID != "" {
+			t.Fatalf("it was given to %s", p.ParentRequestID)
+		}
+		third := w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "hang"}) // came later: it is none of those
+		cancel := func(id string) {
+			if _, err := w.hub.CancelRequest(id, "s", "enough", hub.OriginUser); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		cancel("r1")
+		<-first.done
+		if v.prompt().ID != p.ID {
+			t.Fatal("it closed with the first of two")
+		}
+		cancel("r2")
+		<-second.done
+		v.noPrompt()
+		if e := last[*hub.PromptClosed](v); e.PromptID != p.ID || e.Cause != hub.CauseParent {
+			t.Errorf("closed with %+v", e)
+		}
+		pass(time.Minute) // the server does not withdraw it
+		if a, ok := <-q.Response(); !ok || string(a.Result) != `{"action":"cancel"}` {
+			t.Errorf("the server was answered %+v", a)
+		}
+		cancel("r3")
+		<-third.done
+		w.nothingLeft()
+	})
+}
