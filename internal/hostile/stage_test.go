@@ -144,6 +144,13 @@ func (s *stage) open(c config.Server, stderr func(string)) mcp.Opener {
 	}
 }
 
+// starts tells how often a server was started.
+func (s *stage) starts(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opened[name]
+}
+
 // lines hands each write on as a line.
 type lines func(string)
 
