@@ -105,7 +105,7 @@ func (w *Window) take(p *prompt, a PromptAnswer, unchecked string) error {
 	c := closing{cause: CauseAnswered, origin: OriginUser, windowID: w.id, action: a.Action, scope: a.Scope, content: a.Content, byHost: a.KeptByHost}
 	switch a.Action {
 	case ActionDecline:
-		c.cause, c.reason = CauseDeclined, boundReason(a.Reason)
+		c.cause, c.reason = CauseDeclined, bound(a.Reason)
 	case ActionDismiss:
 		c.cause = CauseDismissed
 	}

@@ -277,8 +277,8 @@ func TestOneDenialDeniesOneCall(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"})
 		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline, Scope: hub.ScopeAlways, Reason: "not\nnow"})
 		e := c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
-		if e.Meta["reason"] != `not\nnow` {
-			t.Errorf("%q", e.Meta["reason"])
+		if e.Meta["reason"] != "not\nnow" || !strings.Contains(e.Message, `not\nnow`) { // raw for programs, escaped for people
+			t.Errorf("%q: %s", e.Meta["reason"], e.Message)
 		}
 		if f := last[*hub.RequestFinished](v); f.RequestID != "r1" || f.State != hub.StateFailed || f.Err != e {
 			t.Errorf("%+v", f)

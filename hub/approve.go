@@ -110,7 +110,7 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 	case answer.cause == CauseDeclined:
 		text := ""
 		if answer.reason != "" {
-			text = ": " + answer.reason
+			text = ": " + boundReason(answer.reason)
 		}
 		return false, fail(CodePermissionDenied, ReasonDeniedByUser, meta, "the user denied tool %q of server %q%s", r.tool, r.server.name, text)
 	case answer.cause == CauseDismissed:

@@ -185,7 +185,7 @@ func (h *Hub) withdraw(r *request, cause error) {
 // withdrawn says how a question whose context ended is closed.
 func withdrawn(cause error) (closing, *cancelCause) {
 	if w, ok := errors.AsType[*jsonrpc.WithdrawnError](cause); ok {
-		reason := boundReason(w.Reason)
+		reason := bound(w.Reason)
 		return closing{cause: CauseWithdrawn, origin: OriginServer, reason: reason}, &cancelCause{Origin: OriginServer, Reason: reason}
 	}
 	if cc, ok := errors.AsType[*cancelCause](cause); ok {

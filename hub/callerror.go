@@ -52,7 +52,7 @@ func errCancelled(r *request) *Error {
 	}
 	text := "was cancelled by " + r.cause.Origin.String()
 	if r.cause.Reason != "" {
-		text += ": " + r.cause.Reason
+		text += ": " + boundReason(r.cause.Reason)
 	}
 	return fail(CodeCancelled, ReasonCancelled, []string{"server", r.server.name, "request_id", r.id, "origin", r.cause.Origin.String(), "cancel_reason", r.cause.Reason},
 		"the call of %s of server %q %s", r.what(), r.server.name, text)
@@ -109,9 +109,15 @@ func callError(r *request, err error) *Error {
 	if he := memoryError(r.server, r.id, err); he != nil {
 		return he
 	}
-	if _, ok := errors.AsType[*mcp.EndedError](err); ok || errors.Is(err, jsonrpc.ErrClosed) {
+	if ended, ok := errors.AsType[*mcp.EndedError](err); ok || errors.Is(err, jsonrpc.ErrClosed) {
 		e.Code, e.Reason = CodeUnavailable, ReasonServerGone
-		e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and %s", r.server.name, r.what(), r.server.quote(howEnded(err)), timesSent(1+r.resent))
+		if ok && ended.ProcessGone {
+			e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and %s", r.server.name, r.what(), r.server.quote(howEnded(err)), timesSent(1+r.resent))
+			return e
+		}
+		e.Meta["server_may_continue"] = "true"
+		e.Message = fmt.Sprintf("the connection to server %q ended while %s ran: %s; the call may have had effects, may still go on, and %s",
+			r.server.name, r.what(), r.server.quote(howEnded(err)), timesSent(1+r.resent))
 		return e
 	}
 	return e

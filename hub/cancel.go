@@ -19,7 +19,7 @@ type earlyCancel struct {
 // CancelRequest stops one request in any state. It is idempotent: what is over or unknown is an outcome. server, if not "", must be the request's.
 // The one error is for the start of a session, which MCP does not let a client cancel (basic/utilities/cancellation, every legacy revision).
 func (h *Hub) CancelRequest(id, server, reason string, origin Origin) (Outcome, error) {
-	cause := &cancelCause{Origin: origin, Reason: boundReason(reason)}
+	cause := &cancelCause{Origin: origin, Reason: bound(reason)}
 	defer h.lock().unlock()
 	return h.cancelByID(id, server, cause, false)
 }
@@ -43,13 +43,13 @@ func (h *Hub) cancelByID(id, server string, cause *cancelCause, stopWaiting bool
 		return OutcomeAlreadyFinished, nil
 	}
 	h.rememberCancel(id, server, cause)
-	h.log.Info("cancel of an unknown request", "request_id", boundReason(id), "origin", cause.Origin.String(), "reason", cause.Reason)
+	h.log.Info("cancel of an unknown request", "request_id", boundReason(id), "origin", cause.Origin.String(), "reason", boundReason(cause.Reason))
 	return OutcomeUnknown, nil
 }
 
 // CancelRequests stops every open request of a scope and gives their ids. Server requests count as their server's.
 func (h *Hub) CancelRequests(scope CancelScope, reason string, origin Origin) []string {
-	reason = boundReason(reason)
+	reason = bound(reason)
 	defer h.lock().unlock()
 	var ids []string
 	for _, r := range h.requestsInOrder() {
@@ -75,7 +75,7 @@ func (h *Hub) cancel(r *request, cause *cancelCause) {
 	r.spanCancel()
 	h.moveTo(r, StateCancelling)
 	h.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method, "direction", r.direction.String(),
-		"origin", cause.Origin.String(), "reason", cause.Reason)
+		"origin", cause.Origin.String(), "reason", boundReason(cause.Reason))
 	h.emit(&RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: *r.cancellation})
 	h.takenBack(r) // what comes from here on comes after the cancel
 	r.stop(cause)  // before its prompts close: whoever waits for an answer must find the end, and not go on with a no

@@ -10,16 +10,14 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A cancel sends exactly one notification with the right id and the user's reason, frees the call at once, and is told in order.
+// A cancel sends exactly one notification with the right id and the user's reason, frees the call at once, and is told in order. That the server was told says in
+// no era that it stops. Finding B11.
 func TestCancelRunningCall(t *testing.T) {
-	for _, tc := range []struct {
-		era         string
-		mayContinue bool
-	}{{"legacy", true}, {"modern", false}} {
-		t.Run(tc.era, func(t *testing.T) {
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				s := hanging()
-				if tc.era == "modern" {
+				if era == "modern" {
 					s = hanging(fakeserver.WithModern())
 				}
 				w := newWorld(t, serversOf("s", s), "s:"+allow)
@@ -43,8 +41,8 @@ func TestCancelRunningCall(t *testing.T) {
 					t.Errorf("the cancel says %v, want id %s", p, wire)
 				}
 				end := last[*hub.RequestCancelled](v)
-				if end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginUser || end.Cancellation.Reason != "enough" || !end.ServerNotified ||
-					end.ServerMayContinue != tc.mayContinue || end.WireID != wire || end.Tool != "hang" {
+				if end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginUser || end.Cancellation.Reason != "enough" || !end.ServerNotified() ||
+					!end.ServerMayContinue || end.WireID != wire || end.Tool != "hang" {
 					t.Errorf("mcpRequestCancelled says %+v", end)
 				}
 				if n := len(eventsOf[*hub.RequestCancelling](v)); n != 1 {
@@ -134,7 +132,7 @@ func TestCancelBeforeItsCall(t *testing.T) {
 		if w.starts("s") != 0 {
 			t.Error("the server was started")
 		}
-		if end := last[*hub.RequestCancelled](v); end.ServerNotified {
+		if end := last[*hub.RequestCancelled](v); end.ServerNotified() {
 			t.Errorf("%+v", end)
 		}
 		w.hub.CancelRequest("stale", "", "", hub.OriginUser)
@@ -212,7 +210,7 @@ func TestHostContextIsACancel(t *testing.T) {
 		synctest.Wait()
 		stop(nil)
 		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if end := last[*hub.RequestCancelled](v); end.Cancellation.Origin != hub.OriginHost || !end.ServerNotified {
+		if end := last[*hub.RequestCancelled](v); end.Cancellation.Origin != hub.OriginHost || !end.ServerNotified() {
 			t.Errorf("%+v", end)
 		}
 		if len(cancels(s)) != 1 {
@@ -272,7 +270,7 @@ func TestCancelWithFullPipe(t *testing.T) {
 		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
 		c2.want(t, hub.CodeCancelled, hub.ReasonCancelled)
 		c3.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if d := time.Since(before); d != 0 {
+		if d := time.Since(before); d > 100*time.Millisecond { // the time that is given to a cancel to arrive
 			t.Errorf("the cancels took %v", d)
 		}
 		if n := len(eventsOf[*hub.RequestCancelled](v)); n != 3 {

@@ -264,7 +264,7 @@ func TestTimeoutSendsCancel(t *testing.T) {
 					t.Errorf("cancels %v", got)
 				}
 				end := last[*hub.RequestCancelled](v)
-				if end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginTimeout || end.Cancellation.Reason != tc.reason || !end.ServerNotified || end.Err != c.err {
+				if end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginTimeout || end.Cancellation.Reason != tc.reason || !end.ServerNotified() || end.Err != c.err {
 					t.Errorf("%+v", end)
 				}
 				pass(time.Hour)

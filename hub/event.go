@@ -56,12 +56,27 @@ type RequestCancelled struct {
 	Subject           string
 	Cancellation      Cancellation
 	WireID            string
-	ServerNotified    bool // a cancel was sent to the server
-	ServerMayContinue bool // and the protocol cannot promise that it stops
+	Sending           Sending // of the cancel to the server
+	ServerMayContinue bool    // as far as can be known: see cancelKnown
 	Timings           Timings
 	Era               Era
 	Err               *Error // set when a clock ran out: the same that the caller got
 	Task              *TaskInfo
+}
+
+// Sending is what is known of a cancel on its way to the server.
+type Sending struct {
+	Delivery CancelDelivery
+	Err      string // why it failed, for people; it may quote the server
+}
+
+// ServerNotified tells whether the cancel is with the server.
+func (c *RequestCancelled) ServerNotified() bool { return c.Sending.Delivery == DeliveryDelivered }
+
+// RequestCancelDelivery is the outcome of a cancel that was pending when its request ended. Not terminal; at most one for each request.
+type RequestCancelDelivery struct {
+	RequestID, Server string
+	Sending           Sending
 }
 
 // RequestFinished is any other end of a request. Terminal.
@@ -106,20 +121,21 @@ type LogMessage struct {
 	Data                  string // JSON text
 }
 
-func (*ServerChanged) eventBody()     {}
-func (*ToolsChanged) eventBody()      {}
-func (*ResourcesChanged) eventBody()  {}
-func (*McpPromptsChanged) eventBody() {}
-func (*ResourceUpdated) eventBody()   {}
-func (*RequestStarted) eventBody()    {}
-func (*RequestProgressed) eventBody() {}
-func (*RequestCancelling) eventBody() {}
-func (*RequestCancelled) eventBody()  {}
-func (*RequestFinished) eventBody()   {}
-func (*PromptOpened) eventBody()      {}
-func (*PromptClosed) eventBody()      {}
-func (*LogMessage) eventBody()        {}
-func (*ConfigReloaded) eventBody()    {}
+func (*ServerChanged) eventBody()         {}
+func (*ToolsChanged) eventBody()          {}
+func (*ResourcesChanged) eventBody()      {}
+func (*McpPromptsChanged) eventBody()     {}
+func (*ResourceUpdated) eventBody()       {}
+func (*RequestStarted) eventBody()        {}
+func (*RequestProgressed) eventBody()     {}
+func (*RequestCancelling) eventBody()     {}
+func (*RequestCancelled) eventBody()      {}
+func (*RequestCancelDelivery) eventBody() {}
+func (*RequestFinished) eventBody()       {}
+func (*PromptOpened) eventBody()          {}
+func (*PromptClosed) eventBody()          {}
+func (*LogMessage) eventBody()            {}
+func (*ConfigReloaded) eventBody()        {}
 
 // Snapshot is everything that a window shows. Seq is the number to go on from.
 type Snapshot struct {

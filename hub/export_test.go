@@ -38,6 +38,7 @@ func (h *Hub) Leftovers() string {
 	add("requests", len(h.requests))
 	add("requests that have ended and were not left", len(h.leaving))
 	add("prompts", len(h.prompts))
+	add("cancels on their way", len(h.deliveries))
 	early := 0
 	for _, e := range h.early {
 		if time.Now().Before(e.until) {

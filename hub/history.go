@@ -1,5 +1,7 @@
 package hub
 
+import "sort"
+
 // Bounds of what is remembered of requests that are over.
 const (
 	maxHistory      = 1000      // requests
@@ -51,6 +53,25 @@ func (y *history) add(e Event) (without []Event) {
 		without = y.dropOldest(without)
 	}
 	return without
+}
+
+// delivered puts the outcome of a cancel into the terminal event with that Seq, if it is still kept.
+func (y *history) delivered(seq uint64, s Sending) {
+	i := sort.Search(len(y.ended), func(i int) bool { return y.ended[i].event.Seq >= seq })
+	if i == len(y.ended) || y.ended[i].event.Seq != seq {
+		return
+	}
+	e := y.ended[i].event
+	c, ok := e.Body.(*RequestCancelled)
+	if !ok {
+		return
+	}
+	now := *c
+	now.Sending = s
+	e.Body = &now
+	y.bytes -= y.ended[i].size
+	y.ended[i] = endedEvent{event: e, size: endedSize(e.Body)}
+	y.bytes += y.ended[i].size
 }
 
 // dropOldest forgets the end that is the oldest; without gets its event, if that has lost its result by it.

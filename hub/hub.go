@@ -104,9 +104,10 @@ type Hub struct {
 	windowsWork int                // what all windows have under way
 	company     uint64             // counts what may bring an answer for a server that found nobody to ask
 	requests    map[string]*request
-	begun       uint64                // counts requests, for order and minted ids
-	leaving     map[*request]struct{} // ended, with a goroutine that has not left them yet
-	ended       ring                  // ids of requests that are over
+	begun       uint64                 // counts requests, for order and minted ids
+	leaving     map[*request]struct{}  // ended, with a goroutine that has not left them yet
+	deliveries  map[*delivery]struct{} // cancels of requests that have ended, on their way to the server
+	ended       ring                   // ids of requests that are over
 	early       map[string]earlyCancel
 	prompts     map[string]*prompt
 	asked       uint64                // counts prompts, for order and ids
@@ -127,26 +128,27 @@ type Hub struct {
 func New(o Options) *Hub {
 	id := rand.Text()
 	h := &Hub{
-		id:       id,
-		mark:     strings.ToLower(id[:6]),
-		version:  o.Version,
-		log:      o.Logger,
-		environ:  o.Environ,
-		open:     o.Open,
-		web:      o.RoundTripper,
-		listen:   o.Listen,
-		windows:  map[string]*Window{},
-		requests: map[string]*request{},
-		leaving:  map[*request]struct{}{},
-		early:    map[string]earlyCancel{},
-		prompts:  map[string]*prompt{},
-		kills:    map[*server]func(string){},
-		loading:  make(chan struct{}, 1),
-		sharing:  map[sharedKey]*shared{},
-		consents: map[launchKey]consentGiven{},
-		redactor: &redactor{},
-		fatal:    o.Fatal,
-		check:    checkInvariants,
+		id:         id,
+		mark:       strings.ToLower(id[:6]),
+		version:    o.Version,
+		log:        o.Logger,
+		environ:    o.Environ,
+		open:       o.Open,
+		web:        o.RoundTripper,
+		listen:     o.Listen,
+		windows:    map[string]*Window{},
+		requests:   map[string]*request{},
+		leaving:    map[*request]struct{}{},
+		deliveries: map[*delivery]struct{}{},
+		early:      map[string]earlyCancel{},
+		prompts:    map[string]*prompt{},
+		kills:      map[*server]func(string){},
+		loading:    make(chan struct{}, 1),
+		sharing:    map[sharedKey]*shared{},
+		consents:   map[launchKey]consentGiven{},
+		redactor:   &redactor{},
+		fatal:      o.Fatal,
+		check:      checkInvariants,
 		compare: func(s *server, schema, value json.RawMessage) schema.Verdict {
 			return s.costs.forms.Check(schema, value)
 		},
@@ -211,7 +213,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 	if reason == "" {
 		reason = "the hub is shutting down"
 	}
-	reason = boundReason(reason)
+	reason = bound(reason)
 	var first bool
 	var waits []<-chan struct{}
 	h.update(func() {
@@ -236,7 +238,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 		}
 	})
 	if first {
-		h.log.Info("draining", "reason", reason, "requests", cancelled, "servers", stopped)
+		h.log.Info("draining", "reason", boundReason(reason), "requests", cancelled, "servers", stopped)
 	}
 	for _, w := range waits {
 		select {
@@ -289,6 +291,7 @@ func (h *Hub) shut() {
 		return
 	}
 	h.closed = true
+	h.failDeliveries("the hub was shut down first")
 	for _, w := range h.windowsInOrder() {
 		if w.attached {
 			w.part(errDraining())

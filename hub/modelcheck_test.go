@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -126,17 +127,38 @@ func (m *model) checkPrompts() {
 	}
 }
 
-// checkHistory: a window that comes late is told of the same ends as one that was there, in their order.
+// checkHistory: a window that comes late is told of the same ends as one that was there, in their order, with what has become of their cancels; and of each cancel
+// that was on its way at the end of its request the outcome was told, once.
 func (m *model) checkHistory() {
 	var ends []hub.EventBody
+	place := map[string]int{}
 	for _, e := range m.witness.events {
-		switch e.Body.(type) {
-		case *hub.RequestCancelled, *hub.RequestFinished:
-			ends = append(ends, e.Body)
+		switch b := e.Body.(type) {
+		case *hub.RequestCancelled:
+			m.happened.add("a cancel that is " + b.Sending.Delivery.String())
+			place[b.RequestID] = len(ends)
+			ends = append(ends, b)
+		case *hub.RequestFinished:
+			ends = append(ends, b)
+		case *hub.RequestCancelDelivery:
+			i, known := place[b.RequestID]
+			if !known || ends[i].(*hub.RequestCancelled).Sending.Delivery != hub.DeliveryPending || b.Sending.Delivery == hub.DeliveryPending {
+				m.t.Errorf("the outcome of a cancel was told that was not on its way: %+v", b)
+				continue
+			}
+			m.happened.add("a cancel that was pending and is " + b.Sending.Delivery.String())
+			now := *ends[i].(*hub.RequestCancelled)
+			now.Sending = b.Sending
+			ends[i] = &now
+		}
+	}
+	for _, e := range ends {
+		if c, ok := e.(*hub.RequestCancelled); ok && c.Sending.Delivery == hub.DeliveryPending {
+			m.t.Errorf("the outcome of the cancel of %s was never told", c.RequestID)
 		}
 	}
 	history := m.w.history(1000)
-	if !slices.EqualFunc(history, ends, func(e hub.Ended, b hub.EventBody) bool { return e.Body == b }) {
+	if !slices.EqualFunc(history, ends, func(e hub.Ended, b hub.EventBody) bool { return reflect.DeepEqual(e.Body, b) }) {
 		m.t.Errorf("the history has %v, and the witness was told of %d ends", endedIDs(history), len(ends))
 	}
 }

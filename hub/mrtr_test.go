@@ -104,7 +104,7 @@ func TestCancelBetweenRounds(t *testing.T) {
 			for _, v := range []*view{v, v2} {
 				v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "no more")
 			}
-			if end := last[*hub.RequestCancelled](v); end.ServerNotified || end.ServerMayContinue {
+			if end := last[*hub.RequestCancelled](v); end.ServerNotified() || end.ServerMayContinue {
 				t.Errorf("%+v", end)
 			}
 		}
@@ -159,7 +159,7 @@ func TestCancelOnTheWireInARound(t *testing.T) {
 		if got := cancels(s); len(got) != 1 || first == second || s.Count(fakeserver.CancelOf([]byte(second))) != 1 {
 			t.Errorf("ids %s and %s; cancels %v", first, second, got)
 		}
-		if end := last[*hub.RequestCancelled](v); !end.ServerNotified || end.WireID != second {
+		if end := last[*hub.RequestCancelled](v); !end.ServerNotified() || end.WireID != second {
 			t.Errorf("%+v", end)
 		}
 	})

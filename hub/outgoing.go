@@ -70,9 +70,11 @@ func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json
 			h.fellOver(r)
 		}
 	}()
-	session, result, err := h.carry(r, meta, prepare, send)
-	concluded, err := h.conclude(r, session, result, err)
+	session, result, failed := h.carry(r, meta, prepare, send)
+	awaitDelivery(failed)
+	concluded, err := h.conclude(r, session, result, failed)
 	carried = true
+	h.followCancel(r, failed)
 	return concluded, err
 }
 
@@ -220,20 +222,13 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 			RequestID: r.id, Result: result.Raw, IsError: result.IsError, Rounds: result.Rounds, Timings: r.timings, Task: r.task,
 		}, nil
 	}
-	tc, byServer := errors.AsType[*mcp.TaskCancelledError](err)
-	if byServer {
-		h.cancel(r, &cancelCause{Origin: OriginServer, Reason: boundReason(tc.Message)}) // unless somebody here did it
+	if tc, byServer := errors.AsType[*mcp.TaskCancelledError](err); byServer {
+		h.cancel(r, &cancelCause{Origin: OriginServer, Reason: bound(tc.Message)}) // unless somebody here did it
 	}
 	if r.cancellation != nil {
-		e := ending{state: StateCancelled, mayContinue: r.task != nil} // a cancel of a task is a wish, in both eras
-		if ce, ok := errors.AsType[*jsonrpc.CancelledError](err); ok && session != nil {
-			e.notified = ce.Sent
-			noteSent(r, session, ce)
-			// Legacy servers SHOULD stop but MAY ignore a cancel (basic/utilities/cancellation); 2026-07-28 forbids them to go on with it.
-			_, wasTask := errors.AsType[*mcp.TaskGivenUpError](err)
-			e.mayContinue = e.mayContinue || ce.Sent && session.Era() == mcp.Legacy || wasTask
-		}
-		e.mayContinue = e.mayContinue && !byServer
+		e := ending{state: StateCancelled}
+		e.sending, e.mayContinue = cancelKnown(r, session, err)
+		noteSent(r, session, err)
 		h.end(r, e)
 		return nil, errCancelled(r)
 	}
@@ -257,9 +252,10 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 	return nil, he
 }
 
-// noteSent lets a late response to r be named, if the server was told that r is cancelled. Hub.mu is held.
-func noteSent(r *request, session *mcp.Session, cancelled *jsonrpc.CancelledError) {
-	if c := r.server.conn; cancelled.Sent && c != nil && c.session == session {
+// noteSent lets a late response to r be named, if r was given up after it was sent. Hub.mu is held.
+func noteSent(r *request, session *mcp.Session, err error) {
+	cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err)
+	if c := r.server.conn; ok && session != nil && cancelled.Sent && c != nil && c.session == session {
 		c.noteCancelled(r)
 	}
 }

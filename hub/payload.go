@@ -23,7 +23,9 @@ func PayloadSize(b EventBody) int {
 			n += len(b.Progress.Message)
 		}
 	case *RequestCancelled:
-		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.WireID) + len(b.Cancellation.Reason) + b.Err.size()
+		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.WireID) + len(b.Cancellation.Reason) + len(b.Sending.Err) + b.Err.size()
+	case *RequestCancelDelivery:
+		n += len(b.RequestID) + len(b.Sending.Err)
 	case *RequestFinished:
 		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.Result) + b.errorSize()
 	case *ConfigReloaded:

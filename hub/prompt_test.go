@@ -33,7 +33,7 @@ func TestServerWithdrawsItsQuestion(t *testing.T) {
 					v.wantClosed(p.ID, hub.CauseWithdrawn, hub.OriginServer, "changed my mind")
 					end := last[*hub.RequestCancelled](v)
 					if end.RequestID != p.RequestID || end.Direction != hub.Incoming || end.Method != way.method || end.WireID != string(q.ID) ||
-						end.Cancellation.Origin != hub.OriginServer || end.Cancellation.Reason != "changed my mind" || end.ServerNotified {
+						end.Cancellation.Origin != hub.OriginServer || end.Cancellation.Reason != "changed my mind" || end.ServerNotified() {
 						t.Errorf("mcpRequestCancelled says %+v", end)
 					}
 					v.noPrompt()

@@ -180,7 +180,7 @@ func TestHumanTimeout(t *testing.T) {
 				t.Errorf("%v after %v", e.Meta, time.Since(before))
 			}
 			v.wantClosed(p.ID, hub.CauseTimeout, hub.OriginTimeout, "timeouts.human of 30s exceeded")
-			if end := last[*hub.RequestCancelled](v); end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginTimeout || end.Err != e || end.ServerNotified {
+			if end := last[*hub.RequestCancelled](v); end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginTimeout || end.Err != e || end.ServerNotified() {
 				t.Errorf("%+v", end)
 			}
 			if toolCalls(s) != 0 {

@@ -6,10 +6,27 @@ import (
 	"unicode"
 )
 
-// maxReason bounds a reason in runes: reasons travel to servers, windows and logs.
+// maxReason bounds a reason in code points: reasons travel to servers, windows and logs.
 const maxReason = 256
 
-// boundReason cuts a reason and escapes its control characters, so that it can neither flood nor forge a log line.
+// bound cuts a reason after maxReason code points, and changes nothing else: it reaches the server word for word, and whoever shows it makes it fit for where it
+// is shown. Bytes that are no UTF-8 are replaced, as neither JSON nor protobuf could carry them.
+func bound(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= maxReason {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == maxReason {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}
+
+// boundReason is a text of others in a log line or an error: cut, and with everything escaped that could forge a line, move a cursor or turn the direction of writing.
 func boundReason(s string) string {
 	plain := len(s) <= maxReason
 	if plain {
@@ -48,7 +65,7 @@ func boundReason(s string) string {
 // cancelCause is the cause of every context that the hub cancels: who, why, and what the caller is told.
 type cancelCause struct {
 	Origin Origin
-	Reason string // bounded
+	Reason string // bounded, raw
 	Err    *Error // what the caller gets; nil = CANCELLED
 }
 
@@ -56,7 +73,7 @@ func (c *cancelCause) Error() string {
 	if c.Reason == "" {
 		return "cancelled by " + c.Origin.String()
 	}
-	return "cancelled by " + c.Origin.String() + ": " + c.Reason
+	return "cancelled by " + c.Origin.String() + ": " + boundReason(c.Reason)
 }
 
 // CancelReason is what travels to the server (jsonrpc.Reasoner). "" leaves the reason out.

@@ -45,6 +45,7 @@ type request struct {
 	holds        int           // open prompts that stop the clocks: its own, its children's, and those of its server that name no request
 	leased       bool          // counts as a user of its server's connection
 	inHand       bool          // a question of the hub's own that a person has answered: all that it waits for is its goroutine
+	delivery     *delivery     // of its cancel, when that was on its way at its end
 	abandoned    chan struct{} // closed when carryThrough has left a request that StopWaiting had ended; nil: it has not
 
 	trace *timeline  // never nil once it is registered; not changed then
@@ -167,9 +168,9 @@ type ending struct {
 	isError     bool
 	mcpError    *McpError
 	err         *Error
-	notified    bool   // a cancel was sent
-	mayContinue bool   // the server may go on all the same
-	result      string // for the windows, "" = not told
+	sending     Sending // of a cancel
+	mayContinue bool    // the server may go on all the same
+	result      string  // for the windows, "" = not told
 	resultSize  int
 }
 
@@ -186,6 +187,9 @@ func (h *Hub) end(r *request, e ending) bool {
 		e.state = StateCancelled // whatever went wrong after a cancel was accepted, the cancel is what ended it
 	case e.state == StateCancelled && r.cancellation == nil:
 		h.cancel(r, &cancelCause{Origin: OriginTransport})
+	}
+	if e.state == StateCancelled && e.sending.Delivery == 0 {
+		e.sending.Delivery = DeliveryNotNeeded // a question of a server, or the start of one
 	}
 	cause := causeOver
 	switch {
@@ -226,9 +230,12 @@ func (h *Hub) end(r *request, e ending) bool {
 	if e.state == StateCancelled {
 		h.emit(&RequestCancelled{
 			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
-			Cancellation: *r.cancellation, WireID: r.wireID, ServerNotified: e.notified, ServerMayContinue: e.mayContinue,
+			Cancellation: *r.cancellation, WireID: r.wireID, Sending: e.sending, ServerMayContinue: e.mayContinue,
 			Timings: r.timings, Era: r.server.era(), Err: r.cause.Err, Task: r.task,
 		})
+		if e.sending.Delivery == DeliveryPending {
+			h.expectDelivery(r)
+		}
 		return true
 	}
 	h.emit(&RequestFinished{

@@ -239,7 +239,7 @@ func (h *Hub) stopServer(ctx context.Context, name string, by Origin, reason str
 	if reason == "" {
 		reason = "the server was stopped"
 	}
-	if err := h.stop(ctx, s, &cancelCause{Origin: by, Reason: boundReason(reason)}); err != nil {
+	if err := h.stop(ctx, s, &cancelCause{Origin: by, Reason: bound(reason)}); err != nil {
 		return ServerInfo{}, err
 	}
 	return h.infoOf(s), nil

@@ -146,19 +146,19 @@ func TestStopServerTellsItsCalls(t *testing.T) {
 		}
 		for _, c := range calls {
 			e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-			if e.Meta["origin"] != "host" || e.Meta["cancel_reason"] != `update\npending` {
+			if e.Meta["origin"] != "host" || e.Meta["cancel_reason"] != "update\npending" {
 				t.Errorf("%v", e.Meta)
 			}
 		}
 		v.noPrompt()
 		for _, c := range eventsOf[*hub.PromptClosed](v) {
-			if c.Cause != hub.CauseParent || c.Reason != `update\npending` {
+			if c.Cause != hub.CauseParent || c.Reason != "update\npending" {
 				t.Errorf("%+v", c)
 			}
 		}
 		notified := 0
 		for _, c := range eventsOf[*hub.RequestCancelled](v) {
-			if c.ServerNotified {
+			if c.ServerNotified() {
 				notified++
 			}
 		}

@@ -155,7 +155,7 @@ func TestStopWaitingWhileTheDiskHangs(t *testing.T) {
 			t.Errorf("outcome %v, error %v, told: %v", out, err, v.hasEnded("r1"))
 		}
 		end := last[*hub.RequestCancelled](v)
-		if end.Cancellation.Reason != "too slow" || end.ServerMayContinue || end.ServerNotified {
+		if end.Cancellation.Reason != "too slow" || end.ServerMayContinue || end.ServerNotified() {
 			t.Errorf("the end is %+v", end)
 		}
 		if left := w.hub.Unleft(); left != 1 || c.over() {

@@ -147,7 +147,7 @@ func TestTaskCancelled(t *testing.T) {
 				t.Errorf("the caller waited %v", d)
 			}
 			end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
-			if !ok || end.Cancellation.Reason != "too slow" || !end.ServerNotified || !end.ServerMayContinue || end.Task == nil || end.Task.ID != id {
+			if !ok || end.Cancellation.Reason != "too slow" || !end.ServerNotified() || !end.ServerMayContinue || end.Task == nil || end.Task.ID != id {
 				t.Errorf("stubborn %v: the end is %+v", stubborn, end)
 			}
 			if n := s.task(id).cancels; n != 1 {
@@ -193,11 +193,11 @@ func TestTaskCancelledByTheServer(t *testing.T) {
 		s.set("T-1", "cancelled", "out of paper\x1b[2J")
 		pass(2 * time.Second)
 		e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if e.Meta["origin"] != "server" || e.Meta["cancel_reason"] != `out of paper\u001b[2J` {
+		if e.Meta["origin"] != "server" || e.Meta["cancel_reason"] != "out of paper\x1b[2J" {
 			t.Errorf("%+v", e.Meta)
 		}
 		end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
-		if !ok || end.Cancellation.Origin != hub.OriginServer || end.ServerNotified || end.ServerMayContinue || end.Task.Status != "cancelled" {
+		if !ok || end.Cancellation.Origin != hub.OriginServer || end.ServerNotified() || end.ServerMayContinue || end.Task.Status != "cancelled" {
 			t.Errorf("the end is %+v", end)
 		}
 		if n := s.task("T-1").cancels; n != 0 {
@@ -304,7 +304,7 @@ func TestDrainDuringATask(t *testing.T) {
 				w.hub.Drain(context.Background(), "bye")
 				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
 				end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
-				if !ok || end.Cancellation.Origin != hub.OriginShutdown || end.ServerNotified != reachable || !end.ServerMayContinue {
+				if !ok || end.Cancellation.Origin != hub.OriginShutdown || end.ServerNotified() != reachable || !end.ServerMayContinue {
 					t.Errorf("the end is %+v", end)
 				}
 				want := 0

@@ -92,7 +92,7 @@ func TestTaskCancelledWhileUnreachable(t *testing.T) {
 		}
 		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
 		end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
-		if !ok || end.ServerNotified || !end.ServerMayContinue || end.Task == nil {
+		if !ok || end.ServerNotified() || !end.ServerMayContinue || end.Task == nil {
 			t.Errorf("the end is %+v", end)
 		}
 		pass(10 * time.Minute)

@@ -71,7 +71,7 @@ func TestStopServerBehindAURLDuringATask(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if end := v.terminalOf("r1").(*hub.RequestCancelled); !end.ServerNotified || !end.ServerMayContinue {
+		if end := v.terminalOf("r1").(*hub.RequestCancelled); !end.ServerNotified() || !end.ServerMayContinue {
 			t.Errorf("%+v", end)
 		}
 		if n := s.task("T-1").cancels; n != 1 {

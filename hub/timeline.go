@@ -61,7 +61,7 @@ type record struct {
 	bytes  uint32
 	method string
 	id     string // of a message, or of a prompt
-	detail any    // *Cancellation, *Error; of an answer the int64 of its error, nil for none: in most entries there is neither
+	detail any    // *Cancellation, *Error, *Sending; of an answer the int64 of its error, nil for none: in most entries there is neither
 	what   recordKind
 
 	state            uint8 // RequestState
@@ -79,6 +79,7 @@ const (
 	recordCancel
 	recordPrompt
 	recordError
+	recordDelivery
 )
 
 func (rec *recorder) timeline() *timeline {
@@ -269,6 +270,8 @@ func (r *record) entry(began time.Time) TraceEntry {
 		e.Prompt = &TracePrompt{PromptID: r.id, Kind: PromptKind(r.prompt), Cause: PromptCause(r.cause)}
 	case recordError:
 		e.Err, _ = r.detail.(*Error)
+	case recordDelivery:
+		e.Sending, _ = r.detail.(*Sending)
 	}
 	return e
 }

@@ -88,6 +88,9 @@ func (h *Hub) tracedPrompt(p *prompt, cause PromptCause) {
 
 // tracedEnd notes what r ended with besides its state. h.mu is held.
 func (h *Hub) tracedEnd(r *request, e ending) {
+	if e.state == StateCancelled && e.sending.Delivery > DeliveryNotNeeded {
+		r.trace.add(record{what: recordDelivery, detail: &e.sending})
+	}
 	err := e.err
 	if e.state == StateCancelled {
 		if err = r.cause.Err; err == nil {

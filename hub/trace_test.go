@@ -48,6 +48,8 @@ func entryLine(e hub.TraceEntry) string {
 		return fmt.Sprintf("%s opened", e.Prompt.Kind)
 	case e.Prompt != nil:
 		return fmt.Sprintf("%s closed: %s", e.Prompt.Kind, e.Prompt.Cause)
+	case e.Sending != nil:
+		return strings.TrimSpace(fmt.Sprintf("cancel %s %s", e.Sending.Delivery, e.Sending.Err))
 	case e.Err != nil:
 		line := "error " + e.Err.Reason
 		if may := strings.HasSuffix(e.Err.Message, "; the server may go on"); may != (e.Err.Meta["server_may_continue"] == "true") {
@@ -156,7 +158,7 @@ func TestTimelineOfACancelledCall(t *testing.T) {
 		lines := w.timeline("r1")
 		wantLines(t, lines[:5], "queued", "running", "-> request tools/call", "cancelled by user: enough", "cancelling")
 		slices.Sort(lines[5:])
-		wantLines(t, lines[5:], "-> notification notifications/cancelled", "<- response tools/call dropped", "cancelled", "error CANCELLED, the server may go on")
+		wantLines(t, lines[5:], "-> notification notifications/cancelled", "<- response tools/call dropped", "cancel delivered", "cancelled", "error CANCELLED, the server may go on")
 		w.sizes("r1", s)
 		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "stubborn", Timeouts: hub.Timeouts{Total: ptr(time.Minute)}}).want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
 		if lines := w.timeline("r2"); !slices.Contains(lines, "error TOTAL_TIMEOUT, the server may go on") || !slices.Contains(lines, "cancelled by timeout: timeouts.total of 1m0s exceeded") {
@@ -220,7 +222,7 @@ func TestTimelineOfATask(t *testing.T) {
 				lines := w.timeline("r2")
 				wantLines(t, lines[:7], "queued", "running", "-> request tools/call", "<- response tools/call", "task_working", "cancelled by host: stop it", "cancelling")
 				slices.Sort(lines[7:])
-				wantLines(t, lines[7:], "-> request tasks/cancel", "<- response tasks/cancel", "cancelled", "error CANCELLED, the server may go on")
+				wantLines(t, lines[7:], "-> request tasks/cancel", "<- response tasks/cancel", "cancel delivered", "cancelled", "error CANCELLED, the server may go on")
 			})
 		})
 	}
@@ -270,9 +272,9 @@ func TestTimelineOverHTTP(t *testing.T) {
 				lines := w.timeline("r2")
 				wantLines(t, lines[:5], "queued", "running", "-> request tools/call", "cancelled by user: no", "cancelling")
 				slices.Sort(lines[5:])
-				want := []string{"cancelled", "error CANCELLED"}
+				want := []string{"cancel delivered", "cancelled", "error CANCELLED, the server may go on"}
 				if !modern {
-					want = []string{"-> notification notifications/cancelled", "cancelled", "error CANCELLED, the server may go on"}
+					want = append([]string{"-> notification notifications/cancelled"}, want...)
 				}
 				wantLines(t, lines[5:], want...)
 				w.sizes("r2", s)

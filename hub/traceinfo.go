@@ -18,6 +18,7 @@ type TraceEntry struct {
 	Cancellation *Cancellation
 	Prompt       *TracePrompt
 	Err          *Error
+	Sending      *Sending // of a cancel; another one follows a pending one
 }
 
 // TraceMessage is one JSON-RPC message on the wire.

@@ -67,6 +67,21 @@ const (
 	OutcomeUnknown                            // no such request; remembered for 30 s
 )
 
+// CancelDelivery is what is known of the way of a cancel to the server; 0 = nothing was cancelled.
+type CancelDelivery int
+
+// Deliveries. None of them says that the server has stopped.
+const (
+	DeliveryNotNeeded CancelDelivery = iota + 1 // nothing had been sent, or nothing was open at the server
+	DeliveryPending                             // it is on its way
+	DeliveryDelivered                           // it is with the server
+	DeliveryFailed                              // it did not get there, as far as can be known
+)
+
+var deliveryNames = [...]string{"", "not needed", "pending", "delivered", "failed"}
+
+func (d CancelDelivery) String() string { return deliveryNames[d] }
+
 // Era of a connection; 0 = not connected.
 type Era int
 
@@ -76,7 +91,7 @@ const (
 	EraModern                // revision 2026-07-28
 )
 
-// Cancellation tells who cancelled and why. Reason is bounded and escaped; from a server it is untrusted.
+// Cancellation tells who cancelled and why. Reason is the raw text, at most 256 code points of it: whoever shows it escapes it. From a server it is untrusted.
 type Cancellation struct {
 	Origin Origin
 	Reason string

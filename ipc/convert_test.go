@@ -68,6 +68,7 @@ func TestConversionRoundTrip(t *testing.T) {
 	checkEnum(t, requestStates, "RequestState", 1)
 	checkEnum(t, origins, "Origin", 1)
 	checkEnum(t, outcomes, "Outcome", 1)
+	checkEnum(t, deliveries, "CancelDelivery", 1)
 	checkEnum(t, eras, "Era", 1)
 	checkEnum(t, promptKinds, "PromptKind", 1)
 	checkEnum(t, promptCauses, "PromptCause", 1)
@@ -86,8 +87,8 @@ func TestConversionRoundTrip(t *testing.T) {
 	} {
 		enums += f.Enums().Len()
 	}
-	if enums != 16 { // HubConnectionState is between a host and its page: no hub has a word for it
-		t.Errorf("the contract has %d enums, this test knows 16", enums)
+	if enums != 17 { // HubConnectionState is between a host and its page: no hub has a word for it
+		t.Errorf("the contract has %d enums, this test knows 17", enums)
 	}
 	if got := approvalScopes.hub(mcphubv1.ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED); got != hub.ScopeOnce {
 		t.Errorf("no scope means %v, want once", got)
@@ -184,7 +185,7 @@ func TestConversionFillsEveryField(t *testing.T) {
 	for _, end := range []hub.EventBody{new(filled[hub.RequestCancelled]()), new(filled[hub.RequestFinished]())} {
 		snapshot := filled[hub.Snapshot]()
 		snapshot.History[0].Body = end
-		check("snapshot", c.snapshot(&snapshot))
+		check("snapshot", c.snapshot(&snapshot), "snapshot.history.cancelled.server_notified") // true for one delivery alone
 	}
 	for kind := hub.PromptToolApproval; kind <= hub.PromptConfigInput; kind++ {
 		p := filled[hub.PromptInfo]()
@@ -198,7 +199,7 @@ func TestConversionFillsEveryField(t *testing.T) {
 	entry := trace.Entries[0]
 	for name, e := range map[string]hub.TraceEntry{
 		"message": {Time: entry.Time, Message: entry.Message}, "cancellation": {Time: entry.Time, Cancellation: entry.Cancellation},
-		"prompt": {Time: entry.Time, Prompt: entry.Prompt}, "error": {Time: entry.Time, Err: entry.Err},
+		"prompt": {Time: entry.Time, Prompt: entry.Prompt}, "error": {Time: entry.Time, Err: entry.Err}, "delivery": {Time: entry.Time, Sending: entry.Sending},
 	} {
 		check("trace "+name, c.traceEntry(e))
 	}
@@ -216,7 +217,7 @@ func TestConversionFillsEveryField(t *testing.T) {
 	check("completion", c.completionResult(&result))
 	bodies := []hub.EventBody{
 		new(filled[hub.ServerChanged]()), new(filled[hub.ToolsChanged]()), new(filled[hub.ResourcesChanged]()), new(filled[hub.McpPromptsChanged]()), new(filled[hub.ResourceUpdated]()), new(filled[hub.RequestStarted]()), new(filled[hub.RequestProgressed]()),
-		new(filled[hub.RequestCancelling]()), new(filled[hub.RequestCancelled]()), new(filled[hub.RequestFinished]()), new(filled[hub.PromptOpened]()),
+		new(filled[hub.RequestCancelling]()), new(filled[hub.RequestCancelled]()), new(filled[hub.RequestCancelDelivery]()), new(filled[hub.RequestFinished]()), new(filled[hub.PromptOpened]()),
 		new(filled[hub.PromptClosed]()), new(filled[hub.LogMessage]()), new(filled[hub.ConfigReloaded]()),
 	}
 	seen := map[protoreflect.Name]bool{}
@@ -229,7 +230,8 @@ func TestConversionFillsEveryField(t *testing.T) {
 			continue
 		}
 		seen[field.Name()] = true
-		check(string(field.Name()), m, string(field.Name())+".sequence", string(field.Name())+".time")
+		name := string(field.Name())
+		check(name, m, name+".sequence", name+".time", name+".mcp_request_cancelled.server_notified")
 	}
 	for _, ours := range []protoreflect.Name{"welcome", "snapshot", "reply", "dropped"} {
 		seen[ours] = true // made by the counter itself

@@ -60,6 +60,13 @@ var outcomes = pairs(map[hub.Outcome]mcphubv1.CancelOutcome{
 	hub.OutcomeUnknown:         mcphubv1.CancelOutcome_CANCEL_OUTCOME_UNKNOWN,
 })
 
+var deliveries = pairs(map[hub.CancelDelivery]mcphubv1.CancelDelivery{
+	hub.DeliveryNotNeeded: mcphubv1.CancelDelivery_CANCEL_DELIVERY_NOT_NEEDED,
+	hub.DeliveryPending:   mcphubv1.CancelDelivery_CANCEL_DELIVERY_PENDING,
+	hub.DeliveryDelivered: mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED,
+	hub.DeliveryFailed:    mcphubv1.CancelDelivery_CANCEL_DELIVERY_FAILED,
+})
+
 var eras = pairs(map[hub.Era]mcphubv1.Era{
 	hub.EraLegacy: mcphubv1.Era_ERA_LEGACY,
 	hub.EraModern: mcphubv1.Era_ERA_MODERN,

@@ -35,6 +35,10 @@ func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
 		}}
 	case *hub.RequestCancelled:
 		m.Event = &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: c.requestCancelled(b)}
+	case *hub.RequestCancelDelivery:
+		m.Event = &mcphubv1.AttachResponse_McpRequestCancelDelivery{McpRequestCancelDelivery: &mcphubv1.McpRequestCancelDelivery{
+			RequestId: c.text(b.RequestID), Server: c.text(b.Server), Delivery: deliveries.proto(b.Sending.Delivery), Error: c.text(b.Sending.Err),
+		}}
 	case *hub.RequestFinished:
 		m.Event = &mcphubv1.AttachResponse_McpRequestFinished{McpRequestFinished: c.requestFinished(b)}
 	case *hub.PromptOpened:
@@ -58,9 +62,9 @@ func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
 func (c converter) requestCancelled(b *hub.RequestCancelled) *mcphubv1.McpRequestCancelled {
 	return &mcphubv1.McpRequestCancelled{
 		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction), Method: c.text(b.Method), Tool: c.text(b.Tool),
-		Cancellation: c.cancellation(&b.Cancellation), WireIdJson: c.text(b.WireID), ServerNotified: b.ServerNotified,
+		Cancellation: c.cancellation(&b.Cancellation), WireIdJson: c.text(b.WireID), ServerNotified: b.ServerNotified(),
 		ServerMayContinue: b.ServerMayContinue, Timings: timings(b.Timings), Era: eras.proto(b.Era), Error: c.hubError(b.Err),
-		Subject: c.text(b.Subject), Task: c.task(b.Task),
+		Subject: c.text(b.Subject), Task: c.task(b.Task), Delivery: deliveries.proto(b.Sending.Delivery), DeliveryError: c.text(b.Sending.Err),
 	}
 }
 

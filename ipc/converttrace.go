@@ -33,6 +33,10 @@ func (c converter) traceEntry(e hub.TraceEntry) *mcphubv1.TraceEntry {
 		m.Event = &mcphubv1.TraceEntry_Prompt{Prompt: &mcphubv1.TracePrompt{
 			PromptId: c.text(e.Prompt.PromptID), Kind: promptKinds.proto(e.Prompt.Kind), Cause: promptCauses.proto(e.Prompt.Cause),
 		}}
+	case e.Sending != nil:
+		m.Event = &mcphubv1.TraceEntry_Delivery{Delivery: &mcphubv1.TraceDelivery{
+			Delivery: deliveries.proto(e.Sending.Delivery), Error: c.text(e.Sending.Err),
+		}}
 	case e.Err != nil:
 		m.Event = &mcphubv1.TraceEntry_HubError{HubError: c.hubError(e.Err)}
 	}

@@ -118,20 +118,29 @@ func (c *Call) GivenUp() bool { return c.known }
 // cancelled.
 func (c *Call) cancelWith(cause error) bool {
 	p := c.peer
-	if !p.tracker.takeCancelled(&c.entry, c.quiet) {
+	cancelled := &CancelledError{Cause: cause}
+	cancelled.way.state = Pending
+	g := grave{method: c.entry.method, quiet: c.quiet, tag: c.entry.tag}
+	if c.quiet {
+		g.told = cancelled.way.settle
+	}
+	if !p.tracker.takeCancelled(&c.entry, g) {
 		return false
 	}
 	written, cancellable := !p.out.remove(&c.frame), p.tracker.cancellable(c.entry.method)
 	sent := written && cancellable && !c.quiet
+	cancelled.Sent = sent
 	reason := reasonOf(cause)
-	cancelled := &CancelledError{Cause: cause, Sent: sent}
 	switch abandoner, ok := p.opts.Route.(Abandoner); {
 	case sent:
 		p.count.cancelsSent.Add(1)
-		cancelled.way.state = Pending
 		p.opts.Route.Cancel(p, c.entry.id, reason, cancelled.way.settle)
+	case written && c.quiet: // told by who takes the late response: see LateResponse.Told
 	case ok && written && !cancellable:
 		abandoner.Abandon(p, c.entry.id)
+		fallthrough
+	default:
+		cancelled.way.settle(ErrCancelNotNeeded)
 	}
 	if p.log.Enabled(context.Background(), slog.LevelDebug) {
 		p.log.Debug("request cancelled", "direction", Outgoing.String(), "id", c.entry.id.String(), "method", c.entry.method,

@@ -84,6 +84,9 @@ type LateResponse struct {
 	Result json.RawMessage // as it came, nil for an error; valid until OnLateResponse returns
 	Quiet  bool            // the call was begun with How.Quiet, so the peer has not heard of the cancel
 	Tag    any             // of the call
+	// Told settles the delivery of the CancelledError that the call ended with, when it was begun with How.Quiet; else nil. It is called as CancelRoute
+	// says, by who sends the cancel that the protocol has for such a call, now that the response says what to cancel.
+	Told func(error)
 }
 
 const (

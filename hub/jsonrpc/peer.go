@@ -152,7 +152,7 @@ func (p *Peer) end(cause error, drain bool) {
 
 	go p.finish() // its owner is whoever waits for done
 	p.out.close(err)
-	outgoing, incoming := p.tracker.close(err)
+	outgoing, incoming, told := p.tracker.close(err)
 	for _, e := range incoming {
 		e.handle.cancelWith(err)
 	}
@@ -162,6 +162,9 @@ func (p *Peer) end(cause error, drain bool) {
 		} else {
 			e.handle.cancelWith(err)
 		}
+	}
+	for _, f := range told {
+		f(err)
 	}
 	p.in.close(drain)
 	close(p.ending)

@@ -152,7 +152,9 @@ func (p *Peer) response(m *incomingMessage) {
 			}
 			p.answered(&tracked{id: ID{raw: string(m.ID)}, method: g.method, tag: g.tag}, m, Observed{Bytes: m.size, Dropped: true})
 			if p.opts.OnLateResponse != nil {
-				p.opts.OnLateResponse(LateResponse{ID: ID{raw: string(m.ID)}, Method: g.method, Result: result, Quiet: g.quiet, Tag: g.tag})
+				p.opts.OnLateResponse(LateResponse{
+					ID: ID{raw: string(m.ID)}, Method: g.method, Result: result, Quiet: g.quiet, Tag: g.tag, Told: g.told,
+				})
 			}
 		} else {
 			p.count.unknownResponses.Add(1)
@@ -210,10 +212,13 @@ func (p *Peer) answered(e *tracked, m *incomingMessage, o Observed) {
 
 // callFailed settles a call whose answer will not come. One that was cancelled is settled already, and its failure is no news.
 func (p *Peer) callFailed(f *CallFailedError) {
-	e, _, late := p.tracker.takeResponse([]byte(f.ID.raw))
+	e, g, late := p.tracker.takeResponse([]byte(f.ID.raw))
 	if e == nil {
-		if !late {
+		switch {
+		case !late:
 			p.count.unknownFailures.Add(1)
+		case g.told != nil:
+			g.told(f.Err)
 		}
 		return
 	}

@@ -35,7 +35,8 @@ type How struct {
 	// Extra is for the connection alone: it goes to its Sender untouched, and nowhere else.
 	Extra any
 	// Quiet is for a request that the protocol cancels in another way than by its id, or not at all: when it is given up after it was written, the
-	// route is not used, and the peer hears nothing. Its late answer comes to Options.OnLateResponse marked as such.
+	// route is not used, and the peer hears nothing. Its late answer comes to Options.OnLateResponse marked as such, and whoever takes it there tells what
+	// becomes of the cancel; until then its delivery is Pending, unless the request had not been written. It has failed when the connection ends first.
 	Quiet bool
 	// Tag is given to Options.Tap with every message that belongs to the request; nil: those are not told.
 	Tag any

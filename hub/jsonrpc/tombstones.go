@@ -13,6 +13,7 @@ type grave struct {
 	method string
 	quiet  bool
 	tag    any
+	told   func(error) // of a quiet call: what becomes of the cancel that the protocol has for it; else nil
 }
 
 const maxTombstones = 4096
@@ -29,6 +30,18 @@ func (r *tombstones) add(id ID, g grave) {
 	delete(r.known, r.ring[r.next])
 	r.ring[r.next] = id
 	r.next = (r.next + 1) % maxTombstones
+}
+
+// told gives the told of all quiet calls, and forgets them.
+func (r *tombstones) told() (list []func(error)) {
+	for id, g := range r.known {
+		if g.told != nil {
+			list = append(list, g.told)
+			g.told = nil
+			r.known[id] = g
+		}
+	}
+	return list
 }
 
 func (r *tombstones) has(rawID []byte) (g grave, known bool) {

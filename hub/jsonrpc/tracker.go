@@ -231,15 +231,15 @@ func (t *RequestTracker) takeWithdrawn(id ID, cause error) *tracked {
 }
 
 // takeCancelled is takeEntry for an outgoing call that is given up: a response to it is late from now on, not unknown.
-// quiet is noted for the late response.
-func (t *RequestTracker) takeCancelled(e *tracked, quiet bool) bool {
+// g is remembered for the late response.
+func (t *RequestTracker) takeCancelled(e *tracked, g grave) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tables[Outgoing][e.id] != e {
 		return false
 	}
 	t.remove(Outgoing, e)
-	t.late.add(e.id, grave{e.method, quiet, e.tag})
+	t.late.add(e.id, g)
 	return true
 }
 
@@ -256,8 +256,8 @@ func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, g grave, late b
 	return e, grave{}, false
 }
 
-// close takes everything and lets nothing more in.
-func (t *RequestTracker) close(cause error) (outgoing, incoming []*tracked) {
+// close takes everything and lets nothing more in. told is of the quiet calls that were given up and never answered: no answer comes any more.
+func (t *RequestTracker) close(cause error) (outgoing, incoming []*tracked, told []func(error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed == nil {
@@ -271,5 +271,5 @@ func (t *RequestTracker) close(cause error) (outgoing, incoming []*tracked) {
 		incoming = append(incoming, e)
 	}
 	t.tables, t.asides = [2]map[ID]*tracked{}, 0
-	return outgoing, incoming
+	return outgoing, incoming, t.late.told()
 }

@@ -110,6 +110,8 @@ type EndedError struct {
 	Err    error
 	Ended  string              // from Link.Ended; "" when unknown
 	Memory transport.MemoryUse // from Link.Memory; zero when that was not it
+	// ProcessGone: the server was a process of ours, and it has ended. Of any other server nobody knows whether it goes on.
+	ProcessGone bool
 }
 
 func (e *EndedError) Error() string {

@@ -151,7 +151,7 @@ func (s *Session) run() {
 	s.listen.stop(s.peer.Err())
 	s.errands.wait()
 	<-s.peer.Done() // what was received before the end is delivered first, and the process is waited for
-	s.err = &EndedError{Server: s.o.Server, Err: s.peer.Err(), Ended: s.endedText(), Memory: s.memoryUse()}
+	s.err = &EndedError{Server: s.o.Server, Err: s.peer.Err(), Ended: s.endedText(), Memory: s.memoryUse(), ProcessGone: s.link.Exit != nil}
 }
 
 // signedIn is how long people have been signing in for this session so far.

@@ -87,9 +87,10 @@ func (e *TaskInterruptedError) Error() string {
 func (e *TaskInterruptedError) Unwrap() error { return e.Err }
 
 // TaskGivenUpError says that a call ended on this side after it had become a task, or had asked for one. errors.As finds the *jsonrpc.CancelledError in it, whose
-// Sent tells whether tasks/cancel was sent. The server may go on in either case: it need not stop, and without the capability it cannot be asked to.
+// Sent tells whether tasks/cancel was sent, and whose Delivery what became of that: it is delivered once the server has answered. The server may go on in any case:
+// it need not stop, and without the capability it cannot be asked to.
 type TaskGivenUpError struct {
-	TaskID    string // "" while the server had not answered with the task: tasks/cancel is sent once it does, for as long as the session lasts
+	TaskID    string // "" while the server had not answered with the task: tasks/cancel is sent once it does, for as long as the session lasts, and its delivery is pending
 	Cancelled *jsonrpc.CancelledError
 }
 

@@ -20,7 +20,10 @@ const (
 	retryMaxDelay = 30 * time.Second
 )
 
-var errCancelUnanswered = errors.New("no answer to tasks/cancel in time")
+var (
+	errCancelUnanswered = errors.New("the server did not answer tasks/cancel in time")
+	errNoTaskCancel     = errors.New("the server offers no way to cancel a task")
+)
 
 // errands are the requests of a session that no call waits for. Each ends with the session at the latest.
 type errands struct {
@@ -31,11 +34,12 @@ type errands struct {
 	running sync.WaitGroup
 }
 
-func (e *errands) start(f func()) {
+// start runs f on a goroutine of its own; false: the session is over, and f is not run.
+func (e *errands) start(f func()) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return
+		return false
 	}
 	e.open++
 	e.running.Go(func() {
@@ -47,6 +51,7 @@ func (e *errands) start(f func()) {
 			e.idle = nil
 		}
 	})
+	return true
 }
 
 // Settled is closed once the server has answered, or will not answer, what the session has sent on its own account: tasks/cancel. Who is about to close the
@@ -75,20 +80,22 @@ func (e *errands) wait() {
 }
 
 // cancelTask sends tasks/cancel and tells whether it did. It waits for nothing: that the task has ended already (-32602) and that it goes on all the same are both
-// allowed for, and of what becomes of it nobody wants to hear any more. A 2025-11-25 server without the capability is sent nothing.
-// trace is that of the call.
-func (s *Session) cancelTask(id string, trace any) (sent bool) {
+// allowed for. A 2025-11-25 server without the capability is sent nothing. trace is that of the call. told is called exactly once, here or later and without a
+// lock: with nil when the server has answered, else with its error, or why it has not heard of it.
+func (s *Session) cancelTask(id string, trace any, told func(error)) (sent bool) {
 	if s.Era() != Modern && !s.declares("tasks", "cancel") {
 		s.log.Info("a task is left running: its server has no tasks/cancel")
+		told(errNoTaskCancel)
 		return false
 	}
 	// Quiet: a cancel of the cancel would tell nobody anything.
 	params := s.plainParams("taskId", string(appendString(nil, id)))
 	call, err := s.peer.BeginAs(methodTaskCancel, params, jsonrpc.How{Quiet: true, Tag: trace})
 	if err != nil {
+		told(err)
 		return false
 	}
-	s.errands.start(func() {
+	if !s.errands.start(func() {
 		ctx, stop := context.WithTimeoutCause(s.over, cancelPatience, errCancelUnanswered)
 		defer stop()
 		_, err := call.Wait(ctx)
@@ -96,7 +103,13 @@ func (s *Session) cancelTask(id string, trace any) (sent bool) {
 			err = s.tryAgain(ctx, methodTaskCancel, params, jsonrpc.How{Tag: trace}, err)
 		}
 		s.log.Debug("tasks/cancel is over", "failed", err != nil)
-	})
+		if cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err); ok {
+			err = cancelled.Cause // the end of the session, or of the patience
+		}
+		told(err)
+	}) {
+		told(jsonrpc.ErrClosed)
+	}
 	return true
 }
 
@@ -118,8 +131,14 @@ func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 			return // the stream that a new one has taken the place of
 		}
 	case methodCallTool:
+		told := r.Told
+		if told == nil {
+			told = func(error) {} // what was told of the call itself stands: it was cancelled as a request
+		}
 		if made, err := s.createdTask(r.Quiet, jsontext.Object{Raw: r.Result}); err == nil && made != nil && !made.terminal() {
-			s.cancelTask(made.ID, r.Tag)
+			s.cancelTask(made.ID, r.Tag, told)
+		} else {
+			told(jsonrpc.ErrCancelNotNeeded) // it is over
 		}
 	}
 	s.o.Handler.LateResponse(r.ID)

@@ -17,7 +17,7 @@ func (f *follower) finish(out *CallResult, err error) {
 // fail ends the call before its task has ended: nobody will follow that any more, so it is cancelled.
 func (f *follower) fail(err error) {
 	if !f.over && !f.terminal {
-		f.s.cancelTask(f.task.ID, f.call.req.Trace)
+		f.s.cancelTask(f.task.ID, f.call.req.Trace, func(error) {})
 	}
 	f.finish(nil, err)
 }
@@ -42,8 +42,14 @@ func (f *follower) giveUp(cause error) {
 		return
 	}
 	f.s.givenUp(f.call, f.call.wire, !f.terminal)
-	sent := !f.terminal && f.s.cancelTask(f.task.ID, f.call.req.Trace)
-	f.finish(nil, &TaskGivenUpError{TaskID: f.task.ID, Cancelled: &jsonrpc.CancelledError{Cause: cause, Sent: sent}})
+	cancelled, told := jsonrpc.NewCancelledError(cause)
+	if f.terminal {
+		told(jsonrpc.ErrCancelNotNeeded)
+		cancelled.Sent = false
+	} else {
+		cancelled.Sent = f.s.cancelTask(f.task.ID, f.call.req.Trace, told)
+	}
+	f.finish(nil, &TaskGivenUpError{TaskID: f.task.ID, Cancelled: cancelled})
 }
 
 // interrupt ends the call with the session.

@@ -10,11 +10,8 @@ import (
 
 const tooSlow = "too slow"
 
-// notified: of all bindings only a modern exchange is closed without a word, and that too tells the server.
-const notified = true
-
-// mayContinue: legacy servers SHOULD stop, 2026-07-28 ones have to.
-func (c *cell) mayContinue() bool { return !c.binding.modern() }
+// delivered: of all bindings only a modern exchange is closed without a word, and that too tells the server.
+const delivered = hub.DeliveryDelivered
 
 // hang is a tool that works until it is cancelled, and answers nothing then.
 func hang(c *fakeserver.CallContext) { _ = c.Hang() }
@@ -38,7 +35,11 @@ var beforeHeaders = situation{
 		var p *call
 		c.step("a call, not answered by headers even", func() { p = c.call("slow") })
 		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, notified, c.mayContinue())
+		delivery := delivered
+		if !c.binding.modern() { // on its way still, as the next step shows
+			delivery = hub.DeliveryPending
+		}
+		c.cancelled(p, tooSlow, delivery)
 		c.pass("a second after the call was written", time.Second) // a legacy server hears of it now: it must not overtake its call
 	},
 }
@@ -54,7 +55,7 @@ var beforeProgress = situation{
 		var p *call
 		c.step("a call", func() { p = c.call("slow") })
 		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, notified, c.mayContinue())
+		c.cancelled(p, tooSlow, delivered)
 	},
 }
 
@@ -69,7 +70,7 @@ var midStream = situation{
 		var p *call
 		c.step("a call, and its progress", func() { p = c.call("slow") })
 		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, notified, c.mayContinue())
+		c.cancelled(p, tooSlow, delivered)
 		c.pass("a minute later", time.Minute)
 	},
 }
@@ -91,7 +92,7 @@ var streamEnded = situation{
 		var p *call
 		c.step("a call, and its progress", func() { p = c.call("slow") })
 		c.step("the user cancels, and the server ends the stream", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, notified, true)
+		c.cancelled(p, tooSlow, hub.DeliveryPending)
 		c.pass("two seconds later", 2*time.Second)
 		c.step("the server answers the cancel", func() { close(told) })
 		c.pass("a minute later", time.Minute)
@@ -132,7 +133,7 @@ var doubled = situation{
 			<-p.done
 		})
 		c.step("and once more", func() { c.cancel("r1", "really", hub.OutcomeAlreadyFinished) })
-		c.cancelled(p, tooSlow, notified, c.mayContinue())
+		c.cancelled(p, tooSlow, delivered)
 	},
 }
 
@@ -152,7 +153,7 @@ var lateAnswer = situation{
 		var p *call
 		c.step("a call", func() { p = c.call("stubborn") })
 		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, notified, c.mayContinue())
+		c.cancelled(p, tooSlow, delivered)
 		c.step("the server answers", func() { close(answer) })
 		c.step("another call", func() { c.text(c.call("echo"), "hello") })
 	},
@@ -171,7 +172,7 @@ var awaitingApproval = situation{
 		c.step("a call that needs an approval", func() { p = c.call("slow") })
 		prompt := c.view.prompt()
 		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, !notified, false)
+		c.cancelled(p, tooSlow, hub.DeliveryNotNeeded)
 		c.promptClosed(prompt, hub.CauseParent, hub.OriginParent, tooSlow)
 	},
 }

@@ -247,18 +247,20 @@ func (c *cell) cancel(id, reason string, want hub.Outcome) {
 }
 
 // cancelled checks the terminal event of a call that the user cancelled, and what its caller got.
-func (c *cell) cancelled(p *call, reason string, notified, mayContinue bool) {
+func (c *cell) cancelled(p *call, reason string, delivery hub.CancelDelivery) {
 	c.t.Helper()
 	c.failed(p, hub.CodeCancelled, hub.ReasonCancelled)
-	c.ended("r1", hub.OriginUser, reason, notified, mayContinue)
+	c.ended("r1", hub.OriginUser, reason, delivery)
 }
 
-// ended checks the terminal event of a cancelled request.
-func (c *cell) ended(id string, origin hub.Origin, reason string, notified, mayContinue bool) {
+// ended checks the terminal event of a cancelled request. In all bindings the server may go on, unless it had nothing to be told: that it was told is no promise, in
+// the modern era either. Finding B11.
+func (c *cell) ended(id string, origin hub.Origin, reason string, delivery hub.CancelDelivery) {
 	c.t.Helper()
 	e, ok := c.view.end(id).(*hub.RequestCancelled)
-	if !ok || e.Cancellation.Origin != origin || e.Cancellation.Reason != reason || e.ServerNotified != notified || e.ServerMayContinue != mayContinue {
-		c.t.Errorf("%s ended with %+v; want cancelled by %s, %q, server notified %t, may continue %t", id, c.view.end(id), origin, reason, notified, mayContinue)
+	mayContinue := delivery != hub.DeliveryNotNeeded
+	if !ok || e.Cancellation.Origin != origin || e.Cancellation.Reason != reason || e.Sending.Delivery != delivery || e.ServerMayContinue != mayContinue {
+		c.t.Errorf("%s ended with %+v; want cancelled by %s, %q, %s, may continue %t", id, c.view.end(id), origin, reason, delivery, mayContinue)
 	}
 }
 

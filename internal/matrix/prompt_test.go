@@ -61,10 +61,14 @@ var duringPrompt = situation{
 		c.step("a call, and a question", func() { p = c.call("ask") })
 		prompt := c.view.prompt()
 		c.step("the user cancels the call", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, !c.binding.modern(), c.mayContinue())
+		delivery := delivered
+		if c.binding.modern() { // the server has answered the round
+			delivery = hub.DeliveryNotNeeded
+		}
+		c.cancelled(p, tooSlow, delivery)
 		c.promptClosed(prompt, hub.CauseParent, hub.OriginParent, tooSlow)
 		for _, id := range c.view.questions() {
-			c.ended(id, hub.OriginParent, tooSlow, !notified, false)
+			c.ended(id, hub.OriginParent, tooSlow, hub.DeliveryNotNeeded)
 		}
 		c.pass("a minute later", time.Minute)
 	},
@@ -85,7 +89,7 @@ var promptWithdrawn = situation{
 		c.step("a call, and a question", func() { p = c.call("ask") })
 		prompt := c.view.prompt()
 		c.looseStep("the user cancels the call", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, notified, c.mayContinue())
+		c.cancelled(p, tooSlow, delivered)
 		c.promptClosed(prompt, hub.CauseParent, hub.OriginParent, tooSlow)
 		c.pass("a minute later", time.Minute)
 	},
@@ -108,7 +112,7 @@ var secondRound = situation{
 			}
 		})
 		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, notified, false)
+		c.cancelled(p, tooSlow, delivered)
 	},
 }
 
@@ -134,7 +138,7 @@ var serverWithdraws = situation{
 		})
 		c.promptClosed(prompt, hub.CauseWithdrawn, hub.OriginServer, "changed my mind")
 		for _, id := range c.view.questions() {
-			c.ended(id, hub.OriginServer, "changed my mind", !notified, false)
+			c.ended(id, hub.OriginServer, "changed my mind", hub.DeliveryNotNeeded)
 		}
 		_, _, content := c.question()
 		if err := c.view.win.Answer(hub.PromptAnswer{PromptID: prompt.ID, Action: hub.ActionAccept, Content: content}); err == nil {

@@ -44,7 +44,7 @@ var start = situation{
 			}
 		})
 		c.step("the user cancels the call", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, !notified, false)
+		c.cancelled(p, tooSlow, hub.DeliveryNotNeeded)
 		c.step("the server answers", func() { release(); c.connect() })
 		c.step("another call", func() { c.text(c.call("echo"), "hello") })
 	},
@@ -73,7 +73,7 @@ var startStopped = situation{
 			<-p.done
 		})
 		c.failed(p, hub.CodeCancelled, hub.ReasonCancelled)
-		c.ended("r1", hub.OriginHost, "enough", !notified, false)
+		c.ended("r1", hub.OriginHost, "enough", hub.DeliveryNotNeeded)
 		c.step("the server would answer now", release)
 	},
 }

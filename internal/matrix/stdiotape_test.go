@@ -32,6 +32,7 @@ func spawn(fake *fakeserver.Server, t *tape) *mcp.Link {
 			return outR.Close()
 		}})},
 		Kill: func(string) { kill(errKilled) },
+		Exit: func() string { return "" }, // it stands for a process
 	}
 }
 

@@ -85,7 +85,11 @@ var taskBeforeID = situation{
 		var p *call
 		c.step("a call", func() { p = c.call("job") })
 		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, c.binding.modern(), c.mayContinue())
+		delivery := delivered
+		if !c.binding.modern() { // tasks/cancel has to wait for the id
+			delivery = hub.DeliveryPending
+		}
+		c.cancelled(p, tooSlow, delivery)
 		c.step("the server answers with a task", func() { close(answered) })
 		c.pass("two minutes later", 2*time.Minute)
 	},
@@ -102,7 +106,7 @@ var taskWithID = situation{
 		var p *call
 		c.step("a call becomes a task", func() { p = c.call("job") })
 		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, notified, true)
+		c.cancelled(p, tooSlow, delivered)
 		c.pass("two minutes later", 2*time.Minute)
 	},
 }
@@ -134,7 +138,11 @@ var taskCompletes = situation{
 		c.step("a call becomes a task", func() { p = c.call("job") })
 		c.pass("a minute later it is polled", time.Minute)
 		c.looseStep("the user cancels: the poll, and the task", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, notified, true)
+		delivery := delivered
+		if !c.binding.modern() {
+			delivery = hub.DeliveryFailed
+		}
+		c.cancelled(p, tooSlow, delivery)
 		c.step("the server answers the poll", func() { close(completed) })
 		c.pass("two minutes later", 2*time.Minute)
 	},
@@ -151,7 +159,7 @@ var taskUncancellable = situation{
 		var p *call
 		c.step("a call becomes a task", func() { p = c.call("job") })
 		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, !notified, true)
+		c.cancelled(p, tooSlow, hub.DeliveryFailed)
 		c.pass("two minutes later", 2*time.Minute)
 	},
 }
@@ -171,7 +179,7 @@ var taskServerCancels = situation{
 		c.step("a call becomes a task", func() { p = c.call("job") })
 		c.pass("a minute later it is polled", time.Minute)
 		c.failed(p, hub.CodeCancelled, hub.ReasonCancelled)
-		c.ended("r1", hub.OriginServer, "out of paper", !notified, false)
+		c.ended("r1", hub.OriginServer, "out of paper", hub.DeliveryNotNeeded)
 	},
 }
 

@@ -65,8 +65,10 @@ func (v *view) Deliver(e hub.Event) {
 	case *hub.RequestCancelling:
 		v.tape.windowLine("%s is cancelling: by %s, %q", b.RequestID, b.Cancellation.Origin, b.Cancellation.Reason)
 	case *hub.RequestCancelled:
-		v.tape.windowLine("%s is cancelled: by %s, %q, server notified %t, may continue %t", b.RequestID, b.Cancellation.Origin, b.Cancellation.Reason, b.ServerNotified, b.ServerMayContinue)
+		v.tape.windowLine("%s is cancelled: by %s, %q, %s, may continue %t", b.RequestID, b.Cancellation.Origin, b.Cancellation.Reason, b.Sending.Delivery, b.ServerMayContinue)
 		v.terminal(b.RequestID, b)
+	case *hub.RequestCancelDelivery:
+		v.tape.windowLine("the cancel of %s is %s", b.RequestID, b.Sending.Delivery)
 	case *hub.RequestFinished:
 		if !v.started[b.RequestID] {
 			return

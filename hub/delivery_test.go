@@ -1,0 +1,329 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// deaf is a world whose server has got call r1 and reads nothing any more: its pipe is full.
+func deaf(t *testing.T) (w *world, v *view, c *pendingCall, resume func()) {
+	t.Helper()
+	s := hanging()
+	w = newWorld(t, serversOf("s", s), "s:"+allow)
+	v = w.everything()
+	c = w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
+	if got := w.state("r1"); got != "running" {
+		t.Fatalf("the call is %s", got)
+	}
+	resume = s.PauseReading()
+	w.call(hub.CallRequest{ID: "fill-1", Server: "s", Tool: "hang"})
+	synctest.Wait()
+	w.call(hub.CallRequest{ID: "fill-2", Server: "s", Tool: "hang"})
+	synctest.Wait()
+	return w, v, c, resume
+}
+
+// outcomes are the deliveries that a window was told of after the end of a request.
+func (v *view) outcomes(id string) (list []string) {
+	for _, e := range eventsOf[*hub.RequestCancelDelivery](v) {
+		if e.RequestID == id {
+			list = append(list, strings.TrimSpace(fmt.Sprint(e.Server, " ", e.Sending.Delivery, " ", e.Sending.Err)))
+		}
+	}
+	return list
+}
+
+func (v *view) cancelled(id string) *hub.RequestCancelled {
+	v.t.Helper()
+	end, ok := v.terminalOf(id).(*hub.RequestCancelled)
+	if !ok {
+		v.t.Fatalf("the end of %s is %+v", id, v.terminalOf(id))
+	}
+	return end
+}
+
+// keptDelivery is what the history says of the cancel of a request.
+func (w *world) keptDelivery(id string) hub.Sending {
+	w.t.Helper()
+	for _, e := range w.history(1000) {
+		if c, ok := e.Body.(*hub.RequestCancelled); ok && c.RequestID == id {
+			return c.Sending
+		}
+	}
+	w.t.Fatalf("the history has no cancelled %s", id)
+	return hub.Sending{}
+}
+
+// A server that does not read was not told: the terminal event says that the cancel is on its way, and the outcome follows, once, to the windows that are there,
+// to one that resumes, and in what a new one is shown. Finding B2.
+func TestOutcomeOfACancelFollowsItsEnd(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		become  func(w *world, v *view, resume func())
+		outcome hub.Sending
+		within  time.Duration
+	}{
+		{"it reads again", func(_ *world, _ *view, resume func()) { resume() }, hub.Sending{Delivery: hub.DeliveryDelivered}, 0},
+		{"it never reads", func(*world, *view, func()) { pass(30 * time.Second) },
+			hub.Sending{Delivery: hub.DeliveryFailed, Err: "the server did not take it within 30s"}, 30 * time.Second},
+		{"it dies", func(w *world, _ *view, _ func()) { w.procs["s"][0].Kill() },
+			hub.Sending{Delivery: hub.DeliveryFailed, Err: "the connection to the server ended first"}, 5 * time.Second},
+		{"it is stopped", func(_ *world, v *view, _ func()) {
+			go func() { _, _ = v.win.StopServer(context.Background(), "s", "enough") }()
+			pass(time.Minute)
+		},
+			hub.Sending{Delivery: hub.DeliveryFailed, Err: "the connection to the server ended first"}, 30 * time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, v, c, resume := deaf(t)
+				gone := w.everything()
+				if _, err := v.win.Cancel("r1", "too slow"); err != nil {
+					t.Fatal(err)
+				}
+				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				end := v.cancelled("r1")
+				if end.Sending != (hub.Sending{Delivery: hub.DeliveryPending}) || end.ServerNotified() || !end.ServerMayContinue {
+					t.Errorf("the end says %+v, notified %t, may continue %t", end.Sending, end.ServerNotified(), end.ServerMayContinue)
+				}
+				if got := w.keptDelivery("r1"); got.Delivery != hub.DeliveryPending {
+					t.Errorf("the history says %+v", got)
+				}
+				gone.win.Detach(false)
+				ended := time.Now()
+				tc.become(w, v, resume)
+				synctest.Wait()
+				want := []string{strings.TrimSpace(fmt.Sprint("s ", tc.outcome.Delivery, " ", tc.outcome.Err))}
+				if diff := cmp.Diff(want, v.outcomes("r1")); diff != "" {
+					t.Errorf("the window was told (-want +got):\n%s", diff)
+				}
+				for _, e := range v.events {
+					if b, ok := e.Body.(*hub.RequestCancelDelivery); ok && b.RequestID == "r1" && e.Time.Sub(ended) > tc.within {
+						t.Errorf("it was told after %v", e.Time.Sub(ended))
+					}
+				}
+				if diff := cmp.Diff(want, w.resume(gone, allKinds).outcomes("r1")); diff != "" {
+					t.Errorf("the window that came back was told (-want +got):\n%s", diff)
+				}
+				if got := w.keptDelivery("r1"); got != tc.outcome {
+					t.Errorf("the history says %+v", got)
+				}
+				resume()
+				pass(2 * time.Minute)
+				if n := len(v.outcomes("r1")); n != 1 {
+					t.Errorf("it was told %d times", n)
+				}
+				if lines := w.timeline("r1"); !slices.Contains(lines, "cancel pending") || !slices.Contains(lines, strings.TrimPrefix("cancel"+want[0][1:], "")) {
+					t.Errorf("the trace has %q", lines)
+				}
+			})
+		})
+	}
+}
+
+// Where the outcome is known at the end, the end says it, and nothing follows. Finding B2.
+func TestNoOutcomeFollowsWhatTheEndSays(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), `s:"approvals":{"*":"allow","echo":"ask"}`)
+		v := w.everything()
+		sent := w.call(hub.CallRequest{ID: "sent", Server: "s", Tool: "hang"})
+		asked := w.call(hub.CallRequest{ID: "asked", Server: "s", Tool: "echo"})
+		synctest.Wait()
+		w.hub.CancelRequests(hub.CancelScope{All: true}, "enough", hub.OriginUser)
+		sent.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		asked.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if end := v.cancelled("sent"); end.Sending.Delivery != hub.DeliveryDelivered || !end.ServerMayContinue {
+			t.Errorf("sent: %+v, may continue %t", end.Sending, end.ServerMayContinue)
+		}
+		if end := v.cancelled("asked"); end.Sending.Delivery != hub.DeliveryNotNeeded || end.ServerMayContinue {
+			t.Errorf("asked: %+v, may continue %t", end.Sending, end.ServerMayContinue)
+		}
+		pass(time.Minute)
+		if n := len(eventsOf[*hub.RequestCancelDelivery](v)); n != 0 {
+			t.Errorf("%d outcomes followed", n)
+		}
+		w.nothingLeft()
+	})
+}
+
+// Whoever does not wait for the end of a call is told the outcome of its cancel once that is known. Finding B2.
+func TestOutcomeAfterStopWaiting(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
+		synctest.Wait()
+		if _, err := v.win.StopWaiting("r1", "enough"); err != nil {
+			t.Fatal(err)
+		}
+		if end := v.cancelled("r1"); end.Sending.Delivery != hub.DeliveryPending || !end.ServerMayContinue {
+			t.Errorf("%+v", end)
+		}
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		if got := v.outcomes("r1"); len(got) != 1 || got[0] != "s delivered" {
+			t.Errorf("told %q", got)
+		}
+		w.nothingLeft()
+	})
+}
+
+// Of a thousand cancels that never arrive, each outcome is told once, and nothing of them is left: when their time is over, and when the hub ends first. Finding B2.
+func TestManyPendingCancelsLeaveNothing(t *testing.T) {
+	for _, end := range []string{"time", "close"} {
+		t.Run(end, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				const n = 1000
+				s := hanging()
+				w := newWorld(t, serversOf("s", s), "s:"+allow)
+				v := w.everything()
+				for i := range n {
+					w.call(hub.CallRequest{ID: fmt.Sprint("r", i), Server: "s", Tool: "hang"})
+				}
+				synctest.Wait()
+				resume := s.PauseReading()
+				w.call(hub.CallRequest{ID: "fill-1", Server: "s", Tool: "hang"})
+				synctest.Wait()
+				w.call(hub.CallRequest{ID: "fill-2", Server: "s", Tool: "hang"})
+				synctest.Wait()
+				if ids := w.hub.CancelRequests(hub.CancelScope{All: true}, "enough", hub.OriginUser); len(ids) != n+2 {
+					t.Fatalf("%d are cancelled", len(ids))
+				}
+				pass(time.Second)
+				if end == "close" {
+					if err := w.hub.Close(context.Background()); err != nil {
+						t.Error(err)
+					}
+				}
+				pass(time.Minute)
+				pending, told := 0, map[string]int{}
+				for _, e := range eventsOf[*hub.RequestCancelled](v) {
+					if e.Sending.Delivery == hub.DeliveryPending {
+						pending++
+						told[e.RequestID]--
+					}
+				}
+				for _, e := range eventsOf[*hub.RequestCancelDelivery](v) {
+					if told[e.RequestID]++; e.Sending.Delivery != hub.DeliveryFailed {
+						t.Errorf("%+v", e)
+					}
+				}
+				for id, off := range told {
+					if off != 0 {
+						t.Errorf("%s: %d outcomes too many", id, off)
+					}
+				}
+				if pending < n {
+					t.Errorf("%d were pending", pending)
+				}
+				resume()
+				pass(time.Second)
+				if left := w.hub.Leftovers(); left != "" {
+					t.Errorf("left: %s", left)
+				}
+			})
+		})
+	}
+}
+
+// A task is cancelled by tasks/cancel, and that is delivered when the server has answered it; what it answers may be an error, and where it offers no tasks/cancel
+// that is said. Finding B2.
+func TestDeliveryOfTheCancelOfATask(t *testing.T) {
+	eras(t, func(t *testing.T, s *taskServer) {
+		var answer func(c *fakeserver.CallContext)
+		hold := make(chan struct{})
+		s.Handle("tasks/cancel", func(c *fakeserver.CallContext) { answer(c) })
+		for _, tc := range []struct {
+			name    string
+			answer  func(c *fakeserver.CallContext)
+			atEnd   hub.Sending
+			outcome []string
+		}{
+			{"answered", s.cancel, hub.Sending{Delivery: hub.DeliveryDelivered}, nil},
+			{"refused", func(c *fakeserver.CallContext) { c.Error(-32602, "no such task") },
+				hub.Sending{Delivery: hub.DeliveryFailed, Err: "the server answered with error -32602: no such task"}, nil},
+			{"slow", func(c *fakeserver.CallContext) { <-hold; s.cancel(c) }, hub.Sending{Delivery: hub.DeliveryPending}, []string{"s delivered"}},
+		} {
+			answer = tc.answer
+			w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
+			v, c := taskWorld(w, hub.CallRequest{})
+			if _, err := v.win.Cancel("r1", "too slow"); err != nil {
+				t.Fatal(err)
+			}
+			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			if end := v.cancelled("r1"); end.Sending != tc.atEnd || !end.ServerMayContinue {
+				t.Errorf("%s: the end says %+v, may continue %t", tc.name, end.Sending, end.ServerMayContinue)
+			}
+			if tc.name == "slow" {
+				close(hold)
+			}
+			if got := v.outcomes("r1"); !slices.Equal(got, tc.outcome) {
+				t.Errorf("%s: told %q", tc.name, got)
+			}
+			w.nothingLeft()
+		}
+	})
+}
+
+// The reason reaches the server word for word, however it is written, and is cut after 256 whole code points; what is logged and said in errors is escaped.
+// Finding B19.
+func TestReasonReachesTheServerWordForWord(t *testing.T) {
+	long := strings.Repeat("ü", 300)
+	for name, reason := range map[string]string{
+		"ideographic space": "もう\u3000いい",
+		"no-break space":    "100\u00a0%",
+		"joined emoji":      "\U0001F469\u200d\U0001F4BB says no",
+		"Hindi":             "बहुत धीमा है, क्\u200dष",
+		"lines and tabs":    "one\n\ttwo\r\n",
+		"turned":            "abc\u202edcb\u2066",
+		"control":           "a\x00\x1b[31mb\u009b",
+		"quotes":            `"\\/` + "\u2028\u2029",
+		"long":              long,
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := hanging()
+				w := newWorld(t, serversOf("s", s), "s:"+allow)
+				v := w.everything()
+				c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
+				synctest.Wait()
+				if _, err := v.win.Cancel("r1", reason); err != nil {
+					t.Fatal(err)
+				}
+				want := reason
+				if name == "long" {
+					want = strings.Repeat("ü", 256)
+				}
+				e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				got := cancels(s)
+				if len(got) != 1 {
+					t.Fatalf("%d cancels: %q", len(got), got)
+				}
+				if r := object(t, got[0])["reason"]; r != want {
+					t.Errorf("the server got %q, want %q", r, want)
+				}
+				if r := v.cancelled("r1").Cancellation.Reason; r != want {
+					t.Errorf("the window got %q, want %q", r, want)
+				}
+				if e.Meta["cancel_reason"] != want {
+					t.Errorf("the caller's program got %q", e.Meta["cancel_reason"])
+				}
+				for _, r := range e.Message {
+					if r < ' ' || r == '\u202e' || r == '\u2066' || r == '\u009b' || r == '\u2028' {
+						t.Errorf("the error for people has %U: %q", r, e.Message)
+					}
+				}
+			})
+		})
+	}
+}
