@@ -185,7 +185,7 @@ func (r *runner) settle() {
 }
 
 // claimed: the hub says that the server was told.
-func (r *runner) claimed(c *told) bool { return c.cancelled != nil && c.cancelled.ServerNotified }
+func (r *runner) claimed(c *told) bool { return c.cancelled != nil && c.cancelled.ServerNotified() }
 
 // evident: the server was told, by the request that was open last. In the modern era HTTP has no other cancel than the end of its stream.
 func (r *runner) evident(seen []exchange) bool {
