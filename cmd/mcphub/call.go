@@ -47,8 +47,12 @@ type call struct {
 	asker       asker            // what only a person can answer
 	cancelled   bool             // a cancel was sent
 	interrupted bool             // the user has asked once to stop
+	undelivered bool             // the request has ended, and its cancel is still on its way to the server
 	outputErr   error            // first failure to write the output
 }
+
+// deliveryWait is how long the end of a cancelled call waits for what becomes of the cancel. An interrupt ends that.
+const deliveryWait = 5 * time.Second
 
 // answer is what the hub answers to a request for a server: its result or its error.
 type answer interface {
@@ -154,6 +158,9 @@ func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end 
 			}
 			c.show(event)
 			c.act(event)
+			if d := event.GetMcpRequestCancelDelivery(); over && d.GetRequestId() == c.options.requestID && d != nil {
+				c.undelivered, lingered = false, time.After(0)
+			}
 		case end = <-endings:
 			over = true
 			if events == nil {
@@ -161,6 +168,10 @@ func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end 
 			}
 			lingered = time.After(c.options.linger)
 		case <-lingered:
+			if c.undelivered { // once more, so that what is said of the cancel is how it ended
+				c.undelivered, lingered = false, time.After(deliveryWait)
+				continue
+			}
 			c.window.finish()
 			flushed = time.After(flushTime)
 		case <-flushed:
@@ -195,6 +206,10 @@ func (c *call) act(event *mcphubv1.AttachResponse) {
 	case *mcphubv1.AttachResponse_McpRequestStarted:
 		if e.McpRequestStarted.GetRequest().GetRequestId() == c.options.requestID && c.options.cancelAfter != nil {
 			c.cancelTimer = time.After(*c.options.cancelAfter)
+		}
+	case *mcphubv1.AttachResponse_McpRequestCancelled:
+		if e.McpRequestCancelled.GetRequestId() == c.options.requestID {
+			c.undelivered = e.McpRequestCancelled.GetDelivery() == mcphubv1.CancelDelivery_CANCEL_DELIVERY_PENDING
 		}
 	case *mcphubv1.AttachResponse_Snapshot:
 		// A server that starts with the config may ask before this window is there.

@@ -69,6 +69,9 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 			return nil
 		}
 		return one("%s%s", t.label(e.McpRequestCancelled.GetRequestId()), cancelledText(e.McpRequestCancelled))
+	case *mcphubv1.AttachResponse_McpRequestCancelDelivery:
+		d := e.McpRequestCancelDelivery
+		return one("%sthe cancel: %s", t.label(d.GetRequestId()), sentText(d.GetDelivery(), d.GetError()))
 	case *mcphubv1.AttachResponse_McpRequestFinished:
 		t.forget(e.McpRequestFinished.GetRequestId())
 		if toldOtherwise(e.McpRequestFinished.GetMethod()) {
@@ -242,11 +245,8 @@ func cancelledText(e *mcphubv1.McpRequestCancelled) string {
 	if reason := e.GetCancellation().GetReason(); reason != "" {
 		s += ": " + reason
 	}
-	switch {
-	case e.GetServerMayContinue():
-		s += "; the server was told, it may still work on"
-	case e.GetServerNotified():
-		s += "; the server was told"
+	if sent := cancelSentText(e); sent != "" {
+		s += "; " + sent
 	}
 	return s
 }

@@ -83,9 +83,23 @@ func TestTeller(t *testing.T) {
 				"  Open this page in a browser:", "  https://as.example/authorize?a=1&b=2"}},
 		{"sign-in that waits", opened(&mcphubv1.SignIn{UrlHost: "as.example", Waiting: true}), []string{"question p: waiting until you have signed in at as.example"}},
 		{"cancelled", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: &mcphubv1.McpRequestCancelled{
-			RequestId: "own", ServerNotified: true, ServerMayContinue: true,
+			RequestId: "own", ServerNotified: true, ServerMayContinue: true, Delivery: mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED,
 			Cancellation: &mcphubv1.Cancellation{Origin: mcphubv1.Origin_ORIGIN_USER, Reason: "enough"},
-		}}}, []string{"cancelled by user: enough; the server was told, it may still work on"}},
+		}}}, []string{"cancelled by user: enough; sent to the server, which may still work on it"}},
+		{"cancelled, and the reason is hostile", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: &mcphubv1.McpRequestCancelled{
+			RequestId: "own", Delivery: mcphubv1.CancelDelivery_CANCEL_DELIVERY_NOT_NEEDED,
+			Cancellation: &mcphubv1.Cancellation{Origin: mcphubv1.Origin_ORIGIN_USER, Reason: "a\n\x1b[2J\u202e\u3000b"},
+		}}}, []string{`cancelled by user: a\n\x1b[2J\u202e` + "\u3000b; nothing had been sent"}},
+		{"cancel on its way", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: &mcphubv1.McpRequestCancelled{
+			RequestId: "own", ServerMayContinue: true, Delivery: mcphubv1.CancelDelivery_CANCEL_DELIVERY_PENDING,
+			Cancellation: &mcphubv1.Cancellation{Origin: mcphubv1.Origin_ORIGIN_TIMEOUT},
+		}}}, []string{"timed out; being sent to the server, which may still work on it"}},
+		{"its outcome", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestCancelDelivery{McpRequestCancelDelivery: &mcphubv1.McpRequestCancelDelivery{
+			RequestId: "own", Delivery: mcphubv1.CancelDelivery_CANCEL_DELIVERY_FAILED, Error: "no\x1b",
+		}}}, []string{`the cancel: could not be sent to the server: no\x1b`}},
+		{"the outcome of another", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestCancelDelivery{McpRequestCancelDelivery: &mcphubv1.McpRequestCancelDelivery{
+			RequestId: "other", Delivery: mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED,
+		}}}, []string{"other: the cancel: sent to the server"}},
 		{"finished", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestFinished{McpRequestFinished: &mcphubv1.McpRequestFinished{
 			RequestId: "own", Timings: &mcphubv1.Timings{Active: durationpb.New(1500 * time.Millisecond), Human: durationpb.New(12340 * time.Millisecond)},
 		}}}, []string{"done, 1.5s at the server, 12.3s with you"}},

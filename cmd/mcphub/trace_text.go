@@ -70,6 +70,8 @@ func entryText(e *mcphubv1.TraceEntry) string {
 			text += fmt.Sprintf(": %q", reason)
 		}
 		return text
+	case *mcphubv1.TraceEntry_Delivery:
+		return "   cancel " + sentText(e.Delivery.GetDelivery(), e.Delivery.GetError())
 	case *mcphubv1.TraceEntry_Prompt:
 		text := fmt.Sprintf("   %s %s ", e.Prompt.GetPromptId(), word(e.Prompt.GetKind(), "PROMPT_KIND_"))
 		if e.Prompt.GetCause() == mcphubv1.PromptCause_PROMPT_CAUSE_UNSPECIFIED {

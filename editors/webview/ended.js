@@ -126,3 +126,17 @@ function shorten(entry) {
   }
   entry.size = 0;
 }
+
+/**
+ * Puts the outcome of a cancel that was on its way into the latest end of its request that says so.
+ * @param {Ended[]} history @param {import('../host/src/gen/mcphub/v1/editor_pb.js').McpRequestCancelDeliveryJson} outcome
+ * @returns {boolean} whether there was one
+ */
+export function cancelDelivered(history, { requestId, delivery, error }) {
+  const at = history.findLastIndex((entry) => entry.requestId === requestId && !entry.earlier && entry.cancelled?.delivery === 'CANCEL_DELIVERY_PENDING');
+  const entry = history[at];
+  if (!entry?.cancelled || !delivery) return false;
+  const cancelled = { ...entry.cancelled, delivery, deliveryError: error ?? '', serverNotified: delivery === 'CANCEL_DELIVERY_DELIVERED' };
+  history[at] = { ...entry, cancelled };
+  return true;
+}

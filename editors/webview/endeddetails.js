@@ -3,7 +3,7 @@
 import { facts } from './cardparts.js';
 import { h, replace } from './dom.js';
 import { outcomeWords } from './ended.js';
-import { byWhom } from './requestwords.js';
+import { byWhom, cancelWords } from './requestwords.js';
 import { resultView } from './result.js';
 import { commandLink } from './surface.js';
 import { confirmButton } from './stopcontrol.js';
@@ -48,7 +48,7 @@ export function endedDetails(page, entry) {
       ['Tool', about.tool && visible(about.tool)],
       ['About', about.subject && visible(about.subject)],
       ['Cancelled', cancelled && byWhom(cancelled.cancellation)],
-      ['The server', cancelled && toldWords(cancelled.serverNotified ?? false, mayContinue)],
+      ['The server', cancelled && cancelWords(cancelled)],
       ['The server', !cancelled && mayContinue && 'It may go on all the same: work and side effects cannot be ruled out.'],
       ['The hub', outcome === 'lost' && 'It ended while this was open. Whether the server has carried it out is not known.'],
       ['Started', about.startTime && clockTime(about.startTime)],
@@ -69,9 +69,3 @@ export function endedDetails(page, entry) {
 
 /** What took no time that would show is left out. @param {string | undefined} time */
 const took = (time) => parseFloat(time ?? '0') >= 0.05 && durationOf(time);
-
-/** @param {boolean} told @param {boolean} mayContinue */
-function toldWords(told, mayContinue) {
-  if (!told) return mayContinue ? 'It could not be told, and may go on.' : 'It had nothing to be told.';
-  return mayContinue ? 'It was told, but may go on: work and side effects cannot be ruled out.' : 'It was told.';
-}

@@ -30,6 +30,8 @@ export function historySection(page) {
   let found;
   /** @type {string | undefined} */
   let newest;
+  /** @type {Ended | undefined} what the details show */
+  let filled;
 
   const list = virtualList({ label: 'Ended requests, newest first', testid: 'history-list', keyOf: (/** @type {Ended} */ entry) => entry.key, row: rowOf, open: toggle });
   byId('history').append(nothing, filters, list.element, details);
@@ -44,14 +46,20 @@ export function historySection(page) {
   /** @param {Ended} entry */
   function toggle(entry) {
     opened = opened === entry.key ? undefined : entry.key;
+    fill(entry);
+    list.select(opened);
+    if (opened !== undefined) details.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** @param {Ended} entry */
+  function fill(entry) {
+    filled = entry;
     show(details, opened !== undefined);
     const close = h('button', { type: 'button', class: 'close', 'aria-label': 'Close the details', text: '×', onclick: () => {
       toggle(entry);
       list.element.focus();
     } });
     replace(details, opened !== undefined && h('h3', { text: titleOf(entry.about) }), opened !== undefined && close, opened !== undefined && endedDetails(page, entry));
-    list.select(opened);
-    if (opened !== undefined) details.scrollIntoView({ block: 'nearest' });
   }
 
   /** @param {number} [grown] */
@@ -84,6 +92,8 @@ export function historySection(page) {
       while (grown < history.length && history[history.length - 1 - grown]?.key !== newest) grown++;
       filter(newest === undefined || grown === history.length ? 0 : grown);
       newest = history.at(-1)?.key;
+      const now = opened === undefined ? undefined : history.find((e) => e.key === opened);
+      if (now && now !== filled) fill(now); // what became of its cancel is known now
       if (opened !== undefined && !history.some((e) => e.key === opened)) {
         const held = details.contains(document.activeElement);
         opened = undefined;

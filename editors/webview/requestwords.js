@@ -20,6 +20,32 @@ export function titleOf({ direction, method = '', tool, subject }) {
   return visible((outgoing[method] ?? `${method} %`).replace('%', () => subject ?? '').trim());
 }
 
+/**
+ * What is known of the way of a cancel to the server. None of it says that the server has stopped.
+ * @param {import('../host/src/gen/mcphub/v1/request_pb.js').CancelDeliveryJson | undefined} delivery @param {string | undefined} error
+ */
+export function sentWords(delivery, error) {
+  switch (delivery) {
+    case 'CANCEL_DELIVERY_DELIVERED': return 'sent to the server';
+    case 'CANCEL_DELIVERY_PENDING': return 'being sent to the server';
+    case 'CANCEL_DELIVERY_FAILED': return `could not be sent to the server: ${visible(error)}`;
+    case 'CANCEL_DELIVERY_NOT_NEEDED': return 'not needed: nothing was open at the server';
+    default: return '';
+  }
+}
+
+/**
+ * The same for the end of a request, with whether the server may go on.
+ * @param {NonNullable<import('./ended.js').End['cancelled']>} end
+ */
+export function cancelWords({ direction, delivery, deliveryError, wireIdJson, serverNotified, serverMayContinue }) {
+  if (direction === 'REQUEST_DIRECTION_INCOMING') return '';
+  const goesOn = serverMayContinue ? 'The server may go on: work and side effects cannot be ruled out.' : '';
+  if (delivery === 'CANCEL_DELIVERY_NOT_NEEDED') return wireIdJson ? 'Nothing was open at the server.' : 'Nothing had been sent.';
+  const sent = sentWords(!delivery && serverNotified ? 'CANCEL_DELIVERY_DELIVERED' : delivery, deliveryError);
+  return [sent && `The cancel was ${sent}.`.replace('was could', 'could').replace('was being', 'is being'), goesOn].filter(Boolean).join(' ');
+}
+
 /** The start of a session itself cannot be cancelled, only what waits for it. @param {Request} request */
 export const cancellable = ({ method }) => method !== 'initialize' && method !== 'server/discover';
 

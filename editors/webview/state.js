@@ -1,6 +1,6 @@
 // What the page knows: one state object, changed by one function, and by nothing but the messages of the window stream. Nothing here knows the DOM.
 
-import { addEnded, addLost, replaceHistory, sealHistory } from './ended.js';
+import { addEnded, addLost, cancelDelivered, replaceHistory, sealHistory } from './ended.js';
 import { freshLogs, logArrived, stderrIs } from './serverlog.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson} AttachResponse */
@@ -133,6 +133,8 @@ export function transition(state, message) {
     requestChanged(state, requestId, false);
   } else if (message.mcpRequestCancelled) {
     requestEnded(state, { endTime: message.time, cancelled: message.mcpRequestCancelled }, message.mcpRequestCancelled.requestId);
+  } else if (message.mcpRequestCancelDelivery) {
+    if (cancelDelivered(state.history, message.mcpRequestCancelDelivery)) changed.history = true;
   } else if (message.mcpRequestFinished) {
     requestEnded(state, { endTime: message.time, finished: message.mcpRequestFinished }, message.mcpRequestFinished.requestId);
   } else if (message.promptOpened?.prompt) {

@@ -1,7 +1,7 @@
 // The timeline of a request: states, messages by type and size, cancels, prompts.
 
 import { h } from './dom.js';
-import { byWhom } from './requestwords.js';
+import { byWhom, sentWords } from './requestwords.js';
 import { bytes, causeWord, plural, stateWord, visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/hub_pb.js').TraceJson} Trace */
@@ -18,9 +18,10 @@ export function timeline(trace) {
 }
 
 /** @param {TraceEntry} entry */
-function entryWords({ state, message, cancellation, prompt, hubError }) {
+function entryWords({ state, message, cancellation, prompt, hubError, delivery }) {
   if (state) return stateWord(state.state);
   if (cancellation) return `Cancel ${byWhom(cancellation)}`;
+  if (delivery) return `Cancel ${sentWords(delivery.delivery, delivery.error)}`;
   if (prompt) return prompt.cause ? `Question closed: ${causeWord(prompt.cause)}` : 'Question opened';
   if (hubError) return `${hubError.reason}: ${visible(hubError.message)}`;
   if (!message) return 'Something that this page does not know';

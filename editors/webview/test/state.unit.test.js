@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mostEnded } from '../ended.js';
+import { cancelWords } from '../requestwords.js';
 import { longestLine, mostLines } from '../serverlog.js';
 import { createState, takeChanged, transition } from '../state.js';
 
@@ -40,6 +41,22 @@ test('a request runs, is being cancelled, and ends in the history with what was 
   assert.equal(state.history[0]?.outcome, 'cancelled');
   assert.equal(state.history[0]?.about.startTime, '2026-10-05T12:00:00Z');
   assert.match(state.history[0]?.words ?? '', /slow.*wrong folder/);
+});
+
+test('the outcome of a cancel that was on its way stands in its end, once', () => {
+  // Finding B2.
+  const outcome = (/** @type {any} */ rest) => ({ mcpRequestCancelDelivery: { requestId: 'r-1', server: 'files', ...rest } });
+  const state = after({ mcpRequestCancelled: { requestId: 'r-1', delivery: 'CANCEL_DELIVERY_PENDING', serverMayContinue: true } });
+  assert.match(cancelWords(state.history[0]?.cancelled ?? {}), /is being sent to the server\..*may go on/);
+  transition(state, outcome({ requestId: 'r-2', delivery: 'CANCEL_DELIVERY_DELIVERED' }));
+  assert.equal(state.history[0]?.cancelled?.delivery, 'CANCEL_DELIVERY_PENDING');
+  transition(state, outcome({ delivery: 'CANCEL_DELIVERY_FAILED', error: 'no\u202e' }));
+  assert.equal(state.history.length, 1);
+  assert.match(cancelWords(state.history[0]?.cancelled ?? {}), /could not be sent to the server: no⟨U\+202E⟩/);
+  transition(state, outcome({ delivery: 'CANCEL_DELIVERY_DELIVERED' }));
+  assert.equal(state.history[0]?.cancelled?.delivery, 'CANCEL_DELIVERY_FAILED');
+  assert.match(cancelWords({ delivery: 'CANCEL_DELIVERY_DELIVERED' }), /was sent to the server/);
+  assert.equal(cancelWords({ delivery: 'CANCEL_DELIVERY_NOT_NEEDED' }), 'Nothing had been sent.');
 });
 
 test('each end has its outcome', () => {

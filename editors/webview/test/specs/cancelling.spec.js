@@ -71,7 +71,7 @@ pageTest('Stop waiting sends stopWaiting, and the end says that the server may g
       method: 'tools/call',
       tool: 'index_folder',
       cancellation: { origin: 'ORIGIN_USER', reason: 'took too long', time: at(0) },
-      serverNotified: true,
+      delivery: 'CANCEL_DELIVERY_PENDING',
       serverMayContinue: true,
       timings: { active: '46s' },
     },
@@ -81,6 +81,30 @@ pageTest('Stop waiting sends stopWaiting, and the end says that the server may g
   const history = await by('history').innerText();
   assert.match(history, /index_folder/);
   assert.match(history, /cancelled/i);
+});
+
+// Finding B2: what lay in a queue was called told.
+pageTest('the details of a cancelled call say what is known of the cancel, and then what became of it', { snapshot: running() }, async ({ by, hub, settle }) => {
+  await hub.say({
+    mcpRequestCancelled: {
+      requestId: 'r-1',
+      server: 'files',
+      direction: 'REQUEST_DIRECTION_OUTGOING',
+      method: 'tools/call',
+      tool: 'index_folder',
+      cancellation: { origin: 'ORIGIN_USER', reason: 'too slow', time: at(0) },
+      wireIdJson: '9',
+      delivery: 'CANCEL_DELIVERY_PENDING',
+      serverMayContinue: true,
+    },
+  });
+  await by('request-r-1').waitFor({ state: 'detached' });
+  await by('ended-r-1').click();
+  await settle();
+  assert.match(await by('history').innerText(), /is being sent to the server/);
+  await hub.say({ mcpRequestCancelDelivery: { requestId: 'r-1', server: 'files', delivery: 'CANCEL_DELIVERY_FAILED', error: 'the server did not take it within 30s' } });
+  await settle();
+  assert.match(await by('history').innerText(), /could not be sent to the server: the server did not take it within 30s/);
 });
 
 pageTest(

@@ -1,0 +1,44 @@
+package main
+
+import mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+
+// sentText says what is known of the way of a cancel to the server; "" when there is nothing to say. None of it says that the server has stopped.
+func sentText(delivery mcphubv1.CancelDelivery, failure string) string {
+	switch delivery {
+	case mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED:
+		return "sent to the server"
+	case mcphubv1.CancelDelivery_CANCEL_DELIVERY_PENDING:
+		return "being sent to the server"
+	case mcphubv1.CancelDelivery_CANCEL_DELIVERY_FAILED:
+		return "could not be sent to the server: " + orDash(failure)
+	case mcphubv1.CancelDelivery_CANCEL_DELIVERY_NOT_NEEDED:
+		return "not needed: nothing was open at the server"
+	}
+	return ""
+}
+
+// cancelSentText is sentText for the end of a request, with whether the server may go on.
+func cancelSentText(e *mcphubv1.McpRequestCancelled) string {
+	delivery := e.GetDelivery()
+	switch {
+	case e.GetDirection() == mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING:
+		return ""
+	case delivery == mcphubv1.CancelDelivery_CANCEL_DELIVERY_NOT_NEEDED && e.GetWireIdJson() == "":
+		return "nothing had been sent"
+	case delivery == mcphubv1.CancelDelivery_CANCEL_DELIVERY_NOT_NEEDED:
+		return "nothing was open at the server"
+	case delivery == mcphubv1.CancelDelivery_CANCEL_DELIVERY_UNSPECIFIED && e.GetServerNotified():
+		delivery = mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED
+	}
+	text := sentText(delivery, e.GetDeliveryError())
+	switch {
+	case !e.GetServerMayContinue():
+	case delivery == mcphubv1.CancelDelivery_CANCEL_DELIVERY_FAILED:
+		text += "; it may still work on it"
+	case text == "":
+		text = "the server may still work on it"
+	default:
+		text += ", which may still work on it"
+	}
+	return text
+}
