@@ -148,7 +148,7 @@ describe('the demo in a browser', { skip }, () => {
     const entry = by(page, 'history-list').getByRole('option').filter({ hasText: 'took too long' });
     assert.match(await entry.innerText(), /Cancelled\s*by you: took too long/);
     await entry.click();
-    await page.locator('#history .details').getByText(/^It was told/).waitFor();
+    await page.locator('#history .details').getByText(/sent to the server/).waitFor();
     assert.match(await tool.innerText(), /The last call: Cancelled/);
   });
 
