@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // serverQuestion is a question of the hub's own that a server waits for: a sign-in, the consent to its launch, a value that its config wants.
@@ -90,13 +92,13 @@ func (h *Hub) mayAskAbout(s *server, q *serverQuestion) *Error {
 	switch start := s.attempt; {
 	case h.draining:
 		return errDraining()
-	case s.stopping != nil || s.removed:
+	case s.stopping != nil || s.life.Removed():
 		return errStopping(s, q)
 	case !h.canShow(q.info.Kind, false):
 		return errNoWindow(s, q)
 	case start != nil && start.waiters == 0 && !byHand: // who wanted the server has gone before it was known that there is a question
 		if q.with != nil { // the start itself asks: who comes from now on waits for another one, and is not told of the end of this
-			h.endConnection(s, nil, &cancelCause{Origin: OriginParent, Reason: nobodyWaits})
+			h.endConnection(s, nil, &cancelCause{Origin: OriginParent, Reason: nobodyWaits}, servers.End)
 		}
 		return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q wants %s, and %s", s.name, q.wants, nobodyWaits)
 	}
@@ -117,7 +119,7 @@ func (h *Hub) answered(ctx context.Context, r *request, q *serverQuestion, answe
 		return closing{}, r.cause.Err
 	case h.draining:
 		return closing{}, errDraining()
-	case r.server.removed:
+	case r.server.life.Removed():
 		return closing{}, errStopping(r.server, q)
 	case answer.cause == CauseSuperseded && !h.canShow(q.info.Kind, false):
 		return closing{}, errNoWindow(r.server, q)

@@ -63,7 +63,7 @@ func (h *Hub) authorizeBy(s *server, made *authorization) (now, unwanted *author
 	defer h.lock().unlock()
 	old := s.auth
 	switch {
-	case s.removed:
+	case s.life.Removed():
 		return nil, made, errServerNotFound(s.name)
 	case h.closed:
 		return nil, made, errDraining()

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
@@ -150,11 +151,15 @@ func readFile(ctx context.Context, path, scope string) ([]byte, error) {
 func (h *Hub) carryOut(a step) <-chan struct{} {
 	s := a.have
 	if s == nil {
+		h.born++
 		s = &server{
-			hub: h, name: a.conf.Name, conf: a.conf, entry: a.entry, entries: a.entries, keyOfConf: a.key(), problems: a.problems, broken: a.broken, place: a.place,
-			costs: h.budgets.of(a.conf.Name),
+			hub: h, name: a.conf.Name, conf: a.conf, entry: a.entry, entries: a.entries, keyOfConf: a.key(), problems: a.problems, place: a.place,
+			costs: h.budgets.of(a.conf.Name), life: servers.Born(h.born, a.broken, a.conf.Disabled),
 		}
-		s.state = s.rest()
+		if before := h.ending[s.name]; before != nil { // two processes of one entry never run at once
+			before.successor, s.stopping = s, make(chan struct{})
+			s.life.Apply(servers.Succeed)
+		}
 		h.servers = append(h.servers, s)
 		h.changed(s)
 		if s.eager() && s.usable() == nil {
@@ -163,8 +168,11 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		return nil
 	}
 	if a.remove {
-		s.removed = true
-		done := h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was removed from the config"})
+		s.life.Apply(servers.Remove)
+		done := h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was removed from the config"}, servers.Stop)
+		if done != nil {
+			h.ending[s.name] = s
+		}
 		h.forgetSignIn(s)
 		s.forgetTools()
 		s.costs.close()
@@ -172,46 +180,38 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		return done
 	}
 	was, old, told := s.disabled(), s.conf, s.info()
-	s.conf, s.entry, s.entries, s.keyOfConf, s.problems, s.broken, s.place = a.conf, a.entry, a.entries, a.key(), a.problems, a.broken, a.place
+	s.conf, s.entry, s.entries, s.keyOfConf, s.problems, s.place = a.conf, a.entry, a.entries, a.key(), a.problems, a.place
 	if old.Disabled != a.conf.Disabled {
 		s.off = nil
 	}
+	if a.broken {
+		s.life.Apply(servers.Break)
+	} else {
+		s.life.Apply(servers.Mend)
+	}
+	s.switched()
 	h.launchChanged(s)
 	var done <-chan struct{}
 	switch {
 	case a.relaunch:
-		ran := s.conn != nil
-		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: cmp.Or(a.why, "the server's config changed")})
-		if ran {
-			h.startAfter(s, done)
+		by := servers.End
+		if s.conn != nil {
+			by = servers.Again
 		}
+		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: cmp.Or(a.why, "the server's config changed")}, by)
 		h.forgetSignIn(s)
 		s.forgetTools()
 		s.toolsOf, s.remembered, s.transport, s.lastError, s.stderr = nil, 0, 0, "", nil
 		s.launch.started = nil // what was agreed to for another launch
 	case s.disabled() && !was:
-		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was switched off"})
+		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was switched off"}, servers.Stop)
 	}
 	h.reconsider(s, old, was, a.relaunch)
-	if !s.running() && s.stopping == nil {
-		s.state = s.rest()
-	}
 	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers tells of those that changed
 		h.changed(s)
 	}
 	h.policyChanged(s)
 	return done
-}
-
-// startAfter connects s again, without being asked, once its stop is over. h.mu is held.
-func (h *Hub) startAfter(s *server, stopped <-chan struct{}) {
-	h.work.Go(func() {
-		<-stopped
-		defer h.lock().unlock()
-		if s.conn == nil && s.attempt == nil && s.stopping == nil && s.supervised.plan == nil && !h.draining && s.usable() == nil && s.givenUp() == nil {
-			h.beginConnect(s)
-		}
-	})
 }
 
 // String is for logs and tests.

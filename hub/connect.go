@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // attempt is one start of a server. Everybody who needs the server waits for the same one.
@@ -25,8 +26,14 @@ type attempt struct {
 // acquire gives the session of s, connecting it first if need be, and counts the caller as its user: for a request until it ends, for others
 // (r is nil) until unlease. The end of ctx ends the wait, not the start that others may wait for.
 func (h *Hub) acquire(ctx context.Context, s *server, r *request) (*mcp.Session, error) {
+	return h.acquireSince(ctx, s, r, nil)
+}
+
+// acquireSince is acquire for who wants s since it had been stopped so often; nil: since now. An order to stop it that comes meanwhile wins.
+func (h *Hub) acquireSince(ctx context.Context, s *server, r *request, stops *uint64) (*mcp.Session, error) {
 	for {
-		session, wait, mine, err := h.sessionOrWait(ctx, s, r)
+		session, wait, mine, before, err := h.sessionOrWait(ctx, s, r, stops)
+		stops = &before
 		if session != nil || err != nil {
 			return session, err
 		}
@@ -47,10 +54,14 @@ func (h *Hub) acquire(ctx context.Context, s *server, r *request) (*mcp.Session,
 }
 
 // sessionOrWait gives the session of s, or what is closed when it is worth another look: mine, if that is a start, which the caller leaves then.
-func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request) (_ *mcp.Session, wait <-chan struct{}, mine *attempt, _ error) {
+func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request, since *uint64) (_ *mcp.Session, wait <-chan struct{}, mine *attempt, stops uint64, _ error) {
 	defer h.lock().unlock()
+	stops = s.life.Stops()
 	if err := h.refuses(ctx, s); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, stops, err
+	}
+	if since != nil && *since != stops {
+		return nil, nil, nil, stops, errStoppedInStart(s, s.stopReason)
 	}
 	switch {
 	case s.stopping != nil:
@@ -66,11 +77,11 @@ func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request) (_ *mcp.
 			r.leased = true
 		}
 		s.supervised.used = true
-		return s.conn.session, nil, nil, nil
+		return s.conn.session, nil, nil, stops, nil
 	default:
 		a, err := h.nextStart(s)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, nil, stops, err
 		}
 		h.wait(s, a)
 		mine, wait = a, a.done
@@ -78,7 +89,7 @@ func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request) (_ *mcp.
 	if r != nil {
 		h.moveTo(r, StateConnecting)
 	}
-	return nil, wait, mine, nil
+	return nil, wait, mine, stops, nil
 }
 
 // renewed gives the session that takes the place of one that its server has forgotten. The caller is a user of the server already.
@@ -103,7 +114,7 @@ func (h *Hub) leave(s *server, a *attempt) {
 		h.changed(s) // nobody waits for the next start any more
 	}
 	if a.waiters == 0 && s.attempt == a && s.stopping == nil && s.asksPerson() {
-		h.endConnection(s, nil, &cancelCause{Origin: OriginParent, Reason: nobodyWaits})
+		h.endConnection(s, nil, &cancelCause{Origin: OriginParent, Reason: nobodyWaits}, servers.End)
 	}
 }
 
@@ -149,9 +160,8 @@ func (h *Hub) beginConnect(s *server) {
 	a.ctx, a.stop = context.WithCancelCause(context.Background())
 	s.attempt = a
 	s.supervised.lookedAt = h.company
-	s.state = ServerConnecting
-	s.lastError, s.fault, s.stale, s.supervised.failed = "", "", false, false
-	h.changed(s)
+	s.lastError, s.fault, s.stale = "", "", false
+	h.transition(s, servers.Start)
 	start := &request{id: h.mint("start"), method: "initialize", direction: Outgoing, server: s, uncancellable: true}
 	a.start = start
 	h.register(context.Background(), start)
@@ -199,14 +209,13 @@ func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt
 			h.end(start, ending{state: StateDone})
 		case stopped: // StopServer and its kin: the stop waits for done
 			if c, ok := errors.AsType[*cancelCause](context.Cause(a.ctx)); ok {
-				a.err = errStoppedInStart(s, c)
+				a.err = errStoppedInStart(s, c.Reason)
 			}
 			h.end(start, ending{state: StateFailed, err: a.err})
 		default:
 			a.err = startError(s, ctx, err)
 			a.again = h.overlooked(s, a.err)
 			h.startFailed(ctx, s, err, a.err)
-			h.changed(s)
 			h.end(start, ending{state: StateFailed, err: a.err})
 		}
 		h.startNextEager()
@@ -231,13 +240,13 @@ func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt
 // up makes a connection the server's. h.mu is held.
 func (h *Hub) up(s *server, c *connection, session *mcp.Session) {
 	c.session = session
-	s.conn, s.state, s.ready = c, ServerReady, time.Now()
+	s.conn, s.ready = c, time.Now()
 	s.remembered = session.Era()
-	s.supervised.failed, s.supervised.wasReady, s.supervised.lonely = false, true, false
+	s.supervised.wasReady = true
 	s.stale = h.outgrown(c)
 	h.resubscribe(s, session)
 	h.log.Info("server ready", "server", s.name, "era", session.Era().String(), "revision", session.Revision(), "pid", s.pid)
-	h.changed(s)
+	h.transition(s, servers.Up)
 	h.renewIfIdle(s)
 	h.watchIdle(s)
 	h.watchStarted(s)
@@ -251,10 +260,10 @@ func (h *Hub) fall(c *connection) {
 		return // taken before: a stop is under way, or somebody else saw it fall
 	}
 	c.fell = true
-	s.conn, s.state, s.stopping = nil, ServerStopping, make(chan struct{})
+	s.conn, s.stopping = nil, make(chan struct{})
 	h.watchIdle(s)
 	h.closePromptsOf(c, closing{cause: CauseServerGone, origin: OriginTransport, reason: connectionEnded, action: ActionDismiss})
-	h.changed(s)
+	h.transition(s, servers.Fall)
 }
 
 // fallen is the end of a fall: how the process ended is known now.

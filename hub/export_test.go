@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/schema"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // EditConfig has every config that is loaded from now on edited, for what no key says yet.
@@ -149,10 +150,19 @@ func (h *Hub) inconsistent() string {
 		case s.attempt != nil:
 			want = ServerConnecting
 		default:
-			want = s.state
+			want = s.life.State()
 		}
-		if s.state != want || s.users < 0 || !s.running() && s.stopping == nil && (s.state == ServerReady || s.state == ServerConnecting || s.state == ServerStopping) {
-			return fmt.Sprintf("server %s is %s with %d users, connected: %v", s.name, s.state, s.users, s.conn != nil)
+		if is := s.life.State(); is != want || s.users < 0 || (!s.running() && s.stopping == nil) != is.Rests() {
+			return fmt.Sprintf("server %s is %s with %d users, connected: %v", s.name, is, s.users, s.conn != nil)
+		}
+		if off := s.life.Intent() == servers.Off; off != s.disabled() {
+			return fmt.Sprintf("server %s is to be %s, and is switched off: %v", s.name, s.life.Intent(), s.disabled())
+		}
+		if s.gone || s.life.Removed() {
+			return fmt.Sprintf("server %s is no longer configured, and is in the list", s.name)
+		}
+		if s.life.Intent() == servers.Restart && s.stopping == nil && !slices.Contains(h.eager, s) {
+			return fmt.Sprintf("server %s is to be started again, and nothing does it", s.name)
 		}
 	}
 	return ""
@@ -162,18 +172,16 @@ func (h *Hub) inconsistent() string {
 func (v *supervision) inconsistent(h *Hub, s *server) string {
 	rests := !s.running() && s.stopping == nil
 	switch {
-	case v.plan != nil && (!rests || h.draining || v.gaveUp || s.usable() != nil):
-		return fmt.Sprintf("server %s is %s and has a start to come", s.name, s.state)
+	case v.plan != nil && (!rests || h.draining || s.life.GaveUp() || s.usable() != nil):
+		return fmt.Sprintf("server %s is %s and has a start to come", s.name, s.life.State())
 	case v.plan != nil && v.plan.attempt.waiters < 0:
 		return fmt.Sprintf("%d wait for the next start of server %s", v.plan.attempt.waiters, s.name)
-	case v.gaveUp && !rests:
-		return fmt.Sprintf("server %s was given up and is %s", s.name, s.state)
-	case v.gaveUp && v.failures < giveUpAfter:
+	case s.life.GaveUp() && s.running():
+		return fmt.Sprintf("server %s was given up and is %s", s.name, s.life.State())
+	case s.life.GaveUp() && v.failures < giveUpAfter:
 		return fmt.Sprintf("server %s was given up after %d failures", s.name, v.failures)
-	case rests && s.state != s.rest():
-		return fmt.Sprintf("server %s is %s and should be %s", s.name, s.state, s.rest())
 	case !s.idle.since.IsZero() && (s.conn == nil || s.conf.IdleStop == nil):
-		return fmt.Sprintf("server %s is %s and its idle clock runs", s.name, s.state)
+		return fmt.Sprintf("server %s is %s and its idle clock runs", s.name, s.life.State())
 	case s.conn != nil && s.conf.IdleStop != nil && !h.draining && !h.inUse(s) && s.idle.since.IsZero():
 		return fmt.Sprintf("nothing uses server %s and its idle clock does not run", s.name)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/schema"
+	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/signin"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
@@ -113,6 +114,8 @@ type Hub struct {
 	asked       uint64                // counts prompts, for order and ids
 	sharing     map[sharedKey]*shared // what is being asked for several at once
 	servers     []*server
+	born        uint64                       // counts servers, for their incarnations
+	ending      map[string]*server           // the latest of a name that is no longer configured and has not ended
 	eager       []*server                    // to be started by the hub itself, each in its turn
 	kills       map[*server]func(why string) // ends a server's process at once; removed servers are in it until they are gone
 	problems    []ConfigProblem              // of no single server
@@ -149,6 +152,7 @@ func New(o Options) *Hub {
 		redactor:   &redactor{},
 		fatal:      o.Fatal,
 		check:      checkInvariants,
+		ending:     map[string]*server{},
 		compare: func(s *server, schema, value json.RawMessage) schema.Verdict {
 			return s.costs.forms.Check(schema, value)
 		},
@@ -232,9 +236,12 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 			if s.running() {
 				stopped++
 			}
-			if done := h.beginStop(s, &cancelCause{Origin: OriginShutdown, Reason: reason}); done != nil {
+			if done := h.beginStop(s, &cancelCause{Origin: OriginShutdown, Reason: reason}, servers.Stop); done != nil {
 				waits = append(waits, done)
 			}
+		}
+		for _, s := range h.ending {
+			waits = append(waits, s.stopping)
 		}
 	})
 	if first {

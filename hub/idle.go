@@ -2,6 +2,8 @@ package hub
 
 import (
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // idleness is how long nothing has used a connection. Guarded by Hub.mu.
@@ -67,5 +69,5 @@ func (h *Hub) idled(s *server) {
 		return // wound anew as it struck
 	}
 	h.log.Info("server is stopped: nothing has used it for its idle time", "server", s.name, "idle", limit.String())
-	h.endConnection(s, nil, &cancelCause{Origin: OriginPolicy, Reason: "nothing has used the server for " + limit.String()})
+	h.endConnection(s, nil, &cancelCause{Origin: OriginPolicy, Reason: "nothing has used the server for " + limit.String()}, servers.End)
 }

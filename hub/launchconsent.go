@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // consentGiven is a yes to a launch.
@@ -141,7 +142,7 @@ func (h *Hub) agree(w *Window, f launchForm, scope ApprovalScope) {
 
 // consentState is what the windows are shown. h.mu is held.
 func (s *server) consentState() LaunchConsent {
-	if !needsConsent(s.conf) || s.broken {
+	if !needsConsent(s.conf) || s.life.Broken() {
 		return 0
 	}
 	key := s.hub.launchForm(s).key
@@ -165,8 +166,8 @@ func (h *Hub) consentsChanged() {
 			h.changed(s)
 		}
 		h.policyChanged(s)
-		if s.supervised.lonely && needsConsent(s.conf) && h.consentTo(h.launchForm(s).key) != nil {
-			s.supervised.lonely = false
+		if s.life.Lonely() && needsConsent(s.conf) && h.consentTo(h.launchForm(s).key) != nil {
+			s.life.Apply(servers.Company)
 			h.startEagerly(s)
 		}
 	}

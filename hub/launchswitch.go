@@ -34,7 +34,7 @@ func (h *Hub) countingFor(s *server, entries configEntries) *configEntry {
 
 // settle makes s change over to the entry that counts now, if that is another one. h.mu is held.
 func (h *Hub) settle(s *server) {
-	if len(s.entries) < 2 || s.removed || s.broken || h.draining {
+	if len(s.entries) < 2 || s.life.Removed() || s.life.Broken() || h.draining {
 		return
 	}
 	if s.launch.asking > 0 { // a change over ends the requests of s, and so its question; consentSettled comes back to it

@@ -59,7 +59,7 @@ func place(steps []step, have []*server, sources []ConfigSource, want []config.S
 
 // arrange puts the servers in config order, and tells of those that no step has moved. h.mu is held.
 func (h *Hub) arrange(at map[string]int) {
-	h.servers = slices.DeleteFunc(h.servers, func(s *server) bool { return s.removed })
+	h.servers = slices.DeleteFunc(h.servers, func(s *server) bool { return s.life.Removed() })
 	slices.SortFunc(h.servers, func(a, b *server) int { return cmp.Compare(at[a.name], at[b.name]) })
 	for _, s := range h.servers {
 		if s.place != at[s.name] {

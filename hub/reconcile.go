@@ -78,18 +78,18 @@ func reconcile(want []wanted, problems []ConfigProblem, have []*server) []step {
 	for _, w := range want {
 		c := w.counts.conf
 		s := by[c.Name]
-		if s != nil && !s.broken && unread[s.conf.Origin.File] {
+		if s != nil && !s.life.Broken() && unread[s.conf.Origin.File] {
 			continue
 		}
 		steps = append(steps, step{
-			have: s, conf: c, entry: w.counts, entries: w.entries, problems: of[c.Name], relaunch: s != nil && !s.broken && s.confKey() != w.counts.key,
+			have: s, conf: c, entry: w.counts, entries: w.entries, problems: of[c.Name], relaunch: s != nil && !s.life.Broken() && s.confKey() != w.counts.key,
 		})
 		delete(by, c.Name)
 	}
 	for _, name := range brokenOnly {
 		p, s := of[name][0], by[name]
 		delete(by, name)
-		if s != nil && !s.broken && s.running() {
+		if s != nil && !s.life.Broken() && s.running() {
 			steps = append(steps, step{have: s, conf: s.conf, entry: s.entry, entries: s.entries, problems: of[name]})
 			continue
 		}

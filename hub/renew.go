@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // outgrown tells whether windows can show more than when a legacy session was offered it: those declare once, at initialize. What was offered counts, not
@@ -48,6 +49,5 @@ func (h *Hub) renewIfIdle(s *server) {
 	}
 	s.stale = false
 	h.log.Info("server is connected anew: windows can show more than it was told", "server", s.name)
-	done := h.endConnection(s, nil, &cancelCause{Origin: OriginHost, Reason: "the server is connected anew"})
-	h.startAfter(s, done)
+	h.endConnection(s, nil, &cancelCause{Origin: OriginHost, Reason: "the server is connected anew"}, servers.Again)
 }

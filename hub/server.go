@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // maxStderrLines is how many of a server's last stderr lines are kept for people.
@@ -22,19 +23,20 @@ type server struct {
 	entries   configEntries // of its name: see counting
 	keyOfConf string        // conf's launch key, "" until it is asked for: see confKey
 	problems  []ConfigProblem
-	broken    bool  // its entry cannot be used
 	off       *bool // what SetServerEnabled said; nil = the config decides
-	removed   bool  // no longer configured
 	place     int   // in Hub.servers, from 1
 	costs     *costs
 	quiet     quiet
 
-	state      ServerState
-	conn       *connection // while ready
-	attempt    *attempt    // while connecting, or being stopped while connecting
-	stopping   chan struct{}
-	users      int  // requests and listings that use conn
-	stale      bool // windows can show more than conn's session declared: connect anew when idle
+	life       servers.Life  // changed by transition and switched alone
+	gone       bool          // the windows have been told that it is no longer configured, and hear nothing more of it
+	conn       *connection   // while ready
+	attempt    *attempt      // while connecting, or being stopped while connecting
+	stopping   chan struct{} // while stopping; closed at the end of that
+	stopReason string        // of the latest order to stop it
+	successor  *server       // another entry of its name, which waits for its end
+	users      int           // requests and listings that use conn
+	stale      bool          // windows can show more than conn's session declared: connect anew when idle
 	remembered mcp.Era
 	transport  Transport  // as last connected; 0 = never
 	tools      []mcp.Tool // as last listed; nil = not known
@@ -73,9 +75,9 @@ func errServerNotFound(name string) *Error {
 // usable tells whether s may be connected. h.mu is held.
 func (s *server) usable() *Error {
 	switch {
-	case s.removed:
+	case s.life.Removed():
 		return errServerNotFound(s.name)
-	case s.broken:
+	case s.life.Broken():
 		var texts []string
 		for _, p := range s.problems {
 			if p.Fatal {
@@ -126,24 +128,9 @@ func (s *server) era() Era {
 	return Era(s.conn.session.Era())
 }
 
-// rest is the state of a server that is not connected. h.mu is held.
-func (s *server) rest() ServerState {
-	switch {
-	case s.broken:
-		return ServerBroken
-	case s.disabled():
-		return ServerDisabled
-	case s.supervised.gaveUp:
-		return ServerGivenUp
-	case s.supervised.failed:
-		return ServerFailed
-	}
-	return ServerStopped
-}
-
 func (s *server) info() ServerInfo {
 	i := ServerInfo{
-		Name: s.name, State: s.state, LastError: s.lastError, Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
+		Name: s.name, Incarnation: s.life.Incarnation(), State: s.life.State(), LastError: s.lastError, Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
 		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
 		Transport: transportOf(s), URL: s.conf.DisplayURL(), SignIn: s.signInState(),
 		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: startOf(s.conf), MemoryLimit: s.conf.Memory, Place: s.place,
@@ -184,14 +171,19 @@ func startOf(conf config.Server) ServerStart {
 	return StartLazy
 }
 
-// changed tells the windows how s is now. h.mu is held.
+// changed tells the windows how s is now. That it is gone from the config is the last thing that they hear of it: what comes later under its name is of the next
+// entry. h.mu is held.
 func (h *Hub) changed(s *server) {
+	if s.gone {
+		return
+	}
+	s.gone = s.life.Removed()
 	info := s.info()
 	if s.auth != nil {
 		s.auth.told = info.SignIn
 	}
 	s.launch.told = info.LaunchConsent
-	h.emit(&ServerChanged{Server: info, Removed: s.removed})
+	h.emit(&ServerChanged{Server: info, Removed: s.gone})
 }
 
 // Servers lists every server in config order, and the problems of no single server.
@@ -214,12 +206,17 @@ func (h *Hub) StartServer(ctx context.Context, name string) (ServerInfo, error) 
 	if err != nil {
 		return ServerInfo{}, err
 	}
+	return h.startServer(ctx, s, nil)
+}
+
+// startServer is StartServer. stops, if any, is how often the server had been stopped when the start was ordered.
+func (h *Hub) startServer(ctx context.Context, s *server, stops *uint64) (ServerInfo, error) {
 	h.update(func() {
 		h.forgive(s)
 		h.mute(s, false, "")
 	})
 	h.askLaunchAgain(s)
-	if _, err := h.acquire(ctx, s, nil); err != nil {
+	if _, err := h.acquireSince(ctx, s, nil, stops); err != nil {
 		return ServerInfo{}, contextError(ctx, err)
 	}
 	defer h.unlease(s)
@@ -245,7 +242,7 @@ func (h *Hub) stopServer(ctx context.Context, name string, by Origin, reason str
 	return h.infoOf(s), nil
 }
 
-// RestartServer is StopServer, then StartServer.
+// RestartServer is StopServer, then StartServer. A StopServer that comes meanwhile wins: the server stays stopped then, and the error says so.
 func (h *Hub) RestartServer(ctx context.Context, name, reason string) (ServerInfo, error) {
 	return h.restartServer(ctx, name, OriginHost, reason)
 }
@@ -254,10 +251,20 @@ func (h *Hub) restartServer(ctx context.Context, name string, by Origin, reason 
 	if reason == "" {
 		reason = "the server was restarted"
 	}
-	if _, err := h.stopServer(ctx, name, by, reason); err != nil {
+	s, err := h.find(name)
+	if err != nil {
 		return ServerInfo{}, err
 	}
-	return h.StartServer(ctx, name)
+	var done <-chan struct{}
+	var stops uint64
+	h.update(func() {
+		done = h.beginStop(s, &cancelCause{Origin: by, Reason: boundReason(reason)}, servers.Stop)
+		stops = s.life.Stops()
+	})
+	if err := s.await(ctx, done); err != nil {
+		return ServerInfo{}, err
+	}
+	return h.startServer(ctx, s, &stops)
 }
 
 // SetServerEnabled switches a server off (it is stopped, calls are refused) or on, until a reload of the config that changes its entry.
@@ -272,14 +279,15 @@ func (h *Hub) setServerEnabled(ctx context.Context, name string, by Origin, enab
 	}
 	var done <-chan struct{}
 	h.update(func() {
-		off := !enabled
-		if s.disabled() != off {
-			s.supervised.failures, s.supervised.gaveUp, s.supervised.failed = 0, false, false
-		}
-		was := s.disabled()
+		off, was := !enabled, s.disabled()
 		s.off = &off
-		if !s.running() && s.stopping == nil {
-			s.state = s.rest()
+		if was != off {
+			s.supervised.failures = 0
+			s.life.Apply(servers.Forgive)
+			s.life.Apply(servers.Abandon)
+		}
+		s.switched()
+		if s.life.State().Rests() {
 			h.changed(s)
 		}
 		if enabled {
@@ -289,7 +297,7 @@ func (h *Hub) setServerEnabled(ctx context.Context, name string, by Origin, enab
 			h.startEagerly(s)
 		}
 		if !enabled { // in the same step: nothing starts that is switched off, and nobody waits for it
-			done = h.beginStop(s, &cancelCause{Origin: by, Reason: "the server was switched off"})
+			done = h.beginStop(s, &cancelCause{Origin: by, Reason: "the server was switched off"}, servers.Stop)
 		}
 	})
 	if err := s.await(ctx, done); err != nil {

@@ -2,26 +2,24 @@ package hub
 
 import (
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // ServerState is where a server's connection stands.
-type ServerState int
+type ServerState = servers.State
 
 // Server states.
 const (
-	ServerStopped ServerState = iota + 1
-	ServerConnecting
-	ServerReady
-	ServerStopping
-	ServerFailed
-	ServerDisabled
-	ServerBroken
-	ServerGivenUp // it failed too often in a row
+	ServerStopped    = servers.Stopped
+	ServerConnecting = servers.Connecting
+	ServerReady      = servers.Ready
+	ServerStopping   = servers.Stopping
+	ServerFailed     = servers.Failed
+	ServerDisabled   = servers.Disabled
+	ServerBroken     = servers.Broken
+	ServerGivenUp    = servers.GivenUp // it failed too often in a row
 )
-
-var serverStateNames = [...]string{"", "stopped", "connecting", "ready", "stopping", "failed", "disabled", "broken", "given_up"}
-
-func (s ServerState) String() string { return serverStateNames[s] }
 
 // Transport is how a server is reached; 0 = not known yet.
 type Transport int
@@ -101,6 +99,8 @@ type ServerInfo struct {
 	Muted                        bool  // it is to ask no questions
 	MemoryLimit                  int64 // bytes
 	Place                        int   // among all servers in config order, from 1
+	// Incarnation tells apart the entries that have had this name, one after the other: an entry that goes from the config and comes back has another.
+	Incarnation uint64
 }
 
 // Counters of a connection: traffic that harmed nobody.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // settleWait bounds how long a stop waits for the answers to the cancels of tasks: a task may outlive the connection, so its cancel must not be lost with it.
@@ -14,7 +16,7 @@ var errSettledTooLate = errors.New("the cancels of tasks were not answered in ti
 // stop ends s and waits for it. A cause cancels its open requests.
 func (h *Hub) stop(ctx context.Context, s *server, cause *cancelCause) error {
 	var done <-chan struct{}
-	h.update(func() { done = h.beginStop(s, cause) })
+	h.update(func() { done = h.beginStop(s, cause, servers.Stop) })
 	return s.await(ctx, done)
 }
 
@@ -31,8 +33,8 @@ func (s *server) await(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// beginStop cancels the requests of s and ends its connection once they are over. nil: nothing ran. h.mu is held.
-func (h *Hub) beginStop(s *server, cause *cancelCause) <-chan struct{} {
+// beginStop cancels the requests of s and ends its connection once they are over, by one of the events Stop, End and Again. nil: nothing ran. h.mu is held.
+func (h *Hub) beginStop(s *server, cause *cancelCause, by servers.Event) <-chan struct{} {
 	var overs []<-chan struct{}
 	for _, r := range h.requestsInOrder() {
 		if r.server == s && !r.uncancellable && h.requests[r.id] == r {
@@ -40,29 +42,35 @@ func (h *Hub) beginStop(s *server, cause *cancelCause) <-chan struct{} {
 			overs = append(overs, r.whenOver())
 		}
 	}
-	return h.endConnection(s, overs, cause)
+	return h.endConnection(s, overs, cause, by)
 }
 
-// endConnection ends the connection of s, or its start, once these requests are over. It cancels none. nil: nothing ran. h.mu is held.
-func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCause) <-chan struct{} {
-	if s.stopping != nil {
-		s.supervised.halted = true
-		return s.stopping
+// endConnection ends the connection of s, or its start, once these requests are over, by one of the events Stop, End and Again. It cancels none. nil: nothing ran.
+// h.mu is held.
+func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCause, by servers.Event) <-chan struct{} {
+	if by == servers.Stop {
+		s.stopReason = cause.Reason
+		h.notEager(s)
 	}
-	if !s.running() {
+	done := s.stopping
+	begins := s.running() && done == nil
+	if begins {
+		done = make(chan struct{})
+		s.stopping = done
+	}
+	lefts := h.lefts(s)
+	if s.attempt != nil && begins {
+		s.attempt.stop(cause) // run ends the rest
+	}
+	h.transition(s, by)
+	switch {
+	case done == nil:
 		h.dropPlan(s, cause)
 		return nil
-	}
-	done := make(chan struct{})
-	lefts := h.lefts(s)
-	s.stopping, s.state = done, ServerStopping
-	if a := s.attempt; a != nil {
-		a.stop(cause) // run ends the rest
-		h.changed(s)
+	case !begins || s.attempt != nil:
 		return done
 	}
 	c := s.conn
-	h.changed(s)
 	s.proven()
 	s.conn = nil
 	h.watchIdle(s)
@@ -92,12 +100,34 @@ func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCau
 func (h *Hub) stopped(s *server) {
 	delete(h.kills, s)
 	s.noteExit()
-	s.state, s.pid, s.supervised.halted = s.rest(), 0, false
-	h.changed(s)
-	if s.stopping != nil {
-		close(s.stopping)
-		s.stopping = nil
+	s.pid = 0
+	done := s.stopping
+	s.stopping = nil
+	h.transition(s, servers.Ended)
+	close(done)
+	if s.life.Removed() {
+		if h.ending[s.name] == s {
+			delete(h.ending, s.name)
+		}
+		if next := s.successor; next != nil {
+			s.successor = nil
+			h.stopped(next)
+		}
+		return
 	}
 	h.settle(s)
-	h.turnCame(s)
+	h.restart(s)
+}
+
+// restart starts a server of which that is wanted, now that nothing of it is left. h.mu is held.
+func (h *Hub) restart(s *server) {
+	switch {
+	case s.life.Intent() != servers.Restart:
+	case h.draining || s.supervised.plan != nil || !s.life.MayStart():
+		s.life.Apply(servers.Settle)
+	case s.eager():
+		h.startEagerly(s)
+	default:
+		h.beginConnect(s)
+	}
 }

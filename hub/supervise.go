@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // What the hub does about servers that fail.
@@ -18,17 +19,12 @@ const (
 // and dropPlan.
 type supervision struct {
 	failures int    // in a row
-	failed   bool   // what was tried last failed
-	gaveUp   bool   // no start until somebody has done something about it
 	how      string // it failed last, without exit status and stderr
 	used     bool   // somebody has had its connection
 	wasReady bool
-	halted   bool          // a stop was asked for while a connection that ended by itself was cleared away
 	exit     func() string // how the process of now ended, once it has; nil = there is none
 	lastExit string
 	plan     *plan
-	turn     bool   // an eager one that is to be started once what is left of it is gone
-	lonely   bool   // an eager one that needs a person, and no window could ask
 	lookedAt uint64 // Hub.company when the start began that is under way
 }
 
@@ -54,7 +50,8 @@ type failure struct {
 // failed notes a failure and plans what follows from it. The caller takes the state from rest and tells the windows. h.mu is held; nothing of s runs.
 func (h *Hub) failed(s *server, f failure) {
 	v := &s.supervised
-	v.failed, v.how = true, f.how
+	v.how = f.how
+	s.life.Apply(servers.Fail)
 	if f.counts {
 		v.failures++
 	}
@@ -63,7 +60,7 @@ func (h *Hub) failed(s *server, f failure) {
 	}
 	// The one who has a task there is served by nothing but that server: it is tried until the task's clocks end that.
 	if v.failures >= giveUpAfter && !h.hasTask(s) {
-		v.gaveUp = true
+		s.life.Apply(servers.GiveUp)
 		s.lastError = errGivenUp(s).Message
 		h.log.Warn("server given up", "server", s.name, "failures", v.failures)
 		return
@@ -116,9 +113,11 @@ func (h *Hub) due(s *server) {
 	}
 	if p := s.supervised.plan; p.attempt.waiters == 0 && needsConsent(s.conf) && h.consentTo(h.launchForm(s).key) == nil {
 		// The yes has gone, with its window perhaps. Nobody is asked again for a start that nobody waits for.
-		s.supervised.plan, s.supervised.failed, s.supervised.lonely = nil, false, s.eager()
-		s.state = s.rest()
-		h.changed(s)
+		s.supervised.plan = nil
+		if s.eager() {
+			s.life.Apply(servers.Lonely)
+		}
+		h.transition(s, servers.Abandon)
 		return
 	}
 	h.log.Info("server is started again", "server", s.name, "failures", s.supervised.failures)
@@ -145,11 +144,9 @@ func (h *Hub) dropPlan(s *server, cause *cancelCause) {
 	if a == nil {
 		return
 	}
-	a.err = errStoppedInStart(s, cause)
+	a.err = errStoppedInStart(s, cause.Reason)
 	close(a.done)
-	s.supervised.failed = false
-	s.state = s.rest()
-	h.changed(s)
+	h.transition(s, servers.Abandon)
 }
 
 // nextStart gives the attempt that somebody who needs s waits for, starting it if nothing speaks against that. h.mu is held; nothing of s is ready or stops.
@@ -179,19 +176,19 @@ func (h *Hub) wait(s *server, a *attempt) {
 // forgive lets a server start as if it had never failed. h.mu is held.
 func (h *Hub) forgive(s *server) {
 	v := &s.supervised
-	if v.failures == 0 && !v.gaveUp {
+	if v.failures == 0 && !s.life.GaveUp() {
 		return
 	}
-	v.failures, v.gaveUp = 0, false
-	if !s.running() && s.stopping == nil {
-		s.state = s.rest()
-		h.changed(s)
-	}
+	v.failures = 0
+	h.transition(s, servers.Forgive)
 }
 
 // forget is for a server whose launch changed: what is known was of another one. Its plan was dropped before. h.mu is held.
 func (s *server) forget() {
-	s.supervised = supervision{halted: s.supervised.halted, exit: s.supervised.exit}
+	s.supervised = supervision{exit: s.supervised.exit}
+	for _, e := range []servers.Event{servers.Forgive, servers.Abandon, servers.Company} {
+		s.life.Apply(e)
+	}
 }
 
 // reconsider draws the consequences of a change of the config that is in place already. h.mu is held.

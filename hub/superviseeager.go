@@ -1,6 +1,10 @@
 package hub
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/servers"
+)
 
 // maxEager is how many servers the hub starts by itself at the same time: a config of fifty must not storm the machine. Starts that a call waits for
 // do not count.
@@ -28,8 +32,8 @@ func (h *Hub) startNextEager() {
 		h.eager = slices.Delete(h.eager, i, i+1)
 		switch {
 		case s.stopping != nil:
-			s.supervised.turn = true
-		case s.running() || s.supervised.plan != nil || s.supervised.gaveUp || !s.eager() || s.usable() != nil:
+			s.life.Apply(servers.Again)
+		case s.running() || s.supervised.plan != nil || !s.eager() || !s.life.MayStart():
 		default:
 			h.beginConnect(s)
 			h.wantItself(s.attempt)
@@ -55,7 +59,7 @@ func (h *Hub) startingByItself() (n int) {
 
 // wouldAsk tells whether s cannot start before the user has agreed to it. h.mu is held.
 func (h *Hub) wouldAsk(s *server) bool {
-	return needsConsent(s.conf) && !s.broken && h.consentTo(h.launchForm(s).key) == nil
+	return needsConsent(s.conf) && !s.life.Broken() && h.consentTo(h.launchForm(s).key) == nil
 }
 
 // askingByItself counts the starts that are under way by themselves and ask for the consent to a launch, or will. h.mu is held.
@@ -79,17 +83,14 @@ func (h *Hub) startHeld(r *request) {
 func (h *Hub) startLonely() {
 	h.company++
 	for _, s := range h.servers {
-		if s.supervised.lonely {
-			s.supervised.lonely = false
+		if s.life.Lonely() {
+			s.life.Apply(servers.Company)
 			h.startEagerly(s)
 		}
 	}
 }
 
-// turnCame starts an eager server that had to be cleared away first. h.mu is held.
-func (h *Hub) turnCame(s *server) {
-	if s.supervised.turn {
-		s.supervised.turn = false
-		h.startEagerly(s)
-	}
+// notEager takes back that a server is to be started without anybody's doing, until the next reason for it. h.mu is held.
+func (h *Hub) notEager(s *server) {
+	h.eager = slices.DeleteFunc(h.eager, func(other *server) bool { return other == s })
 }

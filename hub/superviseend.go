@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -34,12 +35,15 @@ func (h *Hub) startFailed(ctx context.Context, s *server, err error, e *Error) {
 	h.failed(s, f)
 	if e.Reason == ReasonNoApprover { // it waits for a window; startLonely goes on
 		again := h.overlooked(s, e)
-		s.supervised.failed, s.supervised.lonely = false, s.eager() && !again
+		s.life.Apply(servers.Abandon)
+		if s.eager() && !again {
+			s.life.Apply(servers.Lonely)
+		}
 		if s.eager() && again {
 			h.eager = append(h.eager, s) // run looks there next
 		}
 	}
-	s.state = s.rest()
+	h.transition(s, servers.StartFails)
 }
 
 // overlooked tells whether a start that failed for want of a window missed one that came meanwhile. h.mu is held.
@@ -50,7 +54,7 @@ func (h *Hub) overlooked(s *server, e *Error) bool {
 // lost notes a connection that ended by itself. h.mu is held.
 func (h *Hub) lost(s *server, err error) {
 	s.noteExit()
-	if s.supervised.halted { // it was to be stopped, and is
+	if s.life.Halted() { // it was to be stopped, and is
 		return
 	}
 	stable := s.proven()
@@ -91,13 +95,13 @@ func (s *server) noteExit() {
 }
 
 // errStoppedInStart is for who waits for a start that is not to be.
-func errStoppedInStart(s *server, cause *cancelCause) *Error {
-	return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q was stopped while it started: %s", s.name, cause.Reason)
+func errStoppedInStart(s *server, reason string) *Error {
+	return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q was stopped while it started: %s", s.name, reason)
 }
 
 // givenUp is the error of who needs a server that the hub has given up, else nil. h.mu is held.
 func (s *server) givenUp() *Error {
-	if !s.supervised.gaveUp {
+	if !s.life.GaveUp() {
 		return nil
 	}
 	return errGivenUp(s)

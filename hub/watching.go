@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config/watch"
+	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // FileWatcher tells which files changed. *watch.Watcher is one.
@@ -62,7 +63,7 @@ func (h *Hub) watchGlobs(sources []ConfigSource) {
 	h.update(func() {
 		var globs []watch.Glob
 		for _, s := range h.servers {
-			if len(s.conf.Watch) > 0 && !s.broken && !s.disabled() && h.mayLook(s) {
+			if len(s.conf.Watch) > 0 && !s.life.Broken() && !s.disabled() && h.mayLook(s) {
 				globs = append(globs, watch.Glob{Server: s.name, Folder: s.entry.watch, Patterns: s.conf.Watch})
 			}
 		}
@@ -155,6 +156,5 @@ func (h *Hub) restartChanged(name string) {
 	if p, ok := s.conf.Fields["watch"]; ok {
 		key = strings.SplitN(p.Key, "[", 2)[0]
 	}
-	done := h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: fmt.Sprintf("files that the server is built from changed (%s)", key)})
-	h.startAfter(s, done)
+	h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: fmt.Sprintf("files that the server is built from changed (%s)", key)}, servers.Again)
 }

@@ -29,6 +29,8 @@ type world struct {
 	procs   map[string][]*fakeserver.Process
 	killed  map[string]string // what Link.Kill was told
 	ills    map[string]*ill   // what ails the processes of a server
+	live    map[string]int    // processes that have not ended
+	most    map[string]int    // of those at once
 	opened  []config.Server   // what was started, in order
 	stderr  map[string]func(line string)
 }
@@ -46,6 +48,7 @@ func newWorldIn(t *testing.T, stateDir string, servers map[string]*fakeserver.Se
 func newWorldWith(t *testing.T, o hub.Options, servers map[string]*fakeserver.Server, entries ...string) *world {
 	t.Helper()
 	w := &world{t: t, servers: servers, procs: map[string][]*fakeserver.Process{}, killed: map[string]string{}, ills: map[string]*ill{}, stderr: map[string]func(string){}}
+	w.live, w.most = map[string]int{}, map[string]int{}
 	o.Version = "test"
 	if o.RoundTripper == nil && o.Open == nil {
 		o.Open = w.open
@@ -127,11 +130,19 @@ func (w *world) open(s config.Server, stderr func(string)) mcp.Opener {
 		}
 		p := fake.Start(context.Background())
 		w.procs[s.Command] = append(w.procs[s.Command], p)
+		w.live[s.Command]++
+		w.most[s.Command] = max(w.most[s.Command], w.live[s.Command])
+		ends := sync.OnceFunc(func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.live[s.Command]--
+		})
 		conn := jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{Close: func() error {
 			_ = p.Stdin.Close()
 			p.Kill() // a fake that hangs must end, as a process would be made to
 			<-p.Done()
 			ails.linger()
+			ends()
 			return nil
 		}})
 		return &mcp.Link{Conn: conn, Exit: ails.exited, Ended: ails.ended, Kill: func(why string) {

@@ -1,0 +1,172 @@
+package servers
+
+// Life is the state of one entry of the config, from when it appears to when it goes. Only Apply changes it. The zero value is not usable: see Born.
+type Life struct {
+	incarnation uint64
+	state       State
+	intent      Intent
+	broken      bool
+	removed     bool
+	failed      bool // what was tried last failed
+	gaveUp      bool // no start until somebody has done something about it
+	halted      bool // its end is wanted, although it may have begun by itself: it is no failure
+	stops       uint64
+	lonely      bool // it needs a person before it can start, and nobody could be asked
+}
+
+// Born is the life of an entry that has just appeared. No two entries of a hub have the same incarnation.
+func Born(incarnation uint64, broken, off bool) Life {
+	l := Life{incarnation: incarnation, broken: broken}
+	if off {
+		l.intent = Off
+	}
+	l.state = l.rest()
+	return l
+}
+
+// State is where the server stands.
+func (l *Life) State() State { return l.state }
+
+// Intent is what people want of it.
+func (l *Life) Intent() Intent { return l.intent }
+
+// Incarnation tells apart the entries that have had one name, one after the other.
+func (l *Life) Incarnation() uint64 { return l.incarnation }
+
+// Removed tells whether it is no longer configured.
+func (l *Life) Removed() bool { return l.removed }
+
+// Broken tells whether its entry cannot be used.
+func (l *Life) Broken() bool { return l.broken }
+
+// GaveUp tells whether it has failed too often to be started.
+func (l *Life) GaveUp() bool { return l.gaveUp }
+
+// Halted tells whether its end is wanted, so that it is no failure.
+func (l *Life) Halted() bool { return l.halted }
+
+// Lonely tells whether it waits for somebody who can be asked.
+func (l *Life) Lonely() bool { return l.lonely }
+
+// Stops counts the orders to stop it: who waits for it while one comes waits in vain.
+func (l *Life) Stops() uint64 { return l.stops }
+
+// MayStart tells whether a start can be tried.
+func (l *Life) MayStart() bool {
+	return l.state.Rests() && !l.removed && !l.broken && !l.gaveUp && l.intent != Off
+}
+
+// Apply is the one transition function. false: the event is not possible now, and nothing has changed.
+func (l *Life) Apply(e Event) bool {
+	if !l.possible(e) {
+		return false
+	}
+	switch e {
+	case Start:
+		l.state, l.failed = Connecting, false
+		l.settle()
+	case Up:
+		l.state, l.failed, l.lonely = Ready, false, false
+	case StartFails:
+		l.state, l.halted = Stopped, false
+	case Fall, Succeed:
+		l.state = Stopping
+	case Ended:
+		l.state, l.halted = Stopped, false
+	case Stop:
+		l.stops++
+		l.end()
+		l.settle()
+	case End:
+		l.end()
+	case Again:
+		l.end()
+		if l.intent == On && l.state == Stopping {
+			l.intent = Restart
+		}
+	case Fail:
+		l.failed = true
+	case GiveUp:
+		l.failed, l.gaveUp = true, true
+	case Forgive:
+		l.gaveUp = false
+	case Settle:
+		l.settle()
+	case Abandon:
+		l.failed = false
+	case Lonely:
+		l.lonely = true
+	case Company:
+		l.lonely = false
+	case SwitchOff:
+		l.intent = Off
+	case SwitchOn:
+		if l.intent == Off {
+			l.intent = On
+		}
+	case Break:
+		l.broken = true
+	case Mend:
+		l.broken = false
+	case Remove:
+		l.removed = true
+		l.settle()
+	}
+	if l.state.Rests() {
+		l.state = l.rest()
+	}
+	return true
+}
+
+// possible tells whether e can happen now.
+func (l *Life) possible(e Event) bool {
+	switch e {
+	case Start:
+		return l.MayStart()
+	case Up, StartFails:
+		return l.state == Connecting
+	case Fall:
+		return l.state == Ready
+	case Succeed:
+		return l.state.Rests()
+	case Ended:
+		return l.state == Stopping
+	case Again:
+		return l.state != Connecting
+	case Fail, GiveUp, Lonely:
+		return l.state != Ready
+	}
+	return e >= Start && e <= Remove
+}
+
+// end ends what runs. What rests stays as it is.
+func (l *Life) end() {
+	switch l.state {
+	case Connecting, Ready:
+		l.state = Stopping
+	case Stopping:
+		l.halted = true
+	}
+}
+
+// settle takes back that a restart is wanted: it has begun, or somebody has ordered otherwise.
+func (l *Life) settle() {
+	if l.intent == Restart {
+		l.intent = On
+	}
+}
+
+// rest is the state of a server of which nothing runs.
+func (l *Life) rest() State {
+	switch {
+	case l.broken:
+		return Broken
+	case l.intent == Off:
+		return Disabled
+	case l.gaveUp:
+		return GivenUp
+	case l.failed:
+		return Failed
+	}
+	return Stopped
+}

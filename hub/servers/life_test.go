@@ -1,0 +1,132 @@
+package servers
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// every lists the events.
+func every() (all []Event) {
+	for e := Start; e <= Remove; e++ {
+		all = append(all, e)
+	}
+	return all
+}
+
+// What each event makes of a sound server that is switched on, from each of the states in which something runs, and from rest. "-": it is refused. Finding B12.
+func TestTable(t *testing.T) {
+	rows := map[Event][4]string{ // at rest, connecting, ready, stopping
+		Start:      {"connecting", "-", "-", "-"},
+		Up:         {"-", "ready", "-", "-"},
+		StartFails: {"-", "stopped", "-", "-"},
+		Fall:       {"-", "-", "stopping", "-"},
+		Succeed:    {"stopping", "-", "-", "-"},
+		Ended:      {"-", "-", "-", "stopped"},
+		Stop:       {"stopped", "stopping", "stopping", "stopping"},
+		End:        {"stopped", "stopping", "stopping", "stopping"},
+		Again:      {"stopped", "-", "stopping", "stopping"},
+		Fail:       {"failed", "connecting", "-", "stopping"},
+		GiveUp:     {"given_up", "connecting", "-", "stopping"},
+		Forgive:    {"stopped", "connecting", "ready", "stopping"},
+		Settle:     {"stopped", "connecting", "ready", "stopping"},
+		Abandon:    {"stopped", "connecting", "ready", "stopping"},
+		Lonely:     {"stopped", "connecting", "-", "stopping"},
+		Company:    {"stopped", "connecting", "ready", "stopping"},
+		SwitchOff:  {"disabled", "connecting", "ready", "stopping"},
+		SwitchOn:   {"stopped", "connecting", "ready", "stopping"},
+		Break:      {"broken", "connecting", "ready", "stopping"},
+		Mend:       {"stopped", "connecting", "ready", "stopping"},
+		Remove:     {"stopped", "connecting", "ready", "stopping"},
+	}
+	for _, e := range every() {
+		for i, before := range [][]Event{{}, {Start}, {Start, Up}, {Start, Up, Stop}} {
+			l := Born(1, false, false)
+			for _, b := range before {
+				if !l.Apply(b) {
+					t.Fatalf("%v was refused", b)
+				}
+			}
+			was, got := l, "-"
+			if l.Apply(e) {
+				got = l.State().String()
+			} else if l != was {
+				t.Errorf("%v in %v was refused and changed something", e, was.State())
+			}
+			if want := rows[e][i]; got != want {
+				t.Errorf("%v in %v: %s, want %s", e, was.State(), got, want)
+			}
+		}
+	}
+}
+
+// An order to stop takes back a restart that is wanted; one that comes later counts again, unless the server is switched off. Finding B12.
+func TestStopWinsOverARestart(t *testing.T) {
+	for _, c := range []struct {
+		events []Event
+		intent Intent
+	}{
+		{[]Event{Start, Up, Again}, Restart},
+		{[]Event{Start, Up, Again, End}, Restart},
+		{[]Event{Start, Up, Again, Ended}, Restart},
+		{[]Event{Start, Up, Again, Ended, Start}, On},
+		{[]Event{Start, Up, Again, Stop}, On},
+		{[]Event{Start, Up, Again, Stop, Ended}, On},
+		{[]Event{Start, Up, Again, Ended, Stop}, On},
+		{[]Event{Start, Up, Again, Remove}, On},
+		{[]Event{Start, Up, Again, SwitchOff}, Off},
+		{[]Event{Start, Up, SwitchOff, Again}, Off},
+		{[]Event{Start, Up, SwitchOff, SwitchOn}, On},
+		{[]Event{Start, Up, Stop, Again}, Restart},
+	} {
+		l := Born(1, false, false)
+		for _, e := range c.events {
+			if !l.Apply(e) {
+				t.Fatalf("%v: %v was refused", c.events, e)
+			}
+		}
+		if l.Intent() != c.intent {
+			t.Errorf("%v: %v, want %v", c.events, l.Intent(), c.intent)
+		}
+	}
+}
+
+// Random events. What runs is never both at rest and running; nothing starts that must not; a failure that was wanted is none. Finding B12.
+func TestLifeModel(t *testing.T) {
+	for seed := range uint64(2000) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		l := Born(seed, rnd.IntN(4) == 0, rnd.IntN(4) == 0)
+		running, stops := false, uint64(0)
+		for range 60 {
+			was := l
+			e := every()[rnd.IntN(int(Remove))]
+			if !l.Apply(e) {
+				if l != was {
+					t.Fatalf("seed %d: %v in %v was refused and changed something", seed, e, was.State())
+				}
+				continue
+			}
+			switch e {
+			case Start, Succeed:
+				running = true
+			case StartFails, Ended:
+				running = false
+			case Stop:
+				stops++
+			}
+			switch {
+			case running == l.State().Rests():
+				t.Fatalf("seed %d: %v made %v of %v", seed, e, l.State(), was.State())
+			case e == Start && (was.Broken() || was.Removed() || was.GaveUp() || was.Intent() == Off):
+				t.Fatalf("seed %d: started in %v", seed, was.State())
+			case l.State() == Failed && was.State() == Stopping && was.Halted() && !was.failed:
+				t.Fatalf("seed %d: an end that was wanted is a failure", seed)
+			case l.Halted() && l.State() != Stopping:
+				t.Fatalf("seed %d: halted in %v", seed, l.State())
+			case l.Incarnation() != seed || l.Stops() != stops:
+				t.Fatalf("seed %d: the %d. incarnation, stopped %d times", seed, l.Incarnation(), l.Stops())
+			case was.Removed() && !l.Removed():
+				t.Fatalf("seed %d: %v brought a removed entry back", seed, e)
+			}
+		}
+	}
+}
