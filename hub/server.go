@@ -267,7 +267,8 @@ func (h *Hub) restartServer(ctx context.Context, name string, by Origin, reason 
 	return h.startServer(ctx, s, &stops)
 }
 
-// SetServerEnabled switches a server off (it is stopped, calls are refused) or on, until a reload of the config that changes its entry.
+// SetServerEnabled switches a server off (it is stopped, calls are refused) or on. This holds, also when the entry is edited, until a reload changes what the config
+// itself says of it (disabled), or the entry is removed.
 func (h *Hub) SetServerEnabled(ctx context.Context, name string, enabled bool) (ServerInfo, error) {
 	return h.setServerEnabled(ctx, name, OriginHost, enabled)
 }

@@ -136,6 +136,37 @@ func TestStopWinsOverARestart(t *testing.T) {
 	}
 }
 
+// A server that was switched off by hand stays off when its entry is edited, and is on again when the config changes its word, or the entry is a new one. Finding B14.
+func TestSwitchedOffUntilTheConfigSaysOtherwise(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
+		state := func(want hub.ServerState, when string) {
+			t.Helper()
+			if list, _ := w.hub.Servers(); list[0].State != want {
+				t.Errorf("%s it is %v, want %v", when, list[0].State, want)
+			}
+		}
+		off := func() {
+			t.Helper()
+			if _, err := w.hub.SetServerEnabled(context.Background(), "s", false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		off()
+		w.load(`s:"args":["new"],` + allow)
+		state(hub.ServerDisabled, "after an edit of the entry")
+		w.load(`s:"disabled":true,` + allow)
+		w.load("s:" + allow)
+		state(hub.ServerStopped, "after the config has changed its word")
+		off()
+		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: `{"mcpServers":{}}`}}); err != nil {
+			t.Fatal(err)
+		}
+		w.load("s:" + allow)
+		state(hub.ServerStopped, "in a new entry")
+	})
+}
+
 // Random orders, reloads, calls and deaths, at random moments. Whatever comes of them: no two processes of one entry run at once, the windows know what is there,
 // an entry that was removed is not told of again, and the last order holds. Finding B12.
 func TestServerLifeModel(t *testing.T) {

@@ -38,7 +38,7 @@ func (c converter) server(s hub.ServerInfo) *mcphubv1.Server {
 		Transport: serverTransports.proto(s.Transport), Url: c.text(s.URL), SignIn: signInStates.proto(s.SignIn),
 		ConfigDialect: c.text(s.Dialect), ConfigScope: c.text(s.Scope), Shadows: list(s.Shadows, c.configOrigin), WaitingForConsent: list(s.Waiting, c.configOrigin),
 		Start: serverStarts.proto(s.Start), Failures: int32(s.Failures), NextStartTime: timestamp(s.NextStart), LastExit: c.text(s.LastExit),
-		LaunchConsent: launchConsents.proto(s.LaunchConsent), MemoryLimitBytes: s.MemoryLimit, Place: int32(s.Place), QuestionsMuted: s.Muted,
+		LaunchConsent: launchConsents.proto(s.LaunchConsent), MemoryLimitBytes: s.MemoryLimit, Place: int32(s.Place), QuestionsMuted: s.Muted, Incarnation: s.Incarnation,
 		Counters: &mcphubv1.ConnectionCounters{
 			LateResponses: s.Counters.LateResponses, UnknownResponses: s.Counters.UnknownResponses, BadLines: s.Counters.BadLines,
 			UnknownCancels: s.Counters.UnknownCancels, MalformedCancels: s.Counters.MalformedCancels,

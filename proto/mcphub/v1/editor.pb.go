@@ -1675,7 +1675,7 @@ type ServerChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The server.
 	Server *Server `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// It is no longer configured.
+	// It is no longer configured. Nothing follows for this incarnation; an entry that has the name later has another.
 	Removed       bool `protobuf:"varint,2,opt,name=removed,proto3" json:"removed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -511,8 +511,10 @@ type Server struct {
 	WaitingForConsent []*ConfigOrigin `protobuf:"bytes,31,rep,name=waiting_for_consent,json=waitingForConsent,proto3" json:"waiting_for_consent,omitempty"`
 	// It is to ask no questions: somebody has said so.
 	QuestionsMuted bool `protobuf:"varint,32,opt,name=questions_muted,json=questionsMuted,proto3" json:"questions_muted,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Tells apart the entries that have had this name: an entry that goes from the config and comes back has a higher number. Never 0.
+	Incarnation   uint64 `protobuf:"varint,33,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Server) Reset() {
@@ -767,6 +769,13 @@ func (x *Server) GetQuestionsMuted() bool {
 		return x.QuestionsMuted
 	}
 	return false
+}
+
+func (x *Server) GetIncarnation() uint64 {
+	if x != nil {
+		return x.Incarnation
+	}
+	return 0
 }
 
 // ConfigOrigin is where a config entry stands.
@@ -4196,7 +4205,7 @@ var File_mcphub_v1_server_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\x94\n" +
+	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\xb6\n" +
 	"\n" +
 	"\x06Server\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
@@ -4236,7 +4245,8 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x12memory_limit_bytes\x18\x1d \x01(\x03R\x10memoryLimitBytes\x12\x14\n" +
 	"\x05place\x18\x1e \x01(\x05R\x05place\x12G\n" +
 	"\x13waiting_for_consent\x18\x1f \x03(\v2\x17.mcphub.v1.ConfigOriginR\x11waitingForConsent\x12'\n" +
-	"\x0fquestions_muted\x18  \x01(\bR\x0equestionsMuted\"f\n" +
+	"\x0fquestions_muted\x18  \x01(\bR\x0equestionsMuted\x12 \n" +
+	"\vincarnation\x18! \x01(\x04R\vincarnation\"f\n" +
 	"\fConfigOrigin\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x18\n" +

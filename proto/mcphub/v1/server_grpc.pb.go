@@ -61,9 +61,10 @@ type McpServerServiceClient interface {
 	StartServer(ctx context.Context, in *StartServerRequest, opts ...grpc.CallOption) (*StartServerResponse, error)
 	// StopServer ends the connection and the process. Open calls fail as cancelled with the reason. It starts again on the next use.
 	StopServer(ctx context.Context, in *StopServerRequest, opts ...grpc.CallOption) (*StopServerResponse, error)
-	// RestartServer is StopServer, then StartServer.
+	// RestartServer is StopServer, then StartServer. A StopServer that comes meanwhile wins: UNAVAILABLE, reason SERVER_STOPPED.
 	RestartServer(ctx context.Context, in *RestartServerRequest, opts ...grpc.CallOption) (*RestartServerResponse, error)
-	// SetServerEnabled switches a server off (it is stopped, calls are refused) or on, until the config says otherwise.
+	// SetServerEnabled switches a server off (it is stopped, calls are refused) or on. This holds for the life of the hub, also when the entry is edited, until
+	// a reload changes what the config itself says of it (disabled), or the entry is removed.
 	SetServerEnabled(ctx context.Context, in *SetServerEnabledRequest, opts ...grpc.CallOption) (*SetServerEnabledResponse, error)
 	// MuteServer has a server ask no more questions (sampling, elicitation), or ask again: open ones are declined, and those to come are at once. It holds until
 	// somebody starts, restarts or switches on the server, or takes it back. Calls go on.
@@ -356,9 +357,10 @@ type McpServerServiceServer interface {
 	StartServer(context.Context, *StartServerRequest) (*StartServerResponse, error)
 	// StopServer ends the connection and the process. Open calls fail as cancelled with the reason. It starts again on the next use.
 	StopServer(context.Context, *StopServerRequest) (*StopServerResponse, error)
-	// RestartServer is StopServer, then StartServer.
+	// RestartServer is StopServer, then StartServer. A StopServer that comes meanwhile wins: UNAVAILABLE, reason SERVER_STOPPED.
 	RestartServer(context.Context, *RestartServerRequest) (*RestartServerResponse, error)
-	// SetServerEnabled switches a server off (it is stopped, calls are refused) or on, until the config says otherwise.
+	// SetServerEnabled switches a server off (it is stopped, calls are refused) or on. This holds for the life of the hub, also when the entry is edited, until
+	// a reload changes what the config itself says of it (disabled), or the entry is removed.
 	SetServerEnabled(context.Context, *SetServerEnabledRequest) (*SetServerEnabledResponse, error)
 	// MuteServer has a server ask no more questions (sampling, elicitation), or ask again: open ones are declined, and those to come are at once. It holds until
 	// somebody starts, restarts or switches on the server, or takes it back. Calls go on.

@@ -1496,7 +1496,7 @@ export type ServerChanged = Message<"mcphub.v1.ServerChanged"> & {
   server?: Server | undefined;
 
   /**
-   * It is no longer configured.
+   * It is no longer configured. Nothing follows for this incarnation; an entry that has the name later has another.
    *
    * @generated from field: bool removed = 2;
    */
@@ -1517,7 +1517,7 @@ export type ServerChangedJson = {
   server?: ServerJson;
 
   /**
-   * It is no longer configured.
+   * It is no longer configured. Nothing follows for this incarnation; an entry that has the name later has another.
    *
    * @generated from field: bool removed = 2;
    */
