@@ -26,49 +26,55 @@ type attempt struct {
 // acquire gives the session of s, connecting it first if need be, and counts the caller as its user: for a request until it ends, for others
 // (r is nil) until unlease. The end of ctx ends the wait, not the start that others may wait for.
 func (h *Hub) acquire(ctx context.Context, s *server, r *request) (*mcp.Session, error) {
-	return h.acquireSince(ctx, s, r, nil)
+	return h.acquireFrom(ctx, s, r, h.sessionOrWait(ctx, s, r, nil))
 }
 
-// acquireSince is acquire for who wants s since it had been stopped so often; nil: since now. An order to stop it that comes meanwhile wins.
-func (h *Hub) acquireSince(ctx context.Context, s *server, r *request, stops *uint64) (*mcp.Session, error) {
-	for {
-		session, wait, mine, before, err := h.sessionOrWait(ctx, s, r, stops)
-		stops = &before
-		if session != nil || err != nil {
-			return session, err
-		}
+// found is what a look at a server has found: its session, or why there is none, or what is closed when it is worth another look.
+type found struct {
+	session *mcp.Session
+	err     error
+	wait    <-chan struct{}
+	mine    *attempt // what is waited for, if that is a start, which who waits leaves then
+	stops   uint64   // how often the server had been ordered to stop
+}
+
+func (h *Hub) acquireFrom(ctx context.Context, s *server, r *request, f found) (*mcp.Session, error) {
+	for f.session == nil && f.err == nil {
 		select {
-		case <-wait:
+		case <-f.wait:
 		case <-ctx.Done():
 		}
-		if mine != nil {
-			h.leave(s, mine)
+		if f.mine != nil {
+			h.leave(s, f.mine)
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if mine != nil && mine.err != nil && !mine.again {
-			return nil, mine.err
+		if f.mine != nil && f.mine.err != nil && !f.mine.again {
+			return nil, f.mine.err
 		}
+		f = h.sessionOrWait(ctx, s, r, &f.stops)
 	}
+	return f.session, f.err
 }
 
-// sessionOrWait gives the session of s, or what is closed when it is worth another look: mine, if that is a start, which the caller leaves then.
-func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request, since *uint64) (_ *mcp.Session, wait <-chan struct{}, mine *attempt, stops uint64, _ error) {
+// sessionOrWait looks at s for somebody who wants it since it had been ordered to stop so often; nil: since now. An order that comes meanwhile wins.
+func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request, since *uint64) (f found) {
 	defer h.lock().unlock()
-	stops = s.life.Stops()
-	if err := h.refuses(ctx, s); err != nil {
-		return nil, nil, nil, stops, err
+	f.stops = s.life.Stops()
+	if f.err = h.refuses(ctx, s); f.err != nil {
+		return f
 	}
-	if since != nil && *since != stops {
-		return nil, nil, nil, stops, errStoppedInStart(s, s.stopReason)
+	if since != nil && *since != f.stops {
+		f.err = errStoppedInStart(s, s.stopReason)
+		return f
 	}
 	switch {
 	case s.stopping != nil:
-		wait = s.stopping
+		f.wait = s.stopping
 	case s.conn != nil && s.conn.session.Broken():
 		h.fall(s.conn)
-		wait = s.stopping
+		f.wait = s.stopping
 	case s.conn != nil:
 		if r == nil || !r.leased {
 			s.users++
@@ -77,19 +83,21 @@ func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request, since *u
 			r.leased = true
 		}
 		s.supervised.used = true
-		return s.conn.session, nil, nil, stops, nil
+		f.session = s.conn.session
+		return f
 	default:
 		a, err := h.nextStart(s)
 		if err != nil {
-			return nil, nil, nil, stops, err
+			f.err = err
+			return f
 		}
 		h.wait(s, a)
-		mine, wait = a, a.done
+		f.mine, f.wait = a, a.done
 	}
 	if r != nil {
 		h.moveTo(r, StateConnecting)
 	}
-	return nil, wait, mine, stops, nil
+	return f
 }
 
 // renewed gives the session that takes the place of one that its server has forgotten. The caller is a user of the server already.

@@ -216,7 +216,9 @@ func (h *Hub) startServer(ctx context.Context, s *server, stops *uint64) (Server
 		h.mute(s, false, "")
 	})
 	h.askLaunchAgain(s)
-	if _, err := h.acquireSince(ctx, s, nil, stops); err != nil {
+	first := h.sessionOrWait(ctx, s, nil, stops)
+	tookEffect(ctx)
+	if _, err := h.acquireFrom(ctx, s, nil, first); err != nil {
 		return ServerInfo{}, contextError(ctx, err)
 	}
 	defer h.unlease(s)
@@ -261,6 +263,7 @@ func (h *Hub) restartServer(ctx context.Context, name string, by Origin, reason 
 		done = h.beginStop(s, &cancelCause{Origin: by, Reason: boundReason(reason)}, servers.Stop)
 		stops = s.life.Stops()
 	})
+	tookEffect(ctx)
 	if err := s.await(ctx, done); err != nil {
 		return ServerInfo{}, err
 	}
@@ -301,6 +304,7 @@ func (h *Hub) setServerEnabled(ctx context.Context, name string, by Origin, enab
 			done = h.beginStop(s, &cancelCause{Origin: by, Reason: "the server was switched off"}, servers.Stop)
 		}
 	})
+	tookEffect(ctx)
 	if err := s.await(ctx, done); err != nil {
 		return ServerInfo{}, err
 	}

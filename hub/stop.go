@@ -17,6 +17,7 @@ var errSettledTooLate = errors.New("the cancels of tasks were not answered in ti
 func (h *Hub) stop(ctx context.Context, s *server, cause *cancelCause) error {
 	var done <-chan struct{}
 	h.update(func() { done = h.beginStop(s, cause, servers.Stop) })
+	tookEffect(ctx)
 	return s.await(ctx, done)
 }
 

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"sync"
 )
 
 // Bounds of what may be under way at once: each is a goroutine, and most are a call.
@@ -63,6 +64,39 @@ func (w *Window) Go(f func(ctx context.Context) (tell func())) error { return w.
 
 // GoAttached is Go for what is of use to this attachment alone: the context ends with it.
 func (w *Window) GoAttached(f func(ctx context.Context) (tell func())) error { return w.run(w.ctx, f) }
+
+// Order is Go for an order that changes what is: it returns once that has taken effect, or is over. So the orders of one window take effect in the order in which
+// they are given, however long each goes on after that. The wait is for the hub's lock and no longer: see tookEffect.
+func (w *Window) Order(f func(ctx context.Context) (tell func())) error { return w.order(w.h.life, f) }
+
+// OrderAttached is Order for what is of use to this attachment alone: the context ends with it.
+func (w *Window) OrderAttached(f func(ctx context.Context) (tell func())) error {
+	return w.order(w.ctx, f)
+}
+
+func (w *Window) order(ctx context.Context, f func(ctx context.Context) (tell func())) error {
+	effective := make(chan struct{})
+	once := sync.OnceFunc(func() { close(effective) })
+	err := w.run(context.WithValue(ctx, effectKey{}, once), func(ctx context.Context) (tell func()) {
+		defer once()
+		return f(ctx)
+	})
+	if err == nil {
+		<-effective
+	}
+	return err
+}
+
+// effectKey is the key of what tookEffect calls.
+type effectKey struct{}
+
+// tookEffect tells the window that has given an order, if one has, that it has taken effect. StartServer, StopServer, RestartServer and SetServerEnabled call it
+// before they wait for anything but the lock.
+func tookEffect(ctx context.Context) {
+	if told, ok := ctx.Value(effectKey{}).(func()); ok {
+		told()
+	}
+}
 
 func (w *Window) run(ctx context.Context, f func(ctx context.Context) (tell func())) error {
 	t, err := w.takeTurn()

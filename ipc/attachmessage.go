@@ -58,7 +58,8 @@ func (m *message) carryOut() {
 var errSecondHello = errors.New("hello: comes first and only once; set_roots and set_capabilities change what it said")
 
 // begin begins what takes time, on a goroutine of the hub. What is for this stream alone (a list, and the wait for a start or a sign-in) ends with it. All else is
-// carried out whatever becomes of the stream: half a restart is worse than none.
+// carried out whatever becomes of the stream: half a restart is worse than none. An order that changes a server has taken effect when this returns, so that the
+// orders of one window do so in their order, and a call behind them finds what they have made of it.
 func (m *message) begin() {
 	s, toEnd, attached := m.s, m.w.Go, m.w.GoAttached
 	switch order := m.GetMessage().(type) {
@@ -74,15 +75,15 @@ func (m *message) begin() {
 			return &mcphubv1.Reply{Response: &mcphubv1.Reply_ListTools{ListTools: tools}}, err
 		})
 	case *mcphubv1.AttachRequest_StartServer:
-		m.run(attached, withoutResponse(order.StartServer, s.startServer))
+		m.run(m.w.OrderAttached, withoutResponse(order.StartServer, s.startServer))
 	case *mcphubv1.AttachRequest_SignIn:
 		m.run(attached, withoutResponse(order.SignIn, s.signIn))
 	case *mcphubv1.AttachRequest_StopServer:
-		m.run(toEnd, withoutResponse(order.StopServer, by(m.w, s.stopServer)))
+		m.run(m.w.Order, withoutResponse(order.StopServer, by(m.w, s.stopServer)))
 	case *mcphubv1.AttachRequest_RestartServer:
-		m.run(toEnd, withoutResponse(order.RestartServer, by(m.w, s.restartServer)))
+		m.run(m.w.Order, withoutResponse(order.RestartServer, by(m.w, s.restartServer)))
 	case *mcphubv1.AttachRequest_SetServerEnabled:
-		m.run(toEnd, withoutResponse(order.SetServerEnabled, by(m.w, s.setServerEnabled)))
+		m.run(m.w.Order, withoutResponse(order.SetServerEnabled, by(m.w, s.setServerEnabled)))
 	case *mcphubv1.AttachRequest_SignOut:
 		m.run(toEnd, withoutResponse(order.SignOut, by(m.w, s.signOut)))
 	}

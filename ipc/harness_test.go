@@ -322,6 +322,10 @@ func (w *fakeWindow) Go(f func(context.Context) func()) error {
 
 func (w *fakeWindow) GoAttached(f func(context.Context) func()) error { return w.Go(f) }
 
+func (w *fakeWindow) Order(f func(context.Context) func()) error { return w.Go(f) }
+
+func (w *fakeWindow) OrderAttached(f func(context.Context) func()) error { return w.Go(f) }
+
 func (w *fakeWindow) StopServer(ctx context.Context, name, reason string) (hub.ServerInfo, error) {
 	w.did("stop " + name + " " + reason)
 	return w.hub.StopServer(ctx, name, reason)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -394,5 +395,34 @@ func TestPreapprovedAndEditedAreRefused(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// A window switches a server off and on again, in this order on one stream: it is on. A call behind that is not refused. Finding B13.
+func TestOrdersOfOneWindowTakeEffectInTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, conn := realHub(t, fakeserver.New())
+		w := openRaw(t, conn, &mcphubv1.Hello{})
+		order := func(id string, on bool) *mcphubv1.AttachRequest {
+			return &mcphubv1.AttachRequest{MessageId: id, Message: &mcphubv1.AttachRequest_SetServerEnabled{
+				SetServerEnabled: &mcphubv1.SetServerEnabledRequest{Server: "s", Enabled: on},
+			}}
+		}
+		wrong, refused := 0, 0
+		for i := range 500 {
+			w.send(order("off", false), order("on", true), callMessage("call", fmt.Sprint("r", i), "none"))
+			for _, r := range w.replies(3) {
+				if strings.Contains(r, hub.ReasonServerDisabled) {
+					refused++
+				}
+			}
+			if list, _ := h.Servers(); list[0].State == hub.ServerDisabled {
+				wrong++
+			}
+		}
+		if wrong+refused > 0 {
+			t.Errorf("the server was off in the end %d times; %d calls were refused", wrong, refused)
+		}
+		w.close()
 	})
 }

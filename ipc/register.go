@@ -93,6 +93,8 @@ type window interface {
 	CallTool(c hub.CallRequest, over func(*hub.CallResult, error)) error
 	Go(f func(ctx context.Context) (tell func())) error
 	GoAttached(f func(ctx context.Context) (tell func())) error
+	Order(f func(ctx context.Context) (tell func())) error
+	OrderAttached(f func(ctx context.Context) (tell func())) error
 	SetRoots(roots []hub.Root)
 	SetCapabilities(kinds []hub.PromptKind, samplingTools bool, extensions map[string]json.RawMessage)
 	Detach(final bool)
