@@ -11,11 +11,11 @@ func (w *Window) workspace() string {
 	return workspaceOf(uris)
 }
 
-// workspaces are those of the attached windows. h.mu is held.
+// workspaces are those of the windows, also of one that may come back. h.mu is held.
 func (h *Hub) workspaces() map[string]bool {
 	open := map[string]bool{}
 	for _, w := range h.windows {
-		if name := w.workspace(); w.attached && name != "" {
+		if name := w.workspace(); !w.gone && name != "" {
 			open[name] = true
 		}
 	}

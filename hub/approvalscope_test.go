@@ -131,7 +131,7 @@ func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
 				if asked := w.asks(plain, "a"); asked != tc.asked {
 					t.Errorf("asked: %v, want %v", asked, tc.asked)
 				}
-				v.win.Detach(false) // it may come back, and is not there now
+				v.win.Detach(true)
 				if !w.asks(plain, "a") {
 					t.Error("it held while no window had its folders open")
 				}

@@ -67,13 +67,17 @@ func (h *Hub) terms(r *request, tool *mcp.Tool) agreement {
 	return agreement{key: keyOf(r.server, tool), policy: h.policy(r.server, r.tool)}
 }
 
-// settled gives the tool as the connection lists it when r may be sent on session on the terms that were agreed to. nil: look again.
-func (h *Hub) settled(r *request, c *CallRequest, session *mcp.Session, tool *mcp.Tool, agreed *agreement) *mcp.Tool {
+// settled gives the tool as the connection lists it when r may be sent on session on the terms that were agreed to. nil: look again. inHand says that tool counts,
+// although the server has said since that its tools changed.
+func (h *Hub) settled(r *request, c *CallRequest, session *mcp.Session, tool *mcp.Tool, agreed *agreement, inHand bool) *mcp.Tool {
 	defer h.lock().unlock()
 	s := r.server
 	if s.conn != nil && s.conn.session == session { // else it has ended, and what is sent on it fails and says why
-		var ok bool
-		if tool, ok = findTool(s.tools, r.tool); !ok || s.toolsOf != s.conn {
+		known := s.tools != nil && s.toolsOf == s.conn
+		switch listed, ok := findTool(s.tools, r.tool); {
+		case known && ok:
+			tool = listed
+		case known || !inHand:
 			return nil
 		}
 	}

@@ -167,7 +167,7 @@ func (c *connection) settle(ctx context.Context, p *prompt, r *request, answer c
 		return false
 	}
 	h.end(r, ending{state: StateCancelled})
-	return ctx.Err() == nil && (p.among || slices.ContainsFunc(p.holding, func(held *request) bool {
+	return ctx.Err() == nil && (p.among || p.outlived || slices.ContainsFunc(p.holding, func(held *request) bool {
 		return held.direction == Outgoing && (held.cancellation != nil || held.state.Terminal())
 	}))
 }

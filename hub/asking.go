@@ -26,7 +26,7 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 	var key, where string
 	h.update(func() {
 		key, where = settingOf(s.conf, "timeouts.connect")
-		if t := s.conf.Timeouts.Connect; t != nil && *t > 0 {
+		if t := s.conf.Timeouts.Connect; t != nil {
 			limit = *t
 		}
 	})

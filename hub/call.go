@@ -60,6 +60,20 @@ func isObject(text string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") && json.Valid([]byte(text))
 }
 
+// A server may say that its tools have changed at any moment, also while it lists them. After so many looks the list in hand counts, if it is of the connection that
+// the call goes to; and no call looks more often than maxLooks.
+const (
+	enoughLooks = 2
+	maxLooks    = 16
+)
+
+// errUnsettled is for a call whose tool is never the same for long enough to be called.
+func errUnsettled(r *request) *Error {
+	return fail(CodeUnavailable, ReasonServerFailed, []string{"server", r.server.name, "request_id", r.id},
+		"tool %q of server %q was not called: it was looked at %d times, and each time its definition or what the config says of it had changed; call it again later",
+		r.tool, r.server.name, maxLooks)
+}
+
 // prepare brings r to the point where it can be sent: allowed, approved, connected.
 func (h *Hub) prepare(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) {
 	if err := h.hidden(r); err != nil {
@@ -70,11 +84,14 @@ func (h *Hub) prepare(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, erro
 	}
 	h.recallAnswers()
 	var agreed agreement
-	for {
+	for look := 1; ; look++ {
+		if look > maxLooks {
+			return nil, nil, errUnsettled(r)
+		}
 		if err := h.admit(r, c); err != nil {
 			return nil, nil, err
 		}
-		tool, _, err := h.definition(r)
+		tool, listed, err := h.definition(r)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -90,7 +107,7 @@ func (h *Hub) prepare(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, erro
 			return nil, nil, err
 		}
 		// What was agreed to may come from a list that is older than this connection, or may have changed while a person thought; so may the policy.
-		if now := h.settled(r, c, session, tool, &agreed); now != nil {
+		if now := h.settled(r, c, session, tool, &agreed, look >= enoughLooks && listed == session); now != nil {
 			return session, now, nil
 		}
 	}

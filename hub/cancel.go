@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"maps"
+	"strings"
 	"time"
 )
 
@@ -40,6 +42,9 @@ func (h *Hub) cancelByID(id, server string, cause *cancelCause, stopWaiting bool
 		}
 		return OutcomeCancelling, nil
 	case h.ended.has(id):
+		if !strings.Contains(id, "-"+h.mark+"-") { // a host may use its id again, and this may be the cancel of that call, which it has overtaken
+			h.rememberCancel(id, server, cause)
+		}
 		return OutcomeAlreadyFinished, nil
 	}
 	h.rememberCancel(id, server, cause)
@@ -82,15 +87,20 @@ func (h *Hub) cancel(r *request, cause *cancelCause) {
 	h.endOffspring(r, cause)
 }
 
-// rememberCancel keeps a cancel that came before its call. h.mu is held.
+// rememberCancel keeps a cancel that came before its call. Of too many, those go that are too old to count, and then the oldest. h.mu is held.
 func (h *Hub) rememberCancel(id, server string, cause *cancelCause) {
 	now := time.Now()
 	if len(h.early) >= maxEarlyCancels {
+		maps.DeleteFunc(h.early, func(_ string, e earlyCancel) bool { return now.After(e.until) })
+	}
+	if len(h.early) >= maxEarlyCancels {
+		oldest := ""
 		for k, e := range h.early {
-			if now.After(e.until) || len(h.early) >= maxEarlyCancels {
-				delete(h.early, k)
+			if oldest == "" || e.until.Before(h.early[oldest].until) {
+				oldest = k
 			}
 		}
+		delete(h.early, oldest)
 	}
 	h.early[id] = earlyCancel{cause: cause, server: server, until: now.Add(earlyCancelFor)}
 }

@@ -92,7 +92,6 @@ func (h *Hub) apply(r reading, problems []ConfigProblem, sources []ConfigSource,
 	if h.draining {
 		return nil, nil, nil, errDraining()
 	}
-	problems = append(problems, h.watching.troubles...)
 	for i, e := range r.old {
 		e.form = r.forms[i]
 	}
@@ -106,6 +105,7 @@ func (h *Hub) apply(r reading, problems []ConfigProblem, sources []ConfigSource,
 		}
 	}
 	h.arrange(at)
+	problems = append(problems, h.watchProblems()...)
 	h.problems = slices.DeleteFunc(slices.Clone(problems), func(p ConfigProblem) bool { return p.Server != "" })
 	h.emit(&ConfigReloaded{Problems: h.problems, Stopped: stopped, ChangedFile: changed})
 	return problems, stopped, waits, nil

@@ -41,8 +41,8 @@ func (h *Hub) Leftovers() string {
 	add("prompts", len(h.prompts))
 	add("cancels on their way", len(h.deliveries))
 	early := 0
-	for _, e := range h.early {
-		if time.Now().Before(e.until) {
+	for id, e := range h.early {
+		if time.Now().Before(e.until) && !h.ended.has(id) { // a late click is kept, in case its id is used again
 			early++
 		}
 	}
@@ -361,5 +361,15 @@ func (h *Hub) HeldBytes(server string) Held {
 func (h *Hub) CountReleases() *atomic.Int64 {
 	n := &atomic.Int64{}
 	h.released.free = func() { n.Add(1) }
+	return n
+}
+
+// HeldByPrompts counts what the open prompts hold.
+func (h *Hub) HeldByPrompts() (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.prompts {
+		n += len(p.holding)
+	}
 	return n
 }

@@ -66,8 +66,9 @@ type Hub struct {
 	tools      *toolBook
 	tokens     func() signin.Store // opened by whoever needs it first
 
-	load    func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
-	loading chan struct{}                                             // holds one token while somebody reads the config
+	load       func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
+	listStarts chan struct{}                                             // holds a token for each server that a list of all starts
+	loading    chan struct{}                                             // holds one token while somebody reads the config
 
 	approvals *kept[approvalID, approval] // of scope always and workspace
 	pins      *kept[pinKey, pin]
@@ -147,12 +148,13 @@ func New(o Options) *Hub {
 		prompts:    map[string]*prompt{},
 		kills:      map[*server]func(string){},
 		loading:    make(chan struct{}, 1),
+		ending:     map[string]*server{},
+		listStarts: make(chan struct{}, maxEager),
 		sharing:    map[sharedKey]*shared{},
 		consents:   map[launchKey]consentGiven{},
 		redactor:   &redactor{},
 		fatal:      o.Fatal,
 		check:      checkInvariants,
-		ending:     map[string]*server{},
 		compare: func(s *server, schema, value json.RawMessage) schema.Verdict {
 			return s.costs.forms.Check(schema, value)
 		},

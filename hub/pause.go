@@ -37,9 +37,12 @@ func (h *Hub) pausedUntil(s *server, now time.Time) time.Duration {
 // pauseLook is how often a limit that has run out looks whether a person has answered.
 const pauseLook = time.Second
 
-// within limits ctx by what a server has for one answer; late is its cause then. Time in which a person is asked about the server does not count. stop frees it.
+// within limits ctx by what a server has for one answer, 0 for no limit; late is its cause then. Time in which a person is asked about the server does not count. stop frees it.
 func (h *Hub) within(ctx context.Context, s *server, limit time.Duration, late *Error) (_ context.Context, stop func()) {
 	limited, end := context.WithCancelCause(ctx)
+	if limit <= 0 {
+		return limited, func() { end(nil) }
+	}
 	start := time.Now()
 	before := h.pausedUntil(s, start)
 	var look func()

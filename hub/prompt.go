@@ -20,7 +20,8 @@ type prompt struct {
 	about      []*server             // all that waits for these waits for it; nil but for the hub's own questions about servers
 	settled    chan closing          // buffered: the one that takes the prompt puts one in
 	deadline   *time.Timer           // nil = none
-	holding    []*request            // whose clocks it stops
+	holding    []*request            // whose clocks it stops; what ends is taken out
+	outlived   bool                  // a call that it held has ended
 	among      bool                  // it names no call, and calls of its server were open when it came: it may be of one of them
 	candidates map[*request]struct{} // of these, those that are open still
 	humanLimit time.Duration         // for the error text

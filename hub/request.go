@@ -208,6 +208,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	h.endSpan(r, e)
 	delete(h.requests, r.id)
 	h.endAmong(r)
+	h.unheld(r)
 	h.ended.add(r.id)
 	if r.parent != nil {
 		delete(r.parent.children, r)
@@ -244,6 +245,19 @@ func (h *Hub) end(r *request, e ending) bool {
 		Result: e.result, ResultSize: e.resultSize,
 	})
 	return true
+}
+
+// unheld takes a request that has ended out of what the open prompts hold: one may stay open for long, while a host tries again and again. h.mu is held.
+func (h *Hub) unheld(r *request) {
+	if r.holds == 0 {
+		return
+	}
+	for _, p := range h.prompts {
+		if i := slices.Index(p.holding, r); i >= 0 {
+			p.holding = slices.Delete(p.holding, i, i+1)
+			p.outlived = p.outlived || r.direction == Outgoing
+		}
+	}
 }
 
 // takenBack ends what r caused and the server had taken back before r ends: the engine ends the context before it reads on, the goroutine that waits for

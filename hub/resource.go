@@ -129,12 +129,14 @@ func (h *Hub) resubscribe(s *server, session *mcp.Session) {
 		ctx, stop := context.WithTimeoutCause(context.Background(), DefaultConnectTimeout, errAskedTooLong)
 		defer stop()
 		for _, uri := range uris {
-			var still bool
-			h.update(func() { still = slices.Contains(s.subscriptions, uri) })
-			if !still {
+			still := func() (ok bool) {
+				defer h.lock().unlock()
+				return slices.Contains(s.subscriptions, uri)
+			}
+			if !still() {
 				continue
 			}
-			if err := session.Subscribe(ctx, uri); err != nil {
+			if err := session.Subscribe(ctx, uri); err != nil && still() {
 				h.log.Warn("a subscription was not taken over to the new connection", "server", s.name, "error", boundText(err.Error()))
 			}
 		}

@@ -65,18 +65,20 @@ func (h *Hub) together(ctx context.Context, key sharedKey, s *server, find func(
 	}
 }
 
-func (h *Hub) lead(key sharedKey, t *shared, find func(*shared) (string, error)) (string, error) {
-	value, err := find(t)
+func (h *Hub) lead(key sharedKey, t *shared, find func(*shared) (string, error)) (value string, err error) {
 	var mine errUndecided
-	undecided := errors.As(err, &mine)
-	if undecided {
+	undecided := true
+	defer func() { // also when find panics: then the next one leads
+		h.update(func() {
+			delete(h.sharing, key)
+			t.value, t.err, t.decided = value, err, !undecided
+		})
+		close(t.done)
+	}()
+	value, err = find(t)
+	if undecided = errors.As(err, &mine); undecided {
 		err = mine.err
 	}
-	h.update(func() {
-		delete(h.sharing, key)
-		t.value, t.err, t.decided = value, err, !undecided
-	})
-	close(t.done)
 	return value, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -184,6 +185,59 @@ func TestUpdateWithAHugeURI(t *testing.T) {
 		}
 		if got := eventsOf[*hub.ResourceUpdated](v); len(got) != 1 || got[0].URI != "file:///a" {
 			t.Errorf("%d updates were told", len(got))
+		}
+	})
+}
+
+// A resource is unsubscribed while its server, just connected anew, is still busy with the subscription that the hub brings over. In the end the server has none.
+// Finding B15.
+func TestUnsubscribeWhileTheConnectionIsRenewed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging(fakeserver.WithCapabilities(`{"resources":{"subscribe":true}}`))
+		var mu sync.Mutex // guards on and gate
+		on := map[string]bool{}
+		gate := make(chan struct{})
+		close(gate)
+		s.Handle("resources/subscribe", func(c *fakeserver.CallContext) {
+			mu.Lock()
+			wait := gate
+			mu.Unlock()
+			<-wait
+			mu.Lock()
+			on["file:///a"] = true
+			mu.Unlock()
+			c.Result(`{}`)
+		})
+		s.Handle("resources/unsubscribe", func(c *fakeserver.CallContext) {
+			mu.Lock()
+			delete(on, "file:///a")
+			mu.Unlock()
+			c.Result(`{}`)
+		})
+		w := newWorld(t, serversOf("s", s))
+		if err := w.hub.SubscribeResource(context.Background(), "s", "file:///a"); err != nil {
+			t.Fatal(err)
+		}
+		release := make(chan struct{})
+		mu.Lock()
+		gate = release
+		mu.Unlock()
+		if _, err := w.hub.RestartServer(context.Background(), "s", ""); err != nil {
+			t.Fatal(err)
+		}
+		mu.Lock()
+		clear(on) // of the process before
+		mu.Unlock()
+		synctest.Wait()
+		if err := w.hub.UnsubscribeResource(context.Background(), "s", "file:///a"); err != nil {
+			t.Fatal(err)
+		}
+		close(release)
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		if len(on) != 0 {
+			t.Error("the server has the subscription that was taken back")
 		}
 	})
 }

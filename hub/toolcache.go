@@ -8,7 +8,7 @@ import (
 
 // KnownTools is Tools, but a server that is not connected is not connected for this: its tools are as they were listed last, perhaps by an earlier hub.
 func (h *Hub) KnownTools(ctx context.Context, name string) ([]ToolInfo, map[string]*Error, error) {
-	return h.toolsBy(ctx, name, h.knownToolsOf)
+	return h.toolsBy(ctx, name, h.knownToolsOf, func(context.Context, *server) (func(), error) { return func() {}, nil })
 }
 
 func (h *Hub) knownToolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {

@@ -20,12 +20,13 @@ type listing struct {
 	err     error
 }
 
-// definition gives the tool that r calls. current says that the connection of now listed it; else it comes from an earlier connection
-// and is to be looked at again once there is one. A name that is not in the list is looked up once more: not every server tells of new tools.
-func (h *Hub) definition(r *request) (tool *mcp.Tool, current bool, err error) {
+// definition gives the tool that r calls, and the session that has just listed it for r; nil: the list comes from memory, maybe of an earlier connection, and is to
+// be looked at again once there is one. A name that is not in the list is looked up once more: not every server tells of new tools.
+func (h *Hub) definition(r *request) (tool *mcp.Tool, listed *mcp.Session, err error) {
 	if err := h.hidden(r); err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
+	current := false
 	s := r.server
 	h.recall(s)
 	known := func() (ok bool) {
@@ -35,14 +36,14 @@ func (h *Hub) definition(r *request) (tool *mcp.Tool, current bool, err error) {
 		return ok && (current || s.conn == nil)
 	}
 	if known() {
-		return tool, current, nil
+		return tool, nil, nil
 	}
 	session, err := h.acquire(r.ctx, s, r)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	if known() && current { // listed by somebody else who waited for the same start
-		return tool, true, nil
+		return tool, nil, nil
 	}
 	session.DropCache() // a list that the server called fresh for a while is the one that lacks the name
 	has := func(tools []mcp.Tool) bool {
@@ -56,13 +57,13 @@ func (h *Hub) definition(r *request) (tool *mcp.Tool, current bool, err error) {
 		}
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	var ok bool
 	if tool, ok = findTool(tools, r.tool); !ok {
-		return nil, false, fail(CodeNotFound, ReasonToolNotFound, []string{"server", s.name, "request_id", r.id}, "server %q has no tool %q", s.name, boundReason(r.tool))
+		return nil, nil, fail(CodeNotFound, ReasonToolNotFound, []string{"server", s.name, "request_id", r.id}, "server %q has no tool %q", s.name, boundReason(r.tool))
 	}
-	return tool, true, nil
+	return tool, session, nil
 }
 
 var errListUnwanted = errors.New("nobody wants the list of tools any more")
@@ -126,7 +127,7 @@ func (h *Hub) joinListing(s *server, session *mcp.Session, enough func([]mcp.Too
 		s.listing = l
 		key, where := settingOf(s.conf, "timeouts.connect")
 		limit := DefaultConnectTimeout
-		if s.conf.Timeouts.Connect != nil && *s.conf.Timeouts.Connect > 0 {
+		if s.conf.Timeouts.Connect != nil {
 			limit = *s.conf.Timeouts.Connect
 		}
 		h.work.Go(func() {
@@ -166,11 +167,12 @@ func errGone(s *server) *Error {
 
 // Tools lists the tools of one server, or of all that are switched on when name is "". With all, a server that cannot be asked is among the troubles.
 func (h *Hub) Tools(ctx context.Context, name string) ([]ToolInfo, map[string]*Error, error) {
-	return h.toolsBy(ctx, name, h.toolsOf)
+	return h.toolsBy(ctx, name, h.toolsOf, h.roomToStart)
 }
 
-// toolsBy collects what list gives for one server, or for all that are switched on.
-func (h *Hub) toolsBy(ctx context.Context, name string, listOf func(context.Context, *server) ([]ToolInfo, error)) ([]ToolInfo, map[string]*Error, error) {
+// toolsBy collects what listOf gives for one server, or for all that are switched on: for each of these once there is room.
+func (h *Hub) toolsBy(ctx context.Context, name string, listOf func(context.Context, *server) ([]ToolInfo, error),
+	room func(context.Context, *server) (free func(), err error)) ([]ToolInfo, map[string]*Error, error) {
 	if name != "" {
 		s, err := h.find(name)
 		if err != nil {
@@ -191,8 +193,14 @@ func (h *Hub) toolsBy(ctx context.Context, name string, listOf func(context.Cont
 	done := make(chan struct{}, len(ask))
 	for i, s := range ask {
 		go func() { // waited for right below
+			defer func() { done <- struct{}{} }()
+			free, err := room(ctx, s)
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			defer free()
 			lists[i], errs[i] = listOf(ctx, s)
-			done <- struct{}{}
 		}()
 	}
 	for range ask {
@@ -207,6 +215,22 @@ func (h *Hub) toolsBy(ctx context.Context, name string, listOf func(context.Cont
 		}
 	}
 	return all, troubles, nil
+}
+
+// roomToStart waits until one more lazy server may be started for a list of all: as with eager ones, a config of fifty must not storm the machine, nor bury its user
+// in questions. One that is connected needs no room. free gives it back.
+func (h *Hub) roomToStart(ctx context.Context, s *server) (free func(), err error) {
+	var up bool
+	h.update(func() { up = s.conn != nil || s.usable() != nil })
+	if up {
+		return func() {}, nil
+	}
+	select {
+	case h.listStarts <- struct{}{}:
+		return func() { <-h.listStarts }, nil
+	case <-ctx.Done():
+		return nil, contextError(ctx, context.Cause(ctx))
+	}
 }
 
 func (h *Hub) toolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {

@@ -22,7 +22,13 @@ type watching struct {
 	on       bool
 	watcher  FileWatcher // nil until there is something to watch
 	globs    []watch.Glob
-	troubles []ConfigProblem // what cannot be watched
+	troubles []watchTrouble
+}
+
+// watchTrouble is what cannot be watched of what a server wanted then.
+type watchTrouble struct {
+	watch.Problem
+	patterns []string
 }
 
 // WatchConfig says whether the hub watches the files of its config from the next LoadConfig on. It does not unless it is told to. What servers want to be
@@ -111,12 +117,12 @@ func (h *Hub) beginWatching() {
 	})
 }
 
-// stopWatching is part of Close.
+// stopWatching is part of Close, which waits for it with all else: a file system that hangs must not keep it from killing what is left.
 func (h *Hub) stopWatching() {
 	var w FileWatcher
 	h.update(func() { w = h.watching.watcher })
 	if w != nil {
-		w.Close()
+		h.work.Go(w.Close)
 	}
 }
 
@@ -124,9 +130,8 @@ func (h *Hub) stopWatching() {
 func (h *Hub) filesChanged(change watch.Change) {
 	if len(change.Problems) > 0 {
 		h.update(func() {
-			for _, text := range change.Problems {
-				h.log.Warn("not everything can be watched", "problem", text)
-				h.watching.troubles = append(h.watching.troubles, ConfigProblem{Message: text})
+			for _, p := range change.Problems {
+				h.noteTrouble(p)
 			}
 		})
 	}
@@ -142,6 +147,28 @@ func (h *Hub) filesChanged(change watch.Change) {
 	for _, name := range change.Servers {
 		h.restartChanged(name)
 	}
+}
+
+// noteTrouble keeps what cannot be watched of a server, unless it is known. h.mu is held.
+func (h *Hub) noteTrouble(p watch.Problem) {
+	s := h.server(p.Server)
+	if s == nil || slices.ContainsFunc(h.watching.troubles, func(t watchTrouble) bool { return t.Problem == p }) {
+		return
+	}
+	h.log.Warn("not everything can be watched", "problem", p.Text)
+	h.watching.troubles = append(h.watching.troubles, watchTrouble{p, s.conf.Watch})
+}
+
+// watchProblems gives what cannot be watched of what the servers want now. What is mended, or of a server that is gone, is forgotten. h.mu is held.
+func (h *Hub) watchProblems() (list []ConfigProblem) {
+	h.watching.troubles = slices.DeleteFunc(h.watching.troubles, func(t watchTrouble) bool {
+		s := h.server(t.Server)
+		return s == nil || s.life.Removed() || !slices.Equal(s.conf.Watch, t.patterns)
+	})
+	for _, t := range h.watching.troubles {
+		list = append(list, ConfigProblem{Message: t.Text})
+	}
+	return list
 }
 
 // restartChanged starts a server anew whose own files changed. One that does not run is left alone.

@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,15 +10,18 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 // toldWatcher tells what a test says.
 type toldWatcher struct {
-	out chan watch.Change
+	out  chan watch.Change
+	hang chan struct{} // Close waits for it; nil: for nothing
 
 	mu     sync.Mutex // guards below
 	sets   [][]string
@@ -34,6 +38,9 @@ func (w *toldWatcher) Set(files []string, globs []watch.Glob) {
 func (w *toldWatcher) Events() <-chan watch.Change { return w.out }
 
 func (w *toldWatcher) Close() {
+	if w.hang != nil {
+		<-w.hang
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.closed {
@@ -178,9 +185,57 @@ func TestWhatCannotBeWatchedIsTold(t *testing.T) {
 		w.hub.WatchConfig(true)
 		w.read([]hub.ConfigSource{{Scope: "host", Path: w.path}})
 		v := w.everything()
-		w.changed(watch.Change{Problems: []string{"too many folders"}})
+		w.changed(watch.Change{Problems: []watch.Problem{{Server: "a", Text: "too many folders"}}})
 		if told := last[*hub.ConfigReloaded](v); len(told.Problems) != 1 || told.Problems[0].Message != "too many folders" || told.Problems[0].Fatal {
 			t.Errorf("%+v", told)
 		}
+	})
+}
+
+// What cannot be watched is told once, for as long as the server wants it, and no longer. Finding B14.
+func TestWhatCannotBeWatchedIsMended(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWatchedWorld(t, serversOf("a", hanging()))
+		load := func(patterns string) []hub.ConfigProblem {
+			w.hub.EditConfig(func(s *config.Server) { s.Watch = []string{patterns} })
+			w.write(w.config())
+			w.read([]hub.ConfigSource{{Path: w.path}})
+			_, problems := w.hub.Servers()
+			return problems
+		}
+		load("src/[bad")
+		bad := watch.Problem{Server: "a", Text: "it is no pattern"}
+		w.changed(watch.Change{Problems: []watch.Problem{bad}})
+		w.changed(watch.Change{Problems: []watch.Problem{bad}})
+		if problems := load("src/[bad"); len(problems) != 1 {
+			t.Errorf("while the pattern is bad: %v", problems)
+		}
+		if problems := load("src/**"); len(problems) != 0 {
+			t.Errorf("the pattern is mended, and it is told: %v", problems)
+		}
+	})
+}
+
+// A watcher that never ends does not keep Close from killing what is left of the servers. Finding B15.
+func TestCloseDoesNotWaitForTheWatcher(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		free := make(chan struct{})
+		w := newWatchedWorld(t, serversOf("a", hanging()))
+		w.watcher.hang = free
+		w.write(w.config("a:" + allow))
+		w.hub.WatchConfig(true)
+		w.read([]hub.ConfigSource{{Path: w.path}})
+		w.call(hub.CallRequest{Server: "a", Tool: "echo"}).ok(t)
+		w.fall("a", nil)
+		ctx, stop := context.WithTimeoutCause(context.Background(), 2*time.Second, errors.New("the end of the test's patience"))
+		defer stop()
+		start := time.Now()
+		if err := w.hub.Close(ctx); err == nil {
+			t.Error("nothing was told of what did not end")
+		}
+		if took := time.Since(start); took > 4*time.Second {
+			t.Errorf("Close took %v", took)
+		}
+		close(free)
 	})
 }

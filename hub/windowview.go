@@ -53,17 +53,17 @@ func (w *Window) wants(b EventBody) bool {
 	return w.kinds[opened.Prompt.Kind]
 }
 
-// canShow tells whether an attached window can show a kind. h.mu is held.
+// canShow tells whether a window can show a kind. One that is expected back counts: a question waits for it as long as it may take to come back. h.mu is held.
 func (h *Hub) canShow(kind PromptKind, withTools bool) bool {
 	for _, w := range h.windows {
-		if w.attached && w.kinds[kind] && (!withTools || w.samplingTools) {
+		if !w.gone && w.kinds[kind] && (!withTools || w.samplingTools) {
 			return true
 		}
 	}
 	return false
 }
 
-// capabilitiesNow is what the attached windows can serve. h.mu is held.
+// capabilitiesNow is what the windows can serve. h.mu is held.
 func (h *Hub) capabilitiesNow() mcp.Capabilities {
 	return mcp.Capabilities{
 		Roots:           true, // an empty list is an answer, too

@@ -50,10 +50,10 @@ type realHub struct {
 func (r realHub) Register(s grpc.ServiceRegistrar)   { ipc.Register(s, r.hub, r.ipc) }
 func (r realHub) ServerOptions() []grpc.ServerOption { return ipc.ServerOptions(r.ipc) }
 
-// Close ends the hub, and then sends the spans that ended with it.
+// Close ends the hub, and then sends the spans that ended with it, if there is time left for that. A collector that does not take them is no failure of the hub.
 func (r realHub) Close(ctx context.Context) error {
 	err := r.hub.Close(ctx)
-	r.telemetry.close(context.WithoutCancel(ctx))
+	r.telemetry.close(ctx)
 	return err
 }
 

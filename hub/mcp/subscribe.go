@@ -184,6 +184,8 @@ func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 			return err
 		}
 		if _, known := s.subs.agree(uri); !known {
+			// The server may have taken the unsubscribe first: once more, now that it has surely taken the subscribe.
+			_, _ = s.peer.Call(ctx, methodUnsubscribe, s.plainParams("uri", string(appendString(nil, uri))))
 			return errUnsubscribed
 		}
 		return nil

@@ -59,7 +59,7 @@ func newGlob(s *state, want Glob) *glob {
 	ps, bad := newPatterns(want)
 	g.patterns = ps
 	for _, text := range bad {
-		s.problems = append(s.problems, fmt.Sprintf("server %q: %.80q is no pattern that files can be watched by", want.Server, text))
+		s.problems = append(s.problems, Problem{want.Server, fmt.Sprintf("server %q: %.80q is no pattern that files can be watched by", want.Server, text)})
 	}
 	for _, p := range ps.include {
 		if !slices.ContainsFunc(g.roots, func(r *root) bool { return r.base == p.base }) {
@@ -111,7 +111,8 @@ func (g *glob) enter(dir, path string) (any bool) {
 	if g.s.listed >= maxFolders {
 		if !g.crowded {
 			g.crowded = true
-			g.s.problems = append(g.s.problems, fmt.Sprintf("server %q: the patterns of all servers lead into more than %d folders; changes in the others are not noticed, so narrow the patterns", g.Server, maxFolders))
+			g.s.problems = append(g.s.problems, Problem{g.Server, fmt.Sprintf(
+				"server %q: the patterns of all servers lead into more than %d folders; changes in the others are not noticed, so narrow the patterns", g.Server, maxFolders)})
 		}
 		return false
 	}

@@ -171,7 +171,7 @@ func TestGlobsOfTooManyFoldersAreAProblem(t *testing.T) {
 		w.write("z/x.ts", "1")
 		w.w.Set([]string{w.path("z/mcp.json")}, []Glob{w.glob("wide", "**/*.ts")})
 		c, _ := w.within(200 * ms)
-		if len(c.Problems) != 1 || !strings.Contains(c.Problems[0], `"wide"`) || !strings.Contains(c.Problems[0], fmt.Sprint(maxFolders)) {
+		if len(c.Problems) != 1 || !strings.Contains(c.Problems[0].Text, `"wide"`) || !strings.Contains(c.Problems[0].Text, fmt.Sprint(maxFolders)) {
 			t.Fatalf("told %v, want one problem", c)
 		}
 		// What is within the bound goes on, config files too, and the problem is told once.
@@ -194,7 +194,7 @@ func TestBadPatternIsAProblemOfItsServer(t *testing.T) {
 	bubble(t, nil, func(w *world) {
 		w.w.Set(nil, []Glob{w.glob("dev", "src/[", "*.ts")})
 		c, _ := w.within(200 * ms)
-		if len(c.Problems) != 1 || !strings.Contains(c.Problems[0], `"dev": "src/["`) {
+		if len(c.Problems) != 1 || !strings.Contains(c.Problems[0].Text, `"dev": "src/["`) {
 			t.Errorf("told %v", c)
 		}
 		w.save("x.ts", "1")

@@ -29,7 +29,7 @@ type state struct {
 
 	// what is not told yet
 	changedFiles, changedServers map[string]struct{}
-	problems                     []string
+	problems                     []Problem
 
 	// seams
 	remote func(folder string) bool

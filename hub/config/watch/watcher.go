@@ -27,11 +27,17 @@ type Glob struct {
 	Patterns []string
 }
 
+// Problem is what cannot be watched of what a server wants. It is over when other patterns or another folder are set for the server.
+type Problem struct {
+	Server string
+	Text   string // for people
+}
+
 // Change is what became different since the last one.
 type Change struct {
-	Files    []string // as they were given to Set, sorted: their content changed, or whether they can be read
-	Servers  []string // of the globs that a change matched, sorted
-	Problems []string // for people: what cannot be watched; each is told once
+	Files    []string  // as they were given to Set, sorted: their content changed, or whether they can be read
+	Servers  []string  // of the globs that a change matched, sorted
+	Problems []Problem // what cannot be watched; each is told once
 }
 
 func (c Change) empty() bool { return len(c.Files) == 0 && len(c.Servers) == 0 && len(c.Problems) == 0 }

@@ -1,0 +1,194 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// A server tells of changed tools whenever it is asked for them. A call asks twice, and goes out. Finding A3.
+func TestListChangedInEachList(t *testing.T) {
+	for name, members := range map[string]string{"allowed": allow, "asked for": `"timeouts":{}`} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := fakeserver.New(fakeserver.WithCapabilities(`{"tools":{"listChanged":true}}`))
+				var lists atomic.Int64
+				s.Tool("echo", func(c *fakeserver.CallContext) { c.Text("hello") })
+				s.Handle("tools/list", func(c *fakeserver.CallContext) {
+					lists.Add(1)
+					c.Notify("notifications/tools/list_changed", "")
+					c.Result(`{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`)
+				})
+				w := newWorld(t, serversOf("s", s), "s:"+members)
+				v := w.everything()
+				ctx, stop := context.WithCancelCause(context.Background())
+				defer stop(nil)
+				c := w.callContext(ctx, hub.CallRequest{Server: "s", Tool: "echo"})
+				if members != allow {
+					v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept})
+				}
+				c.ok(t)
+				if n := lists.Load(); n > 2 {
+					t.Errorf("the list was asked for %d times", n)
+				}
+			})
+		})
+	}
+}
+
+// A tool that is another one in each list is asked for each time, and not for ever: the call fails with a clear error. Finding A3.
+func TestToolThatChangesInEachList(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := fakeserver.New(fakeserver.WithCapabilities(`{"tools":{"listChanged":true}}`))
+		var lists atomic.Int64
+		s.Tool("echo", func(c *fakeserver.CallContext) { c.Text("hello") })
+		s.Handle("tools/list", func(c *fakeserver.CallContext) {
+			n := lists.Add(1)
+			c.Result(fmt.Sprintf(`{"tools":[{"name":"echo","description":"the %d.","inputSchema":{"type":"object"}}]}`, n))
+			c.Notify("notifications/tools/list_changed", "")
+		})
+		w := newWorld(t, serversOf("s", s))
+		v := w.everything()
+		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
+		for range 100 {
+			synctest.Wait()
+			if c.over() {
+				break
+			}
+			v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept})
+		}
+		if !c.over() {
+			t.Fatal("the call never ends")
+		}
+		<-c.done
+	})
+}
+
+// A question about a server stays open while a host tries again and again. It does not hold what has ended. Finding A11.
+func TestOpenQuestionHoldsNothingThatEnded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
+		v := w.attach(hub.Hello{Kinds: append(allKinds, hub.PromptServerLaunch)})
+		w.loadAs("workspace", `s:"timeouts":{"human":0},`+allow)
+		ctx, stop := context.WithCancelCause(context.Background())
+		first := w.callContext(ctx, hub.CallRequest{Server: "s", Tool: "echo"})
+		_ = v.prompt()
+		held := w.hub.HeldByPrompts()
+		for i := range 200 {
+			id := fmt.Sprint("a", i)
+			c := w.call(hub.CallRequest{ID: id, Server: "s", Tool: "echo"})
+			synctest.Wait()
+			if _, err := w.hub.CancelRequest(id, "", "", hub.OriginHost); err != nil {
+				t.Fatal(err)
+			}
+			<-c.done
+		}
+		if now := w.hub.HeldByPrompts(); now != held {
+			t.Errorf("the open question held %d requests before 200 calls that ended, and %d after", held, now)
+		}
+		stop(context.Canceled)
+		<-first.done
+	})
+}
+
+// A list of all tools starts no more lazy servers at once than the hub starts eager ones. Finding A14.
+func TestListOfAllStartsFewAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		servers := map[string]*fakeserver.Server{}
+		for i := range 50 {
+			servers[fmt.Sprint("s", i)] = hanging()
+		}
+		w := newWorld(t, servers)
+		v := w.everything()
+		var lists sync.WaitGroup
+		for range 2 {
+			lists.Go(func() {
+				if _, troubles, err := w.hub.Tools(context.Background(), ""); err != nil || len(troubles) > 0 {
+					t.Errorf("%v, %v", troubles, err)
+				}
+			})
+		}
+		lists.Wait()
+		synctest.Wait()
+		most, now, started := 0, 0, 0
+		for _, e := range eventsOf[*hub.ServerChanged](v) {
+			switch e.Server.State {
+			case hub.ServerConnecting:
+				now++
+				started++
+				most = max(most, now)
+			case hub.ServerReady:
+				now--
+			}
+		}
+		if most > 4 || started != 50 {
+			t.Errorf("%d servers were started, up to %d at the same time", started, most)
+		}
+	})
+}
+
+// timeouts.connect: 0 is no limit, for the start of a server and for what it is asked afterwards. Finding B14.
+func TestConnectTimeoutZeroIsNone(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging(fakeserver.WithCapabilities(`{"tools":{},"resources":{}}`))
+		for _, m := range []string{"resources/list", "tools/list"} {
+			s.Handle(m, func(c *fakeserver.CallContext) {
+				<-time.After(2 * time.Minute)
+				c.Result(`{"resources":[],"tools":[]}`)
+			})
+		}
+		w := newWorld(t, serversOf("s", s), `s:"timeouts":{"connect":0},`+allow)
+		if _, err := w.hub.Resources(context.Background(), "s"); err != nil {
+			t.Errorf("resources/list: %v", err)
+		}
+		if _, _, err := w.hub.Tools(context.Background(), "s"); err != nil {
+			t.Errorf("tools/list: %v", err)
+		}
+	})
+}
+
+// An id is used again, as a host may; the cancel of its second use overtakes that. Finding B14.
+func TestEarlyCancelOfAnIDUsedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
+		w.call(hub.CallRequest{ID: "x", Server: "s", Tool: "echo"}).ok(t)
+		if out, err := w.hub.CancelRequest("x", "s", "stop", hub.OriginHost); out != hub.OutcomeAlreadyFinished || err != nil {
+			t.Errorf("%v, %v", out, err)
+		}
+		c := w.call(hub.CallRequest{ID: "x", Server: "s", Tool: "hang"})
+		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+	})
+}
+
+// The table of early cancels is full of old ones. A cancel that has just overtaken its call counts all the same. Finding B14.
+func TestEarlyCancelInAFullTable(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
+		cancel := func(id string) {
+			if _, err := w.hub.CancelRequest(id, "", "", hub.OriginHost); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 4096 {
+			cancel(fmt.Sprint("old-", i))
+		}
+		pass(time.Second)
+		for i := range 4096 {
+			cancel(fmt.Sprint("new-", i))
+		}
+		for i := range 4096 {
+			c := w.call(hub.CallRequest{ID: fmt.Sprint("new-", i), Server: "s", Tool: "echo"})
+			<-c.done
+			if c.err == nil {
+				t.Fatalf("call %d ran although it was cancelled just before", i)
+			}
+		}
+	})
+}

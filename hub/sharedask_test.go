@@ -1,0 +1,49 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+)
+
+// Who leads a question that several wait for panics. The others do not wait for ever: one of them leads now. Finding B15.
+func TestPanicInASharedQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(Options{})
+		s := &server{hub: h, name: "s", conf: config.Server{Name: "s"}}
+		key := sharedKey{server: "s"}
+		gate, joined := make(chan struct{}), make(chan string, 1)
+		go func() {
+			defer func() { _ = recover() }()
+			_, _ = h.together(context.Background(), key, s, func(*shared) (string, error) {
+				<-gate
+				panic("a fault")
+			})
+		}()
+		synctest.Wait()
+		go func() {
+			value, err := h.together(context.Background(), key, s, func(*shared) (string, error) { return "mine", nil })
+			if err != nil {
+				value = err.Error()
+			}
+			joined <- value
+		}()
+		synctest.Wait()
+		close(gate)
+		synctest.Wait()
+		select {
+		case value := <-joined:
+			if value != "mine" {
+				t.Errorf("who joined got %q", value)
+			}
+		default:
+			t.Error("who joined waits for ever")
+		}
+		if err := h.Close(context.Background()); err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
