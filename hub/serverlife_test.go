@@ -23,7 +23,7 @@ func TestRemovedServerComesBackWhileItStops(t *testing.T) {
 		w.fall("s", &ill{slow: 3 * time.Second}) // its process takes 3 s to end
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
 		go func() { // the host's reload waits for the stop
-			_, _, _, _ = w.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Path: "test.json", JSON: `{"mcpServers":{}}`}})
+			_, _, _, _ = w.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Path: "test.json", Scope: "user", JSON: `{"mcpServers":{}}`}})
 		}()
 		pass(time.Second)
 		w.load("s:" + allow)
@@ -89,7 +89,7 @@ func TestStopWinsOverARestart(t *testing.T) {
 	slow := &ill{slow: 3 * time.Second}
 	reload := func(entry string) func(*world) error {
 		return func(w *world) error {
-			_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: w.config(entry)}})
+			_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", Scope: "user", JSON: w.config(entry)}})
 			return err
 		}
 	}
@@ -159,7 +159,7 @@ func TestSwitchedOffUntilTheConfigSaysOtherwise(t *testing.T) {
 		w.load("s:" + allow)
 		state(hub.ServerStopped, "after the config has changed its word")
 		off()
-		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", JSON: `{"mcpServers":{}}`}}); err != nil {
+		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", Scope: "user", JSON: `{"mcpServers":{}}`}}); err != nil {
 			t.Fatal(err)
 		}
 		w.load("s:" + allow)
@@ -213,7 +213,7 @@ func liveAtRandom(t *testing.T, rnd *rand.Rand) {
 				}
 			}
 			text := `{"mcpServers":{` + strings.Join(entries, ",") + `}}`
-			order(func() { _, _, _, _ = w.hub.LoadConfig(ctx, []hub.ConfigSource{{Path: "test.json", JSON: text}}) })
+			order(func() { _, _, _, _ = w.hub.LoadConfig(ctx, []hub.ConfigSource{{Path: "test.json", Scope: "user", JSON: text}}) })
 		}
 		pass(time.Duration(rnd.IntN(2500)) * time.Millisecond)
 		told(t, w, v)

@@ -199,7 +199,7 @@ func TestWhatCannotBeWatchedIsMended(t *testing.T) {
 		load := func(patterns string) []hub.ConfigProblem {
 			w.hub.EditConfig(func(s *config.Server) { s.Watch = []string{patterns} })
 			w.write(w.config())
-			w.read([]hub.ConfigSource{{Path: w.path}})
+			w.read([]hub.ConfigSource{{Path: w.path, Scope: "user"}})
 			_, problems := w.hub.Servers()
 			return problems
 		}
@@ -224,7 +224,7 @@ func TestCloseDoesNotWaitForTheWatcher(t *testing.T) {
 		w.watcher.hang = free
 		w.write(w.config("a:" + allow))
 		w.hub.WatchConfig(true)
-		w.read([]hub.ConfigSource{{Path: w.path}})
+		w.read([]hub.ConfigSource{{Path: w.path, Scope: "user"}})
 		w.call(hub.CallRequest{Server: "a", Tool: "echo"}).ok(t)
 		w.fall("a", nil)
 		ctx, stop := context.WithTimeoutCause(context.Background(), 2*time.Second, errors.New("the end of the test's patience"))
