@@ -11,14 +11,14 @@ type ServerState = servers.State
 
 // Server states.
 const (
-	ServerStopped    = servers.Stopped
-	ServerConnecting = servers.Connecting
-	ServerReady      = servers.Ready
-	ServerStopping   = servers.Stopping
-	ServerFailed     = servers.Failed
-	ServerDisabled   = servers.Disabled
-	ServerBroken     = servers.Broken
-	ServerGivenUp    = servers.GivenUp // it failed too often in a row
+	ServerStopped    ServerState = servers.Stopped
+	ServerConnecting ServerState = servers.Connecting
+	ServerReady      ServerState = servers.Ready
+	ServerStopping   ServerState = servers.Stopping
+	ServerFailed     ServerState = servers.Failed
+	ServerDisabled   ServerState = servers.Disabled
+	ServerBroken     ServerState = servers.Broken
+	ServerGivenUp    ServerState = servers.GivenUp // it failed too often in a row
 )
 
 // Transport is how a server is reached; 0 = not known yet.
