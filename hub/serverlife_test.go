@@ -213,7 +213,9 @@ func liveAtRandom(t *testing.T, rnd *rand.Rand) {
 				}
 			}
 			text := `{"mcpServers":{` + strings.Join(entries, ",") + `}}`
-			order(func() { _, _, _, _ = w.hub.LoadConfig(ctx, []hub.ConfigSource{{Path: "test.json", Scope: "user", JSON: text}}) })
+			order(func() {
+				_, _, _, _ = w.hub.LoadConfig(ctx, []hub.ConfigSource{{Path: "test.json", Scope: "user", JSON: text}})
+			})
 		}
 		pass(time.Duration(rnd.IntN(2500)) * time.Millisecond)
 		told(t, w, v)
