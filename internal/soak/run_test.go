@@ -23,6 +23,8 @@ const (
 	noteTime = 5 * time.Second
 	// restTime is what the hub gets to come to rest once all calls are over: a server may take a second to withdraw its question.
 	restTime = 3 * time.Second
+	// deliveryTime is what a pending cancel gets: the hub calls it failed after 30 s.
+	deliveryTime = 35 * time.Second
 	// slackGoroutines is what idle connections and timers may add to the goroutines at rest.
 	slackGoroutines = 200
 	// slackHeap is what bounded histories may add once they are warm.
@@ -162,6 +164,10 @@ func (r *runner) settle() {
 		_ = r.view.win.Answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDismiss})
 	}
 	r.view.work.Wait()
+	r.until(deliveryTime, func() bool { return r.view.pending() == 0 })
+	if n := r.view.pending(); n > 0 {
+		r.bad("the outcome of a cancel was not told", "%d in a batch", n)
+	}
 	calls := r.view.told()
 	r.until(noteTime, func() bool {
 		for tag, c := range calls {
@@ -185,7 +191,9 @@ func (r *runner) settle() {
 }
 
 // claimed: the hub says that the server was told.
-func (r *runner) claimed(c *told) bool { return c.cancelled != nil && c.cancelled.ServerNotified() }
+func (r *runner) claimed(c *told) bool {
+	return c.cancelled != nil && (c.cancelled.ServerNotified() || c.settled != nil && c.settled.Sending.Delivery == hub.DeliveryDelivered)
+}
 
 // evident: the server was told, by the request that was open last. In the modern era HTTP has no other cancel than the end of its stream.
 func (r *runner) evident(seen []exchange) bool {

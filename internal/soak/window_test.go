@@ -16,6 +16,7 @@ type told struct {
 	terminals  int
 	cancelling bool
 	cancelled  *hub.RequestCancelled
+	settled    *hub.RequestCancelDelivery // of a cancel that was pending at the end
 	finished   *hub.RequestFinished
 	asked      int
 	answered   bool // the window answered a question of it
@@ -69,6 +70,13 @@ func (v *view) Deliver(e hub.Event) {
 		if c := v.calls[b.RequestID]; c != nil {
 			c.terminals++
 			c.cancelled = b
+		}
+	case *hub.RequestCancelDelivery:
+		if c := v.calls[b.RequestID]; c != nil {
+			if c.settled != nil || c.cancelled == nil {
+				v.figures.bad("not one delivery behind its terminal event", "%s: %+v", b.RequestID, b)
+			}
+			c.settled = b
 		}
 	case *hub.RequestFinished:
 		if c := v.calls[b.RequestID]; c != nil {
@@ -173,6 +181,18 @@ func (v *view) told() map[string]*told {
 		calls[tag] = &copied
 	}
 	return calls
+}
+
+// pending counts the calls whose cancel is on its way.
+func (v *view) pending() (n int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, c := range v.calls {
+		if c.cancelled != nil && c.cancelled.Sending.Delivery == hub.DeliveryPending && c.settled == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // answered tells whether a question of a call was answered.
