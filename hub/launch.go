@@ -91,11 +91,16 @@ func (h *Hub) consent(ctx context.Context, s *server, conf config.Server, inputs
 
 // agreedTo looks at what s would be started with, and tells whether it may be.
 func (h *Hub) agreedTo(ctx context.Context, s *server, conf config.Server, inputs map[string]string) (seen looked, agreed bool, err error) {
-	seen = h.lookAt(s, conf, inputs)
-	if !needsConsent(conf) {
-		return seen, true, nil
+	for {
+		seen = h.lookAt(s, conf, inputs)
+		if !needsConsent(conf) {
+			return seen, true, nil
+		}
+		h.update(func() { _, agreed, err = h.toAgree(ctx, s, conf, seen) })
+		if !errors.Is(err, errReadAnew) {
+			break
+		}
 	}
-	h.update(func() { _, agreed, err = h.toAgree(ctx, s, conf, seen) })
 	if mine, ok := errors.AsType[errUndecided](err); ok {
 		err = mine.err
 	}
@@ -110,6 +115,9 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inpu
 		var err error
 		seen := h.lookAt(s, conf, inputs)
 		h.update(func() { f, agreed, err = h.toAgree(ctx, s, conf, seen) })
+		if errors.Is(err, errReadAnew) {
+			continue
+		}
 		if err != nil || agreed {
 			return err
 		}
@@ -159,7 +167,11 @@ func ofAll(err error) error {
 	return errUndecided{err}
 }
 
-// toAgree gives the form to ask about, of what was seen; agreed tells that no question is needed. h.mu is held.
+// errReadAnew tells that the config was read anew between a look at an entry and the judgement of what was seen: somebody has to look again, or the yes to
+// what an entry was would count for what it is now.
+var errReadAnew = errors.New("the config was read anew")
+
+// toAgree gives the form to ask about, of what was seen; agreed tells that no question is needed. The error errReadAnew asks for another look. h.mu is held.
 func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server, seen looked) (f launchForm, agreed bool, err error) {
 	e := s.entries.find(conf.Origin.File, seen.key)
 	if e == nil { // what was to be started is no longer what the config says: a stop is under way
@@ -167,6 +179,9 @@ func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server, seen l
 			return f, false, errUndecided{context.Cause(ctx)}
 		}
 		return f, false, errUndecided{fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "the config of server %q changed while it was to be started", s.name)}
+	}
+	if e != seen.entry {
+		return f, false, errReadAnew
 	}
 	if e.form == nil { // the host answers for it since
 		return f, true, nil

@@ -90,21 +90,22 @@ func standIns(conf config.Server, inputs map[string]string) func(id string) (str
 // looked is what there is to agree to, and what would be started then.
 type looked struct {
 	sight
-	form launchForm // of what needs consent
-	key  string     // the launch key of what was looked at
+	form  launchForm   // of what needs consent
+	key   string       // the launch key of what was looked at
+	entry *configEntry // that was looked at; nil: there was none any more
 }
 
 // lookAt looks at an entry of s as it is now: what decides no launch, such as the tools that it allows, may have changed since conf was read.
 func (h *Hub) lookAt(s *server, conf config.Server, inputs map[string]string) looked {
-	key := conf.LaunchKey()
+	l := looked{key: conf.LaunchKey()}
 	var v config.Variables
 	h.update(func() {
-		if e := s.entries.find(conf.Origin.File, key); e != nil {
-			conf = e.conf
+		if l.entry = s.entries.find(conf.Origin.File, l.key); l.entry != nil {
+			conf = l.entry.conf
 		}
 		v = h.variables(conf)
 	})
-	l := looked{sight: h.look(conf, v, inputs), key: key}
+	l.sight = h.look(conf, v, inputs)
 	if needsConsent(conf) {
 		l.form = h.formOf(conf, v, l.sight)
 	}

@@ -20,7 +20,8 @@ func TestPassedThroughUntouched(t *testing.T) {
 	bothEras(t, func(t *testing.T, f *fakeserver.Server) {
 		entry := func(id string) string { return fmt.Sprintf(`{ %s ,%s}`, id, odd) }
 		definitions := map[string]string{
-			methodListTools:             entry(`"name":"t"`),
+			// A tool that says something twice is left out (finding B9): a person could be shown the one and the server mean the other.
+			methodListTools:             strings.Replace(entry(`"name":"t"`), `"z":1.0E+2`, `"y":1.0E+2`, 1),
 			methodListPrompts:           entry(`"name":"\u0070"`),
 			methodListResources:         entry(`"uri":"ui://app\/main","mimeType":"text/html;profile=mcp-app"`),
 			methodListResourceTemplates: entry(`"uriTemplate":"ui://{x}"`),
