@@ -59,6 +59,20 @@ func TestLongNamesAreShortened(t *testing.T) {
 	}
 }
 
+// A window is told of all that it did not get, and of nothing else.
+func TestDroppedIsTold(t *testing.T) {
+	for want, dropped := range map[string]*mcphubv1.Dropped{
+		"40 log messages were dropped":                          {LogMessages: 40},
+		"3 notices of changes were dropped":                     {Notices: 3},
+		"40 log messages and 3 notices of changes were dropped": {LogMessages: 40, Notices: 3},
+	} {
+		got := newTeller("").lines(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Dropped{Dropped: dropped}})
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestEscape: nothing that a server says can move the cursor, ring the bell or turn the text round.
 func TestEscape(t *testing.T) {
 	tests := []struct{ in, want string }{

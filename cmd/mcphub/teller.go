@@ -91,7 +91,14 @@ func (t *teller) lines(event *mcphubv1.AttachResponse) []string {
 		l := e.LogMessage
 		return one("%s %s: %s", l.GetServer(), l.GetLevel(), cut(logText(l.GetDataJson()), 400))
 	case *mcphubv1.AttachResponse_Dropped:
-		return one("%d log messages were dropped", e.Dropped.GetLogMessages())
+		var parts []string
+		if n := e.Dropped.GetLogMessages(); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d log messages", n))
+		}
+		if n := e.Dropped.GetNotices(); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d notices of changes", n))
+		}
+		return one("%s were dropped", strings.Join(parts, " and "))
 	}
 	return nil
 }
