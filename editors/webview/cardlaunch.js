@@ -3,7 +3,7 @@ import { h } from './dom.js';
 import { block, facts, lines, quoted, scopeChoice } from './cardparts.js';
 import { sourceLink } from './cardform.js';
 import { definitionDiff } from './definitiondiff.js';
-import { visible } from './text.js';
+import { shortName, visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/prompt_pb.js').LaunchVariableJson} LaunchVariable */
 
@@ -31,7 +31,7 @@ export function launchCard(ask, server, kit) {
     APPROVAL_SCOPE_WORKSPACE: ['In this workspace', 'Start in this workspace'], APPROVAL_SCOPE_ALWAYS: ['Always', 'Start always'],
   });
   return {
-    title: `${ask.command ? 'Start' : 'Connect to'} ${visible(server)}?`,
+    title: `${ask.command ? 'Start' : 'Connect to'} ${shortName(server)}?`,
     body: [
       h('p', { class: 'muted', text: 'A file of this workspace brings this server. Once started, it can do what you can do.' }),
       ask.changed && h('div', { class: 'warning' }, h('p', { text: 'It has changed since you agreed to it.' }), definitionDiff(ask.changes)),

@@ -1,6 +1,6 @@
 // Parts that several cards are made of.
 import { h } from './dom.js';
-import { bytes, longClass, visible } from './text.js';
+import { bytes, longClass, shortName, startOf, visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/prompt_pb.js').ApprovalScopeJson} Scope */
 /** @typedef {import('../host/src/gen/mcphub/v1/prompt_pb.js').AcceptPromptJson} Accept */
@@ -47,6 +47,14 @@ export function block(label, shown, copied = shown) {
   } });
   return h('div', { class: 'block' }, h('div', { class: 'block-head' }, h('h4', { text: label }), copy),
     shown.length > large ? disclosure(`Show all of it: ${bytes(shown.length)}`, () => [pre()]) : pre());
+}
+
+/** A name for where it is read whole: a long one is unfolded, and scrolls in itself. @param {string | undefined} name */
+export function fullName(name = '') {
+  const short = shortName(name);
+  if (short === visible(name)) return exact(name);
+  const whole = () => h('p', { ...longClass('code exact', startOf(name, large)), role: 'group', 'aria-label': 'Whole name', text: visible(startOf(name, large)) });
+  return disclosure(short, () => [whole()]);
 }
 
 /** Names and values; what has no value is left out. @param {[string, Child | Child[]][]} rows */

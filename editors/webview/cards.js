@@ -8,7 +8,7 @@ import { toolCard } from './cardtool.js';
 import { signInCard, urlCard } from './cardurl.js';
 import { h, setText } from './dom.js';
 import { forgetMoves, watchMoves } from './moves.js';
-import { visible } from './text.js';
+import { shortName, visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/prompt_pb.js').PromptJson} Prompt */
 /** @typedef {import('../host/src/gen/mcphub/v1/prompt_pb.js').PromptAnswerJson} Answer */
@@ -25,6 +25,7 @@ import { visible } from './text.js';
  * @property {(id: string) => import('../host/src/gen/mcphub/v1/request_pb.js').RequestJson | undefined} [requestOf]
  * @property {(text: string, urgency?: 'polite' | 'assertive') => void} announce
  * @property {() => number} now by the hub's clock, which is that of deadlines
+ * @property {() => string} windowId of this window
  * @property {(promptId: string) => void} [gone] the note has been read: the card has left the page
  */
 /**
@@ -132,7 +133,7 @@ export function promptCard(prompt, actions) {
   const late = (error) => {
     note = '';
     setText(status, '');
-    if (end) setText(end.line, `${subject} — ${closingNote(end.closed, undefined)}`);
+    if (end) setText(end.line, `${subject} — ${closingNote(end.closed, undefined, actions.windowId())}`);
     else problem(error);
   };
 
@@ -167,13 +168,14 @@ export function promptCard(prompt, actions) {
     label: (text) => main && setText(main, text),
     acceptButton: (text, content) => acceptButton(text, (event) => accept({ text, note: 'Answered by hand', content }, event), 'accept-by-hand'),
   });
-  const subject = `${visible(server)}: ${kind.title}`;
+  const subject = `${shortName(server)}: ${kind.title}`;
   const main = kind.accept && acceptButton(kind.accept.text, (event) => accept(kind.accept, event));
 
   const reason = h('input', { type: 'text', id: `${id}-reason`, autocomplete: 'off', maxlength: 500, dataset: { testid: 'decline-reason' } });
   // The second click of a double one is for the question that the first has closed, whatever has moved up into its place.
   const once = (/** @type {() => void} */ act) => (/** @type {MouseEvent} */ { detail: clicks }) => void (clicks < 2 && act());
   const decline = () => send({ decline: reason.value ? { reason: reason.value } : {} }, kind.decline.note);
+  const silence = () => send({ decline: {}, muteServer: true }, 'Declined, and its questions are silenced');
   const dismiss = () => send({ dismiss: {} }, 'Dismissed');
   reason.addEventListener('keydown', (event) => event.key === 'Enter' && !event.isComposing && decline());
 
@@ -181,15 +183,21 @@ export function promptCard(prompt, actions) {
   const deadline = h('p', { class: 'muted card-deadline' });
   const heading = h('h3', { id: `${id}-title`, tabindex: -1, text: kind.title });
   const self = actions.serverOf(server);
+  // What a server asks by itself; all other questions are the hub's own.
+  const silencing = (prompt.sampling || prompt.elicitationForm || prompt.elicitationUrl) && button('Decline and silence', 'link', once(silence), 'silence');
+  if (silencing) {
+    silencing.setAttribute('aria-label', `Decline and silence ${shortName(server)}`);
+    silencing.title = 'This and all its questions to come are declined, until somebody starts it anew or allows its questions.';
+  }
   const article = h('article', { class: 'card', 'aria-labelledby': `${id}-title`, dataset: { testid: `prompt-${promptId}` } },
     h('div', { class: 'card-head' }, heading, button('×', 'icon', once(dismiss), 'dismiss')),
-    h('p', { class: 'card-from' }, 'Server ', exact(server), self?.title && self.title !== server && h('span', { class: 'muted', text: `, which calls itself “${visible(self.title)}”` })),
-    prompt.parentRequestId && h('p', { class: 'muted' }, 'Asked by the call ', exact(caller?.tool || caller?.subject || prompt.parentRequestId)),
+    h('p', { class: 'card-from' }, 'Server ', exact(shortName(server)), self?.title && self.title !== server && h('span', { class: 'muted', text: `, which calls itself “${shortName(self.title)}”` })),
+    prompt.parentRequestId && h('p', { class: 'muted' }, 'Asked by the call ', exact(shortName(caller?.tool || caller?.subject || prompt.parentRequestId))),
     deadline,
     h('div', { class: 'card-body' }, ...kind.body),
     problemLine, status,
     kind.decline.reason && h('details', { class: 'card-reason' }, h('summary', { text: 'Deny with a reason' }), h('label', { for: reason.id, text: 'Reason' }), reason),
-    h('div', { class: 'card-buttons' }, button(kind.decline.text, 'secondary', once(decline), 'decline'), ...(kind.choices ?? []), main));
+    h('div', { class: 'card-buttons' }, silencing, button(kind.decline.text, 'secondary', once(decline), 'decline'), ...(kind.choices ?? []), main));
   article.querySelector('[data-testid="dismiss"]')?.setAttribute('aria-label', 'Dismiss');
 
   article.addEventListener('keydown', (event) => {
@@ -215,7 +223,7 @@ export function promptCard(prompt, actions) {
   };
   tick();
   enable();
-  actions.announce(`${visible(server)} asks: ${kind.title}${kind.message ? `: ${visible(kind.message.slice(0, 200))}` : ''}`);
+  actions.announce(`${shortName(server)} asks: ${kind.title}${kind.message ? `: ${visible(kind.message.slice(0, 200))}` : ''}`);
 
   /** @type {{ closed: PromptClosed, line: HTMLElement } | undefined} */
   let end;
@@ -239,7 +247,7 @@ export function promptCard(prompt, actions) {
       acceptButtons.forEach(forgetMoves);
       const here = { PROMPT_CAUSE_ANSWERED: 'accept', PROMPT_CAUSE_DECLINED: 'decline', PROMPT_CAUSE_DISMISSED: 'dismiss' }[String(closed.cause)] === state.sent && note;
       state = transition(state, 'closed');
-      const text = `${subject} — ${closingNote(closed, here || undefined)}`;
+      const text = `${subject} — ${closingNote(closed, here || undefined, actions.windowId())}`;
       const line = h('p', { text });
       end = { closed, line };
       const had = article.contains(document.activeElement);

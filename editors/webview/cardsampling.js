@@ -2,7 +2,7 @@
 import { h, show } from './dom.js';
 import { block, disclosure, exact, facts, lines } from './cardparts.js';
 import { arrayOf, JsonNumber, numberPattern, objectOf, parse, stringify, stringOf } from './jsontext.js';
-import { longClass, pretty, visible } from './text.js';
+import { longClass, pretty, shortName, visible } from './text.js';
 
 /** @typedef {import('./jsontext.js').Json} Json */
 const roles = new Map([['user', 'User'], ['assistant', 'Assistant']]); // a server may call one "constructor"
@@ -105,10 +105,10 @@ export function samplingCard(ask, kit) {
       h('ol', { class: 'messages', 'aria-label': 'Messages' }, ...messages),
       facts([
         ['At most tokens', most !== '' && [limitShown, limit]], ['Temperature', value('temperature')], ['Stops at', value('stopSequences')],
-        ['Context', value('includeContext')], ['Wanted models', lines(arrayOf(preferences.get('hints')).map((hint) => stringOf(objectOf(hint).get('name'))))],
+        ['Context', value('includeContext')], ['Wanted models', lines(arrayOf(preferences.get('hints')).map((hint) => shortName(stringOf(objectOf(hint).get('name')))))],
         ['Cost, speed, cleverness', ['costPriority', 'speedPriority', 'intelligencePriority'].some((key) => preferences.has(key)) && exact(
           ['costPriority', 'speedPriority', 'intelligencePriority'].map((key) => (preferences.has(key) ? stringify(preferences.get(key) ?? null) : '–')).join(', '))],
-        ['Tools', lines(arrayOf(request.get('tools')).map((tool) => stringOf(objectOf(tool).get('name'))))], ['Choice of tools', value('toolChoice')],
+        ['Tools', lines(arrayOf(request.get('tools')).map((tool) => shortName(stringOf(objectOf(tool).get('name')))))], ['Choice of tools', value('toolChoice')],
       ]),
       disclosure('Whole request', () => [block('Request', pretty(json), json)]),
       hand, wrong,

@@ -31,12 +31,14 @@ export function transition(state, event) {
 /**
  * @param {PromptClosed} closed
  * @param {string | undefined} here what this card calls its own answer, undefined when another window gave it
+ * @param {string} [windowId] this window's
  */
-export function closingNote({ cause, reason, origin }, here) {
+export function closingNote({ cause, reason, origin, windowId: by = '' }, here, windowId = '') {
   const why = reason ? `: ${visible(reason)}` : '';
   switch (cause) {
     case 'PROMPT_CAUSE_ANSWERED': return here ?? 'Answered in another window';
-    case 'PROMPT_CAUSE_DECLINED': return (here ?? 'Declined in another window') + why;
+    // A server that is silenced has its other questions declined, here or by no window.
+    case 'PROMPT_CAUSE_DECLINED': return (here ?? (by === '' || by === windowId ? 'Declined' : 'Declined in another window')) + why;
     case 'PROMPT_CAUSE_DISMISSED': return here ?? 'Dismissed in another window';
     case 'PROMPT_CAUSE_WITHDRAWN': return `Withdrawn by server${why}`;
     case 'PROMPT_CAUSE_PARENT': return (origin === 'ORIGIN_TIMEOUT' ? 'The call timed out' : 'The call was cancelled') + why;

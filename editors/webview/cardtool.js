@@ -1,8 +1,8 @@
 // The card for a tool approval: exactly what would be called.
 import { h } from './dom.js';
-import { block, disclosure, prose, scopeChoice } from './cardparts.js';
+import { block, disclosure, facts, fullName, prose, scopeChoice } from './cardparts.js';
 import { definitionDiff } from './definitiondiff.js';
-import { pretty, visible } from './text.js';
+import { longestName, pretty, shortName } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/prompt_pb.js').ToolApprovalJson} ToolApproval */
 
@@ -15,9 +15,10 @@ export function toolCard(ask, kit) {
   });
   const json = ask.argumentsJson || '{}';
   return {
-    title: `Call ${visible(ask.tool)}?`,
+    title: `Call ${shortName(ask.tool)}?`,
     body: [
-      ask.title && ask.title !== ask.tool && h('p', { class: 'muted', dir: 'auto', text: `“${visible(ask.title)}”` }),
+      (ask.tool ?? '').length > longestName && facts([['Tool', fullName(ask.tool)]]),
+      ask.title && ask.title !== ask.tool && h('p', { class: 'muted', dir: 'auto', text: `“${shortName(ask.title)}”` }),
       ask.previousDefinitionJson && h('div', { class: 'warning' }, h('p', { text: 'The server has changed this tool since you approved it.' }),
         definitionDiff(ask.changes, ask.previousDefinitionJson, ask.definitionJson)),
       h('p', { class: hint ? 'muted' : 'caution', text: hint ? `The server says that it ${hint}; nobody has checked that.` : 'It may change or destroy things.' }),

@@ -1,7 +1,7 @@
 // The cards that lead to a page in the outside browser: a server's URL, and a sign-in. Where it leads is what matters.
 import { h } from './dom.js';
 import { block, exact, facts, lines, prose } from './cardparts.js';
-import { visible } from './text.js';
+import { shortName, visible } from './text.js';
 
 /** @typedef {import('./cardparts.js').Kit} Kit */
 /** @typedef {import('./cardparts.js').Kind} Kind */
@@ -65,7 +65,7 @@ export const urlCard = (ask, kit) => pageCard(ask, kit, {
 
 /** @param {import('../host/src/gen/mcphub/v1/prompt_pb.js').SignInJson} ask @param {string} server @param {Kit} kit */
 export const signInCard = (ask, server, kit) => pageCard(ask, kit, {
-  title: ask.waiting ? `Finish signing in to ${visible(server)}` : `Sign in to ${visible(server)}?`,
+  title: ask.waiting ? `Finish signing in to ${shortName(server)}` : `Sign in to ${shortName(server)}?`,
   body: [facts([['Issued by', ask.issuer && exact(ask.issuer)], ['For', ask.resource && exact(ask.resource)], ['Asks for', lines(ask.scopes)]])],
   stop: 'Do not sign in',
 });

@@ -1,6 +1,6 @@
 // Requests that are over, as the history keeps them: newest last, bounded in number and in the size of their results.
 
-import { originWord, visible } from './text.js';
+import { originWord, shortName, visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/editor_pb.js').EndedRequestJson} EndedRequest */
 /** @typedef {import('../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
@@ -60,7 +60,7 @@ function entryOf(end, request) {
   const words = [about.server, about.tool, about.subject, about.method, outcomeWords[outcome], cancellation && originWord(cancellation.origin), cancellation?.reason];
   return {
     key: `e${++keys}`, requestId: about.requestId ?? '', earlier: false, endTime: end.endTime ?? '', outcome, about,
-    words: visible(words.filter(Boolean).join(' ')).toLowerCase(), size: sizeOf(end), cancelled: end.cancelled, finished: end.finished,
+    words: visible(words.filter(Boolean).map((text) => text?.slice(0, 256)).join(' ')).toLowerCase(), size: sizeOf(end), cancelled: end.cancelled, finished: end.finished,
   };
 }
 
@@ -96,12 +96,15 @@ export function sealHistory(history) {
   for (const entry of history) entry.earlier = true;
 }
 
+const names = /** @type {const} */ (['tool', 'subject']);
+
 /** @param {End} end */
 const errorsOf = ({ cancelled, finished }) => [finished?.mcpError, finished?.hubError, cancelled?.error].filter((error) => error !== undefined);
 
 /** @param {End} end */
 function sizeOf(end) {
   let size = end.finished?.resultJson?.length ?? 0;
+  for (const one of [end.cancelled, end.finished]) for (const name of names) size += Math.max(0, (one?.[name]?.length ?? 0) - shortMessage);
   for (const error of errorsOf(end)) size += (error.message?.length ?? 0) + ('dataJson' in error ? error.dataJson?.length ?? 0 : 0);
   return size;
 }
@@ -124,6 +127,7 @@ function shorten(entry) {
     if ('dataJson' in error) error.dataJson = '';
     if (error.message && error.message.length > shortMessage) error.message = `${error.message.slice(0, shortMessage)}…`;
   }
+  for (const one of [entry.about, entry.cancelled, entry.finished]) for (const name of names) if (one?.[name]) one[name] = shortName(one[name]);
   entry.size = 0;
 }
 

@@ -1,13 +1,13 @@
 // Everything that is known of one request that is over.
 
-import { facts } from './cardparts.js';
+import { facts, fullName } from './cardparts.js';
 import { h, replace } from './dom.js';
 import { outcomeWords } from './ended.js';
 import { byWhom, cancelWords } from './requestwords.js';
 import { resultView } from './result.js';
 import { commandLink } from './surface.js';
 import { confirmButton } from './stopcontrol.js';
-import { clockTime, durationOf, plural, visible } from './text.js';
+import { clockTime, durationOf, plural, shortName, visible } from './text.js';
 import { timeline } from './timeline.js';
 
 /** @typedef {import('./ended.js').Ended} Ended */
@@ -28,7 +28,7 @@ export function endedDetails(page, entry) {
   const server = about.server ?? '';
   const open = () => [...state.requests.values()].filter((r) => r.server === server).length;
   const restart = mayContinue && state.servers.has(server) && confirmButton({
-    label: 'Restart server', about: visible(server), testid: 'restart-server',
+    label: 'Restart server', about: shortName(server), testid: 'restart-server',
     question: () => (open() ? `Restart, which cancels ${plural(open(), 'request')} of it?` : ''),
     act: async () => {
       const reply = await ask({ restartServer: { server } });
@@ -44,9 +44,9 @@ export function endedDetails(page, entry) {
   return h('div', { class: 'ended-details' },
     facts([
       ['Outcome', outcomeWords[outcome]],
-      ['Server', visible(server)],
-      ['Tool', about.tool && visible(about.tool)],
-      ['About', about.subject && visible(about.subject)],
+      ['Server', fullName(server)],
+      ['Tool', about.tool && fullName(about.tool)],
+      ['About', about.subject && fullName(about.subject)],
       ['Cancelled', cancelled && byWhom(cancelled.cancellation)],
       ['The server', cancelled && cancelWords(cancelled)],
       ['The server', !cancelled && mayContinue && 'It may go on all the same: work and side effects cannot be ruled out.'],

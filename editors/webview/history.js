@@ -6,7 +6,7 @@ import { outcomeWords } from './ended.js';
 import { endedDetails } from './endeddetails.js';
 import { byId, setCount } from './page.js';
 import { byWhom, titleOf } from './requestwords.js';
-import { clockTime, durationOf, plural, visible } from './text.js';
+import { clockTime, durationOf, plural, shortName, visible } from './text.js';
 import { virtualList } from './virtuallist.js';
 
 /** @typedef {import('./ended.js').Ended} Ended */
@@ -38,7 +38,7 @@ export function historySection(page) {
 
   const ended = gathered((/** @type {readonly Ended[]} */ entries) => {
     const [only] = entries;
-    if (entries.length === 1 && only) return `${titleOf(only.about)} of ${visible(only.about.server)}: ${outcomeWords[only.outcome]}.`;
+    if (entries.length === 1 && only) return `${titleOf(only.about)} of ${shortName(only.about.server)}: ${outcomeWords[only.outcome]}.`;
     const counts = Object.entries(outcomeWords).map(([value, word]) => [entries.filter((e) => e.outcome === value).length, word.toLowerCase()]);
     return `${plural(entries.length, entries.every((e) => e.about.tool) ? 'call' : 'request')} ended: ${counts.filter(([n]) => n).map((pair) => pair.join(' ')).join(', ')}.`;
   });
@@ -113,6 +113,6 @@ function rowOf(entry) {
   const why = outcome === 'timed-out' ? visible(cancelled?.cancellation?.reason) : cancelled ? byWhom(cancelled.cancellation) : visible(finished?.hubError?.message ?? finished?.mcpError?.message);
   return h('div', { class: 'ended', dataset: { testid: `ended-${entry.requestId}`, state: outcome } },
     h('div', { class: 'line' }, h('span', { class: 'icon', 'aria-hidden': 'true', text: icons[outcome] }), h('span', { class: 'name', text: titleOf(about) }),
-      h('span', { class: 'of', text: visible(about.server) }), h('span', { class: 'time', text: clockTime(entry.endTime) })),
+      h('span', { class: 'of', text: shortName(about.server) }), h('span', { class: 'time', text: clockTime(entry.endTime) })),
     h('div', { class: 'line muted' }, h('span', { class: 'state', text: outcomeWords[outcome] }), h('span', { class: 'of', text: why || durationOf(timings?.active) })));
 }

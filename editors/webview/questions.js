@@ -19,6 +19,7 @@ export function questionsSection({ surface, state, ask, announce }) {
     surface,
     announce,
     now: () => hubNow(state),
+    windowId: () => state.windowId,
     answer: (answer) => ask({ answerPrompt: answer }),
     serverOf: (name) => state.servers.get(name),
     requestOf: (id) => state.requests.get(id),

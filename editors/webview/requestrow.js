@@ -4,7 +4,7 @@ import { h, setAttribute, setText, show } from './dom.js';
 import { byWhom, cancellable, titleOf } from './requestwords.js';
 import { hubNow } from './state.js';
 import { confirmButton, stopControl } from './stopcontrol.js';
-import { duration, plural, stateWord, visible } from './text.js';
+import { duration, plural, shortName, stateWord, visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
 
@@ -28,7 +28,7 @@ const patience = 3000;
 export function requestRow({ state, ask }, request) {
   const { requestId = '', server = '' } = request;
   const title = titleOf(request);
-  const about = `${title} of ${visible(server)}`;
+  const about = `${title} of ${shortName(server)}`;
   let shown = request;
   let clicked = false;
 
@@ -45,13 +45,13 @@ export function requestRow({ state, ask }, request) {
   const stopWaiting = h('button', { type: 'button', text: 'Stop waiting', 'aria-label': `Stop waiting for ${about}`, dataset: { testid: 'stop-waiting' }, onclick: () => send('', true) });
   const others = () => [...state.requests.values()].filter((r) => r.server === server && r.requestId !== requestId && cancellable(r)).length;
   const restart = confirmButton({
-    label: 'Restart server', about: visible(server), testid: 'restart-server',
+    label: 'Restart server', about: shortName(server), testid: 'restart-server',
     question: () => (others() ? `Restart, which cancels ${plural(others(), 'other request')} of it?` : ''),
     act: async () => tell(await ask({ restartServer: { server } })),
   });
   const dragging = h('span', { class: 'actions', hidden: true }, stopWaiting, restart);
   const element = h('li', { class: 'request', tabindex: -1, dataset: { testid: `request-${requestId}` } },
-    h('div', { class: 'line' }, h('span', { class: 'name', text: title }), h('span', { class: 'of', text: visible(server) }), word, time),
+    h('div', { class: 'line' }, h('span', { class: 'name', text: title }), h('span', { class: 'of', text: shortName(server) }), word, time),
     bar, message, cancelled, h('div', { class: 'actions' }, cancel?.element, dragging), problem, children);
 
   /** @param {string} reason @param {boolean} hurry */

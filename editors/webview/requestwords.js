@@ -1,6 +1,6 @@
 // What a request is called, and what there is to say of its cancellation.
 
-import { originWord, visible } from './text.js';
+import { originWord, shortName, visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
 /** @typedef {import('../host/src/gen/mcphub/v1/request_pb.js').CancellationJson} Cancellation */
@@ -15,9 +15,9 @@ const incoming = { 'elicitation/create': 'Server asks for input', 'sampling/crea
 
 /** @param {Pick<Request, 'direction' | 'method' | 'tool' | 'subject'>} request */
 export function titleOf({ direction, method = '', tool, subject }) {
-  if (direction === 'REQUEST_DIRECTION_INCOMING') return incoming[method] ?? `Server asks: ${visible(method)}`;
-  if (tool) return visible(tool);
-  return visible((outgoing[method] ?? `${method} %`).replace('%', () => subject ?? '').trim());
+  if (direction === 'REQUEST_DIRECTION_INCOMING') return incoming[method] ?? `Server asks: ${shortName(method)}`;
+  if (tool) return shortName(tool);
+  return (outgoing[method] ?? `${shortName(method)} %`).replace('%', () => shortName(subject)).trim();
 }
 
 /**

@@ -3,7 +3,7 @@
 import { disclosure, facts, prose } from './cardparts.js';
 import { h } from './dom.js';
 import { commandLink } from './surface.js';
-import { bytes, clockTime, visible } from './text.js';
+import { bytes, clockTime, shortName, visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/server_pb.js').ServerJson} Server */
 /** @typedef {import('../host/src/gen/mcphub/v1/server_pb.js').ConfigProblemJson} ConfigProblem */
@@ -31,13 +31,14 @@ export function serverFacts(surface, server) {
   const counters = Object.entries(server.counters ?? {}).filter(([name, n]) => counted[name] && Number(n) > 0).map(([name, n]) => `${n} ${counted[name]}`);
   const list = (/** @type {unknown[]} */ parts) => parts.filter(Boolean).join(' · ');
   return h('div', {}, facts([
-    ['Calls itself', list([visible(server.title), visible(server.version)])],
+    ['Calls itself', list([shortName(server.title), shortName(server.version)])],
     ['Protocol', list([server.protocolRevision && visible(server.protocolRevision), words[server.era ?? '']])],
     ['Reached by', list([words[server.transport ?? ''], visible(server.url || server.command), server.processId && `pid ${server.processId}`])],
     ['Ready since', clockTime(server.readyTime)],
     ['Last error', visible(server.lastError)],
     ['Last exit', visible(server.lastExit)],
     ['Sign-in', words[server.signIn ?? '']],
+    ['Questions', server.questionsMuted && 'silenced: declined without asking you, until somebody starts it anew'],
     ['Consent', words[server.launchConsent ?? '']],
     ['Config', place(surface, server.configFile, server.configLine)],
     ['Kind of config', list([server.configDialect, server.configScope])],

@@ -1,5 +1,7 @@
 // What a server writes: its stderr, and the log messages that it sends. The latest of each are kept.
 
+import { startOf } from './text.js';
+
 /** @typedef {import('../host/src/gen/mcphub/v1/editor_pb.js').LogMessageJson} LogMessage */
 /** @typedef {{ stderr: string[], messages: { time: string, level: string, logger: string, text: string }[] }} ServerLog */
 
@@ -25,11 +27,7 @@ export function stderrIs(log, lines) {
 }
 
 /** @param {string} text */
-function cut(text) {
-  if (text.length <= longestLine) return text;
-  const kept = text.slice(0, longestLine).replace(/[\uD800-\uDBFF]$/, '');
-  return `${kept} … and ${text.length - kept.length} more characters`;
-}
+const cut = (text) => startOf(text, longestLine);
 
 /** @template T @param {T[]} lines @param {T} line */
 function keep(lines, line) {

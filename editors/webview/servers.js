@@ -1,18 +1,20 @@
 // The section of the configured servers, in the order of the config, and what is wrong with the config as a whole.
 
-import { h, patchList, show } from './dom.js';
+import { h, patchList, setText, show } from './dom.js';
 import { byId, setCount } from './page.js';
 import { problemLines } from './serverfacts.js';
 import { serverView } from './serverview.js';
+import { plural } from './text.js';
 
 /** @param {import('./page.js').Page} page @returns {import('./page.js').Section} */
 export function serversSection(page) {
   const { state } = page;
   const title = byId('servers-title');
   const problems = h('div', {});
+  const dropped = h('p', { class: 'muted', hidden: true, dataset: { testid: 'dropped' } });
   const list = h('ol', { class: 'servers', 'aria-labelledby': 'servers-title' });
   const nothing = h('p', { class: 'muted', text: 'No servers are configured.' });
-  byId('servers').append(problems, nothing, list);
+  byId('servers').append(problems, dropped, nothing, list);
   /** @type {Map<string, import('./serverview.js').ServerView>} */
   const views = new Map();
   const waits = () => [...state.servers.values()].some((s) => s.nextStartTime !== undefined);
@@ -20,6 +22,12 @@ export function serversSection(page) {
   return {
     paint: (changed) => {
       if (changed.problems) problems.replaceChildren(...problemLines(page.surface, state.problems));
+      if (changed.dropped) {
+        const { logMessages, notices } = state.dropped;
+        const parts = [logMessages && plural(logMessages, 'log message'), notices && plural(notices, 'notice of a change', 'notices of changes')];
+        show(dropped, logMessages + notices > 0);
+        setText(dropped, `Left out, since there were too many: ${parts.filter(Boolean).join(', ')}.`);
+      }
       if (changed.serverList) {
         const held = list.contains(document.activeElement);
         for (const name of views.keys()) if (!state.servers.has(name)) views.delete(name);

@@ -4,7 +4,7 @@ import { h, replace, setAttribute, setText, show } from './dom.js';
 import { problemLines, serverFacts } from './serverfacts.js';
 import { hubNow } from './state.js';
 import { confirmButton } from './stopcontrol.js';
-import { clockTime, duration, plural, serverStateWord, visible } from './text.js';
+import { clockTime, duration, plural, serverStateWord, shortName, visible } from './text.js';
 import { toolList } from './toollist.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/server_pb.js').ServerStateJson} ServerState */
@@ -26,6 +26,7 @@ const actions = [
   { label: 'Stop', loses: 'Stop', when: /READY|CONNECTING/, message: (server) => ({ stopServer: { server } }) },
   { label: 'Switch off', loses: 'Switch off', when: /^SERVER_STATE_(?!DISABLED|BROKEN)/, message: (server) => ({ setServerEnabled: { server, enabled: false } }) },
   { label: 'Switch on', when: /DISABLED/, message: (server) => ({ setServerEnabled: { server, enabled: true } }) },
+  { label: 'Allow questions', testid: 'allow-questions', when: /silenced/, message: (server) => ({ muteServer: { server, muted: false } }) },
   { label: 'Sign in', when: /sign-in:.*NEEDED/, message: (server) => ({ signIn: { server } }) },
   { label: 'Sign out', loses: 'Sign out', when: /sign-in:.*SIGNED_IN/, message: (server) => ({ signOut: { server } }) },
 ];
@@ -47,7 +48,7 @@ const actions = [
  */
 export function serverView(page, name) {
   const { state, ask, surface } = page;
-  const shownName = visible(name);
+  const shownName = shortName(name);
   const icon = h('span', { class: 'icon', 'aria-hidden': 'true' });
   const word = h('span', { class: 'state' });
   const head = h('button', { type: 'button', class: 'head', 'aria-expanded': 'false', onclick: () => expand() }, icon, h('span', { class: 'name', text: shownName }), word);
@@ -100,7 +101,7 @@ export function serverView(page, name) {
     show(trouble, error !== '' || fatal);
     setText(trouble, error || visible(server.problems?.find((p) => p.fatal)?.message));
     if (body.hidden) return;
-    const what = `${now} sign-in:${server.signIn ?? ''}${server.waitingForConsent?.length ? ' waiting' : ''}`;
+    const what = `${now} sign-in:${server.signIn ?? ''}${server.waitingForConsent?.length ? ' waiting' : ''}${server.questionsMuted ? ' silenced' : ''}`;
     for (const { action, button } of buttons) {
       const fits = action.when.test(what);
       if (!fits && button === document.activeElement) head.focus();
@@ -125,12 +126,13 @@ export function serverView(page, name) {
 }
 
 /** @param {Server} server @param {number} now */
-function stateText({ state, nextStartTime, failures = 0, signIn, launchConsent, waitingForConsent }, now) {
+function stateText({ state, nextStartTime, failures = 0, signIn, launchConsent, waitingForConsent, questionsMuted }, now) {
   const parts = [serverStateWord(state)];
   if (nextStartTime) parts.push(`next start in ${duration(Math.max(0, Math.ceil((Date.parse(nextStartTime) - now) / 1000) * 1000))}`);
   if (failures > 1) parts.push(`${failures} failures in a row`);
   if (signIn === 'SIGN_IN_STATE_NEEDED') parts.push('sign-in needed');
   if (launchConsent === 'LAUNCH_CONSENT_DECLINED') parts.push('start declined');
+  if (questionsMuted) parts.push('questions are silenced');
   if (waitingForConsent?.length) parts.push('another entry waits for your yes');
   return parts.join(' · ');
 }

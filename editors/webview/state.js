@@ -26,6 +26,7 @@ import { freshLogs, logArrived, stderrIs } from './serverlog.js';
  * @property {boolean} prompts one opened or closed
  * @property {boolean} history
  * @property {boolean} problems
+ * @property {boolean} dropped
  */
 
 /**
@@ -42,6 +43,7 @@ import { freshLogs, logArrived, stderrIs } from './serverlog.js';
  * @property {Ended[]} history oldest first
  * @property {Ended[]} endedNow what ended since the last paint, not what a snapshot brought; the painter empties it
  * @property {ConfigProblem[]} problems
+ * @property {{ logMessages: number, notices: number }} dropped what this window did not get since the snapshot
  * @property {Changed} changed
  */
 
@@ -49,7 +51,7 @@ import { freshLogs, logArrived, stderrIs } from './serverlog.js';
 function nothing() {
   return {
     connection: false, serverList: false, servers: new Set(), tools: new Set(), logs: new Set(), requestList: false, requests: new Set(),
-    prompts: false, history: false, problems: false,
+    prompts: false, history: false, problems: false, dropped: false,
   };
 }
 
@@ -57,7 +59,7 @@ function nothing() {
 export function createState() {
   return {
     connection: { state: 'starting', message: '' }, hubId: '', windowId: '', ahead: Infinity, servers: new Map(), logs: new Map(), requests: new Map(),
-    prompts: new Map(), closed: new Map(), history: [], endedNow: [], problems: [], changed: { ...nothing(), connection: true },
+    prompts: new Map(), closed: new Map(), history: [], endedNow: [], problems: [], dropped: { logMessages: 0, notices: 0 }, changed: { ...nothing(), connection: true },
   };
 }
 
@@ -72,7 +74,7 @@ export function takeChanged(state) {
 export function joined(a, b) {
   return {
     connection: a.connection || b.connection, serverList: a.serverList || b.serverList, requestList: a.requestList || b.requestList,
-    prompts: a.prompts || b.prompts, history: a.history || b.history, problems: a.problems || b.problems,
+    prompts: a.prompts || b.prompts, history: a.history || b.history, problems: a.problems || b.problems, dropped: a.dropped || b.dropped,
     servers: new Set([...a.servers, ...b.servers]), tools: new Set([...a.tools, ...b.tools]), logs: new Set([...a.logs, ...b.logs]),
     requests: new Set([...a.requests, ...b.requests]),
   };
@@ -113,6 +115,12 @@ export function transition(state, message) {
   } else if (message.configReloaded) {
     state.problems = message.configReloaded.problems ?? [];
     changed.problems = true;
+  } else if (message.dropped) {
+    const { logMessages = 0, notices = 0 } = message.dropped;
+    state.dropped = { logMessages: state.dropped.logMessages + Number(logMessages), notices: state.dropped.notices + Number(notices) };
+    changed.dropped = true;
+    // Whose tools have changed is not known.
+    if (Number(notices) > 0) for (const name of state.servers.keys()) changed.tools.add(name);
   } else if (message.logMessage) {
     const server = message.logMessage.server ?? '';
     logArrived(logOf(state, server), message.logMessage, message.time);
@@ -210,6 +218,7 @@ function replaceAll(state, snapshot) {
   state.requests = new Map((snapshot.requests ?? []).map((r) => [r.requestId ?? '', r]));
   state.prompts = prompts;
   state.problems = snapshot.problems ?? [];
+  state.dropped = { logMessages: 0, notices: 0 };
   replaceHistory(state.history, snapshot.history ?? []);
   for (const id of [...gone, ...state.requests.keys()]) changed.requests.add(id);
   for (const name of [...gone, ...state.servers.keys()]) {
@@ -217,7 +226,7 @@ function replaceAll(state, snapshot) {
     changed.tools.add(name);
     changed.logs.add(name);
   }
-  Object.assign(changed, { connection: true, serverList: true, requestList: true, prompts: true, history: true, problems: true });
+  Object.assign(changed, { connection: true, serverList: true, requestList: true, prompts: true, history: true, problems: true, dropped: true });
 }
 
 /** Another hub process answers: what the one before was doing is over, and nobody else will tell. @param {State} state */

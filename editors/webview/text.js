@@ -27,6 +27,28 @@ export function visible(text) {
   });
 }
 
+/** How many characters of a name are shown, the most that MCP allows a tool's (2025-11-25 server/tools, "Tool Names"). */
+export const longestName = 128;
+
+/**
+ * The name of a tool or a server where it is one among others: of a longer one the start and the length. Where it must be read whole there is fullName.
+ * @param {string | undefined} name
+ */
+export function shortName(name = '') {
+  if (name.length <= longestName) return visible(name);
+  let count = 0;
+  let end = 0;
+  for (const char of name) if (++count <= longestName / 2) end += char.length;
+  return visible(count <= longestName ? name : `${name.slice(0, end)}… (${count} characters)`);
+}
+
+/** The start of a text that may be as long as a message, and how much is left out. @param {string} text @param {number} most UTF-16 units */
+export function startOf(text, most) {
+  if (text.length <= most) return text;
+  const kept = text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '');
+  return `${kept} … and ${text.length - kept.length} more characters`;
+}
+
 const manyLines = /(?:\n[^\n]*){16}/;
 
 /** A very long text scrolls in itself, and then the keyboard must reach it. @param {string} name of its class @param {string} text */

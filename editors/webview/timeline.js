@@ -2,7 +2,7 @@
 
 import { h } from './dom.js';
 import { byWhom, sentWords } from './requestwords.js';
-import { bytes, causeWord, plural, stateWord, visible } from './text.js';
+import { bytes, causeWord, plural, shortName, stateWord, visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/hub_pb.js').TraceJson} Trace */
 /** @typedef {import('../host/src/gen/mcphub/v1/hub_pb.js').TraceEntryJson} TraceEntry */
@@ -28,5 +28,5 @@ function entryWords({ state, message, cancellation, prompt, hubError, delivery }
   const arrow = message.direction === 'REQUEST_DIRECTION_INCOMING' ? '←' : '→';
   const code = message.type === 'error' ? ` ${message.errorCode ?? 0}` : '';
   const id = message.wireIdJson ? ` ${visible(message.wireIdJson)}` : '';
-  return `${arrow} ${message.type}${code} ${visible(message.method)}${id}, ${bytes(message.sizeBytes ?? 0)}${message.dropped ? ', dropped' : ''}`;
+  return `${arrow} ${message.type}${code} ${shortName(message.method)}${id}, ${bytes(message.sizeBytes ?? 0)}${message.dropped ? ', dropped' : ''}`;
 }

@@ -1,7 +1,7 @@
 // The tools of one server: listed when they are looked at, and again when they have changed.
 
 import { h, patchList, setText, show } from './dom.js';
-import { visible } from './text.js';
+import { shortName, visible } from './text.js';
 import { toolView } from './toolview.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
@@ -12,9 +12,9 @@ const few = 8;
 /** @param {import('./page.js').Page} page @param {string} server */
 export function toolList(page, server) {
   const { ask } = page;
-  const filter = h('input', { type: 'search', 'aria-label': `Filter the tools of ${visible(server)}`, placeholder: 'Filter', autocomplete: 'off', hidden: true, oninput: () => paint() });
+  const filter = h('input', { type: 'search', 'aria-label': `Filter the tools of ${shortName(server)}`, placeholder: 'Filter', autocomplete: 'off', hidden: true, oninput: () => paint() });
   const note = h('p', { class: 'muted', role: 'status' });
-  const list = h('ul', { class: 'tools', 'aria-label': `Tools of ${visible(server)}` });
+  const list = h('ul', { class: 'tools', 'aria-label': `Tools of ${shortName(server)}` });
   const connect = h('button', { type: 'button', class: 'secondary', text: 'Connect and list its tools', hidden: true, onclick: () => void listTools(false) });
   const count = h('span', { class: 'count' });
   const heading = h('h4', { tabindex: -1 }, 'Tools ', count);

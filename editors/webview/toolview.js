@@ -1,12 +1,12 @@
 // One tool: what it says of itself, the form for its arguments, Call, and what came of the last call from here.
 
-import { exact, facts, prose } from './cardparts.js';
+import { facts, fullName, prose } from './cardparts.js';
 import { h, replace, setText, show } from './dom.js';
 import { outcomeWords } from './ended.js';
 import { endedDetails } from './endeddetails.js';
 import { arrayOf, objectOf, parse, stringify } from './jsontext.js';
 import { schemaForm } from './schemaform.js';
-import { stateWord, visible } from './text.js';
+import { shortName, stateWord, visible } from './text.js';
 
 /** @typedef {import('../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
 
@@ -28,14 +28,14 @@ export function toolView(page, tool) {
   const body = h('div', { class: 'body', hidden: true });
   const policy = h('span', { class: 'state' });
   const head = h('button', { type: 'button', class: 'head', 'aria-expanded': 'false', onclick: () => expand() },
-    h('span', { class: 'name', text: visible(name) }), tool.title && h('span', { class: 'of', dir: 'auto', text: visible(tool.title) }), policy);
+    h('span', { class: 'name', text: shortName(name) }), tool.title && h('span', { class: 'of', dir: 'auto', text: shortName(tool.title) }), policy);
   const element = h('li', { class: 'tool', dataset: { testid: `tool-${name}` } }, h('h5', {}, head), body);
   /** The last call from here. @type {string | undefined} */
   let requestId;
   let sending = false;
   /** Made when it is opened first. @type {ReturnType<typeof schemaForm> | undefined} */
   let form;
-  const call = h('button', { type: 'button', class: 'primary', text: 'Call', 'aria-label': `Call ${visible(name)}`, dataset: { testid: 'call' } });
+  const call = h('button', { type: 'button', class: 'primary', text: 'Call', 'aria-label': `Call ${shortName(name)}`, dataset: { testid: 'call' } });
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
   const status = h('p', { class: 'muted', role: 'status', hidden: true });
   const outcome = h('div', {});
@@ -66,7 +66,7 @@ export function toolView(page, tool) {
     const empty = objectOf(schema.get('properties')).size === 0 && arrayOf(schema.get('required')).length === 0 && schema.get('additionalProperties') === false;
     const fields = empty ? h('p', { class: 'muted', text: 'It takes no arguments.' }) : made.element;
     replace(body, prose(tool.description), facts([
-      ['Name', exact(name)], ['It says that it', said.join(', ')], ['Known from', tool.cached ? 'an earlier connection' : ''],
+      ['Name', fullName(name)], ['It says that it', said.join(', ')], ['Known from', tool.cached ? 'an earlier connection' : ''],
     ]), fields, h('div', { class: 'actions' }, call), problem, status, outcome);
   }
 

@@ -59,7 +59,9 @@ test('every end has a note that says who and why', () => {
   assert.equal(note('WITHDRAWN'), 'Withdrawn by server');
   assert.equal(note('ANSWERED'), 'Answered in another window');
   assert.equal(note('ANSWERED', {}, 'Allowed'), 'Allowed');
-  assert.equal(note('DECLINED', { reason: 'too far' }), 'Declined in another window: too far');
+  assert.equal(note('DECLINED', { reason: 'too far', windowId: 'w-2' }), 'Declined in another window: too far');
+  assert.equal(note('DECLINED'), 'Declined', 'by no window: its server was silenced');
+  assert.equal(closingNote({ cause: 'PROMPT_CAUSE_DECLINED', windowId: 'w-1' }, undefined, 'w-1'), 'Declined', 'here, but not on this card');
   assert.equal(note('DISMISSED', {}, 'Dismissed'), 'Dismissed');
   assert.equal(note('PARENT', { origin: 'ORIGIN_USER' }), 'The call was cancelled');
   assert.equal(note('PARENT', { origin: 'ORIGIN_TIMEOUT' }), 'The call timed out');

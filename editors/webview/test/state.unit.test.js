@@ -183,3 +183,24 @@ test('only what has changed is marked', () => {
 test('what the page does not know is told to be so', () => {
   assert.equal(transition(createState(), { resourceUpdated: { server: 'files', uri: 'x:' } }), false);
 });
+
+test('what the window did not get is counted until a snapshot, and notices among it make every list of tools stale', () => {
+  const state = after({ snapshot: { servers: [{ name: 'files' }, { name: 'docs' }] } });
+  takeChanged(state);
+  assert.equal(transition(state, { dropped: { logMessages: '40' } }), true);
+  assert.deepEqual([state.dropped, state.changed.dropped, state.changed.tools.size], [{ logMessages: 40, notices: 0 }, true, 0]);
+  transition(state, { dropped: { logMessages: '2', notices: '3' } });
+  assert.deepEqual([state.dropped, [...state.changed.tools]], [{ logMessages: 42, notices: 3 }, ['files', 'docs']]);
+  transition(state, { snapshot: {} });
+  assert.deepEqual(state.dropped, { logMessages: 0, notices: 0 });
+});
+
+// Finding C9.
+test('names of ended requests fill no memory: the filter looks through their start, and what is old keeps but that', () => {
+  const tool = 'x'.repeat(4 << 20);
+  const state = after(...Array.from({ length: 12 }, (_, i) => finished(`r-${i}`, { tool })));
+  assert.ok(state.history.every((entry) => entry.words.length < 1000));
+  assert.equal(state.history.at(-1)?.about.tool, tool);
+  assert.match(state.history[0]?.about.tool ?? '', /^x{64}… \(4194304 characters\)$/);
+  assert.match(state.history[0]?.finished?.tool ?? '', /^x{64}… /);
+});

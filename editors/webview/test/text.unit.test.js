@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bytes, causeWord, clockTime, duration, durationOf, longClass, originWord, plural, pretty, serverStateWord, stateWord, visible } from '../text.js';
+import { bytes, causeWord, clockTime, duration, durationOf, longClass, originWord, plural, pretty, serverStateWord, shortName, startOf, stateWord, visible } from '../text.js';
 
 test('what cannot be seen, or turns the direction of writing, is shown as its code', () => {
   for (const [text, shown] of [
@@ -74,4 +74,16 @@ test('a text that is nested deeply at every line does not become many times as l
 test('a text of many lines scrolls in itself like a long one', () => {
   assert.deepEqual(longClass('prose', `top${'\n'.repeat(40)}end`), { class: 'prose long', tabindex: 0 });
   assert.deepEqual(longClass('prose', 'one\ntwo\nthree'), { class: 'prose' });
+});
+
+// Finding C9.
+test('a long name is shown by its start and its length', () => {
+  const fits = 'é'.repeat(128);
+  for (const name of ['', 'read_file', fits, '😀'.repeat(128)]) assert.equal(shortName(name), name);
+  assert.equal(shortName(undefined), '');
+  assert.equal(shortName('x'.repeat(100_000)), `${'x'.repeat(64)}… (100000 characters)`);
+  assert.equal(shortName('😀'.repeat(129)), `${'😀'.repeat(64)}… (129 characters)`);
+  assert.equal(shortName('a\u202e'), 'a⟨U+202E⟩');
+  assert.ok(shortName('\u202e'.repeat(1_000_000)).length < 1000);
+  assert.equal(startOf('abcdef', 4), 'abcd … and 2 more characters');
 });
