@@ -5,18 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
-
-// withdrawGrace is how long a server may take to withdraw its question itself after the call that caused it was cancelled, or has ended: over
-// Streamable HTTP the result of the call and the withdrawal come on two streams, in either order. Well-made servers do withdraw; then nothing
-// is answered. The others get the answer "cancel".
-const withdrawGrace = time.Second
 
 // connectionEnded is the reason of everything that ends with a connection.
 const connectionEnded = "the connection to the server ended"
@@ -62,7 +56,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 		}
 	})
 	if over && !q.WireID.IsZero() {
-		return mcp.Answer{}, mcp.ErrCallOver
+		return mcp.Answer{Action: mcp.Dismiss}, mcp.ErrCallOver
 	}
 	if p == nil {
 		h.log.Info("a question of a server was answered with cancel: nobody can be asked", "server", c.server.name, "kind", kindOf(q.Kind).String())
@@ -71,7 +65,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 
 	select {
 	case answer := <-p.settled:
-		return c.answered(ctx, p, r, answer), nil
+		return c.answered(ctx, p, r, answer)
 	case <-ctx.Done():
 	}
 	defer h.lock().unlock()
@@ -131,23 +125,19 @@ func callOver(h *Hub, q *mcp.Question) bool {
 	return caller != nil && (h.requests[caller.id] != caller || caller.cancellation != nil)
 }
 
-// answered turns a settled prompt into what the server is told.
-func (c *connection) answered(ctx context.Context, p *prompt, r *request, answer closing) mcp.Answer {
+// answered turns a settled prompt into what the server is told. mcp.ErrCallOver: the server may want to withdraw the question first.
+func (c *connection) answered(ctx context.Context, p *prompt, r *request, answer closing) (mcp.Answer, error) {
+	var over error
 	if r.direction == Incoming && c.settle(ctx, p, r, answer) {
-		grace := time.NewTimer(withdrawGrace)
-		defer grace.Stop()
-		select {
-		case <-ctx.Done():
-		case <-grace.C:
-		}
+		over = mcp.ErrCallOver
 	}
 	switch answer.action {
 	case ActionAccept:
-		return mcp.Answer{Action: mcp.Accept, Content: json.RawMessage(answer.content)}
+		return mcp.Answer{Action: mcp.Accept, Content: json.RawMessage(answer.content)}, over
 	case ActionDecline:
-		return mcp.Answer{Action: mcp.Decline}
+		return mcp.Answer{Action: mcp.Decline}, over
 	}
-	return mcp.Answer{Action: mcp.Dismiss}
+	return mcp.Answer{Action: mcp.Dismiss}, over
 }
 
 // settle ends the hub request of a question. true: its call, or one that may be its call, was cancelled or is over, and the server may want to withdraw the

@@ -13,6 +13,16 @@ type Request struct {
 	// Aside is set by OnRequest for a request that nobody will be asked about: it takes none of the places of Options.MaxIncoming. As many again may be
 	// open aside.
 	Aside bool
+
+	stepAside func()
+}
+
+// StepAside gives the place of an open request back: nobody is asked about it any more, and what is left to do is to answer it. It counts among those that are
+// Aside from then on, unless these are as many as may be.
+func (r *Request) StepAside() {
+	if r.stepAside != nil {
+		r.stepAside()
+	}
 }
 
 // Notification is an incoming notification. It belongs to the handler.

@@ -55,7 +55,7 @@ type RequestTracker struct {
 	late   tombstones         // outgoing ids that were cancelled
 }
 
-// tracked is one entry. The fields above tag never change, tag and aside are set before anybody else can want it; cause and seq are guarded by the tracker's mu.
+// tracked is one entry. The fields above tag never change, tag is set before anybody else can want it; what follows is guarded by the tracker's mu.
 type tracked struct {
 	id      ID
 	method  string
@@ -181,6 +181,16 @@ func (t *RequestTracker) add(dir Direction, e *tracked) (int, error) {
 		return len(*table) - t.asides, nil
 	}
 	return len(*table), nil
+}
+
+// stepAside lets an open incoming request take nobody's place from now on, if fewer than most are aside.
+func (t *RequestTracker) stepAside(e *tracked, most int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.tables[Incoming][e.id] == e && !e.aside && t.asides < most {
+		e.aside = true
+		t.asides++
+	}
 }
 
 // remove deletes an entry. A map keeps the room of its best days, so an emptied one that was big is let go. Called with

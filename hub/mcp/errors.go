@@ -27,8 +27,8 @@ func (e *DeclinedError) Error() string {
 	return fmt.Sprintf("the call ended because its %s question was %s", e.Kind, verb)
 }
 
-// ErrCallOver is what Handler.Ask returns for a question in a request of the server whose call is over or was cancelled: nobody is asked. The server gets
-// the answer of somebody who closes it without a choice, unless it withdraws the question itself.
+// ErrCallOver is what Handler.Ask returns for a question in a request of the server whose call is over or was cancelled: nobody is asked, or any more. The server
+// gets the answer that comes with it, after a second, unless it withdraws the question itself. In that second the question takes none of the places of the server.
 var ErrCallOver = errors.New("the call that led to the question is over")
 
 // ProtocolError says that the server answered something that its revision does not allow.

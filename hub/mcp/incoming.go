@@ -49,10 +49,10 @@ func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.R
 		a, _ := r.Behind.(asker)
 		if a.over {
 			s.log.Debug("a question of a call that is over is shown to nobody", "kind", q.Kind.String())
-			return nobodyIsAsked(ctx.Done(), q.Kind)
+			return withinGrace(ctx.Done(), q.Kind, Answer{Action: Dismiss})
 		}
 		q.Call = a.call
-		return s.answerRequest(ctx, q)
+		return s.answerRequest(ctx, r, q)
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
 }
@@ -64,10 +64,11 @@ func (s *Session) tellBound(err error) {
 	}
 }
 
-func (s *Session) answerRequest(ctx context.Context, q *Question) (json.RawMessage, error) {
+func (s *Session) answerRequest(ctx context.Context, r *jsonrpc.Request, q *Question) (json.RawMessage, error) {
 	a, err := s.o.Handler.Ask(ctx, q)
 	if errors.Is(err, ErrCallOver) {
-		return nobodyIsAsked(ctx.Done(), q.Kind)
+		r.StepAside() // for its second of grace it would take the place of a question that a person is asked
+		return withinGrace(ctx.Done(), q.Kind, a)
 	}
 	if err == nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)

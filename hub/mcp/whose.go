@@ -13,7 +13,9 @@ const (
 	// lingerTime is how long a call that was cancelled after it was sent counts as in flight at its server, if the server does not answer it: a question that comes
 	// meanwhile may be its.
 	lingerTime = 30 * time.Second
-	// withdrawGrace is how long a server may take to withdraw a question that nobody is asked; then it is answered.
+	// withdrawGrace is how long a server may take to withdraw its question itself after the call that caused it was cancelled, or has ended: over Streamable HTTP
+	// the result of the call and the withdrawal come on two streams, in either order. Well-made servers do withdraw; then nothing is answered. The others get the
+	// answer "cancel".
 	withdrawGrace = time.Second
 	// maxTasksOver is how many tasks that are over are remembered by their ids.
 	maxTasksOver = 256
@@ -178,13 +180,13 @@ func (s *Session) whoseTask(id string) asker {
 	return s.whoseByCount(true)
 }
 
-// nobodyIsAsked answers a question of a call that is over, unless the server withdraws it: as it would be answered by somebody who closes it without a choice.
-func nobodyIsAsked(done <-chan struct{}, kind QuestionKind) (json.RawMessage, error) {
+// withinGrace answers a question of a call that is over, unless the server withdraws it first.
+func withinGrace(done <-chan struct{}, kind QuestionKind, a Answer) (json.RawMessage, error) {
 	grace := time.NewTimer(withdrawGrace)
 	defer grace.Stop()
 	select {
 	case <-done:
 	case <-grace.C:
 	}
-	return legacyResult(kind, Answer{Action: Dismiss})
+	return legacyResult(kind, a)
 }

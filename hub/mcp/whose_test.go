@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -172,6 +173,47 @@ func TestGhostsTakeNoPlaces(t *testing.T) {
 			got := a.answered(g)
 			if want := map[bool]string{true: `"cancel"`, false: "-32000"}[i < 4]; !strings.Contains(got, want) {
 				t.Errorf("ghost %d was answered %q, want %s", i, got, want)
+			}
+		}
+	})
+}
+
+// Finding B16. A question whose call ends while a person is asked gives its place back before its second of grace.
+func TestQuestionGivesItsPlaceBackBeforeItsGrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := make(chan struct{})
+		var asked atomic.Int64
+		h := &recorder{ask: func(ctx context.Context, _ *Question) (Answer, error) {
+			if asked.Add(1) > 4 {
+				return Answer{Action: Decline}, nil
+			}
+			<-over
+			return Answer{Action: Dismiss}, ErrCallOver
+		}}
+		a, s := hanging(t, h, func(o *Options) { o.MaxIncoming = 4 })
+		begin(background, s, &CallRequest{Name: "t"})
+		synctest.Wait()
+		var ghosts []*fakeserver.OutRequest
+		for range 4 {
+			ghosts = append(ghosts, a.elicit(formParams))
+		}
+		if got := a.answered(a.elicit(formParams)); !strings.Contains(got, "-32000") {
+			t.Errorf("while all places are taken: %q", got)
+		}
+		close(over)
+		synctest.Wait()
+		if got := a.answered(a.elicit(formParams)); !strings.Contains(got, `"decline"`) {
+			t.Errorf("a proper question was answered %q", got)
+		}
+		for _, g := range ghosts {
+			if got := a.answered(g); got != "" {
+				t.Errorf("a ghost was answered at once: %s", got)
+			}
+		}
+		pass(withdrawGrace)
+		for _, g := range ghosts {
+			if got := a.answered(g); !strings.Contains(got, `"cancel"`) {
+				t.Errorf("a ghost was answered %q", got)
 			}
 		}
 	})
