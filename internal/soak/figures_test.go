@@ -17,9 +17,13 @@ type figures struct {
 	seed    uint64
 	took    time.Duration
 
-	calls, cancelled, finished, refused  int
+	calls, asking                        int // asking: those whose tool asks
+	cancelled, finished, refused         int
 	delivered, received, lost, unclaimed int
+	pended, failed                       int // of the cancelled: those whose outcome came after their end, and those whose cancel failed
 	overtaken                            int // called delivered, when the server had just answered
+	unread                               int // called delivered, when the server had not looked at the call
+	outOfOrder                           int // read before its call by a server that took its time
 	questions, withdrawn, closedByParent int
 	ghosts, leftOpen                     int
 
@@ -61,10 +65,32 @@ func heap() uint64 {
 }
 
 func (f *figures) String() string {
-	return fmt.Sprintf("%-26s %6d calls in %5.1fs: %d cancelled, %d finished, %d refused; cancels: %d delivered, %d received, %d lost, %d overtaken by the answer, %d received and not claimed;"+
-		" questions: %d, %d withdrawn, %d closed with their call, %d ghosts of unknown calls, %d left open; goroutines %d, most at rest %d, after %d; heap %.1f -> %.1f MiB",
-		f.subject, f.calls, f.took.Seconds(), f.cancelled, f.finished, f.refused, f.delivered, f.received, f.lost, f.overtaken, f.unclaimed,
-		f.questions, f.withdrawn, f.closedByParent, f.ghosts, f.leftOpen, f.goroutines, f.goroutinesMost, f.goroutinesAfter, mib(f.heapEarly), mib(f.heapLate))
+	return fmt.Sprintf("%-26s %6d calls in %5.1fs, %d that ask: %s; goroutines %d, most at rest %d, after %d; heap %.1f -> %.1f MiB",
+		f.subject, f.calls, f.took.Seconds(), f.asking, f.outcome(), f.goroutines, f.goroutinesMost, f.goroutinesAfter, mib(f.heapEarly), mib(f.heapLate))
+}
+
+func (f *figures) outcome() string {
+	return fmt.Sprintf("%d cancelled, %d finished, %d refused; cancels: %d delivered (%d told of later), %d failed, %d received, %d lost, %d overtaken by the answer, "+
+		"%d of calls not looked at, %d read before a call that was left unread, %d received and not claimed; "+
+		"questions: %d, %d withdrawn, %d closed with their call, %d ghosts of unknown calls, %d left open",
+		f.cancelled, f.finished, f.refused, f.delivered, f.pended, f.failed, f.received, f.lost, f.overtaken, f.unread, f.outOfOrder, f.unclaimed,
+		f.questions, f.withdrawn, f.closedByParent, f.ghosts, f.leftOpen)
+}
+
+// add takes the counts of a subject into a total.
+func (f *figures) add(g *figures) {
+	for _, c := range []struct {
+		to   *int
+		from int
+	}{
+		{&f.calls, g.calls}, {&f.asking, g.asking}, {&f.cancelled, g.cancelled}, {&f.finished, g.finished}, {&f.refused, g.refused},
+		{&f.delivered, g.delivered}, {&f.received, g.received}, {&f.lost, g.lost}, {&f.unclaimed, g.unclaimed}, {&f.pended, g.pended}, {&f.failed, g.failed},
+		{&f.overtaken, g.overtaken}, {&f.unread, g.unread}, {&f.outOfOrder, g.outOfOrder},
+		{&f.questions, g.questions}, {&f.withdrawn, g.withdrawn}, {&f.closedByParent, g.closedByParent}, {&f.ghosts, g.ghosts}, {&f.leftOpen, g.leftOpen},
+	} {
+		*c.to += c.from
+	}
+	f.took += g.took
 }
 
 func mib(n uint64) float64 { return float64(n) / (1 << 20) }

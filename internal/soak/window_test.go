@@ -13,6 +13,7 @@ import (
 
 // told is what the window was told of one call.
 type told struct {
+	begun      time.Time // when the hub was asked for it
 	terminals  int
 	cancelling bool
 	cancelled  *hub.RequestCancelled
@@ -158,6 +159,13 @@ func (v *view) begin(tag string) *told {
 	c := &told{}
 	v.calls[tag] = c
 	return c
+}
+
+// start notes that the hub is asked for a call now.
+func (v *view) start(tag string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.calls[tag].begun = time.Now()
 }
 
 // left gives the questions that are open.

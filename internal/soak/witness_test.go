@@ -2,6 +2,7 @@ package soak
 
 import (
 	"sync"
+	"time"
 )
 
 // wireID names one JSON-RPC request of the hub: ids repeat in other sessions.
@@ -9,11 +10,12 @@ type wireID struct{ session, id string }
 
 // exchange is what a server, or what stands before it, saw of one request.
 type exchange struct {
-	calls    int  // how often the request came
-	cancels  int  // notifications/cancelled that name it
-	early    int  // of these, those that came before the request
-	closed   bool // the client closed its stream
-	answered bool // stdio: its response was read; HTTP: the server ended the answer to its POST
+	calls    int       // how often the request came
+	cancels  int       // notifications/cancelled that name it
+	early    int       // of these, those that came before the request
+	first    time.Time // when the first cancel was seen
+	closed   bool      // the client closed its stream
+	answered bool      // stdio: its response was read; HTTP: the server ended the answer to its POST
 }
 
 // witness keeps what was seen of the calls of one batch.
@@ -60,7 +62,10 @@ func (w *witness) asked(id wireID, tag string) {
 func (w *witness) cancelled(id wireID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.at(id).cancels++
+	x := w.at(id)
+	if x.cancels++; x.cancels == 1 {
+		x.first = time.Now()
+	}
 }
 
 func (w *witness) closed(id wireID) {
