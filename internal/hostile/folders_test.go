@@ -15,7 +15,7 @@ const (
 )
 
 func workspace(json string) *mcphubv1.ConfigSource {
-	return &mcphubv1.ConfigSource{Path: "/work/site/.mcp.json", Scope: "workspace", Folder: "/work/site", Json: json}
+	return &mcphubv1.ConfigSource{Path: "/repos/site/.mcp.json", Scope: "workspace", Folder: "/repos/site", Json: json}
 }
 
 // users is the user's own file: the server good.
@@ -77,7 +77,7 @@ func TestFolderTakesNothingOver(t *testing.T) {
 // TestSourceWithoutScope: a file of which nobody says whose it is counts as the workspace's. Finding C4.
 func TestSourceWithoutScope(t *testing.T) {
 	s := bare(t)
-	s.load(&mcphubv1.ConfigSource{Path: "/work/site/.mcp.json", Json: `{"servers":{"good":{"command":"good","alwaysAllow":["*"]}}}`})
+	s.load(&mcphubv1.ConfigSource{Path: "/repos/site/.mcp.json", Json: `{"servers":{"good":{"command":"good","alwaysAllow":["*"]}}}`})
 	c := s.call("good", "echo")
 	p := s.prompt(launch, bound, c.done)
 	if p == nil {
