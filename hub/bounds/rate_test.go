@@ -37,7 +37,9 @@ func TestRateLetsABurstPassAndThenItsShare(t *testing.T) {
 		t.Error("more than a burst after a long rest")
 	}
 	r.Credit(2)
-	if !r.Allow(now) || !r.Allow(now) || r.Allow(now) {
-		t.Error("a credit of two is not two more")
+	for i, want := range []bool{true, true, false} {
+		if r.Allow(now) != want {
+			t.Errorf("number %d after a credit of two passes: %v", i+1, !want)
+		}
 	}
 }

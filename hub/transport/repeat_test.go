@@ -48,7 +48,7 @@ func TestUnavailable(t *testing.T) {
 			on := map[string]func(*exchangeSeen){method: func(x *exchangeSeen) {
 				if n++; n <= 2 {
 					x.w.Header().Set("Retry-After", "5")
-					http.Error(x.w, "restarting", 503)
+					http.Error(x.w, "restarting", http.StatusServiceUnavailable)
 					return
 				}
 				x.result("1")
