@@ -48,7 +48,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 	var r *request
 	over := false
 	h.update(func() {
-		if over = callOver(h, q); over {
+		if over = callOver(h, q) || q.OfSome && len(h.callsOf(c.server)) == 0; over { // the last call that it may be of ended since it came
 			return
 		}
 		if p, r = c.question(ctx, q); p != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
@@ -372,4 +373,12 @@ func (h *Hub) HeldByPrompts() (n int) {
 		n += len(p.holding)
 	}
 	return n
+}
+
+// AskAs asks what a request of a server would ask.
+func (h *Hub) AskAs(ctx context.Context, server string, q *mcp.Question) (mcp.Answer, error) {
+	var c *connection
+	s, _ := h.find(server)
+	h.update(func() { c = s.conn })
+	return c.Ask(ctx, q)
 }

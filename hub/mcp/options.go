@@ -132,6 +132,8 @@ type Question struct {
 	// that came in the answer to a call (Streamable HTTP); for any other request of a legacy server it is the one call on the wire, and nil when
 	// there is none or more than one, those among them that were cancelled and may go on at the server.
 	Call *CallRequest
+	// OfSome tells of a question without Call that several calls were on the wire when it came, a live one among them: once all calls are over, so is its own.
+	OfSome bool
 	// Trace is what Options.NewTrace gave for the server's request; nil when the question came within a result or an error.
 	Trace any
 	// Waiting is the second question about a URL that a server requires (-32042): consent was given, now somebody works in the outside browser.

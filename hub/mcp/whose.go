@@ -25,6 +25,7 @@ const (
 type asker struct {
 	call *CallRequest // nil: of no call that is known
 	over bool         // of a call that is over or was cancelled: nobody is asked
+	some bool         // of one of several that were in flight when it came, and not known of which
 }
 
 // lingering is the book of the calls that were cancelled and may go on at the server. Guarded by Session.mu.
@@ -137,6 +138,8 @@ func (s *Session) whoseByCount(awaiting bool) asker {
 		return asker{over: true}
 	case live == 1 && lingering == 0:
 		return asker{call: only}
+	case live > 0:
+		return asker{some: true}
 	}
 	return asker{}
 }

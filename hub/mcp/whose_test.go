@@ -219,6 +219,22 @@ func TestQuestionGivesItsPlaceBackBeforeItsGrace(t *testing.T) {
 	})
 }
 
+// Finding B16. What no call could be named for says whether there were several, or none.
+func TestQuestionOfSome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &recorder{ask: accepting(`{}`)}
+		a, s := hanging(t, h)
+		for calls := range 3 {
+			a.answered(a.elicit(formParams))
+			if q := h.questions()[calls]; q.OfSome != (calls > 1) || (q.Call != nil) != (calls == 1) {
+				t.Errorf("with %d calls in flight: of some %v, call %v", calls, q.OfSome, q.Call)
+			}
+			begin(background, s, &CallRequest{Name: "t"})
+			synctest.Wait()
+		}
+	})
+}
+
 // Finding B16. On the stream of its call a question is known for what it is, however late it comes.
 func TestHTTPQuestionOfACancelledCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
