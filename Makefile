@@ -14,7 +14,7 @@ IMAGE := proto/released.json
 E2E := ./internal/e2e
 
 # Per package. -count=1: a cached result proves nothing about races.
-TESTFLAGS ?= -race -count=1 -timeout=10m
+TESTFLAGS ?= -race -count=1 -timeout=20m
 
 # The npm servers that the tests talk to; each folder has a lock file.
 PEERS := $(addprefix internal/peers/,everything typescript1 typescript2)

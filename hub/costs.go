@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"sync/atomic"
+
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/schema"
@@ -28,6 +30,8 @@ type costs struct {
 	questions, lists, results, checks *bounds.Account
 
 	logs, notices, asks, complaints *bounds.Rate
+
+	toldSoon atomic.Bool // a timer is set that tells how many log messages were dropped
 
 	outputs, forms *schema.Checker
 }

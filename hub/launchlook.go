@@ -55,10 +55,10 @@ func (h *Hub) look(conf config.Server, v config.Variables, inputs map[string]str
 	env := transport.Environment(h.environ, r.Env)
 	seen.program, err = transport.Find(transport.Command{Path: r.Command, Dir: r.Dir, Env: env})
 	if err != nil {
-		seen.unknown = err.Error()
-		for _, secret := range r.Secrets { // those of a stranger are not made known to the hub's redaction before there is a yes
-			seen.unknown = strings.ReplaceAll(seen.unknown, secret, "[redacted]")
-		}
+		// Secrets of a stranger are not made known to the hub's redaction before there is a yes. The text may quote them, in other letters.
+		var own redactor
+		own.add(r.Secrets...)
+		seen.unknown = own.text(err.Error())
 	}
 	seen.fromFile, seen.loading = r.FromFile, map[string]string{}
 	seen.own = strings.ContainsAny(r.Command, `/\`)

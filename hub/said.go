@@ -20,16 +20,29 @@ func (c *connection) Logged(m mcp.LogMessage) {
 // logged tells the windows of what a server logged, without secrets.
 func (h *Hub) logged(s *server, m *LogMessage) {
 	if !s.costs.logs.Allow(time.Now()) {
+		if s.costs.toldSoon.CompareAndSwap(false, true) { // no message may follow that would bring the count
+			time.AfterFunc(droppedTold, func() {
+				s.costs.toldSoon.Store(false)
+				h.update(func() { h.tellDropped(s) })
+			})
+		}
 		return
 	}
 	m.Server = s.name
 	m.Level, m.Logger, m.Data = h.redactor.text(m.Level), h.redactor.text(m.Logger), h.redactor.json(m.Data)
-	dropped := s.costs.logs.Dropped()
 	defer h.lock().unlock()
-	if dropped > 0 {
+	h.tellDropped(s)
+	h.emit(m)
+}
+
+// droppedTold is how long after the first one at the latest the windows hear of dropped log messages.
+const droppedTold = time.Second
+
+// tellDropped tells the windows how many log messages of s were dropped since they were told last. h.mu is held.
+func (h *Hub) tellDropped(s *server) {
+	if dropped := s.costs.logs.Dropped(); dropped > 0 {
 		h.note(s, "logMessagesDropped", map[string]string{"count": strconv.FormatInt(dropped, 10), "limitPerSecond": strconv.Itoa(bounds.LogRate)})
 	}
-	h.emit(m)
 }
 
 // note tells the windows something about a server that the hub did on its own, as a log message of the hub. h.mu is held.

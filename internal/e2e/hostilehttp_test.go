@@ -107,7 +107,7 @@ func TestHTTPOddIDs(t *testing.T) {
 	c := d.call("web", "ask_odd", "")
 	for range ids {
 		p := w.WaitPrompt(form)
-		takes(t, w.Decline(p.GetPromptId(), ""))
+		takes(t, w.Accept(p.GetPromptId(), `{"name":"x"}`)) // after several noes the server would have to wait
 		w.WaitClosed(p.GetPromptId())
 	}
 	if got := c.text(); got != strings.Join(ids, " ") {
@@ -339,7 +339,7 @@ func TestHTTPNotMCP(t *testing.T) {
 		"500":             {fakeserver.Act{Status: 500, Header: map[string]string{"Content-Type": "text/html"}, Body: page}, "500", "500"},
 		"elsewhere":       {fakeserver.Act{Status: 307, Header: map[string]string{"Location": elsewhere.URL + "/mcp"}}, "307", "redirects to another place"},
 		"elsewhere, 302":  {fakeserver.Act{Status: 302, Header: map[string]string{"Location": elsewhere.URL + "/login?to=x"}}, "302", "redirects to another place"},
-		"in a circle":     {fakeserver.Act{Status: 307, Header: map[string]string{"Location": "/mcp"}}, "307", "redirects twice"},
+		"in a circle":     {fakeserver.Act{Status: 307, Header: map[string]string{"Location": "/mcp"}}, "307", "redirects without end"},
 		"another message": {fakeserver.Act{Status: 200, Header: map[string]string{"Content-Type": "application/json"}, Body: `{"jsonrpc":"2.0","id":"other","result":{}}`}, "200", "not the answer"},
 	}
 	eras(t, func(t *testing.T, era string) {

@@ -80,6 +80,15 @@ func (s *seen) everything(d *door, logs *book, windows ...*fakeeditor.Window) {
 				e = proto.Clone(e).(*mcphubv1.AttachResponse)
 				e.GetMcpRequestFinished().McpError = nil
 			}
+			if l := e.GetPromptOpened().GetPrompt().GetServerLaunch(); l != nil { // shows the literal values, which the person agrees to
+				e = proto.Clone(e).(*mcphubv1.AttachResponse)
+				e.GetPromptOpened().GetPrompt().GetServerLaunch().Environment = nil
+				for _, v := range l.GetEnvironment() {
+					if v.GetName() != "MARK_LITERAL" {
+						s.note("the environment in the question about a launch", asText(s.t, v))
+					}
+				}
+			}
 			s.note("the stream of "+w.ID(), asText(s.t, e))
 		}
 	}
