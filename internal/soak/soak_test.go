@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
