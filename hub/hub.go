@@ -125,6 +125,7 @@ type Hub struct {
 	consents    map[launchKey]consentGiven // of this hub
 	draining    bool
 	closed      bool
+	over        chan struct{} // made by shut; closed when every goroutine of work has ended
 	record      recorder
 }
 
@@ -262,18 +263,16 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 // killGrace is what Close still waits for after it has killed what did not end in time.
 const killGrace = time.Second
 
-// Close drains, ends every window, and waits for every goroutine of the hub. When ctx ends first, what is left of the servers is killed
-// at once, and an error says so. Idempotent.
+// Close drains, ends every window, and waits for every goroutine of the hub. When ctx ends first, what is left of the
+// servers is killed at once, and an error says so. Idempotent: whoever closes again waits for the same end.
 func (h *Hub) Close(ctx context.Context) error {
 	h.Drain(ctx, "")
-	h.stopWatching()
-	h.update(h.shut)
+	var over chan struct{}
+	h.update(func() {
+		h.shut()
+		over = h.over
+	})
 	defer h.contained.Close() // ends what is left of the servers, and the guard
-	over := make(chan struct{})
-	go func() { // ends with the work it waits for
-		h.work.Wait()
-		close(over)
-	}()
 	select {
 	case <-over:
 		return nil
@@ -294,12 +293,24 @@ func (h *Hub) Close(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// shut ends every window. h.mu is held.
+// shut ends every window and the watcher, and lets one goroutine, in all, wait for the others: a WaitGroup is not to be
+// waited for anew while it grows. h.mu is held.
 func (h *Hub) shut() {
 	if h.closed {
 		return
 	}
 	h.closed = true
+	if w := h.watching.watcher; w != nil {
+		// Close waits for it with all else: a file system that hangs must not keep it from killing what is left.
+		h.work.Go(w.Close)
+	}
+	h.over = make(chan struct{})
+	defer func() {
+		go func() { // ends with the work it waits for
+			h.work.Wait()
+			close(h.over)
+		}()
+	}()
 	h.failDeliveries("the hub was shut down first")
 	for _, w := range h.windowsInOrder() {
 		if w.attached {

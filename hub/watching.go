@@ -106,7 +106,7 @@ func (h *Hub) watchStarted(s *server) {
 	})
 }
 
-// beginWatching starts the watcher and what listens to it; stopWatching ends both. h.mu is held.
+// beginWatching starts the watcher and what listens to it; shut ends both. h.mu is held.
 func (h *Hub) beginWatching() {
 	w := h.newWatcher()
 	h.watching.watcher = w
@@ -115,15 +115,6 @@ func (h *Hub) beginWatching() {
 			h.filesChanged(change)
 		}
 	})
-}
-
-// stopWatching is part of Close, which waits for it with all else: a file system that hangs must not keep it from killing what is left.
-func (h *Hub) stopWatching() {
-	var w FileWatcher
-	h.update(func() { w = h.watching.watcher })
-	if w != nil {
-		h.work.Go(w.Close)
-	}
 }
 
 // filesChanged brings the servers in line with what changed on the disk.
