@@ -278,6 +278,11 @@ func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
 		if said := notes(v, "logMessagesDropped"); len(said) != 1 || !strings.Contains(said[0], `"4000"`) {
 			t.Errorf("people were told %q", said)
 		}
+		for _, m := range eventsOf[*hub.LogMessage](v) { // the count for windows that have no room for the message
+			if want := map[bool]int64{true: 4000}[m.Logger == "mcphub"]; m.Dropped != want {
+				t.Errorf("%d dropped, want %d: %s", m.Dropped, want, m.Data)
+			}
+		}
 		s.Notify("notifications/message", `{"level":"info","data":"`+strings.Repeat("x", 1<<20)+`"}`)
 		synctest.Wait()
 		if m := last[*hub.LogMessage](v); m.Level != "info" || len(m.Data) > 64<<10 || !strings.HasPrefix(m.Data, `"\"xxx`) {

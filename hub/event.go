@@ -119,6 +119,8 @@ type ConfigReloaded struct {
 type LogMessage struct {
 	Server, Level, Logger string
 	Data                  string // JSON text
+	// Dropped is how many messages of the server this one says were dropped; a window that does not get it counts them as dropped.
+	Dropped int64
 }
 
 func (*ServerChanged) eventBody()         {}

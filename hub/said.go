@@ -41,18 +41,24 @@ const droppedTold = time.Second
 // tellDropped tells the windows how many log messages of s were dropped since they were told last. h.mu is held.
 func (h *Hub) tellDropped(s *server) {
 	if dropped := s.costs.logs.Dropped(); dropped > 0 {
-		h.note(s, "logMessagesDropped", map[string]string{"count": strconv.FormatInt(dropped, 10), "limitPerSecond": strconv.Itoa(bounds.LogRate)})
+		m := newNote(s, "logMessagesDropped", map[string]string{
+			"count": strconv.FormatInt(dropped, 10), "limitPerSecond": strconv.Itoa(bounds.LogRate),
+		})
+		m.Dropped = dropped
+		h.emit(m)
 	}
 }
 
 // note tells the windows something about a server that the hub did on its own, as a log message of the hub. h.mu is held.
-func (h *Hub) note(s *server, event string, more map[string]string) {
+func (h *Hub) note(s *server, event string, more map[string]string) { h.emit(newNote(s, event, more)) }
+
+func newNote(s *server, event string, more map[string]string) *LogMessage {
 	more["event"] = event
 	data, err := json.Marshal(more)
 	if err != nil {
-		return // cannot be: strings marshal
+		data = []byte("{}") // cannot be: strings marshal
 	}
-	h.emit(&LogMessage{Server: s.name, Level: "notice", Logger: "mcphub", Data: string(data)})
+	return &LogMessage{Server: s.name, Level: "notice", Logger: "mcphub", Data: string(data)}
 }
 
 // shownData is the data of a log message as it came, or the beginning of its text.

@@ -275,11 +275,17 @@ func (o *outbox) add(e *entry) bool {
 	return true
 }
 
-// log queues a log message or counts it as dropped. o.mu is held.
+// log queues a log message or counts it as dropped. One that tells of others that were dropped is one of the hub's own: those are
+// counted in its place. o.mu is held.
 func (o *outbox) log(e *sharedEvent) {
-	if !o.logs.put(e) {
-		o.dropped.logs++
+	if o.logs.put(e) {
+		return
 	}
+	n := int64(1)
+	if m, ok := e.event.Body.(*hub.LogMessage); ok {
+		n = max(n, m.Dropped)
+	}
+	o.dropped.logs += n
 }
 
 // over is the one way to the last state. o.mu is held.

@@ -72,6 +72,34 @@ func TestLogsDoNotStarveProgressNorOtherLogs(t *testing.T) {
 	})
 }
 
+// Finding A6: the message that tells what the hub dropped is a log message, and finds no room where those of its server fill
+// theirs. Its count is not lost: the window counts it with what it dropped itself.
+func TestCountOfDroppedLogsIsNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		m := newMailbox(0, hold)
+		m.emit(started("a"))
+		synctest.Wait() // the send of it is stuck
+		const room = bounds.WindowLogs / 2
+		for range room + 10 {
+			m.emit(&hub.LogMessage{Server: "s", Data: `"x"`})
+		}
+		for range 3 {
+			m.emit(&hub.LogMessage{Server: "s", Logger: "mcphub", Data: `{}`, Dropped: 4000})
+		}
+		m.emit(&hub.LogMessage{Server: "other", Logger: "mcphub", Data: `{}`, Dropped: 500})
+		close(hold)
+		m.end(t)
+		n, told := m.count(kindOf), int64(0)
+		for _, r := range m.sent {
+			told += r.GetDropped().GetLogMessages()
+		}
+		if n["log of s"] != room || n["log of other"] != 1 || told != 10+3*4000 {
+			t.Errorf("the window was sent %v, and told that %d were dropped", n, told)
+		}
+	})
+}
+
 // The other way round: progress of many calls leaves log messages their share.
 func TestProgressDoesNotStarveLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
