@@ -1,7 +1,7 @@
 // The page of a view, in an editor that a test turns.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Hub, PageEnd, RelayOptions } from '@mcphub/host';
+import type { AttachResponseJson, Hub, PageEnd, RelayOptions } from '@mcphub/host';
 import type * as vscode from 'vscode';
 import { PageView, type PageWorld } from '../src/pageview.js';
 import { EventEmitter, Uri, newEditor } from './fakevscode.js';
@@ -9,7 +9,9 @@ import { EventEmitter, Uri, newEditor } from './fakevscode.js';
 /** A hub whose relays are written down. */
 class Relayed {
   readonly relays: { roots: string[][]; disposed: boolean }[] = [];
-  relay(_page: PageEnd, _options: RelayOptions): ReturnType<Hub['relay']> {
+  readonly pages: PageEnd[] = [];
+  relay(page: PageEnd, _options: RelayOptions): ReturnType<Hub['relay']> {
+    this.pages.push(page);
     const kept = { roots: [] as string[][], disposed: false };
     this.relays.push(kept);
     return {
@@ -20,15 +22,22 @@ class Relayed {
   }
 }
 
+function newWorld(started: EventEmitter<Hub>, folders: readonly string[]): PageWorld {
+  return {
+    extensionUri: Uri.file('/extension'),
+    roots: () => folders.map((uri) => ({ uri, name: uri })),
+    process: { onDidStart: started.event, started: undefined },
+    sampling: { look: () => new Promise(() => undefined) },
+    output: { hub: { error: () => undefined } },
+  } as unknown as PageWorld;
+}
+
 test('new folders are told to the hub, and the window stays attached', () => {
   newEditor();
   const started = new EventEmitter<Hub>();
   const folders = ['file:///repos/a'];
   const hub = new Relayed();
-  const world = {
-    extensionUri: Uri.file('/extension'), roots: () => folders.map((uri) => ({ uri, name: uri })),
-    process: { onDidStart: started.event, started: undefined }, sampling: { look: () => new Promise(() => undefined) }, output: { hub: { error: () => undefined } },
-  } as unknown as PageWorld;
+  const world = newWorld(started, folders);
   const webview = { onDidReceiveMessage: () => ({ dispose: () => undefined }), postMessage: () => Promise.resolve(true) } as unknown as vscode.Webview;
   const view = new PageView(world, webview, 'side');
   view.rootsChanged(); // before there is a hub: its hello will say them
@@ -40,4 +49,29 @@ test('new folders are told to the hub, and the window stays attached', () => {
   assert.equal(hub.relays[0]?.disposed, true);
   view.rootsChanged();
   assert.equal(hub.relays[0]?.roots.length, 1);
+});
+
+// Finding B2: the outcome of a pending cancel comes after the end of its request, and the page alone knows where to show it.
+test('the page of a view is posted that a cancel was pending, and then what became of it', () => {
+  newEditor();
+  const started = new EventEmitter<Hub>();
+  const hub = new Relayed();
+  const posted: unknown[] = [];
+  const webview = {
+    onDidReceiveMessage: () => ({ dispose: () => undefined }),
+    postMessage: (message: unknown) => Promise.resolve(posted.push(message) > 0),
+  } as unknown as vscode.Webview;
+  const view = new PageView(newWorld(started, []), webview, 'side');
+  started.fire(hub as unknown as Hub);
+  const said: AttachResponseJson[] = [
+    { mcpRequestCancelled: { requestId: 'a', delivery: 'CANCEL_DELIVERY_PENDING' } },
+    { mcpRequestCancelDelivery: { requestId: 'a', delivery: 'CANCEL_DELIVERY_DELIVERED' } },
+    { mcpRequestCancelled: { requestId: 'b', delivery: 'CANCEL_DELIVERY_PENDING' } },
+    { mcpRequestCancelDelivery: { requestId: 'b', delivery: 'CANCEL_DELIVERY_FAILED', error: 'HTTP 500' } },
+  ];
+  for (const message of said) {
+    hub.pages[0]?.post(message);
+  }
+  assert.deepEqual(posted, said);
+  view.dispose();
 });

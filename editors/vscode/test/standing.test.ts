@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PromptCause, RequestState } from '@mcphub/host';
+import { CancelDelivery, PromptCause, RequestState } from '@mcphub/host';
 import type { AttachResponse, Prompt, Request, Server } from '@mcphub/host';
 import { lost, nothing, runningRequests, transition, type Standing } from '../src/standing.js';
 
@@ -25,6 +25,18 @@ test('a request counts from its start to its end, and no longer', () => {
   assert.deepEqual(runningRequests(s).map((r) => r.requestId), ['b']);
   assert.deepEqual(change(s, ended('a')), {}, 'a second end changes nothing');
 });
+
+// Finding B2: what became of a cancel that was on its way is told after the end of its request.
+for (const delivery of [CancelDelivery.DELIVERED, CancelDelivery.FAILED]) {
+  test(`a request whose cancel was pending is over at once, and stays so when it is ${CancelDelivery[delivery]}`, () => {
+    const outcome = { case: 'mcpRequestCancelDelivery', value: { requestId: 'a', server: 's', delivery, error: '' } };
+    const before = after(nothing, snapshot({ requests: [request('a'), request('b')] }));
+    const pending = { case: 'mcpRequestCancelled', value: { requestId: 'a', delivery: CancelDelivery.PENDING } };
+    const s = after(before, pending as unknown as Event);
+    assert.deepEqual([...s.requests.keys()], ['b'], 'nothing is waited for');
+    assert.deepEqual(transition(s, { event: outcome } as unknown as AttachResponse), { after: s, change: {} });
+  });
+}
 
 test('the start of a session is not something that the user runs', () => {
   assert.equal(runningRequests(after(nothing, snapshot({ requests: [request('i', { method: 'initialize' })] }))).length, 0);

@@ -1,6 +1,7 @@
 // The extension's own window over a hub that a test plays.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CancelDelivery } from '@mcphub/host';
 import type { AttachResponse, Hub, HubWindow } from '@mcphub/host';
 import { WatcherWindow } from '../src/watcherwindow.js';
 
@@ -89,4 +90,33 @@ test('what a dead hub still had to say changes nothing: the next welcome begins 
   assert.deepEqual([...watcher.standing.prompts.keys()], ['of the next']);
   assert.deepEqual(heard, ['welcome', 'promptOpened', 'promptOpened', 'welcome', 'promptOpened'], 'the last lines of the log are wanted all the same');
   await watcher.close();
+});
+
+// Finding B2: listeners hear the outcome of a pending cancel, although its request is over for them.
+test('what became of a pending cancel is told to who listens, and changes nothing that stands', async () => {
+  const { hub, feed } = playedHub();
+  const watcher = new WatcherWindow([], (error) => assert.fail(String(error)));
+  const heard: unknown[] = [];
+  const changes: unknown[] = [];
+  const both = new Promise<void>((resolve) => {
+    watcher.listen({
+      changed: (change) => void changes.push(change),
+      event: ({ event }) => {
+        if (event.case === 'mcpRequestCancelDelivery' && heard.push([event.value.requestId, event.value.delivery]) === 2) {
+          resolve();
+        }
+      },
+    });
+  });
+  watcher.follow(hub);
+  for (const [requestId, delivery] of [['a', CancelDelivery.DELIVERED], ['b', CancelDelivery.FAILED]] as const) {
+    const cancelled = { case: 'mcpRequestCancelled', value: { requestId, delivery: CancelDelivery.PENDING } };
+    const outcome = { case: 'mcpRequestCancelDelivery', value: { requestId, delivery } };
+    feed(cancelled as unknown as AttachResponse['event']);
+    feed(outcome as unknown as AttachResponse['event']);
+  }
+  await both;
+  await watcher.close();
+  assert.deepEqual(heard, [['a', CancelDelivery.DELIVERED], ['b', CancelDelivery.FAILED]]);
+  assert.deepEqual(changes, []);
 });
