@@ -22,8 +22,8 @@ const (
 	reasonInternal      = "INTERNAL"
 )
 
-// maxErrorText bounds a message or a metadata value, in runes. They travel in HTTP/2 header fields, twice; Node's default limit
-// for all of them is 16 KiB.
+// maxErrorText bounds a message or a metadata value, in runes. They travel in HTTP/2 header fields, the message twice; Node's
+// default limit for all of them is 16 KiB.
 const maxErrorText = 1024
 
 // grpcCodes is the one mapping of the hub's codes.
@@ -45,6 +45,10 @@ var internalError = &hub.Error{Code: hub.CodeInternal, Reason: reasonInternal, M
 
 // statusOf gives err as a gRPC status with an ErrorInfo detail. nil stays nil. What is no *hub.Error becomes INTERNAL and loses its text,
 // but for the end of a context.
+//
+// Metadata is for programs and keeps its text word for word, control characters too: a cancel's reason is what its author wrote, and
+// whoever shows it escapes it. It travels in the detail, which is binary (grpc-status-details-bin). The message is for people and
+// becomes one line.
 func statusOf(err error) error {
 	if err == nil {
 		return nil
@@ -59,7 +63,7 @@ func statusOf(err error) error {
 		if info.Metadata == nil {
 			info.Metadata = make(map[string]string, len(e.Meta))
 		}
-		info.Metadata[clean(k)] = bound(clean(v))
+		info.Metadata[clean(k)] = cut(clean(v))
 	}
 	return detailed(status.New(code, bound(clean(e.Message))), info)
 }
@@ -112,14 +116,18 @@ func invalid(err error) *hub.Error {
 
 func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// bound cuts s and replaces its control characters: it goes to header fields and to logs.
+// bound cuts s and replaces its control characters: it goes to a header field and to logs.
 func bound(s string) string {
-	s = strings.Map(func(r rune) rune {
+	return cut(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
-	}, s)
+	}, s))
+}
+
+// cut bounds s by whole code points.
+func cut(s string) string {
 	n := 0
 	for i := range s {
 		if n == maxErrorText {

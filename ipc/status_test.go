@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -125,6 +126,38 @@ func TestErrorInfoDetail(t *testing.T) {
 		want := map[string]string{"server": "s\uFFFD", "setting": "disabled"}
 		if diff := cmp.Diff(want, info.GetMetadata()); diff != "" || info.GetDomain() != "mcphub" || info.GetReason() != "SERVER_DISABLED" {
 			t.Errorf("got %v", info)
+		}
+	})
+}
+
+// The reason of a cancel crosses gRPC word for word: HTTP/2 header fields hold no text but ASCII, the binary detail any. The message
+// stays one line. Finding B19.
+func TestReasonCrossesGRPCWordForWord(t *testing.T) {
+	reasons := []string{
+		"a\nline\tand a tab", "\r\ngrpc-status: 0", "\x1b[2J\x00\u009b", "\u3000wide\u00a0narrow", "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+		"\u0928\u092e\u0938\u094d\u0924\u0947", "\u202eright to left", `100% "quoted" \u00e4`, "%0A", strings.Repeat("\U0001f600", 256),
+	}
+	synctest.Test(t, func(t *testing.T) {
+		h := &fakeHub{}
+		client := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{}))
+		for _, reason := range reasons {
+			h.call = func(context.Context, hub.CallRequest) (*hub.CallResult, error) {
+				return nil, &hub.Error{
+					Code: hub.CodeCancelled, Reason: hub.ReasonCancelled, Message: "cancelled: " + reason,
+					Meta: map[string]string{"cancel_reason": reason},
+				}
+			}
+			_, err := client.CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s", Tool: "t"})
+			s := status.Convert(err)
+			if s.Code() != codes.Canceled || len(s.Details()) != 1 {
+				t.Fatalf("%.40q: got %v", reason, err)
+			}
+			if got := s.Details()[0].(*errdetails.ErrorInfo).GetMetadata()["cancel_reason"]; got != reason {
+				t.Errorf("the caller got the reason %.40q, want %.40q", got, reason)
+			}
+			if strings.ContainsFunc(s.Message(), unicode.IsControl) {
+				t.Errorf("the message has control characters: %q", s.Message())
+			}
 		}
 	})
 }
