@@ -45,7 +45,7 @@ func errUnseenChange(r *request) *Error {
 		r.tool, r.server.name)
 }
 
-// errCancelled is what the caller of a request that was cancelled is told. Hub.mu is held.
+// errCancelled is what the caller of a request that was cancelled is told. h.mu is held.
 func errCancelled(r *request) *Error {
 	if r.cause.Err != nil { // a clock ran out
 		return r.cause.Err

@@ -129,7 +129,7 @@ func whyNotSent(s *server, err error) string {
 
 // cancelKnown is what is known at the end of a cancelled request: of the way of its cancel, and whether the server may go on with it. err is how the request ended
 // in the engine, session the one that it was sent on. The server may go on unless nothing was sent, or it has answered, said that it stopped, or its process is gone.
-// That it was told changes nothing: 2026-07-28 forbids a server to go on (basic/patterns/cancellation), and real ones do so. Hub.mu is held.
+// That it was told changes nothing: 2026-07-28 forbids a server to go on (basic/patterns/cancellation), and real ones do so. h.mu is held.
 func cancelKnown(r *request, session *mcp.Session, err error) (s Sending, mayContinue bool) {
 	s.Delivery = DeliveryNotNeeded
 	if !r.handed {

@@ -13,7 +13,8 @@ import (
 //
 //	h.update(func() { ... })
 //
-// Both release the lock when the section panics, and both end the process then: see unlock.
+// Both release the lock when the section panics, and both end the process then: see unlock. A function whose comment says "h.mu is
+// held" belongs into a critical section: its caller holds the lock, and it does not take it.
 
 // update runs f with the lock. f must not wait for anything.
 func (h *Hub) update(f func()) {

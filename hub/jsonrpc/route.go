@@ -19,7 +19,8 @@ type Abandoner interface {
 }
 
 // NotifyRoute sends notifications/cancelled with the request's id, and the reason when there is one. It is the route of
-// stdio in both eras (2026-07-28 basic/transports/stdio "Cancellation") and of the legacy HTTP+SSE transport.
+// stdio in both eras (2026-07-28 basic/transports/stdio "Cancellation"). Over HTTP, HTTP+SSE among it, each message is a POST of
+// its own, and a cancel has to wait for that of its call: package mcp has a route for that.
 type NotifyRoute struct{}
 
 // Cancel queues the notification. It passes the bound of the write queue: there is at most one for each written request. It is delivered when its last byte
