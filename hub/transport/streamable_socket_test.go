@@ -74,6 +74,9 @@ func socketServer(t *testing.T, h http.HandlerFunc, http2 bool) (*httptest.Serve
 	o := HTTPOptions{}
 	if http2 {
 		srv.EnableHTTP2 = true
+		// All exchanges of a test share one connection: with the default of 250 streams, the others would dial all at once,
+		// and on a busy machine some of so many handshakes take longer than the client waits.
+		srv.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 2000}
 		srv.StartTLS()
 		rt := newRoundTripper()
 		rt.TLSClientConfig = srv.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
@@ -83,7 +86,10 @@ func socketServer(t *testing.T, h http.HandlerFunc, http2 bool) (*httptest.Serve
 		srv.Start()
 	}
 	o.URL = srv.URL
-	t.Cleanup(srv.Close)
+	t.Cleanup(func() {
+		srv.CloseClientConnections() // else Close waits for ever for the handlers of a test that has failed
+		srv.Close()
+	})
 	return srv, count, o
 }
 
