@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,7 +32,7 @@ func TestCancelWaitsForItsCall(t *testing.T) {
 		"no headers, half a second later":   {world{"tools/call": func(x *exchangeSeen) { x.left() }}, 500 * time.Millisecond, time.Second},
 		"no headers, cancelled by a person": {world{"tools/call": func(x *exchangeSeen) { x.left() }}, 3 * time.Second, 3 * time.Second},
 		"headers in between":                {headersAfter(300 * time.Millisecond), 100 * time.Millisecond, 300 * time.Millisecond},
-		"headers too late":                  {headersAfter(2 * time.Second), 100 * time.Millisecond, time.Second},
+		"headers too late":                  {headersAfter(1500 * time.Millisecond), 100 * time.Millisecond, time.Second},
 		"headers before":                    {headersAfter(0), 100 * time.Millisecond, 100 * time.Millisecond},
 		"the connection is lost": {world{"tools/call": func(*exchangeSeen) { elapse(200 * time.Millisecond); panic(http.ErrAbortHandler) }},
 			100 * time.Millisecond, time.Second},
@@ -50,9 +52,112 @@ func TestCancelWaitsForItsCall(t *testing.T) {
 				if len(notes) != 1 || notes[0].At-from != c.at {
 					w.Fatalf("notifications %+v, want one after %v", notes, c.at)
 				}
-				if err := <-told; err != nil || len(told) != 0 {
+				late := name == "headers too late" // see TestCancelReadBeforeItsCall
+				if err := <-told; (err != nil) != late || len(told) != 0 {
 					w.Errorf("told %v", err)
 				}
+			})
+		})
+	}
+}
+
+// A cancellation that went out before the headers of its call had come is not called delivered because it was
+// acknowledged: the server may have read it first. Finding B17.
+func TestCancelReadBeforeItsCall(t *testing.T) {
+	for name, c := range map[string]struct {
+		then func(*exchangeSeen) // what the server does with the call, half a second after it has acknowledged the cancellation
+		at   time.Duration       // when it is told, after the call was written
+		err  error
+	}{
+		"headers, and it works on": {func(x *exchangeSeen) { x.events(": open\n\n"); x.left() }, 2500 * time.Millisecond, errMayBeFirst},
+		"headers, and its end":     {func(x *exchangeSeen) { x.events(": open\n\n") }, 1500 * time.Millisecond, nil},
+		"headers, and the end a moment later": {func(x *exchangeSeen) { x.events(": open\n\n"); elapse(300 * time.Millisecond) },
+			1800 * time.Millisecond, nil},
+		"an answer":               {func(x *exchangeSeen) { x.result(`{}`) }, 1500 * time.Millisecond, nil},
+		"the end":                 {func(*exchangeSeen) { panic(http.ErrAbortHandler) }, 1500 * time.Millisecond, nil},
+		"nothing":                 {func(x *exchangeSeen) { x.left() }, 2 * time.Second, nil},
+		"a refusal":               {func(x *exchangeSeen) { x.w.WriteHeader(405) }, 1500 * time.Millisecond, ErrCancelNotNeeded},
+		"a wish to be asked anew": {func(x *exchangeSeen) { x.w.WriteHeader(429) }, 1500 * time.Millisecond, ErrCancelNotNeeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			on := map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) { elapse(1500 * time.Millisecond); c.then(x) }}
+			inWebWorld(t, on, func(w *webWorld) {
+				w.legacy("2025-11-25")
+				w.send("1", "tools/call")
+				synctest.Wait()
+				from := time.Now()
+				told := make(chan error, 2)
+				w.s.CancelAndAbort("1", cancelNote, func(err error) { told <- err })
+				err := <-told
+				if at := time.Since(from); !errors.Is(err, c.err) || at != c.at {
+					w.Errorf("told %v after %v, want %v after %v", err, at, c.err, c.at)
+				}
+				elapse(time.Minute)
+				w.wantOpen(0)
+				if n, calls := len(w.requests("notifications/cancelled")), len(w.requests("tools/call")); n != 1 || calls != 1 || len(told) != 0 {
+					w.Errorf("%d notifications of %d calls, %d more told", n, calls, len(told))
+				}
+			})
+		})
+	}
+}
+
+// Nor is one that waits for its call to be read kept when the transport is closed.
+func TestCloseTellsOfCancelsThatWaitForTheirCall(t *testing.T) {
+	inWebWorld(t, map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) { x.left() }}, func(w *webWorld) {
+		w.legacy("2025-11-25")
+		w.send("1", "tools/call")
+		synctest.Wait()
+		told := make(chan error, 2)
+		w.s.CancelAndAbort("1", cancelNote, func(err error) { told <- err })
+		elapse(1500 * time.Millisecond)
+		from := time.Now()
+		_ = w.s.Close()
+		if err := <-told; err != nil || time.Since(from) != 0 || len(told) != 0 {
+			w.Errorf("told %v after %v", err, time.Since(from))
+		}
+	})
+}
+
+// A cancellation that goes out before the headers of its call have come uses no connection that the server has accepted
+// already: one that reads its connections in the order of their coming then reads the call first.
+func TestCancelWithoutHeadersGetsAConnection(t *testing.T) {
+	for name, headers := range map[string]bool{"headers": true, "no headers": false} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			conns := 0
+			inWebWorld(t, map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) {
+				if headers {
+					x.events(": open\n\n")
+				}
+				x.left()
+			}}, func(w *webWorld) {
+				w.legacy("2025-11-25") // leaves a connection that is idle
+				w.send("1", "tools/call")
+				w.send("2", "tools/call")
+				synctest.Wait()
+				w.send("", "notifications/message") // leaves one that is idle
+				synctest.Wait()
+				before := conns
+				told := make(chan error, 2)
+				w.s.CancelAndAbort("1", cancelNote, func(err error) { told <- err })
+				if err := <-told; err != nil {
+					w.Errorf("told %v", err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if more := conns - before; headers != (more == 0) {
+					w.Errorf("%d more connections", more)
+				}
+			}, func(w *webWorld, o *HTTPOptions) {
+				rt := roundTripperOver(func(ctx context.Context, network, address string) (net.Conn, error) {
+					mu.Lock()
+					conns++
+					mu.Unlock()
+					return w.net.DialContext(ctx, network, address)
+				})
+				o.RoundTripper = rt
+				w.Cleanup(rt.close)
 			})
 		})
 	}
@@ -175,6 +280,7 @@ func TestSSECancel(t *testing.T) {
 	for name, c := range map[string]struct {
 		post  func(r *http.Request, w http.ResponseWriter)
 		note  func(r *http.Request, w http.ResponseWriter)
+		says  string // on the stream, at the end of the POST
 		at    time.Duration
 		text  string
 		close bool
@@ -182,8 +288,14 @@ func TestSSECancel(t *testing.T) {
 		"its POST was answered":         {at: 0},
 		"its POST is answered":          {post: func(*http.Request, http.ResponseWriter) { elapse(300 * time.Millisecond) }, at: 300 * time.Millisecond},
 		"its POST is answered too late": {post: func(r *http.Request, _ http.ResponseWriter) { <-r.Context().Done() }, at: time.Second},
-		"500":                           {note: func(_ *http.Request, w http.ResponseWriter) { w.WriteHeader(500) }, text: "status 500"},
-		"closed":                        {note: func(r *http.Request, _ http.ResponseWriter) { <-r.Context().Done() }, close: true, text: "closed"},
+		"its POST is answered after it": {post: func(*http.Request, http.ResponseWriter) { elapse(1500 * time.Millisecond) },
+			at: time.Second, text: "may have read the cancellation first"},
+		"its POST is answered after it, and then the call": {
+			post: func(*http.Request, http.ResponseWriter) { elapse(1500 * time.Millisecond) }, at: time.Second,
+			says: `{"jsonrpc":"2.0","id":"call","error":{"code":0,"message":"cancelled"}}`,
+		},
+		"500":    {note: func(_ *http.Request, w http.ResponseWriter) { w.WriteHeader(500) }, text: "status 500"},
+		"closed": {note: func(r *http.Request, _ http.ResponseWriter) { <-r.Context().Done() }, close: true, text: "closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -195,6 +307,12 @@ func TestSSECancel(t *testing.T) {
 						<-r.Context().Done()
 					case body == "call" && c.post != nil:
 						c.post(r, w)
+						if c.says != "" {
+							w.WriteHeader(http.StatusAccepted)
+							_ = http.NewResponseController(w).Flush()
+							elapse(100 * time.Millisecond)
+							f.say <- "data: " + c.says + "\n\n"
+						}
 					case body == "cancel" && c.note != nil:
 						c.note(r, w)
 					}

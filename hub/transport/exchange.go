@@ -41,10 +41,11 @@ type exchange struct {
 	hooks  httptrace.ClientTrace
 
 	// Guarded by exchanges.mu.
-	state exchangeState
-	note  []byte // the notification of its cancellation
-	asks  bool   // it was refused, and it is being asked whether the session is over: if it is, the request has not run
-	timer *time.Timer
+	state  exchangeState
+	note   []byte // the notification of its cancellation
+	asks   bool   // it was refused, and it is being asked whether the session is over: if it is, the request has not run
+	shared bool   // its connection carries other requests at the same time
+	timer  *time.Timer
 }
 
 func (e *exchanges) newExchange(m Message) *exchange {
@@ -96,9 +97,9 @@ func (e *exchanges) stepLocked(ex *exchange, ev exchangeEvent) exchangeOrders {
 		ex.timer = time.AfterFunc(do.wait, func() { ex.step(exchangeEvent{what: evClock, now: time.Now()}) })
 	}
 	if do.post {
-		b, session := e.st.binding, e.st.session
+		b, session, alone := e.st.binding, e.st.session, ex.state.blind && !ex.shared
 		e.work.Go(func() {
-			err := e.postCancel(ex, b, session)
+			err := e.postCancel(ex, b, session, alone)
 			ex.step(exchangeEvent{what: evPosted, err: err})
 		})
 	}
@@ -126,9 +127,10 @@ func (e *exchanges) noteCancel(ex *exchange) {
 	}
 }
 
-// postCancel posts the notification, on a request of its own.
-func (e *exchanges) postCancel(ex *exchange, b binding, session string) error {
-	if failed := e.post(&Message{Method: methodCancelled, Body: ex.note}, b, session, cancelTimeout); failed != nil {
+// postCancel posts the notification, on a request of its own. alone: on a connection of its own, too.
+func (e *exchanges) postCancel(ex *exchange, b binding, session string, alone bool) error {
+	m := &Message{Method: methodCancelled, Body: ex.note}
+	if failed := e.postOn(alone, m, b, session, cancelTimeout); failed != nil {
 		return failed
 	}
 	return nil
@@ -146,9 +148,10 @@ func (ex *exchange) trace() *httptrace.ClientTrace {
 // HTTP/2 looks at the context, and shares its connections.
 func (ex *exchange) gotConn(info httptrace.GotConnInfo) {
 	ex.of.mu.Lock()
-	do := ex.of.stepLocked(ex, exchangeEvent{what: evConn})
+	ex.shared = shared(info.Conn)
+	seal := ex.of.stepLocked(ex, exchangeEvent{what: evConn}).seal && !ex.shared
 	ex.of.mu.Unlock()
-	if do.seal && !shared(info.Conn) {
+	if seal {
 		_ = info.Conn.Close()
 	}
 }

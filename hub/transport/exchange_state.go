@@ -2,11 +2,6 @@ package transport
 
 import "time"
 
-// cancelDelay is how long a cancellation waits, from the last byte of its call on, for the headers of the answer. A
-// server may read two connections in any order: a cancellation that arrives before its call names an unknown request,
-// and the call runs on.
-const cancelDelay = time.Second
-
 // exchangeState is how far a request has gone, and how far its cancellation has. step is its one transition function.
 // It is guarded by the lock of the transport.
 type exchangeState struct {
@@ -19,6 +14,9 @@ type exchangeState struct {
 	sealed  bool      // aborted before a byte had left, and its connection was closed
 	doubt   bool      // aborted while the HTTP client had the whole body in its hands: it may have written it
 	noted   bool      // the notification was posted: there is never a second one
+	blind   bool      // it was posted before the headers of the answer had come
+	late    bool      // they came after that
+	closing bool      // the transport is being closed
 	written time.Time // when the last byte was written
 	sent    int       // how often the whole request was written
 }
@@ -37,20 +35,10 @@ const (
 	stageDropped                       // aborted: nothing comes in any more
 )
 
-// cancelStage is the life of a cancellation in the legacy era.
-type cancelStage uint8
-
-const (
-	cancelNone    cancelStage = iota
-	cancelWaiting             // accepted; its time has not come
-	cancelPosted              // on its way
-	cancelSettled             // told
-)
-
 // exchangeEvent is something that happened to an exchange.
 type exchangeEvent struct {
 	what exchangeEventKind
-	now  time.Time   // of evWrote, evCancel, evLast
+	now  time.Time   // of evWrote, evCancel, evLast, evFailed
 	told func(error) // of evCancel
 	err  error       // of evPosted and evEnd; nil: the server has acknowledged the notification
 }
@@ -91,14 +79,15 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 	switch e.what {
 	case evBack:
 		switch {
-		case x.stage == stageDropped || x.noted:
+		case x.stage == stageDropped || x.noted && x.cancel != cancelTaken:
 			do.refuse = true
-		case x.cancel == cancelWaiting:
+		case x.cancel == cancelWaiting || x.cancel == cancelTaken:
+			x.stage = stageQueued
 			x.drop(&do)
 			x.settle(&do, ErrCancelNotNeeded)
 			do.refuse = true
 		default:
-			x.stage = stageQueued
+			x.stage, x.written = stageQueued, time.Time{}
 		}
 	case evConn:
 		x.traced = true
@@ -122,17 +111,21 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 		}
 	case evWrote:
 		switch {
-		case x.stage == stageDropped && x.doubt && x.cancel != cancelNone && !x.noted:
-			x.post(&do) // it slipped out
+		case x.stage == stageDropped && x.doubt && x.cancel == cancelWaiting: // it slipped out, or is about to
+			x.written, do.wait = e.now, cancelDelay
+			x.sent++
 		case x.stage <= stageLeaving:
 			x.wrote(&do, e.now)
 		}
 	case evHeaders:
 		if x.stage <= stageWritten {
 			x.came()
-			x.stage = stageHeaders
-			if x.cancel == cancelWaiting {
+			x.stage, x.late = stageHeaders, x.noted
+			switch x.cancel {
+			case cancelWaiting:
 				x.post(&do)
+			case cancelTaken:
+				do.wait = orderTime // a server that cancels the call ends the answer that it has just begun
 			}
 		}
 	case evAnswered, evRefused, evFailed:
@@ -144,54 +137,34 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 			x.drop(&do)
 		}
 	case evClock:
-		switch {
-		case x.cancel != cancelWaiting:
-		case x.stage == stageLeaving: // it hangs: the server, or what is between, takes no more
-			x.drop(&do)
-		case x.stage >= stageWritten && x.stage != stageDropped:
-			x.post(&do)
-		}
+		x.clock(&do)
 	case evReturned:
-		if x.stage == stageDropped && x.cancel == cancelWaiting {
+		switch {
+		case x.stage != stageDropped || x.cancel != cancelWaiting || !x.written.IsZero():
+		case x.doubt:
+			do.wait = cancelDelay // its connection is closed, but who wrote to it may be yet to tell
+		default:
 			x.settle(&do, ErrCancelNotNeeded)
 		}
 	case evPosted:
-		x.settle(&do, e.err)
-		x.drop(&do)
+		x.posted(&do, e.err)
 	case evFarewell:
-		if x.cancel == cancelWaiting && x.stage >= stageWritten && x.stage != stageDropped {
-			x.post(&do)
+		x.closing = true
+		switch {
+		case x.cancel == cancelTaken:
+			x.judge(&do)
+		case x.cancel == cancelWaiting && x.reached() && x.stage != stageLeaving:
+			x.clock(&do)
 		}
 	case evEnd:
-		if x.cancel == cancelWaiting {
+		switch x.cancel {
+		case cancelWaiting:
 			x.settle(&do, e.err)
+		case cancelTaken:
+			x.judge(&do)
 		}
 	}
 	return do
-}
-
-// cancelled is evCancel.
-func (x *exchangeState) cancelled(do *exchangeOrders, e exchangeEvent) {
-	if x.cancel != cancelNone {
-		do.tell, do.err = e.told, errCancelledTwice
-		return
-	}
-	x.cancel, x.told = cancelWaiting, e.told
-	switch x.stage {
-	case stageQueued, stageWriting:
-		x.drop(do)
-		x.settle(do, ErrCancelNotNeeded)
-	case stageAnswered, stageRefused, stageDropped:
-		x.settle(do, ErrCancelNotNeeded)
-	case stageLeaving:
-		do.wait = cancelDelay // to be written; see evClock
-	case stageWritten, stageFailed:
-		if do.wait = cancelDelay - e.now.Sub(x.written); do.wait <= 0 {
-			x.post(do)
-		}
-	case stageHeaders:
-		x.post(do)
-	}
 }
 
 // ended is the end of an exchange, unless it was aborted.
@@ -210,10 +183,16 @@ func (x *exchangeState) ended(do *exchangeOrders, e exchangeEvent) {
 			x.written = e.now
 		}
 		x.stage = stageFailed
+		if x.cancel == cancelTaken {
+			x.settle(do, nil)
+		}
 		return
 	}
-	if x.cancel == cancelWaiting {
+	switch {
+	case x.cancel == cancelWaiting, x.cancel == cancelTaken && x.stage == stageRefused:
 		x.settle(do, ErrCancelNotNeeded)
+	case x.cancel == cancelTaken:
+		x.settle(do, nil)
 	}
 }
 
@@ -232,32 +211,11 @@ func (x *exchangeState) came() {
 	}
 }
 
-func (x *exchangeState) post(do *exchangeOrders) {
-	x.noted, do.post, do.wait = true, true, 0
-	if x.cancel == cancelWaiting {
-		x.cancel = cancelPosted
-	}
-}
-
 func (x *exchangeState) drop(do *exchangeOrders) {
 	if x.stage != stageDropped {
 		x.doubt = x.stage == stageLeaving
 	}
 	x.stage, do.cut = stageDropped, true
-}
-
-func (x *exchangeState) settle(do *exchangeOrders, err error) {
-	if x.cancel == cancelSettled || x.told == nil {
-		return
-	}
-	x.cancel = cancelSettled
-	do.tell, do.err = x.told, err
-	x.told = nil
-}
-
-// unsettled: a cancellation was accepted, and what becomes of it is not told yet.
-func (x *exchangeState) unsettled() bool {
-	return x.cancel == cancelWaiting || x.cancel == cancelPosted
 }
 
 // reached tells whether the whole body has been in the hands of the HTTP client, so that the server may know the

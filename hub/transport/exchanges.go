@@ -276,7 +276,8 @@ func (e *exchanges) Abort(id string) (written bool) {
 // aborted without a word; for the modern era CancelAndAbort is Abort. It does not block.
 //
 // told is called exactly once, from any goroutine and without a lock: with nil when the server has acknowledged the
-// notification, with ErrCancelNotNeeded when none was sent, else with why it did not get there.
+// notification (one that went out before the headers waits up to a second more for what the server does with its
+// request, see exchangeState.judge), with ErrCancelNotNeeded when none was needed, else with why it did not get there.
 func (e *exchanges) CancelAndAbort(id string, notification []byte, told func(error)) {
 	e.mu.Lock()
 	ex, why := e.st.open[id], e.st.why

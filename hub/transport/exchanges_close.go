@@ -28,16 +28,20 @@ func (e *exchanges) close(after func()) {
 // nothing. A cancellation that waits for the headers of its call goes out now.
 func (e *exchanges) lastWords() {
 	e.mu.Lock()
+	var tells []exchangeOrders
 	for ex := range e.st.cancels {
-		e.stepLocked(ex, exchangeEvent{what: evFarewell})
+		tells = append(tells, e.stepLocked(ex, exchangeEvent{what: evFarewell}))
 	}
-	if len(e.st.cancels) == 0 || e.st.why != nil {
-		e.mu.Unlock()
+	var quiet chan struct{}
+	if len(e.st.cancels) > 0 && e.st.why == nil {
+		quiet = make(chan struct{})
+		e.st.quiet = quiet
+	}
+	e.mu.Unlock()
+	tellAll(tells)
+	if quiet == nil {
 		return
 	}
-	quiet := make(chan struct{})
-	e.st.quiet = quiet
-	e.mu.Unlock()
 	late := time.NewTimer(lastWordsTime)
 	defer late.Stop()
 	select {
@@ -79,6 +83,10 @@ func (e *exchanges) end(why error, met *metEnd) {
 	e.mu.Unlock()
 	e.stop(why)
 	close(e.ended)
+	tellAll(tells)
+}
+
+func tellAll(tells []exchangeOrders) {
 	for _, do := range tells {
 		if do.tell != nil {
 			do.tell(do.err)

@@ -139,6 +139,11 @@ func (e *exchanges) logLost(m *Message, failed *HTTPError) {
 // post posts a message that gets no answer. nil: the server has taken it. The limit is that of the server; a person who
 // signs in meanwhile may take longer.
 func (e *exchanges) post(m *Message, b binding, session string, limit time.Duration) *HTTPError {
+	return e.postOn(false, m, b, session, limit)
+}
+
+// postOn is post; alone: on a connection that carries nothing else.
+func (e *exchanges) postOn(alone bool, m *Message, b binding, session string, limit time.Duration) *HTTPError {
 	ctx, cancel := context.WithCancelCause(e.ctx)
 	defer cancel(errExchangeOver)
 	clock := &postClock{limit: limit, Timer: time.AfterFunc(limit, func() {
@@ -147,7 +152,7 @@ func (e *exchanges) post(m *Message, b binding, session string, limit time.Durat
 	defer clock.stop()
 	o := &outgoing{
 		method: http.MethodPost, url: e.kind.address(), header: e.kind.posted(b, session, m),
-		body: m.Body, rpc: m.Method, clock: clock,
+		body: m.Body, rpc: m.Method, clock: clock, alone: alone,
 	}
 	if m.Method == methodCancelled {
 		o.clock = nil // it is of no use later

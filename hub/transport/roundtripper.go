@@ -25,6 +25,7 @@ const (
 // ones are closed: an aborted HTTP/2 stream keeps its connection busy for a moment longer.
 type roundTripper struct {
 	*http.Transport
+	fresh func() *http.Transport // opens a connection for each request
 
 	mu     sync.Mutex
 	closed bool                  // guarded by mu
@@ -38,12 +39,15 @@ type ownConn struct {
 }
 
 func newRoundTripper() *roundTripper {
+	return roundTripperOver((&net.Dialer{Timeout: dialTimeout}).DialContext)
+}
+
+func roundTripperOver(dial func(ctx context.Context, network, address string) (net.Conn, error)) *roundTripper {
 	r := &roundTripper{conns: map[*ownConn]struct{}{}}
-	dialer := &net.Dialer{Timeout: dialTimeout}
 	r.Transport = &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			c, err := dialer.DialContext(ctx, network, address)
+			c, err := dial(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}
@@ -55,6 +59,11 @@ func newRoundTripper() *roundTripper {
 		ForceAttemptHTTP2:   true, // a dialer of our own would turn it off
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}
+	r.fresh = sync.OnceValue(func() *http.Transport {
+		t := r.Clone()
+		t.DisableKeepAlives = true
+		return t
+	})
 	return r
 }
 

@@ -63,6 +63,7 @@ type outgoing struct {
 	rpc    string    // the method of JSON-RPC, "GET" for a GET, "" for a response: for Repeats
 	ex     *exchange // nil when nobody asks how far the body has gone
 	clock  *postClock
+	alone  bool // on a connection of its own, where the RoundTripper is ours
 }
 
 // postClock bounds the time that a server has for a POST. It stands still while a person signs in.
@@ -97,6 +98,10 @@ func (s *sender) send(ctx context.Context, o *outgoing) (*http.Response, *HTTPEr
 	if o.ex != nil {
 		traced = httptrace.WithClientTrace(ctx, o.ex.trace())
 	}
+	rt := s.rt
+	if own, ok := rt.(*roundTripper); ok && o.alone {
+		rt = own.fresh()
+	}
 	var used [GroundUnknown + 1]int // how often the request was sent again, by ground
 	again := func(g Ground) bool {
 		if used[g]++; used[g] > Repeats(g, o.rpc) {
@@ -119,7 +124,7 @@ func (s *sender) send(ctx context.Context, o *outgoing) (*http.Response, *HTTPEr
 				return nil, o.broken(ctx, "the request could not be signed", err)
 			}
 		}
-		resp, err := s.rt.RoundTrip(req)
+		resp, err := rt.RoundTrip(req)
 		if err != nil {
 			return nil, o.broken(ctx, "", err)
 		}

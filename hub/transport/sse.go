@@ -186,7 +186,7 @@ func (c *SSE) unposted(resp *http.Response, _ binding, _ string) *HTTPError {
 func (c *SSE) received(message []byte) Received {
 	r := Received{Body: message}
 	c.mu.Lock()
-	none := len(c.st.open) == 0
+	none := len(c.st.open) == 0 && len(c.st.cancels) == 0
 	c.mu.Unlock()
 	if none { // nearly always: a server answers a POST before it works
 		return r
@@ -198,6 +198,9 @@ func (c *SSE) received(message []byte) Received {
 	}
 	c.mu.Lock()
 	ex := c.st.open[string(r.Message.ID)]
+	if ex == nil {
+		ex = c.cancelledLocked(string(r.Message.ID))
+	}
 	c.mu.Unlock()
 	if ex != nil {
 		ex.step(exchangeEvent{what: evAnswered})
@@ -205,4 +208,14 @@ func (c *SSE) received(message []byte) Received {
 		ex.finish()
 	}
 	return r
+}
+
+// cancelledLocked finds a request whose POST is over, and whose cancellation has not been told. Called with mu held.
+func (c *SSE) cancelledLocked(id string) *exchange {
+	for ex := range c.st.cancels {
+		if ex.m.ID == id {
+			return ex
+		}
+	}
+	return nil
 }

@@ -25,8 +25,9 @@ const (
 	restTime = 3 * time.Second
 	// deliveryTime is what a pending cancel gets: the hub calls it failed after 30 s.
 	deliveryTime = 35 * time.Second
-	// cancelDelay is how long the hub waits for the headers of a legacy call over HTTP before it cancels it all the same (design.md 5.2). A server on a busy machine
-	// that leaves the call's new connection unread for longer may read the cancel first: that cannot be told from here, and is counted, not judged.
+	// cancelDelay is how long the hub waits for the headers of a legacy call over HTTP before it cancels it all the
+	// same. A server on a busy machine that leaves the call unread for longer may read the cancel first. That is no
+	// fault as long as it is not called delivered.
 	cancelDelay = time.Second
 	// slackGoroutines is what idle connections and timers may add to the goroutines at rest.
 	slackGoroutines = 200
@@ -268,6 +269,8 @@ func (r *runner) judge(tag string, c *told, seen []exchange) {
 			r.bad("two cancels for one wire id", "%s: %+v", tag, seen)
 		}
 		switch {
+		case x.early > 0 && r.claimed(c) && !x.answered:
+			r.bad("a cancel was called delivered that came before its call", "%s: %+v", tag, seen)
 		case x.early > 0 && r.subject.transport != "stdio" && x.first.Sub(c.begun) >= cancelDelay:
 			r.outOfOrder++
 		case x.early > 0:
