@@ -259,7 +259,9 @@ func TestStopRacesExit(t *testing.T) {
 		switch {
 		case e.Stage == StageExited && e.Why == "" && e.Code == 3:
 		case e.Stage == StageStdin && e.Why == "race" && e.Code == 3:
-		case e.Stage == StageTerminated && e.Why == "race" && (e.Code == 3 || e.Signal == "SIGTERM"): // a slow machine
+		// On a busy machine the process may not have come to its exit when the patience with it is over.
+		case e.Stage == StageTerminated && e.Why == "race" && (e.Code == 3 || e.Signal == "SIGTERM"):
+		case e.Stage == StageKilled && e.Why == "race" && (e.Code == 3 || e.Signal == "SIGTERM" || e.Signal == "SIGKILL"):
 		default:
 			t.Fatalf("got %+v", e)
 		}
