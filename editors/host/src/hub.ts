@@ -180,7 +180,7 @@ export class Hub {
     let everReady = false;
     for (let delay: number | undefined = 0; delay !== undefined && !ending.aborted;) {
       await sleep(delay, undefined, { signal: ending }).catch(() => {});
-      const live = await openHub(this.#options, ending).catch(asHubError);
+      const live = await openHub(this.#options, this.#generation === 0, ending).catch(asHubError);
       if (live instanceof HubError) {
         // One that has never worked is not tried again: who starts it hears why.
         delay = ending.aborted ? undefined : this.#comeback(live, everReady ? patience.next() : undefined);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HubError } from './failure.js';
 import { protocolVersion } from './handshake.js';
 import { isAlive } from './liveness.js';
@@ -73,11 +74,36 @@ export async function keep(directory: string, record: KeepRecord): Promise<KeptF
   return new KeptFile(directory, id, record);
 }
 
+/** How long to wait before a host that has to leave is looked for again. */
+const lookAgainMs = 50;
+
+/**
+ * Claims as `claim` does, and waits up to departureMs for a host with this key that is still there: after a reload the new process of an
+ * editor may be there before the old one has left. Another window with the same key is never told from that, and costs the whole wait.
+ */
+export async function claimOnceLeft(directory: string, key: string, departureMs: number, signal: AbortSignal): Promise<KeptFile | undefined> {
+  const until = performance.now() + departureMs;
+  for (;;) {
+    const found = await search(directory, key);
+    if (found !== 'held' || signal.aborted || performance.now() >= until) {
+      return found === 'held' ? undefined : found;
+    }
+    await sleep(lookAgainMs, undefined, { signal }).catch(() => {});
+  }
+}
+
 /**
  * Takes over a hub whose host is gone. Of several processes that want it exactly one gets it: the rename decides. Files of hubs that are gone are removed
  * on the way; those of hosts that live are left alone, also with the same key (two windows of one workspace have a hub each).
  */
 export async function claim(directory: string, key: string): Promise<KeptFile | undefined> {
+  const found = await search(directory, key);
+  return found === 'held' ? undefined : found;
+}
+
+/** 'held': there is none to take, but one of a host that lives. */
+async function search(directory: string, key: string): Promise<KeptFile | 'held' | undefined> {
+  let held = false;
   if (!(await isOwn(directory))) {
     return undefined;
   }
@@ -101,7 +127,11 @@ export async function claim(directory: string, key: string): Promise<KeptFile | 
       await forget(path, record, hostPid);
       continue;
     }
-    if (record.key !== key || record.protocolVersion !== protocolVersion || isAlive(hostPid)) {
+    if (record.key !== key || record.protocolVersion !== protocolVersion) {
+      continue;
+    }
+    if (isAlive(hostPid)) {
+      held ||= hostPid !== process.pid;
       continue;
     }
     const mine = join(directory, fileName(id, process.pid));
@@ -114,7 +144,7 @@ export async function claim(directory: string, key: string): Promise<KeptFile | 
     await replace(mine, owned);
     return new KeptFile(directory, id, owned);
   }
-  return undefined;
+  return held ? 'held' : undefined;
 }
 
 /** Where the hub of a record listens. */

@@ -2,7 +2,7 @@
 import { selfSigned } from './certificate.js';
 import { HubError, asHubError } from './failure.js';
 import { hubEnvironment, parseHandshake, protocolVersion } from './handshake.js';
-import { claim, keep, targetOf } from './keep.js';
+import { claimOnceLeft, keep, targetOf } from './keep.js';
 import type { KeepRecord } from './keep.js';
 import { LiveHub } from './livehub.js';
 import { AdoptedProcess } from './liveness.js';
@@ -19,24 +19,28 @@ export interface OpenOptions {
   readonly cwd: string | undefined;
   readonly tls: boolean;
   readonly startTimeoutMs: number;
-  readonly keep: { readonly directory: string; readonly key: string; readonly graceMs: number } | undefined;
+  readonly keep: { readonly directory: string; readonly key: string; readonly graceMs: number; readonly departureMs?: number } | undefined;
   readonly onLog: (line: HubLog) => void;
 }
 
-/** A hub that was left behind answers at once or never. */
-const adoptTimeoutMs = 2000;
+/**
+ * How long a hub that was left behind has for its first answer. Its process is there, and a socket that nobody listens to is refused at once,
+ * so this is for one that hangs, and for a machine that is busy with the start of an editor. Who gives up too early loses all that runs in it.
+ */
+const adoptTimeoutMs = 15_000;
 
-/** Rejects with a HubError, and then nothing is left of it: no process, no directory. */
-export async function openHub(options: OpenOptions, signal: AbortSignal): Promise<LiveHub> {
-  return (await adopted(options, signal)) ?? spawned(options, signal);
+/** first: no hub of this host has been ready yet. Rejects with a HubError, and then nothing is left of it: no process, no directory. */
+export async function openHub(options: OpenOptions, first: boolean, signal: AbortSignal): Promise<LiveHub> {
+  return (await adopted(options, first, signal)) ?? spawned(options, signal);
 }
 
-async function adopted(options: OpenOptions, signal: AbortSignal): Promise<LiveHub | undefined> {
+async function adopted(options: OpenOptions, first: boolean, signal: AbortSignal): Promise<LiveHub | undefined> {
   if (options.keep === undefined) {
     return undefined;
   }
+  const { directory, key, departureMs = 0 } = options.keep;
   for (;;) {
-    const file = await claim(options.keep.directory, options.keep.key).catch(() => undefined);
+    const file = await claimOnceLeft(directory, key, first ? departureMs : 0, signal).catch(() => undefined);
     if (file === undefined) {
       return undefined;
     }

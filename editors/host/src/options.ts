@@ -24,8 +24,10 @@ export interface HubOptions {
   /**
    * Survive a restart of this process: `leave` (or a crash) leaves the hub running for `graceMs`, and the next process that starts one with the same directory and
    * key gets it. Put into the key what must be the same: workspace, version of the binary. Such a hub's log lines are lost once its first host is gone.
+   * `departureMs` (default 0): the first start waits so long for a process with the same key that may be about to leave, as that of an editor's
+   * window that reloads; another window with the same key costs the whole wait.
    */
-  readonly keep?: { readonly directory: string; readonly key: string; readonly graceMs: number };
+  readonly keep?: { readonly directory: string; readonly key: string; readonly graceMs: number; readonly departureMs?: number };
   /** Each line of the hub's log. */
   readonly onLog?: (line: HubLog) => void;
 }

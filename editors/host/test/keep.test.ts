@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { claim, keep } from '../dist/keep.js';
@@ -9,6 +9,7 @@ import type { KeepRecord } from '../dist/keep.js';
 import { isAlive } from '../dist/liveness.js';
 import { PromptKind } from '../dist/index.js';
 import { makeSocketDirectory, removeSocketDirectory } from '../dist/socketdir.js';
+import { settle } from './fakestream.js';
 import { fakeHub, pidOf, stage } from './stage.js';
 
 const dead = spawnSync(process.execPath, ['-e', '']).pid; // ended and collected
@@ -179,6 +180,50 @@ for (const [name, then] of [['leaves', 'await hub.leave();'], ['is killed', 'pro
     assert.deepEqual([isAlive(pid), readdirSync(directory)], [false, []]);
   });
 }
+
+test('a host that comes before the one before has left waits for it, and gets its hub', async (t) => {
+  const s = stage(t);
+  const directory = join(s.directory, 'keep');
+  const before = spawn(process.execPath, ['--input-type=module', '-e', hostCode(directory, "process.stdin.once('data', () => hub.leave());")],
+    { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => before.kill('SIGKILL'));
+  const pid = Number(String((await once(before.stdout, 'data'))[0]).trim());
+  const stale = join(directory, `hub-ffffffff-ffff-ffff-ffff-ffffffffffff.${dead}.json`);
+  writeFileSync(stale, JSON.stringify(record({ hubPid: dead })), { mode: 0o600 });
+  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000, departureMs: 60_000 } });
+  const started = hub.start();
+  while (existsSync(stale)) { // it has looked once it has removed this, the last of them
+    await settle();
+  }
+  before.stdin.write('leave\n');
+  await started;
+  assert.equal(pidOf(hub), pid);
+});
+
+test('a hub that was left behind is not given up because the machine is busy', async (t) => {
+  const s = stage(t);
+  const directory = join(s.directory, 'keep');
+  const first = spawnSync(process.execPath, ['--input-type=module', '-e', hostCode(directory, 'await hub.leave();')], { encoding: 'utf8', timeout: 60_000 });
+  const pid = Number(first.stdout.trim());
+  process.kill(pid, 'SIGSTOP'); // as one that gets no time
+  t.after(() => isAlive(pid) && process.kill(pid, 'SIGCONT'));
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 } });
+  const started = hub.start();
+  const mine = (name: string): boolean => name.endsWith(`.${process.pid}.json`);
+  while (!readdirSync(directory).some((name) => mine(name) && readFileSync(join(directory, name), 'utf8').includes(`"hostPid":${process.pid}`))) {
+    await settle();
+  }
+  for (let i = 0; i < 100; i++) { // so that it has been asked
+    await settle();
+  }
+  t.mock.timers.tick(10_000);
+  await settle();
+  process.kill(pid, 'SIGCONT');
+  await started;
+  assert.equal(pidOf(hub), pid);
+  t.mock.timers.reset();
+});
 
 test('a kept hub that dies under its second host is noticed and started anew', async (t) => {
   const s = stage(t);

@@ -7,6 +7,12 @@ import type { HubOptions, HubState } from '@mcphub/host';
 import { binaryPath, graceMilliseconds, keepKey } from './hubplace.js';
 import type { Output } from './output.js';
 
+/**
+ * How long the first hub of a window waits for the extension host before it, which may be on its way out when the window reloads. A desktop opens
+ * a folder in one window only, so that somebody else's hub is rarely waited for.
+ */
+const departureMilliseconds = 2_000;
+
 export interface HubStanding {
   readonly state: HubState;
   readonly message: string;
@@ -34,7 +40,7 @@ export class HubProcess implements vscode.Disposable {
   constructor(context: vscode.ExtensionContext, output: Output) {
     this.#context = context;
     this.#output = output;
-    [this.#hub, this.#stopListening] = this.#make();
+    [this.#hub, this.#stopListening] = this.#make(departureMilliseconds);
   }
 
   get hub(): Hub {
@@ -76,7 +82,7 @@ export class HubProcess implements vscode.Disposable {
       this.#stopListening();
       this.#set('restarting', '');
       await this.#hub.stop('the user restarts McpHub');
-      [this.#hub, this.#stopListening] = this.#make();
+      [this.#hub, this.#stopListening] = this.#make(0);
       await this.#start();
       this.#restartedByUser = false;
     });
@@ -120,8 +126,8 @@ export class HubProcess implements vscode.Disposable {
     }
   }
 
-  #make(): [Hub, () => void] {
-    const hub = new Hub(this.#options());
+  #make(departureMs: number): [Hub, () => void] {
+    const hub = new Hub(this.#options(departureMs));
     let begun = false;
     const stop = hub.onState((state, { message }) => {
       this.#set(state, message, state === 'failed' ? hub.failure?.reason : '');
@@ -134,7 +140,7 @@ export class HubProcess implements vscode.Disposable {
     return [hub, stop];
   }
 
-  #options(): HubOptions {
+  #options(departureMs: number): HubOptions {
     const graceMs = graceMilliseconds(setting<unknown>('reloadGraceSeconds', 20));
     const { workspaceFolders, workspaceFile } = vscode.workspace;
     const { binary } = this;
@@ -143,7 +149,7 @@ export class HubProcess implements vscode.Disposable {
       return options;
     }
     const key = keepKey((workspaceFolders ?? []).map((f) => f.uri.toString()), workspaceFile?.toString(), binary);
-    return { ...options, keep: { directory: this.#keepDirectory(), key, graceMs } };
+    return { ...options, keep: { directory: this.#keepDirectory(), key, graceMs, departureMs } };
   }
 
   #keepDirectory(): string {
