@@ -81,7 +81,7 @@ function userServer(binary) {
 let shared;
 
 function sharedStage() {
-  // A reload on a machine that is busy with scenarios takes longer than the default grace; that it ends is tested on the brief stage.
+  // A reload on a machine that is busy with scenarios takes longer than the default grace; that a grace ends is tested with a short one.
   shared ??= new Stage({ name: 'server', settings: { 'mcphub.reloadGraceSeconds': 60 } }).start();
   return shared;
 }
