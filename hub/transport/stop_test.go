@@ -16,6 +16,7 @@ import (
 )
 
 func TestStopStages(t *testing.T) {
+	patient := Grace{Stdin: short.Stdin, Terminate: generous.Terminate, Kill: generous.Kill}
 	tests := []struct {
 		mode  string
 		grace Grace
@@ -24,7 +25,7 @@ func TestStopStages(t *testing.T) {
 		// Generous graces: the stage ends because the child does.
 		{"exit-on-eof", generous, Exit{Code: 0, Stage: StageStdin, Group: StageStdin}},
 		{"ignore-eof", Grace{Stdin: -1, Terminate: generous.Terminate, Kill: generous.Kill}, Exit{Code: 7, Stage: StageTerminated, Group: StageTerminated}},
-		{"deaf", short, Exit{Code: -1, Signal: "SIGTERM", Stage: StageTerminated, Group: StageTerminated}},
+		{"deaf", patient, Exit{Code: -1, Signal: "SIGTERM", Stage: StageTerminated, Group: StageTerminated}},
 		{"ignore-term", short, Exit{Code: -1, Signal: "SIGKILL", Stage: StageKilled, Group: StageKilled}},
 	}
 	for _, tt := range tests {
@@ -129,7 +130,7 @@ func TestDeafChildDoesNotBlockStop(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
 		name := map[bool]string{false: "deaf", true: "SIGSTOPped"}[stopped]
 		t.Run(name, func(t *testing.T) {
-			p := start(t, "deaf")
+			p := start(t, "deaf", withGrace(Grace{Stdin: short.Stdin, Terminate: generous.Terminate, Kill: generous.Kill}))
 			ready(t, p.Stdout())
 			if stopped {
 				if err := syscall.Kill(p.PID(), syscall.SIGSTOP); err != nil {
