@@ -12,10 +12,12 @@ import (
 const requirementsPage = "docs/requirements.md"
 
 var (
-	named = regexp.MustCompile("`([a-z0-9/]+): (Test[A-Za-z0-9_]+)`")
+	named = regexp.MustCompile("`([a-z0-9/]+): ((?:Test|Fuzz)[A-Za-z0-9_]+)`")
 	// A test of the editor part is named by its file and its title: `editors/host/test/relay.test.ts: a page that goes away breaks nothing`.
 	titled   = regexp.MustCompile("`(editors/[a-zA-Z0-9/.-]+\\.(?:ts|js|mjs)): ([^`]+)`")
-	declared = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(t \*testing\.T\)`)
+	declared = regexp.MustCompile(`(?m)^func (?:(Test[A-Za-z0-9_]+)\(t \*testing\.T\)|(Fuzz[A-Za-z0-9_]+)\(f \*testing\.F\))`)
+	// Whatever stands in backquotes in the second column names a test.
+	quoted = regexp.MustCompile("`[^`]*`")
 )
 
 // unshown finds rows of the table that name no test, and names that are no test.
@@ -24,7 +26,7 @@ func unshown(t *tree) []violation {
 	for _, p := range t.files {
 		if strings.HasSuffix(p, "_test.go") {
 			for _, m := range declared.FindAllStringSubmatch(string(t.text[p]), -1) {
-				tests[path.Dir(p)+": "+m[1]] = true
+				tests[path.Dir(p)+": "+m[1]+m[2]] = true
 			}
 		}
 	}
@@ -36,6 +38,9 @@ func unshown(t *tree) []violation {
 		names, titles := named.FindAllStringSubmatch(line, -1), titled.FindAllStringSubmatch(line, -1)
 		if len(names)+len(titles) == 0 {
 			bad = append(bad, violation{requirementsPage, i + 1, "a requirement that no test shows"})
+		}
+		if cells := strings.Split(line, " | "); len(cells) > 1 && len(quoted.FindAllString(cells[1], -1)) != len(names)+len(titles) {
+			bad = append(bad, violation{requirementsPage, i + 1, "something in backquotes that names no test"})
 		}
 		for _, n := range names {
 			if !tests[n[1]+": "+n[2]] {
@@ -72,11 +77,14 @@ func TestRequirementsNameRealTests(t *testing.T) {
 func TestRequirementsNameRealTestsFindsViolations(t *testing.T) {
 	finds(t, unshown(made(t, map[string]string{
 		"editors/host/test/a.test.ts": "test('it holds', () => {});",
-		"hub/a_test.go":               "package hub\nimport \"testing\"\nfunc TestThere(t *testing.T) {}\nfunc TestHelper(x int) {}\n",
+		"hub/a_test.go": "package hub\nimport \"testing\"\nfunc TestThere(t *testing.T) {}\nfunc TestHelper(x int) {}\n" +
+			"func FuzzThere(f *testing.F) {}\n",
 		requirementsPage: strings.Join([]string{
 			"| requirement | shown by |", "| --- | --- |",
 			"| good | `hub: TestThere` |", "| gone | `hub: TestGone` |", "| no test | `hub: TestHelper` |", "| nothing | by hand |", "| elsewhere | `ipc: TestThere` |",
 			"| good title | `editors/host/test/a.test.ts: it holds` |", "| half a title | `editors/host/test/a.test.ts: it` |",
+			"| good fuzzing | `hub: FuzzThere` |", "| a name that is misspelled | `hub: TestThere` `hub TestThere` |", "| gone fuzzing | `hub: FuzzGone` |",
 		}, "\n"),
-	})), requirementsPage+":4", requirementsPage+":5", requirementsPage+":6", requirementsPage+":7", requirementsPage+":9")
+	})), requirementsPage+":4", requirementsPage+":5", requirementsPage+":6", requirementsPage+":7", requirementsPage+":9",
+		requirementsPage+":11", requirementsPage+":12")
 }
