@@ -59,6 +59,28 @@ func TestRedactorLeavesEncodedShortTexts(t *testing.T) {
 	}
 }
 
+// Lines are wrapped at spaces, and neither of the two has them then. Finding C8.
+func TestRedactorFindsHalvesThatAreWrapped(t *testing.T) {
+	r := &redactor{}
+	r.add("correct horse battery staple")
+	for name, lines := range map[string][]string{
+		"the space at the end": {"it is correct horse ", "battery staple."}, "no space": {"it is correct horse", "battery staple."},
+		"three lines": {"it is correct horse", "  battery", "  staple."},
+	} {
+		halves := halvesOf{redactor: r}
+		var all string
+		for _, line := range lines {
+			all += halves.line(line) + "\n"
+		}
+		for _, word := range []string{"correct", "horse", "battery", "staple"} {
+			if strings.Contains(all, word) {
+				t.Errorf("%s: %q", name, all)
+				break
+			}
+		}
+	}
+}
+
 // A secret that is spread over lines is hidden, whether they come one by one or at once. Finding C8.
 func TestRedactorFindsHalves(t *testing.T) {
 	const secret = "sk-0123456789-ABCDEFGHIJ-klmnopqrst"

@@ -36,7 +36,7 @@ func (h *halvesOf) hide(index *secretIndex, s string) string {
 			head = max(head, len(rest))
 		case text != "" && strings.HasPrefix(rest, text): // the whole line is a piece of it
 			head = len(text)
-			open = append(open, rest[len(text):])
+			open = append(open, unspaced(rest[len(text):]))
 		}
 	}
 	tail := len(text) // where a secret begins that does not end
@@ -49,7 +49,7 @@ func (h *halvesOf) hide(index *secretIndex, s string) string {
 			}
 			tail = min(tail, i)
 			if len(open) < maxHalves {
-				open = append(open, v[n:])
+				open = append(open, unspaced(v[n:]))
 			}
 		}
 	}
@@ -71,3 +71,6 @@ func (h *halvesOf) hide(index *secretIndex, s string) string {
 	out.WriteString(s[indent+len(text):])
 	return out.String()
 }
+
+// unspaced is what follows on the next line when a secret is broken at its spaces: neither line has them.
+func unspaced(rest string) string { return strings.TrimLeft(rest, " \t") }
