@@ -39,10 +39,12 @@ func listsMany(s *Server) {
 	})
 }
 
-// answersLarge answers a call with 32 MiB.
-func answersLarge(s *Server) {
-	text := strings.Repeat("x", 32<<20)
-	s.Tool(Tool, func(c *fakeserver.CallContext) { c.Text(text) })
+// answersLarge answers a call with so many bytes.
+func answersLarge(bytes int) func(*Server) {
+	return func(s *Server) {
+		text := strings.Repeat("x", bytes)
+		s.Tool(Tool, func(c *fakeserver.CallContext) { c.Text(text) })
+	}
 }
 
 // startsSlowly never answers initialize. Counts: starts.
@@ -58,7 +60,8 @@ func init() {
 		"changes-always": {about: "A3: its tools change whenever it is asked for them", make: changesAlways},
 		"list-forever":   {about: "A5: an endless list of pages of 8 MiB", make: listsForever},
 		"list-many":      {about: "A5: an endless list of small pages", make: listsMany},
-		"large-answer":   {about: "A15: an answer of 32 MiB", make: answersLarge},
+		"large-answer":   {about: "A15: an answer of 32 MiB", make: answersLarge(32 << 20)},
+		"answer-2m":      {about: "A15: an answer of 2 MiB", make: answersLarge(2 << 20)},
 		"start-never":    {about: "A14: it never answers initialize", make: startsSlowly},
 	} {
 		behaviours[name] = b

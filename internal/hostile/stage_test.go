@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
@@ -54,11 +56,7 @@ func play(t *testing.T, extra string, behaviours ...string) *stage {
 	s := bare(t)
 	entries := []string{`"good":{"command":"good","alwaysAllow":["*"]}`}
 	for _, name := range behaviours {
-		server, err := hostile.New(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.evil[name] = server
+		s.evil[name] = newEvil(t, name)
 		entries = append(entries, fmt.Sprintf(`%q:{"command":%q,"alwaysAllow":["*"]%s}`, name, name, extra))
 	}
 	s.load(&mcphubv1.ConfigSource{Path: "/user/mcp.json", Scope: "user", Json: `{"servers":{` + strings.Join(entries, ",") + `}}`})
@@ -68,6 +66,40 @@ func play(t *testing.T, extra string, behaviours ...string) *stage {
 // bare is a stage without config.
 func bare(t *testing.T) *stage {
 	t.Helper()
+	return bareWith(t, hub.Options{})
+}
+
+// bareWith is a stage whose hub has these options. Its servers are in memory.
+func bareWith(t *testing.T, o hub.Options) *stage {
+	t.Helper()
+	s := newStage(t)
+	o.Open = s.open
+	s.serve(o)
+	return s
+}
+
+// onSockets is a stage whose servers are behind addresses and in processes; good is at the address that it gives.
+func onSockets(t *testing.T) (s *stage, good string) {
+	t.Helper()
+	s = newStage(t)
+	good = s.site(fakeserver.NewHTTP(s.good, fakeserver.HTTPOptions{}))
+	s.serve(hub.Options{})
+	return s, good + fakeserver.PathMCP
+}
+
+// site serves a server at the address that it gives, until the stage is over.
+func (s *stage) site(h http.Handler) string {
+	web := httptest.NewServer(h)
+	s.t.Cleanup(func() {
+		if h, ok := h.(interface{ Close() }); ok {
+			h.Close()
+		}
+		web.Close()
+	})
+	return web.URL
+}
+
+func newStage(t *testing.T) *stage {
 	s := &stage{t: t, good: fakeserver.New(), evil: map[string]*hostile.Server{}, opened: map[string]int{}}
 	s.good.Tool("echo", func(c *fakeserver.CallContext) { c.Text("hello") })
 	s.good.Tool("hang", func(c *fakeserver.CallContext) { _ = c.Hang() })
@@ -77,7 +109,15 @@ func bare(t *testing.T) *stage {
 		}
 		<-c.Cancelled()
 	})
-	s.hub = hub.New(hub.Options{Version: "test", Open: s.open})
+	return s
+}
+
+// serve opens the hub and its windows.
+func (s *stage) serve(o hub.Options) {
+	t := s.t
+	t.Helper()
+	o.Version = "test"
+	s.hub = hub.New(o)
 	g := grpc.NewServer(ipc.ServerOptions(ipc.Options{})...)
 	ipc.Register(g, s.hub, ipc.Options{})
 	l := bufconn.Listen(1 << 16)
@@ -104,7 +144,6 @@ func bare(t *testing.T) *stage {
 	})
 	s.window = fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, ID: "window"})
 	s.other = fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, ID: "other"})
-	return s
 }
 
 // open connects a server in memory, as its process would be.
@@ -176,15 +215,80 @@ type pending struct {
 	err      error
 }
 
-func (s *stage) call(server, tool string) *pending {
+func (s *stage) call(server, tool string) *pending { return s.callWith(server, tool, "") }
+
+func (s *stage) callWith(server, tool, arguments string) *pending {
 	s.n++
 	p := &pending{id: fmt.Sprintf("r%d", s.n), done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		p.response, p.err = s.calls.CallTool(s.t.Context(), &mcphubv1.CallToolRequest{RequestId: p.id, Server: server, Tool: tool})
+		p.response, p.err = s.calls.CallTool(s.t.Context(), &mcphubv1.CallToolRequest{
+			RequestId: p.id, Server: server, Tool: tool, ArgumentsJson: arguments,
+		})
 	}()
 	return p
 }
+
+// over tells whether a call has ended.
+func (p *pending) over() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// start starts a server in the background.
+func (s *stage) start(server string) *pending {
+	p := &pending{done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		_, p.err = s.servers.StartServer(s.t.Context(), &mcphubv1.StartServerRequest{Server: server})
+	}()
+	return p
+}
+
+// newEvil makes a hostile server.
+func newEvil(t *testing.T, behaviour string) *hostile.Server {
+	t.Helper()
+	s, err := hostile.New(behaviour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// list lists the tools of a server in the background.
+func (s *stage) list(server string) *pending {
+	p := &pending{done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		_, p.err = s.servers.ListTools(s.t.Context(), &mcphubv1.ListToolsRequest{Server: server})
+	}()
+	return p
+}
+
+// logs waits until both windows were shown so many log messages of a server.
+func (s *stage) logs(server string, n int) {
+	s.t.Helper()
+	for _, w := range s.both() {
+		shown, seen := make(chan struct{}), 0
+		go func() {
+			defer close(shown)
+			w.WaitEvent("log messages of "+server, func(e *mcphubv1.AttachResponse) bool { // each once
+				if e.GetLogMessage().GetServer() == server {
+					seen++
+				}
+				return seen >= n
+			})
+		}()
+		s.in(fmt.Sprintf("%d log messages", n), shown)
+	}
+}
+
+// both are the windows of the stage.
+func (s *stage) both() []*fakeeditor.Window { return []*fakeeditor.Window{s.window, s.other} }
 
 // ends waits for the end of a call.
 func (s *stage) ends(p *pending, what string) {
@@ -228,7 +332,7 @@ func (s *stage) bystander() {
 	if err := w.Close(); err != nil {
 		s.t.Errorf("closing a window: %v", err)
 	}
-	for _, w := range []*fakeeditor.Window{s.window, s.other} {
+	for _, w := range s.both() {
 		if err := w.Err(); err != nil {
 			s.t.Errorf("%s was ended: %v", w, err)
 		}

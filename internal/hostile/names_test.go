@@ -1,0 +1,60 @@
+package hostile_test
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/mcphub-go/mcphub/internal/hostile"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// TestNamesThatLookLikeOthers: a folder's server whose name looks like that of the user's is told with both names
+// spelled out, and takes no call of it. Finding C9.
+func TestNamesThatLookLikeOthers(t *testing.T) {
+	s := bare(t)
+	r := s.load(users(), workspace(`{"servers":{"`+hostile.LikeGood+`":{"command":"evil"}}}`))
+	told := ""
+	for _, p := range r.GetProblems() {
+		told += p.GetMessage() + "\n"
+	}
+	if !strings.Contains(told, `"g\u043e\u043ed"`) || !strings.Contains(told, `"good"`) {
+		t.Errorf("people are told %q", told)
+	}
+	s.bystander()
+	if n := s.starts(hostile.LikeGood); n != 0 {
+		t.Errorf("%d starts", n)
+	}
+}
+
+// TestLongNames: what a server calls itself and its tools, however long, is cut where all windows are told of it, and
+// costs others nothing. Finding C9.
+func TestLongNames(t *testing.T) {
+	const name = "long-names"
+	s := play(t, "", name)
+	echo := s.call(name, "echo")
+	s.ends(echo, "a call of that server")
+	if echo.err != nil {
+		t.Errorf("a call of that server failed: %v", echo.err)
+	}
+	s.bystander()
+	for _, w := range s.both() {
+		for _, e := range w.Events() {
+			if n := proto.Size(e.GetServerChanged()); n > 200<<10 {
+				t.Errorf("a window was told of the server in %d bytes", n)
+			}
+		}
+		server := w.Server(name)
+		if n := len(server.GetInstructions()); n > 64<<10 || n == 0 {
+			t.Errorf("instructions of %d bytes", n)
+		}
+		if n := len(server.GetVersion()); n > 1<<10 || n == 0 {
+			t.Errorf("a version of %d bytes", n)
+		}
+	}
+	r, err := s.servers.ListTools(t.Context(), &mcphubv1.ListToolsRequest{Server: name})
+	if err != nil || len(r.GetTools()) != 2 {
+		t.Errorf("%d tools, %v", len(r.GetTools()), err)
+	}
+}
