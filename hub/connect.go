@@ -203,7 +203,7 @@ func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt
 			Server: s.name, Open: h.opener(s, resolved.Server), Era: conf.Era, Remembered: remembered,
 			Client:       mcp.Implementation{Name: "mcphub", Title: "McpHub", Version: h.version},
 			Capabilities: c.capabilities, Handler: c, Logger: h.log,
-			Tap: h.tap, Trace: start.trace, NewTrace: h.newTrace, Outputs: s.costs.outputs, Lists: s.costs.lists,
+			Tap: h.tap, Trace: start.trace, NewTrace: h.newTrace, Outputs: s.costs.outputs, Lists: s.costs.lists, Results: s.costs.results,
 			OnBound: func(e *mcp.BoundError) { c.tellBound("questionTooLarge", e.Text) },
 		})
 	}

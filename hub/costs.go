@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"sync/atomic"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -77,16 +78,31 @@ func (s *server) forgetTools() {
 	s.tools, s.toolBytes = nil, 0
 }
 
-// HoldResult takes the bytes of a result that is being handed to a host from what its server, and all servers together, may have in flight; release gives them back.
-// An error says that it finds no room: the call has run, and its result is lost.
-func (h *Hub) HoldResult(name, requestID string, bytes int) (release func(), err error) {
-	var s *server
-	h.update(func() { s = h.server(name) })
-	if s == nil { // it has been removed meanwhile
-		return func() {}, nil
+// resultHold ends the counting of the result that a request has in hand: it counts from the first part that was read of it.
+// The zero value is ready to use; safe for concurrent use.
+type resultHold struct{ release atomic.Pointer[func()] }
+
+// set takes over what ends it. A result before it, of a round that asked for something, is over.
+func (k *resultHold) set(release func()) {
+	if before := k.release.Swap(&release); before != nil {
+		(*before)()
 	}
-	if err := s.costs.results.Take(bytes); err != nil {
-		return nil, boundError(s, requestID, "the call has run, and its result is lost, as too many large results are in flight; wait until some are over", err)
+}
+
+func (k *resultHold) end() {
+	if release := k.release.Swap(nil); release != nil {
+		(*release)()
 	}
-	return func() { s.costs.results.Give(bytes) }, nil
+}
+
+// until ends it with ctx, the caller's, if a result is handed to the caller: gRPC ends the context of a call once its
+// answer is written, or nobody wants it any more. A context that never ends tells nothing of that.
+func (k *resultHold) until(ctx context.Context, handed bool) {
+	switch {
+	case k.release.Load() == nil:
+	case handed && ctx.Done() != nil:
+		context.AfterFunc(ctx, k.end)
+	default:
+		k.end()
+	}
 }

@@ -29,6 +29,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 		},
 		OnProgress: func(p mcp.Progress) { h.progressed(r, p) },
 		OnTask:     func(t mcp.TaskInfo) { h.tasked(r, t) },
+		Keep:       r.inFlight.set,
 	}
 	result, err := send(session, out)
 	for err != nil {

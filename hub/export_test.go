@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/schema"
@@ -381,4 +382,20 @@ func (h *Hub) AskAs(ctx context.Context, server string, q *mcp.Question) (mcp.An
 	s, _ := h.find(server)
 	h.update(func() { c = s.conn })
 	return c.Ask(ctx, q)
+}
+
+// BoundResults makes the total of the results in flight smaller. It is for servers that are configured after that.
+func (h *Hub) BoundResults(total, each int) {
+	h.budgets.results = bounds.NewBudget("results in flight", total, each)
+}
+
+// ResultsInFlight is what large results hold.
+func (h *Hub) ResultsInFlight() int { return h.budgets.results.Used() }
+
+// FillResults leaves no room for a large result.
+func (h *Hub) FillResults() {
+	for range 20 {
+		for a := h.budgets.results.Account("another"); a.Take(64<<10) == nil; {
+		}
+	}
 }

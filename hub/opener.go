@@ -73,6 +73,7 @@ func (h *Hub) reach(s *server, conf config.Server) mcp.Opener {
 	for name, value := range conf.Header {
 		o.Header.Set(name, value)
 	}
+	o.Results = s.costs.results
 	sign, err := h.authorize(s, conf)
 	if err != nil {
 		return func(context.Context) (*mcp.Link, error) { return nil, err }

@@ -74,6 +74,7 @@ func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json
 	awaitDelivery(failed)
 	concluded, err := h.conclude(r, session, result, failed)
 	carried = true
+	r.inFlight.until(ctx, err == nil)
 	h.followCancel(r, failed)
 	return concluded, err
 }

@@ -42,7 +42,8 @@ type request struct {
 	progress     *Progress
 	task         *TaskInfo // replaced, never changed
 	clock        clock
-	holds        int           // open prompts that stop the clocks: its own, its children's, and those of its server that name no request
+	holds        int // open prompts that stop the clocks: its own, its children's, and those of its server that name no request
+	inFlight     resultHold
 	leased       bool          // counts as a user of its server's connection
 	inHand       bool          // a question of the hub's own that a person has answered: all that it waits for is its goroutine
 	delivery     *delivery     // of its cancel, when that was on its way at its end

@@ -61,9 +61,8 @@ func dialThrough(t *testing.T, s *grpc.Server, through func(net.Conn) net.Conn) 
 // fakeHub is a domain whose answers a test sets, and whose windows it drives. The unset answers are plain ones.
 type fakeHub struct {
 	call    func(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
-	full    bool  // windows have too much under way
-	failure error // of every other method that can fail
-	hold    func(bytes int) (release func(), err error)
+	full    bool                                                             // windows have too much under way
+	failure error                                                            // of every other method that can fail
 	answer  func(a hub.PromptAnswer) error                                   // of windows
 	attach  func(hello hub.Hello, sink hub.Sink) (start *hub.Start, e error) // nil: a snapshot
 
@@ -141,13 +140,6 @@ func (h *fakeHub) StopServer(_ context.Context, name, _ string) (hub.ServerInfo,
 func (h *fakeHub) RestartServer(_ context.Context, name, _ string) (hub.ServerInfo, error) {
 	return h.one(name, hub.ServerReady)
 }
-func (h *fakeHub) HoldResult(_, _ string, bytes int) (func(), error) {
-	if h.hold != nil {
-		return h.hold(bytes)
-	}
-	return func() {}, nil
-}
-
 func (h *fakeHub) MuteServer(name string, muted bool) (hub.ServerInfo, error) {
 	return hub.ServerInfo{Name: name, State: hub.ServerReady, Muted: muted}, nil
 }

@@ -45,9 +45,6 @@ func answered[R any](ctx context.Context, c *counter, resp *R, err error) (*R, e
 
 func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
 	result, err := s.domain.CallTool(ctx, callRequest(ctx, r))
-	if err == nil {
-		err = s.handOver(ctx, r.GetServer(), result)
-	}
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}

@@ -50,7 +50,6 @@ type counter struct {
 type domain interface {
 	steering
 	MuteServer(name string, muted bool) (hub.ServerInfo, error)
-	HoldResult(server, requestID string, bytes int) (release func(), err error)
 	ID() string
 	Version() string
 	CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)

@@ -26,9 +26,6 @@ func (s *serverService) ListResourceTemplates(ctx context.Context, r *mcphubv1.L
 
 func (s *serverService) ReadResource(ctx context.Context, r *mcphubv1.ReadResourceRequest) (*mcphubv1.ReadResourceResponse, error) {
 	result, err := s.domain.ReadResource(ctx, resourceRequest(ctx, r))
-	if err == nil {
-		err = s.handOver(ctx, r.GetServer(), result)
-	}
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
@@ -59,9 +56,6 @@ func (s *serverService) ListMcpPrompts(ctx context.Context, r *mcphubv1.ListMcpP
 
 func (s *serverService) GetMcpPrompt(ctx context.Context, r *mcphubv1.GetMcpPromptRequest) (*mcphubv1.GetMcpPromptResponse, error) {
 	result, err := s.domain.GetMcpPrompt(ctx, mcpPromptRequest(ctx, r))
-	if err == nil {
-		err = s.handOver(ctx, r.GetServer(), result)
-	}
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
@@ -70,9 +64,6 @@ func (s *serverService) GetMcpPrompt(ctx context.Context, r *mcphubv1.GetMcpProm
 
 func (s *serverService) Complete(ctx context.Context, r *mcphubv1.CompleteRequest) (*mcphubv1.CompleteResponse, error) {
 	result, err := s.domain.Complete(ctx, completion(r))
-	if err == nil {
-		err = s.handOver(ctx, r.GetServer(), result)
-	}
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
@@ -15,11 +16,13 @@ type Call struct {
 	entry tracked
 	frame frame
 	quiet bool // giving it up is not told to the peer
+	kept  func(release func())
 	known bool // to the peer, as far as this side can know: it was given up after it was written. As result and err
 
 	// Written by whoever took the entry out of the tracker, and not after done is closed.
 	result jsontext.Object
 	err    error
+	hold   *bounds.Hold // until finish
 
 	over atomic.Bool
 	done chan struct{}
@@ -40,7 +43,7 @@ func (p *Peer) BeginAs(method string, params json.RawMessage, how How) (*Call, e
 	if len(params) > 0 && !jsontext.Valid(params) {
 		return nil, ErrInvalidJSON
 	}
-	c := &Call{peer: p, quiet: how.Quiet, done: make(chan struct{})}
+	c := &Call{peer: p, quiet: how.Quiet, kept: how.Keep, done: make(chan struct{})}
 	c.entry.id = IntID(p.lastID.Add(1))
 	c.entry.method = method
 	c.entry.handle = c
@@ -157,9 +160,21 @@ func (c *Call) fail(err error) {
 	c.finish()
 }
 
+// keep hands what the result holds to whoever wants it, or keeps it until the caller wakes.
+func (c *Call) keep(h *bounds.Hold) {
+	switch {
+	case h.Bytes() == 0:
+	case c.kept != nil:
+		c.kept(h.Release)
+	default:
+		c.hold = h
+	}
+}
+
 // finish wakes the callers. It may be called twice for a response that was expedited.
 func (c *Call) finish() {
 	if c.over.CompareAndSwap(false, true) {
+		c.hold.Release()
 		close(c.done)
 	}
 }

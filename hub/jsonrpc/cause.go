@@ -83,13 +83,20 @@ func (e *QueueFullError) Error() string {
 	return fmt.Sprintf("jsonrpc: the write queue is full (%d bytes wait, %d more would pass the limit of %d)", e.Queued, e.Size, e.Limit)
 }
 
-// ResultTooLargeError is what a call fails with when its response was longer than the connection's limit.
+// ResultTooLargeError is what a call fails with when its response was longer than the connection's limit, or found no
+// room on Options.Results.
 type ResultTooLargeError struct {
 	Limit int   // bytes allowed
 	Size  int64 // bytes that came
+	Err   error // the account's, if it was that; else nil
 }
 
+func (e *ResultTooLargeError) Unwrap() error { return e.Err }
+
 func (e *ResultTooLargeError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("jsonrpc: the response of %d bytes found no room: %v", e.Size, e.Err)
+	}
 	return fmt.Sprintf("jsonrpc: the response has %d bytes, more than the limit of %d (setting maxMessageBytes)", e.Size, e.Limit)
 }
 

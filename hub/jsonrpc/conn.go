@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"strconv"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
@@ -64,6 +65,16 @@ type Reading interface {
 	Reading() (m jsontext.Message, kind jsontext.Kind, kept bool)
 }
 
+// Counted is an optional extra of a Conn that counts what it reads while it reads it.
+type Counted interface {
+	// Count gives the account on which large messages are, from the first part that was read of them. It is called
+	// before anything is read.
+	Count(on *bounds.Account)
+	// Hold is what the message that ReadMessage returned last holds of it; who calls it owns that. nil: nothing, or
+	// the bytes are still the connection's. It is called by the reading goroutine alone, once after each message.
+	Hold() *bounds.Hold
+}
+
 // CallFailedError is what ReadMessage gives in place of the answer to one own request that gets none. Reading goes on. The call fails with Err, in
 // order behind what came before; an id that is not pending is ignored.
 type CallFailedError struct {
@@ -81,11 +92,17 @@ func (e *CallFailedError) Unwrap() error { return e.Err }
 // next ReadMessage.
 type LineTooLongError struct {
 	Limit int    // bytes allowed
+	Err   error  // the account's, if the message found no room there; nil: it is longer than Limit
 	Size  int64  // bytes that came
 	Head  []byte // the first bytes of the message, at most 4 KiB
 	Tail  []byte // the last bytes of the message, at most 4 KiB
 }
 
+func (e *LineTooLongError) Unwrap() error { return e.Err }
+
 func (e *LineTooLongError) Error() string {
+	if e.Err != nil {
+		return "jsonrpc: a message of " + strconv.FormatInt(e.Size, 10) + " bytes found no room: " + e.Err.Error()
+	}
 	return "jsonrpc: a message of " + strconv.FormatInt(e.Size, 10) + " bytes is longer than the limit of " + strconv.Itoa(e.Limit)
 }

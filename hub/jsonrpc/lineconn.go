@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
@@ -40,6 +41,9 @@ type LineConn struct {
 	start, end int   // what was read and not yet returned
 	readErr    error // comes after what was read before it
 	given      bool  // the bytes of the last message are its reader's
+	results    *bounds.Account
+	hold       *bounds.Hold // what buf holds of results
+	handed     *bounds.Hold // with the bytes of the last message
 
 	// Of whoever writes; see Conn.
 	w    io.Writer
@@ -97,10 +101,21 @@ func (c *LineConn) Reading() (jsontext.Message, jsontext.Kind, bool) {
 	return jsontext.Message{}, jsontext.Invalid, c.given
 }
 
+// Count implements Counted. A buffer counts with all of its bytes, as long as it is larger than one that waits for a
+// message.
+func (c *LineConn) Count(on *bounds.Account) { c.results, c.hold = on, on.Hold() }
+
+// Hold implements Counted.
+func (c *LineConn) Hold() *bounds.Hold {
+	h := c.handed
+	c.handed = nil
+	return h
+}
+
 func (c *LineConn) readLine() ([]byte, error) {
 	c.given = false
 	if len(c.buf) != lineBuffer && c.end-c.start <= lineBuffer/2 {
-		c.resize(lineBuffer)
+		c.shrink()
 	}
 	searched := c.start
 	for {
@@ -108,24 +123,31 @@ func (c *LineConn) readLine() ([]byte, error) {
 			line := c.buf[c.start : searched+i]
 			c.start = searched + i + 1
 			if len(line) > c.maxLine {
-				return nil, tooLong(c.maxLine, line)
+				return nil, tooLong(c.maxLine, line, nil)
 			}
 			// A long message that fills its buffer goes with it: to copy it would cost as much as to read it.
 			if c.given = len(line) >= largeResult && len(line) >= len(c.buf)/2 && c.end-c.start <= lineBuffer/2; c.given {
+				c.handed, c.hold = c.hold, c.results.Hold()
 				c.resize(lineBuffer)
 			}
 			return line, nil
 		}
 		if c.end-c.start > c.maxLine {
-			return nil, c.skipLine()
+			return nil, c.skipLine(nil)
 		}
 		if c.readErr != nil {
 			line := c.buf[c.start:c.end]
 			c.start = c.end
 			if len(line) == 0 {
+				c.shrink()
 				return nil, c.readErr
 			}
 			return line, nil
+		}
+		if c.end-c.start == len(c.buf) {
+			if err := c.hold.Grow(c.larger() - lineBuffer); err != nil {
+				return nil, c.skipLine(err)
+			}
 		}
 		searched = c.end - c.start // relative to start, which fill moves to 0
 		c.fill()
@@ -139,7 +161,7 @@ func (c *LineConn) fill() {
 		c.start = 0
 	}
 	if c.end == len(c.buf) {
-		c.resize(max(lineBuffer, min(2*len(c.buf), c.maxLine+lineBuffer)))
+		c.resize(c.larger())
 	}
 	for range 100 { // a reader may return nothing now and then, but not for ever
 		n, err := c.r.Read(c.buf[c.end:])
@@ -155,6 +177,15 @@ func (c *LineConn) fill() {
 	c.readErr = io.ErrNoProgress
 }
 
+// larger is the size to which the buffer grows.
+func (c *LineConn) larger() int { return max(lineBuffer, min(2*len(c.buf), c.maxLine+lineBuffer)) }
+
+// shrink goes back to the buffer of a connection that waits for a message.
+func (c *LineConn) shrink() {
+	c.resize(lineBuffer)
+	c.hold.Release()
+}
+
 func (c *LineConn) resize(size int) {
 	buf := make([]byte, size)
 	c.end = copy(buf, c.buf[c.start:c.end])
@@ -162,11 +193,11 @@ func (c *LineConn) resize(size int) {
 	c.buf = buf
 }
 
-// skipLine drops a line that is too long already, up to its end.
-func (c *LineConn) skipLine() error {
-	e := tooLong(c.maxLine, c.buf[c.start:c.end])
+// skipLine drops a line that is too long already, or finds no room, up to its end.
+func (c *LineConn) skipLine(noRoom error) error {
+	e := tooLong(c.maxLine, c.buf[c.start:c.end], noRoom)
 	c.start, c.end = 0, 0
-	c.buf = make([]byte, lineBuffer)
+	c.shrink()
 	for c.readErr == nil {
 		c.fill()
 		part := c.buf[:c.end]
@@ -187,9 +218,10 @@ func (c *LineConn) skipLine() error {
 	return e
 }
 
-func tooLong(limit int, line []byte) *LineTooLongError {
+func tooLong(limit int, line []byte, noRoom error) *LineTooLongError {
 	return &LineTooLongError{
 		Limit: limit,
+		Err:   noRoom,
 		Size:  int64(len(line)),
 		Head:  bytes.Clone(line[:min(len(line), lineExcerpt)]),
 		Tail:  bytes.Clone(line[max(0, len(line)-lineExcerpt):]),

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"log/slog"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // Options of a Peer. The zero value is usable: it answers every request with "method not found" and ignores every
@@ -57,6 +59,9 @@ type Options struct {
 	Route CancelRoute
 	// Uncancellable lists the methods that are never cancelled on the wire; nil: initialize and server/discover.
 	Uncancellable []string
+
+	// Results is the account of large messages: of one that is read, and of a result until its caller has it (or longer: How.Keep). nil: nothing is counted.
+	Results *bounds.Account
 
 	// MaxIncoming bounds the open incoming requests; beyond it CodeTooManyRequests is answered. Default 64.
 	MaxIncoming int

@@ -6,7 +6,7 @@ import "github.com/mcphub-go/mcphub/hub/jsontext"
 func (p *Peer) oversize(long *LineTooLongError) {
 	n := p.count.oversizeLines.Add(1)
 	if logged(n) {
-		p.log.Warn("message too long, skipped", "bytes", long.Size, "limit", long.Limit, "count", n)
+		p.log.Warn("message too long, skipped", "bytes", long.Size, "limit", long.Limit, "noRoom", long.Err != nil, "count", n)
 	}
 	o := jsontext.Excerpt(long.Head, long.Tail)
 	switch {
@@ -31,7 +31,7 @@ func (p *Peer) unreadAnswer(id []byte, long *LineTooLongError) {
 	}
 	if c, ok := e.handle.(*Call); ok {
 		p.tapped(e, Observed{Sender: Incoming, Kind: KindResponse, Bytes: int(long.Size), Dropped: true})
-		c.err = &ResultTooLargeError{Limit: long.Limit, Size: long.Size}
+		c.err = &ResultTooLargeError{Limit: long.Limit, Size: long.Size, Err: long.Err}
 		p.in.settle(c)
 	}
 }

@@ -21,6 +21,7 @@ type Peer struct {
 	in      *inbox
 	sourced Sourced // nil when conn is none
 	reading Reading // nil when conn is none
+	counted Counted // nil when conn is none
 	count   counters
 	lastID  atomic.Int64
 
@@ -55,6 +56,9 @@ func NewPeer(conn Conn, o Options) *Peer {
 	p.out = newOutbox(conn, o, &p.running, p.stalled, p.writeFailed)
 	p.sourced, _ = conn.(Sourced)
 	p.reading, _ = conn.(Reading)
+	if p.counted, _ = conn.(Counted); p.counted != nil && o.Results != nil {
+		p.counted.Count(o.Results)
+	}
 	if p.out.sender == nil {
 		p.running.Go(p.out.run)
 	}

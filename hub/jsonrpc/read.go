@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
@@ -19,6 +20,7 @@ type incomingMessage struct {
 	size int
 	deep bool // nested too deeply: nothing but the members' names and the id is to be used
 	kept bool // the bytes are the Peer's
+	hold *bounds.Hold
 }
 
 // read is the reading goroutine. It handles each message before it reads the next, and nothing that it does can block.
@@ -53,6 +55,10 @@ func (p *Peer) missing(err error) bool {
 
 func (p *Peer) receive(r *jsontext.Reader, msg []byte) {
 	m := incomingMessage{size: len(msg)}
+	if p.counted != nil {
+		m.hold = p.counted.Hold()
+		defer func() { m.hold.Release() }() // unless a call has it now
+	}
 	kind := jsontext.Invalid
 	if p.reading != nil {
 		m.Message, kind, m.kept = p.reading.Reading()
@@ -173,16 +179,32 @@ func (p *Peer) response(m *incomingMessage) {
 	case isError && m.Result != nil && !jsontext.IsNull(m.Result):
 		c.err = &InvalidResponseError{Detail: "both result and error"}
 	case isError:
+		own := p.opts.Results.Hold()
+		if err := own.Grow(len(m.Error)); err != nil {
+			c.err = &ResultTooLargeError{Size: int64(m.size), Err: err}
+			break
+		}
 		wire, err := ReadError(m.Error)
 		if err != nil {
+			own.Release()
 			c.err = err
-		} else {
-			c.err = wire
+			break
 		}
+		c.keep(own)
+		c.err = wire
 	case m.Result != nil:
 		result := m.Result
 		if !m.kept || len(result) < largeResult || len(result) < m.size/2 {
+			own := p.opts.Results.Hold()
+			if err := own.Grow(len(result)); err != nil {
+				c.err = &ResultTooLargeError{Size: int64(m.size), Err: err}
+				break
+			}
 			result = bytes.Clone(result)
+			c.keep(own)
+		} else {
+			c.keep(m.hold)
+			m.hold = nil
 		}
 		c.result = m.ResultObject(result)
 	default:

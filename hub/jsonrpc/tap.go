@@ -40,6 +40,10 @@ type How struct {
 	Quiet bool
 	// Tag is given to Options.Tap with every message that belongs to the request; nil: those are not told.
 	Tag any
+	// Keep is given what ends the counting of a large result on Options.Results, which is then its: the result is held
+	// until it calls release. It is called by the reading goroutine before Wait can return the result; it must not
+	// block. nil: the result counts until the caller of Wait is woken.
+	Keep func(release func())
 }
 
 // tapped tells the tap of a message that belongs to e.

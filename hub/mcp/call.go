@@ -36,6 +36,9 @@ type CallRequest struct {
 	TaskTTL time.Duration
 	// OnTask hears of the call's task when it is made and whenever its status or message changes, on the goroutine of CallTool.
 	OnTask func(t TaskInfo)
+	// Keep is jsonrpc.How.Keep: it is given what ends the counting of a large result, of each round, before CallTool can
+	// return. nil: a result counts until it is returned.
+	Keep func(release func())
 }
 
 // CallResult is a tool's result.
@@ -192,13 +195,13 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (jsontex
 	s.takeToken(call)
 	params, declared := s.callParams(call, in, call.held)
 	begin := func() (*jsonrpc.Call, error) {
-		return s.peer.BeginAs(call.method, params, jsonrpc.How{Extra: s.mirrored(call).extra(), Tag: call.req.Trace})
+		return s.peer.BeginAs(call.method, params, jsonrpc.How{Extra: s.mirrored(call).extra(), Tag: call.req.Trace, Keep: call.req.Keep})
 	}
 	if call.augmented {
 		// 2025-11-25 basic/utilities/cancellation: for task-augmented requests tasks/cancel MUST be used. Until the id of the task is known there is
 		// none to send; it is sent when the late answer brings one.
 		begin = func() (*jsonrpc.Call, error) {
-			return s.peer.BeginAs(call.method, params, jsonrpc.How{Quiet: true, Tag: call.req.Trace})
+			return s.peer.BeginAs(call.method, params, jsonrpc.How{Quiet: true, Tag: call.req.Trace, Keep: call.req.Keep})
 		}
 	}
 

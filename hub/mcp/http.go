@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/transport"
@@ -35,6 +36,7 @@ type streamableConn struct {
 	// Of the reading goroutine.
 	source jsonrpc.ID
 	read   transport.Received
+	hold   *bounds.Hold
 }
 
 func (c *streamableConn) speak(era Era, revision string) {
@@ -62,12 +64,12 @@ func (c *streamableConn) ReadMessage() ([]byte, error) {
 		return nil, err
 	}
 	if long, ok := r.Err.(*transport.MessageTooLongError); ok && r.Failed == "" {
-		return nil, &jsonrpc.LineTooLongError{Limit: long.Limit, Size: long.Size, Head: long.Head, Tail: long.Tail}
+		return nil, &jsonrpc.LineTooLongError{Limit: long.Limit, Err: long.Err, Size: long.Size, Head: long.Head, Tail: long.Tail}
 	}
 	if r.Failed != "" {
 		return nil, &jsonrpc.CallFailedError{ID: wireID(r.Failed), Err: r.Err}
 	}
-	c.source, c.read = wireID(r.Stream), r
+	c.source, c.read, c.hold = wireID(r.Stream), r, r.Hold
 	return r.Body, nil
 }
 
@@ -76,6 +78,16 @@ func (c *streamableConn) Reading() (m jsontext.Message, kind jsontext.Kind, kept
 	m, kind = c.read.Message, c.read.Kind
 	c.read = transport.Received{} // the bytes are its reader's, and not held any longer here
 	return m, kind, true
+}
+
+// Count implements jsonrpc.Counted. What comes over HTTP counts on HTTPOptions.Results.
+func (c *streamableConn) Count(*bounds.Account) {}
+
+// Hold implements jsonrpc.Counted.
+func (c *streamableConn) Hold() *bounds.Hold {
+	h := c.hold
+	c.hold = nil
+	return h
 }
 
 // Source implements jsonrpc.Sourced.

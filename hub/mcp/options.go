@@ -42,6 +42,9 @@ type Options struct {
 	Outputs *schema.Checker
 	// Lists is what the lists of the server hold, while they are read and where the session keeps answers that the server calls fresh; nil: no total.
 	Lists *bounds.Account
+	// Results is the account of large messages: of what is read, and of results until their caller has them (or longer:
+	// CallRequest.Keep); nil: no total. For HTTP it is given to the transport, too.
+	Results *bounds.Account
 	// OnBound, if not nil, hears of each question of a legacy server that is refused for its size. It must not block.
 	OnBound func(err *BoundError)
 	// MaxIncoming and StallLimit are handed to jsonrpc; 0 means its defaults.

@@ -105,6 +105,7 @@ func (s *Session) attach(l *Link) {
 		OnLateResponse:      s.lateResponse,
 		Route:               routeFor(l, s.Era),
 		MaxIncoming:         s.o.MaxIncoming,
+		Results:             s.o.Results,
 		StallLimit:          s.o.StallLimit,
 		// 2025-03-26 basic/index: clients MUST be able to receive batches; no other revision has them. While initialize is open the
 		// revision is not known yet, and a batch may follow its answer at once.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/transport"
@@ -155,7 +156,7 @@ func transient(err error) bool {
 	)
 	switch {
 	case err == nil, rpcError(err) != nil, errors.Is(err, transport.ErrNoSignIn), errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, jsonrpc.ErrInvalidJSON),
-		errors.As(err, &large), errors.As(err, &invalid), errors.As(err, &protocol), errors.As(err, &cancelled):
+		errors.As(err, &large), errors.As(err, new(*bounds.Exceeded)), errors.As(err, &invalid), errors.As(err, &protocol), errors.As(err, &cancelled):
 		return false
 	}
 	return true

@@ -108,7 +108,9 @@ func (f *follower) params() json.RawMessage {
 }
 
 // how makes the requests about a task part of the timeline of its call.
-func (f *follower) how() jsonrpc.How { return jsonrpc.How{Tag: f.call.req.Trace} }
+func (f *follower) how() jsonrpc.How {
+	return jsonrpc.How{Tag: f.call.req.Trace, Keep: f.call.req.Keep}
+}
 
 // ring is the timer: either a poll is due, or the one on the wire has had its time.
 func (f *follower) ring() {

@@ -111,16 +111,24 @@ func (r *eventReader) add(part []byte) {
 	}
 	data := r.ev.data
 	size := len(data) + len(part)
-	if size > r.maxData {
-		r.long = &eventTooLongError{Limit: r.maxData}
+	var noRoom error
+	if size > cap(data) && len(data) > 0 && size <= r.maxData {
+		// Doubled, so that the bytes of a long message are copied twice at most, taken together.
+		grown := max(size, min(2*cap(data), r.maxData))
+		if r.ev.hold == nil {
+			r.ev.hold = r.results.Hold()
+		}
+		if noRoom = r.ev.hold.Grow(grown); noRoom == nil {
+			data = append(make([]byte, 0, grown), data...)
+		}
+	}
+	if size > r.maxData || noRoom != nil {
+		r.long = &eventTooLongError{Limit: r.maxData, Err: noRoom}
 		r.long.add(data)
 		r.long.add(part)
 		r.ev.data = nil
+		r.ev.hold.Release()
 		return
-	}
-	if size > cap(data) && len(data) > 0 {
-		// Doubled, so that the bytes of a long message are copied twice at most, taken together.
-		data = append(make([]byte, 0, max(size, min(2*cap(data), r.maxData))), data...)
 	}
 	r.ev.data = append(data, part...)
 }

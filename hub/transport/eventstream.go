@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 const (
@@ -28,18 +30,24 @@ type event struct {
 	data     []byte
 	retry    time.Duration
 	hasRetry bool
+	// hold is what data holds, and whose data is.
+	hold *bounds.Hold
 }
 
 // eventTooLongError is what next gives in place of an event whose data was too long to keep; the stream goes on. The
 // event beside it still has its id, name and retry.
 type eventTooLongError struct {
 	Limit int    // bytes allowed
+	Err   error  // the account's, if the data found no room there; nil: it is longer than Limit
 	Size  int64  // bytes that came
 	Head  []byte // the first bytes of the data, at most 4 KiB
 	Tail  []byte // the last bytes of the data, at most 4 KiB
 }
 
 func (e *eventTooLongError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("an event of %d bytes found no room: %v", e.Size, e.Err)
+	}
 	return fmt.Sprintf("an event of %d bytes is longer than the limit of %d", e.Size, e.Limit)
 }
 
@@ -59,6 +67,7 @@ const (
 type eventReader struct {
 	r       io.Reader
 	maxData int
+	results *bounds.Account
 
 	buf        []byte
 	start, end int   // what was read and not yet looked at
@@ -84,10 +93,14 @@ type eventReader struct {
 // maxLabel is one more than the longest known field with a byte order mark before it.
 const maxLabel = len("\ufeffevent") + 1
 
-// newEventReader reads events from r. maxData bounds the data of one event, in bytes.
-func newEventReader(r io.Reader, maxData int) *eventReader {
-	return &eventReader{r: r, maxData: maxData, first: true, label: make([]byte, 0, maxLabel)}
+// newEventReader reads events from r. maxData bounds the data of one event, in bytes; long ones count on results from
+// the first part that was read of them.
+func newEventReader(r io.Reader, maxData int, results *bounds.Account) *eventReader {
+	return &eventReader{r: r, maxData: maxData, results: results, first: true, label: make([]byte, 0, maxLabel)}
 }
+
+// release gives back what an event holds that will not be read to its end.
+func (r *eventReader) release() { r.ev.hold.Release() }
 
 // next gives the next event that says anything. An event that the stream breaks off is dropped: the error is then
 // io.ErrUnexpectedEOF if it had begun to carry data, else io.EOF. A *eventTooLongError stands for one event; any other

@@ -22,7 +22,7 @@ var compareEvents = cmp.AllowUnexported(event{})
 // readEvents reads to the end, and gives the error there. An event that was too long is given with its error as its name.
 func readEvents(t testing.TB, r io.Reader, maxData int) (events []event, end error) {
 	t.Helper()
-	for reader := newEventReader(r, maxData); ; {
+	for reader := newEventReader(r, maxData, nil); ; {
 		ev, err := reader.next()
 		var long *eventTooLongError
 		if errors.As(err, &long) {
@@ -109,7 +109,7 @@ func TestEventStream(t *testing.T) {
 func TestEventStreamGivesEventsAtOnce(t *testing.T) {
 	for _, end := range []string{"\n\n", "\r\r", "\r\n\r\n", "\r\n\r"} {
 		r, w := io.Pipe()
-		reader := newEventReader(r, 1<<10)
+		reader := newEventReader(r, 1<<10, nil)
 		go io.WriteString(w, "data: a"+end) // and no more
 		if ev, err := reader.next(); err != nil || string(ev.data) != "a" {
 			t.Errorf("%q: %q, %v", end, ev.data, err)
@@ -120,7 +120,7 @@ func TestEventStreamGivesEventsAtOnce(t *testing.T) {
 
 func TestEventStreamPassesErrorsOn(t *testing.T) {
 	broken := errors.New("broken")
-	r := newEventReader(io.MultiReader(strings.NewReader("data: a\n\ndata: b"), iotest.ErrReader(broken)), 1<<10)
+	r := newEventReader(io.MultiReader(strings.NewReader("data: a\n\ndata: b"), iotest.ErrReader(broken)), 1<<10, nil)
 	if ev, err := r.next(); err != nil || string(ev.data) != "a" {
 		t.Fatal(ev, err)
 	}
@@ -129,7 +129,7 @@ func TestEventStreamPassesErrorsOn(t *testing.T) {
 			t.Errorf("%v, want %v", err, broken)
 		}
 	}
-	r = newEventReader(silentReader{}, 1<<10)
+	r = newEventReader(silentReader{}, 1<<10, nil)
 	if _, err := r.next(); err != io.ErrNoProgress {
 		t.Errorf("%v, want %v", err, io.ErrNoProgress)
 	}
@@ -141,7 +141,7 @@ func (silentReader) Read([]byte) (int, error) { return 0, nil }
 
 // The data of an event stays what it was while the stream is read on.
 func TestEventStreamGivesDataAway(t *testing.T) {
-	r := newEventReader(strings.NewReader("data: first\n\ndata: other\n\ndata: third\n\n"), 1<<10)
+	r := newEventReader(strings.NewReader("data: first\n\ndata: other\n\ndata: third\n\n"), 1<<10, nil)
 	first, _ := r.next()
 	for range 2 {
 		ev, err := r.next()
@@ -158,7 +158,7 @@ func TestEventStreamGivesDataAway(t *testing.T) {
 // Keep-alives are read without a piece of memory each.
 func TestEventStreamKeepAlivesCostNothing(t *testing.T) {
 	stream := strings.NewReader(strings.Repeat(":\n\n: keep-alive\r\n\r\n", 100_000))
-	r := newEventReader(stream, 1<<10)
+	r := newEventReader(stream, 1<<10, nil)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if _, err := r.next(); err != io.EOF {
@@ -183,7 +183,7 @@ func TestEventStreamGivesMemoryBack(t *testing.T) {
 		io.WriteString(w, "\n\n")
 		w.CloseWithError(io.EOF)
 	}()
-	r := newEventReader(in, size)
+	r := newEventReader(in, size, nil)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -307,7 +307,7 @@ func BenchmarkEventStream(b *testing.B) {
 	} {
 		b.Run(bm.name, func(b *testing.B) {
 			one := []byte(bm.event)
-			r := newEventReader(&repeatReader{of: one, times: b.N}, 64<<20)
+			r := newEventReader(&repeatReader{of: one, times: b.N}, 64<<20, nil)
 			b.SetBytes(int64(len(one)))
 			b.ReportAllocs()
 			b.ResetTimer()

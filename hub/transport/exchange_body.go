@@ -2,12 +2,15 @@ package transport
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 const (
@@ -16,6 +19,8 @@ const (
 	// excerptSource and excerptBytes bound what a peer's text adds to an error.
 	excerptSource = 4 << 10
 	excerptBytes  = 200
+	// firstRead is the first buffer for a body of unknown length.
+	firstRead = 4 << 10
 	// maxDiscard is what is read of a body that nobody needs, so that its connection can be used again.
 	maxDiscard = 16 << 10
 )
@@ -31,8 +36,14 @@ func mediaType(h http.Header) string {
 	}
 }
 
-// readBody reads one message, at most limit bytes of it.
-func readBody(resp *http.Response, limit int) ([]byte, *HTTPError) {
+// readBody reads one message, at most limit bytes of it. What it takes goes to hold before it is read; after an error
+// nothing is held.
+func readBody(resp *http.Response, limit int, hold *bounds.Hold) (_ []byte, failed *HTTPError) {
+	defer func() {
+		if failed != nil {
+			hold.Release()
+		}
+	}()
 	tooLong := func(size string) *HTTPError {
 		return &HTTPError{Status: resp.StatusCode, Text: fmt.Sprintf("the answer has %s bytes; maxMessageBytes allows %d", size, limit), Delivery: MayHaveRun, Err: ErrTooLong}
 	}
@@ -44,6 +55,9 @@ func readBody(resp *http.Response, limit int) ([]byte, *HTTPError) {
 		if n > int64(limit) {
 			return nil, tooLong(fmt.Sprint(n))
 		}
+		if err := hold.Grow(int(n)); err != nil {
+			return nil, noRoom(err)
+		}
 		body = make([]byte, n)
 		if _, err = io.ReadFull(resp.Body, body); err == nil {
 			// Reads the end too, so that HTTP/2 need not reset a stream that is over.
@@ -51,16 +65,45 @@ func readBody(resp *http.Response, limit int) ([]byte, *HTTPError) {
 			_, _ = resp.Body.Read(none[:])
 		}
 	} else {
-		var grown bytes.Buffer // it doubles, so that the bytes of a long message are copied twice at most, taken together
-		_, err = grown.ReadFrom(io.LimitReader(resp.Body, int64(limit)+1))
-		if body = grown.Bytes(); len(body) > limit {
+		if body, err = readAll(resp.Body, limit+1, hold); len(body) > limit {
 			return nil, tooLong("more")
 		}
+	}
+	if exceeded, ok := errors.AsType[*bounds.Exceeded](err); ok {
+		return nil, noRoom(exceeded)
 	}
 	if err != nil {
 		return nil, &HTTPError{Status: resp.StatusCode, Text: "the answer broke off: " + excerpt([]byte(err.Error())), Delivery: MayHaveRun, Err: err}
 	}
 	return body, nil
+}
+
+// readAll reads to the end, at most limit bytes. The buffer doubles, so that the bytes of a long message are copied
+// twice at most, taken together.
+func readAll(r io.Reader, limit int, hold *bounds.Hold) (body []byte, err error) {
+	body = make([]byte, 0, min(firstRead, limit))
+	for {
+		n, err := r.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case err == io.EOF || len(body) == limit:
+			return body, nil
+		case err != nil:
+			return body, err
+		case len(body) < cap(body):
+			continue
+		}
+		size := min(2*cap(body), limit)
+		if err := hold.Grow(size); err != nil {
+			return nil, err
+		}
+		body = append(make([]byte, 0, size), body...)
+	}
+}
+
+// noRoom: the answer is not read, as it finds no room on HTTPOptions.Results. The request has run.
+func noRoom(err error) *HTTPError {
+	return &HTTPError{Text: err.Error(), Delivery: MayHaveRun, Err: err}
 }
 
 // readRefusal reads the body behind a status that is no success, and makes an error of both. It does not close it.

@@ -76,7 +76,8 @@ func (s *Streamable) follow(ex *exchange, body io.Reader) *HTTPError {
 
 // readStream delivers the messages of one stream of ex. err says how it ended, unless the answer came.
 func (s *Streamable) readStream(ex *exchange, body io.Reader, at *place) (news, answered bool, err error) {
-	r := newEventReader(body, s.max)
+	r := newEventReader(body, s.max, s.held)
+	defer r.release()
 	for {
 		ev, err := r.next()
 		var long *eventTooLongError
@@ -87,7 +88,8 @@ func (s *Streamable) readStream(ex *exchange, body io.Reader, at *place) (news, 
 		switch {
 		case answered:
 			if long == nil && isMessage(ev) {
-				s.deliver(ex.ctx, item{Received: Received{Body: ev.data, Stream: ex.m.ID}, ex: ex})
+				s.deliver(ex.ctx, item{Received: Received{Body: ev.data, Stream: ex.m.ID, Hold: ev.hold}, ex: ex})
+				continue
 			}
 		case long != nil:
 			s.log.Warn("a message was too long and was skipped", "bytes", long.Size, "limit", long.Limit)
@@ -95,11 +97,13 @@ func (s *Streamable) readStream(ex *exchange, body io.Reader, at *place) (news, 
 				return news, false, long
 			}
 		case isMessage(ev):
-			if answered = s.bring(ex, ev.data); answered {
+			if answered = s.bring(ex, ev.data, ev.hold); answered {
 				t := time.AfterFunc(afterAnswer, func() { ex.cancel(errExchangeOver) })
 				defer t.Stop()
 			}
+			continue
 		}
+		ev.hold.Release()
 	}
 }
 
@@ -108,6 +112,9 @@ func isMessage(ev event) bool { return len(ev.data) > 0 && (ev.name == "" || ev.
 func (ex *exchange) tooLong(err error) *HTTPError {
 	var long *eventTooLongError
 	errors.As(err, &long)
+	if long.Err != nil {
+		return noRoom(long.Err)
+	}
 	return &HTTPError{Text: fmt.Sprintf("the answer has %d bytes; maxMessageBytes allows %d", long.Size, long.Limit), Delivery: MayHaveRun, Err: ErrTooLong}
 }
 

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 const (
@@ -23,6 +25,7 @@ type exchanges struct {
 	kind  dialect
 	tells bool // see exchange
 	max   int  // bytes of a message
+	held  *bounds.Account
 
 	ctx     context.Context // of everything that goes over HTTP; ended by end
 	stop    context.CancelCauseFunc
@@ -90,7 +93,7 @@ type item struct {
 
 // begin makes exchanges of its zero value.
 func (e *exchanges) begin(o HTTPOptions, kind dialect) {
-	e.sender, e.kind, e.max = newSender(o), kind, o.MaxMessageBytes
+	e.sender, e.kind, e.max, e.held = newSender(o), kind, o.MaxMessageBytes, o.Results
 	if e.max <= 0 {
 		e.max = defaultMaxMessageBytes
 	}
@@ -179,6 +182,7 @@ func (e *exchanges) Receive() (Received, error) {
 			if e.admit(it) {
 				return it.Received, nil
 			}
+			it.Hold.Release()
 		case <-e.ended:
 			return e.lastWord()
 		}
@@ -206,6 +210,7 @@ func (e *exchanges) lastWord() (Received, error) {
 		if e.admit(it) {
 			return it.Received, nil
 		}
+		it.Hold.Release()
 	}
 }
 
@@ -233,7 +238,20 @@ func (e *exchanges) deliver(ctx context.Context, it item) bool {
 	case e.out <- it:
 		return true
 	case <-ctx.Done():
+		it.Hold.Release()
 		return false
+	}
+}
+
+// forget drops what nobody receives any more. Nothing more is delivered.
+func (e *exchanges) forget() {
+	for {
+		select {
+		case it := <-e.out:
+			it.Hold.Release()
+		default:
+			return
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ func (e *exchanges) close(after func()) {
 	e.lastWords()
 	e.end(ErrHTTPClosed, nil)
 	e.work.Wait()
+	e.forget()
 	after()
 	e.sender.close()
 }

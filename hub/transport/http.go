@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
@@ -22,6 +23,9 @@ type HTTPOptions struct {
 	Auth Authorizer
 	// MaxMessageBytes bounds one message (one JSON body, or the data of one event); 0 means 64 MiB.
 	MaxMessageBytes int
+	// Results is the account of large messages, from the first part that was read of one until whoever got it with
+	// Received.Hold releases that; nil: nothing is counted.
+	Results *bounds.Account
 	// Logger; nil discards. Payloads, headers and queries of URLs are never logged.
 	Logger *slog.Logger
 }
@@ -71,6 +75,8 @@ type Received struct {
 	Kind    jsontext.Kind
 	// Stream is the id of the request in whose answer Body came; "" when it came on the standalone stream.
 	Stream string
+	// Hold is what Body holds of HTTPOptions.Results; whoever receives it owns it. May be nil.
+	Hold *bounds.Hold
 	// Failed is the id of a request that gets no answer any more, because of Err. Body is nil then.
 	Failed string
 	// Err without Failed is a *MessageTooLongError: SSE alone skips a message of which it is not known whom it answers.

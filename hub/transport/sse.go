@@ -28,6 +28,7 @@ type SSE struct {
 // and was skipped.
 type MessageTooLongError struct {
 	Limit int    // bytes allowed
+	Err   error  // the account's, if the message found no room there; nil: it is longer than Limit
 	Size  int64  // bytes that came
 	Head  []byte // the first bytes of the message, at most 4 KiB
 	Tail  []byte // the last bytes of the message, at most 4 KiB

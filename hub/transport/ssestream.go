@@ -30,12 +30,13 @@ func (c *SSE) openStream() (*sseStream, *HTTPError) {
 	if failed != nil {
 		return nil, failed
 	}
-	s := &sseStream{body: resp.Body, events: newEventReader(resp.Body, c.max)}
+	s := &sseStream{body: resp.Body, events: newEventReader(resp.Body, c.max, c.held)}
 	if failed = isEventStream(resp); failed == nil {
 		// A redirect may have led elsewhere within the origin; a relative endpoint is one of that place.
 		s.endpoint, failed = s.readEndpoint(resp.Request.URL)
 	}
 	if failed != nil {
+		s.events.release()
 		s.close()
 		return nil, failed
 	}
@@ -72,8 +73,10 @@ func (s *sseStream) readEndpoint(base *url.URL) (*url.URL, *HTTPError) {
 		case err != nil:
 			return nil, &HTTPError{Status: http.StatusOK, Text: "the event stream ended before it named an endpoint", Err: err}
 		case ev.name == "endpoint":
+			defer ev.hold.Release()
 			return resolveEndpoint(base, string(ev.data))
 		}
+		ev.hold.Release()
 	}
 }
 
@@ -94,30 +97,32 @@ func resolveEndpoint(base *url.URL, text string) (*url.URL, *HTTPError) {
 
 // message gives the next message; see SSE.ReadMessage for the errors. Events of other names mean nothing to us, a second
 // endpoint among them: what is on its way already went to the first.
-func (s *sseStream) message() ([]byte, error) {
+func (s *sseStream) message() (event, error) {
 	for {
 		ev, err := s.events.next()
 		var long *eventTooLongError
 		switch {
 		case errors.As(err, &long):
 			if ev.name == "" || ev.name == "message" {
-				return nil, (*MessageTooLongError)(long)
+				return event{}, (*MessageTooLongError)(long)
 			}
 		case err == io.EOF:
-			return nil, io.EOF
+			return event{}, io.EOF
 		case err != nil:
-			return nil, &HTTPError{Text: "the event stream broke off: " + excerpt([]byte(err.Error())), Delivery: MayHaveRun, Err: err}
+			return event{}, &HTTPError{Text: "the event stream broke off: " + excerpt([]byte(err.Error())), Delivery: MayHaveRun, Err: err}
 		case len(ev.data) > 0 && (ev.name == "" || ev.name == "message"):
-			return ev.data, nil
+			return ev, nil
 		}
+		ev.hold.Release()
 	}
 }
 
 // readStream brings what comes on the stream to Receive, and tells how the stream ended.
 func (c *SSE) readStream(s *sseStream) error {
 	defer s.close()
+	defer s.events.release()
 	for {
-		data, err := s.message()
+		ev, err := s.message()
 		var long *MessageTooLongError
 		switch {
 		case errors.As(err, &long):
@@ -125,7 +130,9 @@ func (c *SSE) readStream(s *sseStream) error {
 		case err != nil:
 			return err
 		default:
-			c.deliver(c.ctx, item{Received: c.received(data)})
+			r := c.received(ev.data)
+			r.Hold = ev.hold
+			c.deliver(c.ctx, item{Received: r})
 		}
 		if c.ctx.Err() != nil {
 			return context.Cause(c.ctx)

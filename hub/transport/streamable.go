@@ -3,6 +3,8 @@ package transport
 import (
 	"net/http"
 	"net/url"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // Streamable is the Streamable HTTP transport of both eras: legacy (2025-03-26 to 2025-11-25 basic/transports
@@ -69,14 +71,15 @@ func (s *Streamable) beginSession(ex *exchange, resp *http.Response) *HTTPError 
 
 // readJSON delivers a JSON body.
 func (s *Streamable) readJSON(ex *exchange, resp *http.Response) *HTTPError {
-	body, err := readBody(resp, s.max)
+	hold := s.held.Hold()
+	body, err := readBody(resp, s.max, hold)
 	if err != nil {
 		return err
 	}
 	if len(body) == 0 {
 		return bad(resp, "the answer is empty")
 	}
-	if s.bring(ex, body) {
+	if s.bring(ex, body, hold) {
 		return nil
 	}
 	return bad(resp, "the body is not the answer to this request: "+excerpt(body))
@@ -84,8 +87,9 @@ func (s *Streamable) readJSON(ex *exchange, resp *http.Response) *HTTPError {
 
 // bring delivers a message that came for ex, and tells whether it was the answer. Arrays of messages exist in
 // 2025-03-26 alone.
-func (s *Streamable) bring(ex *exchange, body []byte) bool {
+func (s *Streamable) bring(ex *exchange, body []byte, hold *bounds.Hold) bool {
 	r, answered := answerTo(ex.m.ID, body, !ex.modern && ex.revision == "2025-03-26")
+	r.Hold = hold
 	s.bringOne(ex, r, answered)
 	return answered
 }

@@ -107,7 +107,8 @@ func noStream(status int) bool {
 
 func (s *Streamable) readStandalone(resp *http.Response, at *place) (news bool) {
 	defer func() { _ = resp.Body.Close() }()
-	r := newEventReader(resp.Body, s.max)
+	r := newEventReader(resp.Body, s.max, s.held)
+	defer r.release()
 	for {
 		ev, err := r.next()
 		if long, ok := err.(*eventTooLongError); ok {
@@ -119,7 +120,10 @@ func (s *Streamable) readStandalone(resp *http.Response, at *place) (news bool) 
 			return news
 		}
 		news = at.pass(ev) || news
-		if isMessage(ev) && !s.deliver(s.ctx, item{Received: Received{Body: ev.data}}) {
+		switch {
+		case !isMessage(ev):
+			ev.hold.Release()
+		case !s.deliver(s.ctx, item{Received: Received{Body: ev.data, Hold: ev.hold}}):
 			return news
 		}
 	}
