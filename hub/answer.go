@@ -29,12 +29,12 @@ func (w *Window) BeginAnswer(a PromptAnswer, told func(error)) {
 		told(fail(CodeInvalidArgument, ReasonInvalidRequest, []string{"prompt_id", boundReason(a.PromptID)}, "an answer accepts, declines or dismisses; this one does neither"))
 		return
 	}
-	p, compare, err := w.consider(a)
+	p, compared, err := w.consider(a)
 	switch {
 	case err != nil:
 		told(err)
-	case compare:
-		w.compare(p, a, told)
+	case compared != nil:
+		w.compare(p, a, compared, told)
 	default:
 		if err = checkContent(p, a); err == nil {
 			err = w.take(p, a, "")
@@ -43,34 +43,41 @@ func (w *Window) BeginAnswer(a PromptAnswer, told func(error)) {
 	}
 }
 
-// consider finds the prompt. compare: its content has to be compared with what was asked for, which may take a while; the prompt waits for that.
-func (w *Window) consider(a PromptAnswer) (p *prompt, compare bool, err error) {
+// consider finds the prompt. compared, if not nil, is where its content counts, which has to be compared with what was asked for; that may take a while, and the
+// prompt waits for it.
+func (w *Window) consider(a PromptAnswer) (p *prompt, compared *bounds.Account, err error) {
 	h := w.h
 	defer h.lock().unlock()
 	if p, err = h.answerable(w, a); err != nil || a.Action != ActionAccept {
-		return p, false, err
+		return p, nil, err
 	}
 	if p.info.Kind != PromptElicitationForm && p.info.Kind != PromptSampling {
-		return p, false, nil
+		return p, nil, nil
 	}
 	if len(a.Content) > bounds.AnswerBytes {
-		return nil, false, errContent(p, "its content has %s, and may have %s", bounds.Bytes(len(a.Content)), bounds.Bytes(bounds.AnswerBytes))
+		return nil, nil, errContent(p, "its content has %s, and may have %s", bounds.Bytes(len(a.Content)), bounds.Bytes(bounds.AnswerBytes))
 	}
 	if w.work.comparing >= bounds.WindowAnswers {
-		return nil, false, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
+		return nil, nil, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
 			"%d answers of window %q are still being compared with what was asked; wait until they are done", bounds.WindowAnswers, boundReason(w.id))
+	}
+	compared = h.budgets.answers.Account("")
+	if compared.Take(len(a.Content)) != nil {
+		return nil, nil, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
+			"this answer has %s, and other long answers are still being compared with what was asked; wait until they are done", bounds.Bytes(len(a.Content)))
 	}
 	w.work.comparing++
 	p.checks++
 	h.work.Add(1) // the window is attached, so the hub is not closed
-	return p, true, nil
+	return p, compared, nil
 }
 
 // compare compares the content of an answer, and takes the prompt if it fits.
-func (w *Window) compare(p *prompt, a PromptAnswer, told func(error)) {
+func (w *Window) compare(p *prompt, a PromptAnswer, compared *bounds.Account, told func(error)) {
 	h := w.h
 	go func() {
 		defer h.work.Done()
+		defer compared.Close()
 		unchecked, err := h.compareRecovered(p, a)
 		h.update(func() {
 			w.work.comparing--

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -63,7 +64,7 @@ func TestAQuestionThatIsTooLargeIsItsServersLoss(t *testing.T) {
 func TestOpenQuestionsAreBoundedInBytes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		greedy, other := fakeserver.New(), asking(elicitation, formParams)
-		refused, large := make(chan string, 64), sample(7<<20)
+		refused, large := make(chan string, 64), sample(5<<20)
 		greedy.Tool("ask", func(c *fakeserver.CallContext) {
 			for range 4 {
 				q := c.Request("sampling/createMessage", large)
@@ -83,7 +84,7 @@ func TestOpenQuestionsAreBoundedInBytes(t *testing.T) {
 		for _, e := range eventsOf[*hub.PromptOpened](v) {
 			bytes += hub.PayloadSize(e)
 		}
-		if bytes > 16<<20 || bytes < 7<<20 || len(refused) != 2 {
+		if bytes > bounds.ServerQuestionBytes || bytes < 5<<20 || len(refused) != 2 {
 			t.Errorf("%d bytes are open, %d were refused", bytes, len(refused))
 		}
 		if text := <-refused; !strings.Contains(text, `server "greedy"`) || !strings.Contains(text, "open questions") {
@@ -295,7 +296,7 @@ func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
 func TestASnapshotIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()
-		large := sample(7 << 20)
+		large := sample(5 << 20)
 		s.Tool("ask", func(c *fakeserver.CallContext) {
 			c.Request(elicitation, formParams)
 			c.Request("sampling/createMessage", large)

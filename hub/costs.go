@@ -10,7 +10,7 @@ import (
 )
 
 // budgets are what all servers of a hub may cost together: package bounds says how they share it.
-type budgets struct{ questions, lists, results, checks *bounds.Budget }
+type budgets struct{ questions, lists, results, checks, answers *bounds.Budget }
 
 // newBudgets makes them; given hears what is given back.
 func newBudgets(given func(bytes int)) *budgets {
@@ -19,8 +19,9 @@ func newBudgets(given func(bytes int)) *budgets {
 		lists:     bounds.NewBudget("lists", bounds.HubListBytes, bounds.ServerListBytes),
 		results:   bounds.NewBudget("results in flight", bounds.ResultBytes, bounds.ServerResultBytes),
 		checks:    bounds.NewBudget("checks of schemas", bounds.HubCheckBytes, bounds.ServerCheckBytes),
+		answers:   bounds.NewBudget("answers being compared", bounds.AnswersBytes, bounds.AnswerBytes),
 	}
-	for _, one := range []*bounds.Budget{b.questions, b.lists, b.results, b.checks} {
+	for _, one := range []*bounds.Budget{b.questions, b.lists, b.results, b.checks, b.answers} {
 		one.Given = given
 	}
 	return b

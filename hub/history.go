@@ -1,12 +1,15 @@
 package hub
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+)
 
 // Bounds of what is remembered of requests that are over.
 const (
-	maxHistory      = 1000      // requests
-	maxHistoryBytes = 16 << 20  // with their results
-	maxShownResult  = 256 << 10 // of one request
+	maxHistory     = 1000      // requests
+	maxShownResult = 256 << 10 // of one request
 )
 
 // Bounds of what one snapshot brings of it. With both, and a thousand ends besides, a snapshot stays below the 4 MiB that a gRPC client takes who has not said
@@ -39,7 +42,7 @@ func (y *history) add(e Event) (without []Event) {
 	if len(y.ended) > maxHistory {
 		without = y.dropOldest(without)
 	}
-	for i := 0; y.bytes > maxHistoryBytes && y.results > 0; i++ {
+	for i := 0; y.bytes > bounds.HistoryBytes && y.results > 0; i++ {
 		bare, had := bared(y.ended[i].event)
 		if !had {
 			continue
@@ -49,7 +52,7 @@ func (y *history) add(e Event) (without []Event) {
 		y.bytes += y.ended[i].size
 		without = append(without, bare)
 	}
-	for y.bytes > maxHistoryBytes { // no result is left: what errors say is that long
+	for y.bytes > bounds.HistoryBytes { // no result is left: what errors say is that long
 		without = y.dropOldest(without)
 	}
 	return without

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -143,13 +144,13 @@ func TestResultOfAWindowsCallIsTold(t *testing.T) {
 	})
 }
 
-// Results are kept within 16 MiB: the oldest go, here and for those that resume, and who was told has what it was told.
+// Results are kept within 12 MiB: the oldest go, here and for those that resume, and who was told has what it was told.
 func TestHistoryBoundsResults(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", resultServer()), "s:"+allow)
 		v, missing := w.everything(), w.everything()
 		missing.win.Detach(false)
-		const size, calls = 200 << 10, 100 // 20 MiB
+		const size, calls = 200 << 10, 75 // 15 MiB
 		for i := range calls {
 			if _, err := v.windowCall(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "big", Arguments: fmt.Sprintf(`{"n":%d}`, size)}); err != nil {
 				t.Fatal(err)
@@ -166,7 +167,7 @@ func TestHistoryBoundsResults(t *testing.T) {
 			}
 			bytes += len(end.Result)
 		}
-		if bytes > 16<<20 || kept < 75 {
+		if bytes > bounds.HistoryBytes || kept < bounds.HistoryBytes/size*9/10 {
 			t.Errorf("%d results with %d bytes are kept", kept, bytes)
 		}
 		resumed := w.resumeNow(missing)
@@ -215,7 +216,7 @@ func TestHistoryBoundsErrors(t *testing.T) {
 		s := hanging()
 		s.Tool("fail", func(c *fakeserver.CallContext) { c.ErrorData(-32000, "no", `"`+strings.Repeat("no", 30<<10)+`"`) })
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		for i := range 300 {
+		for i := range 240 {
 			<-w.call(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "fail"}).done
 		}
 		got := w.hub.KeptHistory()
@@ -223,7 +224,7 @@ func TestHistoryBoundsErrors(t *testing.T) {
 		for _, e := range got {
 			bytes += len(e.Body.(*hub.RequestFinished).McpError.Data)
 		}
-		if ids := endedIDs(got); bytes > 16<<20 || bytes < 15<<20 || ids[len(ids)-1] != "r299" {
+		if ids := endedIDs(got); bytes > bounds.HistoryBytes || bytes < bounds.HistoryBytes*9/10 || ids[len(ids)-1] != "r239" {
 			t.Errorf("%d entries with %d bytes, the latest is %s", len(got), bytes, ids[len(ids)-1])
 		}
 	})
@@ -301,7 +302,7 @@ func TestSnapshotBringsTheLatestResults(t *testing.T) {
 	})
 }
 
-// What a window may have missed is kept within 32 MiB, however long a server's errors are: beyond that it gets a snapshot.
+// What a window may have missed is kept within 16 MiB, however long a server's errors are: beyond that it gets a snapshot.
 func TestResumeIsBoundedInBytes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -318,13 +319,13 @@ func TestResumeIsBoundedInBytes(t *testing.T) {
 			v.lastSeq()
 			v.win.Detach(false)
 		}
-		fail(20 * 16)
-		if again := w.resumeNow(patient); !again.start.Resumed || len(eventsOf[*hub.RequestFinished](again)) != 20*16 {
-			t.Errorf("after 20 MiB: resumed %v", again.start.Resumed)
+		fail(10 * 16)
+		if again := w.resumeNow(patient); !again.start.Resumed || len(eventsOf[*hub.RequestFinished](again)) != 10*16 {
+			t.Errorf("after 10 MiB: resumed %v", again.start.Resumed)
 		}
-		fail(12 * 16)
+		fail(6 * 16)
 		if again := w.resumeNow(late); again.start.Resumed || again.start.Snapshot == nil {
-			t.Errorf("after 32 MiB: resumed %v, %d events", again.start.Resumed, len(again.start.Events))
+			t.Errorf("after 16 MiB: resumed %v, %d events", again.start.Resumed, len(again.start.Events))
 		}
 	})
 }

@@ -1,12 +1,13 @@
 package hub
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+)
 
 // journalSize is how many must-deliver events a window can miss and still resume. An event is a few hundred bytes.
 const journalSize = 4096
-
-// journalBytes bounds what these events hold: questions and errors are as long as a server makes them.
-const journalBytes = 32 << 20
 
 // journal keeps the latest must-deliver events for windows that resume. Guarded by Hub.mu.
 type journal struct {
@@ -35,7 +36,7 @@ func (j *journal) add(e Event, only string) {
 	size := PayloadSize(e.Body)
 	j.entries = append(j.entries, journalEntry{e, only, size})
 	j.bytes += size
-	for len(j.entries) > journalSize || j.bytes > journalBytes {
+	for len(j.entries) > journalSize || j.bytes > bounds.JournalBytes {
 		oldest := &j.entries[0]
 		j.floor = oldest.event.Seq
 		j.bytes -= oldest.size

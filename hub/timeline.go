@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -16,7 +17,6 @@ const (
 	maxTraces       = 512     // timelines of requests that are over
 	maxTraceEntries = 128     // of one request: the first half and the latest half are kept
 	maxTraceBytes   = 3 << 20 // beyond it the oldest timelines of requests that are over go
-	maxGrownBytes   = 4 << 20 // beyond it no timeline becomes larger; the ones of open requests are always there
 	maxTraceSteps   = 20      // entries for the progress of one request
 	smallTrace      = 5       // entries that most calls stay within: queued, running, the request, its response, done
 )
@@ -165,7 +165,7 @@ func (t *timeline) grow() bool {
 	if cap(t.records) > smallTrace {
 		more -= int64(cap(t.records)) * recordBytes
 	}
-	if size == cap(t.records) || t.of.bytes.Load()+more > maxGrownBytes {
+	if size == cap(t.records) || t.of.bytes.Load()+more > bounds.TraceBytes {
 		return false
 	}
 	t.of.bytes.Add(more)

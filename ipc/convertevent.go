@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -82,6 +83,17 @@ func (c converter) requestFinished(b *hub.RequestFinished) *mcphubv1.McpRequestF
 type sharing struct {
 	convert converter
 	latest  atomic.Pointer[sharedEvent]
+
+	once    sync.Once
+	waiting *bounds.Budget // written by once
+}
+
+// account is for what waits for a window: all windows together share what there is.
+func (s *sharing) account() *bounds.Account {
+	s.once.Do(func() {
+		s.waiting = bounds.NewBudget("events that wait for windows", bounds.WindowsBytes, bounds.WindowBytes)
+	})
+	return s.waiting.Account("")
 }
 
 // of gives the shared form of an event. It does not convert: it is called under the hub's lock.

@@ -33,6 +33,7 @@ type outbox struct {
 	mu      sync.Mutex // guards all below
 	queue   fifo[*entry]
 	queued  load              // of the queue without questions, notices and start
+	account *bounds.Account   // of what waits but questions and start; a share of what all windows may have
 	asked   map[string]*entry // questions in the queue, by prompt
 	voids   int               // places in the queue of questions that were taken back
 	logs    shelf             // log messages
@@ -63,6 +64,7 @@ type entry struct {
 	message *mcphubv1.AttachResponse
 	class   class
 	size    int
+	counted bool // on the account
 }
 
 type class int
@@ -85,7 +87,7 @@ func newOutbox(s *sharing, rate int32) *outbox {
 		rate = bounds.ProgressRate
 	}
 	return &outbox{
-		sharing: s, failed: make(chan struct{}), wake: make(chan struct{}, 1),
+		sharing: s, account: s.account(), failed: make(chan struct{}), wake: make(chan struct{}, 1),
 		pace: pace{every: time.Second / time.Duration(rate)},
 	}
 }
@@ -128,7 +130,7 @@ func (o *outbox) Deliver(e hub.Event) {
 		o.must(shared)
 	case *hub.RequestFinished:
 		o.must(o.pace.end(b.RequestID))
-		if b.Result != "" && o.queued.bytes+len(b.Result) > bounds.WindowBytes/2 {
+		if b.Result != "" && !o.room(len(b.Result), bounds.WindowBytes/2) {
 			without := *b
 			without.Result = ""
 			e.Body = &without
@@ -198,6 +200,11 @@ func (o *outbox) notice(n notice, e *sharedEvent) {
 		o.dropped.notices++
 		return
 	}
+	if o.account.Take(size) != nil {
+		o.noticed.give(n.server, size)
+		o.dropped.notices++
+		return
+	}
 	if o.notices == nil {
 		o.notices = make(map[notice]struct{})
 	}
@@ -237,7 +244,7 @@ func (o *outbox) reply(r *mcphubv1.Reply) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.state == outboxOpen {
-		if size > bounds.WindowBytes/8 && o.queued.bytes+size > bounds.WindowBytes/2 { // long is only what servers have made long: lists
+		if size > bounds.WindowBytes/16 && !o.room(size, bounds.WindowBytes) { // long is only what servers have made long: lists
 			r = &mcphubv1.Reply{MessageId: r.GetMessageId(), Error: o.sharing.convert.hubError(errReplyTooLong(size))}
 			size = proto.Size(r)
 		}
@@ -248,7 +255,8 @@ func (o *outbox) reply(r *mcphubv1.Reply) {
 
 func errReplyTooLong(size int) *hub.Error {
 	return &hub.Error{Code: hub.CodeResourceExhausted, Reason: hub.ReasonBoundExceeded,
-		Message: fmt.Sprintf("the answer has %s, and so much else waits for this window; ask for one server at a time, or again", bounds.Bytes(size))}
+		Message: fmt.Sprintf("the answer has %s, which finds no room among what waits for this window (at most %s); ask for one server at a time, or again",
+			bounds.Bytes(size), bounds.Bytes(bounds.WindowBytes))}
 }
 
 // must queues an event that may not be lost; nil is none. o.mu is held.
@@ -258,13 +266,23 @@ func (o *outbox) must(e *sharedEvent) {
 	}
 }
 
+// room tells whether so much more finds room, with what waits, within a limit and within the share of this window. o.mu is held.
+func (o *outbox) room(size, limit int) bool {
+	if o.queued.bytes+size > limit || o.account.Take(size) != nil {
+		return false
+	}
+	o.account.Give(size)
+	return true
+}
+
 // add queues e, or ends a window that is too slow. A single event is taken however large it is: the window could never get it
 // otherwise. o.mu is held.
 func (o *outbox) add(e *entry) bool {
 	if o.state == outboxOver {
 		return false
 	}
-	if o.queued.entries >= bounds.WindowQueue || o.queued.entries > 0 && o.queued.bytes+e.size > bounds.WindowBytes {
+	e.counted = o.account.Take(e.size) == nil
+	if o.queued.entries >= bounds.WindowQueue || o.queued.entries > 0 && !e.counted {
 		o.over(&hub.Error{Code: hub.CodeResourceExhausted, Reason: hub.ReasonWindowTooSlow,
 			Message: fmt.Sprintf("the window did not keep up: %d events (%d bytes) wait; attach again with resume", o.queued.entries, o.queued.bytes)})
 		close(o.failed)
@@ -278,7 +296,7 @@ func (o *outbox) add(e *entry) bool {
 // log queues a log message or counts it as dropped. One that tells of others that were dropped is one of the hub's own: those are
 // counted in its place. o.mu is held.
 func (o *outbox) log(e *sharedEvent) {
-	if o.logs.put(e) {
+	if o.logs.put(e, o.account) {
 		return
 	}
 	n := int64(1)
@@ -295,6 +313,7 @@ func (o *outbox) over(err error) {
 	}
 	o.state, o.err = outboxOver, err
 	o.queue, o.pace, o.logs, o.asked, o.notices = fifo[*entry]{}, pace{}, shelf{}, nil, nil
+	o.account.Close()
 	o.poke()
 }
 

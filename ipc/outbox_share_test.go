@@ -181,7 +181,7 @@ func TestLongResultsAndManyNoticesEndNoWindow(t *testing.T) {
 			}
 			lost += r.GetDropped().GetNotices()
 		}
-		if whole < 100 || whole > 128 || others != 1 || updates == 0 || int64(updates)+lost != 20_000 {
+		if most := bounds.WindowBytes / 2 / len(result); whole < most-2 || whole > most || others != 1 || updates == 0 || int64(updates)+lost != 20_000 {
 			t.Errorf("%d whole results, %d notices, %d told as lost, %d of the other server", whole, updates, lost, others)
 		}
 	})
@@ -196,7 +196,7 @@ func TestALongReplyEndsNoWindow(t *testing.T) {
 		synctest.Wait()
 		for i := range 4 {
 			m.reply(&mcphubv1.Reply{MessageId: fmt.Sprint(i), Response: &mcphubv1.Reply_ListTools{ListTools: &mcphubv1.ListToolsResponse{
-				Tools: []*mcphubv1.Tool{{DefinitionJson: strings.Repeat("x", 20<<20)}}}}})
+				Tools: []*mcphubv1.Tool{{DefinitionJson: strings.Repeat("x", bounds.WindowBytes*5/8)}}}}})
 		}
 		close(hold)
 		m.end(t)
@@ -207,7 +207,7 @@ func TestALongReplyEndsNoWindow(t *testing.T) {
 			}
 		}
 		if refused != 3 {
-			t.Errorf("%d of 4 replies of 20 MiB were refused", refused)
+			t.Errorf("%d of 4 replies were refused of which one finds room", refused)
 		}
 	})
 }
@@ -307,4 +307,36 @@ func TestSharesOfAWindow(t *testing.T) {
 	if len(s.of) != 2 {
 		t.Errorf("%d servers are on the books", len(s.of))
 	}
+}
+
+// What waits for all windows together has a bound: those that do not read use up their shares, and one that reads is never too slow for it.
+func TestWindowsShareWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := &sharing{}
+		event := &hub.ServerChanged{Server: hub.ServerInfo{Instructions: strings.Repeat("x", 64<<10)}}
+		var stuck []*outbox
+		for range 20 {
+			o := newOutbox(all, 0)
+			stuck = append(stuck, o)
+			for i := 0; i < 200 && o.failure() == nil; i++ {
+				o.Deliver(hub.Event{Seq: uint64(i + 1), Body: event})
+			}
+			if used := all.waiting.Used(); used > bounds.WindowsBytes {
+				t.Fatalf("%d bytes wait for %d windows", used, len(stuck))
+			}
+		}
+		reads := newOutbox(all, 0)
+		for i := range 200 {
+			reads.Deliver(hub.Event{Seq: uint64(i + 1), Body: event})
+			if _, _, more := reads.next(time.Now()); !more {
+				t.Fatalf("a window that reads was ended: %v", reads.failure())
+			}
+		}
+		for _, o := range append(stuck, reads) {
+			o.abandon()
+		}
+		if used := all.waiting.Used(); used != 0 {
+			t.Errorf("%d bytes wait for nobody", used)
+		}
+	})
 }

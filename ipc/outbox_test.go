@@ -317,7 +317,7 @@ func TestOutboxBounds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMailbox(20, make(chan struct{}))
 			big := &hub.ServerChanged{Server: hub.ServerInfo{Instructions: strings.Repeat("x", 1<<20)}}
-			fill(t, m, 63, big)
+			fill(t, m, bounds.WindowBytes>>20-1, big)
 			m.emit(big)
 			tooSlow(t, m)
 			release(m)

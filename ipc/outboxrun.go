@@ -67,7 +67,7 @@ func (o *outbox) next(now time.Time) (e entry, wait time.Duration, more bool) {
 			return entry{event: shared}, 0, true
 		}
 	}
-	if shared := o.logs.next(); shared != nil {
+	if shared := o.logs.next(o.account); shared != nil {
 		o.paced = 0
 		return entry{event: shared}, 0, true
 	}
@@ -102,6 +102,9 @@ func (o *outbox) pop() *entry {
 	switch e.class {
 	case classMust:
 		o.queued.remove(e.size)
+		if e.counted {
+			o.account.Give(e.size)
+		}
 	case classQuestion:
 		o.queued.remove(e.size)
 		if opened, ok := e.event.event.Body.(*hub.PromptOpened); ok {
@@ -111,6 +114,7 @@ func (o *outbox) pop() *entry {
 		if n, ok := noticeOf(e.event.event.Body); ok {
 			delete(o.notices, n)
 			o.noticed.give(n.server, e.size)
+			o.account.Give(e.size)
 		}
 	}
 	return e

@@ -47,9 +47,14 @@ type shelf struct {
 
 func (l *shelf) len() int { return l.queue.len() }
 
-// put keeps a log message, unless its server has too many here.
-func (l *shelf) put(e *sharedEvent) bool {
-	if !l.held.take(serverOfLog(e), hub.PayloadSize(e.event.Body), bounds.WindowLogs, bounds.WindowLogBytes) {
+// put keeps a log message, unless its server has too many here, or the window's account has no room.
+func (l *shelf) put(e *sharedEvent, on *bounds.Account) bool {
+	server, size := serverOfLog(e), hub.PayloadSize(e.event.Body)
+	if !l.held.take(server, size, bounds.WindowLogs, bounds.WindowLogBytes) {
+		return false
+	}
+	if on.Take(size) != nil {
+		l.held.give(server, size)
 		return false
 	}
 	l.queue.push(e)
@@ -57,12 +62,14 @@ func (l *shelf) put(e *sharedEvent) bool {
 }
 
 // next takes the oldest, nil when there is none.
-func (l *shelf) next() *sharedEvent {
+func (l *shelf) next(on *bounds.Account) *sharedEvent {
 	if l.queue.len() == 0 {
 		return nil
 	}
 	e := l.queue.pop()
-	l.held.give(serverOfLog(e), hub.PayloadSize(e.event.Body))
+	size := hub.PayloadSize(e.event.Body)
+	l.held.give(serverOfLog(e), size)
+	on.Give(size)
 	return e
 }
 

@@ -18,5 +18,21 @@
 //
 // An account that was within its share when it took is never made to give back; it can only take no more.
 //
+// # What all of it comes to
+//
+// Each total is used up by other attacks, so the worst case is their sum, [HeldBytes]:
+//
+//	open questions                        QuestionBytes    32 MiB
+//	lists                                 HubListBytes     88 MiB
+//	checks of schemas                     HubCheckBytes    48 MiB
+//	events that wait for windows          WindowsBytes     24 MiB
+//	answers that are being compared       AnswersBytes     22 MiB
+//	events for windows that come back     JournalBytes     16 MiB
+//	requests that are over                HistoryBytes     12 MiB
+//	timelines of requests                 TraceBytes        4 MiB
+//	                                                      246 MiB
+//
+// Results in flight (ResultBytes) come besides: they are what the hub is for. What is below [CountedBytes] is not counted one by one.
+//
 // The package imports nothing of the hub.
 package bounds

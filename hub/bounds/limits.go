@@ -16,9 +16,9 @@ const (
 	// RoundQuestions bounds their number: each is a goroutine and a card. It is the number that a connection may have open otherwise.
 	RoundQuestions = 64
 	// ServerQuestionBytes bounds the open questions of one server.
-	ServerQuestionBytes = 16 << 20
+	ServerQuestionBytes = 12 << 20
 	// QuestionBytes bounds the open questions of all servers.
-	QuestionBytes = 64 << 20
+	QuestionBytes = 32 << 20
 )
 
 // Questions after a No. A server that asks again after each No keeps a person from working, at no cost to itself.
@@ -41,9 +41,9 @@ const (
 	// ListEntries bounds the entries of one list: an entry costs the hub some 300 bytes besides its text, also when that is "{}".
 	ListEntries = 50_000
 	// HubListBytes bounds the lists of all servers, those under way included.
-	HubListBytes = 128 << 20
-	// ServerListBytes bounds all lists of one server: the one that is kept, and the one that is being read in its place.
-	ServerListBytes = 2 * ListBytes
+	HubListBytes = 88 << 20
+	// ServerListBytes bounds all lists of one server: those that are kept, and the one that is being read in the place of one.
+	ServerListBytes = 33 << 20
 )
 
 // What a server says of itself in its first answer. It is shown in every window and is in every snapshot.
@@ -53,8 +53,9 @@ const (
 	NameBytes         = 1 << 10 // its name, title and version
 )
 
-// ResultBytes bounds the results of calls that the hub holds at once, from the last byte read to the last byte handed on, for all servers. One server may hold half of it:
-// four results of the largest size (maxMessageBytes, 64 MiB).
+// ResultBytes bounds the results of calls that the hub holds at once, from the first part read to the last byte handed
+// on, for all servers; and every other message that is long, while it is read. One server may hold half of it, and 192 MiB
+// with its share (see Budget): three results of the largest size (maxMessageBytes, 64 MiB).
 const (
 	ResultBytes       = 512 << 20
 	ServerResultBytes = 256 << 20
@@ -97,35 +98,38 @@ const (
 const (
 	SchemaBytes        = 256 << 10
 	SchemaDepth        = 64     // of the JSON text
-	SchemaValues       = 50_000 // of the JSON text, names among them
+	SchemaValues       = 40_000 // of the JSON text, names among them
 	SchemaParts        = 10_000
 	SchemaPathBytes    = 4 << 20 // of all places in the schema together: the validator keeps each one as text
 	SchemaPatternSteps = 20_000  // states of all regular expressions together
 	CheckedBytes       = 4 << 20 // of a value that is checked
 	CheckedDepth       = 512
-	CheckedValues      = 200_000 // names among them
+	CheckedValues      = 50_000 // names among them
 	CheckWork          = 2_000_000
 	CheckVisits        = 200_000
 	CheckStack         = 2_000
 	// SchemaPlans and PlanBytes bound what is kept of a server's schemas, ready for the next check.
 	SchemaPlans = 256
 	PlanBytes   = 4 << 20
-	// ServerCheckBytes bounds the memory of the checks of one server, and HubCheckBytes that of all. What finds no room is not checked.
-	ServerCheckBytes = 48 << 20
-	HubCheckBytes    = 128 << 20
+	// ServerCheckBytes bounds the memory of the checks of one server, and HubCheckBytes that of all. What finds no room is not checked. The largest value
+	// that may be checked takes 17.2 MiB, the largest schema 14.7 MiB.
+	ServerCheckBytes = 18 << 20
+	HubCheckBytes    = 48 << 20
 )
 
 // Windows.
 const (
-	// WindowQueue and WindowBytes bound what a window is still to be sent and must get.
+	// WindowQueue and WindowBytes bound what a window is still to be sent: but for questions, which have a bound of their own.
 	WindowQueue = 8192
-	WindowBytes = 64 << 20
+	WindowBytes = 8 << 20
+	// WindowsBytes bounds what all windows are still to be sent.
+	WindowsBytes = 24 << 20
 	// WindowLogs and WindowLogBytes bound the log messages that wait for a window. One server may have as much of it as is left free: half, if it is alone.
 	WindowLogs     = 256
-	WindowLogBytes = 4 << 20
+	WindowLogBytes = 1 << 20
 	// WindowNotices and WindowNoticeBytes bound the notices of changes that wait for a window, shared in the same way.
 	WindowNotices     = 4096
-	WindowNoticeBytes = 8 << 20
+	WindowNoticeBytes = 2 << 20
 	// SnapshotServers and SnapshotPrompts bound what one snapshot says of servers and of open questions, in bytes, so that it stays below the 4 MiB that a gRPC client
 	// takes that has not said otherwise. What does not fit follows in events of its own.
 	SnapshotServers = 1 << 20
@@ -134,9 +138,24 @@ const (
 	AnswerBytes = 8 << 20
 	// WindowAnswers bounds how many answers of one window are compared with what was asked for at a time.
 	WindowAnswers = 8
+	// AnswersBytes bounds the content of the answers of all windows that are being compared.
+	AnswersBytes = 22 << 20
 	// ProgressRate is how many progress events a second a window gets for each request.
 	ProgressRate = 20
 )
+
+// What the hub remembers of what was.
+const (
+	// JournalBytes bounds the events that a window can miss and still resume: questions and errors are as long as a server makes them.
+	JournalBytes = 16 << 20
+	// HistoryBytes bounds the requests that are over, with their results.
+	HistoryBytes = 12 << 20
+	// TraceBytes bounds the timelines of requests: beyond it none becomes larger.
+	TraceBytes = 4 << 20
+)
+
+// HeldBytes is what the hub may hold for others in the worst case, besides the results in flight: when every total is used up at once.
+const HeldBytes = QuestionBytes + HubListBytes + HubCheckBytes + WindowsBytes + AnswersBytes + JournalBytes + HistoryBytes + TraceBytes
 
 // ReleasedBytes is how much must have been given back before the memory goes back to the system at once, ReleasePause the least time between two times. It costs a
 // full garbage collection.

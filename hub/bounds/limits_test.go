@@ -1,0 +1,28 @@
+package bounds
+
+import "testing"
+
+// All totals used up at once stay within what design and bench allow. Findings A1 to A15.
+func TestAllTotalsTogetherStayWithin256MiB(t *testing.T) {
+	if HeldBytes > 256<<20 {
+		t.Errorf("a hub may hold %s for others, besides the results in flight", Bytes(HeldBytes))
+	}
+}
+
+// What is allowed of one thing finds room where nothing else is held: no bound is a promise that a total takes back.
+func TestEachBoundFitsIntoItsTotal(t *testing.T) {
+	for what, b := range map[string]struct{ total, each, one int }{
+		"a sampling request":      {QuestionBytes, ServerQuestionBytes, SamplingBytes},
+		"the questions of a call": {QuestionBytes, ServerQuestionBytes, RoundBytes},
+		"a list":                  {HubListBytes, ServerListBytes, ListBytes},
+		"a check":                 {HubCheckBytes, ServerCheckBytes, 2*CheckedBytes + 192*CheckedValues}, // hub/schema: Checker.check
+		"a schema":                {HubCheckBytes, ServerCheckBytes, 1536 / 4 * SchemaValues},            // hub/schema: Checker.plan
+		"a result":                {ResultBytes, ServerResultBytes, 64 << 20},
+		"an answer":               {AnswersBytes, AnswerBytes, AnswerBytes},
+		"what waits for a window": {WindowsBytes, WindowBytes, WindowBytes},
+	} {
+		if err := NewBudget(what, b.total, b.each).Account("s").Take(b.one); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
