@@ -41,6 +41,9 @@ var beforeHeaders = situation{
 		}
 		c.cancelled(p, tooSlow, delivery)
 		c.pass("a second after the call was written", time.Second) // a legacy server hears of it now: it must not overtake its call
+		if !c.binding.modern() {
+			c.pass("a second later, with no word of the call", time.Second) // it had read the call, or its headers would come now
+		}
 	},
 }
 
