@@ -74,7 +74,7 @@ func (p *Peer) request(method string, m *incomingMessage) {
 		return
 	}
 	in.request.Params = bytes.Clone(m.Params)
-	in.request.stepAside = func() { p.tracker.stepAside(&in.entry, p.opts.MaxIncoming) }
+	in.request.stepAside = func() bool { return p.tracker.stepAside(&in.entry, p.opts.MaxIncoming) }
 	p.tapped(&in.entry, Observed{Sender: Incoming, Kind: KindRequest, Bytes: m.size})
 	serving.Add(1)
 	p.running.Go(func() {

@@ -14,16 +14,13 @@ type Request struct {
 	// open aside.
 	Aside bool
 
-	stepAside func()
+	stepAside func() bool
 }
 
-// StepAside gives the place of an open request back: nobody is asked about it any more, and what is left to do is to answer it. It counts among those that are
-// Aside from then on, unless these are as many as may be.
-func (r *Request) StepAside() {
-	if r.stepAside != nil {
-		r.stepAside()
-	}
-}
+// StepAside gives the place of an open request back: nobody is asked about it any more, and what is left to do is to
+// answer it. It counts among those that are Aside from then on. false: these are as many as may be, and it keeps its
+// place until it is answered.
+func (r *Request) StepAside() bool { return r.stepAside == nil || r.stepAside() }
 
 // Notification is an incoming notification. It belongs to the handler.
 type Notification struct {

@@ -183,14 +183,20 @@ func (t *RequestTracker) add(dir Direction, e *tracked) (int, error) {
 	return len(*table), nil
 }
 
-// stepAside lets an open incoming request take nobody's place from now on, if fewer than most are aside.
-func (t *RequestTracker) stepAside(e *tracked, most int) {
+// stepAside lets an open incoming request take nobody's place from now on, if fewer than most are aside. It tells
+// whether it takes none.
+func (t *RequestTracker) stepAside(e *tracked, most int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.tables[Incoming][e.id] == e && !e.aside && t.asides < most {
-		e.aside = true
-		t.asides++
+	switch {
+	case t.tables[Incoming][e.id] != e || e.aside:
+		return true
+	case t.asides >= most:
+		return false
 	}
+	e.aside = true
+	t.asides++
+	return true
 }
 
 // remove deletes an entry. A map keeps the room of its best days, so an emptied one that was big is let go. Called with

@@ -67,7 +67,11 @@ func (s *Session) tellBound(err error) {
 func (s *Session) answerRequest(ctx context.Context, r *jsonrpc.Request, q *Question) (json.RawMessage, error) {
 	a, err := s.o.Handler.Ask(ctx, q)
 	if errors.Is(err, ErrCallOver) {
-		r.StepAside() // for its second of grace it would take the place of a question that a person is asked
+		// For its second of grace it would take the place of a question that a person is asked. Without another place it
+		// gets no grace: a server that leaves so many questions open withdraws none.
+		if !r.StepAside() {
+			return legacyResult(q.Kind, a)
+		}
 		return withinGrace(ctx.Done(), q.Kind, a)
 	}
 	if err == nil && ctx.Err() != nil {

@@ -219,6 +219,35 @@ func TestQuestionGivesItsPlaceBackBeforeItsGrace(t *testing.T) {
 	})
 }
 
+// Finding B16. Questions of calls that are over, beyond those that may be in their second of grace, get no grace: they
+// take nobody's place for it.
+func TestQuestionsBeyondThoseInGraceAreAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		h := &recorder{ask: func(context.Context, *Question) (Answer, error) {
+			if asked.Add(1) > 8 {
+				return Answer{Action: Decline}, nil
+			}
+			return Answer{Action: Dismiss}, ErrCallOver
+		}}
+		a, s := hanging(t, h, func(o *Options) { o.MaxIncoming = 4 })
+		begin(background, s, &CallRequest{Name: "t"})
+		synctest.Wait()
+		for i := range 8 {
+			want := ""
+			if i >= 4 {
+				want = `"cancel"`
+			}
+			if got := a.answered(a.elicit(formParams)); (got == "") != (want == "") || !strings.Contains(got, want) {
+				t.Errorf("ghost %d was answered %q", i, got)
+			}
+		}
+		if got := a.answered(a.elicit(formParams)); !strings.Contains(got, `"decline"`) {
+			t.Errorf("a proper question was answered %q", got)
+		}
+	})
+}
+
 // Finding B16. What no call could be named for says whether there were several, or none.
 func TestQuestionOfSome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
