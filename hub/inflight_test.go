@@ -156,8 +156,8 @@ func TestResultsCountWhileTheyAreRead(t *testing.T) {
 				}
 
 				var open []*pendingCall
-				ctx, giveUp := context.WithCancel(t.Context())
-				defer giveUp()
+				ctx, giveUp := context.WithCancelCause(t.Context())
+				defer giveUp(nil)
 				for i := range servers {
 					open = append(open, w.callContext(ctx, hub.CallRequest{ID: fmt.Sprint("c", i), Server: fmt.Sprint("s", i), Tool: "t", Preapproved: true}))
 					synctest.Wait()
@@ -187,7 +187,7 @@ func TestResultsCountWhileTheyAreRead(t *testing.T) {
 					t.Errorf("the call of a bystander: %v", err)
 				}
 
-				giveUp()
+				giveUp(nil)
 				for _, c := range open {
 					<-c.done
 				}
@@ -224,7 +224,7 @@ func TestALargeResultCountsUntilItsCallerHasIt(t *testing.T) {
 					t.Fatal(err)
 				}
 				call := hub.CallRequest{Server: "s", Tool: "t", Preapproved: true}
-				ctx, handedOver := context.WithCancel(t.Context())
+				ctx, handedOver := context.WithCancelCause(t.Context())
 				if _, err := w.hub.CallTool(ctx, call); err != nil {
 					t.Fatal(err)
 				}
@@ -232,7 +232,7 @@ func TestALargeResultCountsUntilItsCallerHasIt(t *testing.T) {
 				if held := w.hub.ResultsInFlight(); held < unfinished {
 					t.Errorf("%d bytes count of a result of %d", held, unfinished)
 				}
-				handedOver()
+				handedOver(nil)
 				synctest.Wait()
 				if held := w.hub.ResultsInFlight(); held != 0 {
 					t.Errorf("%d bytes count after the caller has the result", held)
