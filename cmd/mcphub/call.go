@@ -48,7 +48,6 @@ type call struct {
 	cancelled   bool             // a cancel was sent
 	interrupted bool             // the user has asked once to stop
 	undelivered bool             // the request has ended, and its cancel is still on its way to the server
-	outputErr   error            // first failure to write the output
 }
 
 // deliveryWait is how long the end of a cancelled call waits for what becomes of the cancel. An interrupt ends that.
@@ -194,7 +193,7 @@ func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end 
 			c.note("cancelling; interrupt again to leave at once")
 			c.cancel(ctx, errInterrupted.Error())
 		}
-		if c.outputErr != nil && !c.cancelled && !over {
+		if c.env.stdout.failed() != nil && !c.cancelled && !over {
 			c.cancel(ctx, "nobody reads the output any more")
 		}
 	}

@@ -18,9 +18,7 @@ func (c *call) show(event *mcphubv1.AttachResponse) {
 		}
 		return
 	}
-	if err := printJSON(c.env.stdout, event); err != nil && c.outputErr == nil {
-		c.outputErr = err
-	}
+	printJSON(c.env.stdout, event)
 }
 
 // report prints how the request ended, and gives the exit status.

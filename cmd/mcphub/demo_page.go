@@ -39,7 +39,7 @@ func (p *page) paint(colour, s string) string {
 func (p *page) print(s string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	io.WriteString(p.w, s)
+	fmt.Fprint(p.w, s)
 }
 
 // lineStart goes back to the start of the line on a terminal, and clears it where the terminal knows how.

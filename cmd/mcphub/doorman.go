@@ -102,7 +102,7 @@ func (d *doorman) changed(event *mcphubv1.AttachResponse) {
 		printJSON(d.env.stdout, event)
 	default:
 		for _, line := range d.tell.lines(event) {
-			d.env.stdout.Write([]byte(line + "\n"))
+			fmt.Fprintln(d.env.stdout, line)
 		}
 	}
 }

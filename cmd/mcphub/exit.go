@@ -16,7 +16,7 @@ const (
 	exitCancelled = 3
 	exitTimeout   = 4
 	exitDenied    = 5 // by the user, by policy, or because nobody could be asked
-	exitServer    = 6 // trouble with the server, the hub, or the way to them
+	exitServer    = 6 // trouble with the server, the hub, or the ways to them and to the reader of the output
 )
 
 // failure is why a command did not succeed, in the words of the contract. It is the object behind "error" in JSON output.

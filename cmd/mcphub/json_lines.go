@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -51,23 +50,18 @@ func visible(line []byte) []byte {
 	return out
 }
 
-func printJSON(w io.Writer, m proto.Message) error {
-	_, err := w.Write(append(jsonLine(m), '\n'))
-	return err
-}
+func printJSON(w *output, m proto.Message) { fmt.Fprintf(w, "%s\n", jsonLine(m)) }
 
 // printErrorLine prints the last line of a command that failed under --json.
-func printErrorLine(w io.Writer, f *failure) error {
-	return printObject(w, "error", f)
-}
+func printErrorLine(w *output, f *failure) { printObject(w, "error", f) }
 
-func printObject(w io.Writer, name string, value any) error {
+// printObject prints an object with one member. value is ours: that it cannot be encoded is a mistake of the program.
+func printObject(w *output, name string, value any) {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(map[string]any{name: value}); err != nil {
-		return err
+		panic(err)
 	}
-	_, err := w.Write(visible(line.Bytes()))
-	return err
+	fmt.Fprintf(w, "%s", visible(line.Bytes()))
 }

@@ -17,8 +17,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // environment is what a command is run with.
 type environment struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdin  io.Reader
+	stdout *output
+	stderr io.Writer
 }
 
 // say writes a line for people to stderr.
@@ -26,19 +27,28 @@ func (e environment) say(format string, args ...any) { fmt.Fprintf(e.stderr, for
 
 // run carries out one command line and gives its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := environment{stdin, stdout, stderr}
+	env := environment{stdin, &output{w: stdout}, stderr}
+	status := runCommand(env, args)
+	if err := env.stdout.failed(); err != nil && status == exitOK {
+		env.say("mcphub: the output could not be written: %v", err)
+		return exitServer
+	}
+	return status
+}
+
+func runCommand(env environment, args []string) int {
 	if len(args) == 0 {
 		if plugin.StartedByHost() {
 			return plugin.ServeHub(version, "guard")
 		}
-		fmt.Fprint(stderr, introduction)
+		fmt.Fprint(env.stderr, introduction)
 		return exitUsage
 	}
 	name, rest := args[0], args[1:]
 	switch name {
 	case "serve":
 		if !plugin.StartedByHost() {
-			fmt.Fprint(stderr, serveAlone)
+			fmt.Fprint(env.stderr, serveAlone)
 			return exitUsage
 		}
 		return plugin.ServeHub(version, "guard")

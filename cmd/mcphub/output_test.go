@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -41,8 +43,8 @@ func TestJSONLineIsHarmless(t *testing.T) {
 		t.Errorf("%s: %q, %v", line, back.Name, err)
 	}
 	var out bytes.Buffer
-	if err := printErrorLine(&out, &failure{Message: text}); err != nil || strings.ContainsFunc(strings.TrimSpace(out.String()), func(r rune) bool { return hostile(r, "") }) {
-		t.Errorf("%q, %v", out.String(), err)
+	if printErrorLine(&output{w: &out}, &failure{Message: text}); strings.ContainsFunc(strings.TrimSpace(out.String()), func(r rune) bool { return hostile(r, "") }) {
+		t.Errorf("%q", out.String())
 	}
 }
 
@@ -106,9 +108,7 @@ func TestJSONLine(t *testing.T) {
 		t.Errorf("line %s, want %s", got, want)
 	}
 	var out bytes.Buffer
-	if err := printErrorLine(&out, &failure{Code: "NOT_FOUND", Reason: "SERVER_NOT_FOUND", Message: "no <x>"}); err != nil {
-		t.Fatal(err)
-	}
+	printErrorLine(&output{w: &out}, &failure{Code: "NOT_FOUND", Reason: "SERVER_NOT_FOUND", Message: "no <x>"})
 	if want := `{"error":{"code":"NOT_FOUND","reason":"SERVER_NOT_FOUND","message":"no <x>"}}` + "\n"; out.String() != want {
 		t.Errorf("error line %s, want %s", out.String(), want)
 	}
@@ -174,5 +174,35 @@ func TestProblemLine(t *testing.T) {
 	got := problemLine(&mcphubv1.ConfigProblem{File: "mcp.json", Line: 3, Column: 7, Server: "a", Key: "args", Message: "is no array", Fatal: true})
 	if want := `mcp.json:3:7: error: server "a": key "args": is no array`; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// full is a disk without room after n bytes.
+type full int
+
+func (f *full) Write(p []byte) (int, error) {
+	if len(p) > int(*f) {
+		return 0, errors.New("no space left on device")
+	}
+	*f -= full(len(p))
+	return len(p), nil
+}
+
+// A command whose output cannot be written has failed, and nothing is written behind the hole.
+func TestLostOutputIsAFailure(t *testing.T) {
+	var stderr strings.Builder
+	room := full(10)
+	if status := run([]string{"version"}, strings.NewReader(""), &room, &stderr); status != exitServer {
+		t.Errorf("exit status %d", status)
+	}
+	if !strings.Contains(stderr.String(), "the output could not be written: no space left on device") {
+		t.Errorf("stderr %q", stderr.String())
+	}
+	room = full(3)
+	o := &output{w: &room}
+	fmt.Fprint(o, "abcd")
+	fmt.Fprint(o, "ab")
+	if o.failed() == nil || room != 3 {
+		t.Errorf("failed %v, room %d", o.failed(), room)
 	}
 }

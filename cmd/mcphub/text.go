@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"unicode"
@@ -92,8 +91,8 @@ func firstLine(s string) string {
 
 // terminalWidth gives the columns of the terminal that w is, 0 when it is none.
 func terminalWidth(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok {
+	f := fileOf(w)
+	if f == nil {
 		return 0
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
@@ -105,6 +104,6 @@ func terminalWidth(w io.Writer) int {
 
 // isTerminal tells whether s, a standard stream, is a terminal.
 func isTerminal(s any) bool {
-	f, ok := s.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	f := fileOf(s)
+	return f != nil && term.IsTerminal(int(f.Fd()))
 }
