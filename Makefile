@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# buf and staticcheck come from a module of their own, so that their dependencies stay out of the product's.
+# buf, staticcheck and the analyzers come from a module of their own, so that their dependencies stay out of the product's.
 BUF := go tool -modfile=internal/tools/go.mod buf
 
 # The contract as it was released last; the present one must not break it.
@@ -163,7 +163,7 @@ rules: ## the repository's own rules, the import rule among them
 # --- lint, one target a check
 
 .PHONY: lint
-lint: format vet cross staticcheck proto breaking drift drift-ts tidy check-editors ## every check that is no test
+lint: format vet cross staticcheck analyze proto breaking drift drift-ts tidy check-editors ## every check that is no test
 
 .PHONY: format
 format: ## gofmt finds nothing to change
@@ -180,6 +180,18 @@ cross: ## vet and build for the systems that the tests do not run on
 .PHONY: staticcheck
 staticcheck: ## staticcheck
 	@for m in $(CODE); do echo "staticcheck: $$m"; (cd $$m && go tool -modfile=$(CURDIR)/internal/tools/go.mod staticcheck ./...); done
+
+# Beyond staticcheck: errors that nobody reads, functions that nothing reaches, functions that are too long to follow.
+# Examples are reached by the documentation.
+ANALYZER := go tool -modfile=$(CURDIR)/internal/tools/go.mod
+MOST_BRANCHES := 45
+
+.PHONY: analyze
+analyze: ## errcheck, deadcode, gocyclo
+	$(ANALYZER) errcheck -ignoretests -exclude internal/tools/errcheck.txt ./...
+	@dead="$$($(ANALYZER) deadcode -test ./... | grep -v ': unreachable func: Example' || true)"; \
+	if test -n "$$dead"; then echo "$$dead"; exit 1; fi
+	$(ANALYZER) gocyclo -over $(MOST_BRANCHES) -ignore '_test\.go|\.pb\.go|/node_modules/' .
 
 .PHONY: proto
 proto: ## buf lint and the format of the contract

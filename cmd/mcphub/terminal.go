@@ -31,7 +31,7 @@ func newTypist(r io.Reader) *typist {
 	file, isFile := r.(*os.File)
 	if isFile && term.IsTerminal(int(file.Fd())) {
 		if state, err := term.GetState(int(file.Fd())); err == nil {
-			t.restore = func() { term.Restore(int(file.Fd()), state) }
+			t.restore = func() { _ = term.Restore(int(file.Fd()), state) }
 		}
 	}
 	go func() {

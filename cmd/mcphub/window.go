@@ -82,7 +82,7 @@ func (w *window) send(stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mc
 		select {
 		case m := <-w.outgoing:
 			if m == nil {
-				stream.CloseSend() // its error is the stream's, which receive gets
+				_ = stream.CloseSend() // its error is the stream's, which receive gets
 				return
 			}
 			if stream.Send(m) != nil {

@@ -54,24 +54,3 @@ type level struct {
 
 // smallObject bounds the names of an object whose book is used again: to clear a large one takes long.
 const smallObject = 16
-
-// Depth is how deep arrays and objects are nested in the valid text b.
-func Depth(b []byte) int {
-	depth, deepest := 0, 0
-	for i := 0; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			end, _ := scanString(b, i+1)
-			if end < 0 {
-				return deepest
-			}
-			i = end - 1
-		case '{', '[':
-			depth++
-			deepest = max(deepest, depth)
-		case '}', ']':
-			depth--
-		}
-	}
-	return deepest
-}

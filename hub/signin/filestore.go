@@ -88,7 +88,7 @@ func (f *fileStore) Save(_ context.Context, e *Entry) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // after the rename there is nothing to remove
+	defer func() { _ = os.Remove(tmp.Name()) }() // after the rename there is nothing to remove
 	_, err = tmp.Write(append(text, '\n'))
 	if err == nil {
 		err = tmp.Sync()

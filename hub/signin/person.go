@@ -255,9 +255,9 @@ func (s *SignIn) ask(ctx context.Context, back *redirect, p Prompt) (came bool, 
 	case err = <-answered:
 	case <-back.Answered:
 		hide(&Completed{})
-		<-answered
+		_ = <-answered // it says that the prompt was hidden
 	case <-ctx.Done():
-		<-answered
+		_ = <-answered
 	}
 	select {
 	case <-back.Answered:

@@ -81,7 +81,7 @@ func serveHTTP(ctx context.Context, listener net.Listener, o HTTPOptions, j *Jou
 	h.stop(context.Cause(ctx))
 	_ = server.Close()
 	h.Close()
-	<-served
+	_ = <-served // it was closed
 	j.note(Event{Event: EventClosed})
 	if err != nil {
 		return fmt.Errorf("demo server: %w", err)

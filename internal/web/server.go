@@ -115,7 +115,7 @@ func (s *Server) Serve(ctx context.Context) error {
 			_ = server.Close()
 		}
 		done()
-		<-broken
+		_ = <-broken // it was shut down
 	}
 	s.windows.Wait()
 	return err
