@@ -20,12 +20,14 @@ type figures struct {
 	calls, asking                        int // asking: those whose tool asks
 	cancelled, finished, refused         int
 	delivered, received, lost, unclaimed int
+	doubled                              int
 	pended, failed                       int // of the cancelled: those whose outcome came after their end, and those whose cancel failed
 	overtaken                            int // called delivered, when the server had just answered
 	unread                               int // called delivered, when the server had not looked at the call
 	outOfOrder                           int // read before its call by a server that took its time
 	questions, withdrawn, closedByParent int
-	ghosts, leftOpen                     int
+	ghosts, leftOpen, nudged             int
+	reasons                              map[string]int // why cancels failed
 
 	goroutines, goroutinesMost, goroutinesAfter int
 	heapEarly, heapLate                         uint64
@@ -66,15 +68,38 @@ func heap() uint64 {
 
 func (f *figures) String() string {
 	return fmt.Sprintf("%-26s %6d calls in %5.1fs, %d that ask: %s; goroutines %d, most at rest %d, after %d; heap %.1f -> %.1f MiB",
-		f.subject, f.calls, f.took.Seconds(), f.asking, f.outcome(), f.goroutines, f.goroutinesMost, f.goroutinesAfter, mib(f.heapEarly), mib(f.heapLate))
+		f.name(), f.calls, f.took.Seconds(), f.asking, f.outcome(), f.goroutines, f.goroutinesMost, f.goroutinesAfter, mib(f.heapEarly), mib(f.heapLate))
+}
+
+func (f *figures) name() string {
+	if f.subject == nil {
+		return "total"
+	}
+	return f.subject.String()
 }
 
 func (f *figures) outcome() string {
-	return fmt.Sprintf("%d cancelled, %d finished, %d refused; cancels: %d delivered (%d told of later), %d failed, %d received, %d lost, %d overtaken by the answer, "+
+	return fmt.Sprintf("%d cancelled, %d finished, %d refused; cancels: %d delivered (%d told of later), %d failed, %d received, %d lost, %d doubled, %d overtaken by the answer, "+
 		"%d of calls not looked at, %d read before a call that was left unread, %d received and not claimed; "+
-		"questions: %d, %d withdrawn, %d closed with their call, %d ghosts of unknown calls, %d left open",
-		f.cancelled, f.finished, f.refused, f.delivered, f.pended, f.failed, f.received, f.lost, f.overtaken, f.unread, f.outOfOrder, f.unclaimed,
-		f.questions, f.withdrawn, f.closedByParent, f.ghosts, f.leftOpen)
+		"questions: %d, %d withdrawn, %d closed with their call, %d ghosts of unknown calls, %d answered late, %d left open%s",
+		f.cancelled, f.finished, f.refused, f.delivered, f.pended, f.failed, f.received, f.lost, f.doubled, f.overtaken, f.unread, f.outOfOrder, f.unclaimed,
+		f.questions, f.withdrawn, f.closedByParent, f.ghosts, f.nudged, f.leftOpen, f.reasoned())
+}
+
+// why counts a reason.
+func (f *figures) why(reason string) {
+	if f.reasons == nil {
+		f.reasons = map[string]int{}
+	}
+	f.reasons[reason]++
+}
+
+func (f *figures) reasoned() string {
+	text := ""
+	for _, reason := range slices.Sorted(maps.Keys(f.reasons)) {
+		text += fmt.Sprintf("; failed %d times: %s", f.reasons[reason], reason)
+	}
+	return text
 }
 
 // add takes the counts of a subject into a total.
@@ -84,12 +109,23 @@ func (f *figures) add(g *figures) {
 		from int
 	}{
 		{&f.calls, g.calls}, {&f.asking, g.asking}, {&f.cancelled, g.cancelled}, {&f.finished, g.finished}, {&f.refused, g.refused},
-		{&f.delivered, g.delivered}, {&f.received, g.received}, {&f.lost, g.lost}, {&f.unclaimed, g.unclaimed}, {&f.pended, g.pended}, {&f.failed, g.failed},
+		{&f.delivered, g.delivered}, {&f.received, g.received}, {&f.lost, g.lost}, {&f.doubled, g.doubled}, {&f.unclaimed, g.unclaimed}, {&f.pended, g.pended}, {&f.failed, g.failed},
 		{&f.overtaken, g.overtaken}, {&f.unread, g.unread}, {&f.outOfOrder, g.outOfOrder},
-		{&f.questions, g.questions}, {&f.withdrawn, g.withdrawn}, {&f.closedByParent, g.closedByParent}, {&f.ghosts, g.ghosts}, {&f.leftOpen, g.leftOpen},
+		{&f.questions, g.questions}, {&f.withdrawn, g.withdrawn}, {&f.closedByParent, g.closedByParent}, {&f.ghosts, g.ghosts}, {&f.leftOpen, g.leftOpen}, {&f.nudged, g.nudged},
 	} {
 		*c.to += c.from
 	}
+	for reason, n := range g.reasons {
+		if f.reasons == nil {
+			f.reasons = map[string]int{}
+		}
+		f.reasons[reason] += n
+	}
+	if f.goroutines == 0 {
+		f.goroutines, f.heapEarly = g.goroutines, g.heapEarly
+	}
+	f.goroutinesMost, f.goroutinesAfter = max(f.goroutinesMost, g.goroutinesMost), g.goroutinesAfter
+	f.heapLate = g.heapLate
 	f.took += g.took
 }
 

@@ -21,6 +21,7 @@ type told struct {
 	finished   *hub.RequestFinished
 	asked      int
 	answered   bool // the window answered a question of it
+	result     string
 }
 
 // question is one open prompt.
@@ -151,6 +152,27 @@ func (v *view) judge(p hub.PromptInfo, q question) {
 	case q.owner == "":
 		v.figures.ghosts++
 	}
+}
+
+// nudge closes a question that nobody has answered.
+func (v *view) nudge(id string) {
+	v.mu.Lock()
+	q, ok := v.open[id]
+	if c := v.calls[q.tag]; ok && c != nil {
+		c.answered = true
+	}
+	if ok {
+		v.figures.nudged++
+	}
+	v.mu.Unlock()
+	_ = v.win.Answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDismiss}) // it may have closed
+}
+
+// note keeps what a call brought.
+func (v *view) note(tag, result string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.calls[tag].result = result
 }
 
 func (v *view) begin(tag string) *told {
