@@ -246,14 +246,8 @@ func TestHTTPServerKilled(t *testing.T) {
 					t.Errorf("result %q", text)
 				}
 			}
-			begun := 0
-			for _, e := range back.Events() {
-				if e.Is(peers.EventStarted, "slow") {
-					begun++
-				}
-			}
-			if begun != 1 { // the one that failed is not repeated
-				t.Errorf("the new server began %d calls, not 1", begun)
+			if n := begun(back, "slow"); n != 1 { // the one that failed is not repeated
+				t.Errorf("the new server began %d calls, not 1", n)
 			}
 		})
 	}
