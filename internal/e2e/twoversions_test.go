@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -179,4 +180,117 @@ func TestTwoVersionsAtOnce(t *testing.T) {
 		}
 		d.shut()
 	}
+}
+
+// cachedTools counts the servers whose tools a hub knows without starting them.
+func (d *door) cachedTools() int {
+	d.t.Helper()
+	r, err := d.Servers.ListTools(d.ctx, &mcphubv1.ListToolsRequest{AllowCached: true})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	of := map[string]bool{}
+	for _, tool := range r.GetTools() {
+		if s := d.server(tool.GetServer()); s.GetProcessId() != 0 {
+			d.t.Errorf("server %s was started for its tools", s.GetName())
+		}
+		of[tool.GetServer()] = true
+	}
+	return len(of)
+}
+
+// A definition that one version has seen is the one that counts for the other: a change asks, with what it was before, and a yes to it holds for both.
+// So do the lists of tools.
+func TestTwoVersionsAgreeOnDefinitions(t *testing.T) {
+	t.Parallel()
+	for _, order := range []string{"released first", "released last"} {
+		t.Run(order, func(t *testing.T) {
+			t.Parallel()
+			e := newEstate(t)
+			first, second := e.released(), e
+			if order == "released last" {
+				first, second = second, first
+			}
+			d, _ := first.hub(first.noteFile(noteBefore, "allow"))
+			d.call("teller", "note", `{}`).text() // seen for the first time: nobody is asked
+			d.shut()
+
+			d, _ = second.hub(second.noteFile(noteBefore, "allow"))
+			if n := d.cachedTools(); n != 1 {
+				t.Errorf("the tools of %d servers are known, want 1", n)
+			}
+			d.call("teller", "note", `{}`).text()
+			d.shut()
+
+			d, _ = second.hub(second.noteFile(noteAfter, "allow"))
+			w := d.window("side bar")
+			c := d.call("teller", "note", `{}`)
+			p := w.WaitPrompt(approval)
+			wantChanges(t, p.GetToolApproval())
+			takes(t, w.AcceptFor(p.GetPromptId(), forGood))
+			c.text()
+			d.shut()
+
+			d, _ = first.hub(first.noteFile(noteAfter, "allow"))
+			d.call("teller", "note", `{}`).text() // there is no window that could be asked
+			d.shut()
+		})
+	}
+}
+
+// Both versions at once, each with servers of its own: every pinned definition and every list of tools is there afterwards, for both.
+func TestTwoVersionsPinAtOnce(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	const each = 6
+	entries := object{}
+	for i := range 2 * each {
+		entries[fmt.Sprint("s", i)] = object{
+			"command": e.peer, "args": []string{"teller", fmt.Sprint(i)}, "env": object{"GORACE": atOnce["GORACE"]},
+			"approvals": object{"*": "allow"},
+		}
+	}
+	source := e.ofUser(e.write("User/mcp.json", jsonText(t, object{"servers": entries})))
+	both := []*estate{e.released(), e}
+	var all sync.WaitGroup
+	for n, who := range both {
+		d, _ := who.hub(source)
+		all.Go(func() {
+			for i := n; i < 2*each; i += 2 {
+				d.call(fmt.Sprint("s", i), "directory", `{}`).text()
+			}
+			d.shut()
+		})
+	}
+	all.Wait()
+	for i, who := range both {
+		d, _ := who.hub(source)
+		if n := d.cachedTools(); n != 2*each {
+			t.Errorf("hub %d knows the tools of %d servers, not %d", i, n, 2*each)
+		}
+		d.shut()
+	}
+	var kept struct {
+		Definitions []struct{ Server, Tool string }
+	}
+	if err := json.Unmarshal([]byte(e.stateFile("definitions.json")), &kept); err != nil {
+		t.Fatal(err)
+	}
+	pinned := map[string]bool{}
+	for _, d := range kept.Definitions {
+		pinned[d.Server+" "+d.Tool] = true
+	}
+	if len(pinned) != 2*each {
+		t.Errorf("pinned are %v", pinned)
+	}
+}
+
+// stateFile reads a file of the state directory.
+func (e *estate) stateFile(name string) string {
+	e.t.Helper()
+	text, err := os.ReadFile(filepath.Join(e.state, name))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return string(text)
 }
