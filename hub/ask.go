@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -206,7 +207,7 @@ func (c *connection) Roots(context.Context) []mcp.Root {
 
 // ToolsChanged forgets the tools and tells the windows.
 func (c *connection) ToolsChanged() {
-	tell := c.mayNotice()
+	tell := c.mayNotice(noticeTools)
 	defer c.hub.lock().unlock()
 	c.server.forgetTools()
 	c.server.listings++
@@ -217,7 +218,7 @@ func (c *connection) ToolsChanged() {
 
 // ResourcesChanged tells the windows.
 func (c *connection) ResourcesChanged() {
-	if !c.mayNotice() {
+	if !c.mayNotice(noticeResources) {
 		return
 	}
 	defer c.hub.lock().unlock()
@@ -226,7 +227,7 @@ func (c *connection) ResourcesChanged() {
 
 // PromptsChanged tells the windows.
 func (c *connection) PromptsChanged() {
-	if !c.mayNotice() {
+	if !c.mayNotice(noticePrompts) {
 		return
 	}
 	defer c.hub.lock().unlock()
@@ -235,11 +236,13 @@ func (c *connection) PromptsChanged() {
 
 // ResourceUpdated tells the windows. The URI is the server's word: it may be one below the one that was subscribed to.
 func (c *connection) ResourceUpdated(uri string) {
-	if len(uri) > bounds.URIBytes {
-		c.hub.log.Warn("an update of a resource was dropped: its URI is too long", "server", c.server.name, "bytes", len(uri))
+	if !c.mayNotice(noticeUpdate) {
 		return
 	}
-	if !c.mayNotice() {
+	if len(uri) > bounds.URIBytes {
+		if c.server.costs.complaints.Allow(time.Now()) {
+			c.hub.log.Warn("an update of a resource was dropped: its URI is too long", "server", c.server.name, "bytes", len(uri))
+		}
 		return
 	}
 	defer c.hub.lock().unlock()

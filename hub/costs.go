@@ -35,6 +35,9 @@ type costs struct {
 
 	toldSoon atomic.Bool // a timer is set that tells how many log messages were dropped
 
+	unsaid     atomic.Uint32 // kinds of notices that did not pass, see noticeKind
+	unsaidSoon atomic.Bool   // a timer is set that tells of them
+
 	outputs, forms *schema.Checker
 }
 

@@ -70,13 +70,18 @@ func (h *Hub) connected(r *request) (*mcp.Session, error) { return h.acquire(r.c
 // SubscribeResource asks for an event with each change of a resource. It holds until UnsubscribeResource, over all connections to come.
 func (h *Hub) SubscribeResource(ctx context.Context, server, uri string) error {
 	return h.asking(ctx, server, "subscribe a resource", func(ctx context.Context, session *mcp.Session) error {
-		if err := h.maySubscribe(server, uri); err != nil {
+		place, err := h.maySubscribe(server, uri)
+		if err != nil {
 			return err
 		}
-		if err := session.Subscribe(ctx, uri); err != nil {
-			return err
-		}
+		err = session.Subscribe(ctx, uri)
 		defer h.lock().unlock()
+		if place != nil {
+			place.subscribing--
+		}
+		if err != nil {
+			return err
+		}
 		if s := h.server(server); s != nil && !slices.Contains(s.subscriptions, uri) {
 			s.subscriptions = append(s.subscriptions, uri)
 			if s.conn != nil && s.conn.session != session { // a new connection came up just now, and did not know of it
@@ -87,14 +92,20 @@ func (h *Hub) SubscribeResource(ctx context.Context, server, uri string) error {
 	})
 }
 
-// maySubscribe refuses more subscriptions than a server may have.
-func (h *Hub) maySubscribe(server, uri string) error {
+// maySubscribe takes a place for one more subscription at a server, which the caller gives back when the server has answered,
+// or refuses: a server may have so many, those that it has not answered among them. nil: none is needed.
+func (h *Hub) maySubscribe(name, uri string) (place *server, err error) {
 	defer h.lock().unlock()
-	if s := h.server(server); s != nil && len(s.subscriptions) >= bounds.Subscriptions && !slices.Contains(s.subscriptions, uri) {
-		return fail(CodeResourceExhausted, ReasonBoundExceeded, []string{"server", server},
-			"%d resources of server %q are subscribed to, and more are not taken; unsubscribe some", bounds.Subscriptions, server)
+	s := h.server(name)
+	if s == nil || slices.Contains(s.subscriptions, uri) {
+		return nil, nil
 	}
-	return nil
+	if len(s.subscriptions)+s.subscribing >= bounds.Subscriptions {
+		return nil, fail(CodeResourceExhausted, ReasonBoundExceeded, []string{"server", name},
+			"%d resources of server %q are subscribed to, and more are not taken; unsubscribe some", bounds.Subscriptions, name)
+	}
+	s.subscribing++
+	return s, nil
 }
 
 // UnsubscribeResource ends a subscription; none is no error.

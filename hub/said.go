@@ -73,15 +73,56 @@ func shownData(data json.RawMessage) string {
 	return string(text)
 }
 
-// mayNotice tells whether a notice of a change may pass. One that may not is lost, as if the server had not sent it: notices say "look again" and no more.
-func (c *connection) mayNotice() bool {
-	if c.server.costs.notices.Allow(time.Now()) {
+// noticeKind is what a notice of a change is about.
+type noticeKind uint32
+
+const (
+	noticeTools noticeKind = 1 << iota
+	noticeResources
+	noticePrompts
+	noticeUpdate // of one resource
+)
+
+// mayNotice tells whether a notice of a change may pass. One that may not is told later: the windows look again then, once
+// for all that did not pass.
+func (c *connection) mayNotice(kind noticeKind) bool {
+	h, s := c.hub, c.server
+	if s.costs.notices.Allow(time.Now()) {
 		return true
 	}
-	if c.server.costs.notices.Dropped() == 1 {
-		c.hub.log.Warn("notices of changes are dropped: the server sends too many", "server", c.server.name, "limit_per_second", bounds.NoticeRate)
+	s.costs.unsaid.Or(uint32(kind))
+	if s.costs.unsaidSoon.CompareAndSwap(false, true) {
+		time.AfterFunc(droppedTold, func() {
+			s.costs.unsaidSoon.Store(false)
+			h.update(func() { h.tellUnsaid(s) })
+		})
 	}
 	return false
+}
+
+// tellUnsaid tells the windows what has changed by notices that did not pass. Of resources that were updated only the number
+// is known. h.mu is held.
+func (h *Hub) tellUnsaid(s *server) {
+	kinds, n := noticeKind(s.costs.unsaid.Swap(0)), s.costs.notices.Dropped()
+	if kinds == 0 || h.server(s.name) != s {
+		return
+	}
+	h.log.Warn("notices of changes are dropped: the server sends too many", "server", s.name, "count", n,
+		"limit_per_second", bounds.NoticeRate)
+	if kinds&noticeTools != 0 {
+		h.emit(&ToolsChanged{Server: s.name})
+	}
+	if kinds&noticeResources != 0 {
+		h.emit(&ResourcesChanged{Server: s.name})
+	}
+	if kinds&noticePrompts != 0 {
+		h.emit(&McpPromptsChanged{Server: s.name})
+	}
+	if kinds&noticeUpdate != 0 {
+		h.note(s, "noticesDropped", map[string]string{
+			"count": strconv.FormatInt(n, 10), "limitPerSecond": strconv.Itoa(bounds.NoticeRate),
+		})
+	}
 }
 
 // questionBytes is about what an open question holds.

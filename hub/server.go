@@ -51,6 +51,7 @@ type server struct {
 	ready      time.Time
 
 	subscriptions []string // URIs of resources, in the order in which they were asked for
+	subscribing   int      // that the server was asked for, and has not answered
 	auth          *authorization
 	paused        pause
 	supervised    supervision

@@ -1,0 +1,137 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// Notices of changes are bounded a second. What does not pass is told later, once: the windows do not go on showing what was
+// there before it. The log is not flooded either. Finding A6.
+func TestNoticesOfAServerAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, l := hanging(), &logText{}
+		w := newWorldWith(t, hub.Options{Logger: slog.New(slog.NewJSONHandler(l, nil))}, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		const each = 2000
+		long := strings.Repeat("x", bounds.URIBytes)
+		for i := range each {
+			for method, params := range map[string]string{
+				"notifications/tools/list_changed": "", "notifications/prompts/list_changed": "",
+				"notifications/resources/list_changed": "", "notifications/resources/updated": fmt.Sprintf(`{"uri":"file:///%d"}`, i),
+			} {
+				if err := s.Notify(method, params); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i < 100 {
+				if err := s.Notify("notifications/resources/updated", `{"uri":"`+long+`x"}`); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		synctest.Wait()
+		count := func() (n int) {
+			return len(eventsOf[*hub.ToolsChanged](v)) + len(eventsOf[*hub.McpPromptsChanged](v)) +
+				len(eventsOf[*hub.ResourcesChanged](v)) + len(eventsOf[*hub.ResourceUpdated](v))
+		}
+		at := count()
+		if at > bounds.NoticeBurst || at < bounds.NoticeBurst/2 {
+			t.Errorf("%d notices passed at once", at)
+		}
+		pass(2 * time.Second)
+		if late := count() - at; late != 3 {
+			t.Errorf("%d notices were told later, want one of each list", late)
+		}
+		said := notes(v, "noticesDropped")
+		if want := fmt.Sprintf(`"count":"%d"`, 4*each+100-bounds.NoticeBurst); len(said) != 1 || !strings.Contains(said[0], want) {
+			t.Errorf("people were told %q, want %s", said, want)
+		}
+		if n := strings.Count(l.String(), "\n"); n > 40 {
+			t.Errorf("%d lines are in the log", n)
+		}
+	})
+}
+
+// A server asks so many questions a second, and more for each call that it was sent; what is beyond it is refused, and told.
+// Finding A4.
+func TestQuestionsOfAServerAreBoundedInTime(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := fakeserver.New()
+		refused, withdrawn := 0, 0
+		s.Tool("flood", func(c *fakeserver.CallContext) {
+			for range bounds.QuestionBurst + bounds.QuestionsPerCall + 100 { // each is taken back at once
+				q := c.Request(elicitation, formParams)
+				synctest.Wait()
+				select {
+				case m := <-q.Response():
+					if m.Error == nil || m.Error.Code != -32000 || !strings.Contains(m.Error.Message, "questions a second") {
+						t.Errorf("refused with %+v", m)
+					}
+					refused++
+				default:
+					q.Cancel("never mind")
+					withdrawn++
+				}
+			}
+			c.Text("done")
+		})
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		w.call(hub.CallRequest{Server: "s", Tool: "flood"}).ok(t)
+		if refused != 100 {
+			t.Errorf("%d questions were refused and %d asked, want 100 and the others", refused, withdrawn)
+		}
+		if said := notes(v, "questionsTooFast"); len(said) == 0 || len(said) > bounds.ComplaintBurst {
+			t.Errorf("people were told %d times", len(said))
+		}
+	})
+}
+
+// A server has at most so many resources subscribed to; one that is unsubscribed makes room. Also when all come at once.
+func TestSubscriptionsOfAServerAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, serversOf("s", offering().Server))
+		uri := func(i int) string { return fmt.Sprintf("file:///%d", i) }
+		results := make(chan error)
+		for i := range bounds.Subscriptions + 10 {
+			go func() { results <- w.hub.SubscribeResource(context.Background(), "s", uri(i)) }()
+		}
+		refused := 0
+		for range bounds.Subscriptions + 10 {
+			if err := <-results; err != nil {
+				if e := hub.AsError(err); e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonBoundExceeded {
+					t.Fatal(err)
+				}
+				refused++
+			}
+		}
+		if refused != 10 {
+			t.Errorf("%d subscriptions were refused, want 10", refused)
+		}
+		taken := 0
+		for i := range bounds.Subscriptions + 10 {
+			if w.hub.SubscribeResource(context.Background(), "s", uri(i)) == nil { // it is there already
+				taken++
+				if taken == 1 {
+					if err := w.hub.UnsubscribeResource(context.Background(), "s", uri(i)); err != nil {
+						t.Fatal(err)
+					}
+					break
+				}
+			}
+		}
+		if err := w.hub.SubscribeResource(context.Background(), "s", "file:///new"); err != nil {
+			t.Errorf("there is room again, and: %v", err)
+		}
+	})
+}
