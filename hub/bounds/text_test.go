@@ -6,6 +6,19 @@ import (
 	"unicode/utf8"
 )
 
+func TestPrintableBoundsAndEscapes(t *testing.T) {
+	for s, want := range map[string]string{
+		"": "", "plain \u00e4 \U0001f600": "plain \u00e4 \U0001f600", "a\nb\x1b[2J": `a\u000ab\u001b[2J`,
+		"\u202e": `\u202e`, "\xff": "\ufffd",
+		strings.Repeat("\u00e4", 256): strings.Repeat("\u00e4", 256),
+		strings.Repeat("\n", 1<<20):   strings.Repeat(`\u000a`, 256) + "…",
+	} {
+		if got := Printable(s); got != want {
+			t.Errorf("%.40q: %.80q, want %.80q", s, got, want)
+		}
+	}
+}
+
 func TestCutKeepsWholeCodePoints(t *testing.T) {
 	if got := Cut("short", 5); got != "short" {
 		t.Error(got)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -138,24 +137,5 @@ func (e *SiblingError) Error() string {
 
 func (e *SiblingError) Unwrap() error { return e.Err }
 
-// maxTextRunes bounds text of a peer that goes into errors and logs.
-const maxTextRunes = 256
-
-// printable bounds a peer's text and escapes what does not print, so that it can neither fill nor forge a log or an error.
-func printable(s string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range s {
-		if n == maxTextRunes {
-			b.WriteString("…")
-			break
-		}
-		n++
-		if !unicode.IsPrint(r) {
-			fmt.Fprintf(&b, "\\u%04x", r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+// printable is a peer's text as it may stand in an error or a log.
+func printable(s string) string { return bounds.Printable(s) }

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
@@ -38,7 +36,9 @@ func (c *Checker) Check(schema, value json.RawMessage) Verdict {
 }
 
 func (c *Checker) check(schema, value json.RawMessage) (v Verdict, steps int) {
-	notChecked := func(what string, why error) Verdict { return Verdict{NotChecked: printable(what + ": " + why.Error())} }
+	notChecked := func(what string, why error) Verdict {
+		return Verdict{NotChecked: bounds.Printable(what + ": " + why.Error())}
+	}
 	if len(schema) > bounds.SchemaBytes {
 		return notChecked("the "+c.Schema, fmt.Errorf("it has more than %d KiB", bounds.SchemaBytes>>10)), 0
 	}
@@ -64,7 +64,7 @@ func (c *Checker) check(schema, value json.RawMessage) (v Verdict, steps int) {
 	case err != nil:
 		return notChecked("the "+c.Value, err), steps
 	case violation != nil:
-		return Verdict{Violation: printable(innermost(violation).Error())}, steps
+		return Verdict{Violation: bounds.Printable(innermost(violation).Error())}, steps
 	}
 	return Verdict{}, steps
 }
@@ -117,26 +117,4 @@ func (c *Checker) plan(schema json.RawMessage) *plan {
 func (c *Checker) forget() {
 	c.Account.Give(c.held)
 	c.kept, c.held = nil, 0
-}
-
-// maxRunes bounds a text, in runes of what it says; each that is not printable is written with up to eight.
-const maxRunes = 256
-
-// printable is a text that may be shown anywhere: bounded, and without what moves a cursor.
-func printable(s string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range s {
-		if n == maxRunes {
-			b.WriteString("…")
-			break
-		}
-		n++
-		if !unicode.IsPrint(r) {
-			fmt.Fprintf(&b, "\\u%04x", r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

@@ -210,7 +210,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		v, steps := form().check(json.RawMessage(schema), json.RawMessage(value))
-		if n := max(utf8.RuneCountInString(v.Violation), utf8.RuneCountInString(v.NotChecked)); n > 8*maxRunes {
+		if n := max(utf8.RuneCountInString(v.Violation), utf8.RuneCountInString(v.NotChecked)); n > 8*bounds.PrintableRunes {
 			t.Errorf("a text of %d runes", n)
 		}
 		if v.Violation != "" && v.NotChecked != "" || steps > bounds.CheckVisits {

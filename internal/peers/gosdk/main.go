@@ -2,46 +2,23 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"os"
-	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcphub-go/mcphub/internal/peers/journal"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/mcphub-go/mcphub/internal/peers/program"
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "gosdk:", err)
-		os.Exit(1)
-	}
+	program.Main(program.Server{Name: "gosdk", Stdio: serveStdio, HTTP: handler})
 }
 
-func run(args []string) error {
-	if len(args) != 1 {
-		return errors.New("usage: gosdk stdio|http")
-	}
-	j, err := journal.Open(os.Getenv("PEER_JOURNAL"))
-	if err != nil {
-		return err
-	}
-	switch args[0] {
-	case "stdio":
-		return newServer(j).Run(context.Background(), &mcp.StdioTransport{})
-	case "http":
-		return serveHTTP(j)
-	}
-	return fmt.Errorf("unknown transport %q", args[0])
+func serveStdio(j *journal.Journal) error {
+	return newServer(j).Run(context.Background(), &mcp.StdioTransport{})
 }
 
-// serveHTTP serves on a free port, says where in one line on stdout, and ends with its stdin: no server outlives the process that
-// started it.
-func serveHTTP(j *journal.Journal) error {
+func handler(j *journal.Journal, _ string) http.Handler {
 	server := newServer(j)
 	get := func(*http.Request) *mcp.Server { return server }
 	mux := http.NewServeMux()
@@ -56,21 +33,5 @@ func serveHTTP(j *journal.Journal) error {
 		}
 	})
 	mux.Handle("/sse", mcp.NewSSEHandler(get, nil))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	base := "http://" + listener.Addr().String()
-	if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"url": base + "/mcp", "sseUrl": base + "/sse"}); err != nil {
-		return err
-	}
-	s := &http.Server{Handler: j.Watch(mux), ReadHeaderTimeout: 10 * time.Second}
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		_ = s.Close() // makes Serve return
-	}()
-	if err := s.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return mux
 }

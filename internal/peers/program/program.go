@@ -1,0 +1,77 @@
+// Package program is what the servers of package peers that are written in Go have in common as programs: how they are run, and
+// where they serve.
+//
+// What must not live here is any knowledge of the hub or of an SDK.
+package program
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/mcphub-go/mcphub/internal/peers/journal"
+)
+
+// Server is one server, on whatever SDK.
+type Server struct {
+	Name string
+	// Stdio serves on stdin and stdout.
+	Stdio func(*journal.Journal) error
+	// HTTP serves Streamable HTTP at /mcp and the transport of 2024-11-05 at /sse. base is the origin.
+	HTTP func(j *journal.Journal, base string) http.Handler
+}
+
+// Main runs the server as its command line says, and ends the process.
+func Main(s Server) {
+	if err := s.run(os.Args[1:]); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", s.Name, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func (s Server) run(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("usage: %s stdio|http", s.Name)
+	}
+	j, err := journal.Open(os.Getenv("PEER_JOURNAL"))
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "stdio":
+		return s.Stdio(j)
+	case "http":
+		return s.serveHTTP(j)
+	}
+	return fmt.Errorf("unknown transport %q", args[0])
+}
+
+// serveHTTP serves on a free port, says where in one line on stdout, and ends with its stdin: no server outlives the process that
+// started it.
+func (s Server) serveHTTP(j *journal.Journal) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	base := "http://" + listener.Addr().String()
+	handler := j.Watch(s.HTTP(j, base))
+	at := map[string]string{"url": base + "/mcp", "sseUrl": base + "/sse"}
+	if err := json.NewEncoder(os.Stdout).Encode(at); err != nil {
+		return err
+	}
+	h := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = h.Close() // makes Serve return
+	}()
+	if err := h.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
