@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"testing"
@@ -100,6 +101,38 @@ func TestCancelReadBeforeItsCall(t *testing.T) {
 			})
 		})
 	}
+}
+
+// stalled lets the HTTP client hang between the head of a call and its body.
+type stalled struct{ Authorizer }
+
+func (stalled) Sign(_ context.Context, req *http.Request) error {
+	*req = *req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		WroteHeaders: func() { elapse(1500 * time.Millisecond) },
+	}))
+	return nil
+}
+
+// A call that the HTTP client has in its hands for a second, on a machine that is slow, is given up. It has not left, and
+// it does not leave any more, so its server hears nothing of its cancellation. Finding B17.
+func TestCancelOfACallThatDoesNotLeave(t *testing.T) {
+	inWebWorld(t, nil, func(w *webWorld) {
+		w.legacy("2025-11-25")
+		elapse(time.Minute)
+		w.send("1", "tools/call")
+		synctest.Wait()
+		from := time.Now()
+		told := make(chan error, 2)
+		w.s.CancelAndAbort("1", cancelNote, func(err error) { told <- err })
+		if err := <-told; !errors.Is(err, ErrCancelNotNeeded) || time.Since(from) != cancelDelay {
+			w.Errorf("told %v after %v", err, time.Since(from))
+		}
+		w.wantNothing()
+		w.wantOpen(0)
+		if n, calls := len(w.requests("notifications/cancelled")), len(w.requests("tools/call")); n+calls+len(told) != 0 {
+			w.Errorf("%d notifications, %d calls, %d more told", n, calls, len(told))
+		}
+	}, func(_ *webWorld, o *HTTPOptions) { o.Auth = stalled{} })
 }
 
 // Nor is one that waits for its call to be read kept when the transport is closed.

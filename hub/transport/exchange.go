@@ -41,11 +41,11 @@ type exchange struct {
 	hooks  httptrace.ClientTrace
 
 	// Guarded by exchanges.mu.
-	state  exchangeState
-	note   []byte // the notification of its cancellation
-	asks   bool   // it was refused, and it is being asked whether the session is over: if it is, the request has not run
-	shared bool   // its connection carries other requests at the same time
-	timer  *time.Timer
+	state exchangeState
+	note  []byte   // the notification of its cancellation
+	asks  bool     // it was refused, and it is being asked whether the session is over: if it is, the request has not run
+	conn  net.Conn // that it has all for itself; nil for none
+	timer *time.Timer
 }
 
 func (e *exchanges) newExchange(m Message) *exchange {
@@ -82,6 +82,9 @@ func (e *exchanges) stepLocked(ex *exchange, ev exchangeEvent) exchangeOrders {
 		do = ex.state.step(exchangeEvent{what: evPosted, err: e.st.why})
 		do.refuse = true
 	}
+	if do.seal && ex.conn != nil {
+		_ = ex.conn.Close() // with the lock: whoever tells that it was written comes later, and writes nothing
+	}
 	if do.cut {
 		// With the lock: whoever gets a connection for it afterwards sees that it was aborted, or that its context has
 		// ended.
@@ -97,7 +100,7 @@ func (e *exchanges) stepLocked(ex *exchange, ev exchangeEvent) exchangeOrders {
 		ex.timer = time.AfterFunc(do.wait, func() { ex.step(exchangeEvent{what: evClock, now: time.Now()}) })
 	}
 	if do.post {
-		b, session, alone := e.st.binding, e.st.session, ex.state.blind && !ex.shared
+		b, session, alone := e.st.binding, e.st.session, ex.state.blind && (ex.conn != nil || !ex.state.traced)
 		e.work.Go(func() {
 			err := e.postCancel(ex, b, session, alone)
 			ex.step(exchangeEvent{what: evPosted, err: err})
@@ -148,17 +151,24 @@ func (ex *exchange) trace() *httptrace.ClientTrace {
 // HTTP/2 looks at the context, and shares its connections.
 func (ex *exchange) gotConn(info httptrace.GotConnInfo) {
 	ex.of.mu.Lock()
-	ex.shared = shared(info.Conn)
-	seal := ex.of.stepLocked(ex, exchangeEvent{what: evConn}).seal && !ex.shared
+	ex.conn = unshared(info.Conn)
+	ex.of.stepLocked(ex, exchangeEvent{what: evConn, owns: ex.conn != nil})
 	ex.of.mu.Unlock()
-	if seal {
-		_ = info.Conn.Close()
-	}
 }
 
-func shared(conn net.Conn) bool {
-	t, ok := conn.(interface{ ConnectionState() tls.ConnectionState })
-	return ok && t.ConnectionState().NegotiatedProtocol == "h2"
+// unshared is the connection below TLS, whose Close waits for nothing; nil when it carries several requests at a time.
+func unshared(conn net.Conn) net.Conn {
+	t, ok := conn.(interface {
+		ConnectionState() tls.ConnectionState
+		NetConn() net.Conn
+	})
+	switch {
+	case !ok:
+		return conn
+	case t.ConnectionState().NegotiatedProtocol == "h2":
+		return nil
+	}
+	return t.NetConn()
 }
 
 func (ex *exchange) wroteRequest(info httptrace.WroteRequestInfo) {

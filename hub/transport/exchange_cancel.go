@@ -38,8 +38,11 @@ func (x *exchangeState) clock(do *exchangeOrders) {
 	case x.cancel == cancelTaken:
 		x.judge(do)
 	case x.cancel != cancelWaiting:
-	case x.stage == stageLeaving: // it hangs: the server, or what is between, takes no more
+	case x.stage == stageLeaving: // it hangs: the server, or what is between, takes no more; or this machine is slow
 		x.drop(do)
+		if !x.doubt {
+			x.settle(do, ErrCancelNotNeeded)
+		}
 	case x.stage == stageDropped && x.written.IsZero():
 		x.settle(do, ErrCancelNotNeeded)
 	case x.stage >= stageWritten:

@@ -11,6 +11,7 @@ type exchangeState struct {
 
 	whole   bool      // the HTTP client gets the body in one piece, with the connection; it never changes
 	traced  bool      // the RoundTripper tells how far it is
+	owns    bool      // its connection carries nothing else
 	sealed  bool      // aborted before a byte had left, and its connection was closed
 	doubt   bool      // aborted while the HTTP client had the whole body in its hands: it may have written it
 	noted   bool      // the notification was posted: there is never a second one
@@ -41,6 +42,7 @@ type exchangeEvent struct {
 	now  time.Time   // of evWrote, evCancel, evLast, evFailed
 	told func(error) // of evCancel
 	err  error       // of evPosted and evEnd; nil: the server has acknowledged the notification
+	owns bool        // of evConn
 }
 
 type exchangeEventKind uint8
@@ -90,7 +92,7 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 			x.stage, x.written = stageQueued, time.Time{}
 		}
 	case evConn:
-		x.traced = true
+		x.traced, x.owns = true, e.owns
 		switch {
 		case x.stage == stageDropped && !x.doubt:
 			x.sealed, do.seal = true, true
@@ -212,8 +214,12 @@ func (x *exchangeState) came() {
 }
 
 func (x *exchangeState) drop(do *exchangeOrders) {
-	if x.stage != stageDropped {
-		x.doubt = x.stage == stageLeaving
+	if x.stage == stageLeaving {
+		// net/http tells that it has written a short request when that is in the buffer of the connection, and flushes the
+		// buffer after that. It was not told, so nothing has left, and a connection that is closed takes nothing.
+		do.seal = x.whole && x.owns
+		x.sealed = do.seal
+		x.doubt = !do.seal
 	}
 	x.stage, do.cut = stageDropped, true
 }

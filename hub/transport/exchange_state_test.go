@@ -82,7 +82,7 @@ func (w *stateWorld) client(t *testing.T) {
 	switch w.rnd.IntN(8) {
 	case 0, 1:
 		if !w.handed && !w.over && !w.gone {
-			w.step(t, exchangeEvent{what: evConn})
+			w.step(t, exchangeEvent{what: evConn, owns: w.rnd.IntN(2) == 0})
 			w.handed = w.x.whole && !w.sealed
 		}
 	case 2, 3:
