@@ -27,6 +27,7 @@ type subject struct {
 	bare      bool // it keeps no journal
 	// exact: its questions come on the stream of their call, so that the hub knows whose they are.
 	exact bool
+	most  int // calls at once; 0: as many as it takes
 }
 
 // tools are the calls that a server knows. %s is the tag.
@@ -63,13 +64,15 @@ var subjects = []subject{
 	// its ctx.mcpReq.elicitInput and requestSampling name no related request, so its transport puts them on the GET stream
 	{name: "typescript2", transport: "http", era: legacy, weight: 2, serve: peers.TypeScript2, tools: own},
 	{name: "typescript2", transport: "http", era: modern, weight: 2, serve: peers.TypeScript2, tools: own, exact: true},
-	{name: "gosdk", transport: "stdio", era: legacy, weight: 20, command: peers.GoSDKStdio, tools: own},
-	{name: "gosdk", transport: "stdio", era: modern, weight: 20, command: peers.GoSDKStdio, tools: own},
-	{name: "gosdk", transport: "http", era: legacy, weight: 8, serve: peers.GoSDK, tools: own, exact: true},
-	{name: "gosdk", transport: "http", era: modern, weight: 8, serve: peers.GoSDK, tools: own, exact: true},
+	{name: "gosdk", transport: "stdio", era: legacy, weight: 32, command: peers.GoSDKStdio, tools: own},
+	{name: "gosdk", transport: "stdio", era: modern, weight: 32, command: peers.GoSDKStdio, tools: own},
+	{name: "gosdk", transport: "http", era: legacy, weight: 12, serve: peers.GoSDK, tools: own, exact: true},
+	{name: "gosdk", transport: "http", era: modern, weight: 12, serve: peers.GoSDK, tools: own, exact: true},
 	{name: "gosdk", transport: "sse", era: legacy, weight: 6, serve: peers.GoSDK, tools: own},
-	{name: "mcpgo", transport: "stdio", era: legacy, weight: 20, command: peers.MCPGoStdio, tools: own},
-	{name: "mcpgo", transport: "stdio", era: modern, weight: 20, command: peers.MCPGoStdio, tools: own},
+	// mcp-go works on five calls at a time over stdio, cancelled ones among them, and keeps 100 more; the next one it
+	// works on before it reads on, and waits for ever if that one asks
+	{name: "mcpgo", transport: "stdio", era: legacy, weight: 5, command: peers.MCPGoStdio, tools: own, most: 4},
+	{name: "mcpgo", transport: "stdio", era: modern, weight: 5, command: peers.MCPGoStdio, tools: own, most: 4},
 	{name: "mcpgo", transport: "http", era: legacy, weight: 8, serve: peers.MCPGo, tools: own},
 	{name: "mcpgo", transport: "http", era: modern, weight: 8, serve: peers.MCPGo, tools: own, exact: true},
 	{name: "mcpgo", transport: "sse", era: legacy, weight: 4, serve: peers.MCPGo, tools: tools{works: own.works, quick: own.quick}},
