@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -119,6 +120,10 @@ func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputReque
 			return false
 		}
 		key := string(name)
+		if slices.ContainsFunc(out, func(r inputRequest) bool { return r.key == key }) { // the answers have one place for both
+			bad = fmt.Errorf("the key %s is there twice", printable(key))
+			return false
+		}
 		method := stringOf(member(entry, "method"))
 		if method == methodRoots {
 			if !declared.Roots {
