@@ -1,0 +1,4 @@
+package plugin
+
+// ServeAny is what ServeHub serves its hub by.
+var ServeAny = serve
