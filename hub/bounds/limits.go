@@ -15,6 +15,10 @@ const (
 	RoundBytes = 8 << 20
 	// RoundQuestions bounds their number: each is a goroutine and a card. It is the number that a connection may have open otherwise.
 	RoundQuestions = 64
+	// TaskQuestions bounds what one task asks in its life: its keys are kept so that nobody is asked twice.
+	TaskQuestions = 1024
+	// InputKeyBytes bounds the key of a question.
+	InputKeyBytes = 1 << 10
 	// ServerQuestionBytes bounds the open questions of one server.
 	ServerQuestionBytes = 12 << 20
 	// QuestionBytes bounds the open questions of all servers.

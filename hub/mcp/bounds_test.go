@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -32,6 +33,7 @@ func TestQuestionsOfOneAnswerAreBounded(t *testing.T) {
 		"as many as may be": {many(bounds.RoundQuestions), "", bounds.RoundQuestions},
 		"one more":          {many(bounds.RoundQuestions + 1), "more than 64", 0},
 		"too large":         {large(bounds.RoundBytes), "8 MiB", 0},
+		"a long key":        {`{"` + strings.Repeat("k", bounds.InputKeyBytes+1) + `":` + formInput + `}`, "1 KiB", 0},
 		"a key twice":       {`{"k":` + formInput + `,"\u006b":` + samplingInput + `}`, "twice", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,6 +57,36 @@ func TestQuestionsOfOneAnswerAreBounded(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A task may ask something new with each poll. Its keys are kept, so there is a bound on them: the task is cancelled then,
+// and what it asks is taken back. Finding A4.
+func TestQuestionsOfATaskAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, polls := newTaskServer("", ""), 0
+		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) {
+			polls++
+			var entries []string
+			for i := range bounds.RoundQuestions {
+				entries = append(entries, fmt.Sprintf(`"%d-%d":%s`, polls, i, inputEntry(methodRoots, "{}")))
+			}
+			c.Result(`{"taskId":"T-1",` + askingTaskInput(entries...) + `}`)
+		})
+		s := connect(t, f.Server, &recorder{})
+		out, _ := runningTask(t, f, s, &told{})
+		pass(time.Minute)
+		o := finished(t, out)
+		if wrong, ok := errors.AsType[*ProtocolError](o.err); !ok || !strings.Contains(wrong.Text, "more than 1024 questions") {
+			t.Errorf("the call ended with %v", o.err)
+		}
+		if want := bounds.TaskQuestions/bounds.RoundQuestions + 1; polls != want {
+			t.Errorf("%d polls, want %d", polls, want)
+		}
+		nothingLeft(t, s)
+		if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 {
+			t.Errorf("tasks/cancel %q", ids)
+		}
+	})
 }
 
 // An entry of a list that is too long is left out, and hides no other. Finding A5.

@@ -119,6 +119,10 @@ func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputReque
 			bad = fmt.Errorf("there are more than %d in one answer", bounds.RoundQuestions)
 			return false
 		}
+		if len(name) > bounds.InputKeyBytes {
+			bad = fmt.Errorf("its key has more than %s", bounds.Bytes(bounds.InputKeyBytes))
+			return false
+		}
 		key := string(name)
 		if slices.ContainsFunc(out, func(r inputRequest) bool { return r.key == key }) { // the answers have one place for both
 			bad = fmt.Errorf("the key %s is there twice", printable(key))

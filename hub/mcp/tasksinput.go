@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -86,6 +87,10 @@ func (f *follower) ask(requests json.RawMessage) {
 		outstanding[r.key] = true
 		if f.asking.asked[r.key] != nil {
 			continue
+		}
+		if len(f.asking.asked) >= bounds.TaskQuestions {
+			f.fail(&ProtocolError{Text: fmt.Sprintf("the task has asked more than %d questions", bounds.TaskQuestions)})
+			return
 		}
 		f.asking.asked[r.key] = &taskQuestion{person: r.question != nil, open: true}
 		fresh = append(fresh, r)
