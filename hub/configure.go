@@ -63,7 +63,7 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 	read, missing := readSources(ctx, sources) // outside the lock
 	want, found := h.load(read)
 	for _, p := range append(missing, found...) {
-		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key, Message: h.redactor.text(p.Message), Fatal: p.Fatal})
+		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key, Message: h.redactor.Text(p.Message), Fatal: p.Fatal})
 	}
 
 	problems = append(problems, alike(want)...)

@@ -231,7 +231,7 @@ func (h *Hub) ForgetLaunch(id string) bool { return h.forgetLaunches(map[string]
 func (h *Hub) ForgetInput(id string) bool { return h.inputs.forget(map[string]bool{id: true}) == 1 }
 
 // Redact is for tests.
-func (h *Hub) Redact(text string) string { return h.redactor.text(text) }
+func (h *Hub) Redact(text string) string { return h.redactor.Text(text) }
 
 // HoldInputs makes the hub wait for the gate before it reads the inputs that it keeps. For tests, before any start.
 func (h *Hub) HoldInputs(gate <-chan struct{}) {

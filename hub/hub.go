@@ -19,6 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/signin"
@@ -79,7 +80,7 @@ type Hub struct {
 	released releases
 	compare  func(s *server, schema, value json.RawMessage) schema.Verdict // what a form is answered with; tests hold it up
 
-	redactor *redactor
+	redactor *redact.Redactor
 	launches *kept[string, consentGiven]
 	formKey  *consentKey
 	onForm   func() // tests are told of each form that is made; nil: nobody
@@ -153,7 +154,7 @@ func New(o Options) *Hub {
 		listStarts: make(chan struct{}, maxEager),
 		sharing:    map[sharedKey]*shared{},
 		consents:   map[launchKey]consentGiven{},
-		redactor:   &redactor{},
+		redactor:   &redact.Redactor{},
 		fatal:      o.Fatal,
 		check:      checkInvariants,
 		compare: func(s *server, schema, value json.RawMessage) schema.Verdict {
@@ -174,7 +175,7 @@ func New(o Options) *Hub {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	h.log = slog.New(redactingLog{h.log.Handler(), h.redactor})
+	h.log = slog.New(redact.NewLog(h.log.Handler(), h.redactor))
 	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand, LedgerDir: o.StateDir, Logger: h.log})
 	h.newWatcher = o.Watch
 	if h.newWatcher == nil {

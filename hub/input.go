@@ -78,7 +78,7 @@ func (h *Hub) keptInput(in config.Input) (string, bool) {
 // secretInput makes the hub keep a value to itself, if it is secret, before anything is done with it.
 func (h *Hub) secretInput(in config.Input, value string) {
 	if in.Secret {
-		h.redactor.add(value)
+		h.redactor.Add(value)
 	}
 }
 

@@ -60,7 +60,7 @@ func (h *Hub) usableConfig(s *server, conf config.Server, r config.Resolved, err
 		return config.Resolved{}, fail(CodeFailedPrecondition, ReasonServerBroken, []string{"server", s.name},
 			"server %q cannot be started as it is configured%s: %s", s.name, placeOf(conf), s.quote(err.Error()))
 	}
-	h.redactor.add(r.Secrets...)
+	h.redactor.Add(r.Secrets...)
 	for _, w := range r.Warnings {
 		h.log.Warn("config", "server", s.name, "problem", w)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -56,9 +57,9 @@ func (h *Hub) look(conf config.Server, v config.Variables, inputs map[string]str
 	seen.program, err = transport.Find(transport.Command{Path: r.Command, Dir: r.Dir, Env: env})
 	if err != nil {
 		// Secrets of a stranger are not made known to the hub's redaction before there is a yes. The text may quote them, in other letters.
-		var own redactor
-		own.add(r.Secrets...)
-		seen.unknown = own.text(err.Error())
+		var own redact.Redactor
+		own.Add(r.Secrets...)
+		seen.unknown = own.Text(err.Error())
 	}
 	seen.fromFile, seen.loading = r.FromFile, map[string]string{}
 	seen.own = strings.ContainsAny(r.Command, `/\`)

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -61,8 +62,8 @@ func (h *Hub) noting(s *server, open mcp.Opener) mcp.Opener {
 
 // reach is how a server is reached, by what its config says.
 func (h *Hub) reach(s *server, conf config.Server) mcp.Opener {
-	halves := &halvesOf{redactor: h.redactor} // lines come one by one, in their order
-	stderr := func(line string) { h.stderrLine(s, halves.line(line)) }
+	lines := redact.NewLines(h.redactor) // lines come one by one, in their order
+	stderr := func(line string) { h.stderrLine(s, lines.Line(line)) }
 	switch {
 	case h.open != nil:
 		return h.open(conf, stderr)

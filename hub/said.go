@@ -29,7 +29,7 @@ func (h *Hub) logged(s *server, m *LogMessage) {
 		return
 	}
 	m.Server = s.name
-	m.Level, m.Logger, m.Data = h.redactor.text(m.Level), h.redactor.text(m.Logger), h.redactor.json(m.Data)
+	m.Level, m.Logger, m.Data = h.redactor.Text(m.Level), h.redactor.Text(m.Logger), h.redactor.JSON(m.Data)
 	defer h.lock().unlock()
 	h.tellDropped(s)
 	h.emit(m)
@@ -182,3 +182,6 @@ func shownError(e *McpError) *McpError {
 	}
 	return &cut
 }
+
+// quote bounds a text that comes from a server or quotes one, without secrets.
+func (s *server) quote(text string) string { return boundText(s.hub.redactor.Text(text)) }

@@ -54,7 +54,7 @@ func (h *Hub) withoutSecrets(c *Cancellation) *Cancellation {
 		return nil
 	}
 	clean := *c
-	clean.Reason = h.redactor.text(c.Reason)
+	clean.Reason = h.redactor.Text(c.Reason)
 	return &clean
 }
 

@@ -18,7 +18,7 @@ import (
 
 // TraceBundle gives what belongs into a bug report besides the timelines: JSON members of one object. It holds no arguments, environment, headers
 // and URLs with queries, and no words of a server; whatever secret got into it all the same is taken out at the end.
-func (h *Hub) TraceBundle() map[string]any { return h.redacted(h.about()) }
+func (h *Hub) TraceBundle() map[string]any { return h.redactor.Members(h.about()) }
 
 // about is that before secrets are taken out.
 func (h *Hub) about() map[string]any {

@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	"hub/bounds":    {"hub/bounds"},
 	"hub/browse":    {"hub/browse", "hub/bounds"},
 	"hub/jsontext":  {"hub/jsontext"},
+	"hub/redact":    {"hub/redact"},
 	"hub/schema":    {"hub/schema", "hub/bounds", "hub/jsontext"},
 	"hub/jsonrpc":   {"hub/jsonrpc", "hub/bounds", "hub/jsontext"},
 	"hub/transport": {"hub/transport", "hub/bounds", "hub/jsontext"},

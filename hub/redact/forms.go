@@ -1,4 +1,4 @@
-package hub
+package redact
 
 import (
 	"encoding/base64"

@@ -1,19 +1,22 @@
-package hub
+package redact
 
 import "strings"
 
-// halvesOf hides a secret that is spread over lines that follow each other: whoever wraps lines, or logs what it reads piece by piece, writes it that way.
+// Lines hides a secret that is spread over lines that follow each other: whoever wraps lines, or logs what it reads piece by piece, writes it that way.
 // Its lines come one by one, from one goroutine at a time, or under a lock.
-type halvesOf struct {
-	redactor *redactor
+type Lines struct {
+	redactor *Redactor
 	open     []string // what would have to follow: the rests of secrets that the last line ended with
 }
+
+// NewLines gives lines that follow each other, without the secrets of r.
+func NewLines(r *Redactor) *Lines { return &Lines{redactor: r} }
 
 // maxHalves bounds the rests that are remembered.
 const maxHalves = 16
 
-// line gives a line without secrets, and without halves of them.
-func (h *halvesOf) line(s string) string {
+// Line gives a line without secrets, and without halves of them.
+func (h *Lines) Line(s string) string {
 	index := h.redactor.now.Load()
 	if index == nil {
 		h.open = nil
@@ -24,7 +27,7 @@ func (h *halvesOf) line(s string) string {
 
 // hide takes halves out of a line that has no whole secrets. A half of minEncoded bytes at the end of a line is taken out at once, whatever follows; one at the
 // beginning only when the line before it ended with what belongs before it.
-func (h *halvesOf) hide(index *secretIndex, s string) string {
+func (h *Lines) hide(index *secretIndex, s string) string {
 	text := strings.TrimRight(s, " \t\r")
 	indent := len(text) - len(strings.TrimLeft(text, " \t"))
 	text = text[indent:]

@@ -1,4 +1,4 @@
-package hub
+package redact
 
 import (
 	"bytes"
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// json gives a JSON text of a server without secrets. It comes back byte for byte when there is none in it, and is valid JSON in any case.
-func (r *redactor) json(data string) string {
+// JSON gives a JSON text of a server without secrets. It comes back byte for byte when there is none in it, and is valid JSON in any case.
+func (r *Redactor) JSON(data string) string {
 	index := r.now.Load()
 	if index == nil {
 		return data
@@ -40,13 +40,13 @@ func (r *redactor) json(data string) string {
 }
 
 // clean gives a JSON tree without secrets: not in texts, numbers or names.
-func (r *redactor) clean(v any) (_ any, changed bool) {
+func (r *Redactor) clean(v any) (_ any, changed bool) {
 	switch v := v.(type) {
 	case string:
-		text := r.text(v)
+		text := r.Text(v)
 		return text, text != v
 	case json.Number:
-		if r.text(v.String()) != v.String() {
+		if r.Text(v.String()) != v.String() {
 			return redactedText, true
 		}
 	case []any:
@@ -59,7 +59,7 @@ func (r *redactor) clean(v any) (_ any, changed bool) {
 		fresh := make(map[string]any, len(v))
 		for name, member := range v {
 			one, did := r.clean(member)
-			key := r.text(name)
+			key := r.Text(name)
 			fresh[key], changed = one, changed || did || key != name
 		}
 		return fresh, changed

@@ -1,23 +1,21 @@
-package hub
+package redact
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 )
 
-// redactor makes secrets unreadable in what the hub says itself, in what it quotes of a server (its stderr, errors, the log, the bundle for a bug report),
+// Redactor makes secrets unreadable in what the hub says itself, in what it quotes of a server (its stderr, errors, the log, the bundle for a bug report),
 // and in a server's log messages, which people copy into reports. What a server sends to answer or to ask (results, prompts) passes as it is.
 //
 // A secret is found as it is, in either case, quoted, in JSON, in a URL, in hexadecimal, in base64, and in two halves on two lines that follow each other
 // (see secretforms.go); not after any other change that a server may make on purpose. The work for a text is bounded by its length.
 //
 // It may be used concurrently. Without a secret a text costs one atomic load.
-type redactor struct {
+type Redactor struct {
 	now atomic.Pointer[secretIndex] // nil: nothing is secret
 
 	mu    sync.Mutex // guards known; writers only
@@ -38,8 +36,8 @@ const (
 	freeWork    = 64 << 10
 )
 
-// add registers values. Values that are too short to be secret, and those beyond the bound, are left out.
-func (r *redactor) add(values ...string) {
+// Add registers values. Values that are too short to be secret, and those beyond the bound, are left out.
+func (r *Redactor) Add(values ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	grew := false
@@ -59,8 +57,8 @@ func (r *redactor) add(values ...string) {
 	}
 }
 
-// text gives s without the secrets that are known now.
-func (r *redactor) text(s string) string {
+// Text gives s without the secrets that are known now.
+func (r *Redactor) Text(s string) string {
 	index := r.now.Load()
 	if index == nil {
 		return s
@@ -70,7 +68,7 @@ func (r *redactor) text(s string) string {
 		return s
 	}
 	lines := strings.Split(s, "\n")
-	halves := halvesOf{redactor: r}
+	halves := Lines{redactor: r}
 	for i := range lines {
 		lines[i] = halves.hide(index, lines[i])
 	}
@@ -182,41 +180,3 @@ func cutShort(s, secret string, n int) int {
 	}
 	return 0
 }
-
-// redacted gives what members are as JSON (objects, lists, texts) without secrets in their texts: for what leaves the hub as a whole, such as the
-// bundle for a bug report. Numbers stay as they are, names of members too.
-func (h *Hub) redacted(members map[string]any) map[string]any {
-	text, err := json.Marshal(members)
-	if err != nil {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var tree map[string]any
-	if d.Decode(&tree) != nil {
-		return nil // cannot be: it was marshalled just now
-	}
-	for name := range tree {
-		tree[name] = h.redactor.tree(tree[name])
-	}
-	return tree
-}
-
-func (r *redactor) tree(v any) any {
-	switch v := v.(type) {
-	case string:
-		return r.text(v)
-	case []any:
-		for i := range v {
-			v[i] = r.tree(v[i])
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = r.tree(v[name])
-		}
-	}
-	return v
-}
-
-// quote bounds a text that comes from a server or quotes one, without secrets.
-func (s *server) quote(text string) string { return boundText(s.hub.redactor.text(text)) }

@@ -1,4 +1,4 @@
-package hub
+package redact
 
 import (
 	"bytes"
@@ -15,11 +15,11 @@ import (
 
 // What is replaced, and what is left.
 func TestRedactor(t *testing.T) {
-	r := &redactor{}
-	if got := r.text("tok-1234"); got != "tok-1234" {
+	r := &Redactor{}
+	if got := r.Text("tok-1234"); got != "tok-1234" {
 		t.Errorf("without secrets %q", got)
 	}
-	r.add("tok-1234", "1234-end", "abcd", "abcdefgh", "on", "", "two words&more", `quo"ted`, "line one is long enough\n-----END-----\nline two is long enough", "tok-1234",
+	r.Add("tok-1234", "1234-end", "abcd", "abcdefgh", "on", "", "two words&more", `quo"ted`, "line one is long enough\n-----END-----\nline two is long enough", "tok-1234",
 		`all"of&it/ü`, "tab\tbed", "it's (so)", "dots..inside", "wert…x")
 	for in, want := range map[string]string{
 		"":                            "",
@@ -53,7 +53,7 @@ func TestRedactor(t *testing.T) {
 		"abcdefg... abcd... abcde":      "[redacted]... [redacted]... [redacted]e",
 		"tok-1234… tok-123tok-1234…":    "[redacted]… tok-123[redacted]…",
 	} {
-		if got := r.text(in); got != want {
+		if got := r.Text(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)
 		}
 	}
@@ -70,14 +70,14 @@ func TestRedactorLeavesNone(t *testing.T) {
 			}
 			return string(b)
 		}
-		r := &redactor{}
+		r := &Redactor{}
 		var secrets []string
 		for range 5 {
 			secrets = append(secrets, word(4+rnd.IntN(5)))
 		}
-		r.add(secrets...)
+		r.Add(secrets...)
 		text := word(200)
-		got := r.text(text)
+		got := r.Text(text)
 		for _, s := range secrets {
 			if strings.Contains(got, s) {
 				t.Fatalf("seed %d: %q is left of %q in %q", seed, s, text, got)
@@ -91,7 +91,7 @@ func TestRedactorLeavesNone(t *testing.T) {
 
 // The number of secrets is bounded, and adding and reading go on at once.
 func TestRedactorIsBounded(t *testing.T) {
-	r := &redactor{}
+	r := &Redactor{}
 	var many []string
 	for i := range maxSecrets + 10 {
 		many = append(many, fmt.Sprintf("secret%06d", i))
@@ -99,16 +99,16 @@ func TestRedactorIsBounded(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {
-			r.add(many[i*maxSecrets/4 : (i+1)*maxSecrets/4]...)
-			_ = r.text("a secret000001 b")
+			r.Add(many[i*maxSecrets/4 : (i+1)*maxSecrets/4]...)
+			_ = r.Text("a secret000001 b")
 		})
 	}
 	all.Wait()
-	r.add(many...)
+	r.Add(many...)
 	if n := len(r.known); n != maxSecrets {
 		t.Errorf("%d are known", n)
 	}
-	if got := r.text("a secret000001 b"); got != "a [redacted] b" {
+	if got := r.Text("a secret000001 b"); got != "a [redacted] b" {
 		t.Errorf("%q", got)
 	}
 }
@@ -118,9 +118,9 @@ type described struct{ Token string }
 // Whatever is logged, and however it is bound, comes out without the secret.
 func TestRedactingLog(t *testing.T) {
 	var out bytes.Buffer
-	r := &redactor{}
-	r.add("tok-1234")
-	log := slog.New(redactingLog{slog.NewJSONHandler(&out, nil), r})
+	r := &Redactor{}
+	r.Add("tok-1234")
+	log := slog.New(NewLog(slog.NewJSONHandler(&out, nil), r))
 	log.With("a", "tok-1234").WithGroup("g").InfoContext(context.Background(), "with tok-1234", "b", "x tok-1234", "err", errors.New("no tok-1234"),
 		slog.Group("h", "c", "tok-1234"), "d", described{"tok-1234"}, "n", 7, "list", []string{"plain"})
 	var line map[string]any
@@ -135,45 +135,34 @@ func TestRedactingLog(t *testing.T) {
 
 // The bundle keeps its shape: numbers and names stay, texts lose their secrets.
 func TestRedactedTree(t *testing.T) {
-	h := New(Options{})
-	defer h.Close(context.Background())
-	h.redactor.add("tok-1234", "8080")
-	text, err := json.Marshal(h.redacted(map[string]any{"8080": 8080, "list": []string{"a tok-1234", "b"}, "s": struct{ X string }{"8080"}, "big": json.Number("12345678901234567890")}))
+	r := &Redactor{}
+	r.Add("tok-1234", "8080")
+	text, err := json.Marshal(r.Members(map[string]any{"8080": 8080, "list": []string{"a tok-1234", "b"}, "s": struct{ X string }{"8080"}, "big": json.Number("12345678901234567890")}))
 	if want := `{"8080":8080,"big":12345678901234567890,"list":["a [redacted]","b"],"s":{"X":"[redacted]"}}`; err != nil || string(text) != want {
 		t.Errorf("%s, %v", text, err)
-	}
-}
-
-// Whatever finds its way into the bundle for a bug report, no known secret leaves with it.
-func TestTraceBundleIsRedacted(t *testing.T) {
-	h := New(Options{Version: "v-tok-1234"})
-	defer h.Close(context.Background())
-	h.redactor.add("tok-1234")
-	if got := h.TraceBundle(); got["version"] != "v-"+redactedText || got["os"] == nil {
-		t.Errorf("%v", got)
 	}
 }
 
 // BenchmarkRedactLine is a stderr line of 200 bytes, with no secret known, with 1,000 known, and with one of them in it.
 func BenchmarkRedactLine(b *testing.B) {
 	line := strings.Repeat("2026-11-21 info request served in 12 ms; ", 5)
-	r := &redactor{}
-	many := &redactor{}
+	r := &Redactor{}
+	many := &Redactor{}
 	rnd := rand.New(rand.NewPCG(1, 1))
 	var secrets []string
 	for range 1000 {
 		secrets = append(secrets, fmt.Sprintf("%016x%016x", rnd.Uint64(), rnd.Uint64()))
 	}
-	many.add(secrets...)
+	many.Add(secrets...)
 	for _, c := range []struct {
 		name string
-		r    *redactor
+		r    *Redactor
 		line string
 	}{{"none", r, line}, {"1000", many, line}, {"1000-found", many, line + secrets[500]}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				_ = c.r.text(c.line)
+				_ = c.r.Text(c.line)
 			}
 		})
 	}

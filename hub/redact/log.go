@@ -1,18 +1,19 @@
-package hub
+package redact
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-
-	"github.com/mcphub-go/mcphub/hub/signin"
 )
+
+// NewLog gives a log handler that hides the secrets of r from h, in messages and in values of every kind.
+func NewLog(h slog.Handler, r *Redactor) slog.Handler { return redactingLog{h, r} }
 
 // redactingLog is a slog.Handler that keeps secrets out of the log, in messages and in values of every kind.
 type redactingLog struct {
 	slog.Handler
-	redactor *redactor
+	redactor *Redactor
 }
 
 // Handle implements slog.Handler.
@@ -20,7 +21,7 @@ func (l redactingLog) Handle(ctx context.Context, r slog.Record) error {
 	if l.redactor.now.Load() == nil {
 		return l.Handler.Handle(ctx, r)
 	}
-	clean := slog.NewRecord(r.Time, r.Level, l.redactor.text(r.Message), r.PC)
+	clean := slog.NewRecord(r.Time, r.Level, l.redactor.Text(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		clean.AddAttrs(l.attr(a))
 		return true
@@ -46,7 +47,7 @@ func (l redactingLog) attr(a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()
 	switch v.Kind() {
 	case slog.KindString:
-		v = slog.StringValue(l.redactor.text(v.String()))
+		v = slog.StringValue(l.redactor.Text(v.String()))
 	case slog.KindGroup:
 		members := v.Group()
 		clean := make([]slog.Attr, len(members))
@@ -55,8 +56,8 @@ func (l redactingLog) attr(a slog.Attr) slog.Attr {
 		}
 		v = slog.GroupValue(clean...)
 	case slog.KindAny:
-		if text := asText(v.Any()); l.redactor.text(text) != text {
-			v = slog.StringValue(l.redactor.text(text))
+		if text := asText(v.Any()); l.redactor.Text(text) != text {
+			v = slog.StringValue(l.redactor.Text(text))
 		}
 	}
 	return slog.Attr{Key: a.Key, Value: v}
@@ -74,28 +75,4 @@ func asText(value any) string {
 		return string(text)
 	}
 	return fmt.Sprint(value)
-}
-
-// notingStore tells the redactor of the tokens that go through a store of sign-ins.
-type notingStore struct {
-	signin.Store
-	redactor *redactor
-}
-
-// Load implements signin.Store.
-func (n notingStore) Load(ctx context.Context, key signin.Key) (*signin.Entry, error) {
-	e, err := n.Store.Load(ctx, key)
-	n.redactor.add(e.Secrets()...)
-	return e, err
-}
-
-// Save implements signin.Store.
-func (n notingStore) Save(ctx context.Context, e *signin.Entry) error {
-	n.redactor.add(e.Secrets()...)
-	return n.Store.Save(ctx, e)
-}
-
-// tokenStore opens what keeps sign-ins.
-func (h *Hub) tokenStore(dir string) signin.Store {
-	return notingStore{signin.OpenStore(dir, h.log), h.redactor}
 }

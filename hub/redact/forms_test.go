@@ -1,4 +1,4 @@
-package hub
+package redact
 
 import (
 	"encoding/base64"
@@ -22,8 +22,8 @@ func TestRedactorFindsEncodedSecrets(t *testing.T) {
 		secret := string(raw)
 		before, after := strings.Repeat("x", rnd.IntN(7)), strings.Repeat("y", rnd.IntN(7))
 		text := before + secret + after
-		r := &redactor{}
-		r.add(secret)
+		r := &Redactor{}
+		r.Add(secret)
 		digits := hex.EncodeToString([]byte(text))
 		for name, encoded := range map[string]string{
 			"hex":              digits,
@@ -38,7 +38,7 @@ func TestRedactorFindsEncodedSecrets(t *testing.T) {
 			"lower case":       strings.ToLower(text),
 			"upper case":       strings.ToUpper(text),
 		} {
-			got := r.text("a " + encoded + " b")
+			got := r.Text("a " + encoded + " b")
 			left := strings.Replace(got, redactedText, "", 1)
 			// What may be left is what stands before and after, and the characters of base64 that the secret shares with them.
 			if got == "a "+encoded+" b" || len(left) > len("a  b")+(len(before)+len(after))*3+6 {
@@ -50,10 +50,10 @@ func TestRedactorFindsEncodedSecrets(t *testing.T) {
 
 // Encodings of what is short would be met by chance. Finding C8.
 func TestRedactorLeavesEncodedShortTexts(t *testing.T) {
-	r := &redactor{}
-	r.add("abcdefg")
+	r := &Redactor{}
+	r.Add("abcdefg")
 	for _, text := range []string{hex.EncodeToString([]byte("abcdefg")), base64.StdEncoding.EncodeToString([]byte("abcdefg")), "ABCDEFG", "abc\ndefg"} {
-		if got := r.text(text); got != text {
+		if got := r.Text(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
@@ -61,16 +61,16 @@ func TestRedactorLeavesEncodedShortTexts(t *testing.T) {
 
 // Lines are wrapped at spaces, and neither of the two has them then. Finding C8.
 func TestRedactorFindsHalvesThatAreWrapped(t *testing.T) {
-	r := &redactor{}
-	r.add("correct horse battery staple")
+	r := &Redactor{}
+	r.Add("correct horse battery staple")
 	for name, lines := range map[string][]string{
 		"the space at the end": {"it is correct horse ", "battery staple."}, "no space": {"it is correct horse", "battery staple."},
 		"three lines": {"it is correct horse", "  battery", "  staple."},
 	} {
-		halves := halvesOf{redactor: r}
+		halves := Lines{redactor: r}
 		var all string
 		for _, line := range lines {
-			all += halves.line(line) + "\n"
+			all += halves.Line(line) + "\n"
 		}
 		for _, word := range []string{"correct", "horse", "battery", "staple"} {
 			if strings.Contains(all, word) {
@@ -84,8 +84,8 @@ func TestRedactorFindsHalvesThatAreWrapped(t *testing.T) {
 // A secret that is spread over lines is hidden, whether they come one by one or at once. Finding C8.
 func TestRedactorFindsHalves(t *testing.T) {
 	const secret = "sk-0123456789-ABCDEFGHIJ-klmnopqrst"
-	r := &redactor{}
-	r.add(secret)
+	r := &Redactor{}
+	r.Add(secret)
 	for name, c := range map[string]struct{ in, want []string }{
 		"two halves":                        {[]string{"key " + secret[:16], secret[16:] + " end"}, []string{"key [redacted]", "[redacted] end"}},
 		"three, indented":                   {[]string{"key: " + secret[:12], "  " + secret[12:20], "  " + secret[20:] + ","}, []string{"key: [redacted]", "  [redacted]", "  [redacted],"}},
@@ -98,15 +98,15 @@ func TestRedactorFindsHalves(t *testing.T) {
 			[]string{"[redacted]", "[redacted]Q="},
 		},
 	} {
-		halves := halvesOf{redactor: r}
+		halves := Lines{redactor: r}
 		var got []string
 		for _, line := range c.in {
-			got = append(got, halves.line(line))
+			got = append(got, halves.Line(line))
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q became %q, want %q", name, c.in, got, c.want)
 		}
-		if got := r.text(strings.Join(c.in, "\n")); got != strings.Join(c.want, "\n") {
+		if got := r.Text(strings.Join(c.in, "\n")); got != strings.Join(c.want, "\n") {
 			t.Errorf("%s, at once: %q", name, got)
 		}
 	}
@@ -114,8 +114,8 @@ func TestRedactorFindsHalves(t *testing.T) {
 
 // Log messages stay JSON, and come byte for byte where there is nothing to hide. Finding C8.
 func TestRedactorJSON(t *testing.T) {
-	r := &redactor{}
-	r.add("tok-1234-abcd", "31415926", "say \"hi\"\nto all of them")
+	r := &Redactor{}
+	r.Add("tok-1234-abcd", "31415926", "say \"hi\"\nto all of them")
 	for in, want := range map[string]string{
 		`{"b": 1.0,  "a":"no\tsecret"}`:                        `{"b": 1.0,  "a":"no\tsecret"}`,
 		`"key tok-1234-abcd"`:                                  `"key [redacted]"`,
@@ -128,7 +128,7 @@ func TestRedactorJSON(t *testing.T) {
 		`"dG9rLTEyMzQtYWJjZA=="`:                               `"[redacted]A=="`,
 		``:                                                     ``,
 	} {
-		got := r.json(in)
+		got := r.JSON(in)
 		if got != want || in != "" && !json.Valid([]byte(got)) {
 			t.Errorf("%s became %s, want %s", in, got, want)
 		}
@@ -137,14 +137,14 @@ func TestRedactorJSON(t *testing.T) {
 
 // A text and a secret that repeat themselves cost no more than others: the rest is replaced unread. Finding C8.
 func TestRedactorWorkIsBounded(t *testing.T) {
-	r := &redactor{}
-	r.add(strings.Repeat("a", 8000) + "b")
+	r := &Redactor{}
+	r.Add(strings.Repeat("a", 8000) + "b")
 	text := strings.Repeat("a", 1<<20)
-	got := r.text(text)
+	got := r.Text(text)
 	if !strings.HasSuffix(got, redactedText) || len(got) > len(text)/10 {
 		t.Errorf("%d bytes are left, which end with %q", len(got), got[max(0, len(got)-20):])
 	}
-	if got := (&halvesOf{redactor: r}).line(strings.Repeat("a", 8<<10)); !strings.HasSuffix(got, redactedText) {
+	if got := NewLines(r).Line(strings.Repeat("a", 8<<10)); !strings.HasSuffix(got, redactedText) {
 		t.Errorf("a line ends with %q", got[max(0, len(got)-20):])
 	}
 }
