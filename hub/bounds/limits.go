@@ -170,6 +170,14 @@ const (
 	ReleaseDelay = time.Second
 )
 
+// Headers of HTTP answers.
+const (
+	// HeaderBytes bounds the headers of one answer, which no other bound counts. Servers themselves take 8 to 32 KiB of a client.
+	HeaderBytes = 64 << 10
+	// SessionIDBytes bounds a session id: it goes out with every request.
+	SessionIDBytes = 4 << 10
+)
+
 // AnswersPosted is how many answers to requests of a server are on their way to it over HTTP at once. Beyond that they wait, and the answers to pings are
 // dropped and counted.
 const AnswersPosted = 16

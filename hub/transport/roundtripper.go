@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 const (
@@ -53,11 +55,12 @@ func roundTripperOver(dial func(ctx context.Context, network, address string) (n
 			}
 			return r.keep(c)
 		},
-		TLSHandshakeTimeout: tlsTimeout,
-		IdleConnTimeout:     idleConnTimeout,
-		MaxIdleConnsPerHost: 128,
-		ForceAttemptHTTP2:   true, // a dialer of our own would turn it off
-		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
+		TLSHandshakeTimeout:    tlsTimeout,
+		IdleConnTimeout:        idleConnTimeout,
+		MaxIdleConnsPerHost:    128,
+		MaxResponseHeaderBytes: bounds.HeaderBytes,
+		ForceAttemptHTTP2:      true, // a dialer of our own would turn it off
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}
 	r.fresh = sync.OnceValue(func() *http.Transport {
 		t := r.Clone()

@@ -55,6 +55,9 @@ func (s *Streamable) converse(ex *exchange) *HTTPError {
 // beginSession keeps the session id of the answer to initialize.
 func (s *Streamable) beginSession(ex *exchange, resp *http.Response) *HTTPError {
 	session := resp.Header.Get("Mcp-Session-Id")
+	if len(session) > bounds.SessionIDBytes {
+		return bad(resp, "the session id of the server is longer than "+bounds.Bytes(bounds.SessionIDBytes))
+	}
 	for _, c := range []byte(session) {
 		if c < 0x21 || c > 0x7e { // 2025-11-25 basic/transports "Session Management"
 			return bad(resp, "the session id of the server is not visible ASCII")
