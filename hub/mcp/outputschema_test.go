@@ -75,7 +75,8 @@ func TestCheckOutput(t *testing.T) {
 func TestCheckOutputLarge(t *testing.T) {
 	const schema = `{"type":"object","properties":{"rows":{"type":"array","items":{"$ref":"#/$defs/row"}}},"required":["rows"],
 		"$defs":{"row":{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string","pattern":"^[a-z ]+$"},"note":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null}},"required":["id","name"],"additionalProperties":false}}}`
-	rows := strings.Repeat(`{"id":123456,"name":"some name of a row","note":null},`, 7_000) // seven values each, names among them: bounds.CheckedValues
+	// Each row has seven values, names among them; bounds.CheckedValues is 50,000.
+	rows := strings.Repeat(`{"id":123456,"name":"some name of a row","note":null},`, 7_000)
 	if got := checkOutput(t, Legacy, schema, `{"structuredContent":{"rows":[`+rows+`{"id":1,"name":"last"}]}}`); got != nil {
 		t.Errorf("got %q", got)
 	}
