@@ -20,7 +20,7 @@ import (
 
 // unfinished is what servers send of a result of which they never send the end. One named "b" gives a small result, one
 // named "whole" a large one to its end.
-const unfinished = 3 << 20
+const unfinished = 256 << 10
 
 // unfinishedAnswer is what the server gives to a message; more tells that its end never comes.
 func unfinishedAnswer(server string, message []byte) (answer string, more bool) {
@@ -125,7 +125,7 @@ func (s silence) Read([]byte) (int, error) {
 
 // Servers that send almost all of a large result and then nothing. Finding A15.
 func TestResultsCountWhileTheyAreRead(t *testing.T) {
-	const total, each, servers = 24 << 20, 8 << 20, 10
+	const total, each, servers = 2 << 20, 1 << 20, 10
 	entries := map[string]func(name string) string{
 		"stdio": func(name string) string { return fmt.Sprintf(`"command":%q,"era":"legacy"`, name) },
 	}
@@ -218,7 +218,7 @@ func TestALargeResultCountsUntilItsCallerHasIt(t *testing.T) {
 					o = hub.Options{Open: openUnfinished}
 				}
 				w := newWorldWith(t, o, nil)
-				w.hub.BoundResults(24<<20, 8<<20)
+				w.hub.BoundResults(2<<20, 1<<20)
 				sources := []hub.ConfigSource{{Path: "test.json", Scope: "host", JSON: `{"mcpServers":{"s":{"era":"legacy",` + entry + `}}}`}}
 				if _, _, _, err := w.hub.LoadConfig(t.Context(), sources); err != nil {
 					t.Fatal(err)
