@@ -23,6 +23,9 @@ const (
 func measureBystander(ctx context.Context, o options) ([]row, error) {
 	var rows []row
 	for _, a := range attacks {
+		if !o.finding.MatchString(a.finding) {
+			continue
+		}
 		felt, err := a.suffer(ctx, o)
 		if err != nil {
 			return rows, fmt.Errorf("%s: %w", a.finding, err)

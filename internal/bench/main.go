@@ -19,6 +19,8 @@ type options struct {
 	rounds int
 	quick  bool
 	bin    binaries
+
+	finding *regexp.Regexp // which attacks are measured
 }
 
 // pick is full or, in a quick run, quick.
@@ -65,19 +67,21 @@ func main() {
 func run() int {
 	rounds := flag.Int("rounds", 0, "interleaved `rounds` (default 9, quick 7)")
 	only := flag.String("only", "", "measure only the groups whose name matches this `regexp`: engine, path, cancel, withdraw, memory, leaks, idle, config, web, webcancel, start, storm, bystander")
+	findings := flag.String("finding", "", "of the group bystander, measure only the attacks whose finding matches this `regexp`, \"^A4$\" say")
 	quick := flag.Bool("quick", false, "less of everything, two minutes")
 	asJSON := flag.Bool("json", false, "print JSON")
 	profiles := flag.String("profile", "", "write CPU and heap profiles into this `folder`, of the hubs too; they slow down what is measured")
 	flag.Parse()
 	filter, err := regexp.Compile(*only)
-	if err != nil || flag.NArg() > 0 || *rounds < 0 {
+	attack, attackErr := regexp.Compile(*findings)
+	if err = errors.Join(err, attackErr); err != nil || flag.NArg() > 0 || *rounds < 0 {
 		fmt.Fprintln(os.Stderr, "bench: bad arguments;", err)
 		flag.Usage()
 		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o := options{rounds: *rounds, quick: *quick}
+	o := options{rounds: *rounds, quick: *quick, finding: attack}
 	if o.rounds == 0 {
 		o.rounds = pick(o, 9, 7)
 	}
