@@ -127,3 +127,13 @@ func TestEntriesBehindAnother(t *testing.T) {
 		t.Errorf("%s, %v", got, problems)
 	}
 }
+
+// Finding A13: what is told of a file has a bound, and so has the work that finds out what its keys may have been meant to be. Work is counted in allocations here.
+func TestKeysBeyondTheBoundAreNotCompared(t *testing.T) {
+	const keys = 900 // less than bounds.FolderValues
+	file := `{"mcpServers": {"s": {"command": "c", ` + listed(keys, func(i int) string { return fmt.Sprintf(`"x%d":1`, i) }) + `}}}`
+	sources := []Source{{Path: "mcp.json", Scope: "workspace", JSON: []byte(file)}}
+	if each := testing.AllocsPerRun(1, func() { Load(sources) }) / keys; each > 20 {
+		t.Errorf("%.0f allocations for each key", each)
+	}
+}

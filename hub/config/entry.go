@@ -22,6 +22,11 @@ type entryReader struct {
 	varAt     int
 }
 
+// enough tells that no more of what is wrong with the entry is told.
+func (r *entryReader) enough() bool {
+	return r.told[placedIn{r.number, r.server}] > r.limits.problems
+}
+
 func (r *entryReader) warn(at int, key, format string, args ...any) {
 	r.report(r.doc.problem(at, r.server, key, fmt.Sprintf(format, args...), false))
 }

@@ -15,6 +15,9 @@ func isRemark(name string) bool {
 
 // unknown tells of a key that has no meaning in the dialect. Some are the words of another application, most are slips.
 func (r *entryReader) unknown(k key) {
+	if r.enough() {
+		return // a file of 1 MiB may have 100,000 such keys, and each is compared with all that are known
+	}
 	name := r.dialect.words[k.name]
 	if isRemark(k.name) || name != "" && asksForNothing(k.value) {
 		return
@@ -41,15 +44,19 @@ func (r *entryReader) nearest(name string) string {
 	if len(name) > 64 {
 		return ""
 	}
-	best, least := "", 3
+	best, least, bare := "", 3, plain(name)
 	if len(name) <= 4 {
 		least = 2
 	}
 	for _, known := range []keys{r.dialect.keys, own} {
 		for candidate := range known {
-			d := slips(name, candidate)
-			if plain(candidate) == plain(name) {
-				d = 0
+			d := 0
+			if plain(candidate) != bare {
+				d = max(len(name)-len(candidate), len(candidate)-len(name)) // at least
+				if d > least {
+					continue
+				}
+				d = slips(name, candidate)
 			}
 			// The order of a map must not show.
 			if d < least || d == least && best != "" && candidate < best {
@@ -60,9 +67,9 @@ func (r *entryReader) nearest(name string) string {
 	return best
 }
 
-func plain(s string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s))
-}
+func plain(s string) string { return strings.ToLower(strokes.Replace(s)) }
+
+var strokes = strings.NewReplacer("_", "", "-", "")
 
 // slips is the number of letters that are too many, missing or wrong (Levenshtein's distance).
 func slips(a, b string) int {
