@@ -72,6 +72,9 @@ func (h *Hub) Leftovers() string {
 func (h *Hub) Inconsistent() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if wrong := h.tracesInconsistent(); wrong != "" {
+		return wrong
+	}
 	return h.inconsistent()
 }
 
@@ -79,11 +82,16 @@ func (h *Hub) Inconsistent() string {
 func init() {
 	var sections atomic.Uint64
 	checkInvariants = func(h *Hub) string {
-		if size := uint64(len(h.requests)*(1+len(h.prompts)) + len(h.servers)); sections.Add(1)%(1+size/16) != 0 {
-			return ""
+		n := sections.Add(1)
+		if timelines := uint64(len(h.requests) + len(h.record.ended)); n%(1+timelines/16) == 0 {
+			if wrong := h.tracesInconsistent(); wrong != "" {
+				return wrong + "\n" + string(debug.Stack())
+			}
 		}
-		if wrong := h.inconsistent(); wrong != "" {
-			return wrong + "\n" + string(debug.Stack())
+		if size := uint64(len(h.requests)*(1+len(h.prompts)) + len(h.servers)); n%(1+size/16) == 0 {
+			if wrong := h.inconsistent(); wrong != "" {
+				return wrong + "\n" + string(debug.Stack())
+			}
 		}
 		return ""
 	}
@@ -91,9 +99,6 @@ func init() {
 
 func (h *Hub) inconsistent() string {
 	holds := map[*request]int{}
-	if bad := h.tracesInconsistent(); bad != "" {
-		return bad
-	}
 	for id, p := range h.prompts {
 		r := p.request
 		switch {
