@@ -69,7 +69,7 @@ func soak(t *testing.T, index int, s *subject, calls int, limit time.Duration, s
 		if s.most > 0 {
 			atOnce = min(atOnce, s.most)
 		}
-		r.batch(index, min(calls-r.n, 200*atOnce, max(calls/6, shortCalls)), atOnce) // its end costs a second or two
+		r.batch(index, min(calls-r.n, 100*atOnce, max(calls/6, shortCalls)), atOnce) // its end costs a second or two
 		if f.heapEarly == 0 && r.n >= calls/4 {
 			f.heapEarly = heap()
 		}

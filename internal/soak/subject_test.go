@@ -64,16 +64,16 @@ var subjects = []subject{
 	// its ctx.mcpReq.elicitInput and requestSampling name no related request, so its transport puts them on the GET stream
 	{name: "typescript2", transport: "http", era: legacy, weight: 2, serve: peers.TypeScript2, tools: own},
 	{name: "typescript2", transport: "http", era: modern, weight: 2, serve: peers.TypeScript2, tools: own, exact: true},
-	{name: "gosdk", transport: "stdio", era: legacy, weight: 32, command: peers.GoSDKStdio, tools: own},
-	{name: "gosdk", transport: "stdio", era: modern, weight: 32, command: peers.GoSDKStdio, tools: own},
-	{name: "gosdk", transport: "http", era: legacy, weight: 12, serve: peers.GoSDK, tools: own, exact: true},
-	{name: "gosdk", transport: "http", era: modern, weight: 12, serve: peers.GoSDK, tools: own, exact: true},
+	{name: "gosdk", transport: "stdio", era: legacy, weight: 39, command: peers.GoSDKStdio, tools: own},
+	{name: "gosdk", transport: "stdio", era: modern, weight: 39, command: peers.GoSDKStdio, tools: own},
+	{name: "gosdk", transport: "http", era: legacy, weight: 4, serve: peers.GoSDK, tools: own, exact: true},
+	{name: "gosdk", transport: "http", era: modern, weight: 10, serve: peers.GoSDK, tools: own, exact: true},
 	{name: "gosdk", transport: "sse", era: legacy, weight: 6, serve: peers.GoSDK, tools: own},
 	// mcp-go works on five calls at a time over stdio, cancelled ones among them, and keeps 100 more; the next one it
 	// works on before it reads on, and waits for ever if that one asks
 	{name: "mcpgo", transport: "stdio", era: legacy, weight: 5, command: peers.MCPGoStdio, tools: own, most: 4},
 	{name: "mcpgo", transport: "stdio", era: modern, weight: 5, command: peers.MCPGoStdio, tools: own, most: 4},
-	{name: "mcpgo", transport: "http", era: legacy, weight: 8, serve: peers.MCPGo, tools: own},
+	{name: "mcpgo", transport: "http", era: legacy, weight: 3, serve: peers.MCPGo, tools: own},
 	{name: "mcpgo", transport: "http", era: modern, weight: 8, serve: peers.MCPGo, tools: own, exact: true},
 	{name: "mcpgo", transport: "sse", era: legacy, weight: 4, serve: peers.MCPGo, tools: tools{works: own.works, quick: own.quick}},
 	{name: "everything", transport: "stdio", era: legacy, weight: 2, command: peers.Everything, tools: ofEverything},
