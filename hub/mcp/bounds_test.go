@@ -113,8 +113,8 @@ func TestEntriesOfListsAreBounded(t *testing.T) {
 	}
 }
 
-// What a server says of itself is cut, between characters; capabilities, of which a part would be none, are left out, and hold
-// all the same. Finding A4.
+// What a server says of itself is cut, between characters. Capabilities, of which a part would be none, are left out: what
+// their flags said still holds, what only their text tells (tasks) does not. Finding A4.
 func TestWhatAServerSaysOfItselfIsBounded(t *testing.T) {
 	long := strings.Repeat("é", bounds.InstructionsBytes)
 	for era, option := range map[string]fakeserver.Option{
