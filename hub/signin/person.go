@@ -255,9 +255,9 @@ func (s *SignIn) ask(ctx context.Context, back *redirect, p Prompt) (came bool, 
 	case err = <-answered:
 	case <-back.Answered:
 		hide(&Completed{})
-		_ = <-answered // it says that the prompt was hidden
+		err = <-answered
 	case <-ctx.Done():
-		_ = <-answered
+		err = <-answered
 	}
 	select {
 	case <-back.Answered:

@@ -49,7 +49,7 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (err error) {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Addr)
-	if err != nil {
+	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("demo server: %w", err)
 	}
 	j, err := OpenJournal(o.Log, o.Record)
@@ -71,19 +71,18 @@ func serveHTTP(ctx context.Context, listener net.Listener, o HTTPOptions, j *Jou
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	j.note(Event{Event: EventReady})
-	var err error
 	select {
 	case <-ctx.Done():
-	case err = <-served:
+	case err := <-served:
 		served <- err
 	}
 	// First the tools hear of it, then the connections break, else a client could take the break for a reason to resume.
 	h.stop(context.Cause(ctx))
 	_ = server.Close()
 	h.Close()
-	_ = <-served // it was closed
+	err := <-served
 	j.note(Event{Event: EventClosed})
-	if err != nil {
+	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("demo server: %w", err)
 	}
 	return nil

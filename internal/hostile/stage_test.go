@@ -229,16 +229,6 @@ func (s *stage) callWith(server, tool, arguments string) *pending {
 	return p
 }
 
-// over tells whether a call has ended.
-func (p *pending) over() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // start starts a server in the background.
 func (s *stage) start(server string) *pending {
 	p := &pending{done: make(chan struct{})}

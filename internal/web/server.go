@@ -115,7 +115,9 @@ func (s *Server) Serve(ctx context.Context) error {
 			_ = server.Close()
 		}
 		done()
-		_ = <-broken // it was shut down
+		if ended := <-broken; !errors.Is(ended, http.ErrServerClosed) {
+			err = ended
+		}
 	}
 	s.windows.Wait()
 	return err
