@@ -49,7 +49,7 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (err error) {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Addr)
-	if !errors.Is(err, http.ErrServerClosed) {
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("demo server: %w", err)
 	}
 	j, err := OpenJournal(o.Log, o.Record)
@@ -82,7 +82,7 @@ func serveHTTP(ctx context.Context, listener net.Listener, o HTTPOptions, j *Jou
 	h.Close()
 	err := <-served
 	j.note(Event{Event: EventClosed})
-	if !errors.Is(err, http.ErrServerClosed) {
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("demo server: %w", err)
 	}
 	return nil
