@@ -91,6 +91,7 @@ func TestWatchedFolderOfAServer(t *testing.T) {
 		c := w.echo()
 		v.allowLaunch(hub.ScopeOnce)
 		c.ok(t)
+		synctest.Wait() // what is watched is looked up apart from the start
 		if _, globs := w.watcher.watched(); len(globs) != 1 || globs[0].Folder != filepath.Join(folder, "server") {
 			t.Errorf("once it runs: watched %+v", globs)
 		}
