@@ -8,7 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// serverQuestion is a question of the hub's own that a server waits for: a sign-in, the consent to its launch, a value that its config wants.
+// serverQuestion is a question of the hub's own that a server waits for: a sign-in, the consent to its launch, a value
+// that its config wants.
 type serverQuestion struct {
 	name            string     // begins the id of the request that stands for it
 	method, subject string     // of that request
@@ -17,10 +18,11 @@ type serverQuestion struct {
 	wants, kinds    string // what the server wants, and what a window must be able to show, for error texts
 	// byHand tells whether somebody waits who does not wait for a start of the server; nil: nobody. h.mu is held.
 	byHand func() bool
-	// told is called for each question that opens (+1) and is over (-1), once the clocks stand or go; nil: nobody wants to know. h.mu is held.
+	// told is called for each question that opens (+1) and is over (-1), once the clocks stand or go; nil: nobody wants to
+	// know. h.mu is held.
 	told func(by int)
-	// over says how the prompt closes when what wanted the answer ended with a cause; done tells that it got what it wanted. nil: nobody waits
-	// any more. h.mu is held.
+	// over says how the prompt closes when what wanted the answer ended with a cause; done tells that it got what it
+	// wanted. nil: nobody waits any more. h.mu is held.
 	over func(cause error) (c closing, done bool)
 	// with are further servers that wait for the answer; nil: none.
 	with *shared
@@ -28,11 +30,12 @@ type serverQuestion struct {
 
 const nobodyWaits = "nobody waits for the answer any more"
 
-// askAboutServer shows a question to the windows and waits for the first answer, or for whatever else ends it. Each question is a request of its own,
-// so that it can be seen and cancelled; all that waits for the server waits for it, too, and no clock runs meanwhile.
+// askAboutServer shows a question to the windows and waits for the first answer, or for whatever else ends it. Each
+// question is a request of its own, so that it can be seen and cancelled; all that waits for the server waits for it,
+// too, and no clock runs meanwhile.
 //
-// Without an error the closing is an answer (answered, declined or dismissed; a cancel of the request counts as dismissed), or says that the question
-// was superseded and another window could be asked.
+// Without an error the closing is an answer (answered, declined or dismissed; a cancel of the request counts as
+// dismissed), or says that the question was superseded and another window could be asked.
 func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) (closing, error) {
 	p, err := h.openAbout(ctx, s, q)
 	if err != nil {
@@ -64,7 +67,8 @@ func (h *Hub) openAbout(ctx context.Context, s *server, q *serverQuestion) (*pro
 	r := &request{id: h.mint(q.name), method: q.method, subject: q.subject, direction: Outgoing, server: s}
 	h.register(ctx, r)
 	h.moveTo(r, StateRunning)
-	p := &prompt{request: r, humanLimit: human, info: q.info, launch: q.launch, about: append([]*server{s}, q.with.others()...)}
+	p := &prompt{request: r, humanLimit: human, info: q.info, launch: q.launch,
+		about: append([]*server{s}, q.with.others()...)}
 	h.openPrompt(p)
 	h.asks(q, p, +1)
 	return p, nil
@@ -96,11 +100,14 @@ func (h *Hub) mayAskAbout(s *server, q *serverQuestion) *Error {
 		return errStopping(s, q)
 	case !h.canShow(q.info.Kind, false):
 		return errNoWindow(s, q)
-	case start != nil && start.waiters == 0 && !byHand: // who wanted the server has gone before it was known that there is a question
-		if q.with != nil { // the start itself asks: who comes from now on waits for another one, and is not told of the end of this
+	case start != nil && start.waiters == 0 && !byHand:
+		// who wanted the server has gone before it was known that there is a question
+		if q.with != nil {
+			// the start itself asks: who comes from now on waits for another one, and is not told of the end of this
 			h.endConnection(s, nil, &cancelCause{Origin: OriginParent, Reason: nobodyWaits}, servers.End)
 		}
-		return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q wants %s, and %s", s.name, q.wants, nobodyWaits)
+		return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q wants %s, and %s", s.name,
+			q.wants, nobodyWaits)
 	}
 	return nil
 }
@@ -161,7 +168,8 @@ func errNoWindow(s *server, q *serverQuestion) *Error {
 }
 
 func errStopping(s *server, q *serverQuestion) *Error {
-	return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q was stopped while it wanted %s", s.name, q.wants)
+	return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name},
+		"server %q was stopped while it wanted %s", s.name, q.wants)
 }
 
 // holdFor makes a question hold all that another server has begun, as it does what its own has. h.mu is held.

@@ -8,16 +8,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 )
 
-// A question that may be of several calls stays open while one of them is, and closes with the last: then it is known to be of a call that is over. A server that
-// never withdraws would else fill its places with such questions. Finding B16.
+// A question that may be of several calls stays open while one of them is, and closes with the last: then it is known
+// to be of a call that is over. A server that never withdraws would else fill its places with such questions. Finding
+// B16.
 func TestQuestionEndsWithTheLastCallThatItMayBeOf(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.everything()
-		first, second := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"}), w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"})
+		first, second := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"}),
+			w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"})
 		synctest.Wait()
-		q, err := s.Request(elicitation, `{"message":"Name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`)
+		q,
+			err := s.Request(elicitation,
+			`{"message":"Name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`)
 		if err != nil {
 			t.Fatal(err)
 		}

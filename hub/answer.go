@@ -17,16 +17,19 @@ func (w *Window) Answer(a PromptAnswer) error {
 	return <-told
 }
 
-// BeginAnswer is a click on a prompt. The first answer takes it. It waits for nothing: content that has to be compared with what a server asked for is compared on a
-// goroutine of the hub, and only what fits takes the prompt, if it is still open then. What the window sends meanwhile is carried out meanwhile, its end
-// included: an answer counts from when it came.
+// BeginAnswer is a click on a prompt. The first answer takes it. It waits for nothing: content that has to be compared
+// with what a server asked for is compared on a goroutine of the hub, and only what fits takes the prompt, if it is
+// still open then. What the window sends meanwhile is carried out meanwhile, its end included: an answer counts from
+// when it came.
 //
-// told is called once, perhaps before BeginAnswer returns, and must not block. Errors: NOT_FOUND (PROMPT_CLOSED for a late answer, PROMPT_NOT_FOUND for an id that
-// never was), INVALID_ARGUMENT (INVALID_CONTENT, also for a scope that the window cannot give: the prompt stays open and can be answered again),
-// RESOURCE_EXHAUSTED (QUEUE_FULL: too many answers are being compared).
+// told is called once, perhaps before BeginAnswer returns, and must not block. Errors: NOT_FOUND (PROMPT_CLOSED for a
+// late answer, PROMPT_NOT_FOUND for an id that never was), INVALID_ARGUMENT (INVALID_CONTENT, also for a scope that the
+// window cannot give: the prompt stays open and can be answered again), RESOURCE_EXHAUSTED (QUEUE_FULL: too many
+// answers are being compared).
 func (w *Window) BeginAnswer(a PromptAnswer, told func(error)) {
 	if a.Action < ActionAccept || a.Action > ActionDismiss {
-		told(fail(CodeInvalidArgument, ReasonInvalidRequest, []string{"prompt_id", boundReason(a.PromptID)}, "an answer accepts, declines or dismisses; this one does neither"))
+		told(fail(CodeInvalidArgument, ReasonInvalidRequest, []string{"prompt_id", boundReason(a.PromptID)},
+			"an answer accepts, declines or dismisses; this one does neither"))
 		return
 	}
 	p, compared, err := w.consider(a)
@@ -43,8 +46,8 @@ func (w *Window) BeginAnswer(a PromptAnswer, told func(error)) {
 	}
 }
 
-// consider finds the prompt. compared, if not nil, is where its content counts, which has to be compared with what was asked for; that may take a while, and the
-// prompt waits for it.
+// consider finds the prompt. compared, if not nil, is where its content counts, which has to be compared with what was
+// asked for; that may take a while, and the prompt waits for it.
 func (w *Window) consider(a PromptAnswer) (p *prompt, compared *bounds.Account, err error) {
 	h := w.h
 	defer h.lock().unlock()
@@ -55,16 +58,19 @@ func (w *Window) consider(a PromptAnswer) (p *prompt, compared *bounds.Account, 
 		return p, nil, nil
 	}
 	if len(a.Content) > bounds.AnswerBytes {
-		return nil, nil, errContent(p, "its content has %s, and may have %s", bounds.Bytes(len(a.Content)), bounds.Bytes(bounds.AnswerBytes))
+		return nil, nil, errContent(p, "its content has %s, and may have %s", bounds.Bytes(len(a.Content)),
+			bounds.Bytes(bounds.AnswerBytes))
 	}
 	if w.work.comparing >= bounds.WindowAnswers {
 		return nil, nil, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
-			"%d answers of window %q are still being compared with what was asked; wait until they are done", bounds.WindowAnswers, boundReason(w.id))
+			"%d answers of window %q are still being compared with what was asked; wait until they are done",
+			bounds.WindowAnswers, boundReason(w.id))
 	}
 	compared = h.budgets.answers.Account("")
 	if compared.Take(len(a.Content)) != nil {
 		return nil, nil, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
-			"this answer has %s, and other long answers are still being compared with what was asked; wait until they are done", bounds.Bytes(len(a.Content)))
+			"this answer has %s, and other long answers are still being compared with what was asked; wait until they are done",
+			bounds.Bytes(len(a.Content)))
 	}
 	w.work.comparing++
 	p.checks++
@@ -109,7 +115,8 @@ func (w *Window) take(p *prompt, a PromptAnswer, unchecked string) error {
 	if h.prompts[p.id] != p { // taken meanwhile
 		return errPromptClosed(p.id)
 	}
-	c := closing{cause: CauseAnswered, origin: OriginUser, windowID: w.id, action: a.Action, scope: a.Scope, content: a.Content, byHost: a.KeptByHost}
+	c := closing{cause: CauseAnswered, origin: OriginUser, windowID: w.id, action: a.Action, scope: a.Scope,
+		content: a.Content, byHost: a.KeptByHost}
 	switch a.Action {
 	case ActionDecline:
 		c.cause, c.reason = CauseDeclined, bound(a.Reason)
@@ -128,17 +135,20 @@ func (w *Window) take(p *prompt, a PromptAnswer, unchecked string) error {
 	return nil
 }
 
-// tellUnchecked says that the content of an answer goes to the server as it is. The server is bound to check it anyway (client/elicitation, "Security Considerations"), and a
-// form that cannot be checked must not keep a person from answering. h.mu is held.
+// tellUnchecked says that the content of an answer goes to the server as it is. The server is bound to check it anyway
+// (client/elicitation, "Security Considerations"), and a form that cannot be checked must not keep a person from
+// answering. h.mu is held.
 func (h *Hub) tellUnchecked(p *prompt, why string) {
-	h.log.Info("the answer to a form was not compared with its schema", "server", p.info.Server, "prompt_id", p.id, "why", why)
+	h.log.Info("the answer to a form was not compared with its schema", "server", p.info.Server, "prompt_id", p.id,
+		"why", why)
 	h.note(p.request.server, "answerNotChecked", map[string]string{"promptId": p.id, "why": why})
 }
 
 // answerable finds the prompt that a wants to answer. h.mu is held.
 func (h *Hub) answerable(w *Window, a PromptAnswer) (*prompt, error) {
 	if !w.attached {
-		return nil, fail(CodeFailedPrecondition, ReasonWindowDetached, []string{"window_id", w.id}, "window %q is detached; attach again to answer", boundReason(w.id))
+		return nil, fail(CodeFailedPrecondition, ReasonWindowDetached, []string{"window_id", w.id},
+			"window %q is detached; attach again to answer", boundReason(w.id))
 	}
 	p := h.prompts[a.PromptID]
 	if p == nil {
@@ -146,21 +156,25 @@ func (h *Hub) answerable(w *Window, a PromptAnswer) (*prompt, error) {
 		if n, err := strconv.ParseUint(digits, 10, 64); err == nil && before == "prompt" && n > 0 && n <= h.asked {
 			return nil, errPromptClosed(a.PromptID)
 		}
-		return nil, fail(CodeNotFound, ReasonPromptNotFound, []string{"prompt_id", boundReason(a.PromptID)}, "there is no prompt %q", boundReason(a.PromptID))
+		return nil, fail(CodeNotFound, ReasonPromptNotFound, []string{"prompt_id", boundReason(a.PromptID)},
+			"there is no prompt %q", boundReason(a.PromptID))
 	}
 	if !w.shows(p) {
-		return nil, fail(CodeFailedPrecondition, ReasonPromptKind, []string{"prompt_id", a.PromptID}, "window %q has not declared that it shows %s prompts", boundReason(w.id), p.info.Kind)
+		return nil, fail(CodeFailedPrecondition, ReasonPromptKind, []string{"prompt_id", a.PromptID},
+			"window %q has not declared that it shows %s prompts", boundReason(w.id), p.info.Kind)
 	}
 	return p, h.scopeRefused(w, p, a)
 }
 
 func errPromptClosed(id string) *Error {
-	return fail(CodeNotFound, ReasonPromptClosed, []string{"prompt_id", id}, "prompt %q is closed already; the answer changed nothing", id)
+	return fail(CodeNotFound, ReasonPromptClosed, []string{"prompt_id", id},
+		"prompt %q is closed already; the answer changed nothing", id)
 }
 
 // errContent says that an answer does not fit. The prompt is still open.
 func errContent(p *prompt, format string, args ...any) *Error {
-	return fail(CodeInvalidArgument, ReasonInvalidContent, []string{"prompt_id", p.id}, "the answer to prompt %q does not fit: %s; the prompt is still open", p.id, fmt.Sprintf(format, args...))
+	return fail(CodeInvalidArgument, ReasonInvalidContent, []string{"prompt_id", p.id},
+		"the answer to prompt %q does not fit: %s; the prompt is still open", p.id, fmt.Sprintf(format, args...))
 }
 
 // checkContent tells whether the content of a yes to a question of the hub fits. Nothing that it looks at is long.
@@ -185,11 +199,13 @@ func checkContent(p *prompt, a PromptAnswer) error {
 }
 
 func errEdited(p *prompt) error {
-	return errContent(p, "request_json is for a host that runs a model between the page and the hub; the hub takes the result, in content_json")
+	return errContent(p,
+		"request_json is for a host that runs a model between the page and the hub; the hub takes the result, in content_json")
 }
 
-// compareContent compares the content of a yes with what a server asked for. What a client sends SHOULD be valid against the requested schema (client/elicitation,
-// 2025-06-18 on). unchecked says why it was not compared, "" = it was.
+// compareContent compares the content of a yes with what a server asked for. What a client sends SHOULD be valid
+// against the requested schema (client/elicitation, 2025-06-18 on). unchecked says why it was not compared, "" = it
+// was.
 func (h *Hub) compareContent(p *prompt, a PromptAnswer) (unchecked string, err error) {
 	if a.Edited != "" {
 		return "", errEdited(p)

@@ -25,7 +25,8 @@ func yes(p hub.PromptInfo, scope hub.ApprovalScope) hub.PromptAnswer {
 	return hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Scope: scope}
 }
 
-// What the config says of a tool decides whether it runs, asks or is refused; deny wins, then the exact name, then the longest pattern.
+// What the config says of a tool decides whether it runs, asks or is refused; deny wins, then the exact name, then the
+// longest pattern.
 func TestPolicy(t *testing.T) {
 	for _, tc := range []struct{ name, entry, tool, want string }{
 		{"default", `"args":[]`, "read_a", "ask"},
@@ -78,7 +79,8 @@ func TestNoApprover(t *testing.T) {
 		s := answers("a")
 		w := newWorld(t, serversOf("s", s))
 		w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptSampling}})
-		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"}).want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
+		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"}).want(t, hub.CodeFailedPrecondition,
+			hub.ReasonNoApprover)
 		if e.Meta["request_id"] != "r1" || e.Meta["setting"] != "approvals" {
 			t.Errorf("%v", e.Meta)
 		}
@@ -94,7 +96,8 @@ func TestPreapproved(t *testing.T) {
 		s := answers("a", "b")
 		w := newWorld(t, serversOf("s", s), `s:"approvals":{"b":"deny"}`)
 		w.call(hub.CallRequest{Server: "s", Tool: "a", Preapproved: true}).ok(t)
-		w.call(hub.CallRequest{Server: "s", Tool: "b", Preapproved: true}).want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+		w.call(hub.CallRequest{Server: "s", Tool: "b", Preapproved: true}).want(t, hub.CodePermissionDenied,
+			hub.ReasonDeniedByPolicy)
 		if n := toolCalls(s); n != 1 {
 			t.Errorf("%d calls reached the server", n)
 		}
@@ -151,7 +154,8 @@ const (
 	definition2 = `{"name":"a","description":"deletes","inputSchema":{"type":"object"}}`
 )
 
-// An approval holds for the definition that was shown. A changed one asks again, also when it changes behind an open question.
+// An approval holds for the definition that was shown. A changed one asks again, also when it changes behind an open
+// question.
 func TestChangedDefinitionAsksAgain(t *testing.T) {
 	answer := func(c *fakeserver.CallContext) { c.Text("a") }
 	t.Run("after the approval", func(t *testing.T) {
@@ -171,7 +175,8 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 			synctest.Wait()
 			c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
 			p2 := v.prompt()
-			if p2.Approval.DefinitionHash == p.Approval.DefinitionHash || !strings.Contains(p2.Approval.Tool.Definition, "deletes") {
+			if p2.Approval.DefinitionHash == p.Approval.DefinitionHash ||
+				!strings.Contains(p2.Approval.Tool.Definition, "deletes") {
 				t.Errorf("%+v", p2.Approval)
 			}
 			v.answer(yes(p2, hub.ScopeOnce))
@@ -216,7 +221,8 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			v.answer(yes(p, hub.ScopeAlways))
-			if p := v.prompt(); len(p.Approval.Changes) != 1 || p.Approval.Changes[0].Path != "description" || toolCalls(s) != 0 {
+			if p := v.prompt(); len(p.Approval.Changes) != 1 || p.Approval.Changes[0].Path != "description" ||
+				toolCalls(s) != 0 {
 				t.Errorf("%+v", p.Approval)
 			}
 			v.answer(yes(v.prompt(), hub.ScopeOnce))
@@ -275,9 +281,11 @@ func TestOneDenialDeniesOneCall(t *testing.T) {
 		w := newWorld(t, serversOf("s", s))
 		v := w.everything()
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline, Scope: hub.ScopeAlways, Reason: "not\nnow"})
+		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline, Scope: hub.ScopeAlways,
+			Reason: "not\nnow"})
 		e := c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
-		if e.Meta["reason"] != "not\nnow" || !strings.Contains(e.Message, `not\nnow`) { // raw for programs, escaped for people
+		if e.Meta["reason"] != "not\nnow" || !strings.Contains(e.Message, `not\nnow`) {
+			// raw for programs, escaped for people
 			t.Errorf("%q: %s", e.Meta["reason"], e.Message)
 		}
 		if f := last[*hub.RequestFinished](v); f.RequestID != "r1" || f.State != hub.StateFailed || f.Err != e {

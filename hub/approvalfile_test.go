@@ -18,7 +18,8 @@ import (
 // logged is a world whose log can be read.
 func logged(t *testing.T, dir string) (*world, *bytes.Buffer) {
 	var log bytes.Buffer
-	return newWorldWith(t, hub.Options{StateDir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))}, serversOf("s", answers("a", "b", "c")), `s:"approvals":{"c":"allow"}`), &log
+	return newWorldWith(t, hub.Options{StateDir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))},
+		serversOf("s", answers("a", "b", "c")), `s:"approvals":{"c":"allow"}`), &log
 }
 
 // endures checks that approvals hold in this hub whatever its disk does, and gives the warnings about them.
@@ -73,7 +74,8 @@ func TestApprovalsSurviveReadOnlyHome(t *testing.T) {
 		unwritable(t, dir, "approvals.json")
 		bubble(t, func(t *testing.T) {
 			w, log := logged(t, dir)
-			if warnings := endures(t, w, log); strings.Count(warnings, "\n") != 1 || !strings.Contains(warnings, "cannot be written") {
+			if warnings := endures(t, w, log); strings.Count(warnings, "\n") != 1 ||
+				!strings.Contains(warnings, "cannot be written") {
 				t.Errorf("the log says %q", warnings)
 			}
 		})
@@ -85,7 +87,8 @@ func TestApprovalsSurviveReadOnlyHome(t *testing.T) {
 		}
 		bubble(t, func(t *testing.T) {
 			w, log := logged(t, filepath.Join(file, "state"))
-			if warnings := endures(t, w, log); strings.Count(warnings, "cannot be written") != 1 || strings.Count(warnings, "\n") > 2 {
+			if warnings := endures(t, w, log); strings.Count(warnings, "cannot be written") != 1 ||
+				strings.Count(warnings, "\n") > 2 {
 				t.Errorf("the log says %q", warnings)
 			}
 		})
@@ -97,7 +100,8 @@ func TestApprovalsSurviveReadOnlyHome(t *testing.T) {
 		}
 		bubble(t, func(t *testing.T) {
 			w, log := logged(t, dir)
-			if warnings := endures(t, w, log); strings.Count(warnings, "cannot be written") != 1 || strings.Count(warnings, "could not be read") != 1 {
+			if warnings := endures(t, w, log); strings.Count(warnings, "cannot be written") != 1 ||
+				strings.Count(warnings, "could not be read") != 1 {
 				t.Errorf("the log says %q", warnings)
 			}
 		})
@@ -144,7 +148,8 @@ func TestApprovalsSurviveFullDisk(t *testing.T) {
 	})
 }
 
-// A file that cannot be read costs the memory of it. It is put aside before another takes its place: nothing of it is lost.
+// A file that cannot be read costs the memory of it. It is put aside before another takes its place: nothing of it is
+// lost.
 func TestApprovalsSurviveCorruptFile(t *testing.T) {
 	for name, text := range map[string]string{
 		"half":         `{"approvals":[{`,
@@ -163,7 +168,8 @@ func TestApprovalsSurviveCorruptFile(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w, log := logged(t, dir)
 				warnings := endures(t, w, log)
-				if strings.Count(warnings, "could not be read\"") != 1 || strings.Count(warnings, "a copy of it is kept") != 1 || strings.Count(warnings, "\n") != 2 || strings.Contains(warnings, "secrets") {
+				if strings.Count(warnings, "could not be read\"") != 1 || strings.Count(warnings, "a copy of it is kept") != 1 ||
+					strings.Count(warnings, "\n") != 2 || strings.Contains(warnings, "secrets") {
 					t.Errorf("the log says %q", warnings)
 				}
 			})
@@ -219,7 +225,8 @@ func TestApprovalFileOfTheFirstFormat(t *testing.T) {
 	first := regexp.MustCompile(`(?m)^.*"(version|scope|definition)":.*\n`).ReplaceAllString(string(text), "")
 	first = regexp.MustCompile(`,(\s*\})`).ReplaceAllString(first, "$1")
 	var fields struct{ Approvals []map[string]any }
-	if err := json.Unmarshal([]byte(first), &fields); err != nil || len(fields.Approvals) != 1 || len(fields.Approvals[0]) != 5 {
+	if err := json.Unmarshal([]byte(first), &fields); err != nil || len(fields.Approvals) != 1 ||
+		len(fields.Approvals[0]) != 5 {
 		t.Fatalf("not of the first format: %s (%v)", first, err)
 	}
 	if err := os.WriteFile(path, []byte(first), 0o600); err != nil {
@@ -234,7 +241,8 @@ func TestApprovalFileOfTheFirstFormat(t *testing.T) {
 		w.approves(v, "b", hub.ScopeAlways)
 	})
 	text, err = os.ReadFile(path)
-	if err != nil || !strings.Contains(string(text), `"version": 2`) || strings.Count(string(text), `"scope": "always"`) != 2 {
+	if err != nil || !strings.Contains(string(text), `"version": 2`) ||
+		strings.Count(string(text), `"scope": "always"`) != 2 {
 		t.Errorf("%s, %v", text, err)
 	}
 }
@@ -259,7 +267,8 @@ func TestPinsSurviveFullDisk(t *testing.T) {
 	})
 }
 
-// A hub that starts is waited for: what is remembered of tools, megabytes perhaps, is read by the first call that wants to know.
+// A hub that starts is waited for: what is remembered of tools, megabytes perhaps, is read by the first call that wants
+// to know.
 func TestAnswersAreReadByTheFirstCall(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"approvals.json", "definitions.json"} {

@@ -9,7 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A deny of the config wins over all that allows: its own exact name, what is remembered in every scope, and the host's word that it has asked.
+// A deny of the config wins over all that allows: its own exact name, what is remembered in every scope, and the host's
+// word that it has asked.
 func TestDenyWins(t *testing.T) {
 	for _, scope := range []hub.ApprovalScope{hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways} {
 		bubble(t, func(t *testing.T) {
@@ -18,11 +19,13 @@ func TestDenyWins(t *testing.T) {
 			v := w.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
 			w.approves(v, "read_a", scope)
 			for _, deny := range []string{
-				`"approvals":{"read_a":"deny"}`, `"approvals":{"read_*":"deny","read_a":"allow"}`, `"alwaysAllow":["read_a"],"approvals":{"*":"deny"}`,
+				`"approvals":{"read_a":"deny"}`, `"approvals":{"read_*":"deny","read_a":"allow"}`,
+				`"alwaysAllow":["read_a"],"approvals":{"*":"deny"}`,
 			} {
 				w.load("s:" + deny)
 				for _, preapproved := range []bool{false, true} {
-					w.call(hub.CallRequest{Server: "s", Tool: "read_a", Preapproved: preapproved}).want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+					w.call(hub.CallRequest{Server: "s", Tool: "read_a", Preapproved: preapproved}).want(t, hub.CodePermissionDenied,
+						hub.ReasonDeniedByPolicy)
 				}
 			}
 			w.load(`s:"approvals":{"read_*":"ask"}`) // what is remembered comes before the question
@@ -56,11 +59,13 @@ func TestPolicyChangeWhileAsking(t *testing.T) {
 				w.load("s:" + tc.entry)
 				tc.check(t, w, c)
 				for _, v := range []*view{v, other} {
-					if e := last[*hub.PromptClosed](v); e.PromptID != p.ID || e.Cause != hub.CauseSuperseded || e.Origin != hub.OriginPolicy || e.Reason == "" {
+					if e := last[*hub.PromptClosed](v); e.PromptID != p.ID || e.Cause != hub.CauseSuperseded ||
+						e.Origin != hub.OriginPolicy || e.Reason == "" {
 						t.Errorf("%+v", e)
 					}
 				}
-				if err := hub.AsError(v.win.Answer(yes(p, hub.ScopeAlways))); err == nil || err.Reason != hub.ReasonPromptClosed || len(w.hub.Remembered("")) != 0 {
+				if err := hub.AsError(v.win.Answer(yes(p, hub.ScopeAlways))); err == nil || err.Reason != hub.ReasonPromptClosed ||
+					len(w.hub.Remembered("")) != 0 {
 					t.Errorf("a late yes: %v; remembered %+v", err, w.hub.Remembered(""))
 				}
 				if toolCalls(s) != tc.calls || w.starts("s") != 1 {
@@ -111,7 +116,8 @@ func TestPolicyChangeWhileAsking(t *testing.T) {
 	})
 }
 
-// Whatever becomes of approvals, in the config or by the user: no process is started or stopped for it, and a call that runs goes on.
+// Whatever becomes of approvals, in the config or by the user: no process is started or stopped for it, and a call that
+// runs goes on.
 func TestChangingApprovalsRestartsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := answers("a")
@@ -125,7 +131,8 @@ func TestChangingApprovalsRestartsNothing(t *testing.T) {
 		slow := w.call(hub.CallRequest{ID: "slow", Server: "s", Tool: "slow"})
 		v.answer(yes(v.prompt(), hub.ScopeWindow))
 		synctest.Wait()
-		for _, entry := range []string{`"alwaysAllow":["slow"]`, `"approvals":{"slow":"deny"}`, `"approvals":{"*":"ask"}`, `"args":[]`} {
+		for _, entry := range []string{`"alwaysAllow":["slow"]`, `"approvals":{"slow":"deny"}`, `"approvals":{"*":"ask"}`,
+			`"args":[]`} {
 			if stopped := w.load("s:" + entry); len(stopped) != 0 {
 				t.Errorf("%s stopped %v", entry, stopped)
 			}
@@ -146,7 +153,8 @@ func TestChangingApprovalsRestartsNothing(t *testing.T) {
 		}
 		close(release)
 		slow.ok(t)
-		if sessions := s.Count(fakeserver.Method("initialize")) + s.Count(fakeserver.Method("server/discover")); sessions > 2 || len(cancels(s)) != 0 {
+		if sessions := s.Count(fakeserver.Method("initialize")) +
+			s.Count(fakeserver.Method("server/discover")); sessions > 2 || len(cancels(s)) != 0 {
 			t.Errorf("%d handshakes, cancels %v", sessions, cancels(s))
 		}
 	})

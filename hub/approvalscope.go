@@ -67,8 +67,9 @@ func (h *Hub) scopeRefused(w *Window, p *prompt, a PromptAnswer) error {
 		"window %q has no workspace folders, so nothing can be allowed for them; set its roots first or choose another scope; the prompt is still open", boundReason(w.id))
 }
 
-// agreed keeps a yes of w for its scope, in memory; the call that was asked for writes it to files once the prompt is closed. A no is kept nowhere: it
-// ends one call. It gives the other open prompts that ask for the same and need no answer any more. w is attached. h.mu is held.
+// agreed keeps a yes of w for its scope, in memory; the call that was asked for writes it to files once the prompt is
+// closed. A no is kept nowhere: it ends one call. It gives the other open prompts that ask for the same and need no
+// answer any more. w is attached. h.mu is held.
 func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 	if c.action == ActionAccept && p.launch != nil {
 		h.agree(w, *p.launch, c.scope)
@@ -78,8 +79,10 @@ func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 	}
 	key := p.agrees.key
 	pinned := pinOf(key, p.info.Approval.Tool.Definition)
-	a := approval{Server: key.server, Launch: key.launch, Tool: key.tool, Hash: key.hash, Time: pinned.Time, Definition: pinned.Definition}
-	covers := c.scope != ScopeOnce || p.agrees.policy == config.Allow // then it was asked for the definition, which counts for all
+	a := approval{Server: key.server, Launch: key.launch, Tool: key.tool, Hash: key.hash, Time: pinned.Time,
+		Definition: pinned.Definition}
+	// then it was asked for the definition, which counts for all
+	covers := c.scope != ScopeOnce || p.agrees.policy == config.Allow
 	if !h.pinned(key) {
 		h.pins.put(pinned)
 	}

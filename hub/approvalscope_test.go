@@ -56,7 +56,8 @@ func (w *world) approves(v *view, tool string, scope hub.ApprovalScope) {
 	c.ok(w.t)
 }
 
-// Once holds for one call, window until the window is gone, workspace while its folders are open, always for as long as the hub lives.
+// Once holds for one call, window until the window is gone, workspace while its folders are open, always for as long as
+// the hub lives.
 func TestApprovalScopes(t *testing.T) {
 	for _, tc := range []struct {
 		name             string
@@ -89,7 +90,8 @@ func TestApprovalScopes(t *testing.T) {
 	}
 }
 
-// Workspace means exactly the folders of the window that answered, whatever their order, also in a later hub and another window.
+// Workspace means exactly the folders of the window that answered, whatever their order, also in a later hub and
+// another window.
 func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
 	dir := t.TempDir()
 	bubble(t, func(t *testing.T) {
@@ -98,7 +100,8 @@ func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
 		c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 		p := v.prompt()
 		err := hub.AsError(v.win.Answer(yes(p, hub.ScopeWorkspace)))
-		if err == nil || err.Code != hub.CodeInvalidArgument || err.Reason != hub.ReasonInvalidContent || !strings.Contains(err.Message, "set its roots") {
+		if err == nil || err.Code != hub.CodeInvalidArgument || err.Reason != hub.ReasonInvalidContent ||
+			!strings.Contains(err.Message, "set its roots") {
 			t.Errorf("a window without folders approves for its workspace: %v", err)
 		}
 		if now := v.prompt(); now.ID != p.ID {
@@ -165,7 +168,9 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 		w2.approves(v2, "d", hub.ScopeAlways)
 		w1.call(hub.CallRequest{Server: "s", Tool: "d"}).ok(t)
 		remembered := w1.hub.Remembered("s")
-		if len(remembered) != 4 || !slices.EqualFunc(remembered, w2.hub.Remembered("s"), func(a, b hub.Remembered) bool { return a.ID == b.ID }) {
+		if len(remembered) != 4 || !slices.EqualFunc(remembered, w2.hub.Remembered("s"), func(a, b hub.Remembered) bool {
+			return a.ID == b.ID
+		}) {
 			t.Errorf("the hubs remember %+v and %+v", remembered, w2.hub.Remembered("s"))
 		}
 		ids := map[string]string{}
@@ -179,13 +184,16 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 			w2.approves(v2, tool, hub.ScopeOnce) // asks again
 		}
 		w2.approves(v2, "a", hub.ScopeAlways)
-		if list := w1.hub.Remembered(""); len(list) != 3 || slices.ContainsFunc(list, func(r hub.Remembered) bool { return r.Tool == "b" }) {
+		if list := w1.hub.Remembered(""); len(list) != 3 || slices.ContainsFunc(list, func(r hub.Remembered) bool {
+			return r.Tool == "b"
+		}) {
 			t.Errorf("what was forgotten is back: %+v", list)
 		}
 	})
 }
 
-// An answer for longer than once is an answer to all calls that wait for it. One for once answers one call, and so does every no.
+// An answer for longer than once is an answer to all calls that wait for it. One for once answers one call, and so does
+// every no.
 func TestAnswerCoversOtherOpenPrompts(t *testing.T) {
 	for _, scope := range []hub.ApprovalScope{hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways, hub.ScopeOnce} {
 		t.Run(fmt.Sprint(scope), func(t *testing.T) {
@@ -214,10 +222,12 @@ func TestAnswerCoversOtherOpenPrompts(t *testing.T) {
 				if scope != hub.ScopeOnce {
 					c[0].ok(t)
 					closed := eventsOf[*hub.PromptClosed](v)
-					if e := closed[len(closed)-1]; e.PromptID != of("r0").ID || e.Cause != hub.CauseAnswered || e.WindowID != "w" || e.Reason == "" || len(closed) != 2 {
+					if e := closed[len(closed)-1]; e.PromptID != of("r0").ID || e.Cause != hub.CauseAnswered || e.WindowID != "w" ||
+						e.Reason == "" || len(closed) != 2 {
 						t.Errorf("closed %+v of %d", e, len(closed))
 					}
-					if err := hub.AsError(v.win.Answer(yes(of("r0"), hub.ScopeOnce))); err == nil || err.Reason != hub.ReasonPromptClosed {
+					if err := hub.AsError(v.win.Answer(yes(of("r0"), hub.ScopeOnce))); err == nil ||
+						err.Reason != hub.ReasonPromptClosed {
 						t.Errorf("a click on it: %v", err)
 					}
 				} else {
@@ -237,7 +247,8 @@ func TestAnswerCoversOtherOpenPrompts(t *testing.T) {
 			s := answers("a")
 			w := newWorld(t, serversOf("s", s))
 			v := w.everything()
-			c := []*pendingCall{w.call(hub.CallRequest{ID: "r0", Server: "s", Tool: "a"}), w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"})}
+			c := []*pendingCall{w.call(hub.CallRequest{ID: "r0", Server: "s", Tool: "a"}),
+				w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"})}
 			for i, p := range v.prompts() {
 				if open := len(v.prompts()); open != 2-i {
 					t.Fatalf("%d prompts are open after %d answers", open, i)

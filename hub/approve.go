@@ -7,7 +7,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// approvalKey is what an approval holds for: the definition that was shown (by its hash) of a tool of a server that is started just so.
+// approvalKey is what an approval holds for: the definition that was shown (by its hash) of a tool of a server that is
+// started just so.
 type approvalKey struct{ server, launch, tool, hash string }
 
 func (k approvalKey) pin() pinKey { return pinKey{k.server, k.launch, k.tool} }
@@ -25,14 +26,16 @@ func keyOf(s *server, tool *mcp.Tool) approvalKey {
 	return approvalKey{server: s.name, launch: s.confKey(), tool: tool.Name, hash: tool.Hash}
 }
 
-// agreement is what lets a call go on: this definition may be called, under this policy. The zero one holds for nothing.
+// agreement is what lets a call go on: this definition may be called, under this policy. The zero one holds for
+// nothing.
 type agreement struct {
 	key    approvalKey
 	policy config.Policy
 }
 
-// approve finds out whether r may call tool as it is defined now. The order is: the config's deny, the host's word that it has asked, the config's allow,
-// an approval of before, the user. true: r may go on, and agreed says on what terms. false without an error: something has changed meanwhile, look again.
+// approve finds out whether r may call tool as it is defined now. The order is: the config's deny, the host's word that
+// it has asked, the config's allow, an approval of before, the user. true: r may go on, and agreed says on what terms.
+// false without an error: something has changed meanwhile, look again.
 func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, agreed *agreement) (bool, error) {
 	var now agreement
 	var denied error
@@ -67,9 +70,10 @@ func (h *Hub) terms(r *request, tool *mcp.Tool) agreement {
 	return agreement{key: keyOf(r.server, tool), policy: h.policy(r.server, r.tool)}
 }
 
-// settled gives the tool as the connection lists it when r may be sent on session on the terms that were agreed to. nil: look again. inHand says that tool counts,
-// although the server has said since that its tools changed.
-func (h *Hub) settled(r *request, c *CallRequest, session *mcp.Session, tool *mcp.Tool, agreed *agreement, inHand bool) *mcp.Tool {
+// settled gives the tool as the connection lists it when r may be sent on session on the terms that were agreed to.
+// nil: look again. inHand says that tool counts, although the server has said since that its tools changed.
+func (h *Hub) settled(r *request, c *CallRequest, session *mcp.Session, tool *mcp.Tool, agreed *agreement,
+	inHand bool) *mcp.Tool {
 	defer h.lock().unlock()
 	s := r.server
 	if s.conn != nil && s.conn.session == session { // else it has ended, and what is sent on it fails and says why
@@ -90,7 +94,8 @@ func (h *Hub) settled(r *request, c *CallRequest, session *mcp.Session, tool *mc
 
 // askFor asks for r unless an earlier approval holds; its results are those of approve.
 func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement, agreed *agreement) (bool, error) {
-	question := &ToolApproval{Arguments: c.Arguments, Destructive: tool.Destructive, ReadOnly: tool.ReadOnly, DefinitionHash: tool.Hash}
+	question := &ToolApproval{Arguments: c.Arguments, Destructive: tool.Destructive, ReadOnly: tool.ReadOnly,
+		DefinitionHash: tool.Hash}
 	if question.Arguments == "" {
 		question.Arguments = "{}"
 	}
@@ -98,7 +103,8 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 	var changed bool
 	h.update(func() { hash, before, changed = h.agreedBefore(terms.key) })
 	if changed {
-		question.Previous, question.Changes = before, toolChanges(hash, before, tool.Hash, string(tool.Raw)) // outside the lock: a definition may be large
+		// outside the lock: a definition may be large
+		question.Previous, question.Changes = before, toolChanges(hash, before, tool.Hash, string(tool.Raw))
 	}
 
 	p, ok, err := h.openApproval(r, tool, &terms, question)
@@ -116,9 +122,11 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 		if answer.reason != "" {
 			text = ": " + boundReason(answer.reason)
 		}
-		return false, fail(CodePermissionDenied, ReasonDeniedByUser, meta, "the user denied tool %q of server %q%s", r.tool, r.server.name, text)
+		return false, fail(CodePermissionDenied, ReasonDeniedByUser, meta, "the user denied tool %q of server %q%s", r.tool,
+			r.server.name, text)
 	case answer.cause == CauseDismissed:
-		return false, fail(CodePermissionDenied, ReasonDismissedByUser, meta, "the user closed the question about tool %q of server %q without a choice; it was not called", r.tool, r.server.name)
+		return false, fail(CodePermissionDenied, ReasonDismissedByUser, meta,
+			"the user closed the question about tool %q of server %q without a choice; it was not called", r.tool, r.server.name)
 	case answer.cause == CauseAnswered && answer.action == ActionAccept:
 		h.approvals.save() // what the answer brought; it may write files: without the lock
 		h.pins.save()
@@ -135,8 +143,10 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 	return false, context.Cause(r.ctx)
 }
 
-// openApproval opens the question, unless there is no need for it (true) or something has changed meanwhile (false, without an error).
-func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement, question *ToolApproval) (*prompt, bool, error) {
+// openApproval opens the question, unless there is no need for it (true) or something has changed meanwhile (false,
+// without an error).
+func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement, question *ToolApproval) (*prompt, bool,
+	error) {
 	defer h.lock().unlock()
 	switch {
 	case h.terms(r, tool) != *terms:
@@ -152,12 +162,14 @@ func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement, questio
 		return nil, false, context.Cause(r.ctx)
 	}
 	question.Tool = h.toolInfo(r.server, *tool)
-	p := &prompt{request: r, humanLimit: r.clock.human, agrees: terms, info: PromptInfo{Kind: PromptToolApproval, Approval: question}}
+	p := &prompt{request: r, humanLimit: r.clock.human, agrees: terms,
+		info: PromptInfo{Kind: PromptToolApproval, Approval: question}}
 	h.openPrompt(p)
 	return p, false, nil
 }
 
-// policyChanged closes the questions about tools of s that the config, or the consent to it, answers otherwise now; their calls look again. h.mu is held.
+// policyChanged closes the questions about tools of s that the config, or the consent to it, answers otherwise now;
+// their calls look again. h.mu is held.
 func (h *Hub) policyChanged(s *server) {
 	for _, p := range h.promptsInOrder() {
 		if p.agrees == nil || p.request.server != s {
@@ -171,6 +183,7 @@ func (h *Hub) policyChanged(s *server) {
 		if !shows {
 			says = "hidden"
 		}
-		h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginPolicy, reason: "the config has changed; for this tool it says " + says})
+		h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginPolicy,
+			reason: "the config has changed; for this tool it says " + says})
 	}
 }

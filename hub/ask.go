@@ -23,8 +23,9 @@ type connection struct {
 	session *mcp.Session     // set once it is up; guarded by hub.mu
 	offered mcp.Capabilities // what windows could show when the server was told last; guarded by hub.mu
 
-	fell      bool              // it ended by itself; guarded by hub.mu
-	cancelled map[string]string // request by wire id, of calls that were cancelled and may be answered late; guarded by hub.mu
+	fell bool // it ended by itself; guarded by hub.mu
+	// request by wire id, of calls that were cancelled and may be answered late; guarded by hub.mu
+	cancelled map[string]string
 }
 
 // capabilities is what a server is told that it may ask for.
@@ -49,7 +50,8 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 	var r *request
 	over := false
 	h.update(func() {
-		if over = callOver(h, q) || q.OfSome && len(h.callsOf(c.server)) == 0; over { // the last call that it may be of ended since it came
+		if over = callOver(h, q) || q.OfSome && len(h.callsOf(c.server)) == 0; over {
+			// the last call that it may be of ended since it came
 			return
 		}
 		if p, r = c.question(ctx, q); p != nil {
@@ -60,7 +62,8 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 		return mcp.Answer{Action: mcp.Dismiss}, mcp.ErrCallOver
 	}
 	if p == nil {
-		h.log.Info("a question of a server was answered with cancel: nobody can be asked", "server", c.server.name, "kind", kindOf(q.Kind).String())
+		h.log.Info("a question of a server was answered with cancel: nobody can be asked", "server", c.server.name,
+			"kind", kindOf(q.Kind).String())
 		return mcp.Answer{Action: mcp.Dismiss}, nil
 	}
 
@@ -71,7 +74,8 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 	}
 	defer h.lock().unlock()
 	closed, _ := withdrawn(context.Cause(ctx))
-	h.closePrompt(p, closed) // if somebody answered in the same instant: what the server withdrew gets no answer all the same
+	// if somebody answered in the same instant: what the server withdrew gets no answer all the same
+	h.closePrompt(p, closed)
 	if r.direction == Incoming {
 		h.withdraw(r, context.Cause(ctx))
 	}
@@ -94,7 +98,8 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 	switch {
 	case !q.WireID.IsZero():
 		r = &request{
-			id: h.mint("ask"), server: c.server, direction: Incoming, method: methodOf(kind), parent: caller, wireID: shownWireID(q.WireID.String()),
+			id: h.mint("ask"), server: c.server, direction: Incoming, method: methodOf(kind), parent: caller,
+			wireID: shownWireID(q.WireID.String()),
 		}
 		r.trace, _ = q.Trace.(*timeline)
 		h.register(ctx, r)
@@ -108,7 +113,8 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 	if kind == PromptElicitationURL {
 		question.URL, question.URLHost = q.URL, q.URLHost
 	}
-	return &prompt{request: r, asker: c, withTools: withTools, humanLimit: human, info: PromptInfo{Kind: kind, Question: question}}, r
+	return &prompt{request: r, asker: c, withTools: withTools, humanLimit: human,
+		info: PromptInfo{Kind: kind, Question: question}}, r
 }
 
 // callerOf is the request behind a question; nil: none is known.
@@ -120,13 +126,15 @@ func callerOf(q *mcp.Question) *request {
 	return caller
 }
 
-// callOver tells whether a question came before the end, or the cancel, of its call, which has closed every question of that call: no new one appears. h.mu is held.
+// callOver tells whether a question came before the end, or the cancel, of its call, which has closed every question of
+// that call: no new one appears. h.mu is held.
 func callOver(h *Hub, q *mcp.Question) bool {
 	caller := callerOf(q)
 	return caller != nil && (h.requests[caller.id] != caller || caller.cancellation != nil)
 }
 
-// answered turns a settled prompt into what the server is told. mcp.ErrCallOver: the server may want to withdraw the question first.
+// answered turns a settled prompt into what the server is told. mcp.ErrCallOver: the server may want to withdraw the
+// question first.
 func (c *connection) answered(ctx context.Context, p *prompt, r *request, answer closing) (mcp.Answer, error) {
 	var over error
 	if r.direction == Incoming && c.settle(ctx, p, r, answer) {
@@ -141,8 +149,9 @@ func (c *connection) answered(ctx context.Context, p *prompt, r *request, answer
 	return mcp.Answer{Action: mcp.Dismiss}, over
 }
 
-// settle ends the hub request of a question. true: its call, or one that may be its call, was cancelled or is over, and the server may want to withdraw the
-// question itself. An answer at once could also overtake the cancel, and bring a result of a call that nobody wants any more.
+// settle ends the hub request of a question. true: its call, or one that may be its call, was cancelled or is over, and
+// the server may want to withdraw the question itself. An answer at once could also overtake the cancel, and bring a
+// result of a call that nobody wants any more.
 func (c *connection) settle(ctx context.Context, p *prompt, r *request, answer closing) (grace bool) {
 	h := c.hub
 	defer h.lock().unlock()
@@ -177,22 +186,27 @@ func (h *Hub) withdraw(r *request, cause error) {
 func withdrawn(cause error) (closing, *cancelCause) {
 	if w, ok := errors.AsType[*jsonrpc.WithdrawnError](cause); ok {
 		reason := bound(w.Reason)
-		return closing{cause: CauseWithdrawn, origin: OriginServer, reason: reason}, &cancelCause{Origin: OriginServer, Reason: reason}
+		return closing{cause: CauseWithdrawn, origin: OriginServer, reason: reason},
+			&cancelCause{Origin: OriginServer, Reason: reason}
 	}
 	if cc, ok := errors.AsType[*cancelCause](cause); ok {
 		if cc.Origin == OriginShutdown {
 			return closing{cause: CauseShutdown, origin: OriginShutdown, reason: cc.Reason}, cc
 		}
-		return closing{cause: CauseParent, origin: OriginParent, reason: cc.Reason}, &cancelCause{Origin: OriginParent, Reason: cc.Reason}
+		return closing{cause: CauseParent, origin: OriginParent, reason: cc.Reason},
+			&cancelCause{Origin: OriginParent, Reason: cc.Reason}
 	}
 	if _, ok := errors.AsType[*mcp.ElicitationCompleted](cause); ok {
-		return closing{cause: CauseSuperseded, origin: OriginServer, reason: "the server reports that the page is done"}, &cancelCause{Origin: OriginServer}
+		return closing{cause: CauseSuperseded, origin: OriginServer, reason: "the server reports that the page is done"},
+			&cancelCause{Origin: OriginServer}
 	}
 	if _, ok := errors.AsType[*mcp.SiblingError](cause); ok {
 		reason := "another question of the same call ended it"
-		return closing{cause: CauseParent, origin: OriginParent, reason: reason}, &cancelCause{Origin: OriginParent, Reason: reason}
+		return closing{cause: CauseParent, origin: OriginParent, reason: reason},
+			&cancelCause{Origin: OriginParent, Reason: reason}
 	}
-	return closing{cause: CauseServerGone, origin: OriginTransport, reason: connectionEnded}, &cancelCause{Origin: OriginTransport, Reason: connectionEnded}
+	return closing{cause: CauseServerGone, origin: OriginTransport, reason: connectionEnded},
+		&cancelCause{Origin: OriginTransport, Reason: connectionEnded}
 }
 
 // Roots gives the workspace folders of all windows.
@@ -241,7 +255,8 @@ func (c *connection) ResourceUpdated(uri string) {
 	}
 	if len(uri) > bounds.URIBytes {
 		if c.server.costs.complaints.Allow(time.Now()) {
-			c.hub.log.Warn("an update of a resource was dropped: its URI is too long", "server", c.server.name, "bytes", len(uri))
+			c.hub.log.Warn("an update of a resource was dropped: its URI is too long", "server", c.server.name,
+				"bytes", len(uri))
 		}
 		return
 	}
@@ -258,8 +273,10 @@ func (c *connection) LateResponse(id jsonrpc.ID) {
 	defer h.lock().unlock()
 	requestID := c.cancelled[id.String()]
 	delete(c.cancelled, id.String())
-	h.log.Info("late response dropped", "server", c.server.name, "request_id", requestID, "wire_id", boundReason(id.String()))
-	data, err := json.Marshal(map[string]string{"event": "lateResponseDropped", "requestId": requestID, "wireIdJson": id.String()})
+	h.log.Info("late response dropped", "server", c.server.name, "request_id", requestID,
+		"wire_id", boundReason(id.String()))
+	data, err := json.Marshal(map[string]string{"event": "lateResponseDropped", "requestId": requestID,
+		"wireIdJson": id.String()})
 	if err != nil {
 		return // cannot be: strings marshal
 	}

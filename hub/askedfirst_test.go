@@ -10,13 +10,15 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A question that came before the result of its call belongs to that call, also when both came in one piece: no card of a call that is over stays behind.
+// A question that came before the result of its call belongs to that call, also when both came in one piece: no card of
+// a call that is over stays behind.
 func TestQuestionBeforeTheResult(t *testing.T) {
 	for range 200 {
 		bubble(t, func(t *testing.T) {
 			s := fakeserver.New()
 			s.Tool("ask", func(c *fakeserver.CallContext) {
-				if err := s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":%s}`+"\n"+`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", elicitation, formParams, c.ID)); err != nil {
+				if err := s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":%s}`+"\n"+
+					`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", elicitation, formParams, c.ID)); err != nil {
 					t.Error(err)
 				}
 			})
@@ -37,7 +39,8 @@ func TestQuestionBeforeTheResult(t *testing.T) {
 	}
 }
 
-// The user cancels a call, and the server withdraws its question when it hears of that: the prompt has closed with the call, before the server could hear.
+// The user cancels a call, and the server withdraws its question when it hears of that: the prompt has closed with the
+// call, before the server could hear.
 func TestParentCancelComesBeforeTheWithdrawal(t *testing.T) {
 	for range 300 {
 		bubble(t, func(t *testing.T) {

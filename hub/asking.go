@@ -10,8 +10,9 @@ import (
 
 var errAskedTooLong = errors.New("the server did not answer in time")
 
-// asking runs something short with the session of a server: a list, a completion. It is no request of its own, as nobody is told of it and no person
-// is asked; the end of ctx ends it, and so does the time that the server has for its start. doing completes "server x did not ...".
+// asking runs something short with the session of a server: a list, a completion. It is no request of its own, as
+// nobody is told of it and no person is asked; the end of ctx ends it, and so does the time that the server has for its
+// start. doing completes "server x did not ...".
 func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.Context, *mcp.Session) error) error {
 	s, err := h.find(name)
 	if err != nil {
@@ -54,12 +55,14 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 	if he := exchangeError(s, "", fmt.Sprintf("server %q did not %s", name, doing), 0, err); he != nil {
 		return he
 	}
-	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", name}, "server %q did not %s: %s", name, doing, s.quote(err.Error()))
+	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", name}, "server %q did not %s: %s", name, doing,
+		s.quote(err.Error()))
 	e.Err = err
 	return e
 }
 
 // errNotOffered says that a server was not asked, because it has said that it has no such thing.
 func errNotOffered(s *server, err *mcp.CapabilityError) *Error {
-	return fail(CodeFailedPrecondition, ReasonNotOffered, []string{"server", s.name, "capability", err.Capability}, "server %q does not offer %s", s.name, err.Capability)
+	return fail(CodeFailedPrecondition, ReasonNotOffered, []string{"server", s.name, "capability", err.Capability},
+		"server %q does not offer %s", s.name, err.Capability)
 }

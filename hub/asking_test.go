@@ -32,8 +32,8 @@ var ways = []struct {
 	{"url", elicitation, urlParams, "", hub.PromptElicitationURL},
 }
 
-// asker is a legacy server whose tool "ask" asks the client and gives the answer as its result. It goes on without one when the test says finish;
-// a cancel of the call ends it and, if it is well-made, takes the question back.
+// asker is a legacy server whose tool "ask" asks the client and gives the answer as its result. It goes on without one
+// when the test says finish; a cancel of the call ends it and, if it is well-made, takes the question back.
 type asker struct {
 	*fakeserver.Server
 	asked     chan *fakeserver.OutRequest
@@ -91,7 +91,8 @@ func (v *view) wantClosed(id string, cause hub.PromptCause, origin hub.Origin, r
 	v.t.Helper()
 	c := last[*hub.PromptClosed](v)
 	if c.PromptID != id || c.Cause != cause || c.Origin != origin || c.Reason != reason {
-		v.t.Errorf("promptClosed says %s %v %v %q; want %s %v %v %q", c.PromptID, c.Cause, c.Origin, c.Reason, id, cause, origin, reason)
+		v.t.Errorf("promptClosed says %s %v %v %q; want %s %v %v %q", c.PromptID, c.Cause, c.Origin, c.Reason, id, cause,
+			origin, reason)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
-// authorization is the sign-in of one server behind a URL. It outlives the server's connections; a change of what the config says of the server
-// makes another one. All but the first two are guarded by Hub.mu.
+// authorization is the sign-in of one server behind a URL. It outlives the server's connections; a change of what the
+// config says of the server makes another one. All but the first two are guarded by Hub.mu.
 type authorization struct {
 	signIn *signin.SignIn
 	key    string // config.Server.LaunchKey
@@ -28,7 +28,8 @@ func hasSignIn(conf config.Server) bool {
 	return conf.URL != "" && !own
 }
 
-// authorize gives the sign-in of s, nil when there is none: the server is a process, or the config brings an Authorization header of its own.
+// authorize gives the sign-in of s, nil when there is none: the server is a process, or the config brings an
+// Authorization header of its own.
 func (h *Hub) authorize(s *server, conf config.Server) (*signin.SignIn, error) {
 	if !hasSignIn(conf) {
 		return nil, nil
@@ -41,7 +42,8 @@ func (h *Hub) authorize(s *server, conf config.Server) (*signin.SignIn, error) {
 	}
 	made := &authorization{key: key}
 	sign, err := signin.New(signin.Options{
-		Server: s.name, ServerURL: conf.URL, Store: h.tokens(), Logger: h.log, Config: signInConfig(conf.OAuth), RoundTripper: h.web, Listen: h.listen,
+		Server: s.name, ServerURL: conf.URL, Store: h.tokens(), Logger: h.log, Config: signInConfig(conf.OAuth),
+		RoundTripper: h.web, Listen: h.listen,
 		Ask: func(ctx context.Context, p signin.Prompt) error { return h.askSignIn(ctx, s, made, p) },
 	})
 	if err != nil {
@@ -58,7 +60,8 @@ func (h *Hub) authorize(s *server, conf config.Server) (*signin.SignIn, error) {
 	return now.signIn, nil
 }
 
-// authorizeBy makes a sign-in that of s, unless somebody else has made one meanwhile: two of them would ask twice. unwanted is to be closed, without the lock.
+// authorizeBy makes a sign-in that of s, unless somebody else has made one meanwhile: two of them would ask twice.
+// unwanted is to be closed, without the lock.
 func (h *Hub) authorizeBy(s *server, made *authorization) (now, unwanted *authorization, refusal *Error) {
 	defer h.lock().unlock()
 	old := s.auth
@@ -77,9 +80,11 @@ func (h *Hub) authorizeBy(s *server, made *authorization) (now, unwanted *author
 // signInConfig is what the config says of the sign-in, in the words of signin.
 func signInConfig(o config.OAuth) signin.Config {
 	return signin.Config{
-		Grant: o.Grant, ClientID: o.ClientID, ClientSecret: o.ClientSecret, ClientMetadataURL: o.ClientMetadataURL, Scopes: o.Scopes, RedirectPort: o.RedirectPort,
+		Grant: o.Grant, ClientID: o.ClientID, ClientSecret: o.ClientSecret, ClientMetadataURL: o.ClientMetadataURL,
+		Scopes: o.Scopes, RedirectPort: o.RedirectPort,
 		PrivateKeyPEM: o.PrivateKeyPEM, SigningAlgorithm: o.SigningAlgorithm,
-		IDPIssuer: o.IDP.Issuer, IDPTokenEndpoint: o.IDP.TokenEndpoint, IDPClientID: o.IDP.ClientID, IDPIDToken: o.IDP.IDToken,
+		IDPIssuer: o.IDP.Issuer, IDPTokenEndpoint: o.IDP.TokenEndpoint, IDPClientID: o.IDP.ClientID,
+		IDPIDToken:    o.IDP.IDToken,
 		WorkloadToken: o.WorkloadToken, WorkloadTokenFile: o.WorkloadTokenFile, DPoP: o.DPoP,
 	}
 }
@@ -163,7 +168,8 @@ func errSignIn(s *server, err error) *Error {
 	if e := signInError(s, err); e != nil {
 		return e
 	}
-	e := fail(CodeUnavailable, ReasonSignInFailed, []string{"server", s.name}, "the sign-in to server %q failed: %s", s.name, s.quote(err.Error()))
+	e := fail(CodeUnavailable, ReasonSignInFailed, []string{"server", s.name}, "the sign-in to server %q failed: %s",
+		s.name, s.quote(err.Error()))
 	e.Err = err
 	return e
 }

@@ -29,10 +29,12 @@ func form(bytes int) string {
 
 // sample is the params of a sampling request of about so many bytes.
 func sample(bytes int) string {
-	return fmt.Sprintf(`{"messages":[{"role":"user","content":{"type":"text","text":%q}}],"maxTokens":1}`, strings.Repeat("x", bytes))
+	return fmt.Sprintf(`{"messages":[{"role":"user","content":{"type":"text","text":%q}}],"maxTokens":1}`,
+		strings.Repeat("x", bytes))
 }
 
-// Finding A4: a question that is too large is refused to its server, which lives on, and people are told; it is shown to nobody.
+// Finding A4: a question that is too large is refused to its server, which lives on, and people are told; it is shown
+// to nobody.
 func TestAQuestionThatIsTooLargeIsItsServersLoss(t *testing.T) {
 	for name, c := range map[string]struct{ method, params string }{
 		"elicitation": {elicitation, form(256 << 10)},
@@ -60,7 +62,8 @@ func TestAQuestionThatIsTooLargeIsItsServersLoss(t *testing.T) {
 	}
 }
 
-// Finding A4: what one server may have open is bounded in bytes; other servers ask as before, and a snapshot is bounded.
+// Finding A4: what one server may have open is bounded in bytes; other servers ask as before, and a snapshot is
+// bounded.
 func TestOpenQuestionsAreBoundedInBytes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		greedy, other := fakeserver.New(), asking(elicitation, formParams)
@@ -76,7 +79,8 @@ func TestOpenQuestionsAreBoundedInBytes(t *testing.T) {
 			}
 			_ = c.Hang()
 		})
-		w := newWorld(t, map[string]*fakeserver.Server{"greedy": greedy, "other": other.Server}, "greedy:"+allow, "other:"+allow)
+		w := newWorld(t, map[string]*fakeserver.Server{"greedy": greedy, "other": other.Server}, "greedy:"+allow, "other:"+
+			allow)
 		v := w.everything()
 		w.call(hub.CallRequest{ID: "g", Server: "greedy", Tool: "ask"})
 		synctest.Wait()
@@ -158,7 +162,8 @@ func TestAServerCanBeToldToAskNoMore(t *testing.T) {
 		a := asking(elicitation, formParams)
 		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
 		v := w.everything()
-		one, two := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"}), w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "ask"})
+		one, two := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"}),
+			w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "ask"})
 		synctest.Wait()
 		for _, id := range v.openIDs() {
 			v.answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDecline, MuteServer: true})
@@ -200,14 +205,16 @@ func TestAServerCanBeToldToAskNoMore(t *testing.T) {
 	})
 }
 
-// Finding A5: lists are read within a bound of bytes, one entry and the number of entries too; the error names the server and the bound, and nothing stays.
+// Finding A5: lists are read within a bound of bytes, one entry and the number of entries too; the error names the
+// server and the bound, and nothing stays.
 func TestAListThatIsTooLongIsItsServersLoss(t *testing.T) {
 	for name, c := range map[string]struct {
 		entry string
 		n     int // in a page
 		want  string
 	}{
-		"bytes":   {`{"name":"t","description":"` + strings.Repeat("x", 64<<10) + `","inputSchema":{"type":"object"}}`, 64, "32 MiB"},
+		"bytes": {`{"name":"t","description":"` + strings.Repeat("x", 64<<10) + `","inputSchema":{"type":"object"}}`, 64,
+			"32 MiB"},
 		"entries": {`{"name":"t"}`, 20_000, "entries"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -221,7 +228,8 @@ func TestAListThatIsTooLongIsItsServersLoss(t *testing.T) {
 				w := newWorld(t, serversOf("s", s), "s:"+allow)
 				_, _, err := w.hub.Tools(t.Context(), "s")
 				e := hub.AsError(err)
-				if err == nil || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonBoundExceeded || !strings.Contains(e.Message, `server "s"`) || !strings.Contains(e.Message, c.want) {
+				if err == nil || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonBoundExceeded ||
+					!strings.Contains(e.Message, `server "s"`) || !strings.Contains(e.Message, c.want) {
 					t.Errorf("err = %v", err)
 				}
 				if held := w.hub.HeldBytes("s"); held.Lists != 0 {
@@ -255,7 +263,8 @@ func (v *view) opened(id string) hub.PromptInfo {
 	return hub.PromptInfo{}
 }
 
-// Finding A6: what a server logs is bounded a second, and what was left out is told with its count; one message is bounded as well.
+// Finding A6: what a server logs is bounded a second, and what was left out is told with its count; one message is
+// bounded as well.
 func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()

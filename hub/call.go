@@ -9,8 +9,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// CallTool runs one tool to its end: policy, approval, connection, the call itself with its rounds. It runs in the caller's goroutine. The end of
-// ctx cancels the request with origin host. Errors are *Error; what the server answered, errors included, is in the result.
+// CallTool runs one tool to its end: policy, approval, connection, the call itself with its rounds. It runs in the
+// caller's goroutine. The end of ctx cancels the request with origin host. Errors are *Error; what the server answered,
+// errors included, is in the result.
 func (h *Hub) CallTool(ctx context.Context, c CallRequest) (*CallResult, error) {
 	r, meta, err := h.beginTool(&c, false)
 	if err != nil {
@@ -26,13 +27,16 @@ func (h *Hub) beginTool(c *CallRequest, ofWindow bool) (*request, map[string]jso
 			"the arguments of tool %q are no JSON object; arguments_json must be the text of an object or empty", c.Tool)
 	}
 	return h.accept(&outgoing{
-		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID, method: "tools/call", tool: c.Tool, trace: &c.Trace,
+		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID,
+		method: "tools/call", tool: c.Tool, trace: &c.Trace,
 		ofWindow: ofWindow,
 	})
 }
 
-// runTool and what it calls hand pointers on: a call stays on its stack for as long as the tool works, and ten thousand may.
-func (h *Hub) runTool(ctx context.Context, r *request, meta map[string]json.RawMessage, c *CallRequest) (*CallResult, error) {
+// runTool and what it calls hand pointers on: a call stays on its stack for as long as the tool works, and ten thousand
+// may.
+func (h *Hub) runTool(ctx context.Context, r *request, meta map[string]json.RawMessage, c *CallRequest) (*CallResult,
+	error) {
 	var tool *mcp.Tool
 	var ran *mcp.Session
 	result, err := h.carryThrough(ctx, r, meta, func(r *request) (session *mcp.Session, err error) {
@@ -60,8 +64,8 @@ func isObject(text string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") && json.Valid([]byte(text))
 }
 
-// A server may say that its tools have changed at any moment, also while it lists them. After so many looks the list in hand counts, if it is of the connection that
-// the call goes to; and no call looks more often than maxLooks.
+// A server may say that its tools have changed at any moment, also while it lists them. After so many looks the list in
+// hand counts, if it is of the connection that the call goes to; and no call looks more often than maxLooks.
 const (
 	enoughLooks = 2
 	maxLooks    = 16
@@ -106,7 +110,8 @@ func (h *Hub) prepare(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, erro
 		if err != nil {
 			return nil, nil, err
 		}
-		// What was agreed to may come from a list that is older than this connection, or may have changed while a person thought; so may the policy.
+		// What was agreed to may come from a list that is older than this connection, or may have changed while a person
+		// thought; so may the policy.
 		if now := h.settled(r, c, session, tool, &agreed, look >= enoughLooks && listed == session); now != nil {
 			return session, now, nil
 		}
@@ -115,11 +120,13 @@ func (h *Hub) prepare(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, erro
 
 // errDenied: h.mu is held.
 func errDenied(r *request) *Error {
-	return fail(CodePermissionDenied, ReasonDeniedByPolicy, []string{"server", r.server.name, "request_id", r.id, "setting", "approvals"},
+	return fail(CodePermissionDenied, ReasonDeniedByPolicy, []string{"server", r.server.name, "request_id", r.id,
+		"setting", "approvals"},
 		"tool %q of server %q is denied by the config%s; change approvals there", r.tool, r.server.name, r.server.where())
 }
 
-// admit refuses a call of which it is known before its server is asked for anything that it cannot be: it is denied, or would need somebody to ask.
+// admit refuses a call of which it is known before its server is asked for anything that it cannot be: it is denied, or
+// would need somebody to ask.
 func (h *Hub) admit(r *request, c *CallRequest) error {
 	var policy config.Policy
 	var nobody bool

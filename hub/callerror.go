@@ -33,14 +33,16 @@ func lastWords(ctx context.Context, session *mcp.Session, err error) error {
 
 // errNoApprover: h.mu is held.
 func errNoApprover(r *request) *Error {
-	return fail(CodeFailedPrecondition, ReasonNoApprover, []string{"server", r.server.name, "request_id", r.id, "setting", "approvals"},
+	return fail(CodeFailedPrecondition, ReasonNoApprover, []string{"server", r.server.name, "request_id", r.id, "setting",
+		"approvals"},
 		"tool %q of server %q needs an approval and no window can show the question; attach a window that shows tool approvals, set approvals%s, or call it preapproved",
 		r.tool, r.server.name, r.server.where())
 }
 
 // errUnseenChange: h.mu is held.
 func errUnseenChange(r *request) *Error {
-	return fail(CodeFailedPrecondition, ReasonNoApprover, []string{"server", r.server.name, "request_id", r.id, "setting", "approvals"},
+	return fail(CodeFailedPrecondition, ReasonNoApprover, []string{"server", r.server.name, "request_id", r.id, "setting",
+		"approvals"},
 		"the definition of tool %q of server %q is not the one that was called before, and no window can show the change; attach a window that shows tool approvals, or call it preapproved",
 		r.tool, r.server.name)
 }
@@ -54,7 +56,8 @@ func errCancelled(r *request) *Error {
 	if r.cause.Reason != "" {
 		text += ": " + boundReason(r.cause.Reason)
 	}
-	return fail(CodeCancelled, ReasonCancelled, []string{"server", r.server.name, "request_id", r.id, "origin", r.cause.Origin.String(), "cancel_reason", r.cause.Reason},
+	return fail(CodeCancelled, ReasonCancelled, []string{"server", r.server.name, "request_id", r.id,
+		"origin", r.cause.Origin.String(), "cancel_reason", r.cause.Reason},
 		"the call of %s of server %q %s", r.what(), r.server.name, text)
 }
 
@@ -75,11 +78,13 @@ func callError(r *request, err error) *Error {
 		return he
 	}
 	meta := []string{"server", r.server.name, "request_id", r.id}
-	e := fail(CodeInternal, ReasonProtocolError, meta, "%s of server %q: %s", r.what(), r.server.name, r.server.quote(err.Error()))
+	e := fail(CodeInternal, ReasonProtocolError, meta, "%s of server %q: %s", r.what(), r.server.name,
+		r.server.quote(err.Error()))
 	e.Err = err
 	if declined, ok := errors.AsType[*mcp.DeclinedError](err); ok {
 		e.Code, e.Reason = CodeFailedPrecondition, ReasonInputDeclined
-		e.Message = fmt.Sprintf("%s of server %q needed an answer that was not given: %s", r.what(), r.server.name, r.server.quote(declined.Error()))
+		e.Message = fmt.Sprintf("%s of server %q needed an answer that was not given: %s", r.what(), r.server.name,
+			r.server.quote(declined.Error()))
 		return e
 	}
 	if _, ok := errors.AsType[*mcp.ArgumentsError](err); ok {
@@ -94,7 +99,8 @@ func callError(r *request, err error) *Error {
 		e.Meta["server_may_continue"] = "true"
 		return e
 	}
-	if he := exchangeError(r.server, r.id, fmt.Sprintf("%s of server %q", r.what(), r.server.name), r.resent, err); he != nil {
+	if he := exchangeError(r.server, r.id, fmt.Sprintf("%s of server %q", r.what(), r.server.name), r.resent,
+		err); he != nil {
 		return he
 	}
 	if _, ok := errors.AsType[*jsonrpc.QueueFullError](err); ok {
@@ -112,11 +118,13 @@ func callError(r *request, err error) *Error {
 	if ended, ok := errors.AsType[*mcp.EndedError](err); ok || errors.Is(err, jsonrpc.ErrClosed) {
 		e.Code, e.Reason = CodeUnavailable, ReasonServerGone
 		if ok && ended.ProcessGone {
-			e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and %s", r.server.name, r.what(), r.server.quote(howEnded(err)), timesSent(1+r.resent))
+			e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and %s", r.server.name,
+				r.what(), r.server.quote(howEnded(err)), timesSent(1+r.resent))
 			return e
 		}
 		e.Meta["server_may_continue"] = "true"
-		e.Message = fmt.Sprintf("the connection to server %q ended while %s ran: %s; the call may have had effects, may still go on, and %s",
+		e.Message = fmt.Sprintf(
+			"the connection to server %q ended while %s ran: %s; the call may have had effects, may still go on, and %s",
 			r.server.name, r.what(), r.server.quote(howEnded(err)), timesSent(1+r.resent))
 		return e
 	}
@@ -138,8 +146,8 @@ func howEnded(err error) string {
 	return strings.Join(how, "; ")
 }
 
-// exchangeError is the error of a request that failed below JSON-RPC, nil for any other. requestID is "" for what is no request of its own; what begins the text;
-// before is how often it was sent to sessions that were over.
+// exchangeError is the error of a request that failed below JSON-RPC, nil for any other. requestID is "" for what is no
+// request of its own; what begins the text; before is how often it was sent to sessions that were over.
 func exchangeError(s *server, requestID, what string, before int, err error) *Error {
 	if e := signInError(s, err); e != nil {
 		return e
@@ -156,11 +164,13 @@ func exchangeError(s *server, requestID, what string, before int, err error) *Er
 		meta = append(meta, "request_id", requestID)
 	}
 	if errors.Is(he, transport.ErrTooLong) {
-		e := fail(CodeResourceExhausted, ReasonResultTooLarge, append(meta, "setting", "maxMessageBytes"), "%s: %s", what, s.quote(he.Text))
+		e := fail(CodeResourceExhausted, ReasonResultTooLarge, append(meta, "setting", "maxMessageBytes"), "%s: %s", what,
+			s.quote(he.Text))
 		e.Err = err
 		return e
 	}
-	e := fail(CodeUnavailable, ReasonExchangeFailed, append(meta, "server_may_continue", strconv.FormatBool(he.Delivery == transport.MayHaveRun)), "%s: %s", what, s.quote(he.Error()))
+	e := fail(CodeUnavailable, ReasonExchangeFailed, append(meta,
+		"server_may_continue", strconv.FormatBool(he.Delivery == transport.MayHaveRun)), "%s: %s", what, s.quote(he.Error()))
 	if he.Status != 0 {
 		e.Meta["http_status"] = strconv.Itoa(he.Status)
 	}
@@ -215,7 +225,8 @@ func signInError(s *server, err error) *Error {
 	return e
 }
 
-// timesSent says whether a call that failed was sent more than once, and what that means: only what surely did nothing is sent again (transport.Repeats).
+// timesSent says whether a call that failed was sent more than once, and what that means: only what surely did nothing
+// is sent again (transport.Repeats).
 func timesSent(n int) string {
 	if n <= 1 {
 		return "was not repeated"
@@ -223,8 +234,8 @@ func timesSent(n int) string {
 	return fmt.Sprintf("was sent %d times, because the server did nothing with it before the last time", n)
 }
 
-// notRun tells whether a server has refused a request because it had forgotten the session: then the request has not run, and may go
-// to a new one, as often as transport.Repeats says of transport.GroundSessionOver: once.
+// notRun tells whether a server has refused a request because it had forgotten the session: then the request has not
+// run, and may go to a new one, as often as transport.Repeats says of transport.GroundSessionOver: once.
 func notRun(err error) bool {
 	he, ok := errors.AsType[*transport.HTTPError](err)
 	return ok && he.Delivery == transport.NotSent && errors.Is(err, transport.ErrSessionExpired)

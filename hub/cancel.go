@@ -18,8 +18,9 @@ type earlyCancel struct {
 	until  time.Time
 }
 
-// CancelRequest stops one request in any state. It is idempotent: what is over or unknown is an outcome. server, if not "", must be the request's.
-// The one error is for the start of a session, which MCP does not let a client cancel (basic/utilities/cancellation, every legacy revision).
+// CancelRequest stops one request in any state. It is idempotent: what is over or unknown is an outcome. server, if not
+// "", must be the request's. The one error is for the start of a session, which MCP does not let a client cancel
+// (basic/utilities/cancellation, every legacy revision).
 func (h *Hub) CancelRequest(id, server, reason string, origin Origin) (Outcome, error) {
 	cause := &cancelCause{Origin: origin, Reason: bound(reason)}
 	defer h.lock().unlock()
@@ -42,13 +43,15 @@ func (h *Hub) cancelByID(id, server string, cause *cancelCause, stopWaiting bool
 		}
 		return OutcomeCancelling, nil
 	case h.ended.has(id):
-		if !strings.Contains(id, "-"+h.mark+"-") { // a host may use its id again, and this may be the cancel of that call, which it has overtaken
+		if !strings.Contains(id, "-"+h.mark+"-") {
+			// a host may use its id again, and this may be the cancel of that call, which it has overtaken
 			h.rememberCancel(id, server, cause)
 		}
 		return OutcomeAlreadyFinished, nil
 	}
 	h.rememberCancel(id, server, cause)
-	h.log.Info("cancel of an unknown request", "request_id", boundReason(id), "origin", cause.Origin.String(), "reason", boundReason(cause.Reason))
+	h.log.Info("cancel of an unknown request", "request_id", boundReason(id), "origin", cause.Origin.String(),
+		"reason", boundReason(cause.Reason))
 	return OutcomeUnknown, nil
 }
 
@@ -58,7 +61,8 @@ func (h *Hub) CancelRequests(scope CancelScope, reason string, origin Origin) []
 	defer h.lock().unlock()
 	var ids []string
 	for _, r := range h.requestsInOrder() {
-		in := scope.All || scope.Server != "" && r.server.name == scope.Server || scope.TaskLabel != "" && r.taskLabel == scope.TaskLabel
+		in := scope.All || scope.Server != "" && r.server.name == scope.Server || scope.TaskLabel != "" &&
+			r.taskLabel == scope.TaskLabel
 		if !in || r.uncancellable || h.requests[r.id] != r { // a child ends with its parent
 			continue
 		}
@@ -68,8 +72,8 @@ func (h *Hub) CancelRequests(scope CancelScope, reason string, origin Origin) []
 	return ids
 }
 
-// cancel accepts a cancel: the windows hear of it, what r asked of people is withdrawn, and r's context ends with the cause. The
-// goroutine that runs r does the rest. A second cancel changes nothing. h.mu is held.
+// cancel accepts a cancel: the windows hear of it, what r asked of people is withdrawn, and r's context ends with the
+// cause. The goroutine that runs r does the rest. A second cancel changes nothing. h.mu is held.
 func (h *Hub) cancel(r *request, cause *cancelCause) {
 	if r.cancellation != nil || r.state.Terminal() {
 		return
@@ -79,7 +83,8 @@ func (h *Hub) cancel(r *request, cause *cancelCause) {
 	r.trace.add(record{what: recordCancel, detail: r.cancellation})
 	r.spanCancel()
 	h.moveTo(r, StateCancelling)
-	h.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method, "direction", r.direction.String(),
+	h.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method,
+		"direction", r.direction.String(),
 		"origin", cause.Origin.String(), "reason", boundReason(cause.Reason))
 	h.emit(&RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: *r.cancellation})
 	h.takenBack(r) // what comes from here on comes after the cancel
@@ -87,7 +92,8 @@ func (h *Hub) cancel(r *request, cause *cancelCause) {
 	h.endOffspring(r, cause)
 }
 
-// rememberCancel keeps a cancel that came before its call. Of too many, those go that are too old to count, and then the oldest. h.mu is held.
+// rememberCancel keeps a cancel that came before its call. Of too many, those go that are too old to count, and then
+// the oldest. h.mu is held.
 func (h *Hub) rememberCancel(id, server string, cause *cancelCause) {
 	now := time.Now()
 	if len(h.early) >= maxEarlyCancels {

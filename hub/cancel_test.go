@@ -10,8 +10,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A cancel sends exactly one notification with the right id and the user's reason, frees the call at once, and is told in order. That the server was told says in
-// no era that it stops. Finding B11.
+// A cancel sends exactly one notification with the right id and the user's reason, frees the call at once, and is told
+// in order. That the server was told says in no era that it stops. Finding B11.
 func TestCancelRunningCall(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
@@ -41,7 +41,8 @@ func TestCancelRunningCall(t *testing.T) {
 					t.Errorf("the cancel says %v, want id %s", p, wire)
 				}
 				end := last[*hub.RequestCancelled](v)
-				if end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginUser || end.Cancellation.Reason != "enough" || !end.ServerNotified() ||
+				if end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginUser || end.Cancellation.Reason != "enough" ||
+					!end.ServerNotified() ||
 					!end.ServerMayContinue || end.WireID != wire || end.Tool != "hang" {
 					t.Errorf("mcpRequestCancelled says %+v", end)
 				}
@@ -100,7 +101,8 @@ func TestCancelIsIdempotent(t *testing.T) {
 		}
 		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
 		synctest.Wait()
-		if out, err := w.hub.CancelRequest("r1", "", "once more", hub.OriginHost); out != hub.OutcomeAlreadyFinished || err != nil {
+		if out, err := w.hub.CancelRequest("r1", "", "once more", hub.OriginHost); out != hub.OutcomeAlreadyFinished ||
+			err != nil {
 			t.Errorf("a cancel of what is over: %v, %v", out, err)
 		}
 		if out, err := w.hub.CancelRequest("nothing", "", "x", hub.OriginHost); out != hub.OutcomeUnknown || err != nil {
@@ -159,13 +161,15 @@ func TestCancelDuringApprovalSendsNothing(t *testing.T) {
 		if toolCalls(s) != 0 || len(cancels(s)) != 0 {
 			t.Error("something was sent")
 		}
-		if err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept}); hub.AsError(err).Reason != hub.ReasonPromptClosed {
+		if err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept}); hub.AsError(
+			err).Reason != hub.ReasonPromptClosed {
 			t.Errorf("a late yes: %v", err)
 		}
 	})
 }
 
-// The start of a session is never cancelled on the wire: not by its id, not by the calls that wait for it, not when it times out.
+// The start of a session is never cancelled on the wire: not by its id, not by the calls that wait for it, not when it
+// times out.
 func TestStartIsNeverCancelled(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New(fakeserver.WithSilentProbe())
@@ -303,7 +307,9 @@ func TestSameIDsInBothDirections(t *testing.T) {
 		if c.over() {
 			t.Fatal("a server's cancel ended our call")
 		}
-		ask, err := s.RequestWithID(wire, "elicitation/create", `{"message":"?","requestedSchema":{"type":"object","properties":{}}}`)
+		ask,
+			err := s.RequestWithID(wire, "elicitation/create",
+			`{"message":"?","requestedSchema":{"type":"object","properties":{}}}`)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,8 @@ package hub
 
 import "time"
 
-// Defaults of the clocks. They are generous: a person or a host can always cancel; a clock is there for what nobody watches.
+// Defaults of the clocks. They are generous: a person or a host can always cancel; a clock is there for what nobody
+// watches.
 const (
 	DefaultConnectTimeout = 60 * time.Second // npx and uvx download on their first start
 	DefaultIdleTimeout    = 5 * time.Minute
@@ -10,8 +11,8 @@ const (
 	DefaultHumanTimeout   = 30 * time.Minute
 )
 
-// clock holds the idle and total clocks of a call. Human time stops both (2025-11-25 lifecycle "Timeouts", SEP-2260: a nested prompt
-// extends its call by human time). Guarded by Hub.mu.
+// clock holds the idle and total clocks of a call. Human time stops both (2025-11-25 lifecycle "Timeouts", SEP-2260: a
+// nested prompt extends its call by human time). Guarded by Hub.mu.
 type clock struct {
 	idle, total time.Duration // limits, 0 = none
 	human       time.Duration // limit of one prompt, 0 = none
@@ -27,7 +28,8 @@ func (h *Hub) wind(r *request, now time.Time) {
 	if c.idle == 0 && c.total == 0 {
 		return
 	}
-	runs := r.holds == 0 && (r.state == StateQueued || r.state == StateConnecting || r.state == StateRunning || r.state == StateTaskWorking)
+	runs := r.holds == 0 && (r.state == StateQueued || r.state == StateConnecting || r.state == StateRunning ||
+		r.state == StateTaskWorking)
 	switch {
 	case runs && c.since.IsZero():
 		c.since, c.sign = now, now
@@ -69,7 +71,8 @@ func (h *Hub) arm(r *request, now time.Time) {
 	}
 }
 
-// tick looks whether a clock has really run out: signs of life do not move the timer, which is cheaper at thousands of progress events a second.
+// tick looks whether a clock has really run out: signs of life do not move the timer, which is cheaper at thousands of
+// progress events a second.
 func (h *Hub) tick(r *request) {
 	defer h.lock().unlock()
 	if h.requests[r.id] != r || r.clock.since.IsZero() {
@@ -98,8 +101,10 @@ func (r *request) timeout(idle bool) *cancelCause {
 		limit, what, setting, reason = r.clock.idle, "gave no sign of life", "timeouts.idle", ReasonIdleTimeout
 	}
 	key, where := settingOf(r.server.conf, setting)
-	err := fail(CodeDeadlineExceeded, reason, []string{"server", r.server.name, "request_id", r.id, "setting", setting, "limit", limit.String()},
-		"%s of server %q %s within %s; raise %s of the server%s or of the call", r.what(), r.server.name, what, limit, key, where)
+	err := fail(CodeDeadlineExceeded, reason, []string{"server", r.server.name, "request_id", r.id, "setting", setting,
+		"limit", limit.String()},
+		"%s of server %q %s within %s; raise %s of the server%s or of the call", r.what(), r.server.name, what, limit, key,
+		where)
 	return &cancelCause{Origin: OriginTimeout, Reason: setting + " of " + limit.String() + " exceeded", Err: err}
 }
 

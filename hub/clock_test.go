@@ -53,7 +53,8 @@ func TestProgressResetsIdle(t *testing.T) {
 		hang.ends(t, before, 10*time.Second, hub.ReasonIdleTimeout)
 		slow.ends(t, before, 37*time.Second, hub.ReasonIdleTimeout)
 		p := last[*hub.RequestProgressed](v)
-		if p.RequestID != "slow" || p.Progress == nil || p.Progress.Progress != 3 || *p.Progress.Total != 5 || p.Progress.Message != "step" {
+		if p.RequestID != "slow" || p.Progress == nil || p.Progress.Progress != 3 || *p.Progress.Total != 5 ||
+			p.Progress.Message != "step" {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -118,7 +119,8 @@ func TestHumanTimeStopsTheClocks(t *testing.T) {
 			// It stops nobody's clock (finding B16): a server could keep all of its calls open by asking.
 			c1.ends(t, before, 10*time.Second, hub.ReasonIdleTimeout)
 			c2.ends(t, before, 10*time.Second, hub.ReasonIdleTimeout)
-			if end := v.terminalOf("r1").(*hub.RequestCancelled); end.Timings.Human != 0 || end.Timings.Active != 10*time.Second {
+			if end := v.terminalOf("r1").(*hub.RequestCancelled); end.Timings.Human != 0 ||
+				end.Timings.Active != 10*time.Second {
 				t.Errorf("%+v", end.Timings)
 			}
 			v.noPrompt() // whichever of the two it was of is over
@@ -208,7 +210,8 @@ func TestTimeoutNamesTheSetting(t *testing.T) {
 				w := newWorld(t, serversOf("s", hanging()), clocked(tc.limits))
 				before := time.Now()
 				e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"}).ends(t, before, 7*time.Second, tc.reason)
-				if e.Meta["setting"] != setting || e.Meta["limit"] != "7s" || e.Meta["server"] != "s" || e.Meta["request_id"] != "r1" {
+				if e.Meta["setting"] != setting || e.Meta["limit"] != "7s" || e.Meta["server"] != "s" ||
+					e.Meta["request_id"] != "r1" {
 					t.Errorf("%v", e.Meta)
 				}
 				for _, word := range []string{setting, "test.json:1", "7s", `"hang"`} {
@@ -227,9 +230,11 @@ func TestCallTimeoutsOverrideConfig(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), clocked(`"idle":"10s","total":"1m"`))
 		short, none := 3*time.Second, time.Duration(0)
 		before := time.Now()
-		w.call(hub.CallRequest{Server: "s", Tool: "hang", Timeouts: hub.Timeouts{Idle: &short}}).ends(t, before, 3*time.Second, hub.ReasonIdleTimeout)
+		w.call(hub.CallRequest{Server: "s", Tool: "hang", Timeouts: hub.Timeouts{Idle: &short}}).ends(t, before,
+			3*time.Second, hub.ReasonIdleTimeout)
 		before = time.Now()
-		w.call(hub.CallRequest{Server: "s", Tool: "hang", Timeouts: hub.Timeouts{Idle: &none}}).ends(t, before, time.Minute, hub.ReasonTotalTimeout)
+		w.call(hub.CallRequest{Server: "s", Tool: "hang", Timeouts: hub.Timeouts{Idle: &none}}).ends(t, before, time.Minute,
+			hub.ReasonTotalTimeout)
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang", Timeouts: hub.Timeouts{Idle: &none, Total: &none}})
 		pass(30 * 24 * time.Hour)
 		if c.over() {
@@ -265,7 +270,8 @@ func TestTimeoutSendsCancel(t *testing.T) {
 					t.Errorf("cancels %v", got)
 				}
 				end := last[*hub.RequestCancelled](v)
-				if end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginTimeout || end.Cancellation.Reason != tc.reason || !end.ServerNotified() || end.Err != c.err {
+				if end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginTimeout || end.Cancellation.Reason != tc.reason ||
+					!end.ServerNotified() || end.Err != c.err {
 					t.Errorf("%+v", end)
 				}
 				pass(time.Hour)

@@ -7,13 +7,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// configEntry is one entry of the config, with what is made of all its texts. A stranger chooses how long these are, so it is made without the hub's
-// lock. Nothing of it changes but form.
+// configEntry is one entry of the config, with what is made of all its texts. A stranger chooses how long these are, so
+// it is made without the hub's lock. Nothing of it changes but form.
 type configEntry struct {
 	conf  config.Server
 	key   string // conf's launch key
 	watch string // the folder where the patterns in conf.Watch begin
-	// form is what there was to agree to when somebody looked last: see Hub.lookAt. nil: the entry needs no consent. Guarded by Hub.mu.
+	// form is what there was to agree to when somebody looked last: see Hub.lookAt. nil: the entry needs no consent.
+	// Guarded by Hub.mu.
 	form *launchForm
 }
 
@@ -46,7 +47,8 @@ func (h *Hub) entryOf(conf config.Server, sources []ConfigSource) *configEntry {
 	return e
 }
 
-// formNow gives the form of an entry as far as it is known without the values of inputs; nil: it needs no consent. It is called without the lock.
+// formNow gives the form of an entry as far as it is known without the values of inputs; nil: it needs no consent. It
+// is called without the lock.
 func (h *Hub) formNow(conf config.Server, v config.Variables) *launchForm {
 	if !needsConsent(conf) {
 		return nil
@@ -78,8 +80,9 @@ func (all configEntries) ask(k launchKey) bool {
 	return slices.ContainsFunc(all, func(e *configEntry) bool { return e.form != nil && e.form.key == k })
 }
 
-// watchFolder is where the patterns of a server start: in its directory, if the config names one, else beside the file. A directory whose name is
-// known only at the start (from the environment, from an input) is none of the hub's places yet, and nothing is found there.
+// watchFolder is where the patterns of a server start: in its directory, if the config names one, else beside the file.
+// A directory whose name is known only at the start (from the environment, from an input) is none of the hub's places
+// yet, and nothing is found there.
 func watchFolder(conf config.Server, v config.Variables) string {
 	if conf.Dir != "" {
 		if dir := conf.Shown(v).Dir; filepath.IsAbs(dir) {

@@ -14,10 +14,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// LoadConfig reads the config and brings the servers in line with it: new ones appear, missing ones are stopped and go, and one whose launch changed is
-// stopped and, if it ran, started anew. A change of approvals, timeouts or the like touches no process. nil sources: the same as last time.
-// One reads at a time, so that what was read last is what counts.
-func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers []ServerInfo, problems []ConfigProblem, stopped []string, err error) {
+// LoadConfig reads the config and brings the servers in line with it: new ones appear, missing ones are stopped and go,
+// and one whose launch changed is stopped and, if it ran, started anew. A change of approvals, timeouts or the like
+// touches no process. nil sources: the same as last time. One reads at a time, so that what was read last is what
+// counts.
+func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers []ServerInfo, problems []ConfigProblem,
+	stopped []string, err error) {
 	problems, stopped, waits, err := h.reload(ctx, sources, "")
 	if err != nil {
 		return nil, nil, nil, err
@@ -26,15 +28,18 @@ func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers [
 		select {
 		case <-w:
 		case <-ctx.Done():
-			return nil, nil, nil, fail(CodeDeadlineExceeded, ReasonServerStopped, nil, "the config was read; servers are still being stopped")
+			return nil, nil, nil, fail(CodeDeadlineExceeded, ReasonServerStopped, nil,
+				"the config was read; servers are still being stopped")
 		}
 	}
 	list, _ := h.Servers()
 	return list, problems, stopped, nil
 }
 
-// reload is LoadConfig but for the wait until what had to be stopped has stopped. changed is the file that changed, "" when the host asks.
-func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string) (problems []ConfigProblem, stopped []string, waits []<-chan struct{}, err error) {
+// reload is LoadConfig but for the wait until what had to be stopped has stopped. changed is the file that changed, ""
+// when the host asks.
+func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string) (problems []ConfigProblem,
+	stopped []string, waits []<-chan struct{}, err error) {
 	select {
 	case h.loading <- struct{}{}:
 		defer func() { <-h.loading }()
@@ -63,12 +68,14 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 	read, missing := readSources(ctx, sources) // outside the lock
 	want, found := h.load(read)
 	for _, p := range append(missing, found...) {
-		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key, Message: h.redactor.Text(p.Message), Fatal: p.Fatal})
+		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key,
+			Message: h.redactor.Text(p.Message), Fatal: p.Fatal})
 	}
 
 	problems = append(problems, alike(want)...)
 
-	// What takes time that a stranger chooses is done here, without the lock. The folders are other ones, perhaps, also for what stays as it was.
+	// What takes time that a stranger chooses is done here, without the lock. The folders are other ones, perhaps, also
+	// for what stays as it was.
 	r := reading{entries: h.entriesOf(want, sources), old: old, forms: make([]*launchForm, len(old))}
 	for i, e := range old {
 		r.forms[i] = h.formNow(e.conf, h.variablesAmong(sources, e.conf))
@@ -81,13 +88,15 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 // reading is what was read of the config.
 type reading struct {
 	entries []configEntries
-	// old are the entries of before, and forms what they are now: a server that this reading says nothing of keeps its entry.
+	// old are the entries of before, and forms what they are now: a server that this reading says nothing of keeps its
+	// entry.
 	old   configEntries
 	forms []*launchForm
 }
 
 // apply brings the servers in line with what was read.
-func (h *Hub) apply(r reading, problems []ConfigProblem, sources []ConfigSource, changed string) (_ []ConfigProblem, stopped []string, waits []<-chan struct{}, err error) {
+func (h *Hub) apply(r reading, problems []ConfigProblem, sources []ConfigSource, changed string) (_ []ConfigProblem,
+	stopped []string, waits []<-chan struct{}, err error) {
 	defer h.lock().unlock()
 	if h.draining {
 		return nil, nil, nil, errDraining()
@@ -123,8 +132,8 @@ func (h *Hub) wantedOf(all []configEntries) (want []wanted) {
 	return want
 }
 
-// readSources reads the files. One that is not there brings no servers: it may come later, and who deletes it means it. One that cannot be read is
-// left to config.Load, which says why; its servers stay.
+// readSources reads the files. One that is not there brings no servers: it may come later, and who deletes it means it.
+// One that cannot be read is left to config.Load, which says why; its servers stay.
 func readSources(ctx context.Context, sources []ConfigSource) (read []config.Source, missing []config.Problem) {
 	for _, s := range sources {
 		src := config.Source{Path: s.Path, Scope: s.Scope, Dialect: s.Dialect, Folder: s.Folder, Trusted: s.Trusted}
@@ -141,9 +150,11 @@ func readSources(ctx context.Context, sources []ConfigSource) (read []config.Sou
 	return read, missing
 }
 
-// readFile reads a file once nobody is in the middle of writing it, as far as its writers tell: Cline and its relatives hold a lock beside it.
+// readFile reads a file once nobody is in the middle of writing it, as far as its writers tell: Cline and its relatives
+// hold a lock beside it.
 func readFile(ctx context.Context, path, scope string) ([]byte, error) {
-	_ = statefile.AwaitForeignLock(ctx, path, statefile.DefaultForeignWait) // a lock that stays says nothing; half a text is found out
+	// a lock that stays says nothing; half a text is found out
+	_ = statefile.AwaitForeignLock(ctx, path, statefile.DefaultForeignWait)
 	return config.ReadFile(path, scope)
 }
 
@@ -153,7 +164,8 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	if s == nil {
 		h.born++
 		s = &server{
-			hub: h, name: a.conf.Name, conf: a.conf, entry: a.entry, entries: a.entries, keyOfConf: a.key(), problems: a.problems, place: a.place,
+			hub: h, name: a.conf.Name, conf: a.conf, entry: a.entry, entries: a.entries, keyOfConf: a.key(),
+			problems: a.problems, place: a.place,
 			costs: h.budgets.of(a.conf.Name), life: servers.Born(h.born, a.broken, a.conf.Disabled),
 		}
 		if before := h.ending[s.name]; before != nil { // two processes of one entry never run at once
@@ -169,7 +181,8 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	}
 	if a.remove {
 		s.life.Apply(servers.Remove)
-		done := h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was removed from the config"}, servers.Stop)
+		done := h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was removed from the config"},
+			servers.Stop)
 		if done != nil {
 			h.ending[s.name] = s
 		}

@@ -12,24 +12,27 @@ import (
 
 // attempt is one start of a server. Everybody who needs the server waits for the same one.
 type attempt struct {
-	ctx     context.Context
-	stop    context.CancelCauseFunc
-	err     *Error        // set before done is closed; nil = ready
-	done    chan struct{} // closed by run
-	again   bool          // set before done is closed: it failed for want of a window, and one has come; who waits tries once more
-	waiters int           // who waits for it; guarded by Hub.mu
-	start   *request      // set by beginConnect; guarded by Hub.mu
+	ctx  context.Context
+	stop context.CancelCauseFunc
+	err  *Error        // set before done is closed; nil = ready
+	done chan struct{} // closed by run
+	// set before done is closed: it failed for want of a window, and one has come; who waits tries once more
+	again   bool
+	waiters int      // who waits for it; guarded by Hub.mu
+	start   *request // set by beginConnect; guarded by Hub.mu
 	// byItself: the hub wants it, whoever else does. Guarded by Hub.mu.
 	byItself bool
 }
 
-// acquire gives the session of s, connecting it first if need be, and counts the caller as its user: for a request until it ends, for others
-// (r is nil) until unlease. The end of ctx ends the wait, not the start that others may wait for.
+// acquire gives the session of s, connecting it first if need be, and counts the caller as its user: for a request
+// until it ends, for others (r is nil) until unlease. The end of ctx ends the wait, not the start that others may wait
+// for.
 func (h *Hub) acquire(ctx context.Context, s *server, r *request) (*mcp.Session, error) {
 	return h.acquireFrom(ctx, s, r, h.sessionOrWait(ctx, s, r, nil))
 }
 
-// found is what a look at a server has found: its session, or why there is none, or what is closed when it is worth another look.
+// found is what a look at a server has found: its session, or why there is none, or what is closed when it is worth
+// another look.
 type found struct {
 	session *mcp.Session
 	err     error
@@ -58,7 +61,8 @@ func (h *Hub) acquireFrom(ctx context.Context, s *server, r *request, f found) (
 	return f.session, f.err
 }
 
-// sessionOrWait looks at s for somebody who wants it since it had been ordered to stop so often; nil: since now. An order that comes meanwhile wins.
+// sessionOrWait looks at s for somebody who wants it since it had been ordered to stop so often; nil: since now. An
+// order that comes meanwhile wins.
 func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request, since *uint64) (f found) {
 	defer h.lock().unlock()
 	f.stops = s.life.Stops()
@@ -100,7 +104,8 @@ func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request, since *u
 	return f
 }
 
-// renewed gives the session that takes the place of one that its server has forgotten. The caller is a user of the server already.
+// renewed gives the session that takes the place of one that its server has forgotten. The caller is a user of the
+// server already.
 func (h *Hub) renewed(ctx context.Context, s *server, r *request, session *mcp.Session) (*mcp.Session, error) {
 	select {
 	case <-session.Ending(): // it is told of a moment after the refusal; until then acquire would give it once more
@@ -113,8 +118,8 @@ func (h *Hub) renewed(ctx context.Context, s *server, r *request, session *mcp.S
 	return next, err
 }
 
-// leave takes back that somebody waits for a start. A start that waits for a person ends with its last waiter: nobody would want
-// the answer any more. Any other start goes on, as its server will be of use soon.
+// leave takes back that somebody waits for a start. A start that waits for a person ends with its last waiter: nobody
+// would want the answer any more. Any other start goes on, as its server will be of use soon.
 func (h *Hub) leave(s *server, a *attempt) {
 	defer h.lock().unlock()
 	a.waiters--
@@ -179,7 +184,8 @@ func (h *Hub) beginConnect(s *server) {
 		limit = *conf.Timeouts.Connect
 	}
 	key, where := settingOf(conf, "timeouts.connect")
-	late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect", "limit", limit.String()},
+	late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect",
+		"limit", limit.String()},
 		"server %q was not ready within %s; raise %s%s", s.name, limit, key, where)
 	ctx, expire := context.WithCancelCause(a.ctx)
 	start.clock.total, start.expire = limit, func() { expire(late) }
@@ -203,7 +209,8 @@ func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt
 			Server: s.name, Open: h.opener(s, resolved.Server), Era: conf.Era, Remembered: remembered,
 			Client:       mcp.Implementation{Name: "mcphub", Title: "McpHub", Version: h.version},
 			Capabilities: c.capabilities, Handler: c, Logger: h.log,
-			Tap: h.tap, Trace: start.trace, NewTrace: h.newTrace, Outputs: s.costs.outputs, Lists: s.costs.lists, Results: s.costs.results,
+			Tap: h.tap, Trace: start.trace, NewTrace: h.newTrace, Outputs: s.costs.outputs, Lists: s.costs.lists,
+			Results: s.costs.results,
 			OnBound: func(e *mcp.BoundError) { c.tellBound("questionTooLarge", e.Text) },
 		})
 	}
@@ -253,15 +260,16 @@ func (h *Hub) up(s *server, c *connection, session *mcp.Session) {
 	s.supervised.wasReady = true
 	s.stale = h.outgrown(c)
 	h.resubscribe(s, session)
-	h.log.Info("server ready", "server", s.name, "era", session.Era().String(), "revision", session.Revision(), "pid", s.pid)
+	h.log.Info("server ready", "server", s.name, "era", session.Era().String(), "revision", session.Revision(),
+		"pid", s.pid)
 	h.transition(s, servers.Up)
 	h.renewIfIdle(s)
 	h.watchIdle(s)
 	h.watchStarted(s)
 }
 
-// fall takes a connection that ended by itself from its server: nobody gets it any more. Its calls fail by themselves, what it asked is
-// closed here. Who needs the server waits until the old process is gone. h.mu is held.
+// fall takes a connection that ended by itself from its server: nobody gets it any more. Its calls fail by themselves,
+// what it asked is closed here. Who needs the server waits until the old process is gone. h.mu is held.
 func (h *Hub) fall(c *connection) {
 	s := c.server
 	if s.conn != c {
@@ -270,7 +278,8 @@ func (h *Hub) fall(c *connection) {
 	c.fell = true
 	s.conn, s.stopping = nil, make(chan struct{})
 	h.watchIdle(s)
-	h.closePromptsOf(c, closing{cause: CauseServerGone, origin: OriginTransport, reason: connectionEnded, action: ActionDismiss})
+	h.closePromptsOf(c, closing{cause: CauseServerGone, origin: OriginTransport, reason: connectionEnded,
+		action: ActionDismiss})
 	h.transition(s, servers.Fall)
 }
 

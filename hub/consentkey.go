@@ -14,8 +14,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// consentKey is a secret of the user. What a form does not show goes into it as a sum with this key: values such as short passwords could be found by trying from a plain
-// hash, by whoever reads the form. All hubs of the user share it; without a folder it lives as long as the hub.
+// consentKey is a secret of the user. What a form does not show goes into it as a sum with this key: values such as
+// short passwords could be found by trying from a plain hash, by whoever reads the form. All hubs of the user share it;
+// without a folder it lives as long as the hub.
 type consentKey struct {
 	file ownFile
 
@@ -39,7 +40,8 @@ func openConsentKey(dir string, log *slog.Logger) *consentKey {
 		}
 		return nil
 	}
-	return &consentKey{file: statefile.Open(dir, "consent-key.json", statefile.Options{Logger: log, Check: check, Told: dir == ""})}
+	return &consentKey{file: statefile.Open(dir, "consent-key.json", statefile.Options{Logger: log, Check: check,
+		Told: dir == ""})}
 }
 
 func keyIn(text []byte) []byte {
@@ -73,7 +75,8 @@ func (c *consentKey) get() []byte {
 	if err != nil {
 		panic(err) // cannot be: a number and a string
 	}
-	// Of several hubs that start at once one writes it; the others find it when it is their turn. What the disk does not take holds in this hub.
+	// Of several hubs that start at once one writes it; the others find it when it is their turn. What the disk does not
+	// take holds in this hub.
 	_ = c.file.Update(func(old []byte) ([]byte, error) {
 		if keyIn(old) != nil {
 			return nil, nil

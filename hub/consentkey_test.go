@@ -24,7 +24,8 @@ func TestConsentKeyIsOneForAllHubs(t *testing.T) {
 			t.Fatalf("keys of %d and %d bytes differ", len(key), len(keys[0]))
 		}
 	}
-	if info, err := os.Stat(filepath.Join(dir, "consent-key.json")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(dir, "consent-key.json")); err != nil || runtime.GOOS != "windows" &&
+		info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
 	if other := openConsentKey(t.TempDir(), slog.New(slog.DiscardHandler)).get(); bytes.Equal(other, keys[0]) {
@@ -38,11 +39,13 @@ func TestConsentKeyIsOneForAllHubs(t *testing.T) {
 // A file that holds no key is set aside, and takes no hub down.
 func TestConsentKeyOfABrokenFile(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "consent-key.json"), []byte(`{"version":1,"key":"abcd"}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "consent-key.json"), []byte(`{"version":1,"key":"abcd"}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	key := openConsentKey(dir, slog.New(slog.DiscardHandler)).get()
-	if again := openConsentKey(dir, slog.New(slog.DiscardHandler)).get(); len(key) != keyBytes || !bytes.Equal(key, again) {
+	if again := openConsentKey(dir, slog.New(slog.DiscardHandler)).get(); len(key) != keyBytes ||
+		!bytes.Equal(key, again) {
 		t.Error("the key is not kept")
 	}
 }

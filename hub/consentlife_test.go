@@ -24,11 +24,13 @@ func (v *view) approval() hub.PromptInfo {
 	return p
 }
 
-// A consent that comes or goes changes what the file may allow: questions about tools that are open at that moment follow, and so do their calls.
+// A consent that comes or goes changes what the file may allow: questions about tools that are open at that moment
+// follow, and so do their calls.
 func TestConsentChangesOpenApprovals(t *testing.T) {
 	const superseded = "the config has changed; for this tool it says "
 	hang := hub.CallRequest{Server: "s", Tool: "hang", ID: "r1"}
-	// withoutConsent gives a server that runs, with a yes for the folders of a window that has gone, and a call that asks for want of it.
+	// withoutConsent gives a server that runs, with a yes for the folders of a window that has gone, and a call that asks
+	// for want of it.
 	withoutConsent := func(t *testing.T) (*world, *fakeserver.Server, *view, hub.PromptInfo, *pendingCall) {
 		s := hanging()
 		w := newWorldWith(t, hub.Options{}, serversOf("s", s))
@@ -149,7 +151,8 @@ func TestWorkspaceConsentNeedsFolders(t *testing.T) {
 		c := w.echo()
 		p := v.launch()
 		e := hub.AsError(v.win.Answer(yes(p, hub.ScopeWorkspace)))
-		if e == nil || e.Code != hub.CodeInvalidArgument || e.Reason != hub.ReasonInvalidContent || e.Meta["prompt_id"] != p.ID || !strings.Contains(e.Message, "still open") {
+		if e == nil || e.Code != hub.CodeInvalidArgument || e.Reason != hub.ReasonInvalidContent ||
+			e.Meta["prompt_id"] != p.ID || !strings.Contains(e.Message, "still open") {
 			t.Errorf("%+v", e)
 		}
 		if v.launch().ID != p.ID || c.over() || w.starts("s") != 0 {
@@ -159,7 +162,8 @@ func TestWorkspaceConsentNeedsFolders(t *testing.T) {
 		v.allowLaunch(hub.ScopeWorkspace)
 		c.ok(t)
 		list := w.hub.Remembered("s")
-		if len(list) != 1 || list[0].Scope != hub.ScopeWorkspace || !slices.Equal(list[0].Folders, []string{"file:///repos/lib", "file:///repos/site"}) {
+		if len(list) != 1 || list[0].Scope != hub.ScopeWorkspace ||
+			!slices.Equal(list[0].Folders, []string{"file:///repos/lib", "file:///repos/site"}) {
 			t.Errorf("%+v", list)
 		}
 		v.win.SetRoots(nil)
@@ -187,12 +191,14 @@ func eagerWorkspace(t *testing.T) *world {
 func (w *world) rests(when string, failures int) {
 	w.t.Helper()
 	pass(time.Hour)
-	if info := w.server("s"); info.State != hub.ServerStopped || info.LaunchConsent != hub.LaunchNeeded || info.Failures != failures || next(info) != 0 {
+	if info := w.server("s"); info.State != hub.ServerStopped || info.LaunchConsent != hub.LaunchNeeded ||
+		info.Failures != failures || next(info) != 0 {
 		w.t.Errorf("%s: %+v", when, info)
 	}
 }
 
-// An eager server of a workspace waits for a window that can ask, however many come and go, and starts with the yes. None of that is a failure.
+// An eager server of a workspace waits for a window that can ask, however many come and go, and starts with the yes.
+// None of that is a failure.
 func TestEagerWorkspaceServerWaitsForConsent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := eagerWorkspace(t)
@@ -219,7 +225,8 @@ func TestEagerWorkspaceServerWaitsForConsent(t *testing.T) {
 			t.Error("the question went with one of two windows")
 		}
 		two.allowLaunch(hub.ScopeOnce)
-		if info := w.server("s"); info.State != hub.ServerReady || info.Failures != 0 || info.LaunchConsent != hub.LaunchGiven || w.starts("s") != 1 {
+		if info := w.server("s"); info.State != hub.ServerReady || info.Failures != 0 ||
+			info.LaunchConsent != hub.LaunchGiven || w.starts("s") != 1 {
 			t.Errorf("%+v", info)
 		}
 		two.win.Detach(true)
@@ -283,7 +290,8 @@ func TestEagerWorkspaceServerWhileWindowsPass(t *testing.T) {
 	}
 }
 
-// startSeen is a window that shows nothing, and tells of each change of a server that starts. What it calls runs under the hub's lock.
+// startSeen is a window that shows nothing, and tells of each change of a server that starts. What it calls runs under
+// the hub's lock.
 type startSeen struct{ tell func() }
 
 func (s startSeen) Deliver(e hub.Event) {
@@ -325,11 +333,12 @@ func TestEagerWorkspaceServerAsTheWindowComes(t *testing.T) {
 	}
 }
 
-// A server that crashed comes back by itself where the yes to it still holds. Where that has gone with its window nobody is asked: it stays down until
-// somebody wants it.
+// A server that crashed comes back by itself where the yes to it still holds. Where that has gone with its window
+// nobody is asked: it stays down until somebody wants it.
 func TestCrashAsksNobody(t *testing.T) {
 	for _, eager := range []bool{false, true} {
-		for scope, comesBack := range map[hub.ApprovalScope]bool{hub.ScopeOnce: true, hub.ScopeWindow: false, hub.ScopeWorkspace: false, hub.ScopeAlways: true} {
+		for scope, comesBack := range map[hub.ApprovalScope]bool{hub.ScopeOnce: true, hub.ScopeWindow: false,
+			hub.ScopeWorkspace: false, hub.ScopeAlways: true} {
 			for _, witness := range []bool{false, true} { // is there another window, which could ask?
 				t.Run(fmt.Sprintf("eager %v, scope %d, another window %v", eager, scope, witness), func(t *testing.T) {
 					bubble(t, func(t *testing.T) {
@@ -350,7 +359,8 @@ func TestCrashAsksNobody(t *testing.T) {
 						s.Disconnect()
 						if comesBack {
 							pass(time.Hour)
-							if info := w.server("s"); info.State != hub.ServerReady || info.LaunchConsent != hub.LaunchGiven || w.starts("s") != 2 {
+							if info := w.server("s"); info.State != hub.ServerReady || info.LaunchConsent != hub.LaunchGiven ||
+								w.starts("s") != 2 {
 								t.Errorf("%+v", info)
 							}
 						} else {
@@ -426,11 +436,13 @@ func TestGivenUpServerThatChanged(t *testing.T) {
 			}
 			// What the file allows is no reason to try again, but another yes is needed.
 			w.workspace(strings.Replace(workspaceEntry, allow, `"alwaysAllow":["echo"]`, 1))
-			if info := w.server("s"); info.State != hub.ServerGivenUp || info.LaunchConsent != hub.LaunchNeeded || info.Failures != 5 {
+			if info := w.server("s"); info.State != hub.ServerGivenUp || info.LaunchConsent != hub.LaunchNeeded ||
+				info.Failures != 5 {
 				t.Errorf("%+v", info)
 			}
 			v.noPrompt()
-			w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true}).want(t, hub.CodeUnavailable, hub.ReasonServerGivenUp)
+			w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true}).want(t, hub.CodeUnavailable,
+				hub.ReasonServerGivenUp)
 			v.noPrompt()
 
 			w.fall("s", nil)
@@ -439,7 +451,8 @@ func TestGivenUpServerThatChanged(t *testing.T) {
 				v.launch()
 			} else {
 				v.noPrompt()
-				if info := w.server("s"); info.State != hub.ServerStopped || info.LaunchConsent != hub.LaunchNeeded || info.Failures != 0 || info.LastError != "" {
+				if info := w.server("s"); info.State != hub.ServerStopped || info.LaunchConsent != hub.LaunchNeeded ||
+					info.Failures != 0 || info.LastError != "" {
 					t.Errorf("%+v", info)
 				}
 			}
@@ -463,7 +476,8 @@ func TestKnownToolsAskNobody(t *testing.T) {
 		dir := t.TempDir()
 		load := func(w *world) {
 			w.source(hub.ConfigSource{Path: "/repos/site/.vscode/mcp.json", Scope: "workspace", Folder: "/repos/site",
-				JSON: `{"inputs":[{"id":"key","type":"promptString"}],"servers":{"s":{"command":"s","env":{"KEY":"${input:key}"},` + allow + `}}}`})
+				JSON: `{"inputs":[{"id":"key","type":"promptString"}],"servers":{"s":{"command":"s","env":{"KEY":"${input:key}"},` +
+					allow + `}}}`})
 		}
 		w := newWorldWith(t, hub.Options{StateDir: dir}, serversOf("s", answers("a")))
 		load(w)

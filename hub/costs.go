@@ -43,10 +43,13 @@ type costs struct {
 
 func (b *budgets) of(server string) *costs {
 	c := &costs{
-		questions: b.questions.Account(server), lists: b.lists.Account(server), results: b.results.Account(server), checks: b.checks.Account(server),
+		questions: b.questions.Account(server), lists: b.lists.Account(server), results: b.results.Account(server),
+		checks: b.checks.Account(server),
 	}
-	c.logs, c.notices = bounds.NewRate(bounds.LogRate, bounds.LogBurst), bounds.NewRate(bounds.NoticeRate, bounds.NoticeBurst)
-	c.asks, c.complaints = bounds.NewRate(bounds.QuestionRate, bounds.QuestionBurst), bounds.NewRate(1, bounds.ComplaintBurst)
+	c.logs, c.notices = bounds.NewRate(bounds.LogRate, bounds.LogBurst),
+		bounds.NewRate(bounds.NoticeRate, bounds.NoticeBurst)
+	c.asks, c.complaints = bounds.NewRate(bounds.QuestionRate, bounds.QuestionBurst),
+		bounds.NewRate(1, bounds.ComplaintBurst)
 	c.outputs = mcp.OutputChecker(c.checks)
 	c.forms = &schema.Checker{Schema: "requestedSchema of the form", Value: "content of the answer", Account: c.checks}
 	return c
@@ -82,8 +85,8 @@ func (s *server) forgetTools() {
 	s.tools, s.toolBytes = nil, 0
 }
 
-// resultHold ends the counting of the result that a request has in hand: it counts from the first part that was read of it.
-// The zero value is ready to use; safe for concurrent use.
+// resultHold ends the counting of the result that a request has in hand: it counts from the first part that was read of
+// it. The zero value is ready to use; safe for concurrent use.
 type resultHold struct{ release atomic.Pointer[func()] }
 
 // set takes over what ends it. A result before it, of a round that asked for something, is over.

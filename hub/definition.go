@@ -5,8 +5,9 @@ import "time"
 // pinKey is a tool, whatever its definition, of a server that is started just so.
 type pinKey struct{ server, launch, tool string }
 
-// pin is the definition of a tool that was let through last. A config that allows a tool names it and nothing more, and a server may give the name
-// another meaning later (CVE-2025-54136). So the first sight of such a tool is pinned without a question, and a change asks.
+// pin is the definition of a tool that was let through last. A config that allows a tool names it and nothing more, and
+// a server may give the name another meaning later (CVE-2025-54136). So the first sight of such a tool is pinned
+// without a question, and a change asks.
 type pin struct {
 	Server     string    `json:"server"`
 	Launch     string    `json:"launch"`
@@ -30,7 +31,8 @@ var pinForm = keptForm[pin]{
 
 // pinOf is the pin of a definition from now on.
 func pinOf(key approvalKey, definition string) pin {
-	return pin{Server: key.server, Launch: key.launch, Tool: key.tool, Hash: key.hash, Time: time.Now().UTC(), Definition: definitionKept(definition)}
+	return pin{Server: key.server, Launch: key.launch, Tool: key.tool, Hash: key.hash, Time: time.Now().UTC(),
+		Definition: definitionKept(definition)}
 }
 
 // pinned tells whether a definition is the one that was let through last.
@@ -39,7 +41,8 @@ func (h *Hub) pinned(key approvalKey) bool {
 	return ok && p.Hash == key.hash
 }
 
-// pinFirst pins a definition unless there is one for the tool, perhaps of another hub. It may write a file: without the lock. false: it is not the pinned one.
+// pinFirst pins a definition unless there is one for the tool, perhaps of another hub. It may write a file: without the
+// lock. false: it is not the pinned one.
 func (h *Hub) pinFirst(key approvalKey, definition string) bool {
 	h.pins.refresh()
 	p := h.pins.putNew(pinOf(key, definition))
@@ -47,8 +50,8 @@ func (h *Hub) pinFirst(key approvalKey, definition string) bool {
 	return p.Hash == key.hash
 }
 
-// agreedBefore gives the definition of a tool that was agreed to last, when it was another one than that of key; ok is false when there is none. The
-// definition is "" when it was too large to keep. h.mu is held.
+// agreedBefore gives the definition of a tool that was agreed to last, when it was another one than that of key; ok is
+// false when there is none. The definition is "" when it was too large to keep. h.mu is held.
 func (h *Hub) agreedBefore(key approvalKey) (hash, definition string, ok bool) {
 	var at time.Time
 	look := func(other approvalKey, t time.Time, text string) {

@@ -33,7 +33,8 @@ func redefine(t *testing.T, s *fakeserver.Server, definition string) {
 	pass(time.Second)          // so that no two answers are of the same time
 }
 
-// Whatever was agreed to, for once or for longer, in this hub or an earlier one: a changed definition asks again and shows what has changed.
+// Whatever was agreed to, for once or for longer, in this hub or an earlier one: a changed definition asks again and
+// shows what has changed.
 func TestChangedDefinitionAsksWithADiff(t *testing.T) {
 	for _, scope := range []hub.ApprovalScope{hub.ScopeOnce, hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways} {
 		t.Run(fmt.Sprint(scope), func(t *testing.T) {
@@ -60,7 +61,8 @@ func TestChangedDefinitionAsksWithADiff(t *testing.T) {
 				if diff := cmp.Diff(readsToWrites, p.Approval.Changes); diff != "" {
 					t.Errorf("changes (-want +got):\n%s", diff)
 				}
-				if !json.Valid([]byte(p.Approval.Previous)) || !strings.Contains(p.Approval.Previous, `reads a file"`) || p.Approval.DefinitionHash == first.Approval.DefinitionHash {
+				if !json.Valid([]byte(p.Approval.Previous)) || !strings.Contains(p.Approval.Previous, `reads a file"`) ||
+					p.Approval.DefinitionHash == first.Approval.DefinitionHash {
 					t.Errorf("previous %s", p.Approval.Previous)
 				}
 				v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline}) // the change stays one
@@ -105,14 +107,15 @@ func TestChangeOfALargeDefinition(t *testing.T) {
 		redefine(t, s, writes)
 		w.call(hub.CallRequest{Server: "s", Tool: "a"})
 		p := v.prompt()
-		if c := p.Approval.Changes; len(c) != 1 || c[0].Path != "" || !strings.Contains(c[0].After, p.Approval.DefinitionHash) || p.Approval.Previous != "" {
+		if c := p.Approval.Changes; len(c) != 1 || c[0].Path != "" ||
+			!strings.Contains(c[0].After, p.Approval.DefinitionHash) || p.Approval.Previous != "" {
 			t.Errorf("%+v", p.Approval)
 		}
 	})
 }
 
-// What a config allows by name may not become something else behind that name: the first sight is no question, a change is one, for all that wait, and
-// once it is accepted it is none any more. (CVE-2025-54136)
+// What a config allows by name may not become something else behind that name: the first sight is no question, a change
+// is one, for all that wait, and once it is accepted it is none any more. (CVE-2025-54136)
 func TestRugPullOfAnAllowedTool(t *testing.T) {
 	dir := t.TempDir()
 	bubble(t, func(t *testing.T) {

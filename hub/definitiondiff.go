@@ -20,12 +20,14 @@ const (
 	maxDiffedDepth = 256
 )
 
-// definitionChanges tells what differs between two JSON texts, in the order of the newer one; what is gone comes last in its object.
+// definitionChanges tells what differs between two JSON texts, in the order of the newer one; what is gone comes last
+// in its object.
 //
-// A path is made of the names of members, with dots between them, and of indices: "inputSchema.required[2]". A name that is not plain stands quoted in
-// brackets: `["a.b"]`. Of a member or an element that is new or gone the whole value is told, and so it is of one that is of another type now; a text is one
-// value. A value that is too long becomes a JSON string with its beginning and a mark. Of too many changes the last one says how many more there are.
-// nil: it cannot be told, as a text is no JSON or too large.
+// A path is made of the names of members, with dots between them, and of indices: "inputSchema.required[2]". A name
+// that is not plain stands quoted in brackets: `["a.b"]`. Of a member or an element that is new or gone the whole value
+// is told, and so it is of one that is of another type now; a text is one value. A value that is too long becomes a
+// JSON string with its beginning and a mark. Of too many changes the last one says how many more there are. nil: it
+// cannot be told, as a text is no JSON or too large.
 func definitionChanges(before, after string) []DefinitionChange {
 	a, err := parseValue(before)
 	if err != nil {
@@ -50,7 +52,8 @@ func toolChanges(hash, definition, newHash, newDefinition string) []DefinitionCh
 			return list
 		}
 	}
-	return []DefinitionChange{{Before: quoteJSON("a definition with the hash " + hash), After: quoteJSON("a definition with the hash " + newHash)}}
+	return []DefinitionChange{{Before: quoteJSON("a definition with the hash " + hash),
+		After: quoteJSON("a definition with the hash " + newHash)}}
 }
 
 type differences struct {
@@ -105,7 +108,8 @@ func member(path, key string) string {
 	return path + "." + key
 }
 
-// jsonValue is a JSON value whose members are in their order. Of a name that comes twice the last value counts, as for whoever reads the definition.
+// jsonValue is a JSON value whose members are in their order. Of a name that comes twice the last value counts, as for
+// whoever reads the definition.
 type jsonValue struct {
 	kind    json.Delim // '{', '[' or 0
 	keys    []string

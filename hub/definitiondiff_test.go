@@ -20,16 +20,20 @@ func TestDefinitionDiff(t *testing.T) {
 	}{
 		{"nothing", `{"a":[1,{"b":null}]}`, ` { "a" : [1, {"b":null} ] }`, nil},
 		{"another order", `{"a":1,"b":2}`, `{"b":2,"a":1}`, nil},
-		{"a text", `{"description":"reads"}`, `{"description":"reads <all>"}`, []DefinitionChange{{"description", `"reads"`, `"reads <all>"`}}},
-		{"deep", `{"inputSchema":{"properties":{"path":{"type":"string"}}}}`, `{"inputSchema":{"properties":{"path":{"type":"array"}}}}`,
+		{"a text", `{"description":"reads"}`, `{"description":"reads <all>"}`,
+			[]DefinitionChange{{"description", `"reads"`, `"reads <all>"`}}},
+		{"deep", `{"inputSchema":{"properties":{"path":{"type":"string"}}}}`,
+			`{"inputSchema":{"properties":{"path":{"type":"array"}}}}`,
 			[]DefinitionChange{{"inputSchema.properties.path.type", `"string"`, `"array"`}}},
 		{"in the order of the definition, what is gone last", `{"z":1,"gone":{"x":1},"a":1}`, `{"z":2,"new":[1],"a":2}`,
 			[]DefinitionChange{{"z", "1", "2"}, {"new", "", "[1]"}, {"a", "1", "2"}, {"gone", `{"x":1}`, ""}}},
-		{"elements", `{"required":["a","b","c"]}`, `{"required":["a","x"]}`, []DefinitionChange{{"required[1]", `"b"`, `"x"`}, {"required[2]", `"c"`, ""}}},
+		{"elements", `{"required":["a","b","c"]}`, `{"required":["a","x"]}`, []DefinitionChange{{"required[1]", `"b"`, `"x"`},
+			{"required[2]", `"c"`, ""}}},
 		{"another type", `{"a":{"b":1}}`, `{"a":[1]}`, []DefinitionChange{{"a", `{"b":1}`, `[1]`}}},
 		{"null is a value", `{"a":null}`, `{}`, []DefinitionChange{{"a", "null", ""}}},
 		{"odd names", `{"p":{"a.b":1,"":1,"[0]":1,"\u202e":1,"ö":1}}`, `{"p":{"a.b":2,"":2,"[0]":2,"\u202e":2,"ö":2}}`,
-			[]DefinitionChange{{`p["a.b"]`, "1", "2"}, {`p[""]`, "1", "2"}, {`p["[0]"]`, "1", "2"}, {`p["\u202e"]`, "1", "2"}, {`p["ö"]`, "1", "2"}}},
+			[]DefinitionChange{{`p["a.b"]`, "1", "2"}, {`p[""]`, "1", "2"}, {`p["[0]"]`, "1", "2"}, {`p["\u202e"]`, "1", "2"},
+				{`p["ö"]`, "1", "2"}}},
 		{"a name that comes twice", `{"a":1,"a":2}`, `{"a":2}`, nil},
 		{"numbers as spelled", `{"a":1.0}`, `{"a":1}`, []DefinitionChange{{"a", "1.0", "1"}}},
 	} {
@@ -51,7 +55,8 @@ func TestDefinitionDiffIsBounded(t *testing.T) {
 		return "{" + strings.Join(members, ",") + "}"
 	}
 	list := definitionChanges(object("1"), object("2"))
-	if len(list) != maxChanges || list[maxChanges-2].Path != "m198" || list[maxChanges-1] != (DefinitionChange{"...", "", `"801 more changes"`}) {
+	if len(list) != maxChanges || list[maxChanges-2].Path != "m198" ||
+		list[maxChanges-1] != (DefinitionChange{"...", "", `"801 more changes"`}) {
 		t.Errorf("%d changes, at the end %+v", len(list), list[max(0, len(list)-2):])
 	}
 	for name, long := range map[string]string{
@@ -60,20 +65,24 @@ func TestDefinitionDiffIsBounded(t *testing.T) {
 		"object":   object("1"),
 		"number":   strings.Repeat("1", 2*maxChangeValue),
 	} {
-		list := definitionChanges(`{"`+strings.Repeat("k", 2*maxChangePath)+`":1}`, `{"`+strings.Repeat("k", 2*maxChangePath)+`":`+long+`}`)
+		list := definitionChanges(`{"`+strings.Repeat("k", 2*maxChangePath)+`":1}`, `{"`+strings.Repeat("k", 2*maxChangePath)+
+			`":`+long+`}`)
 		var text string
-		if len(list) != 1 || len(list[0].After) > maxChangeValue || json.Unmarshal([]byte(list[0].After), &text) != nil || !strings.HasSuffix(text, "bytes of JSON in all)") {
+		if len(list) != 1 || len(list[0].After) > maxChangeValue || json.Unmarshal([]byte(list[0].After), &text) != nil ||
+			!strings.HasSuffix(text, "bytes of JSON in all)") {
 			t.Errorf("%s: %.200v", name, list)
 		} else if len(list[0].Path) > maxChangePath+len("...") || !strings.HasSuffix(list[0].Path, "...") {
 			t.Errorf("%s: a path of %d bytes", name, len(list[0].Path))
 		}
 	}
 	deep := strings.Repeat("[", 100000) + strings.Repeat("]", 100000)
-	for name, odd := range map[string]string{"no JSON": `{"a":`, "two values": `{} {}`, "large": `"` + strings.Repeat("x", maxDiffed) + `"`, "deep": deep, "nothing": ``} {
+	for name, odd := range map[string]string{"no JSON": `{"a":`, "two values": `{} {}`, "large": `"` +
+		strings.Repeat("x", maxDiffed) + `"`, "deep": deep, "nothing": ``} {
 		if list := definitionChanges(`{}`, odd); list != nil {
 			t.Errorf("%s: %.200v", name, list)
 		}
-		if list := toolChanges("h1", `{}`, "h2", odd); len(list) != 1 || list[0].Path != "" || !strings.Contains(list[0].Before, "h1") || !strings.Contains(list[0].After, "h2") {
+		if list := toolChanges("h1", `{}`, "h2", odd); len(list) != 1 || list[0].Path != "" ||
+			!strings.Contains(list[0].Before, "h1") || !strings.Contains(list[0].After, "h2") {
 			t.Errorf("%s: nothing says that it has changed: %.200v", name, list)
 		}
 	}
@@ -218,7 +227,8 @@ func anyValue(rnd *rand.Rand, depth int) any {
 }
 
 func anyName(rnd *rand.Rand) string {
-	return []string{"name", "description", "a.b", "", "[0]", `"`, `\`, "$ref", "x-y", "ü", "0", "\u202e", "a]", "\x00"}[rnd.IntN(14)]
+	return []string{"name", "description", "a.b", "", "[0]", `"`, `\`, "$ref", "x-y", "ü", "0", "\u202e", "a]",
+		"\x00"}[rnd.IntN(14)]
 }
 
 // mutated gives v with a few changes somewhere.

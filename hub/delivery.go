@@ -13,12 +13,13 @@ import (
 // deliveryLimit is how long a cancel may be on its way before it counts as failed.
 const deliveryLimit = 30 * time.Second
 
-// deliveryPatience is how long the end of a cancelled request waits for the outcome of its cancel, so that where a server is near the terminal event says it, and
-// no second event is needed. Nothing else waits for that: the cancel is on its way, and what the request had asked of people is closed.
+// deliveryPatience is how long the end of a cancelled request waits for the outcome of its cancel, so that where a
+// server is near the terminal event says it, and no second event is needed. Nothing else waits for that: the cancel is
+// on its way, and what the request had asked of people is closed.
 const deliveryPatience = 100 * time.Millisecond
 
-// delivery is the cancel of a request that ended while the cancel was on its way to the server. settleDelivery is its one transition: from pending to the outcome.
-// Guarded by Hub.mu.
+// delivery is the cancel of a request that ended while the cancel was on its way to the server. settleDelivery is its
+// one transition: from pending to the outcome. Guarded by Hub.mu.
 type delivery struct {
 	request, server string
 	trace           *timeline
@@ -26,7 +27,8 @@ type delivery struct {
 	clock           *time.Timer
 }
 
-// expectDelivery begins to wait for the outcome of the cancel of r, whose terminal event was the last one told. h.mu is held.
+// expectDelivery begins to wait for the outcome of the cancel of r, whose terminal event was the last one told. h.mu is
+// held.
 func (h *Hub) expectDelivery(r *request) {
 	d := &delivery{request: r.id, server: r.server.name, trace: r.trace, ended: h.seq}
 	r.delivery = d
@@ -37,14 +39,16 @@ func (h *Hub) expectDelivery(r *request) {
 	})
 }
 
-// settleDelivery tells the outcome of a cancel that was on its way. The first outcome counts; nothing happens for a nil d, which was never pending. h.mu is held.
+// settleDelivery tells the outcome of a cancel that was on its way. The first outcome counts; nothing happens for a nil
+// d, which was never pending. h.mu is held.
 func (h *Hub) settleDelivery(d *delivery, s Sending) {
 	if _, pending := h.deliveries[d]; !pending {
 		return
 	}
 	delete(h.deliveries, d)
 	d.clock.Stop()
-	h.log.Info("a cancel that was on its way is settled", "request_id", d.request, "server", d.server, "delivery", s.Delivery.String(), "error", boundReason(s.Err))
+	h.log.Info("a cancel that was on its way is settled", "request_id", d.request, "server", d.server,
+		"delivery", s.Delivery.String(), "error", boundReason(s.Err))
 	d.trace.add(record{what: recordDelivery, detail: &s})
 	h.history.delivered(d.ended, s)
 	h.emit(&RequestCancelDelivery{RequestID: d.request, Server: d.server, Sending: s})
@@ -76,8 +80,8 @@ func awaitDelivery(err error) {
 	}
 }
 
-// followCancel waits for the outcome of a cancel that was on its way when conclude ended r with err. It is called after that, without the lock, because the
-// engine may tell the outcome at once.
+// followCancel waits for the outcome of a cancel that was on its way when conclude ended r with err. It is called after
+// that, without the lock, because the engine may tell the outcome at once.
 func (h *Hub) followCancel(r *request, err error) {
 	ce, ok := errors.AsType[*jsonrpc.CancelledError](err)
 	if r.delivery == nil || !ok {
@@ -119,7 +123,8 @@ func whyNotSent(s *server, err error) string {
 		return bound(s.quote(fmt.Sprintf("the server answered with error %d: %s", we.Code, we.Message)))
 	case errors.Is(err, jsonrpc.ErrStalled):
 		return notSentStalled
-	case errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, transport.ErrHTTPClosed), errors.Is(err, transport.ErrSessionExpired):
+	case errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, transport.ErrHTTPClosed),
+		errors.Is(err, transport.ErrSessionExpired):
 		return notSentEnded
 	case err == nil:
 		return ""
@@ -127,9 +132,10 @@ func whyNotSent(s *server, err error) string {
 	return bound(s.quote(err.Error()))
 }
 
-// cancelKnown is what is known at the end of a cancelled request: of the way of its cancel, and whether the server may go on with it. err is how the request ended
-// in the engine, session the one that it was sent on. The server may go on unless nothing was sent, or it has answered, said that it stopped, or its process is gone.
-// That it was told changes nothing: 2026-07-28 forbids a server to go on (basic/patterns/cancellation), and real ones do so. h.mu is held.
+// cancelKnown is what is known at the end of a cancelled request: of the way of its cancel, and whether the server may
+// go on with it. err is how the request ended in the engine, session the one that it was sent on. The server may go on
+// unless nothing was sent, or it has answered, said that it stopped, or its process is gone. That it was told changes
+// nothing: 2026-07-28 forbids a server to go on (basic/patterns/cancellation), and real ones do so. h.mu is held.
 func cancelKnown(r *request, session *mcp.Session, err error) (s Sending, mayContinue bool) {
 	s.Delivery = DeliveryNotNeeded
 	if !r.handed {

@@ -64,8 +64,8 @@ func (w *world) keptDelivery(id string) hub.Sending {
 	return hub.Sending{}
 }
 
-// A server that does not read was not told: the terminal event says that the cancel is on its way, and the outcome follows, once, to the windows that are there,
-// to one that resumes, and in what a new one is shown. Finding B2.
+// A server that does not read was not told: the terminal event says that the cancel is on its way, and the outcome
+// follows, once, to the windows that are there, to one that resumes, and in what a new one is shown. Finding B2.
 func TestOutcomeOfACancelFollowsItsEnd(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -73,7 +73,9 @@ func TestOutcomeOfACancelFollowsItsEnd(t *testing.T) {
 		outcome hub.Sending
 		within  time.Duration
 	}{
-		{"it reads again", func(_ *world, _ *view, resume func()) { resume() }, hub.Sending{Delivery: hub.DeliveryDelivered}, 0},
+		{"it reads again", func(_ *world, _ *view, resume func()) {
+			resume()
+		}, hub.Sending{Delivery: hub.DeliveryDelivered}, 0},
 		{"it never reads", func(*world, *view, func()) { pass(30 * time.Second) },
 			hub.Sending{Delivery: hub.DeliveryFailed, Err: "the server did not take it within 30s"}, 30 * time.Second},
 		{"it dies", func(w *world, _ *view, _ func()) { w.procs["s"][0].Kill() },
@@ -94,7 +96,8 @@ func TestOutcomeOfACancelFollowsItsEnd(t *testing.T) {
 				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
 				end := v.cancelled("r1")
 				if end.Sending != (hub.Sending{Delivery: hub.DeliveryPending}) || end.ServerNotified() || !end.ServerMayContinue {
-					t.Errorf("the end says %+v, notified %t, may continue %t", end.Sending, end.ServerNotified(), end.ServerMayContinue)
+					t.Errorf("the end says %+v, notified %t, may continue %t", end.Sending, end.ServerNotified(),
+						end.ServerMayContinue)
 				}
 				if got := w.keptDelivery("r1"); got.Delivery != hub.DeliveryPending {
 					t.Errorf("the history says %+v", got)
@@ -123,7 +126,8 @@ func TestOutcomeOfACancelFollowsItsEnd(t *testing.T) {
 				if n := len(v.outcomes("r1")); n != 1 {
 					t.Errorf("it was told %d times", n)
 				}
-				if lines := w.timeline("r1"); !slices.Contains(lines, "cancel pending") || !slices.Contains(lines, strings.TrimPrefix("cancel"+want[0][1:], "")) {
+				if lines := w.timeline("r1"); !slices.Contains(lines, "cancel pending") ||
+					!slices.Contains(lines, strings.TrimPrefix("cancel"+want[0][1:], "")) {
 					t.Errorf("the trace has %q", lines)
 				}
 			})
@@ -178,7 +182,8 @@ func TestOutcomeAfterStopWaiting(t *testing.T) {
 	})
 }
 
-// Of a thousand cancels that never arrive, each outcome is told once, and nothing of them is left: when their time is over, and when the hub ends first. Finding B2.
+// Of a thousand cancels that never arrive, each outcome is told once, and nothing of them is left: when their time is
+// over, and when the hub ends first. Finding B2.
 func TestManyPendingCancelsLeaveNothing(t *testing.T) {
 	for _, end := range []string{"time", "close"} {
 		t.Run(end, func(t *testing.T) {
@@ -236,8 +241,8 @@ func TestManyPendingCancelsLeaveNothing(t *testing.T) {
 	}
 }
 
-// A task is cancelled by tasks/cancel, and that is delivered when the server has answered it; what it answers may be an error, and where it offers no tasks/cancel
-// that is said. Finding B2.
+// A task is cancelled by tasks/cancel, and that is delivered when the server has answered it; what it answers may be an
+// error, and where it offers no tasks/cancel that is said. Finding B2.
 func TestDeliveryOfTheCancelOfATask(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		var answer func(c *fakeserver.CallContext)
@@ -252,7 +257,10 @@ func TestDeliveryOfTheCancelOfATask(t *testing.T) {
 			{"answered", s.cancel, hub.Sending{Delivery: hub.DeliveryDelivered}, nil},
 			{"refused", func(c *fakeserver.CallContext) { c.Error(-32602, "no such task") },
 				hub.Sending{Delivery: hub.DeliveryFailed, Err: "the server answered with error -32602: no such task"}, nil},
-			{"slow", func(c *fakeserver.CallContext) { <-hold; s.cancel(c) }, hub.Sending{Delivery: hub.DeliveryPending}, []string{"s delivered"}},
+			{"slow", func(c *fakeserver.CallContext) {
+				<-hold
+				s.cancel(c)
+			}, hub.Sending{Delivery: hub.DeliveryPending}, []string{"s delivered"}},
 		} {
 			answer = tc.answer
 			w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -275,8 +283,8 @@ func TestDeliveryOfTheCancelOfATask(t *testing.T) {
 	})
 }
 
-// The reason reaches the server word for word, however it is written, and is cut after 256 whole code points; what is logged and said in errors is escaped.
-// Finding B19.
+// The reason reaches the server word for word, however it is written, and is cut after 256 whole code points; what is
+// logged and said in errors is escaped. Finding B19.
 func TestReasonReachesTheServerWordForWord(t *testing.T) {
 	long := strings.Repeat("ü", 300)
 	for name, reason := range map[string]string{

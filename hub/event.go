@@ -73,7 +73,8 @@ type Sending struct {
 // ServerNotified tells whether the cancel is with the server.
 func (c *RequestCancelled) ServerNotified() bool { return c.Sending.Delivery == DeliveryDelivered }
 
-// RequestCancelDelivery is the outcome of a cancel that was pending when its request ended. Not terminal; at most one for each request.
+// RequestCancelDelivery is the outcome of a cancel that was pending when its request ended. Not terminal; at most one
+// for each request.
 type RequestCancelDelivery struct {
 	RequestID, Server string
 	Sending           Sending
@@ -92,8 +93,9 @@ type RequestFinished struct {
 	ServerMayContinue bool // it has failed, and the protocol cannot promise that the server has stopped
 	Timings           Timings
 	Task              *TaskInfo
-	Result            string // JSON text, for a tool call of a window; "" when it is too long, or no longer kept. Untrusted
-	ResultSize        int    // bytes, for a tool call of a window
+	// JSON text, for a tool call of a window; "" when it is too long, or no longer kept. Untrusted
+	Result     string
+	ResultSize int // bytes, for a tool call of a window
 }
 
 // PromptOpened shows a new prompt. Only windows that declared its kind get it.
@@ -119,7 +121,8 @@ type ConfigReloaded struct {
 type LogMessage struct {
 	Server, Level, Logger string
 	Data                  string // JSON text
-	// Dropped is how many messages of the server this one says were dropped; a window that does not get it counts them as dropped.
+	// Dropped is how many messages of the server this one says were dropped; a window that does not get it counts them as
+	// dropped.
 	Dropped int64
 }
 

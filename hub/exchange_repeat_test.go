@@ -16,7 +16,8 @@ func TestSessionRefusedWith400(t *testing.T) {
 		s := w.sites["s"]
 		w.everything()
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
-		unknown := fakeserver.Act{Status: 400, Body: `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`}
+		unknown := fakeserver.Act{Status: 400,
+			Body: `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`}
 		s.http.On("POST tools/call", 1, unknown)
 		s.http.On("POST ping", 1, unknown)
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
@@ -37,12 +38,15 @@ func TestErrorsSayHowOftenACallWasSent(t *testing.T) {
 		text   string
 		calls  int
 	}{
-		"500":              {nil, fakeserver.Act{Status: 500}, "was not repeated", 1},
-		"503":              {nil, fakeserver.Act{Status: 503, Header: map[string]string{"Retry-After": "1"}}, "was not repeated", 1},
-		"429, 500":         {[]fakeserver.Act{{Status: 429}}, fakeserver.Act{Status: 500}, "was sent 2 times", 2},
-		"429, 429, 503":    {[]fakeserver.Act{{Status: 429}, {Status: 429}}, fakeserver.Act{Status: 503, Header: map[string]string{"Retry-After": "1"}}, "was sent 3 times", 3},
-		"404, 500":         {[]fakeserver.Act{{Status: 404}}, fakeserver.Act{Status: 500}, "was sent 2 times", 2},
-		"404, 429, broken": {[]fakeserver.Act{{Status: 404}, {Status: 429}}, fakeserver.Act{Break: true}, "was sent 3 times", 3},
+		"500": {nil, fakeserver.Act{Status: 500}, "was not repeated", 1},
+		"503": {nil, fakeserver.Act{Status: 503, Header: map[string]string{"Retry-After": "1"}},
+			"was not repeated", 1},
+		"429, 500": {[]fakeserver.Act{{Status: 429}}, fakeserver.Act{Status: 500}, "was sent 2 times", 2},
+		"429, 429, 503": {[]fakeserver.Act{{Status: 429}, {Status: 429}},
+			fakeserver.Act{Status: 503, Header: map[string]string{"Retry-After": "1"}}, "was sent 3 times", 3},
+		"404, 500": {[]fakeserver.Act{{Status: 404}}, fakeserver.Act{Status: 500}, "was sent 2 times", 2},
+		"404, 429, broken": {[]fakeserver.Act{{Status: 404}, {Status: 429}}, fakeserver.Act{Break: true}, "was sent 3 times",
+			3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -54,7 +58,8 @@ func TestErrorsSayHowOftenACallWasSent(t *testing.T) {
 					s.http.On("POST tools/call", i+1, a)
 				}
 				e := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
-				if !strings.Contains(e.Message, c.text) || c.calls > 1 && strings.Contains(e.Message, "not repeated") || e.Meta["server_may_continue"] != "true" {
+				if !strings.Contains(e.Message, c.text) || c.calls > 1 && strings.Contains(e.Message, "not repeated") ||
+					e.Meta["server_may_continue"] != "true" {
 					t.Errorf("%s (%v)", e.Message, e.Meta)
 				}
 				n := -1 // without the first

@@ -51,10 +51,12 @@ func TestSessionExpiredUnderACall(t *testing.T) {
 		r2 := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo"})
 		r2.ok(t)
 		e := hang.want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
-		if e.Meta["server_may_continue"] != "true" || !strings.Contains(e.Message, "was not repeated") || e.Meta["request_id"] != "r1" {
+		if e.Meta["server_may_continue"] != "true" || !strings.Contains(e.Message, "was not repeated") ||
+			e.Meta["request_id"] != "r1" {
 			t.Errorf("%+v", e)
 		}
-		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || !end.ServerMayContinue || end.State != hub.StateFailed {
+		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || !end.ServerMayContinue ||
+			end.State != hub.StateFailed {
 			t.Errorf("the end is %+v", end)
 		}
 		if n := s.Count(func(m fakeserver.Message) bool { return strings.Contains(m.Raw, `"hang"`) }); n != 1 {
@@ -71,7 +73,8 @@ func TestSessionExpiresTwice(t *testing.T) {
 		v, s := w.everything(), w.sites["s"]
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
 		s.http.On("POST tools/call", 0, fakeserver.Act{Status: 404})
-		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"}).want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
+		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"}).want(t, hub.CodeUnavailable,
+			hub.ReasonExchangeFailed)
 		if e.Meta["server_may_continue"] != "false" || e.Meta["http_status"] != "404" {
 			t.Errorf("%+v", e.Meta)
 		}
@@ -161,7 +164,8 @@ func TestExchangeFails(t *testing.T) {
 		{"sent elsewhere, modern", true, fakeserver.Act{Status: 302}, false, "302"},
 		{"refused", false, fakeserver.Act{Status: 500}, true, "500"},
 		{"refused, modern", true, fakeserver.Act{Status: 503}, true, "503"},
-		{"a page in place of an answer", false, fakeserver.Act{Status: 200, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>"}, true, "200"},
+		{"a page in place of an answer", false, fakeserver.Act{Status: 200,
+			Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>"}, true, "200"},
 		{"broken before headers", false, fakeserver.Act{Break: true}, true, ""},
 		{"broken before headers, modern", true, fakeserver.Act{Break: true}, true, ""},
 		{"an answer without the answer, modern", true, fakeserver.Act{SSE: true, CutBytes: 3}, true, ""},
@@ -178,7 +182,8 @@ func TestExchangeFails(t *testing.T) {
 				call := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 				pass(10 * time.Minute)
 				e := call.want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
-				if e.Meta["server_may_continue"] != fmt.Sprint(c.may) || e.Meta["http_status"] != c.status || e.Meta["server"] != "s" {
+				if e.Meta["server_may_continue"] != fmt.Sprint(c.may) || e.Meta["http_status"] != c.status ||
+					e.Meta["server"] != "s" {
 					t.Errorf("%s: %+v", e.Message, e.Meta)
 				}
 				if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.ServerMayContinue != c.may || end.Err != e {
@@ -208,7 +213,8 @@ func TestExchangeOfAListFails(t *testing.T) {
 		w.sites["s"].http.On("POST resources/list", 1, fakeserver.Act{Status: 503})
 		_, err := w.hub.Resources(context.Background(), "s")
 		e := hub.AsError(err)
-		if e == nil || e.Reason != hub.ReasonExchangeFailed || strings.Contains(e.Message, "tool") || !strings.Contains(e.Message, "list its resources") {
+		if e == nil || e.Reason != hub.ReasonExchangeFailed || strings.Contains(e.Message, "tool") ||
+			!strings.Contains(e.Message, "list its resources") {
 			t.Errorf("%v", err)
 		}
 		if _, ok := e.Meta["request_id"]; ok {
@@ -226,7 +232,8 @@ func TestServerBehindAURLIsShown(t *testing.T) {
 		if got := w.state("r1"); got != "running" {
 			t.Fatalf("the call is %q", got)
 		}
-		if i := w.server("s"); i.Transport != hub.TransportHTTP || i.URL != "http://127.0.0.1:1/mcp" || i.PID != 0 || i.Era != hub.EraModern || i.SignIn != 0 {
+		if i := w.server("s"); i.Transport != hub.TransportHTTP || i.URL != "http://127.0.0.1:1/mcp" || i.PID != 0 ||
+			i.Era != hub.EraModern || i.SignIn != 0 {
 			t.Errorf("%+v", i)
 		}
 		if _, err := v.win.Cancel("r1", "no"); err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// execute runs the request on the session, or on the one that takes its place: a task outlives its connection, and what a server refused
-// because it had forgotten the session has not run. Nothing else is ever sent twice. The session is the last one.
+// execute runs the request on the session, or on the one that takes its place: a task outlives its connection, and what
+// a server refused because it had forgotten the session has not run. Nothing else is ever sent twice. The session is
+// the last one.
 func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.Session,
 	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*mcp.Session, *mcp.CallResult, error) {
 	if !h.movedTo(r, StateRunning) { // cancelled meanwhile
@@ -72,7 +73,8 @@ func (h *Hub) resend(r *request) bool {
 	return true
 }
 
-// movedTo tells whether r stands there now. false: it was cancelled, and its context has ended. A request that had nothing to wait for has stood there before.
+// movedTo tells whether r stands there now. false: it was cancelled, and its context has ended. A request that had
+// nothing to wait for has stood there before.
 func (h *Hub) movedTo(r *request, to RequestState) bool {
 	defer h.lock().unlock()
 	return h.moveTo(r, to) || r.state == to
@@ -84,7 +86,8 @@ const (
 	reacquireMaxDelay = 30 * time.Second
 )
 
-// reacquire connects the server of a running task anew, as often as it takes: only a clock, a cancel, the config or a person who does not sign in ends that.
+// reacquire connects the server of a running task anew, as often as it takes: only a clock, a cancel, the config or a
+// person who does not sign in ends that.
 func (h *Hub) reacquire(r *request) (*mcp.Session, error) {
 	for delay := reacquireDelay; ; delay = min(2*delay, reacquireMaxDelay) {
 		session, err := h.acquire(r.ctx, r.server, r)

@@ -28,7 +28,8 @@ func (h *Hub) EditConfig(edit func(*config.Server)) {
 	}
 }
 
-// Leftovers tells what a hub still keeps that belongs to nothing any more; "" is as it should be when no call is open. For tests.
+// Leftovers tells what a hub still keeps that belongs to nothing any more; "" is as it should be when no call is open.
+// For tests.
 func (h *Hub) Leftovers() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -78,7 +79,8 @@ func (h *Hub) Inconsistent() string {
 	return h.inconsistent()
 }
 
-// Every critical section of a test is followed by a look at the invariants; of a hub with much to look at, one in so many is.
+// Every critical section of a test is followed by a look at the invariants; of a hub with much to look at, one in so
+// many is.
 func init() {
 	var sections atomic.Uint64
 	checkInvariants = func(h *Hub) string {
@@ -110,8 +112,10 @@ func (h *Hub) inconsistent() string {
 		if p.agrees != nil { // a question that the policy answers is closed with the change of the policy
 			now := h.policy(r.server, r.tool)
 			pinned, known := h.pins.get(p.agrees.key.pin())
-			if now != p.agrees.policy || now == config.Deny || now == config.Allow && (!known || pinned.Hash == p.agrees.key.hash) || r.state != StateAwaitingApproval {
-				return fmt.Sprintf("prompt %s of request %s, which is %s, asks for what the config answers with %s", id, r.id, r.state, now)
+			if now != p.agrees.policy || now == config.Deny || now == config.Allow &&
+				(!known || pinned.Hash == p.agrees.key.hash) || r.state != StateAwaitingApproval {
+				return fmt.Sprintf("prompt %s of request %s, which is %s, asks for what the config answers with %s", id, r.id,
+					r.state, now)
 			}
 		}
 		if _, ok := r.prompts[p]; !ok {
@@ -127,7 +131,8 @@ func (h *Hub) inconsistent() string {
 		}
 	}
 	for id, r := range h.requests {
-		counts := r.state == StateQueued || r.state == StateConnecting || r.state == StateRunning || r.state == StateTaskWorking
+		counts := r.state == StateQueued || r.state == StateConnecting || r.state == StateRunning ||
+			r.state == StateTaskWorking
 		limited := r.clock.idle > 0 || r.clock.total > 0
 		switch {
 		case r.state.Terminal():
@@ -137,7 +142,8 @@ func (h *Hub) inconsistent() string {
 		case r.direction == Outgoing && r.state == StateAwaitingInput && r.holds == 0:
 			return fmt.Sprintf("request %s waits for nobody", id)
 		case limited && (counts && r.holds == 0) == r.clock.since.IsZero():
-			return fmt.Sprintf("request %s is %s, held %d times, and its clocks run: %v", id, r.state, r.holds, !r.clock.since.IsZero())
+			return fmt.Sprintf("request %s is %s, held %d times, and its clocks run: %v", id, r.state, r.holds,
+				!r.clock.since.IsZero())
 		case (r.cancellation != nil) != (r.state == StateCancelling):
 			return fmt.Sprintf("request %s is %s, cancelled: %v", id, r.state, r.cancellation != nil)
 		case r.parent != nil && h.requests[r.parent.id] != r.parent:
@@ -209,7 +215,8 @@ func (h *Hub) EditConfs(edit func(*config.Server)) {
 	}
 }
 
-// CountForms counts the forms that are made from now on, and those made while somebody held the lock. For tests in which nothing else goes on.
+// CountForms counts the forms that are made from now on, and those made while somebody held the lock. For tests in
+// which nothing else goes on.
 func (h *Hub) CountForms() (made, locked *atomic.Int64) {
 	made, locked = &atomic.Int64{}, &atomic.Int64{}
 	h.onForm = func() {
@@ -253,7 +260,8 @@ func (g gatedFile) Read() ([]byte, error) {
 	return g.ownFile.Read()
 }
 
-// AgreeToAnother makes the hub ask whether another form of a server may be started; settle ends that with a yes. For tests.
+// AgreeToAnother makes the hub ask whether another form of a server may be started; settle ends that with a yes. For
+// tests.
 func (h *Hub) AgreeToAnother(name string) (settle func()) {
 	yes, done := make(chan struct{}), make(chan struct{})
 	s, err := h.find(name)
@@ -276,7 +284,8 @@ func (h *Hub) AgreeToAnother(name string) (settle func()) {
 	}
 }
 
-// HoldApprovals makes the hub wait for the gate before it reads the approvals that it keeps. For tests, before any call.
+// HoldApprovals makes the hub wait for the gate before it reads the approvals that it keeps. For tests, before any
+// call.
 func (h *Hub) HoldApprovals(gate <-chan struct{}) {
 	h.approvals.file = gatedFile{h.approvals.file, gate}
 }
@@ -289,12 +298,14 @@ func (h *Hub) PanicInCalls(gate <-chan struct{}, value any) {
 	}
 }
 
-// CancelAndStopWaiting is the one right behind the other, with nothing in between; ended tells whether the request is over then. For tests.
+// CancelAndStopWaiting is the one right behind the other, with nothing in between; ended tells whether the request is
+// over then. For tests.
 func (h *Hub) CancelAndStopWaiting(id string) (ended bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, stopWaiting := range []bool{false, true} {
-		if out, err := h.cancelByID(id, "", &cancelCause{Origin: OriginUser}, stopWaiting); out != OutcomeCancelling || err != nil {
+		if out, err := h.cancelByID(id, "", &cancelCause{Origin: OriginUser}, stopWaiting); out != OutcomeCancelling ||
+			err != nil {
 			panic(fmt.Sprint(out, err))
 		}
 	}
@@ -318,7 +329,8 @@ func (h *Hub) KeptHistory() (list []Ended) {
 	return list
 }
 
-// HistoryHeap fills a history with n ends of tool calls, as end makes them, and gives the heap that it holds then. For benchmarks.
+// HistoryHeap fills a history with n ends of tool calls, as end makes them, and gives the heap that it holds then. For
+// benchmarks.
 func HistoryHeap(n int) uint64 {
 	heap := func() uint64 {
 		var m runtime.MemStats
@@ -330,7 +342,8 @@ func HistoryHeap(n int) uint64 {
 	var y history
 	for i := range n {
 		y.add(Event{Seq: uint64(i), Time: time.Now(), Body: &RequestFinished{
-			RequestID: fmt.Sprintf("5f0f6d2e-8a4b-4c1e-9d3c-%012d", i), Server: "s", Direction: Outgoing, Method: "tools/call", Tool: "echo", State: StateDone,
+			RequestID: fmt.Sprintf("5f0f6d2e-8a4b-4c1e-9d3c-%012d", i), Server: "s", Direction: Outgoing,
+			Method: "tools/call", Tool: "echo", State: StateDone,
 		}})
 	}
 	held := heap() - before

@@ -38,20 +38,23 @@ func declared(s *fakeserver.Server, method, name string) string {
 		var perRequest struct {
 			Extensions map[string]json.RawMessage
 		}
-		if json.Unmarshal(params.Meta["io.modelcontextprotocol/clientCapabilities"], &perRequest) == nil && perRequest.Extensions != nil {
+		if json.Unmarshal(params.Meta["io.modelcontextprotocol/clientCapabilities"], &perRequest) == nil &&
+			perRequest.Extensions != nil {
 			text = string(perRequest.Extensions[name])
 		}
 	}
 	return text
 }
 
-// Extensions that windows show are declared to servers: at the start of a legacy session, with each request of a modern one. The older window's word counts.
+// Extensions that windows show are declared to servers: at the start of a legacy session, with each request of a modern
+// one. The older window's word counts.
 func TestExtensionsOfWindows(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		legacy, modern := hanging(), hanging(fakeserver.WithModern())
 		w := newWorld(t, map[string]*fakeserver.Server{"legacy": legacy, "modern": modern}, "legacy:"+allow, "modern:"+allow)
 		old := w.attach(hub.Hello{Extensions: showing(`{"mimeTypes":["text/html"]}`)})
-		w.attach(hub.Hello{Extensions: map[string]json.RawMessage{uiExtension: json.RawMessage(`{"other":true}`), "com.example/x": json.RawMessage(`{}`)}})
+		w.attach(hub.Hello{Extensions: map[string]json.RawMessage{uiExtension: json.RawMessage(`{"other":true}`),
+			"com.example/x": json.RawMessage(`{}`)}})
 		w.call(hub.CallRequest{Server: "legacy", Tool: "echo"}).ok(t)
 		w.call(hub.CallRequest{Server: "modern", Tool: "echo"}).ok(t)
 		for _, c := range []struct {
@@ -73,7 +76,8 @@ func TestExtensionsOfWindows(t *testing.T) {
 	})
 }
 
-// A legacy server that was connected before a window could show an extension is connected anew once it is idle; a modern one needs no such thing.
+// A legacy server that was connected before a window could show an extension is connected anew once it is idle; a
+// modern one needs no such thing.
 func TestExtensionsGrow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		legacy, modern := hanging(), hanging(fakeserver.WithModern())

@@ -23,7 +23,8 @@ func formOf(schema string) *asker {
 	return asking(elicitation, `{"message":"Who?","requestedSchema":`+schema+`}`)
 }
 
-// Findings A1 and A2: a form that cannot be checked within the bound costs its server the check, and nobody anything else.
+// Findings A1 and A2: a form that cannot be checked within the bound costs its server the check, and nobody anything
+// else.
 func TestAFormThatCannotBeCheckedIsAnsweredUncheckedAndSaysSo(t *testing.T) {
 	for name, schema := range map[string]string{
 		"ref root":    `{"$ref":"#"}`,
@@ -56,7 +57,8 @@ func TestAFormThatCannotBeCheckedIsAnsweredUncheckedAndSaysSo(t *testing.T) {
 	}
 }
 
-// Finding A2: while a form's answer is compared with its schema, the window's other orders are carried out, and the hub is not held up.
+// Finding A2: while a form's answer is compared with its schema, the window's other orders are carried out, and the hub
+// is not held up.
 func TestACancelWorksWhileAnAnswerIsCompared(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := formOf(`{"type":"object","properties":{}}`)
@@ -66,7 +68,9 @@ func TestACancelWorksWhileAnAnswerIsCompared(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 		id := v.prompt().ID
 		told := make(chan error, 1)
-		v.win.BeginAnswer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: `{}`}, func(err error) { told <- err })
+		v.win.BeginAnswer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: `{}`}, func(err error) {
+			told <- err
+		})
 		if outcome, err := v.win.Cancel("r1", "enough"); outcome != hub.OutcomeCancelling || err != nil {
 			t.Fatalf("%v, %v", outcome, err)
 		}
@@ -93,14 +97,18 @@ func TestAnAnswerThatIsComparedOutlivesItsWindow(t *testing.T) {
 				release := w.hub.HoldComparing()
 				c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 				told := make(chan error, 1)
-				v.win.BeginAnswer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: content}, func(err error) { told <- err })
+				v.win.BeginAnswer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: content},
+					func(err error) {
+						told <- err
+					})
 				v.win.Detach(true)
 				synctest.Wait()
 				release()
 				err := <-told
 				<-c.done
 				got := textOf(t, c.result)
-				if fits := name == "fits"; fits && (err != nil || !strings.Contains(got, `"name":"x"`)) || !fits && (err == nil || !strings.Contains(got, `"cancel"`)) {
+				if fits := name == "fits"; fits && (err != nil || !strings.Contains(got, `"name":"x"`)) || !fits &&
+					(err == nil || !strings.Contains(got, `"cancel"`)) {
 					t.Errorf("told %v, and the server got %s", err, got)
 				}
 			})
@@ -119,9 +127,12 @@ func TestAWindowHasABoundOnAnswersThatAreCompared(t *testing.T) {
 		id := v.prompt().ID
 		errs := make(chan error, 20)
 		for range 20 {
-			v.win.BeginAnswer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: `{}`}, func(err error) { errs <- err })
+			v.win.BeginAnswer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: `{}`}, func(err error) {
+				errs <- err
+			})
 		}
-		v.win.BeginAnswer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: `{"x":"` + strings.Repeat("x", 8<<20) + `"}`}, func(err error) {
+		v.win.BeginAnswer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: `{"x":"` +
+			strings.Repeat("x", 8<<20) + `"}`}, func(err error) {
 			wantReason(t, err, hub.ReasonInvalidContent)
 		})
 		release()

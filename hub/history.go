@@ -12,18 +12,20 @@ const (
 	maxShownResult = 256 << 10 // of one request
 )
 
-// Bounds of what one snapshot brings of it. With both, and a thousand ends besides, a snapshot stays below the 4 MiB that a gRPC client takes who has not said
-// otherwise; a page has to take it all before it shows anything.
+// Bounds of what one snapshot brings of it. With both, and a thousand ends besides, a snapshot stays below the 4 MiB
+// that a gRPC client takes who has not said otherwise; a page has to take it all before it shows anything.
 const (
 	maxSentResults = 2 << 20
 	maxSentErrors  = 1 << 20
 )
 
-// endedOverhead is about what an ended request takes besides its event: its place here, and the parts that every end has.
+// endedOverhead is about what an ended request takes besides its event: its place here, and the parts that every end
+// has.
 const endedOverhead = 512 - eventOverhead
 
-// history keeps the terminal events of the requests that ended last, for windows that attach later. The journal holds the same events for those that resume; so
-// that it pins no result that is no longer kept here, add tells which are. Guarded by Hub.mu.
+// history keeps the terminal events of the requests that ended last, for windows that attach later. The journal holds
+// the same events for those that resume; so that it pins no result that is no longer kept here, add tells which are.
+// Guarded by Hub.mu.
 type history struct {
 	ended   []endedEvent // oldest first
 	bytes   int
@@ -35,8 +37,8 @@ type endedEvent struct {
 	size  int
 }
 
-// add keeps a terminal event. The bodies of events are never changed, as others may be encoding them: what add gives are events of before, anew, without the
-// results that have had their time.
+// add keeps a terminal event. The bodies of events are never changed, as others may be encoding them: what add gives
+// are events of before, anew, without the results that have had their time.
 func (y *history) add(e Event) (without []Event) {
 	y.keep(e)
 	if len(y.ended) > maxHistory {
@@ -118,7 +120,8 @@ func bared(e Event) (bare Event, had bool) {
 	return e, true
 }
 
-// latest gives the n that ended last, oldest first: with as many results, and as much of what errors say, as one snapshot brings. The latest come first to it.
+// latest gives the n that ended last, oldest first: with as many results, and as much of what errors say, as one
+// snapshot brings. The latest come first to it.
 func (y *history) latest(n int) []Ended {
 	n = min(n, len(y.ended))
 	if n <= 0 {

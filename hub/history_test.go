@@ -66,7 +66,8 @@ func (v *view) windowCall(c hub.CallRequest) (*hub.CallResult, error) {
 	return o.result, o.err
 }
 
-// What has ended is in the history: of both directions and all methods, by a cancel or otherwise, with the very event that told of the end.
+// What has ended is in the history: of both directions and all methods, by a cancel or otherwise, with the very event
+// that told of the end.
 func TestHistoryHoldsEveryEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
@@ -126,13 +127,15 @@ func TestResultOfAWindowsCallIsTold(t *testing.T) {
 			told bool
 		}{{100, true}, {256 << 10, true}, {256<<10 + 1, false}} {
 			id := fmt.Sprintf("r%d", tc.size)
-			r, err := one.windowCall(hub.CallRequest{ID: id, Server: "s", Tool: "big", Arguments: fmt.Sprintf(`{"n":%d}`, tc.size)})
+			r, err := one.windowCall(hub.CallRequest{ID: id, Server: "s", Tool: "big", Arguments: fmt.Sprintf(`{"n":%d}`,
+				tc.size)})
 			if err != nil || len(r.Result) != tc.size {
 				t.Fatalf("%v, %v", r, err)
 			}
 			for _, v := range []*view{one, two} {
 				end, _ := v.terminalOf(id).(*hub.RequestFinished)
-				if end == nil || end.ResultSize != tc.size || tc.told != (end.Result == string(r.Result)) || !tc.told && end.Result != "" {
+				if end == nil || end.ResultSize != tc.size || tc.told != (end.Result == string(r.Result)) || !tc.told &&
+					end.Result != "" {
 					t.Errorf("size %d: the windows were told %d bytes of %d", tc.size, len(end.Result), end.ResultSize)
 				}
 			}
@@ -152,7 +155,8 @@ func TestHistoryBoundsResults(t *testing.T) {
 		missing.win.Detach(false)
 		const size, calls = 200 << 10, 75 // 15 MiB
 		for i := range calls {
-			if _, err := v.windowCall(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "big", Arguments: fmt.Sprintf(`{"n":%d}`, size)}); err != nil {
+			if _, err := v.windowCall(hub.CallRequest{ID: fmt.Sprintf("r%d", i),
+				Server: "s", Tool: "big", Arguments: fmt.Sprintf(`{"n":%d}`, size)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -204,7 +208,8 @@ func TestResultLeavesWithTheHistory(t *testing.T) {
 		if !resumed.start.Resumed {
 			t.Fatal("not resumed")
 		}
-		if end, _ := resumed.terminalOf("old").(*hub.RequestFinished); end == nil || end.Result != "" || end.ResultSize != 100 {
+		if end, _ := resumed.terminalOf("old").(*hub.RequestFinished); end == nil || end.Result != "" ||
+			end.ResultSize != 100 {
 			t.Errorf("the journal has %+v", end)
 		}
 	})
@@ -224,25 +229,29 @@ func TestHistoryBoundsErrors(t *testing.T) {
 		for _, e := range got {
 			bytes += len(e.Body.(*hub.RequestFinished).McpError.Data)
 		}
-		if ids := endedIDs(got); bytes > bounds.HistoryBytes || bytes < bounds.HistoryBytes*9/10 || ids[len(ids)-1] != "r239" {
+		if ids := endedIDs(got); bytes > bounds.HistoryBytes || bytes < bounds.HistoryBytes*9/10 ||
+			ids[len(ids)-1] != "r239" {
 			t.Errorf("%d entries with %d bytes, the latest is %s", len(got), bytes, ids[len(ids)-1])
 		}
 	})
 }
 
-// Finding A4: an error is as long as its server makes it. Who made the call gets all of it; the windows are told the beginning.
+// Finding A4: an error is as long as its server makes it. Who made the call gets all of it; the windows are told the
+// beginning.
 func TestHistoryBoundsOneHugeError(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := resultServer()
 		s.Tool("fail", func(c *fakeserver.CallContext) { c.Error(-32000, strings.Repeat("no", 9<<20)) })
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.everything()
-		if _, err := v.windowCall(hub.CallRequest{ID: "small", Server: "s", Tool: "big", Arguments: `{"n":100}`}); err != nil {
+		if _, err := v.windowCall(hub.CallRequest{ID: "small", Server: "s", Tool: "big",
+			Arguments: `{"n":100}`}); err != nil {
 			t.Fatal(err)
 		}
 		huge := w.call(hub.CallRequest{ID: "huge", Server: "s", Tool: "fail"})
 		<-huge.done
-		if told, _ := v.terminalOf("huge").(*hub.RequestFinished); len(huge.result.Error.Message) != 18<<20 || told == nil || hub.PayloadSize(told) > 8<<10 {
+		if told, _ := v.terminalOf("huge").(*hub.RequestFinished); len(huge.result.Error.Message) != 18<<20 || told == nil ||
+			hub.PayloadSize(told) > 8<<10 {
 			t.Errorf("the caller got %d bytes, the windows %d", len(huge.result.Error.Message), hub.PayloadSize(told))
 		}
 		bytes := 0
@@ -255,7 +264,8 @@ func TestHistoryBoundsOneHugeError(t *testing.T) {
 	})
 }
 
-// A snapshot brings results within 2 MiB and errors within 1 MiB, the latest first: all ends are there, and what is kept is not touched by it.
+// A snapshot brings results within 2 MiB and errors within 1 MiB, the latest first: all ends are there, and what is
+// kept is not touched by it.
 func TestSnapshotBringsTheLatestResults(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := resultServer()
@@ -265,7 +275,8 @@ func TestSnapshotBringsTheLatestResults(t *testing.T) {
 		v := w.everything()
 		const size, calls = 200 << 10, 20
 		for i := range calls {
-			if _, err := v.windowCall(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "big", Arguments: fmt.Sprintf(`{"n":%d}`, size)}); err != nil {
+			if _, err := v.windowCall(hub.CallRequest{ID: fmt.Sprintf("r%d", i),
+				Server: "s", Tool: "big", Arguments: fmt.Sprintf(`{"n":%d}`, size)}); err != nil {
 				t.Fatal(err)
 			}
 			<-w.call(hub.CallRequest{ID: fmt.Sprintf("f%d", i), Server: "s", Tool: "fail"}).done
@@ -302,7 +313,8 @@ func TestSnapshotBringsTheLatestResults(t *testing.T) {
 	})
 }
 
-// What a window may have missed is kept within 16 MiB, however long a server's errors are: beyond that it gets a snapshot.
+// What a window may have missed is kept within 16 MiB, however long a server's errors are: beyond that it gets a
+// snapshot.
 func TestResumeIsBoundedInBytes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()

@@ -14,8 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// An address may hold a key in its query. Those who decide are shown it whole; the request that stands for the question, which everybody sees, is
-// kept for a resume and can be listed, names the address without it.
+// An address may hold a key in its query. Those who decide are shown it whole; the request that stands for the
+// question, which everybody sees, is kept for a resume and can be listed, names the address without it.
 func TestLaunchRequestShowsNoQuery(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
@@ -41,23 +41,27 @@ func TestLaunchRequestShowsNoQuery(t *testing.T) {
 	})
 }
 
-// Codex names the variable that holds a token beside its texts: such a server has no sign-in, and whoever asks for one is told so.
+// Codex names the variable that holds a token beside its texts: such a server has no sign-in, and whoever asks for one
+// is told so.
 func TestNoSignInBesideATokenOfTheEnvironment(t *testing.T) {
 	for _, entry := range []string{`bearer_token_env_var = "TOKEN"`, `env_http_headers = { "authorization" = "TOKEN" }`} {
 		bubble(t, func(t *testing.T) {
 			w := newWorldWith(t, hub.Options{Environ: []string{"TOKEN=tok-7719-x"}}, serversOf("s", hanging()))
-			w.source(hub.ConfigSource{Path: "/config/codex/config.toml", Scope: "user", JSON: "[mcp_servers.s]\nurl = \"http://127.0.0.1:1/mcp\"\n" + entry + "\n"})
+			w.source(hub.ConfigSource{Path: "/config/codex/config.toml", Scope: "user",
+				JSON: "[mcp_servers.s]\nurl = \"http://127.0.0.1:1/mcp\"\n" + entry + "\n"})
 			if _, err := w.hub.SignIn(context.Background(), "s"); err == nil || hub.AsError(err).Reason != hub.ReasonNotOffered {
 				t.Errorf("signing in: %v", err)
 			}
-			if _, err := w.hub.SignOut(context.Background(), "s"); err == nil || hub.AsError(err).Reason != hub.ReasonNotOffered {
+			if _, err := w.hub.SignOut(context.Background(), "s"); err == nil ||
+				hub.AsError(err).Reason != hub.ReasonNotOffered {
 				t.Errorf("signing out: %v", err)
 			}
 		})
 	}
 }
 
-// A yes that somebody else has waited for is a yes to what that one was shown. Who has another entry in hand by then asks for itself.
+// A yes that somebody else has waited for is a yes to what that one was shown. Who has another entry in hand by then
+// asks for itself.
 func TestSharedConsentIsForOneForm(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
@@ -76,7 +80,8 @@ func TestSharedConsentIsForOneForm(t *testing.T) {
 	})
 }
 
-// Where a server works is found out as for its start, and nothing of a workspace is looked at for a server that nobody has agreed to.
+// Where a server works is found out as for its start, and nothing of a workspace is looked at for a server that nobody
+// has agreed to.
 func TestWatchedFolderOfAServer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWatchedWorld(t, serversOf("s", hanging()))
@@ -103,7 +108,8 @@ func TestWatchedFolderOfAServer(t *testing.T) {
 	})
 }
 
-// What the user once agreed to that a file allows is no yes to what it allows now, for another server of its name that happens to run already.
+// What the user once agreed to that a file allows is no yes to what it allows now, for another server of its name that
+// happens to run already.
 func TestAllowOfAnEarlierLaunchCountsNoMore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", `{"command":"s","args":["old"],`+allow+`}`)
@@ -111,7 +117,8 @@ func TestAllowOfAnEarlierLaunchCountsNoMore(t *testing.T) {
 		c := w.echo()
 		v.allowLaunch(hub.ScopeOnce)
 		c.ok(t)
-		w.source(hub.ConfigSource{Path: "/config/mcp.json", Scope: "user", Folder: "/repos/site", JSON: `{"servers":{"s":{"command":"s","alwaysAllow":["echo"]}}}`})
+		w.source(hub.ConfigSource{Path: "/config/mcp.json", Scope: "user", Folder: "/repos/site",
+			JSON: `{"servers":{"s":{"command":"s","alwaysAllow":["echo"]}}}`})
 		w.echo().ok(t) // the user's own, in its place
 		w.workspace(`{"command":"s",` + allow + `}`)
 		c = w.call(hub.CallRequest{Server: "s", Tool: "hang"})
@@ -143,7 +150,8 @@ func TestLaunchQuestionNamesInputs(t *testing.T) {
 	})
 }
 
-// Switched off in the very moment in which it is to be started again: whoever waits for the server is told, and waits no longer.
+// Switched off in the very moment in which it is to be started again: whoever waits for the server is told, and waits
+// no longer.
 func TestSwitchedOffAsItsDelayEnds(t *testing.T) {
 	for range 300 {
 		bubble(t, func(t *testing.T) {
@@ -199,7 +207,8 @@ func TestLaunchScopeWithoutWorkspace(t *testing.T) {
 	})
 }
 
-// Between the yes and the start a person may be asked for values. What the entry stands for by then is looked at once more.
+// Between the yes and the start a person may be asked for values. What the entry stands for by then is looked at once
+// more.
 func TestFolderChangesAfterTheYes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", `{"command":"s"}`)
@@ -233,7 +242,8 @@ func TestFolderChangesAfterTheYes(t *testing.T) {
 	})
 }
 
-// A workspace with many servers that want to start at once buries nobody in questions, and holds up none that needs no question.
+// A workspace with many servers that want to start at once buries nobody in questions, and holds up none that needs no
+// question.
 func TestEagerLaunchesAskFewAtATime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("own", hanging()))
@@ -243,7 +253,8 @@ func TestEagerLaunchesAskFewAtATime(t *testing.T) {
 			entries = append(entries, fmt.Sprintf(`"s%d":{"command":"none","start":"eager"}`, i))
 		}
 		_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{
-			{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site", JSON: `{"servers":{` + strings.Join(entries, ",") + `}}`},
+			{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site", JSON: `{"servers":{` + strings.Join(entries, ",") +
+				`}}`},
 			{Path: "/config/mcp.json", Scope: "user", JSON: `{"servers":{"own":{"command":"own","start":"eager"}}}`},
 		})
 		if err != nil {
@@ -264,7 +275,8 @@ func TestEagerLaunchesAskFewAtATime(t *testing.T) {
 	})
 }
 
-// A window answers questions; what is run, the file says. So no value that a window gives becomes a command, and none is asked for.
+// A window answers questions; what is run, the file says. So no value that a window gives becomes a command, and none
+// is asked for.
 func TestNoCommandComesFromAnInput(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))

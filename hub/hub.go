@@ -28,24 +28,28 @@ import (
 
 // Options of a Hub. The zero value is usable.
 type Options struct {
-	Version  string
-	StateDir string       // where approvals that outlive a window, and tokens where there is no keyring, are kept; "" = memory only
+	Version string
+	// where approvals that outlive a window, and tokens where there is no keyring, are kept; "" = memory only
+	StateDir string
 	Logger   *slog.Logger // nil = discard
 	Environ  []string     // what servers inherit a safe part of; nil = os.Environ()
 	// Open says how a server is reached; nil starts its process or goes to its URL. Tests connect servers in memory.
 	Open func(s config.Server, stderr func(line string)) mcp.Opener
-	// RoundTripper carries all that goes to URLs, and Listen opens the listener for a browser that comes back from a sign-in; nil: sockets.
-	// Tests keep both in memory.
+	// RoundTripper carries all that goes to URLs, and Listen opens the listener for a browser that comes back from a
+	// sign-in; nil: sockets. Tests keep both in memory.
 	RoundTripper http.RoundTripper
 	Listen       func(ctx context.Context, address string) (net.Listener, error)
-	// GuardCommand is the program and its arguments that ends the servers when this process is killed (transport.RunGuard); nil: none.
+	// GuardCommand is the program and its arguments that ends the servers when this process is killed
+	// (transport.RunGuard); nil: none.
 	GuardCommand []string
 	// Watch makes what watches the files of the config; nil: the file system's own means.
 	Watch func() FileWatcher
-	// Tracer makes a span of every request; nil: none. Spans begin and end while the hub's lock is held, so what exports them must not block on that.
+	// Tracer makes a span of every request; nil: none. Spans begin and end while the hub's lock is held, so what exports
+	// them must not block on that.
 	Tracer trace.TracerProvider
-	// Fatal ends the process, with text as its last line, when a fault may have damaged what the hub knows. It is called with the hub's lock held, so it must not
-	// call the hub. nil: an unrecovered panic. That of a test may return: then whoever met the fault gets the panic.
+	// Fatal ends the process, with text as its last line, when a fault may have damaged what the hub knows. It is called
+	// with the hub's lock held, so it must not call the hub. nil: an unrecovered panic. That of a test may return: then
+	// whoever met the fault gets the panic.
 	Fatal func(text string)
 	// WindowReturn is how long a window whose stream broke may take to come back before what belongs to it ends; 0 = 10 s.
 	WindowReturn time.Duration
@@ -67,18 +71,21 @@ type Hub struct {
 	tools      *toolBook
 	tokens     func() signin.Store // opened by whoever needs it first
 
-	load       func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
-	listStarts chan struct{}                                             // holds a token for each server that a list of all starts
-	loading    chan struct{}                                             // holds one token while somebody reads the config
+	load func([]config.Source) ([]config.Server, []config.Problem) // config.Load; tests edit what it gives
+	// holds a token for each server that a list of all starts
+	listStarts chan struct{}
+	loading    chan struct{} // holds one token while somebody reads the config
 
 	approvals *kept[approvalID, approval] // of scope always and workspace
 	pins      *kept[pinKey, pin]
-	// recallAnswers reads both, once: there may be megabytes, and a hub that starts is waited for. Whoever looks into them calls it first, without mu.
+	// recallAnswers reads both, once: there may be megabytes, and a hub that starts is waited for. Whoever looks into them
+	// calls it first, without mu.
 	recallAnswers func()
 
 	budgets  *budgets
 	released releases
-	compare  func(s *server, schema, value json.RawMessage) schema.Verdict // what a form is answered with; tests hold it up
+	// what a form is answered with; tests hold it up
+	compare func(s *server, schema, value json.RawMessage) schema.Verdict
 
 	redactor *redact.Redactor
 	launches *kept[string, consentGiven]
@@ -116,18 +123,19 @@ type Hub struct {
 	asked       uint64                // counts prompts, for order and ids
 	sharing     map[sharedKey]*shared // what is being asked for several at once
 	servers     []*server
-	born        uint64                       // counts servers, for their incarnations
-	ending      map[string]*server           // the latest of a name that is no longer configured and has not ended
-	eager       []*server                    // to be started by the hub itself, each in its turn
-	kills       map[*server]func(why string) // ends a server's process at once; removed servers are in it until they are gone
-	problems    []ConfigProblem              // of no single server
-	sources     []ConfigSource
-	watching    watching
-	consents    map[launchKey]consentGiven // of this hub
-	draining    bool
-	closed      bool
-	over        chan struct{} // made by shut; closed when every goroutine of work has ended
-	record      recorder
+	born        uint64             // counts servers, for their incarnations
+	ending      map[string]*server // the latest of a name that is no longer configured and has not ended
+	eager       []*server          // to be started by the hub itself, each in its turn
+	// ends a server's process at once; removed servers are in it until they are gone
+	kills    map[*server]func(why string)
+	problems []ConfigProblem // of no single server
+	sources  []ConfigSource
+	watching watching
+	consents map[launchKey]consentGiven // of this hub
+	draining bool
+	closed   bool
+	over     chan struct{} // made by shut; closed when every goroutine of work has ended
+	record   recorder
 }
 
 // New makes a hub without servers; LoadConfig brings them.
@@ -176,7 +184,8 @@ func New(o Options) *Hub {
 		h.log = slog.New(slog.DiscardHandler)
 	}
 	h.log = slog.New(redact.NewLog(h.log.Handler(), h.redactor))
-	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand, LedgerDir: o.StateDir, Logger: h.log})
+	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand,
+		LedgerDir: o.StateDir, Logger: h.log})
 	h.newWatcher = o.Watch
 	if h.newWatcher == nil {
 		h.newWatcher = func() FileWatcher { return watch.New(watch.Options{Logger: h.log}) }
@@ -206,7 +215,8 @@ func (h *Hub) ID() string { return h.id }
 // Version of the program.
 func (h *Hub) Version() string { return h.version }
 
-// Logger is the logger of Options, with what the hub knows to be secret left out; for those who log what the hub has told them.
+// Logger is the logger of Options, with what the hub knows to be secret left out; for those who log what the hub has
+// told them.
 func (h *Hub) Logger() *slog.Logger { return h.log }
 
 // Draining tells whether new calls are refused.
@@ -215,8 +225,9 @@ func (h *Hub) Draining() bool {
 	return h.draining
 }
 
-// Drain refuses new calls, cancels the open ones with origin shutdown, closes every prompt and stops every server. It returns when all that
-// is over or ctx has ended; what still runs then goes on ending by itself. It tells how many requests it cancelled and servers it stopped.
+// Drain refuses new calls, cancels the open ones with origin shutdown, closes every prompt and stops every server. It
+// returns when all that is over or ctx has ended; what still runs then goes on ending by itself. It tells how many
+// requests it cancelled and servers it stopped.
 func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int) {
 	if reason == "" {
 		reason = "the hub is shutting down"

@@ -12,14 +12,15 @@ type idleness struct {
 	timer *time.Timer
 }
 
-// noUse winds the clock of a server's idle shutdown anew: a use of it has just ended. What begins a use need not stop the clock: it looks when it
-// strikes. h.mu is held.
+// noUse winds the clock of a server's idle shutdown anew: a use of it has just ended. What begins a use need not stop
+// the clock: it looks when it strikes. h.mu is held.
 func (h *Hub) noUse(s *server) {
 	s.idle.since = time.Time{}
 	h.watchIdle(s)
 }
 
-// watchIdle starts the clock of a server's idle shutdown if it should run and does not, and stops it if it should not. h.mu is held.
+// watchIdle starts the clock of a server's idle shutdown if it should run and does not, and stops it if it should not.
+// h.mu is held.
 func (h *Hub) watchIdle(s *server) {
 	i := &s.idle
 	limit := s.conf.IdleStop
@@ -69,5 +70,6 @@ func (h *Hub) idled(s *server) {
 		return // wound anew as it struck
 	}
 	h.log.Info("server is stopped: nothing has used it for its idle time", "server", s.name, "idle", limit.String())
-	h.endConnection(s, nil, &cancelCause{Origin: OriginPolicy, Reason: "nothing has used the server for " + limit.String()}, servers.End)
+	h.endConnection(s, nil, &cancelCause{Origin: OriginPolicy, Reason: "nothing has used the server for " +
+		limit.String()}, servers.End)
 }

@@ -34,7 +34,8 @@ func (w *world) wantIdle(in time.Duration) {
 		w.t.Fatalf("before its time it is %s: %s", info.State, info.LastError)
 	}
 	pass(time.Nanosecond)
-	if info := w.server("s"); info.State != hub.ServerStopped || info.Failures != 0 || info.LastError != "" || next(info) != 0 {
+	if info := w.server("s"); info.State != hub.ServerStopped || info.Failures != 0 || info.LastError != "" ||
+		next(info) != 0 {
 		w.t.Fatalf("after its time: %+v", info)
 	}
 }

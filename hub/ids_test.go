@@ -49,7 +49,8 @@ func TestMintedIDsAvoidChosenOnes(t *testing.T) {
 				t.Errorf("%s is %q", id, open[id])
 			}
 		}
-		w.call(hub.CallRequest{ID: chosen[0], Server: "s", Tool: "hang"}).want(t, hub.CodeAlreadyExists, hub.ReasonRequestIDInUse)
+		w.call(hub.CallRequest{ID: chosen[0], Server: "s", Tool: "hang"}).want(t, hub.CodeAlreadyExists,
+			hub.ReasonRequestIDInUse)
 		w.hub.CancelRequests(hub.CancelScope{All: true}, "", hub.OriginHost)
 		for _, c := range append(calls, minted) {
 			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
@@ -114,7 +115,8 @@ func TestAnswerComesBeforeConnectingAnew(t *testing.T) {
 	})
 }
 
-// A click that was on its way while its hub died reaches the next one, whose questions and calls have counted from 1 again. It must find nothing.
+// A click that was on its way while its hub died reaches the next one, whose questions and calls have counted from 1
+// again. It must find nothing.
 func TestClicksOfAnotherHubFindNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		open := func() (*world, *view, hub.PromptInfo, *pendingCall) {
@@ -138,7 +140,8 @@ func TestClicksOfAnotherHubFindNothing(t *testing.T) {
 	})
 }
 
-// A window keeps the id that a hub gave it when it comes to the hub that took the place of that one: the next hub must not have given it to another window before.
+// A window keeps the id that a hub gave it when it comes to the hub that took the place of that one: the next hub must
+// not have given it to another window before.
 func TestWindowIDsOfAnotherHubAreFree(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		before, after := newWorld(t, nil), newWorld(t, nil)

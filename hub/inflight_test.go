@@ -38,7 +38,8 @@ func unfinishedAnswer(server string, message []byte) (answer string, more bool) 
 	case id == "":
 		return "", false
 	case method == "initialize":
-		return result(`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`), false
+		return result(`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`),
+			false
 	case method == "tools/list":
 		return result(`{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}`), false
 	case method != "tools/call":
@@ -82,7 +83,8 @@ type unfinishedWeb struct{}
 func (unfinishedWeb) RoundTrip(r *http.Request) (*http.Response, error) {
 	kind, server, _ := strings.Cut(r.URL.Host, ".")
 	resp := &http.Response{
-		StatusCode: http.StatusAccepted, Header: http.Header{"Content-Type": {"application/json"}}, Body: http.NoBody, Request: r, ContentLength: -1,
+		StatusCode: http.StatusAccepted, Header: http.Header{"Content-Type": {"application/json"}}, Body: http.NoBody,
+		Request: r, ContentLength: -1,
 	}
 	if r.Method != http.MethodPost {
 		resp.StatusCode = http.StatusMethodNotAllowed
@@ -159,7 +161,8 @@ func TestResultsCountWhileTheyAreRead(t *testing.T) {
 				ctx, giveUp := context.WithCancelCause(t.Context())
 				defer giveUp(nil)
 				for i := range servers {
-					open = append(open, w.callContext(ctx, hub.CallRequest{ID: fmt.Sprint("c", i), Server: fmt.Sprint("s", i), Tool: "t", Preapproved: true}))
+					open = append(open, w.callContext(ctx, hub.CallRequest{ID: fmt.Sprint("c", i), Server: fmt.Sprint("s", i),
+						Tool: "t", Preapproved: true}))
 					synctest.Wait()
 				}
 				held := w.hub.ResultsInFlight()
@@ -219,7 +222,8 @@ func TestALargeResultCountsUntilItsCallerHasIt(t *testing.T) {
 				}
 				w := newWorldWith(t, o, nil)
 				w.hub.BoundResults(2<<20, 1<<20)
-				sources := []hub.ConfigSource{{Path: "test.json", Scope: "host", JSON: `{"mcpServers":{"s":{"era":"legacy",` + entry + `}}}`}}
+				sources := []hub.ConfigSource{{Path: "test.json", Scope: "host", JSON: `{"mcpServers":{"s":{"era":"legacy",` +
+					entry + `}}}`}}
 				if _, _, _, err := w.hub.LoadConfig(t.Context(), sources); err != nil {
 					t.Fatal(err)
 				}

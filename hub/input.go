@@ -20,8 +20,8 @@ const maxInputBytes = 64 << 10
 // errNotGiven: the user was asked for a value and gave none.
 var errNotGiven = errors.New("the user gave no value")
 
-// inputValues gathers the inputs that a server refers to, one after the other: from what the hub keeps, else from the user. An input that its file does
-// not have is left out; resolving says so.
+// inputValues gathers the inputs that a server refers to, one after the other: from what the hub keeps, else from the
+// user. An input that its file does not have is left out; resolving says so.
 func (h *Hub) inputValues(ctx context.Context, s *server, conf config.Server, byHand bool) (map[string]string, error) {
 	var values map[string]string
 	for _, in := range inputsOf(conf) {
@@ -65,7 +65,8 @@ func inputsOf(conf config.Server) (list []config.Input) {
 	return list
 }
 
-// keptInput gives the value that the hub keeps for an input, if it still fits. The file and the keyring are used: not under the lock.
+// keptInput gives the value that the hub keeps for an input, if it still fits. The file and the keyring are used: not
+// under the lock.
 func (h *Hub) keptInput(in config.Input) (string, bool) {
 	value, ok := h.inputs.get(in)
 	if !ok || wrongInput(in.Options, value) != "" {
@@ -94,7 +95,8 @@ func (h *Hub) findInput(ctx context.Context, s *server, in config.Input, t *shar
 			}
 		})
 		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
-			name: "input", method: methodInput, subject: in.ID, wants: fmt.Sprintf("the input %q of its config", boundReason(in.ID)), kinds: "config inputs",
+			name: "input", method: methodInput, subject: in.ID, wants: fmt.Sprintf("the input %q of its config",
+				boundReason(in.ID)), kinds: "config inputs",
 			info: PromptInfo{Kind: PromptConfigInput, Input: questionOf(in)}, with: t,
 			byHand: func() bool { return byHand },
 		})
@@ -127,7 +129,8 @@ func inputNow(s *server, file, id string) (config.Input, bool) {
 
 func questionOf(in config.Input) *InputQuestion {
 	q := &InputQuestion{
-		InputID: in.ID, Description: in.Description, Secret: in.Secret, Default: in.Default, ConfigFile: in.Origin.File, ConfigLine: in.Origin.Line,
+		InputID: in.ID, Description: in.Description, Secret: in.Secret, Default: in.Default, ConfigFile: in.Origin.File,
+		ConfigLine: in.Origin.Line,
 	}
 	for _, o := range in.Options {
 		q.Options = append(q.Options, InputOption{Value: o.Value, Label: o.Label})
@@ -137,7 +140,8 @@ func questionOf(in config.Input) *InputQuestion {
 
 // sameInput tells whether two questions ask for the same; where the input stands in its file does not matter.
 func sameInput(a, b *InputQuestion) bool {
-	return a.Description == b.Description && a.Secret == b.Secret && a.Default == b.Default && slices.Equal(a.Options, b.Options) && (a.Options == nil) == (b.Options == nil)
+	return a.Description == b.Description && a.Secret == b.Secret && a.Default == b.Default &&
+		slices.Equal(a.Options, b.Options) && (a.Options == nil) == (b.Options == nil)
 }
 
 // inputValue reads the content of an answer.
@@ -174,5 +178,6 @@ func wrongInput(options []config.InputOption, value string) string {
 
 func errInputMissing(s *server, in config.Input) *Error {
 	return fail(CodeFailedPrecondition, ReasonInputMissing, []string{"server", s.name, "input", boundReason(in.ID)},
-		"server %q was not started: the input %q (%s:%d) has no value; start the server to be asked for it", s.name, boundReason(in.ID), in.Origin.File, in.Origin.Line)
+		"server %q was not started: the input %q (%s:%d) has no value; start the server to be asked for it", s.name,
+		boundReason(in.ID), in.Origin.File, in.Origin.Line)
 }

@@ -19,7 +19,8 @@ const userFile = "/config/Code/User/mcp.json"
 
 var userInputs = []config.Input{
 	{ID: "key", Description: "the key of the service", Secret: true, Origin: config.Origin{File: userFile, Line: 3}},
-	{ID: "region", Description: "where it is", Default: "eu", Options: []config.InputOption{{Value: "eu", Label: "Europe"}, {Value: "us"}}, Origin: config.Origin{File: userFile, Line: 4}},
+	{ID: "region", Description: "where it is", Default: "eu", Options: []config.InputOption{{Value: "eu", Label: "Europe"},
+		{Value: "us"}}, Origin: config.Origin{File: userFile, Line: 4}},
 }
 
 // inputWorld is a world with the servers s and t of one file, which refer to its inputs.
@@ -34,7 +35,8 @@ func inputWorld(t *testing.T, stateDir, s, other string) *world {
 func (w *world) inputs(s, other string) {
 	w.t.Helper()
 	w.hub.EditConfig(func(c *config.Server) { c.Inputs = userInputs }) // as it is read: what runs is started anew at once
-	w.source(hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"servers":{"s":{"command":"s",` + s + `,` + allow + `},"t":{"command":"t",` + other + `,` + allow + `}}}`})
+	w.source(hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"servers":{"s":{"command":"s",` + s + `,` + allow +
+		`},"t":{"command":"t",` + other + `,` + allow + `}}}`})
 }
 
 const (
@@ -57,14 +59,16 @@ func (v *view) give(id, content string) {
 	v.answer(hub.PromptAnswer{PromptID: v.input(id).ID, Action: hub.ActionAccept, Content: content})
 }
 
-// One question for all servers of a file that wait for the value; it reaches them when they start, and nobody is asked again.
+// One question for all servers of a file that wait for the value; it reaches them when they start, and nobody is asked
+// again.
 func TestConfigInputAskedOnceForAllServers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := inputWorld(t, t.TempDir(), wantsKey, wantsKey)
 		v := w.user("")
 		a := w.call(hub.CallRequest{ID: "a", Server: "s", Tool: "echo", Timeouts: hub.Timeouts{Total: ptr(20 * time.Second)}})
 		p := v.input("key")
-		want := &hub.InputQuestion{InputID: "key", Description: "the key of the service", Secret: true, ConfigFile: userFile, ConfigLine: 3}
+		want := &hub.InputQuestion{InputID: "key", Description: "the key of the service", Secret: true, ConfigFile: userFile,
+			ConfigLine: 3}
 		if diff := cmp.Diff(want, p.Input); diff != "" || p.Server != "s" {
 			t.Errorf("the question of %q (-want +got):\n%s", p.Server, diff)
 		}
@@ -77,7 +81,8 @@ func TestConfigInputAskedOnceForAllServers(t *testing.T) {
 			t.Error("another question")
 		}
 		pass(10 * time.Minute) // no clock of either runs
-		late := w.call(hub.CallRequest{ID: "late", Server: "t", Tool: "echo", Timeouts: hub.Timeouts{Total: ptr(20 * time.Second)}})
+		late := w.call(hub.CallRequest{ID: "late", Server: "t", Tool: "echo",
+			Timeouts: hub.Timeouts{Total: ptr(20 * time.Second)}})
 		pass(10 * time.Minute)
 		if bad := w.hub.Inconsistent(); bad != "" || a.over() || b.over() || late.over() {
 			t.Errorf("%s %v %v %v", bad, a.err, b.err, late.err)
@@ -99,7 +104,8 @@ func TestConfigInputAskedOnceForAllServers(t *testing.T) {
 		}
 		v.noPrompt()
 		list := w.hub.RememberedInputs()
-		if len(list) != 1 || list[0].Kind != hub.RememberedInput || list[0].InputID != "key" || list[0].Scope != hub.ScopeAlways || list[0].Server != "" {
+		if len(list) != 1 || list[0].Kind != hub.RememberedInput || list[0].InputID != "key" ||
+			list[0].Scope != hub.ScopeAlways || list[0].Server != "" {
 			t.Fatalf("%+v", list)
 		}
 		if !w.hub.ForgetInput(list[0].ID) || w.hub.ForgetInput(list[0].ID) || len(w.hub.RememberedInputs()) != 0 {
@@ -165,10 +171,12 @@ func TestConfigInputOptions(t *testing.T) {
 		v := w.user("")
 		c := w.echo()
 		p := v.input("region")
-		if q := p.Input; q.Default != "eu" || !slices.Equal(q.Options, []hub.InputOption{{Value: "eu", Label: "Europe"}, {Value: "us"}}) || q.Secret {
+		if q := p.Input; q.Default != "eu" || !slices.Equal(q.Options,
+			[]hub.InputOption{{Value: "eu", Label: "Europe"}, {Value: "us"}}) || q.Secret {
 			t.Errorf("%+v", q)
 		}
-		for _, content := range []string{``, `{}`, `null`, `7`, `"asia-0042"`, `"Europe"`, `["eu"]`, `"` + strings.Repeat("x", 64<<10+1) + `"`, "\"eu\\u0000\""} {
+		for _, content := range []string{``, `{}`, `null`, `7`, `"asia-0042"`, `"Europe"`, `["eu"]`, `"` +
+			strings.Repeat("x", 64<<10+1) + `"`, "\"eu\\u0000\""} {
 			err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: content})
 			wantReason(t, err, hub.ReasonInvalidContent)
 			if strings.Contains(err.Error(), "asia-0042") {
@@ -184,7 +192,8 @@ func TestConfigInputOptions(t *testing.T) {
 		}
 		// What is kept is of no use any more when the file has other options.
 		w.hub.EditConfs(func(c *config.Server) {
-			c.Inputs = []config.Input{{ID: "region", Options: []config.InputOption{{Value: "mars"}}, Origin: config.Origin{File: userFile}}}
+			c.Inputs = []config.Input{{ID: "region", Options: []config.InputOption{{Value: "mars"}},
+				Origin: config.Origin{File: userFile}}}
 		})
 		other := w.call(hub.CallRequest{Server: "t", Tool: "echo"})
 		v.give("region", `"mars"`)
@@ -199,7 +208,8 @@ func TestConfigInputKeptByHost(t *testing.T) {
 		w := inputWorld(t, dir, wantsKey, wantsKey)
 		v := w.user("")
 		c := w.echo()
-		v.answer(hub.PromptAnswer{PromptID: v.input("key").ID, Action: hub.ActionAccept, Content: `"host-7788"`, KeptByHost: true})
+		v.answer(hub.PromptAnswer{PromptID: v.input("key").ID, Action: hub.ActionAccept,
+			Content: `"host-7788"`, KeptByHost: true})
 		c.ok(t)
 		w.call(hub.CallRequest{Server: "t", Tool: "echo"}).ok(t)
 		if found := grepDir(t, dir, "host-7788"); found != "" {
@@ -225,7 +235,8 @@ func TestConfigInputDeclined(t *testing.T) {
 			a, b := w.echo(), w.call(hub.CallRequest{Server: "t", Tool: "echo"})
 			v.answer(hub.PromptAnswer{PromptID: v.input("key").ID, Action: action})
 			for name, c := range map[string]*pendingCall{"s": a, "t": b} {
-				if e := c.want(t, hub.CodeFailedPrecondition, hub.ReasonInputMissing); e.Meta["server"] != name || e.Meta["input"] != "key" || !strings.Contains(e.Message, userFile+":3") {
+				if e := c.want(t, hub.CodeFailedPrecondition, hub.ReasonInputMissing); e.Meta["server"] != name ||
+					e.Meta["input"] != "key" || !strings.Contains(e.Message, userFile+":3") {
 					t.Errorf("%s: %+v", name, e)
 				}
 			}
@@ -241,7 +252,8 @@ func TestConfigInputDeclined(t *testing.T) {
 	bubble(t, func(t *testing.T) { // nobody can be asked
 		w := inputWorld(t, "", wantsKey, wantsKey)
 		w.everything()
-		if e := w.echo().want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover); !strings.Contains(e.Message, "config inputs") {
+		if e := w.echo().want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover); !strings.Contains(e.Message,
+			"config inputs") {
 			t.Errorf("%s", e.Message)
 		}
 	})
@@ -263,12 +275,14 @@ func TestLaunchComesBeforeInputs(t *testing.T) {
 	})
 }
 
-// Signing in by hand needs the values of the config, too; signing out finds the tokens with those that are kept, and asks nothing.
+// Signing in by hand needs the values of the config, too; signing out finds the tokens with those that are kept, and
+// asks nothing.
 func TestSignInByHandAsksForInputs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
 		load := func(path string) {
-			w.source(hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"servers":{"s":{"type":"http","url":"http://` + at.host + path + `","headers":{"X-Key":"${input:key}"},` + allow + `}}}`})
+			w.source(hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"servers":{"s":{"type":"http","url":"http://` +
+				at.host + path + `","headers":{"X-Key":"${input:key}"},` + allow + `}}}`})
 			w.hub.EditConfs(func(c *config.Server) { c.Inputs = userInputs })
 		}
 		load("/mcp")
@@ -296,8 +310,8 @@ func TestSignInByHandAsksForInputs(t *testing.T) {
 	})
 }
 
-// Who wanted the server is gone before it is known that a value is missing: nobody is asked, the server is as if it had not been started, and who wants
-// it then is asked.
+// Who wanted the server is gone before it is known that a value is missing: nobody is asked, the server is as if it had
+// not been started, and who wants it then is asked.
 func TestConfigInputNobodyWantsAnyMore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := inputWorld(t, "", wantsKey, wantsKey)

@@ -14,8 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Four servers of one workspace want the same two inputs, while windows come and go, calls are cancelled, servers stopped and entries changed: whatever
-// happens, everybody gets an end, each prompt closes once, and nothing is left.
+// Four servers of one workspace want the same two inputs, while windows come and go, calls are cancelled, servers
+// stopped and entries changed: whatever happens, everybody gets an end, each prompt closes once, and nothing is left.
 func TestManyStartsShareTheirQuestions(t *testing.T) {
 	for seed := range uint64(60) {
 		bubble(t, func(t *testing.T) {
@@ -32,9 +32,11 @@ func TestManyStartsShareTheirQuestions(t *testing.T) {
 					if i > 0 {
 						members += ","
 					}
-					members += fmt.Sprintf(`%q:{"command":%q,"args":["%d"],%s,"env":{"R":"${input:region}","K":"${input:key}"}}`, name, name, version*(i%2), allow)
+					members += fmt.Sprintf(`%q:{"command":%q,"args":["%d"],%s,"env":{"R":"${input:region}","K":"${input:key}"}}`, name,
+						name, version*(i%2), allow)
 				}
-				w.source(hub.ConfigSource{Path: userFile, Scope: []string{"workspace", "user"}[version%2], JSON: `{"servers":{` + members + `}}`})
+				w.source(hub.ConfigSource{Path: userFile, Scope: []string{"workspace", "user"}[version%2], JSON: `{"servers":{` +
+					members + `}}`})
 				w.hub.EditConfs(func(c *config.Server) { c.Inputs = userInputs })
 			}
 			load(0)
@@ -87,7 +89,8 @@ func TestManyStartsShareTheirQuestions(t *testing.T) {
 				if !c.over() {
 					t.Fatalf("seed %d: call %d never ended", seed, i)
 				}
-				// SERVER_BROKEN: a start between a reload and what the test adds to it, where the reader of the file leaves out inputs.
+				// SERVER_BROKEN: a start between a reload and what the test adds to it, where the reader of the file leaves out
+				// inputs.
 				if e, ok := errors.AsType[*hub.Error](c.err); c.err != nil && (!ok || e.Reason == "INTERNAL") {
 					t.Errorf("seed %d: call %d: %v", seed, i, c.err)
 				}

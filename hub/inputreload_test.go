@@ -10,14 +10,15 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A reload that changes an input while a person is asked for it asks anew, for what the file says now. One that changes nothing of it leaves the
-// question open, and one that changes the launch ends it with the start.
+// A reload that changes an input while a person is asked for it asks anew, for what the file says now. One that changes
+// nothing of it leaves the question open, and one that changes the launch ends it with the start.
 func TestReloadUnderAnInputPrompt(t *testing.T) {
 	file := func(input, server string) hub.ConfigSource {
 		return hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"inputs":[` + input + `],
 			"servers":{"s":{"command":"s",` + server + `"env":{"V":"${input:v}"},` + allow + `},"t":{"command":"t","env":{"V":"${input:v}"},` + allow + `}}}`}
 	}
-	const plain, secret = `{"id":"v","type":"promptString","description":"a value"}`, `{"id":"v","type":"promptString","description":"a value","password":true}`
+	const plain, secret = `{"id":"v","type":"promptString","description":"a value"}`,
+		`{"id":"v","type":"promptString","description":"a value","password":true}`
 	const pick = `{"id":"v","type":"pickString","description":"a value","options":["red","blue"]}`
 	start := func(t *testing.T) (*world, *view, hub.PromptInfo, *pendingCall) {
 		w := newWorldWith(t, hub.Options{}, map[string]*fakeserver.Server{"s": hanging(), "t": hanging()})
@@ -46,12 +47,14 @@ func TestReloadUnderAnInputPrompt(t *testing.T) {
 			synctest.Wait()
 			w.source(file(pick, ""))
 			v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginHost, changed)
-			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: `"x"`}), hub.ReasonPromptClosed)
+			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: `"x"`}),
+				hub.ReasonPromptClosed)
 			q := v.input("v")
 			if len(q.Input.Options) != 2 {
 				t.Errorf("%+v", q.Input)
 			}
-			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: q.ID, Action: hub.ActionAccept, Content: `"x"`}), hub.ReasonInvalidContent)
+			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: q.ID, Action: hub.ActionAccept, Content: `"x"`}),
+				hub.ReasonInvalidContent)
 			pass(10 * time.Minute) // no clock runs for the second question, either
 			v.give("v", `"blue"`)
 			c.ok(t)

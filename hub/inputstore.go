@@ -9,8 +9,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
-// inputStore keeps the values of inputs: secret ones in the system's keyring if it takes them, all else in a file that only the user can read; in
-// memory alone what the host keeps itself, and everything when the hub has no folder. Its values are never in a log, an event or an error.
+// inputStore keeps the values of inputs: secret ones in the system's keyring if it takes them, all else in a file that
+// only the user can read; in memory alone what the host keeps itself, and everything when the hub has no folder. Its
+// values are never in a log, an event or an error.
 type inputStore struct {
 	list *kept[string, inputKept]
 	ring *signin.Keyring // nil: values are kept in the list
@@ -32,7 +33,8 @@ type inputKept struct {
 func (i inputKept) key() string     { return inputID(i.File, i.Input) }
 func (i inputKept) when() time.Time { return i.Time }
 
-var inputForm = keptForm[inputKept]{file: "inputs.json", list: "entries", what: "values of config inputs", version: 1, max: maxAnswers, room: maxAnswered}
+var inputForm = keptForm[inputKept]{file: "inputs.json", list: "entries", what: "values of config inputs", version: 1,
+	max: maxAnswers, room: maxAnswered}
 
 // LogValue keeps the value out of logs.
 func (i inputKept) LogValue() slog.Value { return slog.StringValue("input " + i.Input) }
@@ -105,7 +107,8 @@ func (s *inputStore) forgetOfHost(ids map[string]bool) (found map[string]bool) {
 	return found
 }
 
-// forget removes the values with one of the ids wherever they are, and tells how many there were. What runs is not touched. It may write a file.
+// forget removes the values with one of the ids wherever they are, and tells how many there were. What runs is not
+// touched. It may write a file.
 func (s *inputStore) forget(ids map[string]bool) int {
 	found := s.forgetOfHost(ids)
 	s.list.refresh()
@@ -132,7 +135,8 @@ func (s *inputStore) forget(ids map[string]bool) int {
 func (h *Hub) rememberedInputs() (list []Remembered) {
 	h.inputs.list.refresh()
 	for id, kept := range h.inputs.list.all() {
-		list = append(list, Remembered{ID: id, Kind: RememberedInput, InputID: kept.Input, Scope: ScopeAlways, Time: kept.Time})
+		list = append(list, Remembered{ID: id, Kind: RememberedInput, InputID: kept.Input, Scope: ScopeAlways,
+			Time: kept.Time})
 	}
 	h.inputs.mu.Lock()
 	defer h.inputs.mu.Unlock()

@@ -23,7 +23,8 @@ type journalEntry struct {
 	size  int
 }
 
-// journaled tells which events a window must not miss. Progress is shown again from the request itself, logs may be lost.
+// journaled tells which events a window must not miss. Progress is shown again from the request itself, logs may be
+// lost.
 func journaled(b EventBody) bool {
 	switch b.(type) {
 	case *RequestProgressed, *LogMessage:
@@ -63,7 +64,8 @@ func (j *journal) from(seq uint64) int {
 	return sort.Search(len(j.entries), func(i int) bool { return j.entries[i].event.Seq >= seq })
 }
 
-// replace puts another body in the place of that of an event, if it is still kept. Who was given the event before has the old one.
+// replace puts another body in the place of that of an event, if it is still kept. Who was given the event before has
+// the old one.
 func (j *journal) replace(e Event) {
 	i := j.from(e.Seq)
 	if i == len(j.entries) || j.entries[i].event.Seq != e.Seq {

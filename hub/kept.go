@@ -30,15 +30,17 @@ type keptForm[E any] struct {
 	max     int    // entries; the oldest go
 	room    int    // bytes of JSON; what is beyond it, the oldest, goes or is shortened
 
-	// check refuses an entry that must not be taken for another one than it is, and mends one of an earlier version. nil: all are good.
+	// check refuses an entry that must not be taken for another one than it is, and mends one of an earlier version. nil:
+	// all are good.
 	check func(e *E, version int) error
 	// shorten takes out of an entry what it can do without. nil: nothing.
 	shorten func(e *E)
 }
 
-// kept is a list in one of the hub's own files. Several hubs share the file, and what it says counts: each look takes up what others have written, each
-// write changes what is there. What the disk does not take holds in this hub all the same, and what this hub does not understand is set aside before
-// another text takes its place: statefile sees to both. So no trouble with a file ever fails a call.
+// kept is a list in one of the hub's own files. Several hubs share the file, and what it says counts: each look takes
+// up what others have written, each write changes what is there. What the disk does not take holds in this hub all the
+// same, and what this hub does not understand is set aside before another text takes its place: statefile sees to both.
+// So no trouble with a file ever fails a call.
 type kept[K comparable, E keptEntry[K]] struct {
 	form keptForm[E]
 	file ownFile
@@ -157,7 +159,8 @@ func (k *kept[K, E]) lastRead() (turns uint64, text []byte) {
 	return k.turns, k.text
 }
 
-// take makes what a look found what is known. current is false when it is old by now; news tells that the file cannot be read and could be before.
+// take makes what a look found what is known. current is false when it is old by now; news tells that the file cannot
+// be read and could be before.
 func (k *kept[K, E]) take(turns uint64, text []byte, found map[K]E, err error, same bool) (current, news bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -173,7 +176,8 @@ func (k *kept[K, E]) take(turns uint64, text []byte, found map[K]E, err error, s
 	return true, news
 }
 
-// save writes what is not written, unless somebody else does: then that one takes it along. It may write a file: not with the hub's lock.
+// save writes what is not written, unless somebody else does: then that one takes it along. It may write a file: not
+// with the hub's lock.
 func (k *kept[K, E]) save() {
 	for written := map[K]*E(nil); ; {
 		changes := k.toWrite(written)
@@ -185,7 +189,8 @@ func (k *kept[K, E]) save() {
 	}
 }
 
-// toWrite gives what one writer writes next, nil when there is nothing more, or another writer. written is what it has written last, nil at first.
+// toWrite gives what one writer writes next, nil when there is nothing more, or another writer. written is what it has
+// written last, nil at first.
 func (k *kept[K, E]) toWrite(written map[K]*E) map[K]*E {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -206,7 +211,8 @@ func (k *kept[K, E]) toWrite(written map[K]*E) map[K]*E {
 	return maps.Clone(k.unsaved)
 }
 
-// write changes the file. When it says that it could not, the changes hold in it all the same, as far as this hub goes, and the log has that.
+// write changes the file. When it says that it could not, the changes hold in it all the same, as far as this hub goes,
+// and the log has that.
 func (k *kept[K, E]) write(changes map[K]*E) {
 	k.refresh()
 	before := k.ifUnread()

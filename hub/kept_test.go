@@ -63,7 +63,8 @@ func breakDisk(t *testing.T, dir string) (mend func()) {
 	}
 }
 
-// Two hubs use one file at once: what one writes the other finds, and none takes away what is not its own, or brings back what the other has removed.
+// Two hubs use one file at once: what one writes the other finds, and none takes away what is not its own, or brings
+// back what the other has removed.
 func TestKeptListIsShared(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	var log bytes.Buffer
@@ -189,7 +190,8 @@ func TestKeptListLookedAtAmidAWrite(t *testing.T) {
 	})
 }
 
-// What the disk does not take holds all the same, for this hub, and is written with the next change that it takes. The log says so once.
+// What the disk does not take holds all the same, for this hub, and is written with the next change that it takes. The
+// log says so once.
 func TestKeptListOnAFullDisk(t *testing.T) {
 	var log bytes.Buffer
 	dir := filepath.Join(t.TempDir(), "state")
@@ -219,7 +221,8 @@ func TestKeptListOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A file that this hub does not understand costs what was in it, but not what is known from before. It is told of, without what it says, and set aside.
+// A file that this hub does not understand costs what was in it, but not what is known from before. It is told of,
+// without what it says, and set aside.
 func TestKeptListUnreadable(t *testing.T) {
 	for name, text := range map[string]string{
 		"half":         `{"version":3,"things":[{"id":"tell-tale`,
@@ -262,7 +265,8 @@ func TestKeptListUnreadable(t *testing.T) {
 // Files of before there were versions are read: lists, and objects with the same entries.
 func TestKeptListOfVersionZero(t *testing.T) {
 	for _, text := range []string{
-		`{"things":[{"id":"a","text":"x","at":"2026-01-02T03:04:05Z"}]}`, `{"things":{"anything":{"id":"a","text":"x","at":"2026-01-02T03:04:05Z"}}}`,
+		`{"things":[{"id":"a","text":"x","at":"2026-01-02T03:04:05Z"}]}`,
+		`{"things":{"anything":{"id":"a","text":"x","at":"2026-01-02T03:04:05Z"}}}`,
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "list.json"), []byte(text), 0o600); err != nil {
@@ -275,7 +279,8 @@ func TestKeptListOfVersionZero(t *testing.T) {
 			t.Errorf("%+v; %s", l.all(), log.String())
 		}
 		l.add(at("b", "", 1))
-		if now, err := os.ReadFile(filepath.Join(dir, "list.json")); err != nil || !bytes.Contains(now, []byte(`"version": 3`)) || bytes.Contains(now, []byte("anything")) {
+		if now, err := os.ReadFile(filepath.Join(dir, "list.json")); err != nil ||
+			!bytes.Contains(now, []byte(`"version": 3`)) || bytes.Contains(now, []byte("anything")) {
 			t.Errorf("%s, %v", now, err)
 		}
 	}

@@ -7,14 +7,16 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// ready brings a server's config to the point where it can be started: the user has agreed to it, if it needs that, and every reference in it is resolved.
-// It runs in the goroutine of the start, without the lock, and may ask the user; time in which a person is asked does not count against the start.
+// ready brings a server's config to the point where it can be started: the user has agreed to it, if it needs that, and
+// every reference in it is resolved. It runs in the goroutine of the start, without the lock, and may ask the user;
+// time in which a person is asked does not count against the start.
 func (h *Hub) ready(ctx context.Context, s *server, conf config.Server) (config.Resolved, error) {
 	return h.prepared(ctx, s, conf, false)
 }
 
-// prepared is ready, also for who wants the server by hand (byHand) and not for a start of it. What it gives is for now: nothing of it is kept, so
-// that no value is in memory for longer than it is used. It is what the last look saw, which is what the user has agreed to.
+// prepared is ready, also for who wants the server by hand (byHand) and not for a start of it. What it gives is for
+// now: nothing of it is kept, so that no value is in memory for longer than it is used. It is what the last look saw,
+// which is what the user has agreed to.
 func (h *Hub) prepared(ctx context.Context, s *server, conf config.Server, byHand bool) (config.Resolved, error) {
 	var values map[string]string
 	for {
@@ -25,7 +27,8 @@ func (h *Hub) prepared(ctx context.Context, s *server, conf config.Server, byHan
 		if values, err = h.inputValues(ctx, s, conf, byHand); err != nil {
 			return config.Resolved{}, err
 		}
-		// The values may have taken a person a while: other folders may be open by now, files may have changed, and the yes may have been taken back.
+		// The values may have taken a person a while: other folders may be open by now, files may have changed, and the yes
+		// may have been taken back.
 		if seen, agreed, err := h.agreedTo(ctx, s, conf, values); err != nil {
 			return config.Resolved{}, err
 		} else if agreed {
@@ -42,7 +45,8 @@ func (h *Hub) startable(s *server, conf config.Server, seen sight) (config.Resol
 }
 
 // resolved puts values in for the references in a server's config.
-func (h *Hub) resolved(s *server, conf config.Server, v config.Variables, inputs map[string]string) (config.Resolved, error) {
+func (h *Hub) resolved(s *server, conf config.Server, v config.Variables, inputs map[string]string) (config.Resolved,
+	error) {
 	v.Input = func(id string) (string, bool) {
 		value, ok := inputs[id]
 		return value, ok
@@ -70,7 +74,8 @@ func (h *Hub) usableConfig(s *server, conf config.Server, r config.Resolved, err
 // methodLaunch is the method of the request that stands for the question whether a server may be started.
 const methodLaunch = "launch"
 
-// consent waits until the user has agreed to start s with what there is to see now, if that needs it. Whoever wants the same server waits for the same answer.
+// consent waits until the user has agreed to start s with what there is to see now, if that needs it. Whoever wants the
+// same server waits for the same answer.
 func (h *Hub) consent(ctx context.Context, s *server, conf config.Server, inputs map[string]string, byHand bool) error {
 	if !needsConsent(conf) {
 		return nil
@@ -90,7 +95,8 @@ func (h *Hub) consent(ctx context.Context, s *server, conf config.Server, inputs
 }
 
 // agreedTo looks at what s would be started with, and tells whether it may be.
-func (h *Hub) agreedTo(ctx context.Context, s *server, conf config.Server, inputs map[string]string) (seen looked, agreed bool, err error) {
+func (h *Hub) agreedTo(ctx context.Context, s *server, conf config.Server, inputs map[string]string) (seen looked,
+	agreed bool, err error) {
 	for {
 		seen = h.lookAt(s, conf, inputs)
 		if !needsConsent(conf) {
@@ -108,7 +114,8 @@ func (h *Hub) agreedTo(ctx context.Context, s *server, conf config.Server, input
 }
 
 // askLaunch asks until there is an answer to what there is to see.
-func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inputs map[string]string, t *shared, byHand bool) error {
+func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inputs map[string]string, t *shared,
+	byHand bool) error {
 	for {
 		var f launchForm
 		var agreed bool
@@ -122,8 +129,9 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inpu
 			return err
 		}
 		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
-			name: "launch", method: methodLaunch, subject: subjectOf(f), wants: "your consent to start it", kinds: "server launches",
-			info: PromptInfo{Kind: PromptServerLaunch, Launch: &f.question}, launch: &f, with: t,
+			name: "launch", method: methodLaunch, subject: subjectOf(f), wants: "your consent to start it",
+			kinds: "server launches",
+			info:  PromptInfo{Kind: PromptServerLaunch, Launch: &f.question}, launch: &f, with: t,
 			byHand: func() bool { return byHand },
 			told: func(by int) {
 				if s.launch.asking += by; by > 0 {
@@ -131,7 +139,8 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inpu
 				}
 			},
 		})
-		h.launches.save() // what an answer brought, if there was one, although who asked may have gone; it may write a file: without the lock
+		// what an answer brought, if there was one, although who asked may have gone; it may write a file: without the lock
+		h.launches.save()
 		if err != nil {
 			h.consentSettled(s, "")
 			return ofAll(err)
@@ -150,7 +159,8 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inpu
 	}
 }
 
-// subjectOf names what would be started, for the request that everybody sees: without the query of an address, which may be secret.
+// subjectOf names what would be started, for the request that everybody sees: without the query of an address, which
+// may be secret.
 func subjectOf(f launchForm) string {
 	if f.question.URL != "" {
 		return (config.Server{URL: f.question.URL}).DisplayURL()
@@ -158,8 +168,8 @@ func subjectOf(f launchForm) string {
 	return f.question.Command
 }
 
-// ofAll gives the error of a question that was not answered to those whose it is: that nobody answered in time all have waited for; else the
-// others may still get an answer.
+// ofAll gives the error of a question that was not answered to those whose it is: that nobody answered in time all have
+// waited for; else the others may still get an answer.
 func ofAll(err error) error {
 	if he, ok := errors.AsType[*Error](err); ok && he.Reason == ReasonHumanTimeout {
 		return err
@@ -167,18 +177,21 @@ func ofAll(err error) error {
 	return errUndecided{err}
 }
 
-// errReadAnew tells that the config was read anew between a look at an entry and the judgement of what was seen: somebody has to look again, or the yes to
-// what an entry was would count for what it is now.
+// errReadAnew tells that the config was read anew between a look at an entry and the judgement of what was seen:
+// somebody has to look again, or the yes to what an entry was would count for what it is now.
 var errReadAnew = errors.New("the config was read anew")
 
-// toAgree gives the form to ask about, of what was seen; agreed tells that no question is needed. The error errReadAnew asks for another look. h.mu is held.
-func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server, seen looked) (f launchForm, agreed bool, err error) {
+// toAgree gives the form to ask about, of what was seen; agreed tells that no question is needed. The error errReadAnew
+// asks for another look. h.mu is held.
+func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server, seen looked) (f launchForm, agreed bool,
+	err error) {
 	e := s.entries.find(conf.Origin.File, seen.key)
 	if e == nil { // what was to be started is no longer what the config says: a stop is under way
 		if ctx.Err() != nil {
 			return f, false, errUndecided{context.Cause(ctx)}
 		}
-		return f, false, errUndecided{fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "the config of server %q changed while it was to be started", s.name)}
+		return f, false, errUndecided{fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name},
+			"the config of server %q changed while it was to be started", s.name)}
 	}
 	if e != seen.entry {
 		return f, false, errReadAnew
@@ -187,7 +200,8 @@ func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server, seen l
 		return f, true, nil
 	}
 	if err := seen.refusal(); err != nil {
-		return f, false, fail(CodeFailedPrecondition, ReasonServerBroken, []string{"server", s.name}, "server %q was not started: %s", s.name, s.quote(err.Error()))
+		return f, false, fail(CodeFailedPrecondition, ReasonServerBroken, []string{"server", s.name},
+			"server %q was not started: %s", s.name, s.quote(err.Error()))
 	}
 	f = seen.form
 	if e.form.key != f.key {
@@ -237,7 +251,8 @@ func (h *Hub) askLaunchAgain(s *server) {
 	s.launch.declined = ""
 }
 
-// launchChanged closes the questions about what is no longer what the config says: the form of a launch, or an input. h.mu is held.
+// launchChanged closes the questions about what is no longer what the config says: the form of a launch, or an input.
+// h.mu is held.
 func (h *Hub) launchChanged(s *server) {
 	for _, p := range h.promptsInOrder() {
 		if p.request.server != s {
@@ -249,27 +264,29 @@ func (h *Hub) launchChanged(s *server) {
 			old = ok && !sameInput(questionOf(in), p.info.Input)
 		}
 		if old {
-			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginHost, reason: "the server's config changed", action: ActionDismiss})
+			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginHost, reason: "the server's config changed",
+				action: ActionDismiss})
 		}
 	}
 }
 
-// policy says what happens before a tool is called. What a workspace file allows counts only as far as the user has agreed to it with the launch; what
-// it denies counts always. h.mu is held.
+// policy says what happens before a tool is called. What a workspace file allows counts only as far as the user has
+// agreed to it with the launch; what it denies counts always. h.mu is held.
 func (h *Hub) policy(s *server, tool string) config.Policy {
 	p := s.conf.Policy(tool)
 	if p != config.Allow || !needsConsent(s.conf) || h.consentTo(h.launchForm(s).key) != nil {
 		return p
 	}
 	// The file has changed since the start. What was agreed to then still holds, if both allow it.
-	if a := s.launch.started; a != nil && s.conn != nil && h.consentTo(a.of()) != nil && (config.Server{Approvals: a.Policies}).Policy(tool) == config.Allow {
+	if a := s.launch.started; a != nil && s.conn != nil && h.consentTo(a.of()) != nil &&
+		(config.Server{Approvals: a.Policies}).Policy(tool) == config.Allow {
 		return p
 	}
 	return config.Ask
 }
 
-// consentFirst starts the server of a call whose tool needs no approval once the user has agreed to the launch: that question comes first then, and is
-// the only one.
+// consentFirst starts the server of a call whose tool needs no approval once the user has agreed to the launch: that
+// question comes first then, and is the only one.
 func (h *Hub) consentFirst(r *request) error {
 	s := r.server
 	var first bool

@@ -14,7 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// A server of a workspace file starts only after a yes to exactly what would run. References stay as they are spelled until then.
+// A server of a workspace file starts only after a yes to exactly what would run. References stay as they are spelled
+// until then.
 func TestWorkspaceServerAsksBeforeItStarts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
@@ -25,8 +26,10 @@ func TestWorkspaceServerAsksBeforeItStarts(t *testing.T) {
 		c := w.echo()
 		p := v.launch()
 		want := &hub.LaunchQuestion{
-			Command: "s", Args: []string{"--root", "a b; rm -rf /"}, Dir: "/repos/site", EnvNames: []string{"MODE", "TOKEN"}, EnvRefs: []string{"SITE_TOKEN"},
-			Env:         []hub.LaunchVariable{{Name: "MODE", Value: "literal-7731"}, {Name: "TOKEN", Value: "${env:SITE_TOKEN}"}},
+			Command: "s", Args: []string{"--root", "a b; rm -rf /"}, Dir: "/repos/site", EnvNames: []string{"MODE", "TOKEN"},
+			EnvRefs: []string{"SITE_TOKEN"},
+			Env: []hub.LaunchVariable{{Name: "MODE", Value: "literal-7731"},
+				{Name: "TOKEN", Value: "${env:SITE_TOKEN}"}},
 			Unresolved:  `cannot start "s": the working directory "/repos/site" does not exist; create it or change "cwd"`,
 			HeaderNames: nil, AllowedTools: []string{"*"}, ConfigFile: workspaceFile, ConfigLine: 1, Hash: p.Launch.Hash,
 		}
@@ -36,7 +39,8 @@ func TestWorkspaceServerAsksBeforeItStarts(t *testing.T) {
 		if n := len(eventsOf[*hub.PromptOpened](blind)); n != 0 {
 			t.Errorf("a window that shows no launches was shown %d", n)
 		}
-		if r := w.request(p.RequestID); r.Method != "launch" || r.State != hub.StateAwaitingInput || r.Direction != hub.Outgoing || r.Server != "s" {
+		if r := w.request(p.RequestID); r.Method != "launch" || r.State != hub.StateAwaitingInput ||
+			r.Direction != hub.Outgoing || r.Server != "s" {
 			t.Errorf("the question is shown as %+v", r)
 		}
 		if s := w.server("s"); s.LaunchConsent != hub.LaunchAsking || s.State != hub.ServerConnecting {
@@ -72,12 +76,14 @@ func TestWorkspaceURLAsksBeforeAnythingIsSent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
 		at.set(func() { at.guarded = false })
-		entry := `{"type":"http","url":"http://` + at.host + `/mcp","headers":{"X-Key":"k-99127"},"oauth":{"grant":"workload_identity","clientId":"c","workloadTokenFile":"/run/token"}}`
+		entry := `{"type":"http","url":"http://` + at.host +
+			`/mcp","headers":{"X-Key":"k-99127"},"oauth":{"grant":"workload_identity","clientId":"c","workloadTokenFile":"/run/token"}}`
 		w.workspace(entry)
 		v := w.user("")
 		c := w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true})
 		q := v.launch().Launch
-		if q.URL != "http://"+at.host+"/mcp" || !slices.Equal(q.HeaderNames, []string{"X-Key"}) || !slices.Equal(q.Files, []string{"/run/token"}) || q.Command != "" {
+		if q.URL != "http://"+at.host+"/mcp" || !slices.Equal(q.HeaderNames, []string{"X-Key"}) ||
+			!slices.Equal(q.Files, []string{"/run/token"}) || q.Command != "" {
 			t.Errorf("%+v", q)
 		}
 		signing := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
@@ -132,7 +138,8 @@ func TestSourceWithoutScopeAsks(t *testing.T) {
 func TestTrustedWorkspaceAsksNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
-		w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Trusted: true, JSON: `{"servers":{"s":` + workspaceEntry + `}}`})
+		w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Trusted: true, JSON: `{"servers":{"s":` +
+			workspaceEntry + `}}`})
 		v := w.user("")
 		w.echo().ok(t)
 		if s := w.server("s"); s.LaunchConsent != 0 || len(eventsOf[*hub.PromptOpened](v)) != 0 {
@@ -148,12 +155,18 @@ func TestLaunchConsentIsAskedAgainOnChange(t *testing.T) {
 		entry string
 		want  []hub.DefinitionChange
 	}{
-		"argument":     {`{"command":"s","args":["b","c"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"args[0]", `"a"`, `"b"`}, {"args[1]", "", `"c"`}}},
-		"value":        {`{"command":"s","args":["a"],"env":{"A":"two-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"env.A", `"(a value)"`, `"two-4411"`}}},
-		"variables":    {`{"command":"s","args":["a"],"env":{"A":"one-4411","B":"x","C":""},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"env.B", "", `"x"`}, {"env.C", `null`, `""`}}},
-		"directory":    {`{"command":"s","args":["a"],"cwd":"/tmp","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"directory", `"/repos/site"`, `"/tmp"`}}},
-		"allowed tool": {`{"command":"s","args":["a"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read","*"]}`, []hub.DefinitionChange{{"approvals.*", "", `"allow"`}}},
-		"no argument":  {`{"command":"s","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`, []hub.DefinitionChange{{"args[0]", `"a"`, ""}}},
+		"argument": {`{"command":"s","args":["b","c"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`,
+			[]hub.DefinitionChange{{"args[0]", `"a"`, `"b"`}, {"args[1]", "", `"c"`}}},
+		"value": {`{"command":"s","args":["a"],"env":{"A":"two-4411","C":null},"alwaysAllow":["read"]}`,
+			[]hub.DefinitionChange{{"env.A", `"(a value)"`, `"two-4411"`}}},
+		"variables": {`{"command":"s","args":["a"],"env":{"A":"one-4411","B":"x","C":""},"alwaysAllow":["read"]}`,
+			[]hub.DefinitionChange{{"env.B", "", `"x"`}, {"env.C", `null`, `""`}}},
+		"directory": {`{"command":"s","args":["a"],"cwd":"/tmp","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`,
+			[]hub.DefinitionChange{{"directory", `"/repos/site"`, `"/tmp"`}}},
+		"allowed tool": {`{"command":"s","args":["a"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read","*"]}`,
+			[]hub.DefinitionChange{{"approvals.*", "", `"allow"`}}},
+		"no argument": {`{"command":"s","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`,
+			[]hub.DefinitionChange{{"args[0]", `"a"`, ""}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -192,7 +205,8 @@ func TestLaunchConsentIsAskedAgainOnChange(t *testing.T) {
 	}
 }
 
-// A no holds until the entry changes or the host starts the server; a question that was closed is asked again on the next use.
+// A no holds until the entry changes or the host starts the server; a question that was closed is asked again on the
+// next use.
 func TestLaunchDeclined(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
@@ -200,13 +214,15 @@ func TestLaunchDeclined(t *testing.T) {
 		c := w.echo()
 		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDismiss})
 		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
-		if got := w.server("s"); got.LaunchConsent != hub.LaunchNeeded || got.State != hub.ServerFailed || got.LastError == "" {
+		if got := w.server("s"); got.LaunchConsent != hub.LaunchNeeded || got.State != hub.ServerFailed ||
+			got.LastError == "" {
 			t.Errorf("after a dismissal %+v", got)
 		}
 
 		c = w.echo()
 		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
-		if e := c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined); e.Meta["server"] != "s" || !strings.Contains(e.Message, workspaceFile) {
+		if e := c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined); e.Meta["server"] != "s" ||
+			!strings.Contains(e.Message, workspaceFile) {
 			t.Errorf("%+v", e)
 		}
 		if got := w.server("s").LaunchConsent; got != hub.LaunchDeclined {
@@ -269,7 +285,8 @@ func TestLaunchPromptEndsWithItsLastWaiter(t *testing.T) {
 	})
 }
 
-// Who wanted the server goes at the moment in which the question would open: either way none is left open, and who comes then gets one.
+// Who wanted the server goes at the moment in which the question would open: either way none is left open, and who
+// comes then gets one.
 func TestLaunchUnwantedAtOnce(t *testing.T) {
 	for range 50 {
 		bubble(t, func(t *testing.T) {
@@ -288,7 +305,8 @@ func TestLaunchUnwantedAtOnce(t *testing.T) {
 	}
 }
 
-// A person may think for as long as timeouts.human: no clock of the call or of the start runs. Then the call ends with the setting to change.
+// A person may think for as long as timeouts.human: no clock of the call or of the start runs. Then the call ends with
+// the setting to change.
 func TestLaunchPromptStopsTheClocks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", `{"command":"s","timeouts":{"connect":"5s","human":"20m"},`+allow+`}`)
@@ -369,14 +387,16 @@ func TestWebviewCannotSupplyACommand(t *testing.T) {
 		v := w.user("")
 		c := w.echo()
 		p := v.launch()
-		err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: `{"command":"evil","args":["x"]}`})
+		err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept,
+			Content: `{"command":"evil","args":["x"]}`})
 		wantReason(t, err, hub.ReasonInvalidContent)
 		if v.launch().ID != p.ID || w.starts("s") != 0 {
 			t.Error("the answer was taken")
 		}
 		v.allowLaunch(hub.ScopeOnce)
 		c.ok(t)
-		if got := w.started(); len(got) != 1 || got[0].Command != "s" || !slices.Equal(got[0].Args, []string{"--root", "a b; rm -rf /"}) {
+		if got := w.started(); len(got) != 1 || got[0].Command != "s" ||
+			!slices.Equal(got[0].Args, []string{"--root", "a b; rm -rf /"}) {
 			t.Errorf("started %+v", got)
 		}
 	})

@@ -49,14 +49,14 @@ type launch struct {
 	told     LaunchConsent // what the windows know
 }
 
-// needsConsent tells whether a server starts only after the user has agreed: what a workspace brings, the user may not have written. It is the same for
-// a URL, as headers and tokens would go there.
+// needsConsent tells whether a server starts only after the user has agreed: what a workspace brings, the user may not
+// have written. It is the same for a URL, as headers and tokens would go there.
 func needsConsent(conf config.Server) bool {
 	return conf.Origin.NeedsConsent()
 }
 
-// launchForm is what there is to agree to for s, which needs consent, when somebody looked last; the zero form, to which nobody agrees, where there is nothing. It
-// is asked for with each call. h.mu is held.
+// launchForm is what there is to agree to for s, which needs consent, when somebody looked last; the zero form, to
+// which nobody agrees, where there is nothing. It is asked for with each call. h.mu is held.
 func (h *Hub) launchForm(s *server) launchForm {
 	if s.entry == nil || s.entry.form == nil {
 		return launchForm{}
@@ -85,7 +85,8 @@ func (h *Hub) consentTo(k launchKey) *consentGiven {
 // consentBefore gives the latest yes to another form of a launch. h.mu is held.
 func (h *Hub) consentBefore(k launchKey) (before *consentGiven) {
 	look := func(c consentGiven) {
-		if c.File == k.file && c.Server == k.server && c.Hash != k.hash && ofThisVersion(c) && (before == nil || c.Time.After(before.Time)) {
+		if c.File == k.file && c.Server == k.server && c.Hash != k.hash && ofThisVersion(c) &&
+			(before == nil || c.Time.After(before.Time)) {
 			before = &c
 		}
 	}
@@ -103,7 +104,8 @@ func (h *Hub) consentBefore(k launchKey) (before *consentGiven) {
 	return before
 }
 
-// ofThisVersion tells whether a yes was given to a form of the present version: what differs from one of another version says nothing of the launch.
+// ofThisVersion tells whether a yes was given to a form of the present version: what differs from one of another
+// version says nothing of the launch.
 func ofThisVersion(c consentGiven) bool {
 	return slices.Contains(c.Fields, formField{Path: "form", Text: strconv.Itoa(formVersion)})
 }
@@ -119,9 +121,11 @@ func (h *Hub) areOpen(folders []string) bool {
 	return false
 }
 
-// agree keeps a yes of w for its scope, in memory; whoever waits for the answer writes it to the file. w is attached. h.mu is held.
+// agree keeps a yes of w for its scope, in memory; whoever waits for the answer writes it to the file. w is attached.
+// h.mu is held.
 func (h *Hub) agree(w *Window, f launchForm, scope ApprovalScope) {
-	c := consentGiven{File: f.key.file, Server: f.key.server, Hash: f.key.hash, Fields: f.fields, Policies: f.policies, Time: time.Now().UTC()}
+	c := consentGiven{File: f.key.file, Server: f.key.server, Hash: f.key.hash, Fields: f.fields, Policies: f.policies,
+		Time: time.Now().UTC()}
 	switch scope {
 	case ScopeWindow:
 		if w.consents == nil {
@@ -157,8 +161,9 @@ func (s *server) consentState() LaunchConsent {
 	return LaunchNeeded
 }
 
-// consentsChanged draws the consequences where a yes may have come or gone: the windows are told, questions about tools that this answers are closed, and
-// an eager server that waits for a person starts if it need not wait any more. h.mu is held.
+// consentsChanged draws the consequences where a yes may have come or gone: the windows are told, questions about tools
+// that this answers are closed, and an eager server that waits for a person starts if it need not wait any more. h.mu
+// is held.
 func (h *Hub) consentsChanged() {
 	for _, s := range h.servers {
 		h.settle(s)
@@ -187,7 +192,8 @@ func (h *Hub) rememberedLaunches() []Remembered {
 	var list []Remembered
 	add := func(id string, c consentGiven, scope ApprovalScope, window string) {
 		list = append(list, Remembered{
-			ID: id, Kind: RememberedLaunch, Server: c.Server, Scope: scope, Folders: c.Folders, WindowID: window, Time: c.Time, Hash: c.Hash,
+			ID: id, Kind: RememberedLaunch, Server: c.Server, Scope: scope, Folders: c.Folders, WindowID: window, Time: c.Time,
+			Hash: c.Hash,
 		})
 	}
 	for _, w := range h.windowsInOrder() {
@@ -205,7 +211,8 @@ func (h *Hub) rememberedLaunches() []Remembered {
 	return list
 }
 
-// forgetLaunches forgets each yes with one of the ids, and tells how many there were. What runs is not touched. It may write a file.
+// forgetLaunches forgets each yes with one of the ids, and tells how many there were. What runs is not touched. It may
+// write a file.
 func (h *Hub) forgetLaunches(ids map[string]bool) int {
 	h.launches.refresh()
 	forgotten := 0

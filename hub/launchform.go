@@ -14,7 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// launchForm is what a person agrees to: all that decides what runs, or where requests go, and with what. It holds no value that may be secret.
+// launchForm is what a person agrees to: all that decides what runs, or where requests go, and with what. It holds no
+// value that may be secret.
 type launchForm struct {
 	key      launchKey
 	question LaunchQuestion
@@ -25,7 +26,8 @@ type launchForm struct {
 // launchKey is what a consent is bound to: a server of a file, in just this form.
 type launchKey struct{ file, server, hash string }
 
-// formField is one part of a launch. A value that may be secret is there as its sum, which belongs to its place: equal values in two places differ.
+// formField is one part of a launch. A value that may be secret is there as its sum, which belongs to its place: equal
+// values in two places differ.
 type formField struct {
 	Path string `json:"path"`
 	Text string `json:"text,omitempty"` // JSON text
@@ -80,12 +82,13 @@ func sum(texts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// formVersion is written into each form. A yes to a form of another version holds for nothing, and nothing is told of how it differs: the first version
-// said nothing of the program, of values and of what an envFile holds.
+// formVersion is written into each form. A yes to a form of another version holds for nothing, and nothing is told of
+// how it differs: the first version said nothing of the program, of values and of what an envFile holds.
 const formVersion = 2
 
-// formOf gives the form of a server as a person is shown it. The hash is over the form and over every value behind it as it is spelled in the file. It takes
-// time that a stranger chooses, and may read the file with the key: not with the lock.
+// formOf gives the form of a server as a person is shown it. The hash is over the form and over every value behind it
+// as it is spelled in the file. It takes time that a stranger chooses, and may read the file with the key: not with the
+// lock.
 func (h *Hub) formOf(conf config.Server, v config.Variables, seen sight) launchForm {
 	if h.onForm != nil {
 		h.onForm()
@@ -93,8 +96,10 @@ func (h *Hub) formOf(conf config.Server, v config.Variables, seen sight) launchF
 	show := conf.Shown(v)
 	env, files := conf.References(v)
 	q := LaunchQuestion{
-		Command: show.Command, Args: show.Args, Dir: show.Dir, EnvNames: slices.Sorted(maps.Keys(conf.Env)), EnvRefs: env, InputRefs: conf.InputIDs(), EnvFile: show.EnvFile, URL: show.URL,
-		HeaderNames: slices.Sorted(maps.Keys(conf.Header)), Files: files, ConfigFile: conf.Origin.File, ConfigLine: conf.Origin.Line,
+		Command: show.Command, Args: show.Args, Dir: show.Dir, EnvNames: slices.Sorted(maps.Keys(conf.Env)), EnvRefs: env,
+		InputRefs: conf.InputIDs(), EnvFile: show.EnvFile, URL: show.URL,
+		HeaderNames: slices.Sorted(maps.Keys(conf.Header)), Files: files, ConfigFile: conf.Origin.File,
+		ConfigLine: conf.Origin.Line,
 	}
 	if f := show.OAuth.WorkloadTokenFile; f != "" {
 		q.Files = append(q.Files, f)
@@ -136,18 +141,20 @@ func (h *Hub) formOf(conf config.Server, v config.Variables, seen sight) launchF
 	for _, pattern := range slices.Sorted(maps.Keys(conf.Approvals)) {
 		w.text("approvals."+pattern, string(conf.Approvals[pattern]))
 	}
-	over := []string{"mcphub consent 2", conf.Origin.File, conf.Name, conf.Origin.Folder, conf.LaunchKey(), strings.Join(env, "\n"), strings.Join(q.Files, "\n")}
+	over := []string{"mcphub consent 2", conf.Origin.File, conf.Name, conf.Origin.Folder, conf.LaunchKey(),
+		strings.Join(env, "\n"), strings.Join(q.Files, "\n")}
 	for _, f := range w.fields {
 		over = append(over, f.Path, f.Text, f.Sum)
 	}
 	q.Hash = sum(over...)
-	return launchForm{key: launchKey{file: conf.Origin.File, server: conf.Name, hash: q.Hash}, question: q, fields: w.fields, policies: conf.Approvals}
+	return launchForm{key: launchKey{file: conf.Origin.File, server: conf.Name, hash: q.Hash}, question: q,
+		fields: w.fields, policies: conf.Approvals}
 }
 
 func (w *formWriter) command(conf, show config.Server, seen sight) {
 	w.given("command", show.Command)
-	// What is executed is the path, but the program is what the path leads to. Where it is found by the user's own PATH, the path may be another one for each
-	// shell (fnm), and the file stays the same.
+	// What is executed is the path, but the program is what the path leads to. Where it is found by the user's own PATH,
+	// the path may be another one for each shell (fnm), and the file stays the same.
 	w.given("program", seen.program.Target)
 	if seen.own {
 		w.given("programPath", seen.program.Path)
@@ -196,8 +203,10 @@ func (w *formWriter) remote(conf, show config.Server) {
 	}
 	o := show.OAuth
 	for _, f := range [][2]string{
-		{"clientId", o.ClientID}, {"clientMetadataUrl", o.ClientMetadataURL}, {"scopes", strings.Join(o.Scopes, " ")}, {"grant", o.Grant},
-		{"signingAlgorithm", o.SigningAlgorithm}, {"idp.issuer", o.IDP.Issuer}, {"idp.tokenEndpoint", o.IDP.TokenEndpoint}, {"idp.clientId", o.IDP.ClientID},
+		{"clientId", o.ClientID}, {"clientMetadataUrl", o.ClientMetadataURL}, {"scopes", strings.Join(o.Scopes, " ")},
+		{"grant", o.Grant},
+		{"signingAlgorithm", o.SigningAlgorithm}, {"idp.issuer", o.IDP.Issuer}, {"idp.tokenEndpoint", o.IDP.TokenEndpoint},
+		{"idp.clientId", o.IDP.ClientID},
 		{"workloadTokenFile", o.WorkloadTokenFile}, {"dpop", o.DPoP},
 	} {
 		w.given("oauth."+f[0], f[1])
@@ -207,7 +216,8 @@ func (w *formWriter) remote(conf, show config.Server) {
 	}
 	o = conf.OAuth
 	for _, f := range [][2]string{
-		{"clientSecret", o.ClientSecret}, {"privateKeyPem", o.PrivateKeyPEM}, {"idp.idToken", o.IDP.IDToken}, {"workloadToken", o.WorkloadToken},
+		{"clientSecret", o.ClientSecret}, {"privateKeyPem", o.PrivateKeyPEM}, {"idp.idToken", o.IDP.IDToken},
+		{"workloadToken", o.WorkloadToken},
 	} {
 		w.hidden("oauth."+f[0], f[1])
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// sight is what a launch is at one moment, beyond what the config says of it: the program that would run, and what the envFile holds. What is shown and what
-// is started are made of one sight, so that nothing can change in between.
+// sight is what a launch is at one moment, beyond what the config says of it: the program that would run, and what the
+// envFile holds. What is shown and what is started are made of one sight, so that nothing can change in between.
 type sight struct {
 	// resolved is what would be started, unless err says why there is nothing.
 	resolved config.Resolved
@@ -23,12 +23,13 @@ type sight struct {
 	program transport.Program // zero: not known
 	unknown string            // why not
 	own     bool              // the entry itself decides where the program is looked for
-	// fromFile is what the envFile sets, loading what the variables that load code are set to in the end, PATH excepted: what it leads to is the program.
+	// fromFile is what the envFile sets, loading what the variables that load code are set to in the end, PATH excepted:
+	// what it leads to is the program.
 	fromFile, loading map[string]string
 }
 
-// look resolves an entry and finds its program. Without the values of all inputs it sees as much as does not depend on them. It reads files, so it is called
-// without the lock.
+// look resolves an entry and finds its program. Without the values of all inputs it sees as much as does not depend on
+// them. It reads files, so it is called without the lock.
 func (h *Hub) look(conf config.Server, v config.Variables, inputs map[string]string) sight {
 	v.Input = func(id string) (string, bool) {
 		value, ok := inputs[id]
@@ -56,7 +57,8 @@ func (h *Hub) look(conf config.Server, v config.Variables, inputs map[string]str
 	env := transport.Environment(h.environ, r.Env)
 	seen.program, err = transport.Find(transport.Command{Path: r.Command, Dir: r.Dir, Env: env})
 	if err != nil {
-		// Secrets of a stranger are not made known to the hub's redaction before there is a yes. The text may quote them, in other letters.
+		// Secrets of a stranger are not made known to the hub's redaction before there is a yes. The text may quote them, in
+		// other letters.
 		var own redact.Redactor
 		own.Add(r.Secrets...)
 		seen.unknown = own.Text(err.Error())
@@ -96,7 +98,8 @@ type looked struct {
 	entry *configEntry // that was looked at; nil: there was none any more
 }
 
-// lookAt looks at an entry of s as it is now: what decides no launch, such as the tools that it allows, may have changed since conf was read.
+// lookAt looks at an entry of s as it is now: what decides no launch, such as the tools that it allows, may have
+// changed since conf was read.
 func (h *Hub) lookAt(s *server, conf config.Server, inputs map[string]string) looked {
 	l := looked{key: conf.LaunchKey()}
 	var v config.Variables

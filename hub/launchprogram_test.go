@@ -30,7 +30,8 @@ func newFolderWorld(t *testing.T, stateDir string) *folderWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &folderWorld{newWorldWith(t, hub.Options{StateDir: stateDir, Environ: []string{"PATH=/usr/bin:/bin", "HOME=/config"}}, programs()), folder}
+	return &folderWorld{newWorldWith(t, hub.Options{StateDir: stateDir,
+		Environ: []string{"PATH=/usr/bin:/bin", "HOME=/config"}}, programs()), folder}
 }
 
 // programs are servers by the commands of these tests.
@@ -67,7 +68,8 @@ func (w *folderWorld) link(target, name string) {
 
 func (w *folderWorld) as(scope, entry string) {
 	w.t.Helper()
-	w.source(hub.ConfigSource{Path: filepath.Join(w.folder, ".vscode", "mcp.json"), Scope: scope, Folder: w.folder, JSON: `{"servers":{"s":` + entry + `}}`})
+	w.source(hub.ConfigSource{Path: filepath.Join(w.folder, ".vscode", "mcp.json"), Scope: scope, Folder: w.folder,
+		JSON: `{"servers":{"s":` + entry + `}}`})
 }
 
 // restart stops s, so that the next call starts it.
@@ -78,12 +80,14 @@ func (w *folderWorld) restart() {
 	}
 }
 
-// Finding C1: the folder's own node, found by the entry's own PATH, is shown by its absolute path, with what loads code into it; and that file is started.
+// Finding C1: the folder's own node, found by the entry's own PATH, is shown by its absolute path, with what loads code
+// into it; and that file is started.
 func TestLaunchShowsTheProgramThatRuns(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newFolderWorld(t, "")
 		evil := w.write("bin/node", "#!/bin/sh\n")
-		w.as("workspace", `{"command":"node","args":["server.js"],"env":{"PATH":"${workspaceFolder}/bin:/usr/bin","BASH_ENV":"./x","MODE":"plain","GONE":null},`+allow+`}`)
+		w.as("workspace",
+			`{"command":"node","args":["server.js"],"env":{"PATH":"${workspaceFolder}/bin:/usr/bin","BASH_ENV":"./x","MODE":"plain","GONE":null},`+allow+`}`)
 		v := w.user("")
 		c := w.echo()
 		q := v.launch().Launch
@@ -91,7 +95,8 @@ func TestLaunchShowsTheProgramThatRuns(t *testing.T) {
 			{Name: "BASH_ENV", Value: "./x", LoadsCode: true}, {Name: "GONE", Unset: true}, {Name: "MODE", Value: "plain"},
 			{Name: "PATH", Value: w.folder + "/bin:/usr/bin", LoadsCode: true},
 		}
-		if diff := cmp.Diff(want, q.Env); diff != "" || q.Program != evil || q.ProgramTarget != "" || q.Unresolved != "" || q.Command != "node" {
+		if diff := cmp.Diff(want, q.Env); diff != "" || q.Program != evil || q.ProgramTarget != "" || q.Unresolved != "" ||
+			q.Command != "node" {
 			t.Errorf("%+v\n%s", q, diff)
 		}
 		v.allowLaunch(hub.ScopeOnce)
@@ -171,7 +176,8 @@ func TestSameProgramByAnotherPathAsksNothing(t *testing.T) {
 		run := func(shell string) *folderWorld {
 			w.write(shell+"/keep", "")
 			w.link(program, shell+"/node")
-			n := &folderWorld{newWorldWith(t, hub.Options{StateDir: dir, Environ: []string{"PATH=" + w.folder + "/" + shell}}, programs()), w.folder}
+			n := &folderWorld{newWorldWith(t, hub.Options{StateDir: dir, Environ: []string{"PATH=" + w.folder + "/" + shell}},
+				programs()), w.folder}
 			n.as("workspace", `{"command":"node",`+allow+`}`)
 			return n
 		}
@@ -188,7 +194,8 @@ func TestSameProgramByAnotherPathAsksNothing(t *testing.T) {
 	})
 }
 
-// Finding C2: the content of an envFile is a part of what is agreed to. No value of it is shown or kept, also not as a hash that can be tried.
+// Finding C2: the content of an envFile is a part of what is agreed to. No value of it is shown or kept, also not as a
+// hash that can be tried.
 func TestEnvFileIsPartOfTheConsent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -235,7 +242,8 @@ func TestEnvFileIsPartOfTheConsent(t *testing.T) {
 	})
 }
 
-// Finding C2: what loads code is refused from an env file of a workspace, where nobody sees it; and no question is asked for it. In the user's own files it is theirs.
+// Finding C2: what loads code is refused from an env file of a workspace, where nobody sees it; and no question is
+// asked for it. In the user's own files it is theirs.
 func TestEnvFileMustNotLoadCode(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newFolderWorld(t, "")

@@ -36,7 +36,8 @@ func (v *view) dismissed() {
 	synctest.Wait()
 }
 
-// How long a yes holds: for this hub, while the window lives, while the same folders are open, always. What outlives the hub is in a file of its own.
+// How long a yes holds: for this hub, while the window lives, while the same folders are open, always. What outlives
+// the hub is in a file of its own.
 func TestLaunchConsentScopes(t *testing.T) {
 	type want struct{ sameWindow, windowGone, nextHub, nextHubElsewhere bool } // asked again?
 	for scope, want := range map[hub.ApprovalScope]want{
@@ -82,7 +83,8 @@ func TestLaunchConsentScopes(t *testing.T) {
 	}
 }
 
-// The file of consents holds the form that was shown and no value of the environment or a header; only the user can read it.
+// The file of consents holds the form that was shown and no value of the environment or a header; only the user can
+// read it.
 func TestLaunchFileHoldsNoValues(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -93,7 +95,8 @@ func TestLaunchFileHoldsNoValues(t *testing.T) {
 		c.ok(t)
 		path := filepath.Join(dir, "launches.json")
 		text, err := os.ReadFile(path)
-		if err != nil || !strings.Contains(string(text), "shown-1") || !strings.Contains(string(text), "env.KEY") || strings.Contains(string(text), "4477") {
+		if err != nil || !strings.Contains(string(text), "shown-1") || !strings.Contains(string(text), "env.KEY") ||
+			strings.Contains(string(text), "4477") {
 			t.Errorf("%v\n%s", err, text)
 		}
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
@@ -103,7 +106,8 @@ func TestLaunchFileHoldsNoValues(t *testing.T) {
 		next := workspaceWorld(t, dir, `{"command":"s","args":["shown-2"],"env":{"KEY":"literal-4477"},`+allow+`}`)
 		v = next.user("")
 		c = next.echo()
-		if q := v.launch().Launch; !q.Changed || len(q.Changes) != 1 || q.Changes[0] != (hub.DefinitionChange{Path: "args[0]", Before: `"shown-1"`, After: `"shown-2"`}) {
+		if q := v.launch().Launch; !q.Changed || len(q.Changes) != 1 ||
+			q.Changes[0] != (hub.DefinitionChange{Path: "args[0]", Before: `"shown-1"`, After: `"shown-2"`}) {
 			t.Errorf("%+v", q)
 		}
 		v.allowLaunch(hub.ScopeAlways)
@@ -124,8 +128,10 @@ func TestForgetLaunch(t *testing.T) {
 			v.allowLaunch(scope)
 			c.ok(t)
 			list := w.hub.RememberedLaunches()
-			if len(list) != 1 || list[0].Kind != hub.RememberedLaunch || list[0].Server != "s" || list[0].Scope != scope || list[0].Hash == "" || list[0].Time.IsZero() ||
-				(list[0].WindowID == "one") != (scope == hub.ScopeWindow) || (len(list[0].Folders) == 1) != (scope == hub.ScopeWorkspace) {
+			if len(list) != 1 || list[0].Kind != hub.RememberedLaunch || list[0].Server != "s" || list[0].Scope != scope ||
+				list[0].Hash == "" || list[0].Time.IsZero() ||
+				(list[0].WindowID == "one") != (scope == hub.ScopeWindow) ||
+				(len(list[0].Folders) == 1) != (scope == hub.ScopeWorkspace) {
 				t.Fatalf("%+v", list)
 			}
 			if w.hub.ForgetLaunch("launch-nothing") || !w.hub.ForgetLaunch(list[0].ID) || w.hub.ForgetLaunch(list[0].ID) {
@@ -203,7 +209,8 @@ func TestWorkspaceAllowCountsOnlyAfterConsent(t *testing.T) {
 	})
 }
 
-// A file that changes under an open question closes it: nobody agrees to what is no longer so. One that changes nothing of the launch leaves it open.
+// A file that changes under an open question closes it: nobody agrees to what is no longer so. One that changes nothing
+// of the launch leaves it open.
 func TestReloadSupersedesLaunchPrompt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		entry := func(rest string) string { return `{"command":"s","args":["` + rest + `,` + allow + `}` }
@@ -285,7 +292,8 @@ func TestDrainClosesLaunchPrompt(t *testing.T) {
 	})
 }
 
-// The entry changes while somebody who signs in by hand is asked: nobody agrees to the new one on behalf of the old one, and nothing is sent.
+// The entry changes while somebody who signs in by hand is asked: nobody agrees to the new one on behalf of the old
+// one, and nothing is sent.
 func TestSignInByHandOfAChangedLaunch(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)

@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// What a folder brings changes nothing of the user's before the user has agreed to it. So of the entries of one name the first one counts that needs no yes or has
-// one; those before it wait. A yes makes the server change over at once, and its calls are told why they end. When a yes ends, with a window perhaps, what
-// runs goes on; the change back comes when it has stopped.
+// What a folder brings changes nothing of the user's before the user has agreed to it. So of the entries of one name
+// the first one counts that needs no yes or has one; those before it wait. A yes makes the server change over at once,
+// and its calls are told why they end. When a yes ends, with a window perhaps, what runs goes on; the change back comes
+// when it has stopped.
 
-// counting gives the entry that counts. When the user has agreed to none of those that need it, and there is no other, it is the first, which asks. h.mu is
-// held.
+// counting gives the entry that counts. When the user has agreed to none of those that need it, and there is no other,
+// it is the first, which asks. h.mu is held.
 func (h *Hub) counting(entries configEntries) *configEntry {
 	for _, e := range entries {
 		if e.form == nil || h.consentTo(e.form.key) != nil {
@@ -48,7 +49,8 @@ func (h *Hub) settle(s *server) {
 	if e.form != nil {
 		why = fmt.Sprintf("the user agreed to the entry of this server%s, which takes the place of this one", placeOf(e.conf))
 	}
-	h.carryOut(step{have: s, conf: e.conf, entry: e, entries: s.entries, problems: s.problems, place: s.place, relaunch: e.key != s.entry.key, why: boundReason(why)})
+	h.carryOut(step{have: s, conf: e.conf, entry: e, entries: s.entries, problems: s.problems, place: s.place,
+		relaunch: e.key != s.entry.key, why: boundReason(why)})
 }
 
 // waiting gives the entries that would count if the user agreed to them. h.mu is held.
@@ -56,8 +58,8 @@ func (s *server) waiting() configEntries {
 	return s.entries[:max(0, slices.Index(s.entries, s.entry))]
 }
 
-// StartWorkspaceEntry asks for the consent to the first entry of a workspace that waits for it, and starts it in the place of the one that counts. It also asks a
-// user again who has declined. Without such an entry it is StartServer.
+// StartWorkspaceEntry asks for the consent to the first entry of a workspace that waits for it, and starts it in the
+// place of the one that counts. It also asks a user again who has declined. Without such an entry it is StartServer.
 func (h *Hub) StartWorkspaceEntry(ctx context.Context, name string) (ServerInfo, error) {
 	s, err := h.find(name)
 	if err != nil {

@@ -28,7 +28,8 @@ func (w *world) twoFiles(mine, theirs string) {
 	w.t.Helper()
 	sources := []hub.ConfigSource{{Path: userFile, Scope: "user", JSON: mine}}
 	if theirs != "" {
-		sources = append(sources, hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site", JSON: theirs})
+		sources = append(sources, hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site",
+			JSON: theirs})
 	}
 	if _, _, _, err := w.hub.LoadConfig(context.Background(), sources); err != nil {
 		w.t.Fatal(err)
@@ -56,7 +57,8 @@ func switchWorld(t *testing.T) (*world, *view, *pendingCall) {
 	return w, v, c
 }
 
-// Finding C3: a folder that nobody has agreed to takes nothing over: the user's entry counts, runs and keeps its calls. The windows are told that another one waits.
+// Finding C3: a folder that nobody has agreed to takes nothing over: the user's entry counts, runs and keeps its calls.
+// The windows are told that another one waits.
 func TestUnagreedFolderChangesNothingOfTheUsers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, v, c := switchWorld(t)
@@ -64,7 +66,8 @@ func TestUnagreedFolderChangesNothingOfTheUsers(t *testing.T) {
 		if s.State != hub.ServerReady || s.Scope != "user" || s.LaunchConsent != 0 || len(s.Shadows) != 0 {
 			t.Errorf("%+v", s)
 		}
-		if want := []hub.ConfigOrigin{{File: workspaceFile, Line: 1, Dialect: "vscode", Scope: "workspace"}}; !slices.Equal(s.Waiting, want) {
+		if want := []hub.ConfigOrigin{{File: workspaceFile, Line: 1,
+			Dialect: "vscode", Scope: "workspace"}}; !slices.Equal(s.Waiting, want) {
 			t.Errorf("waiting: %+v", s.Waiting)
 		}
 		told := eventsOf[*hub.ServerChanged](v)
@@ -75,7 +78,8 @@ func TestUnagreedFolderChangesNothingOfTheUsers(t *testing.T) {
 		if c.over() || len(w.started()) != 1 {
 			t.Error("the folder touched what runs")
 		}
-		for _, off := range []string{`{"command":"s","disabled":true}`, `{"command":[]}`, `{"command":"s","alwaysAllow":[],"approvals":{"*":"deny"}}`} {
+		for _, off := range []string{`{"command":"s","disabled":true}`, `{"command":[]}`,
+			`{"command":"s","alwaysAllow":[],"approvals":{"*":"deny"}}`} {
 			w.twoFiles(ofServer(mineEntry), ofServer(off))
 			w.echo().ok(t)
 			if s := w.server("s"); s.State != hub.ServerReady || c.over() {
@@ -91,7 +95,8 @@ func TestUnagreedFolderChangesNothingOfTheUsers(t *testing.T) {
 	})
 }
 
-// Finding C3: after a yes the workspace's entry takes the place of the user's, whose calls are told why they end; after a no all stays.
+// Finding C3: after a yes the workspace's entry takes the place of the user's, whose calls are told why they end; after
+// a no all stays.
 func TestAgreedFolderTakesOver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, v, c := switchWorld(t)
@@ -112,14 +117,16 @@ func TestAgreedFolderTakesOver(t *testing.T) {
 		asked = start()
 		v.allowLaunch(hub.ScopeOnce)
 		e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if e.Meta["origin"] != "host" || !strings.Contains(e.Message, "agreed to the entry") || !strings.Contains(e.Message, workspaceFile) {
+		if e.Meta["origin"] != "host" || !strings.Contains(e.Message, "agreed to the entry") ||
+			!strings.Contains(e.Message, workspaceFile) {
 			t.Errorf("%+v", e)
 		}
 		if !asked.over() || asked.err != nil || w.runs() != "theirs" {
 			t.Errorf("%v, runs %s", asked.err, w.runs())
 		}
 		s := w.server("s")
-		if s.Scope != "workspace" || s.LaunchConsent != hub.LaunchGiven || len(s.Waiting) != 0 || len(s.Shadows) != 1 || s.Shadows[0].File != userFile {
+		if s.Scope != "workspace" || s.LaunchConsent != hub.LaunchGiven || len(s.Waiting) != 0 || len(s.Shadows) != 1 ||
+			s.Shadows[0].File != userFile {
 			t.Errorf("%+v", s)
 		}
 		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry))
@@ -178,7 +185,8 @@ func TestUnagreedFolderTakesNothingFromAnotherFolder(t *testing.T) {
 		c := w.echo()
 		v.allowLaunch(hub.ScopeOnce)
 		c.ok(t)
-		second := hub.ConfigSource{Path: "/repos/b/.vscode/mcp.json", Scope: "workspace", Folder: "/repos/b", JSON: ofServer(`{"command":"s","args":["b"]}`)}
+		second := hub.ConfigSource{Path: "/repos/b/.vscode/mcp.json", Scope: "workspace", Folder: "/repos/b",
+			JSON: ofServer(`{"command":"s","args":["b"]}`)}
 		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{first, second}); err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,8 @@ const workspaceEntry = `{"type":"stdio","command":"s","args":["--root","a b; rm 
 // workspaceWorld is a world with one server s of a workspace file.
 func workspaceWorld(t *testing.T, stateDir string, entry string) *world {
 	t.Helper()
-	w := newWorldWith(t, hub.Options{StateDir: stateDir, Environ: []string{"SITE_TOKEN=tok-5521-abc", "HOME=/config"}}, serversOf("s", hanging()))
+	w := newWorldWith(t, hub.Options{StateDir: stateDir, Environ: []string{"SITE_TOKEN=tok-5521-abc", "HOME=/config"}},
+		serversOf("s", hanging()))
 	w.workspace(entry)
 	return w
 }
@@ -37,7 +38,8 @@ func workspaceWorld(t *testing.T, stateDir string, entry string) *world {
 // workspace loads the config of a workspace with one server s, and gives the names of those that were stopped for it.
 func (w *world) workspace(entry string) []string {
 	w.t.Helper()
-	return w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site", JSON: `{"servers":{"s":` + entry + `}}`})
+	return w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site",
+		JSON: `{"servers":{"s":` + entry + `}}`})
 }
 
 // source loads one file; its variables may be known to the reader or not.

@@ -34,16 +34,20 @@ func (faultySpan) AddEvent(name string, _ ...trace.EventOption) {
 	}
 }
 
-// A panic under the lock ends the process: the state may be half changed. Where that is left to a test, the lock is free again, and whoever met the fault is
-// told. Finding A12.
+// A panic under the lock ends the process: the state may be half changed. Where that is left to a test, the lock is
+// free again, and whoever met the fault is told. Finding A12.
 func TestPanicUnderTheLockIsFatal(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var last []string
-		w := newWorldWith(t, hub.Options{Tracer: faulty{}, Fatal: func(text string) { last = append(last, text) }}, serversOf("s", hanging()))
+		w := newWorldWith(t, hub.Options{Tracer: faulty{}, Fatal: func(text string) {
+			last = append(last, text)
+		}}, serversOf("s", hanging()))
 		w.hub.SkipInvariants()
 		v := w.everything()
 		over := make(chan error, 1)
-		if err := v.win.CallTool(hub.CallRequest{ID: "r", Server: "s", Tool: "echo"}, func(_ *hub.CallResult, err error) { over <- err }); err != nil {
+		if err := v.win.CallTool(hub.CallRequest{ID: "r", Server: "s", Tool: "echo"}, func(_ *hub.CallResult, err error) {
+			over <- err
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if e := hub.AsError(<-over); e == nil || e.Code != hub.CodeInternal {
@@ -65,7 +69,9 @@ func TestPanicUnderTheLockEndsTheProcess(t *testing.T) {
 		v := w.everything()
 		defer func() { _ = recover() }()
 		over := make(chan struct{})
-		if err := v.win.CallTool(hub.CallRequest{ID: "r", Server: "s", Tool: "echo"}, func(*hub.CallResult, error) { close(over) }); err != nil {
+		if err := v.win.CallTool(hub.CallRequest{ID: "r", Server: "s", Tool: "echo"}, func(*hub.CallResult, error) {
+			close(over)
+		}); err != nil {
 			t.Fatal(err)
 		}
 		<-over
@@ -79,7 +85,8 @@ func TestPanicUnderTheLockEndsTheProcess(t *testing.T) {
 	child.Env = append(os.Environ(), crashRole+"=1")
 	out, err := child.CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "panic: mcphub: a fault of the hub may have damaged its state (one fault); the process ends") {
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out),
+		"panic: mcphub: a fault of the hub may have damaged its state (one fault); the process ends") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

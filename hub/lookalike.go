@@ -11,14 +11,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// lookAlike has letters and digits that are drawn like one of the Latin letters, the ones that names of servers are written with: of Cyrillic, Greek and
-// Armenian, and of the Latin script itself. It is a small part of the confusables of UTS #39, which knows thousands.
+// lookAlike has letters and digits that are drawn like one of the Latin letters, the ones that names of servers are
+// written with: of Cyrillic, Greek and Armenian, and of the Latin script itself. It is a small part of the confusables
+// of UTS #39, which knows thousands.
 var lookAlike = map[rune]rune{
-	'а': 'a', 'в': 'b', 'е': 'e', 'з': '3', 'і': 'l', 'ї': 'l', 'ј': 'j', 'к': 'k', 'м': 'm', 'н': 'h', 'о': 'o', 'р': 'p', 'с': 'c', 'т': 't', 'у': 'y', 'х': 'x', 'ѕ': 's',
+	'а': 'a', 'в': 'b', 'е': 'e', 'з': '3', 'і': 'l', 'ї': 'l', 'ј': 'j', 'к': 'k', 'м': 'm', 'н': 'h', 'о': 'o', 'р': 'p',
+	'с': 'c', 'т': 't', 'у': 'y', 'х': 'x', 'ѕ': 's',
 	'ԁ': 'd', 'ԛ': 'q', 'ԝ': 'w', 'һ': 'h', 'ӏ': 'l', 'г': 'r', 'ь': 'b', 'п': 'n',
-	'α': 'a', 'ο': 'o', 'ν': 'v', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'ι': 'l', 'κ': 'k', 'η': 'n', 'χ': 'x', 'γ': 'y', 'ω': 'w', 'ε': 'e',
+	'α': 'a', 'ο': 'o', 'ν': 'v', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'ι': 'l', 'κ': 'k', 'η': 'n', 'χ': 'x', 'γ': 'y', 'ω': 'w',
+	'ε': 'e',
 	'օ': 'o', 'ս': 'u', 'ց': 'g', 'հ': 'h', 'ո': 'n', 'զ': 'q',
-	'ı': 'l', 'i': 'l', 'ɡ': 'g', 'ɑ': 'a', 'ʟ': 'l', '1': 'l', '|': 'l', '!': 'l', '0': 'o', '‐': '-', '‑': '-', '–': '-', '—': '-', '−': '-', '_': '-', ' ': '-',
+	'ı': 'l', 'i': 'l', 'ɡ': 'g', 'ɑ': 'a', 'ʟ': 'l', '1': 'l', '|': 'l', '!': 'l', '0': 'o', '‐': '-', '‑': '-', '–': '-',
+	'—': '-', '−': '-', '_': '-', ' ': '-',
 }
 
 // looks is the same for names that look alike: it is of no use but to compare it.
@@ -37,8 +41,8 @@ func looks(name string) string {
 	return b.String()
 }
 
-// alike finds servers whose names look like that of another one: a person who reads the one may mean the other. Names that differ in case or in separators
-// only are what people choose, and are left alone.
+// alike finds servers whose names look like that of another one: a person who reads the one may mean the other. Names
+// that differ in case or in separators only are what people choose, and are left alone.
 func alike(servers []config.Server) []ConfigProblem {
 	first := map[string]config.Server{}
 	var problems []ConfigProblem
@@ -49,12 +53,15 @@ func alike(servers []config.Server) []ConfigProblem {
 			first[key] = s
 			continue
 		}
-		if separators.Replace(strings.ToLower(s.Name)) == separators.Replace(strings.ToLower(other.Name)) || len(problems) == maxAlike {
+		if separators.Replace(strings.ToLower(s.Name)) == separators.Replace(strings.ToLower(other.Name)) ||
+			len(problems) == maxAlike {
 			continue
 		}
 		problems = append(problems, ConfigProblem{
 			File: s.Origin.File, Line: s.Origin.Line, Server: s.Name,
-			Message: fmt.Sprintf("the name %s looks like that of server %s of %s; make sure which of them you mean, or rename one", ascii(s.Name), ascii(other.Name), other.Origin.File),
+			Message: fmt.Sprintf(
+				"the name %s looks like that of server %s of %s; make sure which of them you mean, or rename one", ascii(s.Name),
+				ascii(other.Name), other.Origin.File),
 		})
 	}
 	return problems

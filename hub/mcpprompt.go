@@ -39,9 +39,11 @@ func (h *Hub) McpPrompts(ctx context.Context, server string) (list []McpPromptIn
 	err = h.asking(ctx, server, "list its prompt templates", func(ctx context.Context, session *mcp.Session) error {
 		prompts, err := session.ListPrompts(ctx)
 		for _, p := range prompts {
-			info := McpPromptInfo{Server: server, Name: p.Name, Title: p.Title, Description: p.Description, Definition: string(p.Raw)}
+			info := McpPromptInfo{Server: server, Name: p.Name, Title: p.Title, Description: p.Description,
+				Definition: string(p.Raw)}
 			for _, a := range p.Arguments {
-				info.Arguments = append(info.Arguments, McpPromptArgument{Name: a.Name, Title: a.Title, Description: a.Description, Required: a.Required})
+				info.Arguments = append(info.Arguments, McpPromptArgument{Name: a.Name, Title: a.Title, Description: a.Description,
+					Required: a.Required})
 			}
 			list = append(list, info)
 		}
@@ -57,7 +59,8 @@ func (h *Hub) GetMcpPrompt(ctx context.Context, c McpPromptRequest) (*CallResult
 		return nil, AsError(err) // cannot be: strings marshal
 	}
 	return h.perform(ctx, &outgoing{
-		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID, method: methodGetPrompt, subject: c.Name,
+		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID,
+		method: methodGetPrompt, subject: c.Name,
 		trace: &c.Trace,
 	}, h.connected, func(session *mcp.Session, out *mcp.CallRequest) (*mcp.CallResult, error) {
 		out.Name = c.Name

@@ -18,11 +18,12 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// modelSeeds is how many random histories a run goes through, a tenth of them with -short. One alone: go test -run 'TestModel/seed_17$'.
+// modelSeeds is how many random histories a run goes through, a tenth of them with -short. One alone: go test -run
+// 'TestModel/seed_17$'.
 const modelSeeds = 300
 
-// TestModel drives a hub with two servers and two windows through random histories of everything that can happen to a request, often two things at
-// once, and then checks what must hold after any history (model.check).
+// TestModel drives a hub with two servers and two windows through random histories of everything that can happen to a
+// request, often two things at once, and then checks what must hold after any history (model.check).
 func TestModel(t *testing.T) {
 	seeds := uint64(modelSeeds)
 	if testing.Short() {
@@ -129,7 +130,8 @@ func newModel(t *testing.T, rnd *rand.Rand, happened *tally) *model {
 	})
 	m.modern.Tool("ask", func(c *fakeserver.CallContext) {
 		if c.Param("requestState") == nil {
-			c.InputRequired(`{"a":{"method":"elicitation/create","params":`+formParams+`},"b":{"method":"sampling/createMessage","params":`+sampleParams+`}}`, "s")
+			c.InputRequired(`{"a":{"method":"elicitation/create","params":`+formParams+
+				`},"b":{"method":"sampling/createMessage","params":`+sampleParams+`}}`, "s")
 			return
 		}
 		c.Text("ok")
@@ -269,7 +271,9 @@ func (m *model) action() (name string, do func()) {
 		}
 	case 9:
 		if m.rnd.IntN(2) == 0 {
-			return "cancel all of " + server, func() { h.CancelRequests(hub.CancelScope{Server: server}, "stop", hub.OriginUser) }
+			return "cancel all of " + server, func() {
+				h.CancelRequests(hub.CancelScope{Server: server}, "stop", hub.OriginUser)
+			}
 		}
 		open := h.Requests("") // also those of servers
 		if len(open) == 0 {
@@ -314,7 +318,9 @@ func (m *model) action() (name string, do func()) {
 			}
 		case 4:
 			on := m.rnd.IntN(3) > 0
-			return fmt.Sprintf("%s switched on: %v", server, on), func() { _, _ = h.SetServerEnabled(context.Background(), server, on) }
+			return fmt.Sprintf("%s switched on: %v", server, on), func() {
+				_, _ = h.SetServerEnabled(context.Background(), server, on)
+			}
 		case 0:
 			return "death of " + server, fake.Disconnect
 		case 1:
@@ -327,7 +333,10 @@ func (m *model) action() (name string, do func()) {
 		if m.rnd.IntN(2) == 0 {
 			tool, of := []string{"guarded", "echo"}[m.rnd.IntN(2)], []string{"one thing", "another"}[m.rnd.IntN(2)]
 			return tool + " of " + server + " does " + of, func() {
-				fake.ToolWith(fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object"}}`, tool, of), func(c *fakeserver.CallContext) { c.Text("ok") })
+				fake.ToolWith(fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object"}}`, tool, of),
+					func(c *fakeserver.CallContext) {
+						c.Text("ok")
+					})
 				_ = fake.NotifyToolsChanged()
 			}
 		}
@@ -359,7 +368,8 @@ func (m *model) action() (name string, do func()) {
 	}
 }
 
-// stopWaiting gives up on a request, whatever it is: when it was open, and is neither a start nor a question that somebody has answered, it is over at once.
+// stopWaiting gives up on a request, whatever it is: when it was open, and is neither a start nor a question that
+// somebody has answered, it is over at once.
 func (m *model) stopWaiting(id string) {
 	out, err := m.witness.win.StopWaiting(id, "reason of "+id)
 	if err != nil && hub.AsError(err).Reason != hub.ReasonUncancellable {
@@ -397,8 +407,10 @@ func (m *model) task(server string) (string, func()) {
 }
 
 func (m *model) begin(server string) (string, func()) {
-	tools := []string{"hang", "guarded", "echo", "fail", "stubborn", "busy", "die", "ask", "ask", "ask", "guarded", "guarded", "guarded", "nosuch", "work", "work", "work", "work"}
-	c := hub.CallRequest{ID: fmt.Sprintf("r%d", len(m.calls)), Server: server, Tool: tools[m.rnd.IntN(len(tools))], Preapproved: m.rnd.IntN(8) == 0}
+	tools := []string{"hang", "guarded", "echo", "fail", "stubborn", "busy", "die", "ask", "ask", "ask", "guarded",
+		"guarded", "guarded", "nosuch", "work", "work", "work", "work"}
+	c := hub.CallRequest{ID: fmt.Sprintf("r%d", len(m.calls)), Server: server, Tool: tools[m.rnd.IntN(len(tools))],
+		Preapproved: m.rnd.IntN(8) == 0}
 	if m.rnd.IntN(3) == 0 {
 		c.OwnerWindowID = m.windows[m.rnd.IntN(2)].id
 	}
@@ -510,11 +522,14 @@ func (w *modelWindow) answer() (string, func()) {
 	if len(prompts) == 0 {
 		return "nothing", func() {}
 	}
-	if open := slices.DeleteFunc(slices.Clone(prompts), func(p hub.PromptInfo) bool { return !w.view.open[p.ID] }); len(open) > 0 && w.m.rnd.IntN(4) > 0 {
+	if open := slices.DeleteFunc(slices.Clone(prompts), func(p hub.PromptInfo) bool {
+		return !w.view.open[p.ID]
+	}); len(open) > 0 && w.m.rnd.IntN(4) > 0 {
 		prompts = open
 	}
 	p := prompts[max(0, len(prompts)-1-w.m.rnd.IntN(3))]
-	action := []hub.Action{hub.ActionAccept, hub.ActionAccept, hub.ActionAccept, hub.ActionDecline, hub.ActionDismiss}[w.m.rnd.IntN(5)]
+	action := []hub.Action{hub.ActionAccept, hub.ActionAccept, hub.ActionAccept, hub.ActionDecline,
+		hub.ActionDismiss}[w.m.rnd.IntN(5)]
 	a := hub.PromptAnswer{PromptID: p.ID, Action: action, Scope: hub.ApprovalScope(w.m.rnd.IntN(4))}
 	switch p.Kind {
 	case hub.PromptSampling:

@@ -12,7 +12,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// journaled gives the numbers of the events that no window may miss, but for the opening of prompts, which depends on what a window can show.
+// journaled gives the numbers of the events that no window may miss, but for the opening of prompts, which depends on
+// what a window can show.
 func (v *view) journaled() []uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -85,7 +86,8 @@ func (m *model) checkRequests() {
 		switch {
 		case e == nil && c.result.Error == nil:
 			want = "done "
-		case e != nil && (e.Reason == hub.ReasonCancelled || e.Code == hub.CodeDeadlineExceeded && e.Reason != hub.ReasonConnectTimeout):
+		case e != nil && (e.Reason == hub.ReasonCancelled || e.Code == hub.CodeDeadlineExceeded &&
+			e.Reason != hub.ReasonConnectTimeout):
 			want = "cancelled "
 		case e != nil && e.Reason == "INTERNAL":
 			m.t.Errorf("call %s: an internal error: %v", c.id, e.Err)
@@ -127,8 +129,8 @@ func (m *model) checkPrompts() {
 	}
 }
 
-// checkHistory: a window that comes late is told of the same ends as one that was there, in their order, with what has become of their cancels; and of each cancel
-// that was on its way at the end of its request the outcome was told, once.
+// checkHistory: a window that comes late is told of the same ends as one that was there, in their order, with what has
+// become of their cancels; and of each cancel that was on its way at the end of its request the outcome was told, once.
 func (m *model) checkHistory() {
 	var ends []hub.EventBody
 	place := map[string]int{}
@@ -142,7 +144,8 @@ func (m *model) checkHistory() {
 			ends = append(ends, b)
 		case *hub.RequestCancelDelivery:
 			i, known := place[b.RequestID]
-			if !known || ends[i].(*hub.RequestCancelled).Sending.Delivery != hub.DeliveryPending || b.Sending.Delivery == hub.DeliveryPending {
+			if !known || ends[i].(*hub.RequestCancelled).Sending.Delivery != hub.DeliveryPending ||
+				b.Sending.Delivery == hub.DeliveryPending {
 				m.t.Errorf("the outcome of a cancel was told that was not on its way: %+v", b)
 				continue
 			}
@@ -163,7 +166,8 @@ func (m *model) checkHistory() {
 	}
 }
 
-// checkStarts: what a workspace brings was started only where a person had agreed to it, and with the values that a person had given.
+// checkStarts: what a workspace brings was started only where a person had agreed to it, and with the values that a
+// person had given.
 func (m *model) checkStarts() {
 	for _, s := range m.w.started() {
 		if m.happened.add("a start as " + s.Origin.Scope); !m.agreed[s.Name] {
@@ -197,8 +201,9 @@ func (m *model) checkWindows() {
 	}
 }
 
-// checkWire: at most one cancel for each wire id, only of what was asked on that connection and never of a start or of a call that asked for a task; no
-// response to what was withdrawn, none at all to a modern server; tasks are cancelled once for each connection.
+// checkWire: at most one cancel for each wire id, only of what was asked on that connection and never of a start or of
+// a call that asked for a task; no response to what was withdrawn, none at all to a modern server; tasks are cancelled
+// once for each connection.
 func (m *model) checkWire(s *fakeserver.Server, name string) {
 	asked := map[string]string{} // method by connection and id
 	cancelled := map[string]int{}

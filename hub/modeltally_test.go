@@ -58,9 +58,12 @@ func (m *model) tell() {
 func (y *tally) missing(t *testing.T) {
 	t.Helper()
 	wanted := []string{
-		"a request was given up", "a reload as host", "a reload as user", "a reload as workspace", "a start as workspace", "a start with an input",
-		"server gone", "server is started again", "server given up", "server is stopped: nothing has used it for its idle time",
-		fmt.Sprintf("consent from %d to %d", hub.LaunchAsking, hub.LaunchGiven), fmt.Sprintf("consent from %d to %d", hub.LaunchAsking, hub.LaunchDeclined),
+		"a request was given up", "a reload as host", "a reload as user", "a reload as workspace", "a start as workspace",
+		"a start with an input",
+		"server gone", "server is started again", "server given up",
+		"server is stopped: nothing has used it for its idle time",
+		fmt.Sprintf("consent from %d to %d", hub.LaunchAsking, hub.LaunchGiven),
+		fmt.Sprintf("consent from %d to %d", hub.LaunchAsking, hub.LaunchDeclined),
 		fmt.Sprintf("consent from %d to %d", hub.LaunchGiven, hub.LaunchNeeded),
 		fmt.Sprintf("launch cancelled by %v", hub.OriginHost), fmt.Sprintf("input cancelled by %v", hub.OriginHost),
 		fmt.Sprintf("launch cancelled by %v", hub.OriginTimeout), fmt.Sprintf("input cancelled by %v", hub.OriginTimeout),

@@ -22,7 +22,8 @@ func rounds(n int) *fakeserver.Server {
 		}
 		switch {
 		case round < n:
-			c.InputRequired(fmt.Sprintf(`{"q%d":{"method":"elicitation/create","params":%s}}`, round+1, formParams), fmt.Sprintf("after %d", round+1))
+			c.InputRequired(fmt.Sprintf(`{"q%d":{"method":"elicitation/create","params":%s}}`, round+1, formParams),
+				fmt.Sprintf("after %d", round+1))
 		case strings.Contains(string(c.Arguments()), "hang"):
 			_ = c.Hang()
 		default:
@@ -65,7 +66,8 @@ func TestMRTRRoundsAreOneRequest(t *testing.T) {
 			}
 		}
 		for i, m := range calls {
-			if string(m.Param("arguments")) != `{"big":12345678901234567890}` || i > 0 && string(m.Param("requestState")) != fmt.Sprintf(`"after %d"`, i) {
+			if string(m.Param("arguments")) != `{"big":12345678901234567890}` || i > 0 &&
+				string(m.Param("requestState")) != fmt.Sprintf(`"after %d"`, i) {
 				t.Errorf("round %d: %s", i, m.Params)
 			}
 		}
@@ -172,7 +174,8 @@ func TestMRTRSamplingRefused(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				s := fakeserver.New(fakeserver.WithModern())
 				s.Tool("both", func(c *fakeserver.CallContext) {
-					c.InputRequired(`{"a":{"method":"sampling/createMessage","params":`+sampleParams+`},"b":{"method":"elicitation/create","params":`+formParams+`}}`, "")
+					c.InputRequired(`{"a":{"method":"sampling/createMessage","params":`+sampleParams+
+						`},"b":{"method":"elicitation/create","params":`+formParams+`}}`, "")
 				})
 				w := newWorld(t, serversOf("s", s), "s:"+allow)
 				v := w.everything()
@@ -186,7 +189,8 @@ func TestMRTRSamplingRefused(t *testing.T) {
 				}
 				v.answer(hub.PromptAnswer{PromptID: open[hub.PromptSampling].ID, Action: action})
 				c.want(t, hub.CodeFailedPrecondition, hub.ReasonInputDeclined)
-				v.wantClosed(open[hub.PromptElicitationForm].ID, hub.CauseParent, hub.OriginParent, "another question of the same call ended it")
+				v.wantClosed(open[hub.PromptElicitationForm].ID, hub.CauseParent, hub.OriginParent,
+					"another question of the same call ended it")
 				if toolCalls(s) != 1 || len(cancels(s)) != 0 {
 					t.Errorf("%d calls, %d cancels", toolCalls(s), len(cancels(s)))
 				}

@@ -15,24 +15,29 @@ type offer struct {
 
 const offered = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
-// offering makes one. Reading "file:///hang" hangs, "file:///none" is an error, "file:///ask" asks; so do the prompt templates of these names.
+// offering makes one. Reading "file:///hang" hangs, "file:///none" is an error, "file:///ask" asks; so do the prompt
+// templates of these names.
 func offering(opts ...fakeserver.Option) *offer {
 	s := &offer{Server: hanging(append([]fakeserver.Option{fakeserver.WithCapabilities(offered)}, opts...)...)}
 	complete := `"resultType":"complete","ttlMs":0,"cacheScope":"private",`
 	s.Handle("resources/list", func(c *fakeserver.CallContext) {
-		c.Result(`{` + complete + `"resources":[{"uri":"file:///a","name":"a","title":"A","description":"d","mimeType":"text/plain","size":3,"icons":[]},{"uri":"file:///b","name":"b"}]}`)
+		c.Result(`{` + complete +
+			`"resources":[{"uri":"file:///a","name":"a","title":"A","description":"d","mimeType":"text/plain","size":3,"icons":[]},{"uri":"file:///b","name":"b"}]}`)
 	})
 	s.Handle("resources/templates/list", func(c *fakeserver.CallContext) {
-		c.Result(`{` + complete + `"resourceTemplates":[{"uriTemplate":"file:///{x}","name":"x","title":"X","description":"d","mimeType":"text/plain"}]}`)
+		c.Result(`{` + complete +
+			`"resourceTemplates":[{"uriTemplate":"file:///{x}","name":"x","title":"X","description":"d","mimeType":"text/plain"}]}`)
 	})
 	s.Handle("prompts/list", func(c *fakeserver.CallContext) {
-		c.Result(`{` + complete + `"prompts":[{"name":"greet","title":"Greet","description":"d","arguments":[{"name":"who","title":"Who","description":"w","required":true}]}]}`)
+		c.Result(`{` + complete +
+			`"prompts":[{"name":"greet","title":"Greet","description":"d","arguments":[{"name":"who","title":"Who","description":"w","required":true}]}]}`)
 	})
 	s.Handle("resources/read", func(c *fakeserver.CallContext) {
 		s.act(c, "uri", `{`+complete+`"contents":[{"uri":"file:///a","text":"abc"}]}`)
 	})
 	s.Handle("prompts/get", func(c *fakeserver.CallContext) {
-		s.act(c, "name", `{`+complete+`"messages":[{"role":"user","content":{"type":"text","text":`+string(c.Param("arguments"))+`}}]}`)
+		s.act(c, "name", `{`+complete+`"messages":[{"role":"user","content":{"type":"text","text":`+
+			string(c.Param("arguments"))+`}}]}`)
 	})
 	s.Handle("completion/complete", func(c *fakeserver.CallContext) {
 		if strings.Contains(string(c.Params), "none") {

@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// A question came when several calls were in flight, and the last of them ended before it could be shown: nobody is asked. One that came without any call is the
-// server's own, and is shown. Finding B16.
+// A question came when several calls were in flight, and the last of them ended before it could be shown: nobody is
+// asked. One that came without any call is the server's own, and is shown. Finding B16.
 func TestQuestionWhoseLastCallEndedBeforeItOpened(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
@@ -24,7 +24,8 @@ func TestQuestionWhoseLastCallEndedBeforeItOpened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := &mcp.Question{Kind: mcp.ElicitationForm, WireID: id, Message: "Name?", Payload: json.RawMessage(`{"message":"Name?","requestedSchema":{"type":"object","properties":{}}}`), OfSome: true}
+		q := &mcp.Question{Kind: mcp.ElicitationForm, WireID: id, Message: "Name?",
+			Payload: json.RawMessage(`{"message":"Name?","requestedSchema":{"type":"object","properties":{}}}`), OfSome: true}
 		ctx, stop := context.WithCancelCause(context.Background())
 		defer stop(nil)
 		asked := make(chan error, 2)

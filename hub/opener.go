@@ -70,7 +70,8 @@ func (h *Hub) reach(s *server, conf config.Server) mcp.Opener {
 	case conf.URL == "":
 		return h.stdio(conf, stderr)
 	}
-	o := transport.HTTPOptions{URL: conf.URL, Header: http.Header{}, RoundTripper: h.web, MaxMessageBytes: conf.MaxMessageBytes, Logger: h.log.With("server", s.name)}
+	o := transport.HTTPOptions{URL: conf.URL, Header: http.Header{}, RoundTripper: h.web,
+		MaxMessageBytes: conf.MaxMessageBytes, Logger: h.log.With("server", s.name)}
 	for name, value := range conf.Header {
 		o.Header.Set(name, value)
 	}
@@ -94,9 +95,10 @@ func (h *Hub) reach(s *server, conf config.Server) mcp.Opener {
 // stdio starts the process of a server.
 func (h *Hub) stdio(conf config.Server, stderr func(line string)) mcp.Opener {
 	return mcp.Stdio(transport.Command{
-		Path: conf.Command, Program: conf.Program, Args: conf.Args, Dir: conf.Dir, OnStderr: stderr, Containment: h.contained, MemoryLimit: conf.Memory,
-		Env:   transport.Environment(h.environ, conf.Env),
-		Grace: transport.Grace{Stdin: conf.Grace.Stdin, Terminate: conf.Grace.Terminate, Kill: conf.Grace.Kill},
+		Path: conf.Command, Program: conf.Program, Args: conf.Args, Dir: conf.Dir, OnStderr: stderr, Containment: h.contained,
+		MemoryLimit: conf.Memory,
+		Env:         transport.Environment(h.environ, conf.Env),
+		Grace:       transport.Grace{Stdin: conf.Grace.Stdin, Terminate: conf.Grace.Terminate, Kill: conf.Grace.Kill},
 	}, conf.MaxMessageBytes)
 }
 
@@ -110,7 +112,8 @@ func (h *Hub) stderrLine(s *server, line string) {
 	h.logged(s, &LogMessage{Level: "stderr", Data: string(text)})
 }
 
-// keepStderr keeps the last lines, for people who ask why a server ended; each line is short, as windows are told all of them with every change of the server.
+// keepStderr keeps the last lines, for people who ask why a server ended; each line is short, as windows are told all
+// of them with every change of the server.
 func (h *Hub) keepStderr(s *server, line string) {
 	line = strings.Clone(bounds.Cut(line, bounds.KeptLineBytes))
 	defer h.lock().unlock()

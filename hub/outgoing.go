@@ -37,8 +37,8 @@ func (h *Hub) perform(ctx context.Context, o *outgoing, prepare func(*request) (
 	return h.carryThrough(ctx, r, meta, prepare, send)
 }
 
-// accept makes what a host or a window asks for a request, which can be cancelled from then on; meta is what goes with it. It waits for nothing. Whoever has
-// got a request must carry it through.
+// accept makes what a host or a window asks for a request, which can be cancelled from then on; meta is what goes with
+// it. It waits for nothing. Whoever has got a request must carry it through.
 func (h *Hub) accept(o *outgoing) (*request, map[string]json.RawMessage, error) {
 	meta, err := checkOutgoing(o)
 	if err != nil {
@@ -51,9 +51,10 @@ func (h *Hub) accept(o *outgoing) (*request, map[string]json.RawMessage, error) 
 	return r, r.propagated(meta, o.trace), nil
 }
 
-// carryThrough takes a request to its end, in the caller's goroutine: prepare brings it to the point where it can be sent, send sends it. The end of ctx
-// cancels it with origin host.
-func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json.RawMessage, prepare func(*request) (*mcp.Session, error),
+// carryThrough takes a request to its end, in the caller's goroutine: prepare brings it to the point where it can be
+// sent, send sends it. The end of ctx cancels it with origin host.
+func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json.RawMessage,
+	prepare func(*request) (*mcp.Session, error),
 	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*CallResult, error) {
 	unhook := context.AfterFunc(ctx, func() {
 		reason := "the host cancelled the call"
@@ -95,7 +96,8 @@ func (h *Hub) carry(r *request, meta map[string]json.RawMessage, prepare func(*r
 // checkOutgoing refuses what cannot be a request, before anything is known of it.
 func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *Error) {
 	if len(o.id) > MaxRequestID {
-		return nil, fail(CodeInvalidArgument, ReasonInvalidRequest, nil, "request_id is %d bytes long; at most %d are allowed", len(o.id), MaxRequestID)
+		return nil, fail(CodeInvalidArgument, ReasonInvalidRequest, nil,
+			"request_id is %d bytes long; at most %d are allowed", len(o.id), MaxRequestID)
 	}
 	if o.meta == "" {
 		return nil, nil
@@ -106,14 +108,15 @@ func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *Error) {
 	}
 	for k := range meta {
 		if k == "progressToken" || reservedMeta(k) {
-			return nil, fail(CodeInvalidArgument, ReasonInvalidArguments, nil, "meta_json has the key %q, which the hub sets itself", boundReason(k))
+			return nil, fail(CodeInvalidArgument, ReasonInvalidArguments, nil,
+				"meta_json has the key %q, which the hub sets itself", boundReason(k))
 		}
 	}
 	return meta, nil
 }
 
-// reservedMeta tells whether MCP reserves a _meta key for the protocol (2026-07-28 basic/index "_meta": the second label of the prefix
-// is modelcontextprotocol or mcp).
+// reservedMeta tells whether MCP reserves a _meta key for the protocol (2026-07-28 basic/index "_meta": the second
+// label of the prefix is modelcontextprotocol or mcp).
 func reservedMeta(key string) bool {
 	prefix, _, ok := strings.Cut(key, "/")
 	if !ok {
@@ -141,9 +144,11 @@ func (h *Hub) begin(o *outgoing) (*request, *Error) {
 		id = h.mint("call")
 	}
 	if h.requests[id] != nil {
-		return nil, fail(CodeAlreadyExists, ReasonRequestIDInUse, []string{"request_id", id}, "request id %q is in use; choose another or leave it empty", boundReason(id))
+		return nil, fail(CodeAlreadyExists, ReasonRequestIDInUse, []string{"request_id", id},
+			"request id %q is in use; choose another or leave it empty", boundReason(id))
 	}
-	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: Outgoing, taskLabel: o.taskLabel, owner: o.owner, server: s, carried: true, ofWindow: o.ofWindow}
+	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: Outgoing, taskLabel: o.taskLabel,
+		owner: o.owner, server: s, carried: true, ofWindow: o.ofWindow}
 	pick := func(call, conf *time.Duration, def time.Duration) time.Duration {
 		switch {
 		case call != nil:
@@ -166,7 +171,8 @@ func (h *Hub) begin(o *outgoing) (*request, *Error) {
 			h.cancel(r, early)
 		}
 	}
-	if owner := h.windows[o.owner]; o.owner != "" && owner != nil && owner.gone { // its end was too early for this one, and does not come again
+	if owner := h.windows[o.owner]; o.owner != "" && owner != nil && owner.gone {
+		// its end was too early for this one, and does not come again
 		h.cancel(r, ownerClosed)
 	}
 	return r, nil
@@ -220,7 +226,8 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		}
 		h.end(r, e)
 		return &CallResult{
-			RequestID: r.id, Result: result.Raw, IsError: result.IsError, Rounds: result.Rounds, Timings: r.timings, Task: r.task,
+			RequestID: r.id, Result: result.Raw, IsError: result.IsError, Rounds: result.Rounds, Timings: r.timings,
+			Task: r.task,
 		}, nil
 	}
 	if tc, byServer := errors.AsType[*mcp.TaskCancelledError](err); byServer {

@@ -12,7 +12,8 @@ import (
 // structured is a server whose tool "sum" promises a number n and gives what its arguments say.
 func structured() *fakeserver.Server {
 	s := hanging()
-	s.ToolWith(`{"name":"sum","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"number"}},"required":["n"]}}`,
+	s.ToolWith(
+		`{"name":"sum","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"number"}},"required":["n"]}}`,
 		func(c *fakeserver.CallContext) {
 			switch given := string(c.Arguments()); {
 			case strings.Contains(given, "refuse"):
@@ -28,7 +29,8 @@ func structured() *fakeserver.Server {
 	return s
 }
 
-// How structured content breaks the schema that the tool promised stands beside the result, which is what the server gave.
+// How structured content breaks the schema that the tool promised stands beside the result, which is what the server
+// gave.
 func TestOutputViolations(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := structured()
@@ -52,7 +54,8 @@ func TestOutputViolations(t *testing.T) {
 				t.Errorf("%+v", end)
 			}
 		}
-		if r := w.call(hub.CallRequest{Server: "s", Tool: "sum", Arguments: `{"refuse":1}`}).ok(t); r.Error == nil || len(r.OutputViolations) != 0 {
+		if r := w.call(hub.CallRequest{Server: "s", Tool: "sum", Arguments: `{"refuse":1}`}).ok(t); r.Error == nil ||
+			len(r.OutputViolations) != 0 {
 			t.Errorf("%+v", r)
 		}
 		if r := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t); len(r.OutputViolations) != 0 {
@@ -64,7 +67,8 @@ func TestOutputViolations(t *testing.T) {
 // The result of a task is held to the schema as well, also when the connection changed meanwhile.
 func TestOutputViolationsOfATask(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
-		s.ToolWith(`{"name":"work","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["n"]},"execution":{"taskSupport":"required"}}`,
+		s.ToolWith(
+			`{"name":"work","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["n"]},"execution":{"taskSupport":"required"}}`,
 			func(c *fakeserver.CallContext) { c.Result(s.begin()) })
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
 		_, c := taskWorld(w, hub.CallRequest{})

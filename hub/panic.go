@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// panicked logs a panic with its stack, and gives the error that hides both from whoever asked. Only the text that the program or the runtime gave the panic is
-// logged: any other value may be an argument or a result.
+// panicked logs a panic with its stack, and gives the error that hides both from whoever asked. Only the text that the
+// program or the runtime gave the panic is logged: any other value may be an argument or a result.
 func (h *Hub) panicked(p any) *Error {
 	h.log.Error("panic", "value", panicText(p), "stack", string(debug.Stack()))
 	return errPanicked(false)
@@ -32,8 +32,9 @@ func errPanicked(mayContinue bool) *Error {
 	return e
 }
 
-// fellOver ends a request whose goroutine panicked (or ended otherwise) on its way. Whoever recovers goes on with a hub that has no request which nobody ends, and
-// no connection in use for ever. The panic itself is left to those who know whom to tell.
+// fellOver ends a request whose goroutine panicked (or ended otherwise) on its way. Whoever recovers goes on with a hub
+// that has no request which nobody ends, and no connection in use for ever. The panic itself is left to those who know
+// whom to tell.
 func (h *Hub) fellOver(r *request) {
 	var open, leaving, handed bool
 	h.update(func() {

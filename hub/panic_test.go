@@ -10,19 +10,22 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 )
 
-// A panic in a window's call ends that call and nothing else: the caller is told INTERNAL without a word of the panic, the request has its one end in every
-// window, nothing is left, and the hub goes on.
+// A panic in a window's call ends that call and nothing else: the caller is told INTERNAL without a word of the panic,
+// the request has its one end in every window, nothing is left, and the hub goes on.
 func TestPanicInAWindowCall(t *testing.T) {
 	for _, before := range []string{"", "cancelled", "given up"} {
 		t.Run("request "+before, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				var log strings.Builder
-				w := newWorldWith(t, hub.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, serversOf("s", hanging()), "s:"+allow)
+				w := newWorldWith(t, hub.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, serversOf("s", hanging()), "s:"+
+					allow)
 				gate := make(chan struct{})
 				w.hub.PanicInCalls(gate, struct{ secret string }{"hunter2"})
 				v, other := w.everything(), w.everything()
 				over := make(chan error, 1)
-				if err := v.win.CallTool(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"}, func(_ *hub.CallResult, err error) { over <- err }); err != nil {
+				if err := v.win.CallTool(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"}, func(_ *hub.CallResult, err error) {
+					over <- err
+				}); err != nil {
 					t.Fatal(err)
 				}
 				var err error
@@ -40,7 +43,8 @@ func TestPanicInAWindowCall(t *testing.T) {
 					t.Errorf("it ended with %v", e)
 				}
 				if before == "" {
-					if end, _ := other.terminalOf("r1").(*hub.RequestFinished); end == nil || end.State != hub.StateFailed || end.Err == nil || end.Err.Code != hub.CodeInternal {
+					if end, _ := other.terminalOf("r1").(*hub.RequestFinished); end == nil || end.State != hub.StateFailed ||
+						end.Err == nil || end.Err.Code != hub.CodeInternal {
 						t.Errorf("the other window was told %+v", end)
 					}
 				} else if end, _ := other.terminalOf("r1").(*hub.RequestCancelled); end == nil || end.ServerMayContinue {
@@ -48,7 +52,8 @@ func TestPanicInAWindowCall(t *testing.T) {
 				}
 				synctest.Wait()
 				w.nothingLeft()
-				if text := log.String(); !strings.Contains(text, "panic_test.go") && !strings.Contains(text, "export_test.go") || strings.Contains(text, "hunter2") {
+				if text := log.String(); !strings.Contains(text, "panic_test.go") && !strings.Contains(text, "export_test.go") ||
+					strings.Contains(text, "hunter2") {
 					t.Errorf("the log says\n%s", text)
 				}
 			})

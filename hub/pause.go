@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// pause counts the time in which a person was asked about a server: no limit that a server has runs in it. Guarded by Hub.mu.
+// pause counts the time in which a person was asked about a server: no limit that a server has runs in it. Guarded by
+// Hub.mu.
 type pause struct {
 	open  int
 	since time.Time // when open became 1
@@ -37,8 +38,10 @@ func (h *Hub) pausedUntil(s *server, now time.Time) time.Duration {
 // pauseLook is how often a limit that has run out looks whether a person has answered.
 const pauseLook = time.Second
 
-// within limits ctx by what a server has for one answer, 0 for no limit; late is its cause then. Time in which a person is asked about the server does not count. stop frees it.
-func (h *Hub) within(ctx context.Context, s *server, limit time.Duration, late *Error) (_ context.Context, stop func()) {
+// within limits ctx by what a server has for one answer, 0 for no limit; late is its cause then. Time in which a person
+// is asked about the server does not count. stop frees it.
+func (h *Hub) within(ctx context.Context, s *server, limit time.Duration, late *Error) (_ context.Context,
+	stop func()) {
 	limited, end := context.WithCancelCause(ctx)
 	if limit <= 0 {
 		return limited, func() { end(nil) }

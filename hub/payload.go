@@ -3,7 +3,8 @@ package hub
 // eventOverhead is what an event takes besides its text.
 const eventOverhead = 256
 
-// PayloadSize is about how many bytes an event holds: for those who keep events within bounds. It looks at what can be large only, and may be called under a lock.
+// PayloadSize is about how many bytes an event holds: for those who keep events within bounds. It looks at what can be
+// large only, and may be called under a lock.
 func PayloadSize(b EventBody) int {
 	n := eventOverhead
 	switch b := b.(type) {
@@ -23,7 +24,8 @@ func PayloadSize(b EventBody) int {
 			n += len(b.Progress.Message)
 		}
 	case *RequestCancelled:
-		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.WireID) + len(b.Cancellation.Reason) + len(b.Sending.Err) + b.Err.size()
+		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.WireID) + len(b.Cancellation.Reason) +
+			len(b.Sending.Err) + b.Err.size()
 	case *RequestCancelDelivery:
 		n += len(b.RequestID) + len(b.Sending.Err)
 	case *RequestFinished:

@@ -13,8 +13,10 @@ func TestPayloadCountsLongText(t *testing.T) {
 	for _, b := range []hub.EventBody{
 		&hub.ResourceUpdated{URI: long},
 		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptSignIn, SignIn: &hub.SignInQuestion{URL: long}}},
-		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptToolApproval, Approval: &hub.ToolApproval{Changes: []hub.DefinitionChange{{Before: long}}}}},
-		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptServerLaunch, Launch: &hub.LaunchQuestion{Args: []string{long}}}},
+		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptToolApproval,
+			Approval: &hub.ToolApproval{Changes: []hub.DefinitionChange{{Before: long}}}}},
+		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptServerLaunch,
+			Launch: &hub.LaunchQuestion{Args: []string{long}}}},
 		&hub.RequestFinished{Err: &hub.Error{Message: long}},
 		&hub.RequestFinished{McpError: &hub.McpError{Data: long}},
 		&hub.RequestCancelled{Err: &hub.Error{Meta: map[string]string{"k": long}}},
@@ -25,7 +27,8 @@ func TestPayloadCountsLongText(t *testing.T) {
 	}
 }
 
-// A server chooses the ids of its questions. One that is longer than an id has to be reaches no window and is kept nowhere; the answer carries it whole.
+// A server chooses the ids of its questions. One that is longer than an id has to be reaches no window and is kept
+// nowhere; the answer carries it whole.
 func TestHugeWireIDIsShownToNobody(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()

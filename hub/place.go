@@ -13,8 +13,9 @@ type placed struct {
 	origin config.Origin
 }
 
-// place tells each step where its server will stand, and all of them by name, from 1: in config order, which is by source, then by line, broken entries among the
-// sound ones; on one line as they were read. It comes before the steps, so that each server is told of once, with its place.
+// place tells each step where its server will stand, and all of them by name, from 1: in config order, which is by
+// source, then by line, broken entries among the sound ones; on one line as they were read. It comes before the steps,
+// so that each server is told of once, with its place.
 func place(steps []step, have []*server, sources []ConfigSource, want []config.Server) map[string]int {
 	next := map[string]step{}
 	for _, a := range steps {
@@ -45,7 +46,8 @@ func place(steps []step, have []*server, sources []ConfigSource, want []config.S
 	}
 	slices.SortStableFunc(all, func(a, b placed) int {
 		x, y := a.origin, b.origin
-		return cmp.Or(cmp.Compare(source[x.File], source[y.File]), cmp.Compare(x.Line, y.Line), cmp.Compare(read[a.name], read[b.name]))
+		return cmp.Or(cmp.Compare(source[x.File], source[y.File]), cmp.Compare(x.Line, y.Line),
+			cmp.Compare(read[a.name], read[b.name]))
 	})
 	at := map[string]int{}
 	for i, p := range all {

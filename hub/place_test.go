@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Each server says its place in the config, and again when that changes: by what it was told, a window has them in the order of a snapshot after every reload. Nobody is
-// told of a server whose place and entry are what they were.
+// Each server says its place in the config, and again when that changes: by what it was told, a window has them in the
+// order of a snapshot after every reload. Nobody is told of a server whose place and entry are what they were.
 func TestServersTellTheirPlaces(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, map[string]*fakeserver.Server{})

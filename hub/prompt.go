@@ -9,20 +9,22 @@ import (
 
 // prompt is one open question. It is open exactly while it is in Hub.prompts; whoever takes it out settles it.
 type prompt struct {
-	info       PromptInfo
-	id         string
-	n          uint64 // order
-	request    *request
-	withTools  bool                  // sampling that brings tools
-	asker      *connection           // that asked; nil for a tool approval
-	agrees     *agreement            // what a yes to a tool approval holds for; nil for all others
-	launch     *launchForm           // what a yes to a launch holds for; nil for all others
-	about      []*server             // all that waits for these waits for it; nil but for the hub's own questions about servers
-	settled    chan closing          // buffered: the one that takes the prompt puts one in
-	deadline   *time.Timer           // nil = none
-	holding    []*request            // whose clocks it stops; what ends is taken out
-	outlived   bool                  // a call that it held has ended
-	among      bool                  // it names no call, and calls of its server were open when it came: it may be of one of them
+	info      PromptInfo
+	id        string
+	n         uint64 // order
+	request   *request
+	withTools bool        // sampling that brings tools
+	asker     *connection // that asked; nil for a tool approval
+	agrees    *agreement  // what a yes to a tool approval holds for; nil for all others
+	launch    *launchForm // what a yes to a launch holds for; nil for all others
+	// all that waits for these waits for it; nil but for the hub's own questions about servers
+	about    []*server
+	settled  chan closing // buffered: the one that takes the prompt puts one in
+	deadline *time.Timer  // nil = none
+	holding  []*request   // whose clocks it stops; what ends is taken out
+	outlived bool         // a call that it held has ended
+	// it names no call, and calls of its server were open when it came: it may be of one of them
+	among      bool
 	candidates map[*request]struct{} // of these, those that are open still
 	humanLimit time.Duration         // for the error text
 	checks     int                   // answers whose content is being compared
@@ -74,8 +76,8 @@ func (h *Hub) openPrompt(p *prompt) {
 	h.emit(&PromptOpened{Prompt: p.info})
 }
 
-// heldBy gives the requests that wait for a person when p's request asks: that one, and what caused it, when that is known. A question of nobody's stops nobody's
-// clock: a server could keep all of its calls open by asking.
+// heldBy gives the requests that wait for a person when p's request asks: that one, and what caused it, when that is
+// known. A question of nobody's stops nobody's clock: a server could keep all of its calls open by asking.
 func (h *Hub) heldBy(p *prompt) []*request {
 	r := p.request
 	held := []*request{r}
@@ -104,8 +106,9 @@ func (h *Hub) callsOf(s *server) map[*request]struct{} {
 	return calls
 }
 
-// endAmong closes the questions that r was the last call for: whichever of its server's calls such a question belongs to is over. A server that never withdraws would
-// fill its places with them. h.mu is held; r is not in the table any more.
+// endAmong closes the questions that r was the last call for: whichever of its server's calls such a question belongs
+// to is over. A server that never withdraws would fill its places with them. h.mu is held; r is not in the table any
+// more.
 func (h *Hub) endAmong(r *request) {
 	if r.direction != Outgoing || len(h.prompts) == 0 {
 		return
@@ -129,8 +132,8 @@ func (h *Hub) waiting(r *request) {
 	}
 }
 
-// resume shows that a call runs again once no open prompt holds it. The last one may be one that names no call, so each prompt that closes looks at
-// all that it held. h.mu is held.
+// resume shows that a call runs again once no open prompt holds it. The last one may be one that names no call, so each
+// prompt that closes looks at all that it held. h.mu is held.
 func (h *Hub) resume(r *request) {
 	if r.state == StateAwaitingInput && r.direction == Outgoing && r.holds == 0 {
 		if r.task != nil {
@@ -169,7 +172,8 @@ func (h *Hub) closePrompt(p *prompt, c closing) bool {
 	return true
 }
 
-// promptTimeout ends a prompt whose human clock ran out. The call that it belongs to times out; a server's question is answered as dismissed.
+// promptTimeout ends a prompt whose human clock ran out. The call that it belongs to times out; a server's question is
+// answered as dismissed.
 func (h *Hub) promptTimeout(p *prompt) {
 	defer h.lock().unlock()
 	r := p.request
@@ -181,7 +185,8 @@ func (h *Hub) promptTimeout(p *prompt) {
 	if p.info.Kind == PromptToolApproval || p.about != nil || r.direction == Incoming {
 		h.cancel(r, &cancelCause{Origin: OriginTimeout, Reason: reason, Err: fail(CodeDeadlineExceeded, ReasonHumanTimeout,
 			[]string{"server", r.server.name, "request_id", r.id, "setting", "timeouts.human", "limit", limit},
-			"nobody answered the %s question of server %q within %s; raise timeouts.human of the server%s or of the call", p.info.Kind, r.server.name, limit, r.server.where())})
+			"nobody answered the %s question of server %q within %s; raise timeouts.human of the server%s or of the call",
+			p.info.Kind, r.server.name, limit, r.server.where())})
 	}
 }
 

@@ -21,7 +21,8 @@ func TestServerWithdrawsItsQuestion(t *testing.T) {
 				views := []*view{w.everything(), w.everything()}
 				c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 				p := views[0].prompt()
-				if p.ID != views[1].prompt().ID || p.Kind != way.kind || p.ParentRequestID != "r1" || p.Server != "s" || string(p.Question.Payload) != way.params {
+				if p.ID != views[1].prompt().ID || p.Kind != way.kind || p.ParentRequestID != "r1" || p.Server != "s" ||
+					string(p.Question.Payload) != way.params {
 					t.Errorf("%+v", p)
 				}
 				if s := w.state("r1"); s != "awaiting_input" {
@@ -32,8 +33,10 @@ func TestServerWithdrawsItsQuestion(t *testing.T) {
 				for _, v := range views {
 					v.wantClosed(p.ID, hub.CauseWithdrawn, hub.OriginServer, "changed my mind")
 					end := last[*hub.RequestCancelled](v)
-					if end.RequestID != p.RequestID || end.Direction != hub.Incoming || end.Method != way.method || end.WireID != string(q.ID) ||
-						end.Cancellation.Origin != hub.OriginServer || end.Cancellation.Reason != "changed my mind" || end.ServerNotified() {
+					if end.RequestID != p.RequestID || end.Direction != hub.Incoming || end.Method != way.method ||
+						end.WireID != string(q.ID) ||
+						end.Cancellation.Origin != hub.OriginServer || end.Cancellation.Reason != "changed my mind" ||
+						end.ServerNotified() {
 						t.Errorf("mcpRequestCancelled says %+v", end)
 					}
 					v.noPrompt()
@@ -62,7 +65,8 @@ func TestWithdrawTwiceLateUnknownMalformed(t *testing.T) {
 		v := w.everything()
 		c1 := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 		p := v.prompt()
-		malformed := []string{``, `null`, `{}`, `[]`, `{"requestId":null}`, `{"requestId":{}}`, `{"requestId":true,"reason":"x"}`, `{"reason":"x"}`}
+		malformed := []string{``, `null`, `{}`, `[]`, `{"requestId":null}`, `{"requestId":{}}`,
+			`{"requestId":true,"reason":"x"}`, `{"reason":"x"}`}
 		for _, params := range malformed {
 			if err := a.Notify("notifications/cancelled", params); err != nil {
 				t.Fatal(err)
@@ -169,7 +173,8 @@ func TestLateAnswer(t *testing.T) {
 		v.answer(no)
 		c.ok(t)
 		for range 2 {
-			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes}), hub.ReasonPromptClosed)
+			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes}),
+				hub.ReasonPromptClosed)
 		}
 		if got := responses(a.Server); len(got) != 1 || !strings.Contains(got[0], "decline") {
 			t.Errorf("the server was sent %v", got)
@@ -186,7 +191,8 @@ func TestInvalidContentKeepsThePromptOpen(t *testing.T) {
 		{elicitation, formParams, formYes, []string{``, `null`, `[]`, `{`, `{}`, `{"name":5}`,
 			`{"name":"a","name":"b"}`, `{"name":"a","n\u0061me":"b"}`, // Finding C9
 		}},
-		{sampling, sampleParams, sampleYes, []string{``, `null`, `[]`, `"ho"`, `{}`, `{"role":"assistant","content":{"type":"text","text":"ho"}}`, `{"role":"assistant","model":"m"}`}},
+		{sampling, sampleParams, sampleYes, []string{``, `null`, `[]`, `"ho"`, `{}`,
+			`{"role":"assistant","content":{"type":"text","text":"ho"}}`, `{"role":"assistant","model":"m"}`}},
 	} {
 		t.Run(tc.method, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -218,11 +224,13 @@ func TestDeclineDismissCancelAreThree(t *testing.T) {
 	actions := []struct {
 		action hub.Action
 		cause  hub.PromptCause
-	}{{hub.ActionAccept, hub.CauseAnswered}, {hub.ActionDecline, hub.CauseDeclined}, {hub.ActionDismiss, hub.CauseDismissed}}
+	}{{hub.ActionAccept, hub.CauseAnswered}, {hub.ActionDecline, hub.CauseDeclined},
+		{hub.ActionDismiss, hub.CauseDismissed}}
 	wants := map[string][]string{
-		"sampling": {sampleYes, "error -1: the user declined the sampling request", "error -1: the user dismissed the sampling request"},
-		"form":     {`{"action":"accept","content":{"name":"Ada"}}`, `{"action":"decline"}`, `{"action":"cancel"}`},
-		"url":      {`{"action":"accept"}`, `{"action":"decline"}`, `{"action":"cancel"}`},
+		"sampling": {sampleYes, "error -1: the user declined the sampling request",
+			"error -1: the user dismissed the sampling request"},
+		"form": {`{"action":"accept","content":{"name":"Ada"}}`, `{"action":"decline"}`, `{"action":"cancel"}`},
+		"url":  {`{"action":"accept"}`, `{"action":"decline"}`, `{"action":"cancel"}`},
 	}
 	for _, way := range ways {
 		for i, tc := range actions {
@@ -252,7 +260,8 @@ func TestDeclineDismissCancelAreThree(t *testing.T) {
 	}
 }
 
-// Nobody is there to be asked: what was declared earlier is answered at once, and never with a yes. A window that may come back is waited for.
+// Nobody is there to be asked: what was declared earlier is answered at once, and never with a yes. A window that may
+// come back is waited for.
 func TestNoWindowIsAnsweredAtOnce(t *testing.T) {
 	for _, final := range []bool{true, false} {
 		t.Run(fmt.Sprintf("final %v", final), func(t *testing.T) {
@@ -305,7 +314,8 @@ func TestPromptOnlyWhereItCanBeShown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
 		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
-		deaf, v := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptToolApproval}}), w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptElicitationForm}})
+		deaf, v := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptToolApproval}}),
+			w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptElicitationForm}})
 		c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 		p := v.prompt()
 		if n := len(eventsOf[*hub.PromptOpened](deaf)); n != 0 {
@@ -377,7 +387,8 @@ func TestUserCancelsIncomingRequest(t *testing.T) {
 			t.Errorf("it took %v", d)
 		}
 		end := last[*hub.RequestCancelled](v)
-		if end.RequestID != p.RequestID || end.Direction != hub.Incoming || end.Cancellation.Origin != hub.OriginUser || end.Cancellation.Reason != "not this" {
+		if end.RequestID != p.RequestID || end.Direction != hub.Incoming || end.Cancellation.Origin != hub.OriginUser ||
+			end.Cancellation.Reason != "not this" {
 			t.Errorf("%+v", end)
 		}
 		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "not this")

@@ -11,7 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A cancelled call closes its prompts at once. The server gets a moment to withdraw its question itself; then nothing is written for it.
+// A cancelled call closes its prompts at once. The server gets a moment to withdraw its question itself; then nothing
+// is written for it.
 func TestParentCancelClosesPrompts(t *testing.T) {
 	for _, way := range ways {
 		for _, withdraws := range []bool{true, false} {
@@ -33,7 +34,8 @@ func TestParentCancelClosesPrompts(t *testing.T) {
 						v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "enough")
 					}
 					ends := eventsOf[*hub.RequestCancelled](v)
-					if len(ends) != 2 || ends[0].RequestID != p.RequestID || ends[0].Cancellation.Origin != hub.OriginParent || ends[1].RequestID != "r1" {
+					if len(ends) != 2 || ends[0].RequestID != p.RequestID || ends[0].Cancellation.Origin != hub.OriginParent ||
+						ends[1].RequestID != "r1" {
 						t.Errorf("%+v", ends)
 					}
 					if time.Since(before) != 0 {
@@ -90,8 +92,8 @@ func TestCancelAllAnswersNothingTooEarly(t *testing.T) {
 	})
 }
 
-// A call that ends closes what its server still asks, whatever the answer would have been. The server is answered a moment later, as it
-// may be about to withdraw its question.
+// A call that ends closes what its server still asks, whatever the answer would have been. The server is answered a
+// moment later, as it may be about to withdraw its question.
 func TestFinishedCallClosesItsPrompts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
@@ -123,7 +125,8 @@ func TestServerDeathClosesPrompts(t *testing.T) {
 				a.Disconnect()
 				c.want(t, hub.CodeUnavailable, hub.ReasonServerGone)
 				v.wantClosed(p.ID, hub.CauseServerGone, hub.OriginTransport, "the connection to the server ended")
-				if end := last[*hub.RequestCancelled](v); end.RequestID != p.RequestID || end.Cancellation.Origin != hub.OriginTransport {
+				if end := last[*hub.RequestCancelled](v); end.RequestID != p.RequestID ||
+					end.Cancellation.Origin != hub.OriginTransport {
 					t.Fatalf("%+v", end)
 				}
 				wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline}), hub.ReasonPromptClosed)
@@ -180,7 +183,8 @@ func TestHumanTimeout(t *testing.T) {
 				t.Errorf("%v after %v", e.Meta, time.Since(before))
 			}
 			v.wantClosed(p.ID, hub.CauseTimeout, hub.OriginTimeout, "timeouts.human of 30s exceeded")
-			if end := last[*hub.RequestCancelled](v); end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginTimeout || end.Err != e || end.ServerNotified() {
+			if end := last[*hub.RequestCancelled](v); end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginTimeout ||
+				end.Err != e || end.ServerNotified() {
 				t.Errorf("%+v", end)
 			}
 			if toolCalls(s) != 0 {
@@ -200,7 +204,8 @@ func TestHumanTimeout(t *testing.T) {
 				t.Errorf("the server got %s after %v", got, time.Since(before))
 			}
 			v.wantClosed(p.ID, hub.CauseTimeout, hub.OriginTimeout, "timeouts.human of 30s exceeded")
-			if end := last[*hub.RequestCancelled](v); end.RequestID != p.RequestID || end.Err == nil || end.Err.Reason != hub.ReasonHumanTimeout {
+			if end := last[*hub.RequestCancelled](v); end.RequestID != p.RequestID || end.Err == nil ||
+				end.Err.Reason != hub.ReasonHumanTimeout {
 				t.Errorf("%+v", end)
 			}
 		})
@@ -228,7 +233,8 @@ func TestURLElicitation(t *testing.T) {
 			v := w.everything()
 			c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 			p := v.prompt()
-			if q := p.Question; q.URL != "https://login.example.com:8443/a?b=c" || q.URLHost != "login.example.com:8443" || q.Message != "Sign in" || q.Waiting {
+			if q := p.Question; q.URL != "https://login.example.com:8443/a?b=c" || q.URLHost != "login.example.com:8443" ||
+				q.Message != "Sign in" || q.Waiting {
 				t.Errorf("%+v", q)
 			}
 			v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: `{"ignored":true}`})

@@ -19,7 +19,8 @@ const (
 	PromptConfigInput
 )
 
-var promptKindNames = [...]string{"", "tool_approval", "sampling", "elicitation_form", "elicitation_url", "sign_in", "server_launch", "config_input"}
+var promptKindNames = [...]string{"", "tool_approval", "sampling", "elicitation_form", "elicitation_url", "sign_in",
+	"server_launch", "config_input"}
 
 func (k PromptKind) String() string { return promptKindNames[k] }
 
@@ -39,7 +40,8 @@ const (
 	CauseSuperseded
 )
 
-var promptCauseNames = [...]string{"", "answered", "declined", "dismissed", "withdrawn", "parent", "timeout", "server_gone", "shutdown", "superseded"}
+var promptCauseNames = [...]string{"", "answered", "declined", "dismissed", "withdrawn", "parent", "timeout",
+	"server_gone", "shutdown", "superseded"}
 
 func (c PromptCause) String() string { return promptCauseNames[c] }
 
@@ -66,11 +68,13 @@ type ToolApproval struct {
 	Destructive    bool   // untrusted hint; true when the server does not say
 	ReadOnly       bool   // untrusted hint
 	DefinitionHash string
-	Previous       string             // JSON text of the definition that was approved before the server changed it, "" = none
-	Changes        []DefinitionChange // between that and the one of now
+	// JSON text of the definition that was approved before the server changed it, "" = none
+	Previous string
+	Changes  []DefinitionChange // between that and the one of now
 }
 
-// DefinitionChange is one difference between two definitions of a tool, or two forms of a launch. Before and After are JSON texts, "" = not there.
+// DefinitionChange is one difference between two definitions of a tool, or two forms of a launch. Before and After are
+// JSON texts, "" = not there.
 type DefinitionChange struct{ Path, Before, After string }
 
 // Question is what a server asks.
@@ -91,7 +95,8 @@ type SignInQuestion struct {
 	Scopes           []string
 }
 
-// LaunchQuestion shows exactly what would be run or connected to. References to the environment, to inputs and to files are as they are spelled.
+// LaunchQuestion shows exactly what would be run or connected to. References to the environment, to inputs and to files
+// are as they are spelled.
 type LaunchQuestion struct {
 	Command       string
 	Args          []string
@@ -164,10 +169,12 @@ type PromptAnswer struct {
 	Scope    ApprovalScope // tool approval and server launch, accept
 	Content  string        // JSON text: elicitation content, sampling result or value of an input, accept
 	Reason   string        // decline
-	// MuteServer: with a decline or a dismiss of a question of a server: no more questions of this server (Hub.MuteServer).
+	// MuteServer: with a decline or a dismiss of a question of a server: no more questions of this server
+	// (Hub.MuteServer).
 	MuteServer bool
 	// KeptByHost: the host keeps the value of an input and will answer again; the hub forgets it when it ends.
 	KeptByHost bool
-	// Edited: the params of a sampling request as the user has changed them, JSON text. It is for who runs the model: the hub refuses it.
+	// Edited: the params of a sampling request as the user has changed them, JSON text. It is for who runs the model: the
+	// hub refuses it.
 	Edited string
 }

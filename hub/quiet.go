@@ -6,7 +6,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// quiet keeps a server from asking: for a while after a person has said No again and again, or until that person wants its questions back. Guarded by Hub.mu.
+// quiet keeps a server from asking: for a while after a person has said No again and again, or until that person wants
+// its questions back. Guarded by Hub.mu.
 type quiet struct {
 	refused int       // in a row
 	until   time.Time // no question before that
@@ -52,8 +53,9 @@ func refusalPause(n int) time.Duration {
 // called ends the pause, but no muting: somebody wants something of the server, which may need to ask for it.
 func (q *quiet) called() { q.refused, q.until = 0, time.Time{} }
 
-// MuteServer answers no more questions of a server, sampling and elicitation, with a prompt: open ones are declined, and those to come at once. It holds until the
-// server is started, restarted or switched on by somebody, or MuteServer takes it back. Calls go on.
+// MuteServer answers no more questions of a server, sampling and elicitation, with a prompt: open ones are declined,
+// and those to come at once. It holds until the server is started, restarted or switched on by somebody, or MuteServer
+// takes it back. Calls go on.
 func (h *Hub) MuteServer(name string, muted bool) (ServerInfo, error) {
 	defer h.lock().unlock()
 	s := h.server(name)
@@ -77,7 +79,8 @@ func (h *Hub) mute(s *server, muted bool, windowID string) {
 	if muted {
 		for _, p := range h.promptsInOrder() {
 			if p.asker != nil && p.request.server == s {
-				h.closePrompt(p, closing{cause: CauseDeclined, origin: OriginUser, windowID: windowID, action: ActionDecline, reason: "the user wants no more questions of this server"})
+				h.closePrompt(p, closing{cause: CauseDeclined, origin: OriginUser, windowID: windowID, action: ActionDecline,
+					reason: "the user wants no more questions of this server"})
 			}
 		}
 	}

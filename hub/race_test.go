@@ -34,7 +34,8 @@ func (v *view) terminals() map[string]string {
 	return ends
 }
 
-// A cancel and the response in the same instant, in either order: one end, the same for everybody, and at most one cancel on the wire.
+// A cancel and the response in the same instant, in either order: one end, the same for everybody, and at most one
+// cancel on the wire.
 func TestCancelAndResponseInTheSameInstant(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -110,7 +111,8 @@ func TestWithdrawAndAnswerInTheSameInstant(t *testing.T) {
 			synctest.Wait()
 			closed := last[*hub.PromptClosed](v)
 			sent := len(responses(a.Server)) - before
-			if closed.PromptID != p.ID || sent > 1 || sent == 1 && closed.Cause != hub.CauseAnswered || (err == nil) != (closed.Cause == hub.CauseAnswered) {
+			if closed.PromptID != p.ID || sent > 1 || sent == 1 && closed.Cause != hub.CauseAnswered ||
+				(err == nil) != (closed.Cause == hub.CauseAnswered) {
 				t.Fatalf("closed %v, answer %v, %d responses", closed.Cause, err, sent)
 			}
 			if err != nil {
@@ -146,7 +148,8 @@ func TestServerExitsMidCall(t *testing.T) {
 			both.Wait()
 			<-c.done
 			e := hub.AsError(c.err)
-			if end := v.terminals()[id]; e == nil || !(e.Reason == hub.ReasonCancelled && end == "cancelled " || e.Reason == hub.ReasonServerGone && end == "failed ") {
+			if end := v.terminals()[id]; e == nil || !(e.Reason == hub.ReasonCancelled && end == "cancelled " ||
+				e.Reason == hub.ReasonServerGone && end == "failed ") {
 				t.Fatalf("the caller got %v, the windows %q", c.err, end)
 			}
 		}
@@ -162,10 +165,12 @@ func TestDrain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
 		starting := hanging(fakeserver.WithSilentProbe())
-		w := newWorld(t, map[string]*fakeserver.Server{"s": a.Server, "m": rounds(1), "starting": starting}, "m:"+allow, "starting:"+allow, `s:"alwaysAllow":["hang","ask"]`)
+		w := newWorld(t, map[string]*fakeserver.Server{"s": a.Server, "m": rounds(1), "starting": starting}, "m:"+
+			allow, "starting:"+allow, `s:"alwaysAllow":["hang","ask"]`)
 		v := w.everything()
 		calls := []*pendingCall{
-			w.call(hub.CallRequest{Server: "s", Tool: "hang"}), w.call(hub.CallRequest{Server: "s", Tool: "ask"}), w.call(hub.CallRequest{Server: "s", Tool: "echo"}),
+			w.call(hub.CallRequest{Server: "s", Tool: "hang"}), w.call(hub.CallRequest{Server: "s", Tool: "ask"}),
+			w.call(hub.CallRequest{Server: "s", Tool: "echo"}),
 			w.call(hub.CallRequest{Server: "m", Tool: "ask"}), w.call(hub.CallRequest{Server: "starting", Tool: "echo"}),
 		}
 		synctest.Wait()
@@ -174,7 +179,8 @@ func TestDrain(t *testing.T) {
 			t.Errorf("%d cancelled, %d stopped", cancelled, stopped)
 		}
 		for _, c := range calls {
-			if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "shutdown" || e.Meta["cancel_reason"] != "update" {
+			if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "shutdown" ||
+				e.Meta["cancel_reason"] != "update" {
 				t.Errorf("%v", e.Meta)
 			}
 		}
@@ -242,7 +248,8 @@ func TestCloseIsIdempotent(t *testing.T) {
 		v.win.Detach(false)
 		v.win.SetRoots([]hub.Root{{URI: "file:///a"}})
 		v.win.SetCapabilities(allKinds, true, nil)
-		wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: "prompt-1", Action: hub.ActionDecline}), hub.ReasonWindowDetached)
+		wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: "prompt-1", Action: hub.ActionDecline}),
+			hub.ReasonWindowDetached)
 		if out, err := v.win.Cancel("r1", ""); out != hub.OutcomeAlreadyFinished || err != nil {
 			t.Errorf("%v %v", out, err)
 		}
@@ -279,7 +286,8 @@ func (c *count) Deliver(e hub.Event) {
 
 func (c *count) Closed(*hub.Error) {}
 
-// Ten thousand cancels in each direction leave nothing behind: no goroutine (the bubble would not end), no table entry, on neither side.
+// Ten thousand cancels in each direction leave nothing behind: no goroutine (the bubble would not end), no table entry,
+// on neither side.
 func TestNothingLeaks10000Cancels(t *testing.T) {
 	all, batch := 10000, 50
 	if testing.Short() {
@@ -335,7 +343,8 @@ func TestNothingLeaks10000Cancels(t *testing.T) {
 	})
 }
 
-// Every cancel is logged with its request, direction, origin and reason, the reason bounded and escaped; arguments, results, answers and environment never are.
+// Every cancel is logged with its request, direction, origin and reason, the reason bounded and escaped; arguments,
+// results, answers and environment never are.
 func TestLogsCarryNoPayload(t *testing.T) {
 	const secret = "s3cr3t"
 	var log lockedBuffer
@@ -348,7 +357,8 @@ func TestLogsCarryNoPayload(t *testing.T) {
 		})
 		a.Tool("fail", func(c *fakeserver.CallContext) { c.ErrorData(-32000, secret, `"`+secret+`"`) })
 		logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		w := newWorldWith(t, hub.Options{Logger: logger, Environ: []string{"PATH=/bin", "TOKEN=" + secret}}, serversOf("s", a.Server),
+		w := newWorldWith(t, hub.Options{Logger: logger, Environ: []string{"PATH=/bin", "TOKEN=" + secret}},
+			serversOf("s", a.Server),
 			`s:"alwaysAllow":["*"],"env":{"KEY":"`+secret+`"},"args":["--token=`+secret+`"]`)
 		v := w.everything()
 		arguments := `{"password":"` + secret + `"}`

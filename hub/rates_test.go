@@ -14,8 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Notices of changes are bounded a second. What does not pass is told later, once: the windows do not go on showing what was
-// there before it. The log is not flooded either. Finding A6.
+// Notices of changes are bounded a second. What does not pass is told later, once: the windows do not go on showing
+// what was there before it. The log is not flooded either. Finding A6.
 func TestNoticesOfAServerAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, l := hanging(), &logText{}
@@ -27,7 +27,8 @@ func TestNoticesOfAServerAreBounded(t *testing.T) {
 		for i := range each {
 			for method, params := range map[string]string{
 				"notifications/tools/list_changed": "", "notifications/prompts/list_changed": "",
-				"notifications/resources/list_changed": "", "notifications/resources/updated": fmt.Sprintf(`{"uri":"file:///%d"}`, i),
+				"notifications/resources/list_changed": "", "notifications/resources/updated": fmt.Sprintf(`{"uri":"file:///%d"}`,
+					i),
 			} {
 				if err := s.Notify(method, params); err != nil {
 					t.Fatal(err)
@@ -53,7 +54,8 @@ func TestNoticesOfAServerAreBounded(t *testing.T) {
 			t.Errorf("%d notices were told later, want one of each list", late)
 		}
 		said := notes(v, "noticesDropped")
-		if want := fmt.Sprintf(`"count":"%d"`, 4*each+100-bounds.NoticeBurst); len(said) != 1 || !strings.Contains(said[0], want) {
+		if want := fmt.Sprintf(`"count":"%d"`, 4*each+100-bounds.NoticeBurst); len(said) != 1 ||
+			!strings.Contains(said[0], want) {
 			t.Errorf("people were told %q, want %s", said, want)
 		}
 		if n := strings.Count(l.String(), "\n"); n > 40 {
@@ -62,8 +64,8 @@ func TestNoticesOfAServerAreBounded(t *testing.T) {
 	})
 }
 
-// A server asks so many questions a second, and more for each call that it was sent; what is beyond it is refused, and told.
-// Finding A4.
+// A server asks so many questions a second, and more for each call that it was sent; what is beyond it is refused, and
+// told. Finding A4.
 func TestQuestionsOfAServerAreBoundedInTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()
@@ -97,7 +99,8 @@ func TestQuestionsOfAServerAreBoundedInTime(t *testing.T) {
 	})
 }
 
-// A server has at most so many resources subscribed to; one that is unsubscribed makes room. Also when all come at once.
+// A server has at most so many resources subscribed to; one that is unsubscribed makes room. Also when all come at
+// once.
 func TestSubscriptionsOfAServerAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", offering().Server))

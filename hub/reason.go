@@ -9,8 +9,9 @@ import (
 // maxReason bounds a reason in code points: reasons travel to servers, windows and logs.
 const maxReason = 256
 
-// bound cuts a reason after maxReason code points, and changes nothing else: it reaches the server word for word, and whoever shows it makes it fit for where it
-// is shown. Bytes that are no UTF-8 are replaced, as neither JSON nor protobuf could carry them.
+// bound cuts a reason after maxReason code points, and changes nothing else: it reaches the server word for word, and
+// whoever shows it makes it fit for where it is shown. Bytes that are no UTF-8 are replaced, as neither JSON nor
+// protobuf could carry them.
 func bound(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= maxReason {
@@ -26,7 +27,8 @@ func bound(s string) string {
 	return s
 }
 
-// boundReason is a text of others in a log line or an error: cut, and with everything escaped that could forge a line, move a cursor or turn the direction of writing.
+// boundReason is a text of others in a log line or an error: cut, and with everything escaped that could forge a line,
+// move a cursor or turn the direction of writing.
 func boundReason(s string) string {
 	plain := len(s) <= maxReason
 	if plain {
@@ -79,7 +81,8 @@ func (c *cancelCause) Error() string {
 // CancelReason is what travels to the server (jsonrpc.Reasoner). "" leaves the reason out.
 func (c *cancelCause) CancelReason() string { return c.Reason }
 
-// maxShownWireID bounds the id of a server's question for all who look at it, in bytes: the server chooses it, and each event of the request would carry it.
+// maxShownWireID bounds the id of a server's question for all who look at it, in bytes: the server chooses it, and each
+// event of the request would carry it.
 const maxShownWireID = 128
 
 // shownWireID is the JSON text of an id, "" when it is too long.

@@ -42,9 +42,10 @@ func confs(want []wanted) (list []config.Server) {
 	return list
 }
 
-// reconcile compares what the config wants with what there is. It changes nothing. What is halfway through an edit ends nothing that works: a file that cannot
-// be read as a whole takes away none of the servers that it brought before, also where another file has one of the same name, and an entry that cannot be used
-// leaves its server, while that runs, as it was.
+// reconcile compares what the config wants with what there is. It changes nothing. What is halfway through an edit ends
+// nothing that works: a file that cannot be read as a whole takes away none of the servers that it brought before, also
+// where another file has one of the same name, and an entry that cannot be used leaves its server, while that runs, as
+// it was.
 func reconcile(want []wanted, problems []ConfigProblem, have []*server) []step {
 	by := map[string]*server{}
 	for _, s := range have {
@@ -82,7 +83,8 @@ func reconcile(want []wanted, problems []ConfigProblem, have []*server) []step {
 			continue
 		}
 		steps = append(steps, step{
-			have: s, conf: c, entry: w.counts, entries: w.entries, problems: of[c.Name], relaunch: s != nil && !s.life.Broken() && s.confKey() != w.counts.key,
+			have: s, conf: c, entry: w.counts, entries: w.entries, problems: of[c.Name], relaunch: s != nil &&
+				!s.life.Broken() && s.confKey() != w.counts.key,
 		})
 		delete(by, c.Name)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// Whatever the config was and becomes: each server gets one step, a process is touched only when its launch changed or its entry went, and a second
-// look at the same config finds nothing to do.
+// Whatever the config was and becomes: each server gets one step, a process is touched only when its launch changed or
+// its entry went, and a second look at the same config finds nothing to do.
 func TestReconcile(t *testing.T) {
 	for seed := range uint64(500) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -81,7 +81,8 @@ func TestReconcile(t *testing.T) {
 					t.Fatalf("seed %d: the same config again: %+v", seed, a)
 				}
 			}
-			if !slices.IsSortedFunc(h.servers, func(a, b *server) int { return strings.Compare(a.name, b.name) }) { // as anyConfig lists them, broken ones too
+			if !slices.IsSortedFunc(h.servers, func(a, b *server) int { return strings.Compare(a.name, b.name) }) {
+				// as anyConfig lists them, broken ones too
 				t.Fatalf("seed %d: the servers are not in config order", seed)
 			}
 		}
@@ -108,7 +109,8 @@ func anyConfig(rnd *rand.Rand) (servers []config.Server, problems []ConfigProble
 		default:
 			idle := time.Duration(rnd.IntN(3)) * time.Second
 			servers = append(servers, config.Server{
-				Name: name, Origin: config.Origin{File: "f", Line: i, Scope: "host"}, Command: fmt.Sprint("c", rnd.IntN(2)), Disabled: rnd.IntN(4) == 0,
+				Name: name, Origin: config.Origin{File: "f", Line: i, Scope: "host"}, Command: fmt.Sprint("c", rnd.IntN(2)),
+				Disabled: rnd.IntN(4) == 0,
 				Timeouts: config.Timeouts{Idle: &idle}, Approvals: map[string]config.Policy{"*": config.Allow},
 			})
 		}

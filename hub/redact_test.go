@@ -56,9 +56,11 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 		l := &logText{}
 		s := hanging()
 		s.Tool("die", func(c *fakeserver.CallContext) { c.Disconnect() })
-		w := newWorldWith(t, hub.Options{Environ: []string{"FROM_ENV=MARKED-env-22"}, Logger: slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))}, serversOf("s", s))
+		w := newWorldWith(t, hub.Options{Environ: []string{"FROM_ENV=MARKED-env-22"},
+			Logger: slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))}, serversOf("s", s))
 		load := func(command string) {
-			w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", JSON: `{"servers":{"s":{"command":"` + command + `","env":{"A":"${input:key}","B":"${env:FROM_ENV}","C":"MARKED-literal-33"},` + allow + `}}}`})
+			w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", JSON: `{"servers":{"s":{"command":"` + command +
+				`","env":{"A":"${input:key}","B":"${env:FROM_ENV}","C":"MARKED-literal-33"},` + allow + `}}}`})
 			w.hub.EditConfs(func(c *config.Server) {
 				c.Inputs = []config.Input{{ID: "key", Secret: true, Origin: config.Origin{File: workspaceFile, Line: 2}}}
 			})
@@ -73,7 +75,8 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 		for _, secret := range secrets {
 			w.stderr["s"]("a line with " + secret + " in it")
 			// Finding C8.
-			if err := s.Notify("notifications/message", `{"level":"info","logger":"`+secret+`","data":{"key":"\u004d`+secret[1:]+`","list":["`+secret+`"]}}`); err != nil {
+			if err := s.Notify("notifications/message", `{"level":"info","logger":"`+secret+`","data":{"key":"\u004d`+secret[1:]+
+				`","list":["`+secret+`"]}}`); err != nil {
 				t.Error(err)
 			}
 			w.hub.Logger().Warn("about "+secret, "error", fmt.Errorf("with %s", secret))
@@ -105,13 +108,15 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 	})
 }
 
-// The same for a server behind a URL: headers, the query of the address, tokens of a sign-in, quoted in the server's errors.
+// The same for a server behind a URL: headers, the query of the address, tokens of a sign-in, quoted in the server's
+// errors.
 func TestSecretsOfURLsAreRedacted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		l := &logText{}
 		w, at := guardedWorld(t)
 		w.relog(t, l)
-		w.source(hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"servers":{"s":{"type":"http","url":"http://` + at.host + `/mcp","headers":{"X-Key":"Basic MARKED-header-11"},` + allow + `}}}`})
+		w.source(hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"servers":{"s":{"type":"http","url":"http://` +
+			at.host + `/mcp","headers":{"X-Key":"Basic MARKED-header-11"},` + allow + `}}}`})
 		v := w.person()
 		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
 		w.signIn(v)
@@ -121,7 +126,8 @@ func TestSecretsOfURLsAreRedacted(t *testing.T) {
 		for token = range at.tokens {
 		}
 		at.mu.Unlock()
-		at.http.On("POST tools/call", 0, fakeserver.Act{Status: http.StatusInternalServerError, Body: "who sent Basic MARKED-header-11 or MARKED-header-11 with " + token + "?"})
+		at.http.On("POST tools/call", 0, fakeserver.Act{Status: http.StatusInternalServerError,
+			Body: "who sent Basic MARKED-header-11 or MARKED-header-11 with " + token + "?"})
 		e := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
 		if !strings.Contains(e.Message, "who sent [redacted] or [redacted] with [redacted]?") {
 			t.Errorf("%s", e.Message)
@@ -152,5 +158,6 @@ func (w *webWorld) relog(t *testing.T, l *logText) {
 	if err := w.hub.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	w.world = newWorldWith(t, hub.Options{RoundTripper: w.road, Listen: w.listen, Logger: slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))}, nil)
+	w.world = newWorldWith(t, hub.Options{RoundTripper: w.road, Listen: w.listen,
+		Logger: slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))}, nil)
 }

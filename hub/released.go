@@ -8,8 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// releases gives memory back to the system once much of it was let go of: the runtime keeps what it had, for a while that has no end when nothing is
-// allocated any more. The zero value is ready to use; safe for concurrent use.
+// releases gives memory back to the system once much of it was let go of: the runtime keeps what it had, for a while
+// that has no end when nothing is allocated any more. The zero value is ready to use; safe for concurrent use.
 type releases struct {
 	free func() // debug.FreeOSMemory; tests count
 
@@ -20,7 +20,8 @@ type releases struct {
 	closed  bool
 }
 
-// note says that so many bytes are no longer held. It costs nothing, and may be called under any lock: what is done about it is done later, elsewhere.
+// note says that so many bytes are no longer held. It costs nothing, and may be called under any lock: what is done
+// about it is done later, elsewhere.
 func (r *releases) note(bytes int) {
 	if bytes <= 0 {
 		return

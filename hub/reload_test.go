@@ -22,12 +22,13 @@ func (e entry) text(name string) string {
 	if e.broken {
 		return fmt.Sprintf(`%q:{"command":[]}`, name)
 	}
-	return fmt.Sprintf(`%q:{"command":%q,"args":["%d"],"timeouts":{"idle":"%dh"},"approvals":{"hang":"allow","echo":%q},"disabled":%v}`,
+	return fmt.Sprintf(
+		`%q:{"command":%q,"args":["%d"],"timeouts":{"idle":"%dh"},"approvals":{"hang":"allow","echo":%q},"disabled":%v}`,
 		name, name, e.launch, e.timeout+1, []string{"allow", "ask", "deny"}[e.policy], e.disabled)
 }
 
-// Two hundred random edits of a config under running calls, half-written files and broken entries among them: a call is lost only when its server went, was
-// switched off or is run differently, and then it is told why.
+// Two hundred random edits of a config under running calls, half-written files and broken entries among them: a call is
+// lost only when its server went, was switched off or is run differently, and then it is told why.
 func TestEditsUnderRunningCalls(t *testing.T) {
 	for seed := range uint64(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -54,7 +55,8 @@ func editUnderCalls(t *testing.T, rnd *rand.Rand) {
 	}
 	load := func(text string) {
 		t.Helper()
-		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: text}}); err != nil {
+		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json",
+			JSON: text}}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -24,7 +24,8 @@ func (h *Hub) Remembered(server string) []Remembered {
 	h.approvals.refresh()
 	var list []Remembered
 	for id, a := range h.approvals.all() {
-		r := Remembered{ID: id.remembered(), Kind: RememberedApproval, Server: id.server, Tool: id.tool, Scope: ScopeAlways, Time: a.Time, Hash: id.hash}
+		r := Remembered{ID: id.remembered(), Kind: RememberedApproval, Server: id.server, Tool: id.tool, Scope: ScopeAlways,
+			Time: a.Time, Hash: id.hash}
 		if id.folders != "" {
 			r.Scope, r.Folders = ScopeWorkspace, a.Folders
 		}
@@ -46,7 +47,8 @@ func (h *Hub) Remembered(server string) []Remembered {
 	return list
 }
 
-// Forget forgets answers by their ids, so that the user is asked again; a call that runs is not touched. It tells how many there were. It may write files.
+// Forget forgets answers by their ids, so that the user is asked again; a call that runs is not touched. It tells how
+// many there were. It may write files.
 func (h *Hub) Forget(ids []string) int {
 	wanted := map[string]bool{}
 	for _, id := range ids {

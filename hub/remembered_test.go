@@ -13,7 +13,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Every scope but once is listed, oldest first, with what it holds for; by server if that is asked for; with ids that another hub knows, too.
+// Every scope but once is listed, oldest first, with what it holds for; by server if that is asked for; with ids that
+// another hub knows, too.
 func TestRememberedListsEverything(t *testing.T) {
 	dir := t.TempDir()
 	var before []hub.Remembered
@@ -33,12 +34,14 @@ func TestRememberedListsEverything(t *testing.T) {
 		want := []hub.Remembered{
 			{Server: "s", Tool: "a", Scope: hub.ScopeAlways, Time: start.Add(time.Second)},
 			{Server: "s", Tool: "b", Scope: hub.ScopeWindow, WindowID: "w", Time: start.Add(2 * time.Second)},
-			{Server: "s", Tool: "c", Scope: hub.ScopeWorkspace, Folders: []string{"file:///p", "file:///q"}, Time: start.Add(3 * time.Second)},
+			{Server: "s", Tool: "c", Scope: hub.ScopeWorkspace, Folders: []string{"file:///p", "file:///q"},
+				Time: start.Add(3 * time.Second)},
 			{Server: "t", Tool: "a", Scope: hub.ScopeAlways, Time: start.Add(5 * time.Second)},
 		}
 		seen := map[string]bool{}
 		for i, r := range before {
-			if r.ID == "" || seen[r.ID] || len(r.Hash) != 64 || r.Kind != hub.RememberedApproval || strings.Contains(r.ID, r.Server+r.Tool) {
+			if r.ID == "" || seen[r.ID] || len(r.Hash) != 64 || r.Kind != hub.RememberedApproval ||
+				strings.Contains(r.ID, r.Server+r.Tool) {
 				t.Errorf("%+v", r)
 			}
 			seen[r.ID] = true

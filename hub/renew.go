@@ -7,8 +7,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// outgrown tells whether windows can show more than when a legacy session was offered it: those declare once, at initialize. What was offered counts, not
-// what the revision made of it: an old revision knows fewer kinds, and connecting anew would not change that. h.mu is held.
+// outgrown tells whether windows can show more than when a legacy session was offered it: those declare once, at
+// initialize. What was offered counts, not what the revision made of it: an old revision knows fewer kinds, and
+// connecting anew would not change that. h.mu is held.
 func (h *Hub) outgrown(c *connection) bool {
 	if c.session.Era() != mcp.Legacy {
 		return false
@@ -19,7 +20,8 @@ func (h *Hub) outgrown(c *connection) bool {
 			return true
 		}
 	}
-	return is.Sampling && !was.Sampling || is.ElicitationForm && !was.ElicitationForm || is.ElicitationURL && !was.ElicitationURL ||
+	return is.Sampling && !was.Sampling || is.ElicitationForm && !was.ElicitationForm || is.ElicitationURL &&
+		!was.ElicitationURL ||
 		is.SamplingTools && !was.SamplingTools
 }
 
@@ -34,7 +36,8 @@ func (h *Hub) capabilitiesGrew() {
 	h.startLonely()
 }
 
-// renewPause is how long a server that asked on its own account is left alone after that, before it is connected anew: its answer is on its way.
+// renewPause is how long a server that asked on its own account is left alone after that, before it is connected anew:
+// its answer is on its way.
 const renewPause = time.Second
 
 // renewIfIdle connects a server anew whose session declared too little, once nothing uses it. h.mu is held.

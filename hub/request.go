@@ -42,30 +42,37 @@ type request struct {
 	progress     *Progress
 	task         *TaskInfo // replaced, never changed
 	clock        clock
-	holds        int // open prompts that stop the clocks: its own, its children's, and those of its server that name no request
-	inFlight     resultHold
-	leased       bool          // counts as a user of its server's connection
-	inHand       bool          // a question of the hub's own that a person has answered: all that it waits for is its goroutine
-	delivery     *delivery     // of its cancel, when that was on its way at its end
-	abandoned    chan struct{} // closed when carryThrough has left a request that StopWaiting had ended; nil: it has not
+	// open prompts that stop the clocks: its own, its children's, and those of its server that name no request
+	holds    int
+	inFlight resultHold
+	leased   bool // counts as a user of its server's connection
+	// a question of the hub's own that a person has answered: all that it waits for is its goroutine
+	inHand    bool
+	delivery  *delivery     // of its cancel, when that was on its way at its end
+	abandoned chan struct{} // closed when carryThrough has left a request that StopWaiting had ended; nil: it has not
 
 	trace *timeline  // never nil once it is registered; not changed then
 	span  trace.Span // nil = no telemetry
 }
 
-// successors is the life of a request. cancelling may still end as done: a response that was in hand when the cancel came has won.
+// successors is the life of a request. cancelling may still end as done: a response that was in hand when the cancel
+// came has won.
 var successors = map[RequestState][]RequestState{
-	StateQueued:           {StateAwaitingApproval, StateConnecting, StateRunning, StateAwaitingInput, StateCancelling, StateFailed},
+	StateQueued: {StateAwaitingApproval, StateConnecting, StateRunning, StateAwaitingInput, StateCancelling,
+		StateFailed},
 	StateAwaitingApproval: {StateQueued, StateConnecting, StateRunning, StateCancelling, StateFailed},
-	StateConnecting:       {StateAwaitingApproval, StateRunning, StateTaskWorking, StateCancelling, StateDone, StateFailed},
-	StateRunning:          {StateAwaitingInput, StateTaskWorking, StateConnecting, StateCancelling, StateDone, StateFailed},
-	StateAwaitingInput:    {StateRunning, StateTaskWorking, StateCancelling, StateDone, StateFailed},
-	StateTaskWorking:      {StateAwaitingInput, StateConnecting, StateCancelling, StateDone, StateFailed},
-	StateCancelling:       {StateCancelled, StateDone},
+	StateConnecting: {StateAwaitingApproval, StateRunning, StateTaskWorking, StateCancelling, StateDone,
+		StateFailed},
+	StateRunning: {StateAwaitingInput, StateTaskWorking, StateConnecting, StateCancelling, StateDone,
+		StateFailed},
+	StateAwaitingInput: {StateRunning, StateTaskWorking, StateCancelling, StateDone, StateFailed},
+	StateTaskWorking:   {StateAwaitingInput, StateConnecting, StateCancelling, StateDone, StateFailed},
+	StateCancelling:    {StateCancelled, StateDone},
 }
 
-// moveTo is the one place that changes a request's state: it accounts the time, starts or stops the clocks, and tells the windows of
-// the states that are not told by an event of their own. false: not a legal step, nothing changed. h.mu is held.
+// moveTo is the one place that changes a request's state: it accounts the time, starts or stops the clocks, and tells
+// the windows of the states that are not told by an event of their own. false: not a legal step, nothing changed. h.mu
+// is held.
 func (h *Hub) moveTo(r *request, to RequestState) bool {
 	if r.state == to || !slices.Contains(successors[r.state], to) {
 		return false
@@ -97,7 +104,8 @@ func (r *request) account(now time.Time) {
 }
 
 func (h *Hub) emitProgress(r *request) {
-	h.emit(&RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress, WireID: r.wireID, Task: r.task})
+	h.emit(&RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress,
+		WireID: r.wireID, Task: r.task})
 }
 
 // mint makes a request id. A host may have chosen the same one. h.mu is held.
@@ -109,8 +117,8 @@ func (h *Hub) mint(prefix string) string {
 	return id
 }
 
-// ownID is an id that this hub gives out. A click on its way while a hub died and another took its place must find nothing there: so the id
-// names the hub as well.
+// ownID is an id that this hub gives out. A click on its way while a hub died and another took its place must find
+// nothing there: so the id names the hub as well.
 func (h *Hub) ownID(prefix string, n uint64) string {
 	return prefix + "-" + h.mark + "-" + strconv.FormatUint(n, 10)
 }
@@ -137,7 +145,8 @@ func (h *Hub) register(ctx context.Context, r *request) {
 		r.parent.children[r] = struct{}{}
 	}
 	if r.direction == Outgoing {
-		for _, p := range h.prompts { // who comes while a person is asked about the server waits for that, as those do who were there
+		for _, p := range h.prompts {
+			// who comes while a person is asked about the server waits for that, as those do who were there
 			if slices.Contains(p.about, r.server) {
 				p.holding = append(p.holding, r)
 				r.holds++
@@ -178,7 +187,8 @@ type ending struct {
 // causeOver is why what a request has caused ends with it.
 var causeOver = &cancelCause{Origin: OriginParent, Reason: "the request that caused it is over"}
 
-// end takes the request out of the table and tells its one terminal event. Its prompts and its children end with it. false: it had ended. h.mu is held.
+// end takes the request out of the table and tells its one terminal event. Its prompts and its children end with it.
+// false: it had ended. h.mu is held.
 func (h *Hub) end(r *request, e ending) bool {
 	if h.requests[r.id] != r {
 		return false
@@ -223,7 +233,8 @@ func (h *Hub) end(r *request, e ending) bool {
 	if r.abandoned == nil { // else the connection is in use until carryThrough has left
 		h.release(r)
 	}
-	if r.direction == Incoming && r.server.stale { // a question of the server's own may have kept it from being connected anew
+	if r.direction == Incoming && r.server.stale {
+		// a question of the server's own may have kept it from being connected anew
 		time.AfterFunc(renewPause, func() {
 			defer h.lock().unlock()
 			h.renewIfIdle(r.server)
@@ -242,13 +253,15 @@ func (h *Hub) end(r *request, e ending) bool {
 	}
 	h.emit(&RequestFinished{
 		RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
-		State: e.state, IsError: e.isError, McpError: shownError(e.mcpError), Err: e.err, ServerMayContinue: e.mayContinue, Timings: r.timings, Task: r.task,
+		State: e.state, IsError: e.isError, McpError: shownError(e.mcpError), Err: e.err, ServerMayContinue: e.mayContinue,
+		Timings: r.timings, Task: r.task,
 		Result: e.result, ResultSize: e.resultSize,
 	})
 	return true
 }
 
-// unheld takes a request that has ended out of what the open prompts hold: one may stay open for long, while a host tries again and again. h.mu is held.
+// unheld takes a request that has ended out of what the open prompts hold: one may stay open for long, while a host
+// tries again and again. h.mu is held.
 func (h *Hub) unheld(r *request) {
 	if r.holds == 0 {
 		return
@@ -261,8 +274,8 @@ func (h *Hub) unheld(r *request) {
 	}
 }
 
-// takenBack ends what r caused and the server had taken back before r ends: the engine ends the context before it reads on, the goroutine that waits for
-// the answer is only not there yet. h.mu is held.
+// takenBack ends what r caused and the server had taken back before r ends: the engine ends the context before it reads
+// on, the goroutine that waits for the answer is only not there yet. h.mu is held.
 func (h *Hub) takenBack(r *request) {
 	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
 		if withdrawn := context.Cause(child.ctx); withdrawn != nil && child.cancellation == nil {
@@ -316,7 +329,8 @@ func (h *Hub) Requests(server string) []RequestInfo {
 
 func (r *request) info() RequestInfo {
 	i := RequestInfo{
-		ID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject, State: r.state, Task: r.task,
+		ID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
+		State: r.state, Task: r.task,
 		TaskLabel: r.taskLabel, Start: r.start, WireID: r.wireID, Progress: r.progress, Cancellation: r.cancellation,
 	}
 	if r.parent != nil {

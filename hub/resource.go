@@ -28,7 +28,8 @@ func (h *Hub) Resources(ctx context.Context, server string) (list []ResourceInfo
 	err = h.asking(ctx, server, "list its resources", func(ctx context.Context, session *mcp.Session) error {
 		resources, err := session.ListResources(ctx)
 		for _, r := range resources {
-			info := ResourceInfo{Server: server, URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, Definition: string(r.Raw)}
+			info := ResourceInfo{Server: server, URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description,
+				MIMEType: r.MIMEType, Definition: string(r.Raw)}
 			if r.Size >= 0 {
 				info.Size = &r.Size
 			}
@@ -45,7 +46,8 @@ func (h *Hub) ResourceTemplates(ctx context.Context, server string) (list []Reso
 		templates, err := session.ListResourceTemplates(ctx)
 		for _, t := range templates {
 			list = append(list, ResourceTemplateInfo{
-				Server: server, URITemplate: t.URITemplate, Name: t.Name, Title: t.Title, Description: t.Description, MIMEType: t.MIMEType, Definition: string(t.Raw),
+				Server: server, URITemplate: t.URITemplate, Name: t.Name, Title: t.Title, Description: t.Description,
+				MIMEType: t.MIMEType, Definition: string(t.Raw),
 			})
 		}
 		return err
@@ -53,10 +55,12 @@ func (h *Hub) ResourceTemplates(ctx context.Context, server string) (list []Reso
 	return list, err
 }
 
-// ReadResource reads one resource, as a request like a tool call: it is listed, has clocks, can be cancelled, and may ask a person.
+// ReadResource reads one resource, as a request like a tool call: it is listed, has clocks, can be cancelled, and may
+// ask a person.
 func (h *Hub) ReadResource(ctx context.Context, c ResourceRequest) (*CallResult, error) {
 	return h.perform(ctx, &outgoing{
-		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID, method: methodReadResource, subject: c.URI,
+		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID,
+		method: methodReadResource, subject: c.URI,
 		trace: &c.Trace,
 	}, h.connected, func(session *mcp.Session, out *mcp.CallRequest) (*mcp.CallResult, error) {
 		out.Name = c.URI
@@ -67,7 +71,8 @@ func (h *Hub) ReadResource(ctx context.Context, c ResourceRequest) (*CallResult,
 // connected is the preparation of a request that needs nothing but a connection.
 func (h *Hub) connected(r *request) (*mcp.Session, error) { return h.acquire(r.ctx, r.server, r) }
 
-// SubscribeResource asks for an event with each change of a resource. It holds until UnsubscribeResource, over all connections to come.
+// SubscribeResource asks for an event with each change of a resource. It holds until UnsubscribeResource, over all
+// connections to come.
 func (h *Hub) SubscribeResource(ctx context.Context, server, uri string) error {
 	return h.asking(ctx, server, "subscribe a resource", func(ctx context.Context, session *mcp.Session) error {
 		place, err := h.maySubscribe(server, uri)
@@ -92,8 +97,8 @@ func (h *Hub) SubscribeResource(ctx context.Context, server, uri string) error {
 	})
 }
 
-// maySubscribe takes a place for one more subscription at a server, which the caller gives back when the server has answered,
-// or refuses: a server may have so many, those that it has not answered among them. nil: none is needed.
+// maySubscribe takes a place for one more subscription at a server, which the caller gives back when the server has
+// answered, or refuses: a server may have so many, those that it has not answered among them. nil: none is needed.
 func (h *Hub) maySubscribe(name, uri string) (place *server, err error) {
 	defer h.lock().unlock()
 	s := h.server(name)
@@ -127,10 +132,13 @@ func (h *Hub) UnsubscribeResource(ctx context.Context, name, uri string) error {
 	if !had || idle {
 		return nil // nothing to tell, and no reason to start a server
 	}
-	return h.asking(ctx, name, "unsubscribe a resource", func(ctx context.Context, session *mcp.Session) error { return session.Unsubscribe(ctx, uri) })
+	return h.asking(ctx, name, "unsubscribe a resource", func(ctx context.Context, session *mcp.Session) error {
+		return session.Unsubscribe(ctx, uri)
+	})
 }
 
-// resubscribe brings the subscriptions of s onto a new connection. Nobody waits for it: what fails is logged. h.mu is held.
+// resubscribe brings the subscriptions of s onto a new connection. Nobody waits for it: what fails is logged. h.mu is
+// held.
 func (h *Hub) resubscribe(s *server, session *mcp.Session) {
 	if len(s.subscriptions) == 0 {
 		return
@@ -148,7 +156,8 @@ func (h *Hub) resubscribe(s *server, session *mcp.Session) {
 				continue
 			}
 			if err := session.Subscribe(ctx, uri); err != nil && still() {
-				h.log.Warn("a subscription was not taken over to the new connection", "server", s.name, "error", boundText(err.Error()))
+				h.log.Warn("a subscription was not taken over to the new connection", "server", s.name,
+					"error", boundText(err.Error()))
 			}
 		}
 	})

@@ -68,14 +68,16 @@ func TestResourceAndPromptLists(t *testing.T) {
 			t.Errorf("%s, size of b %v", diff, resources[1].Size)
 		}
 		templates, err := w.hub.ResourceTemplates(ctx, "s")
-		if err != nil || len(templates) != 1 || templates[0].URITemplate != "file:///{x}" || templates[0].Server != "s" || !strings.Contains(templates[0].Definition, `"title":"X"`) {
+		if err != nil || len(templates) != 1 || templates[0].URITemplate != "file:///{x}" || templates[0].Server != "s" ||
+			!strings.Contains(templates[0].Definition, `"title":"X"`) {
 			t.Errorf("%+v, %v", templates, err)
 		}
 		prompts, err := w.hub.McpPrompts(ctx, "s")
 		if err != nil || len(prompts) != 1 || prompts[0].Title != "Greet" {
 			t.Fatalf("%+v, %v", prompts, err)
 		}
-		if diff := cmp.Diff([]hub.McpPromptArgument{{Name: "who", Title: "Who", Description: "w", Required: true}}, prompts[0].Arguments); diff != "" {
+		if diff := cmp.Diff([]hub.McpPromptArgument{{Name: "who", Title: "Who", Description: "w", Required: true}},
+			prompts[0].Arguments); diff != "" {
 			t.Error(diff)
 		}
 		_, err = w.hub.Resources(ctx, "nobody")
@@ -84,7 +86,8 @@ func TestResourceAndPromptLists(t *testing.T) {
 	})
 }
 
-// Reading is a request as a tool call is: shown with its subject, with an end of its own; what the server refuses is its answer.
+// Reading is a request as a tool call is: shown with its subject, with an end of its own; what the server refuses is
+// its answer.
 func TestReadResource(t *testing.T) {
 	offers(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
@@ -93,7 +96,8 @@ func TestReadResource(t *testing.T) {
 		if r.RequestID != "r1" || !strings.Contains(string(r.Result), `"text":"abc"`) || r.Rounds != 1 {
 			t.Errorf("%+v", r)
 		}
-		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.Method != "resources/read" || end.Subject != "file:///a" || end.Tool != "" || end.State != hub.StateDone {
+		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.Method != "resources/read" ||
+			end.Subject != "file:///a" || end.Tool != "" || end.State != hub.StateDone {
 			t.Errorf("the end is %+v", end)
 		}
 		if n := s.Count(func(m fakeserver.Message) bool {
@@ -101,7 +105,8 @@ func TestReadResource(t *testing.T) {
 		}); n != 1 {
 			t.Errorf("%d reads with the meta of the host", n)
 		}
-		if r := w.read(hub.ResourceRequest{ID: "r2", Server: "s", URI: "file:///none"}).ok(t); r.Error == nil || r.Error.Code != -32002 || r.Error.Data != `{"uri":"x"}` {
+		if r := w.read(hub.ResourceRequest{ID: "r2", Server: "s", URI: "file:///none"}).ok(t); r.Error == nil ||
+			r.Error.Code != -32002 || r.Error.Data != `{"uri":"x"}` {
 			t.Errorf("%+v", r)
 		}
 		if end := v.terminalOf("r2").(*hub.RequestFinished); end.State != hub.StateFailed || end.McpError == nil {
@@ -116,11 +121,13 @@ func TestGetMcpPrompt(t *testing.T) {
 	offers(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
-		r := w.getPrompt(hub.McpPromptRequest{ID: "r1", Server: "s", Name: "greet", Arguments: map[string]string{"who": "Ada"}}).ok(t)
+		r := w.getPrompt(hub.McpPromptRequest{ID: "r1", Server: "s", Name: "greet",
+			Arguments: map[string]string{"who": "Ada"}}).ok(t)
 		if !strings.Contains(string(r.Result), `"text":{"who":"Ada"}`) {
 			t.Errorf("%s", r.Result)
 		}
-		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.Method != "prompts/get" || end.Subject != "greet" {
+		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.Method != "prompts/get" ||
+			end.Subject != "greet" {
 			t.Errorf("%+v", end)
 		}
 		c := w.getPrompt(hub.McpPromptRequest{ID: "r2", Server: "s", Name: "hang"})
@@ -133,7 +140,9 @@ func TestGetMcpPrompt(t *testing.T) {
 		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); !strings.Contains(e.Message, `prompt template "hang"`) {
 			t.Error(e)
 		}
-		if n := s.Count(func(m fakeserver.Message) bool { return m.Method == "prompts/get" && m.Param("arguments") != nil }); n != 1 {
+		if n := s.Count(func(m fakeserver.Message) bool {
+			return m.Method == "prompts/get" && m.Param("arguments") != nil
+		}); n != 1 {
 			t.Errorf("%d requests with arguments", n)
 		}
 		w.nothingLeft()
@@ -147,10 +156,12 @@ func TestCancelRead(t *testing.T) {
 		v := w.everything()
 		c := w.read(hub.ResourceRequest{ID: "r1", Server: "s", URI: "file:///hang", TaskLabel: "label"})
 		r := w.request("r1")
-		if r.State != hub.StateRunning || r.Subject != "file:///hang" || r.Method != "resources/read" || r.TaskLabel != "label" || r.Progress == nil || r.Progress.Message != "half" {
+		if r.State != hub.StateRunning || r.Subject != "file:///hang" || r.Method != "resources/read" ||
+			r.TaskLabel != "label" || r.Progress == nil || r.Progress.Message != "half" {
 			t.Errorf("%+v", r)
 		}
-		if ids := w.hub.CancelRequests(hub.CancelScope{TaskLabel: "label"}, "enough", hub.OriginUser); !slices.Equal(ids, []string{"r1"}) {
+		if ids := w.hub.CancelRequests(hub.CancelScope{TaskLabel: "label"}, "enough", hub.OriginUser); !slices.Equal(ids,
+			[]string{"r1"}) {
 			t.Errorf("%v", ids)
 		}
 		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); !strings.Contains(e.Message, `resource "file:///hang"`) {
@@ -174,10 +185,12 @@ func TestReadTimeouts(t *testing.T) {
 		w := newWorld(t, serversOf("s", s.Server))
 		c := w.read(hub.ResourceRequest{Server: "s", URI: "file:///hang", Timeouts: hub.Timeouts{Idle: ptr(time.Minute)}})
 		pass(time.Minute)
-		if e := c.want(t, hub.CodeDeadlineExceeded, hub.ReasonIdleTimeout); !strings.Contains(e.Message, `resource "file:///hang" of server "s"`) {
+		if e := c.want(t, hub.CodeDeadlineExceeded, hub.ReasonIdleTimeout); !strings.Contains(e.Message,
+			`resource "file:///hang" of server "s"`) {
 			t.Error(e)
 		}
-		c = w.read(hub.ResourceRequest{Server: "s", URI: "file:///hang", Timeouts: hub.Timeouts{Idle: ptr(0), Total: ptr(time.Hour)}})
+		c = w.read(hub.ResourceRequest{Server: "s", URI: "file:///hang", Timeouts: hub.Timeouts{Idle: ptr(0),
+			Total: ptr(time.Hour)}})
 		pass(time.Hour)
 		c.want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
 	})
@@ -188,7 +201,8 @@ func TestReadAsksAPerson(t *testing.T) {
 	offers(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
-		c := w.read(hub.ResourceRequest{ID: "r1", Server: "s", URI: "file:///ask", Timeouts: hub.Timeouts{Total: ptr(time.Minute)}})
+		c := w.read(hub.ResourceRequest{ID: "r1", Server: "s", URI: "file:///ask",
+			Timeouts: hub.Timeouts{Total: ptr(time.Minute)}})
 		p := v.prompt()
 		pass(20 * time.Minute)
 		if w.state("r1") == "" {
@@ -227,11 +241,13 @@ func TestReadWhatIsFresh(t *testing.T) {
 func TestComplete(t *testing.T) {
 	offers(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
-		r, err := w.hub.Complete(context.Background(), hub.Completion{Server: "s", McpPrompt: "greet", Argument: "who", Value: "A", Context: map[string]string{"b": "c"}})
+		r, err := w.hub.Complete(context.Background(), hub.Completion{Server: "s", McpPrompt: "greet", Argument: "who",
+			Value: "A", Context: map[string]string{"b": "c"}})
 		if err != nil || !strings.Contains(string(r.Result), `"values":["Ada"]`) {
 			t.Errorf("%+v, %v", r, err)
 		}
-		r, err = w.hub.Complete(context.Background(), hub.Completion{Server: "s", URITemplate: "file:///{none}", Argument: "none"})
+		r, err = w.hub.Complete(context.Background(), hub.Completion{Server: "s", URITemplate: "file:///{none}",
+			Argument: "none"})
 		if err != nil || r.Error == nil || r.Error.Code != -32602 {
 			t.Errorf("%+v, %v", r, err)
 		}
@@ -239,7 +255,9 @@ func TestComplete(t *testing.T) {
 		for _, m := range s.Received() {
 			if m.Method == "completion/complete" {
 				asked++
-				if want := `{"type":"ref/prompt","name":"greet"}`; asked == 1 && (object(t, string(m.Param("ref")))["name"] != "greet" || !strings.Contains(string(m.Param("context")), `"b":"c"`)) {
+				if want := `{"type":"ref/prompt","name":"greet"}`; asked == 1 &&
+					(object(t, string(m.Param("ref")))["name"] != "greet" ||
+						!strings.Contains(string(m.Param("context")), `"b":"c"`)) {
 					t.Errorf("%s, want ref %s", m.Params, want)
 				}
 			}
@@ -277,7 +295,8 @@ func TestNotOffered(t *testing.T) {
 				"subscribe": func() error { return w.hub.SubscribeResource(ctx, "s", "a:b") },
 			} {
 				e := hub.AsError(do())
-				if e == nil || e.Code != hub.CodeFailedPrecondition || e.Reason != hub.ReasonNotOffered || e.Meta["capability"] == "" {
+				if e == nil || e.Code != hub.CodeFailedPrecondition || e.Reason != hub.ReasonNotOffered ||
+					e.Meta["capability"] == "" {
 					t.Errorf("%s: %v", what, e)
 				}
 			}
@@ -285,7 +304,8 @@ func TestNotOffered(t *testing.T) {
 				t.Errorf("%v, %v", list, err)
 			}
 			for _, m := range s.Received() {
-				if strings.HasPrefix(m.Method, "resources/") || strings.HasPrefix(m.Method, "prompts/") || strings.HasPrefix(m.Method, "completion/") {
+				if strings.HasPrefix(m.Method, "resources/") || strings.HasPrefix(m.Method, "prompts/") ||
+					strings.HasPrefix(m.Method, "completion/") {
 					t.Errorf("sent %s", m.Method)
 				}
 			}
@@ -300,12 +320,14 @@ func TestReadIsARequestLikeAnyOther(t *testing.T) {
 		w := newWorld(t, serversOf("s", s.Server))
 		w.read(hub.ResourceRequest{ID: "r1", Server: "s", URI: "file:///hang"})
 		w.state("r1")
-		w.getPrompt(hub.McpPromptRequest{ID: "r1", Server: "s", Name: "greet"}).want(t, hub.CodeAlreadyExists, hub.ReasonRequestIDInUse)
+		w.getPrompt(hub.McpPromptRequest{ID: "r1", Server: "s", Name: "greet"}).want(t, hub.CodeAlreadyExists,
+			hub.ReasonRequestIDInUse)
 		if out, err := w.hub.CancelRequest("r2", "", "early", hub.OriginUser); out != hub.OutcomeUnknown || err != nil {
 			t.Fatal(out, err)
 		}
 		w.read(hub.ResourceRequest{ID: "r2", Server: "s", URI: "file:///a"}).want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		w.read(hub.ResourceRequest{Server: "s", URI: "file:///a", Meta: `[]`}).want(t, hub.CodeInvalidArgument, hub.ReasonInvalidArguments)
+		w.read(hub.ResourceRequest{Server: "s", URI: "file:///a", Meta: `[]`}).want(t, hub.CodeInvalidArgument,
+			hub.ReasonInvalidArguments)
 		ctx, stop := context.WithCancelCause(context.Background())
 		c := aside(func() (*hub.CallResult, error) {
 			return w.hub.ReadResource(ctx, hub.ResourceRequest{Server: "s", URI: "file:///hang"})
@@ -339,7 +361,8 @@ func TestChangedEvents(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(eventsOf[*hub.ToolsChanged](v)) != 1 || last[*hub.ResourcesChanged](v).Server != "s" || last[*hub.McpPromptsChanged](v).Server != "s" {
+		if len(eventsOf[*hub.ToolsChanged](v)) != 1 || last[*hub.ResourcesChanged](v).Server != "s" ||
+			last[*hub.McpPromptsChanged](v).Server != "s" {
 			t.Error("not told")
 		}
 	})
@@ -358,7 +381,8 @@ func TestChangedEvents(t *testing.T) {
 				}
 			}
 		}
-		if len(eventsOf[*hub.ToolsChanged](v)) != 1 || last[*hub.ResourcesChanged](v).Server != "s" || last[*hub.McpPromptsChanged](v).Server != "s" {
+		if len(eventsOf[*hub.ToolsChanged](v)) != 1 || last[*hub.ResourcesChanged](v).Server != "s" ||
+			last[*hub.McpPromptsChanged](v).Server != "s" {
 			t.Error("not told")
 		}
 	})

@@ -10,11 +10,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// What a server says without being asked is bounded here, before it comes to the hub's lock: what is too much is counted, and the count is told.
+// What a server says without being asked is bounded here, before it comes to the hub's lock: what is too much is
+// counted, and the count is told.
 
 // Logged passes a log notification on.
 func (c *connection) Logged(m mcp.LogMessage) {
-	c.hub.logged(c.server, &LogMessage{Level: bounds.Cut(m.Level, bounds.NameBytes), Logger: bounds.Cut(m.Logger, bounds.NameBytes), Data: shownData(m.Data)})
+	c.hub.logged(c.server, &LogMessage{Level: bounds.Cut(m.Level, bounds.NameBytes),
+		Logger: bounds.Cut(m.Logger, bounds.NameBytes), Data: shownData(m.Data)})
 }
 
 // logged tells the windows of what a server logged, without secrets.
@@ -49,7 +51,8 @@ func (h *Hub) tellDropped(s *server) {
 	}
 }
 
-// note tells the windows something about a server that the hub did on its own, as a log message of the hub. h.mu is held.
+// note tells the windows something about a server that the hub did on its own, as a log message of the hub. h.mu is
+// held.
 func (h *Hub) note(s *server, event string, more map[string]string) { h.emit(newNote(s, event, more)) }
 
 func newNote(s *server, event string, more map[string]string) *LogMessage {
@@ -66,7 +69,8 @@ func shownData(data json.RawMessage) string {
 	if len(data) <= bounds.LogTextBytes {
 		return string(data)
 	}
-	text, err := json.Marshal(bounds.Cut(string(data), bounds.LogTextBytes/4)) // a string in a string: what is escaped grows
+	// a string in a string: what is escaped grows
+	text, err := json.Marshal(bounds.Cut(string(data), bounds.LogTextBytes/4))
 	if err != nil {
 		return `""` // cannot be: strings marshal
 	}
@@ -83,8 +87,8 @@ const (
 	noticeUpdate // of one resource
 )
 
-// mayNotice tells whether a notice of a change may pass. One that may not is told later: the windows look again then, once
-// for all that did not pass.
+// mayNotice tells whether a notice of a change may pass. One that may not is told later: the windows look again then,
+// once for all that did not pass.
 func (c *connection) mayNotice(kind noticeKind) bool {
 	h, s := c.hub, c.server
 	if s.costs.notices.Allow(time.Now()) {
@@ -100,8 +104,8 @@ func (c *connection) mayNotice(kind noticeKind) bool {
 	return false
 }
 
-// tellUnsaid tells the windows what has changed by notices that did not pass. Of resources that were updated only the number
-// is known. h.mu is held.
+// tellUnsaid tells the windows what has changed by notices that did not pass. Of resources that were updated only the
+// number is known. h.mu is held.
 func (h *Hub) tellUnsaid(s *server) {
 	kinds, n := noticeKind(s.costs.unsaid.Swap(0)), s.costs.notices.Dropped()
 	if kinds == 0 || h.server(s.name) != s {
@@ -130,17 +134,20 @@ func questionBytes(q *mcp.Question) int {
 	return eventOverhead + len(q.Payload) + len(q.Message) + len(q.Schema) + len(q.URL) + len(q.ElicitationID)
 }
 
-// admitQuestion takes the bytes of a question, or says why nobody is asked: with an answer, or with an error for the server. release gives the bytes back.
+// admitQuestion takes the bytes of a question, or says why nobody is asked: with an answer, or with an error for the
+// server. release gives the bytes back.
 func (c *connection) admitQuestion(q *mcp.Question) (release func(), refused *mcp.Answer, err error) {
 	h, s := c.hub, c.server
 	if !s.costs.asks.Allow(time.Now()) {
-		return nil, nil, c.tooMuch("questionsTooFast", "the server asks more than "+strconv.Itoa(bounds.QuestionRate)+" questions a second")
+		return nil, nil, c.tooMuch("questionsTooFast", "the server asks more than "+strconv.Itoa(bounds.QuestionRate)+
+			" questions a second")
 	}
 	var as Action
 	var why string
 	h.update(func() { as, why = s.quiet.refuse(time.Now()) })
 	if why != "" {
-		h.log.Debug("a question of a server was refused without asking", "server", s.name, "kind", kindOf(q.Kind).String(), "why", why)
+		h.log.Debug("a question of a server was refused without asking", "server", s.name, "kind", kindOf(q.Kind).String(),
+			"why", why)
 		if as == ActionDecline {
 			return nil, &mcp.Answer{Action: mcp.Decline}, nil
 		}

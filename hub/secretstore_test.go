@@ -59,7 +59,8 @@ func (l *logText) String() string {
 func loggedWorld(t *testing.T, stateDir string) (*world, *logText) {
 	t.Helper()
 	l := &logText{}
-	w := newWorldWith(t, hub.Options{StateDir: stateDir, Logger: slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))}, serversOf("s", hanging()))
+	w := newWorldWith(t, hub.Options{StateDir: stateDir, Logger: slog.New(slog.NewTextHandler(l,
+		&slog.HandlerOptions{Level: slog.LevelDebug}))}, serversOf("s", hanging()))
 	w.servers["t"] = hanging()
 	w.inputs(wantsKey+`,`+wantsRegion, wantsKey)
 	return w, l
@@ -128,7 +129,8 @@ func TestMissingKeyring(t *testing.T) {
 			if info, err := os.Stat(found); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("%s: the secret is in %q: %v", name, found, err)
 			}
-			if n := strings.Count(l.String(), "secret inputs are not kept in the system's keyring"); n != 1 || strings.Contains(l.String(), "6612") {
+			if n := strings.Count(l.String(), "secret inputs are not kept in the system's keyring"); n != 1 ||
+				strings.Contains(l.String(), "6612") {
 				t.Errorf("%s: told %d times:\n%s", name, n, l)
 			}
 			next, _ := loggedWorld(t, dir)

@@ -70,7 +70,8 @@ func (h *Hub) server(name string) *server {
 }
 
 func errServerNotFound(name string) *Error {
-	return fail(CodeNotFound, ReasonServerNotFound, []string{"server", boundReason(name)}, "there is no server %q in the config", boundReason(name))
+	return fail(CodeNotFound, ReasonServerNotFound, []string{"server", boundReason(name)},
+		"there is no server %q in the config", boundReason(name))
 }
 
 // usable tells whether s may be connected. h.mu is held.
@@ -85,7 +86,8 @@ func (s *server) usable() *Error {
 				texts = append(texts, fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message))
 			}
 		}
-		return fail(CodeFailedPrecondition, ReasonServerBroken, []string{"server", s.name}, "the config entry of server %q cannot be used: %s", s.name, strings.Join(texts, "; "))
+		return fail(CodeFailedPrecondition, ReasonServerBroken, []string{"server", s.name},
+			"the config entry of server %q cannot be used: %s", s.name, strings.Join(texts, "; "))
 	case s.disabled():
 		return fail(CodeFailedPrecondition, ReasonServerDisabled, []string{"server", s.name, "setting", "disabled"},
 			"server %q is switched off; switch it on or remove disabled%s", s.name, s.where())
@@ -110,8 +112,8 @@ func placeOf(conf config.Server) string {
 	return fmt.Sprintf(" in %s:%d", conf.Origin.File, conf.Origin.Line)
 }
 
-// settingOf names a setting, and its place, as people know it: by the key that says it in their file, if one does, which has the name of its
-// application.
+// settingOf names a setting, and its place, as people know it: by the key that says it in their file, if one does,
+// which has the name of its application.
 func settingOf(conf config.Server, field string) (key, where string) {
 	at, said := conf.Fields[field]
 	if !said || at.Key == "" || at.Line <= 0 || conf.Origin.File == "" {
@@ -131,10 +133,12 @@ func (s *server) era() Era {
 
 func (s *server) info() ServerInfo {
 	i := ServerInfo{
-		Name: s.name, Incarnation: s.life.Incarnation(), State: s.life.State(), LastError: s.lastError, Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
+		Name: s.name, Incarnation: s.life.Incarnation(), State: s.life.State(), LastError: s.lastError,
+		Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
 		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
 		Transport: transportOf(s), URL: s.conf.DisplayURL(), SignIn: s.signInState(),
-		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: startOf(s.conf), MemoryLimit: s.conf.Memory, Place: s.place,
+		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: startOf(s.conf), MemoryLimit: s.conf.Memory,
+		Place:         s.place,
 		LaunchConsent: s.consentState(), Muted: s.quiet.muted,
 	}
 	s.supervised.tell(s, &i)
@@ -157,7 +161,8 @@ func (s *server) info() ServerInfo {
 			i.Title = si.Name
 		}
 		i.Counters = Counters{
-			LateResponses: stats.LateResponses, UnknownResponses: stats.UnknownResponses, BadLines: stats.BadLines + stats.OversizeLines,
+			LateResponses: stats.LateResponses, UnknownResponses: stats.UnknownResponses, BadLines: stats.BadLines +
+				stats.OversizeLines,
 			UnknownCancels: stats.UnknownCancels, MalformedCancels: stats.MalformedCancels,
 			SuppressedResponses: stats.SuppressedResponses, DroppedNotifications: stats.DroppedNotifications,
 		}
@@ -172,8 +177,8 @@ func startOf(conf config.Server) ServerStart {
 	return StartLazy
 }
 
-// changed tells the windows how s is now. That it is gone from the config is the last thing that they hear of it: what comes later under its name is of the next
-// entry. h.mu is held.
+// changed tells the windows how s is now. That it is gone from the config is the last thing that they hear of it: what
+// comes later under its name is of the next entry. h.mu is held.
 func (h *Hub) changed(s *server) {
 	if s.gone {
 		return
@@ -226,7 +231,8 @@ func (h *Hub) startServer(ctx context.Context, s *server, stops *uint64) (Server
 	return h.infoOf(s), nil
 }
 
-// StopServer ends the connection and the process; open calls are cancelled with the reason. It starts again on the next use.
+// StopServer ends the connection and the process; open calls are cancelled with the reason. It starts again on the next
+// use.
 func (h *Hub) StopServer(ctx context.Context, name, reason string) (ServerInfo, error) {
 	return h.stopServer(ctx, name, OriginHost, reason)
 }
@@ -245,7 +251,8 @@ func (h *Hub) stopServer(ctx context.Context, name string, by Origin, reason str
 	return h.infoOf(s), nil
 }
 
-// RestartServer is StopServer, then StartServer. A StopServer that comes meanwhile wins: the server stays stopped then, and the error says so.
+// RestartServer is StopServer, then StartServer. A StopServer that comes meanwhile wins: the server stays stopped then,
+// and the error says so.
 func (h *Hub) RestartServer(ctx context.Context, name, reason string) (ServerInfo, error) {
 	return h.restartServer(ctx, name, OriginHost, reason)
 }
@@ -271,8 +278,8 @@ func (h *Hub) restartServer(ctx context.Context, name string, by Origin, reason 
 	return h.startServer(ctx, s, &stops)
 }
 
-// SetServerEnabled switches a server off (it is stopped, calls are refused) or on. This holds, also when the entry is edited, until a reload changes what the config
-// itself says of it (disabled), or the entry is removed.
+// SetServerEnabled switches a server off (it is stopped, calls are refused) or on. This holds, also when the entry is
+// edited, until a reload changes what the config itself says of it (disabled), or the entry is removed.
 func (h *Hub) SetServerEnabled(ctx context.Context, name string, enabled bool) (ServerInfo, error) {
 	return h.setServerEnabled(ctx, name, OriginHost, enabled)
 }
@@ -317,7 +324,9 @@ func (h *Hub) SetLogLevel(ctx context.Context, name, level string) error {
 	switch level {
 	case "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency":
 	default:
-		return fail(CodeInvalidArgument, ReasonInvalidRequest, nil, "%q is no log level of MCP; use debug, info, notice, warning, error, critical, alert or emergency", boundReason(level))
+		return fail(CodeInvalidArgument, ReasonInvalidRequest, nil,
+			"%q is no log level of MCP; use debug, info, notice, warning, error, critical, alert or emergency",
+			boundReason(level))
 	}
 	s, err := h.find(name)
 	if err != nil {
@@ -329,13 +338,15 @@ func (h *Hub) SetLogLevel(ctx context.Context, name, level string) error {
 	}
 	defer h.unlease(s)
 	if session.Era() == mcp.Legacy && !session.Info().Logging {
-		return fail(CodeFailedPrecondition, ReasonNoLogging, []string{"server", s.name}, "server %q does not offer logging", s.name)
+		return fail(CodeFailedPrecondition, ReasonNoLogging, []string{"server", s.name}, "server %q does not offer logging",
+			s.name)
 	}
 	if err := session.SetLogLevel(ctx, level); err != nil {
 		if ctx.Err() != nil {
 			return contextError(ctx, err)
 		}
-		return fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "server %q did not set its log level: %s", s.name, s.quote(err.Error()))
+		return fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name},
+			"server %q did not set its log level: %s", s.name, s.quote(err.Error()))
 	}
 	return nil
 }

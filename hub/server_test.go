@@ -57,7 +57,8 @@ func TestCrashFailsCallsAndNextCallStartsAnew(t *testing.T) {
 					t.Error("it was started at once")
 				}
 				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
-				if info := w.server("s"); info.State != hub.ServerReady || info.LastError != "" || w.starts("s") != 2 || toolCalls(s) != 3 {
+				if info := w.server("s"); info.State != hub.ServerReady || info.LastError != "" || w.starts("s") != 2 ||
+					toolCalls(s) != 3 {
 					t.Errorf("%+v, %d starts, %d calls", info, w.starts("s"), toolCalls(s))
 				}
 				if n := len(eventsOf[*hub.RequestCancelled](v)); n != 0 {
@@ -82,7 +83,8 @@ func TestStartFailureNamesWhy(t *testing.T) {
 		})
 		w := newWorld(t, serversOf("s", s), "s:"+allow, "gone:"+allow)
 		v := w.everything()
-		for server, words := range map[string][]string{"gone": {`"gone"`, "no such program"}, "s": {`"s"`, "initialize", `no\u000alicence`, "-32000"}} {
+		for server, words := range map[string][]string{"gone": {`"gone"`, "no such program"},
+			"s": {`"s"`, "initialize", `no\u000alicence`, "-32000"}} {
 			e := w.call(hub.CallRequest{Server: server, Tool: "echo"}).want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
 			info := w.server(server)
 			for _, word := range words {
@@ -123,20 +125,25 @@ func TestConcurrentCallsShareOneStart(t *testing.T) {
 		for _, c := range calls {
 			c.ok(t)
 		}
-		if w.starts("s") != 1 || s.Count(fakeserver.Method("initialize")) != 1 || s.Count(fakeserver.Method("tools/list")) != 1 {
-			t.Errorf("%d starts, %d initialize, %d tools/list", w.starts("s"), s.Count(fakeserver.Method("initialize")), s.Count(fakeserver.Method("tools/list")))
+		if w.starts("s") != 1 || s.Count(fakeserver.Method("initialize")) != 1 ||
+			s.Count(fakeserver.Method("tools/list")) != 1 {
+			t.Errorf("%d starts, %d initialize, %d tools/list", w.starts("s"), s.Count(fakeserver.Method("initialize")),
+				s.Count(fakeserver.Method("tools/list")))
 		}
 	})
 }
 
-// Stopping a server cancels its calls with the reason that was given, and closes what they asked; the next call starts it anew.
+// Stopping a server cancels its calls with the reason that was given, and closes what they asked; the next call starts
+// it anew.
 func TestStopServerTellsItsCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
 		w := newWorld(t, serversOf("s", a.Server), `s:"alwaysAllow":["hang","ask"]`)
 		v := w.everything()
 		calls := []*pendingCall{
-			w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"}), w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "ask"}), w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "echo"}),
+			w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"}),
+			w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "ask"}),
+			w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "echo"}),
 		}
 		synctest.Wait()
 		before := time.Now()
@@ -199,7 +206,8 @@ func TestStopWhileConnecting(t *testing.T) {
 		}
 		wantReason(t, <-started, hub.ReasonServerStopped)
 		if len(cancels(s)) != 0 || s.Count(fakeserver.Method("initialize")) != 0 || len(w.hub.Requests("")) != 0 {
-			t.Errorf("%d cancels, %d initialize, open %v", len(cancels(s)), s.Count(fakeserver.Method("initialize")), w.hub.Requests(""))
+			t.Errorf("%d cancels, %d initialize, open %v", len(cancels(s)), s.Count(fakeserver.Method("initialize")),
+				w.hub.Requests(""))
 		}
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
 		if w.starts("s") != 2 {
@@ -257,13 +265,15 @@ func TestReloadKeepsWhatDidNotChange(t *testing.T) {
 		ca, cb, cg := start("ra", "a"), start("rb", "b"), start("rg", "gone")
 		synctest.Wait()
 
-		if stopped := w.load(`a:"approvals":{"hang":"allow","echo":"deny"},"timeouts":{"idle":"1h"},"stop":{"stdin":"1s"}`, "b:"+allow, "gone:"+allow); len(stopped) != 0 {
+		if stopped := w.load(`a:"approvals":{"hang":"allow","echo":"deny"},"timeouts":{"idle":"1h"},"stop":{"stdin":"1s"}`,
+			"b:"+allow, "gone:"+allow); len(stopped) != 0 {
 			t.Errorf("stopped %v", stopped)
 		}
 		w.call(hub.CallRequest{Server: "a", Tool: "echo"}).want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
 
 		delete(w.servers, "gone")
-		if stopped := w.load("a:"+allow, "b:"+allow+`,"args":["-v"]`); !slices.Equal(slices.Sorted(slices.Values(stopped)), []string{"b", "gone"}) {
+		if stopped := w.load("a:"+allow, "b:"+allow+`,"args":["-v"]`); !slices.Equal(slices.Sorted(slices.Values(stopped)),
+			[]string{"b", "gone"}) {
 			t.Errorf("stopped %v", stopped)
 		}
 		synctest.Wait()
@@ -273,7 +283,8 @@ func TestReloadKeepsWhatDidNotChange(t *testing.T) {
 		if e := cb.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["cancel_reason"] != "the server's config changed" {
 			t.Errorf("%v", e.Meta)
 		}
-		if e := cg.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["cancel_reason"] != "the server was removed from the config" {
+		if e := cg.want(t, hub.CodeCancelled,
+			hub.ReasonCancelled); e.Meta["cancel_reason"] != "the server was removed from the config" {
 			t.Errorf("%v", e.Meta)
 		}
 		w.call(hub.CallRequest{Server: "gone", Tool: "echo"}).want(t, hub.CodeNotFound, hub.ReasonServerNotFound)
@@ -297,7 +308,8 @@ func TestReloadKeepsWhatDidNotChange(t *testing.T) {
 	})
 }
 
-// A file that is half written takes no server away and ends no call; nor does an entry that is broken: what runs goes on as it was.
+// A file that is half written takes no server away and ends no call; nor does an entry that is broken: what runs goes
+// on as it was.
 func TestBrokenConfigHarmsNobodyElse(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a, b := hanging(), hanging()
@@ -305,7 +317,8 @@ func TestBrokenConfigHarmsNobodyElse(t *testing.T) {
 		ca, cb := w.call(hub.CallRequest{Server: "a", Tool: "hang"}), w.call(hub.CallRequest{Server: "b", Tool: "hang"})
 		synctest.Wait()
 		reload := func(text string) ([]hub.ServerInfo, []hub.ConfigProblem, []string) {
-			servers, problems, stopped, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: text}})
+			servers, problems, stopped, err := w.hub.LoadConfig(context.Background(),
+				[]hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: text}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -317,11 +330,13 @@ func TestBrokenConfigHarmsNobodyElse(t *testing.T) {
 			t.Fatalf("half a file: servers %d, problems %v, stopped %v", len(servers), problems, stopped)
 		}
 		servers, problems, stopped = reload(`{"mcpServers":{"a":{"command":"a",` + allow + `},"b":{"command":5}}}`)
-		if len(servers) != 2 || servers[1].State != hub.ServerReady || len(servers[1].Problems) != 1 || len(problems) != 1 || len(stopped) != 0 || ca.over() || cb.over() {
+		if len(servers) != 2 || servers[1].State != hub.ServerReady || len(servers[1].Problems) != 1 || len(problems) != 1 ||
+			len(stopped) != 0 || ca.over() || cb.over() {
 			t.Fatalf("a broken entry: servers %+v, problems %v, stopped %v", servers, problems, stopped)
 		}
 		w.call(hub.CallRequest{Server: "b", Tool: "echo"}).ok(t)
-		if problems[0].Server != "b" || problems[0].Key != "command" || problems[0].Line != 1 || problems[0].File != "test.json" {
+		if problems[0].Server != "b" || problems[0].Key != "command" || problems[0].Line != 1 ||
+			problems[0].File != "test.json" {
 			t.Errorf("%+v", problems[0])
 		}
 		if _, err := w.hub.StopServer(context.Background(), "b", "enough"); err != nil {
@@ -367,7 +382,8 @@ func TestGivingUpTheWait(t *testing.T) {
 	})
 }
 
-// A file that is deleted takes its servers away, for that is meant; one that cannot be read takes none; one that comes later brings its own.
+// A file that is deleted takes its servers away, for that is meant; one that cannot be read takes none; one that comes
+// later brings its own.
 func TestConfigFilesComeAndGo(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()))
@@ -380,7 +396,8 @@ func TestConfigFilesComeAndGo(t *testing.T) {
 			}
 			return servers, problems
 		}
-		if servers, problems := reload(); len(servers) != 0 || len(problems) != 1 || problems[0].Fatal || problems[0].File != path {
+		if servers, problems := reload(); len(servers) != 0 || len(problems) != 1 || problems[0].Fatal ||
+			problems[0].File != path {
 			t.Fatalf("no file: %v, %v", servers, problems)
 		}
 		write := func(text string) {

@@ -99,13 +99,15 @@ type ServerInfo struct {
 	Muted                        bool  // it is to ask no questions
 	MemoryLimit                  int64 // bytes
 	Place                        int   // among all servers in config order, from 1
-	// Incarnation tells apart the entries that have had this name, one after the other: an entry that goes from the config and comes back has another.
+	// Incarnation tells apart the entries that have had this name, one after the other: an entry that goes from the config
+	// and comes back has another.
 	Incarnation uint64
 }
 
 // Counters of a connection: traffic that harmed nobody.
 type Counters struct {
-	LateResponses, UnknownResponses, BadLines, UnknownCancels, MalformedCancels, SuppressedResponses, DroppedNotifications uint64
+	LateResponses, UnknownResponses, BadLines, UnknownCancels, MalformedCancels, SuppressedResponses,
+	DroppedNotifications uint64
 }
 
 // ConfigProblem is a fault of a config entry.
@@ -117,8 +119,9 @@ type ConfigProblem struct {
 	Fatal        bool
 }
 
-// ConfigSource is one config file or its text. Scope is "user", "workspace" or "host". The servers of a workspace file start only after the user
-// has agreed to each, unless the host answers for it (Trusted). Dialect may be empty; Folder is the workspace folder that the file belongs to.
+// ConfigSource is one config file or its text. Scope is "user", "workspace" or "host". The servers of a workspace file
+// start only after the user has agreed to each, unless the host answers for it (Trusted). Dialect may be empty; Folder
+// is the workspace folder that the file belongs to.
 type ConfigSource struct {
 	Path, JSON, Scope string
 	Trusted           bool

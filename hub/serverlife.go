@@ -2,8 +2,8 @@ package hub
 
 import "github.com/mcphub-go/mcphub/hub/servers"
 
-// transition takes s through an event, and tells the windows. It is the one place where the state of a server changes that is told of at once; what it is to be
-// told with is set before. h.mu is held.
+// transition takes s through an event, and tells the windows. It is the one place where the state of a server changes
+// that is told of at once; what it is to be told with is set before. h.mu is held.
 func (h *Hub) transition(s *server, e servers.Event) {
 	was := s.life.State()
 	if !s.life.Apply(e) {
@@ -14,10 +14,12 @@ func (h *Hub) transition(s *server, e servers.Event) {
 	}
 }
 
-// tellsOf tells whether an event shows in what the windows see although the state stays the same: a start that was planned, a count of failures.
+// tellsOf tells whether an event shows in what the windows see although the state stays the same: a start that was
+// planned, a count of failures.
 func tellsOf(e servers.Event) bool { return e == servers.Abandon || e == servers.Forgive }
 
-// switched brings what people want of s in line with what the config says and what SetServerEnabled has said. h.mu is held.
+// switched brings what people want of s in line with what the config says and what SetServerEnabled has said. h.mu is
+// held.
 func (s *server) switched() {
 	if s.disabled() {
 		s.life.Apply(servers.SwitchOff)

@@ -14,8 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// An entry goes from the config and comes back while its old process still ends. The windows end with the server that is there, and the new process waits for the
-// end of the old one. Finding B12.
+// An entry goes from the config and comes back while its old process still ends. The windows end with the server that
+// is there, and the new process waits for the end of the old one. Finding B12.
 func TestRemovedServerComesBackWhileItStops(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
@@ -23,7 +23,8 @@ func TestRemovedServerComesBackWhileItStops(t *testing.T) {
 		w.fall("s", &ill{slow: 3 * time.Second}) // its process takes 3 s to end
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
 		go func() { // the host's reload waits for the stop
-			_, _, _, _ = w.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Path: "test.json", Scope: "user", JSON: `{"mcpServers":{}}`}})
+			_, _, _,
+				_ = w.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Path: "test.json", Scope: "user", JSON: `{"mcpServers":{}}`}})
 		}()
 		pass(time.Second)
 		w.load("s:" + allow)
@@ -79,17 +80,20 @@ func told(t *testing.T, w *world, v *view) {
 	}
 	for _, s := range list {
 		if k := known[s.Name]; k.State != s.State || k.Incarnation != s.Incarnation || k.PID != s.PID {
-			t.Errorf("the window knows %s as %v (%d.), and it is %v (%d.)", s.Name, k.State, k.Incarnation, s.State, s.Incarnation)
+			t.Errorf("the window knows %s as %v (%d.), and it is %v (%d.)", s.Name, k.State, k.Incarnation, s.State,
+				s.Incarnation)
 		}
 	}
 }
 
-// A change of the config restarts a server. While it stops, the user stops it: it stays stopped. The same while it is restarted by hand. Finding B12.
+// A change of the config restarts a server. While it stops, the user stops it: it stays stopped. The same while it is
+// restarted by hand. Finding B12.
 func TestStopWinsOverARestart(t *testing.T) {
 	slow := &ill{slow: 3 * time.Second}
 	reload := func(entry string) func(*world) error {
 		return func(w *world) error {
-			_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", Scope: "user", JSON: w.config(entry)}})
+			_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", Scope: "user",
+				JSON: w.config(entry)}})
 			return err
 		}
 	}
@@ -119,11 +123,13 @@ func TestStopWinsOverARestart(t *testing.T) {
 				over := make(chan error, 1)
 				go func() { over <- c.restart(w) }()
 				pass(time.Second)
-				if info, err := v.win.StopServer(context.Background(), "s", "I want it off"); err != nil || info.State != hub.ServerStopped {
+				if info, err := v.win.StopServer(context.Background(), "s", "I want it off"); err != nil ||
+					info.State != hub.ServerStopped {
 					t.Errorf("StopServer: %v, %v", info.State, err)
 				}
 				err := <-over
-				if e := hub.AsError(err); c.refused && (e == nil || e.Reason != hub.ReasonServerStopped) || !c.refused && err != nil {
+				if e := hub.AsError(err); c.refused && (e == nil || e.Reason != hub.ReasonServerStopped) || !c.refused &&
+					err != nil {
 					t.Errorf("who restarted it was told %v", err)
 				}
 				pass(10 * time.Second)
@@ -136,7 +142,8 @@ func TestStopWinsOverARestart(t *testing.T) {
 	}
 }
 
-// A server that was switched off by hand stays off when its entry is edited, and is on again when the config changes its word, or the entry is a new one. Finding B14.
+// A server that was switched off by hand stays off when its entry is edited, and is on again when the config changes
+// its word, or the entry is a new one. Finding B14.
 func TestSwitchedOffUntilTheConfigSaysOtherwise(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
@@ -159,7 +166,8 @@ func TestSwitchedOffUntilTheConfigSaysOtherwise(t *testing.T) {
 		w.load("s:" + allow)
 		state(hub.ServerStopped, "after the config has changed its word")
 		off()
-		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", Scope: "user", JSON: `{"mcpServers":{}}`}}); err != nil {
+		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", Scope: "user",
+			JSON: `{"mcpServers":{}}`}}); err != nil {
 			t.Fatal(err)
 		}
 		w.load("s:" + allow)
@@ -167,15 +175,18 @@ func TestSwitchedOffUntilTheConfigSaysOtherwise(t *testing.T) {
 	})
 }
 
-// Random orders, reloads, calls and deaths, at random moments. Whatever comes of them: no two processes of one entry run at once, the windows know what is there,
-// an entry that was removed is not told of again, and the last order holds. Finding B12.
+// Random orders, reloads, calls and deaths, at random moments. Whatever comes of them: no two processes of one entry
+// run at once, the windows know what is there, an entry that was removed is not told of again, and the last order
+// holds. Finding B12.
 func TestServerLifeModel(t *testing.T) {
 	seeds := uint64(150)
 	if testing.Short() {
 		seeds = 30
 	}
 	for seed := range seeds {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { bubble(t, func(t *testing.T) { liveAtRandom(t, rand.New(rand.NewPCG(seed, 12))) }) })
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			bubble(t, func(t *testing.T) { liveAtRandom(t, rand.New(rand.NewPCG(seed, 12))) })
+		})
 	}
 }
 
@@ -208,7 +219,8 @@ func liveAtRandom(t *testing.T, rnd *rand.Rand) {
 			entries := []string{}
 			for _, n := range []string{"a", "b"} {
 				if rnd.IntN(4) > 0 {
-					entries = append(entries, fmt.Sprintf(`%q:{"command":%q,"args":["%d"],"start":%q,"disabled":%v,%s}`, n, n, rnd.IntN(2),
+					entries = append(entries, fmt.Sprintf(`%q:{"command":%q,"args":["%d"],"start":%q,"disabled":%v,%s}`, n, n,
+						rnd.IntN(2),
 						[]string{"lazy", "eager"}[rnd.IntN(2)], rnd.IntN(5) == 0, allow))
 				}
 			}

@@ -43,7 +43,8 @@ func TestListChangedInEachList(t *testing.T) {
 	}
 }
 
-// A tool that is another one in each list is asked for each time, and not for ever: the call fails with a clear error. Finding A3.
+// A tool that is another one in each list is asked for each time, and not for ever: the call fails with a clear error.
+// Finding A3.
 func TestToolThatChangesInEachList(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New(fakeserver.WithCapabilities(`{"tools":{"listChanged":true}}`))
@@ -71,7 +72,8 @@ func TestToolThatChangesInEachList(t *testing.T) {
 	})
 }
 
-// A question about a server stays open while a host tries again and again. It does not hold what has ended. Finding A11.
+// A question about a server stays open while a host tries again and again. It does not hold what has ended. Finding
+// A11.
 func TestOpenQuestionHoldsNothingThatEnded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
@@ -159,7 +161,8 @@ func TestEarlyCancelOfAnIDUsedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
 		w.call(hub.CallRequest{ID: "x", Server: "s", Tool: "echo"}).ok(t)
-		if out, err := w.hub.CancelRequest("x", "s", "stop", hub.OriginHost); out != hub.OutcomeAlreadyFinished || err != nil {
+		if out, err := w.hub.CancelRequest("x", "s", "stop", hub.OriginHost); out != hub.OutcomeAlreadyFinished ||
+			err != nil {
 			t.Errorf("%v, %v", out, err)
 		}
 		c := w.call(hub.CallRequest{ID: "x", Server: "s", Tool: "hang"})
@@ -167,7 +170,8 @@ func TestEarlyCancelOfAnIDUsedAgain(t *testing.T) {
 	})
 }
 
-// The table of early cancels is full of old ones. A cancel that has just overtaken its call counts all the same. Finding B14.
+// The table of early cancels is full of old ones. A cancel that has just overtaken its call counts all the same.
+// Finding B14.
 func TestEarlyCancelInAFullTable(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)

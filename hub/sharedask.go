@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// shared is one search for an answer that several starts may wait for: the consent to a launch, the value of an input. The first who wants it leads.
-// Guarded by Hub.mu, but for value and err, which are written before done is closed.
+// shared is one search for an answer that several starts may wait for: the consent to a launch, the value of an input.
+// The first who wants it leads. Guarded by Hub.mu, but for value and err, which are written before done is closed.
 type shared struct {
 	followers []*server // who waits besides the leader; one that waits twice is in it twice
 	prompt    *prompt   // while a person is asked
@@ -34,9 +34,10 @@ type errUndecided struct{ err error }
 func (e errUndecided) Error() string { return e.err.Error() }
 func (e errUndecided) Unwrap() error { return e.err }
 
-// together runs find once for all who want the same at the same time. What find gives is what all get, unless its error says that it is the leader's
-// alone (errUndecided): then the next one leads.
-func (h *Hub) together(ctx context.Context, key sharedKey, s *server, find func(*shared) (string, error)) (string, error) {
+// together runs find once for all who want the same at the same time. What find gives is what all get, unless its error
+// says that it is the leader's alone (errUndecided): then the next one leads.
+func (h *Hub) together(ctx context.Context, key sharedKey, s *server, find func(*shared) (string, error)) (string,
+	error) {
 	for {
 		var t *shared
 		joined := true
@@ -95,7 +96,8 @@ func (h *Hub) part(t *shared, s *server) {
 	h.pauseFor(t, s, -1)
 }
 
-// pauseFor stops (by +1) or releases (by -1) all that runs against a server that waits for somebody else's question. h.mu is held.
+// pauseFor stops (by +1) or releases (by -1) all that runs against a server that waits for somebody else's question.
+// h.mu is held.
 func (h *Hub) pauseFor(t *shared, s *server, by int) {
 	p := t.prompt
 	if p == nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// Who leads a question that several wait for panics. The others do not wait for ever: one of them leads now. Finding B15.
+// Who leads a question that several wait for panics. The others do not wait for ever: one of them leads now. Finding
+// B15.
 func TestPanicInASharedQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(Options{})

@@ -39,7 +39,8 @@ func (h *Hub) SignIn(ctx context.Context, name string) (ServerInfo, error) {
 	if refusal != nil {
 		return ServerInfo{}, contextError(ctx, refusal)
 	}
-	resolved, err := h.prepared(ctx, s, conf, true) // the address may hold a secret, and be that of a workspace that the user does not trust
+	// the address may hold a secret, and be that of a workspace that the user does not trust
+	resolved, err := h.prepared(ctx, s, conf, true)
 	if err != nil {
 		return ServerInfo{}, contextError(ctx, startError(s, ctx, err))
 	}

@@ -65,13 +65,15 @@ func TestSignIn(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 		first := v.prompt()
 		q := first.SignIn
-		if first.Kind != hub.PromptSignIn || first.Server != "s" || q == nil || q.Waiting || q.URLHost != at.host || q.Issuer != "http://"+at.host+"/as" || q.Resource != "http://"+at.host+"/mcp" {
+		if first.Kind != hub.PromptSignIn || first.Server != "s" || q == nil || q.Waiting || q.URLHost != at.host ||
+			q.Issuer != "http://"+at.host+"/as" || q.Resource != "http://"+at.host+"/mcp" {
 			t.Fatalf("the prompt is %+v, %+v", first, q)
 		}
 		if n := len(eventsOf[*hub.PromptOpened](blind)); n != 0 {
 			t.Errorf("a window that shows no sign-ins was shown %d", n)
 		}
-		if r := w.request(first.RequestID); r.State != hub.StateAwaitingInput || r.Method != "authorization" || r.Subject != q.Issuer {
+		if r := w.request(first.RequestID); r.State != hub.StateAwaitingInput || r.Method != "authorization" ||
+			r.Subject != q.Issuer {
 			t.Errorf("the question is shown as %+v", r)
 		}
 		if s := w.server("s"); s.SignIn != hub.SignInAsking || s.State != hub.ServerConnecting {
@@ -117,7 +119,8 @@ func TestSignInFinishedByHand(t *testing.T) {
 	})
 }
 
-// A person may think for as long as timeouts.human; neither the call's clocks nor that of the start run, also for a call that comes later.
+// A person may think for as long as timeouts.human; neither the call's clocks nor that of the start run, also for a
+// call that comes later.
 func TestSignInTakesItsTime(t *testing.T) {
 	for _, tool := range []string{"first call", "later"} {
 		t.Run(tool, func(t *testing.T) {
@@ -381,7 +384,8 @@ func TestSignInByHandOutlivesTheCall(t *testing.T) {
 func TestSignInToAnSSEServer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
-		_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: `{"mcpServers":{"s":{"url":"http://` + at.host + `/sse",` + allow + `}}}`}})
+		_, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json",
+			JSON: `{"mcpServers":{"s":{"url":"http://` + at.host + `/sse",` + allow + `}}}`}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -391,7 +395,8 @@ func TestSignInToAnSSEServer(t *testing.T) {
 		pass(20 * time.Minute)
 		w.signIn(v)
 		c.ok(t)
-		if i := w.server("s"); i.Transport != hub.TransportSSE || i.Era != hub.EraLegacy || i.SignIn != hub.SignInSignedIn || i.URL != "http://"+at.host+"/sse" {
+		if i := w.server("s"); i.Transport != hub.TransportSSE || i.Era != hub.EraLegacy || i.SignIn != hub.SignInSignedIn ||
+			i.URL != "http://"+at.host+"/sse" {
 			t.Errorf("%+v", i)
 		}
 		hang := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"})

@@ -42,7 +42,8 @@ func TestSignInAbandoned(t *testing.T) {
 	}
 }
 
-// In the middle of a session it is the call's own request that waits: its cancel ends the sign-in, and the session stays.
+// In the middle of a session it is the call's own request that waits: its cancel ends the sign-in, and the session
+// stays.
 func TestSignInAbandonedInASession(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
@@ -168,14 +169,16 @@ func TestSignInQuestionCancelled(t *testing.T) {
 			t.Fatal(out, err)
 		}
 		c.want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
-		if end, ok := v.terminalOf(p.RequestID).(*hub.RequestCancelled); !ok || end.Cancellation.Origin != hub.OriginUser || end.Cancellation.Reason != "go away" {
+		if end, ok := v.terminalOf(p.RequestID).(*hub.RequestCancelled); !ok || end.Cancellation.Origin != hub.OriginUser ||
+			end.Cancellation.Reason != "go away" {
 			t.Errorf("the question ended as %+v", end)
 		}
 		w.nothingLeft()
 	})
 }
 
-// StopServer in the middle of a sign-in ends it like an abandoned one: it is asked again after a minute, or by hand at once.
+// StopServer in the middle of a sign-in ends it like an abandoned one: it is asked again after a minute, or by hand at
+// once.
 func TestStopServerDuringSignIn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := guardedWorld(t)
@@ -190,7 +193,8 @@ func TestStopServerDuringSignIn(t *testing.T) {
 		if s := w.server("s"); s.State != hub.ServerStopped {
 			t.Errorf("the server is %+v", s)
 		}
-		if _, err := w.hub.StartServer(context.Background(), "s"); hub.AsError(err) == nil || hub.AsError(err).Reason != hub.ReasonSignInDeclined {
+		if _, err := w.hub.StartServer(context.Background(), "s"); hub.AsError(err) == nil ||
+			hub.AsError(err).Reason != hub.ReasonSignInDeclined {
 			t.Errorf("%v", err)
 		}
 		s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
@@ -216,7 +220,8 @@ func TestServerRemovedDuringSignIn(t *testing.T) {
 				c = w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 			}
 			p := v.prompt()
-			if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: `{"mcpServers":{}}`}}); err != nil {
+			if _, _, _, err := w.hub.LoadConfig(context.Background(),
+				[]hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: `{"mcpServers":{}}`}}); err != nil {
 				t.Fatal(err)
 			}
 			if byHand {
@@ -327,10 +332,12 @@ func TestSignInFails(t *testing.T) {
 		w, _ := guardedWorld(t, `s:"headers":{"Authorization":"Bearer mine"}`)
 		w.person()
 		for _, do := range []func(context.Context, string) (hub.ServerInfo, error){w.hub.SignIn, w.hub.SignOut} {
-			if _, err := do(context.Background(), "s"); hub.AsError(err) == nil || hub.AsError(err).Reason != hub.ReasonNotOffered {
+			if _, err := do(context.Background(), "s"); hub.AsError(err) == nil ||
+				hub.AsError(err).Reason != hub.ReasonNotOffered {
 				t.Errorf("%v", err)
 			}
-			if _, err := do(context.Background(), "none"); hub.AsError(err) == nil || hub.AsError(err).Reason != hub.ReasonServerNotFound {
+			if _, err := do(context.Background(), "none"); hub.AsError(err) == nil ||
+				hub.AsError(err).Reason != hub.ReasonServerNotFound {
 				t.Errorf("%v", err)
 			}
 		}

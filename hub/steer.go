@@ -2,7 +2,8 @@ package hub
 
 import "context"
 
-// What a user does to servers in a window. It is what the hub's methods of the same names do, but what it cancels was cancelled by the user.
+// What a user does to servers in a window. It is what the hub's methods of the same names do, but what it cancels was
+// cancelled by the user.
 
 // StopServer is [Hub.StopServer] with origin user.
 func (w *Window) StopServer(ctx context.Context, name, reason string) (ServerInfo, error) {

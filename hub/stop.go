@@ -8,7 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// settleWait bounds how long a stop waits for the answers to the cancels of tasks: a task may outlive the connection, so its cancel must not be lost with it.
+// settleWait bounds how long a stop waits for the answers to the cancels of tasks: a task may outlive the connection,
+// so its cancel must not be lost with it.
 const settleWait = time.Second
 
 var errSettledTooLate = errors.New("the cancels of tasks were not answered in time")
@@ -30,11 +31,13 @@ func (s *server) await(ctx context.Context, done <-chan struct{}) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return fail(CodeDeadlineExceeded, ReasonServerStopped, []string{"server", s.name}, "server %q is still being stopped", s.name)
+		return fail(CodeDeadlineExceeded, ReasonServerStopped, []string{"server", s.name}, "server %q is still being stopped",
+			s.name)
 	}
 }
 
-// beginStop cancels the requests of s and ends its connection once they are over, by one of the events Stop, End and Again. nil: nothing ran. h.mu is held.
+// beginStop cancels the requests of s and ends its connection once they are over, by one of the events Stop, End and
+// Again. nil: nothing ran. h.mu is held.
 func (h *Hub) beginStop(s *server, cause *cancelCause, by servers.Event) <-chan struct{} {
 	var overs []<-chan struct{}
 	for _, r := range h.requestsInOrder() {
@@ -46,8 +49,8 @@ func (h *Hub) beginStop(s *server, cause *cancelCause, by servers.Event) <-chan 
 	return h.endConnection(s, overs, cause, by)
 }
 
-// endConnection ends the connection of s, or its start, once these requests are over, by one of the events Stop, End and Again. It cancels none. nil: nothing ran.
-// h.mu is held.
+// endConnection ends the connection of s, or its start, once these requests are over, by one of the events Stop, End
+// and Again. It cancels none. nil: nothing ran. h.mu is held.
 func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCause, by servers.Event) <-chan struct{} {
 	if by == servers.Stop {
 		s.stopReason = cause.Reason

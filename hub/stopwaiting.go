@@ -2,8 +2,9 @@ package hub
 
 import "github.com/mcphub-go/mcphub/hub/mcp"
 
-// StopWaiting cancels a request, unless it is cancelled already, and ends it here at once, whatever still holds it up: nobody wants to know any longer. What it
-// takes, its outcomes and its error are those of [Hub.CancelRequest]; an id that is not known is remembered as by that.
+// StopWaiting cancels a request, unless it is cancelled already, and ends it here at once, whatever still holds it up:
+// nobody wants to know any longer. What it takes, its outcomes and its error are those of [Hub.CancelRequest]; an id
+// that is not known is remembered as by that.
 func (h *Hub) StopWaiting(id, server, reason string, origin Origin) (Outcome, error) {
 	cause := &cancelCause{Origin: origin, Reason: bound(reason)}
 	defer h.lock().unlock()
@@ -15,8 +16,9 @@ func (w *Window) StopWaiting(id, reason string) (Outcome, error) {
 	return w.h.StopWaiting(id, "", reason, OriginUser)
 }
 
-// stopWaiting ends a request that is being cancelled. Its goroutine goes on ending by itself and finds that it comes too late: it is in leaving until then. What
-// becomes of the cancel is known only then, so it counts as on its way. h.mu is held.
+// stopWaiting ends a request that is being cancelled. Its goroutine goes on ending by itself and finds that it comes
+// too late: it is in leaving until then. What becomes of the cancel is known only then, so it counts as on its way.
+// h.mu is held.
 func (h *Hub) stopWaiting(r *request) {
 	if r.carried {
 		r.abandoned = make(chan struct{})
@@ -29,7 +31,8 @@ func (h *Hub) stopWaiting(r *request) {
 	h.end(r, e)
 }
 
-// leftBehind is the end of carryThrough for a request that ended before. Of what has come of it meanwhile nothing but the outcome of its cancel is told. h.mu is held.
+// leftBehind is the end of carryThrough for a request that ended before. Of what has come of it meanwhile nothing but
+// the outcome of its cancel is told. h.mu is held.
 func (h *Hub) leftBehind(r *request, session *mcp.Session, err error) *Error {
 	noteSent(r, session, err)
 	if s, _ := cancelKnown(r, session, err); s.Delivery != DeliveryPending { // else followCancel hears of it

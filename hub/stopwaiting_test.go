@@ -40,7 +40,8 @@ func (w *world) stopWaiting(v *view, id string) *hub.RequestCancelled {
 	return end
 }
 
-// In every state the request ends before StopWaiting returns; what was sent to the server is cancelled there once, and what was not is not.
+// In every state the request ends before StopWaiting returns; what was sent to the server is cancelled there once, and
+// what was not is not.
 func TestStopWaitingEndsAtOnceInEveryState(t *testing.T) {
 	tools := `"approvals":{"hang":"allow","ask":"allow"}`
 	for _, tc := range []struct {
@@ -132,8 +133,8 @@ func (w *world) stopWaitingThenStop(v *view) {
 	}
 }
 
-// What really holds up a cancelled call is the disk: a look into the kept approvals that does not come back. The request is over for everybody all the same; its
-// goroutine finds that it comes too late, and nothing is sent.
+// What really holds up a cancelled call is the disk: a look into the kept approvals that does not come back. The
+// request is over for everybody all the same; its goroutine finds that it comes too late, and nothing is sent.
 func TestStopWaitingWhileTheDiskHangs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -172,7 +173,8 @@ func TestStopWaitingWhileTheDiskHangs(t *testing.T) {
 	})
 }
 
-// An unknown id is remembered as by a cancel; the start of a session cannot be given up; a server's question is answered with cancel.
+// An unknown id is remembered as by a cancel; the start of a session cannot be given up; a server's question is
+// answered with cancel.
 func TestStopWaitingOutcomes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams, fakeserver.WithSilentProbe())
@@ -191,7 +193,8 @@ func TestStopWaitingOutcomes(t *testing.T) {
 			if r.Method != "initialize" {
 				continue
 			}
-			if _, err := v.win.StopWaiting(r.ID, ""); hub.AsError(err) == nil || hub.AsError(err).Reason != hub.ReasonUncancellable {
+			if _, err := v.win.StopWaiting(r.ID, ""); hub.AsError(err) == nil ||
+				hub.AsError(err).Reason != hub.ReasonUncancellable {
 				t.Errorf("the start of a session: %v", err)
 			}
 		}
@@ -245,7 +248,8 @@ func TestStopWaitingAndResponseInTheSameInstant(t *testing.T) {
 	})
 }
 
-// A question of the hub's own ends at once, too, unless a person has answered it: an answer in hand wins, as what was allowed would start all the same.
+// A question of the hub's own ends at once, too, unless a person has answered it: an answer in hand wins, as what was
+// allowed would start all the same.
 func TestStopWaitingForAQuestionAboutAServer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
@@ -308,19 +312,23 @@ func TestStopWaitingOfAHost(t *testing.T) {
 		v := w.everything()
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
 		w.state("r1")
-		if out, err := w.hub.StopWaiting("r1", "other", "enough", hub.OriginHost); out != hub.OutcomeUnknown || err != nil || v.hasEnded("r1") {
+		if out, err := w.hub.StopWaiting("r1", "other", "enough", hub.OriginHost); out != hub.OutcomeUnknown || err != nil ||
+			v.hasEnded("r1") {
 			t.Errorf("of another server: %v, %v, ended: %v", out, err, v.hasEnded("r1"))
 		}
-		if out, err := w.hub.StopWaiting("r1", "s", "enough", hub.OriginHost); out != hub.OutcomeCancelling || err != nil || !v.hasEnded("r1") {
+		if out, err := w.hub.StopWaiting("r1", "s", "enough", hub.OriginHost); out != hub.OutcomeCancelling || err != nil ||
+			!v.hasEnded("r1") {
 			t.Errorf("outcome %v, error %v, ended: %v", out, err, v.hasEnded("r1"))
 		}
-		if end := last[*hub.RequestCancelled](v); end.Cancellation.Origin != hub.OriginHost || end.Cancellation.Reason != "enough" || !end.ServerMayContinue {
+		if end := last[*hub.RequestCancelled](v); end.Cancellation.Origin != hub.OriginHost ||
+			end.Cancellation.Reason != "enough" || !end.ServerMayContinue {
 			t.Errorf("the end is %+v", end)
 		}
 		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "host" {
 			t.Errorf("the caller was told %v", e)
 		}
-		if out, err := w.hub.StopWaiting("r1", "s", "again", hub.OriginHost); out != hub.OutcomeAlreadyFinished || err != nil {
+		if out, err := w.hub.StopWaiting("r1", "s", "again", hub.OriginHost); out != hub.OutcomeAlreadyFinished ||
+			err != nil {
 			t.Errorf("a second time: %v, %v", out, err)
 		}
 		w.nothingLeft()

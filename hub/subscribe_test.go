@@ -22,7 +22,9 @@ func (s *offer) wanted() []string {
 	if s.modern {
 		uris := map[string]bool{}
 		for _, sub := range s.Subscriptions() {
-			for _, uri := range strings.FieldsFunc(string(sub.Filter), func(r rune) bool { return strings.ContainsRune(`"[]{},`, r) }) {
+			for _, uri := range strings.FieldsFunc(string(sub.Filter), func(r rune) bool {
+				return strings.ContainsRune(`"[]{},`, r)
+			}) {
 				if strings.HasPrefix(uri, "file:") {
 					uris[uri] = true
 				}
@@ -122,7 +124,8 @@ func TestSubscribeRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := offering()
 		w := newWorld(t, serversOf("s", s.Server))
-		if err := w.hub.SubscribeResource(context.Background(), "s", "file:///none"); hub.AsError(err) == nil || hub.AsError(err).Reason != hub.ReasonServerFailed {
+		if err := w.hub.SubscribeResource(context.Background(), "s", "file:///none"); hub.AsError(err) == nil ||
+			hub.AsError(err).Reason != hub.ReasonServerFailed {
 			t.Errorf("%v", err)
 		}
 		s.Disconnect()
@@ -189,8 +192,8 @@ func TestUpdateWithAHugeURI(t *testing.T) {
 	})
 }
 
-// A resource is unsubscribed while its server, just connected anew, is still busy with the subscription that the hub brings over. In the end the server has none.
-// Finding B15.
+// A resource is unsubscribed while its server, just connected anew, is still busy with the subscription that the hub
+// brings over. In the end the server has none. Finding B15.
 func TestUnsubscribeWhileTheConnectionIsRenewed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging(fakeserver.WithCapabilities(`{"resources":{"subscribe":true}}`))

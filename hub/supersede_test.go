@@ -6,7 +6,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 )
 
-// A webview reload may attach before the hub has seen the old stream break: the resume wins, and nothing is lost or told twice.
+// A webview reload may attach before the hub has seen the old stream break: the resume wins, and nothing is lost or
+// told twice.
 func TestResumeSupersedesTheOldStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -15,7 +16,9 @@ func TestResumeSupersedesTheOldStream(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang", OwnerWindowID: "side"})
 		started := last[*hub.RequestStarted](old)
 		seen := old.seq
-		if _, err := w.tryAttach(hub.Hello{WindowID: "side", Kinds: allKinds}); hub.AsError(err).Reason != hub.ReasonWindowIDInUse {
+		if _,
+			err := w.tryAttach(hub.Hello{WindowID: "side", Kinds: allKinds}); hub.AsError(
+			err).Reason != hub.ReasonWindowIDInUse {
 			t.Fatalf("a second window of the same id: %v", err)
 		}
 		again := w.attach(hub.Hello{WindowID: "side", Kinds: allKinds, Resume: &hub.Resume{HubID: w.hub.ID(), After: seen}})

@@ -15,8 +15,8 @@ const (
 	stableAfter     = time.Minute // who was ready for so long has made up for the failures before
 )
 
-// supervision is what the hub keeps of how a server fails. Guarded by Hub.mu. What can happen to it has one function each: failed, forgive, forget, due
-// and dropPlan.
+// supervision is what the hub keeps of how a server fails. Guarded by Hub.mu. What can happen to it has one function
+// each: failed, forgive, forget, due and dropPlan.
 type supervision struct {
 	failures int    // in a row
 	how      string // it failed last, without exit status and stderr
@@ -28,7 +28,8 @@ type supervision struct {
 	lookedAt uint64 // Hub.company when the start began that is under way
 }
 
-// plan is a start to come. There is one only while nothing of the server runs. Who needs the server meanwhile waits for the attempt.
+// plan is a start to come. There is one only while nothing of the server runs. Who needs the server meanwhile waits for
+// the attempt.
 type plan struct {
 	attempt  *attempt
 	due      time.Time
@@ -47,7 +48,8 @@ type failure struct {
 	hopeless bool // another try would end the same way
 }
 
-// failed notes a failure and plans what follows from it. The caller takes the state from rest and tells the windows. h.mu is held; nothing of s runs.
+// failed notes a failure and plans what follows from it. The caller takes the state from rest and tells the windows.
+// h.mu is held; nothing of s runs.
 func (h *Hub) failed(s *server, f failure) {
 	v := &s.supervised
 	v.how = f.how
@@ -149,7 +151,8 @@ func (h *Hub) dropPlan(s *server, cause *cancelCause) {
 	h.transition(s, servers.Abandon)
 }
 
-// nextStart gives the attempt that somebody who needs s waits for, starting it if nothing speaks against that. h.mu is held; nothing of s is ready or stops.
+// nextStart gives the attempt that somebody who needs s waits for, starting it if nothing speaks against that. h.mu is
+// held; nothing of s is ready or stops.
 func (h *Hub) nextStart(s *server) (*attempt, *Error) {
 	if s.attempt != nil {
 		return s.attempt, nil
@@ -183,7 +186,8 @@ func (h *Hub) forgive(s *server) {
 	h.transition(s, servers.Forgive)
 }
 
-// forget is for a server whose launch changed: what is known was of another one. Its plan was dropped before. h.mu is held.
+// forget is for a server whose launch changed: what is known was of another one. Its plan was dropped before. h.mu is
+// held.
 func (s *server) forget() {
 	s.supervised = supervision{exit: s.supervised.exit}
 	for _, e := range []servers.Event{servers.Forgive, servers.Abandon, servers.Company} {

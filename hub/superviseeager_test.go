@@ -104,7 +104,8 @@ func TestEagerServerWaitsForAWindow(t *testing.T) {
 		waiting := func(when string) {
 			t.Helper()
 			pass(time.Hour)
-			if info := w.server("s"); info.State != hub.ServerStopped || info.Failures != 0 || next(info) != 0 || info.SignIn != hub.SignInNeeded || info.LastError == "" {
+			if info := w.server("s"); info.State != hub.ServerStopped || info.Failures != 0 || next(info) != 0 ||
+				info.SignIn != hub.SignInNeeded || info.LastError == "" {
 				t.Errorf("%s: %+v", when, info)
 			}
 		}
@@ -232,7 +233,8 @@ func TestWaiterGetsTheNextStart(t *testing.T) {
 		stop(errors.New("enough"))
 		wantReason(t, <-listed, hub.ReasonCancelled)
 		w.fall("s", nil)
-		started := background(func() (hub.ServerInfo, error) { return w.hub.StartServer(context.Background(), "s") }) // does not wait
+		// does not wait
+		started := background(func() (hub.ServerInfo, error) { return w.hub.StartServer(context.Background(), "s") })
 		if !started.over() || started.err != nil || started.info.Failures != 0 {
 			t.Errorf("%+v, %v", started.info, started.err)
 		}

@@ -62,8 +62,8 @@ func (h *Hub) lost(s *server, err error) {
 	if e := memoryError(s, "", err); e != nil {
 		s.lastError = e.Message
 	}
-	// Forgetting a session is a server's good right (2025-11-25 basic/transports "Session Management"). One that does so all the time is not asked for
-	// a new one until somebody needs it.
+	// Forgetting a session is a server's good right (2025-11-25 basic/transports "Session Management"). One that does so
+	// all the time is not asked for a new one until somebody needs it.
 	expired := errors.Is(err, transport.ErrSessionExpired)
 	f := failure{how: s.lastError, counts: !expired, again: expired && stable}
 	if ended, ok := errors.AsType[*mcp.EndedError](err); ok && memoryError(s, "", err) == nil {
@@ -96,7 +96,8 @@ func (s *server) noteExit() {
 
 // errStoppedInStart is for who waits for a start that is not to be.
 func errStoppedInStart(s *server, reason string) *Error {
-	return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q was stopped while it started: %s", s.name, reason)
+	return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name},
+		"server %q was stopped while it started: %s", s.name, reason)
 }
 
 // givenUp is the error of who needs a server that the hub has given up, else nil. h.mu is held.
@@ -111,7 +112,8 @@ func (s *server) givenUp() *Error {
 func errGivenUp(s *server) *Error {
 	v := &s.supervised
 	var b strings.Builder
-	fmt.Fprintf(&b, "server %q failed %d times in a row and is not started any more; the last time: %s", s.name, v.failures, v.how)
+	fmt.Fprintf(&b, "server %q failed %d times in a row and is not started any more; the last time: %s", s.name,
+		v.failures, v.how)
 	meta := []string{"server", s.name, "failures", strconv.Itoa(v.failures)}
 	if v.lastExit != "" {
 		fmt.Fprintf(&b, "; its process %s", v.lastExit)
@@ -157,13 +159,15 @@ func memoryEnd(err error) (use transport.MemoryUse, ok bool) {
 	return use, use != transport.MemoryUse{}
 }
 
-// memoryError is the error of what ended that way, nil for any other end. requestID is "" for what is no request of its own.
+// memoryError is the error of what ended that way, nil for any other end. requestID is "" for what is no request of its
+// own.
 func memoryError(s *server, requestID string, err error) *Error {
 	use, ok := memoryEnd(err)
 	if !ok {
 		return nil
 	}
-	meta := []string{"server", s.name, "setting", "memory", "limit", strconv.FormatInt(use.Limit, 10), "used", strconv.FormatInt(use.Used, 10)}
+	meta := []string{"server", s.name, "setting", "memory", "limit", strconv.FormatInt(use.Limit, 10),
+		"used", strconv.FormatInt(use.Used, 10)}
 	text := fmt.Sprintf("server %q was ended: %s; raise memory%s", s.name, use, s.where())
 	if requestID != "" {
 		meta = append(meta, "request_id", requestID)

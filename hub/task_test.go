@@ -48,18 +48,21 @@ func TestTaskIsShownAndFinishes(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
 		v, c := taskWorld(w, hub.CallRequest{})
-		if r := w.request("r1"); r.Task == nil || *r.Task != (hub.TaskInfo{ID: "T-1", Status: "working"}) || r.State != hub.StateTaskWorking {
+		if r := w.request("r1"); r.Task == nil || *r.Task != (hub.TaskInfo{ID: "T-1", Status: "working"}) ||
+			r.State != hub.StateTaskWorking {
 			t.Errorf("shown is %+v, task %+v", r, r.Task)
 		}
 		s.set("T-1", "working", "half done")
 		pass(2 * time.Second)
 		p := last[*hub.RequestProgressed](v)
-		if p.RequestID != "r1" || p.State != hub.StateTaskWorking || p.Task == nil || *p.Task != (hub.TaskInfo{ID: "T-1", Status: "working", Message: "half done"}) {
+		if p.RequestID != "r1" || p.State != hub.StateTaskWorking || p.Task == nil ||
+			*p.Task != (hub.TaskInfo{ID: "T-1", Status: "working", Message: "half done"}) {
 			t.Errorf("the newest progress is %+v, task %+v", p, p.Task)
 		}
 		s.set("T-1", "completed", "")
 		r := c.ok(t)
-		if string(r.Result) != taskText || r.IsError || r.Task == nil || r.Task.Status != "completed" || r.Timings.Active < 2*time.Second {
+		if string(r.Result) != taskText || r.IsError || r.Task == nil || r.Task.Status != "completed" ||
+			r.Timings.Active < 2*time.Second {
 			t.Errorf("%+v, task %+v", r, r.Task)
 		}
 		end, ok := v.terminalOf("r1").(*hub.RequestFinished)
@@ -74,7 +77,8 @@ func TestTaskIsShownAndFinishes(t *testing.T) {
 func TestTaskClocks(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
-		v, c := taskWorld(w, hub.CallRequest{Timeouts: hub.Timeouts{Idle: ptr(10 * time.Second), Total: ptr(5 * time.Minute)}})
+		v, c := taskWorld(w, hub.CallRequest{Timeouts: hub.Timeouts{Idle: ptr(10 * time.Second),
+			Total: ptr(5 * time.Minute)}})
 		pass(4*time.Minute + 59*time.Second)
 		if c.over() {
 			t.Fatalf("ended: %v", c.err)
@@ -102,7 +106,8 @@ func TestTaskAsksAPerson(t *testing.T) {
 		s.ask("T-1")
 		pass(2 * time.Second)
 		p := v.prompt()
-		if p.Kind != hub.PromptElicitationForm || p.RequestID != "r1" && p.ParentRequestID != "r1" || w.state("r1") != "awaiting_input" {
+		if p.Kind != hub.PromptElicitationForm || p.RequestID != "r1" && p.ParentRequestID != "r1" ||
+			w.state("r1") != "awaiting_input" {
 			t.Errorf("prompt %+v, call %s", p, w.state("r1"))
 		}
 		pass(20 * time.Minute)
@@ -147,7 +152,8 @@ func TestTaskCancelled(t *testing.T) {
 				t.Errorf("the caller waited %v", d)
 			}
 			end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
-			if !ok || end.Cancellation.Reason != "too slow" || !end.ServerNotified() || !end.ServerMayContinue || end.Task == nil || end.Task.ID != id {
+			if !ok || end.Cancellation.Reason != "too slow" || !end.ServerNotified() || !end.ServerMayContinue ||
+				end.Task == nil || end.Task.ID != id {
 				t.Errorf("stubborn %v: the end is %+v", stubborn, end)
 			}
 			if n := s.task(id).cancels; n != 1 {
@@ -197,7 +203,8 @@ func TestTaskCancelledByTheServer(t *testing.T) {
 			t.Errorf("%+v", e.Meta)
 		}
 		end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
-		if !ok || end.Cancellation.Origin != hub.OriginServer || end.ServerNotified() || end.ServerMayContinue || end.Task.Status != "cancelled" {
+		if !ok || end.Cancellation.Origin != hub.OriginServer || end.ServerNotified() || end.ServerMayContinue ||
+			end.Task.Status != "cancelled" {
 			t.Errorf("the end is %+v", end)
 		}
 		if n := s.task("T-1").cancels; n != 0 {
@@ -215,7 +222,8 @@ func TestTaskFails(t *testing.T) {
 		s.set("T-1", "failed", "")
 		pass(2 * time.Second)
 		r := c.ok(t)
-		if s.modern && (r.Error == nil || r.Error.Code != -32000) || !s.modern && (!r.IsError || string(r.Result) != taskFailed) {
+		if s.modern && (r.Error == nil || r.Error.Code != -32000) || !s.modern &&
+			(!r.IsError || string(r.Result) != taskFailed) {
 			t.Errorf("%+v", r)
 		}
 		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.ServerMayContinue {
@@ -234,7 +242,8 @@ func TestTaskLost(t *testing.T) {
 		if e := c.want(t, hub.CodeUnavailable, hub.ReasonTaskLost); e.Meta["server_may_continue"] != "true" {
 			t.Errorf("%+v", e.Meta)
 		}
-		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.State != hub.StateFailed || !end.ServerMayContinue {
+		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.State != hub.StateFailed ||
+			!end.ServerMayContinue {
 			t.Errorf("the end is %+v", end)
 		}
 		if n := toolCalls(s.Server); n != 1 {
@@ -247,13 +256,14 @@ func TestTaskLost(t *testing.T) {
 func TestTaskPreferred(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(false)
-		s.ToolWith(`{"name":"either","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}`, func(c *fakeserver.CallContext) {
-			if c.Param("task") != nil {
-				c.Result(s.begin())
-				return
-			}
-			c.Text("at once")
-		})
+		s.ToolWith(`{"name":"either","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}`,
+			func(c *fakeserver.CallContext) {
+				if c.Param("task") != nil {
+					c.Result(s.begin())
+					return
+				}
+				c.Text("at once")
+			})
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
 		if r := w.call(hub.CallRequest{Server: "s", Tool: "either"}).ok(t); textOf(t, r) != "at once" || r.Task != nil {
 			t.Errorf("%+v", r)
@@ -304,7 +314,8 @@ func TestDrainDuringATask(t *testing.T) {
 				w.hub.Drain(context.Background(), "bye")
 				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
 				end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
-				if !ok || end.Cancellation.Origin != hub.OriginShutdown || end.ServerNotified() != reachable || !end.ServerMayContinue {
+				if !ok || end.Cancellation.Origin != hub.OriginShutdown || end.ServerNotified() != reachable ||
+					!end.ServerMayContinue {
 					t.Errorf("the end is %+v", end)
 				}
 				want := 0
@@ -353,14 +364,16 @@ func TestTaskBeginsWhileAPersonIsAsked(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(false)
 		var asked *fakeserver.OutRequest
-		s.ToolWith(`{"name":"work","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`, func(c *fakeserver.CallContext) {
-			asked = c.Request(elicitation, formParams)
-			<-time.NewTimer(time.Minute).C
-			c.Result(s.begin())
-		})
+		s.ToolWith(`{"name":"work","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`,
+			func(c *fakeserver.CallContext) {
+				asked = c.Request(elicitation, formParams)
+				<-time.NewTimer(time.Minute).C
+				c.Result(s.begin())
+			})
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
 		v := w.everything()
-		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "work", Timeouts: hub.Timeouts{Total: ptr(10 * time.Second)}})
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "work",
+			Timeouts: hub.Timeouts{Total: ptr(10 * time.Second)}})
 		p := v.prompt()
 		pass(2 * time.Minute)
 		if c.over() || w.state("r1") != "awaiting_input" || w.request("r1").Task == nil {

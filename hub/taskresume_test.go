@@ -10,7 +10,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A task outlives its connection: same request, same clocks, polls go on, the result arrives. The tool is not called again.
+// A task outlives its connection: same request, same clocks, polls go on, the result arrives. The tool is not called
+// again.
 func TestTaskSurvivesItsConnection(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -20,7 +21,8 @@ func TestTaskSurvivesItsConnection(t *testing.T) {
 			pass(5 * time.Second)
 			s.Disconnect()
 			pass(5 * time.Second)
-			if got := w.request("r1"); got.State != hub.StateTaskWorking || !got.Start.Equal(start) || got.Task == nil || got.Task.ID != "T-1" {
+			if got := w.request("r1"); got.State != hub.StateTaskWorking || !got.Start.Equal(start) || got.Task == nil ||
+				got.Task.ID != "T-1" {
 				t.Fatalf("the call is %+v", got)
 			}
 		}
@@ -28,7 +30,8 @@ func TestTaskSurvivesItsConnection(t *testing.T) {
 			t.Errorf("%d starts, %d calls", w.starts("s"), toolCalls(s.Server))
 		}
 		s.set("T-1", "completed", "")
-		if r := c.ok(t); string(r.Result) != taskText || r.RequestID != "r1" || r.Timings.Active+r.Timings.Queued < 30*time.Second {
+		if r := c.ok(t); string(r.Result) != taskText || r.RequestID != "r1" || r.Timings.Active+
+			r.Timings.Queued < 30*time.Second {
 			t.Errorf("%+v", r)
 		}
 		v.terminalOf("r1")
@@ -40,7 +43,8 @@ func TestTaskSurvivesItsConnection(t *testing.T) {
 func TestTaskTotalClockOverConnections(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
-		_, c := taskWorld(w, hub.CallRequest{Timeouts: hub.Timeouts{Total: ptr(20 * time.Second), Idle: ptr(3 * time.Second)}})
+		_, c := taskWorld(w, hub.CallRequest{Timeouts: hub.Timeouts{Total: ptr(20 * time.Second),
+			Idle: ptr(3 * time.Second)}})
 		pass(15 * time.Second)
 		s.Disconnect()
 		pass(4 * time.Second)
@@ -96,7 +100,8 @@ func TestTaskCancelledWhileUnreachable(t *testing.T) {
 			t.Errorf("the end is %+v", end)
 		}
 		pass(10 * time.Minute)
-		if n := len(eventsOf[*hub.RequestStarted](v)); n > starts+1 || w.server("s").State != hub.ServerGivenUp { // the hub's own last try
+		if n := len(eventsOf[*hub.RequestStarted](v)); n > starts+1 || w.server("s").State != hub.ServerGivenUp {
+			// the hub's own last try
 			t.Errorf("%d starts after the cancel", n-starts)
 		}
 		w.nothingLeft()
@@ -132,11 +137,13 @@ func TestTaskServerRemovedWhileUnreachable(t *testing.T) {
 		w.down("s", nil)
 		s.Disconnect()
 		pass(10 * time.Second)
-		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: `{"mcpServers":{}}`}}); err != nil {
+		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json",
+			JSON: `{"mcpServers":{}}`}}); err != nil {
 			t.Fatal(err)
 		}
 		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if end := v.terminalOf("r1").(*hub.RequestCancelled); end.Cancellation.Origin != hub.OriginHost || !end.ServerMayContinue {
+		if end := v.terminalOf("r1").(*hub.RequestCancelled); end.Cancellation.Origin != hub.OriginHost ||
+			!end.ServerMayContinue {
 			t.Errorf("%+v", end)
 		}
 	})

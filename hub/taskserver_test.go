@@ -12,12 +12,14 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// related puts the id of a task into the params of a question, as a legacy server must (2025-11-25 basic/utilities/tasks "Related Task Metadata").
+// related puts the id of a task into the params of a question, as a legacy server must (2025-11-25
+// basic/utilities/tasks "Related Task Metadata").
 func related(params, task string) string {
 	return strings.TrimSuffix(params, "}") + `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"` + task + `"}}}`
 }
 
-// taskServer is a server of either era whose tool "work" becomes a task: T-1, T-2 and so on. Its tasks outlive its connections, and stand as the test sets them.
+// taskServer is a server of either era whose tool "work" becomes a task: T-1, T-2 and so on. Its tasks outlive its
+// connections, and stand as the test sets them.
 type taskServer struct {
 	*fakeserver.Server
 	modern bool
@@ -48,7 +50,10 @@ func newTaskServer(modern bool, opts ...fakeserver.Option) *taskServer {
 		Server: fakeserver.New(append([]fakeserver.Option{option, fakeserver.WithCapabilities(capabilities)}, opts...)...),
 		modern: modern, tasks: map[string]*fakeTask{}, changed: make(chan struct{}),
 	}
-	s.ToolWith(`{"name":"work","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`, func(c *fakeserver.CallContext) { c.Result(s.begin()) })
+	s.ToolWith(`{"name":"work","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`,
+		func(c *fakeserver.CallContext) {
+			c.Result(s.begin())
+		})
 	s.Handle("tasks/get", s.get)
 	s.Handle("tasks/result", s.result)
 	s.Handle("tasks/cancel", s.cancel)
@@ -126,7 +131,9 @@ func (s *taskServer) get(c *fakeserver.CallContext) {
 	if err != nil {
 		panic(err) // strings marshal
 	}
-	text := fmt.Sprintf(`{"resultType":"complete","taskId":%q,"status":%q,"statusMessage":%s,"pollInterval":1000,"pollIntervalMs":1000`, taskOf(c), t.status, message)
+	text := fmt.Sprintf(
+		`{"resultType":"complete","taskId":%q,"status":%q,"statusMessage":%s,"pollInterval":1000,"pollIntervalMs":1000`,
+		taskOf(c), t.status, message)
 	if s.modern {
 		switch t.status {
 		case "completed":

@@ -98,7 +98,8 @@ func TestStopServerThatIgnoresTheCancelOfATask(t *testing.T) {
 	})
 }
 
-// The token ends while a task works: a person signs in anew and takes the time that it takes, and the task is followed on.
+// The token ends while a task works: a person signs in anew and takes the time that it takes, and the task is followed
+// on.
 func TestSignInDuringATask(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w, at, v, c := taskWeb(t, s, hub.CallRequest{Timeouts: hub.Timeouts{Total: ptr(time.Minute)}})
@@ -128,7 +129,8 @@ func TestSignInDeclinedDuringATask(t *testing.T) {
 		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
 		pass(time.Minute)
 		e := c.want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
-		if end := v.terminalOf("r1").(*hub.RequestFinished); !end.ServerMayContinue || e.Meta["server_may_continue"] != "true" {
+		if end := v.terminalOf("r1").(*hub.RequestFinished); !end.ServerMayContinue ||
+			e.Meta["server_may_continue"] != "true" {
 			t.Errorf("%+v, %+v", end, e.Meta)
 		}
 		v.noPrompt()
@@ -136,7 +138,8 @@ func TestSignInDeclinedDuringATask(t *testing.T) {
 	})
 }
 
-// The connection of a task is gone and the next one wants a sign-in that nobody can show: it is tried until somebody can.
+// The connection of a task is gone and the next one wants a sign-in that nobody can show: it is tried until somebody
+// can.
 func TestTaskWaitsForAWindowToSignIn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(false)
@@ -206,7 +209,8 @@ func TestSignInCancelAndReturnInTheSameInstant(t *testing.T) {
 			})
 			pass(time.Minute)
 			<-c.done
-			if e := hub.AsError(c.err); e != nil && e.Reason != hub.ReasonCancelled && e.Reason != hub.ReasonSignInDeclined && !strings.HasPrefix(e.Reason, "SERVER_") {
+			if e := hub.AsError(c.err); e != nil && e.Reason != hub.ReasonCancelled && e.Reason != hub.ReasonSignInDeclined &&
+				!strings.HasPrefix(e.Reason, "SERVER_") {
 				t.Errorf("%v", e)
 			}
 			v.terminalOf("r1")

@@ -10,8 +10,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Spans follow the semantic conventions of OpenTelemetry for MCP (gen-ai/mcp, in development): one for each request, with its target in the name
-// where that is one of few (a tool, a prompt template, but not a URI). Arguments, results, URIs and reasons are never in them.
+// Spans follow the semantic conventions of OpenTelemetry for MCP (gen-ai/mcp, in development): one for each request,
+// with its target in the name where that is one of few (a tool, a prompt template, but not a URI). Arguments, results,
+// URIs and reasons are never in them.
 
 const tracerName = "github.com/mcphub-go/mcphub/hub"
 
@@ -36,7 +37,8 @@ func (h *Hub) startSpan(ctx context.Context, r *request) {
 		return
 	}
 	name, kind := r.method, trace.SpanKindClient
-	attributes := []attribute.KeyValue{attribute.String("mcp.method.name", r.method), attribute.String("mcphub.server", r.server.name), attribute.String("mcphub.request.id", r.id)}
+	attributes := []attribute.KeyValue{attribute.String("mcp.method.name", r.method),
+		attribute.String("mcphub.server", r.server.name), attribute.String("mcphub.request.id", r.id)}
 	if r.direction == Incoming {
 		kind = trace.SpanKindServer
 		if r.parent != nil && r.parent.span != nil {
@@ -46,12 +48,14 @@ func (h *Hub) startSpan(ctx context.Context, r *request) {
 	switch {
 	case r.tool != "":
 		name += " " + r.tool
-		attributes = append(attributes, attribute.String("gen_ai.tool.name", r.tool), attribute.String("gen_ai.operation.name", "execute_tool"))
+		attributes = append(attributes, attribute.String("gen_ai.tool.name", r.tool),
+			attribute.String("gen_ai.operation.name", "execute_tool"))
 	case r.method == methodGetPrompt:
 		name += " " + r.subject
 		attributes = append(attributes, attribute.String("gen_ai.prompt.name", r.subject))
 	}
-	_, r.span = h.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithTimestamp(r.start), trace.WithAttributes(attributes...))
+	_, r.span = h.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithTimestamp(r.start),
+		trace.WithAttributes(attributes...))
 }
 
 // spanHeaders is the W3C form of a span's context. Where nobody records it, the caller's passes through.
@@ -59,7 +63,8 @@ func spanHeaders(sc trace.SpanContext, caller TraceContext) (parent, state strin
 	if !sc.IsValid() {
 		return caller.Parent, caller.State
 	}
-	return fmt.Sprintf("00-%s-%s-%02x", sc.TraceID(), sc.SpanID(), byte(sc.TraceFlags()&trace.FlagsSampled)), sc.TraceState().String()
+	return fmt.Sprintf("00-%s-%s-%02x", sc.TraceID(), sc.SpanID(), byte(sc.TraceFlags()&trace.FlagsSampled)),
+		sc.TraceState().String()
 }
 
 // spanRound notes that a message of r was begun: one for each round.
@@ -71,7 +76,8 @@ func (r *request) spanRound() {
 
 func (r *request) spanCancel() {
 	if r.span != nil {
-		r.span.AddEvent("mcphub.cancel", trace.WithAttributes(attribute.String("mcphub.cancel.origin", r.cause.Origin.String())))
+		r.span.AddEvent("mcphub.cancel", trace.WithAttributes(attribute.String("mcphub.cancel.origin",
+			r.cause.Origin.String())))
 	}
 }
 
@@ -82,7 +88,8 @@ func (r *request) spanPrompt(kind PromptKind, cause PromptCause) {
 	case cause == 0:
 		r.span.AddEvent("mcphub.prompt.opened", trace.WithAttributes(attribute.String("mcphub.prompt.kind", kind.String())))
 	default:
-		r.span.AddEvent("mcphub.prompt.closed", trace.WithAttributes(attribute.String("mcphub.prompt.kind", kind.String()), attribute.String("mcphub.prompt.cause", cause.String())))
+		r.span.AddEvent("mcphub.prompt.closed", trace.WithAttributes(attribute.String("mcphub.prompt.kind", kind.String()),
+			attribute.String("mcphub.prompt.cause", cause.String())))
 	}
 }
 
@@ -99,7 +106,8 @@ func (h *Hub) endSpan(r *request, e ending) {
 	case TransportStdio:
 		attributes = append(attributes, attribute.String("network.transport", "pipe"))
 	case TransportHTTP, TransportSSE:
-		attributes = append(attributes, attribute.String("network.transport", "tcp"), attribute.String("network.protocol.name", "http"))
+		attributes = append(attributes, attribute.String("network.transport", "tcp"),
+			attribute.String("network.protocol.name", "http"))
 	}
 	if c := r.server.conn; c != nil && c.session != nil {
 		attributes = append(attributes, attribute.String("mcp.protocol.version", c.session.Revision()))

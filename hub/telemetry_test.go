@@ -16,7 +16,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// spanLine is what is of interest of a span: its name, kind and status, its events, and the attributes that do not vary.
+// spanLine is what is of interest of a span: its name, kind and status, its events, and the attributes that do not
+// vary.
 func spanLine(s sdktrace.ReadOnlySpan) string {
 	var parts []string
 	for _, a := range s.Attributes() {
@@ -28,9 +29,12 @@ func spanLine(s sdktrace.ReadOnlySpan) string {
 	}
 	slices.Sort(parts)
 	events := slices.Clone(s.Events())
-	// The goroutine that has sent a request and the one that hears the question that it led to note both at the same moment, so rounds stand first here.
+	// The goroutine that has sent a request and the one that hears the question that it led to note both at the same
+	// moment, so rounds stand first here.
 	rounds := slices.DeleteFunc(slices.Clone(events), func(e sdktrace.Event) bool { return e.Name != "mcphub.round" })
-	for _, e := range append(rounds, slices.DeleteFunc(events, func(e sdktrace.Event) bool { return e.Name == "mcphub.round" })...) {
+	for _, e := range append(rounds, slices.DeleteFunc(events, func(e sdktrace.Event) bool {
+		return e.Name == "mcphub.round"
+	})...) {
 		part := e.Name
 		for _, a := range e.Attributes {
 			if a.Key != "jsonrpc.request.id" {
@@ -52,7 +56,8 @@ func TestSpans(t *testing.T) {
 		})
 		a.Handle("prompts/get", func(c *fakeserver.CallContext) { c.Result(`{"messages":[]}`) })
 		a.Handle("resources/read", func(c *fakeserver.CallContext) { c.Result(`{"contents":[]}`) })
-		w := newWorldWith(t, hub.Options{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))}, serversOf("s", a.Server), "s:"+allow)
+		w := newWorldWith(t, hub.Options{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))},
+			serversOf("s", a.Server), "s:"+allow)
 		v := w.everything()
 		// last is the latest span that has ended.
 		last := func() sdktrace.ReadOnlySpan {
@@ -69,27 +74,34 @@ func TestSpans(t *testing.T) {
 			return s
 		}
 		tool := func(name, more string) string {
-			return "gen_ai.operation.name=execute_tool gen_ai.tool.name=" + name + " mcp.method.name=tools/call mcp.protocol.version=2025-11-25 " + more
+			return "gen_ai.operation.name=execute_tool gen_ai.tool.name=" + name +
+				" mcp.method.name=tools/call mcp.protocol.version=2025-11-25 " + more
 		}
 		caller := hub.TraceContext{Parent: traceParent, State: "vendor=1"}
 		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo", Arguments: `{"SECRET":1}`, Trace: caller}).ok(t)
-		s := want("client tools/call echo Unset: " + tool("echo", "mcphub.request.state=done network.transport=pipe [mcphub.round]"))
-		if s.Parent().SpanID().String() != "b7ad6b7169203331" || !s.Parent().IsRemote() || s.SpanContext().TraceID().String() != traceID {
+		s := want("client tools/call echo Unset: " +
+			tool("echo", "mcphub.request.state=done network.transport=pipe [mcphub.round]"))
+		if s.Parent().SpanID().String() != "b7ad6b7169203331" || !s.Parent().IsRemote() ||
+			s.SpanContext().TraceID().String() != traceID {
 			t.Errorf("parent %v", s.Parent())
 		}
-		if got, want := carried(a.Server, "tools/call"), fmt.Sprintf("00-%s-%s-01 vendor=1 ", traceID, s.SpanContext().SpanID()); got != want {
+		if got, want := carried(a.Server, "tools/call"), fmt.Sprintf("00-%s-%s-01 vendor=1 ", traceID,
+			s.SpanContext().SpanID()); got != want {
 			t.Errorf("the server got %q; want %q", got, want)
 		}
 		if start := recorder.Ended()[0]; start.Name() != "initialize" || start.SpanKind() != trace.SpanKindClient {
 			t.Errorf("the start is %s", spanLine(start))
 		}
 		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "refuse"}).ok(t)
-		s = want("client tools/call refuse Error: error.type=-32050 " + tool("refuse", "mcphub.request.state=failed network.transport=pipe rpc.response.status_code=-32050 [mcphub.round]"))
-		if s.Parent().IsValid() || w.hub.Traces(hub.TraceFilter{RequestID: "r2"})[0].TraceID != s.SpanContext().TraceID().String() {
+		s = want("client tools/call refuse Error: error.type=-32050 " +
+			tool("refuse", "mcphub.request.state=failed network.transport=pipe rpc.response.status_code=-32050 [mcphub.round]"))
+		if s.Parent().IsValid() ||
+			w.hub.Traces(hub.TraceFilter{RequestID: "r2"})[0].TraceID != s.SpanContext().TraceID().String() {
 			t.Errorf("parent %v, trace %s", s.Parent(), s.SpanContext().TraceID())
 		}
 		w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "fail"}).ok(t)
-		want("client tools/call fail Error: error.type=tool_error " + tool("fail", "mcphub.request.state=done network.transport=pipe [mcphub.round]"))
+		want("client tools/call fail Error: error.type=tool_error " +
+			tool("fail", "mcphub.request.state=done network.transport=pipe [mcphub.round]"))
 
 		c := w.call(hub.CallRequest{ID: "r4", Server: "s", Tool: "hang"})
 		synctest.Wait()
@@ -97,27 +109,33 @@ func TestSpans(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		want("client tools/call hang Error: error.type=cancelled " + tool("hang", "mcphub.request.state=cancelled network.transport=pipe [mcphub.round] [mcphub.cancel user]"))
+		want("client tools/call hang Error: error.type=cancelled " +
+			tool("hang", "mcphub.request.state=cancelled network.transport=pipe [mcphub.round] [mcphub.cancel user]"))
 
-		pass(30 * time.Second) // until then it would not be known whether the question is of this call or of the one that was cancelled
+		// until then it would not be known whether the question is of this call or of the one that was cancelled
+		pass(30 * time.Second)
 		c = w.call(hub.CallRequest{ID: "r5", Server: "s", Tool: "ask"})
 		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: formYes})
 		c.ok(t)
-		s = want("client tools/call ask Unset: " + tool("ask", "mcphub.request.state=done network.transport=pipe [mcphub.round] "+
-			"[mcphub.prompt.opened elicitation_form] [mcphub.prompt.closed elicitation_form answered]"))
+		s = want("client tools/call ask Unset: " +
+			tool("ask", "mcphub.request.state=done network.transport=pipe [mcphub.round] "+
+				"[mcphub.prompt.opened elicitation_form] [mcphub.prompt.closed elicitation_form answered]"))
 		ended := recorder.Ended()
 		question := ended[len(ended)-2]
-		if question.Name() != elicitation || question.SpanKind() != trace.SpanKindServer || question.Parent().SpanID() != s.SpanContext().SpanID() {
+		if question.Name() != elicitation || question.SpanKind() != trace.SpanKindServer ||
+			question.Parent().SpanID() != s.SpanContext().SpanID() {
 			t.Errorf("the question is %s, a child of %v", spanLine(question), question.Parent().SpanID())
 		}
 		if _, err := w.hub.ReadResource(t.Context(), hub.ResourceRequest{Server: "s", URI: "file:///SECRET"}); err != nil {
 			t.Fatal(err)
 		}
-		want("client resources/read Unset: mcp.method.name=resources/read mcp.protocol.version=2025-11-25 mcphub.request.state=done network.transport=pipe [mcphub.round]")
+		want(
+			"client resources/read Unset: mcp.method.name=resources/read mcp.protocol.version=2025-11-25 mcphub.request.state=done network.transport=pipe [mcphub.round]")
 		if _, err := w.hub.GetMcpPrompt(t.Context(), hub.McpPromptRequest{Server: "s", Name: "greet"}); err != nil {
 			t.Fatal(err)
 		}
-		want("client prompts/get greet Unset: gen_ai.prompt.name=greet mcp.method.name=prompts/get mcp.protocol.version=2025-11-25 mcphub.request.state=done network.transport=pipe [mcphub.round]")
+		want(
+			"client prompts/get greet Unset: gen_ai.prompt.name=greet mcp.method.name=prompts/get mcp.protocol.version=2025-11-25 mcphub.request.state=done network.transport=pipe [mcphub.round]")
 		for _, s := range recorder.Ended() {
 			if text := fmt.Sprintf("%v", tracetest.SpanStubFromReadOnlySpan(s)); strings.Contains(text, "SECRET") {
 				t.Errorf("content: %s", text)
@@ -145,13 +163,15 @@ func TestTelemetryOffCostsNothing(t *testing.T) {
 func TestSpansOfRounds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		recorder := tracetest.NewSpanRecorder()
-		w := newWorldWith(t, hub.Options{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))}, serversOf("s", rounds(1)), "s:"+allow)
+		w := newWorldWith(t, hub.Options{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))},
+			serversOf("s", rounds(1)), "s:"+allow)
 		v := w.everything()
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: formYes})
 		c.ok(t)
 		ended := recorder.Ended()
-		if got := spanLine(ended[len(ended)-1]); !strings.HasSuffix(got, "[mcphub.round] [mcphub.round] [mcphub.prompt.opened elicitation_form] [mcphub.prompt.closed elicitation_form answered]") {
+		if got := spanLine(ended[len(ended)-1]); !strings.HasSuffix(got,
+			"[mcphub.round] [mcphub.round] [mcphub.prompt.opened elicitation_form] [mcphub.prompt.closed elicitation_form answered]") {
 			t.Error(got)
 		}
 	})

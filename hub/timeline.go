@@ -34,7 +34,8 @@ type recorder struct {
 	ended []*timeline // of requests that are over, in the order of their ends; guarded by Hub.mu
 }
 
-// timeline is what happened to one request. Its lock is a leaf: the engine tells of messages with locks of its own held, so nothing is called under it.
+// timeline is what happened to one request. Its lock is a leaf: the engine tells of messages with locks of its own
+// held, so nothing is called under it.
 type timeline struct {
 	of *recorder
 	n  uint64       // of its request, for order; set when that begins
@@ -61,7 +62,8 @@ type record struct {
 	bytes  uint32
 	method string
 	id     string // of a message, or of a prompt
-	detail any    // *Cancellation, *Error, *Sending; of an answer the int64 of its error, nil for none: in most entries there is neither
+	// *Cancellation, *Error, *Sending; of an answer the int64 of its error, nil for none: in most entries there is neither
+	detail any
 	what   recordKind
 
 	state            uint8 // RequestState
@@ -181,7 +183,8 @@ func (t *timeline) message(m jsonrpc.Observed) {
 		id = fmt.Sprintf(`"an id of %d bytes"`, len(id))
 	}
 	r := record{
-		what: recordMessage, kind: m.Kind, method: m.Method, id: id, bytes: uint32(min(m.Bytes, 1<<32-1)), outgoing: m.Sender == jsonrpc.Outgoing, unread: m.Dropped,
+		what: recordMessage, kind: m.Kind, method: m.Method, id: id, bytes: uint32(min(m.Bytes, 1<<32-1)),
+		outgoing: m.Sender == jsonrpc.Outgoing, unread: m.Dropped,
 	}
 	if m.Code != 0 {
 		r.detail = m.Code
@@ -212,7 +215,8 @@ func (t *timeline) message(m jsonrpc.Observed) {
 func (t *timeline) takeBack(m record) {
 	found := -1
 	for i, r := range t.records {
-		if r.what == recordMessage && r.outgoing && r.kind == m.kind && r.id == m.id && r.method == m.method && (found < 0 || r.seq > t.records[found].seq) {
+		if r.what == recordMessage && r.outgoing && r.kind == m.kind && r.id == m.id && r.method == m.method &&
+			(found < 0 || r.seq > t.records[found].seq) {
 			found = i
 		}
 	}

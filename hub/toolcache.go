@@ -6,7 +6,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// KnownTools is Tools, but a server that is not connected is not connected for this: its tools are as they were listed last, perhaps by an earlier hub.
+// KnownTools is Tools, but a server that is not connected is not connected for this: its tools are as they were listed
+// last, perhaps by an earlier hub.
 func (h *Hub) KnownTools(ctx context.Context, name string) ([]ToolInfo, map[string]*Error, error) {
 	return h.toolsBy(ctx, name, h.knownToolsOf, func(context.Context, *server) (func(), error) { return func() {}, nil })
 }
@@ -38,7 +39,8 @@ func (h *Hub) knownToolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {
 	return h.shown(s, h.recall(s), true), nil
 }
 
-// recall gives the tools of s as its last connection listed them, or that of an earlier hub; nil when there was none of the same launch.
+// recall gives the tools of s as its last connection listed them, or that of an earlier hub; nil when there was none of
+// the same launch.
 func (h *Hub) recall(s *server) []mcp.Tool {
 	var tools []mcp.Tool
 	var key toolKey

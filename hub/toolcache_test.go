@@ -36,7 +36,8 @@ func (w *world) known(name string) string {
 	return strings.Join(names, " ")
 }
 
-// The tools of a server are known before it is up, from its last connection or that of an earlier hub. Nothing is started for that.
+// The tools of a server are known before it is up, from its last connection or that of an earlier hub. Nothing is
+// started for that.
 func TestCachedToolsBeforeTheServerIsUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -57,7 +58,8 @@ func TestCachedToolsBeforeTheServerIsUp(t *testing.T) {
 		if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.known("s") + ", all: " + w.known(""); got != "a(cached) b(cached), all: a(cached) b(cached)" || w.starts("s") != 1 {
+		if got := w.known("s") + ", all: " + w.known(""); got != "a(cached) b(cached), all: a(cached) b(cached)" ||
+			w.starts("s") != 1 {
 			t.Errorf("after a stop: %q, %d starts", got, w.starts("s"))
 		}
 		synctest.Wait()
@@ -65,7 +67,8 @@ func TestCachedToolsBeforeTheServerIsUp(t *testing.T) {
 		later := newWorldIn(t, dir, serversOf("s", s))
 		v := later.everything()
 		list, _, err := later.hub.KnownTools(context.Background(), "s")
-		if err != nil || len(list) != 2 || list[1].Definition != listed[1].Definition || list[1].Hash != listed[1].Hash || !list[1].Cached || list[1].Policy != hub.PolicyAsk || later.starts("s") != 0 {
+		if err != nil || len(list) != 2 || list[1].Definition != listed[1].Definition || list[1].Hash != listed[1].Hash ||
+			!list[1].Cached || list[1].Policy != hub.PolicyAsk || later.starts("s") != 0 {
 			t.Fatalf("of another hub: %+v, %v, %d starts", list, err, later.starts("s"))
 		}
 
@@ -106,13 +109,17 @@ func TestCachedToolsBeforeTheServerIsUp(t *testing.T) {
 	})
 }
 
-// A tool that changed while nobody looked is asked for again, although the old definition was approved before the server was up.
+// A tool that changed while nobody looked is asked for again, although the old definition was approved before the
+// server was up.
 func TestCachedToolThatChangedIsAskedForAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
 		tool := func(description string) *fakeserver.Server {
 			s := fakeserver.New()
-			s.ToolWith(`{"name":"a","description":"`+description+`","inputSchema":{"type":"object"}}`, func(c *fakeserver.CallContext) { c.Text("a") })
+			s.ToolWith(`{"name":"a","description":"`+description+`","inputSchema":{"type":"object"}}`,
+				func(c *fakeserver.CallContext) {
+					c.Text("a")
+				})
 			return s
 		}
 		newWorldIn(t, dir, serversOf("s", tool("reads"))).listed("s")
@@ -162,7 +169,8 @@ func TestToolFileIsBounded(t *testing.T) {
 		}
 		big := fakeserver.New()
 		for i := range 3 {
-			big.ToolWith(fmt.Sprintf(`{"name":"t%d","description":%q,"inputSchema":{"type":"object"}}`, i, strings.Repeat("x", 400<<10)), func(*fakeserver.CallContext) {})
+			big.ToolWith(fmt.Sprintf(`{"name":"t%d","description":%q,"inputSchema":{"type":"object"}}`, i,
+				strings.Repeat("x", 400<<10)), func(*fakeserver.CallContext) {})
 		}
 		fakes["big"] = big
 		w := newWorldIn(t, dir, fakes)
@@ -172,7 +180,8 @@ func TestToolFileIsBounded(t *testing.T) {
 		}
 		w.listed("big")
 		synctest.Wait()
-		if info, err := os.Stat(filepath.Join(dir, "tools.json")); err != nil || info.Size() > 64<<10 || info.Mode().Perm()&0o077 != 0 {
+		if info, err := os.Stat(filepath.Join(dir, "tools.json")); err != nil || info.Size() > 64<<10 ||
+			info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%+v, %v", info, err)
 		}
 		later := newWorldIn(t, dir, fakes)
@@ -216,13 +225,15 @@ func TestToolFileThatIsOfNoUse(t *testing.T) {
 		if got := w.known(""); got != "a(cached) b(cached)" {
 			t.Errorf("%q", got)
 		}
-		if read, written := strings.Count(text.String(), "lists of tools could not be read"), strings.Count(text.String(), "cannot be written"); read != 1 || written != 1 {
+		if read, written := strings.Count(text.String(), "lists of tools could not be read"),
+			strings.Count(text.String(), "cannot be written"); read != 1 || written != 1 {
 			t.Errorf("said %d and %d times:\n%s", read, written, text.String())
 		}
 	})
 }
 
-// Tools that the config hides are neither listed nor called, and the error names the setting. A change of it restarts nothing and is told.
+// Tools that the config hides are neither listed nor called, and the error names the setting. A change of it restarts
+// nothing and is told.
 func TestHiddenToolsAreNotThere(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		filter := config.ToolFilter{Hidden: []string{"delete_*"}}
@@ -238,7 +249,8 @@ func TestHiddenToolsAreNotThere(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		e := w.call(hub.CallRequest{Server: "s", Tool: "delete_all"}).want(t, hub.CodeNotFound, hub.ReasonToolNotFound)
-		if e.Message != `tool "delete_all" of server "s" is hidden by disabledTools in test.json:7; change that to use it` || e.Meta["setting"] != "disabledTools" {
+		if e.Message != `tool "delete_all" of server "s" is hidden by disabledTools in test.json:7; change that to use it` ||
+			e.Meta["setting"] != "disabledTools" {
 			t.Errorf("%s %v", e.Message, e.Meta)
 		}
 		w.call(hub.CallRequest{Server: "s", Tool: "read", Preapproved: true}).ok(t)
@@ -252,7 +264,8 @@ func TestHiddenToolsAreNotThere(t *testing.T) {
 		if changed := eventsOf[*hub.ToolsChanged](v); len(changed) != 1 || changed[0].Server != "s" {
 			t.Errorf("%d changes were told", len(changed))
 		}
-		e = w.call(hub.CallRequest{Server: "s", Tool: "write", Preapproved: true}).want(t, hub.CodeNotFound, hub.ReasonToolNotFound)
+		e = w.call(hub.CallRequest{Server: "s", Tool: "write", Preapproved: true}).want(t, hub.CodeNotFound,
+			hub.ReasonToolNotFound)
 		if e.Message != `tool "write" of server "s" is hidden by tools.only in test.json:1; change that to use it` {
 			t.Errorf("%s", e.Message)
 		}

@@ -24,7 +24,8 @@ type toolKey struct{ server, launch string }
 // keyOfTools: h.mu is held.
 func keyOfTools(s *server) toolKey { return toolKey{server: s.name, launch: s.confKey()} }
 
-// toolList is one entry of the file. Definitions are JSON texts in strings, so that they stay as they came, byte for byte.
+// toolList is one entry of the file. Definitions are JSON texts in strings, so that they stay as they came, byte for
+// byte.
 type toolList struct {
 	Server string    `json:"server"`
 	Launch string    `json:"launch"`
@@ -35,7 +36,8 @@ type toolList struct {
 func (l toolList) key() toolKey    { return toolKey{server: l.Server, launch: l.Launch} }
 func (l toolList) when() time.Time { return l.Time }
 
-var toolForm = keptForm[toolList]{file: "tools.json", list: "servers", what: "lists of tools", version: 1, max: maxToolLists, room: maxToolBytes}
+var toolForm = keptForm[toolList]{file: "tools.json", list: "servers", what: "lists of tools", version: 1,
+	max: maxToolLists, room: maxToolBytes}
 
 // toolBook keeps the tools of servers for later.
 type toolBook struct {

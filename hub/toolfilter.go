@@ -18,7 +18,8 @@ func (h *Hub) hidden(r *request) error {
 		field = "tools.hidden"
 	}
 	setting, where := settingOf(conf, field)
-	return fail(CodeNotFound, ReasonToolNotFound, []string{"server", r.server.name, "request_id", r.id, "setting", setting},
+	return fail(CodeNotFound, ReasonToolNotFound, []string{"server", r.server.name, "request_id", r.id,
+		"setting", setting},
 		"tool %q of server %q is hidden by %s%s; change that to use it", boundReason(r.tool), r.server.name, setting, where)
 }
 

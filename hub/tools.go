@@ -11,17 +11,19 @@ import (
 
 // listing is one tools/list that several callers wait for.
 type listing struct {
-	conn    *connection
-	since   uint64 // server.listings when it began: a change of the tools after that makes it worthless for who comes later
-	waiters int    // guarded by Hub.mu; with the last one it ends
+	conn *connection
+	// server.listings when it began: a change of the tools after that makes it worthless for who comes later
+	since   uint64
+	waiters int // guarded by Hub.mu; with the last one it ends
 	end     context.CancelCauseFunc
 	done    chan struct{}
 	tools   []mcp.Tool
 	err     error
 }
 
-// definition gives the tool that r calls, and the session that has just listed it for r; nil: the list comes from memory, maybe of an earlier connection, and is to
-// be looked at again once there is one. A name that is not in the list is looked up once more: not every server tells of new tools.
+// definition gives the tool that r calls, and the session that has just listed it for r; nil: the list comes from
+// memory, maybe of an earlier connection, and is to be looked at again once there is one. A name that is not in the
+// list is looked up once more: not every server tells of new tools.
 func (h *Hub) definition(r *request) (tool *mcp.Tool, listed *mcp.Session, err error) {
 	if err := h.hidden(r); err != nil {
 		return nil, nil, err
@@ -61,7 +63,8 @@ func (h *Hub) definition(r *request) (tool *mcp.Tool, listed *mcp.Session, err e
 	}
 	var ok bool
 	if tool, ok = findTool(tools, r.tool); !ok {
-		return nil, nil, fail(CodeNotFound, ReasonToolNotFound, []string{"server", s.name, "request_id", r.id}, "server %q has no tool %q", s.name, boundReason(r.tool))
+		return nil, nil, fail(CodeNotFound, ReasonToolNotFound, []string{"server", s.name, "request_id", r.id},
+			"server %q has no tool %q", s.name, boundReason(r.tool))
 	}
 	return tool, session, nil
 }
@@ -78,8 +81,10 @@ func findTool(tools []mcp.Tool, name string) (*mcp.Tool, bool) {
 	return nil, false
 }
 
-// listTools asks for the tools of a session; callers at the same time share one request. A list of this connection that is enough is given as it is.
-func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session, enough func([]mcp.Tool) bool) ([]mcp.Tool, error) {
+// listTools asks for the tools of a session; callers at the same time share one request. A list of this connection that
+// is enough is given as it is.
+func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session, enough func([]mcp.Tool) bool) ([]mcp.Tool,
+	error) {
 	l, tools, err := h.joinListing(s, session, enough)
 	if l == nil {
 		return tools, err
@@ -162,15 +167,18 @@ func (h *Hub) joinListing(s *server, session *mcp.Session, enough func([]mcp.Too
 }
 
 func errGone(s *server) *Error {
-	return fail(CodeUnavailable, ReasonServerGone, []string{"server", s.name}, "the connection to server %q ended; the next call starts it again", s.name)
+	return fail(CodeUnavailable, ReasonServerGone, []string{"server", s.name},
+		"the connection to server %q ended; the next call starts it again", s.name)
 }
 
-// Tools lists the tools of one server, or of all that are switched on when name is "". With all, a server that cannot be asked is among the troubles.
+// Tools lists the tools of one server, or of all that are switched on when name is "". With all, a server that cannot
+// be asked is among the troubles.
 func (h *Hub) Tools(ctx context.Context, name string) ([]ToolInfo, map[string]*Error, error) {
 	return h.toolsBy(ctx, name, h.toolsOf, h.roomToStart)
 }
 
-// toolsBy collects what listOf gives for one server, or for all that are switched on: for each of these once there is room.
+// toolsBy collects what listOf gives for one server, or for all that are switched on: for each of these once there is
+// room.
 func (h *Hub) toolsBy(ctx context.Context, name string, listOf func(context.Context, *server) ([]ToolInfo, error),
 	room func(context.Context, *server) (free func(), err error)) ([]ToolInfo, map[string]*Error, error) {
 	if name != "" {
@@ -217,8 +225,8 @@ func (h *Hub) toolsBy(ctx context.Context, name string, listOf func(context.Cont
 	return all, troubles, nil
 }
 
-// roomToStart waits until one more lazy server may be started for a list of all: as with eager ones, a config of fifty must not storm the machine, nor bury its user
-// in questions. One that is connected needs no room. free gives it back.
+// roomToStart waits until one more lazy server may be started for a list of all: as with eager ones, a config of fifty
+// must not storm the machine, nor bury its user in questions. One that is connected needs no room. free gives it back.
 func (h *Hub) roomToStart(ctx context.Context, s *server) (free func(), err error) {
 	var up bool
 	h.update(func() { up = s.conn != nil || s.usable() != nil })
@@ -253,7 +261,8 @@ func (h *Hub) toolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {
 
 // currentTools gives the tools of a session, from memory where the server would tell of a change.
 func (h *Hub) currentTools(ctx context.Context, s *server, session *mcp.Session) ([]mcp.Tool, error) {
-	// A modern server that tells of no changes says with each list how long it is good for; the session keeps it that long.
+	// A modern server that tells of no changes says with each list how long it is good for; the session keeps it that
+	// long.
 	told := session.Era() == mcp.Legacy || session.Info().ToolsListChanged
 	return h.listTools(ctx, s, session, func([]mcp.Tool) bool { return told })
 }

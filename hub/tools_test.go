@@ -118,10 +118,12 @@ func TestListToolsOfAllReportsTroubles(t *testing.T) {
 		w := newWorld(t, map[string]*fakeserver.Server{"a": answers("x", "y"), "off": answers("z"), "refusing": refusing},
 			`a:"approvals":{"x":"allow","y":"deny"}`, `off:"disabled":true`, `gone:"args":[]`)
 		tools, troubles, err := w.hub.Tools(context.Background(), "")
-		if err != nil || len(tools) != 2 || tools[0].Policy != hub.PolicyAllow || tools[1].Policy != hub.PolicyDeny || tools[0].Server != "a" || tools[0].Hash == tools[1].Hash {
+		if err != nil || len(tools) != 2 || tools[0].Policy != hub.PolicyAllow || tools[1].Policy != hub.PolicyDeny ||
+			tools[0].Server != "a" || tools[0].Hash == tools[1].Hash {
 			t.Errorf("%+v, %v", tools, err)
 		}
-		if len(troubles) != 2 || !strings.Contains(troubles["gone"].Message, "no such program") || !strings.Contains(troubles["refusing"].Message, "out of order") {
+		if len(troubles) != 2 || !strings.Contains(troubles["gone"].Message, "no such program") ||
+			!strings.Contains(troubles["refusing"].Message, "out of order") {
 			t.Errorf("%v", troubles)
 		}
 		_, _, err = w.hub.Tools(context.Background(), "none")
@@ -132,7 +134,8 @@ func TestListToolsOfAllReportsTroubles(t *testing.T) {
 // The log level goes to a legacy server at once, and with each request to a modern one.
 func TestSetLogLevel(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		legacy, modern, dumb := hanging(), hanging(fakeserver.WithModern()), fakeserver.New(fakeserver.WithCapabilities(`{"tools":{}}`))
+		legacy, modern, dumb := hanging(), hanging(fakeserver.WithModern()),
+			fakeserver.New(fakeserver.WithCapabilities(`{"tools":{}}`))
 		w := newWorld(t, map[string]*fakeserver.Server{"legacy": legacy, "modern": modern, "dumb": dumb}, "modern:"+allow)
 		ctx := context.Background()
 		if err := w.hub.SetLogLevel(ctx, "legacy", "warning"); err != nil || legacy.LogLevel() != "warning" {
@@ -143,7 +146,8 @@ func TestSetLogLevel(t *testing.T) {
 		}
 		w.call(hub.CallRequest{Server: "modern", Tool: "echo"}).ok(t)
 		if n := modern.Count(func(m fakeserver.Message) bool {
-			return m.Method == "tools/call" && strings.Contains(string(m.Param("_meta")), `"io.modelcontextprotocol/logLevel":"error"`)
+			return m.Method == "tools/call" && strings.Contains(string(m.Param("_meta")),
+				`"io.modelcontextprotocol/logLevel":"error"`)
 		}); n != 1 {
 			t.Errorf("%d calls carried the level", n)
 		}

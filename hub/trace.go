@@ -10,7 +10,8 @@ import (
 
 const methodProgress = "notifications/progress"
 
-// Traces gives the timelines of the latest requests, oldest first: those of all open ones, and of the latest that are over.
+// Traces gives the timelines of the latest requests, oldest first: those of all open ones, and of the latest that are
+// over.
 func (h *Hub) Traces(f TraceFilter) []TraceInfo {
 	type found struct {
 		*timeline
@@ -58,7 +59,8 @@ func (h *Hub) withoutSecrets(c *Cancellation) *Cancellation {
 	return &clean
 }
 
-// tracedInfo is what a timeline shows of its request: nothing of what it asks for and of what a server says. h.mu is held.
+// tracedInfo is what a timeline shows of its request: nothing of what it asks for and of what a server says. h.mu is
+// held.
 func tracedInfo(r *request) RequestInfo {
 	i := r.info()
 	i.Progress, i.Subject = nil, ""
@@ -78,7 +80,8 @@ func (h *Hub) tap(trace any, m jsonrpc.Observed) {
 	}
 }
 
-// tracedPrompt notes that a prompt has opened or closed: with the request that it belongs to and with the call that caused that. h.mu is held.
+// tracedPrompt notes that a prompt has opened or closed: with the request that it belongs to and with the call that
+// caused that. h.mu is held.
 func (h *Hub) tracedPrompt(p *prompt, cause PromptCause) {
 	for r := p.request; r != nil; r = r.parent {
 		r.trace.add(record{what: recordPrompt, id: p.id, prompt: uint8(p.info.Kind), cause: uint8(cause)})
@@ -94,7 +97,8 @@ func (h *Hub) tracedEnd(r *request, e ending) {
 	err := e.err
 	if e.state == StateCancelled {
 		if err = r.cause.Err; err == nil {
-			err = &Error{Code: CodeCancelled, Reason: ReasonCancelled, Meta: map[string]string{"origin": r.cause.Origin.String()}}
+			err = &Error{Code: CodeCancelled, Reason: ReasonCancelled,
+				Meta: map[string]string{"origin": r.cause.Origin.String()}}
 		}
 	}
 	if err != nil {
@@ -104,11 +108,13 @@ func (h *Hub) tracedEnd(r *request, e ending) {
 }
 
 // tracedMeta are the parts of an error's metadata that name nothing but settings and numbers of the hub.
-var tracedMeta = []string{"setting", "limit", "origin", "http_status", "server_may_continue", "capability", "server", "request_id"}
+var tracedMeta = []string{"setting", "limit", "origin", "http_status", "server_may_continue", "capability", "server",
+	"request_id"}
 
 // tracedError is err with a text that quotes neither a server nor what it was asked for.
 func tracedError(err *Error, mayContinue bool) *Error {
-	kept := &Error{Code: err.Code, Reason: err.Reason, Message: strings.ToLower(strings.ReplaceAll(err.Reason, "_", " ")), Meta: map[string]string{}}
+	kept := &Error{Code: err.Code, Reason: err.Reason, Message: strings.ToLower(strings.ReplaceAll(err.Reason, "_", " ")),
+		Meta: map[string]string{}}
 	for _, key := range tracedMeta {
 		if v, ok := err.Meta[key]; ok {
 			kept.Meta[key] = v

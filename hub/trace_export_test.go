@@ -47,9 +47,12 @@ func BenchTimeline() func() {
 		for _, state := range []RequestState{StateQueued, StateConnecting, StateRunning} {
 			t.add(record{what: recordState, state: uint8(state)})
 		}
-		t.message(jsonrpc.Observed{Sender: jsonrpc.Outgoing, Kind: jsonrpc.KindRequest, Method: "tools/call", ID: id, Bytes: 100})
-		t.message(jsonrpc.Observed{Sender: jsonrpc.Incoming, Kind: jsonrpc.KindNotification, Method: methodProgress, Bytes: 100})
-		t.message(jsonrpc.Observed{Sender: jsonrpc.Incoming, Kind: jsonrpc.KindResponse, Method: "tools/call", ID: id, Bytes: 100})
+		t.message(jsonrpc.Observed{Sender: jsonrpc.Outgoing, Kind: jsonrpc.KindRequest, Method: "tools/call", ID: id,
+			Bytes: 100})
+		t.message(jsonrpc.Observed{Sender: jsonrpc.Incoming, Kind: jsonrpc.KindNotification, Method: methodProgress,
+			Bytes: 100})
+		t.message(jsonrpc.Observed{Sender: jsonrpc.Incoming, Kind: jsonrpc.KindResponse, Method: "tools/call", ID: id,
+			Bytes: 100})
 		t.add(record{what: recordState, state: uint8(StateDone)})
 		t.end(info)
 	}

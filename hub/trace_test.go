@@ -52,7 +52,8 @@ func entryLine(e hub.TraceEntry) string {
 		return strings.TrimSpace(fmt.Sprintf("cancel %s %s", e.Sending.Delivery, e.Sending.Err))
 	case e.Err != nil:
 		line := "error " + e.Err.Reason
-		if may := strings.HasSuffix(e.Err.Message, "; the server may go on"); may != (e.Err.Meta["server_may_continue"] == "true") {
+		if may := strings.HasSuffix(e.Err.Message,
+			"; the server may go on"); may != (e.Err.Meta["server_may_continue"] == "true") {
 			line += ", contradicts itself"
 		} else if may {
 			line += ", the server may go on"
@@ -111,7 +112,8 @@ func TestTimelineOfACall(t *testing.T) {
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.everything()
 		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "steps"}).ok(t)
-		wantLines(t, w.timeline("r1"), "queued", "connecting", "running", "-> request tools/call", "<- notification notifications/progress", "<- response tools/call", "done")
+		wantLines(t, w.timeline("r1"), "queued", "connecting", "running", "-> request tools/call",
+			"<- notification notifications/progress", "<- response tools/call", "done")
 		w.sizes("r1", s)
 		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "refuse"}).ok(t)
 		wantLines(t, w.timeline("r2"), "queued", "running", "-> request tools/call", "<- error tools/call -32050", "failed")
@@ -119,7 +121,8 @@ func TestTimelineOfACall(t *testing.T) {
 		wantLines(t, w.timeline("r3"), "queued", "running", "-> request tools/call")
 
 		start := w.timeline(ownID(w.hub, "start", 2))
-		wantLines(t, start[:6], "queued", "connecting", "-> request server/discover", "<- error server/discover -32601", "-> request initialize", "<- response initialize")
+		wantLines(t, start[:6], "queued", "connecting", "-> request server/discover", "<- error server/discover -32601",
+			"-> request initialize", "<- response initialize")
 		slices.Sort(start[6:]) // nobody waits until the notification is written
 		wantLines(t, start[6:], "-> notification notifications/initialized", "done")
 
@@ -128,7 +131,8 @@ func TestTimelineOfACall(t *testing.T) {
 			ids = append(ids, one.Request.ID)
 		}
 		wantLines(t, ids, "r1", ownID(w.hub, "start", 2), "r2", "r3")
-		if list := w.hub.Traces(hub.TraceFilter{Server: "s", Max: 2}); len(list) != 2 || list[0].Request.ID != "r2" || list[0].Request.State != hub.StateFailed || list[1].Request.State != hub.StateRunning {
+		if list := w.hub.Traces(hub.TraceFilter{Server: "s", Max: 2}); len(list) != 2 || list[0].Request.ID != "r2" ||
+			list[0].Request.State != hub.StateFailed || list[1].Request.State != hub.StateRunning {
 			t.Errorf("%+v", list)
 		}
 		if list := w.hub.Traces(hub.TraceFilter{Server: "other"}); len(list) != 0 {
@@ -158,10 +162,13 @@ func TestTimelineOfACancelledCall(t *testing.T) {
 		lines := w.timeline("r1")
 		wantLines(t, lines[:5], "queued", "running", "-> request tools/call", "cancelled by user: enough", "cancelling")
 		slices.Sort(lines[5:])
-		wantLines(t, lines[5:], "-> notification notifications/cancelled", "<- response tools/call dropped", "cancel delivered", "cancelled", "error CANCELLED, the server may go on")
+		wantLines(t, lines[5:], "-> notification notifications/cancelled", "<- response tools/call dropped",
+			"cancel delivered", "cancelled", "error CANCELLED, the server may go on")
 		w.sizes("r1", s)
-		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "stubborn", Timeouts: hub.Timeouts{Total: ptr(time.Minute)}}).want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
-		if lines := w.timeline("r2"); !slices.Contains(lines, "error TOTAL_TIMEOUT, the server may go on") || !slices.Contains(lines, "cancelled by timeout: timeouts.total of 1m0s exceeded") {
+		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "stubborn",
+			Timeouts: hub.Timeouts{Total: ptr(time.Minute)}}).want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
+		if lines := w.timeline("r2"); !slices.Contains(lines, "error TOTAL_TIMEOUT, the server may go on") ||
+			!slices.Contains(lines, "cancelled by timeout: timeouts.total of 1m0s exceeded") {
 			t.Errorf("%q", lines)
 		}
 	})
@@ -180,16 +187,20 @@ func TestTimelineOfAWithdrawal(t *testing.T) {
 		synctest.Wait()
 		a.finish <- struct{}{}
 		c.ok(t)
-		wantLines(t, w.timeline(p.RequestID), "<- request elicitation/create", "queued", "elicitation_form opened", "awaiting_input",
-			"<- notification notifications/cancelled", "elicitation_form closed: withdrawn", "cancelled by server: never mind", "cancelling", "cancelled", "error CANCELLED",
+		wantLines(t, w.timeline(p.RequestID), "<- request elicitation/create", "queued", "elicitation_form opened",
+			"awaiting_input",
+			"<- notification notifications/cancelled", "elicitation_form closed: withdrawn", "cancelled by server: never mind",
+			"cancelling", "cancelled", "error CANCELLED",
 			"-> response elicitation/create dropped")
-		wantLines(t, w.timeline("r1"), "queued", "connecting", "running", "-> request tools/call", "elicitation_form opened", "awaiting_input", "elicitation_form closed: withdrawn",
+		wantLines(t, w.timeline("r1"), "queued", "connecting", "running", "-> request tools/call", "elicitation_form opened",
+			"awaiting_input", "elicitation_form closed: withdrawn",
 			"running", "<- response tools/call", "done")
 		c = w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "ask"})
 		p = v.prompt()
 		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes})
 		c.ok(t)
-		wantLines(t, w.timeline(p.RequestID), "<- request elicitation/create", "queued", "elicitation_form opened", "awaiting_input", "elicitation_form closed: answered", "done",
+		wantLines(t, w.timeline(p.RequestID), "<- request elicitation/create", "queued", "elicitation_form opened",
+			"awaiting_input", "elicitation_form closed: answered", "done",
 			"-> response elicitation/create")
 	})
 }
@@ -205,13 +216,15 @@ func TestTimelineOfATask(t *testing.T) {
 				s.set("T-1", "completed", "")
 				c.ok(t)
 				poll := []string{"-> request tasks/get", "<- response tasks/get"}
-				want := slices.Concat([]string{"queued", "connecting", "running", "-> request tools/call", "<- response tools/call", "task_working"}, poll, poll, poll)
+				want := slices.Concat([]string{"queued", "connecting", "running", "-> request tools/call", "<- response tools/call",
+					"task_working"}, poll, poll, poll)
 				if !modern {
 					want = append(want, "-> request tasks/result", "<- response tasks/result")
 				}
 				wantLines(t, w.timeline("r1"), append(want, "done")...)
 				w.sizes("r1", s.Server)
-				if task := w.hub.Traces(hub.TraceFilter{RequestID: "r1"})[0].Request.Task; task == nil || task.ID != "T-1" || task.Message != "" {
+				if task := w.hub.Traces(hub.TraceFilter{RequestID: "r1"})[0].Request.Task; task == nil || task.ID != "T-1" ||
+					task.Message != "" {
 					t.Errorf("%+v", task)
 				}
 
@@ -220,9 +233,11 @@ func TestTimelineOfATask(t *testing.T) {
 				w.hub.CancelRequest("r2", "", "stop it", hub.OriginHost)
 				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
 				lines := w.timeline("r2")
-				wantLines(t, lines[:7], "queued", "running", "-> request tools/call", "<- response tools/call", "task_working", "cancelled by host: stop it", "cancelling")
+				wantLines(t, lines[:7], "queued", "running", "-> request tools/call", "<- response tools/call", "task_working",
+					"cancelled by host: stop it", "cancelling")
 				slices.Sort(lines[7:])
-				wantLines(t, lines[7:], "-> request tasks/cancel", "<- response tasks/cancel", "cancel delivered", "cancelled", "error CANCELLED, the server may go on")
+				wantLines(t, lines[7:], "-> request tasks/cancel", "<- response tasks/cancel", "cancel delivered", "cancelled",
+					"error CANCELLED, the server may go on")
 			})
 		})
 	}
@@ -236,7 +251,8 @@ func TestTimelineOfMRTR(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: formYes})
 		c.ok(t)
-		wantLines(t, w.timeline("r1"), "queued", "connecting", "running", "-> request tools/call", "<- response tools/call", "elicitation_form opened", "awaiting_input",
+		wantLines(t, w.timeline("r1"), "queued", "connecting", "running", "-> request tools/call", "<- response tools/call",
+			"elicitation_form opened", "awaiting_input",
 			"elicitation_form closed: answered", "running", "-> request tools/call", "<- response tools/call", "done")
 		w.sizes("r1", s)
 		var wires []string
@@ -263,7 +279,8 @@ func TestTimelineOverHTTP(t *testing.T) {
 				s := hanging(opts...)
 				w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", s), "s:"+allow)
 				w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"}).ok(t)
-				wantLines(t, w.timeline("r1"), "queued", "connecting", "running", "-> request tools/call", "<- response tools/call", "done")
+				wantLines(t, w.timeline("r1"), "queued", "connecting", "running", "-> request tools/call", "<- response tools/call",
+					"done")
 				w.sizes("r1", s)
 				c := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"})
 				synctest.Wait()
@@ -371,10 +388,13 @@ func TestTimelineHoldsNoContent(t *testing.T) {
 		go w.hub.ReadResource(hanging, hub.ResourceRequest{ID: "r4", Server: "s", URI: "file:///SECRET"})
 		stop(context.Canceled)
 		ask := w.call(hub.CallRequest{ID: "r5", Server: "s", Tool: "ask", Arguments: args})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: `{"SECRET_field":"SECRET answer"}`})
+		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept,
+			Content: `{"SECRET_field":"SECRET answer"}`})
 		ask.ok(t)
-		w.call(hub.CallRequest{ID: "r6", Server: "bad", Tool: "x", Arguments: args}).want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
-		w.call(hub.CallRequest{ID: "r7", Server: "s", Tool: "die", Arguments: args}).want(t, hub.CodeUnavailable, hub.ReasonServerGone)
+		w.call(hub.CallRequest{ID: "r6", Server: "bad", Tool: "x", Arguments: args}).want(t, hub.CodeUnavailable,
+			hub.ReasonServerFailed)
+		w.call(hub.CallRequest{ID: "r7", Server: "s", Tool: "die", Arguments: args}).want(t, hub.CodeUnavailable,
+			hub.ReasonServerGone)
 		synctest.Wait()
 		traces := w.hub.Traces(hub.TraceFilter{})
 		for _, about := range []any{traces, w.hub.TraceBundle()} {
@@ -411,8 +431,10 @@ func TestTraceRingForgetsTheOldest(t *testing.T) {
 		}
 		synctest.Wait()
 		traces := w.hub.Traces(hub.TraceFilter{})
-		if len(traces) != 513 || traces[0].Request.ID != "open" || traces[1].Request.ID != "r88" || traces[512].Request.ID != "r599" {
-			t.Errorf("%d timelines, from %s and %s to %s", len(traces), traces[0].Request.ID, traces[1].Request.ID, traces[len(traces)-1].Request.ID)
+		if len(traces) != 513 || traces[0].Request.ID != "open" || traces[1].Request.ID != "r88" ||
+			traces[512].Request.ID != "r599" {
+			t.Errorf("%d timelines, from %s and %s to %s", len(traces), traces[0].Request.ID, traces[1].Request.ID,
+				traces[len(traces)-1].Request.ID)
 		}
 		if len(traces[0].Entries) != 4 {
 			t.Errorf("%+v", traces[0])

@@ -16,8 +16,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// TraceBundle gives what belongs into a bug report besides the timelines: JSON members of one object. It holds no arguments, environment, headers
-// and URLs with queries, and no words of a server; whatever secret got into it all the same is taken out at the end.
+// TraceBundle gives what belongs into a bug report besides the timelines: JSON members of one object. It holds no
+// arguments, environment, headers and URLs with queries, and no words of a server; whatever secret got into it all the
+// same is taken out at the end.
 func (h *Hub) TraceBundle() map[string]any { return h.redactor.Members(h.about()) }
 
 // about is that before secrets are taken out.
@@ -30,7 +31,8 @@ func (h *Hub) about() map[string]any {
 	return map[string]any{
 		"version": h.version, "goVersion": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "hubId": h.id,
 		"uptimeSeconds": time.Since(h.record.began).Round(time.Millisecond).Seconds(),
-		"servers":       servers, "problems": bundledProblems(h.problems), "openRequests": len(h.requests), "windows": len(h.windows),
+		"servers":       servers, "problems": bundledProblems(h.problems), "openRequests": len(h.requests),
+		"windows": len(h.windows),
 	}
 }
 
@@ -56,8 +58,10 @@ func (h *Hub) bundled(s *server) map[string]any {
 	if s.conn != nil {
 		c := i.Counters
 		m["counters"] = map[string]uint64{
-			"lateResponses": c.LateResponses, "unknownResponses": c.UnknownResponses, "badLines": c.BadLines, "unknownCancels": c.UnknownCancels,
-			"malformedCancels": c.MalformedCancels, "suppressedResponses": c.SuppressedResponses, "droppedNotifications": c.DroppedNotifications,
+			"lateResponses": c.LateResponses, "unknownResponses": c.UnknownResponses, "badLines": c.BadLines,
+			"unknownCancels":   c.UnknownCancels,
+			"malformedCancels": c.MalformedCancels, "suppressedResponses": c.SuppressedResponses,
+			"droppedNotifications": c.DroppedNotifications,
 		}
 	}
 	return m
@@ -67,7 +71,8 @@ func bundledProblems(problems []ConfigProblem) []map[string]any {
 	list := make([]map[string]any, 0, len(problems))
 	for _, p := range problems {
 		list = append(list, map[string]any{
-			"file": filepath.Base(p.File), "line": p.Line, "column": p.Column, "server": p.Server, "key": p.Key, "message": p.Message, "fatal": p.Fatal,
+			"file": filepath.Base(p.File), "line": p.Line, "column": p.Column, "server": p.Server, "key": p.Key,
+			"message": p.Message, "fatal": p.Fatal,
 		})
 	}
 	return list
@@ -110,7 +115,8 @@ func faultOf(err error) string {
 		err  error
 		text string
 	}{
-		{jsonrpc.ErrStalled, "it has stopped reading"}, {io.EOF, "it closed its output"}, {exec.ErrNotFound, "the command was not found"},
+		{jsonrpc.ErrStalled, "it has stopped reading"}, {io.EOF, "it closed its output"},
+		{exec.ErrNotFound, "the command was not found"},
 		{fs.ErrNotExist, "no such file"}, {fs.ErrPermission, "no permission"},
 	} {
 		if errors.Is(err, known.err) {

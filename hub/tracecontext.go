@@ -7,17 +7,20 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// The keys of _meta for a W3C trace context (SEP-414; 2026-07-28 basic/index, "_meta"). Their values are those of the HTTP headers of the same names.
+// The keys of _meta for a W3C trace context (SEP-414; 2026-07-28 basic/index, "_meta"). Their values are those of the
+// HTTP headers of the same names.
 const (
 	metaTraceParent = "traceparent"
 	metaTraceState  = "tracestate"
 	metaBaggage     = "baggage"
 )
 
-// maxTraceHeader bounds each value that is passed on, in bytes; W3C wants 512 of tracestate and 8192 of baggage to be possible.
+// maxTraceHeader bounds each value that is passed on, in bytes; W3C wants 512 of tracestate and 8192 of baggage to be
+// possible.
 const maxTraceHeader = 8192
 
-// checked is what was said without what is malformed: a server must not be handed what a caller has made up. A state means nothing without its parent.
+// checked is what was said without what is malformed: a server must not be handed what a caller has made up. A state
+// means nothing without its parent.
 func (said *TraceContext) checked() TraceContext {
 	c := *said
 	if _, ok := traceIDs(c.Parent); !ok {
@@ -45,15 +48,16 @@ func headerText(s string) bool {
 	return true
 }
 
-// traceIDs reads a traceparent (W3C Trace Context, "traceparent Header"): version, trace id, parent id and flags in lower-case hex. A later version may
-// have more behind these.
+// traceIDs reads a traceparent (W3C Trace Context, "traceparent Header"): version, trace id, parent id and flags in
+// lower-case hex. A later version may have more behind these.
 func traceIDs(parent string) (sc trace.SpanContextConfig, ok bool) {
 	const version0 = len("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	if len(parent) < version0 || parent[2] != '-' || parent[35] != '-' || parent[52] != '-' {
 		return sc, false
 	}
 	version := parent[:2]
-	if !lowerHex(version) || version == "ff" || len(parent) > version0 && (version == "00" || parent[version0] != '-') || !headerText(parent) {
+	if !lowerHex(version) || version == "ff" || len(parent) > version0 && (version == "00" || parent[version0] != '-') ||
+		!headerText(parent) {
 		return sc, false
 	}
 	var err error
@@ -71,7 +75,8 @@ func traceIDs(parent string) (sc trace.SpanContextConfig, ok bool) {
 
 func lowerHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
-// propagated is meta with the trace context for the server: that of r's span, else the caller's. What the caller has put into meta itself stays.
+// propagated is meta with the trace context for the server: that of r's span, else the caller's. What the caller has
+// put into meta itself stays.
 func (r *request) propagated(meta map[string]json.RawMessage, said *TraceContext) map[string]json.RawMessage {
 	c := said.checked()
 	set := func(key, value string) {

@@ -57,16 +57,20 @@ func TestTraceContextReachesTheServer(t *testing.T) {
 						{"as it came", given, "", whole, traceID},
 						{"beside other meta", given, `{"x/y":1}`, whole, traceID},
 						{"none", hub.TraceContext{}, "", "  ", ""},
-						{"a later version", hub.TraceContext{Parent: "cc" + traceParent[2:] + "-more"}, "", "cc" + traceParent[2:] + "-more  ", traceID},
+						{"a later version", hub.TraceContext{Parent: "cc" + traceParent[2:] + "-more"}, "", "cc" + traceParent[2:] +
+							"-more  ", traceID},
 						{"no trace", hub.TraceContext{Baggage: "user=7"}, "", "  user=7", ""},
 						{"short", hub.TraceContext{Parent: traceParent[1:], State: "a=1", Baggage: "b=1"}, "", "  b=1", ""},
 						{"upper case", hub.TraceContext{Parent: strings.ToUpper(traceParent), State: "a=1"}, "", "  ", ""},
 						{"all zero", hub.TraceContext{Parent: "00-00000000000000000000000000000000-b7ad6b7169203331-01"}, "", "  ", ""},
 						{"forbidden version", hub.TraceContext{Parent: "ff" + traceParent[2:]}, "", "  ", ""},
 						{"more than version 0 has", hub.TraceContext{Parent: traceParent + "-more"}, "", "  ", ""},
-						{"state with a line break", hub.TraceContext{Parent: traceParent, State: "a=1\nb"}, "", traceParent + "  ", traceID},
-						{"baggage without end", hub.TraceContext{Parent: traceParent, Baggage: strings.Repeat("x", 9000)}, "", traceParent + "  ", traceID},
-						{"meta wins", given, `{"traceparent":"00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"}`, "00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00  user=7", "1" + traceID[1:]},
+						{"state with a line break", hub.TraceContext{Parent: traceParent, State: "a=1\nb"}, "", traceParent +
+							"  ", traceID},
+						{"baggage without end", hub.TraceContext{Parent: traceParent, Baggage: strings.Repeat("x", 9000)},
+							"", traceParent + "  ", traceID},
+						{"meta wins", given, `{"traceparent":"00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"}`,
+							"00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00  user=7", "1" + traceID[1:]},
 						{"meta wins, whatever it is", given, `{"traceparent":7,"baggage":"mine"}`, "7  mine", ""},
 					} {
 						id := fmt.Sprint("r", i)
@@ -78,10 +82,12 @@ func TestTraceContextReachesTheServer(t *testing.T) {
 							t.Errorf("%s: trace id %q; want %q", c.what, got, c.id)
 						}
 					}
-					if _, err := w.hub.ReadResource(context.Background(), hub.ResourceRequest{Server: "s", URI: "file:///a", Trace: given}); err != nil || carried(s, "resources/read") != whole {
+					if _, err := w.hub.ReadResource(context.Background(), hub.ResourceRequest{Server: "s", URI: "file:///a",
+						Trace: given}); err != nil || carried(s, "resources/read") != whole {
 						t.Errorf("resources/read: %v, %q", err, carried(s, "resources/read"))
 					}
-					if _, err := w.hub.GetMcpPrompt(context.Background(), hub.McpPromptRequest{Server: "s", Name: "p", Trace: given}); err != nil || carried(s, "prompts/get") != whole {
+					if _, err := w.hub.GetMcpPrompt(context.Background(), hub.McpPromptRequest{Server: "s", Name: "p",
+						Trace: given}); err != nil || carried(s, "prompts/get") != whole {
 						t.Errorf("prompts/get: %v, %q", err, carried(s, "prompts/get"))
 					}
 				})

@@ -17,7 +17,8 @@ type FileWatcher interface {
 	Close()
 }
 
-// watching is the hub's watch over the files of its config, and over those that its servers want to be restarted for. Guarded by Hub.mu.
+// watching is the hub's watch over the files of its config, and over those that its servers want to be restarted for.
+// Guarded by Hub.mu.
 type watching struct {
 	on       bool
 	watcher  FileWatcher // nil until there is something to watch
@@ -31,14 +32,16 @@ type watchTrouble struct {
 	patterns []string
 }
 
-// WatchConfig says whether the hub watches the files of its config from the next LoadConfig on. It does not unless it is told to. What servers want to be
-// restarted for (dev.watch, watchPaths) is watched all the same: no host can do that in its place.
+// WatchConfig says whether the hub watches the files of its config from the next LoadConfig on. It does not unless it
+// is told to. What servers want to be restarted for (dev.watch, watchPaths) is watched all the same: no host can do
+// that in its place.
 func (h *Hub) WatchConfig(on bool) {
 	defer h.lock().unlock()
 	h.watching.on = on
 }
 
-// watchFiles watches the files of these sources. It is called before they are read, so that no change falls between the reading and the watching.
+// watchFiles watches the files of these sources. It is called before they are read, so that no change falls between the
+// reading and the watching.
 func (h *Hub) watchFiles(sources []ConfigSource) {
 	var files []string
 	for _, s := range sources {
@@ -63,7 +66,8 @@ func (h *Hub) watchFiles(sources []ConfigSource) {
 	}
 }
 
-// watchGlobs watches, besides the files of these sources, what the servers of now want to be restarted for. It is called once the servers are known.
+// watchGlobs watches, besides the files of these sources, what the servers of now want to be restarted for. It is
+// called once the servers are known.
 func (h *Hub) watchGlobs(sources []ConfigSource) {
 	var same bool
 	h.update(func() {
@@ -83,8 +87,8 @@ func (h *Hub) watchGlobs(sources []ConfigSource) {
 	}
 }
 
-// mayLook tells whether the patterns of a server may be looked for: what a workspace brings says where, so the user has to have agreed to it, or it
-// runs, which comes to the same. h.mu is held.
+// mayLook tells whether the patterns of a server may be looked for: what a workspace brings says where, so the user has
+// to have agreed to it, or it runs, which comes to the same. h.mu is held.
 func (h *Hub) mayLook(s *server) bool {
 	return !needsConsent(s.conf) || s.conn != nil || h.consentTo(h.launchForm(s).key) != nil
 }
@@ -150,7 +154,8 @@ func (h *Hub) noteTrouble(p watch.Problem) {
 	h.watching.troubles = append(h.watching.troubles, watchTrouble{p, s.conf.Watch})
 }
 
-// watchProblems gives what cannot be watched of what the servers want now. What is mended, or of a server that is gone, is forgotten. h.mu is held.
+// watchProblems gives what cannot be watched of what the servers want now. What is mended, or of a server that is gone,
+// is forgotten. h.mu is held.
 func (h *Hub) watchProblems() (list []ConfigProblem) {
 	h.watching.troubles = slices.DeleteFunc(h.watching.troubles, func(t watchTrouble) bool {
 		s := h.server(t.Server)
@@ -174,5 +179,6 @@ func (h *Hub) restartChanged(name string) {
 	if p, ok := s.conf.Fields["watch"]; ok {
 		key = strings.SplitN(p.Key, "[", 2)[0]
 	}
-	h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: fmt.Sprintf("files that the server is built from changed (%s)", key)}, servers.Again)
+	h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: fmt.Sprintf("files that the server is built from changed (%s)",
+		key)}, servers.Again)
 }

@@ -92,7 +92,8 @@ func (w *watchedWorld) changed(change watch.Change) {
 	synctest.Wait()
 }
 
-// A file that changes is read anew without being asked, windows are told which it was, and what half a file says counts for nothing.
+// A file that changes is read anew without being asked, windows are told which it was, and what half a file says counts
+// for nothing.
 func TestChangedFileIsReadAnew(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWatchedWorld(t, map[string]*fakeserver.Server{"a": hanging(), "b": hanging()})
@@ -103,17 +104,20 @@ func TestChangedFileIsReadAnew(t *testing.T) {
 		if files, _ := w.watcher.watched(); !slices.Equal(files, []string{w.path}) {
 			t.Errorf("watched %v", files)
 		}
-		a, b := w.call(hub.CallRequest{ID: "a", Server: "a", Tool: "hang"}), w.call(hub.CallRequest{ID: "b", Server: "b", Tool: "hang"})
+		a, b := w.call(hub.CallRequest{ID: "a", Server: "a", Tool: "hang"}),
+			w.call(hub.CallRequest{ID: "b", Server: "b", Tool: "hang"})
 		synctest.Wait()
 
 		w.write(w.config("a:"+allow, "b:"+allow)[:20])
 		w.changed(watch.Change{Files: []string{w.path}})
-		if told := last[*hub.ConfigReloaded](v); told.ChangedFile != w.path || len(told.Problems) != 1 || !told.Problems[0].Fatal || a.over() || b.over() {
+		if told := last[*hub.ConfigReloaded](v); told.ChangedFile != w.path || len(told.Problems) != 1 ||
+			!told.Problems[0].Fatal || a.over() || b.over() {
 			t.Errorf("half a file: %+v", told)
 		}
 		w.write(w.config("a:"+allow, "b:"+allow+`,"args":["-v"]`))
 		w.changed(watch.Change{Files: []string{w.path}})
-		if told := last[*hub.ConfigReloaded](v); len(told.Problems) != 0 || !slices.Equal(told.Stopped, []string{"b"}) || a.over() {
+		if told := last[*hub.ConfigReloaded](v); len(told.Problems) != 0 || !slices.Equal(told.Stopped, []string{"b"}) ||
+			a.over() {
 			t.Errorf("a changed server: %+v", told)
 		}
 		b.want(t, hub.CodeCancelled, hub.ReasonCancelled)
@@ -145,21 +149,25 @@ func TestHostWatchesItself(t *testing.T) {
 	})
 }
 
-// A change of what a server is built from starts it anew, after its calls were told; one that does not run is left alone.
+// A change of what a server is built from starts it anew, after its calls were told; one that does not run is left
+// alone.
 func TestWatchedFilesRestartTheirServer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWatchedWorld(t, map[string]*fakeserver.Server{"a": hanging(), "b": hanging()})
 		folder := filepath.Dir(w.path)
-		w.write(`{"servers":{"a":{"command":"a","dev":{"watch":["src/**","!src/x"]},` + allow + `},"b":{"command":"b",` + allow + `}}}`)
+		w.write(`{"servers":{"a":{"command":"a","dev":{"watch":["src/**","!src/x"]},` + allow + `},"b":{"command":"b",` +
+			allow + `}}}`)
 		w.read([]hub.ConfigSource{{Scope: "host", Path: w.path, Folder: folder}})
-		if _, globs := w.watcher.watched(); len(globs) != 1 || globs[0].Server != "a" || globs[0].Folder != folder || !slices.Equal(globs[0].Patterns, []string{"src/**", "!src/x"}) {
+		if _, globs := w.watcher.watched(); len(globs) != 1 || globs[0].Server != "a" || globs[0].Folder != folder ||
+			!slices.Equal(globs[0].Patterns, []string{"src/**", "!src/x"}) {
 			t.Fatalf("watched %+v", globs)
 		}
 		w.changed(watch.Change{Servers: []string{"a", "gone"}})
 		if w.starts("a") != 0 {
 			t.Error("a server that did not run was started")
 		}
-		a, b := w.call(hub.CallRequest{ID: "a", Server: "a", Tool: "hang"}), w.call(hub.CallRequest{ID: "b", Server: "b", Tool: "hang"})
+		a, b := w.call(hub.CallRequest{ID: "a", Server: "a", Tool: "hang"}),
+			w.call(hub.CallRequest{ID: "b", Server: "b", Tool: "hang"})
 		synctest.Wait()
 		w.changed(watch.Change{Servers: []string{"a"}})
 		if e := a.want(t, hub.CodeCancelled, hub.ReasonCancelled); !strings.Contains(e.Meta["cancel_reason"], "dev.watch") {
@@ -186,7 +194,8 @@ func TestWhatCannotBeWatchedIsTold(t *testing.T) {
 		w.read([]hub.ConfigSource{{Scope: "host", Path: w.path}})
 		v := w.everything()
 		w.changed(watch.Change{Problems: []watch.Problem{{Server: "a", Text: "too many folders"}}})
-		if told := last[*hub.ConfigReloaded](v); len(told.Problems) != 1 || told.Problems[0].Message != "too many folders" || told.Problems[0].Fatal {
+		if told := last[*hub.ConfigReloaded](v); len(told.Problems) != 1 || told.Problems[0].Message != "too many folders" ||
+			told.Problems[0].Fatal {
 			t.Errorf("%+v", told)
 		}
 	})
@@ -227,7 +236,8 @@ func TestCloseDoesNotWaitForTheWatcher(t *testing.T) {
 		w.read([]hub.ConfigSource{{Path: w.path, Scope: "user"}})
 		w.call(hub.CallRequest{Server: "a", Tool: "echo"}).ok(t)
 		w.fall("a", nil)
-		ctx, stop := context.WithTimeoutCause(context.Background(), 2*time.Second, errors.New("the end of the test's patience"))
+		ctx, stop := context.WithTimeoutCause(context.Background(), 2*time.Second,
+			errors.New("the end of the test's patience"))
 		defer stop()
 		start := time.Now()
 		if err := w.hub.Close(ctx); err == nil {

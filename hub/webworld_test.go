@@ -50,15 +50,20 @@ type webWorld struct {
 }
 
 // newWebWorld makes a site for each server; entries are as for newWorld.
-func newWebWorld(t *testing.T, o fakeserver.HTTPOptions, servers map[string]*fakeserver.Server, entries ...string) *webWorld {
+func newWebWorld(t *testing.T, o fakeserver.HTTPOptions, servers map[string]*fakeserver.Server,
+	entries ...string) *webWorld {
 	t.Helper()
-	ww := &webWorld{sites: map[string]*site{}, mem: fakeserver.NewMemory(), listeners: map[string]*returnListener{}, ports: 40000}
+	ww := &webWorld{sites: map[string]*site{}, mem: fakeserver.NewMemory(), listeners: map[string]*returnListener{},
+		ports: 40000}
 	hosts := map[string]*site{}
 	for name, s := range servers {
-		at := &site{Server: s, http: fakeserver.NewHTTP(s, o), host: fmt.Sprintf("127.0.0.1:%d", len(hosts)+1), tokens: map[string]bool{}, codes: map[string]bool{}}
+		at := &site{Server: s, http: fakeserver.NewHTTP(s, o), host: fmt.Sprintf("127.0.0.1:%d", len(hosts)+1),
+			tokens: map[string]bool{}, codes: map[string]bool{}}
 		ww.sites[name], hosts[at.host] = at, at
 	}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { hosts[r.Host].ServeHTTP(w, r) })}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hosts[r.Host].ServeHTTP(w, r)
+	})}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -96,7 +101,8 @@ func (w *webWorld) configure(entries ...string) {
 	for name, at := range w.sites {
 		members = append(members, fmt.Sprintf(`%q:{"type":"http","url":"http://%s/mcp"%s}`, name, at.host, more[name]))
 	}
-	_, problems, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: `{"mcpServers":{` + strings.Join(members, ",") + `}}`}})
+	_, problems, _, err := w.hub.LoadConfig(context.Background(),
+		[]hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: `{"mcpServers":{` + strings.Join(members, ",") + `}}`}})
 	if err != nil || len(problems) != 0 {
 		w.t.Fatal(err, problems)
 	}
@@ -114,7 +120,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refused := s.guarded && !s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 		s.mu.Unlock()
 		if refused {
-			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="http://`+s.host+`/.well-known/oauth-protected-resource`+r.URL.Path+`"`)
+			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="http://`+s.host+
+				`/.well-known/oauth-protected-resource`+r.URL.Path+`"`)
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -139,11 +146,14 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case s.noScheme:
 		http.NotFound(w, r)
 	case strings.HasPrefix(r.URL.Path, "/.well-known/oauth-protected-resource/"):
-		s.reply(w, map[string]any{"resource": base + strings.TrimPrefix(r.URL.Path, "/.well-known/oauth-protected-resource"), "authorization_servers": []string{base + "/as"}})
+		s.reply(w, map[string]any{"resource": base + strings.TrimPrefix(r.URL.Path, "/.well-known/oauth-protected-resource"),
+			"authorization_servers": []string{base + "/as"}})
 	case r.URL.Path == "/.well-known/oauth-authorization-server/as":
 		s.reply(w, map[string]any{
-			"issuer": base + "/as", "authorization_endpoint": base + "/authorize", "token_endpoint": base + "/token", "registration_endpoint": base + "/register",
-			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"none"},
+			"issuer": base + "/as", "authorization_endpoint": base + "/authorize", "token_endpoint": base +
+				"/token", "registration_endpoint": base + "/register",
+			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
+			"token_endpoint_auth_methods_supported": []string{"none"},
 		})
 	case r.URL.Path == "/register":
 		w.Header().Set("Content-Type", "application/json")

@@ -36,8 +36,8 @@ type Window struct {
 	work  *windowWork // what the user has asked for in it, over all attachments
 }
 
-// Attach registers a window and gives its start in one step: what is delivered to the sink follows the start without a gap.
-// Errors: UNAVAILABLE DRAINING, ALREADY_EXISTS WINDOW_ID_IN_USE.
+// Attach registers a window and gives its start in one step: what is delivered to the sink follows the start without a
+// gap. Errors: UNAVAILABLE DRAINING, ALREADY_EXISTS WINDOW_ID_IN_USE.
 func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 	w, start, changed, err := h.enter(hello, sink)
 	if err != nil {
@@ -59,7 +59,8 @@ func (h *Hub) enter(hello Hello, sink Sink) (w *Window, start *Start, changed bo
 	before := h.windows[hello.WindowID]
 	if before != nil && before.attached && hello.Resume != nil && hello.Resume.HubID == h.id {
 		// It knows what only that window can know: its stream broke, and the hub has not noticed yet.
-		superseded := fail(CodeFailedPrecondition, ReasonWindowSuperseded, []string{"window_id", hello.WindowID}, "the window was attached again on another stream")
+		superseded := fail(CodeFailedPrecondition, ReasonWindowSuperseded, []string{"window_id", hello.WindowID},
+			"the window was attached again on another stream")
 		before.part(superseded)
 		before.sink.Closed(superseded)
 	}
@@ -68,7 +69,8 @@ func (h *Hub) enter(hello Hello, sink Sink) (w *Window, start *Start, changed bo
 			"a window with the id %q is attached; give each window an id of its own", boundReason(hello.WindowID))
 	}
 	h.attached++
-	w = &Window{h: h, id: hello.WindowID, title: hello.Title, n: h.attached, sink: sink, listed: hello.Roots, samplingTools: hello.SamplingTools, extensions: hello.Extensions, attached: true}
+	w = &Window{h: h, id: hello.WindowID, title: hello.Title, n: h.attached, sink: sink, listed: hello.Roots,
+		samplingTools: hello.SamplingTools, extensions: hello.Extensions, attached: true}
 	w.ctx, w.leave = context.WithCancelCause(h.life)
 	w.work = &windowWork{}
 	w.declare(hello.Kinds)
@@ -118,7 +120,8 @@ func (h *Hub) start(w *Window, hello *Hello, before *Window) *Start {
 				}
 			}
 			for _, r := range h.requestsInOrder() { // progress is not journaled
-				s.Events = append(s.Events, h.private(w, &RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress, WireID: r.wireID, Task: r.task}))
+				s.Events = append(s.Events, h.private(w, &RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state,
+					Progress: r.progress, WireID: r.wireID, Task: r.task}))
 			}
 			return s
 		}
@@ -194,7 +197,8 @@ func (w *Window) SetRoots(roots []Root) {
 	}
 }
 
-// SetCapabilities replaces what this window can show. It is given the open prompts that it can show now and could not before.
+// SetCapabilities replaces what this window can show. It is given the open prompts that it can show now and could not
+// before.
 func (w *Window) SetCapabilities(kinds []PromptKind, samplingTools bool, extensions map[string]json.RawMessage) {
 	h := w.h
 	defer h.lock().unlock()
@@ -213,8 +217,9 @@ func (w *Window) SetCapabilities(kinds []PromptKind, samplingTools bool, extensi
 	h.capabilitiesGrew()
 }
 
-// Detach ends the attachment, and what the user has asked for that is for this attachment alone. final says that the window closed for good: the calls that it owns
-// are cancelled and its approvals end at once; else that happens when it has not come back within Options.WindowReturn. Idempotent.
+// Detach ends the attachment, and what the user has asked for that is for this attachment alone. final says that the
+// window closed for good: the calls that it owns are cancelled and its approvals end at once; else that happens when it
+// has not come back within Options.WindowReturn. Idempotent.
 func (w *Window) Detach(final bool) {
 	h := w.h
 	var parted, changed bool

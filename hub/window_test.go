@@ -1,8 +1,6 @@
 package hub_test
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,14 +60,16 @@ func TestSnapshot(t *testing.T) {
 		seq := first.lastSeq()
 		v := w.everything()
 		s := v.start.Snapshot
-		if v.start.Resumed || s == nil || s.Seq != seq || len(s.Servers) != 2 || s.Servers[0].Name != "s" || s.Servers[0].State != hub.ServerReady {
+		if v.start.Resumed || s == nil || s.Seq != seq || len(s.Servers) != 2 || s.Servers[0].Name != "s" ||
+			s.Servers[0].State != hub.ServerReady {
 			t.Fatalf("%+v", v.start)
 		}
 		var states []string
 		for _, r := range s.Requests {
 			states = append(states, r.ID+" "+r.State.String()+" "+r.TaskLabel+" "+r.ParentRequestID)
 		}
-		if want := []string{"r1 awaiting_input x ", p.RequestID + " awaiting_input  r1", "r2 awaiting_approval  "}; !slices.Equal(states, want) {
+		if want := []string{"r1 awaiting_input x ", p.RequestID + " awaiting_input  r1",
+			"r2 awaiting_approval  "}; !slices.Equal(states, want) {
 			t.Errorf("requests %q, want %q", states, want)
 		}
 		if len(s.Prompts) != 2 || s.Prompts[0].ID != p.ID || s.Prompts[1].Kind != hub.PromptToolApproval {
@@ -92,7 +92,8 @@ func TestSnapshot(t *testing.T) {
 
 // resume attaches v's window again, as it left.
 func (w *world) resume(v *view, kinds []hub.PromptKind) *view {
-	return w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: kinds, SamplingTools: true, Resume: &hub.Resume{HubID: w.hub.ID(), After: v.lastSeq()}})
+	return w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: kinds, SamplingTools: true,
+		Resume: &hub.Resume{HubID: w.hub.ID(), After: v.lastSeq()}})
 }
 
 // A window that comes back gets what it missed, in order, and nothing twice.
@@ -113,7 +114,8 @@ func TestResumeGetsJustWhatItMissed(t *testing.T) {
 			t.Fatalf("%+v", again.start)
 		}
 		// The states of open requests come anew at the end: they are not kept.
-		if got, want := names(again.start.Events), []string{"started r2", "started r3", "finished r3", "progressed r2"}; !slices.Equal(got, want) {
+		if got, want := names(again.start.Events), []string{"started r2", "started r3", "finished r3",
+			"progressed r2"}; !slices.Equal(got, want) {
 			t.Errorf("missed %q, want %q", got, want)
 		}
 		var told []hub.Event
@@ -144,7 +146,8 @@ func (w *world) resumeNow(v *view) *view {
 	return w.resume(v, allKinds)
 }
 
-// A prompt that was shown to one window alone, because it could not show its kind before, is not lost when that window's stream breaks.
+// A prompt that was shown to one window alone, because it could not show its kind before, is not lost when that
+// window's stream breaks.
 func TestResumeKeepsWhatWasForOneWindow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
@@ -157,13 +160,15 @@ func TestResumeKeepsWhatWasForOneWindow(t *testing.T) {
 		seen, otherSeen := v.lastSeq(), other.lastSeq()
 		v.win.SetCapabilities(allKinds, true, nil) // the prompt goes out, and is lost on its way
 		v.win.Detach(false)
-		again := w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: allKinds, SamplingTools: true, Resume: &hub.Resume{HubID: w.hub.ID(), After: seen}})
+		again := w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: allKinds, SamplingTools: true,
+			Resume: &hub.Resume{HubID: w.hub.ID(), After: seen}})
 		if got := names(again.start.Events)[0]; got != "opened "+p.ID || again.prompt().ID != p.ID {
 			t.Errorf("missed %q", names(again.start.Events))
 		}
 		// Nothing of it reaches the other window.
 		other.win.Detach(false)
-		for _, name := range names(w.attach(hub.Hello{WindowID: other.win.ID(), Kinds: allKinds, Resume: &hub.Resume{HubID: w.hub.ID(), After: otherSeen}}).start.Events) {
+		for _, name := range names(w.attach(hub.Hello{WindowID: other.win.ID(), Kinds: allKinds,
+			Resume: &hub.Resume{HubID: w.hub.ID(), After: otherSeen}}).start.Events) {
 			if strings.HasPrefix(name, "opened") {
 				t.Errorf("another window was given %s again", name)
 			}
@@ -189,14 +194,16 @@ func TestResumeTooOldGetsSnapshot(t *testing.T) {
 		}
 		again.win.Detach(false)
 		w.call(hub.CallRequest{Server: "s", Tool: "no"}).want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
-		late := w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: allKinds, Resume: &hub.Resume{HubID: w.hub.ID(), After: v.seq}})
+		late := w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: allKinds,
+			Resume: &hub.Resume{HubID: w.hub.ID(), After: v.seq}})
 		if late.start.Resumed || late.start.Snapshot == nil || len(late.start.Events) != 0 {
 			t.Errorf("resumed %v, %d events", late.start.Resumed, len(late.start.Events))
 		}
 	})
 }
 
-// What another hub told is worth nothing here; nor is a window that this one does not know, or a number that it has not reached.
+// What another hub told is worth nothing here; nor is a window that this one does not know, or a number that it has not
+// reached.
 func TestResumeOtherHub(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()))
@@ -259,14 +266,16 @@ func TestWindowDetachesMidPromptAndResumes(t *testing.T) {
 	})
 }
 
-// A call that comes after the window that owns it has closed for good ends as it would have then: nobody would be left to end it.
+// A call that comes after the window that owns it has closed for good ends as it would have then: nobody would be left
+// to end it.
 func TestCallOfAWindowThatHasClosed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.attach(hub.Hello{WindowID: "mine"})
 		v.win.Detach(true)
-		e := w.call(hub.CallRequest{ID: "late", Server: "s", Tool: "hang", OwnerWindowID: "mine"}).want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		e := w.call(hub.CallRequest{ID: "late", Server: "s", Tool: "hang", OwnerWindowID: "mine"}).want(t, hub.CodeCancelled,
+			hub.ReasonCancelled)
 		if e.Meta["origin"] != "host" || e.Meta["cancel_reason"] != "the window that owns the call closed" {
 			t.Errorf("%v", e.Meta)
 		}
@@ -284,7 +293,8 @@ func TestCallOfAWindowThatHasClosed(t *testing.T) {
 	})
 }
 
-// The calls that a window owns end with it: at once when it closed, after a while when its stream broke, not at all when it comes back.
+// The calls that a window owns end with it: at once when it closed, after a while when its stream broke, not at all
+// when it comes back.
 func TestOwnerWindowGone(t *testing.T) {
 	const reason = "the window that owns the call closed"
 	start := func(t *testing.T) (*world, *fakeserver.Server, *view, *pendingCall, *pendingCall) {
@@ -369,7 +379,8 @@ func TestWindowIDInUse(t *testing.T) {
 	})
 }
 
-// When the last window that could answer has gone, nobody is waited for: the call asked about fails, the server's question is dismissed.
+// When the last window that could answer has gone, nobody is waited for: the call asked about fails, the server's
+// question is dismissed.
 func TestLastWindowGoneEndsPrompts(t *testing.T) {
 	for _, tc := range []struct {
 		final bool
@@ -395,7 +406,8 @@ func TestLastWindowGoneEndsPrompts(t *testing.T) {
 					t.Errorf("it took %v", d)
 				}
 				closed := eventsOf[*hub.PromptClosed](witness)
-				if len(closed) != 2 || closed[0].Cause != hub.CauseSuperseded || closed[1].Cause != hub.CauseSuperseded || closed[0].Origin != hub.OriginPolicy {
+				if len(closed) != 2 || closed[0].Cause != hub.CauseSuperseded || closed[1].Cause != hub.CauseSuperseded ||
+					closed[0].Origin != hub.OriginPolicy {
 					t.Errorf("%+v", closed)
 				}
 			})
@@ -403,7 +415,8 @@ func TestLastWindowGoneEndsPrompts(t *testing.T) {
 	}
 }
 
-// Servers are given the workspace folders of all windows, each once, and are told when that list changes, and only then.
+// Servers are given the workspace folders of all windows, each once, and are told when that list changes, and only
+// then.
 func TestRootsOfAllWindows(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -436,154 +449,5 @@ func TestRootsOfAllWindows(t *testing.T) {
 		check(`{"uri":"file:///b"},{"uri":"file:///c"}`, true)
 		v2.win.Detach(true)
 		check(``, true)
-	})
-}
-
-// declaredBy gives what the last request of a method declared of the client.
-func declaredBy(s *fakeserver.Server, method string) string {
-	declared := ""
-	for _, m := range s.Received() {
-		if m.Method == method {
-			declared = string(m.Param("capabilities"))
-			var meta map[string]json.RawMessage
-			if json.Unmarshal(m.Param("_meta"), &meta) == nil {
-				declared += string(meta["io.modelcontextprotocol/clientCapabilities"])
-			}
-		}
-	}
-	return declared
-}
-
-// A legacy server declares once, so it is connected anew when windows can show more: when idle, once, and not for what it would not know anyway.
-func TestLegacyServerIsConnectedAnewForCapabilities(t *testing.T) {
-	t.Run("when idle", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			s := hanging()
-			w := newWorld(t, serversOf("s", s), "s:"+allow)
-			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
-			synctest.Wait()
-			v := w.everything()
-			synctest.Wait()
-			if w.starts("s") != 1 || c.over() {
-				t.Fatal("a server at work was connected anew")
-			}
-			if _, err := v.win.Cancel("r1", ""); err != nil {
-				t.Fatal(err)
-			}
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-			pass(time.Minute)
-			if w.starts("s") != 2 {
-				t.Errorf("%d starts", w.starts("s"))
-			}
-			if d := declaredBy(s, "initialize"); !strings.Contains(d, "sampling") || !strings.Contains(d, "elicitation") {
-				t.Errorf("declared %s", d)
-			}
-			w.everything()
-			v.win.SetCapabilities(nil, false, nil)
-			v.win.SetCapabilities(allKinds, true, nil)
-			w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
-			pass(time.Minute)
-			if w.starts("s") != 2 {
-				t.Errorf("%d starts", w.starts("s"))
-			}
-		})
-	})
-	t.Run("a modern server is not", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			s := hanging(fakeserver.WithModern())
-			w := newWorld(t, serversOf("s", s), "s:"+allow)
-			w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
-			w.everything()
-			w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
-			pass(time.Minute)
-			if w.starts("s") != 1 {
-				t.Errorf("%d starts", w.starts("s"))
-			}
-		})
-	})
-}
-
-// What a server is told that it may ask for is what its revision knows and a window can show; an old one is not started over and over for the rest.
-func TestCapabilitiesByRevision(t *testing.T) {
-	for revision, want := range map[string]string{
-		"2024-11-05": `{"roots":{"listChanged":true},"sampling":{}}`,
-		"2025-03-26": `{"roots":{"listChanged":true},"sampling":{}}`,
-		"2025-06-18": `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`,
-		"2025-11-25": `{"roots":{"listChanged":true},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`,
-	} {
-		t.Run(revision, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				s := hanging(fakeserver.WithRevision(revision))
-				w := newWorld(t, serversOf("s", s), "s:"+allow)
-				w.everything()
-				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
-				pass(time.Minute)
-				if n := w.starts("s"); n != 1 {
-					t.Errorf("%d starts", n)
-				}
-				servers, _ := w.hub.Servers()
-				if servers[0].Revision != revision {
-					t.Errorf("revision %s", servers[0].Revision)
-				}
-				// What the revision does not know is refused, whatever initialize said before it was known.
-				for _, way := range ways {
-					q, err := s.Request(way.method, way.params)
-					if err != nil {
-						t.Fatal(err)
-					}
-					synctest.Wait()
-					known := strings.Contains(want, strings.ToLower(strings.SplitN(way.method, "/", 2)[0])) && (way.name != "url" || strings.Contains(want, "url"))
-					select {
-					case m := <-q.Response():
-						if known {
-							t.Errorf("%s was answered %s", way.name, answerOf(m))
-						}
-					default:
-						if !known {
-							t.Errorf("%s is shown", way.name)
-						}
-					}
-				}
-			})
-		})
-	}
-	t.Run("2026-07-28", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			s := hanging(fakeserver.WithModern())
-			w := newWorld(t, serversOf("s", s), "s:"+allow)
-			check := func(want string) {
-				t.Helper()
-				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
-				want = strings.TrimSuffix(want, "}") + `,"extensions":{"io.modelcontextprotocol/tasks":{}}}`
-				if got := declaredBy(s, "tools/call"); got != want {
-					t.Errorf("declared %s, want %s", got, want)
-				}
-			}
-			check(`{"roots":{}}`)
-			v := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptSampling}})
-			check(`{"roots":{},"sampling":{}}`)
-			v.win.SetCapabilities(allKinds, true, nil)
-			check(`{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`)
-			v.win.Detach(false)
-			check(`{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`) // it may come back
-			pass(time.Minute)
-			check(`{"roots":{}}`)
-		})
-	})
-	t.Run("windows that come later", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			s := hanging(fakeserver.WithRevision("2024-11-05"))
-			w := newWorld(t, serversOf("s", s), "s:"+allow)
-			if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
-				t.Fatal(err)
-			}
-			w.everything()
-			pass(time.Minute)
-			w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
-			pass(time.Minute)
-			if n := w.starts("s"); n > 2 {
-				t.Errorf("%d starts", n)
-			}
-		})
 	})
 }

@@ -10,7 +10,8 @@ import (
 
 // An approval holds while its window reloads, whatever its scope. Finding B14.
 func TestApprovalsHoldWhileTheWindowReloads(t *testing.T) {
-	for name, scope := range map[string]hub.ApprovalScope{"window": hub.ScopeWindow, "workspace": hub.ScopeWorkspace, "always": hub.ScopeAlways} {
+	for name, scope := range map[string]hub.ApprovalScope{"window": hub.ScopeWindow, "workspace": hub.ScopeWorkspace,
+		"always": hub.ScopeAlways} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t, serversOf("s", hanging()))
@@ -32,8 +33,8 @@ func TestApprovalsHoldWhileTheWindowReloads(t *testing.T) {
 	}
 }
 
-// A question that comes while the only window reloads waits for it: the window finds it in its snapshot. When it does not come back, the question is closed.
-// Finding B14.
+// A question that comes while the only window reloads waits for it: the window finds it in its snapshot. When it does
+// not come back, the question is closed. Finding B14.
 func TestQuestionsWaitForAWindowThatReloads(t *testing.T) {
 	for _, back := range []bool{true, false} {
 		t.Run(map[bool]string{true: "it comes back", false: "it does not"}[back], func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// closeUnshowable ends the prompts that no window can show any more, also none that may come back: capabilities that need a person must
-// not wait for nobody. h.mu is held.
+// closeUnshowable ends the prompts that no window can show any more, also none that may come back: capabilities that
+// need a person must not wait for nobody. h.mu is held.
 func (h *Hub) closeUnshowable() {
 	for _, p := range h.promptsInOrder() {
 		shown := p.checks > 0 // whoever answered it may have gone right after
@@ -18,7 +18,8 @@ func (h *Hub) closeUnshowable() {
 			shown = shown || !w.gone && w.shows(p)
 		}
 		if !shown {
-			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginPolicy, reason: "no window is left that can show it", action: ActionDismiss})
+			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginPolicy, reason: "no window is left that can show it",
+				action: ActionDismiss})
 		}
 	}
 }
@@ -53,7 +54,8 @@ func (w *Window) wants(b EventBody) bool {
 	return w.kinds[opened.Prompt.Kind]
 }
 
-// canShow tells whether a window can show a kind. One that is expected back counts: a question waits for it as long as it may take to come back. h.mu is held.
+// canShow tells whether a window can show a kind. One that is expected back counts: a question waits for it as long as
+// it may take to come back. h.mu is held.
 func (h *Hub) canShow(kind PromptKind, withTools bool) bool {
 	for _, w := range h.windows {
 		if !w.gone && w.kinds[kind] && (!withTools || w.samplingTools) {
@@ -75,7 +77,8 @@ func (h *Hub) capabilitiesNow() mcp.Capabilities {
 	}
 }
 
-// extensions is what the attached windows can show of MCP's extensions. Of two windows that show the same one, the word of the older counts. h.mu is held.
+// extensions is what the attached windows can show of MCP's extensions. Of two windows that show the same one, the word
+// of the older counts. h.mu is held.
 func (h *Hub) extensions() map[string]json.RawMessage {
 	var all map[string]json.RawMessage
 	for _, w := range h.windowsInOrder() {
@@ -92,7 +95,8 @@ func (h *Hub) extensions() map[string]json.RawMessage {
 	return all
 }
 
-// roots gives the workspace folders of all windows in the order of attachment, each URI once. A window that may come back still counts. h.mu is held.
+// roots gives the workspace folders of all windows in the order of attachment, each URI once. A window that may come
+// back still counts. h.mu is held.
 func (h *Hub) roots() []Root {
 	var roots []Root
 	seen := map[string]bool{}

@@ -21,9 +21,10 @@ type windowWork struct {
 // errStreamEnded is the cause of what ends with the attachment of its window.
 var errStreamEnded = fail(CodeCancelled, ReasonCancelled, nil, "the stream of the window that asked for it ended")
 
-// CallTool calls a tool for the user. When it returns without an error, the call is a request like any other: it is listed, it can be cancelled, it goes on when
-// the window closes (unless that owns it) and ends with the hub. It runs on a goroutine of the hub, which calls over with what [Hub.CallTool] would have given;
-// the windows are told of its result by the event of its end. An error says that nothing has begun; over is not called then.
+// CallTool calls a tool for the user. When it returns without an error, the call is a request like any other: it is
+// listed, it can be cancelled, it goes on when the window closes (unless that owns it) and ends with the hub. It runs
+// on a goroutine of the hub, which calls over with what [Hub.CallTool] would have given; the windows are told of its
+// result by the event of its end. An error says that nothing has begun; over is not called then.
 func (w *Window) CallTool(c CallRequest, over func(*CallResult, error)) error {
 	if c.Preapproved {
 		return fail(CodeInvalidArgument, ReasonInvalidRequest, []string{"window_id", boundReason(w.id)},
@@ -47,9 +48,10 @@ func (w *Window) CallTool(c CallRequest, over func(*CallResult, error)) error {
 	return nil
 }
 
-// runRecovered is runTool on a goroutine of the hub, where a panic would end the process and every other call with it. No context of the caller's ends it, but its
-// own, by Drain at the latest.
-func (h *Hub) runRecovered(r *request, meta map[string]json.RawMessage, c *CallRequest) (result *CallResult, err error) {
+// runRecovered is runTool on a goroutine of the hub, where a panic would end the process and every other call with it.
+// No context of the caller's ends it, but its own, by Drain at the latest.
+func (h *Hub) runRecovered(r *request, meta map[string]json.RawMessage, c *CallRequest) (result *CallResult,
+	err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			result, err = nil, h.panicked(p)
@@ -58,15 +60,17 @@ func (h *Hub) runRecovered(r *request, meta map[string]json.RawMessage, c *CallR
 	return h.runTool(context.Background(), r, meta, c)
 }
 
-// Go runs f, which the user has asked for in w and which is to be carried out whatever becomes of the window, on a goroutine of the hub. The context ends with the
-// hub. What f returns is called once it no longer counts: it tells what came of it.
+// Go runs f, which the user has asked for in w and which is to be carried out whatever becomes of the window, on a
+// goroutine of the hub. The context ends with the hub. What f returns is called once it no longer counts: it tells what
+// came of it.
 func (w *Window) Go(f func(ctx context.Context) (tell func())) error { return w.run(w.h.life, f) }
 
 // GoAttached is Go for what is of use to this attachment alone: the context ends with it.
 func (w *Window) GoAttached(f func(ctx context.Context) (tell func())) error { return w.run(w.ctx, f) }
 
-// Order is Go for an order that changes what is: it returns once that has taken effect, or is over. So the orders of one window take effect in the order in which
-// they are given, however long each goes on after that. The wait is for the hub's lock and no longer: see tookEffect.
+// Order is Go for an order that changes what is: it returns once that has taken effect, or is over. So the orders of
+// one window take effect in the order in which they are given, however long each goes on after that. The wait is for
+// the hub's lock and no longer: see tookEffect.
 func (w *Window) Order(f func(ctx context.Context) (tell func())) error { return w.order(w.h.life, f) }
 
 // OrderAttached is Order for what is of use to this attachment alone: the context ends with it.
@@ -90,8 +94,8 @@ func (w *Window) order(ctx context.Context, f func(ctx context.Context) (tell fu
 // effectKey is the key of what tookEffect calls.
 type effectKey struct{}
 
-// tookEffect tells the window that has given an order, if one has, that it has taken effect. StartServer, StopServer, RestartServer and SetServerEnabled call it
-// before they wait for anything but the lock.
+// tookEffect tells the window that has given an order, if one has, that it has taken effect. StartServer, StopServer,
+// RestartServer and SetServerEnabled call it before they wait for anything but the lock.
 func tookEffect(ctx context.Context) {
 	if told, ok := ctx.Value(effectKey{}).(func()); ok {
 		told()
@@ -120,10 +124,12 @@ func (w *Window) takeTurn() (turn, error) {
 	defer h.lock().unlock()
 	switch {
 	case !w.attached: // also of a hub that is closed, whose goroutines are being waited for
-		return turn{}, fail(CodeFailedPrecondition, ReasonWindowDetached, []string{"window_id", boundReason(w.id)}, "window %q is detached; attach again", boundReason(w.id))
+		return turn{}, fail(CodeFailedPrecondition, ReasonWindowDetached, []string{"window_id", boundReason(w.id)},
+			"window %q is detached; attach again", boundReason(w.id))
 	case w.work.running >= maxWindowWork:
 		return turn{}, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
-			"window %q has %d calls and other orders under way, and more are not taken; wait until some are over, or cancel them", boundReason(w.id), maxWindowWork)
+			"window %q has %d calls and other orders under way, and more are not taken; wait until some are over, or cancel them",
+			boundReason(w.id), maxWindowWork)
 	case h.windowsWork >= maxWindowsWork:
 		return turn{}, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
 			"the windows have %d calls and other orders under way, and more are not taken; wait until some are over, or cancel them", maxWindowsWork)

@@ -52,8 +52,11 @@ func TestWindowCallGoesOnWithoutItsWindow(t *testing.T) {
 // When CallTool has returned, the call is there: whatever the window says next finds it, a cancel of everything, too.
 func TestCancelRightBehindAWindowCall(t *testing.T) {
 	cancels := map[string]func(w *world, v *view) string{
-		"of it":        func(_ *world, v *view) string { out, err := v.win.Cancel("r1", "no"); return fmt.Sprint(out, err) },
-		"stop waiting": func(_ *world, v *view) string { out, err := v.win.StopWaiting("r1", "no"); return fmt.Sprint(out, err) },
+		"of it": func(_ *world, v *view) string { out, err := v.win.Cancel("r1", "no"); return fmt.Sprint(out, err) },
+		"stop waiting": func(_ *world, v *view) string {
+			out, err := v.win.StopWaiting("r1", "no")
+			return fmt.Sprint(out, err)
+		},
 		"of everything": func(w *world, _ *view) string {
 			return fmt.Sprint(w.hub.CancelRequests(hub.CancelScope{All: true}, "no", hub.OriginUser))
 		},
@@ -67,7 +70,9 @@ func TestCancelRightBehindAWindowCall(t *testing.T) {
 				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t) // connected
 				for range 50 {
 					over := make(chan error, 1)
-					if err := v.win.CallTool(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"}, func(_ *hub.CallResult, err error) { over <- err }); err != nil {
+					if err := v.win.CallTool(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"}, func(_ *hub.CallResult, err error) {
+						over <- err
+					}); err != nil {
 						t.Fatal(err)
 					}
 					if got := cancel(w, v); got != fmt.Sprint(hub.OutcomeCancelling, nil) && got != "[r1]" {
@@ -86,14 +91,18 @@ func TestCancelRightBehindAWindowCall(t *testing.T) {
 	}
 }
 
-// A window may have 256 calls and orders under way, over all its attachments; who has been told of an end has room again.
+// A window may have 256 calls and orders under way, over all its attachments; who has been told of an end has room
+// again.
 func TestWindowWorkIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
 		v, other := w.everything(), w.everything()
 		over := make(chan error, 600)
 		call := func(v *view, i int) error {
-			return v.win.CallTool(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "hang"}, func(_ *hub.CallResult, err error) { over <- err })
+			return v.win.CallTool(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "hang"},
+				func(_ *hub.CallResult, err error) {
+					over <- err
+				})
 		}
 		for i := range 256 {
 			if err := call(v, i); err != nil {
@@ -107,7 +116,8 @@ func TestWindowWorkIsBounded(t *testing.T) {
 				"call": call(v, 256), "order": v.win.Go(func(context.Context) func() { t.Error("ran"); return nil }),
 				"list": v.win.GoAttached(func(context.Context) func() { t.Error("ran"); return nil }),
 			} {
-				if e := hub.AsError(err); e == nil || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonQueueFull || !strings.Contains(e.Message, "256") {
+				if e := hub.AsError(err); e == nil || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonQueueFull ||
+					!strings.Contains(e.Message, "256") {
 					t.Errorf("one %s too many: %v", name, err)
 				}
 			}
@@ -138,12 +148,13 @@ func TestCloseWithWindowCallsRunning(t *testing.T) {
 		v := w.everything()
 		var over, orders atomic.Int32
 		for i := range 254 {
-			if err := v.win.CallTool(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "hang"}, func(_ *hub.CallResult, err error) {
-				if e := hub.AsError(err); e == nil || e.Meta["origin"] != "shutdown" {
-					t.Errorf("it ended with %v", err)
-				}
-				over.Add(1)
-			}); err != nil {
+			if err := v.win.CallTool(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "hang"},
+				func(_ *hub.CallResult, err error) {
+					if e := hub.AsError(err); e == nil || e.Meta["origin"] != "shutdown" {
+						t.Errorf("it ended with %v", err)
+					}
+					over.Add(1)
+				}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -166,7 +177,10 @@ func TestCloseWithWindowCallsRunning(t *testing.T) {
 		if over.Load() != 254 || orders.Load() != 2 {
 			t.Errorf("Close returned after %d calls and %d orders", over.Load(), orders.Load())
 		}
-		if err := v.win.Go(func(context.Context) func() { t.Error("ran"); return nil }); hub.AsError(err) == nil || hub.AsError(err).Reason != hub.ReasonWindowDetached {
+		if err := v.win.Go(func(context.Context) func() {
+			t.Error("ran")
+			return nil
+		}); hub.AsError(err) == nil || hub.AsError(err).Reason != hub.ReasonWindowDetached {
 			t.Errorf("after Close: %v", err)
 		}
 		w.nothingLeft()
@@ -219,15 +233,21 @@ func TestWindowCallIsNeverPreapproved(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()))
 		v := w.everything()
-		err := v.win.CallTool(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo", Preapproved: true}, func(*hub.CallResult, error) { t.Error("called") })
-		if e := hub.AsError(err); e == nil || e.Code != hub.CodeInvalidArgument || !strings.Contains(e.Message, "only a host can") {
+		err := v.win.CallTool(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo", Preapproved: true},
+			func(*hub.CallResult, error) {
+				t.Error("called")
+			})
+		if e := hub.AsError(err); e == nil || e.Code != hub.CodeInvalidArgument ||
+			!strings.Contains(e.Message, "only a host can") {
 			t.Errorf("got %v", err)
 		}
 		if synctest.Wait(); len(eventsOf[*hub.RequestStarted](v)) != 0 {
 			t.Error("it has begun")
 		}
 		over := make(chan error, 1)
-		if err := v.win.CallTool(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"}, func(_ *hub.CallResult, err error) { over <- err }); err != nil {
+		if err := v.win.CallTool(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"}, func(_ *hub.CallResult, err error) {
+			over <- err
+		}); err != nil {
 			t.Fatal(err)
 		}
 		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept})
@@ -294,7 +314,8 @@ func TestEditedSamplingRequestIsRefused(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 		p := v.prompt()
 		for _, content := range []string{"", sampleYes} {
-			err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Edited: sampleParams, Content: content})
+			err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Edited: sampleParams,
+				Content: content})
 			if e := hub.AsError(err); e == nil || e.Code != hub.CodeInvalidArgument || e.Reason != hub.ReasonInvalidContent {
 				t.Errorf("got %v", err)
 			}
@@ -307,7 +328,8 @@ func TestEditedSamplingRequestIsRefused(t *testing.T) {
 	})
 }
 
-// All windows together may have 4,096 under way: a page that comes back as another window each time does not get around the bound of one.
+// All windows together may have 4,096 under way: a page that comes back as another window each time does not get around
+// the bound of one.
 func TestWorkOfAllWindowsIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -323,7 +345,8 @@ func TestWorkOfAllWindowsIsBounded(t *testing.T) {
 			v.win.Detach(true)
 		}
 		v := w.attach(hub.Hello{})
-		if e := hub.AsError(v.win.Go(wait)); e == nil || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonQueueFull || !strings.Contains(e.Message, "4096") {
+		if e := hub.AsError(v.win.Go(wait)); e == nil || e.Code != hub.CodeResourceExhausted ||
+			e.Reason != hub.ReasonQueueFull || !strings.Contains(e.Message, "4096") {
 			t.Errorf("one too many: %v", e)
 		}
 		close(release)

@@ -8,7 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A server that withdraws its question and answers the call in the next line has withdrawn: the card must not say that the call ended it.
+// A server that withdraws its question and answers the call in the next line has withdrawn: the card must not say that
+// the call ended it.
 func TestWithdrawalBeforeTheResult(t *testing.T) {
 	for range 200 {
 		bubble(t, func(t *testing.T) {
@@ -26,7 +27,8 @@ func TestWithdrawalBeforeTheResult(t *testing.T) {
 			v.prompt()
 			close(withdrawNow)
 			c.ok(t)
-			if end := last[*hub.PromptClosed](v); end.Cause != hub.CauseWithdrawn || end.Reason != "never mind" || end.Origin != hub.OriginServer {
+			if end := last[*hub.PromptClosed](v); end.Cause != hub.CauseWithdrawn || end.Reason != "never mind" ||
+				end.Origin != hub.OriginServer {
 				t.Fatalf("promptClosed says %+v", end)
 			}
 			if end := last[*hub.RequestCancelled](v); end.Cancellation.Origin != hub.OriginServer {
@@ -39,7 +41,8 @@ func TestWithdrawalBeforeTheResult(t *testing.T) {
 	}
 }
 
-// Over Streamable HTTP the withdrawal comes on another stream than the result, and often behind it: the question gets no answer all the same.
+// Over Streamable HTTP the withdrawal comes on another stream than the result, and often behind it: the question gets
+// no answer all the same.
 func TestWithdrawalBehindTheResult(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()

@@ -31,7 +31,8 @@ const (
 	StateCancelled
 )
 
-var requestStateNames = [...]string{"", "queued", "awaiting_approval", "connecting", "running", "awaiting_input", "task_working", "cancelling", "done", "failed", "cancelled"}
+var requestStateNames = [...]string{"", "queued", "awaiting_approval", "connecting", "running", "awaiting_input",
+	"task_working", "cancelling", "done", "failed", "cancelled"}
 
 func (s RequestState) String() string { return requestStateNames[s] }
 
@@ -91,7 +92,8 @@ const (
 	EraModern                // revision 2026-07-28
 )
 
-// Cancellation tells who cancelled and why. Reason is the raw text, at most 256 code points of it: whoever shows it escapes it. From a server it is untrusted.
+// Cancellation tells who cancelled and why. Reason is the raw text, at most 256 code points of it: whoever shows it
+// escapes it. From a server it is untrusted.
 type Cancellation struct {
 	Origin Origin
 	Reason string
@@ -215,14 +217,16 @@ type Resume struct {
 	After uint64
 }
 
-// Start is what a window is given first: the events that it missed, or a snapshot and events with what was too long for it.
+// Start is what a window is given first: the events that it missed, or a snapshot and events with what was too long for
+// it.
 type Start struct {
 	Resumed  bool
 	Events   []Event
 	Snapshot *Snapshot // nil when resumed
 }
 
-// Sink takes the events of one window, in order, called while the hub's lock is held: it must not block and must not call the hub.
+// Sink takes the events of one window, in order, called while the hub's lock is held: it must not block and must not
+// call the hub.
 type Sink interface {
 	Deliver(Event)
 	Closed(err *Error) // the hub ended the window (shutdown); nothing is delivered afterwards

@@ -19,7 +19,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// world is a hub with servers in memory. It lives in a synctest bubble: time is fake, and settle waits until nothing moves.
+// world is a hub with servers in memory. It lives in a synctest bubble: time is fake, and settle waits until nothing
+// moves.
 type world struct {
 	t   *testing.T
 	hub *hub.Hub
@@ -35,7 +36,8 @@ type world struct {
 	stderr  map[string]func(line string)
 }
 
-// newWorld configures the servers by name, each with the given members of its entry (JSON members such as `"era":"legacy"`), and closes all at the end.
+// newWorld configures the servers by name, each with the given members of its entry (JSON members such as
+// `"era":"legacy"`), and closes all at the end.
 func newWorld(t *testing.T, servers map[string]*fakeserver.Server, entries ...string) *world {
 	return newWorldIn(t, "", servers, entries...)
 }
@@ -47,7 +49,8 @@ func newWorldIn(t *testing.T, stateDir string, servers map[string]*fakeserver.Se
 
 func newWorldWith(t *testing.T, o hub.Options, servers map[string]*fakeserver.Server, entries ...string) *world {
 	t.Helper()
-	w := &world{t: t, servers: servers, procs: map[string][]*fakeserver.Process{}, killed: map[string]string{}, ills: map[string]*ill{}, stderr: map[string]func(string){}}
+	w := &world{t: t, servers: servers, procs: map[string][]*fakeserver.Process{}, killed: map[string]string{},
+		ills: map[string]*ill{}, stderr: map[string]func(string){}}
 	w.live, w.most = map[string]int{}, map[string]int{}
 	o.Version = "test"
 	if o.RoundTripper == nil && o.Open == nil {
@@ -70,7 +73,8 @@ func newWorldWith(t *testing.T, o hub.Options, servers map[string]*fakeserver.Se
 	return w
 }
 
-// editedWorld is a world whose config is edited, each time it is loaded, as no key does yet. It has no servers before load.
+// editedWorld is a world whose config is edited, each time it is loaded, as no key does yet. It has no servers before
+// load.
 func editedWorld(t *testing.T, o hub.Options, edit func(*config.Server)) *world {
 	t.Helper()
 	w := newWorldWith(t, o, nil)
@@ -87,7 +91,8 @@ func (w *world) load(entries ...string) []string {
 // loadAs is load of a file that belongs to a user, a workspace or the host.
 func (w *world) loadAs(scope string, entries ...string) []string {
 	w.t.Helper()
-	_, problems, stopped, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", Scope: scope, JSON: w.config(entries...)}})
+	_, problems, stopped, err := w.hub.LoadConfig(context.Background(),
+		[]hub.ConfigSource{{Path: "test.json", Scope: scope, JSON: w.config(entries...)}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -211,7 +216,8 @@ func (p *pendingCall) ok(t *testing.T) *hub.CallResult {
 	return p.result
 }
 
-var allKinds = []hub.PromptKind{hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm, hub.PromptElicitationURL}
+var allKinds = []hub.PromptKind{hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm,
+	hub.PromptElicitationURL}
 
 // view is a window of a test: it keeps what it was told and checks what every window may rely on.
 type view struct {

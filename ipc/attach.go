@@ -19,8 +19,8 @@ type editorService struct {
 
 type attachStream = grpc.BidiStreamingServer[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
 
-// Attach is one window from hello to its end. A clean half-close by the client ends it for good; a stream that breaks leaves it time to
-// come back.
+// Attach is one window from hello to its end. A clean half-close by the client ends it for good; a stream that breaks
+// leaves it time to come back.
 func (s *editorService) Attach(stream attachStream) error {
 	first, err := stream.Recv()
 	if errors.Is(err, io.EOF) {
@@ -47,14 +47,17 @@ func (s *editorService) Attach(stream attachStream) error {
 	return s.serve(stream, w, box)
 }
 
-var errHelloExpected = &hub.Error{Code: hub.CodeInvalidArgument, Reason: reasonHelloExpected, Message: "the first message of a window must be hello"}
+var errHelloExpected = &hub.Error{Code: hub.CodeInvalidArgument, Reason: reasonHelloExpected,
+	Message: "the first message of a window must be hello"}
 
 // opening is what a window is sent first, and the place in the stream that it has seen.
 func (s *editorService) opening(first *mcphubv1.AttachRequest, windowID string, start *hub.Start) (position, []entry) {
 	var from position
-	entries := []entry{{message: &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{
-		HubId: s.domain.ID(), WindowId: s.convert.text(windowID), Version: s.convert.text(s.domain.Version()), Resumed: start.Resumed,
-	}}}}}
+	entries := []entry{{message: &mcphubv1.AttachResponse{
+		Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{
+			HubId: s.domain.ID(), WindowId: s.convert.text(windowID), Version: s.convert.text(s.domain.Version()),
+			Resumed: start.Resumed,
+		}}}}}
 	if start.Snapshot != nil {
 		from = position{base: start.Snapshot.Seq}
 		entries = append(entries, entry{message: &mcphubv1.AttachResponse{
@@ -81,8 +84,8 @@ type received struct {
 	err     error
 }
 
-// serve carries out the window's messages, on the goroutine of the handler, in order of arrival. Its two helpers may be stuck in Recv and Send when
-// it returns; gRPC ends both with the context of the stream, which ends with the handler.
+// serve carries out the window's messages, on the goroutine of the handler, in order of arrival. Its two helpers may be
+// stuck in Recv and Send when it returns; gRPC ends both with the context of the stream, which ends with the handler.
 func (s *editorService) serve(stream attachStream, w window, box *outbox) error {
 	ctx := stream.Context()
 	inbox := make(chan received)

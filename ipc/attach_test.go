@@ -56,7 +56,8 @@ func TestInvalidHelloRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{}
 		_, err := fakeeditor.Attach(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t, MaxProgressRate: 21})
-		if status.Code(err) != codes.InvalidArgument || reasonOf(err) != hub.ReasonInvalidRequest || !strings.Contains(err.Error(), "hello.max_progress_rate") {
+		if status.Code(err) != codes.InvalidArgument || reasonOf(err) != hub.ReasonInvalidRequest ||
+			!strings.Contains(err.Error(), "hello.max_progress_rate") {
 			t.Errorf("got %v, want INVALID_ARGUMENT INVALID_REQUEST that names hello.max_progress_rate", err)
 		}
 		if len(h.windows) != 0 {
@@ -84,7 +85,8 @@ func TestStartComesBeforeEvents(t *testing.T) {
 			sink.Deliver(hub.Event{Seq: 8, Body: started("early")})
 			return &hub.Start{Snapshot: &hub.Snapshot{Seq: 7, Requests: []hub.RequestInfo{{ID: "shown"}}}}, nil
 		}}
-		w := fakeeditor.Open(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t, ID: "w", Title: "side bar", SamplingTools: true})
+		w := fakeeditor.Open(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t, ID: "w", Title: "side bar",
+			SamplingTools: true})
 		w.WaitRequest("early", mcphubv1.RequestState_REQUEST_STATE_RUNNING)
 		if got := shape(w.Events()); got != "welcome snapshot started" {
 			t.Errorf("got %s", got)
@@ -121,12 +123,18 @@ func TestRepliesInOrder(t *testing.T) {
 			cancelMessage("1", "a"),
 			cancelMessage("", "silent"),
 			cancelMessage("2", "over"),
-			{MessageId: "3", Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{PromptId: "p", Action: &mcphubv1.PromptAnswer_Dismiss{}}}},
+			{MessageId: "3", Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{PromptId: "p",
+				Action: &mcphubv1.PromptAnswer_Dismiss{}}}},
 			{MessageId: "4"},
 			cancelMessage("5", ""),
-			{MessageId: "6", Message: &mcphubv1.AttachRequest_SetRoots{SetRoots: &mcphubv1.SetRoots{Roots: []*mcphubv1.Root{{Uri: "file:///x"}}}}},
+			{MessageId: "6",
+				Message: &mcphubv1.AttachRequest_SetRoots{
+					SetRoots: &mcphubv1.SetRoots{Roots: []*mcphubv1.Root{{Uri: "file:///x"}}}}},
 			{MessageId: "7", Message: hello.GetMessage()},
-			{MessageId: "8", Message: &mcphubv1.AttachRequest_SetCapabilities{SetCapabilities: &mcphubv1.SetCapabilities{PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_SAMPLING}}}},
+			{MessageId: "8",
+				Message: &mcphubv1.AttachRequest_SetCapabilities{
+					SetCapabilities: &mcphubv1.SetCapabilities{
+						PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_SAMPLING}}}},
 		}
 		for _, m := range messages {
 			if err := stream.Send(m); err != nil {
@@ -144,10 +152,12 @@ func TestRepliesInOrder(t *testing.T) {
 				break
 			}
 			if r := m.GetReply(); r != nil {
-				got = append(got, fmt.Sprintf("%s %v %s", r.GetMessageId(), r.GetCancelOutcome().Number(), r.GetError().GetReason()))
+				got = append(got, fmt.Sprintf("%s %v %s", r.GetMessageId(), r.GetCancelOutcome().Number(),
+					r.GetError().GetReason()))
 			}
 		}
-		want := []string{"hello 0 ", "1 1 ", "2 2 ", "3 0 PROMPT_CLOSED", "4 0 INVALID_REQUEST", "5 0 INVALID_REQUEST", "6 0 ", "7 0 INVALID_REQUEST", "8 0 "}
+		want := []string{"hello 0 ", "1 1 ", "2 2 ", "3 0 PROMPT_CLOSED", "4 0 INVALID_REQUEST", "5 0 INVALID_REQUEST",
+			"6 0 ", "7 0 INVALID_REQUEST", "8 0 "}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("replies (-want +got):\n%s", diff)
 		}
@@ -215,16 +225,19 @@ func TestResumeGoesOn(t *testing.T) {
 		h.emit(progressed("r", 2))
 		h.emit(started("other"))
 		before.WaitRequest("other", mcphubv1.RequestState_REQUEST_STATE_RUNNING)
-		before.WaitEvent("the second progress", func(e *mcphubv1.AttachResponse) bool { // it comes late, after an event with a higher number
+		before.WaitEvent("the second progress", func(e *mcphubv1.AttachResponse) bool {
+			// it comes late, after an event with a higher number
 			return e.GetMcpRequestProgressed().GetProgress().GetProgress() == 2
 		})
 		before.Break()
 		synctest.Wait()
 		h.attach = func(hello hub.Hello, _ hub.Sink) (*hub.Start, error) {
-			if want := (hub.Resume{HubID: "hub-1", After: 4}); hello.WindowID != "w" || hello.Resume == nil || *hello.Resume != want {
+			if want := (hub.Resume{HubID: "hub-1", After: 4}); hello.WindowID != "w" || hello.Resume == nil ||
+				*hello.Resume != want {
 				t.Errorf("resume %+v of %q, want %+v", hello.Resume, hello.WindowID, want)
 			}
-			return &hub.Start{Resumed: true, Events: []hub.Event{{Seq: 5, Body: finished("r")}, {Seq: 9, Body: finished("other")}}}, nil
+			return &hub.Start{Resumed: true, Events: []hub.Event{{Seq: 5, Body: finished("r")},
+				{Seq: 9, Body: finished("other")}}}, nil
 		}
 		after := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, Resume: before})
 		after.WaitTerminal("r")
@@ -312,7 +325,8 @@ func TestSlowWindowSlowsNobody(t *testing.T) {
 }
 
 // deaf attaches a window that never reads.
-func deaf(t *testing.T, conn grpc.ClientConnInterface) grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse] {
+func deaf(t *testing.T, conn grpc.ClientConnInterface) grpc.BidiStreamingClient[mcphubv1.AttachRequest,
+	mcphubv1.AttachResponse] {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	t.Cleanup(func() { cancel(nil) })
@@ -320,7 +334,8 @@ func deaf(t *testing.T, conn grpc.ClientConnInterface) grpc.BidiStreamingClient[
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stream.Send(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{}}}); err != nil {
+	if err := stream.Send(
+		&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{}}}); err != nil {
 		t.Fatal(err)
 	}
 	return stream

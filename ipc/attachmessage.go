@@ -8,8 +8,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// message is one message of a window on its way through the hub. With an id it gets exactly one reply, unless the stream has ended; the trouble of one without is
-// only logged. No message ends the window.
+// message is one message of a window on its way through the hub. With an id it gets exactly one reply, unless the
+// stream has ended; the trouble of one without is only logged. No message ends the window.
 type message struct {
 	s   *editorService
 	w   window
@@ -17,7 +17,8 @@ type message struct {
 	*mcphubv1.AttachRequest
 }
 
-// carryOut does what a message says, or sees to it that it is done: it waits for nothing, so that a Cancel right behind a call is not held up by it.
+// carryOut does what a message says, or sees to it that it is done: it waits for nothing, so that a Cancel right behind
+// a call is not held up by it.
 func (m *message) carryOut() {
 	if err := m.Check(); err != nil {
 		m.answer(nil, invalid(err))
@@ -41,10 +42,12 @@ func (m *message) carryOut() {
 		m.answer(nil, nil)
 	case *mcphubv1.AttachRequest_SetCapabilities:
 		can := order.SetCapabilities
-		m.w.SetCapabilities(list(can.GetPromptKinds(), promptKinds.hub), can.GetSamplingTools(), extensions(can.GetExtensionsJson()))
+		m.w.SetCapabilities(list(can.GetPromptKinds(), promptKinds.hub), can.GetSamplingTools(),
+			extensions(can.GetExtensionsJson()))
 		m.answer(nil, nil)
 	case *mcphubv1.AttachRequest_CancelRequests:
-		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_CancelRequests{CancelRequests: m.s.cancelRequests(order.CancelRequests, hub.OriginUser)}}, nil)
+		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_CancelRequests{CancelRequests: m.s.cancelRequests(
+			order.CancelRequests, hub.OriginUser)}}, nil)
 	case *mcphubv1.AttachRequest_GetTrace:
 		traces, err := m.s.traces(order.GetTrace)
 		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_GetTrace{GetTrace: traces}}, err)
@@ -57,9 +60,10 @@ func (m *message) carryOut() {
 
 var errSecondHello = errors.New("hello: comes first and only once; set_roots and set_capabilities change what it said")
 
-// begin begins what takes time, on a goroutine of the hub. What is for this stream alone (a list, and the wait for a start or a sign-in) ends with it. All else is
-// carried out whatever becomes of the stream: half a restart is worse than none. An order that changes a server has taken effect when this returns, so that the
-// orders of one window do so in their order, and a call behind them finds what they have made of it.
+// begin begins what takes time, on a goroutine of the hub. What is for this stream alone (a list, and the wait for a
+// start or a sign-in) ends with it. All else is carried out whatever becomes of the stream: half a restart is worse
+// than none. An order that changes a server has taken effect when this returns, so that the orders of one window do so
+// in their order, and a call behind them finds what they have made of it.
 func (m *message) begin() {
 	s, toEnd, attached := m.s, m.w.Go, m.w.GoAttached
 	switch order := m.GetMessage().(type) {
@@ -90,20 +94,24 @@ func (m *message) begin() {
 }
 
 // by is an order of somebody.
-func by[Q, R any](who steering, order func(context.Context, steering, Q) (R, error)) func(context.Context, Q) (R, error) {
+func by[Q, R any](who steering, order func(context.Context, steering, Q) (R, error)) func(context.Context, Q) (R,
+	error) {
 	return func(ctx context.Context, r Q) (R, error) { return order(ctx, who, r) }
 }
 
 // withoutResponse is an order whose outcome the windows are told by events; the reply says whether it went well.
-func withoutResponse[Q, R any](r Q, order func(context.Context, Q) (R, error)) func(context.Context) (*mcphubv1.Reply, error) {
+func withoutResponse[Q, R any](r Q, order func(context.Context, Q) (R, error)) func(context.Context) (*mcphubv1.Reply,
+	error) {
 	return func(ctx context.Context) (*mcphubv1.Reply, error) {
 		_, err := order(ctx, r)
 		return nil, err
 	}
 }
 
-// run lets a goroutine of the hub carry out an order. A panic there would end the process, past the recovery of the handler.
-func (m *message) run(on func(func(context.Context) (tell func())) error, order func(context.Context) (*mcphubv1.Reply, error)) {
+// run lets a goroutine of the hub carry out an order. A panic there would end the process, past the recovery of the
+// handler.
+func (m *message) run(on func(func(context.Context) (tell func())) error,
+	order func(context.Context) (*mcphubv1.Reply, error)) {
 	err := on(func(ctx context.Context) (tell func()) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -124,7 +132,8 @@ func (m *message) answer(reply *mcphubv1.Reply, err error) {
 	if err != nil {
 		e := hubErrorOf(err)
 		if m.GetMessageId() == "" || e.Code == hub.CodeInternal {
-			m.s.log.InfoContext(context.Background(), "window message failed", "window_id", bound(clean(m.w.ID())), "code", string(e.Code), "reason", e.Reason)
+			m.s.log.InfoContext(context.Background(), "window message failed", "window_id", bound(clean(m.w.ID())),
+				"code", string(e.Code), "reason", e.Reason)
 		}
 		reply = &mcphubv1.Reply{Error: m.s.convert.hubError(e)}
 	}

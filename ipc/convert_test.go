@@ -198,8 +198,10 @@ func TestConversionFillsEveryField(t *testing.T) {
 	check("trace", c.trace(trace))
 	entry := trace.Entries[0]
 	for name, e := range map[string]hub.TraceEntry{
-		"message": {Time: entry.Time, Message: entry.Message}, "cancellation": {Time: entry.Time, Cancellation: entry.Cancellation},
-		"prompt": {Time: entry.Time, Prompt: entry.Prompt}, "error": {Time: entry.Time, Err: entry.Err}, "delivery": {Time: entry.Time, Sending: entry.Sending},
+		"message": {Time: entry.Time, Message: entry.Message}, "cancellation": {Time: entry.Time,
+			Cancellation: entry.Cancellation},
+		"prompt": {Time: entry.Time, Prompt: entry.Prompt}, "error": {Time: entry.Time, Err: entry.Err},
+		"delivery": {Time: entry.Time, Sending: entry.Sending},
 	} {
 		check("trace "+name, c.traceEntry(e))
 	}
@@ -216,8 +218,11 @@ func TestConversionFillsEveryField(t *testing.T) {
 	check("prompt", c.promptResult(&result))
 	check("completion", c.completionResult(&result))
 	bodies := []hub.EventBody{
-		new(filled[hub.ServerChanged]()), new(filled[hub.ToolsChanged]()), new(filled[hub.ResourcesChanged]()), new(filled[hub.McpPromptsChanged]()), new(filled[hub.ResourceUpdated]()), new(filled[hub.RequestStarted]()), new(filled[hub.RequestProgressed]()),
-		new(filled[hub.RequestCancelling]()), new(filled[hub.RequestCancelled]()), new(filled[hub.RequestCancelDelivery]()), new(filled[hub.RequestFinished]()), new(filled[hub.PromptOpened]()),
+		new(filled[hub.ServerChanged]()), new(filled[hub.ToolsChanged]()), new(filled[hub.ResourcesChanged]()),
+		new(filled[hub.McpPromptsChanged]()), new(filled[hub.ResourceUpdated]()), new(filled[hub.RequestStarted]()),
+		new(filled[hub.RequestProgressed]()),
+		new(filled[hub.RequestCancelling]()), new(filled[hub.RequestCancelled]()), new(filled[hub.RequestCancelDelivery]()),
+		new(filled[hub.RequestFinished]()), new(filled[hub.PromptOpened]()),
 		new(filled[hub.PromptClosed]()), new(filled[hub.LogMessage]()), new(filled[hub.ConfigReloaded]()),
 	}
 	seen := map[protoreflect.Name]bool{}
@@ -250,23 +255,29 @@ func TestConversionOut(t *testing.T) {
 	at := time.Date(2026, 7, 28, 1, 2, 3, 4, time.UTC)
 	total := 10.5
 	got := c.request(hub.RequestInfo{
-		ID: "r", Server: "s", Direction: hub.Incoming, Method: "sampling/createMessage", State: hub.StateCancelling, ParentRequestID: "p", Start: at,
+		ID: "r", Server: "s", Direction: hub.Incoming, Method: "sampling/createMessage", State: hub.StateCancelling,
+		ParentRequestID: "p", Start: at,
 		WireID: `"1"`, Progress: &hub.Progress{Progress: 1.5, Total: &total, Message: "half"}, OpenPromptIDs: []string{"q"},
 		Cancellation: &hub.Cancellation{Origin: hub.OriginUser, Reason: "why", Time: at},
 	})
 	want := &mcphubv1.Request{
-		RequestId: "r", Server: "s", Direction: mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING, Method: "sampling/createMessage",
-		State: mcphubv1.RequestState_REQUEST_STATE_CANCELLING, ParentRequestId: "p", StartTime: timestamppb.New(at), WireIdJson: `"1"`,
-		Progress: &mcphubv1.Progress{Progress: 1.5, Total: proto.Float64(10.5), Message: "half"}, OpenPromptIds: []string{"q"},
-		Cancellation: &mcphubv1.Cancellation{Origin: mcphubv1.Origin_ORIGIN_USER, Reason: "why", Time: timestamppb.New(at)},
+		RequestId: "r", Server: "s", Direction: mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING,
+		Method: "sampling/createMessage",
+		State:  mcphubv1.RequestState_REQUEST_STATE_CANCELLING, ParentRequestId: "p", StartTime: timestamppb.New(at),
+		WireIdJson:    `"1"`,
+		Progress:      &mcphubv1.Progress{Progress: 1.5, Total: proto.Float64(10.5), Message: "half"},
+		OpenPromptIds: []string{"q"},
+		Cancellation:  &mcphubv1.Cancellation{Origin: mcphubv1.Origin_ORIGIN_USER, Reason: "why", Time: timestamppb.New(at)},
 	}
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
 	}
-	if got := c.prompt(hub.PromptInfo{Kind: hub.PromptSampling, Question: &hub.Question{}}); got.GetDeadline() != nil || got.GetOpenTime() != nil {
+	if got := c.prompt(hub.PromptInfo{Kind: hub.PromptSampling, Question: &hub.Question{}}); got.GetDeadline() != nil ||
+		got.GetOpenTime() != nil {
 		t.Errorf("no deadline became %v", got)
 	}
-	if got := c.request(hub.RequestInfo{}); got.GetProgress() != nil || got.GetCancellation() != nil || got.GetStartTime() != nil {
+	if got := c.request(hub.RequestInfo{}); got.GetProgress() != nil || got.GetCancellation() != nil ||
+		got.GetStartTime() != nil {
 		t.Errorf("nothing became something: %v", got)
 	}
 }
@@ -278,7 +289,8 @@ func TestJSONByteForByte(t *testing.T) {
 	if got := c.callResult(&hub.CallResult{Result: json.RawMessage(text)}).GetResultJson(); got != text {
 		t.Errorf("got %q, want %q", got, text)
 	}
-	if got := callRequest(t.Context(), &mcphubv1.CallToolRequest{ArgumentsJson: text, MetaJson: text}); got.Arguments != text || got.Meta != text {
+	if got := callRequest(t.Context(), &mcphubv1.CallToolRequest{ArgumentsJson: text,
+		MetaJson: text}); got.Arguments != text || got.Meta != text {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -286,11 +298,13 @@ func TestJSONByteForByte(t *testing.T) {
 func TestConversionIn(t *testing.T) {
 	zero := time.Duration(0)
 	got := callRequest(t.Context(), &mcphubv1.CallToolRequest{
-		RequestId: "r", Server: "s", Tool: "t", ArgumentsJson: "{}", MetaJson: `{"m":1}`, Preapproved: true, TaskLabel: "l", OwnerWindowId: "w",
+		RequestId: "r", Server: "s", Tool: "t", ArgumentsJson: "{}", MetaJson: `{"m":1}`, Preapproved: true,
+		TaskLabel: "l", OwnerWindowId: "w",
 		Timeouts: &mcphubv1.Timeouts{Idle: durationpb.New(0), Total: durationpb.New(time.Minute)},
 	})
 	want := hub.CallRequest{
-		ID: "r", Server: "s", Tool: "t", Arguments: "{}", Meta: `{"m":1}`, Preapproved: true, TaskLabel: "l", OwnerWindowID: "w",
+		ID: "r", Server: "s", Tool: "t", Arguments: "{}", Meta: `{"m":1}`, Preapproved: true,
+		TaskLabel: "l", OwnerWindowID: "w",
 		Timeouts: hub.Timeouts{Idle: &zero, Total: new(time.Minute)},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -300,19 +314,28 @@ func TestConversionIn(t *testing.T) {
 		t.Errorf("a very long time became %v", *d)
 	}
 	answers := map[*mcphubv1.PromptAnswer]hub.PromptAnswer{
-		{PromptId: "p", Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ALWAYS, ContentJson: "{}"}}}: {PromptID: "p", Action: hub.ActionAccept, Scope: hub.ScopeAlways, Content: "{}"},
-		{PromptId: "p", Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{RequestJson: "{}"}}}:                                                      {PromptID: "p", Action: hub.ActionAccept, Scope: hub.ScopeOnce, Edited: "{}"},
-		{PromptId: "p", Action: &mcphubv1.PromptAnswer_Accept{}}:                                                                                                       {PromptID: "p", Action: hub.ActionAccept, Scope: hub.ScopeOnce},
-		{PromptId: "p", Action: &mcphubv1.PromptAnswer_Decline{Decline: &mcphubv1.DeclinePrompt{Reason: "no"}}}:                                                        {PromptID: "p", Action: hub.ActionDecline, Reason: "no"},
-		{PromptId: "p", Action: &mcphubv1.PromptAnswer_Dismiss{}}:                                                                                                      {PromptID: "p", Action: hub.ActionDismiss},
+		{PromptId: "p",
+			Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ALWAYS, ContentJson: "{}"}}}: {PromptID: "p", Action: hub.ActionAccept, Scope: hub.ScopeAlways, Content: "{}"},
+		{PromptId: "p",
+			Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{RequestJson: "{}"}}}: {PromptID: "p",
+			Action: hub.ActionAccept, Scope: hub.ScopeOnce, Edited: "{}"},
+		{PromptId: "p",
+			Action: &mcphubv1.PromptAnswer_Accept{}}: {PromptID: "p", Action: hub.ActionAccept, Scope: hub.ScopeOnce},
+		{PromptId: "p",
+			Action: &mcphubv1.PromptAnswer_Decline{Decline: &mcphubv1.DeclinePrompt{Reason: "no"}}}: {PromptID: "p",
+			Action: hub.ActionDecline, Reason: "no"},
+		{PromptId: "p",
+			Action: &mcphubv1.PromptAnswer_Dismiss{}}: {PromptID: "p", Action: hub.ActionDismiss},
 	}
 	for m, want := range answers {
 		if diff := cmp.Diff(want, promptAnswer(m)); diff != "" {
 			t.Errorf("answer (-want +got):\n%s", diff)
 		}
 	}
-	sources := configSources([]*mcphubv1.ConfigSource{{Path: "a", Json: "{}", Scope: "user"}, {Path: "b", Dialect: "roo", Folder: "/w", Trusted: true}})
-	if diff := cmp.Diff([]hub.ConfigSource{{Path: "a", JSON: "{}", Scope: "user"}, {Path: "b", Scope: "workspace", Dialect: "roo", Folder: "/w", Trusted: true}}, sources); diff != "" {
+	sources := configSources([]*mcphubv1.ConfigSource{{Path: "a", Json: "{}", Scope: "user"},
+		{Path: "b", Dialect: "roo", Folder: "/w", Trusted: true}})
+	if diff := cmp.Diff([]hub.ConfigSource{{Path: "a", JSON: "{}", Scope: "user"},
+		{Path: "b", Scope: "workspace", Dialect: "roo", Folder: "/w", Trusted: true}}, sources); diff != "" {
 		t.Errorf("sources (-want +got):\n%s", diff)
 	}
 	if configSources(nil) != nil {
@@ -336,10 +359,13 @@ func TestInvalidUTF8Replaced(t *testing.T) {
 	// Whatever text the hub holds, the message can be encoded.
 	for _, body := range []hub.EventBody{
 		&hub.LogMessage{Server: "\xff", Level: "\xff", Logger: "\xff", Data: "\xff"},
-		&hub.RequestFinished{RequestID: "\xff", Result: "\xff", McpError: &hub.McpError{Message: "\xff", Data: "\xff"}, Err: &hub.Error{Message: "\xff"}},
-		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptElicitationURL, Question: &hub.Question{Message: "\xff", URL: "\xff", URLHost: "\xff", Payload: json.RawMessage("\xff")}}},
+		&hub.RequestFinished{RequestID: "\xff", Result: "\xff", McpError: &hub.McpError{Message: "\xff", Data: "\xff"},
+			Err: &hub.Error{Message: "\xff"}},
+		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptElicitationURL,
+			Question: &hub.Question{Message: "\xff", URL: "\xff", URLHost: "\xff", Payload: json.RawMessage("\xff")}}},
 		&hub.PromptClosed{PromptID: "\xff", Reason: "\xff"},
-		&hub.ServerChanged{Server: hub.ServerInfo{Name: "\xff", Stderr: []string{"\xff"}, Problems: []hub.ConfigProblem{{Message: "\xff"}}}},
+		&hub.ServerChanged{Server: hub.ServerInfo{Name: "\xff", Stderr: []string{"\xff"},
+			Problems: []hub.ConfigProblem{{Message: "\xff"}}}},
 	} {
 		_, err := proto.Marshal(c.event(body))
 		if err != nil {

@@ -14,20 +14,26 @@ func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
 	m := &mcphubv1.AttachResponse{}
 	switch b := b.(type) {
 	case *hub.ServerChanged:
-		m.Event = &mcphubv1.AttachResponse_ServerChanged{ServerChanged: &mcphubv1.ServerChanged{Server: c.server(b.Server), Removed: b.Removed}}
+		m.Event = &mcphubv1.AttachResponse_ServerChanged{ServerChanged: &mcphubv1.ServerChanged{Server: c.server(b.Server),
+			Removed: b.Removed}}
 	case *hub.ToolsChanged:
 		m.Event = &mcphubv1.AttachResponse_ToolsChanged{ToolsChanged: &mcphubv1.ToolsChanged{Server: c.text(b.Server)}}
 	case *hub.ResourcesChanged:
-		m.Event = &mcphubv1.AttachResponse_ResourcesChanged{ResourcesChanged: &mcphubv1.ResourcesChanged{Server: c.text(b.Server)}}
+		m.Event = &mcphubv1.AttachResponse_ResourcesChanged{ResourcesChanged: &mcphubv1.ResourcesChanged{Server: c.text(
+			b.Server)}}
 	case *hub.McpPromptsChanged:
-		m.Event = &mcphubv1.AttachResponse_McpPromptsChanged{McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: c.text(b.Server)}}
+		m.Event = &mcphubv1.AttachResponse_McpPromptsChanged{McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: c.text(
+			b.Server)}}
 	case *hub.ResourceUpdated:
-		m.Event = &mcphubv1.AttachResponse_ResourceUpdated{ResourceUpdated: &mcphubv1.ResourceUpdated{Server: c.text(b.Server), Uri: c.text(b.URI)}}
+		m.Event = &mcphubv1.AttachResponse_ResourceUpdated{ResourceUpdated: &mcphubv1.ResourceUpdated{Server: c.text(
+			b.Server), Uri: c.text(b.URI)}}
 	case *hub.RequestStarted:
-		m.Event = &mcphubv1.AttachResponse_McpRequestStarted{McpRequestStarted: &mcphubv1.McpRequestStarted{Request: c.request(b.Request)}}
+		m.Event = &mcphubv1.AttachResponse_McpRequestStarted{
+			McpRequestStarted: &mcphubv1.McpRequestStarted{Request: c.request(b.Request)}}
 	case *hub.RequestProgressed:
 		m.Event = &mcphubv1.AttachResponse_McpRequestProgressed{McpRequestProgressed: &mcphubv1.McpRequestProgressed{
-			RequestId: c.text(b.RequestID), Server: c.text(b.Server), State: requestStates.proto(b.State), Progress: c.progress(b.Progress), WireIdJson: c.text(b.WireID),
+			RequestId: c.text(b.RequestID), Server: c.text(b.Server), State: requestStates.proto(b.State),
+			Progress: c.progress(b.Progress), WireIdJson: c.text(b.WireID),
 			Task: c.task(b.Task),
 		}}
 	case *hub.RequestCancelling:
@@ -37,16 +43,19 @@ func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
 	case *hub.RequestCancelled:
 		m.Event = &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: c.requestCancelled(b)}
 	case *hub.RequestCancelDelivery:
-		m.Event = &mcphubv1.AttachResponse_McpRequestCancelDelivery{McpRequestCancelDelivery: &mcphubv1.McpRequestCancelDelivery{
-			RequestId: c.text(b.RequestID), Server: c.text(b.Server), Delivery: deliveries.proto(b.Sending.Delivery), Error: c.text(b.Sending.Err),
-		}}
+		m.Event = &mcphubv1.AttachResponse_McpRequestCancelDelivery{
+			McpRequestCancelDelivery: &mcphubv1.McpRequestCancelDelivery{
+				RequestId: c.text(b.RequestID), Server: c.text(b.Server), Delivery: deliveries.proto(b.Sending.Delivery),
+				Error: c.text(b.Sending.Err),
+			}}
 	case *hub.RequestFinished:
 		m.Event = &mcphubv1.AttachResponse_McpRequestFinished{McpRequestFinished: c.requestFinished(b)}
 	case *hub.PromptOpened:
 		m.Event = &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{Prompt: c.prompt(b.Prompt)}}
 	case *hub.PromptClosed:
 		m.Event = &mcphubv1.AttachResponse_PromptClosed{PromptClosed: &mcphubv1.PromptClosed{
-			PromptId: c.text(b.PromptID), Cause: promptCauses.proto(b.Cause), Reason: c.text(b.Reason), WindowId: c.text(b.WindowID), Origin: origins.proto(b.Origin),
+			PromptId: c.text(b.PromptID), Cause: promptCauses.proto(b.Cause), Reason: c.text(b.Reason),
+			WindowId: c.text(b.WindowID), Origin: origins.proto(b.Origin),
 		}}
 	case *hub.ConfigReloaded:
 		m.Event = &mcphubv1.AttachResponse_ConfigReloaded{ConfigReloaded: &mcphubv1.ConfigReloaded{
@@ -62,24 +71,28 @@ func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
 
 func (c converter) requestCancelled(b *hub.RequestCancelled) *mcphubv1.McpRequestCancelled {
 	return &mcphubv1.McpRequestCancelled{
-		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction), Method: c.text(b.Method), Tool: c.text(b.Tool),
+		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction),
+		Method: c.text(b.Method), Tool: c.text(b.Tool),
 		Cancellation: c.cancellation(&b.Cancellation), WireIdJson: c.text(b.WireID), ServerNotified: b.ServerNotified(),
 		ServerMayContinue: b.ServerMayContinue, Timings: timings(b.Timings), Era: eras.proto(b.Era), Error: c.hubError(b.Err),
-		Subject: c.text(b.Subject), Task: c.task(b.Task), Delivery: deliveries.proto(b.Sending.Delivery), DeliveryError: c.text(b.Sending.Err),
+		Subject: c.text(b.Subject), Task: c.task(b.Task), Delivery: deliveries.proto(b.Sending.Delivery),
+		DeliveryError: c.text(b.Sending.Err),
 	}
 }
 
 func (c converter) requestFinished(b *hub.RequestFinished) *mcphubv1.McpRequestFinished {
 	return &mcphubv1.McpRequestFinished{
-		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction), Method: c.text(b.Method), Tool: c.text(b.Tool),
-		State: requestStates.proto(b.State), IsError: b.IsError, McpError: c.mcpError(b.McpError), HubError: c.hubError(b.Err), Timings: timings(b.Timings),
+		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction),
+		Method: c.text(b.Method), Tool: c.text(b.Tool),
+		State: requestStates.proto(b.State), IsError: b.IsError, McpError: c.mcpError(b.McpError),
+		HubError: c.hubError(b.Err), Timings: timings(b.Timings),
 		ServerMayContinue: b.ServerMayContinue, Subject: c.text(b.Subject), Task: c.task(b.Task),
 		ResultJson: c.text(b.Result), ResultSizeBytes: int64(b.ResultSize),
 	}
 }
 
-// sharing lets the windows that are told of one event share its conversion: the hub gives them the same body, one after the other.
-// Its zero value with a converter is usable; safe for concurrent use.
+// sharing lets the windows that are told of one event share its conversion: the hub gives them the same body, one after
+// the other. Its zero value with a converter is usable; safe for concurrent use.
 type sharing struct {
 	convert converter
 	latest  atomic.Pointer[sharedEvent]

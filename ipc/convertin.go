@@ -15,29 +15,34 @@ import (
 
 func callRequest(ctx context.Context, r *mcphubv1.CallToolRequest) hub.CallRequest {
 	return hub.CallRequest{
-		ID: r.GetRequestId(), Server: r.GetServer(), Tool: r.GetTool(), Arguments: r.GetArgumentsJson(), Meta: r.GetMetaJson(),
-		Preapproved: r.GetPreapproved(), TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(), PreferTask: r.GetPreferTask(),
-		Timeouts: clocks(r.GetTimeouts()), Trace: traceContext(ctx),
+		ID: r.GetRequestId(), Server: r.GetServer(), Tool: r.GetTool(), Arguments: r.GetArgumentsJson(),
+		Meta:        r.GetMetaJson(),
+		Preapproved: r.GetPreapproved(), TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(),
+		PreferTask: r.GetPreferTask(),
+		Timeouts:   clocks(r.GetTimeouts()), Trace: traceContext(ctx),
 	}
 }
 
 func resourceRequest(ctx context.Context, r *mcphubv1.ReadResourceRequest) hub.ResourceRequest {
 	return hub.ResourceRequest{
-		ID: r.GetRequestId(), Server: r.GetServer(), URI: r.GetUri(), Meta: r.GetMetaJson(), Timeouts: clocks(r.GetTimeouts()),
+		ID: r.GetRequestId(), Server: r.GetServer(), URI: r.GetUri(), Meta: r.GetMetaJson(),
+		Timeouts:  clocks(r.GetTimeouts()),
 		TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(), Trace: traceContext(ctx),
 	}
 }
 
 func mcpPromptRequest(ctx context.Context, r *mcphubv1.GetMcpPromptRequest) hub.McpPromptRequest {
 	return hub.McpPromptRequest{
-		ID: r.GetRequestId(), Server: r.GetServer(), Name: r.GetName(), Arguments: r.GetArguments(), Meta: r.GetMetaJson(), Timeouts: clocks(r.GetTimeouts()),
+		ID: r.GetRequestId(), Server: r.GetServer(), Name: r.GetName(), Arguments: r.GetArguments(), Meta: r.GetMetaJson(),
+		Timeouts:  clocks(r.GetTimeouts()),
 		TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(), Trace: traceContext(ctx),
 	}
 }
 
 func completion(r *mcphubv1.CompleteRequest) hub.Completion {
 	return hub.Completion{
-		Server: r.GetServer(), McpPrompt: r.GetMcpPrompt(), URITemplate: r.GetUriTemplate(), Argument: r.GetArgument(), Value: r.GetValue(), Context: r.GetContext(),
+		Server: r.GetServer(), McpPrompt: r.GetMcpPrompt(), URITemplate: r.GetUriTemplate(), Argument: r.GetArgument(),
+		Value: r.GetValue(), Context: r.GetContext(),
 	}
 }
 
@@ -77,7 +82,8 @@ func configSources(sources []*mcphubv1.ConfigSource) []hub.ConfigSource {
 		if scope == "" {
 			scope = "workspace" // whose it is decides what it may do without a question, so silence gets the least
 		}
-		return hub.ConfigSource{Path: s.GetPath(), JSON: s.GetJson(), Scope: scope, Trusted: s.GetTrusted(), Dialect: s.GetDialect(), Folder: s.GetFolder()}
+		return hub.ConfigSource{Path: s.GetPath(), JSON: s.GetJson(), Scope: scope, Trusted: s.GetTrusted(),
+			Dialect: s.GetDialect(), Folder: s.GetFolder()}
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// converter turns the hub's words into the contract's. All text goes through it, because a protobuf string must be valid UTF-8
-// and much of the text comes from servers.
+// converter turns the hub's words into the contract's. All text goes through it, because a protobuf string must be
+// valid UTF-8 and much of the text comes from servers.
 type converter struct{ onReplaced func() }
 
 // text gives s as it is, or with each run of invalid bytes replaced by U+FFFD, which is counted.
@@ -30,17 +30,23 @@ func (c converter) texts(s []string) []string { return list(s, c.text) }
 
 func (c converter) server(s hub.ServerInfo) *mcphubv1.Server {
 	return &mcphubv1.Server{
-		Name: c.text(s.Name), State: serverStates.proto(s.State), Era: eras.proto(s.Era), ProtocolRevision: c.text(s.Revision),
-		Title: c.text(s.Title), Version: c.text(s.Version), Instructions: c.text(s.Instructions), CapabilitiesJson: c.text(s.Capabilities),
-		ProcessId: int32(s.PID), LastError: c.text(s.LastError), Stderr: c.texts(s.Stderr),
+		Name: c.text(s.Name), State: serverStates.proto(s.State), Era: eras.proto(s.Era),
+		ProtocolRevision: c.text(s.Revision),
+		Title:            c.text(s.Title), Version: c.text(s.Version), Instructions: c.text(s.Instructions),
+		CapabilitiesJson: c.text(s.Capabilities),
+		ProcessId:        int32(s.PID), LastError: c.text(s.LastError), Stderr: c.texts(s.Stderr),
 		ConfigFile: c.text(s.ConfigFile), ConfigLine: int32(s.ConfigLine), Problems: list(s.Problems, c.problem),
 		ReadyTime: timestamp(s.Ready), Command: c.text(s.Command),
 		Transport: serverTransports.proto(s.Transport), Url: c.text(s.URL), SignIn: signInStates.proto(s.SignIn),
-		ConfigDialect: c.text(s.Dialect), ConfigScope: c.text(s.Scope), Shadows: list(s.Shadows, c.configOrigin), WaitingForConsent: list(s.Waiting, c.configOrigin),
-		Start: serverStarts.proto(s.Start), Failures: int32(s.Failures), NextStartTime: timestamp(s.NextStart), LastExit: c.text(s.LastExit),
-		LaunchConsent: launchConsents.proto(s.LaunchConsent), MemoryLimitBytes: s.MemoryLimit, Place: int32(s.Place), QuestionsMuted: s.Muted, Incarnation: s.Incarnation,
+		ConfigDialect: c.text(s.Dialect), ConfigScope: c.text(s.Scope), Shadows: list(s.Shadows, c.configOrigin),
+		WaitingForConsent: list(s.Waiting, c.configOrigin),
+		Start:             serverStarts.proto(s.Start), Failures: int32(s.Failures), NextStartTime: timestamp(s.NextStart),
+		LastExit:      c.text(s.LastExit),
+		LaunchConsent: launchConsents.proto(s.LaunchConsent), MemoryLimitBytes: s.MemoryLimit, Place: int32(s.Place),
+		QuestionsMuted: s.Muted, Incarnation: s.Incarnation,
 		Counters: &mcphubv1.ConnectionCounters{
-			LateResponses: s.Counters.LateResponses, UnknownResponses: s.Counters.UnknownResponses, BadLines: s.Counters.BadLines,
+			LateResponses: s.Counters.LateResponses, UnknownResponses: s.Counters.UnknownResponses,
+			BadLines:       s.Counters.BadLines,
 			UnknownCancels: s.Counters.UnknownCancels, MalformedCancels: s.Counters.MalformedCancels,
 			SuppressedResponses: s.Counters.SuppressedResponses, DroppedNotifications: s.Counters.DroppedNotifications,
 		},
@@ -48,7 +54,8 @@ func (c converter) server(s hub.ServerInfo) *mcphubv1.Server {
 }
 
 func (c converter) configOrigin(o hub.ConfigOrigin) *mcphubv1.ConfigOrigin {
-	return &mcphubv1.ConfigOrigin{File: c.text(o.File), Line: int32(o.Line), Dialect: c.text(o.Dialect), Scope: c.text(o.Scope)}
+	return &mcphubv1.ConfigOrigin{File: c.text(o.File), Line: int32(o.Line), Dialect: c.text(o.Dialect),
+		Scope: c.text(o.Scope)}
 }
 
 func (c converter) problem(p hub.ConfigProblem) *mcphubv1.ConfigProblem {
@@ -61,16 +68,20 @@ func (c converter) problem(p hub.ConfigProblem) *mcphubv1.ConfigProblem {
 func (c converter) tool(t hub.ToolInfo) *mcphubv1.Tool {
 	return &mcphubv1.Tool{
 		Server: c.text(t.Server), Name: c.text(t.Name), Title: c.text(t.Title), Description: c.text(t.Description),
-		DefinitionJson: c.text(t.Definition), DefinitionHash: c.text(t.Hash), Policy: policies.proto(t.Policy), Cached: t.Cached,
+		DefinitionJson: c.text(t.Definition), DefinitionHash: c.text(t.Hash), Policy: policies.proto(t.Policy),
+		Cached: t.Cached,
 	}
 }
 
 func (c converter) request(r hub.RequestInfo) *mcphubv1.Request {
 	return &mcphubv1.Request{
-		RequestId: c.text(r.ID), Server: c.text(r.Server), Direction: directions.proto(r.Direction), Method: c.text(r.Method), Tool: c.text(r.Tool),
-		State: requestStates.proto(r.State), ParentRequestId: c.text(r.ParentRequestID), TaskLabel: c.text(r.TaskLabel), StartTime: timestamp(r.Start),
-		WireIdJson: c.text(r.WireID), Progress: c.progress(r.Progress), OpenPromptIds: c.texts(r.OpenPromptIDs), Cancellation: c.cancellation(r.Cancellation),
-		Subject: c.text(r.Subject), Task: c.task(r.Task),
+		RequestId: c.text(r.ID), Server: c.text(r.Server), Direction: directions.proto(r.Direction), Method: c.text(r.Method),
+		Tool:  c.text(r.Tool),
+		State: requestStates.proto(r.State), ParentRequestId: c.text(r.ParentRequestID), TaskLabel: c.text(r.TaskLabel),
+		StartTime:  timestamp(r.Start),
+		WireIdJson: c.text(r.WireID), Progress: c.progress(r.Progress), OpenPromptIds: c.texts(r.OpenPromptIDs),
+		Cancellation: c.cancellation(r.Cancellation),
+		Subject:      c.text(r.Subject), Task: c.task(r.Task),
 	}
 }
 
@@ -124,7 +135,8 @@ func (c converter) hubError(e *hub.Error) *mcphubv1.HubError {
 }
 
 func timings(t hub.Timings) *mcphubv1.Timings {
-	return &mcphubv1.Timings{Queued: durationpb.New(t.Queued), Active: durationpb.New(t.Active), Human: durationpb.New(t.Human)}
+	return &mcphubv1.Timings{Queued: durationpb.New(t.Queued), Active: durationpb.New(t.Active),
+		Human: durationpb.New(t.Human)}
 }
 
 // timestamp gives nil for the zero time.
@@ -137,8 +149,9 @@ func timestamp(t time.Time) *timestamppb.Timestamp {
 
 func (c converter) snapshot(s *hub.Snapshot) *mcphubv1.Snapshot {
 	return &mcphubv1.Snapshot{
-		Servers: list(s.Servers, c.server), Requests: list(s.Requests, c.request), Prompts: list(s.Prompts, c.prompt), Problems: list(s.Problems, c.problem),
-		History: list(s.History, c.endedRequest),
+		Servers: list(s.Servers, c.server), Requests: list(s.Requests, c.request), Prompts: list(s.Prompts, c.prompt),
+		Problems: list(s.Problems, c.problem),
+		History:  list(s.History, c.endedRequest),
 	}
 }
 

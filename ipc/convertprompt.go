@@ -9,14 +9,17 @@ import (
 
 func (c converter) prompt(p hub.PromptInfo) *mcphubv1.Prompt {
 	m := &mcphubv1.Prompt{
-		PromptId: c.text(p.ID), Server: c.text(p.Server), RequestId: c.text(p.RequestID), ParentRequestId: c.text(p.ParentRequestID),
-		OpenTime: timestamp(p.Open), Deadline: timestamp(p.Deadline),
+		PromptId: c.text(p.ID), Server: c.text(p.Server), RequestId: c.text(p.RequestID),
+		ParentRequestId: c.text(p.ParentRequestID),
+		OpenTime:        timestamp(p.Open), Deadline: timestamp(p.Deadline),
 	}
 	switch a, q, s := p.Approval, p.Question, p.SignIn; {
 	case p.Kind == hub.PromptToolApproval && a != nil:
 		m.Question = &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{
-			Tool: c.text(a.Tool.Name), Title: c.text(a.Tool.Title), Description: c.text(a.Tool.Description), ArgumentsJson: c.text(a.Arguments),
-			DefinitionJson: c.text(a.Tool.Definition), DefinitionHash: c.text(a.DefinitionHash), DestructiveHint: a.Destructive, ReadOnlyHint: a.ReadOnly,
+			Tool: c.text(a.Tool.Name), Title: c.text(a.Tool.Title), Description: c.text(a.Tool.Description),
+			ArgumentsJson:  c.text(a.Arguments),
+			DefinitionJson: c.text(a.Tool.Definition), DefinitionHash: c.text(a.DefinitionHash), DestructiveHint: a.Destructive,
+			ReadOnlyHint:           a.ReadOnly,
 			PreviousDefinitionJson: c.text(a.Previous), Changes: list(a.Changes, c.definitionChange),
 		}}
 	case p.Kind == hub.PromptSampling && q != nil:
@@ -27,11 +30,13 @@ func (c converter) prompt(p hub.PromptInfo) *mcphubv1.Prompt {
 		}}
 	case p.Kind == hub.PromptElicitationURL && q != nil:
 		m.Question = &mcphubv1.Prompt_ElicitationUrl{ElicitationUrl: &mcphubv1.ElicitationUrl{
-			Message: c.text(q.Message), Url: c.text(q.URL), UrlHost: c.text(q.URLHost), Waiting: q.Waiting, RequestJson: c.text(string(q.Payload)),
+			Message: c.text(q.Message), Url: c.text(q.URL), UrlHost: c.text(q.URLHost), Waiting: q.Waiting,
+			RequestJson: c.text(string(q.Payload)),
 		}}
 	case p.Kind == hub.PromptSignIn && s != nil:
 		m.Question = &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{
-			Url: c.text(s.URL), UrlHost: c.text(s.URLHost), Waiting: s.Waiting, Issuer: c.text(s.Issuer), Resource: c.text(s.Resource), Scopes: c.texts(s.Scopes),
+			Url: c.text(s.URL), UrlHost: c.text(s.URLHost), Waiting: s.Waiting, Issuer: c.text(s.Issuer),
+			Resource: c.text(s.Resource), Scopes: c.texts(s.Scopes),
 		}}
 	case p.Kind == hub.PromptServerLaunch && p.Launch != nil:
 		m.Question = &mcphubv1.Prompt_ServerLaunch{ServerLaunch: c.launch(p.Launch)}
@@ -47,11 +52,14 @@ func (c converter) definitionChange(d hub.DefinitionChange) *mcphubv1.Definition
 
 func (c converter) launch(l *hub.LaunchQuestion) *mcphubv1.ServerLaunch {
 	return &mcphubv1.ServerLaunch{
-		Command: c.text(l.Command), Args: c.texts(l.Args), Directory: c.text(l.Dir), EnvironmentNames: c.texts(l.EnvNames), EnvironmentReferences: c.texts(l.EnvRefs),
-		EnvFile: c.text(l.EnvFile), Url: c.text(l.URL), HeaderNames: c.texts(l.HeaderNames), AllowedTools: c.texts(l.AllowedTools), Files: c.texts(l.Files),
+		Command: c.text(l.Command), Args: c.texts(l.Args), Directory: c.text(l.Dir), EnvironmentNames: c.texts(l.EnvNames),
+		EnvironmentReferences: c.texts(l.EnvRefs),
+		EnvFile:               c.text(l.EnvFile), Url: c.text(l.URL), HeaderNames: c.texts(l.HeaderNames),
+		AllowedTools: c.texts(l.AllowedTools), Files: c.texts(l.Files),
 		ConfigFile: c.text(l.ConfigFile), ConfigLine: int32(l.ConfigLine), LaunchHash: c.text(l.Hash), Changed: l.Changed,
 		Changes: list(l.Changes, c.definitionChange), InputReferences: c.texts(l.InputRefs),
-		ResolvedCommand: c.text(l.Program), ResolvedTarget: c.text(l.ProgramTarget), Unresolved: c.text(l.Unresolved), EnvFileNames: c.texts(l.EnvFileNames),
+		ResolvedCommand: c.text(l.Program), ResolvedTarget: c.text(l.ProgramTarget), Unresolved: c.text(l.Unresolved),
+		EnvFileNames: c.texts(l.EnvFileNames),
 		Environment: list(l.Env, func(v hub.LaunchVariable) *mcphubv1.LaunchVariable {
 			return &mcphubv1.LaunchVariable{Name: c.text(v.Name), Value: c.text(v.Value), Unset: v.Unset, LoadsCode: v.LoadsCode}
 		}),

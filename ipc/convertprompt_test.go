@@ -9,8 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 )
 
-// Nothing that a person has to see before a launch, or before a value is given, is lost on the way: with every field of the hub's question set, every
-// field of the message is.
+// Nothing that a person has to see before a launch, or before a value is given, is lost on the way: with every field of
+// the hub's question set, every field of the message is.
 func TestQuestionsAboutAServerGoWhole(t *testing.T) {
 	var launch hub.LaunchQuestion
 	var input hub.InputQuestion

@@ -7,15 +7,17 @@ import (
 
 func (c converter) resource(r hub.ResourceInfo) *mcphubv1.Resource {
 	return &mcphubv1.Resource{
-		Server: c.text(r.Server), Uri: c.text(r.URI), Name: c.text(r.Name), Title: c.text(r.Title), Description: c.text(r.Description),
-		MimeType: c.text(r.MIMEType), Size: r.Size, DefinitionJson: c.text(r.Definition),
+		Server: c.text(r.Server), Uri: c.text(r.URI), Name: c.text(r.Name), Title: c.text(r.Title),
+		Description: c.text(r.Description),
+		MimeType:    c.text(r.MIMEType), Size: r.Size, DefinitionJson: c.text(r.Definition),
 	}
 }
 
 func (c converter) resourceTemplate(t hub.ResourceTemplateInfo) *mcphubv1.ResourceTemplate {
 	return &mcphubv1.ResourceTemplate{
-		Server: c.text(t.Server), UriTemplate: c.text(t.URITemplate), Name: c.text(t.Name), Title: c.text(t.Title), Description: c.text(t.Description),
-		MimeType: c.text(t.MIMEType), DefinitionJson: c.text(t.Definition),
+		Server: c.text(t.Server), UriTemplate: c.text(t.URITemplate), Name: c.text(t.Name), Title: c.text(t.Title),
+		Description: c.text(t.Description),
+		MimeType:    c.text(t.MIMEType), DefinitionJson: c.text(t.Definition),
 	}
 }
 
@@ -23,14 +25,16 @@ func (c converter) mcpPrompt(p hub.McpPromptInfo) *mcphubv1.McpPrompt {
 	return &mcphubv1.McpPrompt{
 		Server: c.text(p.Server), Name: c.text(p.Name), Title: c.text(p.Title), Description: c.text(p.Description),
 		Arguments: list(p.Arguments, func(a hub.McpPromptArgument) *mcphubv1.McpPromptArgument {
-			return &mcphubv1.McpPromptArgument{Name: c.text(a.Name), Title: c.text(a.Title), Description: c.text(a.Description), Required: a.Required}
+			return &mcphubv1.McpPromptArgument{Name: c.text(a.Name), Title: c.text(a.Title), Description: c.text(a.Description),
+				Required: a.Required}
 		}),
 		DefinitionJson: c.text(p.Definition),
 	}
 }
 
 func (c converter) readResult(r *hub.CallResult) *mcphubv1.ReadResourceResponse {
-	m := &mcphubv1.ReadResourceResponse{RequestId: c.text(r.RequestID), Rounds: int32(r.Rounds), Timings: timings(r.Timings)}
+	m := &mcphubv1.ReadResourceResponse{RequestId: c.text(r.RequestID), Rounds: int32(r.Rounds),
+		Timings: timings(r.Timings)}
 	if r.Error != nil {
 		m.Outcome = &mcphubv1.ReadResourceResponse_Error{Error: c.mcpError(r.Error)}
 	} else {
@@ -40,7 +44,8 @@ func (c converter) readResult(r *hub.CallResult) *mcphubv1.ReadResourceResponse 
 }
 
 func (c converter) promptResult(r *hub.CallResult) *mcphubv1.GetMcpPromptResponse {
-	m := &mcphubv1.GetMcpPromptResponse{RequestId: c.text(r.RequestID), Rounds: int32(r.Rounds), Timings: timings(r.Timings)}
+	m := &mcphubv1.GetMcpPromptResponse{RequestId: c.text(r.RequestID), Rounds: int32(r.Rounds),
+		Timings: timings(r.Timings)}
 	if r.Error != nil {
 		m.Outcome = &mcphubv1.GetMcpPromptResponse_Error{Error: c.mcpError(r.Error)}
 	} else {

@@ -14,7 +14,8 @@ import (
 // Timelines and what is remembered, from the hub to the contract.
 
 func (c converter) trace(t hub.TraceInfo) *mcphubv1.Trace {
-	return &mcphubv1.Trace{Request: c.request(t.Request), Entries: list(t.Entries, c.traceEntry), OmittedEntries: int32(t.Omitted), TraceId: c.text(t.TraceID)}
+	return &mcphubv1.Trace{Request: c.request(t.Request), Entries: list(t.Entries, c.traceEntry),
+		OmittedEntries: int32(t.Omitted), TraceId: c.text(t.TraceID)}
 }
 
 func (c converter) traceEntry(e hub.TraceEntry) *mcphubv1.TraceEntry {
@@ -24,14 +25,16 @@ func (c converter) traceEntry(e hub.TraceEntry) *mcphubv1.TraceEntry {
 		m.Event = &mcphubv1.TraceEntry_State{State: &mcphubv1.TraceState{State: requestStates.proto(e.State)}}
 	case e.Message != nil:
 		m.Event = &mcphubv1.TraceEntry_Message{Message: &mcphubv1.TraceMessage{
-			Direction: directions.proto(e.Message.Direction), Type: c.text(e.Message.Type), Method: c.text(e.Message.Method), WireIdJson: c.text(e.Message.WireID),
-			SizeBytes: int64(e.Message.Bytes), ErrorCode: e.Message.ErrorCode, Dropped: e.Message.Dropped,
+			Direction: directions.proto(e.Message.Direction), Type: c.text(e.Message.Type), Method: c.text(e.Message.Method),
+			WireIdJson: c.text(e.Message.WireID),
+			SizeBytes:  int64(e.Message.Bytes), ErrorCode: e.Message.ErrorCode, Dropped: e.Message.Dropped,
 		}}
 	case e.Cancellation != nil:
 		m.Event = &mcphubv1.TraceEntry_Cancellation{Cancellation: c.cancellation(e.Cancellation)}
 	case e.Prompt != nil:
 		m.Event = &mcphubv1.TraceEntry_Prompt{Prompt: &mcphubv1.TracePrompt{
-			PromptId: c.text(e.Prompt.PromptID), Kind: promptKinds.proto(e.Prompt.Kind), Cause: promptCauses.proto(e.Prompt.Cause),
+			PromptId: c.text(e.Prompt.PromptID), Kind: promptKinds.proto(e.Prompt.Kind),
+			Cause: promptCauses.proto(e.Prompt.Cause),
 		}}
 	case e.Sending != nil:
 		m.Event = &mcphubv1.TraceEntry_Delivery{Delivery: &mcphubv1.TraceDelivery{
@@ -45,8 +48,10 @@ func (c converter) traceEntry(e hub.TraceEntry) *mcphubv1.TraceEntry {
 
 func (c converter) remembered(r hub.Remembered) *mcphubv1.Remembered {
 	return &mcphubv1.Remembered{
-		RememberedId: c.text(r.ID), Kind: rememberedKinds.proto(r.Kind), Server: c.text(r.Server), Tool: c.text(r.Tool), InputId: c.text(r.InputID),
-		Scope: approvalScopes.proto(r.Scope), Folders: c.texts(r.Folders), WindowId: c.text(r.WindowID), Time: timestamp(r.Time), Hash: c.text(r.Hash),
+		RememberedId: c.text(r.ID), Kind: rememberedKinds.proto(r.Kind), Server: c.text(r.Server), Tool: c.text(r.Tool),
+		InputId: c.text(r.InputID),
+		Scope:   approvalScopes.proto(r.Scope), Folders: c.texts(r.Folders), WindowId: c.text(r.WindowID),
+		Time: timestamp(r.Time), Hash: c.text(r.Hash),
 	}
 }
 
@@ -68,7 +73,8 @@ func (c converter) traceBundle(about map[string]any, traces []*mcphubv1.Trace) (
 	return c.text(string(text)), err
 }
 
-// maxTraceContext bounds each header of a caller's trace context, in bytes; W3C asks for 512 at least, and 8192 for baggage.
+// maxTraceContext bounds each header of a caller's trace context, in bytes; W3C asks for 512 at least, and 8192 for
+// baggage.
 const maxTraceContext = 8192
 
 // traceContext reads the W3C trace context out of a call's metadata.

@@ -100,7 +100,8 @@ func TestEndToEndApprovedCall(t *testing.T) {
 		if reply := two.Accept(prompt.GetPromptId(), ""); reply.GetError().GetReason() != hub.ReasonPromptClosed {
 			t.Errorf("the second answer got %v, want PROMPT_CLOSED", reply)
 		}
-		if end := two.WaitClosed(prompt.GetPromptId()); end.GetWindowId() != one.ID() || end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED {
+		if end := two.WaitClosed(prompt.GetPromptId()); end.GetWindowId() != one.ID() ||
+			end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED {
 			t.Errorf("the other window was told %v", end)
 		}
 		got := <-done
@@ -139,10 +140,12 @@ func TestEndToEndCancelByWindow(t *testing.T) {
 			t.Errorf("the server heard %q", reason)
 		}
 		end := w.WaitTerminal("r").GetMcpRequestCancelled()
-		if c := end.GetCancellation(); c.GetOrigin() != mcphubv1.Origin_ORIGIN_USER || c.GetReason() != "too slow" || !end.GetServerNotified() {
+		if c := end.GetCancellation(); c.GetOrigin() != mcphubv1.Origin_ORIGIN_USER || c.GetReason() != "too slow" ||
+			!end.GetServerNotified() {
 			t.Errorf("the window was told %v", end)
 		}
-		if again := w.CancelRequest("r", "again"); again.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_ALREADY_FINISHED {
+		if again := w.CancelRequest("r",
+			"again"); again.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_ALREADY_FINISHED {
 			t.Errorf("a second cancel: %v", again)
 		}
 		if err := w.Close(); err != nil {
@@ -157,14 +160,16 @@ func TestEndToEndServerWithdrawsQuestion(t *testing.T) {
 		withdraw := make(chan struct{})
 		var id json.RawMessage
 		server.Tool("ask", func(c *fakeserver.CallContext) {
-			q := c.Request("elicitation/create", `{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`)
+			q := c.Request("elicitation/create",
+				`{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`)
 			id = q.ID
 			<-withdraw
 			q.Cancel("no longer needed")
 			c.Text("done")
 		})
 		_, conn := realHub(t, server)
-		windows := []*fakeeditor.Window{fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t}), fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t})}
+		windows := []*fakeeditor.Window{fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t}),
+			fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t})}
 		done := call(t, conn, &mcphubv1.CallToolRequest{RequestId: "r", Tool: "ask", Preapproved: true})
 		var prompts []*mcphubv1.Prompt
 		for _, w := range windows {
@@ -176,10 +181,13 @@ func TestEndToEndServerWithdrawsQuestion(t *testing.T) {
 		}
 		for i, w := range windows {
 			end := w.WaitClosed(prompts[i].GetPromptId())
-			if end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_WITHDRAWN || end.GetReason() != "no longer needed" || end.GetOrigin() != mcphubv1.Origin_ORIGIN_SERVER {
+			if end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_WITHDRAWN || end.GetReason() != "no longer needed" ||
+				end.GetOrigin() != mcphubv1.Origin_ORIGIN_SERVER {
 				t.Errorf("%v was told %v", w, end)
 			}
-			if cancelled := w.WaitTerminal(prompts[i].GetRequestId()).GetMcpRequestCancelled(); cancelled.GetDirection() != mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING {
+			if cancelled := w.WaitTerminal(
+				prompts[i].GetRequestId()).GetMcpRequestCancelled(); cancelled.GetDirection() !=
+				mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING {
 				t.Errorf("%v: the server's request ended with %v", w, cancelled)
 			}
 		}
@@ -223,7 +231,9 @@ func TestEndToEndResume(t *testing.T) {
 		if !after.Resumed() || after.ID() != before.ID() {
 			t.Errorf("resumed %v as %s, was %s", after.Resumed(), after.ID(), before.ID())
 		}
-		if slices.ContainsFunc(after.Events(), func(e *mcphubv1.AttachResponse) bool { return e.GetMcpRequestStarted() != nil }) {
+		if slices.ContainsFunc(after.Events(), func(e *mcphubv1.AttachResponse) bool {
+			return e.GetMcpRequestStarted() != nil
+		}) {
 			t.Error("the start of the request was told again")
 		}
 		if err := after.Close(); err != nil {
@@ -249,7 +259,8 @@ func TestEndToEndDrainAndClose(t *testing.T) {
 		if got := <-done; status.Code(got.err) != codes.Canceled {
 			t.Errorf("the open call got %v", got.err)
 		}
-		if got := <-call(t, conn, &mcphubv1.CallToolRequest{Tool: "sleep"}); status.Code(got.err) != codes.Unavailable || reasonOf(got.err) != hub.ReasonDraining {
+		if got := <-call(t, conn, &mcphubv1.CallToolRequest{Tool: "sleep"}); status.Code(got.err) != codes.Unavailable ||
+			reasonOf(got.err) != hub.ReasonDraining {
 			t.Errorf("a new call got %v, want UNAVAILABLE DRAINING", got.err)
 		}
 		if err := h.Close(context.Background()); err != nil {
@@ -258,7 +269,8 @@ func TestEndToEndDrainAndClose(t *testing.T) {
 		if err := w.Wait(); status.Code(err) != codes.Unavailable || reasonOf(err) != hub.ReasonDraining {
 			t.Errorf("the window ended with %v, want UNAVAILABLE DRAINING", err)
 		}
-		if origin := w.WaitTerminal("r").GetMcpRequestCancelled().GetCancellation().GetOrigin(); origin != mcphubv1.Origin_ORIGIN_SHUTDOWN {
+		if origin := w.WaitTerminal(
+			"r").GetMcpRequestCancelled().GetCancellation().GetOrigin(); origin != mcphubv1.Origin_ORIGIN_SHUTDOWN {
 			t.Errorf("the call was cancelled by %v", origin)
 		}
 	})

@@ -13,8 +13,8 @@ func (q *fifo[T]) push(v T) { q.items = append(q.items, v) }
 // peek gives the oldest; the queue must not be empty.
 func (q *fifo[T]) peek() T { return q.items[q.head] }
 
-// pop takes the oldest; the queue must not be empty. Memory is given back once half of it is unused, so that each operation costs
-// the same over time.
+// pop takes the oldest; the queue must not be empty. Memory is given back once half of it is unused, so that each
+// operation costs the same over time.
 func (q *fifo[T]) pop() T {
 	v := q.items[q.head]
 	var zero T

@@ -63,7 +63,8 @@ func TestCallsAreNotPinged(t *testing.T) {
 			}}
 		})
 		for range 20 {
-			if _, err := mcphubv1.NewMcpHubServiceClient(conn).CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s", Tool: "t"}); err != nil {
+			if _, err := mcphubv1.NewMcpHubServiceClient(conn).CallTool(t.Context(),
+				&mcphubv1.CallToolRequest{Server: "s", Tool: "t"}); err != nil {
 				t.Fatal(err)
 			}
 		}

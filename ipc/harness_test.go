@@ -17,7 +17,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// serve puts the services over d on an in-memory connection. Use it inside a synctest bubble: a goroutine left behind fails the test.
+// serve puts the services over d on an in-memory connection. Use it inside a synctest bubble: a goroutine left behind
+// fails the test.
 func serve(t *testing.T, d domain, o Options) *grpc.ClientConn {
 	t.Helper()
 	s := grpc.NewServer(ServerOptions(o)...)
@@ -166,7 +167,8 @@ func (h *fakeHub) KnownTools(ctx context.Context, server string) ([]hub.ToolInfo
 }
 
 func (h *fakeHub) Remembered(server string) []hub.Remembered {
-	return []hub.Remembered{{ID: "r", Kind: hub.RememberedApproval, Server: server, Tool: "t", Scope: hub.ScopeWorkspace, Folders: []string{"/w"}}}
+	return []hub.Remembered{{ID: "r", Kind: hub.RememberedApproval, Server: server, Tool: "t", Scope: hub.ScopeWorkspace,
+		Folders: []string{"/w"}}}
 }
 
 func (h *fakeHub) Forget(ids []string) int { return len(ids) }
@@ -177,7 +179,8 @@ func (h *fakeHub) Traces(f hub.TraceFilter) []hub.TraceInfo {
 
 func (h *fakeHub) TraceBundle() map[string]any { return map[string]any{"about": "this"} }
 
-func (h *fakeHub) LoadConfig(_ context.Context, s []hub.ConfigSource) ([]hub.ServerInfo, []hub.ConfigProblem, []string, error) {
+func (h *fakeHub) LoadConfig(_ context.Context, s []hub.ConfigSource) ([]hub.ServerInfo, []hub.ConfigProblem, []string,
+	error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.sources = append(h.sources, s)
@@ -210,7 +213,8 @@ func (h *fakeHub) SubscribeResource(context.Context, string, string) error { ret
 func (h *fakeHub) UnsubscribeResource(context.Context, string, string) error { return h.failure }
 
 func (h *fakeHub) McpPrompts(_ context.Context, server string) ([]hub.McpPromptInfo, error) {
-	return []hub.McpPromptInfo{{Server: server, Name: "p", Arguments: []hub.McpPromptArgument{{Name: "a", Required: true}}}}, h.failure
+	return []hub.McpPromptInfo{{Server: server, Name: "p", Arguments: []hub.McpPromptArgument{{Name: "a",
+		Required: true}}}}, h.failure
 }
 
 func (h *fakeHub) GetMcpPrompt(_ context.Context, c hub.McpPromptRequest) (*hub.CallResult, error) {
@@ -368,7 +372,8 @@ func started(id string) *hub.RequestStarted {
 }
 
 func progressed(id string, n int) *hub.RequestProgressed {
-	return &hub.RequestProgressed{RequestID: id, Server: "s", State: hub.StateRunning, Progress: &hub.Progress{Progress: float64(n)}}
+	return &hub.RequestProgressed{RequestID: id, Server: "s", State: hub.StateRunning,
+		Progress: &hub.Progress{Progress: float64(n)}}
 }
 
 func finished(id string) *hub.RequestFinished {

@@ -10,12 +10,15 @@ import (
 )
 
 // revisions of MCP that the hub speaks, newest first.
-var revisions = []string{mcp.Revision20260728, mcp.Revision20251125, mcp.Revision20250618, mcp.Revision20250326, mcp.Revision20241105}
+var revisions = []string{mcp.Revision20260728, mcp.Revision20251125, mcp.Revision20250618, mcp.Revision20250326,
+	mcp.Revision20241105}
 
 // features are the optional parts of the contract that are there. Later versions add names and take none away.
 var features = []string{
-	"cached_tools", "cancel_scopes", "completion", "config_input", "config_watch", "extensions", "history", "http", "launch_consent", "mcp_prompts", "preapproved", "progress_rate", "prompts",
-	"remembered", "resources", "resume", "sampling_tools", "sign_in", "stop_waiting", "tasks", "trace", "trace_context", "window_orders",
+	"cached_tools", "cancel_scopes", "completion", "config_input", "config_watch", "extensions", "history", "http",
+	"launch_consent", "mcp_prompts", "preapproved", "progress_rate", "prompts",
+	"remembered", "resources", "resume", "sampling_tools", "sign_in", "stop_waiting", "tasks", "trace", "trace_context",
+	"window_orders",
 }
 
 type hubService struct {
@@ -51,7 +54,8 @@ func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) 
 	return s.convert.callResult(result), nil
 }
 
-func (s *hubService) CancelRequest(ctx context.Context, r *mcphubv1.CancelRequestRequest) (*mcphubv1.CancelRequestResponse, error) {
+func (s *hubService) CancelRequest(ctx context.Context,
+	r *mcphubv1.CancelRequestRequest) (*mcphubv1.CancelRequestResponse, error) {
 	cancel := s.domain.CancelRequest
 	if r.GetStopWaiting() {
 		cancel = s.domain.StopWaiting
@@ -63,11 +67,13 @@ func (s *hubService) CancelRequest(ctx context.Context, r *mcphubv1.CancelReques
 	return &mcphubv1.CancelRequestResponse{Outcome: outcomes.proto(outcome)}, nil
 }
 
-func (s *hubService) CancelRequests(_ context.Context, r *mcphubv1.CancelRequestsRequest) (*mcphubv1.CancelRequestsResponse, error) {
+func (s *hubService) CancelRequests(_ context.Context,
+	r *mcphubv1.CancelRequestsRequest) (*mcphubv1.CancelRequestsResponse, error) {
 	return s.cancelRequests(r, hub.OriginHost), nil
 }
 
-func (s *hubService) ListRequests(_ context.Context, r *mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse, error) {
+func (s *hubService) ListRequests(_ context.Context, r *mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse,
+	error) {
 	return &mcphubv1.ListRequestsResponse{Requests: list(s.domain.Requests(r.GetServer()), s.convert.request)}, nil
 }
 

@@ -2,7 +2,8 @@ package ipc
 
 import "github.com/mcphub-go/mcphub/hub"
 
-// notice is what an event says that only tells a window to look again: a second one of the same words says nothing more.
+// notice is what an event says that only tells a window to look again: a second one of the same words says nothing
+// more.
 type notice struct{ kind, server, uri string }
 
 // noticeOf tells whether b is such an event.

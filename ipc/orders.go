@@ -9,7 +9,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// What a host orders by a call of its own and a window by a message of its stream: one function for both. Who orders decides the origin of what is cancelled by it.
+// What a host orders by a call of its own and a window by a message of its stream: one function for both. Who orders
+// decides the origin of what is cancelled by it.
 
 // steering is what the hub does to servers for somebody: the domain for the host, a window for the user.
 type steering interface {
@@ -20,11 +21,13 @@ type steering interface {
 }
 
 func (c *counter) cancelRequests(r *mcphubv1.CancelRequestsRequest, by hub.Origin) *mcphubv1.CancelRequestsResponse {
-	return &mcphubv1.CancelRequestsResponse{RequestIds: c.convert.texts(c.domain.CancelRequests(cancelScope(r), r.GetReason(), by))}
+	return &mcphubv1.CancelRequestsResponse{RequestIds: c.convert.texts(c.domain.CancelRequests(cancelScope(r),
+		r.GetReason(), by))}
 }
 
 func (c *counter) traces(r *mcphubv1.GetTraceRequest) (*mcphubv1.GetTraceResponse, error) {
-	traces := c.domain.Traces(hub.TraceFilter{RequestID: r.GetRequestId(), Server: r.GetServer(), Max: int(r.GetMaxTraces())})
+	traces := c.domain.Traces(hub.TraceFilter{RequestID: r.GetRequestId(), Server: r.GetServer(),
+		Max: int(r.GetMaxTraces())})
 	resp := &mcphubv1.GetTraceResponse{Traces: list(traces, c.convert.trace)}
 	if r.GetBundle() {
 		bundle, err := c.convert.traceBundle(c.domain.TraceBundle(), resp.GetTraces())
@@ -47,13 +50,17 @@ func (c *counter) listTools(ctx context.Context, r *mcphubv1.ListToolsRequest) (
 	}
 	resp := &mcphubv1.ListToolsResponse{Tools: list(tools, c.convert.tool)}
 	for name, trouble := range troubles {
-		resp.Troubles = append(resp.Troubles, &mcphubv1.ServerTrouble{Server: c.convert.text(name), Error: c.convert.hubError(trouble)})
+		resp.Troubles = append(resp.Troubles, &mcphubv1.ServerTrouble{Server: c.convert.text(name),
+			Error: c.convert.hubError(trouble)})
 	}
-	slices.SortFunc(resp.Troubles, func(a, b *mcphubv1.ServerTrouble) int { return cmp.Compare(a.GetServer(), b.GetServer()) })
+	slices.SortFunc(resp.Troubles, func(a, b *mcphubv1.ServerTrouble) int {
+		return cmp.Compare(a.GetServer(), b.GetServer())
+	})
 	return resp, nil
 }
 
-func (c *counter) startServer(ctx context.Context, r *mcphubv1.StartServerRequest) (*mcphubv1.StartServerResponse, error) {
+func (c *counter) startServer(ctx context.Context, r *mcphubv1.StartServerRequest) (*mcphubv1.StartServerResponse,
+	error) {
 	start := c.domain.StartServer
 	if r.GetWorkspaceEntry() {
 		start = c.domain.StartWorkspaceEntry
@@ -65,7 +72,8 @@ func (c *counter) startServer(ctx context.Context, r *mcphubv1.StartServerReques
 	return &mcphubv1.StartServerResponse{Server: c.convert.server(server)}, nil
 }
 
-func (c *counter) stopServer(ctx context.Context, by steering, r *mcphubv1.StopServerRequest) (*mcphubv1.StopServerResponse, error) {
+func (c *counter) stopServer(ctx context.Context, by steering,
+	r *mcphubv1.StopServerRequest) (*mcphubv1.StopServerResponse, error) {
 	server, err := by.StopServer(ctx, r.GetServer(), r.GetReason())
 	if err != nil {
 		return nil, err
@@ -73,7 +81,8 @@ func (c *counter) stopServer(ctx context.Context, by steering, r *mcphubv1.StopS
 	return &mcphubv1.StopServerResponse{Server: c.convert.server(server)}, nil
 }
 
-func (c *counter) restartServer(ctx context.Context, by steering, r *mcphubv1.RestartServerRequest) (*mcphubv1.RestartServerResponse, error) {
+func (c *counter) restartServer(ctx context.Context, by steering,
+	r *mcphubv1.RestartServerRequest) (*mcphubv1.RestartServerResponse, error) {
 	server, err := by.RestartServer(ctx, r.GetServer(), r.GetReason())
 	if err != nil {
 		return nil, err
@@ -81,7 +90,8 @@ func (c *counter) restartServer(ctx context.Context, by steering, r *mcphubv1.Re
 	return &mcphubv1.RestartServerResponse{Server: c.convert.server(server)}, nil
 }
 
-func (c *counter) setServerEnabled(ctx context.Context, by steering, r *mcphubv1.SetServerEnabledRequest) (*mcphubv1.SetServerEnabledResponse, error) {
+func (c *counter) setServerEnabled(ctx context.Context, by steering,
+	r *mcphubv1.SetServerEnabledRequest) (*mcphubv1.SetServerEnabledResponse, error) {
 	server, err := by.SetServerEnabled(ctx, r.GetServer(), r.GetEnabled())
 	if err != nil {
 		return nil, err
@@ -105,7 +115,8 @@ func (c *counter) signIn(ctx context.Context, r *mcphubv1.SignInRequest) (*mcphu
 	return &mcphubv1.SignInResponse{Server: c.convert.server(server)}, nil
 }
 
-func (c *counter) signOut(ctx context.Context, by steering, r *mcphubv1.SignOutRequest) (*mcphubv1.SignOutResponse, error) {
+func (c *counter) signOut(ctx context.Context, by steering, r *mcphubv1.SignOutRequest) (*mcphubv1.SignOutResponse,
+	error) {
 	server, err := by.SignOut(ctx, r.GetServer())
 	if err != nil {
 		return nil, err

@@ -127,7 +127,10 @@ func TestOrdersOfAWindow(t *testing.T) {
 		}}); len(r.GetCancelRequests().GetRequestIds()) != 2 {
 			t.Errorf("cancel_requests: %v", r)
 		}
-		if r := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_GetTrace{GetTrace: &mcphubv1.GetTraceRequest{}}}); r.GetError() != nil || r.GetGetTrace() == nil {
+		if r := w.Ask(
+			&mcphubv1.AttachRequest{
+				Message: &mcphubv1.AttachRequest_GetTrace{GetTrace: &mcphubv1.GetTraceRequest{}}}); r.GetError() != nil ||
+			r.GetGetTrace() == nil {
 			t.Errorf("get_trace: %v", r)
 		}
 		if r := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
@@ -145,9 +148,10 @@ func TestOrdersOfAWindow(t *testing.T) {
 			}
 		}
 		h.mu.Lock()
-		h.failure, h.call = &hub.Error{Code: hub.CodeNotFound, Reason: hub.ReasonServerNotFound, Message: "no"}, func(context.Context, hub.CallRequest) (*hub.CallResult, error) {
-			return nil, &hub.Error{Code: hub.CodeNotFound, Reason: hub.ReasonServerNotFound, Message: "no"}
-		}
+		h.failure, h.call = &hub.Error{Code: hub.CodeNotFound, Reason: hub.ReasonServerNotFound, Message: "no"},
+			func(context.Context, hub.CallRequest) (*hub.CallResult, error) {
+				return nil, &hub.Error{Code: hub.CodeNotFound, Reason: hub.ReasonServerNotFound, Message: "no"}
+			}
 		h.mu.Unlock()
 		for name, m := range orderMessages() {
 			if r := w.Ask(m); r.GetError().GetReason() != hub.ReasonServerNotFound || r.GetResponse() != nil {
@@ -186,7 +190,8 @@ type panickingHub struct{ *fakeHub }
 
 func (panickingHub) StartServer(context.Context, string) (hub.ServerInfo, error) { panic("no") }
 
-// Replies of quick messages come in their order, and none waits for a long one; that of a long one comes when it is over.
+// Replies of quick messages come in their order, and none waits for a long one; that of a long one comes when it is
+// over.
 func TestRepliesOfLongOrdersComeAtTheirEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakeserver.New()
@@ -204,7 +209,8 @@ func TestRepliesOfLongOrdersComeAtTheirEnd(t *testing.T) {
 		}
 		w.close()
 
-		editor := openRaw(t, conn, &mcphubv1.Hello{PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL}})
+		editor := openRaw(t, conn,
+			&mcphubv1.Hello{PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL}})
 		approver := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t})
 		editor.send(callMessage("long", "r", "wait"))
 		approver.Accept(approver.WaitPrompt(mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL).GetPromptId(), "")
@@ -233,7 +239,8 @@ func without(list []string, one string) (rest []string) {
 	return rest
 }
 
-// A call and its cancel, back to back in the stream: the cancel always finds the call, and it never has an effect that it says it had not.
+// A call and its cancel, back to back in the stream: the cancel always finds the call, and it never has an effect that
+// it says it had not.
 func TestCallAndCancelBackToBack(t *testing.T) {
 	for _, stop := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stop waiting %v", stop), func(t *testing.T) {
@@ -241,7 +248,8 @@ func TestCallAndCancelBackToBack(t *testing.T) {
 				server := fakeserver.New()
 				server.Tool("sleep", func(c *fakeserver.CallContext) { _ = c.Hang() })
 				_, conn := realHub(t, server)
-				w := openRaw(t, conn, &mcphubv1.Hello{PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL}})
+				w := openRaw(t, conn,
+					&mcphubv1.Hello{PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL}})
 				for i := range 20 {
 					id := fmt.Sprintf("r%d", i)
 					cancel := cancelMessage("cancel", id)
@@ -264,7 +272,8 @@ func TestCallAndCancelBackToBack(t *testing.T) {
 	}
 }
 
-// A call goes on when its stream ends, whichever way; its reply is dropped, and every other window, also one that comes later, is told of the result.
+// A call goes on when its stream ends, whichever way; its reply is dropped, and every other window, also one that comes
+// later, is told of the result.
 func TestCallOutlivesItsStream(t *testing.T) {
 	const result = `{"content":[ {"type":"text","text":"\u00e9"} ],"n":1.0}`
 	for _, broken := range []bool{false, true} {
@@ -354,7 +363,8 @@ func TestHubClosesUnderFullWindow(t *testing.T) {
 		}
 		_ = w.Wait()
 		for i := range 256 {
-			if by := w.WaitTerminal(fmt.Sprintf("r%d", i)).GetMcpRequestCancelled().GetCancellation().GetOrigin(); by != mcphubv1.Origin_ORIGIN_SHUTDOWN {
+			if by := w.WaitTerminal(fmt.Sprintf("r%d",
+				i)).GetMcpRequestCancelled().GetCancellation().GetOrigin(); by != mcphubv1.Origin_ORIGIN_SHUTDOWN {
 				t.Errorf("call %d was cancelled by %v", i, by)
 			}
 		}
@@ -398,7 +408,8 @@ func TestPreapprovedAndEditedAreRefused(t *testing.T) {
 	})
 }
 
-// A window switches a server off and on again, in this order on one stream: it is on. A call behind that is not refused. Finding B13.
+// A window switches a server off and on again, in this order on one stream: it is on. A call behind that is not
+// refused. Finding B13.
 func TestOrdersOfOneWindowTakeEffectInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, conn := realHub(t, fakeserver.New())

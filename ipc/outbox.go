@@ -15,16 +15,18 @@ import (
 // droppedEvery is the least time between two notices of what was dropped.
 const droppedEvery = time.Second
 
-// outbox is what a window is still to be sent. It is the window's [hub.Sink]: it takes events under the hub's lock, so it neither blocks nor
-// converts. One goroutine, run, sends.
+// outbox is what a window is still to be sent. It is the window's [hub.Sink]: it takes events under the hub's lock, so
+// it neither blocks nor converts. One goroutine, run, sends.
 //
-// Events that a window must get (and replies) are queued up to a bound, beyond which the window is too slow and ends, and go out first. The rest gives way: progress
-// to newer progress, log messages to a count, the notice of a change to one that says the same and still waits. Once nothing waits that must be told, progress goes
-// before logs, but for one log message after some progress events. So logs hold up nothing, and progress does not silence them.
+// Events that a window must get (and replies) are queued up to a bound, beyond which the window is too slow and ends,
+// and go out first. The rest gives way: progress to newer progress, log messages to a count, the notice of a change to
+// one that says the same and still waits. Once nothing waits that must be told, progress goes before logs, but for one
+// log message after some progress events. So logs hold up nothing, and progress does not silence them.
 //
-// What one server makes long is no reason to end a window. Questions do not count towards its bytes: the hub bounds what all servers may have open, and one that
-// closes before the window was told of it is not told at all. Each server has a share of the log messages and of the notices; a result that does not
-// fit is left out, as one that is too long is.
+// What one server makes long is no reason to end a window. Questions do not count towards its bytes: the hub bounds
+// what all servers may have open, and one that closes before the window was told of it is not told at all. Each server
+// has a share of the log messages and of the notices; a result that does not fit is left out, as one that is too long
+// is.
 type outbox struct {
 	sharing *sharing
 	failed  chan struct{} // closed when the window became too slow: run may be stuck in a send then
@@ -81,7 +83,8 @@ type load struct{ entries, bytes int }
 func (l *load) add(size int)    { l.entries++; l.bytes += size }
 func (l *load) remove(size int) { l.entries--; l.bytes -= size }
 
-// newOutbox makes an outbox that collects; begin says what goes first, run sends. rate is the progress rate, 0 = 20 a second.
+// newOutbox makes an outbox that collects; begin says what goes first, run sends. rate is the progress rate, 0 = 20 a
+// second.
 func newOutbox(s *sharing, rate int32) *outbox {
 	if rate <= 0 || rate > bounds.ProgressRate {
 		rate = bounds.ProgressRate
@@ -92,8 +95,8 @@ func newOutbox(s *sharing, rate int32) *outbox {
 	}
 }
 
-// begin puts the first messages before whatever was delivered since the window was registered. from is the place that the window
-// has seen. Call it once, before run.
+// begin puts the first messages before whatever was delivered since the window was registered. from is the place that
+// the window has seen. Call it once, before run.
 func (o *outbox) begin(from position, first []entry) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -244,7 +247,8 @@ func (o *outbox) reply(r *mcphubv1.Reply) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.state == outboxOpen {
-		if size > bounds.WindowBytes/16 && !o.room(size, bounds.WindowBytes) { // long is only what servers have made long: lists
+		if size > bounds.WindowBytes/16 && !o.room(size, bounds.WindowBytes) {
+			// long is only what servers have made long: lists
 			r = &mcphubv1.Reply{MessageId: r.GetMessageId(), Error: o.sharing.convert.hubError(errReplyTooLong(size))}
 			size = proto.Size(r)
 		}
@@ -255,7 +259,8 @@ func (o *outbox) reply(r *mcphubv1.Reply) {
 
 func errReplyTooLong(size int) *hub.Error {
 	return &hub.Error{Code: hub.CodeResourceExhausted, Reason: hub.ReasonBoundExceeded,
-		Message: fmt.Sprintf("the answer has %s, which finds no room among what waits for this window (at most %s); ask for one server at a time, or again",
+		Message: fmt.Sprintf(
+			"the answer has %s, which finds no room among what waits for this window (at most %s); ask for one server at a time, or again",
 			bounds.Bytes(size), bounds.Bytes(bounds.WindowBytes))}
 }
 
@@ -266,7 +271,8 @@ func (o *outbox) must(e *sharedEvent) {
 	}
 }
 
-// room tells whether so much more finds room, with what waits, within a limit and within the share of this window. o.mu is held.
+// room tells whether so much more finds room, with what waits, within a limit and within the share of this window. o.mu
+// is held.
 func (o *outbox) room(size, limit int) bool {
 	if o.queued.bytes+size > limit || o.account.Take(size) != nil {
 		return false
@@ -275,8 +281,8 @@ func (o *outbox) room(size, limit int) bool {
 	return true
 }
 
-// add queues e, or ends a window that is too slow. A single event is taken however large it is: the window could never get it
-// otherwise. o.mu is held.
+// add queues e, or ends a window that is too slow. A single event is taken however large it is: the window could never
+// get it otherwise. o.mu is held.
 func (o *outbox) add(e *entry) bool {
 	if o.state == outboxOver {
 		return false
@@ -284,7 +290,8 @@ func (o *outbox) add(e *entry) bool {
 	e.counted = o.account.Take(e.size) == nil
 	if o.queued.entries >= bounds.WindowQueue || o.queued.entries > 0 && !e.counted {
 		o.over(&hub.Error{Code: hub.CodeResourceExhausted, Reason: hub.ReasonWindowTooSlow,
-			Message: fmt.Sprintf("the window did not keep up: %d events (%d bytes) wait; attach again with resume", o.queued.entries, o.queued.bytes)})
+			Message: fmt.Sprintf("the window did not keep up: %d events (%d bytes) wait; attach again with resume",
+				o.queued.entries, o.queued.bytes)})
 		close(o.failed)
 		return false
 	}
@@ -293,8 +300,8 @@ func (o *outbox) add(e *entry) bool {
 	return true
 }
 
-// log queues a log message or counts it as dropped. One that tells of others that were dropped is one of the hub's own: those are
-// counted in its place. o.mu is held.
+// log queues a log message or counts it as dropped. One that tells of others that were dropped is one of the hub's own:
+// those are counted in its place. o.mu is held.
 func (o *outbox) log(e *sharedEvent) {
 	if o.logs.put(e, o.account) {
 		return

@@ -11,7 +11,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// BenchmarkPromptClosedToEightWindows measures from the first Deliver until the last of eight windows has handed the event to gRPC.
+// BenchmarkPromptClosedToEightWindows measures from the first Deliver until the last of eight windows has handed the
+// event to gRPC.
 func BenchmarkPromptClosedToEightWindows(b *testing.B) {
 	const windows = 8
 	s := &sharing{}
@@ -30,7 +31,8 @@ func BenchmarkPromptClosedToEightWindows(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		sent.Add(windows)
 		begin := time.Now()
-		e := hub.Event{Seq: uint64(i + 1), Time: begin, Body: &hub.PromptClosed{PromptID: "p", Cause: hub.CauseWithdrawn, Reason: "no longer needed"}}
+		e := hub.Event{Seq: uint64(i + 1), Time: begin, Body: &hub.PromptClosed{PromptID: "p", Cause: hub.CauseWithdrawn,
+			Reason: "no longer needed"}}
 		for _, box := range boxes {
 			box.Deliver(e)
 		}

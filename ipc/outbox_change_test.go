@@ -8,14 +8,15 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// A server that tells of changes without end fills no window: while a notice waits, another one that says the same is no news. Another server's, another
-// resource's, and one that comes after the first was sent are.
+// A server that tells of changes without end fills no window: while a notice waits, another one that says the same is
+// no news. Another server's, another resource's, and one that comes after the first was sent are.
 func TestOutboxKeepsOneNoticeOfAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		m := newMailbox(0, hold)
 		for range 3 * bounds.WindowQueue {
-			m.emit(&hub.ToolsChanged{Server: "a"}, &hub.ToolsChanged{Server: "b"}, &hub.ResourcesChanged{Server: "a"}, &hub.McpPromptsChanged{Server: "a"},
+			m.emit(&hub.ToolsChanged{Server: "a"}, &hub.ToolsChanged{Server: "b"}, &hub.ResourcesChanged{Server: "a"},
+				&hub.McpPromptsChanged{Server: "a"},
 				&hub.ResourceUpdated{Server: "a", URI: "file:///x"}, &hub.ResourceUpdated{Server: "a", URI: "file:///y"})
 		}
 		synctest.Wait()

@@ -49,8 +49,9 @@ func kindOf(r *mcphubv1.AttachResponse) string {
 	return "other"
 }
 
-// Finding A6: one server writes 2,000 lines a second for five seconds, to a window that takes a thousand events a second. The progress of other servers' calls goes on at its
-// full rate, another server's log messages get through, and what was dropped is told.
+// Finding A6: one server writes 2,000 lines a second for five seconds, to a window that takes a thousand events a
+// second. The progress of other servers' calls goes on at its full rate, another server's log messages get through, and
+// what was dropped is told.
 func TestLogsDoNotStarveProgressNorOtherLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := slow(time.Millisecond)
@@ -72,8 +73,8 @@ func TestLogsDoNotStarveProgressNorOtherLogs(t *testing.T) {
 	})
 }
 
-// Finding A6: the message that tells what the hub dropped is a log message, and finds no room where those of its server fill
-// theirs. Its count is not lost: the window counts it with what it dropped itself.
+// Finding A6: the message that tells what the hub dropped is a log message, and finds no room where those of its server
+// fill theirs. Its count is not lost: the window counts it with what it dropped itself.
 func TestCountOfDroppedLogsIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -119,14 +120,16 @@ func TestProgressDoesNotStarveLogs(t *testing.T) {
 	})
 }
 
-// Finding A4: what servers ask, however long, ends no window: the hub bounds what is open, and what closed before the window was told is not told.
+// Finding A4: what servers ask, however long, ends no window: the hub bounds what is open, and what closed before the
+// window was told is not told.
 func TestLargeQuestionsEndNoWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		m := newMailbox(0, hold)
 		text := json.RawMessage(strings.Repeat("x", 8<<20))
 		question := func(i int) *hub.PromptOpened {
-			return &hub.PromptOpened{Prompt: hub.PromptInfo{ID: fmt.Sprint("p", i), Kind: hub.PromptSampling, Question: &hub.Question{Payload: text}}}
+			return &hub.PromptOpened{Prompt: hub.PromptInfo{ID: fmt.Sprint("p", i), Kind: hub.PromptSampling,
+				Question: &hub.Question{Payload: text}}}
 		}
 		m.emit(started("a"))
 		synctest.Wait()
@@ -161,7 +164,8 @@ func TestLongResultsAndManyNoticesEndNoWindow(t *testing.T) {
 		synctest.Wait()
 		result := strings.Repeat("x", 256<<10)
 		for i := range 1000 {
-			m.emit(&hub.RequestFinished{RequestID: fmt.Sprint("r", i), State: hub.StateDone, Result: result, ResultSize: len(result)})
+			m.emit(&hub.RequestFinished{RequestID: fmt.Sprint("r", i), State: hub.StateDone, Result: result,
+				ResultSize: len(result)})
 		}
 		for i := range 20_000 {
 			m.emit(&hub.ResourceUpdated{Server: "s", URI: fmt.Sprint("file:///", i, strings.Repeat("x", 8<<10))})
@@ -181,7 +185,8 @@ func TestLongResultsAndManyNoticesEndNoWindow(t *testing.T) {
 			}
 			lost += r.GetDropped().GetNotices()
 		}
-		if most := bounds.WindowBytes / 2 / len(result); whole < most-2 || whole > most || others != 1 || updates == 0 || int64(updates)+lost != 20_000 {
+		if most := bounds.WindowBytes / 2 / len(result); whole < most-2 || whole > most || others != 1 || updates == 0 ||
+			int64(updates)+lost != 20_000 {
 			t.Errorf("%d whole results, %d notices, %d told as lost, %d of the other server", whole, updates, lost, others)
 		}
 	})
@@ -195,8 +200,9 @@ func TestALongReplyEndsNoWindow(t *testing.T) {
 		m.emit(started("a"))
 		synctest.Wait()
 		for i := range 4 {
-			m.reply(&mcphubv1.Reply{MessageId: fmt.Sprint(i), Response: &mcphubv1.Reply_ListTools{ListTools: &mcphubv1.ListToolsResponse{
-				Tools: []*mcphubv1.Tool{{DefinitionJson: strings.Repeat("x", bounds.WindowBytes*5/8)}}}}})
+			m.reply(&mcphubv1.Reply{MessageId: fmt.Sprint(i),
+				Response: &mcphubv1.Reply_ListTools{ListTools: &mcphubv1.ListToolsResponse{
+					Tools: []*mcphubv1.Tool{{DefinitionJson: strings.Repeat("x", bounds.WindowBytes*5/8)}}}}})
 		}
 		close(hold)
 		m.end(t)
@@ -212,8 +218,9 @@ func TestALongReplyEndsNoWindow(t *testing.T) {
 	})
 }
 
-// A model over fake time: random events of several servers to windows of random speed. Whatever is sent comes in the order of the classes: what must be told is told
-// exactly once and in its order, unless the window is ended; a question and its end come together or not at all; nothing is lost without being counted.
+// A model over fake time: random events of several servers to windows of random speed. Whatever is sent comes in the
+// order of the classes: what must be told is told exactly once and in its order, unless the window is ended; a question
+// and its end come together or not at all; nothing is lost without being counted.
 func TestOutboxModel(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -228,7 +235,8 @@ func TestOutboxModel(t *testing.T) {
 					case 0:
 						id := fmt.Sprint("q", i)
 						open = append(open, id)
-						m.emit(&hub.PromptOpened{Prompt: hub.PromptInfo{ID: id, Kind: hub.PromptSampling, Question: &hub.Question{Payload: json.RawMessage(`{}`)}}})
+						m.emit(&hub.PromptOpened{Prompt: hub.PromptInfo{ID: id, Kind: hub.PromptSampling,
+							Question: &hub.Question{Payload: json.RawMessage(`{}`)}}})
 					case 1:
 						if n := len(open); n > 0 {
 							k := rnd.IntN(n)
@@ -309,7 +317,8 @@ func TestSharesOfAWindow(t *testing.T) {
 	}
 }
 
-// What waits for all windows together has a bound: those that do not read use up their shares, and one that reads is never too slow for it.
+// What waits for all windows together has a bound: those that do not read use up their shares, and one that reads is
+// never too slow for it.
 func TestWindowsShareWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := &sharing{}

@@ -285,7 +285,8 @@ func TestOutboxBounds(t *testing.T) {
 		default:
 			t.Fatal("the window was not ended")
 		}
-		if e, ok := errors.AsType[*hub.Error](m.failure()); !ok || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonWindowTooSlow {
+		if e, ok := errors.AsType[*hub.Error](m.failure()); !ok || e.Code != hub.CodeResourceExhausted ||
+			e.Reason != hub.ReasonWindowTooSlow {
 			t.Errorf("got %v, want RESOURCE_EXHAUSTED WINDOW_TOO_SLOW", m.failure())
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// run sends until the outbox is over, and gives why: nil after a plain finish, the error of finish or of the overflow, or that of send.
-// Conversion happens here, outside the hub's lock.
+// run sends until the outbox is over, and gives why: nil after a plain finish, the error of finish or of the overflow,
+// or that of send. Conversion happens here, outside the hub's lock.
 func (o *outbox) run(send func(*mcphubv1.AttachResponse) error) error {
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
@@ -41,8 +41,8 @@ func (o *outbox) run(send func(*mcphubv1.AttachResponse) error) error {
 	}
 }
 
-// next takes what is to be sent now. When that is nothing, wait tells when to ask again at the latest, 0 = when woken; more is false when
-// the outbox is over.
+// next takes what is to be sent now. When that is nothing, wait tells when to ask again at the latest, 0 = when woken;
+// more is false when the outbox is over.
 func (o *outbox) next(now time.Time) (e entry, wait time.Duration, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -2,9 +2,10 @@ package ipc
 
 import "time"
 
-// pace coalesces the progress of one window: the newest of a request wins, the first goes out at once, and between two of one request lies at
-// least the interval. Every operation costs the same however many requests there are, and none of them needs a timer of its own: requests
-// become due in the order in which they were last sent, so that one queue is sorted by itself.
+// pace coalesces the progress of one window: the newest of a request wins, the first goes out at once, and between two
+// of one request lies at least the interval. Every operation costs the same however many requests there are, and none
+// of them needs a timer of its own: requests become due in the order in which they were last sent, so that one queue is
+// sorted by itself.
 //
 // Not safe for concurrent use: it belongs to an outbox and is guarded by its lock.
 type pace struct {
@@ -95,7 +96,8 @@ func (p *pace) next(now time.Time, all bool) *sharedEvent {
 	return nil
 }
 
-// due tells when next may have something; ok is false when it has nothing until the next put. Call it after next gave nil.
+// due tells when next may have something; ok is false when it has nothing until the next put. Call it after next gave
+// nil.
 func (p *pace) due() (at time.Time, ok bool) {
 	if p.held == 0 {
 		return time.Time{}, false

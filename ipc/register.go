@@ -15,8 +15,8 @@ import (
 type Options struct {
 	// Logger takes one line for each finished call, and troubles. Never payloads. Nil: nothing is logged.
 	Logger *slog.Logger
-	// OnReplaced is told of each text that was no valid UTF-8 and was repaired on its way to a host; protobuf strings can carry nothing
-	// else. It is called from any goroutine and must not block. Nil: nobody is told.
+	// OnReplaced is told of each text that was no valid UTF-8 and was repaired on its way to a host; protobuf strings can
+	// carry nothing else. It is called from any goroutine and must not block. Nil: nobody is told.
 	OnReplaced func()
 }
 
@@ -61,7 +61,8 @@ type domain interface {
 	Servers() ([]hub.ServerInfo, []hub.ConfigProblem)
 	StartServer(ctx context.Context, name string) (hub.ServerInfo, error)
 	StartWorkspaceEntry(ctx context.Context, name string) (hub.ServerInfo, error)
-	LoadConfig(ctx context.Context, sources []hub.ConfigSource) (servers []hub.ServerInfo, problems []hub.ConfigProblem, stopped []string, err error)
+	LoadConfig(ctx context.Context, sources []hub.ConfigSource) (servers []hub.ServerInfo, problems []hub.ConfigProblem,
+		stopped []string, err error)
 	WatchConfig(on bool)
 	Tools(ctx context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error)
 	KnownTools(ctx context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error)

@@ -8,7 +8,8 @@ import (
 
 // The part of McpServerService about resources, prompt templates, completion and sign-in.
 
-func (s *serverService) ListResources(ctx context.Context, r *mcphubv1.ListResourcesRequest) (*mcphubv1.ListResourcesResponse, error) {
+func (s *serverService) ListResources(ctx context.Context,
+	r *mcphubv1.ListResourcesRequest) (*mcphubv1.ListResourcesResponse, error) {
 	resources, err := s.domain.Resources(ctx, r.GetServer())
 	if err != nil {
 		return nil, s.failed(ctx, err)
@@ -16,7 +17,8 @@ func (s *serverService) ListResources(ctx context.Context, r *mcphubv1.ListResou
 	return &mcphubv1.ListResourcesResponse{Resources: list(resources, s.convert.resource)}, nil
 }
 
-func (s *serverService) ListResourceTemplates(ctx context.Context, r *mcphubv1.ListResourceTemplatesRequest) (*mcphubv1.ListResourceTemplatesResponse, error) {
+func (s *serverService) ListResourceTemplates(ctx context.Context,
+	r *mcphubv1.ListResourceTemplatesRequest) (*mcphubv1.ListResourceTemplatesResponse, error) {
 	templates, err := s.domain.ResourceTemplates(ctx, r.GetServer())
 	if err != nil {
 		return nil, s.failed(ctx, err)
@@ -24,7 +26,8 @@ func (s *serverService) ListResourceTemplates(ctx context.Context, r *mcphubv1.L
 	return &mcphubv1.ListResourceTemplatesResponse{ResourceTemplates: list(templates, s.convert.resourceTemplate)}, nil
 }
 
-func (s *serverService) ReadResource(ctx context.Context, r *mcphubv1.ReadResourceRequest) (*mcphubv1.ReadResourceResponse, error) {
+func (s *serverService) ReadResource(ctx context.Context,
+	r *mcphubv1.ReadResourceRequest) (*mcphubv1.ReadResourceResponse, error) {
 	result, err := s.domain.ReadResource(ctx, resourceRequest(ctx, r))
 	if err != nil {
 		return nil, s.failed(ctx, err)
@@ -32,21 +35,24 @@ func (s *serverService) ReadResource(ctx context.Context, r *mcphubv1.ReadResour
 	return s.convert.readResult(result), nil
 }
 
-func (s *serverService) SubscribeResource(ctx context.Context, r *mcphubv1.SubscribeResourceRequest) (*mcphubv1.SubscribeResourceResponse, error) {
+func (s *serverService) SubscribeResource(ctx context.Context,
+	r *mcphubv1.SubscribeResourceRequest) (*mcphubv1.SubscribeResourceResponse, error) {
 	if err := s.domain.SubscribeResource(ctx, r.GetServer(), r.GetUri()); err != nil {
 		return nil, s.failed(ctx, err)
 	}
 	return &mcphubv1.SubscribeResourceResponse{}, nil
 }
 
-func (s *serverService) UnsubscribeResource(ctx context.Context, r *mcphubv1.UnsubscribeResourceRequest) (*mcphubv1.UnsubscribeResourceResponse, error) {
+func (s *serverService) UnsubscribeResource(ctx context.Context,
+	r *mcphubv1.UnsubscribeResourceRequest) (*mcphubv1.UnsubscribeResourceResponse, error) {
 	if err := s.domain.UnsubscribeResource(ctx, r.GetServer(), r.GetUri()); err != nil {
 		return nil, s.failed(ctx, err)
 	}
 	return &mcphubv1.UnsubscribeResourceResponse{}, nil
 }
 
-func (s *serverService) ListMcpPrompts(ctx context.Context, r *mcphubv1.ListMcpPromptsRequest) (*mcphubv1.ListMcpPromptsResponse, error) {
+func (s *serverService) ListMcpPrompts(ctx context.Context,
+	r *mcphubv1.ListMcpPromptsRequest) (*mcphubv1.ListMcpPromptsResponse, error) {
 	prompts, err := s.domain.McpPrompts(ctx, r.GetServer())
 	if err != nil {
 		return nil, s.failed(ctx, err)
@@ -54,7 +60,8 @@ func (s *serverService) ListMcpPrompts(ctx context.Context, r *mcphubv1.ListMcpP
 	return &mcphubv1.ListMcpPromptsResponse{Prompts: list(prompts, s.convert.mcpPrompt)}, nil
 }
 
-func (s *serverService) GetMcpPrompt(ctx context.Context, r *mcphubv1.GetMcpPromptRequest) (*mcphubv1.GetMcpPromptResponse, error) {
+func (s *serverService) GetMcpPrompt(ctx context.Context,
+	r *mcphubv1.GetMcpPromptRequest) (*mcphubv1.GetMcpPromptResponse, error) {
 	result, err := s.domain.GetMcpPrompt(ctx, mcpPromptRequest(ctx, r))
 	if err != nil {
 		return nil, s.failed(ctx, err)

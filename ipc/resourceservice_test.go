@@ -28,12 +28,17 @@ func TestResourceServiceAnswers(t *testing.T) {
 		client := mcphubv1.NewMcpServerServiceClient(serve(t, &fakeHub{}, Options{}))
 		ctx := t.Context()
 		resources, err := client.ListResources(ctx, &mcphubv1.ListResourcesRequest{Server: "s"})
-		want(t, err, resources, &mcphubv1.ListResourcesResponse{Resources: []*mcphubv1.Resource{{Server: "s", Uri: "file:///a"}}})
+		want(t, err, resources,
+			&mcphubv1.ListResourcesResponse{Resources: []*mcphubv1.Resource{{Server: "s", Uri: "file:///a"}}})
 		templates, err := client.ListResourceTemplates(ctx, &mcphubv1.ListResourceTemplatesRequest{Server: "s"})
-		want(t, err, templates, &mcphubv1.ListResourceTemplatesResponse{ResourceTemplates: []*mcphubv1.ResourceTemplate{{Server: "s", UriTemplate: "file:///{a}"}}})
-		none := &mcphubv1.Timings{Queued: timings(hub.Timings{}).GetQueued(), Active: timings(hub.Timings{}).GetActive(), Human: timings(hub.Timings{}).GetHuman()}
+		want(t, err, templates,
+			&mcphubv1.ListResourceTemplatesResponse{ResourceTemplates: []*mcphubv1.ResourceTemplate{{Server: "s",
+				UriTemplate: "file:///{a}"}}})
+		none := &mcphubv1.Timings{Queued: timings(hub.Timings{}).GetQueued(), Active: timings(hub.Timings{}).GetActive(),
+			Human: timings(hub.Timings{}).GetHuman()}
 		read, err := client.ReadResource(ctx, &mcphubv1.ReadResourceRequest{RequestId: "r", Server: "s", Uri: "file:///a"})
-		want(t, err, read, &mcphubv1.ReadResourceResponse{RequestId: "r", Outcome: &mcphubv1.ReadResourceResponse_ResultJson{ResultJson: `{"contents":[]}`}, Timings: none})
+		want(t, err, read, &mcphubv1.ReadResourceResponse{RequestId: "r",
+			Outcome: &mcphubv1.ReadResourceResponse_ResultJson{ResultJson: `{"contents":[]}`}, Timings: none})
 		_, err = client.SubscribeResource(ctx, &mcphubv1.SubscribeResourceRequest{Server: "s", Uri: "file:///a"})
 		want(t, err, 0, 0)
 		_, err = client.UnsubscribeResource(ctx, &mcphubv1.UnsubscribeResourceRequest{Server: "s", Uri: "file:///a"})
@@ -43,9 +48,13 @@ func TestResourceServiceAnswers(t *testing.T) {
 			{Server: "s", Name: "p", Arguments: []*mcphubv1.McpPromptArgument{{Name: "a", Required: true}}},
 		}})
 		prompt, err := client.GetMcpPrompt(ctx, &mcphubv1.GetMcpPromptRequest{RequestId: "r", Server: "s", Name: "p"})
-		want(t, err, prompt, &mcphubv1.GetMcpPromptResponse{RequestId: "r", Outcome: &mcphubv1.GetMcpPromptResponse_ResultJson{ResultJson: `{"messages":[]}`}, Timings: none})
-		values, err := client.Complete(ctx, &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}})
-		want(t, err, values, &mcphubv1.CompleteResponse{Outcome: &mcphubv1.CompleteResponse_ResultJson{ResultJson: `{"completion":{"values":[]}}`}})
+		want(t, err, prompt, &mcphubv1.GetMcpPromptResponse{RequestId: "r",
+			Outcome: &mcphubv1.GetMcpPromptResponse_ResultJson{ResultJson: `{"messages":[]}`}, Timings: none})
+		values, err := client.Complete(ctx, &mcphubv1.CompleteRequest{Server: "s", Argument: "a",
+			Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}})
+		want(t, err, values,
+			&mcphubv1.CompleteResponse{
+				Outcome: &mcphubv1.CompleteResponse_ResultJson{ResultJson: `{"completion":{"values":[]}}`}})
 		server := func(state mcphubv1.SignInState) *mcphubv1.Server {
 			return &mcphubv1.Server{Name: "s", SignIn: state, Counters: &mcphubv1.ConnectionCounters{}}
 		}
@@ -56,11 +65,13 @@ func TestResourceServiceAnswers(t *testing.T) {
 	})
 }
 
-// Trouble of the hub reaches the host from each of them with code, reason and metadata; an empty request is refused before the hub sees it.
+// Trouble of the hub reaches the host from each of them with code, reason and metadata; an empty request is refused
+// before the hub sees it.
 func TestResourceServiceFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{failure: &hub.Error{
-			Code: hub.CodeFailedPrecondition, Reason: hub.ReasonSignInDeclined, Message: "no", Meta: map[string]string{"server": "s", "server_may_continue": "true"},
+			Code: hub.CodeFailedPrecondition, Reason: hub.ReasonSignInDeclined,
+			Message: "no", Meta: map[string]string{"server": "s", "server_may_continue": "true"},
 		}}
 		client := mcphubv1.NewMcpServerServiceClient(serve(t, h, Options{}))
 		prompt := &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}
@@ -82,7 +93,8 @@ func TestResourceServiceFails(t *testing.T) {
 				return err
 			},
 			"UnsubscribeResource": func(ctx context.Context, valid bool) error {
-				_, err := client.UnsubscribeResource(ctx, &mcphubv1.UnsubscribeResourceRequest{Server: "s", Uri: when(valid, "a:b")})
+				_, err := client.UnsubscribeResource(ctx, &mcphubv1.UnsubscribeResourceRequest{Server: "s",
+					Uri: when(valid, "a:b")})
 				return err
 			},
 			"ListMcpPrompts": func(ctx context.Context, valid bool) error {
@@ -94,7 +106,8 @@ func TestResourceServiceFails(t *testing.T) {
 				return err
 			},
 			"Complete": func(ctx context.Context, valid bool) error {
-				_, err := client.Complete(ctx, &mcphubv1.CompleteRequest{Server: "s", Argument: when(valid, "a"), Reference: prompt})
+				_, err := client.Complete(ctx, &mcphubv1.CompleteRequest{Server: "s", Argument: when(valid, "a"),
+					Reference: prompt})
 				return err
 			},
 			"SignIn": func(ctx context.Context, valid bool) error {
@@ -115,7 +128,8 @@ func TestResourceServiceFails(t *testing.T) {
 					t.Errorf("%s: metadata %v", name, info.GetMetadata())
 				}
 			}
-			if err := do(t.Context(), false); status.Code(err) != codes.InvalidArgument || reasonOf(err) != hub.ReasonInvalidRequest {
+			if err := do(t.Context(), false); status.Code(err) != codes.InvalidArgument ||
+				reasonOf(err) != hub.ReasonInvalidRequest {
 				t.Errorf("%s without what it needs: %v (%s)", name, err, reasonOf(err))
 			}
 		}
@@ -138,10 +152,13 @@ func TestResourceValidation(t *testing.T) {
 	}
 	template := &mcphubv1.CompleteRequest_UriTemplate{UriTemplate: "a:{b}"}
 	attach := func(extensions string) *mcphubv1.AttachRequest {
-		return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{ExtensionsJson: extensions}}}
+		return &mcphubv1.AttachRequest{
+			Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{ExtensionsJson: extensions}}}
 	}
 	change := func(extensions string) *mcphubv1.AttachRequest {
-		return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetCapabilities{SetCapabilities: &mcphubv1.SetCapabilities{ExtensionsJson: extensions}}}
+		return &mcphubv1.AttachRequest{
+			Message: &mcphubv1.AttachRequest_SetCapabilities{
+				SetCapabilities: &mcphubv1.SetCapabilities{ExtensionsJson: extensions}}}
 	}
 	for _, c := range []struct {
 		name    string
@@ -158,13 +175,17 @@ func TestResourceValidation(t *testing.T) {
 		{"subscribe, no uri", &mcphubv1.SubscribeResourceRequest{Server: "s"}, "uri:"},
 		{"unsubscribe, no server", &mcphubv1.UnsubscribeResourceRequest{Uri: "a:b"}, "server:"},
 		{"prompt", &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p", Arguments: map[string]string{"a": ""}}, ""},
-		{"prompt, argument without a name", &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p", Arguments: map[string]string{"": "x"}}, "arguments:"},
-		{"prompt, large argument", &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p", Arguments: map[string]string{"a": long(1 << 20)}}, "arguments:"},
+		{"prompt, argument without a name", &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p",
+			Arguments: map[string]string{"": "x"}}, "arguments:"},
+		{"prompt, large argument", &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p",
+			Arguments: map[string]string{"a": long(1 << 20)}}, "arguments:"},
 		{"complete", &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: template}, ""},
 		{"complete, of nothing", &mcphubv1.CompleteRequest{Server: "s", Argument: "a"}, "reference:"},
-		{"complete, of a prompt without a name", &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: &mcphubv1.CompleteRequest_McpPrompt{}}, "mcp_prompt:"},
+		{"complete, of a prompt without a name", &mcphubv1.CompleteRequest{Server: "s", Argument: "a",
+			Reference: &mcphubv1.CompleteRequest_McpPrompt{}}, "mcp_prompt:"},
 		{"complete, no argument", &mcphubv1.CompleteRequest{Server: "s", Reference: template}, "argument:"},
-		{"complete, context", &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: template, Context: map[string]string{"": "x"}}, "context:"},
+		{"complete, context", &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: template,
+			Context: map[string]string{"": "x"}}, "context:"},
 		{"sign in, long server", &mcphubv1.SignInRequest{Server: long(1024)}, "server:"},
 		{"extensions", attach(`{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]}}`), ""},
 		{"extensions, no object", attach(`[]`), "hello.extensions_json:"},
@@ -242,16 +263,26 @@ func zeros(v reflect.Value, path string) (found []string) {
 
 // No field that a host sets is forgotten on its way to the hub.
 func TestConversionInFillsEveryField(t *testing.T) {
-	traced := metadata.NewIncomingContext(t.Context(), metadata.Pairs("traceparent", "00-1", "tracestate", "a=b", "baggage", "c=d"))
+	traced := metadata.NewIncomingContext(t.Context(), metadata.Pairs("traceparent", "00-1", "tracestate", "a=b",
+		"baggage", "c=d"))
 	for _, c := range []struct {
 		message proto.Message
 		convert func(proto.Message) any
 		except  []string
 	}{
-		{&mcphubv1.CallToolRequest{}, func(m proto.Message) any { return callRequest(traced, m.(*mcphubv1.CallToolRequest)) }, nil},
-		{&mcphubv1.ReadResourceRequest{}, func(m proto.Message) any { return resourceRequest(traced, m.(*mcphubv1.ReadResourceRequest)) }, nil},
-		{&mcphubv1.GetMcpPromptRequest{}, func(m proto.Message) any { return mcpPromptRequest(traced, m.(*mcphubv1.GetMcpPromptRequest)) }, nil},
-		{&mcphubv1.CompleteRequest{}, func(m proto.Message) any { return completion(m.(*mcphubv1.CompleteRequest)) }, []string{"Completion.McpPrompt"}}, // the other branch
+		{&mcphubv1.CallToolRequest{}, func(m proto.Message) any {
+			return callRequest(traced, m.(*mcphubv1.CallToolRequest))
+		}, nil},
+		{&mcphubv1.ReadResourceRequest{}, func(m proto.Message) any {
+			return resourceRequest(traced, m.(*mcphubv1.ReadResourceRequest))
+		}, nil},
+		{&mcphubv1.GetMcpPromptRequest{}, func(m proto.Message) any {
+			return mcpPromptRequest(traced, m.(*mcphubv1.GetMcpPromptRequest))
+		}, nil},
+		// the other branch
+		{&mcphubv1.CompleteRequest{}, func(m proto.Message) any {
+			return completion(m.(*mcphubv1.CompleteRequest))
+		}, []string{"Completion.McpPrompt"}},
 		{&mcphubv1.Hello{}, func(m proto.Message) any { return helloOf(m.(*mcphubv1.Hello)) }, nil},
 	} {
 		fillMessage(c.message.ProtoReflect())
@@ -260,7 +291,9 @@ func TestConversionInFillsEveryField(t *testing.T) {
 			t.Errorf("%T: fields that stay empty (-want +got):\n%s", c.message, diff)
 		}
 	}
-	if got := completion(&mcphubv1.CompleteRequest{Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}}); got.McpPrompt != "p" || got.URITemplate != "" {
+	if got := completion(
+		&mcphubv1.CompleteRequest{Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}}); got.McpPrompt != "p" ||
+		got.URITemplate != "" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -284,16 +317,19 @@ func TestEndToEndRead(t *testing.T) {
 		}()
 		synctest.Wait()
 		open, err := mcphubv1.NewMcpHubServiceClient(conn).ListRequests(t.Context(), &mcphubv1.ListRequestsRequest{})
-		if err != nil || len(open.GetRequests()) != 1 || open.GetRequests()[0].GetSubject() != "a:b" || open.GetRequests()[0].GetMethod() != "resources/read" {
+		if err != nil || len(open.GetRequests()) != 1 || open.GetRequests()[0].GetSubject() != "a:b" ||
+			open.GetRequests()[0].GetMethod() != "resources/read" {
 			t.Errorf("%v, %v", open, err)
 		}
-		if _, err := mcphubv1.NewMcpHubServiceClient(conn).CancelRequest(t.Context(), &mcphubv1.CancelRequestRequest{RequestId: "r1", Reason: "no"}); err != nil {
+		if _, err := mcphubv1.NewMcpHubServiceClient(conn).CancelRequest(t.Context(),
+			&mcphubv1.CancelRequestRequest{RequestId: "r1", Reason: "no"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-done; status.Code(err) != codes.Canceled || reasonOf(err) != hub.ReasonCancelled {
 			t.Errorf("%v", err)
 		}
-		if _, err := client.SubscribeResource(t.Context(), &mcphubv1.SubscribeResourceRequest{Server: "s", Uri: "a:b"}); err != nil {
+		if _, err := client.SubscribeResource(t.Context(), &mcphubv1.SubscribeResourceRequest{Server: "s",
+			Uri: "a:b"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Notify("notifications/resources/updated", `{"uri":"a:b"}`); err != nil {

@@ -15,26 +15,29 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// maxReceive bounds one message from a host: gRPC's own 4 MiB is too small for the arguments of a tool that takes a file,
-// and no bound lets one host fill the memory.
+// maxReceive bounds one message from a host: gRPC's own 4 MiB is too small for the arguments of a tool that takes a
+// file, and no bound lets one host fill the memory.
 const maxReceive = 64 << 20
 
-// streamWorkers is how many goroutines wait for calls. A call needs a stack of 8 KiB, and a fresh goroutine comes to that in steps, each of which copies what
-// it has; one that has carried a call has it. When all are at work (endless streams keep theirs), a call gets a fresh goroutine.
+// streamWorkers is how many goroutines wait for calls. A call needs a stack of 8 KiB, and a fresh goroutine comes to
+// that in steps, each of which copies what it has; one that has carried a call has it. When all are at work (endless
+// streams keep theirs), a call gets a fresh goroutine.
 const streamWorkers = 8
 
-// Flow control windows of what a host sends. gRPC would measure the line instead, with a PING at every message that comes: on a local socket there is nothing to
-// learn from it, and each costs the host a wake-up and an answer, 7 % of a short call through Node.
+// Flow control windows of what a host sends. gRPC would measure the line instead, with a PING at every message that
+// comes: on a local socket there is nothing to learn from it, and each costs the host a wake-up and an answer, 7 % of a
+// short call through Node.
 const (
 	streamWindow     = 1 << 20  // of one call; what is longer waits for the reader, as it must
 	connectionWindow = 16 << 20 // of all
 )
 
-// ServerOptions are the options of a gRPC server that carries the services: logging, validation and recovery, in this order from the
-// outside in, and the size of a message from a host. What is sent has no bound, and there is no keepalive: a local socket ends
-// with its peer.
+// ServerOptions are the options of a gRPC server that carries the services: logging, validation and recovery, in this
+// order from the outside in, and the size of a message from a host. What is sent has no bound, and there is no
+// keepalive: a local socket ends with its peer.
 //
-// go-plugin puts services of its own on the same server; logging and validation leave them alone, because some of them are endless streams.
+// go-plugin puts services of its own on the same server; logging and validation leave them alone, because some of them
+// are endless streams.
 func ServerOptions(o Options) []grpc.ServerOption {
 	oursAlone := selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool {
 		return ours(c.Service)
@@ -55,7 +58,8 @@ func ServerOptions(o Options) []grpc.ServerOption {
 		return panicked(log, p)
 	})
 	calls := &unaryCalls{
-		log: log, logged: logging.UnaryServerInterceptor(lines, options...), validated: validator.UnaryServerInterceptor(), recovered: recovery.UnaryServerInterceptor(recovered),
+		log: log, logged: logging.UnaryServerInterceptor(lines, options...), validated: validator.UnaryServerInterceptor(),
+		recovered: recovery.UnaryServerInterceptor(recovered),
 	}
 	return []grpc.ServerOption{
 		grpc.ChainUnaryInterceptor(calls.intercept),
@@ -75,8 +79,8 @@ func ServerOptions(o Options) []grpc.ServerOption {
 // ours tells whether a service, or a method with its service, is one of this package.
 func ours(service string) bool { return strings.HasPrefix(strings.TrimPrefix(service, "/"), "mcphub.") }
 
-// callLogger writes the middleware's lines with slog, without two fields: the peer's address says nothing on a local socket, and the text of
-// an error may quote what a server or a user wrote.
+// callLogger writes the middleware's lines with slog, without two fields: the peer's address says nothing on a local
+// socket, and the text of an error may quote what a server or a user wrote.
 func callLogger(log *slog.Logger) logging.Logger {
 	return logging.LoggerFunc(func(ctx context.Context, level logging.Level, msg string, fields ...any) {
 		l := slog.Level(level)

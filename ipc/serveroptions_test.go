@@ -88,12 +88,14 @@ func TestPanicHidden(t *testing.T) {
 				conn := serve(t, panicky{&fakeHub{}}, book.options())
 				for range 2 { // the process lives on
 					err := call(t.Context(), conn)
-					if s := status.Convert(err); s.Code() != codes.Internal || s.Message() != "internal error" || reasonOf(err) != "INTERNAL" {
+					if s := status.Convert(err); s.Code() != codes.Internal || s.Message() != "internal error" ||
+						reasonOf(err) != "INTERNAL" {
 						t.Errorf("got %v, want INTERNAL, internal error", err)
 					}
 				}
 				lines := book.lines(t, "panic")
-				if len(lines) != 2 || lines[0]["value"] != "secret of the hub" || !strings.Contains(lines[0]["stack"].(string), "panicky") {
+				if len(lines) != 2 || lines[0]["value"] != "secret of the hub" ||
+					!strings.Contains(lines[0]["stack"].(string), "panicky") {
 					t.Errorf("the log has %v, want the panic with its stack", lines)
 				}
 			})
@@ -126,9 +128,11 @@ func TestNoPayloadInLog(t *testing.T) {
 				case "ok":
 					return &hub.CallResult{Result: json.RawMessage(`{"text":"SECRET"}`)}, nil
 				case "refused":
-					return nil, &hub.Error{Code: hub.CodeInvalidArgument, Reason: hub.ReasonInvalidArguments, Message: "bad SECRET", Meta: map[string]string{"server": "SECRET"}}
+					return nil, &hub.Error{Code: hub.CodeInvalidArgument, Reason: hub.ReasonInvalidArguments, Message: "bad SECRET",
+						Meta: map[string]string{"server": "SECRET"}}
 				}
-				return nil, &hub.Error{Code: hub.CodeUnavailable, Reason: hub.ReasonServerGone, Message: "SECRET", Err: errors.New("SECRET")}
+				return nil, &hub.Error{Code: hub.CodeUnavailable, Reason: hub.ReasonServerGone,
+					Message: "SECRET", Err: errors.New("SECRET")}
 			},
 			answer: func(hub.PromptAnswer) error {
 				return &hub.Error{Code: hub.CodeInvalidArgument, Reason: hub.ReasonInvalidContent, Message: "SECRET"}
@@ -137,21 +141,24 @@ func TestNoPayloadInLog(t *testing.T) {
 		conn := serve(t, h, book.options())
 		client := mcphubv1.NewMcpHubServiceClient(conn)
 		for _, tool := range []string{"ok", "refused", "gone"} {
-			_, _ = client.CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s", Tool: tool, ArgumentsJson: `{"k":"SECRET"}`, TaskLabel: "SECRET", MetaJson: `"SECRET"`})
+			_, _ = client.CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s", Tool: tool,
+				ArgumentsJson: `{"k":"SECRET"}`, TaskLabel: "SECRET", MetaJson: `"SECRET"`})
 		}
 		_, _ = client.CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s", RequestId: "SECRET\x01"})
 		w := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, Title: "SECRET"})
 		w.Accept("p", `{"k":"SECRET"}`)
 		_ = w.Close()
 		synctest.Wait()
-		if text := book.text(); strings.Contains(text, "SECRET") || strings.Contains(text, "peer.address") || strings.Contains(text, "grpc.error") {
+		if text := book.text(); strings.Contains(text, "SECRET") || strings.Contains(text, "peer.address") ||
+			strings.Contains(text, "grpc.error") {
 			t.Errorf("the log tells too much:\n%s", text)
 		}
 		lines := book.lines(t, "finished call")
 		if len(lines) != 5 {
 			t.Fatalf("%d lines for 5 calls:\n%s", len(lines), book.text())
 		}
-		if got := lines[1]; got["grpc.code"] != "InvalidArgument" || got["grpc.reason"] != hub.ReasonInvalidArguments || got["grpc.method"] != "CallTool" {
+		if got := lines[1]; got["grpc.code"] != "InvalidArgument" || got["grpc.reason"] != hub.ReasonInvalidArguments ||
+			got["grpc.method"] != "CallTool" {
 			t.Errorf("the line of a refused call: %v", got)
 		}
 	})
@@ -162,7 +169,8 @@ func TestInternalErrorIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book := &logBook{}
 		h := &fakeHub{failure: errors.New("disk full\nforged line")}
-		_, err := mcphubv1.NewMcpServerServiceClient(serve(t, h, book.options())).SetLogLevel(t.Context(), &mcphubv1.SetLogLevelRequest{Server: "s", Level: "info"})
+		_, err := mcphubv1.NewMcpServerServiceClient(serve(t, h, book.options())).SetLogLevel(t.Context(),
+			&mcphubv1.SetLogLevelRequest{Server: "s", Level: "info"})
 		if s := status.Convert(err); s.Code() != codes.Internal || s.Message() != "internal error" {
 			t.Errorf("got %v", err)
 		}
@@ -203,7 +211,8 @@ func TestReceiveLimit(t *testing.T) {
 		if err != nil || resp.GetResultJson() != arguments {
 			t.Errorf("8 MiB did not come back whole: %v", err)
 		}
-		_, err = client.CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s", Tool: "t", ArgumentsJson: strings.Repeat("x", maxReceive)})
+		_, err = client.CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s", Tool: "t",
+			ArgumentsJson: strings.Repeat("x", maxReceive)})
 		if status.Code(err) != codes.ResourceExhausted {
 			t.Errorf("got %v, want RESOURCE_EXHAUSTED", err)
 		}

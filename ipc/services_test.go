@@ -18,7 +18,8 @@ import (
 
 func TestGetInfo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		got, err := mcphubv1.NewMcpHubServiceClient(serve(t, &fakeHub{}, Options{})).GetInfo(t.Context(), &mcphubv1.GetInfoRequest{})
+		got, err := mcphubv1.NewMcpHubServiceClient(serve(t, &fakeHub{}, Options{})).GetInfo(t.Context(),
+			&mcphubv1.GetInfoRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +27,10 @@ func TestGetInfo(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 		revisions := slices.Clone(got.GetProtocolRevisions())
-		if len(revisions) != 5 || revisions[0] != mcp.Revision20260728 || !slices.IsSortedFunc(revisions, func(a, b string) int { return strings.Compare(b, a) }) {
+		if len(revisions) != 5 || revisions[0] != mcp.Revision20260728 ||
+			!slices.IsSortedFunc(revisions, func(a, b string) int {
+				return strings.Compare(b, a)
+			}) {
 			t.Errorf("revisions %v, want five, newest first", revisions)
 		}
 		for _, f := range []string{"prompts", "resume", "preapproved"} {
@@ -40,7 +44,8 @@ func TestGetInfo(t *testing.T) {
 func TestHubServiceAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{call: func(_ context.Context, c hub.CallRequest) (*hub.CallResult, error) {
-			return &hub.CallResult{RequestID: c.ID, Error: &hub.McpError{Code: -32000, Message: "no", Data: "[1]"}, Rounds: 2}, nil
+			return &hub.CallResult{RequestID: c.ID, Error: &hub.McpError{Code: -32000, Message: "no", Data: "[1]"}, Rounds: 2},
+				nil
 		}}
 		client := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{}))
 		call, err := client.CallTool(t.Context(), &mcphubv1.CallToolRequest{RequestId: "r", Server: "s", Tool: "t"})
@@ -52,7 +57,8 @@ func TestHubServiceAnswers(t *testing.T) {
 		want(t, err, one, &mcphubv1.CancelRequestResponse{Outcome: mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING})
 		one, err = client.CancelRequest(t.Context(), &mcphubv1.CancelRequestRequest{RequestId: "else"})
 		want(t, err, one, &mcphubv1.CancelRequestResponse{Outcome: mcphubv1.CancelOutcome_CANCEL_OUTCOME_UNKNOWN})
-		one, err = client.CancelRequest(t.Context(), &mcphubv1.CancelRequestRequest{RequestId: "stuck", Server: "s", Reason: "why", StopWaiting: true})
+		one, err = client.CancelRequest(t.Context(), &mcphubv1.CancelRequestRequest{RequestId: "stuck", Server: "s",
+			Reason: "why", StopWaiting: true})
 		want(t, err, one, &mcphubv1.CancelRequestResponse{Outcome: mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING})
 		for _, scope := range []*mcphubv1.CancelRequestsRequest{
 			{Scope: &mcphubv1.CancelRequestsRequest_Server{Server: "s"}},
@@ -80,11 +86,14 @@ func TestServerServiceAnswers(t *testing.T) {
 			return &mcphubv1.Server{Name: name, State: state, Counters: &mcphubv1.ConnectionCounters{}}
 		}
 		listed, err := client.ListServers(t.Context(), &mcphubv1.ListServersRequest{})
-		want(t, err, listed, &mcphubv1.ListServersResponse{Servers: []*mcphubv1.Server{server("s", 0)}, Problems: []*mcphubv1.ConfigProblem{{Message: "odd"}}})
+		want(t, err, listed, &mcphubv1.ListServersResponse{Servers: []*mcphubv1.Server{server("s", 0)},
+			Problems: []*mcphubv1.ConfigProblem{{Message: "odd"}}})
 		start, err := client.StartServer(t.Context(), &mcphubv1.StartServerRequest{Server: "x"})
 		want(t, err, start, &mcphubv1.StartServerResponse{Server: server("x", mcphubv1.ServerState_SERVER_STATE_READY)})
-		start, err = client.StartServer(t.Context(), &mcphubv1.StartServerRequest{Server: "x", WorkspaceEntry: true}) // finding C3
-		want(t, err, start, &mcphubv1.StartServerResponse{Server: server("x of the workspace", mcphubv1.ServerState_SERVER_STATE_READY)})
+		// finding C3
+		start, err = client.StartServer(t.Context(), &mcphubv1.StartServerRequest{Server: "x", WorkspaceEntry: true})
+		want(t, err, start, &mcphubv1.StartServerResponse{Server: server("x of the workspace",
+			mcphubv1.ServerState_SERVER_STATE_READY)})
 		stop, err := client.StopServer(t.Context(), &mcphubv1.StopServerRequest{Server: "x"})
 		want(t, err, stop, &mcphubv1.StopServerResponse{Server: server("x", mcphubv1.ServerState_SERVER_STATE_STOPPED)})
 		restart, err := client.RestartServer(t.Context(), &mcphubv1.RestartServerRequest{Server: "x"})
@@ -92,15 +101,18 @@ func TestServerServiceAnswers(t *testing.T) {
 		off, err := client.SetServerEnabled(t.Context(), &mcphubv1.SetServerEnabledRequest{Server: "x"})
 		want(t, err, off, &mcphubv1.SetServerEnabledResponse{Server: server("x", mcphubv1.ServerState_SERVER_STATE_DISABLED)})
 		loaded, err := client.ReloadConfig(t.Context(), &mcphubv1.ReloadConfigRequest{})
-		want(t, err, loaded, &mcphubv1.ReloadConfigResponse{Servers: []*mcphubv1.Server{server("s", 0)}, Stopped: []string{"gone"}})
+		want(t, err, loaded, &mcphubv1.ReloadConfigResponse{Servers: []*mcphubv1.Server{server("s", 0)},
+			Stopped: []string{"gone"}})
 		if len(h.sources) != 1 || h.sources[0] != nil {
 			t.Errorf("sources %v, want nil: the same as last time", h.sources)
 		}
 		tools, err := client.ListTools(t.Context(), &mcphubv1.ListToolsRequest{})
 		trouble := func(name string) *mcphubv1.ServerTrouble {
-			return &mcphubv1.ServerTrouble{Server: name, Error: &mcphubv1.HubError{Code: "UNAVAILABLE", Reason: "SERVER_FAILED", Message: "no " + name}}
+			return &mcphubv1.ServerTrouble{Server: name, Error: &mcphubv1.HubError{Code: "UNAVAILABLE", Reason: "SERVER_FAILED",
+				Message: "no " + name}}
 		}
-		want(t, err, tools, &mcphubv1.ListToolsResponse{Tools: []*mcphubv1.Tool{{Server: "s", Name: "t"}}, Troubles: []*mcphubv1.ServerTrouble{trouble("a"), trouble("z")}})
+		want(t, err, tools, &mcphubv1.ListToolsResponse{Tools: []*mcphubv1.Tool{{Server: "s", Name: "t"}},
+			Troubles: []*mcphubv1.ServerTrouble{trouble("a"), trouble("z")}})
 		level, err := client.SetLogLevel(t.Context(), &mcphubv1.SetLogLevelRequest{Server: "s", Level: "debug"})
 		want(t, err, level, &mcphubv1.SetLogLevelResponse{})
 	})

@@ -5,8 +5,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// shares counts what waits for a window, by server. A server may have as much as is left free: what it has and what is free are the same at most, so that
-// there is room for whoever comes next (package bounds, rule 3). The zero value is empty.
+// shares counts what waits for a window, by server. A server may have as much as is left free: what it has and what is
+// free are the same at most, so that there is room for whoever comes next (package bounds, rule 3). The zero value is
+// empty.
 type shares struct {
 	all load
 	of  map[string]load
@@ -15,7 +16,8 @@ type shares struct {
 // take counts one more of a server, unless that is too much.
 func (s *shares) take(server string, size, maxEntries, maxBytes int) bool {
 	mine := s.of[server]
-	if mine.entries >= maxEntries-s.all.entries || mine.entries > 0 && mine.bytes+size > maxBytes-s.all.bytes || s.all.bytes+size > maxBytes {
+	if mine.entries >= maxEntries-s.all.entries || mine.entries > 0 && mine.bytes+size > maxBytes-s.all.bytes ||
+		s.all.bytes+size > maxBytes {
 		return false
 	}
 	if s.of == nil {

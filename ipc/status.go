@@ -22,8 +22,8 @@ const (
 	reasonInternal      = "INTERNAL"
 )
 
-// maxErrorText bounds a message or a metadata value, in runes. They travel in HTTP/2 header fields, the message twice; Node's
-// default limit for all of them is 16 KiB.
+// maxErrorText bounds a message or a metadata value, in runes. They travel in HTTP/2 header fields, the message twice;
+// Node's default limit for all of them is 16 KiB.
 const maxErrorText = 1024
 
 // grpcCodes is the one mapping of the hub's codes.
@@ -43,12 +43,12 @@ var grpcCodes = map[hub.Code]codes.Code{
 // internalError is all that a host learns of trouble that is no *hub.Error.
 var internalError = &hub.Error{Code: hub.CodeInternal, Reason: reasonInternal, Message: "internal error"}
 
-// statusOf gives err as a gRPC status with an ErrorInfo detail. nil stays nil. What is no *hub.Error becomes INTERNAL and loses its text,
-// but for the end of a context.
+// statusOf gives err as a gRPC status with an ErrorInfo detail. nil stays nil. What is no *hub.Error becomes INTERNAL
+// and loses its text, but for the end of a context.
 //
-// Metadata is for programs and keeps its text word for word, control characters too: a cancel's reason is what its author wrote, and
-// whoever shows it escapes it. It travels in the detail, which is binary (grpc-status-details-bin). The message is for people and
-// becomes one line.
+// Metadata is for programs and keeps its text word for word, control characters too: a cancel's reason is what its
+// author wrote, and whoever shows it escapes it. It travels in the detail, which is binary (grpc-status-details-bin).
+// The message is for people and becomes one line.
 func statusOf(err error) error {
 	if err == nil {
 		return nil
@@ -85,7 +85,9 @@ func hubErrorOf(err error) *hub.Error {
 	case errors.Is(err, context.Canceled):
 		return &hub.Error{Code: hub.CodeCancelled, Reason: hub.ReasonCancelled, Message: "the call was cancelled", Err: err}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &hub.Error{Code: hub.CodeDeadlineExceeded, Reason: hub.ReasonTotalTimeout, Message: "the deadline of the gRPC call has passed", Meta: map[string]string{"setting": "deadline of the gRPC call"}, Err: err}
+		return &hub.Error{Code: hub.CodeDeadlineExceeded, Reason: hub.ReasonTotalTimeout,
+			Message: "the deadline of the gRPC call has passed", Meta: map[string]string{"setting": "deadline of the gRPC call"},
+			Err: err}
 	}
 	return internalError
 }

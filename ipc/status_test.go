@@ -22,7 +22,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// hubConstants gives the names of the constants of a type of package hub: a list in a test could forget the new one, too.
+// hubConstants gives the names of the constants of a type of package hub: a list in a test could forget the new one,
+// too.
 func hubConstants(t *testing.T, typeName string) []string {
 	t.Helper()
 	files, err := filepath.Glob("../hub/*.go")
@@ -82,7 +83,8 @@ func TestStatusMapping(t *testing.T) {
 				return nil, fmt.Errorf("wrapped: %w", &hub.Error{Code: code, Reason: "SOME_REASON", Message: "what happened"})
 			}
 			_, err := client.CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s", Tool: "t"})
-			if s := status.Convert(err); s.Code() != grpcCode || s.Message() != "what happened" || reasonOf(err) != "SOME_REASON" {
+			if s := status.Convert(err); s.Code() != grpcCode || s.Message() != "what happened" ||
+				reasonOf(err) != "SOME_REASON" {
 				t.Errorf("%s: got %v %q (%s), want %v", code, s.Code(), s.Message(), reasonOf(err), grpcCode)
 			}
 		}
@@ -111,12 +113,15 @@ func TestStatusMapping(t *testing.T) {
 func TestErrorInfoDetail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{failure: &hub.Error{
-			Code: hub.CodeFailedPrecondition, Reason: hub.ReasonServerDisabled, Message: "it is \xff off\n" + strings.Repeat("x", 5000),
+			Code: hub.CodeFailedPrecondition, Reason: hub.ReasonServerDisabled, Message: "it is \xff off\n" +
+				strings.Repeat("x", 5000),
 			Meta: map[string]string{"server": "s\xfe", "setting": "disabled"},
 		}}
-		_, err := mcphubv1.NewMcpServerServiceClient(serve(t, h, Options{})).StartServer(t.Context(), &mcphubv1.StartServerRequest{Server: "s"})
+		_, err := mcphubv1.NewMcpServerServiceClient(serve(t, h, Options{})).StartServer(t.Context(),
+			&mcphubv1.StartServerRequest{Server: "s"})
 		s := status.Convert(err)
-		if s.Code() != codes.FailedPrecondition || !strings.HasPrefix(s.Message(), "it is \uFFFD off x") || len(s.Message()) > 2*maxErrorText {
+		if s.Code() != codes.FailedPrecondition || !strings.HasPrefix(s.Message(), "it is \uFFFD off x") ||
+			len(s.Message()) > 2*maxErrorText {
 			t.Errorf("got %v %.40q... (%d bytes)", s.Code(), s.Message(), len(s.Message()))
 		}
 		if len(s.Details()) != 1 {
@@ -124,18 +129,21 @@ func TestErrorInfoDetail(t *testing.T) {
 		}
 		info := s.Details()[0].(*errdetails.ErrorInfo)
 		want := map[string]string{"server": "s\uFFFD", "setting": "disabled"}
-		if diff := cmp.Diff(want, info.GetMetadata()); diff != "" || info.GetDomain() != "mcphub" || info.GetReason() != "SERVER_DISABLED" {
+		if diff := cmp.Diff(want, info.GetMetadata()); diff != "" || info.GetDomain() != "mcphub" ||
+			info.GetReason() != "SERVER_DISABLED" {
 			t.Errorf("got %v", info)
 		}
 	})
 }
 
-// The reason of a cancel crosses gRPC word for word: HTTP/2 header fields hold no text but ASCII, the binary detail any. The message
-// stays one line. Finding B19.
+// The reason of a cancel crosses gRPC word for word: HTTP/2 header fields hold no text but ASCII, the binary detail
+// any. The message stays one line. Finding B19.
 func TestReasonCrossesGRPCWordForWord(t *testing.T) {
 	reasons := []string{
-		"a\nline\tand a tab", "\r\ngrpc-status: 0", "\x1b[2J\x00\u009b", "\u3000wide\u00a0narrow", "\U0001f468\u200d\U0001f469\u200d\U0001f467",
-		"\u0928\u092e\u0938\u094d\u0924\u0947", "\u202eright to left", `100% "quoted" \u00e4`, "%0A", strings.Repeat("\U0001f600", 256),
+		"a\nline\tand a tab", "\r\ngrpc-status: 0", "\x1b[2J\x00\u009b", "\u3000wide\u00a0narrow",
+		"\U0001f468\u200d\U0001f469\u200d\U0001f467",
+		"\u0928\u092e\u0938\u094d\u0924\u0947", "\u202eright to left", `100% "quoted" \u00e4`, "%0A",
+		strings.Repeat("\U0001f600", 256),
 	}
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{}
@@ -177,7 +185,8 @@ func TestCallContextReachesHub(t *testing.T) {
 			synctest.Wait()
 			cancel(nil)
 		}()
-		if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "s", Tool: "t"}); status.Code(err) != codes.Canceled {
+		if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "s",
+			Tool: "t"}); status.Code(err) != codes.Canceled {
 			t.Errorf("got %v, want CANCELLED", err)
 		}
 		if err := <-over; !errors.Is(err, context.Canceled) {

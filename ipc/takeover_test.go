@@ -13,15 +13,17 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// A page that has lost what it had seen takes its stream over: resume with the hub's id and the highest of all sequences ends the stream of before, which the hub still
-// believes in, and brings a snapshot under the same window id. What the window owns goes on, and what it is asked can be answered on the new stream.
+// A page that has lost what it had seen takes its stream over: resume with the hub's id and the highest of all
+// sequences ends the stream of before, which the hub still believes in, and brings a snapshot under the same window id.
+// What the window owns goes on, and what it is asked can be answered on the new stream.
 func TestReloadedPageTakesItsStreamOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakeserver.New()
 		server.Tool("sleep", func(c *fakeserver.CallContext) { c.Text("slept") })
 		_, conn := realHub(t, server)
 		hello := func() *mcphubv1.Hello {
-			return &mcphubv1.Hello{WindowId: "page", PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL}, MaxHistory: 10}
+			return &mcphubv1.Hello{WindowId: "page",
+				PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL}, MaxHistory: 10}
 		}
 		first := openRaw(t, conn, hello())
 		welcome, err := first.stream.Recv()
@@ -49,7 +51,8 @@ func TestReloadedPageTakesItsStreamOver(t *testing.T) {
 			t.Fatalf("welcome %v, %v", m, err)
 		}
 		snapshot := second.snapshot()
-		if len(snapshot.GetRequests()) != 1 || snapshot.GetRequests()[0].GetRequestId() != "r" || len(snapshot.GetPrompts()) != 1 || snapshot.GetPrompts()[0].GetPromptId() != prompt {
+		if len(snapshot.GetRequests()) != 1 || snapshot.GetRequests()[0].GetRequestId() != "r" ||
+			len(snapshot.GetPrompts()) != 1 || snapshot.GetPrompts()[0].GetPromptId() != prompt {
 			t.Errorf("the snapshot has %v and %v", snapshot.GetRequests(), snapshot.GetPrompts())
 		}
 		for err = nil; err == nil; {
@@ -61,9 +64,10 @@ func TestReloadedPageTakesItsStreamOver(t *testing.T) {
 		synctest.Wait() // the handler of before has left by now: it must not take the window with it
 
 		sequence := uint64(0)
-		second.send(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
-			PromptId: prompt, Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{}},
-		}}})
+		second.send(
+			&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
+				PromptId: prompt, Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{}},
+			}}})
 		for {
 			m, err := second.stream.Recv()
 			if err != nil {

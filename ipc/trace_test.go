@@ -22,11 +22,14 @@ func TestTraceConversion(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	var c converter
 	got := c.trace(hub.TraceInfo{
-		Request: hub.RequestInfo{ID: "r1", Server: "s", Method: "tools/call", State: hub.StateDone}, Omitted: 3, TraceID: "abc",
+		Request: hub.RequestInfo{ID: "r1", Server: "s", Method: "tools/call", State: hub.StateDone}, Omitted: 3,
+		TraceID: "abc",
 		Entries: []hub.TraceEntry{
 			{Time: at, State: hub.StateRunning},
-			{Time: at, Message: &hub.TraceMessage{Direction: hub.Outgoing, Type: "request", Method: "tools/call", WireID: "7", Bytes: 99}},
-			{Time: at, Message: &hub.TraceMessage{Direction: hub.Incoming, Type: "error", Method: "tools/call", WireID: "7", Bytes: 9, ErrorCode: -32000, Dropped: true}},
+			{Time: at, Message: &hub.TraceMessage{Direction: hub.Outgoing, Type: "request", Method: "tools/call", WireID: "7",
+				Bytes: 99}},
+			{Time: at, Message: &hub.TraceMessage{Direction: hub.Incoming, Type: "error", Method: "tools/call", WireID: "7",
+				Bytes: 9, ErrorCode: -32000, Dropped: true}},
 			{Time: at, Cancellation: &hub.Cancellation{Origin: hub.OriginUser, Reason: "no", Time: at}},
 			{Time: at, Prompt: &hub.TracePrompt{PromptID: "prompt-1", Kind: hub.PromptSampling, Cause: hub.CauseWithdrawn}},
 			{Time: at, Err: &hub.Error{Code: hub.CodeCancelled, Reason: "CANCELLED", Message: "cancelled"}},
@@ -57,7 +60,8 @@ func TestEndToEndTrace(t *testing.T) {
 		client := mcphubv1.NewMcpHubServiceClient(conn)
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", parent, "tracestate", "a=1", "baggage", "b=2")
 		for _, id := range []string{"r1", "r2"} {
-			if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{RequestId: id, Server: "s", Tool: "echo", ArgumentsJson: `{"a":"SECRET"}`, Preapproved: true}); err != nil {
+			if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{RequestId: id,
+				Server: "s", Tool: "echo", ArgumentsJson: `{"a":"SECRET"}`, Preapproved: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -76,7 +80,8 @@ func TestEndToEndTrace(t *testing.T) {
 				messages++
 			}
 		}
-		if tr.GetTraceId() != parent[3:35] || messages != 2 || tr.GetRequest().GetState() != mcphubv1.RequestState_REQUEST_STATE_DONE ||
+		if tr.GetTraceId() != parent[3:35] || messages != 2 ||
+			tr.GetRequest().GetState() != mcphubv1.RequestState_REQUEST_STATE_DONE ||
 			!slices.Equal(states[len(states)-2:], []string{"REQUEST_STATE_RUNNING", "REQUEST_STATE_DONE"}) {
 			t.Errorf("%v", tr)
 		}
@@ -86,7 +91,8 @@ func TestEndToEndTrace(t *testing.T) {
 			Servers []map[string]any
 			Traces  []json.RawMessage
 		}
-		if err := json.Unmarshal([]byte(resp.GetBundleJson()), &b); err != nil || b.Version != "test" || len(b.Traces) != 1 || len(b.Servers) != 1 || b.Servers[0]["state"] != "ready" {
+		if err := json.Unmarshal([]byte(resp.GetBundleJson()), &b); err != nil || b.Version != "test" || len(b.Traces) != 1 ||
+			len(b.Servers) != 1 || b.Servers[0]["state"] != "ready" {
 			t.Fatalf("%v: %s", err, resp.GetBundleJson())
 		}
 		again := new(mcphubv1.Trace)
@@ -95,12 +101,14 @@ func TestEndToEndTrace(t *testing.T) {
 		}
 		for _, m := range server.Received() {
 			if meta := (fakeserver.Message{Params: m.Param("_meta")}); m.Method == "tools/call" &&
-				(string(meta.Param("traceparent")) != `"`+parent+`"` || string(meta.Param("tracestate")) != `"a=1"` || string(meta.Param("baggage")) != `"b=2"`) {
+				(string(meta.Param("traceparent")) != `"`+parent+`"` || string(meta.Param("tracestate")) != `"a=1"` ||
+					string(meta.Param("baggage")) != `"b=2"`) {
 				t.Errorf("the server got %s", m.Params)
 			}
 		}
 		all, err := client.GetTrace(t.Context(), &mcphubv1.GetTraceRequest{Server: "s", MaxTraces: 2})
-		if err != nil || len(all.GetTraces()) != 2 || all.GetTraces()[1].GetRequest().GetRequestId() != "r2" || all.GetBundleJson() != "" {
+		if err != nil || len(all.GetTraces()) != 2 || all.GetTraces()[1].GetRequest().GetRequestId() != "r2" ||
+			all.GetBundleJson() != "" {
 			t.Errorf("%v, %v", err, all)
 		}
 		none, err := client.GetTrace(t.Context(), &mcphubv1.GetTraceRequest{RequestId: "nobody"})

@@ -19,7 +19,9 @@ func TestGetTraceAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := mcphubv1.NewMcpHubServiceClient(serve(t, &fakeHub{}, Options{}))
 		plain, err := client.GetTrace(t.Context(), &mcphubv1.GetTraceRequest{RequestId: "r", Server: "s", MaxTraces: 7})
-		want(t, err, plain, &mcphubv1.GetTraceResponse{Traces: []*mcphubv1.Trace{{Request: &mcphubv1.Request{RequestId: "r", Server: "s"}, OmittedEntries: 7}}})
+		want(t, err, plain,
+			&mcphubv1.GetTraceResponse{Traces: []*mcphubv1.Trace{{Request: &mcphubv1.Request{RequestId: "r", Server: "s"},
+				OmittedEntries: 7}}})
 		bundled, err := client.GetTrace(t.Context(), &mcphubv1.GetTraceRequest{RequestId: "r", Bundle: true})
 		if err != nil {
 			t.Fatal(err)
@@ -28,10 +30,12 @@ func TestGetTraceAnswers(t *testing.T) {
 			About  string
 			Traces []struct{ Request struct{ RequestID string } }
 		}
-		if err := json.Unmarshal([]byte(bundled.GetBundleJson()), &bundle); err != nil || bundle.About != "this" || len(bundle.Traces) != 1 || bundle.Traces[0].Request.RequestID != "r" {
+		if err := json.Unmarshal([]byte(bundled.GetBundleJson()), &bundle); err != nil || bundle.About != "this" ||
+			len(bundle.Traces) != 1 || bundle.Traces[0].Request.RequestID != "r" {
 			t.Errorf("bundle %s: %v", bundled.GetBundleJson(), err)
 		}
-		if _, err := client.GetTrace(t.Context(), &mcphubv1.GetTraceRequest{MaxTraces: -1}); status.Code(err) != codes.InvalidArgument {
+		if _, err := client.GetTrace(t.Context(), &mcphubv1.GetTraceRequest{MaxTraces: -1}); status.Code(
+			err) != codes.InvalidArgument {
 			t.Errorf("a negative number: %v", err)
 		}
 	})
@@ -48,7 +52,8 @@ func TestRememberedAnswers(t *testing.T) {
 		forgotten, err := client.Forget(t.Context(), &mcphubv1.ForgetRequest{RememberedIds: []string{"r", "q"}})
 		want(t, err, forgotten, &mcphubv1.ForgetResponse{Forgotten: 2})
 		for name, r := range map[string]*mcphubv1.ForgetRequest{
-			"an empty id": {RememberedIds: []string{""}}, "too many": {RememberedIds: strings.Split(strings.Repeat("x,", 4097), ",")},
+			"an empty id": {RememberedIds: []string{""}}, "too many": {RememberedIds: strings.Split(strings.Repeat("x,", 4097),
+				",")},
 		} {
 			if _, err := client.Forget(t.Context(), r); status.Code(err) != codes.InvalidArgument {
 				t.Errorf("%s: %v", name, err)
@@ -88,12 +93,15 @@ func TestTraceContextIsRead(t *testing.T) {
 			return &hub.CallResult{}, nil
 		}}
 		client := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{}))
-		ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", "00-a-b-01", "tracestate", "v=1", "baggage", strings.Repeat("x", maxTraceContext+1))
-		if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "s", Tool: "t"}); err != nil || got != (hub.TraceContext{Parent: "00-a-b-01", State: "v=1"}) {
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", "00-a-b-01", "tracestate", "v=1",
+			"baggage", strings.Repeat("x", maxTraceContext+1))
+		if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "s", Tool: "t"}); err != nil ||
+			got != (hub.TraceContext{Parent: "00-a-b-01", State: "v=1"}) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 		ctx = metadata.AppendToOutgoingContext(ctx, "traceparent", "00-c-d-01")
-		if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "s", Tool: "t"}); err != nil || got != (hub.TraceContext{State: "v=1"}) {
+		if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "s", Tool: "t"}); err != nil ||
+			got != (hub.TraceContext{State: "v=1"}) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})

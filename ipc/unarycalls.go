@@ -10,14 +10,16 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// unaryCalls does for unary calls what a chain of interceptors would do. In a chain each of them stays on the stack of a call, and keeps what it has
-// gathered, for as long as a tool works, and ten thousand may. So here only recovery is around the handler; the others have their say before and after it.
+// unaryCalls does for unary calls what a chain of interceptors would do. In a chain each of them stays on the stack of
+// a call, and keeps what it has gathered, for as long as a tool works, and ten thousand may. So here only recovery is
+// around the handler; the others have their say before and after it.
 type unaryCalls struct {
 	log                          *slog.Logger
 	logged, validated, recovered grpc.UnaryServerInterceptor
 }
 
-func (u *unaryCalls) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+func (u *unaryCalls) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo,
+	handler grpc.UnaryHandler) (any, error) {
 	if !ours(info.FullMethod) {
 		return u.recovered(ctx, req, info, handler)
 	}
@@ -45,7 +47,9 @@ type callBegan struct{}
 //
 //go:noinline
 func (u *unaryCalls) tell(ctx context.Context, req any, info *grpc.UnaryServerInfo, start time.Time, err error) {
-	_, _ = u.logged(context.WithValue(ctx, callBegan{}, start), req, info, func(context.Context, any) (any, error) { return nil, err })
+	_, _ = u.logged(context.WithValue(ctx, callBegan{}, start), req, info, func(context.Context, any) (any, error) {
+		return nil, err
+	})
 }
 
 // began gives the value of a field of a line. The middleware's own clock has started only when the call was over.

@@ -28,7 +28,8 @@ func TestLineTellsWhenCallBegan(t *testing.T) {
 		if len(lines) != 1 {
 			t.Fatalf("the log: %s", book.text())
 		}
-		if l := lines[0]; l["grpc.start_time"] != start.Format(time.RFC3339) || l["grpc.time_ms"] != "3000" || l["grpc.code"] != "OK" || l["grpc.method"] != "CallTool" {
+		if l := lines[0]; l["grpc.start_time"] != start.Format(time.RFC3339) || l["grpc.time_ms"] != "3000" ||
+			l["grpc.code"] != "OK" || l["grpc.method"] != "CallTool" {
 			t.Errorf("the line says %v; the call began at %s and took 3s", l, start.Format(time.RFC3339))
 		}
 	})

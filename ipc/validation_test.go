@@ -79,7 +79,9 @@ func TestValidation(t *testing.T) {
 		{"call, long label", call(func(r *mcphubv1.CallToolRequest) { r.TaskLabel = long(256) }), "task_label:"},
 		{"call, long owner", call(func(r *mcphubv1.CallToolRequest) { r.OwnerWindowId = long(128) }), "owner_window_id:"},
 		{"call, large meta", call(func(r *mcphubv1.CallToolRequest) { r.MetaJson = long(1 << 20) }), "meta_json:"},
-		{"call, negative clock", call(func(r *mcphubv1.CallToolRequest) { r.Timeouts = &mcphubv1.Timeouts{Total: durationpb.New(-1)} }), "timeouts.total:"},
+		{"call, negative clock", call(func(r *mcphubv1.CallToolRequest) {
+			r.Timeouts = &mcphubv1.Timeouts{Total: durationpb.New(-1)}
+		}), "timeouts.total:"},
 		{"call, broken clock", call(func(r *mcphubv1.CallToolRequest) {
 			r.Timeouts = &mcphubv1.Timeouts{Human: &durationpb.Duration{Seconds: 1, Nanos: -1}}
 		}), "timeouts.human:"},
@@ -89,8 +91,10 @@ func TestValidation(t *testing.T) {
 		{"cancel scope", &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_All{All: true}}, ""},
 		{"cancel scope, none", &mcphubv1.CancelRequestsRequest{}, "scope:"},
 		{"cancel scope, not all", &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_All{}}, "all:"},
-		{"cancel scope, empty server", &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_Server{}}, "server:"},
-		{"cancel scope, empty label", &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_TaskLabel{}}, "task_label:"},
+		{"cancel scope, empty server", &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_Server{}},
+			"server:"},
+		{"cancel scope, empty label", &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_TaskLabel{}},
+			"task_label:"},
 		{"list requests", &mcphubv1.ListRequestsRequest{}, ""},
 		{"list requests, long server", &mcphubv1.ListRequestsRequest{Server: long(1024)}, "server:"},
 		{"drain, long reason", &mcphubv1.DrainRequest{Reason: long(64 << 10)}, "reason:"},
@@ -104,9 +108,12 @@ func TestValidation(t *testing.T) {
 		{"log level", &mcphubv1.SetLogLevelRequest{Server: "s", Level: "warning"}, ""},
 		{"log level, unknown", &mcphubv1.SetLogLevelRequest{Server: "s", Level: "warn"}, "level:"},
 		{"log level, no server", &mcphubv1.SetLogLevelRequest{Level: "info"}, "server:"},
-		{"config", &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "p", Scope: "user"}, {Json: "{}"}}}, ""},
-		{"config, empty source", &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "p"}, {}}}, "sources[1].path:"},
-		{"config, unknown scope", &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "p", Scope: "x"}}}, "sources[0].scope:"},
+		{"config", &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "p", Scope: "user"}, {Json: "{}"}}},
+			""},
+		{"config, empty source", &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "p"}, {}}},
+			"sources[1].path:"},
+		{"config, unknown scope", &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "p", Scope: "x"}}},
+			"sources[0].scope:"},
 		{"config, many sources", &mcphubv1.ReloadConfigRequest{Sources: make([]*mcphubv1.ConfigSource, 257)}, "sources:"},
 		{"hello", attach(&mcphubv1.Hello{MaxProgressRate: 20}), ""},
 		{"hello, high rate", attach(&mcphubv1.Hello{MaxProgressRate: 21}), "hello.max_progress_rate:"},
@@ -118,14 +125,18 @@ func TestValidation(t *testing.T) {
 		{"hello, long hub id", attach(&mcphubv1.Hello{Resume: &mcphubv1.Resume{HubId: long(128)}}), "hello.resume.hub_id:"},
 		{"hello, root", attach(&mcphubv1.Hello{Roots: []*mcphubv1.Root{{}}}), "hello.roots[0].uri:"},
 		{"roots, many", attach(&mcphubv1.SetRoots{Roots: make([]*mcphubv1.Root, 1025)}), "set_roots.roots:"},
-		{"capabilities", attach(&mcphubv1.SetCapabilities{PromptKinds: []mcphubv1.PromptKind{99}}), "set_capabilities.prompt_kinds[0]:"},
+		{"capabilities", attach(&mcphubv1.SetCapabilities{PromptKinds: []mcphubv1.PromptKind{99}}),
+			"set_capabilities.prompt_kinds[0]:"},
 		{"cancel button", cancelMessage("1", ""), "cancel_mcp_request.request_id:"},
 		{"answer", attach(accept(&mcphubv1.AcceptPrompt{})), ""},
-		{"answer, no prompt", attach(&mcphubv1.PromptAnswer{Action: &mcphubv1.PromptAnswer_Dismiss{}}), "answer_prompt.prompt_id:"},
+		{"answer, no prompt", attach(&mcphubv1.PromptAnswer{Action: &mcphubv1.PromptAnswer_Dismiss{}}),
+			"answer_prompt.prompt_id:"},
 		{"answer, no action", attach(&mcphubv1.PromptAnswer{PromptId: "p"}), "answer_prompt.action:"},
 		{"answer, unknown scope", attach(accept(&mcphubv1.AcceptPrompt{Scope: 9})), "answer_prompt.accept.scope:"},
-		{"answer, large content", attach(accept(&mcphubv1.AcceptPrompt{ContentJson: long(16 << 20)})), "answer_prompt.accept.content_json:"},
-		{"answer, large request", attach(accept(&mcphubv1.AcceptPrompt{RequestJson: long(16 << 20)})), "answer_prompt.accept.request_json:"},
+		{"answer, large content", attach(accept(&mcphubv1.AcceptPrompt{ContentJson: long(16 << 20)})),
+			"answer_prompt.accept.content_json:"},
+		{"answer, large request", attach(accept(&mcphubv1.AcceptPrompt{RequestJson: long(16 << 20)})),
+			"answer_prompt.accept.request_json:"},
 		{"hello, history", attach(&mcphubv1.Hello{MaxHistory: 1000}), ""},
 		{"hello, long history", attach(&mcphubv1.Hello{MaxHistory: 1001}), "hello.max_history:"},
 		{"hello, negative history", attach(&mcphubv1.Hello{MaxHistory: -1}), "hello.max_history:"},
@@ -173,8 +184,10 @@ func TestValidation(t *testing.T) {
 func TestValidationOverTheWire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{} // its CallTool would panic
-		_, err := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{})).CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s"})
-		if s := status.Convert(err); s.Code() != codes.InvalidArgument || reasonOf(err) != hub.ReasonInvalidRequest || !strings.HasPrefix(s.Message(), "tool:") {
+		_, err := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{})).CallTool(t.Context(),
+			&mcphubv1.CallToolRequest{Server: "s"})
+		if s := status.Convert(err); s.Code() != codes.InvalidArgument || reasonOf(err) != hub.ReasonInvalidRequest ||
+			!strings.HasPrefix(s.Message(), "tool:") {
 			t.Errorf("got %v (%s), want INVALID_ARGUMENT INVALID_REQUEST about tool", err, reasonOf(err))
 		}
 	})

@@ -55,14 +55,15 @@ func beBroken() int {
 	})
 }
 
-// TestPanicUnderTheLockEndsThePlugin: the process ends with the exit status of a panic, and its last line says why; nothing
-// goes on with what may be half changed. Finding A12.
+// TestPanicUnderTheLockEndsThePlugin: the process ends with the exit status of a panic, and its last line says why;
+// nothing goes on with what may be half changed. Finding A12.
 func TestPanicUnderTheLockEndsThePlugin(t *testing.T) {
 	h := start(t, nil, brokenHub+"=1")
 	status, stderr := h.exit(t)
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	last := lines[len(lines)-1]
-	if status != plugin.ExitBroken || !strings.Contains(last, "a fault of the hub may have damaged its state (one fault)") {
+	if status != plugin.ExitBroken ||
+		!strings.Contains(last, "a fault of the hub may have damaged its state (one fault)") {
 		t.Errorf("exit status %d; standard error:\n%s", status, stderr)
 	}
 }

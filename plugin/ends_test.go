@@ -66,9 +66,9 @@ func TestHangupUnderNohupIsIgnored(t *testing.T) {
 	}
 }
 
-// hangupCountsForChildren gives SIGHUP its meaning back in the processes that a test starts, when the tests themselves run
-// under nohup: an ignored signal would be inherited, and a hub that is started so rightly does not end at it. A signal that
-// is caught is reset by exec.
+// hangupCountsForChildren gives SIGHUP its meaning back in the processes that a test starts, when the tests themselves
+// run under nohup: an ignored signal would be inherited, and a hub that is started so rightly does not end at it. A
+// signal that is caught is reset by exec.
 func hangupCountsForChildren(t *testing.T) {
 	t.Helper()
 	caught := make(chan os.Signal, 1)

@@ -65,8 +65,8 @@ func TestMain(m *testing.M) {
 	doortest.Main(m)
 }
 
-// beKeeper is a host that means to come back: it spawns the real hub as an editor does, has a call run and a question open over its window, keeps
-// what it needs, says so, and waits to be killed.
+// beKeeper is a host that means to come back: it spawns the real hub as an editor does, has a call run and a question
+// open over its window, keeps what it needs, says so, and waits to be killed.
 func beKeeper(ctx context.Context, binary, dir string) error {
 	cert, key, err := hostCert()
 	if err != nil {
@@ -75,7 +75,8 @@ func beKeeper(ctx context.Context, binary, dir string) error {
 	hub := exec.Command(binary)
 	hub.Env = append(os.Environ(),
 		handshake.CookieKey+"="+handshake.CookieValue, "PLUGIN_PROTOCOL_VERSIONS=1", handshake.EnvClientCert+"="+string(cert),
-		handshake.EnvSocketDir+"="+dir, handshake.EnvHostPID+"="+fmt.Sprint(os.Getpid()), handshake.EnvLog+"=debug", handshake.EnvStateDir+"=")
+		handshake.EnvSocketDir+"="+dir, handshake.EnvHostPID+"="+fmt.Sprint(os.Getpid()), handshake.EnvLog+
+			"=debug", handshake.EnvStateDir+"=")
 	stdout, err := hub.StdoutPipe()
 	if err != nil {
 		return err
@@ -112,7 +113,8 @@ func beKeeper(ctx context.Context, binary, dir string) error {
 	return nil
 }
 
-// begin gives the hub a server, and by a window that outlives nobody's call a call that runs and a question that is open.
+// begin gives the hub a server, and by a window that outlives nobody's call a call that runs and a question that is
+// open.
 func (k *kept) begin(ctx context.Context, binary, dir string) error {
 	conn, err := k.dial()
 	if err != nil {
@@ -120,12 +122,16 @@ func (k *kept) begin(ctx context.Context, binary, dir string) error {
 	}
 	servers := mcphubv1.NewMcpServerServiceClient(conn)
 	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"s": map[string]any{
-		"command": binary, "args": []string{"demo-server", "--record", filepath.Join(dir, recordFile)}, "era": "legacy", "approvals": map[string]string{"*": "allow"},
+		"command": binary, "args": []string{"demo-server", "--record", filepath.Join(dir, recordFile)}, "era": "legacy",
+		"approvals": map[string]string{"*": "allow"},
 	}}})
 	if err != nil {
 		return err
 	}
-	if _, err := servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "config", Json: string(config)}}}); err != nil {
+	if _,
+		err := servers.ReloadConfig(ctx,
+		&mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "config",
+			Json: string(config)}}}); err != nil {
 		return err
 	}
 	stream, err := mcphubv1.NewEditorServiceClient(conn).Attach(ctx)
@@ -133,9 +139,12 @@ func (k *kept) begin(ctx context.Context, binary, dir string) error {
 		return err
 	}
 	for _, m := range []*mcphubv1.AttachRequest{
-		{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{Title: "side bar", PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM}}}},
-		{Message: &mcphubv1.AttachRequest_CallTool{CallTool: &mcphubv1.CallToolRequest{RequestId: "call", Server: "s", Tool: "sleep", ArgumentsJson: `{"seconds":60,"steps":600}`}}},
-		{Message: &mcphubv1.AttachRequest_CallTool{CallTool: &mcphubv1.CallToolRequest{RequestId: "asks", Server: "s", Tool: "ask_name", ArgumentsJson: `{}`}}},
+		{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{Title: "side bar",
+			PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM}}}},
+		{Message: &mcphubv1.AttachRequest_CallTool{CallTool: &mcphubv1.CallToolRequest{RequestId: "call", Server: "s",
+			Tool: "sleep", ArgumentsJson: `{"seconds":60,"steps":600}`}}},
+		{Message: &mcphubv1.AttachRequest_CallTool{CallTool: &mcphubv1.CallToolRequest{RequestId: "asks", Server: "s",
+			Tool: "ask_name", ArgumentsJson: `{}`}}},
 	} {
 		if err := stream.Send(m); err != nil {
 			return err
@@ -191,8 +200,9 @@ func hostCert() (cert, key []byte, err error) {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-		IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		IsCA:        true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
@@ -202,7 +212,8 @@ func hostCert() (cert, key []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}), nil
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}), nil
 }
 
 // keptHub is a hub whose host was killed with -9 in the middle of a call and a question.
@@ -221,7 +232,8 @@ func leaveBehind(t *testing.T, grace string) *keptHub {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), keeperBinary+"="+doortest.Binary(t), keeperDir+"="+dir, handshake.EnvReturnGrace+"="+grace)
+	cmd.Env = append(os.Environ(), keeperBinary+"="+doortest.Binary(t), keeperDir+"="+dir, handshake.EnvReturnGrace+"="+
+		grace)
 	var said strings.Builder
 	cmd.Stderr = &said
 	cmd.WaitDelay = time.Second

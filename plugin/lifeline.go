@@ -8,13 +8,13 @@ import (
 	"google.golang.org/grpc/stats"
 )
 
-// lifeline decides when a hub has been left alone: no connection for a grace period and the parent process gone, or nobody
-// connected in the first place. A missing connection alone is no death: idle channels close, debuggers attach anew. A
-// dead parent alone is none either: a launcher may have left after it started the hub for somebody else. And a host that dies may be one
-// that restarts and has said that it would come back.
+// lifeline decides when a hub has been left alone: no connection for a grace period and the parent process gone, or
+// nobody connected in the first place. A missing connection alone is no death: idle channels close, debuggers attach
+// anew. A dead parent alone is none either: a launcher may have left after it started the hub for somebody else. And a
+// host that dies may be one that restarts and has said that it would come back.
 //
-// It is a stats.Handler of the server, which tells it about connections: the kernel closes those of a dead host on every
-// system. (Standard input would be no sign: go-plugin's Go host passes its own on.)
+// It is a stats.Handler of the server, which tells it about connections: the kernel closes those of a dead host on
+// every system. (Standard input would be no sign: go-plugin's Go host passes its own on.)
 type lifeline struct {
 	grace      time.Duration // without a connection before the parent is looked at
 	back       time.Duration // for a host that was connected to come back, though the parent is gone

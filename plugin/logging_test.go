@@ -15,7 +15,8 @@ func TestLogShape(t *testing.T) {
 	var out bytes.Buffer
 	l := newLogger(&out, slog.LevelDebug)
 	l.Debug("one", "n", 1)
-	l.Log(t.Context(), slog.LevelInfo+2, "two", "level", 7, "time", time.Unix(0, 0), "@level", 1, "@message", true, "@timestamp", nil)
+	l.Log(t.Context(), slog.LevelInfo+2, "two", "level", 7, "time", time.Unix(0, 0), "@level", 1, "@message", true,
+		"@timestamp", nil)
 	l.With("who", "me").WithGroup("g").Warn("three", "msg", 3, "@level", "x")
 	l.Error("four \"quoted\"\nline")
 	wantLevels := []string{"debug", "info", "warn", "error"}
@@ -49,7 +50,8 @@ func validTime(s string) bool {
 
 func TestLogLevel(t *testing.T) {
 	for value, want := range map[string]slog.Level{
-		"": slog.LevelInfo, "debug": slog.LevelDebug, "WARN": slog.LevelWarn, "error": slog.LevelError, "off": levelOff, "loud": slog.LevelInfo,
+		"": slog.LevelInfo, "debug": slog.LevelDebug, "WARN": slog.LevelWarn, "error": slog.LevelError, "off": levelOff,
+		"loud": slog.LevelInfo,
 	} {
 		got, problem := logLevel(value)
 		if got != want || (problem != "") != (value == "loud") {

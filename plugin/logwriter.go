@@ -10,9 +10,9 @@ import (
 // maxLogBacklog bounds the bytes that wait for a host that does not read: more than any burst of a hub at work.
 const maxLogBacklog = 1 << 20
 
-// logWriter stands between the loggers and the host's end of standard error. A host that stops reading (a debugger holds it,
-// say) must not hold up the hub, which logs while calls are under way: Write never blocks; what does not fit is dropped and
-// counted, and the count is logged once there is room again.
+// logWriter stands between the loggers and the host's end of standard error. A host that stops reading (a debugger
+// holds it, say) must not hold up the hub, which logs while calls are under way: Write never blocks; what does not fit
+// is dropped and counted, and the count is logged once there is room again.
 //
 // One Write is one line, as slog and hclog do it.
 type logWriter struct {
@@ -91,7 +91,8 @@ func (w *logWriter) written(n int) {
 		return
 	}
 	if w.dropped > 0 {
-		report := fmt.Appendf(nil, `{"@level":"warn","@message":"log lines were dropped, the host did not read","@timestamp":%q,"dropped":%d}`+"\n",
+		report := fmt.Appendf(nil,
+			`{"@level":"warn","@message":"log lines were dropped, the host did not read","@timestamp":%q,"dropped":%d}`+"\n",
 			time.Now().Format(logTime), w.dropped)
 		w.dropped = 0
 		w.queue = append(w.queue, report)

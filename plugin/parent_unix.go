@@ -15,8 +15,8 @@ import (
 var parentAtStart = os.Getppid()
 
 // newParent returns a function that tells whether the process that spawned this one is gone. An orphan gets another
-// parent: init, or the nearest subreaper. A parent that died before parentAtStart was read is missed by that; a host that named its
-// process is looked up as well.
+// parent: init, or the nearest subreaper. A parent that died before parentAtStart was read is missed by that; a host
+// that named its process is looked up as well.
 func newParent() func() bool {
 	host, err := strconv.Atoi(os.Getenv(handshake.EnvHostPID))
 	named := err == nil && host > 0

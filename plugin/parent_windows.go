@@ -8,8 +8,8 @@ import (
 )
 
 // newParent returns a function that tells whether the process that spawned this one is gone. On Windows a process keeps
-// the number of its dead parent, so the parent is held by a handle, which is signalled when it ends. The handle is never
-// closed: it lives as long as this process.
+// the number of its dead parent, so the parent is held by a handle, which is signalled when it ends. The handle is
+// never closed: it lives as long as this process.
 func newParent() func() bool {
 	parent, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(os.Getppid()))
 	if err != nil {

@@ -72,8 +72,8 @@ func (w *returned) see(what string, found func(*mcphubv1.AttachResponse) bool) {
 	}
 }
 
-// TestHostReturns: a host is killed in the middle of a call and of a question; another that has what it kept finds both again under the same
-// window, answers the one, cancels the other, and ends the hub in order.
+// TestHostReturns: a host is killed in the middle of a call and of a question; another that has what it kept finds both
+// again under the same window, answers the one, cancels the other, and ends the hub in order.
 func TestHostReturns(t *testing.T) {
 	h := leaveBehind(t, "1m")
 	if runtime.GOOS == "linux" {
@@ -88,7 +88,8 @@ func TestHostReturns(t *testing.T) {
 		return m.GetMcpRequestProgressed().GetRequestId() == "call" && m.GetMcpRequestProgressed().GetProgress() != nil
 	})
 	w.say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
-		PromptId: h.PromptID, Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: `{"name":"Ada"}`}},
+		PromptId: h.PromptID,
+		Action:   &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: `{"name":"Ada"}`}},
 	}}})
 	w.see("the answered call", func(m *mcphubv1.AttachResponse) bool {
 		f := m.GetMcpRequestFinished()
@@ -97,16 +98,20 @@ func TestHostReturns(t *testing.T) {
 	w.say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
 		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: "call", Reason: "I am back"},
 	}})
-	w.see("the end of the call", func(m *mcphubv1.AttachResponse) bool { return m.GetMcpRequestCancelled().GetRequestId() == "call" })
+	w.see("the end of the call", func(m *mcphubv1.AttachResponse) bool {
+		return m.GetMcpRequestCancelled().GetRequestId() == "call"
+	})
 
-	if _, err := mcphubv1.NewMcpHubServiceClient(conn).Drain(bounded(t), &mcphubv1.DrainRequest{Reason: "the end"}); err != nil {
+	if _, err := mcphubv1.NewMcpHubServiceClient(conn).Drain(bounded(t),
+		&mcphubv1.DrainRequest{Reason: "the end"}); err != nil {
 		t.Errorf("Drain: %v", err)
 	}
 	h.server.Wait(t, bound)
 	shutdown(conn)
 	h.hub.Wait(t, bound)
 	record, err := os.ReadFile(filepath.Join(h.dir, recordFile))
-	if err != nil || strings.Count(string(record), `"cancel_received"`) != 1 || !strings.Contains(string(record), "I am back") {
+	if err != nil || strings.Count(string(record), `"cancel_received"`) != 1 ||
+		!strings.Contains(string(record), "I am back") {
 		t.Errorf("the server heard, %v:\n%s", err, record)
 	}
 	h.noSocket(t)
@@ -120,8 +125,8 @@ func (h *keptHub) noSocket(t *testing.T) {
 	}
 }
 
-// TestHostReturnsTwice: a hub that waits is there when one that does not has gone. Each host that goes leaves the same time for the next
-// one; a window that did not come back in between is not lost.
+// TestHostReturnsTwice: a hub that waits is there when one that does not has gone. Each host that goes leaves the same
+// time for the next one; a window that did not come back in between is not lost.
 func TestHostReturnsTwice(t *testing.T) {
 	h := leaveBehind(t, "1m")
 	impatient := leaveBehind(t, "") // its host died later, and it is gone first
@@ -133,16 +138,18 @@ func TestHostReturnsTwice(t *testing.T) {
 	_ = first.Close()
 	conn := h.back(t)
 	w := h.resume(t, conn)
-	w.see("progress of the call", func(m *mcphubv1.AttachResponse) bool { return m.GetMcpRequestProgressed().GetRequestId() == "call" })
+	w.see("progress of the call", func(m *mcphubv1.AttachResponse) bool {
+		return m.GetMcpRequestProgressed().GetRequestId() == "call"
+	})
 	shutdown(conn)
 	h.hub.Wait(t, bound)
 	h.server.Wait(t, bound)
 	h.noSocket(t)
 }
 
-// TestStdioOpensAgain: what go-plugin relays of the hub's standard output and error is open to the host that comes back as it was to the one
-// before. Until then a write there waits; the hub's own logs go another way and never do. One piece may be lost: go-plugin's relay takes it for the
-// host that went, until it has noticed.
+// TestStdioOpensAgain: what go-plugin relays of the hub's standard output and error is open to the host that comes back
+// as it was to the one before. Until then a write there waits; the hub's own logs go another way and never do. One
+// piece may be lost: go-plugin's relay takes it for the host that went, until it has noticed.
 func TestStdioOpensAgain(t *testing.T) {
 	h := start(t, nil)
 	first := h.dial(t)
@@ -197,8 +204,9 @@ func openStdio(t *testing.T, conn *grpc.ClientConn) grpc.ClientStream {
 	return stream
 }
 
-// TestOtherKeyIsRefused: while it waits the hub is open to nobody but who has the key of the host that went. Whoever has got hold of the socket alone is refused, with
-// another key, with none, and without TLS; and does not make the hub wait longer.
+// TestOtherKeyIsRefused: while it waits the hub is open to nobody but who has the key of the host that went. Whoever
+// has got hold of the socket alone is refused, with another key, with none, and without TLS; and does not make the hub
+// wait longer.
 func TestOtherKeyIsRefused(t *testing.T) {
 	h := leaveBehind(t, "3s")
 	other := h.kept
@@ -210,15 +218,18 @@ func TestOtherKeyIsRefused(t *testing.T) {
 		return grpc.NewClient(h.Target, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	}
 	keyless := func() (*grpc.ClientConn, error) {
-		return grpc.NewClient(h.Target, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})))
+		return grpc.NewClient(h.Target, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{InsecureSkipVerify: true,
+			MinVersion: tls.VersionTLS12})))
 	}
-	for name, dial := range map[string]func() (*grpc.ClientConn, error){"another key": other.dial, "no key": keyless, "no TLS": plain} {
+	for name, dial := range map[string]func() (*grpc.ClientConn, error){"another key": other.dial, "no key": keyless,
+		"no TLS": plain} {
 		conn, err := dial()
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close() // it goes on trying until the end, which must come all the same
-		if _, err := mcphubv1.NewMcpHubServiceClient(conn).GetInfo(bounded(t), &mcphubv1.GetInfoRequest{}); status.Code(err) != codes.Unavailable {
+		if _, err := mcphubv1.NewMcpHubServiceClient(conn).GetInfo(bounded(t),
+			&mcphubv1.GetInfoRequest{}); status.Code(err) != codes.Unavailable {
 			t.Errorf("a stranger with %s got %v", name, err)
 		}
 		conn.Connect()
@@ -233,7 +244,8 @@ func TestOtherKeyIsRefused(t *testing.T) {
 	h.noSocket(t)
 }
 
-// TestNobodyReturns: when no host comes back, hub, servers and socket are gone once the grace is over; without a grace at once.
+// TestNobodyReturns: when no host comes back, hub, servers and socket are gone once the grace is over; without a grace
+// at once.
 func TestNobodyReturns(t *testing.T) {
 	for _, grace := range []string{"1500ms", "never mind", ""} {
 		h := leaveBehind(t, grace)

@@ -10,7 +10,8 @@ import (
 // maxReturnGrace bounds the wait for a host: a hub that nobody comes back to holds servers, and whatever they hold.
 const maxReturnGrace = 5 * time.Minute
 
-// returnGrace is how long the hub waits for a host to come back, 0 when it does not. A problem is for the log; then it does not wait.
+// returnGrace is how long the hub waits for a host to come back, 0 when it does not. A problem is for the log; then it
+// does not wait.
 func returnGrace(lookup func(string) (string, bool)) (grace time.Duration, problem string) {
 	text, set := lookup(handshake.EnvReturnGrace)
 	if !set || text == "" {
@@ -18,8 +19,10 @@ func returnGrace(lookup func(string) (string, bool)) (grace time.Duration, probl
 	}
 	grace, err := time.ParseDuration(text)
 	if err != nil || grace < 0 || grace > maxReturnGrace {
-		return 0, fmt.Sprintf("%s is %q, which is no duration from 0s to %v such as 20s: the hub does not wait for a host to come back",
-			handshake.EnvReturnGrace, text, maxReturnGrace)
+		return 0,
+			fmt.Sprintf(
+				"%s is %q, which is no duration from 0s to %v such as 20s: the hub does not wait for a host to come back",
+				handshake.EnvReturnGrace, text, maxReturnGrace)
 	}
 	return grace, ""
 }

@@ -42,7 +42,8 @@ var (
 // close closes the hub within the road's budget. A second SIGTERM ends the wait at once. A Close that hangs is left
 // behind: the process ends under it.
 func (d *door) close(r road) int {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), r.budget, errors.New("closing took longer than "+r.budget.String()))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), r.budget,
+		errors.New("closing took longer than "+r.budget.String()))
 	defer cancel()
 	closed := make(chan error, 1)
 	go func() { closed <- d.hub.Close(ctx) }()

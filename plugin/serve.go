@@ -21,7 +21,8 @@ import (
 const (
 	// ExitOK: the hub closed in time, whoever asked for it.
 	ExitOK = 0
-	// ExitBroken: a fault of the hub may have damaged what it knows; the last line of the log says so. Go's own status of a panic.
+	// ExitBroken: a fault of the hub may have damaged what it knows; the last line of the log says so. Go's own status of
+	// a panic.
 	ExitBroken = 2
 	// ExitFailed: the start failed, nobody ever connected, or the hub could not close within its time.
 	ExitFailed = 1
@@ -45,12 +46,14 @@ type Options struct {
 	// New makes the hub. It is called once, after it is sure that the process may start and before anybody can connect.
 	// The logger writes to the host and never blocks.
 	New func(l *slog.Logger) (Hub, error)
-	// Stderr is where logs go. Default: os.Stderr as it is when Serve is called; go-plugin exchanges that variable soon after.
+	// Stderr is where logs go. Default: os.Stderr as it is when Serve is called; go-plugin exchanges that variable soon
+	// after.
 	Stderr io.Writer
 }
 
-// Serve serves the hub to the host that spawned this process, until the host shuts it down, SIGTERM (or SIGHUP) comes, or
-// the host is gone, and closes the hub. It returns the exit status of the process, for os.Exit: one of the Exit constants.
+// Serve serves the hub to the host that spawned this process, until the host shuts it down, SIGTERM (or SIGHUP) comes,
+// or the host is gone, and closes the hub. It returns the exit status of the process, for os.Exit: one of the Exit
+// constants.
 //
 // It takes over the process's standard output and error, SIGTERM, SIGHUP, SIGINT and SIGPIPE; call it once, from main.
 func Serve(o Options) int {

@@ -41,7 +41,8 @@ type rawHub struct {
 func start(t *testing.T, stderr *os.File, env ...string) *rawHub {
 	t.Helper()
 	h := &rawHub{
-		cmd:    doortest.Command(t, doortest.RoleHub, append([]string{handshake.CookieKey + "=" + handshake.CookieValue, handshake.EnvPlaintext + "=1"}, env...)...),
+		cmd: doortest.Command(t, doortest.RoleHub, append([]string{handshake.CookieKey + "=" + handshake.CookieValue,
+			handshake.EnvPlaintext + "=1"}, env...)...),
 		lines:  make(chan string, 1000),
 		exited: make(chan struct{}),
 	}
@@ -182,7 +183,8 @@ func TestFailedStartExitsNonZero(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := start(t, nil, test.env)
 			status, stderr := h.exit(t)
-			if status != plugin.ExitFailed || !strings.Contains(stderr, "the hub did not start") || !strings.Contains(stderr, test.want) {
+			if status != plugin.ExitFailed || !strings.Contains(stderr, "the hub did not start") ||
+				!strings.Contains(stderr, test.want) {
 				t.Errorf("exit status %d, want %d with %q; standard error:\n%s", status, plugin.ExitFailed, test.want, stderr)
 			}
 			if out, _ := io.ReadAll(h.stdout); len(out) > 0 {
@@ -214,8 +216,8 @@ func TestWrongCookie(t *testing.T) {
 	}
 }
 
-// TestWrongVersion: asked for a version that it does not have, the hub offers its own and leaves it to the host to refuse
-// (plugin/host does; go-plugin's own behaviour, which hosts in other languages rely on).
+// TestWrongVersion: asked for a version that it does not have, the hub offers its own and leaves it to the host to
+// refuse (plugin/host does; go-plugin's own behaviour, which hosts in other languages rely on).
 func TestWrongVersion(t *testing.T) {
 	for _, asked := range []string{"9", "9,1", ""} {
 		h := start(t, nil, "PLUGIN_PROTOCOL_VERSIONS="+asked)
@@ -223,7 +225,8 @@ func TestWrongVersion(t *testing.T) {
 	}
 }
 
-// TestPipeToDeadStderrDoesNotKill: the host's end of standard error is gone; the hub logs, works on, and closes in order.
+// TestPipeToDeadStderrDoesNotKill: the host's end of standard error is gone; the hub logs, works on, and closes in
+// order.
 func TestPipeToDeadStderrDoesNotKill(t *testing.T) {
 	r, w := pipe(t)
 	h := start(t, w)
@@ -239,7 +242,8 @@ func TestPipeToDeadStderrDoesNotKill(t *testing.T) {
 	child.Wait(t, bound)
 }
 
-// TestUnreadStderrHoldsUpNothing: a host that stopped reading (a full pipe) gets no logs; the hub works and closes all the same.
+// TestUnreadStderrHoldsUpNothing: a host that stopped reading (a full pipe) gets no logs; the hub works and closes all
+// the same.
 func TestUnreadStderrHoldsUpNothing(t *testing.T) {
 	_, w := pipe(t)
 	h := start(t, w)

@@ -15,8 +15,8 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// ServeHub serves the real hub; see Serve. Version is that of the binary. By the arguments in guard this executable becomes the guard of the hub's
-// servers, which calls transport.RunGuard; none: there is no guard.
+// ServeHub serves the real hub; see Serve. Version is that of the binary. By the arguments in guard this executable
+// becomes the guard of the hub's servers, which calls transport.RunGuard; none: there is no guard.
 func ServeHub(version string, guard ...string) int {
 	return serve(os.Stderr, func(l *slog.Logger, fatal func(string)) (Hub, error) {
 		slog.SetDefault(l) // a library's stray log line becomes one of ours
@@ -33,7 +33,8 @@ func ServeHub(version string, guard ...string) int {
 		t := openTelemetry(os.LookupEnv, version, l)
 		back, _ := returnGrace(os.LookupEnv) // Serve has told of a problem; the windows of a host come back with it
 		h := hub.New(hub.Options{
-			Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), Fatal: fatal, WindowReturn: max(back, 10*time.Second),
+			Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), Fatal: fatal,
+			WindowReturn: max(back, 10*time.Second),
 		})
 		return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger()}, telemetry: t}, nil
 	})
@@ -50,7 +51,8 @@ type realHub struct {
 func (r realHub) Register(s grpc.ServiceRegistrar)   { ipc.Register(s, r.hub, r.ipc) }
 func (r realHub) ServerOptions() []grpc.ServerOption { return ipc.ServerOptions(r.ipc) }
 
-// Close ends the hub, and then sends the spans that ended with it, if there is time left for that. A collector that does not take them is no failure of the hub.
+// Close ends the hub, and then sends the spans that ended with it, if there is time left for that. A collector that
+// does not take them is no failure of the hub.
 func (r realHub) Close(ctx context.Context) error {
 	err := r.hub.Close(ctx)
 	r.telemetry.close(ctx)

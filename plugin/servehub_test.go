@@ -14,7 +14,8 @@ func TestStateDir(t *testing.T) {
 		{"told", map[string]string{"MCPHUB_STATE_DIR": "/s", "HOME": "/h"}, "/s"},
 		{"told nowhere", map[string]string{"MCPHUB_STATE_DIR": "", "HOME": "/h"}, ""},
 		{"XDG", map[string]string{"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/mcphub"},
-		{"XDG relative, which does not count", map[string]string{"XDG_STATE_HOME": "x", "HOME": "/h"}, "/h/.local/state/mcphub"},
+		{"XDG relative, which does not count", map[string]string{"XDG_STATE_HOME": "x", "HOME": "/h"},
+			"/h/.local/state/mcphub"},
 		{"home", map[string]string{"HOME": "/h"}, "/h/.local/state/mcphub"},
 	}
 	for _, test := range tests {

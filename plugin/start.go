@@ -27,9 +27,11 @@ func startProblem(goos string, getenv func(string) string) string {
 	if cert == "" {
 		switch {
 		case goos == "windows": // go-plugin listens on TCP there, where every local user could call
-			return handshake.EnvClientCert + " is not set; on Windows a hub is served over TLS only, switch AutoMTLS on in the host"
+			return handshake.EnvClientCert +
+				" is not set; on Windows a hub is served over TLS only, switch AutoMTLS on in the host"
 		case getenv(handshake.EnvPlaintext) != "1": // a host that forgot it, and whose socket may be in a directory for all
-			return handshake.EnvClientCert + " is not set; switch AutoMTLS on in the host, or, where nobody else reaches the socket, set " +
+			return handshake.EnvClientCert +
+				" is not set; switch AutoMTLS on in the host, or, where nobody else reaches the socket, set " +
 				handshake.EnvPlaintext + "=1 to be served without TLS"
 		}
 		return ""

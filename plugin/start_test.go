@@ -35,7 +35,8 @@ func TestStartProblem(t *testing.T) {
 		{"no TLS over TCP", "windows", handshake.CookieValue, "", "switch AutoMTLS on"},
 		{"TLS over TCP", "windows", handshake.CookieValue, pemCertificate, ""},
 		{"TLS over a Unix socket", "linux", handshake.CookieValue, pemCertificate, ""},
-		{"a certificate on one line", "linux", handshake.CookieValue, strings.ReplaceAll(pemCertificate, "\n", " "), "no certificate"},
+		{"a certificate on one line", "linux", handshake.CookieValue, strings.ReplaceAll(pemCertificate, "\n", " "),
+			"no certificate"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -31,8 +31,9 @@ type telemetry struct {
 	log      *slog.Logger
 }
 
-// openTelemetry switches telemetry on when the host has asked for it by MCPHUB_TELEMETRY=otlp. Where to, and how often, say the variables of
-// OpenTelemetry itself (OTEL_EXPORTER_OTLP_*, OTEL_BSP_*, OTEL_RESOURCE_ATTRIBUTES), which the exporter reads. Whatever is wrong is logged, and it is off.
+// openTelemetry switches telemetry on when the host has asked for it by MCPHUB_TELEMETRY=otlp. Where to, and how often,
+// say the variables of OpenTelemetry itself (OTEL_EXPORTER_OTLP_*, OTEL_BSP_*, OTEL_RESOURCE_ATTRIBUTES), which the
+// exporter reads. Whatever is wrong is logged, and it is off.
 func openTelemetry(lookup func(string) (string, bool), version string, l *slog.Logger) *telemetry {
 	switch mode, _ := lookup(handshake.EnvTelemetry); mode {
 	case "", "off":
@@ -55,20 +56,24 @@ func openTelemetry(lookup func(string) (string, bool), version string, l *slog.L
 		l.Warn("telemetry is off: its exporter could not be made", "error", exportTrouble(err))
 		return nil
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { l.Warn("telemetry: spans were lost", "error", exportTrouble(err)) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		l.Warn("telemetry: spans were lost", "error", exportTrouble(err))
+	}))
 	l.Info("telemetry is on", "exporter", "otlp", "protocol", "http/protobuf")
 	return sendingTo(exporter, version, l)
 }
 
-// sendingTo collects spans and sends them in batches, from a goroutine of its own. When they come faster than they are taken, they are dropped:
-// nobody who makes one ever waits.
+// sendingTo collects spans and sends them in batches, from a goroutine of its own. When they come faster than they are
+// taken, they are dropped: nobody who makes one ever waits.
 func sendingTo(exporter sdktrace.SpanExporter, version string, l *slog.Logger) *telemetry {
 	about, err := resource.New(context.Background(), resource.WithTelemetrySDK(),
-		resource.WithAttributes(attribute.String("service.name", "mcphub"), attribute.String("service.version", version)), resource.WithFromEnv())
+		resource.WithAttributes(attribute.String("service.name", "mcphub"), attribute.String("service.version", version)),
+		resource.WithFromEnv())
 	if err != nil {
 		l.Warn("telemetry: the attributes of the environment are not all of use", "error", exportTrouble(err))
 	}
-	return &telemetry{provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about)), log: l}
+	return &telemetry{provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about)),
+		log: l}
 }
 
 // tracer is what the hub makes spans with; nil when telemetry is off.

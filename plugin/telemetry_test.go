@@ -59,7 +59,8 @@ func inMemory(s *fakeserver.Server) func(config.Server, func(string)) mcp.Opener
 	}
 }
 
-// A collector that takes nothing delays no call, whatever the number of spans, and the end of the hub by two seconds at most.
+// A collector that takes nothing delays no call, whatever the number of spans, and the end of the hub by two seconds at
+// most.
 func TestSlowExporterSlowsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged bytes.Buffer
@@ -69,7 +70,9 @@ func TestSlowExporterSlowsNobody(t *testing.T) {
 		exporter := &stuck{free: make(chan struct{})}
 		tel := sendingTo(exporter, "test", l)
 		r := realHub{hub: hub.New(hub.Options{Open: inMemory(s), Tracer: tel.tracer()}), telemetry: tel}
-		if _, _, _, err := r.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "host", Path: "c.json", JSON: `{"mcpServers":{"s":{"command":"s","alwaysAllow":["*"]}}}`}}); err != nil {
+		if _, _, _,
+			err := r.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "host", Path: "c.json",
+			JSON: `{"mcpServers":{"s":{"command":"s","alwaysAllow":["*"]}}}`}}); err != nil {
 			t.Fatal(err)
 		}
 		begin := time.Now()
@@ -109,7 +112,9 @@ func TestSpansAreFlushedAtTheEnd(t *testing.T) {
 		close(exporter.free)
 		tel := sendingTo(exporter, "test", slog.New(slog.DiscardHandler))
 		r := realHub{hub: hub.New(hub.Options{Open: inMemory(s), Tracer: tel.tracer()}), telemetry: tel}
-		if _, _, _, err := r.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "host", Path: "c.json", JSON: `{"mcpServers":{"s":{"command":"s","alwaysAllow":["*"]}}}`}}); err != nil {
+		if _, _, _,
+			err := r.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "host", Path: "c.json",
+			JSON: `{"mcpServers":{"s":{"command":"s","alwaysAllow":["*"]}}}`}}); err != nil {
 			t.Fatal(err)
 		}
 		var call sync.WaitGroup
@@ -135,12 +140,18 @@ func TestTelemetryIsOffUnlessAskedFor(t *testing.T) {
 		{map[string]string{"MCPHUB_TELEMETRY": "off"}, ""},
 		{map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}, ""},
 		{map[string]string{"MCPHUB_TELEMETRY": "SECRET"}, "neither otlp nor off"},
-		{map[string]string{"MCPHUB_TELEMETRY": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "OTEL_EXPORTER_OTLP_PROTOCOL is not http/protobuf"},
-		{map[string]string{"MCPHUB_TELEMETRY": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/json"}, "TRACES_PROTOCOL is not"},
+		{map[string]string{"MCPHUB_TELEMETRY": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+			"OTEL_EXPORTER_OTLP_PROTOCOL is not http/protobuf"},
+		{map[string]string{"MCPHUB_TELEMETRY": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+			"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/json"}, "TRACES_PROTOCOL is not"},
 	} {
 		var logged bytes.Buffer
-		got := openTelemetry(func(name string) (string, bool) { v, ok := test.env[name]; return v, ok }, "test", slog.New(slog.NewTextHandler(&logged, nil)))
-		if got != nil || got.tracer() != nil || (logged.Len() == 0) != (test.logged == "") || !strings.Contains(logged.String(), test.logged) || strings.Contains(logged.String(), "SECRET") {
+		got := openTelemetry(func(name string) (string, bool) {
+			v, ok := test.env[name]
+			return v, ok
+		}, "test", slog.New(slog.NewTextHandler(&logged, nil)))
+		if got != nil || got.tracer() != nil || (logged.Len() == 0) != (test.logged == "") ||
+			!strings.Contains(logged.String(), test.logged) || strings.Contains(logged.String(), "SECRET") {
 			t.Errorf("%v: %v, logged %s", test.env, got, logged.String())
 		}
 		got.close(t.Context())
@@ -186,14 +197,16 @@ func TestSpansReachACollector(t *testing.T) {
 			t.Errorf("the resource lacks %q: %s", want, about)
 		}
 	}
-	if name := sent.ResourceSpans[0].ScopeSpans[0].Spans[0].Name; got.about != "application/x-protobuf" || got.path != "/v1/traces" || got.header != "k1" || name != "tools/call echo" {
+	if name := sent.ResourceSpans[0].ScopeSpans[0].Spans[0].Name; got.about != "application/x-protobuf" ||
+		got.path != "/v1/traces" || got.header != "k1" || name != "tools/call echo" {
 		t.Errorf("%q %q %q %q", got.about, got.path, got.header, name)
 	}
 }
 
 // What goes wrong is named without addresses and without what a collector says.
 func TestExportTrouble(t *testing.T) {
-	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 1}, Err: errors.New("SECRET")}
+	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 1},
+		Err: errors.New("SECRET")}
 	for want, err := range map[string]error{
 		"no answer in time":   fmt.Errorf("SECRET: %w", context.DeadlineExceeded),
 		"no such host":        fmt.Errorf("SECRET: %w", &net.DNSError{Err: "no such host", Name: "SECRET"}),

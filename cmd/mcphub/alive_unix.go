@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// processAlive tells whether a process still runs. One that has ended but was not reaped yet does not: where Linux can tell, a
-// zombie is dead.
+// processAlive tells whether a process still runs. One that has ended but was not reaped yet does not: where Linux can
+// tell, a zombie is dead.
 func processAlive(pid int) bool {
 	if err := syscall.Kill(pid, 0); err == syscall.ESRCH {
 		return false

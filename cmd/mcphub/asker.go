@@ -8,14 +8,14 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// asker asks a person on the terminal, one question at a time, in the order in which they came. It belongs to the goroutine that reads
-// the window.
+// asker asks a person on the terminal, one question at a time, in the order in which they came. It belongs to the
+// goroutine that reads the window.
 type asker struct {
 	env    environment
 	queue  []*mcphubv1.Prompt // the first one is being asked
 	typist *typist            // nil until something was asked
-	// awaited tells that a line was wanted and has not come. stale: its question has closed, so that it answers nothing; a yes that was
-	// meant for one thing must not allow another.
+	// awaited tells that a line was wanted and has not come. stale: its question has closed, so that it answers nothing; a
+	// yes that was meant for one thing must not allow another.
 	awaited, stale bool
 	over           bool // the input has ended
 }
@@ -143,7 +143,8 @@ func answerTyped(p *mcphubv1.Prompt, line typed) (answer *mcphubv1.PromptAnswer,
 	return decline(id, "denied on the terminal"), ""
 }
 
-// answerInput takes a line as a value. Options are chosen by their number; an empty line is the default, and a no where there is none.
+// answerInput takes a line as a value. Options are chosen by their number; an empty line is the default, and a no where
+// there is none.
 func answerInput(id string, q *mcphubv1.ConfigInput, line typed) (answer *mcphubv1.PromptAnswer, wrong string) {
 	text := line.text
 	if text == "" && !line.over {

@@ -70,8 +70,10 @@ func TestAskerAsksOneAfterTheOther(t *testing.T) {
 	options := []*mcphubv1.ConfigInputOption{{Value: "eu"}, {Value: "us", Label: "America"}}
 	for _, q := range []*mcphubv1.Prompt{
 		prompted("yes", nil), prompted("empty", nil), prompted("other", nil),
-		prompted("value", &mcphubv1.ConfigInput{InputId: "a"}), prompted("default", &mcphubv1.ConfigInput{InputId: "b", DefaultValue: "d"}),
-		prompted("none", &mcphubv1.ConfigInput{InputId: "c"}), prompted("option", &mcphubv1.ConfigInput{InputId: "d", Options: options}),
+		prompted("value", &mcphubv1.ConfigInput{InputId: "a"}), prompted("default",
+			&mcphubv1.ConfigInput{InputId: "b", DefaultValue: "d"}),
+		prompted("none", &mcphubv1.ConfigInput{InputId: "c"}), prompted("option",
+			&mcphubv1.ConfigInput{InputId: "d", Options: options}),
 		prompted("default option", &mcphubv1.ConfigInput{InputId: "e", Options: options, DefaultValue: "eu"}),
 	} {
 		p.note(p.ask(q))
@@ -79,7 +81,8 @@ func TestAskerAsksOneAfterTheOther(t *testing.T) {
 	for _, line := range []string{"y", "", "sure", " v ", "", "", "3", "us", "2", ""} {
 		p.types(line)
 	}
-	want := []string{"yes yes", "empty no", "other no", "value  v ", "default d", "none no", "option us", "default option eu"}
+	want := []string{"yes yes", "empty no", "other no", "value  v ", "default d", "none no", "option us",
+		"default option eu"}
 	if diff := cmp.Diff(want, p.said); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -17,8 +17,9 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// authority is an MCP server that wants a sign-in, and its authorization server beside it (MCP 2026-07-28, basic/authorization):
-// metadata of both, dynamic registration, the code grant with PKCE. It is as strict as the flow needs, and says what it saw.
+// authority is an MCP server that wants a sign-in, and its authorization server beside it (MCP 2026-07-28,
+// basic/authorization): metadata of both, dynamic registration, the code grant with PKCE. It is as strict as the flow
+// needs, and says what it saw.
 type authority struct {
 	*httptest.Server
 	mcp http.Handler
@@ -47,15 +48,18 @@ func newAuthority(p *program) *authority {
 	s.Tool("echo", func(c *fakeserver.CallContext) { c.Text("signed in") })
 	h := fakeserver.NewHTTP(s, fakeserver.HTTPOptions{})
 	p.t.Cleanup(h.Close)
-	a := &authority{mcp: h, redirects: map[string]string{}, codes: map[string]url.Values{}, tokens: map[string]bool{}, seen: map[string]int{}}
+	a := &authority{mcp: h, redirects: map[string]string{}, codes: map[string]url.Values{}, tokens: map[string]bool{},
+		seen: map[string]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", a.serve)
 	mux.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, http.StatusOK, map[string]any{"resource": a.URL + "/mcp", "authorization_servers": []string{a.URL}, "scopes_supported": []string{"read"}})
+		reply(w, http.StatusOK, map[string]any{"resource": a.URL + "/mcp", "authorization_servers": []string{a.URL},
+			"scopes_supported": []string{"read"}})
 	})
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]any{
-			"issuer": a.URL, "authorization_endpoint": a.URL + "/authorize", "token_endpoint": a.URL + "/token", "registration_endpoint": a.URL + "/register",
+			"issuer": a.URL, "authorization_endpoint": a.URL + "/authorize", "token_endpoint": a.URL +
+				"/token", "registration_endpoint": a.URL + "/register",
 			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
 			"token_endpoint_auth_methods_supported": []string{"none"}, "authorization_response_iss_parameter_supported": true,
 		})
@@ -63,7 +67,8 @@ func newAuthority(p *program) *authority {
 	mux.HandleFunc("/register", a.register)
 	mux.HandleFunc("/authorize", a.authorize)
 	mux.HandleFunc("/token", a.token)
-	a.Server = httptest.NewUnstartedServer(mux) // its requests come from another process: nothing else orders them behind the assignment
+	// its requests come from another process: nothing else orders them behind the assignment
+	a.Server = httptest.NewUnstartedServer(mux)
 	a.Start()
 	p.t.Cleanup(a.Close)
 	return a
@@ -89,7 +94,8 @@ func (a *authority) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	a.mu.Unlock()
 	if !known {
-		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer resource_metadata="%s/.well-known/oauth-protected-resource/mcp", scope="read"`, a.URL))
+		w.Header().Set("WWW-Authenticate",
+			fmt.Sprintf(`Bearer resource_metadata="%s/.well-known/oauth-protected-resource/mcp", scope="read"`, a.URL))
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
@@ -110,7 +116,8 @@ func (a *authority) register(w http.ResponseWriter, r *http.Request) {
 	}
 	id := a.name("client")
 	a.redirects[id] = meta.Redirects[0]
-	reply(w, http.StatusCreated, map[string]any{"client_id": id, "redirect_uris": meta.Redirects, "token_endpoint_auth_method": "none"})
+	reply(w, http.StatusCreated, map[string]any{"client_id": id, "redirect_uris": meta.Redirects,
+		"token_endpoint_auth_method": "none"})
 }
 
 // authorize stands for the page where a person signs in: it sends the browser back at once.
@@ -119,7 +126,8 @@ func (a *authority) authorize(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.seen[r.URL.Path]++
-	if a.redirects[q.Get("client_id")] != q.Get("redirect_uri") || q.Get("code_challenge_method") != "S256" || q.Get("resource") != a.URL+"/mcp" {
+	if a.redirects[q.Get("client_id")] != q.Get("redirect_uri") || q.Get("code_challenge_method") != "S256" ||
+		q.Get("resource") != a.URL+"/mcp" {
 		a.faults = append(a.faults, "authorize: "+q.Encode())
 		http.Error(w, "no", http.StatusBadRequest)
 		return
@@ -142,7 +150,8 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	q, ok := a.codes[f.Get("code")]
 	delete(a.codes, f.Get("code"))
 	sum := sha256.Sum256([]byte(f.Get("code_verifier")))
-	if !ok || f.Get("grant_type") != "authorization_code" || q.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) ||
+	if !ok || f.Get("grant_type") != "authorization_code" ||
+		q.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) ||
 		f.Get("client_id") != q.Get("client_id") || f.Get("redirect_uri") != q.Get("redirect_uri") {
 		a.faults = append(a.faults, "token: a grant that does not fit")
 		reply(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant"})
@@ -150,7 +159,8 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	}
 	token := a.name("access")
 	a.tokens[token] = true
-	reply(w, http.StatusOK, map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": 3600, "scope": "read"})
+	reply(w, http.StatusOK, map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": 3600,
+		"scope": "read"})
 }
 
 // count gives how often a path was asked for.
@@ -175,8 +185,8 @@ func (a *authority) check(t *testing.T, said string) {
 	}
 }
 
-// signIn does what a person does: it finds the address in what a command says, and opens it in a browser. A person is slower than
-// the command, which waits for the browser by then.
+// signIn does what a person does: it finds the address in what a command says, and opens it in a browser. A person is
+// slower than the command, which waits for the browser by then.
 func (a *authority) signIn(t *testing.T, said *heard) {
 	t.Helper()
 	said.await(t, "waiting until you have signed in")

@@ -190,8 +190,8 @@ type conversation struct {
 	failure  *failure
 }
 
-// readConversation reads every line strictly and checks what holds for each conversation: a welcome first, then a snapshot,
-// sequence numbers that rise, one end for each request that started, one answer last.
+// readConversation reads every line strictly and checks what holds for each conversation: a welcome first, then a
+// snapshot, sequence numbers that rise, one end for each request that started, one answer last.
 func readConversation(t *testing.T, out string) conversation {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
@@ -274,8 +274,9 @@ func find[T any](c conversation, pick func(*mcphubv1.AttachResponse) (T, bool)) 
 	return none, false
 }
 
-// heardCancel checks that the demo server heard a cancel with this reason exactly once, and no second cancel of the same request.
-// Other requests have cancels of their own: the stream of a modern session that is told of changes ends with one.
+// heardCancel checks that the demo server heard a cancel with this reason exactly once, and no second cancel of the
+// same request. Other requests have cancels of their own: the stream of a modern session that is told of changes ends
+// with one.
 func heardCancel(t *testing.T, record, reason string) {
 	t.Helper()
 	f, err := os.Open(record)

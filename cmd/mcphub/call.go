@@ -116,7 +116,8 @@ func (c *call) prepare(ctx context.Context, sources []*mcphubv1.ConfigSource) er
 	if err := loadConfig(ctx, c.env, client, sources); err != nil {
 		return err
 	}
-	c.window, err = attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + c.options.command, PromptKinds: allKinds, SamplingTools: true})
+	c.window, err = attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + c.options.command, PromptKinds: allKinds,
+		SamplingTools: true})
 	if err != nil {
 		return err
 	}
@@ -124,8 +125,8 @@ func (c *call) prepare(ctx context.Context, sources []*mcphubv1.ConfigSource) er
 	return nil
 }
 
-// callAndWatch makes the call and does what the flags and the user say until it has ended and every event was shown. hurried
-// tells that the user did not want to wait for that.
+// callAndWatch makes the call and does what the flags and the user say until it has ended and every event was shown.
+// hurried tells that the user did not want to wait for that.
 func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end ending, hurried bool) {
 	ctx, leave := context.WithCancelCause(ctx)
 	endings := make(chan ending, 1)
@@ -263,7 +264,8 @@ func (c *call) cancel(ctx context.Context, reason string) {
 		// Once the stream is gone only a unary call is left; what came of it shows in the end of the call.
 		ctx, done := context.WithTimeoutCause(ctx, flushTime, errors.New("the hub did not answer"))
 		defer done()
-		if _, err := c.client.Hub.CancelRequest(ctx, &mcphubv1.CancelRequestRequest{RequestId: c.options.requestID, Reason: reason}); err != nil {
+		if _, err := c.client.Hub.CancelRequest(ctx, &mcphubv1.CancelRequestRequest{RequestId: c.options.requestID,
+			Reason: reason}); err != nil {
 			c.note("cancel: %v", asFailure(err))
 		}
 	default:

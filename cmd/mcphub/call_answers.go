@@ -22,7 +22,8 @@ type answers struct {
 // registerStart defines the flags that answer what a server may need to start.
 func (a *answers) registerStart(set *flag.FlagSet) {
 	a.registerSignIn(set)
-	set.StringVar(&a.launch, "launch", "", "ask|allow|deny\tanswer a workspace file that brings a server; default: ask on a terminal, else deny")
+	set.StringVar(&a.launch, "launch", "",
+		"ask|allow|deny\tanswer a workspace file that brings a server; default: ask on a terminal, else deny")
 	a.inputs.register(set)
 }
 
@@ -40,7 +41,8 @@ func (a *answers) checkStart() error {
 }
 
 func (a *answers) registerSignIn(set *flag.FlagSet) {
-	set.StringVar(&a.signIn, "sign-in", "", "print|decline|hang\tanswer a server that wants a sign-in: print the page's address and wait; default: print on a terminal, else decline")
+	set.StringVar(&a.signIn, "sign-in", "",
+		"print|decline|hang\tanswer a server that wants a sign-in: print the page's address and wait; default: print on a terminal, else decline")
 }
 
 func (a *answers) setElicit(v string) error {

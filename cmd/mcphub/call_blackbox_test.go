@@ -41,24 +41,34 @@ func TestCallExitStatus(t *testing.T) {
 		code, reason string // of the error; "": a response came
 	}{
 		{"result", demo("--tool", "echo", "--args", `{"text":"x"}`, "--approve", "allow"), 0, "", ""},
-		{"result with isError", demo("--tool", "scan_directory", "--args", `{"path":"/nonexistent"}`, "--approve", "allow"), 1, "", ""},
+		{"result with isError", demo("--tool", "scan_directory", "--args", `{"path":"/nonexistent"}`, "--approve", "allow"),
+			1, "", ""},
 		{"error of the server", demo("--tool", "echo", "--args", `{"text":1}`, "--approve", "allow"), 1, "", ""},
 		{"arguments that are no object", demo("--tool", "echo", "--args", `[1]`), 2, "INVALID_ARGUMENT", "INVALID_ARGUMENTS"},
-		{"request id too long", demo("--tool", "echo", "--request-id", strings.Repeat("x", 200)), 2, "INVALID_ARGUMENT", "INVALID_REQUEST"},
-		{"cancelled", demo("--tool", "sleep", "--args", `{"seconds":60}`, "--approve", "allow", "--cancel-after", "200ms"), 3, "CANCELLED", "CANCELLED"},
-		{"cancelled at once", demo("--tool", "sleep", "--args", `{"seconds":60}`, "--approve", "allow", "--cancel-after", "0s"), 3, "CANCELLED", "CANCELLED"},
-		{"cancelled while asking", demo("--tool", "sleep", "--approve", "hang", "--cancel-after", "200ms"), 3, "CANCELLED", "CANCELLED"},
-		{"idle", demo("--tool", "sleep", "--args", `{"seconds":60,"steps":1}`, "--approve", "allow", "--idle-timeout", "200ms"), 4, "DEADLINE_EXCEEDED", "IDLE_TIMEOUT"},
-		{"total", demo("--tool", "sleep", "--args", `{"seconds":60,"steps":1000}`, "--approve", "allow", "--total-timeout", "300ms"), 4, "DEADLINE_EXCEEDED", "TOTAL_TIMEOUT"},
-		{"denied by flag", demo("--tool", "echo", "--args", `{"text":"x"}`, "--approve", "deny"), 5, "PERMISSION_DENIED", "DENIED_BY_USER"},
-		{"denied for want of a terminal", demo("--tool", "echo", "--args", `{"text":"x"}`), 5, "PERMISSION_DENIED", "DENIED_BY_USER"},
+		{"request id too long", demo("--tool", "echo", "--request-id", strings.Repeat("x", 200)), 2, "INVALID_ARGUMENT",
+			"INVALID_REQUEST"},
+		{"cancelled", demo("--tool", "sleep", "--args", `{"seconds":60}`, "--approve", "allow", "--cancel-after", "200ms"), 3,
+			"CANCELLED", "CANCELLED"},
+		{"cancelled at once", demo("--tool", "sleep", "--args", `{"seconds":60}`, "--approve", "allow", "--cancel-after",
+			"0s"), 3, "CANCELLED", "CANCELLED"},
+		{"cancelled while asking", demo("--tool", "sleep", "--approve", "hang", "--cancel-after", "200ms"), 3, "CANCELLED",
+			"CANCELLED"},
+		{"idle", demo("--tool", "sleep", "--args", `{"seconds":60,"steps":1}`, "--approve", "allow", "--idle-timeout",
+			"200ms"), 4, "DEADLINE_EXCEEDED", "IDLE_TIMEOUT"},
+		{"total", demo("--tool", "sleep", "--args", `{"seconds":60,"steps":1000}`, "--approve", "allow", "--total-timeout",
+			"300ms"), 4, "DEADLINE_EXCEEDED", "TOTAL_TIMEOUT"},
+		{"denied by flag", demo("--tool", "echo", "--args", `{"text":"x"}`, "--approve", "deny"), 5, "PERMISSION_DENIED",
+			"DENIED_BY_USER"},
+		{"denied for want of a terminal", demo("--tool", "echo", "--args", `{"text":"x"}`), 5, "PERMISSION_DENIED",
+			"DENIED_BY_USER"},
 		{"denied by policy", from("denying"), 5, "PERMISSION_DENIED", "DENIED_BY_POLICY"},
 		{"unknown tool", demo("--tool", "nothing", "--approve", "allow"), 6, "NOT_FOUND", "TOOL_NOT_FOUND"},
 		{"unknown server", from("nobody"), 6, "NOT_FOUND", "SERVER_NOT_FOUND"},
 		{"broken entry", from("broken"), 6, "FAILED_PRECONDITION", "SERVER_BROKEN"},
 		{"switched off", from("off"), 6, "FAILED_PRECONDITION", "SERVER_DISABLED"},
 		{"crash", demo("--tool", "crash", "--approve", "allow"), 6, "UNAVAILABLE", "SERVER_GONE"},
-		{"no such command", []string{"--stdio", "/nonexistent/server", "--tool", "echo", "--approve", "allow"}, 6, "UNAVAILABLE", "SERVER_FAILED"},
+		{"no such command", []string{"--stdio", "/nonexistent/server", "--tool", "echo", "--approve", "allow"}, 6,
+			"UNAVAILABLE", "SERVER_FAILED"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -70,14 +80,16 @@ func TestCallExitStatus(t *testing.T) {
 			switch {
 			case test.code == "" && c.response == nil:
 				t.Errorf("no response but %+v", c.failure)
-			case test.code != "" && (c.failure == nil || c.failure.Code != test.code || c.failure.Reason != test.reason || c.failure.Message == ""):
+			case test.code != "" && (c.failure == nil || c.failure.Code != test.code || c.failure.Reason != test.reason ||
+				c.failure.Message == ""):
 				t.Errorf("ended with %+v, want %s %s", c.failure, test.code, test.reason)
 			}
 		})
 	}
 }
 
-// TestCallCancelReachesServer: exactly one notification, with the reason; no result; and every event of it is in the output.
+// TestCallCancelReachesServer: exactly one notification, with the reason; no result; and every event of it is in the
+// output.
 func TestCallCancelReachesServer(t *testing.T) {
 	t.Parallel() // it mostly waits
 	for _, era := range []string{"legacy", "modern"} {
@@ -85,7 +97,8 @@ func TestCallCancelReachesServer(t *testing.T) {
 			t.Parallel()
 			p := build(t)
 			line, record := p.demoServer()
-			r := p.run("call", "--json", "--stdio", line, "--era", era, "--tool", "sleep", "--args", `{"seconds":60,"steps":600}`, "--approve", "allow",
+			r := p.run("call", "--json", "--stdio", line, "--era", era, "--tool", "sleep", "--args",
+				`{"seconds":60,"steps":600}`, "--approve", "allow",
 				"--request-id", "mine", "--cancel-after", "2s", "--reason", "enough, thanks")
 			c := readConversation(t, r.stdout)
 			if r.status != 3 || c.failure == nil {
@@ -108,7 +121,8 @@ func TestCallCancelReachesServer(t *testing.T) {
 				q := e.GetMcpRequestCancelled()
 				return q, q.GetRequestId() == "mine"
 			})
-			if !ok || cancelled.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_USER || cancelled.GetCancellation().GetReason() != "enough, thanks" || !cancelled.GetServerNotified() {
+			if !ok || cancelled.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_USER ||
+				cancelled.GetCancellation().GetReason() != "enough, thanks" || !cancelled.GetServerNotified() {
 				t.Errorf("cancelled: %v", cancelled)
 			}
 			wantEra := map[string]mcphubv1.Era{"legacy": mcphubv1.Era_ERA_LEGACY, "modern": mcphubv1.Era_ERA_MODERN}[era]
@@ -134,7 +148,8 @@ func TestCallAnswersQuestions(t *testing.T) {
 		{"ask_name", "", []string{"--elicit", "dismiss"}, 0, "dismissed"},
 		{"ask_name", "", nil, 0, "dismissed"},
 		{"ask_name", "", []string{"--elicit", `accept:{"name":7}`}, 0, "dismissed"}, // does not fit the form
-		{"open_page", `{"url":"https://example.org/x"}`, []string{"--elicit", "accept"}, 0, "agreed to open https://example.org/x"},
+		{"open_page", `{"url":"https://example.org/x"}`, []string{"--elicit", "accept"}, 0,
+			"agreed to open https://example.org/x"},
 		{"open_page", `{"url":"https://example.org/x"}`, []string{"--elicit", "decline"}, 0, "declined"},
 		{"summarize", `{"text":"long"}`, []string{"--sample", "in short"}, 0, "in short (by mcphub-cli)"},
 		{"summarize", `{"text":"long"}`, nil, -1, ""}, // declined: how the server puts it is its own affair
@@ -169,7 +184,8 @@ func TestCallHangingQuestion(t *testing.T) {
 			t.Parallel()
 			p := build(t)
 			line, _ := p.demoServer()
-			r := p.run("call", "--json", "--stdio", line, "--era", era, "--tool", "ask_name", "--approve", "allow", "--elicit", "hang", "--cancel-after", "2s")
+			r := p.run("call", "--json", "--stdio", line, "--era", era, "--tool", "ask_name", "--approve", "allow", "--elicit",
+				"hang", "--cancel-after", "2s")
 			c := readConversation(t, r.stdout)
 			prompt, ok := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
 				q := e.GetPromptOpened().GetPrompt()
@@ -192,7 +208,8 @@ func TestCallHangingQuestion(t *testing.T) {
 func TestCallServerWithdraws(t *testing.T) {
 	p := build(t)
 	line, _ := p.demoServer()
-	r := p.run("call", "--json", "--stdio", line, "--era", "legacy", "--tool", "ask_then_withdraw", "--args", `{"after_ms":200,"reason":"found it"}`,
+	r := p.run("call", "--json", "--stdio", line, "--era", "legacy", "--tool", "ask_then_withdraw", "--args",
+		`{"after_ms":200,"reason":"found it"}`,
 		"--approve", "allow", "--elicit", "hang")
 	c := readConversation(t, r.stdout)
 	if r.status != 0 || c.response == nil {
@@ -245,7 +262,8 @@ func TestCallTellsConfigProblems(t *testing.T) {
 func TestCallEraOfConfigServer(t *testing.T) {
 	p := build(t)
 	file := listConfig(p)
-	r := p.run("call", "--json", "--config", file, "--server", "good", "--era", "legacy", "--tool", "echo", "--args", `{"text":"x"}`)
+	r := p.run("call", "--json", "--config", file, "--server", "good", "--era", "legacy", "--tool", "echo", "--args",
+		`{"text":"x"}`)
 	c := readConversation(t, r.stdout)
 	if _, ok := find(c, func(e *mcphubv1.AttachResponse) (bool, bool) {
 		return true, e.GetServerChanged().GetServer().GetEra() == mcphubv1.Era_ERA_LEGACY

@@ -11,21 +11,23 @@ import (
 	"testing"
 )
 
-// folderWithServer makes a workspace folder whose file brings the demo server, with a secret in its arguments. The server writes a record
-// once it runs.
+// folderWithServer makes a workspace folder whose file brings the demo server, with a secret in its arguments. The
+// server writes a record once it runs.
 func (p *program) folderWithServer() (flags []string, record string) {
 	p.t.Helper()
 	record = filepath.Join(p.dir, "ran.jsonl")
 	text, err := json.Marshal(map[string]any{
 		"inputs": []any{map[string]any{"id": "token", "type": "promptString", "description": "Your token", "password": true}},
 		"servers": map[string]any{"srv": map[string]any{
-			"command": p.path, "args": []string{"demo-server", "--record", "${workspaceFolder}/ran.jsonl", "--greet", "token ${input:token}"},
+			"command": p.path, "args": []string{"demo-server", "--record", "${workspaceFolder}/ran.jsonl", "--greet",
+				"token ${input:token}"},
 		}},
 	})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return []string{"--config", p.config("mcp.json", string(text)), "--dialect", "vscode", "--scope", "workspace", "--folder", p.dir, "--server", "srv",
+	return []string{"--config", p.config("mcp.json", string(text)), "--dialect", "vscode", "--scope", "workspace",
+		"--folder", p.dir, "--server", "srv",
 		"--tool", "echo", "--args", `{"text":"hi"}`, "--approve", "allow"}, record
 }
 
@@ -38,8 +40,8 @@ func ran(t *testing.T, record string) bool {
 	return err == nil
 }
 
-// TestCallNeedsConsentAndInputs: without a terminal nothing of a workspace runs that the flags do not allow by name, and what a flag gives
-// is in nothing that is said.
+// TestCallNeedsConsentAndInputs: without a terminal nothing of a workspace runs that the flags do not allow by name,
+// and what a flag gives is in nothing that is said.
 func TestCallNeedsConsentAndInputs(t *testing.T) {
 	const secret = "s3cret-value"
 	t.Setenv("MCPHUB_TEST_TOKEN", secret)
@@ -48,7 +50,8 @@ func TestCallNeedsConsentAndInputs(t *testing.T) {
 		status int
 		says   []string
 	}{
-		{nil, 5, []string{"may server srv be started?", "  command: ", "  directory: ", "/ran.jsonl\n", "argument: --greet", "argument: token ${input:token}", "--launch allow"}},
+		{nil, 5, []string{"may server srv be started?", "  command: ", "  directory: ", "/ran.jsonl\n", "argument: --greet",
+			"argument: token ${input:token}", "--launch allow"}},
 		{[]string{"--launch", "deny"}, 5, []string{"denied"}},
 		{[]string{"--launch", "allow"}, 5, []string{"server srv needs the input token: Your token", "--input token=VALUE"}},
 		{[]string{"--launch", "allow", "--input", "token=@MCPHUB_TEST_TOKEN"}, 0, []string{"given by --input token"}},
@@ -72,7 +75,8 @@ func TestCallNeedsConsentAndInputs(t *testing.T) {
 	}
 }
 
-// TestCallAsksForConsentAndInputs: on a terminal a person is asked for each, in turn, and the secret is not shown while it is typed.
+// TestCallAsksForConsentAndInputs: on a terminal a person is asked for each, in turn, and the secret is not shown while
+// it is typed.
 func TestCallAsksForConsentAndInputs(t *testing.T) {
 	const secret = "typed-s3cret"
 	p := build(t)
@@ -84,7 +88,9 @@ func TestCallAsksForConsentAndInputs(t *testing.T) {
 	}
 	term.enter("y")
 	term.expect("server srv needs the input token: Your token", "Value of token (not shown):")
-	if err := until(t.Context(), "a terminal that hides what is typed", func() (bool, error) { return !shows(t, term.master), nil }); err != nil {
+	if err := until(t.Context(), "a terminal that hides what is typed", func() (bool, error) {
+		return !shows(t, term.master), nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	term.enter(secret)
@@ -110,7 +116,8 @@ func TestServersSaysWhoAsks(t *testing.T) {
 	flags, record := p.folderWithServer()
 	source := flags[:8]
 	r := p.run(append([]string{"servers"}, source...)...)
-	if r.status != 0 || !strings.Contains(r.stdout, "stopped, asks before it starts") || !strings.Contains(r.stdout, "(vscode, workspace)") {
+	if r.status != 0 || !strings.Contains(r.stdout, "stopped, asks before it starts") ||
+		!strings.Contains(r.stdout, "(vscode, workspace)") {
 		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
 	r = p.run(append([]string{"servers", "--start"}, source...)...)
@@ -128,12 +135,15 @@ func TestCallPutsInVariables(t *testing.T) {
 	p := build(t)
 	t.Setenv("MCPHUB_TEST_COMMAND", "demo-server")
 	for name, text := range map[string]string{
-		"portable.json": fmt.Sprintf(`{"mcpServers": {"srv": {"type": "stdio", "command": %q, "args": ["${NOT_SET_ANYWHERE:-demo-server}"]}}}`, p.path),
-		"opencode.json": fmt.Sprintf(`{"mcp": {"srv": {"type": "local", "command": [%q, "{env:MCPHUB_TEST_COMMAND}"]}}}`, p.path),
-		"vscode.json":   fmt.Sprintf(`{"servers": {"srv": {"command": %q, "args": ["${env:MCPHUB_TEST_COMMAND}"]}}}`, p.path),
+		"portable.json": fmt.Sprintf(
+			`{"mcpServers": {"srv": {"type": "stdio", "command": %q, "args": ["${NOT_SET_ANYWHERE:-demo-server}"]}}}`, p.path),
+		"opencode.json": fmt.Sprintf(`{"mcp": {"srv": {"type": "local", "command": [%q, "{env:MCPHUB_TEST_COMMAND}"]}}}`,
+			p.path),
+		"vscode.json": fmt.Sprintf(`{"servers": {"srv": {"command": %q, "args": ["${env:MCPHUB_TEST_COMMAND}"]}}}`, p.path),
 	} {
 		dialect := strings.TrimSuffix(name, ".json")
-		r := p.run("call", "--config", p.config(name, text), "--dialect", dialect, "--server", "srv", "--tool", "echo", "--args", `{"text":"hi"}`, "--approve", "allow")
+		r := p.run("call", "--config", p.config(name, text), "--dialect", dialect, "--server", "srv", "--tool", "echo",
+			"--args", `{"text":"hi"}`, "--approve", "allow")
 		if r.status != 0 || strings.TrimSpace(r.stdout) != "hi" {
 			t.Errorf("%s: status %d\n%s%s", dialect, r.status, r.stdout, r.stderr)
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCallReadsEveryDialect: a config file of each application will do, and what its dialect says about the command counts. The file of
-// VS Code knows the workspace folder.
+// TestCallReadsEveryDialect: a config file of each application will do, and what its dialect says about the command
+// counts. The file of VS Code knows the workspace folder.
 func TestCallReadsEveryDialect(t *testing.T) {
 	p := build(t)
 	quoted := func(s string) string {
@@ -24,17 +24,25 @@ func TestCallReadsEveryDialect(t *testing.T) {
 	record := filepath.Join(p.dir, "record-${workspaceFolderBasename}.jsonl")
 	mcpServers := fmt.Sprintf(`{"mcpServers": {"srv": {"command": %s, "args": ["demo-server"]}}}`, command)
 	files := map[string]struct{ name, text string }{
-		"vscode":         {"vscode.json", fmt.Sprintf(`{"servers": {"srv": {"type": "stdio", "command": %s, "args": ["demo-server", "--record", %s]}}}`, command, quoted(record))},
-		"portable":       {"portable.json", fmt.Sprintf(`{"mcpServers": {"srv": {"type": "stdio", "command": %s, "args": ["demo-server"]}}}`, command)},
-		"roo":            {"roo.json", mcpServers},
-		"cline":          {"cline.json", fmt.Sprintf(`{"mcpServers": {"srv": {"transport": {"type": "stdio", "command": %s, "args": ["demo-server"]}}}}`, command)},
+		"vscode": {"vscode.json",
+			fmt.Sprintf(`{"servers": {"srv": {"type": "stdio", "command": %s, "args": ["demo-server", "--record", %s]}}}`,
+				command, quoted(record))},
+		"portable": {"portable.json",
+			fmt.Sprintf(`{"mcpServers": {"srv": {"type": "stdio", "command": %s, "args": ["demo-server"]}}}`, command)},
+		"roo": {"roo.json", mcpServers},
+		"cline": {"cline.json",
+			fmt.Sprintf(`{"mcpServers": {"srv": {"transport": {"type": "stdio", "command": %s, "args": ["demo-server"]}}}}`,
+				command)},
 		"claude-desktop": {"claude_desktop_config.json", mcpServers},
 		"cursor":         {"cursor.json", mcpServers},
 		"gemini":         {"settings.json", mcpServers},
-		"codex":          {"config.toml", fmt.Sprintf("[mcp_servers.srv]\ncommand = %s\nargs = [\"demo-server\"]\n", command)},
-		"opencode":       {"opencode.json", fmt.Sprintf(`{"mcp": {"srv": {"type": "local", "command": [%s, "demo-server"]}}}`, command)},
-		"crush":          {"crush.json", fmt.Sprintf(`{"mcp": {"srv": {"type": "stdio", "command": %s, "args": ["demo-server"]}}}`, command)},
-		"mcpServers":     {"plain.json", mcpServers},
+		"codex": {"config.toml", fmt.Sprintf("[mcp_servers.srv]\ncommand = %s\nargs = [\"demo-server\"]\n",
+			command)},
+		"opencode": {"opencode.json", fmt.Sprintf(`{"mcp": {"srv": {"type": "local", "command": [%s, "demo-server"]}}}`,
+			command)},
+		"crush": {"crush.json",
+			fmt.Sprintf(`{"mcp": {"srv": {"type": "stdio", "command": %s, "args": ["demo-server"]}}}`, command)},
+		"mcpServers": {"plain.json", mcpServers},
 	}
 	for _, dialect := range dialects {
 		f, ok := files[dialect]

@@ -11,18 +11,19 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// inputFlags are the values of inputs that the command line gives. They may be secret, so no message holds one: package flag quotes a
-// value that its function refuses, so they are checked later.
+// inputFlags are the values of inputs that the command line gives. They may be secret, so no message holds one: package
+// flag quotes a value that its function refuses, so they are checked later.
 type inputFlags struct {
 	given  []string
 	values map[string]string // once checked, by id
 }
 
 func (f *inputFlags) register(set *flag.FlagSet) {
-	set.Func("input", "ID=VALUE\tgive a value that a config file asks for, or with ID=@NAME that of an environment variable; may be repeated", func(v string) error {
-		f.given = append(f.given, v)
-		return nil
-	})
+	set.Func("input",
+		"ID=VALUE\tgive a value that a config file asks for, or with ID=@NAME that of an environment variable; may be repeated", func(v string) error {
+			f.given = append(f.given, v)
+			return nil
+		})
 }
 
 func (f *inputFlags) check() error {
@@ -50,7 +51,8 @@ func (f *inputFlags) check() error {
 }
 
 // answerTo says what the flags answer to a question for a value; ask, that a person is to.
-func (f *inputFlags) answerTo(promptID string, q *mcphubv1.ConfigInput, terminal bool) (answer *mcphubv1.PromptAnswer, note string, ask bool) {
+func (f *inputFlags) answerTo(promptID string, q *mcphubv1.ConfigInput, terminal bool) (answer *mcphubv1.PromptAnswer,
+	note string, ask bool) {
 	value, given := f.values[q.GetInputId()]
 	right := len(q.GetOptions()) == 0 ||
 		slices.ContainsFunc(q.GetOptions(), func(o *mcphubv1.ConfigInputOption) bool { return o.GetValue() == value })

@@ -52,16 +52,19 @@ func TestLaunchOptions(t *testing.T) {
 			t.Errorf("%q: nothing is said of the no", test.args)
 		}
 	}
-	if _, err := parseCall("--tool", "t", "--stdio", "srv", "--launch", "yes"); err == nil || !strings.Contains(err.Error(), "ask, allow or deny") {
+	if _, err := parseCall("--tool", "t", "--stdio", "srv", "--launch", "yes"); err == nil ||
+		!strings.Contains(err.Error(), "ask, allow or deny") {
 		t.Errorf("--launch yes: %v", err)
 	}
 	var o listOptions
-	if err := o.flags("tools").Parse([]string{"--launch", "allow", "--input", "a=b"}); err != nil || o.answers.launch != "allow" {
+	if err := o.flags("tools").Parse([]string{"--launch", "allow", "--input", "a=b"}); err != nil ||
+		o.answers.launch != "allow" {
 		t.Errorf("tools: %v, %+v", err, o.answers)
 	}
 	for _, flag := range []string{"--scope", "--folder", "--dialect"} {
 		value := map[string]string{"--scope": "workspace", "--folder": ".", "--dialect": "vscode"}[flag]
-		if _, err := parseCall("--tool", "t", "--stdio", "srv", flag, value); err == nil || !strings.Contains(err.Error(), "--config") {
+		if _, err := parseCall("--tool", "t", "--stdio", "srv", flag, value); err == nil ||
+			!strings.Contains(err.Error(), "--config") {
 			t.Errorf("%s without --config: %v", flag, err)
 		}
 	}
@@ -70,21 +73,29 @@ func TestLaunchOptions(t *testing.T) {
 // TestLaunchQuestion: everything, exactly, one thing on a line; two different launches never look the same.
 func TestLaunchQuestion(t *testing.T) {
 	got := newTeller("").question(launchPrompt(&mcphubv1.ServerLaunch{
-		Command: "npx", Args: []string{"-y", "a b", "", "two\nlines", "\u202etxt", `"quoted"`, "--token=${input:k}"}, Directory: "/w",
-		EnvironmentNames: []string{"A", "B", "C", "NODE_OPTIONS"}, ResolvedCommand: "/usr/bin/npx", ResolvedTarget: "/usr/lib/npx-cli.js", EnvFileNames: []string{"T"},
+		Command: "npx", Args: []string{"-y", "a b", "", "two\nlines", "\u202etxt", `"quoted"`, "--token=${input:k}"},
+		Directory:        "/w",
+		EnvironmentNames: []string{"A", "B", "C", "NODE_OPTIONS"}, ResolvedCommand: "/usr/bin/npx",
+		ResolvedTarget: "/usr/lib/npx-cli.js", EnvFileNames: []string{"T"},
 		Environment: []*mcphubv1.LaunchVariable{
-			{Name: "A", Value: "x\u202e"}, {Name: "B", Unset: true}, {Name: "NODE_OPTIONS", Value: "--require ./x.js", LoadsCode: true},
-		}, EnvironmentReferences: []string{"HOME"}, InputReferences: []string{"key"}, EnvFile: "/w/.env", Url: "", HeaderNames: []string{"X"},
+			{Name: "A", Value: "x\u202e"}, {Name: "B", Unset: true}, {Name: "NODE_OPTIONS", Value: "--require ./x.js",
+				LoadsCode: true},
+		}, EnvironmentReferences: []string{"HOME"}, InputReferences: []string{"key"}, EnvFile: "/w/.env", Url: "",
+		HeaderNames:  []string{"X"},
 		AllowedTools: []string{"read_*"}, Files: []string{"/w/token"}, ConfigFile: ".mcp.json", ConfigLine: 3, Changed: true,
-		Changes: []*mcphubv1.DefinitionChange{{Path: "args[1]", BeforeJson: `"x"`, AfterJson: `"a b"`}, {Path: "cwd", AfterJson: `"/w"`}, {Path: "env.C", BeforeJson: "1"}},
+		Changes: []*mcphubv1.DefinitionChange{{Path: "args[1]", BeforeJson: `"x"`, AfterJson: `"a b"`},
+			{Path: "cwd", AfterJson: `"/w"`}, {Path: "env.C", BeforeJson: "1"}},
 	}))
 	want := []string{
 		"question p: may server s be started? A file of the workspace brings it: .mcp.json:3",
-		"  command: npx", "  argument: -y", "  argument: a b", `  argument: ""`, `  argument: "two\nlines"`, `  argument: "\u202etxt"`, `  argument: "\"quoted\""`,
+		"  command: npx", "  argument: -y", "  argument: a b", `  argument: ""`, `  argument: "two\nlines"`,
+		`  argument: "\u202etxt"`, `  argument: "\"quoted\""`,
 		"  argument: --token=${input:k}", "  runs the program: /usr/bin/npx, which is /usr/lib/npx-cli.js", "  directory: /w",
-		"  WARNING, can load other code: NODE_OPTIONS=--require ./x.js", `  sets the variable: A="x\u202e"`, "  sets the variable: B is taken away", "  sets the variable: C",
+		"  WARNING, can load other code: NODE_OPTIONS=--require ./x.js", `  sets the variable: A="x\u202e"`,
+		"  sets the variable: B is taken away", "  sets the variable: C",
 		"  sends the header: X",
-		"  would see your variable: HOME", "  would be given your input: key", "  variables from the file: /w/.env", "  that file sets the variable: T", "  reads the file: /w/token",
+		"  would see your variable: HOME", "  would be given your input: key", "  variables from the file: /w/.env",
+		"  that file sets the variable: T", "  reads the file: /w/token",
 		"  wants to be called without a question: read_*", "  it has changed since you agreed to it:",
 		`    args[1] was "x"`, `    args[1] is  "a b"`, `    cwd is new: "/w"`, "    env.C is gone; it was 1",
 	}
@@ -100,10 +111,13 @@ func TestLaunchQuestion(t *testing.T) {
 
 // TestApprovalShowsChanges: a definition that was changed since it was approved shows how.
 func TestApprovalShowsChanges(t *testing.T) {
-	got := newTeller("").question(&mcphubv1.Prompt{PromptId: "p", Server: "s", Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{
-		Tool: "rm", ArgumentsJson: "{}", Changes: []*mcphubv1.DefinitionChange{{Path: "description", BeforeJson: `"a"`, AfterJson: "\"b\x1b\""}, {BeforeJson: "1", AfterJson: "2"}},
-	}}})
-	want := []string{"question p: may rm run on s?", "  arguments: {}", "  its definition has changed since you allowed it:",
+	got := newTeller("").question(&mcphubv1.Prompt{PromptId: "p", Server: "s",
+		Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{
+			Tool: "rm", ArgumentsJson: "{}", Changes: []*mcphubv1.DefinitionChange{{Path: "description", BeforeJson: `"a"`,
+				AfterJson: "\"b\x1b\""}, {BeforeJson: "1", AfterJson: "2"}},
+		}}})
+	want := []string{"question p: may rm run on s?", "  arguments: {}",
+		"  its definition has changed since you allowed it:",
 		`    description was "a"`, `    description is  "b\x1b"`, "    the whole was 1", "    the whole is  2"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -113,7 +127,8 @@ func TestApprovalShowsChanges(t *testing.T) {
 // TestInputOptions: values come from the command line or the environment, fit their options, and are never repeated.
 func TestInputOptions(t *testing.T) {
 	t.Setenv("MCPHUB_TEST_VALUE", "from the environment")
-	o, err := parseCall("--tool", "t", "--stdio", "srv", "--input", "a=b=c", "--input", "e=@MCPHUB_TEST_VALUE", "--input", "at=@@x", "--input", "empty=", "--input", "o=two")
+	o, err := parseCall("--tool", "t", "--stdio", "srv", "--input", "a=b=c", "--input", "e=@MCPHUB_TEST_VALUE", "--input",
+		"at=@@x", "--input", "empty=", "--input", "o=two")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,13 +168,16 @@ func TestInputOptions(t *testing.T) {
 		}
 	}
 	for _, test := range []struct{ value, want string }{
-		{"s3cret", "ID=VALUE"}, {"=s3cret", "ID=VALUE"}, {"a=@NOT_SET_ANYWHERE", "--input a: its environment variable is not set"},
+		{"s3cret", "ID=VALUE"}, {"=s3cret", "ID=VALUE"}, {"a=@NOT_SET_ANYWHERE",
+			"--input a: its environment variable is not set"},
 	} {
-		if _, err := parseCall("--tool", "t", "--stdio", "srv", "--input", test.value); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cret") {
+		if _, err := parseCall("--tool", "t", "--stdio", "srv", "--input", test.value); err == nil ||
+			!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("--input: %v, want %q", err, test.want)
 		}
 	}
-	if _, err := parseCall("--tool", "t", "--stdio", "srv", "--input", "a=1", "--input", "a=2"); err == nil || !strings.Contains(err.Error(), "twice") {
+	if _, err := parseCall("--tool", "t", "--stdio", "srv", "--input", "a=1", "--input", "a=2"); err == nil ||
+		!strings.Contains(err.Error(), "twice") {
 		t.Errorf("given twice: %v", err)
 	}
 }

@@ -52,17 +52,22 @@ func (o *callOptions) flags(command string) *flag.FlagSet {
 	set.StringVar(&o.server, "server", "", "NAME\tname of the server in the config")
 	set.StringVar(&o.requestID, "request-id", "", "ID\tid of the request; minted when absent")
 	optionalDuration(set, &o.cancelAfter, "cancel-after", "DUR\tcancel the request this long after it started")
-	set.StringVar(&o.reason, "reason", "cancelled from the command line", "TEXT\twhat the server is told when the request is cancelled")
+	set.StringVar(&o.reason, "reason", "cancelled from the command line",
+		"TEXT\twhat the server is told when the request is cancelled")
 	if command == "call" {
-		set.StringVar(&o.answers.approve, "approve", "", "allow|deny|hang\tanswer tool approvals; default: ask on a terminal, else deny")
+		set.StringVar(&o.answers.approve, "approve", "",
+			"allow|deny|hang\tanswer tool approvals; default: ask on a terminal, else deny")
 	}
-	set.Func("elicit", "accept:JSON|decline|dismiss|hang\tanswer a server's form or page; default: dismiss", o.answers.setElicit)
-	set.StringVar(&o.answers.sample, "sample", "decline", "TEXT|decline|hang\tanswer a server that asks for a completion; default: decline")
+	set.Func("elicit", "accept:JSON|decline|dismiss|hang\tanswer a server's form or page; default: dismiss",
+		o.answers.setElicit)
+	set.StringVar(&o.answers.sample, "sample", "decline",
+		"TEXT|decline|hang\tanswer a server that asks for a completion; default: decline")
 	o.answers.registerStart(set)
 	optionalDuration(set, &o.idle, "idle-timeout", "DUR\tgive up after this long without a sign of life; 0: never")
 	optionalDuration(set, &o.total, "total-timeout", "DUR\tgive up after this long in all; 0: never")
 	set.DurationVar(&o.linger, "linger", 0, "DUR\tkeep the hub up this long after the end, so that late traffic is seen")
-	set.StringVar(&o.trace, "trace", "", "FILE\twrite what happened, without arguments and results, to FILE for a bug report; mcphub trace shows it")
+	set.StringVar(&o.trace, "trace", "",
+		"FILE\twrite what happened, without arguments and results, to FILE for a bug report; mcphub trace shows it")
 	set.BoolVar(&o.json, "json", false, "print every event, and last the response or the error, as lines of proto3 JSON")
 	return set
 }
@@ -151,7 +156,8 @@ func (o *callOptions) ask(ctx context.Context, client *hubClient) (answer, error
 
 func (o *callOptions) request() *mcphubv1.CallToolRequest {
 	return &mcphubv1.CallToolRequest{
-		RequestId: o.requestID, Server: o.server, Tool: o.tool, ArgumentsJson: o.args, Timeouts: o.timeouts(), PreferTask: o.task,
+		RequestId: o.requestID, Server: o.server, Tool: o.tool, ArgumentsJson: o.args, Timeouts: o.timeouts(),
+		PreferTask: o.task,
 	}
 }
 

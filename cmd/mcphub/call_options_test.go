@@ -47,7 +47,8 @@ func TestCallDefaults(t *testing.T) {
 	if o.cancelAfter != nil || o.request().GetTimeouts() != nil {
 		t.Errorf("cancel after %v, timeouts %v", o.cancelAfter, o.request().GetTimeouts())
 	}
-	if diff := cmp.Diff(answers{elicit: "dismiss", sample: "decline"}, o.answers, cmp.AllowUnexported(answers{}, inputFlags{})); diff != "" {
+	if diff := cmp.Diff(answers{elicit: "dismiss", sample: "decline"}, o.answers,
+		cmp.AllowUnexported(answers{}, inputFlags{})); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 	other, err := parseCall("--tool", "sleep", "--stdio", "srv")
@@ -61,7 +62,8 @@ func TestCallDefaults(t *testing.T) {
 
 // TestCallURLIsTheServer: the one server needs no name, as with --stdio.
 func TestCallURLIsTheServer(t *testing.T) {
-	o, err := parseCall("--tool", "sleep", "--url", "http://a.example/mcp", "--transport", "sse", "--header", "A: b", "--era", "legacy")
+	o, err := parseCall("--tool", "sleep", "--url", "http://a.example/mcp", "--transport", "sse", "--header", "A: b",
+		"--era", "legacy")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,8 @@ func TestCallURLIsTheServer(t *testing.T) {
 		t.Errorf("the server is %q", o.request().GetServer())
 	}
 	sources, err := o.sources(o.server)
-	want := []*mcphubv1.ConfigSource{{Path: "--url", Scope: "host", Json: `{"mcpServers":{"url":{"url":"http://a.example/mcp","type":"sse","headers":{"A":"b"},"era":"legacy"}}}`}}
+	want := []*mcphubv1.ConfigSource{{Path: "--url", Scope: "host",
+		Json: `{"mcpServers":{"url":{"url":"http://a.example/mcp","type":"sse","headers":{"A":"b"},"era":"legacy"}}}`}}
 	if diff := cmp.Diff(want, sources, protocmp.Transform()); diff != "" || err != nil {
 		t.Errorf("error %v, sources (-want +got):\n%s", err, diff)
 	}
@@ -147,7 +150,8 @@ func TestCallMistakes(t *testing.T) {
 
 // TestParseOrder: flags may stand after the server's name too.
 func TestParseOrder(t *testing.T) {
-	for _, args := range [][]string{{"srv", "--config", "f", "--json"}, {"--config", "f", "srv", "--json"}, {"--json", "--config", "f", "srv"}} {
+	for _, args := range [][]string{{"srv", "--config", "f", "--json"}, {"--config", "f", "srv", "--json"},
+		{"--json", "--config", "f", "srv"}} {
 		var o listOptions
 		var stderr bytes.Buffer
 		positional, _, done := parse(environment{stderr: &stderr}, o.flags("tools"), args, 1)
@@ -156,7 +160,8 @@ func TestParseOrder(t *testing.T) {
 		}
 	}
 	var stderr bytes.Buffer
-	if _, status, done := parse(environment{stderr: &stderr}, new(listOptions).flags("tools"), []string{"a", "b"}, 1); !done || status != exitUsage {
+	if _, status, done := parse(environment{stderr: &stderr}, new(listOptions).flags("tools"), []string{"a", "b"},
+		1); !done || status != exitUsage {
 		t.Errorf("one argument too many: status %d, done %v", status, done)
 	}
 }

@@ -86,8 +86,8 @@ func isYes(line string) bool {
 	return false
 }
 
-// readLines delivers the lines of r and closes the channel at its end. A read from a terminal cannot be called off: the goroutine
-// lives until the input ends or the process does.
+// readLines delivers the lines of r and closes the channel at its end. A read from a terminal cannot be called off: the
+// goroutine lives until the input ends or the process does.
 func readLines(r io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() {

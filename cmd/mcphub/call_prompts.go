@@ -6,8 +6,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// noTerminal is the reason of a denial that nobody chose. Allowing would be the wrong default: a script that forgot the flag must
-// not run what it did not mean to.
+// noTerminal is the reason of a denial that nobody chose. Allowing would be the wrong default: a script that forgot the
+// flag must not run what it did not mean to.
 const noTerminal = "no terminal to ask on; --approve allow lets the tool run"
 
 // noBrowser is the reason of a sign-in that nobody refused: an address that nobody reads would only hold up a script.
@@ -19,8 +19,8 @@ const (
 	noValue     = "no terminal to ask on; --input %s=VALUE gives one"
 )
 
-// answerTo says what the flags answer to a prompt. It gives nil when the prompt is left open, and ask when a person is to decide.
-// A note is for stderr.
+// answerTo says what the flags answer to a prompt. It gives nil when the prompt is left open, and ask when a person is
+// to decide. A note is for stderr.
 func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.PromptAnswer, note string, ask bool) {
 	id := p.GetPromptId()
 	switch q := p.GetQuestion().(type) {
@@ -84,9 +84,10 @@ func (a *answers) answerElicitation(id, content, url string) (answer *mcphubv1.P
 	return dismiss(id), "dismissed; --elicit accept:JSON would answer it", false
 }
 
-// answerSignIn accepts once the page's address has been printed: that a person opens it there is the consent. The question that
-// waits for the browser closes by itself.
-func (a *answers) answerSignIn(id string, q *mcphubv1.SignIn, terminal bool) (answer *mcphubv1.PromptAnswer, note string) {
+// answerSignIn accepts once the page's address has been printed: that a person opens it there is the consent. The
+// question that waits for the browser closes by itself.
+func (a *answers) answerSignIn(id string, q *mcphubv1.SignIn, terminal bool) (answer *mcphubv1.PromptAnswer,
+	note string) {
 	switch {
 	case a.signIn == "hang":
 		return nil, "left open"

@@ -8,13 +8,18 @@ import (
 )
 
 var (
-	approvalPrompt = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{}}}
+	approvalPrompt = &mcphubv1.Prompt{PromptId: "p",
+		Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{}}}
 	samplingPrompt = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_Sampling{Sampling: &mcphubv1.Sampling{}}}
-	formPrompt     = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_ElicitationForm{ElicitationForm: &mcphubv1.ElicitationForm{}}}
-	urlPrompt      = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_ElicitationUrl{ElicitationUrl: &mcphubv1.ElicitationUrl{Url: "https://example.org/"}}}
-	signInPrompt   = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{Url: "https://as.example/"}}}
-	waitingPrompt  = &mcphubv1.Prompt{PromptId: "p", Question: &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{Url: "https://as.example/", Waiting: true}}}
-	unknownPrompt  = &mcphubv1.Prompt{PromptId: "p"}
+	formPrompt     = &mcphubv1.Prompt{PromptId: "p",
+		Question: &mcphubv1.Prompt_ElicitationForm{ElicitationForm: &mcphubv1.ElicitationForm{}}}
+	urlPrompt = &mcphubv1.Prompt{PromptId: "p",
+		Question: &mcphubv1.Prompt_ElicitationUrl{ElicitationUrl: &mcphubv1.ElicitationUrl{Url: "https://example.org/"}}}
+	signInPrompt = &mcphubv1.Prompt{PromptId: "p",
+		Question: &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{Url: "https://as.example/"}}}
+	waitingPrompt = &mcphubv1.Prompt{PromptId: "p",
+		Question: &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{Url: "https://as.example/", Waiting: true}}}
+	unknownPrompt = &mcphubv1.Prompt{PromptId: "p"}
 )
 
 // TestAnswers: what each flag says to each kind, and that nothing is accepted by default.

@@ -20,16 +20,19 @@ func serveFake(t *testing.T, s *fakeserver.Server) (url string, h *fakeserver.HT
 	return server.URL + fakeserver.PathMCP, h
 }
 
-// TestCallTask: with --task a tool that leaves the choice runs as a task, and a person follows it; without, it is an ordinary call.
+// TestCallTask: with --task a tool that leaves the choice runs as a task, and a person follows it; without, it is an
+// ordinary call.
 func TestCallTask(t *testing.T) {
-	s := fakeserver.New(fakeserver.WithRevision("2025-11-25"), fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`))
-	s.ToolWith(`{"name":"t","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}`, func(c *fakeserver.CallContext) {
-		if c.Param("task") == nil {
-			c.Text("at once")
-			return
-		}
-		c.Result(`{"task":{"taskId":"T-1","status":"working","statusMessage":"warming up","pollInterval":50}}`)
-	})
+	s := fakeserver.New(fakeserver.WithRevision("2025-11-25"),
+		fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`))
+	s.ToolWith(`{"name":"t","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}`,
+		func(c *fakeserver.CallContext) {
+			if c.Param("task") == nil {
+				c.Text("at once")
+				return
+			}
+			c.Result(`{"task":{"taskId":"T-1","status":"working","statusMessage":"warming up","pollInterval":50}}`)
+		})
 	var polls atomic.Int32
 	s.Handle("tasks/get", func(c *fakeserver.CallContext) {
 		if polls.Add(1) == 1 {
@@ -42,7 +45,8 @@ func TestCallTask(t *testing.T) {
 	url, _ := serveFake(t, s)
 	p := build(t)
 
-	if r := p.run("call", "--url", url, "--tool", "t", "--approve", "allow"); r.status != 0 || r.stdout != "at once\n" || strings.Contains(r.stderr, "task") {
+	if r := p.run("call", "--url", url, "--tool", "t", "--approve", "allow"); r.status != 0 || r.stdout != "at once\n" ||
+		strings.Contains(r.stderr, "task") {
 		t.Errorf("without the flag: status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
 	}
 	r := p.run("call", "--url", url, "--tool", "t", "--approve", "allow", "--task")
@@ -57,10 +61,12 @@ func TestCallTask(t *testing.T) {
 
 // TestCallTaskCancel: a person sees that a task works, and a cancel of the request cancels it.
 func TestCallTaskCancel(t *testing.T) {
-	s := fakeserver.New(fakeserver.WithRevision("2025-11-25"), fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`))
-	s.ToolWith(`{"name":"t","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`, func(c *fakeserver.CallContext) {
-		c.Result(`{"task":{"taskId":"T-1","status":"working","statusMessage":"warming up","pollInterval":50}}`)
-	})
+	s := fakeserver.New(fakeserver.WithRevision("2025-11-25"),
+		fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`))
+	s.ToolWith(`{"name":"t","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`,
+		func(c *fakeserver.CallContext) {
+			c.Result(`{"task":{"taskId":"T-1","status":"working","statusMessage":"warming up","pollInterval":50}}`)
+		})
 	s.Handle("tasks/get", func(c *fakeserver.CallContext) {
 		c.Result(`{"taskId":"T-1","status":"working","statusMessage":"warming up","pollInterval":50}`)
 	})
@@ -95,21 +101,25 @@ func TestCallTaskCancel(t *testing.T) {
 // TestCallOutputViolation: a result that breaks its own schema is shown all the same, and so is what is wrong with it.
 func TestCallOutputViolation(t *testing.T) {
 	s := fakeserver.New()
-	s.ToolWith(`{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}`,
+	s.ToolWith(
+		`{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}`,
 		func(c *fakeserver.CallContext) {
 			c.Result(`{"content":[{"type":"text","text":"seven"}],"structuredContent":{"n":"seven"}}`)
 		})
 	url, _ := serveFake(t, s)
 	p := build(t)
 	r := p.run("call", "--url", url, "--tool", "t", "--approve", "allow")
-	if r.status != 0 || r.stdout != "seven\n" || !strings.Contains(r.stderr, "the result breaks the tool's output schema: ") {
+	if r.status != 0 || r.stdout != "seven\n" || !strings.Contains(r.stderr,
+		"the result breaks the tool's output schema: ") {
 		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
 	}
 	c := readConversation(t, p.run("call", "--json", "--url", url, "--tool", "t", "--approve", "allow").stdout)
 	if len(c.response.GetOutputViolations()) == 0 {
 		t.Errorf("--json: %v", c.response)
 	}
-	if _, ok := find(c, func(e *mcphubv1.AttachResponse) (bool, bool) { return true, e.GetMcpRequestFinished().GetTool() == "t" }); !ok {
+	if _, ok := find(c, func(e *mcphubv1.AttachResponse) (bool, bool) {
+		return true, e.GetMcpRequestFinished().GetTool() == "t"
+	}); !ok {
 		t.Error("the end of the call was not shown")
 	}
 }

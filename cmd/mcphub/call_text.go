@@ -24,8 +24,8 @@ type block struct {
 	Text *string `json:"text"`
 }
 
-// resultText gives the text blocks of a tools/call result, one after the other, and the number of the other blocks. A result
-// without text is given as the JSON that it is.
+// resultText gives the text blocks of a tools/call result, one after the other, and the number of the other blocks. A
+// result without text is given as the JSON that it is.
 func resultText(result string) (text string, others int) {
 	var r struct {
 		Content []block `json:"content"`

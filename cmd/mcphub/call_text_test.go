@@ -22,8 +22,9 @@ func TestAnswerText(t *testing.T) {
 		{read(`{"contents":[{"uri":"a:b","text":"one"},{"uri":"a:c","blob":"AA=="},{"uri":"a:d","text":""}]}`), "one\n", 1},
 		{read(`{"contents":[{"uri":"a:c","blob":"AA=="}]}`), `{"contents":[{"uri":"a:c","blob":"AA=="}]}`, 0},
 		{read(`{"contents":7}`), `{"contents":7}`, 0},
-		{fill(`{"messages":[{"role":"user","content":{"type":"text","text":"hi"}},{"role":"assistant","content":{"type":"image","data":"x"}},` +
-			`{"role":"assistant","content":{"type":"text","text":"ho"}}]}`), "user: hi\nassistant: ho", 1},
+		{fill(
+			`{"messages":[{"role":"user","content":{"type":"text","text":"hi"}},{"role":"assistant","content":{"type":"image","data":"x"}},` +
+				`{"role":"assistant","content":{"type":"text","text":"ho"}}]}`), "user: hi\nassistant: ho", 1},
 		{fill(`{"messages":[]}`), `{"messages":[]}`, 0},
 		{&mcphubv1.CallToolResponse{Outcome: &mcphubv1.CallToolResponse_ResultJson{ResultJson: `{"content":[{"type":"text","text":"t"}]}`}}, "t", 0},
 	}

@@ -35,7 +35,8 @@ func (p *program) demoServerHTTP() (url, record string) {
 	return url, record
 }
 
-// urlWays are the ways to a server behind a URL: what is said on the command line, and whether a cancel is a notification there.
+// urlWays are the ways to a server behind a URL: what is said on the command line, and whether a cancel is a
+// notification there.
 var urlWays = []struct {
 	name, path string
 	args       []string
@@ -53,7 +54,8 @@ func TestCallURL(t *testing.T) {
 	url, _ := p.demoServerHTTP()
 	for _, way := range urlWays {
 		t.Run(way.name, func(t *testing.T) {
-			args := append([]string{"call", "--url", url + way.path, "--tool", "echo", "--args", `{"text":"two\nlines"}`, "--approve", "allow"}, way.args...)
+			args := append([]string{"call", "--url", url + way.path, "--tool", "echo", "--args", `{"text":"two\nlines"}`,
+				"--approve", "allow"}, way.args...)
 			if r := p.run(args...); r.status != 0 || r.stdout != "two\nlines\n" {
 				t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
 			}
@@ -61,13 +63,15 @@ func TestCallURL(t *testing.T) {
 	}
 }
 
-// TestCallURLCancelReachesServer: as the binding has it: a notification with the reason, or the close of the exchange and nothing else.
+// TestCallURLCancelReachesServer: as the binding has it: a notification with the reason, or the close of the exchange
+// and nothing else.
 func TestCallURLCancelReachesServer(t *testing.T) {
 	for _, way := range urlWays {
 		t.Run(way.name, func(t *testing.T) {
 			p := build(t)
 			url, record := p.demoServerHTTP()
-			// The cancel waits for progress and for no clock: --cancel-after counts from the start of the request, and to connect may take longer than any number here.
+			// The cancel waits for progress and for no clock: --cancel-after counts from the start of the request, and to
+			// connect may take longer than any number here.
 			r, lines, before := p.sleepingOn(t, append([]string{"--url", url + way.path, "--linger", "500ms"}, way.args...)...)
 			if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
@@ -89,7 +93,8 @@ func TestCallURLCancelReachesServer(t *testing.T) {
 			}
 			if way.notified {
 				heardCancel(t, record, errInterrupted.Error())
-			} else if strings.Contains(string(text), `"event":"cancel_received"`) || !strings.Contains(string(text), `"event":"disconnected","tool":"sleep"`) {
+			} else if strings.Contains(string(text), `"event":"cancel_received"`) ||
+				!strings.Contains(string(text), `"event":"disconnected","tool":"sleep"`) {
 				t.Errorf("not cancelled by a close alone:\n%s", text)
 			}
 		})
@@ -111,7 +116,8 @@ func TestCallURLHeader(t *testing.T) {
 		{"call", "--tool", "nothing", "--approve", "allow"},
 		{"tools"}, {"servers", "--start"}, {"servers", "--start", "--json"},
 	} {
-		r := p.run(append(args, "--url", server.URL+fakeserver.PathMCP+"?key=s3cret-query", "--header", "Authorization: Bearer s3cret", "--header", "X-Team:blue")...)
+		r := p.run(append(args, "--url", server.URL+fakeserver.PathMCP+"?key=s3cret-query", "--header",
+			"Authorization: Bearer s3cret", "--header", "X-Team:blue")...)
 		if out := r.stdout + r.stderr; strings.Contains(out, "s3cret") {
 			t.Errorf("mcphub %q shows the secret:\n%s", args, out)
 		}
@@ -137,7 +143,8 @@ func TestCallURLTrouble(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	defer server.Close()
-	h.On("POST initialize", 0, fakeserver.Act{Status: 200, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>login</html>"})
+	h.On("POST initialize", 0, fakeserver.Act{Status: 200, Header: map[string]string{"Content-Type": "text/html"},
+		Body: "<html>login</html>"})
 	for _, url := range []string{gone.URL + "/mcp", server.URL + "/nowhere", server.URL + fakeserver.PathMCP} {
 		r := p.run("call", "--json", "--url", url, "--tool", "echo", "--approve", "allow")
 		f := lastFailure(t, r.stdout)

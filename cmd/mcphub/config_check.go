@@ -58,7 +58,8 @@ func (r *configReport) print(w io.Writer, verbose bool) {
 			rows = append(rows, s.row())
 		}
 		if rows != nil {
-			writeTable(w, terminalWidth(w), []string{"LINE", "SERVER", "DIALECT", "OVER", "RUNS", "CONNECT", "IDLE", "TOTAL", "VERDICT"}, rows)
+			writeTable(w, terminalWidth(w), []string{"LINE", "SERVER", "DIALECT", "OVER", "RUNS", "CONNECT", "IDLE", "TOTAL",
+				"VERDICT"}, rows)
 		} else {
 			fmt.Fprintln(w, "no servers")
 		}
@@ -87,7 +88,8 @@ func (s *serverReport) row() []string {
 	if s.Verdict == verdictBroken {
 		timeouts = []string{"-", "-", "-"}
 	}
-	return append(append([]string{strconv.Itoa(s.Origin.Line), s.Name, orDash(s.Dialect), orDash(s.Transport), s.runs()}, timeouts...), s.told())
+	return append(append([]string{strconv.Itoa(s.Origin.Line), s.Name, orDash(s.Dialect), orDash(s.Transport), s.runs()},
+		timeouts...), s.told())
 }
 
 // printFields tells where each field of the normal form comes from.
@@ -107,7 +109,8 @@ func (r *configReport) printFields(w io.Writer, file string) {
 // line shows the problem as the other commands do.
 func (p problemReport) line() string {
 	return problemLine(&mcphubv1.ConfigProblem{
-		File: p.File, Line: int32(p.Line), Column: int32(p.Column), Server: p.Server, Key: p.Key, Message: p.Message, Fatal: p.Fatal,
+		File: p.File, Line: int32(p.Line), Column: int32(p.Column), Server: p.Server, Key: p.Key, Message: p.Message,
+		Fatal: p.Fatal,
 	})
 }
 
@@ -133,7 +136,8 @@ func (o *configOptions) places(env environment) int {
 	for _, src := range config.Candidates(o.origins.knownPlaces()) {
 		info, err := os.Stat(src.Path)
 		list = append(list, placeReport{
-			File: src.Path, Scope: src.Scope, Dialect: src.Dialect, Folder: src.Folder, Exists: err == nil && info.Mode().IsRegular(),
+			File: src.Path, Scope: src.Scope, Dialect: src.Dialect, Folder: src.Folder, Exists: err == nil &&
+				info.Mode().IsRegular(),
 		})
 	}
 	if o.json {

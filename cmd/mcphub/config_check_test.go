@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// atHome gives the program a home, and a workspace folder, of the test's own, with these files; a name begins with home/ or project/.
+// atHome gives the program a home, and a workspace folder, of the test's own, with these files; a name begins with
+// home/ or project/.
 func (p *program) atHome(files map[string]string) (work string) {
 	p.t.Helper()
 	home, work := filepath.Join(p.dir, "home"), filepath.Join(p.dir, "project")
@@ -34,7 +35,8 @@ func (p *program) atHome(files map[string]string) (work string) {
 	p.t.Setenv("USERPROFILE", home)
 	p.t.Setenv("APPDATA", filepath.Join(home, "AppData", "Roaming"))
 	p.t.Setenv("LOCALAPPDATA", filepath.Join(home, "AppData", "Local"))
-	for _, name := range []string{"XDG_CONFIG_HOME", "CODEX_HOME", "GEMINI_CLI_HOME", "CLAUDE_CONFIG_DIR", "COPILOT_HOME", "OPENCODE_CONFIG", "CRUSH_GLOBAL_CONFIG"} {
+	for _, name := range []string{"XDG_CONFIG_HOME", "CODEX_HOME", "GEMINI_CLI_HOME", "CLAUDE_CONFIG_DIR", "COPILOT_HOME",
+		"OPENCODE_CONFIG", "CRUSH_GLOBAL_CONFIG"} {
 		p.t.Setenv(name, "")
 	}
 	return work
@@ -56,7 +58,8 @@ var mixed = map[string]string{
 }`,
 }
 
-// TestConfigCheck: each file with a line for each server, whatever is wrong with others, and the problems as a compiler shows them.
+// TestConfigCheck: each file with a line for each server, whatever is wrong with others, and the problems as a compiler
+// shows them.
 func TestConfigCheck(t *testing.T) {
 	p := build(t)
 	work := p.atHome(mixed)
@@ -98,13 +101,15 @@ func TestConfigCheckNothingThere(t *testing.T) {
 	if r.status != 0 || !strings.Contains(r.stdout, "no config file") {
 		t.Errorf("status %d, stdout %q", r.status, r.stdout)
 	}
-	if r := p.run("config", "check", filepath.Join(p.dir, "none.json")); r.status != 1 || !strings.Contains(r.stdout, "cannot be read") {
+	if r := p.run("config", "check", filepath.Join(p.dir, "none.json")); r.status != 1 ||
+		!strings.Contains(r.stdout, "cannot be read") {
 		t.Errorf("a named file that is not there: status %d, stdout %q", r.status, r.stdout)
 	}
 }
 
 // checkJSON runs config check --json and reads what it prints: one object on one line.
-func checkJSON(t *testing.T, p *program, args ...string) (report configReport, members map[string]json.RawMessage, r ended) {
+func checkJSON(t *testing.T, p *program, args ...string) (report configReport, members map[string]json.RawMessage,
+	r ended) {
 	t.Helper()
 	r = p.run(append([]string{"config", "check", "--json"}, args...)...)
 	if strings.Count(r.stdout, "\n") != 1 {
@@ -173,7 +178,8 @@ func TestConfigCheckJSON(t *testing.T) {
 	}
 	var got []row
 	for _, s := range report.Servers {
-		got = append(got, row{s.Name, s.Transport, s.Verdict, s.Timeouts.Idle, s.Timeouts.Total, s.Origin.Line, s.Enabled, len(s.Problems)})
+		got = append(got, row{s.Name, s.Transport, s.Verdict, s.Timeouts.Idle, s.Timeouts.Total, s.Origin.Line, s.Enabled,
+			len(s.Problems)})
 	}
 	want := []row{
 		{"docs", "stdio", "replaced", "5m0s", "1h0m0s", 2, false, 1},
@@ -198,7 +204,8 @@ func TestConfigCheckJSON(t *testing.T) {
 func TestConfigCheckListsSoundServersBesideBrokenOnes(t *testing.T) {
 	p := build(t)
 	half := p.config("half.json", `{"mcpServers": {"a": {`)
-	file := p.config("mcp.json", `{"mcpServers": {"first": {"command": "a"}, "bad": {"args": 7}, "second": {"url": "https://b.example"}}}`)
+	file := p.config("mcp.json",
+		`{"mcpServers": {"first": {"command": "a"}, "bad": {"args": 7}, "second": {"url": "https://b.example"}}}`)
 	report, _, r := checkJSON(t, p, half, file)
 	if r.status != 1 {
 		t.Errorf("status %d", r.status)
@@ -213,13 +220,17 @@ func TestConfigCheckListsSoundServersBesideBrokenOnes(t *testing.T) {
 	if diff := cmp.Diff(map[string]bool{"first": true, "bad": false, "second": true}, enabled); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !slices.ContainsFunc(report.Problems, func(p problemReport) bool { return p.File == half && p.Fatal && p.Line > 0 }) {
+	if !slices.ContainsFunc(report.Problems, func(p problemReport) bool {
+		return p.File == half && p.Fatal && p.Line > 0
+	}) {
 		t.Errorf("nothing is said of the broken file: %v", report.Problems)
 	}
-	if r := p.run("config", "check", file); r.status != 1 || !strings.Contains(r.stdout, "first") || !strings.Contains(r.stdout, "second") {
+	if r := p.run("config", "check", file); r.status != 1 || !strings.Contains(r.stdout, "first") ||
+		!strings.Contains(r.stdout, "second") {
 		t.Errorf("status %d, stdout\n%s", r.status, r.stdout)
 	}
-	if r := p.run("config", "check", p.config("fine.json", `{"mcpServers": {"a": {"command": "a", "colour": 1}}}`)); r.status != 0 {
+	if r := p.run("config",
+		"check", p.config("fine.json", `{"mcpServers": {"a": {"command": "a", "colour": 1}}}`)); r.status != 0 {
 		t.Errorf("a warning alone: status %d\n%s", r.status, r.stdout)
 	}
 }
@@ -256,7 +267,8 @@ func TestConfigPlaces(t *testing.T) {
 		}
 	}
 	text := p.run("config", "places", "--folder", work)
-	if text.status != 0 || strings.Count(text.stdout, "\n") != len(got.Places)+1 || strings.Count(text.stdout, " yes ") != 2 {
+	if text.status != 0 || strings.Count(text.stdout, "\n") != len(got.Places)+1 ||
+		strings.Count(text.stdout, " yes ") != 2 {
 		t.Errorf("status %d\n%s", text.status, text.stdout)
 	}
 }

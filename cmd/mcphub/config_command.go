@@ -16,7 +16,8 @@ import (
 
 // dialects are the names that --dialect takes.
 var dialects = []string{
-	config.DialectVSCode, config.DialectPortable, config.DialectRoo, config.DialectCline, config.DialectDesktop, config.DialectCursor,
+	config.DialectVSCode, config.DialectPortable, config.DialectRoo, config.DialectCline, config.DialectDesktop,
+	config.DialectCursor,
 	config.DialectGemini, config.DialectCodex, config.DialectOpencode, config.DialectCrush, config.DialectMcpServers,
 }
 
@@ -73,9 +74,12 @@ type originFlags struct {
 }
 
 func (o *originFlags) register(set *flag.FlagSet) {
-	set.StringVar(&o.folder, "folder", "", "DIR\tworkspace folder of the config files, for ${workspaceFolder} say; default: the current one")
-	set.StringVar(&o.scope, "scope", "", "user|workspace|host\twhose the config files are; the servers of a workspace start only after a yes; default: host")
-	set.StringVar(&o.dialect, "dialect", "", "NAME\tdialect of the config files: "+strings.Join(dialects, ", ")+"; default: found out")
+	set.StringVar(&o.folder, "folder", "",
+		"DIR\tworkspace folder of the config files, for ${workspaceFolder} say; default: the current one")
+	set.StringVar(&o.scope, "scope", "",
+		"user|workspace|host\twhose the config files are; the servers of a workspace start only after a yes; default: host")
+	set.StringVar(&o.dialect, "dialect", "", "NAME\tdialect of the config files: "+strings.Join(dialects, ", ")+
+		"; default: found out")
 }
 
 func (o *originFlags) check() error {
@@ -117,7 +121,8 @@ func (o *originFlags) knownPlaces() config.Places {
 	return p
 }
 
-// sources are the files to check. A named one that is in a known place is read as what it is there, but for what the flags say.
+// sources are the files to check. A named one that is in a known place is read as what it is there, but for what the
+// flags say.
 func (o *originFlags) sources(files []string) []config.Source {
 	known := o.knownPlaces()
 	if len(files) == 0 {

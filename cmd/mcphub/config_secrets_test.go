@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// marked holds for each dialect a file with "s3cret" in every place that may hold a secret: arguments, variables, headers, queries,
-// user information, sign-ins, approvals' neighbours, and values of the wrong type or below keys that are not known.
+// marked holds for each dialect a file with "s3cret" in every place that may hold a secret: arguments, variables,
+// headers, queries, user information, sign-ins, approvals' neighbours, and values of the wrong type or below keys that
+// are not known.
 var marked = map[string]string{
 	"vscode": `{"inputs": [{"id": "k", "type": "promptString", "password": true, "default": "s3cret-default"}],
   "servers": {

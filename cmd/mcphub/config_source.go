@@ -57,7 +57,8 @@ func (s *sourceFlags) single() string {
 func (s *sourceFlags) check() error {
 	switch {
 	case len(s.configs) == 0 && s.single() == "":
-		return errors.New("no server is known: name a config file with --config FILE, a server's command with --stdio 'CMD ARGS', or its address with --url URL")
+		return errors.New(
+			"no server is known: name a config file with --config FILE, a server's command with --stdio 'CMD ARGS', or its address with --url URL")
 	case len(s.configs) > 0 && s.single() != "":
 		return fmt.Errorf("--config and --%[1]s exclude each other: --%[1]s is a config of its own", s.single())
 	case s.stdio != "" && s.remote.url != "":
@@ -101,10 +102,12 @@ func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
 		}
 		return []*mcphubv1.ConfigSource{{Path: "--url", Scope: "host", Json: text}}, nil
 	}
-	// Who names a file here is the user, at the terminal or in a script of theirs, so it counts as theirs unless --scope says that it is a workspace's.
+	// Who names a file here is the user, at the terminal or in a script of theirs, so it counts as theirs unless --scope
+	// says that it is a workspace's.
 	sources := make([]*mcphubv1.ConfigSource, len(s.configs))
 	for i, file := range s.configs {
-		sources[i] = &mcphubv1.ConfigSource{Path: file, Scope: cmp.Or(s.origins.scope, "host"), Dialect: s.origins.dialect, Folder: s.origins.workspace()}
+		sources[i] = &mcphubv1.ConfigSource{Path: file, Scope: cmp.Or(s.origins.scope, "host"), Dialect: s.origins.dialect,
+			Folder: s.origins.workspace()}
 		if s.era == "" || server == "" {
 			continue
 		}
@@ -116,8 +119,8 @@ func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
 	return sources, nil
 }
 
-// stdioConfig builds the config of one server from a command line. It is split into words as a shell does, but nothing in it is
-// expanded or run: what looks like an operator is refused rather than silently cut off.
+// stdioConfig builds the config of one server from a command line. It is split into words as a shell does, but nothing
+// in it is expanded or run: what looks like an operator is refused rather than silently cut off.
 func stdioConfig(line, era string) (string, error) {
 	parser := shellwords.NewParser()
 	parser.ParseEnv, parser.ParseBacktick, parser.ParseComment = false, false, false
@@ -141,8 +144,9 @@ func stdioConfig(line, era string) (string, error) {
 	return string(text), err
 }
 
-// withEra gives the text of a config file with the era set in the entry of server, every other byte as it was, so that problems
-// keep their places. It gives "", which lets the hub read the file itself and say what is wrong, when there is no such entry.
+// withEra gives the text of a config file with the era set in the entry of server, every other byte as it was, so that
+// problems keep their places. It gives "", which lets the hub read the file itself and say what is wrong, when there is
+// no such entry.
 func withEra(file, server, era string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -24,8 +24,10 @@ func parseSources(t *testing.T, args ...string) *sourceFlags {
 func TestStdioBecomesConfig(t *testing.T) {
 	tests := []struct{ line, era, want, wrong string }{
 		{line: `srv`, want: `{"mcpServers":{"stdio":{"command":"srv"}}}`},
-		{line: `srv -a "two words" 'it''s' ""`, era: "legacy", want: `{"mcpServers":{"stdio":{"command":"srv","args":["-a","two words","its",""],"era":"legacy"}}}`},
-		{line: "srv $HOME `date` #x", want: "{\"mcpServers\":{\"stdio\":{\"command\":\"srv\",\"args\":[\"$HOME\",\"`date`\",\"#x\"]}}}"},
+		{line: `srv -a "two words" 'it''s' ""`,
+			era: "legacy", want: `{"mcpServers":{"stdio":{"command":"srv","args":["-a","two words","its",""],"era":"legacy"}}}`},
+		{line: "srv $HOME `date` #x",
+			want: "{\"mcpServers\":{\"stdio\":{\"command\":\"srv\",\"args\":[\"$HOME\",\"`date`\",\"#x\"]}}}"},
 		{line: `srv "a|b"`, want: `{"mcpServers":{"stdio":{"command":"srv","args":["a|b"]}}}`},
 		{line: `srv | cat`, wrong: "must be quoted"},
 		{line: `srv; rm x`, wrong: "must be quoted"},

@@ -19,8 +19,8 @@ const (
 	verdictOK       = "ok"
 )
 
-// configReport is what mcphub config check found; under --json it is what is printed. Nothing in it is the value of an argument, a
-// variable, a header or a query.
+// configReport is what mcphub config check found; under --json it is what is printed. Nothing in it is the value of an
+// argument, a variable, a header or a query.
 type configReport struct {
 	Servers []serverReport `json:"servers"`
 	// Problems are all of them, those of the servers included.
@@ -91,8 +91,8 @@ type fileReport struct {
 	Folder  string `json:"folder,omitempty"`
 }
 
-// judge reads the sources and gives its verdict on each entry. The entries are in the order of the sources, and within one in that
-// of the file.
+// judge reads the sources and gives its verdict on each entry. The entries are in the order of the sources, and within
+// one in that of the file.
 func judge(sources []config.Source) configReport {
 	servers, problems := config.All(sources)
 	r := configReport{Servers: []serverReport{}, Problems: []problemReport{}, Files: []fileReport{}}
@@ -100,7 +100,8 @@ func judge(sources []config.Source) configReport {
 	for i, src := range sources {
 		if _, again := rank[src.Path]; !again {
 			rank[src.Path] = i
-			r.Files = append(r.Files, fileReport{File: src.Path, Scope: cmp.Or(src.Scope, "host"), Dialect: src.Dialect, Folder: src.Folder})
+			r.Files = append(r.Files, fileReport{File: src.Path, Scope: cmp.Or(src.Scope, "host"), Dialect: src.Dialect,
+				Folder: src.Folder})
 		}
 	}
 	for _, s := range servers {
@@ -128,15 +129,17 @@ func reportServer(s config.Server) serverReport {
 		return d.String()
 	}
 	r := serverReport{
-		Name: s.Name, Dialect: s.Origin.Dialect, Origin: reportOrigin(s.Origin), Transport: cmp.Or(s.Transport, config.TransportStdio),
-		Enabled: !s.Disabled && s.ShadowedBy == nil,
+		Name: s.Name, Dialect: s.Origin.Dialect, Origin: reportOrigin(s.Origin),
+		Transport: cmp.Or(s.Transport, config.TransportStdio),
+		Enabled:   !s.Disabled && s.ShadowedBy == nil,
 		Timeouts: timeoutReport{
 			Connect: pick(s.Timeouts.Connect, domain.DefaultConnectTimeout),
 			Idle:    pick(s.Timeouts.Idle, domain.DefaultIdleTimeout),
 			Total:   pick(s.Timeouts.Total, domain.DefaultTotalTimeout),
 		},
 		Problems: []problemReport{},
-		Command:  s.Command, Arguments: len(s.Args), URL: s.DisplayURL(), Start: cmp.Or(s.Start, config.StartLazy), Watch: s.Watch, Inputs: s.InputIDs(),
+		Command:  s.Command, Arguments: len(s.Args), URL: s.DisplayURL(), Start: cmp.Or(s.Start, config.StartLazy),
+		Watch: s.Watch, Inputs: s.InputIDs(),
 		Fields: map[string]fieldReport{},
 		remote: s.URL != "",
 	}
@@ -160,7 +163,8 @@ func reportOrigin(o config.Origin) originReport {
 	return originReport{File: o.File, Line: o.Line, Scope: o.Scope, Folder: o.Folder}
 }
 
-// addBroken adds the entries of which the config has nothing but problems. Of such an entry no more is known than where they are.
+// addBroken adds the entries of which the config has nothing but problems. Of such an entry no more is known than where
+// they are.
 func (r *configReport) addBroken() {
 	type entry struct{ file, name string }
 	seen := map[entry]bool{}
@@ -171,9 +175,11 @@ func (r *configReport) addBroken() {
 		}
 		seen[e] = true
 		s := serverReport{
-			Name: p.Server, Origin: originReport{File: p.File, Line: p.Line}, Verdict: verdictBroken, Problems: []problemReport{},
+			Name: p.Server, Origin: originReport{File: p.File, Line: p.Line}, Verdict: verdictBroken,
+			Problems: []problemReport{},
 			Timeouts: timeoutReport{
-				Connect: domain.DefaultConnectTimeout.String(), Idle: domain.DefaultIdleTimeout.String(), Total: domain.DefaultTotalTimeout.String(),
+				Connect: domain.DefaultConnectTimeout.String(), Idle: domain.DefaultIdleTimeout.String(),
+				Total: domain.DefaultTotalTimeout.String(),
 			},
 		}
 		for _, f := range r.Files {

@@ -2,7 +2,8 @@ package main
 
 import mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 
-// sentText says what is known of the way of a cancel to the server; "" when there is nothing to say. None of it says that the server has stopped.
+// sentText says what is known of the way of a cancel to the server; "" when there is nothing to say. None of it says
+// that the server has stopped.
 func sentText(delivery mcphubv1.CancelDelivery, failure string) string {
 	switch delivery {
 	case mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED:

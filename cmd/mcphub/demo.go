@@ -92,12 +92,13 @@ func (d *demo) play(ctx context.Context) (err error) {
 		d.group.Wait()
 	}()
 
-	start := scene{"The hub starts", "An editor would do the same: spawn it, shake hands, open the window streams.", func(ctx context.Context, s *stage) error {
-		if err := d.open(ctx, stageCtx); err != nil {
-			return err
-		}
-		return sceneStart(ctx, s)
-	}}
+	start := scene{"The hub starts", "An editor would do the same: spawn it, shake hands, open the window streams.",
+		func(ctx context.Context, s *stage) error {
+			if err := d.open(ctx, stageCtx); err != nil {
+				return err
+			}
+			return sceneStart(ctx, s)
+		}}
 	for _, sc := range append([]scene{start}, scenes...) {
 		if err := d.step(ctx, sc); err != nil {
 			return err
@@ -111,8 +112,8 @@ func (d *demo) play(ctx context.Context) (err error) {
 	return d.step(ctx, scene{"Everything ends", "Drain first, then the door closes. No process may be left.", sceneEnd})
 }
 
-// openAlone spawns the servers that the hub is to find behind URLs, and the hub. What a person allows on the page is remembered in the
-// demo's directory, and forgotten with it.
+// openAlone spawns the servers that the hub is to find behind URLs, and the hub. What a person allows on the page is
+// remembered in the demo's directory, and forgotten with it.
 func (d *demo) openAlone(ctx context.Context) error {
 	for _, name := range []string{modernWeb, legacyWeb} {
 		if err := d.startWeb(name); err != nil {
@@ -229,8 +230,8 @@ func (s *stage) survivors() (alive []string) {
 	return alive
 }
 
-// endedOnce checks, over everything that both windows were told, that each request that started ended exactly once, and gives
-// the number of requests.
+// endedOnce checks, over everything that both windows were told, that each request that started ended exactly once, and
+// gives the number of requests.
 func (s *stage) endedOnce() (requests int, err error) {
 	for _, scr := range []*screen{s.left, s.right} {
 		events, _, _ := scr.log.since(0)

@@ -69,7 +69,8 @@ func (d *demo) command(ctx context.Context, h *prompt, line string) error {
 	return fmt.Errorf("%q is no command; help lists what there is", name)
 }
 
-// commandCall starts a call and leaves it to the events to tell what becomes of it; its result is printed when it comes.
+// commandCall starts a call and leaves it to the events to tell what becomes of it; its result is printed when it
+// comes.
 func (d *demo) commandCall(ctx context.Context, h *prompt, rest string) error {
 	tool, arguments := firstWord(rest)
 	serverName := demoServer
@@ -126,7 +127,8 @@ func (d *demo) commandRequests(ctx context.Context, h *prompt) error {
 		return asFailure(err)
 	}
 	for _, q := range r.GetRequests() {
-		d.page.line("    %-6s %s on %s: %s", escape(h.name(q.GetRequestId())), escape(requestAbout(q)), escape(q.GetServer()), word(q.GetState(), "REQUEST_STATE_"))
+		d.page.line("    %-6s %s on %s: %s", escape(h.name(q.GetRequestId())), escape(requestAbout(q)), escape(q.GetServer()),
+			word(q.GetState(), "REQUEST_STATE_"))
 	}
 	if len(r.GetRequests()) == 0 {
 		d.page.line("    no request is open")
@@ -171,7 +173,8 @@ func (d *demo) commandAnswer(h *prompt, rest string) error {
 	return nil
 }
 
-// acceptedContent gives the content of an accepted answer: a form needs its JSON object, a completion may be given as bare text.
+// acceptedContent gives the content of an accepted answer: a form needs its JSON object, a completion may be given as
+// bare text.
 func acceptedContent(question *mcphubv1.Prompt, typed string) (string, error) {
 	switch question.GetQuestion().(type) {
 	case *mcphubv1.Prompt_ElicitationForm:

@@ -188,7 +188,8 @@ func TestDemoQuit(t *testing.T) {
 	}
 }
 
-// TestDemoKilled: a demo that dies on the spot leaves nothing behind: neither its hub nor what the hub runs, nor its own servers.
+// TestDemoKilled: a demo that dies on the spot leaves nothing behind: neither its hub nor what the hub runs, nor its
+// own servers.
 func TestDemoKilled(t *testing.T) {
 	p := build(t)
 	r := p.start("demo") // no terminal, whose end would end them too
@@ -204,7 +205,9 @@ func TestDemoKilled(t *testing.T) {
 	r.wait()
 	ctx, done := context.WithTimeoutCause(t.Context(), failureBound, errors.New("the bound of the test"))
 	defer done()
-	if err := until(ctx, "the end of every process", func() (bool, error) { return len(processesOf(t, p.path)) == 0, nil }); err != nil {
+	if err := until(ctx, "the end of every process", func() (bool, error) {
+		return len(processesOf(t, p.path)) == 0, nil
+	}); err != nil {
 		t.Error(err)
 	}
 }

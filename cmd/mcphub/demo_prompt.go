@@ -79,7 +79,8 @@ func (h *prompt) take(e *mcphubv1.AttachResponse) []string {
 		h.names[p.GetPromptId()] = name
 		h.open[name] = p
 	}
-	if r := e.GetMcpRequestStarted().GetRequest(); r.GetDirection() == mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING {
+	if r := e.GetMcpRequestStarted().GetRequest(); r.GetDirection() ==
+		mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING {
 		h.asks++
 		h.names[r.GetRequestId()] = fmt.Sprintf("r%d", h.asks)
 	}

@@ -20,21 +20,31 @@ type scene struct {
 
 // scenes are the steps between the start of the hub and its end, in order.
 var scenes = []scene{
-	{"What the servers offer", "The same demo server twice: as it negotiates, and held to the older protocol.", sceneServers},
+	{"What the servers offer", "The same demo server twice: as it negotiates, and held to the older protocol.",
+		sceneServers},
 	{"A tool call, with your approval", "The config says ask for echo, so a card opens in both windows.", sceneApprove},
 	{"A call that you do not allow", "Nothing is sent to the server.", sceneDeny},
 	{"You change your mind", "A call that would take a minute. The server is to hear why it ends.", sceneCancel},
-	{"The server changes its mind", "It asks you something and then withdraws the question. The card must go, in every window.", sceneWithdraw},
+	{"The server changes its mind",
+		"It asks you something and then withdraws the question. The card must go, in every window.", sceneWithdraw},
 	{"Two windows, one answer", "The first answer takes the question; a late one changes nothing.", sceneTwoWindows},
 	{"The server borrows your model", "Sampling: the hub relays, you stay in between.", sceneSampling},
-	{"A server that does not listen", "It works on and answers late. You do not wait for it, and nobody is harmed.", sceneStubborn},
+	{"A server that does not listen", "It works on and answers late. You do not wait for it, and nobody is harmed.",
+		sceneStubborn},
 	{"Cancels that hit nothing, and clocks", "What is unknown or over is an outcome, not an error.", sceneNothing},
-	{"The server crashes in the middle", "The call fails with a clear error; the next one gets a new process.", sceneCrash},
-	{"Servers behind URLs", "Two more demo servers, over Streamable HTTP. The hub knows where they are; it started neither.", sceneWeb},
-	{"You change your mind, over HTTP", "Each era has its own way to say stop. Each server is to hear it in the way that it knows.", sceneWebCancel},
-	{"A server behind a URL changes its mind", "A question that comes over HTTP ends over HTTP, too. The card must go, in every window.", sceneWebWithdraw},
-	{"A folder brings a server", "Its config is somebody else's text. Nothing of it runs before you have seen it, and its secret stays one.", sceneConsent},
-	{"You edit a config file while a call runs", "The hub watches its files. A timeout changes in place; an argument restarts that server alone.", sceneEdit},
+	{"The server crashes in the middle", "The call fails with a clear error; the next one gets a new process.",
+		sceneCrash},
+	{"Servers behind URLs",
+		"Two more demo servers, over Streamable HTTP. The hub knows where they are; it started neither.", sceneWeb},
+	{"You change your mind, over HTTP",
+		"Each era has its own way to say stop. Each server is to hear it in the way that it knows.", sceneWebCancel},
+	{"A server behind a URL changes its mind",
+		"A question that comes over HTTP ends over HTTP, too. The card must go, in every window.", sceneWebWithdraw},
+	{"A folder brings a server",
+		"Its config is somebody else's text. Nothing of it runs before you have seen it, and its secret stays one.",
+		sceneConsent},
+	{"You edit a config file while a call runs",
+		"The hub watches its files. A timeout changes in place; an argument restarts that server alone.", sceneEdit},
 	{"A crashed server comes back by itself", "Nobody calls it. The hub starts it again.", sceneComeback},
 }
 
@@ -76,7 +86,8 @@ func sceneServers(ctx context.Context, s *stage) error {
 		}
 		srv := r.GetServer()
 		s.seen(int(srv.GetProcessId()), name)
-		s.page.says(server, "%s: %s, process %d, MCP %s (%s)", name, srv.GetTitle(), srv.GetProcessId(), srv.GetProtocolRevision(), word(srv.GetEra(), "ERA_"))
+		s.page.says(server, "%s: %s, process %d, MCP %s (%s)", name, srv.GetTitle(), srv.GetProcessId(),
+			srv.GetProtocolRevision(), word(srv.GetEra(), "ERA_"))
 		if name == legacyServer && srv.GetEra() != mcphubv1.Era_ERA_LEGACY {
 			return fmt.Errorf("%s was to speak the legacy era and speaks %v", name, srv.GetEra())
 		}
@@ -108,7 +119,8 @@ func sceneServers(ctx context.Context, s *stage) error {
 
 func sceneApprove(ctx context.Context, s *stage) error {
 	left, right := s.marks()
-	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer, Tool: "echo", ArgumentsJson: `{"text":"Hello, hub!"}`})
+	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer,
+		Tool: "echo", ArgumentsJson: `{"text":"Hello, hub!"}`})
 	s.firstCall = run.request.GetRequestId()
 	s.page.says(you, `call echo {"text":"Hello, hub!"}`)
 	card, err := s.card(ctx, left, right, demoServer)
@@ -117,9 +129,11 @@ func sceneApprove(ctx context.Context, s *stage) error {
 	}
 	approval := card.GetToolApproval()
 	if approval.GetTool() != "echo" || approval.GetArgumentsJson() != run.request.GetArgumentsJson() {
-		return fmt.Errorf("the card shows another call than the one that was made: %s %s", approval.GetTool(), approval.GetArgumentsJson())
+		return fmt.Errorf("the card shows another call than the one that was made: %s %s", approval.GetTool(),
+			approval.GetArgumentsJson())
 	}
-	s.page.says(hub, "both windows: may %s run on %s with %s?", approval.GetTool(), card.GetServer(), approval.GetArgumentsJson())
+	s.page.says(hub, "both windows: may %s run on %s with %s?", approval.GetTool(), card.GetServer(),
+		approval.GetArgumentsJson())
 	if err := s.left.answer(ctx, accept(card.GetPromptId(), "")); err != nil {
 		return err
 	}
@@ -135,13 +149,15 @@ func sceneApprove(ctx context.Context, s *stage) error {
 		return fmt.Errorf("echo answered %q", text)
 	}
 	s.page.says(server, "%s", text)
-	s.page.ok("the card is gone from both windows; the server had the call for %s", short(run.response.GetTimings().GetActive()))
+	s.page.ok("the card is gone from both windows; the server had the call for %s",
+		short(run.response.GetTimings().GetActive()))
 	return nil
 }
 
 func sceneDeny(ctx context.Context, s *stage) error {
 	left, right := s.marks()
-	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer, Tool: "crash", ArgumentsJson: `{"code":3}`})
+	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer,
+		Tool: "crash", ArgumentsJson: `{"code":3}`})
 	s.page.says(you, `call crash {"code":3}`)
 	card, err := s.card(ctx, left, right, demoServer)
 	if err != nil {

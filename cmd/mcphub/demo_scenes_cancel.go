@@ -26,11 +26,12 @@ func sceneCancel(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// cancelSleep makes a call that would take a minute, cancels it in the left window once it runs, and checks what its caller and both
-// windows are told.
+// cancelSleep makes a call that would take a minute, cancels it in the left window once it runs, and checks what its
+// caller and both windows are told.
 func (s *stage) cancelSleep(ctx context.Context, serverName string) error {
 	left, right := s.marks()
-	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: serverName, Tool: "sleep", ArgumentsJson: `{"seconds":60,"steps":600}`})
+	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: serverName,
+		Tool: "sleep", ArgumentsJson: `{"seconds":60,"steps":600}`})
 	id := run.request.GetRequestId()
 	on := ""
 	if serverName != demoServer {
@@ -68,7 +69,8 @@ func (s *stage) cancelSleep(ctx context.Context, serverName string) error {
 			return err
 		}
 		if e.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_USER || !e.GetServerNotified() {
-			return fmt.Errorf("the %s was told origin %v, server notified %v", at.scr.title, e.GetCancellation().GetOrigin(), e.GetServerNotified())
+			return fmt.Errorf("the %s was told origin %v, server notified %v", at.scr.title, e.GetCancellation().GetOrigin(),
+				e.GetServerNotified())
 		}
 	}
 	s.page.says(hub, "mcpRequestCancelled in both windows, by user: %s", changeOfMind)

@@ -18,7 +18,9 @@ const fileServer = "demo-file"
 
 // reload gives the hub one more config file, or the same again, beside what it has.
 func (s *stage) reload(ctx context.Context, source *mcphubv1.ConfigSource) error {
-	s.sources = append(slices.DeleteFunc(s.sources, func(have *mcphubv1.ConfigSource) bool { return have.GetPath() == source.GetPath() }), source)
+	s.sources = append(slices.DeleteFunc(s.sources, func(have *mcphubv1.ConfigSource) bool {
+		return have.GetPath() == source.GetPath()
+	}), source)
 	r, err := s.client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: s.sources})
 	if err != nil {
 		return asFailure(err)
@@ -48,7 +50,8 @@ func (s *stage) configFile(name string, content any) (file string, err error) {
 	return file, os.Rename(file+".new", file)
 }
 
-// sceneEdit: the hub watches the files. What does not change the launch touches no process; what does restarts that server alone.
+// sceneEdit: the hub watches the files. What does not change the launch touches no process; what does restarts that
+// server alone.
 func sceneEdit(ctx context.Context, s *stage) error {
 	executable, err := os.Executable()
 	if err != nil {
@@ -69,7 +72,8 @@ func sceneEdit(ctx context.Context, s *stage) error {
 		return err
 	}
 	left := s.left.log.mark()
-	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: fileServer, Tool: "sleep", ArgumentsJson: `{"seconds":60,"steps":600}`})
+	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: fileServer,
+		Tool: "sleep", ArgumentsJson: `{"seconds":60,"steps":600}`})
 	if _, err := s.left.progress(ctx, left, run.request.GetRequestId()); err != nil {
 		return err
 	}
@@ -81,10 +85,11 @@ func sceneEdit(ctx context.Context, s *stage) error {
 
 	// One edit may be read twice: the reload that is looked for is the one that stopped what it should.
 	reloaded := func(mark int, stopped ...string) error {
-		_, err := waitFor(ctx, &s.left.log, mark, fmt.Sprintf("the hub's own reload, which stops %q", stopped), func(e *mcphubv1.AttachResponse) (bool, bool) {
-			r := e.GetConfigReloaded()
-			return true, r.GetChangedFile() != "" && slices.Equal(r.GetStopped(), stopped)
-		})
+		_, err := waitFor(ctx, &s.left.log, mark, fmt.Sprintf("the hub's own reload, which stops %q", stopped),
+			func(e *mcphubv1.AttachResponse) (bool, bool) {
+				r := e.GetConfigReloaded()
+				return true, r.GetChangedFile() != "" && slices.Equal(r.GetStopped(), stopped)
+			})
 		return err
 	}
 	left = s.left.log.mark()
@@ -138,7 +143,8 @@ func sceneComeback(ctx context.Context, s *stage) error {
 		return err
 	}
 	left := s.left.log.mark()
-	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: fileServer, Tool: "crash", ArgumentsJson: `{"code":3}`})
+	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: fileServer,
+		Tool: "crash", ArgumentsJson: `{"code":3}`})
 	s.page.says(you, `call crash {"code":3} on %s`, fileServer)
 	f, err := run.fails(ctx, "UNAVAILABLE", "SERVER_GONE")
 	if err != nil {
@@ -160,9 +166,11 @@ func sceneComeback(ctx context.Context, s *stage) error {
 
 // comesBack waits until a server is ready in another process than before.
 func (s *stage) comesBack(ctx context.Context, mark int, name string, before int) (*mcphubv1.Server, error) {
-	srv, err := waitFor(ctx, &s.left.log, mark, "the new process of "+name, func(e *mcphubv1.AttachResponse) (*mcphubv1.Server, bool) {
+	srv, err := waitFor(ctx, &s.left.log, mark, "the new process of "+
+		name, func(e *mcphubv1.AttachResponse) (*mcphubv1.Server, bool) {
 		now := e.GetServerChanged().GetServer()
-		return now, now.GetName() == name && now.GetState() == mcphubv1.ServerState_SERVER_STATE_READY && int(now.GetProcessId()) != before
+		return now, now.GetName() == name && now.GetState() == mcphubv1.ServerState_SERVER_STATE_READY &&
+			int(now.GetProcessId()) != before
 	})
 	s.seen(int(srv.GetProcessId()), name)
 	return srv, err

@@ -18,8 +18,8 @@ const (
 	demoToken       = "hunter2-but-longer"
 )
 
-// sceneConsent: a file of the workspace brings a server. It is started only after a yes to exactly what would be run, and what it asks
-// for reaches nobody but the server.
+// sceneConsent: a file of the workspace brings a server. It is started only after a yes to exactly what would be run,
+// and what it asks for reaches nobody but the server.
 func sceneConsent(ctx context.Context, s *stage) error {
 	executable, err := os.Executable()
 	if err != nil {
@@ -40,14 +40,16 @@ func sceneConsent(ctx context.Context, s *stage) error {
 	}
 	s.page.says(you, "open a folder whose .vscode/mcp.json has a server, and call it")
 	left, right := s.marks()
-	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: workspaceServer, Tool: "echo", ArgumentsJson: `{"text":"Hello, folder!"}`})
+	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: workspaceServer,
+		Tool: "echo", ArgumentsJson: `{"text":"Hello, folder!"}`})
 	card, err := s.card(ctx, left, right, workspaceServer)
 	if err != nil {
 		return err
 	}
 	launch := card.GetServerLaunch()
 	if launch.GetCommand() != executable || !slices.Equal(launch.GetArgs(), args) {
-		return fmt.Errorf("the card does not show the command as the file has it: %s %q", launch.GetCommand(), launch.GetArgs())
+		return fmt.Errorf("the card does not show the command as the file has it: %s %q", launch.GetCommand(),
+			launch.GetArgs())
 	}
 	if _, err := os.Stat(s.record(workspaceServer)); !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("the server ran before you agreed: %v", err)

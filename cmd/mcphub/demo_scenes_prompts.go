@@ -15,7 +15,8 @@ func (s *stage) withdrawal(ctx context.Context, serverName string, after int) er
 	const reason = "I found it out myself"
 	left, right := s.marks()
 	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{
-		Server: serverName, Tool: "ask_then_withdraw", ArgumentsJson: fmt.Sprintf(`{"after_ms":%d,"reason":%q}`, after, reason),
+		Server: serverName, Tool: "ask_then_withdraw", ArgumentsJson: fmt.Sprintf(`{"after_ms":%d,"reason":%q}`, after,
+			reason),
 	})
 	s.page.says(you, "call ask_then_withdraw on %s", serverName)
 	card, err := s.card(ctx, left, right, serverName)
@@ -35,12 +36,16 @@ func (s *stage) withdrawal(ctx context.Context, serverName string, after int) er
 		scr  *screen
 		mark int
 	}{{s.left, left}, {s.right, right}} {
-		e, err := at.scr.cancelled(ctx, at.mark, func(c *mcphubv1.McpRequestCancelled) bool { return c.GetRequestId() == card.GetRequestId() })
+		e, err := at.scr.cancelled(ctx, at.mark, func(c *mcphubv1.McpRequestCancelled) bool {
+			return c.GetRequestId() == card.GetRequestId()
+		})
 		if err != nil {
 			return err
 		}
-		if e.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_SERVER || e.GetDirection() != mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING {
-			return fmt.Errorf("the %s was told origin %v, direction %v", at.scr.title, e.GetCancellation().GetOrigin(), e.GetDirection())
+		if e.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_SERVER ||
+			e.GetDirection() != mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING {
+			return fmt.Errorf("the %s was told origin %v, direction %v", at.scr.title, e.GetCancellation().GetOrigin(),
+				e.GetDirection())
 		}
 	}
 	s.page.says(server, "withdraws it: %s", end.GetReason())
@@ -78,7 +83,8 @@ func sceneTwoWindows(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	if end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED || end.GetWindowId() != s.left.window.welcome.GetWelcome().GetWindowId() {
+	if end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED ||
+		end.GetWindowId() != s.left.window.welcome.GetWelcome().GetWindowId() {
 		return fmt.Errorf("the card closed with %v by window %q", end.GetCause(), end.GetWindowId())
 	}
 	s.page.says(hub, "the card in the %s is gone: answered in the %s", s.right.title, s.left.title)
@@ -109,7 +115,9 @@ func sceneSampling(ctx context.Context, s *stage) error {
 	const summary = "A request can be stopped, from either side."
 	left, right := s.marks()
 	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{
-		Server: demoServer, Tool: "summarize", ArgumentsJson: `{"text":"A request can be stopped, from either side, at any moment, and everyone is told the truth about it."}`,
+		Server:        demoServer,
+		Tool:          "summarize",
+		ArgumentsJson: `{"text":"A request can be stopped, from either side, at any moment, and everyone is told the truth about it."}`,
 	})
 	s.page.says(you, "call summarize with a long text")
 	card, err := s.card(ctx, left, right, demoServer)

@@ -28,7 +28,8 @@ func sceneStubborn(ctx context.Context, s *stage) error {
 		return err
 	}
 	left := s.left.log.mark()
-	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer, Tool: "stubborn", ArgumentsJson: `{"ms":700}`})
+	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer,
+		Tool: "stubborn", ArgumentsJson: `{"ms":700}`})
 	id := run.request.GetRequestId()
 	s.page.says(you, `call stubborn {"ms":700}`)
 	if err := s.noted(ctx, demoServer, "started", "stubborn"); err != nil {
@@ -107,7 +108,8 @@ func sceneCrash(ctx context.Context, s *stage) error {
 		return err
 	}
 	left, right := s.marks()
-	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer, Tool: "crash", ArgumentsJson: `{"code":3}`})
+	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer,
+		Tool: "crash", ArgumentsJson: `{"code":3}`})
 	card, err := s.card(ctx, left, right, demoServer)
 	if err != nil {
 		return err

@@ -17,10 +17,13 @@ func sceneWeb(ctx context.Context, s *stage) error {
 			return asFailure(err)
 		}
 		srv := r.GetServer()
-		if srv.GetEra() != want.era || srv.GetTransport() != mcphubv1.ServerTransport_SERVER_TRANSPORT_HTTP || srv.GetProcessId() != 0 {
-			return fmt.Errorf("%s speaks %v over %v, process %d", want.name, srv.GetEra(), srv.GetTransport(), srv.GetProcessId())
+		if srv.GetEra() != want.era || srv.GetTransport() != mcphubv1.ServerTransport_SERVER_TRANSPORT_HTTP ||
+			srv.GetProcessId() != 0 {
+			return fmt.Errorf("%s speaks %v over %v, process %d", want.name, srv.GetEra(), srv.GetTransport(),
+				srv.GetProcessId())
 		}
-		s.page.says(server, "%s: MCP %s (%s), %s", want.name, srv.GetProtocolRevision(), word(srv.GetEra(), "ERA_"), whereabouts(srv))
+		s.page.says(server, "%s: MCP %s (%s), %s", want.name, srv.GetProtocolRevision(), word(srv.GetEra(), "ERA_"),
+			whereabouts(srv))
 		if err := s.echoes(ctx, want.name, "Hello, web!"); err != nil {
 			return err
 		}
@@ -31,9 +34,9 @@ func sceneWeb(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// sceneWebCancel cancels in both eras. Legacy: a POST of notifications/cancelled; a closed stream alone would mean nothing there
-// (2025-11-25 basic/transports, "Sending Messages to the Server"). Modern: the closed stream is the cancel, and nothing is sent
-// (2026-07-28 basic/utilities/cancellation).
+// sceneWebCancel cancels in both eras. Legacy: a POST of notifications/cancelled; a closed stream alone would mean
+// nothing there (2025-11-25 basic/transports, "Sending Messages to the Server"). Modern: the closed stream is the
+// cancel, and nothing is sent (2026-07-28 basic/utilities/cancellation).
 func sceneWebCancel(ctx context.Context, s *stage) error {
 	if err := s.cancelSleep(ctx, legacyWeb); err != nil {
 		return err

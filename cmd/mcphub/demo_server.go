@@ -27,12 +27,16 @@ func (o *demoServerOptions) flags() *flag.FlagSet {
 	set := newFlags("demo-server")
 	set.StringVar(&o.record, "record", "", "FILE\tappend a JSON line for each event to this file")
 	set.StringVar(&o.greet, "greet", "", "TEXT\tsay this on stderr at the start")
-	set.Func("http", "ADDR\tserve over HTTP at HOST:PORT instead, or at a free port of this machine with \"\"; ends on SIGINT or SIGTERM", func(v string) error {
-		o.http, o.overHTTP = v, true
-		return nil
-	})
-	set.BoolVar(&o.allowRemote, "allow-remote", false, "with --http, let other machines in: its tools write files and can end it")
-	set.BoolVar(&o.untilEOF, "until-eof", false, "with --http, end when the input ends too: a parent that dies leaves nothing behind")
+	set.Func("http",
+		"ADDR\tserve over HTTP at HOST:PORT instead, or at a free port of this machine with \"\"; ends on SIGINT or SIGTERM",
+		func(v string) error {
+			o.http, o.overHTTP = v, true
+			return nil
+		})
+	set.BoolVar(&o.allowRemote, "allow-remote", false,
+		"with --http, let other machines in: its tools write files and can end it")
+	set.BoolVar(&o.untilEOF, "until-eof", false,
+		"with --http, end when the input ends too: a parent that dies leaves nothing behind")
 	return set
 }
 
@@ -46,8 +50,8 @@ func (o *demoServerOptions) check() error {
 	return nil
 }
 
-// runDemoServer serves MCP on the process's own standard streams. It ends with its input, as the stdio transport wants it
-// (MCP 2025-11-25, basic/lifecycle: shutdown), and dies of SIGTERM as any server does.
+// runDemoServer serves MCP on the process's own standard streams. It ends with its input, as the stdio transport wants
+// it (MCP 2025-11-25, basic/lifecycle: shutdown), and dies of SIGTERM as any server does.
 func runDemoServer(env environment, args []string) int {
 	var o demoServerOptions
 	set := o.flags()

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestDemoServerOverHTTP: it says where it listens, serves there, and ends in order on a signal though a tool still works.
+// TestDemoServerOverHTTP: it says where it listens, serves there, and ends in order on a signal though a tool still
+// works.
 func TestDemoServerOverHTTP(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -21,7 +22,8 @@ func TestDemoServerOverHTTP(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, r.stderr.String())
 			}
-			m := regexp.MustCompile(`^listening on (http://127\.0\.0\.1:\d+)/mcp \(Streamable HTTP\) and /sse\n$`).FindStringSubmatch(line)
+			m := regexp.MustCompile(
+				`^listening on (http://127\.0\.0\.1:\d+)/mcp \(Streamable HTTP\) and /sse\n$`).FindStringSubmatch(line)
 			if m == nil {
 				t.Fatalf("stdout %q", line)
 			}
@@ -54,7 +56,8 @@ func TestDemoServerOverHTTP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []string{`"event":"ready"`, `"event":"cancelled","tool":"sleep","reason":"interrupted"`, `"event":"closed"`} {
+			for _, want := range []string{`"event":"ready"`, `"event":"cancelled","tool":"sleep","reason":"interrupted"`,
+				`"event":"closed"`} {
 				if !strings.Contains(string(text), want) {
 					t.Errorf("the record lacks %s:\n%s", want, text)
 				}
@@ -63,7 +66,8 @@ func TestDemoServerOverHTTP(t *testing.T) {
 	}
 }
 
-// TestDemoServerUntilEOF: with the flag the end of the input is the server's, in order; here it is at its end from the start.
+// TestDemoServerUntilEOF: with the flag the end of the input is the server's, in order; here it is at its end from the
+// start.
 func TestDemoServerUntilEOF(t *testing.T) {
 	p := build(t)
 	r := p.run("demo-server", "--http", "127.0.0.1:0", "--until-eof", "--record", p.dir+"/record.jsonl")
@@ -86,7 +90,8 @@ func TestDemoServerAddressTaken(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(line, "http://")
 	address, _, _ := strings.Cut(rest, "/")
-	if second := p.run("demo-server", "--http", address); second.status != 6 || !strings.Contains(second.stderr, "in use") {
+	if second := p.run("demo-server", "--http", address); second.status != 6 ||
+		!strings.Contains(second.stderr, "in use") {
 		t.Errorf("status %d, stderr %q", second.status, second.stderr)
 	}
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -15,8 +15,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// The demo's servers: one program under four names. Only servers of the legacy era can withdraw a question, and each era has its own
-// way to cancel over HTTP.
+// The demo's servers: one program under four names. Only servers of the legacy era can withdraw a question, and each
+// era has its own way to cancel over HTTP.
 const (
 	demoServer   = "demo"
 	legacyServer = "demo-legacy"
@@ -59,8 +59,10 @@ func (s *stage) demoConfig(ctx context.Context) (string, error) {
 	}
 	approvals := map[string]string{"*": "allow", "echo": "ask", "crash": "ask"}
 	servers := map[string]entry{
-		demoServer:   {Command: executable, Args: []string{"demo-server", "--record", s.record(demoServer)}, Approvals: approvals},
-		legacyServer: {Command: executable, Args: []string{"demo-server", "--record", s.record(legacyServer)}, Era: "legacy", Approvals: approvals},
+		demoServer: {Command: executable, Args: []string{"demo-server", "--record", s.record(demoServer)},
+			Approvals: approvals},
+		legacyServer: {Command: executable, Args: []string{"demo-server", "--record", s.record(legacyServer)},
+			Era: "legacy", Approvals: approvals},
 	}
 	for _, w := range s.webs {
 		e := entry{Approvals: approvals}
@@ -139,7 +141,8 @@ func (r *running) text(ctx context.Context) (string, error) {
 	case r.failure != nil:
 		return "", fmt.Errorf("the call of %s failed: %s", r.request.GetTool(), r.failure.Message)
 	case r.response.GetError() != nil:
-		return "", fmt.Errorf("the call of %s got error %d: %s", r.request.GetTool(), r.response.GetError().GetCode(), r.response.GetError().GetMessage())
+		return "", fmt.Errorf("the call of %s got error %d: %s", r.request.GetTool(), r.response.GetError().GetCode(),
+			r.response.GetError().GetMessage())
 	}
 	text, _ := resultText(r.response.GetResultJson())
 	if r.response.GetIsError() {
@@ -197,7 +200,8 @@ func (s *stage) closed(ctx context.Context, left, right int, promptID string) (*
 		return nil, err
 	}
 	if a.GetCause() != b.GetCause() {
-		return nil, fmt.Errorf("the side bar says %v and the panel %v for the end of one question", a.GetCause(), b.GetCause())
+		return nil, fmt.Errorf("the side bar says %v and the panel %v for the end of one question", a.GetCause(),
+			b.GetCause())
 	}
 	return a, nil
 }

@@ -34,7 +34,8 @@ func TestDemoSeesTwoEnds(t *testing.T) {
 		events []*mcphubv1.AttachResponse
 		right  bool
 	}{
-		{"one end each", []*mcphubv1.AttachResponse{startedEvent("a"), startedEvent("b"), finishedEvent("a"), cancelledEvent("b")}, true},
+		{"one end each", []*mcphubv1.AttachResponse{startedEvent("a"), startedEvent("b"), finishedEvent("a"),
+			cancelledEvent("b")}, true},
 		{"no end", []*mcphubv1.AttachResponse{startedEvent("a")}, false},
 		{"two ends", []*mcphubv1.AttachResponse{startedEvent("a"), cancelledEvent("a"), finishedEvent("a")}, false},
 	}
@@ -68,7 +69,8 @@ func TestDemoHearsOnce(t *testing.T) {
 	}
 }
 
-// TestDemoHearsNothing: the demo's own check fails when a server was sent a notification that has no meaning for it, whatever it says.
+// TestDemoHearsNothing: the demo's own check fails when a server was sent a notification that has no meaning for it,
+// whatever it says.
 func TestDemoHearsNothing(t *testing.T) {
 	for record, right := range map[string]bool{
 		"": true,
@@ -108,7 +110,8 @@ func TestDemoExpectsFailures(t *testing.T) {
 	}
 }
 
-// TestWaitFor: what came before the mark does not count, what comes later is waited for, and the wait ends with the window or ctx.
+// TestWaitFor: what came before the mark does not count, what comes later is waited for, and the wait ends with the
+// window or ctx.
 func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := make(chan *mcphubv1.AttachResponse)
@@ -137,7 +140,8 @@ func TestWaitFor(t *testing.T) {
 		}
 		mark = log.mark()
 		close(events)
-		if id, err := waitFor(t.Context(), &log, mark, "a start", pick); err == nil || !strings.Contains(err.Error(), "ended") {
+		if id, err := waitFor(t.Context(), &log, mark, "a start", pick); err == nil ||
+			!strings.Contains(err.Error(), "ended") {
 			t.Errorf("%q, %v; want that the window ended", id, err)
 		}
 	})

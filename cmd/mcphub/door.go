@@ -51,9 +51,10 @@ func openHubWith(ctx context.Context, env environment, stateDir string) (*hubCli
 	return client, nil
 }
 
-// ownStateDir is where the hubs of the command line keep the tokens of sign-ins, when there is no keyring: a person who has signed
-// in need not do so again with each command. It is not the editors' directory: what a command line says is all that holds for it,
-// and approvals that were remembered in an editor do not. (None are remembered here: this command's windows allow a call once.)
+// ownStateDir is where the hubs of the command line keep the tokens of sign-ins, when there is no keyring: a person who
+// has signed in need not do so again with each command. It is not the editors' directory: what a command line says is
+// all that holds for it, and approvals that were remembered in an editor do not. (None are remembered here: this
+// command's windows allow a call once.)
 func ownStateDir() string {
 	dir, err := plugin.StateDir()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// doorman reads the window of a command that lists: it answers what a server needs to start, by the flags or on the terminal, and
-// under --watch tells what changes.
+// doorman reads the window of a command that lists: it answers what a server needs to start, by the flags or on the
+// terminal, and under --watch tells what changes.
 type doorman struct {
 	env      environment
 	window   *window
@@ -72,7 +72,8 @@ func (d *doorman) event(event *mcphubv1.AttachResponse) {
 			d.env.say("  the answer does not fit, so the question is dismissed: %s", escape(e.Reply.GetError().GetMessage()))
 			d.window.answer("dismiss "+id, dismiss(id))
 		}
-	case *mcphubv1.AttachResponse_ServerChanged, *mcphubv1.AttachResponse_ConfigReloaded, *mcphubv1.AttachResponse_ToolsChanged:
+	case *mcphubv1.AttachResponse_ServerChanged, *mcphubv1.AttachResponse_ConfigReloaded,
+		*mcphubv1.AttachResponse_ToolsChanged:
 		d.changed(event)
 	}
 }

@@ -17,8 +17,8 @@ type eventLog struct {
 	changed chan struct{} // closed and replaced with every change
 }
 
-// follow keeps the events of w until it ends. Each is first handed to show, when that is set: whoever waits for an event knows
-// that it was shown. It returns when the window has ended.
+// follow keeps the events of w until it ends. Each is first handed to show, when that is set: whoever waits for an
+// event knows that it was shown. It returns when the window has ended.
 func (l *eventLog) follow(w *window, show func(*mcphubv1.AttachResponse)) {
 	for event := range w.events {
 		if show != nil {
@@ -56,9 +56,10 @@ func (l *eventLog) since(mark int) (events []*mcphubv1.AttachResponse, ended boo
 	return l.events[mark:len(l.events):len(l.events)], l.ended, l.changed
 }
 
-// waitFor gives the first event after mark that pick picks. what names it for the error, when it does not come before ctx or the
-// window ends.
-func waitFor[T any](ctx context.Context, l *eventLog, mark int, what string, pick func(*mcphubv1.AttachResponse) (T, bool)) (T, error) {
+// waitFor gives the first event after mark that pick picks. what names it for the error, when it does not come before
+// ctx or the window ends.
+func waitFor[T any](ctx context.Context, l *eventLog, mark int, what string,
+	pick func(*mcphubv1.AttachResponse) (T, bool)) (T, error) {
 	for {
 		events, ended, changed := l.since(mark)
 		for _, event := range events {

@@ -19,7 +19,8 @@ const (
 	exitServer    = 6 // trouble with the server, the hub, or the ways to them and to the reader of the output
 )
 
-// failure is why a command did not succeed, in the words of the contract. It is the object behind "error" in JSON output.
+// failure is why a command did not succeed, in the words of the contract. It is the object behind "error" in JSON
+// output.
 type failure struct {
 	Code    string `json:"code"`   // name of the gRPC code
 	Reason  string `json:"reason"` // reason of the ErrorInfo detail, "" when there is none
@@ -45,8 +46,8 @@ func asFailure(err error) *failure {
 	return failuref("UNAVAILABLE", "%v", err)
 }
 
-// exitOf gives the status for a failure. Some reasons under FAILED_PRECONDITION mean a no of the user or of the lack of one;
-// every other code stands for itself.
+// exitOf gives the status for a failure. Some reasons under FAILED_PRECONDITION mean a no of the user or of the lack of
+// one; every other code stands for itself.
 func exitOf(f *failure) int {
 	switch f.Reason {
 	case "NO_APPROVER", "DENIED_BY_USER", "DENIED_BY_POLICY", "DISMISSED_BY_USER", "INPUT_DECLINED", "SIGN_IN_DECLINED",

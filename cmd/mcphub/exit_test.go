@@ -11,7 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestExitStatusOfEveryReason holds the exit statuses against the codes and reasons that the contract names at CallTool.
+// TestExitStatusOfEveryReason holds the exit statuses against the codes and reasons that the contract names at
+// CallTool.
 func TestExitStatusOfEveryReason(t *testing.T) {
 	tests := []struct {
 		code   codes.Code
@@ -56,7 +57,8 @@ func TestExitStatusOfEveryReason(t *testing.T) {
 		s := status.New(test.code, "what happened")
 		if test.reason != "" {
 			var err error
-			s, err = s.WithDetails(&errdetails.ErrorInfo{Domain: "mcphub", Reason: test.reason, Metadata: map[string]string{"server": "x"}})
+			s, err = s.WithDetails(&errdetails.ErrorInfo{Domain: "mcphub", Reason: test.reason,
+				Metadata: map[string]string{"server": "x"}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,8 +17,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/doortest"
 )
 
-// The binary as its own guard: told of a hub and of one server, it ends that one and what carries the hub's mark when the pipe
-// ends, and nothing when the hub has said goodbye.
+// The binary as its own guard: told of a hub and of one server, it ends that one and what carries the hub's mark when
+// the pipe ends, and nothing when the hub has said goodbye.
 func TestGuardCommand(t *testing.T) {
 	p := build(t)
 	for _, goodbye := range []bool{false, true} {
@@ -79,7 +79,8 @@ func TestGuardRefusesTerminal(t *testing.T) {
 	}
 	defer terminal.Close()
 	var said strings.Builder
-	if status := run([]string{"guard"}, terminal, io.Discard, &said); status != exitUsage || !strings.Contains(said.String(), "through a pipe") {
+	if status := run([]string{"guard"}, terminal, io.Discard, &said); status != exitUsage ||
+		!strings.Contains(said.String(), "through a pipe") {
 		t.Errorf("status %d: %s", status, said.String())
 	}
 }

@@ -12,8 +12,9 @@ var errInterrupted = errors.New("interrupted")
 
 // notifyInterrupts delivers Ctrl-C and SIGTERM. stop ends that.
 //
-// A Ctrl-C reaches the whole process group of the terminal, and so the hub too; the hub ignores it and waits for its host, which
-// is this process. SIGPIPE is ignored: a reader of our output that goes away must not take us down before the hub is closed.
+// A Ctrl-C reaches the whole process group of the terminal, and so the hub too; the hub ignores it and waits for its
+// host, which is this process. SIGPIPE is ignored: a reader of our output that goes away must not take us down before
+// the hub is closed.
 func notifyInterrupts() (signals <-chan os.Signal, stop func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	c := make(chan os.Signal, 2)
@@ -21,8 +22,8 @@ func notifyInterrupts() (signals <-chan os.Signal, stop func()) {
 	return c, func() { signal.Stop(c) }
 }
 
-// onInterrupt runs then once, at the first signal. stop ends the watch and waits for it; a signal that was not taken stays in the
-// channel.
+// onInterrupt runs then once, at the first signal. stop ends the watch and waits for it; a signal that was not taken
+// stays in the channel.
 func onInterrupt(signals <-chan os.Signal, then func()) (stop func()) {
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -29,7 +29,8 @@ func sleeping(t *testing.T, p *program) (r *started, lines *bufio.Reader, before
 // sleepingOn is sleeping on the server that the arguments name.
 func (p *program) sleepingOn(t *testing.T, server ...string) (r *started, lines *bufio.Reader, before string) {
 	t.Helper()
-	r = p.start(append([]string{"call", "--json", "--tool", "sleep", "--args", `{"seconds":60,"steps":600}`, "--approve", "allow"}, server...)...)
+	r = p.start(append([]string{"call", "--json", "--tool", "sleep", "--args", `{"seconds":60,"steps":600}`, "--approve",
+		"allow"}, server...)...)
 	lines = bufio.NewReader(r.stdout)
 	for {
 		text, err := lines.ReadString('\n')
@@ -95,7 +96,9 @@ func TestSecondInterruptLeaves(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	// The hub was killed where it stood: its guard ends what it has left, and then itself.
-	if err := until(ctx, "the end of every process", func() (bool, error) { return len(processesOf(t, p.path)) == 0, nil }); err != nil {
+	if err := until(ctx, "the end of every process", func() (bool, error) {
+		return len(processesOf(t, p.path)) == 0, nil
+	}); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// jsonLine gives the proto3 JSON of m on one line. protojson varies its blanks on purpose, from build to build; a script that
-// compares lines should not see that.
+// jsonLine gives the proto3 JSON of m on one line. protojson varies its blanks on purpose, from build to build; a
+// script that compares lines should not see that.
 func jsonLine(m proto.Message) []byte {
 	text, err := protojson.Marshal(m)
 	if err != nil {
@@ -27,8 +27,8 @@ func jsonLine(m proto.Message) []byte {
 	return visible(line.Bytes())
 }
 
-// visible writes what a terminal would obey or not show as JSON escapes: the JSON is the same to every reader. A line may be
-// looked at as well as read by a program. (Control characters below U+0020 have to be escaped in any JSON.)
+// visible writes what a terminal would obey or not show as JSON escapes: the JSON is the same to every reader. A line
+// may be looked at as well as read by a program. (Control characters below U+0020 have to be escaped in any JSON.)
 func visible(line []byte) []byte {
 	risky := func(r rune) bool { return r > unicode.MaxASCII && (hostile(r, "") || joiner(r)) || r == 0x7f }
 	if bytes.IndexFunc(line, risky) < 0 {

@@ -72,7 +72,8 @@ func TestServersStart(t *testing.T) {
 	if !strings.Contains(good, "ready") || !strings.Contains(good, "modern") && !strings.Contains(good, "legacy") {
 		t.Errorf("the good server: %s", good)
 	}
-	if line := row(t, r.stdout, "missing"); !strings.Contains(line, "failed") || !strings.Contains(line, "/nonexistent/server") {
+	if line := row(t, r.stdout, "missing"); !strings.Contains(line, "failed") ||
+		!strings.Contains(line, "/nonexistent/server") {
 		t.Errorf("the missing server: %s", line)
 	}
 }

@@ -92,6 +92,7 @@ func runVersion(env environment) int {
 			}
 		}
 	}
-	fmt.Fprintf(env.stdout, "mcphub %s%s (%s, %s/%s)\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(env.stdout, "mcphub %s%s (%s, %s/%s)\n", version, revision, runtime.Version(), runtime.GOOS,
+		runtime.GOARCH)
 	return exitOK
 }

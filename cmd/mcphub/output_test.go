@@ -43,7 +43,10 @@ func TestJSONLineIsHarmless(t *testing.T) {
 		t.Errorf("%s: %q, %v", line, back.Name, err)
 	}
 	var out bytes.Buffer
-	if printErrorLine(&output{w: &out}, &failure{Message: text}); strings.ContainsFunc(strings.TrimSpace(out.String()), func(r rune) bool { return hostile(r, "") }) {
+	if printErrorLine(&output{w: &out}, &failure{Message: text}); strings.ContainsFunc(strings.TrimSpace(out.String()),
+		func(r rune) bool {
+			return hostile(r, "")
+		}) {
 		t.Errorf("%q", out.String())
 	}
 }
@@ -53,7 +56,8 @@ func TestLongNamesAreShortened(t *testing.T) {
 	name := strings.Repeat("x", 100_000)
 	var out bytes.Buffer
 	writeTable(&out, 80, []string{"TOOL", "ABOUT"}, [][]string{{name, "about"}})
-	said := strings.Join(newTeller("").question(&mcphubv1.Prompt{Server: "s", Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{Tool: name}}}), "\n")
+	said := strings.Join(newTeller("").question(&mcphubv1.Prompt{Server: "s",
+		Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{Tool: name}}}), "\n")
 	for _, text := range []string{out.String(), said, requestAbout(&mcphubv1.Request{Tool: name})} {
 		if len(text) > 1000 || !strings.Contains(text, "100000 characters") {
 			t.Errorf("%d bytes: %.300s", len(text), text)
@@ -109,7 +113,8 @@ func TestJSONLine(t *testing.T) {
 	}
 	var out bytes.Buffer
 	printErrorLine(&output{w: &out}, &failure{Code: "NOT_FOUND", Reason: "SERVER_NOT_FOUND", Message: "no <x>"})
-	if want := `{"error":{"code":"NOT_FOUND","reason":"SERVER_NOT_FOUND","message":"no <x>"}}` + "\n"; out.String() != want {
+	if want := `{"error":{"code":"NOT_FOUND","reason":"SERVER_NOT_FOUND","message":"no <x>"}}` +
+		"\n"; out.String() != want {
 		t.Errorf("error line %s, want %s", out.String(), want)
 	}
 }
@@ -132,27 +137,39 @@ func TestResultText(t *testing.T) {
 	}
 }
 
-// TestServerRows: a process by its program, a server behind a URL by its address and the way there, a broken entry by what breaks it;
-// where there is something to say, whose file it is, whether it may start, and what the hub will do by itself.
+// TestServerRows: a process by its program, a server behind a URL by its address and the way there, a broken entry by
+// what breaks it; where there is something to say, whose file it is, whether it may start, and what the hub will do by
+// itself.
 func TestServerRows(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	rows := serverRows([]*mcphubv1.Server{
-		{Name: "ok", State: mcphubv1.ServerState_SERVER_STATE_READY, Era: mcphubv1.Era_ERA_LEGACY, ProtocolRevision: "2025-11-25",
-			Transport: mcphubv1.ServerTransport_SERVER_TRANSPORT_STDIO, Command: "/usr/bin/srv", ConfigFile: "mcp.json", ConfigLine: 3},
-		{Name: "far", State: mcphubv1.ServerState_SERVER_STATE_READY, Era: mcphubv1.Era_ERA_MODERN, ProtocolRevision: "2026-07-28",
-			Transport: mcphubv1.ServerTransport_SERVER_TRANSPORT_HTTP, Url: "https://a.example/mcp", SignIn: mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN,
+		{Name: "ok", State: mcphubv1.ServerState_SERVER_STATE_READY, Era: mcphubv1.Era_ERA_LEGACY,
+			ProtocolRevision: "2025-11-25",
+			Transport:        mcphubv1.ServerTransport_SERVER_TRANSPORT_STDIO, Command: "/usr/bin/srv", ConfigFile: "mcp.json",
+			ConfigLine: 3},
+		{Name: "far", State: mcphubv1.ServerState_SERVER_STATE_READY, Era: mcphubv1.Era_ERA_MODERN,
+			ProtocolRevision: "2026-07-28",
+			Transport:        mcphubv1.ServerTransport_SERVER_TRANSPORT_HTTP, Url: "https://a.example/mcp",
+			SignIn:     mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN,
 			ConfigFile: "mcp.json", ConfigLine: 5},
-		{Name: "locked", State: mcphubv1.ServerState_SERVER_STATE_FAILED, Url: "https://b.example/sse", SignIn: mcphubv1.SignInState_SIGN_IN_STATE_NEEDED,
+		{Name: "locked", State: mcphubv1.ServerState_SERVER_STATE_FAILED, Url: "https://b.example/sse",
+			SignIn:     mcphubv1.SignInState_SIGN_IN_STATE_NEEDED,
 			ConfigFile: "mcp.json", ConfigLine: 7, LastError: "the sign-in was declined"},
-		{Name: "broken", State: mcphubv1.ServerState_SERVER_STATE_BROKEN, ConfigFile: "mcp.json", ConfigLine: 9, LastError: "later",
-			Problems: []*mcphubv1.ConfigProblem{{Message: "odd"}, {Key: "command", Message: "is missing", Fatal: true}}},
-		{Name: "theirs", State: mcphubv1.ServerState_SERVER_STATE_STOPPED, Command: "npx", ConfigFile: ".mcp.json", ConfigLine: 2, ConfigDialect: "portable",
-			ConfigScope: "workspace", LaunchConsent: mcphubv1.LaunchConsent_LAUNCH_CONSENT_NEEDED, Start: mcphubv1.ServerStart_SERVER_START_EAGER},
+		{Name: "broken", State: mcphubv1.ServerState_SERVER_STATE_BROKEN, ConfigFile: "mcp.json", ConfigLine: 9,
+			LastError: "later",
+			Problems:  []*mcphubv1.ConfigProblem{{Message: "odd"}, {Key: "command", Message: "is missing", Fatal: true}}},
+		{Name: "theirs", State: mcphubv1.ServerState_SERVER_STATE_STOPPED, Command: "npx", ConfigFile: ".mcp.json",
+			ConfigLine: 2, ConfigDialect: "portable",
+			ConfigScope: "workspace", LaunchConsent: mcphubv1.LaunchConsent_LAUNCH_CONSENT_NEEDED,
+			Start: mcphubv1.ServerStart_SERVER_START_EAGER},
 		{Name: "no", State: mcphubv1.ServerState_SERVER_STATE_FAILED, ConfigScope: "host", ConfigDialect: "mcpServers",
 			LaunchConsent: mcphubv1.LaunchConsent_LAUNCH_CONSENT_DECLINED, Start: mcphubv1.ServerStart_SERVER_START_LAZY},
-		{Name: "falls", State: mcphubv1.ServerState_SERVER_STATE_FAILED, ConfigDialect: "codex", ConfigFile: "config.toml", Failures: 3,
-			NextStartTime: timestamppb.New(now.Add(4 * time.Second)), LastError: "it ended", LastExit: "exit status 3 while running"},
-		{Name: "fell", State: mcphubv1.ServerState_SERVER_STATE_FAILED, Failures: 1, LastError: "it ended: exit status 3", LastExit: "exit status 3",
+		{Name: "falls", State: mcphubv1.ServerState_SERVER_STATE_FAILED, ConfigDialect: "codex", ConfigFile: "config.toml",
+			Failures:      3,
+			NextStartTime: timestamppb.New(now.Add(4 * time.Second)), LastError: "it ended",
+			LastExit: "exit status 3 while running"},
+		{Name: "fell", State: mcphubv1.ServerState_SERVER_STATE_FAILED, Failures: 1, LastError: "it ended: exit status 3",
+			LastExit:      "exit status 3",
 			NextStartTime: timestamppb.New(now.Add(-time.Second))},
 	}, now)
 	want := [][]string{
@@ -171,7 +188,8 @@ func TestServerRows(t *testing.T) {
 }
 
 func TestProblemLine(t *testing.T) {
-	got := problemLine(&mcphubv1.ConfigProblem{File: "mcp.json", Line: 3, Column: 7, Server: "a", Key: "args", Message: "is no array", Fatal: true})
+	got := problemLine(&mcphubv1.ConfigProblem{File: "mcp.json", Line: 3, Column: 7,
+		Server: "a", Key: "args", Message: "is no array", Fatal: true})
 	if want := `mcp.json:3:7: error: server "a": key "args": is no array`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 // listOf parses the command line of a list that belongs to one server and lets list ask that server.
-func listOf(env environment, name string, args []string, list func(context.Context, *hubClient, *listOptions, string) int) int {
+func listOf(env environment, name string, args []string, list func(context.Context, *hubClient, *listOptions,
+	string) int) int {
 	var o listOptions
 	positional, status, done := parse(env, o.flags(name), args, 1)
 	if done {
@@ -18,13 +19,17 @@ func listOf(env environment, name string, args []string, list func(context.Conte
 	server := o.single()
 	switch {
 	case len(positional) == 1 && server != "":
-		return usageError(env, name, errors.New("SERVER names a server of a --config file; the server of --"+server+" is the only one"))
+		return usageError(env, name, errors.New("SERVER names a server of a --config file; the server of --"+server+
+			" is the only one"))
 	case len(positional) == 1:
 		server = positional[0]
 	case server == "" && len(o.configs) > 0:
-		return usageError(env, name, errors.New("which server of the config? mcphub "+name+" SERVER; mcphub servers lists them"))
+		return usageError(env, name, errors.New("which server of the config? mcphub "+name+
+			" SERVER; mcphub servers lists them"))
 	}
-	return o.withHub(env, name, server, func(ctx context.Context, client *hubClient) int { return list(ctx, client, &o, server) })
+	return o.withHub(env, name, server, func(ctx context.Context, client *hubClient) int {
+		return list(ctx, client, &o, server)
+	})
 }
 
 func runResources(env environment, args []string) int {
@@ -42,7 +47,8 @@ func runResources(env environment, args []string) int {
 			printJSON(env.stdout, templates)
 			return exitOK
 		}
-		writeTable(env.stdout, terminalWidth(env.stdout), []string{"URI", "NAME", "TYPE", "ABOUT"}, resourceRows(resources.GetResources(), templates.GetResourceTemplates()))
+		writeTable(env.stdout, terminalWidth(env.stdout), []string{"URI", "NAME", "TYPE", "ABOUT"},
+			resourceRows(resources.GetResources(), templates.GetResourceTemplates()))
 		return exitOK
 	})
 }
@@ -51,10 +57,12 @@ func runResources(env environment, args []string) int {
 func resourceRows(resources []*mcphubv1.Resource, templates []*mcphubv1.ResourceTemplate) [][]string {
 	var rows [][]string
 	for _, r := range resources {
-		rows = append(rows, []string{r.GetUri(), orDash(r.GetName()), orDash(r.GetMimeType()), about(r.GetTitle(), r.GetDescription())})
+		rows = append(rows, []string{r.GetUri(), orDash(r.GetName()), orDash(r.GetMimeType()),
+			about(r.GetTitle(), r.GetDescription())})
 	}
 	for _, t := range templates {
-		rows = append(rows, []string{t.GetUriTemplate(), orDash(t.GetName()), orDash(t.GetMimeType()), about(t.GetTitle(), t.GetDescription())})
+		rows = append(rows, []string{t.GetUriTemplate(), orDash(t.GetName()), orDash(t.GetMimeType()),
+			about(t.GetTitle(), t.GetDescription())})
 	}
 	return rows
 }

@@ -16,7 +16,8 @@ func libraryServer(t *testing.T) (url string, h *fakeserver.HTTP) {
 	t.Helper()
 	s := fakeserver.New(fakeserver.WithCapabilities(`{"resources":{},"prompts":{}}`))
 	s.Handle("resources/list", func(c *fakeserver.CallContext) {
-		c.Result(`{"resources":[{"uri":"file:///a","name":"a","title":"First","description":"Of all.\nMore.","mimeType":"text/plain"},{"uri":"wait:forever","name":"w"}]}`)
+		c.Result(
+			`{"resources":[{"uri":"file:///a","name":"a","title":"First","description":"Of all.\nMore.","mimeType":"text/plain"},{"uri":"wait:forever","name":"w"}]}`)
 	})
 	s.Handle("resources/templates/list", func(c *fakeserver.CallContext) {
 		c.Result(`{"resourceTemplates":[{"uriTemplate":"file:///{path}","name":"any"}]}`)
@@ -32,7 +33,8 @@ func libraryServer(t *testing.T) (url string, h *fakeserver.HTTP) {
 		}
 	})
 	s.Handle("prompts/list", func(c *fakeserver.CallContext) {
-		c.Result(`{"prompts":[{"name":"greet","description":"Greets.","arguments":[{"name":"who","required":true},{"name":"how"}]}]}`)
+		c.Result(
+			`{"prompts":[{"name":"greet","description":"Greets.","arguments":[{"name":"who","required":true},{"name":"how"}]}]}`)
 	})
 	s.Handle("prompts/get", func(c *fakeserver.CallContext) {
 		var arguments map[string]string
@@ -61,7 +63,8 @@ file:///{path}  any   -           -
 	lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
 	var resources mcphubv1.ListResourcesResponse
 	var templates mcphubv1.ListResourceTemplatesResponse
-	if len(lines) != 2 || protojson.Unmarshal([]byte(lines[0]), &resources) != nil || protojson.Unmarshal([]byte(lines[1]), &templates) != nil ||
+	if len(lines) != 2 || protojson.Unmarshal([]byte(lines[0]), &resources) != nil ||
+		protojson.Unmarshal([]byte(lines[1]), &templates) != nil ||
 		len(resources.GetResources()) != 2 || len(templates.GetResourceTemplates()) != 1 {
 		t.Errorf("--json: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
@@ -69,7 +72,8 @@ file:///{path}  any   -           -
 	if r := p.run("resources", "lib", "--config", file); r.status != 0 || r.stdout != want {
 		t.Errorf("of a config: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
-	if r := p.run("resources", "other", "--config", file); r.status != 6 || !strings.Contains(r.stderr, "mcphub resources: ") {
+	if r := p.run("resources", "other", "--config", file); r.status != 6 ||
+		!strings.Contains(r.stderr, "mcphub resources: ") {
 		t.Errorf("of a server in trouble: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
 }
@@ -105,7 +109,8 @@ func TestRead(t *testing.T) {
 	p := build(t)
 	url, _ := libraryServer(t)
 	r := p.run("read", "--url", url, "--uri", "file:///a")
-	if r.status != 0 || r.stdout != "the text\n" || !strings.Contains(r.stderr, "1 more content blocks") || !strings.Contains(r.stderr, "resources/read file:///a on url") {
+	if r.status != 0 || r.stdout != "the text\n" || !strings.Contains(r.stderr, "1 more content blocks") ||
+		!strings.Contains(r.stderr, "resources/read file:///a on url") {
 		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
 	}
 	r = p.run("read", "--json", "--url", url, "--uri", "file:///a", "--request-id", "mine")
@@ -114,7 +119,8 @@ func TestRead(t *testing.T) {
 	if r.status != 0 || response.GetRequestId() != "mine" || !strings.Contains(response.GetResultJson(), "the text") {
 		t.Errorf("--json: status %d, %v", r.status, &response)
 	}
-	if r := p.run("read", "--url", url, "--uri", "file:///none"); r.status != 1 || !strings.Contains(r.stderr, "mcphub read: the server answered error -32002: no such thing") {
+	if r := p.run("read", "--url", url, "--uri", "file:///none"); r.status != 1 ||
+		!strings.Contains(r.stderr, "mcphub read: the server answered error -32002: no such thing") {
 		t.Errorf("an error of the server: status %d\n%s", r.status, r.stderr)
 	}
 }
@@ -123,7 +129,8 @@ func TestRead(t *testing.T) {
 func TestReadCancel(t *testing.T) {
 	p := build(t)
 	url, h := libraryServer(t)
-	r := p.run("read", "--json", "--url", url, "--uri", "wait:forever", "--request-id", "mine", "--cancel-after", "2s", "--reason", "enough")
+	r := p.run("read", "--json", "--url", url, "--uri", "wait:forever", "--request-id", "mine", "--cancel-after", "2s",
+		"--reason", "enough")
 	c := readConversation(t, r.stdout)
 	if r.status != 3 || c.failure == nil || c.failure.Reason != "CANCELLED" {
 		t.Fatalf("status %d\n%s%s", r.status, r.stdout, r.stderr)

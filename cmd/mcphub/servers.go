@@ -35,7 +35,8 @@ func runServers(env environment, args []string) int {
 			printJSON(env.stdout, r)
 		} else {
 			writeTable(env.stdout, terminalWidth(env.stdout),
-				[]string{"NAME", "STATE", "ERA", "REVISION", "OVER", "AT", "CONFIG", "PROBLEM"}, serverRows(r.GetServers(), time.Now()))
+				[]string{"NAME", "STATE", "ERA", "REVISION", "OVER", "AT", "CONFIG", "PROBLEM"},
+				serverRows(r.GetServers(), time.Now()))
 		}
 		if o.watch { // the window tells the rest
 			<-ctx.Done()
@@ -83,8 +84,8 @@ func serverRows(servers []*mcphubv1.Server, now time.Time) [][]string {
 	return rows
 }
 
-// serverState gives the state, and what else there is to say about it: how the sign-in and the consent stand, and what the hub will do
-// by itself.
+// serverState gives the state, and what else there is to say about it: how the sign-in and the consent stand, and what
+// the hub will do by itself.
 func serverState(s *mcphubv1.Server, now time.Time) string {
 	parts := []string{word(s.GetState(), "SERVER_STATE_")}
 	switch s.GetSignIn() {
@@ -151,8 +152,8 @@ func place(file string, line int32) string {
 	return file + ":" + strconv.Itoa(int(line))
 }
 
-// serverProblem gives the one thing that a person should know first: what breaks the entry, else what went wrong last, else what
-// is odd.
+// serverProblem gives the one thing that a person should know first: what breaks the entry, else what went wrong last,
+// else what is odd.
 func serverProblem(s *mcphubv1.Server) string {
 	var texts []string
 	for _, fatal := range []bool{true, false} {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestServersWatch: after the list each change is told as it comes, a new entry in the file among them, until an interrupt.
+// TestServersWatch: after the list each change is told as it comes, a new entry in the file among them, until an
+// interrupt.
 func TestServersWatch(t *testing.T) {
 	p := build(t)
 	file := p.config("mcp.json", `{"mcpServers": {"one": {"command": "a"}}}`)
@@ -26,7 +27,8 @@ func TestServersWatch(t *testing.T) {
 	}
 	wait("one ")
 	next := filepath.Join(p.dir, "next.json")
-	if err := os.WriteFile(next, []byte(`{"mcpServers": {"one": {"command": "a"}, "two": {"command": "b"}}}`), 0o600); err != nil {
+	if err := os.WriteFile(next, []byte(`{"mcpServers": {"one": {"command": "a"}, "two": {"command": "b"}}}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(next, file); err != nil {

@@ -23,8 +23,8 @@ func (r *started) read() ended {
 	return ended{r.wait(), string(out), r.stderr.String()}
 }
 
-// TestCallSignInPrint: the address is printed and the call waits for the browser. The token is kept where only the user can read it,
-// apart from what editors keep, and the next command needs no sign-in.
+// TestCallSignInPrint: the address is printed and the call waits for the browser. The token is kept where only the user
+// can read it, apart from what editors keep, and the next command needs no sign-in.
 func TestCallSignInPrint(t *testing.T) {
 	p := build(t)
 	a := newAuthority(p)
@@ -35,7 +35,8 @@ func TestCallSignInPrint(t *testing.T) {
 		t.Fatalf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
 	}
 	host := strings.TrimPrefix(a.URL, "http://")
-	for _, want := range []string{"server url wants you to sign in at " + host + " (issuer " + a.URL + ")", "Open this page in a browser:\n", "waiting until you have signed in at " + host} {
+	for _, want := range []string{"server url wants you to sign in at " + host + " (issuer " + a.URL +
+		")", "Open this page in a browser:\n", "waiting until you have signed in at " + host} {
 		if !strings.Contains(r.stderr, want) {
 			t.Errorf("stderr does not tell %q:\n%s", want, r.stderr)
 		}
@@ -59,7 +60,8 @@ func TestCallSignInPrint(t *testing.T) {
 			t.Errorf("%s has the mode %v", path, info.Mode())
 		}
 		// The tools that it listed, and their definitions, are no secret.
-		if name, _ := strings.CutPrefix(path, p.dir+"/state/mcphub/command-line/"); !strings.HasPrefix(name, "tools.json") && !strings.HasPrefix(name, "definitions.json") {
+		if name, _ := strings.CutPrefix(path, p.dir+"/state/mcphub/command-line/"); !strings.HasPrefix(name, "tools.json") &&
+			!strings.HasPrefix(name, "definitions.json") {
 			files = append(files, name)
 		}
 		return err
@@ -71,7 +73,8 @@ func TestCallSignInPrint(t *testing.T) {
 	}
 }
 
-// TestCallSignInForgotten: with MCPHUB_STATE_DIR set to nothing a token lasts as long as the command, and no file is written.
+// TestCallSignInForgotten: with MCPHUB_STATE_DIR set to nothing a token lasts as long as the command, and no file is
+// written.
 func TestCallSignInForgotten(t *testing.T) {
 	p := build(t)
 	a := newAuthority(p)
@@ -88,14 +91,16 @@ func TestCallSignInForgotten(t *testing.T) {
 	}
 }
 
-// TestCallSignInWithoutTerminal: a script that did not ask for it does not wait for a browser; it is told what would help.
+// TestCallSignInWithoutTerminal: a script that did not ask for it does not wait for a browser; it is told what would
+// help.
 func TestCallSignInWithoutTerminal(t *testing.T) {
 	p := build(t)
 	a := newAuthority(p)
 	for _, flags := range [][]string{nil, {"--sign-in", "decline"}} {
 		r := p.run(a.echoOf(append(flags, "--json")...)...)
 		c := readConversation(t, r.stdout)
-		if c.failure == nil || r.status != exitOf(c.failure) || !strings.Contains(c.failure.Message, "the sign-in to url was declined") {
+		if c.failure == nil || r.status != exitOf(c.failure) || !strings.Contains(c.failure.Message,
+			"the sign-in to url was declined") {
 			t.Errorf("%q: status %d, %+v\n%s", flags, r.status, c.failure, r.stderr)
 		}
 		if flags == nil && !strings.Contains(r.stderr, "--sign-in print") {
@@ -108,7 +113,8 @@ func TestCallSignInWithoutTerminal(t *testing.T) {
 	}
 }
 
-// TestCallSignInJSON: the address stands in the event, for a program, and on stderr, for a person; both questions of the sign-in close.
+// TestCallSignInJSON: the address stands in the event, for a program, and on stderr, for a person; both questions of
+// the sign-in close.
 func TestCallSignInJSON(t *testing.T) {
 	p := build(t)
 	a := newAuthority(p)
@@ -137,8 +143,8 @@ func TestCallSignInJSON(t *testing.T) {
 	a.check(t, r.stdout+r.stderr)
 }
 
-// TestCallSignInHang: a question that nobody answers closes soon after its call has ended, as nothing else waits for the sign-in, and
-// is not asked again.
+// TestCallSignInHang: a question that nobody answers closes soon after its call has ended, as nothing else waits for
+// the sign-in, and is not asked again.
 func TestCallSignInHang(t *testing.T) {
 	p := build(t)
 	a := newAuthority(p)
@@ -193,7 +199,8 @@ func TestListsSignIn(t *testing.T) {
 	if r.status == 0 || !strings.Contains(r.stderr, "--sign-in print") {
 		t.Errorf("by default: status %d\n%s", r.status, r.stderr)
 	}
-	if r := p.run("servers", "--start", "--url", a.URL+"/mcp"); r.status != 6 || !strings.Contains(r.stdout, "not signed in") {
+	if r := p.run("servers", "--start", "--url", a.URL+"/mcp"); r.status != 6 ||
+		!strings.Contains(r.stdout, "not signed in") {
 		t.Errorf("servers: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
 	s := p.start("tools", "--sign-in", "print", "--url", a.URL+"/mcp")
@@ -201,7 +208,8 @@ func TestListsSignIn(t *testing.T) {
 	if r := s.read(); r.status != 0 || !strings.Contains(r.stdout, "echo") {
 		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
 	}
-	if r := p.run("servers", "--start", "--url", a.URL+"/mcp"); r.status != 0 || !strings.Contains(row(t, r.stdout, "url"), "ready, signed in") {
+	if r := p.run("servers", "--start", "--url", a.URL+"/mcp"); r.status != 0 ||
+		!strings.Contains(row(t, r.stdout, "url"), "ready, signed in") {
 		t.Errorf("servers: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
 	if a.count("/authorize") != 1 {

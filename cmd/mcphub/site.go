@@ -54,8 +54,8 @@ func (s *site) close() {
 	<-s.ended
 }
 
-// browse serves the page over a hub until ctx ends, and closes the hub: first, so that the page is told how everything ends. lines are what
-// a person types, nil when nobody does.
+// browse serves the page over a hub until ctx ends, and closes the hub: first, so that the page is told how everything
+// ends. lines are what a person types, nil when nobody does.
 func browse(ctx context.Context, env environment, client *hubClient, o webFlags, lines <-chan string) error {
 	another := pressEnter
 	if lines == nil {

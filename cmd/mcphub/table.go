@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// writeTable writes rows under header in columns two blanks apart. The last column takes what is left of width and is cut there;
-// width 0 means no limit. Cells are escaped, and names are shortened: most come from servers.
+// writeTable writes rows under header in columns two blanks apart. The last column takes what is left of width and is
+// cut there; width 0 means no limit. Cells are escaped, and names are shortened: most come from servers.
 func writeTable(w io.Writer, width int, header []string, rows [][]string) {
 	widths := make([]int, len(header))
 	all := append([][]string{header}, rows...)

@@ -131,8 +131,10 @@ func (t *teller) server(e *mcphubv1.ServerChanged) []string {
 	t.states[s.GetName()] = s.GetState()
 	switch s.GetState() {
 	case mcphubv1.ServerState_SERVER_STATE_READY:
-		return one("%s: ready, %s %s, revision %s, %s", s.GetName(), orDash(s.GetTitle()), s.GetVersion(), s.GetProtocolRevision(), whereabouts(s))
-	case mcphubv1.ServerState_SERVER_STATE_FAILED, mcphubv1.ServerState_SERVER_STATE_BROKEN, mcphubv1.ServerState_SERVER_STATE_GIVEN_UP:
+		return one("%s: ready, %s %s, revision %s, %s", s.GetName(), orDash(s.GetTitle()), s.GetVersion(),
+			s.GetProtocolRevision(), whereabouts(s))
+	case mcphubv1.ServerState_SERVER_STATE_FAILED, mcphubv1.ServerState_SERVER_STATE_BROKEN,
+		mcphubv1.ServerState_SERVER_STATE_GIVEN_UP:
 		return one("%s: %s: %s", s.GetName(), word(s.GetState(), "SERVER_STATE_"), orDash(s.GetLastError()))
 	}
 	return one("%s: %s", s.GetName(), word(s.GetState(), "SERVER_STATE_"))
@@ -196,8 +198,8 @@ func requestAbout(r *mcphubv1.Request) string {
 	return r.GetMethod()
 }
 
-// toldOtherwise tells the requests that need no telling of their own: the states of the server tell of the start of a session, and
-// the questions of a sign-in, of a launch and of a value for the config.
+// toldOtherwise tells the requests that need no telling of their own: the states of the server tell of the start of a
+// session, and the questions of a sign-in, of a launch and of a value for the config.
 func toldOtherwise(method string) bool {
 	switch method {
 	case "initialize", "server/discover", "authorization", "launch", "input":
@@ -206,8 +208,8 @@ func toldOtherwise(method string) bool {
 	return false
 }
 
-// progressed tells progress, and what a server says of its task. A mere change of state is not told: what brought it about was, and
-// this event may come later. An event carries all that is known of a task: only what is new is told.
+// progressed tells progress, and what a server says of its task. A mere change of state is not told: what brought it
+// about was, and this event may come later. An event carries all that is known of a task: only what is new is told.
 func (t *teller) progressed(p *mcphubv1.McpRequestProgressed) []string {
 	var lines []string
 	if p.GetTask() != nil {
@@ -263,7 +265,8 @@ func finishedText(e *mcphubv1.McpRequestFinished) string {
 	case e.GetHubError() != nil:
 		return "failed: " + e.GetHubError().GetMessage()
 	case e.GetMcpError() != nil:
-		return fmt.Sprintf("failed: the server answered error %d: %s", e.GetMcpError().GetCode(), e.GetMcpError().GetMessage())
+		return fmt.Sprintf("failed: the server answered error %d: %s", e.GetMcpError().GetCode(),
+			e.GetMcpError().GetMessage())
 	case e.GetIsError():
 		return "done, but the tool says that it failed" + tookText(e.GetTimings())
 	}

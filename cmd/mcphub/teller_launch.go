@@ -9,9 +9,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// launchQuestion tells what would be run, or connected to: everything, exactly, one thing on a line. What is not seen is not agreed to.
+// launchQuestion tells what would be run, or connected to: everything, exactly, one thing on a line. What is not seen
+// is not agreed to.
 func launchQuestion(name, server string, q *mcphubv1.ServerLaunch) []string {
-	lines := one("question %s: may server %s be started? A file of the workspace brings it: %s", name, server, place(q.GetConfigFile(), q.GetConfigLine()))
+	lines := one("question %s: may server %s be started? A file of the workspace brings it: %s", name, server,
+		place(q.GetConfigFile(), q.GetConfigLine()))
 	add := func(what string, values ...string) {
 		for _, v := range values {
 			if v != "" {

@@ -30,7 +30,8 @@ func (t *teller) question(p *mcphubv1.Prompt) []string {
 		if q.ElicitationUrl.GetWaiting() {
 			ask = "waits until you are done at"
 		}
-		return append(one("question %s: %s %s %s: %s", name, p.GetServer(), ask, q.ElicitationUrl.GetUrlHost(), q.ElicitationUrl.GetMessage()),
+		return append(one("question %s: %s %s %s: %s", name, p.GetServer(), ask, q.ElicitationUrl.GetUrlHost(),
+			q.ElicitationUrl.GetMessage()),
 			"  "+escape(q.ElicitationUrl.GetUrl()))
 	case *mcphubv1.Prompt_SignIn:
 		return signInQuestion(name, p.GetServer(), q.SignIn)
@@ -42,13 +43,14 @@ func (t *teller) question(p *mcphubv1.Prompt) []string {
 	return one("question %s: %s asks something that is newer than this command", name, p.GetServer())
 }
 
-// signInQuestion tells a sign-in. The host and the issuer are what a person goes by: that page will ask for a password. The address
-// is shown whole, on a line of its own, so that a terminal lets it be copied or clicked.
+// signInQuestion tells a sign-in. The host and the issuer are what a person goes by: that page will ask for a password.
+// The address is shown whole, on a line of its own, so that a terminal lets it be copied or clicked.
 func signInQuestion(name, server string, q *mcphubv1.SignIn) []string {
 	if q.GetWaiting() {
 		return one("question %s: waiting until you have signed in at %s", name, q.GetUrlHost())
 	}
-	lines := one("question %s: server %s wants you to sign in at %s (issuer %s)", name, server, q.GetUrlHost(), orDash(q.GetIssuer()))
+	lines := one("question %s: server %s wants you to sign in at %s (issuer %s)", name, server, q.GetUrlHost(),
+		orDash(q.GetIssuer()))
 	if len(q.GetScopes()) > 0 {
 		lines = append(lines, one("  for: %s", strings.Join(q.GetScopes(), " "))...)
 	}

@@ -15,9 +15,9 @@ type typed struct {
 	over bool
 }
 
-// typist reads lines from a person, each only when it is asked for, so that each can be read in the way that its question needs. A read
-// from a terminal cannot be called off: the goroutine of a line that never comes lives until the process ends. Its methods belong to one
-// goroutine.
+// typist reads lines from a person, each only when it is asked for, so that each can be read in the way that its
+// question needs. A read from a terminal cannot be called off: the goroutine of a line that never comes lives until the
+// process ends. Its methods belong to one goroutine.
 type typist struct {
 	wanted chan bool // a line is wanted; true: a secret one
 	lines  chan typed

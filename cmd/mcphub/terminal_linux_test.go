@@ -21,8 +21,8 @@ func shows(t *testing.T, terminal *os.File) bool {
 	return state.Lflag&unix.ECHO != 0
 }
 
-// TestTypistHidesSecrets: a secret line is not shown while it is typed, an open one is, and whatever is open at the end, the terminal
-// shows again what is typed.
+// TestTypistHidesSecrets: a secret line is not shown while it is typed, an open one is, and whatever is open at the
+// end, the terminal shows again what is typed.
 func TestTypistHidesSecrets(t *testing.T) {
 	master, slave := openTerminal(t)
 	defer master.Close()
@@ -37,7 +37,9 @@ func TestTypistHidesSecrets(t *testing.T) {
 	}
 	hidden := func() {
 		t.Helper()
-		if err := until(ctx, "a terminal that hides what is typed", func() (bool, error) { return !shows(t, slave), nil }); err != nil {
+		if err := until(ctx, "a terminal that hides what is typed", func() (bool, error) {
+			return !shows(t, slave), nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

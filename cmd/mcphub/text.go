@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// escape makes text of a server harmless on a terminal: control characters, which could move the cursor or recolour what was
-// said before, direction marks, which could turn it round, and what cannot be seen, which could make two texts look like one,
-// are shown as Go escapes. Everything on one line.
+// escape makes text of a server harmless on a terminal: control characters, which could move the cursor or recolour
+// what was said before, direction marks, which could turn it round, and what cannot be seen, which could make two texts
+// look like one, are shown as Go escapes. Everything on one line.
 func escape(s string) string { return escapeBut(s, "") }
 
 // escapeBut is escape, except for the characters of keep.
@@ -36,30 +36,37 @@ func escapeBut(s, keep string) string {
 }
 
 func hostile(r rune, keep string) bool {
-	return (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || unseen(r) && !joiner(r)) && !strings.ContainsRune(keep, r)
+	return (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || unseen(r) && !joiner(r)) &&
+		!strings.ContainsRune(keep, r)
 }
 
-// unseen tells of characters that take no room, or none that anybody sees: format characters, line and paragraph separators, and
-// letters that fonts draw as nothing.
+// unseen tells of characters that take no room, or none that anybody sees: format characters, line and paragraph
+// separators, and letters that fonts draw as nothing.
 func unseen(r rune) bool {
 	switch r {
-	case 0x115f, 0x1160, 0x3164, 0xffa0, 0x2800, 0x034f, 0x17b4, 0x17b5: // Hangul fillers, the empty Braille cell, grapheme joiner, Khmer vowels
+	case 0x115f, 0x1160, 0x3164, 0xffa0, 0x2800, 0x034f, 0x17b4, 0x17b5:
+		// Hangul fillers, the empty Braille cell, grapheme joiner, Khmer vowels
 		return true
 	}
-	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || 0xe0100 <= r && r <= 0xe01ef // variation selectors supplement
+	// variation selectors supplement
+	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || 0xe0100 <= r && r <= 0xe01ef
 }
 
-// joiner: the two that join or part letters of Persian and Indian scripts, and make one emoji of several. They stay between such.
+// joiner: the two that join or part letters of Persian and Indian scripts, and make one emoji of several. They stay
+// between such.
 func joiner(r rune) bool { return r == 0x200c || r == 0x200d }
 
 func mayJoin(r rune) bool {
-	return r > unicode.MaxASCII && (unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) || unicode.IsMark(r) || unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r))
+	return r > unicode.MaxASCII && (unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) || unicode.IsMark(r) ||
+		unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r))
 }
 
-// maxName is how many characters of a name are shown, the most that MCP allows a tool's (2025-11-25 server/tools, "Tool Names").
+// maxName is how many characters of a name are shown, the most that MCP allows a tool's (2025-11-25 server/tools, "Tool
+// Names").
 const maxName = 128
 
-// shortName gives the name of a tool or a server for people, who have a longer one elsewhere: it says how long the name is.
+// shortName gives the name of a tool or a server for people, who have a longer one elsewhere: it says how long the name
+// is.
 func shortName(name string) string {
 	if len(name) <= maxName {
 		return name

@@ -26,7 +26,8 @@ func runTools(env environment, args []string) int {
 		} else {
 			rows := make([][]string, len(r.GetTools()))
 			for i, t := range r.GetTools() {
-				rows[i] = []string{t.GetServer(), t.GetName(), word(t.GetPolicy(), "APPROVAL_POLICY_"), about(t.GetTitle(), t.GetDescription())}
+				rows[i] = []string{t.GetServer(), t.GetName(), word(t.GetPolicy(), "APPROVAL_POLICY_"),
+					about(t.GetTitle(), t.GetDescription())}
 			}
 			writeTable(env.stdout, terminalWidth(env.stdout), []string{"SERVER", "TOOL", "POLICY", "ABOUT"}, rows)
 			for _, trouble := range r.GetTroubles() {

@@ -117,7 +117,8 @@ func (b *bundle) String() string {
 	var out strings.Builder
 	line := func(format string, args ...any) { out.WriteString(escape(fmt.Sprintf(format, args...)) + "\n") }
 	if b.HubID != "" {
-		line("mcphub %s (%s, %s/%s), hub %s, up %s", b.Version, b.GoVersion, b.OS, b.Arch, b.HubID, time.Duration(b.UptimeSeconds*float64(time.Second)).Round(time.Millisecond))
+		line("mcphub %s (%s, %s/%s), hub %s, up %s", b.Version, b.GoVersion, b.OS, b.Arch, b.HubID,
+			time.Duration(b.UptimeSeconds*float64(time.Second)).Round(time.Millisecond))
 	}
 	for _, s := range b.Servers {
 		text := fmt.Sprintf("server %s: %s", s.Name, s.State)

@@ -13,8 +13,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestCallTraceOption: the timeline is written after a result, an error, a cancel and a failure; only the owner can read it; and it holds nothing of
-// what was asked for and answered.
+// TestCallTraceOption: the timeline is written after a result, an error, a cancel and a failure; only the owner can
+// read it; and it holds nothing of what was asked for and answered.
 func TestCallTraceOption(t *testing.T) {
 	p := build(t)
 	line, _ := p.demoServer()
@@ -24,13 +24,18 @@ func TestCallTraceOption(t *testing.T) {
 		status int
 		want   []string
 	}{
-		{"result", []string{"--tool", "echo", "--args", `{"text":"SECRET"}`}, 0, []string{"running", "-> request  tools/call  id ", "<- response  tools/call  id ", "done", "in all"}},
-		{"isError", []string{"--tool", "scan_directory", "--args", `{"path":"/SECRET"}`}, 1, []string{"<- response  tools/call", "done"}},
-		{"arguments that the server refuses", []string{"--tool", "echo", "--args", `{"SECRET":1}`}, 1, []string{"<- response  tools/call", "done"}},
-		{"cancelled", []string{"--tool", "sleep", "--args", `{"seconds":60}`, "--cancel-after", "300ms", "--reason", "enough"}, 3, []string{
+		{"result", []string{"--tool", "echo", "--args", `{"text":"SECRET"}`}, 0,
+			[]string{"running", "-> request  tools/call  id ", "<- response  tools/call  id ", "done", "in all"}},
+		{"isError", []string{"--tool", "scan_directory", "--args", `{"path":"/SECRET"}`}, 1,
+			[]string{"<- response  tools/call", "done"}},
+		{"arguments that the server refuses", []string{"--tool", "echo", "--args", `{"SECRET":1}`}, 1,
+			[]string{"<- response  tools/call", "done"}},
+		{"cancelled", []string{"--tool", "sleep", "--args", `{"seconds":60}`, "--cancel-after", "300ms", "--reason",
+			"enough"}, 3, []string{
 			`cancelled by user: "enough"`, "error CANCELLED",
 		}},
-		{"timed out", []string{"--tool", "sleep", "--args", `{"seconds":60}`, "--total-timeout", "300ms"}, 4, []string{"error TOTAL_TIMEOUT: total timeout: timeouts.total of 300ms"}},
+		{"timed out", []string{"--tool", "sleep", "--args", `{"seconds":60}`, "--total-timeout", "300ms"}, 4,
+			[]string{"error TOTAL_TIMEOUT: total timeout: timeouts.total of 300ms"}},
 		{"crash", []string{"--tool", "crash"}, 6, []string{"error SERVER_GONE", "failed"}},
 		{"unknown tool", []string{"--tool", "nothing"}, 6, []string{"error TOOL_NOT_FOUND"}},
 	}
@@ -40,7 +45,8 @@ func TestCallTraceOption(t *testing.T) {
 			if err := os.WriteFile(file, []byte("an older one"), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			args := append([]string{"call", "--stdio", line, "--approve", "allow", "--request-id", "r1", "--trace", file}, test.args...)
+			args := append([]string{"call", "--stdio", line, "--approve", "allow", "--request-id", "r1", "--trace", file},
+				test.args...)
 			if r := p.run(args...); r.status != test.status {
 				t.Fatalf("status %d, want %d\n%s", r.status, test.status, r.stderr)
 			}
@@ -66,7 +72,8 @@ func TestCallTraceOption(t *testing.T) {
 			if shown.status != 0 {
 				t.Errorf("status %d: %s", shown.status, shown.stderr)
 			}
-			for _, want := range append(test.want, "r1  tools/call "+test.args[1]+" on stdio: ", "mcphub "+version, "server stdio: ") {
+			for _, want := range append(test.want, "r1  tools/call "+test.args[1]+" on stdio: ", "mcphub "+
+				version, "server stdio: ") {
 				if !strings.Contains(shown.stdout, want) {
 					t.Errorf("mcphub trace does not show %q:\n%s", want, shown.stdout)
 				}
@@ -139,7 +146,8 @@ func TestTraceCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := p.run("trace", p.config("answer.json", string(answer))); r.status != 0 || !strings.Contains(r.stdout, "nothing was noted") {
+	if r := p.run("trace", p.config("answer.json", string(answer))); r.status != 0 ||
+		!strings.Contains(r.stdout, "nothing was noted") {
 		t.Errorf("status %d, %s\n%s", r.status, r.stderr, r.stdout)
 	}
 	answer, err = protojson.Marshal(&mcphubv1.GetTraceResponse{BundleJson: bundleOfTests})
@@ -149,7 +157,8 @@ func TestTraceCommand(t *testing.T) {
 	if r := p.run("trace", p.config("both.json", string(answer))); r.status != 0 || r.stdout != shownOfTests {
 		t.Errorf("status %d, %s\n%s", r.status, r.stderr, r.stdout)
 	}
-	if r := p.run("trace", p.config("empty.json", `{"hubId":"H","traces":[]}`)); r.status != 0 || !strings.Contains(r.stdout, "no timelines") {
+	if r := p.run("trace", p.config("empty.json", `{"hubId":"H","traces":[]}`)); r.status != 0 ||
+		!strings.Contains(r.stdout, "no timelines") {
 		t.Errorf("status %d, %s\n%s", r.status, r.stderr, r.stdout)
 	}
 	for _, bad := range []struct{ name, text, want string }{
@@ -160,7 +169,8 @@ func TestTraceCommand(t *testing.T) {
 		{"a bad timeline", `{"traces":[{},{"entries":7}]}`, "timeline 2"},
 		{"a bad bundle", `{"bundleJson":"{"}`, "bundleJson"},
 	} {
-		if r := p.run("trace", p.config("bad.json", bad.text)); r.status != 2 || r.stdout != "" || !strings.Contains(r.stderr, bad.want) {
+		if r := p.run("trace", p.config("bad.json", bad.text)); r.status != 2 || r.stdout != "" ||
+			!strings.Contains(r.stderr, bad.want) {
 			t.Errorf("%s: status %d, stdout %q, stderr %q", bad.name, r.status, r.stdout, r.stderr)
 		}
 	}

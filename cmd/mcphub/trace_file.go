@@ -16,7 +16,8 @@ import (
 // traceTime bounds the wait for a timeline.
 const traceTime = 5 * time.Second
 
-// checkTraceFile tells why a timeline could not be written there. An older file is written over, as one expects of an output; what is no file is not.
+// checkTraceFile tells why a timeline could not be written there. An older file is written over, as one expects of an
+// output; what is no file is not.
 func checkTraceFile(path string) error {
 	info, err := os.Lstat(path)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTraceOfACancel: what the server was told of the cancel of a tool that runs stands in the timeline. The cancel waits for the tool's progress and
-// for no clock.
+// TestTraceOfACancel: what the server was told of the cancel of a tool that runs stands in the timeline. The cancel
+// waits for the tool's progress and for no clock.
 func TestTraceOfACancel(t *testing.T) {
 	p := build(t)
 	line, _ := p.demoServer()
@@ -25,7 +25,8 @@ func TestTraceOfACancel(t *testing.T) {
 		t.Fatalf("status %d\n%s", status, r.stderr.String())
 	}
 	shown := p.run("trace", file)
-	for _, want := range []string{"<- notification  notifications/progress", "cancelled by user: \"interrupted\"", "-> notification  notifications/cancelled", "error CANCELLED"} {
+	for _, want := range []string{"<- notification  notifications/progress", "cancelled by user: \"interrupted\"",
+		"-> notification  notifications/cancelled", "error CANCELLED"} {
 		if !strings.Contains(shown.stdout, want) {
 			t.Errorf("mcphub trace does not show %q:\n%s", want, shown.stdout)
 		}

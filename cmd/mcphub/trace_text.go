@@ -8,7 +8,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// timelineText tells one timeline: a line for the request, one for each entry with its distance from the first, and the total.
+// timelineText tells one timeline: a line for the request, one for each entry with its distance from the first, and the
+// total.
 func timelineText(t *mcphubv1.Trace) []string {
 	r := t.GetRequest()
 	head := fmt.Sprintf("%s  %s", r.GetRequestId(), r.GetMethod())

@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// urlFlags describe one server behind an address. What they hold may be secret, the values of headers above all, so nothing of it
-// is ever shown: package flag quotes a value that its function refuses, so they are checked later.
+// urlFlags describe one server behind an address. What they hold may be secret, the values of headers above all, so
+// nothing of it is ever shown: package flag quotes a value that its function refuses, so they are checked later.
 type urlFlags struct {
 	url       string
 	transport string
@@ -21,11 +21,13 @@ type urlFlags struct {
 
 func (u *urlFlags) register(set *flag.FlagSet) {
 	set.StringVar(&u.url, "url", "", "URL\tuse the server there as the one server, named url")
-	set.StringVar(&u.transport, "transport", "", "http|sse\twith --url: Streamable HTTP, or the older HTTP with SSE; default: find out")
-	set.Func("header", "NAME:VALUE\twith --url: send this header with each request; may be repeated", func(v string) error {
-		u.headers = append(u.headers, v)
-		return nil
-	})
+	set.StringVar(&u.transport, "transport", "",
+		"http|sse\twith --url: Streamable HTTP, or the older HTTP with SSE; default: find out")
+	set.Func("header", "NAME:VALUE\twith --url: send this header with each request; may be repeated",
+		func(v string) error {
+			u.headers = append(u.headers, v)
+			return nil
+		})
 }
 
 // check finds what is wrong with the flags, by the rules that hold for config files too.

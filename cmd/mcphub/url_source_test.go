@@ -12,7 +12,8 @@ func TestURLBecomesConfig(t *testing.T) {
 		want string
 	}{
 		{[]string{"--url", "https://a.example/mcp"}, `{"url":"https://a.example/mcp"}`},
-		{[]string{"--url", "https://a.example/?a=b&c", "--transport", "http"}, `{"url":"https://a.example/?a=b\u0026c","type":"http"}`},
+		{[]string{"--url", "https://a.example/?a=b&c", "--transport", "http"},
+			`{"url":"https://a.example/?a=b\u0026c","type":"http"}`},
 		{[]string{"--url", "https://a.example/mcp", "--header", "Authorization: Bearer a:b ", "--header", "X-Empty:"},
 			`{"url":"https://a.example/mcp","headers":{"Authorization":"Bearer a:b","X-Empty":""}}`},
 	}
@@ -36,16 +37,19 @@ func TestURLMistakesShowNoSecret(t *testing.T) {
 		{[]string{"--url", "https://a.example", "--header", "s3cret"}, "has no colon"},
 		{[]string{"--url", "https://a.example", "--header", "Bearer s3cret:x"}, "--header: the name of a header"},
 		{[]string{"--url", "https://a.example", "--header", ":s3cret"}, "--header: the name of a header"},
-		{[]string{"--url", "https://a.example", "--header", "A:s3cret\nB:s3cret"}, "--header A: must not hold control characters"},
+		{[]string{"--url", "https://a.example", "--header", "A:s3cret\nB:s3cret"},
+			"--header A: must not hold control characters"},
 		{[]string{"--url", "https://a.example", "--header", "accept:s3cret"}, "--header accept: is set by the protocol"},
-		{[]string{"--url", "https://a.example", "--header", "X-A:s3cret", "--header", "x-a:s3cret"}, "--header x-a: is given twice"},
+		{[]string{"--url", "https://a.example", "--header", "X-A:s3cret", "--header", "x-a:s3cret"},
+			"--header x-a: is given twice"},
 		{[]string{"--header", "s3cret"}, "--url"},
 		{[]string{"--stdio", "srv", "--header", "s3cret"}, "--header goes with --url"},
 	}
 	for _, test := range tests {
 		var stdout, stderr bytes.Buffer
 		status := run(append([]string{"call", "--tool", "t"}, test.args...), nil, &stdout, &stderr)
-		if status != exitUsage || !strings.Contains(stderr.String(), test.wrong) || strings.Contains(stdout.String()+stderr.String(), "s3cret") {
+		if status != exitUsage || !strings.Contains(stderr.String(), test.wrong) ||
+			strings.Contains(stdout.String()+stderr.String(), "s3cret") {
 			t.Errorf("%q: status %d, stderr %q; want %q and no secret", test.args, status, stderr.String(), test.wrong)
 		}
 	}

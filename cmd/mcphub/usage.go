@@ -142,8 +142,8 @@ Streamable HTTP of every revision at /mcp and the older HTTP with SSE at /sse, s
 	"version": "Usage: mcphub version\n",
 }
 
-// flagsOf builds the flag set of a command, for help as for the command itself. The usage of a flag is the form of its value, a
-// tab, and what it does; that of a switch is only the latter.
+// flagsOf builds the flag set of a command, for help as for the command itself. The usage of a flag is the form of its
+// value, a tab, and what it does; that of a switch is only the latter.
 var flagsOf = map[string]func() *flag.FlagSet{
 	"demo":        func() *flag.FlagSet { return new(demoOptions).flags() },
 	"web":         func() *flag.FlagSet { return new(webOptions).flags() },
@@ -166,8 +166,8 @@ func newFlags(name string) *flag.FlagSet {
 	return set
 }
 
-// parse reads args into set. Flags and up to most positional arguments may stand in any order. When the command must not go on,
-// done is true and status is its exit status.
+// parse reads args into set. Flags and up to most positional arguments may stand in any order. When the command must
+// not go on, done is true and status is its exit status.
 func parse(env environment, set *flag.FlagSet, args []string, most int) (positional []string, status int, done bool) {
 	for {
 		err := set.Parse(args)

@@ -57,7 +57,8 @@ func TestUsageErrors(t *testing.T) {
 	for _, test := range tests {
 		r := p.run(test.args...)
 		if r.status != 2 || r.stdout != "" || !strings.Contains(r.stderr, test.want) {
-			t.Errorf("mcphub %q: status %d, stdout %q, stderr %q; want 2 and %q", test.args, r.status, r.stdout, r.stderr, test.want)
+			t.Errorf("mcphub %q: status %d, stdout %q, stderr %q; want 2 and %q", test.args, r.status, r.stdout, r.stderr,
+				test.want)
 		}
 	}
 }
@@ -78,8 +79,10 @@ func TestHelpExplainsEveryCommand(t *testing.T) {
 		}
 	}
 	r := p.run("call", "--help")
-	for _, flag := range []string{"--tool", "--args", "--config", "--server", "--stdio", "--request-id", "--cancel-after", "--reason",
-		"--url", "--transport", "--header", "--approve", "--elicit", "--sample", "--sign-in", "--launch", "--input", "--scope", "--folder", "--dialect", "--task", "--idle-timeout", "--total-timeout", "--era", "--linger", "--json"} {
+	for _, flag := range []string{"--tool", "--args", "--config", "--server", "--stdio", "--request-id", "--cancel-after",
+		"--reason",
+		"--url", "--transport", "--header", "--approve", "--elicit", "--sample", "--sign-in", "--launch", "--input",
+		"--scope", "--folder", "--dialect", "--task", "--idle-timeout", "--total-timeout", "--era", "--linger", "--json"} {
 		if !strings.Contains(r.stdout, "  "+flag) {
 			t.Errorf("call --help does not explain %s", flag)
 		}

@@ -61,7 +61,10 @@ func runWeb(env environment, args []string) int {
 		return usageError(env, "web", err)
 	}
 	if o.era != "" && o.single() == "" {
-		return usageError(env, "web", errors.New("--era is for the one server of --stdio or --url: in a config file, set the key era in the server's entry"))
+		return usageError(env,
+			"web",
+			errors.New(
+				"--era is for the one server of --stdio or --url: in a config file, set the key era in the server's entry"))
 	}
 	sources, err := o.sources("")
 	if err != nil {
@@ -102,8 +105,8 @@ func typedLines(env environment) <-chan string {
 	return readLines(env.stdin)
 }
 
-// webStateDir is where the hub of mcphub web keeps what a person allows on the page: what is said there does not hold for the other
-// commands, nor for the editors.
+// webStateDir is where the hub of mcphub web keeps what a person allows on the page: what is said there does not hold
+// for the other commands, nor for the editors.
 func webStateDir() string {
 	dir, err := plugin.StateDir()
 	if err != nil {

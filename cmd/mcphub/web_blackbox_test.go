@@ -35,7 +35,8 @@ func interrupt(t *testing.T, p *program, r *started) {
 	}
 }
 
-// TestDemoWebEndToEnd: the page of mcphub demo --web shows the demo's servers, calls, sees progress, and cancels: the server hears why.
+// TestDemoWebEndToEnd: the page of mcphub demo --web shows the demo's servers, calls, sees progress, and cancels: the
+// server hears why.
 func TestDemoWebEndToEnd(t *testing.T) {
 	p, r, b := demoWeb(t)
 	tb := b.tab("tab", nil)
@@ -68,7 +69,8 @@ func TestDemoWebEndToEnd(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestDemoWebAsksForTheFolder: the server that comes with a folder waits for a yes to its launch and then for its value.
+// TestDemoWebAsksForTheFolder: the server that comes with a folder waits for a yes to its launch and then for its
+// value.
 func TestDemoWebAsksForTheFolder(t *testing.T) {
 	p, r, b := demoWeb(t)
 	tb := b.tab("tab", nil)
@@ -92,7 +94,8 @@ func TestDemoWebAsksForTheFolder(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestReloadWithResume: a page that is reloaded in the middle of a call and of a question has both again, and answers as before.
+// TestReloadWithResume: a page that is reloaded in the middle of a call and of a question has both again, and answers
+// as before.
 func TestReloadWithResume(t *testing.T) {
 	p, r, b := demoWeb(t)
 	before := b.tab("tab", nil)
@@ -124,7 +127,8 @@ func TestReloadWithResume(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestTwoTabs: each tab is a window; an answer in one closes the question in the other, and a tab that closes takes nothing with it.
+// TestTwoTabs: each tab is a window; an answer in one closes the question in the other, and a tab that closes takes
+// nothing with it.
 func TestTwoTabs(t *testing.T) {
 	p, r, b := demoWeb(t)
 	one, two := b.tab("one", nil), b.tab("two", nil)
@@ -148,7 +152,8 @@ func TestTwoTabs(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestInterruptWhilePagesAreOpen: with calls, questions and tabs open, Ctrl-C tells the pages how everything ends, and leaves nothing.
+// TestInterruptWhilePagesAreOpen: with calls, questions and tabs open, Ctrl-C tells the pages how everything ends, and
+// leaves nothing.
 func TestInterruptWhilePagesAreOpen(t *testing.T) {
 	p, r, b := demoWeb(t)
 	one, two := b.tab("one", nil), b.tab("two", nil)
@@ -171,8 +176,8 @@ func TestInterruptWhilePagesAreOpen(t *testing.T) {
 	}
 }
 
-// TestWebShowsOwnServers: mcphub web serves the page over the user's own config files, named with or without --config, and says what is
-// wrong with them.
+// TestWebShowsOwnServers: mcphub web serves the page over the user's own config files, named with or without --config,
+// and says what is wrong with them.
 func TestWebShowsOwnServers(t *testing.T) {
 	p := build(t)
 	command, err := json.Marshal(p.path)
@@ -214,7 +219,8 @@ func TestWebUsage(t *testing.T) {
 		{[]string{"demo", "--open"}, "--web"},
 	} {
 		if r := p.run(test.args...); r.status != 2 || r.stdout != "" || !strings.Contains(r.stderr, test.want) {
-			t.Errorf("mcphub %q: status %d, stdout %q, stderr %q; want 2 and %q", test.args, r.status, r.stdout, r.stderr, test.want)
+			t.Errorf("mcphub %q: status %d, stdout %q, stderr %q; want 2 and %q", test.args, r.status, r.stdout, r.stderr,
+				test.want)
 		}
 	}
 }
@@ -223,7 +229,8 @@ func TestWebUsage(t *testing.T) {
 func TestPortInUse(t *testing.T) {
 	p, r, b := demoWeb(t)
 	_, port, _ := strings.Cut(strings.TrimPrefix(b.address, "http://"), ":")
-	if second := p.run("demo", "--web", "--port", port); second.status != exitDemo || !strings.Contains(second.stderr, "cannot be served") || strings.Contains(second.stdout, "http") {
+	if second := p.run("demo", "--web", "--port", port); second.status != exitDemo ||
+		!strings.Contains(second.stderr, "cannot be served") || strings.Contains(second.stdout, "http") {
 		t.Errorf("status %d, stdout %q, stderr %q", second.status, second.stdout, second.stderr)
 	}
 	interrupt(t, p, r)

@@ -24,7 +24,8 @@ func (term *terminal) link() string {
 	return found
 }
 
-// TestEnterPrintsAnotherLink: a link that is used up says how to get another one, Enter gives it, and Ctrl-C ends everything.
+// TestEnterPrintsAnotherLink: a link that is used up says how to get another one, Enter gives it, and Ctrl-C ends
+// everything.
 func TestEnterPrintsAnotherLink(t *testing.T) {
 	p := build(t)
 	t.Setenv("TMPDIR", p.dir)
@@ -33,7 +34,8 @@ func TestEnterPrintsAnotherLink(t *testing.T) {
 	first := term.link()
 	b := browserAt(t, first)
 	stranger := &siteBrowser{t: t, ctx: b.ctx, address: b.address}
-	if status, body := stranger.get(first); status != http.StatusForbidden || !strings.Contains(body, "Press Enter in the terminal") {
+	if status, body := stranger.get(first); status != http.StatusForbidden ||
+		!strings.Contains(body, "Press Enter in the terminal") {
 		t.Errorf("the second use gives %d\n%s", status, body)
 	}
 	term.enter("")

@@ -77,7 +77,8 @@ func (b *siteBrowser) get(address string) (status int, body string) {
 // tab opens a tab, which says hello with resume if it is one of before that was reloaded.
 func (b *siteBrowser) tab(title string, before *tab) *tab {
 	b.t.Helper()
-	socket, _, err := websocket.Dial(b.ctx, strings.Replace(b.address, "http:", "ws:", 1)+"/stream", &websocket.DialOptions{
+	socket, _, err := websocket.Dial(b.ctx, strings.Replace(b.address, "http:", "ws:", 1)+
+		"/stream", &websocket.DialOptions{
 		HTTPClient: &b.client, Subprotocols: []string{"mcphub.v1.json"}, HTTPHeader: http.Header{"Origin": {b.address}},
 	})
 	if err != nil {

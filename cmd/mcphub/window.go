@@ -34,8 +34,8 @@ var errWindowClosed = errors.New("the window was closed")
 type window struct {
 	// welcome is the hub's first message.
 	welcome *mcphubv1.AttachResponse
-	// events carries every further message in order, and is closed when the stream has ended; then err says why, nil for a clean end.
-	// A reader that stops reading slows down this window alone.
+	// events carries every further message in order, and is closed when the stream has ended; then err says why, nil for a
+	// clean end. A reader that stops reading slows down this window alone.
 	events <-chan *mcphubv1.AttachResponse
 	err    error
 
@@ -95,7 +95,8 @@ func (w *window) send(stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mc
 }
 
 // receive owns the stream's receiving half, and the end of the window.
-func (w *window) receive(ctx context.Context, stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse], events chan<- *mcphubv1.AttachResponse) {
+func (w *window) receive(ctx context.Context, stream grpc.BidiStreamingClient[mcphubv1.AttachRequest,
+	mcphubv1.AttachResponse], events chan<- *mcphubv1.AttachResponse) {
 	defer close(events)
 	defer close(w.ended)
 	for {
@@ -136,8 +137,8 @@ func (w *window) cancelRequest(messageID, requestID, reason string) {
 	}})
 }
 
-// finish says that this window sends nothing more. The hub sends what it still has and ends the stream: whoever reads events to
-// their end has seen everything.
+// finish says that this window sends nothing more. The hub sends what it still has and ends the stream: whoever reads
+// events to their end has seen everything.
 func (w *window) finish() { w.post(nil) }
 
 // close ends the window at once and waits for its goroutines. What was not read is lost.
@@ -153,8 +154,8 @@ func accept(promptID, contentJSON string) *mcphubv1.PromptAnswer {
 	}}
 }
 
-// give answers a question for a value. The hub is not to keep it: what a command line says holds for that command, and a secret that
-// was typed for one call should not outlive it.
+// give answers a question for a value. The hub is not to keep it: what a command line says holds for that command, and
+// a secret that was typed for one call should not outlive it.
 func give(promptID, value string) *mcphubv1.PromptAnswer {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -172,5 +173,6 @@ func decline(promptID, reason string) *mcphubv1.PromptAnswer {
 }
 
 func dismiss(promptID string) *mcphubv1.PromptAnswer {
-	return &mcphubv1.PromptAnswer{PromptId: promptID, Action: &mcphubv1.PromptAnswer_Dismiss{Dismiss: &mcphubv1.DismissPrompt{}}}
+	return &mcphubv1.PromptAnswer{PromptId: promptID,
+		Action: &mcphubv1.PromptAnswer_Dismiss{Dismiss: &mcphubv1.DismissPrompt{}}}
 }

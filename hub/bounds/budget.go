@@ -14,7 +14,8 @@ const (
 
 // Budget is an amount that the servers of a hub share. Safe for concurrent use.
 type Budget struct {
-	// Given, if not nil, is called with what was given back, after that. Set it before any account is made. It must not block.
+	// Given, if not nil, is called with what was given back, after that. Set it before any account is made. It must not
+	// block.
 	Given func(n int)
 
 	what  string
@@ -25,7 +26,8 @@ type Budget struct {
 	used int
 }
 
-// NewBudget makes a budget of total, of which one server may hold each. what completes "server x would hold 3 MiB of ...".
+// NewBudget makes a budget of total, of which one server may hold each. what completes "server x would hold 3 MiB of
+// ...".
 func NewBudget(what string, total, each int) *Budget {
 	return &Budget{what: what, total: total, each: min(each, total)}
 }
@@ -40,7 +42,8 @@ func (b *Budget) Used() int {
 // Account makes an account for a server. Its owner closes it when the server is gone.
 func (b *Budget) Account(server string) *Account { return &Account{budget: b, server: server} }
 
-// Account is what one server holds of a budget. A nil account refuses nothing and counts nothing. Safe for concurrent use.
+// Account is what one server holds of a budget. A nil account refuses nothing and counts nothing. Safe for concurrent
+// use.
 type Account struct {
 	budget *Budget
 	server string
@@ -69,7 +72,8 @@ func (a *Account) Take(n int) error {
 	}
 }
 
-// limit is how much a may hold now. hub tells that the others hold so much that this is less than one server may hold. b.mu is held.
+// limit is how much a may hold now. hub tells that the others hold so much that this is less than one server may hold.
+// b.mu is held.
 func (b *Budget) limit(a *Account) (limit int, hub bool) {
 	reserve := b.total / reserveShare
 	others := b.used - a.held
@@ -137,10 +141,12 @@ func (e *Exceeded) Error() string {
 	case e.Gone:
 		return fmt.Sprintf("server %q is gone and takes no more %s", e.Server, e.What)
 	case e.Hub:
-		return fmt.Sprintf("server %q holds %s of %s and asks for %s more; its share of what all servers may hold together is %s now",
+		return fmt.Sprintf(
+			"server %q holds %s of %s and asks for %s more; its share of what all servers may hold together is %s now",
 			e.Server, Bytes(e.Held), e.What, Bytes(e.Asked), Bytes(e.Limit))
 	}
-	return fmt.Sprintf("server %q holds %s of %s and asks for %s more; one server may hold %s", e.Server, Bytes(e.Held), e.What, Bytes(e.Asked), Bytes(e.Limit))
+	return fmt.Sprintf("server %q holds %s of %s and asks for %s more; one server may hold %s", e.Server, Bytes(e.Held),
+		e.What, Bytes(e.Asked), Bytes(e.Limit))
 }
 
 // Bytes is a number of bytes for people, rounded up to a tenth so that nothing above a limit reads like the limit.

@@ -47,7 +47,8 @@ func TestBudgetKeepsItsTotalWhateverServersDo(t *testing.T) {
 			default:
 				before, n := a.Held(), rnd.IntN(1<<rnd.IntN(22))
 				err := a.Take(n)
-				if exceeded, ok := errors.AsType[*Exceeded](err); err != nil && (!ok || a.Held() != before || !exceeded.Gone && n <= exceeded.Limit-before) {
+				if exceeded, ok := errors.AsType[*Exceeded](err); err != nil &&
+					(!ok || a.Held() != before || !exceeded.Gone && n <= exceeded.Limit-before) {
 					t.Fatalf("seed %d: Take(%d) with %d: %v", seed, n, before, err)
 				}
 			}
@@ -125,13 +126,15 @@ func TestExceededNamesServerAndBound(t *testing.T) {
 	if err := a.Take(100 << 10); err != nil {
 		t.Fatal(err)
 	}
-	if text := a.Take(1).Error(); text != `server "s" holds 100 KiB of lists and asks for 1 bytes more; one server may hold 100 KiB` {
+	if text := a.Take(
+		1).Error(); text != `server "s" holds 100 KiB of lists and asks for 1 bytes more; one server may hold 100 KiB` {
 		t.Error(text)
 	}
 	for range 20 {
 		fill(b.Account("other"), 1000)
 	}
-	if text := b.Account("late").Take(90 << 10).Error(); !strings.Contains(text, `server "late"`) || !strings.Contains(text, "its share of what all servers may hold together") {
+	if text := b.Account("late").Take(90 << 10).Error(); !strings.Contains(text, `server "late"`) ||
+		!strings.Contains(text, "its share of what all servers may hold together") {
 		t.Error(text)
 	}
 	if err := a.Take(math.MaxInt); err == nil {

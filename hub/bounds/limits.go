@@ -4,16 +4,18 @@ import "time"
 
 // Questions of servers (docs/protocol.md, "What a server may cost").
 const (
-	// ElicitationBytes bounds the params of one elicitation: a form or a link is for a person to read, who reads no 256 KiB.
+	// ElicitationBytes bounds the params of one elicitation: a form or a link is for a person to read, who reads no 256
+	// KiB.
 	ElicitationBytes = 256 << 10
-	// PageURLBytes bounds a URL that a person is asked to open. Sign-in pages with everything in the query reach some 4 KiB, and browsers and proxies cut
-	// at 8 KiB or more.
+	// PageURLBytes bounds a URL that a person is asked to open. Sign-in pages with everything in the query reach some 4
+	// KiB, and browsers and proxies cut at 8 KiB or more.
 	PageURLBytes = 8 << 10
 	// SamplingBytes bounds the params of one sampling request: a conversation, with pictures perhaps.
 	SamplingBytes = 8 << 20
 	// RoundBytes bounds all questions of one answer of a modern server together (MRTR), and those of one poll of a task.
 	RoundBytes = 8 << 20
-	// RoundQuestions bounds their number: each is a goroutine and a card. It is the number that a connection may have open otherwise.
+	// RoundQuestions bounds their number: each is a goroutine and a card. It is the number that a connection may have open
+	// otherwise.
 	RoundQuestions = 64
 	// TaskQuestions bounds what one task asks in its life: its keys are kept so that nobody is asked twice.
 	TaskQuestions = 1024
@@ -27,8 +29,8 @@ const (
 
 // Questions after a No. A server that asks again after each No keeps a person from working, at no cost to itself.
 const (
-	// RefusalsFree is how many a person may refuse one after the other before the server has to wait. People refuse by mistake, and servers ask for the same
-	// in other words.
+	// RefusalsFree is how many a person may refuse one after the other before the server has to wait. People refuse by
+	// mistake, and servers ask for the same in other words.
 	RefusalsFree = 3
 	// RefusalPause is how long a server waits after the first No beyond that, twice as long after each further one.
 	RefusalPause = 2 * time.Second
@@ -40,13 +42,16 @@ const (
 const (
 	// ListBytes bounds one list of a server, all pages together. The largest that was seen in use is 1.3 MiB.
 	ListBytes = 32 << 20
-	// EntryBytes bounds one entry of a list: a tool whose definition is longer is left out. It is in the question about a call and in what is agreed to.
+	// EntryBytes bounds one entry of a list: a tool whose definition is longer is left out. It is in the question about a
+	// call and in what is agreed to.
 	EntryBytes = 1 << 20
-	// ListEntries bounds the entries of one list: an entry costs the hub some 300 bytes besides its text, also when that is "{}".
+	// ListEntries bounds the entries of one list: an entry costs the hub some 300 bytes besides its text, also when that
+	// is "{}".
 	ListEntries = 50_000
 	// HubListBytes bounds the lists of all servers, those under way included.
 	HubListBytes = 88 << 20
-	// ServerListBytes bounds all lists of one server: those that are kept, and the one that is being read in the place of one.
+	// ServerListBytes bounds all lists of one server: those that are kept, and the one that is being read in the place of
+	// one.
 	ServerListBytes = 33 << 20
 )
 
@@ -58,8 +63,8 @@ const (
 )
 
 // ResultBytes bounds the results of calls that the hub holds at once, from the first part read to the last byte handed
-// on, for all servers; and every other message that is long, while it is read. One server may hold half of it, and 192 MiB
-// with its share (see Budget): three results of the largest size (maxMessageBytes, 64 MiB).
+// on, for all servers; and every other message that is long, while it is read. One server may hold half of it, and 192
+// MiB with its share (see Budget): three results of the largest size (maxMessageBytes, 64 MiB).
 const (
 	ResultBytes       = 512 << 20
 	ServerResultBytes = 256 << 20
@@ -67,8 +72,8 @@ const (
 
 // What a server says without being asked.
 const (
-	// LogRate and LogBurst bound the log messages and stderr lines of a server, a second and at once. People read no thousand lines a second; the rest is
-	// counted.
+	// LogRate and LogBurst bound the log messages and stderr lines of a server, a second and at once. People read no
+	// thousand lines a second; the rest is counted.
 	LogRate  = 200
 	LogBurst = 1000
 	// NoticeRate and NoticeBurst bound the notices of changes of a server (lists, resources).
@@ -76,15 +81,17 @@ const (
 	NoticeBurst = 500
 	// LogTextBytes bounds the data of one log message; of a longer one the beginning is shown, as text.
 	LogTextBytes = 64 << 10
-	// QuestionRate and QuestionBurst bound the questions of a server, a second and at once. No person answers so many; a server that asks and withdraws in a loop
-	// would make the hub tell every window of each.
+	// QuestionRate and QuestionBurst bound the questions of a server, a second and at once. No person answers so many; a
+	// server that asks and withdraws in a loop would make the hub tell every window of each.
 	QuestionRate  = 500
 	QuestionBurst = 1000
-	// QuestionsPerCall may come besides, for each call that the server was sent: ten thousand calls at once may ask ten thousand times at once.
+	// QuestionsPerCall may come besides, for each call that the server was sent: ten thousand calls at once may ask ten
+	// thousand times at once.
 	QuestionsPerCall = 16
 	// ProgressTextBytes bounds the message of one progress notification.
 	ProgressTextBytes = 4 << 10
-	// ErrorTextBytes and ErrorDataBytes bound the message and the data of a JSON-RPC error as the windows are told of it. Who made the call gets all of it.
+	// ErrorTextBytes and ErrorDataBytes bound the message and the data of a JSON-RPC error as the windows are told of it.
+	// Who made the call gets all of it.
 	ErrorTextBytes = 4 << 10
 	ErrorDataBytes = 64 << 10
 	// KeptLineBytes bounds each of the last lines of stderr that are kept of a server.
@@ -97,8 +104,9 @@ const (
 	Subscriptions = 1024
 )
 
-// Schemas of strangers: the outputSchema of a tool, the requestedSchema of a form. Work is counted before the validator begins; a unit is about a visit of a
-// value by a schema, or 64 bytes of text, and 2,000,000 of them take about a second.
+// Schemas of strangers: the outputSchema of a tool, the requestedSchema of a form. Work is counted before the validator
+// begins; a unit is about a visit of a value by a schema, or 64 bytes of text, and 2,000,000 of them take about a
+// second.
 const (
 	SchemaBytes        = 256 << 10
 	SchemaDepth        = 64     // of the JSON text
@@ -115,27 +123,30 @@ const (
 	// SchemaPlans and PlanBytes bound what is kept of a server's schemas, ready for the next check.
 	SchemaPlans = 256
 	PlanBytes   = 4 << 20
-	// ServerCheckBytes bounds the memory of the checks of one server, and HubCheckBytes that of all. What finds no room is not checked. The largest value
-	// that may be checked takes 17.2 MiB, the largest schema 14.7 MiB.
+	// ServerCheckBytes bounds the memory of the checks of one server, and HubCheckBytes that of all. What finds no room is
+	// not checked. The largest value that may be checked takes 17.2 MiB, the largest schema 14.7 MiB.
 	ServerCheckBytes = 18 << 20
 	HubCheckBytes    = 48 << 20
 )
 
 // Windows.
 const (
-	// WindowQueue and WindowBytes bound what a window is still to be sent: but for questions, which have a bound of their own.
+	// WindowQueue and WindowBytes bound what a window is still to be sent: but for questions, which have a bound of their
+	// own.
 	WindowQueue = 8192
 	WindowBytes = 8 << 20
 	// WindowsBytes bounds what all windows are still to be sent.
 	WindowsBytes = 24 << 20
-	// WindowLogs and WindowLogBytes bound the log messages that wait for a window. One server may have as much of it as is left free: half, if it is alone.
+	// WindowLogs and WindowLogBytes bound the log messages that wait for a window. One server may have as much of it as is
+	// left free: half, if it is alone.
 	WindowLogs     = 256
 	WindowLogBytes = 1 << 20
 	// WindowNotices and WindowNoticeBytes bound the notices of changes that wait for a window, shared in the same way.
 	WindowNotices     = 4096
 	WindowNoticeBytes = 2 << 20
-	// SnapshotServers and SnapshotPrompts bound what one snapshot says of servers and of open questions, in bytes, so that it stays below the 4 MiB that a gRPC client
-	// takes that has not said otherwise. What does not fit follows in events of its own.
+	// SnapshotServers and SnapshotPrompts bound what one snapshot says of servers and of open questions, in bytes, so that
+	// it stays below the 4 MiB that a gRPC client takes that has not said otherwise. What does not fit follows in events
+	// of its own.
 	SnapshotServers = 1 << 20
 	SnapshotPrompts = 256 << 10
 	// AnswerBytes bounds the content of one answer to a question of a server: a completion, with a picture perhaps.
@@ -150,7 +161,8 @@ const (
 
 // What the hub remembers of what was.
 const (
-	// JournalBytes bounds the events that a window can miss and still resume: questions and errors are as long as a server makes them.
+	// JournalBytes bounds the events that a window can miss and still resume: questions and errors are as long as a server
+	// makes them.
 	JournalBytes = 16 << 20
 	// HistoryBytes bounds the requests that are over, with their results.
 	HistoryBytes = 12 << 20
@@ -158,11 +170,13 @@ const (
 	TraceBytes = 4 << 20
 )
 
-// HeldBytes is what the hub may hold for others in the worst case, besides the results in flight: when every total is used up at once.
-const HeldBytes = QuestionBytes + HubListBytes + HubCheckBytes + WindowsBytes + AnswersBytes + JournalBytes + HistoryBytes + TraceBytes
+// HeldBytes is what the hub may hold for others in the worst case, besides the results in flight: when every total is
+// used up at once.
+const HeldBytes = QuestionBytes + HubListBytes + HubCheckBytes + WindowsBytes + AnswersBytes + JournalBytes +
+	HistoryBytes + TraceBytes
 
-// ReleasedBytes is how much must have been given back before the memory goes back to the system at once, ReleasePause the least time between two times. It costs a
-// full garbage collection.
+// ReleasedBytes is how much must have been given back before the memory goes back to the system at once, ReleasePause
+// the least time between two times. It costs a full garbage collection.
 const (
 	ReleasedBytes = 16 << 20
 	ReleasePause  = 10 * time.Second
@@ -172,12 +186,13 @@ const (
 
 // Headers of HTTP answers.
 const (
-	// HeaderBytes bounds the headers of one answer, which no other bound counts. Servers themselves take 8 to 32 KiB of a client.
+	// HeaderBytes bounds the headers of one answer, which no other bound counts. Servers themselves take 8 to 32 KiB of a
+	// client.
 	HeaderBytes = 64 << 10
 	// SessionIDBytes bounds a session id: it goes out with every request.
 	SessionIDBytes = 4 << 10
 )
 
-// AnswersPosted is how many answers to requests of a server are on their way to it over HTTP at once. Beyond that they wait, and the answers to pings are
-// dropped and counted.
+// AnswersPosted is how many answers to requests of a server are on their way to it over HTTP at once. Beyond that they
+// wait, and the answers to pings are dropped and counted.
 const AnswersPosted = 16

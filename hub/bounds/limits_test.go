@@ -15,8 +15,10 @@ func TestEachBoundFitsIntoItsTotal(t *testing.T) {
 		"a sampling request":      {QuestionBytes, ServerQuestionBytes, SamplingBytes},
 		"the questions of a call": {QuestionBytes, ServerQuestionBytes, RoundBytes},
 		"a list":                  {HubListBytes, ServerListBytes, ListBytes},
-		"a check":                 {HubCheckBytes, ServerCheckBytes, 2*CheckedBytes + 192*CheckedValues}, // hub/schema: Checker.check
-		"a schema":                {HubCheckBytes, ServerCheckBytes, 1536 / 4 * SchemaValues},            // hub/schema: Checker.plan
+		// hub/schema: Checker.check
+		"a check": {HubCheckBytes, ServerCheckBytes, 2*CheckedBytes + 192*CheckedValues},
+		// hub/schema: Checker.plan
+		"a schema":                {HubCheckBytes, ServerCheckBytes, 1536 / 4 * SchemaValues},
 		"a result":                {ResultBytes, ServerResultBytes, 64 << 20},
 		"an answer":               {AnswersBytes, AnswerBytes, AnswerBytes},
 		"what waits for a window": {WindowsBytes, WindowBytes, WindowBytes},

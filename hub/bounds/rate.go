@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Rate lets through so many a second, after a burst. It is a token bucket. Safe for concurrent use; make it with NewRate. A nil Rate lets everything through.
+// Rate lets through so many a second, after a burst. It is a token bucket. Safe for concurrent use; make it with
+// NewRate. A nil Rate lets everything through.
 type Rate struct {
 	every time.Duration // between two, in the long run
 	burst int

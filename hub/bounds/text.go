@@ -20,11 +20,12 @@ func Cut(s string, n int) string {
 	return s[:end] + mark
 }
 
-// PrintableRunes bounds a text of a peer in errors and logs, in runes of what it says: one that does not print is written with up
-// to eight.
+// PrintableRunes bounds a text of a peer in errors and logs, in runes of what it says: one that does not print is
+// written with up to eight.
 const PrintableRunes = 256
 
-// Printable bounds a peer's text and escapes what does not print, so that it can neither fill nor forge a log or an error.
+// Printable bounds a peer's text and escapes what does not print, so that it can neither fill nor forge a log or an
+// error.
 func Printable(s string) string {
 	var b strings.Builder
 	n := 0

@@ -18,13 +18,13 @@ import (
 // Page is a URL that may be handed to a browser.
 type Page struct {
 	URL *url.URL
-	// Host is the host that a browser would connect to, with the port if one is written: names in lower case and in punycode
-	// (RFC 5891), so that a letter which only looks like another one shows.
+	// Host is the host that a browser would connect to, with the port if one is written: names in lower case and in
+	// punycode (RFC 5891), so that a letter which only looks like another one shows.
 	Host string
 }
 
-// Check takes https URLs, and http ones of this computer. The error completes "the URL ..."; it quotes no more of the URL than
-// its scheme.
+// Check takes https URLs, and http ones of this computer. The error completes "the URL ..."; it quotes no more of the
+// URL than its scheme.
 func Check(text string) (Page, error) {
 	if len(text) > bounds.PageURLBytes {
 		return Page{}, fmt.Errorf("is longer than %s", bounds.Bytes(bounds.PageURLBytes))
@@ -71,20 +71,23 @@ func Loopback(host string) bool {
 	return err == nil && a.Unmap().IsLoopback()
 }
 
-// odd finds what browsers take out or read as something else (WHATWG URL, "URL parsing": tabs, line ends, backslashes), and what
-// cannot be seen or turns the order of what is shown.
+// odd finds what browsers take out or read as something else (WHATWG URL, "URL parsing": tabs, line ends, backslashes),
+// and what cannot be seen or turns the order of what is shown.
 func odd(r rune) bool { return r == '\\' || r == ' ' || !unicode.IsPrint(r) }
 
 // names converts as browsers do (UTS #46, non-transitional). Underscores are let through: names of machines have them.
-var names = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckJoiners(true), idna.CheckHyphens(false), idna.StrictDomainName(false),
+var names = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckJoiners(true), idna.CheckHyphens(false),
+	idna.StrictDomainName(false),
 	idna.VerifyDNSLength(true))
 
-// canonicalHost gives an IP address or a name in punycode; false: a browser would refuse it, or find another host in it.
+// canonicalHost gives an IP address or a name in punycode; false: a browser would refuse it, or find another host in
+// it.
 func canonicalHost(host string) (string, bool) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.String(), a.Zone() == ""
 	}
-	if strings.Contains(host, ":") || !utf8.ValidString(host) || strings.ContainsFunc(host, odd) { // percent-encoded in the URL
+	if strings.Contains(host, ":") || !utf8.ValidString(host) || strings.ContainsFunc(host, odd) {
+		// percent-encoded in the URL
 		return "", false
 	}
 	name, err := names.ToASCII(strings.TrimSuffix(host, "."))
@@ -96,8 +99,8 @@ func canonicalHost(host string) (string, bool) {
 	if a, err := netip.ParseAddr(name); err == nil { // fullwidth digits, for one
 		return a.String(), true
 	}
-	// A name whose last label is a number is read as an IPv4 address in one of its odd spellings: 2130706433, 0x7f.1 (WHATWG URL,
-	// "ends in a number checker").
+	// A name whose last label is a number is read as an IPv4 address in one of its odd spellings: 2130706433, 0x7f.1
+	// (WHATWG URL, "ends in a number checker").
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	hex, isHex := strings.CutPrefix(last, "0x")
 	if strings.Trim(last, "0123456789") == "" || isHex && strings.Trim(hex, "0123456789abcdef") == "" {

@@ -38,7 +38,8 @@ func (r *entryReader) allowed(k key) {
 	r.names(k, func(name string, at key) { r.approve(name, Allow, r.place(at)) })
 }
 
-// approvals are explicit policies. They come after all lists, and one of them wins over a list that names the same pattern.
+// approvals are explicit policies. They come after all lists, and one of them wins over a list that names the same
+// pattern.
 func (r *entryReader) approvals(k key) {
 	members, ok := k.value.object()
 	if !ok {

@@ -15,15 +15,18 @@ func twoHundred(separator string) []byte {
 		if i > 0 {
 			b.WriteString("," + separator)
 		}
-		fmt.Fprintf(&b, `"server %d": {%s"command": "npx",%s"args": ["-y", "@example/server-%d", "--level=ä"],%s"env": {"TOKEN": "${env:TOKEN_%d}", "A": "b"},%s`,
+		fmt.Fprintf(&b,
+			`"server %d": {%s"command": "npx",%s"args": ["-y", "@example/server-%d", "--level=ä"],%s"env": {"TOKEN": "${env:TOKEN_%d}", "A": "b"},%s`,
 			i, separator, separator, i, separator, i, separator)
-		fmt.Fprintf(&b, `"alwaysAllow": ["read_file", "list_directory", "search_%d"],%s"disabledTools": ["rm"],%s"timeout": 60, "disabled": %v}`, i, separator, separator, i%3 == 0)
+		fmt.Fprintf(&b,
+			`"alwaysAllow": ["read_file", "list_directory", "search_%d"],%s"disabledTools": ["rm"],%s"timeout": 60, "disabled": %v}`, i, separator, separator, i%3 == 0)
 	}
 	b.WriteString("}}")
 	return []byte(b.String())
 }
 
-// BenchmarkLoad200 is what a reload of 200 servers costs this package: reading, and the keys by which they are compared.
+// BenchmarkLoad200 is what a reload of 200 servers costs this package: reading, and the keys by which they are
+// compared.
 func BenchmarkLoad200(b *testing.B) {
 	for name, separator := range map[string]string{"lines": "\n    ", "one line": ""} {
 		b.Run(name, func(b *testing.B) {
@@ -43,8 +46,8 @@ func BenchmarkLoad200(b *testing.B) {
 	}
 }
 
-// The place of a key costs the same wherever it is: a file in one line must not be counted from its beginning for each key. Counted is work,
-// not time: with twice the text a place may not need more characters.
+// The place of a key costs the same wherever it is: a file in one line must not be counted from its beginning for each
+// key. Counted is work, not time: with twice the text a place may not need more characters.
 func TestPlacesOfALongLine(t *testing.T) {
 	text := strings.Repeat("aé✓😀", 5000) + "\n" + strings.Repeat("ä", 1000) + "\xff\xfe\n"
 	d := newDocument("f", []byte(text))

@@ -6,13 +6,16 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// limits are what a source may hold. What a workspace brings is a stranger's; the user's own files, and the host's, have more room.
+// limits are what a source may hold. What a workspace brings is a stranger's; the user's own files, and the host's,
+// have more room.
 type limits struct{ bytes, servers, values, name, problems int }
 
 // Limits by whose the source is.
 var (
-	ofFolder = limits{bounds.FolderConfigBytes, bounds.FolderServers, bounds.FolderValues, bounds.FolderNameBytes, bounds.FolderProblems}
-	ofUser   = limits{bounds.ConfigBytes, bounds.ConfigServers, bounds.ConfigValues, bounds.ConfigNames, bounds.ConfigProblems}
+	ofFolder = limits{bounds.FolderConfigBytes, bounds.FolderServers, bounds.FolderValues, bounds.FolderNameBytes,
+		bounds.FolderProblems}
+	ofUser = limits{bounds.ConfigBytes, bounds.ConfigServers, bounds.ConfigValues, bounds.ConfigNames,
+		bounds.ConfigProblems}
 )
 
 func limitsOf(scope string) limits {
@@ -29,7 +32,8 @@ func (l *loader) room(doc *document, m member, key string) bool {
 	l.count++
 	most := l.limits.servers
 	if l.count == most+1 {
-		l.report(doc.problem(m.at, "", path(key, m.name), fmt.Sprintf("a file of this kind may bring %d servers; this one and those after it were not read", most), false))
+		l.report(doc.problem(m.at, "", path(key, m.name),
+			fmt.Sprintf("a file of this kind may bring %d servers; this one and those after it were not read", most), false))
 	}
 	return l.count <= most
 }

@@ -17,7 +17,8 @@ func listed(n int, element func(i int) string) string {
 	return strings.Join(all, ",\n")
 }
 
-// Finding A13: what a workspace file brings is bounded; what goes beyond is told with its line and key, and takes nothing else with it.
+// Finding A13: what a workspace file brings is bounded; what goes beyond is told with its line and key, and takes
+// nothing else with it.
 func TestWorkspaceFileIsBounded(t *testing.T) {
 	text := func(i int) string { return fmt.Sprintf("%q", fmt.Sprint("a", i)) }
 	pair := func(i int) string { return fmt.Sprintf(`"A%d": "x"`, i) }
@@ -25,21 +26,26 @@ func TestWorkspaceFileIsBounded(t *testing.T) {
 		entry, key string
 		line       int
 	}{
-		"args":     {"{\"command\": \"c\", \"args\": [\n" + listed(1001, text) + "]}", "args", 1003},
-		"env":      {"{\"command\": \"c\", \"env\": {\n" + listed(1001, pair) + "}}", "env", 1003},
-		"headers":  {"{\"url\": \"https://a.example\", \"type\": \"http\", \"headers\": {\n" + listed(1001, pair) + "}}", "headers", 1003},
+		"args": {"{\"command\": \"c\", \"args\": [\n" + listed(1001, text) + "]}", "args", 1003},
+		"env":  {"{\"command\": \"c\", \"env\": {\n" + listed(1001, pair) + "}}", "env", 1003},
+		"headers": {"{\"url\": \"https://a.example\", \"type\": \"http\", \"headers\": {\n" + listed(1001, pair) +
+			"}}", "headers", 1003},
 		"approved": {"{\"command\": \"c\", \"alwaysAllow\": [\n" + listed(1001, text) + "]}", "alwaysAllow", 1003},
-		"policies": {"{\"command\": \"c\", \"approvals\": {\n" + listed(1001, func(i int) string { return fmt.Sprintf(`"A%d": "allow"`, i) }) + "}}", "approvals", 1003},
-		"keys":     {"{\"command\": \"c\", \n" + listed(1001, pair) + "}", "", 1002},
-		"pattern":  {`{"command": "c", "alwaysAllow": ["` + strings.Repeat("*a", 600) + `"]}`, "alwaysAllow[0]", 2},
+		"policies": {"{\"command\": \"c\", \"approvals\": {\n" + listed(1001, func(i int) string {
+			return fmt.Sprintf(`"A%d": "allow"`, i)
+		}) + "}}", "approvals", 1003},
+		"keys":    {"{\"command\": \"c\", \n" + listed(1001, pair) + "}", "", 1002},
+		"pattern": {`{"command": "c", "alwaysAllow": ["` + strings.Repeat("*a", 600) + `"]}`, "alwaysAllow[0]", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := `{"mcpServers": {"before": {"command": "c"},` + "\n" + `"much": ` + tt.entry + `, "after": {"command": "c"}}}`
+			file := `{"mcpServers": {"before": {"command": "c"},` + "\n" + `"much": ` + tt.entry +
+				`, "after": {"command": "c"}}}`
 			servers, problems := Load([]Source{{Path: "mcp.json", Scope: "workspace", JSON: []byte(file)}})
 			if len(servers) != 2 || servers[0].Name != "before" || servers[1].Name != "after" {
 				t.Errorf("%d servers are left", len(servers))
 			}
-			if len(problems) != 1 || problems[0].Server != "much" || problems[0].Key != tt.key || problems[0].Line != tt.line || !problems[0].Fatal {
+			if len(problems) != 1 || problems[0].Server != "much" || problems[0].Key != tt.key || problems[0].Line != tt.line ||
+				!problems[0].Fatal {
 				t.Errorf("%.400v", problems)
 			}
 			if servers, _ := Load([]Source{{Path: "mcp.json", Scope: "user", JSON: []byte(file)}}); len(servers) != 3 {
@@ -47,13 +53,17 @@ func TestWorkspaceFileIsBounded(t *testing.T) {
 			}
 		})
 	}
-	many := "{\"mcpServers\": {\n" + listed(100_000, func(i int) string { return fmt.Sprintf(`"s%d":{"command":"c"}`, i) }) + "}}"
+	many := "{\"mcpServers\": {\n" + listed(100_000, func(i int) string {
+		return fmt.Sprintf(`"s%d":{"command":"c"}`, i)
+	}) + "}}"
 	many = many[:strings.LastIndex(many[:1<<20-10], ",")] + "}}"
-	servers, problems := Load([]Source{{Path: "mcp.json", Scope: "workspace", JSON: []byte(many)}, {Path: "other", JSON: []byte(`{"mcpServers": {"t": {"command": "c"}}}`)}})
+	servers, problems := Load([]Source{{Path: "mcp.json", Scope: "workspace", JSON: []byte(many)},
+		{Path: "other", JSON: []byte(`{"mcpServers": {"t": {"command": "c"}}}`)}})
 	if len(servers) != 201 || servers[199].Name != "s199" || servers[200].Name != "t" {
 		t.Errorf("%d servers of too many", len(servers))
 	}
-	if len(problems) != 1 || problems[0].Line != 202 || problems[0].Key != "mcpServers.s200" || !strings.Contains(problems[0].Message, "200 servers") || problems[0].Fatal {
+	if len(problems) != 1 || problems[0].Line != 202 || problems[0].Key != "mcpServers.s200" ||
+		!strings.Contains(problems[0].Message, "200 servers") || problems[0].Fatal {
 		t.Errorf("%v", problems)
 	}
 }
@@ -61,7 +71,9 @@ func TestWorkspaceFileIsBounded(t *testing.T) {
 // Finding A13: also what is wrong with a file is told only so far.
 func TestProblemsOfAWorkspaceFileAreBounded(t *testing.T) {
 	file := `{"mcpServers": {` + listed(200, func(i int) string {
-		return fmt.Sprintf(`"s%d": {"command": "c", %s}`, i, listed(300, func(i int) string { return fmt.Sprintf(`"x%d":1`, i) }))
+		return fmt.Sprintf(`"s%d": {"command": "c", %s}`, i, listed(300, func(i int) string {
+			return fmt.Sprintf(`"x%d":1`, i)
+		}))
 	}) + `}}`
 	servers, problems := Load([]Source{{Path: "mcp.json", Scope: "workspace", JSON: []byte(file)}})
 	if len(servers) != 200 || len(problems) != 200*51 || !strings.Contains(problems[50].Message, "more is wrong") {
@@ -78,7 +90,8 @@ func TestLargeWorkspaceFileIsNotRead(t *testing.T) {
 	}
 	for _, src := range []Source{{Path: file, Scope: "workspace"}, {Path: "text", JSON: []byte(text)}} {
 		servers, problems := Load([]Source{src})
-		if len(servers) != 0 || len(problems) != 1 || !problems[0].Fatal || !strings.Contains(problems[0].Message, "1048576") {
+		if len(servers) != 0 || len(problems) != 1 || !problems[0].Fatal ||
+			!strings.Contains(problems[0].Message, "1048576") {
 			t.Errorf("%v", problems)
 		}
 		src.Scope = "user"
@@ -96,14 +109,17 @@ func TestSourceWithoutScopeIsAWorkspaces(t *testing.T) {
 	}
 }
 
-// Finding C3: an entry of a workspace that is switched off goes before none of the user's, and a bare "off" reaches no server of the user's.
+// Finding C3: an entry of a workspace that is switched off goes before none of the user's, and a bare "off" reaches no
+// server of the user's.
 func TestWorkspaceSwitchesNothingOfTheUsersOff(t *testing.T) {
-	mine := Source{Path: "/u/opencode.json", Scope: "user", Dialect: DialectOpencode, JSON: []byte(`{"mcp": {"s": {"type": "local", "command": ["mine"]}}}`)}
+	mine := Source{Path: "/u/opencode.json", Scope: "user", Dialect: DialectOpencode,
+		JSON: []byte(`{"mcp": {"s": {"type": "local", "command": ["mine"]}}}`)}
 	for name, text := range map[string]string{
 		"whole":   `{"mcp": {"s": {"type": "local", "command": ["theirs"], "enabled": false}}}`,
 		"partial": `{"mcp": {"s": {"enabled": false}}}`,
 	} {
-		theirs := Source{Path: "/w/opencode.json", Scope: "workspace", Dialect: DialectOpencode, Folder: "/w", JSON: []byte(text)}
+		theirs := Source{Path: "/w/opencode.json", Scope: "workspace", Dialect: DialectOpencode,
+			Folder: "/w", JSON: []byte(text)}
 		for _, sources := range [][]Source{{mine, theirs}, {theirs, mine}} {
 			servers, _ := Load(sources)
 			if len(servers) != 1 || servers[0].Disabled || servers[0].Command != "mine" {
@@ -118,7 +134,8 @@ func TestEntriesBehindAnother(t *testing.T) {
 	source := func(path, scope string) Source {
 		return Source{Path: path, Scope: scope, JSON: []byte(`{"mcpServers": {"s": {"command": "` + path + `"}}}`)}
 	}
-	servers, problems := Load([]Source{source("w1", "workspace"), source("u1", "user"), source("u2", "user"), source("w2", "workspace")})
+	servers, problems := Load([]Source{source("w1", "workspace"), source("u1", "user"), source("u2", "user"),
+		source("w2", "workspace")})
 	var order []string
 	for _, s := range append(servers[:1:1], servers[0].Behind...) {
 		order = append(order, s.Command)
@@ -128,10 +145,13 @@ func TestEntriesBehindAnother(t *testing.T) {
 	}
 }
 
-// Finding A13: what is told of a file has a bound, and so has the work that finds out what its keys may have been meant to be. Work is counted in allocations here.
+// Finding A13: what is told of a file has a bound, and so has the work that finds out what its keys may have been meant
+// to be. Work is counted in allocations here.
 func TestKeysBeyondTheBoundAreNotCompared(t *testing.T) {
 	const keys = 900 // less than bounds.FolderValues
-	file := `{"mcpServers": {"s": {"command": "c", ` + listed(keys, func(i int) string { return fmt.Sprintf(`"x%d":1`, i) }) + `}}}`
+	file := `{"mcpServers": {"s": {"command": "c", ` + listed(keys, func(i int) string {
+		return fmt.Sprintf(`"x%d":1`, i)
+	}) + `}}}`
 	sources := []Source{{Path: "mcp.json", Scope: "workspace", JSON: []byte(file)}}
 	if each := testing.AllocsPerRun(1, func() { Load(sources) }) / keys; each > 20 {
 		t.Errorf("%.0f allocations for each key", each)

@@ -28,8 +28,8 @@ func goodEntry(dialect, name string) string {
 	return fmt.Sprintf("%q: %s", name, entry)
 }
 
-// Every broken entry stands between two good ones, in a file between two good files: all good ones must come, in order, and the broken one
-// must be told with its place.
+// Every broken entry stands between two good ones, in a file between two good files: all good ones must come, in order,
+// and the broken one must be told with its place.
 func TestBrokenEntryHidesNoOther(t *testing.T) {
 	type broken struct{ entry, key string }
 	inAll := []broken{{`[]`, ""}, {`"text"`, ""}, {`{}`, "command"}}
@@ -50,13 +50,18 @@ func TestBrokenEntryHidesNoOther(t *testing.T) {
 	both := append(append(append([]broken{}, inAll...), usual...), remote...)
 	withMore := func(more ...broken) []broken { return append(append([]broken{}, both...), more...) }
 	for dialect, tests := range map[string][]broken{
-		DialectMcpServers: withMore(broken{`{"url": "https://example.com", "oauth": {"redirectPort": 65536}}`, "oauth.redirectPort"}),
-		DialectVSCode:     withMore(broken{`{"command": "x", "sandboxEnabled": true}`, "sandboxEnabled"}),
-		DialectPortable:   withMore(broken{`{"command": "x", "timeout": "1m"}`, "timeout"}, broken{`{"command": "x", "tools": "*"}`, "tools"}),
-		DialectCursor:     withMore(broken{`{"serverUrl": 1}`, "serverUrl"}),
-		DialectGemini:     withMore(broken{`{"command": "x", "trust": 1}`, "trust"}, broken{`{"command": "x", "timeout": -1}`, "timeout"}),
-		DialectCline:      withMore(broken{`{"transport": {"type": "stdio", "command": 1}}`, "transport.command"}, broken{`{"command": "x", "autoApprove": [1]}`, "autoApprove[0]"}),
-		DialectDesktop:    append(append(append([]broken{}, inAll...), usual...), broken{`{"url": "https://example.com/mcp"}`, "url"}),
+		DialectMcpServers: withMore(broken{`{"url": "https://example.com", "oauth": {"redirectPort": 65536}}`,
+			"oauth.redirectPort"}),
+		DialectVSCode: withMore(broken{`{"command": "x", "sandboxEnabled": true}`, "sandboxEnabled"}),
+		DialectPortable: withMore(broken{`{"command": "x", "timeout": "1m"}`, "timeout"},
+			broken{`{"command": "x", "tools": "*"}`, "tools"}),
+		DialectCursor: withMore(broken{`{"serverUrl": 1}`, "serverUrl"}),
+		DialectGemini: withMore(broken{`{"command": "x", "trust": 1}`, "trust"},
+			broken{`{"command": "x", "timeout": -1}`, "timeout"}),
+		DialectCline: withMore(broken{`{"transport": {"type": "stdio", "command": 1}}`, "transport.command"},
+			broken{`{"command": "x", "autoApprove": [1]}`, "autoApprove[0]"}),
+		DialectDesktop: append(append(append([]broken{}, inAll...), usual...),
+			broken{`{"url": "https://example.com/mcp"}`, "url"}),
 		DialectRoo: append(append(append([]broken{}, inAll...), usual...),
 			broken{`{"command": "x", "alwaysAllow": "*"}`, "alwaysAllow"}, broken{`{"type": "sse"}`, "url"}),
 		DialectCrush: {
@@ -64,12 +69,16 @@ func TestBrokenEntryHidesNoOther(t *testing.T) {
 			{`{"type": "stdio", "command": "x", "timeout": 0}`, "timeout"}, {`{"type": "sse"}`, "url"},
 		},
 		DialectOpencode: {
-			inAll[0], inAll[1], inAll[2], {`{"type": "local", "command": "x"}`, "command"}, {`{"type": "local", "command": [1]}`, "command[0]"},
-			{`{"type": "local", "command": ["x"], "environment": 1}`, "environment"}, {`{"type": "remote"}`, "url"}, {`{"type": "tcp"}`, "type"},
+			inAll[0], inAll[1], inAll[2], {`{"type": "local", "command": "x"}`, "command"},
+			{`{"type": "local", "command": [1]}`, "command[0]"},
+			{`{"type": "local", "command": ["x"], "environment": 1}`, "environment"}, {`{"type": "remote"}`, "url"},
+			{`{"type": "tcp"}`, "type"},
 		},
 		DialectCodex: {
-			inAll[0], inAll[1], inAll[2], {`{"command": "x", "env_vars": [1]}`, "env_vars[0]"}, {`{"command": "x", "tool_timeout_sec": "1"}`, "tool_timeout_sec"},
-			{`{"url": "https://example.com", "bearer_token": "x"}`, "bearer_token"}, {`{"command": "x", "tools": {"t": {"approval_mode": "x"}}}`, "tools.t.approval_mode"},
+			inAll[0], inAll[1], inAll[2], {`{"command": "x", "env_vars": [1]}`, "env_vars[0]"},
+			{`{"command": "x", "tool_timeout_sec": "1"}`, "tool_timeout_sec"},
+			{`{"url": "https://example.com", "bearer_token": "x"}`, "bearer_token"},
+			{`{"command": "x", "tools": {"t": {"approval_mode": "x"}}}`, "tools.t.approval_mode"},
 		},
 	} {
 		for _, tt := range tests {

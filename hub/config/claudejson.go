@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// isClaudeJSON: Claude Code keeps in one file what is the user's everywhere, and what is theirs in each folder. It is a source of its own for
-// each folder, and only the first of them has the former.
+// isClaudeJSON: Claude Code keeps in one file what is the user's everywhere, and what is theirs in each folder. It is a
+// source of its own for each folder, and only the first of them has the former.
 func isClaudeJSON(file string) bool {
 	return strings.EqualFold(slashpath.Base(slashes(file)), ".claude.json")
 }
@@ -26,7 +26,8 @@ func (l *loader) projects(doc *document, root []member) {
 		settings, _ := p.value.object()
 		for _, m := range l.distinct(doc, settings, "", path("projects", p.name)) {
 			if m.name == "mcpServers" {
-				l.servers(doc, m, DialectPortable, path(path("projects", p.name), m.name), pointer(pointer(pointer("", "projects"), p.name), m.name))
+				l.servers(doc, m, DialectPortable, path(path("projects", p.name), m.name),
+					pointer(pointer(pointer("", "projects"), p.name), m.name))
 			}
 		}
 	}

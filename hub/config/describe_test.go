@@ -26,7 +26,8 @@ func write(servers []Server, problems []Problem, fields bool) string {
 		o := s.Origin
 		fmt.Fprintf(&b, "server %q from %s:%d (%s, %s)\n", s.Name, o.File, o.Line, o.Dialect, o.Scope)
 		line("transport", s.Transport != TransportStdio, s.Transport)
-		line("command", s.Transport == TransportStdio || s.Command != "", fmt.Sprintf("%q", append([]string{s.Command}, s.Args...)))
+		line("command", s.Transport == TransportStdio || s.Command != "",
+			fmt.Sprintf("%q", append([]string{s.Command}, s.Args...)))
 		line("url", s.URL != "", fmt.Sprintf("%q, shown as %q", s.URL, s.DisplayURL()))
 		for _, name := range slices.Sorted(maps.Keys(s.Header)) {
 			line("header "+name, true, fmt.Sprintf("%q", s.Header[name]))
@@ -53,14 +54,16 @@ func write(servers []Server, problems []Problem, fields bool) string {
 		line("tools only", s.Tools.Only != nil, fmt.Sprintf("%q", s.Tools.Only))
 		line("tools hidden", s.Tools.Hidden != nil, fmt.Sprintf("%q", s.Tools.Hidden))
 		for _, in := range s.Inputs {
-			line(fmt.Sprintf("input %q", in.ID), true, fmt.Sprintf("%q, secret %v, default %q, options %q", in.Description, in.Secret, in.Default, in.Options))
+			line(fmt.Sprintf("input %q", in.ID), true, fmt.Sprintf("%q, secret %v, default %q, options %q", in.Description,
+				in.Secret, in.Default, in.Options))
 		}
 		line("dir", s.Dir != "", fmt.Sprintf("%q", s.Dir))
 		line("disabled", s.Disabled, true)
 		for _, t := range []struct {
 			name string
 			d    *time.Duration
-		}{{"connect", s.Timeouts.Connect}, {"idle", s.Timeouts.Idle}, {"total", s.Timeouts.Total}, {"human", s.Timeouts.Human}} {
+		}{{"connect", s.Timeouts.Connect}, {"idle", s.Timeouts.Idle}, {"total", s.Timeouts.Total},
+			{"human", s.Timeouts.Human}} {
 			if t.d != nil {
 				line("timeout "+t.name, true, *t.d)
 			}
@@ -69,7 +72,8 @@ func write(servers []Server, problems []Problem, fields bool) string {
 			line(fmt.Sprintf("approval %q", pattern), true, s.Approvals[pattern])
 		}
 		line("era", s.Era != "auto", s.Era)
-		line("stop", s.Grace != Grace{}, fmt.Sprintf("stdin %v, terminate %v, kill %v", s.Grace.Stdin, s.Grace.Terminate, s.Grace.Kill))
+		line("stop", s.Grace != Grace{}, fmt.Sprintf("stdin %v, terminate %v, kill %v", s.Grace.Stdin, s.Grace.Terminate,
+			s.Grace.Kill))
 		line("maxMessageBytes", s.MaxMessageBytes != 0, s.MaxMessageBytes)
 		if !fields {
 			continue

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Whose file it is, is told by the source, else by the file's name, else by the keys that hold the servers, else by the keys of the
-// entries. The last is a guess, and one that matters only where the dialects differ: in the unit of a timeout and in the variables.
+// Whose file it is, is told by the source, else by the file's name, else by the keys that hold the servers, else by the
+// keys of the entries. The last is a guess, and one that matters only where the dialects differ: in the unit of a
+// timeout and in the variables.
 
 // fileNames are names that tell the dialect; folder is asked for where the name alone says too little.
 var fileNames = []struct{ folder, name, dialect string }{
@@ -67,12 +68,13 @@ func holder(dialect string) string {
 	return "mcpServers"
 }
 
-// settingsOf are the dialects whose file holds all settings of the application: there may be no server in it, and "servers" may be
-// anything.
-var settingsOf = map[string]bool{DialectDesktop: true, DialectGemini: true, DialectCodex: true, DialectOpencode: true, DialectCrush: true}
+// settingsOf are the dialects whose file holds all settings of the application: there may be no server in it, and
+// "servers" may be anything.
+var settingsOf = map[string]bool{DialectDesktop: true, DialectGemini: true, DialectCodex: true, DialectOpencode: true,
+	DialectCrush: true}
 
-// dialectOfHolder tells which dialect the servers under a top-level key are written in; "": the key holds no servers. dialect is what is
-// known of the file, and settings says that the file holds more than servers.
+// dialectOfHolder tells which dialect the servers under a top-level key are written in; "": the key holds no servers.
+// dialect is what is known of the file, and settings says that the file holds more than servers.
 func dialectOfHolder(m member, dialect string, settings bool) string {
 	switch {
 	case dialect != "" && m.name == holder(dialect):
@@ -97,7 +99,8 @@ func dialectOfHolder(m member, dialect string, settings bool) string {
 	return ""
 }
 
-// dialectOfTypes looks at a file without a name whose servers are in "mcp": opencode and Crush have different words for "type".
+// dialectOfTypes looks at a file without a name whose servers are in "mcp": opencode and Crush have different words for
+// "type".
 func dialectOfTypes(v value) string {
 	servers, _ := v.object()
 	if i := deeper(servers); i >= 0 {
@@ -121,9 +124,9 @@ func dialectOfTypes(v value) string {
 	return ""
 }
 
-// telling are the keys that one dialect alone has. "alwaysAllow", "autoApprove", "disabledTools" and the words for "type" are none of them: each
-// is found in the files of several applications, of which some count a timeout in seconds and some in milliseconds (Kiro's has
-// "autoApprove" beside 60000).
+// telling are the keys that one dialect alone has. "alwaysAllow", "autoApprove", "disabledTools" and the words for
+// "type" are none of them: each is found in the files of several applications, of which some count a timeout in seconds
+// and some in milliseconds (Kiro's has "autoApprove" beside 60000).
 var telling = map[string]string{
 	"oauthClient": DialectCline, "remoteConfigured": DialectCline,
 	"watchPaths": DialectRoo,
@@ -131,8 +134,8 @@ var telling = map[string]string{
 	"serverUrl": DialectCursor,
 }
 
-// dialectOfEntries looks at the keys below "mcpServers" of a file without a name that tells. With keys of the hub itself, with the keys of
-// two dialects, or with nothing that tells, it stays open.
+// dialectOfEntries looks at the keys below "mcpServers" of a file without a name that tells. With keys of the hub
+// itself, with the keys of two dialects, or with nothing that tells, it stays open.
 func dialectOfEntries(v value) string {
 	found := map[string]bool{}
 	servers, _ := v.object()

@@ -43,8 +43,10 @@ func TestDetection(t *testing.T) {
 		{"/w/.vscode/settings.json", `{"mcp.servers": {"s": {"command": "c"}}}`, DialectVSCode},
 		{"/u/Code/User/settings.json", `{"mcp": {"servers": {"s": {"command": "c"}}, "inputs": []}}`, DialectVSCode},
 		{"/w/w.code-workspace", `{"folders": [], "settings": {"mcp": {"servers": {"s": {"command": "c"}}}}}`, DialectVSCode},
-		{"/w/.devcontainer/devcontainer.json", `{"customizations": {"vscode": {"mcp": {"servers": {"s": {"command": "c"}}}}}}`, DialectVSCode},
-		{"/w/.devcontainer.json", `{"customizations": {"vscode": {"settings": {"mcp": {"servers": {"s": {"command": "c"}}}}}}}`, DialectVSCode},
+		{"/w/.devcontainer/devcontainer.json",
+			`{"customizations": {"vscode": {"mcp": {"servers": {"s": {"command": "c"}}}}}}`, DialectVSCode},
+		{"/w/.devcontainer.json",
+			`{"customizations": {"vscode": {"settings": {"mcp": {"servers": {"s": {"command": "c"}}}}}}}`, DialectVSCode},
 		{"", `{"mcp": {"servers": {"s": {"command": "c"}}, "inputs": []}}`, DialectVSCode},
 		{"", `{"mcp.servers": {"s": {"command": "c"}}}`, DialectVSCode},
 		{"", `{"mcp": {"servers": {"s": {"type": "local", "command": ["c"]}}}}`, DialectOpencode},
@@ -72,7 +74,8 @@ func TestDetection(t *testing.T) {
 		// Nothing tells, or too much.
 		{"", entries(`"alwaysAllow": ["x"]`), DialectMcpServers},
 		{"", entries(`"autoApprove": ["x"], "timeout": 60000`), DialectMcpServers},
-		{"/u/.kiro/settings/mcp.json", entries(`"autoApprove": ["x"], "disabledTools": [], "timeout": 60000`), DialectMcpServers},
+		{"/u/.kiro/settings/mcp.json", entries(`"autoApprove": ["x"], "disabledTools": [], "timeout": 60000`),
+			DialectMcpServers},
 		{"", entries(`"disabledTools": []`), DialectMcpServers},
 		{"", entries(`"transportType": "stdio"`), DialectMcpServers},
 		{"", `{"mcpServers": {"s": {"type": "streamable-http", "url": "https://example.com"}}}`, DialectMcpServers},
@@ -92,25 +95,30 @@ func TestDetection(t *testing.T) {
 		{"", entries(`"approvals": {}, "autoApprove": []`), DialectMcpServers},
 	} {
 		servers, problems := Load([]Source{{Path: tt.path, JSON: []byte(tt.text)}})
-		if len(servers) != 1 || servers[0].Origin.Dialect != tt.want || slices.ContainsFunc(problems, func(p Problem) bool { return p.Fatal }) {
+		if len(servers) != 1 || servers[0].Origin.Dialect != tt.want || slices.ContainsFunc(problems, func(p Problem) bool {
+			return p.Fatal
+		}) {
 			t.Errorf("%q %s: %v, %v; want %s", tt.path, tt.text, servers, problems, tt.want)
 		}
 	}
 	// "mcp" beside other servers is what Gemini CLI or another application has there.
 	both := `{"mcpServers": {"s": {"command": "c", "trust": true}}, "mcp": {"excluded": ["s"], "x": {"type": "stdio", "command": "x"}}}`
-	if servers, problems := Load([]Source{{Scope: "host", JSON: []byte(both)}}); len(servers) != 1 || !servers[0].Disabled || problems != nil {
+	if servers, problems := Load([]Source{{Scope: "host", JSON: []byte(both)}}); len(servers) != 1 ||
+		!servers[0].Disabled || problems != nil {
 		t.Errorf("%v, %v", servers, problems)
 	}
 	// What the source says counts before all.
 	for name := range dialects {
 		src := inFile(name, goodEntry(name, "s"))
 		src.Path = "/w/.roo/mcp.json"
-		if servers, problems := Load([]Source{src}); len(servers) != 1 || servers[0].Origin.Dialect != name || len(problems) != 0 {
+		if servers, problems := Load([]Source{src}); len(servers) != 1 || servers[0].Origin.Dialect != name ||
+			len(problems) != 0 {
 			t.Errorf("%s: %v, %v", name, servers, problems)
 		}
 	}
 	for path, toml := range map[string]bool{"/w/.codex/config.toml": true, "x.TOML": true, "x.json": false} {
-		if isTOML(Source{Path: path}, dialectOfFile(path), []byte("{}")) != toml || (dialectOfFile(path) == DialectCodex) != toml {
+		if isTOML(Source{Path: path}, dialectOfFile(path), []byte("{}")) != toml ||
+			(dialectOfFile(path) == DialectCodex) != toml {
 			t.Errorf("%s", path)
 		}
 	}
@@ -118,18 +126,23 @@ func TestDetection(t *testing.T) {
 
 // The settings of an application without servers are no mistake; a file that should hold servers and does not is told.
 func TestSettingsWithoutServers(t *testing.T) {
-	for _, path := range []string{".gemini/settings.json", "opencode.json", "crush.json", "claude_desktop_config.json", ".claude.json", ".vscode/settings.json", ".devcontainer/devcontainer.json", "a.code-workspace"} {
-		if servers, problems := Load([]Source{{Path: path, JSON: []byte(`{"theme": "dark", "servers": ["not ours"]}`)}}); servers != nil || problems != nil {
+	for _, path := range []string{".gemini/settings.json", "opencode.json", "crush.json", "claude_desktop_config.json",
+		".claude.json", ".vscode/settings.json", ".devcontainer/devcontainer.json", "a.code-workspace"} {
+		if servers,
+			problems := Load([]Source{{Path: path,
+			JSON: []byte(`{"theme": "dark", "servers": ["not ours"]}`)}}); servers != nil || problems != nil {
 			t.Errorf("%s: %v, %v", path, servers, problems)
 		}
 	}
 	for _, path := range []string{".mcp.json", ".roo/mcp.json", ".vscode/mcp.json", ""} {
-		if _, problems := Load([]Source{{Path: path, JSON: []byte(`{"theme": "dark"}`)}}); len(problems) != 1 || problems[0].Fatal || !strings.Contains(problems[0].Message, "no servers") {
+		if _, problems := Load([]Source{{Path: path, JSON: []byte(`{"theme": "dark"}`)}}); len(problems) != 1 ||
+			problems[0].Fatal || !strings.Contains(problems[0].Message, "no servers") {
 			t.Errorf("%s: %v", path, problems)
 		}
 	}
 	// Entries that stand where nobody looks for them are told, and not read.
-	for path, want := range map[string]string{".mcp.json": `what looks like a server belongs into "mcpServers"`, ".vscode/mcp.json": `belongs into "servers"`} {
+	for path, want := range map[string]string{".mcp.json": `what looks like a server belongs into "mcpServers"`,
+		".vscode/mcp.json": `belongs into "servers"`} {
 		servers, problems := Load([]Source{{Path: path, JSON: []byte(`{"$schema": "x", "s": {"command": "c"}}`)}})
 		if len(servers) != 0 || len(problems) != 1 || problems[0].Fatal || !strings.Contains(problems[0].Message, want) {
 			t.Errorf("%s: %v, %v", path, servers, problems)
@@ -137,7 +150,8 @@ func TestSettingsWithoutServers(t *testing.T) {
 	}
 }
 
-// Of two servers of one name that of the workspace counts, in whatever order the sources come; among others the later one. Both are shown.
+// Of two servers of one name that of the workspace counts, in whatever order the sources come; among others the later
+// one. Both are shown.
 func TestProjectOverUser(t *testing.T) {
 	for order, want := range map[string]string{
 		"user workspace":           "workspace1",

@@ -2,14 +2,15 @@ package config
 
 import "regexp"
 
-// dialect is what one application says about an entry: everything that differs from the others is in this struct, and each
-// application has a file of its own with one value of it.
+// dialect is what one application says about an entry: everything that differs from the others is in this struct, and
+// each application has a file of its own with one value of it.
 type dialect struct {
 	name  string // one of the Dialect constants
 	title string // what people call the application
 	// keys are all keys of an entry that have a meaning, besides those of the hub itself.
 	keys keys
-	// words are keys of other applications, and what they are called here. A key that looks like one of keys is told without it.
+	// words are keys of other applications, and what they are called here. A key that looks like one of keys is told
+	// without it.
 	words map[string]string
 	// urls are the keys that hold an address, the one that counts first, and what a server without a type is then.
 	urls []urlKey
@@ -43,8 +44,10 @@ const (
 
 // dialects by their names.
 var dialects = map[string]*dialect{
-	DialectVSCode: &dialectVSCode, DialectPortable: &dialectPortable, DialectRoo: &dialectRoo, DialectCline: &dialectCline, DialectDesktop: &dialectDesktop,
-	DialectCursor: &dialectCursor, DialectGemini: &dialectGemini, DialectCodex: &dialectCodex, DialectOpencode: &dialectOpencode, DialectCrush: &dialectCrush,
+	DialectVSCode: &dialectVSCode, DialectPortable: &dialectPortable, DialectRoo: &dialectRoo, DialectCline: &dialectCline,
+	DialectDesktop: &dialectDesktop,
+	DialectCursor:  &dialectCursor, DialectGemini: &dialectGemini, DialectCodex: &dialectCodex,
+	DialectOpencode: &dialectOpencode, DialectCrush: &dialectCrush,
 	DialectMcpServers: &dialectMcpServers,
 }
 
@@ -111,8 +114,9 @@ var usual = keys{
 // readElsewhere: transport has read it before all other keys.
 func readElsewhere(*entryReader, key) {}
 
-// own are the hub's own keys. They work in every dialect, are read after the dialect's and win over them. "disabled" and "enabled" are
-// among them because a server that somebody has switched off must not run for the reason that the application has another word for it.
+// own are the hub's own keys. They work in every dialect, are read after the dialect's and win over them. "disabled"
+// and "enabled" are among them because a server that somebody has switched off must not run for the reason that the
+// application has another word for it.
 var own = keys{
 	"disabled":        each((*entryReader).disabled),
 	"enabled":         each((*entryReader).enabled),

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// dialectCline is cline_mcp_settings.json. Its timeout is in seconds, from 1 to 3600, and what is beyond is cut. An entry may be flat, or have
-// an object "transport" with the keys that say how the server is reached. An address without a type is SSE.
+// dialectCline is cline_mcp_settings.json. Its timeout is in seconds, from 1 to 3600, and what is beyond is cut. An
+// entry may be flat, or have an object "transport" with the keys that say how the server is reached. An address without
+// a type is SSE.
 var dialectCline = dialect{
 	name: DialectCline, title: "Cline",
 	keys: usual.with(keys{
@@ -27,7 +28,8 @@ var dialectCline = dialect{
 	check:     nativeRemote,
 }
 
-// flatten puts the keys of an object "transport" into the entry. Beside a flat key of the same name the one within counts.
+// flatten puts the keys of an object "transport" into the entry. Beside a flat key of the same name the one within
+// counts.
 func flatten(r *entryReader, ks []key) []key {
 	at := slices.IndexFunc(ks, func(k key) bool {
 		_, isObject := k.value.object()
@@ -59,11 +61,12 @@ func flatten(r *entryReader, ks []key) []key {
 	return out
 }
 
-// nativeRemote replaces the bridge that people put before a server with a URL: "npx mcp-remote <url>", with no more to it. The bridge
-// tries Streamable HTTP first, then SSE.
+// nativeRemote replaces the bridge that people put before a server with a URL: "npx mcp-remote <url>", with no more to
+// it. The bridge tries Streamable HTTP first, then SSE.
 func nativeRemote(r *entryReader, given map[string]key) {
 	s := &r.s
-	if s.Transport != TransportStdio || len(s.Env) > 0 || !slices.Contains([]string{"npx", "npx.cmd", "npx.exe"}, s.Command) {
+	if s.Transport != TransportStdio || len(s.Env) > 0 || !slices.Contains([]string{"npx", "npx.cmd", "npx.exe"},
+		s.Command) {
 		return
 	}
 	i := 0
@@ -74,7 +77,8 @@ func nativeRemote(r *entryReader, given map[string]key) {
 		return
 	}
 	u, err := url.Parse(s.Args[i+1])
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.Contains(s.Args[i+1], "#") {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		strings.Contains(s.Args[i+1], "#") {
 		return
 	}
 	s.Transport, s.URL = TransportAuto, s.Args[i+1]

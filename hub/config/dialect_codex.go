@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// dialectCodex is [mcp_servers.NAME] in config.toml of Codex. Its timeouts are in seconds, with fractions, one for the start and one for a
-// tool call. Nothing in its texts is expanded: what comes from the environment has keys of its own, and goes into Server.EnvRefs.
+// dialectCodex is [mcp_servers.NAME] in config.toml of Codex. Its timeouts are in seconds, with fractions, one for the
+// start and one for a tool call. Nothing in its texts is expanded: what comes from the environment has keys of its own,
+// and goes into Server.EnvRefs.
 var dialectCodex = dialect{
 	name: DialectCodex, title: "Codex",
 	keys: keys{
@@ -37,7 +38,8 @@ var dialectCodex = dialect{
 		"oauth_resource":               missing("the hub asks for tokens of the server's own address"),
 		"supports_parallel_tool_calls": quiet, "name": quiet, "environment_id": quiet, "experimental_environment": quiet,
 	},
-	words:  map[string]string{"headers": "http_headers", "environment": "env", "timeout": "tool_timeout_sec", "disabledTools": "disabled_tools"},
+	words: map[string]string{"headers": "http_headers", "environment": "env", "timeout": "tool_timeout_sec",
+		"disabledTools": "disabled_tools"},
 	urls:   []urlKey{{"url", TransportHTTP}},
 	merges: true,
 	check: func(r *entryReader, _ map[string]key) {
@@ -74,7 +76,8 @@ func envVars(r *entryReader, k key) {
 				case m.name == "name" && isText:
 					name, ok = s, true
 				case m.name == "source" && s != "local":
-					r.warn(m.at, path(at.path, m.name), `is ignored: the hub takes variables from its own environment, which is "local"`)
+					r.warn(m.at, path(at.path, m.name),
+						`is ignored: the hub takes variables from its own environment, which is "local"`)
 				}
 			}
 		}
@@ -165,7 +168,8 @@ func codexTools(r *entryReader, k key) {
 	}
 }
 
-// approvalMode: "auto" and "writes" leave it to Codex which calls need a question, by hints of the server that the hub does not trust.
+// approvalMode: "auto" and "writes" leave it to Codex which calls need a question, by hints of the server that the hub
+// does not trust.
 func (r *entryReader) approvalMode(k key, pattern string) {
 	mode, _ := k.value.str()
 	policy, ok := map[string]Policy{"approve": Allow, "prompt": Ask, "auto": Ask, "writes": Ask}[mode]

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// dialectCrush is {"mcp": {}} of Crush. Its timeout is in seconds and is that of the start. Crush expands like a shell and runs what is in $(...):
-// the hub runs nothing, and refuses the entry.
+// dialectCrush is {"mcp": {}} of Crush. Its timeout is in seconds and is that of the start. Crush expands like a shell
+// and runs what is in $(...): the hub runs nothing, and refuses the entry.
 var dialectCrush = dialect{
 	name: DialectCrush, title: "Crush",
 	keys: usual.with(keys{

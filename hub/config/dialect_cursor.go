@@ -1,12 +1,14 @@
 package config
 
-// dialectCursor is .cursor/mcp.json of Cursor, and mcp_config.json of Windsurf, which says "serverUrl". Neither has a timeout.
+// dialectCursor is .cursor/mcp.json of Cursor, and mcp_config.json of Windsurf, which says "serverUrl". Neither has a
+// timeout.
 var dialectCursor = dialect{
 	name: DialectCursor, title: "Cursor",
 	keys: usual.with(keys{
-		"serverUrl":     web((*entryReader).url),
-		"envFile":       local((*entryReader).envFile),
-		"auth":          web(oauthIn(map[string]string{"CLIENT_ID": "clientId", "CLIENT_SECRET": "clientSecret", "scopes": "scopes"})),
+		"serverUrl": web((*entryReader).url),
+		"envFile":   local((*entryReader).envFile),
+		"auth": web(oauthIn(map[string]string{"CLIENT_ID": "clientId", "CLIENT_SECRET": "clientSecret",
+			"scopes": "scopes"})),
 		"oauth":         web((*entryReader).oauth),
 		"alwaysAllow":   each((*entryReader).allowed),
 		"disabledTools": each((*entryReader).toolsHidden),

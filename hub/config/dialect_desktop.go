@@ -1,7 +1,7 @@
 package config
 
-// dialectDesktop is claude_desktop_config.json: processes only, no variables, no timeout, no approvals. "cwd" is not documented, yet many files
-// have it, and it can mean but one thing.
+// dialectDesktop is claude_desktop_config.json: processes only, no variables, no timeout, no approvals. "cwd" is not
+// documented, yet many files have it, and it can mean but one thing.
 var dialectDesktop = dialect{
 	name: DialectDesktop, title: "Claude Desktop",
 	keys: keys{
@@ -18,5 +18,6 @@ var dialectDesktop = dialect{
 }
 
 var addressInDesktop = each(func(r *entryReader, k key) {
-	r.fail(k.at, k.path, "Claude Desktop has no servers with a URL in this file: there they are connectors of the application")
+	r.fail(k.at, k.path,
+		"Claude Desktop has no servers with a URL in this file: there they are connectors of the application")
 })

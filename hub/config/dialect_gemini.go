@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// dialectGemini is settings.json of Gemini CLI. Its timeout is in milliseconds. "httpUrl" is Streamable HTTP and counts before "url".
+// dialectGemini is settings.json of Gemini CLI. Its timeout is in milliseconds. "httpUrl" is Streamable HTTP and counts
+// before "url".
 var dialectGemini = dialect{
 	name: DialectGemini, title: "Gemini CLI",
 	keys: usual.with(keys{
@@ -21,7 +22,8 @@ var dialectGemini = dialect{
 		"extension":        quiet, "extensionName": quiet,
 		"targetAudience": quiet, "targetServiceAccount": quiet, // of an authProviderType, which is told
 	}),
-	words:     map[string]string{"serverUrl": "url", "transport": "type", "alwaysAllow": "approvals", "autoApprove": "approvals", "disabledTools": "excludeTools"},
+	words: map[string]string{"serverUrl": "url", "transport": "type", "alwaysAllow": "approvals",
+		"autoApprove": "approvals", "disabledTools": "excludeTools"},
 	urls:      []urlKey{{"httpUrl", TransportHTTP}, {"url", TransportAuto}},
 	reference: shellNames,
 	forms:     `$NAME and ${NAME}`,
@@ -29,7 +31,8 @@ var dialectGemini = dialect{
 	check:     geminiLists,
 }
 
-// trust is "call all of its tools without asking". Gemini CLI itself takes it from a project's file only in a folder that is trusted.
+// trust is "call all of its tools without asking". Gemini CLI itself takes it from a project's file only in a folder
+// that is trusted.
 func (r *entryReader) trust(k key) {
 	yes, ok := k.value.boolean()
 	switch {
@@ -46,7 +49,8 @@ func (r *entryReader) trust(k key) {
 func geminiOAuth(r *entryReader, k key) {
 	r.oauthNamed(k, map[string]string{
 		"clientId": "clientId", "clientSecret": "clientSecret", "scopes": "scopes",
-		"enabled": "", "authorizationUrl": "", "tokenUrl": "", "registrationUrl": "", "issuer": "", "audiences": "", "tokenParamName": "",
+		"enabled": "", "authorizationUrl": "", "tokenUrl": "", "registrationUrl": "", "issuer": "", "audiences": "",
+		"tokenParamName": "",
 	})
 }
 

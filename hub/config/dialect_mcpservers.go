@@ -2,8 +2,9 @@ package config
 
 import "slices"
 
-// dialectMcpServers is a file or a text of which no more can be told than that it holds "mcpServers": text that a host gives the hub, say. The
-// keys of all are understood where they cannot be misunderstood. A timeout can, and a reference to a variable too.
+// dialectMcpServers is a file or a text of which no more can be told than that it holds "mcpServers": text that a host
+// gives the hub, say. The keys of all are understood where they cannot be misunderstood. A timeout can, and a reference
+// to a variable too.
 var dialectMcpServers = dialect{
 	name: DialectMcpServers, title: "a file of no known application",
 	keys: usual.with(keys{
@@ -29,8 +30,8 @@ var dialectMcpServers = dialect{
 	rearrange: looseForms,
 }
 
-// looseForms takes the keys out of an object "transport", and out of an object "command", which Zed had once. What Zed has from an extension is
-// no server that the hub could start.
+// looseForms takes the keys out of an object "transport", and out of an object "command", which Zed had once. What Zed
+// has from an extension is no server that the hub could start.
 func looseForms(r *entryReader, ks []key) []key {
 	ks = flatten(r, ks)
 	at := func(name string) int { return slices.IndexFunc(ks, func(k key) bool { return k.name == name }) }

@@ -2,8 +2,9 @@ package config
 
 import "time"
 
-// dialectOpencode is {"mcp": {}} of opencode: "command" is a whole argument vector, and a server is "local" or "remote". Its timeout is in
-// milliseconds and is that of the start; since version 2 it may be an object with one for each. References are {env:NAME} and {file:PATH}.
+// dialectOpencode is {"mcp": {}} of opencode: "command" is a whole argument vector, and a server is "local" or
+// "remote". Its timeout is in milliseconds and is that of the start; since version 2 it may be an object with one for
+// each. References are {env:NAME} and {file:PATH}.
 var dialectOpencode = dialect{
 	name: DialectOpencode, title: "opencode",
 	keys: keys{
@@ -16,8 +17,9 @@ var dialectOpencode = dialect{
 		"timeout":     each(opencodeTimeout),
 		"oauth":       web(opencodeOAuth),
 	},
-	words: map[string]string{"env": "environment", "args": "command", "serverUrl": "url", "httpUrl": "url", "transport": "type"},
-	urls:  []urlKey{{"url", TransportAuto}},
+	words: map[string]string{"env": "environment", "args": "command", "serverUrl": "url", "httpUrl": "url",
+		"transport": "type"},
+	urls: []urlKey{{"url", TransportAuto}},
 	types: map[string]string{
 		"local": TransportStdio, "remote": TransportAuto,
 		"stdio": TransportStdio, "http": TransportHTTP, "sse": TransportSSE, // not opencode's words, and plain all the same
@@ -30,7 +32,8 @@ var dialectOpencode = dialect{
 // argv is a command with its arguments in one array.
 func (r *entryReader) argv(k key) {
 	if _, isText := k.value.str(); isText {
-		r.fail(k.value.at(), k.path, "must be an array of strings, is a string: it holds the program and its arguments, each as one")
+		r.fail(k.value.at(), k.path,
+			"must be an array of strings, is a string: it holds the program and its arguments, each as one")
 		return
 	}
 	words := r.texts(k.path, k.value)

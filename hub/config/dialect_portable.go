@@ -2,19 +2,21 @@ package config
 
 import "time"
 
-// dialectPortable is {"mcpServers": {}} in .mcp.json and mcp-config.json, and of Claude Code. Its timeout is in milliseconds; "tools" are those
-// that there are: "*" is all, an empty list none.
+// dialectPortable is {"mcpServers": {}} in .mcp.json and mcp-config.json, and of Claude Code. Its timeout is in
+// milliseconds; "tools" are those that there are: "*" is all, an empty list none.
 var dialectPortable = dialect{
 	name: DialectPortable, title: "a portable file",
 	keys: usual.with(keys{
-		"tools":         each((*entryReader).toolsOnly),
-		"timeout":       each(timeout{clock: total, unit: time.Millisecond}.read),
-		"oauth":         web(claudeOAuth),
-		"headersHelper": web(missing("it names a command that makes headers, and the hub runs no commands of a config file").read),
-		"deferTools":    quiet, "alwaysLoad": quiet, "gallery": quiet, "version": quiet, "metadata": quiet,
+		"tools":   each((*entryReader).toolsOnly),
+		"timeout": each(timeout{clock: total, unit: time.Millisecond}.read),
+		"oauth":   web(claudeOAuth),
+		"headersHelper": web(
+			missing("it names a command that makes headers, and the hub runs no commands of a config file").read),
+		"deferTools": quiet, "alwaysLoad": quiet, "gallery": quiet, "version": quiet, "metadata": quiet,
 	}),
-	words: map[string]string{"serverUrl": "url", "httpUrl": "url", "transport": "type", "alwaysAllow": "approvals", "autoApprove": "approvals"},
-	urls:  []urlKey{{"url", TransportAuto}},
+	words: map[string]string{"serverUrl": "url", "httpUrl": "url", "transport": "type", "alwaysAllow": "approvals",
+		"autoApprove": "approvals"},
+	urls: []urlKey{{"url", TransportAuto}},
 	types: map[string]string{
 		"stdio": TransportStdio, "local": TransportStdio, "sse": TransportSSE,
 		"http": TransportHTTP, "streamable-http": TransportHTTP, "streamableHttp": TransportHTTP,
@@ -23,7 +25,8 @@ var dialectPortable = dialect{
 	forms:     `${NAME} and ${NAME:-default}`,
 }
 
-// claudeOAuth: Claude Code has a word of its own for the port, and a way around the server's metadata, which the hub follows.
+// claudeOAuth: Claude Code has a word of its own for the port, and a way around the server's metadata, which the hub
+// follows.
 func claudeOAuth(r *entryReader, k key) {
 	r.settings(k.path, k.value, func(m member) bool {
 		at := key{m, path(k.path, m.name)}

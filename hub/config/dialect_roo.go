@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// dialectRoo is Roo Code: mcp_settings.json for the user, .roo/mcp.json for a project. Its timeout is in seconds, from 1 to 3600, and is that of a
-// tool call. Roo itself refuses what is beyond; a server is worth more than that, so it is cut and told, as Cline does.
+// dialectRoo is Roo Code: mcp_settings.json for the user, .roo/mcp.json for a project. Its timeout is in seconds, from
+// 1 to 3600, and is that of a tool call. Roo itself refuses what is beyond; a server is worth more than that, so it is
+// cut and told, as Cline does.
 var dialectRoo = dialect{
 	name: DialectRoo, title: "Roo Code",
 	keys: usual.with(keys{
@@ -16,7 +17,8 @@ var dialectRoo = dialect{
 		"watchPaths":    local((*entryReader).watch),
 		"metadata":      quiet, "version": quiet,
 	}),
-	words:     map[string]string{"autoApprove": "alwaysAllow", "serverUrl": "url", "httpUrl": "url", "transport": "type", "transportType": "type"},
+	words: map[string]string{"autoApprove": "alwaysAllow", "serverUrl": "url", "httpUrl": "url", "transport": "type",
+		"transportType": "type"},
 	urls:      []urlKey{{"url", TransportAuto}},
 	typed:     typeWithURL,
 	reference: braced,

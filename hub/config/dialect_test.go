@@ -70,7 +70,8 @@ func TestTimeoutUnitFollowsTheDialect(t *testing.T) {
 		entry = strings.TrimSuffix(entry, "}") + fmt.Sprintf(", %q: %s}", tt.key, tt.value)
 		t.Run(tt.dialect+" "+tt.key+" "+tt.value, func(t *testing.T) {
 			servers, problems := Load([]Source{inFile(tt.dialect, `"s": `+entry)})
-			if told := fmt.Sprint(problems); len(problems) > 1 || (tt.told == "") != (len(problems) == 0) || !strings.Contains(told, tt.told) {
+			if told := fmt.Sprint(problems); len(problems) > 1 || (tt.told == "") != (len(problems) == 0) ||
+				!strings.Contains(told, tt.told) {
 				t.Errorf("told: %v", problems)
 			}
 			if tt.refused || len(servers) != 1 {
@@ -103,8 +104,10 @@ func TestTimeoutUnitFollowsTheDialect(t *testing.T) {
 
 func TestDefaultTypeFollowsTheDialect(t *testing.T) {
 	for dialect, want := range map[string]string{
-		DialectVSCode: TransportAuto, DialectPortable: TransportAuto, DialectRoo: TransportAuto, DialectCline: TransportSSE, DialectCursor: TransportAuto,
-		DialectGemini: TransportAuto, DialectCodex: TransportHTTP, DialectOpencode: TransportAuto, DialectCrush: TransportAuto, DialectMcpServers: TransportAuto,
+		DialectVSCode: TransportAuto, DialectPortable: TransportAuto, DialectRoo: TransportAuto, DialectCline: TransportSSE,
+		DialectCursor: TransportAuto,
+		DialectGemini: TransportAuto, DialectCodex: TransportHTTP, DialectOpencode: TransportAuto,
+		DialectCrush: TransportAuto, DialectMcpServers: TransportAuto,
 	} {
 		s, problems := one(t, dialect, `{"url": "https://example.com/mcp"}`)
 		if s.Transport != want {
@@ -129,7 +132,8 @@ func TestDefaultTypeFollowsTheDialect(t *testing.T) {
 		DialectCrush:    {"http": TransportHTTP, "sse": TransportSSE},
 	} {
 		for word, want := range types {
-			if s, problems := one(t, dialect, fmt.Sprintf(`{"type": %q, "url": "https://example.com/mcp"}`, word)); s.Transport != want || len(problems) != 0 {
+			if s, problems := one(t, dialect, fmt.Sprintf(`{"type": %q, "url": "https://example.com/mcp"}`,
+				word)); s.Transport != want || len(problems) != 0 {
 				t.Errorf("%s %s: %q, want %q; %v", dialect, word, s.Transport, want, problems)
 			}
 		}
@@ -143,18 +147,24 @@ func TestApprovalsAndToolsOfTheDialects(t *testing.T) {
 		approvals     map[string]Policy
 		tools         ToolFilter
 	}{
-		{DialectRoo, `"alwaysAllow": ["a", "*"], "disabledTools": ["b"]`, map[string]Policy{"a": Allow, "*": Allow}, ToolFilter{Hidden: []string{"b"}}},
+		{DialectRoo, `"alwaysAllow": ["a", "*"], "disabledTools": ["b"]`, map[string]Policy{"a": Allow, "*": Allow},
+			ToolFilter{Hidden: []string{"b"}}},
 		{DialectCline, `"autoApprove": ["a"]`, map[string]Policy{"a": Allow}, ToolFilter{}},
 		{DialectPortable, `"tools": []`, nil, ToolFilter{Only: []string{}}},
 		{DialectPortable, `"tools": ["*"]`, nil, ToolFilter{Only: []string{"*"}}},
-		{DialectGemini, `"trust": true, "includeTools": ["a"], "excludeTools": ["b"]`, all, ToolFilter{Only: []string{"a"}, Hidden: []string{"b"}}},
+		{DialectGemini, `"trust": true, "includeTools": ["a"], "excludeTools": ["b"]`, all,
+			ToolFilter{Only: []string{"a"}, Hidden: []string{"b"}}},
 		{DialectGemini, `"trust": false`, nil, ToolFilter{}},
-		{DialectCodex, `"default_tools_approval_mode": "approve", "tools": {"a": {"approval_mode": "prompt"}, "b": {"approval_mode": "auto"}, "c": {"approval_mode": "writes"}}`,
+		{DialectCodex,
+			`"default_tools_approval_mode": "approve", "tools": {"a": {"approval_mode": "prompt"}, "b": {"approval_mode": "auto"}, "c": {"approval_mode": "writes"}}`,
 			map[string]Policy{"*": Allow, "a": Ask, "b": Ask, "c": Ask}, ToolFilter{}},
-		{DialectCodex, `"enabled_tools": [], "disabled_tools": ["b"]`, nil, ToolFilter{Only: []string{}, Hidden: []string{"b"}}},
-		{DialectCrush, `"enabled_tools": ["a"], "disabled_tools": ["b"]`, nil, ToolFilter{Only: []string{"a"}, Hidden: []string{"b"}}},
+		{DialectCodex, `"enabled_tools": [], "disabled_tools": ["b"]`, nil,
+			ToolFilter{Only: []string{}, Hidden: []string{"b"}}},
+		{DialectCrush, `"enabled_tools": ["a"], "disabled_tools": ["b"]`, nil,
+			ToolFilter{Only: []string{"a"}, Hidden: []string{"b"}}},
 		{DialectCrush, `"enabled_tools": []`, nil, ToolFilter{}},
-		{DialectCursor, `"alwaysAllow": ["a"], "disabledTools": ["b"]`, map[string]Policy{"a": Allow}, ToolFilter{Hidden: []string{"b"}}},
+		{DialectCursor, `"alwaysAllow": ["a"], "disabledTools": ["b"]`, map[string]Policy{"a": Allow},
+			ToolFilter{Hidden: []string{"b"}}},
 		{DialectMcpServers, `"alwaysAllow": ["a"], "autoApprove": ["b"], "tools": ["c"], "disabledTools": ["d"]`,
 			map[string]Policy{"a": Allow, "b": Allow}, ToolFilter{Only: []string{"c"}, Hidden: []string{"d"}}},
 	} {
@@ -191,11 +201,14 @@ func TestHubKeysWinInEveryDialect(t *testing.T) {
 			if len(problems) != 0 {
 				t.Errorf("%s: %v", name, problems)
 			}
-			if s.Approvals["x"] != Deny || *s.Timeouts.Total != 9*time.Minute || *s.Timeouts.Connect != 8*time.Second || s.Start != StartLazy ||
-				*s.IdleStop != 7*time.Minute || s.Memory != 64<<20 || s.Era != "legacy" || s.Grace.Kill != 3*time.Second || s.MaxMessageBytes != 10 || !s.Disabled {
+			if s.Approvals["x"] != Deny || *s.Timeouts.Total != 9*time.Minute || *s.Timeouts.Connect != 8*time.Second ||
+				s.Start != StartLazy ||
+				*s.IdleStop != 7*time.Minute || s.Memory != 64<<20 || s.Era != "legacy" || s.Grace.Kill != 3*time.Second ||
+				s.MaxMessageBytes != 10 || !s.Disabled {
 				t.Errorf("%s: %+v", name, s)
 			}
-			for field, key := range map[string]string{"approvals.x": "approvals.x", "timeouts.total": "timeouts.total", "start": "start", "memory": "memory"} {
+			for field, key := range map[string]string{"approvals.x": "approvals.x", "timeouts.total": "timeouts.total",
+				"start": "start", "memory": "memory"} {
 				if got := s.Fields[field].Key; got != key {
 					t.Errorf("%s: %s is said to come from %q", name, field, got)
 				}
@@ -204,17 +217,20 @@ func TestHubKeysWinInEveryDialect(t *testing.T) {
 	}
 }
 
-// A config file is data: nothing in it is run when it is read, and what an application would run is told or left as it stands.
+// A config file is data: nothing in it is run when it is read, and what an application would run is told or left as it
+// stands.
 func TestNoDialectRunsACommand(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "ran")
 	for name := range dialects {
-		for _, text := range []string{"$(touch " + marker + ")", "`touch " + marker + "`", "${cmd: touch " + marker + "}", "${command:touch " + marker + "}", "!touch " + marker} {
+		for _, text := range []string{"$(touch " + marker + ")", "`touch " + marker + "`", "${cmd: touch " + marker +
+			"}", "${command:touch " + marker + "}", "!touch " + marker} {
 			_, entry, _ := strings.Cut(goodEntry(name, "s"), ": ")
 			env := map[string]string{DialectOpencode: "environment"}[name]
 			if env == "" {
 				env = "env"
 			}
-			servers, problems := Load([]Source{inFile(name, `"s": `+strings.TrimSuffix(entry, "}")+fmt.Sprintf(`, %q: {"A": %q}}`, env, text))})
+			servers, problems := Load([]Source{inFile(name, `"s": `+strings.TrimSuffix(entry, "}")+
+				fmt.Sprintf(`, %q: {"A": %q}}`, env, text))})
 			refused := name == DialectCrush && (strings.HasPrefix(text, "$(") || strings.HasPrefix(text, "`"))
 			if refused != (len(servers) == 0) {
 				t.Errorf("%s %s: %d servers, %v", name, text, len(servers), problems)
@@ -241,7 +257,8 @@ func TestNoDialectRunsACommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, i := range parsed.Imports {
-			if name, _ := strconv.Unquote(i.Path.Value); !strings.HasSuffix(file, "_test.go") && (name == "os/exec" || name == "syscall" || strings.HasPrefix(name, "golang.org/x/sys")) {
+			if name, _ := strconv.Unquote(i.Path.Value); !strings.HasSuffix(file, "_test.go") &&
+				(name == "os/exec" || name == "syscall" || strings.HasPrefix(name, "golang.org/x/sys")) {
 				t.Errorf("%s imports %s", file, name)
 			}
 		}
@@ -250,8 +267,10 @@ func TestNoDialectRunsACommand(t *testing.T) {
 
 func TestSizes(t *testing.T) {
 	for text, want := range map[string]int64{
-		`"512MiB"`: 512 << 20, `"1.5 GiB"`: 3 << 29, `"2GB"`: 2e9, `"64kib"`: 64 << 10, `"100B"`: 100, `0`: 0, `"0B"`: 0, `1048576`: 1 << 20, `1e6`: 1e6, `"1TiB"`: 1 << 40,
-		`"512"`: -1, `"512M"`: -1, `""`: -1, `"MiB"`: -1, `"-1MiB"`: -1, `-1`: -1, `1.5`: -1, `1e30`: -1, `"1e3B"`: -1, `"0x1B"`: -1, `"InfB"`: -1, `"9999999TiB"`: -1, `true`: -1, `"1.2.3MB"`: -1,
+		`"512MiB"`: 512 << 20, `"1.5 GiB"`: 3 << 29, `"2GB"`: 2e9, `"64kib"`: 64 << 10, `"100B"`: 100, `0`: 0, `"0B"`: 0,
+		`1048576`: 1 << 20, `1e6`: 1e6, `"1TiB"`: 1 << 40,
+		`"512"`: -1, `"512M"`: -1, `""`: -1, `"MiB"`: -1, `"-1MiB"`: -1, `-1`: -1, `1.5`: -1, `1e30`: -1, `"1e3B"`: -1,
+		`"0x1B"`: -1, `"InfB"`: -1, `"9999999TiB"`: -1, `true`: -1, `"1.2.3MB"`: -1,
 	} {
 		servers, problems := Load([]Source{inFile(DialectRoo, `"s": {"command": "c", "memory": `+text+`}`)})
 		if want < 0 {
@@ -272,11 +291,14 @@ func TestProblemsOfAllDialectsShowNoSecret(t *testing.T) {
 				continue // words of a fixed set, which are shown
 			}
 			for _, value := range []string{
-				`"s3cret\u0000$(x) ${command:s3cret}"`, `["s3cret", 1, {"name": 5}, "s3cret\u0000"]`, `{"a": "s3cret", "b": ["s3cret"], "": "s3cret\n"}`,
-				`5e99`, `{"clientId": ["s3cret"], "clientSecret": {"x": "s3cret"}, "watch": [{"s": "s3cret"}], "x": {"approval_mode": "s3cret"}}`,
+				`"s3cret\u0000$(x) ${command:s3cret}"`, `["s3cret", 1, {"name": 5}, "s3cret\u0000"]`,
+				`{"a": "s3cret", "b": ["s3cret"], "": "s3cret\n"}`,
+				`5e99`,
+				`{"clientId": ["s3cret"], "clientSecret": {"x": "s3cret"}, "watch": [{"s": "s3cret"}], "x": {"approval_mode": "s3cret"}}`,
 			} {
 				for _, entry := range []string{
-					fmt.Sprintf(`{%q: %s}`, key, value), fmt.Sprintf(`{"command": "c", %q: %s}`, key, value), fmt.Sprintf(`{"url": "https://a.example/?s3cret", %q: %s}`, key, value),
+					fmt.Sprintf(`{%q: %s}`, key, value), fmt.Sprintf(`{"command": "c", %q: %s}`, key, value),
+					fmt.Sprintf(`{"url": "https://a.example/?s3cret", %q: %s}`, key, value),
 				} {
 					_, problems := Load([]Source{inFile(name, `"s": `+entry)})
 					for _, p := range problems {
@@ -293,9 +315,11 @@ func TestProblemsOfAllDialectsShowNoSecret(t *testing.T) {
 // Of an unknown key the nearest one is offered, the same each time.
 func TestDidYouMean(t *testing.T) {
 	for key, want := range map[string]string{
-		"comand": "command", "COMMAND": "command", "arg": "args", "evn": "", "headres": "headers", "disabled_tools": "disabledTools",
-		"alwaysAlow": "alwaysAllow", "watch_paths": "watchPaths", "timout": "timeout", "colour": "", "x": "", "": "", "autoApprove": "alwaysAllow",
-		"aproval": "approvals", strings.Repeat("x", 70): "",
+		"comand": "command", "COMMAND": "command", "arg": "args", "evn": "", "headres": "headers",
+		"disabled_tools": "disabledTools",
+		"alwaysAlow":     "alwaysAllow", "watch_paths": "watchPaths", "timout": "timeout", "colour": "", "x": "", "": "",
+		"autoApprove": "alwaysAllow",
+		"aproval":     "approvals", strings.Repeat("x", 70): "",
 	} {
 		s, problems := one(t, DialectRoo, fmt.Sprintf(`{"command": "c", %q: 1}`, key))
 		meant := ""

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// dialectVSCode is mcp.json of VS Code: {"servers": {}, "inputs": []}. It has no timeout. A server of type "http" that does not speak
-// Streamable HTTP is tried with SSE.
+// dialectVSCode is mcp.json of VS Code: {"servers": {}, "inputs": []}. It has no timeout. A server of type "http" that
+// does not speak Streamable HTTP is tried with SSE.
 var dialectVSCode = dialect{
 	name: DialectVSCode, title: "VS Code",
 	keys: usual.with(keys{
@@ -21,10 +21,12 @@ var dialectVSCode = dialect{
 		"alwaysAllow": each((*entryReader).allowed),
 		"autoApprove": each((*entryReader).allowed),
 	}),
-	words: map[string]string{"serverUrl": "url", "httpUrl": "url", "transport": "type", "transportType": "type", "watchPaths": "dev"},
-	urls:  []urlKey{{"url", TransportAuto}},
+	words: map[string]string{"serverUrl": "url", "httpUrl": "url", "transport": "type", "transportType": "type",
+		"watchPaths": "dev"},
+	urls: []urlKey{{"url", TransportAuto}},
 	types: map[string]string{
-		"stdio": TransportStdio, "sse": TransportSSE, "http": TransportAuto, "streamable-http": TransportHTTP, "streamableHttp": TransportHTTP,
+		"stdio": TransportStdio, "sse": TransportSSE, "http": TransportAuto, "streamable-http": TransportHTTP,
+		"streamableHttp": TransportHTTP,
 	},
 	reference: braced,
 	look:      mentions,
@@ -32,7 +34,8 @@ var dialectVSCode = dialect{
 
 var inputReference = regexp.MustCompile(`\$\{input:([^}]*)\}`)
 
-// mentions keeps the ids of the inputs that a text refers to, and tells of commands, which fail when the server is to start.
+// mentions keeps the ids of the inputs that a text refers to, and tells of commands, which fail when the server is to
+// start.
 func mentions(r *entryReader, key string, at int, text string) {
 	if !strings.Contains(text, "${") {
 		return
@@ -44,6 +47,7 @@ func mentions(r *entryReader, key string, at int, text string) {
 		r.mentioned[m[1]] = true
 	}
 	if strings.Contains(text, "${command:") {
-		r.warn(at, key, "has ${command:...}, which VS Code runs as a command: the hub runs no commands of a config file, and the server will not start")
+		r.warn(at, key,
+			"has ${command:...}, which VS Code runs as a command: the hub runs no commands of a config file, and the server will not start")
 	}
 }

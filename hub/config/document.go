@@ -21,8 +21,8 @@ type document struct {
 	root  value
 }
 
-// mark is the first character at or after each multiple of stride, and how many there are before it. Without marks a file in one line
-// would be counted from its beginning for each of its keys.
+// mark is the first character at or after each multiple of stride, and how many there are before it. Without marks a
+// file in one line would be counted from its beginning for each of its keys.
 type mark struct{ at, characters int }
 
 const stride = 256
@@ -115,7 +115,8 @@ func (d *document) position(at int) (line, column int) {
 	return line, d.characters(at) - d.characters(d.lines[line-1]) + 1
 }
 
-// characters counts those before an offset. Within a character, where a parser may give up, it is the offset of that character.
+// characters counts those before an offset. Within a character, where a parser may give up, it is the offset of that
+// character.
 func (d *document) characters(at int) int {
 	for back := 1; back < utf8.UTFMax && back <= at; back++ {
 		if _, size := utf8.DecodeRune(d.text[at-back:]); size > back {
@@ -236,7 +237,8 @@ func (v value) str() (string, bool) {
 	return "", false
 }
 
-// spoken is what a string says. Nearly all hold no escape and are what is between their quotes; the others go through a JSON decoder.
+// spoken is what a string says. Nearly all hold no escape and are what is between their quotes; the others go through a
+// JSON decoder.
 func spoken(lit hujson.Literal) string {
 	if len(lit) >= 2 && lit[0] == '"' && bytes.IndexByte(lit, '\\') < 0 && utf8.Valid(lit) {
 		return string(lit[1 : len(lit)-1])

@@ -55,8 +55,8 @@ func (r *entryReader) markElement(field string, k key, i int) {
 	}
 }
 
-// read reads the entry: first how the server is reached, then the keys of the dialect in the order of the file, then the hub's own,
-// which win.
+// read reads the entry: first how the server is reached, then the keys of the dialect in the order of the file, then
+// the hub's own, which win.
 func (r *entryReader) read(m member) {
 	r.s = Server{Era: "auto", Fields: map[string]Place{}}
 	members, ok := m.value.object()
@@ -138,7 +138,8 @@ func (r *entryReader) note(key string, v value) {
 	}
 }
 
-// leaves tells whether a text holds what looks like a variable and is none to this application: people copy entries from one to another.
+// leaves tells whether a text holds what looks like a variable and is none to this application: people copy entries
+// from one to another.
 func (d *dialect) leaves(text string) bool {
 	if d.reference == nil {
 		return looksLikeVariable.MatchString(text)
@@ -162,11 +163,15 @@ var shells = regexp.MustCompile(`(?i)(?:^|[/\\])(?:sh|bash|zsh|dash|fish|ksh|pws
 
 func (r *entryReader) tellVariable() {
 	switch {
-	case r.varKey == "" || (strings.HasPrefix(r.varKey, "args") || strings.HasPrefix(r.varKey, "command[")) && shells.MatchString(r.s.Command):
+	case r.varKey == "" || (strings.HasPrefix(r.varKey, "args") || strings.HasPrefix(r.varKey, "command[")) &&
+		shells.MatchString(r.s.Command):
 	case r.dialect.reference == nil:
-		r.warn(r.varAt, r.varKey, "holds what looks like a variable; %s expands none, and the text is used as it stands", r.dialect.title)
+		r.warn(r.varAt, r.varKey, "holds what looks like a variable; %s expands none, and the text is used as it stands",
+			r.dialect.title)
 	default:
-		r.warn(r.varAt, r.varKey, "holds a variable in a form that %s does not expand, and the text is used as it stands; it has %s", r.dialect.title, r.dialect.forms)
+		r.warn(r.varAt, r.varKey,
+			"holds a variable in a form that %s does not expand, and the text is used as it stands; it has %s", r.dialect.title,
+			r.dialect.forms)
 	}
 }
 

@@ -30,9 +30,9 @@ func why(err error) string {
 // envVar is one line of an envFile.
 type envVar struct{ name, value string }
 
-// parseEnvFile reads NAME=value lines as dotenv files have them: comments, "export ", single, double and back quotes, which may go
-// over several lines; \n, \r, \t, \" and \\ within double quotes. Nothing is expanded: that is why it is not a library, of which all
-// that are well kept replace $NAME. Of two lines with one name the later one counts.
+// parseEnvFile reads NAME=value lines as dotenv files have them: comments, "export ", single, double and back quotes,
+// which may go over several lines; \n, \r, \t, \" and \\ within double quotes. Nothing is expanded: that is why it is
+// not a library, of which all that are well kept replace $NAME. Of two lines with one name the later one counts.
 //
 // bad are the numbers of lines that are none of these; they are left out.
 func parseEnvFile(data []byte) (vars []envVar, bad []int) {

@@ -53,7 +53,8 @@ func TestEnvFileIsBelowEnv(t *testing.T) {
 		Name: "s", Command: "c", EnvFile: "${workspaceFolder}/conf.env", Env: map[string]*string{"B": &env, "C": nil},
 		Origin: Origin{Dialect: DialectVSCode, Folder: dir, File: filepath.Join(dir, "mcp.json")},
 	}
-	for _, file := range []string{"${workspaceFolder}/conf.env", "conf.env", "./conf.env", filepath.Join(dir, "conf.env"), "~/conf.env"} {
+	for _, file := range []string{"${workspaceFolder}/conf.env", "conf.env", "./conf.env", filepath.Join(dir, "conf.env"),
+		"~/conf.env"} {
 		s.EnvFile = file
 		r, err := s.Resolve(Variables{Home: dir})
 		if err != nil {
@@ -76,9 +77,11 @@ func TestEnvFileThatCannotBeRead(t *testing.T) {
 	putFile(t, filepath.Join(dir, "large"), strings.Repeat("A=b\n", maxFile/4+1))
 	putFile(t, filepath.Join(dir, "nul"), "A=x\x00y\n")
 	putFile(t, filepath.Join(dir, "bad"), "A=x\nthis is s3cret\n")
-	s := Server{Name: "s", Command: "c", Fields: map[string]Place{"envFile": {Line: 3, Column: 5, Key: "envFile"}}, Origin: Origin{File: "f", Dialect: DialectVSCode, Folder: dir}}
+	s := Server{Name: "s", Command: "c", Fields: map[string]Place{"envFile": {Line: 3, Column: 5, Key: "envFile"}},
+		Origin: Origin{File: "f", Dialect: DialectVSCode, Folder: dir}}
 	for file, want := range map[string]string{
-		"missing": "cannot be read: no such file", "large": "is larger than", "": "", ".": "not a regular file", "nul": "zero byte",
+		"missing": "cannot be read: no such file", "large": "is larger than", "": "", ".": "not a regular file",
+		"nul":       "zero byte",
 		"/dev/zero": "not a regular file",
 	} {
 		s.EnvFile = file
@@ -89,7 +92,8 @@ func TestEnvFileThatCannotBeRead(t *testing.T) {
 			}
 			continue
 		}
-		if err == nil || !strings.HasPrefix(err.Error(), `f:3:5: server "s": key "envFile": `) || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.HasPrefix(err.Error(), `f:3:5: server "s": key "envFile": `) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", file, err)
 		}
 		if path := filepath.Join(dir, file); file == "missing" && !strings.Contains(err.Error(), fmt.Sprintf("%q", path)) {
@@ -98,7 +102,8 @@ func TestEnvFileThatCannotBeRead(t *testing.T) {
 	}
 	s.EnvFile = "bad"
 	r, err := s.Resolve(Variables{})
-	if err != nil || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "line 2") || strings.Contains(r.Warnings[0], "s3cret") {
+	if err != nil || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "line 2") ||
+		strings.Contains(r.Warnings[0], "s3cret") {
 		t.Errorf("%v, %q", err, r.Warnings)
 	}
 }
@@ -114,7 +119,8 @@ func putFile(t *testing.T, name, text string) {
 }
 
 func FuzzEnvFile(f *testing.F) {
-	for _, text := range []string{"A=1\nexport B='x\ny' # c\n", "A=\"\\", "=\n\"", "A=`", "\xEF\xBB\xBFA=1\r\n\r", "A='\n'x\nB"} {
+	for _, text := range []string{"A=1\nexport B='x\ny' # c\n", "A=\"\\", "=\n\"", "A=`", "\xEF\xBB\xBFA=1\r\n\r",
+		"A='\n'x\nB"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

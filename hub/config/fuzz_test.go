@@ -23,9 +23,12 @@ func FuzzLoad(f *testing.F) {
 		f.Add(seed, []byte(`{"servers": {"a": {"command": "x"}}}`))
 	}
 	f.Add([]byte(`{"mcpServers": {"\ud800": {"command": "\ud800", "timeouts": {"idle": 1e-400}}}}`), []byte("{"))
-	f.Add([]byte(`{"servers": {"a": {"url": "http://[::1]:80/%2f?q", "headers": {"a": "\t"}, "oauth": {"scopes": " a b "}}}}`), []byte("[]"))
+	f.Add(
+		[]byte(`{"servers": {"a": {"url": "http://[::1]:80/%2f?q", "headers": {"a": "\t"}, "oauth": {"scopes": " a b "}}}}`),
+		[]byte("[]"))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		holds(t, []Source{{Path: "a", JSON: append([]byte{}, a...)}, {Path: "b", JSON: append([]byte{}, b...), Scope: "user"}})
+		holds(t, []Source{{Path: "a", JSON: append([]byte{}, a...)},
+			{Path: "b", JSON: append([]byte{}, b...), Scope: "user"}})
 	})
 }
 
@@ -116,10 +119,12 @@ func holds(t *testing.T, sources []Source) {
 
 func usable(t *testing.T, s Server) {
 	remote := s.Transport != TransportStdio
-	if remote != (s.Command == "") || remote != (s.URL != "") || badName(s.Name) != "" || dialects[s.Origin.Dialect] == nil {
+	if remote != (s.Command == "") || remote != (s.URL != "") || badName(s.Name) != "" ||
+		dialects[s.Origin.Dialect] == nil {
 		t.Errorf("server %+v", s)
 	}
-	if remote && (len(s.Args) > 0 || s.Env != nil || s.Dir != "" || s.Memory != 0 || s.Watch != nil) || !remote && (s.Header != nil || s.BearerEnv != "") {
+	if remote && (len(s.Args) > 0 || s.Env != nil || s.Dir != "" || s.Memory != 0 || s.Watch != nil) || !remote &&
+		(s.Header != nil || s.BearerEnv != "") {
 		t.Errorf("server with what belongs to another kind: %+v", s)
 	}
 	// What a reference will stand for is not known yet.

@@ -34,11 +34,11 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Each archive in testdata/<dialect> is a file, or some, as people have them. What comes out is written with the place of every field, and
-// with the servers that do not count.
+// Each archive in testdata/<dialect> is a file, or some, as people have them. What comes out is written with the place
+// of every field, and with the servers that do not count.
 //
-// After the name of a file may stand what the text of an archive cannot show: "bom", "crlf", and the Source's "folder=", "trusted" and
-// "dialect=".
+// After the name of a file may stand what the text of an archive cannot show: "bom", "crlf", and the Source's
+// "folder=", "trusted" and "dialect=".
 func TestCorpus(t *testing.T) {
 	archives, configs := 0, 0
 	for name := range dialects {

@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// inputs reads the top-level "inputs" of a file of VS Code: what the user is asked for. One that is broken hides no other; a server
-// that refers to a broken one cannot start, as Resolve says. So none of the problems is fatal for the file.
+// inputs reads the top-level "inputs" of a file of VS Code: what the user is asked for. One that is broken hides no
+// other; a server that refers to a broken one cannot start, as Resolve says. So none of the problems is fatal for the
+// file.
 func (l *loader) inputs(doc *document, v value, origin Origin) []Input {
 	if v.isNull() {
 		return nil
@@ -20,7 +21,8 @@ func (l *loader) inputs(doc *document, v value, origin Origin) []Input {
 		return nil
 	}
 	if most := l.limits.values; len(elements) > most {
-		l.report(doc.problem(elements[most].at(), "", fmt.Sprintf("inputs[%d]", most), fmt.Sprintf("a file of this kind may have %d inputs; this one and those after it were not read", most), false))
+		l.report(doc.problem(elements[most].at(), "", fmt.Sprintf("inputs[%d]", most),
+			fmt.Sprintf("a file of this kind may have %d inputs; this one and those after it were not read", most), false))
 		elements = elements[:most]
 	}
 	var out []Input
@@ -136,7 +138,9 @@ func (r *inputReader) id(v value, keys map[string]member) string {
 	switch {
 	case !isText:
 		r.fail(k.value.at(), "id", "must be a string, is %s", k.value.kind())
-	case id == "" || utf8.RuneCountInString(id) > maxName || strings.ContainsFunc(id, func(c rune) bool { return c == '{' || c == '}' || unicode.IsControl(c) }):
+	case id == "" || utf8.RuneCountInString(id) > maxName || strings.ContainsFunc(id, func(c rune) bool {
+		return c == '{' || c == '}' || unicode.IsControl(c)
+	}):
 		r.fail(k.value.at(), "id", "must have 1 to %d characters, without braces and control characters", maxName)
 	}
 	return id

@@ -6,12 +6,14 @@ import (
 	"testing"
 )
 
-// What is switched off stays off in every dialect, whichever of the two words says so, and a word that says "on" does not undo it.
+// What is switched off stays off in every dialect, whichever of the two words says so, and a word that says "on" does
+// not undo it.
 func TestOffInEveryDialect(t *testing.T) {
 	for name := range dialects {
 		for switches, off := range map[string]bool{
 			`"enabled": false`: true, `"disabled": true`: true, `"enabled": true`: false, `"disabled": false`: false,
-			`"enabled": false, "disabled": false`: true, `"disabled": true, "enabled": true`: true, `"enabled": true, "disabled": true`: true,
+			`"enabled": false, "disabled": false`: true, `"disabled": true, "enabled": true`: true,
+			`"enabled": true, "disabled": true`: true,
 		} {
 			command := `"c"`
 			if name == DialectOpencode {
@@ -28,7 +30,8 @@ func TestOffInEveryDialect(t *testing.T) {
 	}
 }
 
-// Where an application merges its files, an entry may have nothing but the switch. Off is followed, on is not, and neither is a broken server.
+// Where an application merges its files, an entry may have nothing but the switch. Off is followed, on is not, and
+// neither is a broken server.
 func TestOnlyASwitch(t *testing.T) {
 	entry := func(dialect string) string {
 		if dialect == DialectOpencode {
@@ -55,7 +58,8 @@ func TestOnlyASwitch(t *testing.T) {
 		} {
 			value := (tt.full == "off") != (dialect == DialectOpencode)
 			full := inFile(dialect, `"s": `+fmt.Sprintf(entry(dialect), value))
-			full.Scope, full.Folder, full.Path = "workspace", tt.mine, "full" // what a workspace switches of the user's: see TestWorkspaceSwitchesNothingOfTheUsersOff
+			// what a workspace switches of the user's: see TestWorkspaceSwitchesNothingOfTheUsersOff
+			full.Scope, full.Folder, full.Path = "workspace", tt.mine, "full"
 			full.Dialect = dialect
 			only := inFile(tt.theirs, `"s": `+tt.only)
 			only.Scope, only.Folder, only.Path = "workspace", tt.theirFolder, "only"
@@ -67,7 +71,8 @@ func TestOnlyASwitch(t *testing.T) {
 						about = append(about, p.Message)
 					}
 				}
-				if len(servers) != 1 || servers[0].Disabled != tt.off || (tt.told == "") != (about == nil) || !strings.Contains(strings.Join(about, "\n"), tt.told) {
+				if len(servers) != 1 || servers[0].Disabled != tt.off || (tt.told == "") != (about == nil) ||
+					!strings.Contains(strings.Join(about, "\n"), tt.told) {
 					t.Errorf("%s %+v: %+v, %v", dialect, tt, servers, problems)
 				}
 			}
@@ -95,14 +100,16 @@ func TestRemarksAreNoMistakes(t *testing.T) {
 		}
 	}
 	// A server may have such a name.
-	if servers, problems := Load([]Source{inFile(DialectPortable, `"_old": {"command": "c"}`)}); len(servers) != 1 || len(problems) != 0 {
+	if servers, problems := Load([]Source{inFile(DialectPortable, `"_old": {"command": "c"}`)}); len(servers) != 1 ||
+		len(problems) != 0 {
 		t.Errorf("%v, %v", servers, problems)
 	}
 }
 
 // An empty list under the word of another application costs nobody anything; one with tools in it is told.
 func TestEmptyListsOfOthers(t *testing.T) {
-	for entry, told := range map[string]int{`"autoApprove": []`: 0, `"autoApprove": ["x"]`: 1, `"autoApprov": []`: 1, `"autoApprove": {}`: 1} {
+	for entry, told := range map[string]int{`"autoApprove": []`: 0, `"autoApprove": ["x"]`: 1, `"autoApprov": []`: 1,
+		`"autoApprove": {}`: 1} {
 		if _, problems := one(t, DialectRoo, `{"command": "c", `+entry+`}`); len(problems) != told {
 			t.Errorf("%s: %v", entry, problems)
 		}
@@ -126,13 +133,15 @@ func TestSpellingsOfTypes(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{"pigeon", "", "-", strings.Repeat("x", 1000)} {
-		if servers, problems := Load([]Source{inFile(DialectPortable, `"s": {"url": "https://a.example", "type": "`+kind+`"}`)}); len(servers) != 0 || len(problems) != 1 || len(problems[0].Message) > 200 {
+		if servers, problems := Load([]Source{inFile(DialectPortable, `"s": {"url": "https://a.example", "type": "`+kind+
+			`"}`)}); len(servers) != 0 || len(problems) != 1 || len(problems[0].Message) > 200 {
 			t.Errorf("%.10s: %v, %v", kind, servers, problems)
 		}
 	}
 }
 
-// People copy entries from one application to another, whose variables look otherwise: then a token is "${TOKEN}" to the letter, and nobody says why.
+// People copy entries from one application to another, whose variables look otherwise: then a token is "${TOKEN}" to
+// the letter, and nobody says why.
 func TestVariablesOfOthers(t *testing.T) {
 	for _, tt := range []struct{ dialect, entry, key string }{
 		{DialectCline, `{"command": "${workspaceFolder}/s"}`, "command"},
@@ -160,12 +169,14 @@ func TestVariablesOfOthers(t *testing.T) {
 		_, problems := one(t, tt.dialect, tt.entry)
 		switch {
 		case tt.key == "" && len(problems) == 0:
-		case tt.key == "" || len(problems) != 1 || problems[0].Key != tt.key || problems[0].Fatal || !strings.Contains(problems[0].Message, "used as it stands") || strings.Contains(problems[0].Message, "s3cret"):
+		case tt.key == "" || len(problems) != 1 || problems[0].Key != tt.key || problems[0].Fatal ||
+			!strings.Contains(problems[0].Message, "used as it stands") || strings.Contains(problems[0].Message, "s3cret"):
 			t.Errorf("%s %s: %v, want one for %q", tt.dialect, tt.entry, problems, tt.key)
 		}
 	}
 	for name, d := range dialects {
-		if grammar := grammars[name]; d.reference != nil && d.forms == "" && grammar.refers != nil && !grammar.refers.MatchString("${a b}") {
+		if grammar := grammars[name]; d.reference != nil && d.forms == "" && grammar.refers != nil &&
+			!grammar.refers.MatchString("${a b}") {
 			t.Errorf("%s leaves references as they are, and no message says which it has", name)
 		}
 	}

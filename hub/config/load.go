@@ -108,7 +108,8 @@ func (l *loader) load() {
 		l.report(Problem{File: src.Path, Message: "cannot be read: " + l.limits.tooLarge().Error(), Fatal: true})
 		return
 	}
-	if l.again = isClaudeJSON(src.Path) && bytes.Equal(l.texts[src.Path], data) && len(data) > 0; !l.again && isClaudeJSON(src.Path) {
+	if l.again = isClaudeJSON(src.Path) && bytes.Equal(l.texts[src.Path], data) && len(data) > 0; !l.again &&
+		isClaudeJSON(src.Path) {
 		if l.texts == nil {
 			l.texts = map[string][]byte{}
 		}
@@ -186,7 +187,8 @@ func (l *loader) file(doc *document, root []member, dialect string) {
 		}
 	}
 	if len(holders) == 0 && !settings {
-		l.report(doc.problem(doc.root.at(), "", "", "no servers: the file has neither "+wanted(dialect, "nor")+bare(members, dialect), false))
+		l.report(doc.problem(doc.root.at(), "", "", "no servers: the file has neither "+wanted(dialect, "nor")+
+			bare(members, dialect), false))
 		return
 	}
 	l.besides(doc, in, dialect, inVSCode)
@@ -195,7 +197,8 @@ func (l *loader) file(doc *document, root []member, dialect string) {
 			continue // other top-level keys belong to the application whose file this is
 		}
 		if len(holders) == 2 && m.name == holders[1] {
-			l.report(doc.problem(m.at, "", m.name, fmt.Sprintf("the file has both %q and %q; both are read", holders[0], m.name), false))
+			l.report(doc.problem(m.at, "", m.name, fmt.Sprintf("the file has both %q and %q; both are read", holders[0], m.name),
+				false))
 		} else if held[i] == DialectVSCode && m.name == "mcpServers" {
 			l.report(doc.problem(m.at, "", m.name, `VS Code itself reads "servers" here, and not this`, false))
 		}
@@ -207,7 +210,8 @@ func (l *loader) file(doc *document, root []member, dialect string) {
 	}
 }
 
-// bare is what more there is to say of a file without servers: its entries may be there, only not where they are looked for.
+// bare is what more there is to say of a file without servers: its entries may be there, only not where they are looked
+// for.
 func bare(members []member, dialect string) string {
 	if find(members, "command") != nil || find(members, "url") != nil && len(members) <= 4 {
 		return fmt.Sprintf("; what looks like a server belongs into %q, under a name", holder(dialect))
@@ -229,7 +233,8 @@ func (l *loader) besides(doc *document, in level, dialect string, inVSCode bool)
 		case m.name == "inputs" && inVSCode:
 			l.asked = l.inputs(doc, m.value, l.origin(doc, m, DialectVSCode, pointer(in.pointer, m.name)))
 		case m.name == "inputs" && dialect == "":
-			l.report(doc.problem(m.at, "", m.name, `is only for files of VS Code, whose servers are in "servers", and was ignored`, false))
+			l.report(doc.problem(m.at, "", m.name,
+				`is only for files of VS Code, whose servers are in "servers", and was ignored`, false))
 		case m.name == "sandbox" && inVSCode:
 			l.report(doc.problem(m.at, "", m.name, "is ignored: the hub has no sandbox", false))
 		}
@@ -283,7 +288,8 @@ func deeper(servers []member) int {
 
 func (l *loader) origin(doc *document, m member, dialect, at string) Origin {
 	src := l.source
-	return Origin{File: src.Path, Line: doc.line(m.at), Pointer: at, Dialect: dialect, Scope: src.Scope, Folder: src.Folder, Trusted: src.Trusted}
+	return Origin{File: src.Path, Line: doc.line(m.at), Pointer: at, Dialect: dialect, Scope: src.Scope,
+		Folder: src.Folder, Trusted: src.Trusted}
 }
 
 // distinct returns the members with the last of each name, as JSON readers

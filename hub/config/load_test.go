@@ -25,11 +25,14 @@ func TestLoadFromDisk(t *testing.T) {
 	if err := os.WriteFile(good, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	servers, problems := Load([]Source{{Path: missing, Scope: "user"}, {Path: good, Scope: "workspace"}, {Path: dir, Scope: "host"}})
-	if len(servers) != 1 || servers[0].Origin != (Origin{File: good, Line: 3, Pointer: "/servers/a", Dialect: "vscode", Scope: "workspace"}) {
+	servers, problems := Load([]Source{{Path: missing, Scope: "user"}, {Path: good, Scope: "workspace"},
+		{Path: dir, Scope: "host"}})
+	if len(servers) != 1 || servers[0].Origin != (Origin{File: good, Line: 3, Pointer: "/servers/a", Dialect: "vscode",
+		Scope: "workspace"}) {
 		t.Errorf("got %+v", servers)
 	}
-	if len(problems) != 2 || !problems[0].Fatal || !strings.HasPrefix(problems[0].String(), missing+": cannot be read: ") ||
+	if len(problems) != 2 || !problems[0].Fatal || !strings.HasPrefix(problems[0].String(), missing+
+		": cannot be read: ") ||
 		problems[1].File != dir {
 		t.Errorf("got %v", problems)
 	}
@@ -58,7 +61,8 @@ func TestServerNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			servers, problems := Load([]Source{{Scope: "host", JSON: []byte(`{"servers": {` + string(name) + `: {"command": "c"}}}`)}})
+			servers,
+				problems := Load([]Source{{Scope: "host", JSON: []byte(`{"servers": {` + string(name) + `: {"command": "c"}}}`)}})
 			if tt.ok && (len(servers) != 1 || servers[0].Name != tt.name || len(problems) != 0) {
 				t.Errorf("got %v, %v", servers, problems)
 			}

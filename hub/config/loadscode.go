@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// LoadsCode tells whether an environment variable can make a program, or what it starts, load other code than it is: by naming it, by saying where it is
-// looked for, or by saying which settings are read. It is a list of names that are known for that. No such list is complete, so it serves to warn a person
-// of what a file sets and to refuse what nobody sees; it does not make another variable harmless.
+// LoadsCode tells whether an environment variable can make a program, or what it starts, load other code than it is: by
+// naming it, by saying where it is looked for, or by saying which settings are read. It is a list of names that are
+// known for that. No such list is complete, so it serves to warn a person of what a file sets and to refuse what nobody
+// sees; it does not make another variable harmless.
 func LoadsCode(name string) bool { return loadsCode(name, runtime.GOOS) }
 
 func loadsCode(name, goos string) bool {
@@ -24,7 +25,8 @@ func loadsCode(name, goos string) bool {
 
 // loadingNames are names and patterns, in the order of what reads them.
 var loadingNames = strings.Fields(`
-	PATH PATHEXT HOME USERPROFILE APPDATA LOCALAPPDATA XDG_CONFIG_HOME XDG_CONFIG_DIRS XDG_DATA_HOME XDG_DATA_DIRS SYSTEMROOT WINDIR
+	PATH PATHEXT HOME USERPROFILE APPDATA LOCALAPPDATA XDG_CONFIG_HOME XDG_CONFIG_DIRS
+	XDG_DATA_HOME XDG_DATA_DIRS SYSTEMROOT WINDIR
 	LD_* DYLD_* GCONV_PATH GLIBC_TUNABLES GTK_MODULES GIO_EXTRA_MODULES QT_PLUGIN_PATH
 	OPENSSL_CONF OPENSSL_MODULES OPENSSL_ENGINES
 	SHELL COMSPEC BASH_ENV BASH_FUNC_* ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS4 ZDOTDIR FPATH CDPATH
@@ -34,17 +36,22 @@ var loadingNames = strings.Fields(`
 	PYTHON* PIP_* UV_* PYENV_* CONDA_* PIPX_*
 	PERL5* PERLLIB PERL_UNICODE PERL_MM_OPT PERL_MB_OPT
 	RUBY* GEM_HOME GEM_PATH BUNDLE_* RBENV_*
-	JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS JDK_JAVAC_OPTIONS JAVA_OPTS JAVA_HOME CLASSPATH MAVEN_OPTS GRADLE_OPTS JBANG_*
+	JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS JDK_JAVAC_OPTIONS JAVA_OPTS JAVA_HOME
+	CLASSPATH MAVEN_OPTS GRADLE_OPTS JBANG_*
 	DOTNET_* CORECLR_* COR_* COMPLUS_* NUGET_*
 	GIT_*
-	LUA_PATH* LUA_CPATH* LUA_INIT* TCLLIBPATH PHPRC PHP_INI_SCAN_DIR R_PROFILE* R_ENVIRON* R_LIBS* JULIA_LOAD_PATH JULIA_DEPOT_PATH JULIA_PROJECT
+	LUA_PATH* LUA_CPATH* LUA_INIT* TCLLIBPATH PHPRC PHP_INI_SCAN_DIR R_PROFILE* R_ENVIRON*
+	R_LIBS* JULIA_LOAD_PATH JULIA_DEPOT_PATH JULIA_PROJECT
 	ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ERL_LIBS GOFLAGS GOROOT GOPROXY GOTOOLCHAIN GOENV RUSTC* RUSTUP_* CARGO_*
 	ASDF_* MISE_* DIRENV_*`)
 
-// harmlessNames are those that a pattern above means and that are known to load nothing: a warning that is wrong each time is no longer read.
+// harmlessNames are those that a pattern above means and that are known to load nothing: a warning that is wrong each
+// time is no longer read.
 var harmlessNames = strings.Fields(`
-	PYTHONUNBUFFERED PYTHONIOENCODING PYTHONUTF8 PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONFAULTHANDLER PYTHONOPTIMIZE PYTHONVERBOSE PYTHONNOUSERSITE
+	PYTHONUNBUFFERED PYTHONIOENCODING PYTHONUTF8 PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONFAULTHANDLER
+	PYTHONOPTIMIZE PYTHONVERBOSE PYTHONNOUSERSITE
 	PYTHONSAFEPATH PYTHONLEGACYWINDOWSSTDIO PYTHONCOERCECLOCALE
 	GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_TRACE* GIT_MERGE_VERBOSITY GIT_PS1_*
-	DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO DOTNET_ENVIRONMENT DOTNET_SYSTEM_GLOBALIZATION_INVARIANT DOTNET_SKIP_FIRST_TIME_EXPERIENCE
+	DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO DOTNET_ENVIRONMENT
+	DOTNET_SYSTEM_GLOBALIZATION_INVARIANT DOTNET_SKIP_FIRST_TIME_EXPERIENCE
 	PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_CACHE_DIR UV_NO_PROGRESS UV_NO_CACHE CARGO_TERM_*`)

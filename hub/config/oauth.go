@@ -7,28 +7,30 @@ import (
 	"strings"
 )
 
-// OAuth is how to sign in to a server behind a URL. Its zero value means: as the server's metadata says, with a person. Secret
-// are ClientSecret, PrivateKeyPEM, IDP.IDToken and WorkloadToken.
+// OAuth is how to sign in to a server behind a URL. Its zero value means: as the server's metadata says, with a person.
+// Secret are ClientSecret, PrivateKeyPEM, IDP.IDToken and WorkloadToken.
 type OAuth struct {
 	// ClientID and ClientSecret are those of a client that was registered by hand.
 	ClientID, ClientSecret string
-	// ClientMetadataURL is an https address with a path that describes the client, and is its id (client id metadata documents).
+	// ClientMetadataURL is an https address with a path that describes the client, and is its id (client id metadata
+	// documents).
 	ClientMetadataURL string
 	// Scopes to ask for; empty leaves it to the server's metadata.
 	Scopes []string
 	// RedirectPort is the port of the loopback redirect; 0 takes any free one.
 	RedirectPort int
-	// Grant is "" (a person signs in), "client_credentials", "enterprise" (enterprise-managed authorization) or "workload_identity".
+	// Grant is "" (a person signs in), "client_credentials", "enterprise" (enterprise-managed authorization) or
+	// "workload_identity".
 	Grant string
 	// PrivateKeyPEM and SigningAlgorithm sign the client's assertion in place of a secret.
 	PrivateKeyPEM, SigningAlgorithm string
 	// IDP is the identity provider of grant "enterprise".
 	IDP IdentityProvider
-	// WorkloadToken is the JWT of grant "workload_identity". WorkloadTokenFile is where the platform keeps it, and puts a new one
-	// before it ends; Load makes it start at the folder of the config.
+	// WorkloadToken is the JWT of grant "workload_identity". WorkloadTokenFile is where the platform keeps it, and puts a
+	// new one before it ends; Load makes it start at the folder of the config.
 	WorkloadToken, WorkloadTokenFile string
-	// DPoP tells whether tokens are bound to a key of ours (RFC 9449): "" if the server and its authorization server want that,
-	// "require" always, "off" never.
+	// DPoP tells whether tokens are bound to a key of ours (RFC 9449): "" if the server and its authorization server want
+	// that, "require" always, "off" never.
 	DPoP string
 }
 
@@ -65,7 +67,8 @@ func oauthAs(name string) func(*entryReader, key) {
 func (r *entryReader) oauthSetting(k key, name string) bool {
 	o, at, v := &r.s.OAuth, k.path, k.value
 	field := map[string]*string{
-		"clientId": &o.ClientID, "clientSecret": &o.ClientSecret, "clientMetadataUrl": &o.ClientMetadataURL, "grant": &o.Grant,
+		"clientId": &o.ClientID, "clientSecret": &o.ClientSecret, "clientMetadataUrl": &o.ClientMetadataURL,
+		"grant":         &o.Grant,
 		"privateKeyPem": &o.PrivateKeyPEM, "signingAlgorithm": &o.SigningAlgorithm,
 		"workloadToken": &o.WorkloadToken, "workloadTokenFile": &o.WorkloadTokenFile, "dpop": &o.DPoP,
 	}[name]
@@ -99,7 +102,8 @@ func (r *entryReader) oauthSetting(k key, name string) bool {
 func (r *entryReader) checkOAuth(name, at string, v value, s string) {
 	switch name {
 	case "grant":
-		if _, isText := v.str(); isText && s != "authorization_code" && s != "client_credentials" && s != "enterprise" && s != "workload_identity" {
+		if _, isText := v.str(); isText && s != "authorization_code" && s != "client_credentials" && s != "enterprise" &&
+			s != "workload_identity" {
 			r.fail(v.at(), at, `must be "authorization_code", "client_credentials", "enterprise" or "workload_identity"`)
 		}
 	case "dpop":
@@ -109,13 +113,15 @@ func (r *entryReader) checkOAuth(name, at string, v value, s string) {
 	case "clientMetadataUrl":
 		// It identifies the client to the world, so it is an https address with a path, and nothing else in it.
 		u, err := url.Parse(s)
-		if _, isText := v.str(); isText && (err != nil || u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") == "" || u.User != nil || u.Fragment != "") {
+		if _, isText := v.str(); isText && (err != nil || u.Scheme != "https" || u.Hostname() == "" ||
+			strings.Trim(u.Path, "/") == "" || u.User != nil || u.Fragment != "") {
 			r.fail(v.at(), at, "must be an https:// address with a path, without user name and fragment")
 		}
 	}
 }
 
-// file reads a path. A relative one starts at the folder of the config: the hub's own working directory means nothing to its user.
+// file reads a path. A relative one starts at the folder of the config: the hub's own working directory means nothing
+// to its user.
 func (r *entryReader) file(key string, v value) string {
 	s := r.text(key, v)
 	switch {
@@ -175,7 +181,8 @@ func (r *entryReader) port(key string, v value) int {
 // write goes into the launch key.
 func (o OAuth) write(h *launch) {
 	for _, s := range []string{
-		o.ClientID, o.ClientSecret, o.ClientMetadataURL, strconv.Itoa(o.RedirectPort), o.Grant, o.PrivateKeyPEM, o.SigningAlgorithm,
+		o.ClientID, o.ClientSecret, o.ClientMetadataURL, strconv.Itoa(o.RedirectPort), o.Grant, o.PrivateKeyPEM,
+		o.SigningAlgorithm,
 		o.IDP.Issuer, o.IDP.TokenEndpoint, o.IDP.ClientID, o.IDP.IDToken, strconv.Itoa(len(o.Scopes)),
 		o.WorkloadToken, o.WorkloadTokenFile, o.DPoP,
 	} {

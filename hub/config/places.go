@@ -31,9 +31,9 @@ func Known(p Places) []Source {
 	return out
 }
 
-// Candidates is where applications keep their servers, whether the files are there or not: those of the user first, then those of each
-// workspace folder; the weakest first, so that of two servers of one name in one scope the editor's own counts before one that another
-// application has. A path comes once, as the user's file when it is both.
+// Candidates is where applications keep their servers, whether the files are there or not: those of the user first,
+// then those of each workspace folder; the weakest first, so that of two servers of one name in one scope the editor's
+// own counts before one that another application has. A path comes once, as the user's file when it is both.
 func Candidates(p Places) []Source {
 	f := finder{Places: p, seen: map[string]bool{}}
 	f.getenv = LookupEnv(p.Environ, p.GOOS)
@@ -44,7 +44,8 @@ func Candidates(p Places) []Source {
 	return f.found
 }
 
-// finder gathers paths. They are joined by hand, so that the rules for another system than this one can be told and tested.
+// finder gathers paths. They are joined by hand, so that the rules for another system than this one can be told and
+// tested.
 type finder struct {
 	Places
 	getenv func(string) (string, bool)

@@ -59,7 +59,8 @@ func TestKnownPlaces(t *testing.T) {
 		},
 		{
 			"variables", Places{Home: "/home/0", GOOS: "linux", Environ: []string{
-				"XDG_CONFIG_HOME=/x", "CODEX_HOME=/codex", "COPILOT_HOME=/copilot/", "GEMINI_CLI_HOME=/g", "CLAUDE_CONFIG_DIR=/claude", "OPENCODE_CONFIG=/o/my.json",
+				"XDG_CONFIG_HOME=/x", "CODEX_HOME=/codex", "COPILOT_HOME=/copilot/", "GEMINI_CLI_HOME=/g",
+				"CLAUDE_CONFIG_DIR=/claude", "OPENCODE_CONFIG=/o/my.json",
 			}},
 			[]string{
 				"user claude-desktop /x/Claude/claude_desktop_config.json",
@@ -75,7 +76,8 @@ func TestKnownPlaces(t *testing.T) {
 			}, ".codex",
 		},
 		{
-			"relative variables are none", Places{Home: "/home/0", GOOS: "linux", Environ: []string{"XDG_CONFIG_HOME=x", "CODEX_HOME=", "OPENCODE_CONFIG=o.json"}},
+			"relative variables are none", Places{Home: "/home/0", GOOS: "linux", Environ: []string{"XDG_CONFIG_HOME=x",
+				"CODEX_HOME=", "OPENCODE_CONFIG=o.json"}},
 			[]string{"user crush /home/0/.config/crush/crush.json", "user codex /home/0/.codex/config.toml"}, " o.json",
 		},
 		{
@@ -90,7 +92,8 @@ func TestKnownPlaces(t *testing.T) {
 			}, `\`,
 		},
 		{
-			"windows", Places{Home: `C:\Users\u`, Folders: []string{`D:\w`}, GOOS: "windows", Environ: []string{`AppData=E:\Roaming`, `CODEX_HOME=\\host\codex`}},
+			"windows", Places{Home: `C:\Users\u`, Folders: []string{`D:\w`},
+				GOOS: "windows", Environ: []string{`AppData=E:\Roaming`, `CODEX_HOME=\\host\codex`}},
 			[]string{
 				`user claude-desktop E:\Roaming\Claude\claude_desktop_config.json`,
 				`user crush C:\Users\u\AppData\Local\crush\crush.json`,
@@ -102,11 +105,14 @@ func TestKnownPlaces(t *testing.T) {
 				`workspace vscode D:\w\.vscode\mcp.json D:\w`,
 			}, "/",
 		},
-		{"no home", Places{Folders: []string{"/w"}, GOOS: "linux"}, []string{"workspace vscode /w/.vscode/mcp.json /w"}, "user"},
-		{"home is a folder", Places{Home: "/h", Folders: []string{"/h"}, GOOS: "linux"}, []string{"user cursor /h/.cursor/mcp.json", "workspace portable /h/.mcp.json /h"}, "workspace cursor"},
+		{"no home", Places{Folders: []string{"/w"}, GOOS: "linux"}, []string{"workspace vscode /w/.vscode/mcp.json /w"},
+			"user"},
+		{"home is a folder", Places{Home: "/h", Folders: []string{"/h"}, GOOS: "linux"},
+			[]string{"user cursor /h/.cursor/mcp.json", "workspace portable /h/.mcp.json /h"}, "workspace cursor"},
 		{
 			"several folders", Places{Home: "/h", Folders: []string{"/a", "/b"}, GOOS: "linux"},
-			[]string{"user portable /h/.claude.json /a", "user portable /h/.claude.json /b", "workspace vscode /a/.vscode/mcp.json /a", "workspace vscode /b/.vscode/mcp.json /b"}, "",
+			[]string{"user portable /h/.claude.json /a", "user portable /h/.claude.json /b",
+				"workspace vscode /a/.vscode/mcp.json /a", "workspace vscode /b/.vscode/mcp.json /b"}, "",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

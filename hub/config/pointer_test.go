@@ -17,7 +17,9 @@ func TestPointers(t *testing.T) {
 			t.Errorf("%s %s: %+v, %v; want %s", tt.path, tt.text, servers, problems, tt.want)
 		}
 	}
-	servers, _ := Load([]Source{{Path: "mcp.json", JSON: []byte(`{"servers": {"s": {"command": "${input:b}"}}, "inputs": [1, {"id": "b", "type": "promptString"}]}`)}})
+	servers,
+		_ := Load([]Source{{Path: "mcp.json",
+		JSON: []byte(`{"servers": {"s": {"command": "${input:b}"}}, "inputs": [1, {"id": "b", "type": "promptString"}]}`)}})
 	if len(servers) != 1 || len(servers[0].Inputs) != 1 || servers[0].Inputs[0].Origin.Pointer != "/inputs/1" {
 		t.Errorf("%+v", servers)
 	}

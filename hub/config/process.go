@@ -161,7 +161,8 @@ func (r *entryReader) sandboxEnabled(k key) {
 	if !ok {
 		r.wrong(k.value, k.path, "true or false")
 	} else if on {
-		r.fail(k.at, k.path, "the hub has no sandbox, and does not start this server without one; set it to false if that is what you want")
+		r.fail(k.at, k.path,
+			"the hub has no sandbox, and does not start this server without one; set it to false if that is what you want")
 	}
 }
 

@@ -45,8 +45,8 @@ func (r *entryReader) kind(given map[string]key) (k key, ok bool) {
 	return k, false
 }
 
-// transport tells how the server is reached. It reports a type that cannot be, and a command beside a URL; such an entry
-// has no meaning, so the rest of it is not read.
+// transport tells how the server is reached. It reports a type that cannot be, and a command beside a URL; such an
+// entry has no meaning, so the rest of it is not read.
 func (r *entryReader) transport(given map[string]key) bool {
 	url := r.address(given)
 	r.urlKey = url
@@ -69,7 +69,8 @@ func (r *entryReader) transport(given map[string]key) bool {
 		default:
 			r.s.Transport = TransportStdio
 		}
-		if at := map[bool]key{true: url, false: command}[hasURL]; at.name != "" && (r.dialect.typed == typeAlways || hasURL && r.dialect.typed == typeWithURL) {
+		if at := map[bool]key{true: url, false: command}[hasURL]; at.name != "" &&
+			(r.dialect.typed == typeAlways || hasURL && r.dialect.typed == typeWithURL) {
 			r.warn(at.at, at.path, `has no "type" beside it, which %s insists on; the hub does without`, r.dialect.title)
 		}
 		return true
@@ -130,8 +131,9 @@ func (r *entryReader) meantURL(given map[string]key) bool {
 	return false
 }
 
-// url checks the address, if this key is the one that counts. What is wrong is told without showing it: its query may be a secret. What a reference will stand for is not known
-// yet, so that an address that begins with one is not looked at, and a number, which can be a part of all of it, stands for the others.
+// url checks the address, if this key is the one that counts. What is wrong is told without showing it: its query may
+// be a secret. What a reference will stand for is not known yet, so that an address that begins with one is not looked
+// at, and a number, which can be a part of all of it, stands for the others.
 func (r *entryReader) url(k key) {
 	key, v := k.path, k.value
 	s, ok := v.str()
@@ -168,11 +170,15 @@ func (r *entryReader) url(k key) {
 }
 
 // reserved are headers that the protocol or HTTP itself sets; an entry that sets them too would break the connection in
-// ways that are hard to see (2025-11-25 basic/transports, 2026-07-28 basic/transports/streamable-http "Request Metadata").
+// ways that are hard to see (2025-11-25 basic/transports, 2026-07-28 basic/transports/streamable-http "Request
+// Metadata").
 var reserved = map[string]bool{
-	"Accept": true, "Content-Type": true, "Mcp-Session-Id": true, "Mcp-Protocol-Version": true, "Mcp-Method": true, "Mcp-Name": true,
-	"Last-Event-Id": true, "Host": true, "Content-Length": true, "Content-Encoding": true, "Accept-Encoding": true, "Transfer-Encoding": true,
-	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Te": true, "Trailer": true, "Upgrade": true, "Expect": true,
+	"Accept": true, "Content-Type": true, "Mcp-Session-Id": true, "Mcp-Protocol-Version": true, "Mcp-Method": true,
+	"Mcp-Name":      true,
+	"Last-Event-Id": true, "Host": true, "Content-Length": true, "Content-Encoding": true, "Accept-Encoding": true,
+	"Transfer-Encoding": true,
+	"Connection":        true, "Keep-Alive": true, "Proxy-Connection": true, "Te": true, "Trailer": true, "Upgrade": true,
+	"Expect": true,
 }
 
 func isReserved(canonical string) bool {
@@ -235,7 +241,8 @@ func (r *entryReader) headerName(m member, at string) bool {
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+			strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
 			return false
 		}
 	}
@@ -243,7 +250,8 @@ func isToken(s string) bool {
 }
 
 // DisplayURL is the address as it may be shown and logged: without user information, query and fragment, which may be
-// secrets. It is "" for a stdio server, for an address that Load would have refused, and for one whose host is still a reference.
+// secrets. It is "" for a stdio server, for an address that Load would have refused, and for one whose host is still a
+// reference.
 func (s Server) DisplayURL() string {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" {

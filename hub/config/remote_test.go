@@ -96,7 +96,8 @@ func TestWorkloadTokenFileIsRelativeToTheConfig(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Appendf(nil, `{"servers": {"s": {"url": "https://a.example/", "oauth": {"workloadTokenFile": %s}}}}`, quoted)
+		return fmt.Appendf(nil, `{"servers": {"s": {"url": "https://a.example/", "oauth": {"workloadTokenFile": %s}}}}`,
+			quoted)
 	}
 	if err := os.WriteFile(config, text("../run/token"), 0o600); err != nil {
 		t.Fatal(err)

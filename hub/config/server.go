@@ -20,20 +20,23 @@ type Source struct {
 	Path string
 	// JSON is the text itself.
 	JSON []byte
-	// Scope says whose it is: "user", "workspace" or "host". Empty means "workspace", whose servers start only after a question.
+	// Scope says whose it is: "user", "workspace" or "host". Empty means "workspace", whose servers start only after a
+	// question.
 	Scope string
 	// Dialect is one of the Dialect constants; empty leaves it to the file's name and content.
 	Dialect string
-	// Folder is the workspace folder that the file belongs to, an absolute path, for ${workspaceFolder} and for servers that run there. Empty: none.
+	// Folder is the workspace folder that the file belongs to, an absolute path, for ${workspaceFolder} and for servers
+	// that run there. Empty: none.
 	Folder string
 	// Trusted says that the host answers for a workspace file: its servers start without a question.
 	Trusted bool
 }
 
-// The dialects: whose file it is. A dialect decides which keys there are, the unit of a timeout, the grammar of variables, and what a
-// server without a type is.
+// The dialects: whose file it is. A dialect decides which keys there are, the unit of a timeout, the grammar of
+// variables, and what a server without a type is.
 const (
-	DialectVSCode   = "vscode"         // {"servers": {}}: mcp.json of VS Code, and the same in its settings or a dev container
+	// {"servers": {}}: mcp.json of VS Code, and the same in its settings or a dev container
+	DialectVSCode   = "vscode"
 	DialectPortable = "portable"       // .mcp.json, mcp-config.json, Claude Code
 	DialectRoo      = "roo"            // mcp_settings.json, .roo/mcp.json; Kilo Code's .kilocode/mcp.json
 	DialectCline    = "cline"          // cline_mcp_settings.json, flat or nested
@@ -43,23 +46,25 @@ const (
 	DialectCodex    = "codex"          // config.toml of Codex
 	DialectOpencode = "opencode"       // opencode.json
 	DialectCrush    = "crush"          // crush.json
-	// DialectMcpServers is {"mcpServers": {}} of which nothing more can be told: the keys of all, no variables, and no unit for a timeout.
+	// DialectMcpServers is {"mcpServers": {}} of which nothing more can be told: the keys of all, no variables, and no
+	// unit for a timeout.
 	DialectMcpServers = "mcpServers"
 )
 
 // Origin is where an entry was found.
 type Origin struct {
-	File    string
-	Line    int    // of the server's name, from 1
-	Pointer string // of the entry in the file, as RFC 6901 writes it: "/mcpServers/github"; in TOML that of the same tables in JSON
+	File string
+	Line int // of the server's name, from 1
+	// of the entry in the file, as RFC 6901 writes it: "/mcpServers/github"; in TOML that of the same tables in JSON
+	Pointer string
 	Dialect string // one of the Dialect constants
 	Scope   string // as in Source
 	Folder  string // as in Source
 	Trusted bool   // as in Source
 }
 
-// NeedsConsent tells whether a person has to agree before anything of the entry is run or contacted: it came with a folder, whose author nobody vouches
-// for. What is neither the user's nor the host's is taken for a workspace's.
+// NeedsConsent tells whether a person has to agree before anything of the entry is run or contacted: it came with a
+// folder, whose author nobody vouches for. What is neither the user's nor the host's is taken for a workspace's.
 func (o Origin) NeedsConsent() bool { return o.OfWorkspace() && !o.Trusted }
 
 // OfWorkspace tells whether the entry came with a workspace.
@@ -73,19 +78,20 @@ type Place struct {
 
 // Server is one configured server in normal form.
 //
-// Its texts are as they are in the file: references to variables, inputs and the environment stay references until [Server.Resolve], so that
-// nothing secret is in memory that is not needed.
+// Its texts are as they are in the file: references to variables, inputs and the environment stay references until
+// [Server.Resolve], so that nothing secret is in memory that is not needed.
 type Server struct {
 	Name   string
 	Origin Origin
-	// Fields says for each field where it came from, by its name in the normal form: "command", "args", "env.NAME", "envFile", "cwd", "url",
-	// "headers.Name", "disabled", "timeouts.total", "approvals.PATTERN", "tools.only", "tools.hidden", "start", "memory", "watch",
-	// "transport", "oauth.clientId", "stop.stdin" and so on.
+	// Fields says for each field where it came from, by its name in the normal form: "command", "args", "env.NAME",
+	// "envFile", "cwd", "url", "headers.Name", "disabled", "timeouts.total", "approvals.PATTERN", "tools.only",
+	// "tools.hidden", "start", "memory", "watch", "transport", "oauth.clientId", "stop.stdin" and so on.
 	Fields map[string]Place
 	// Shadows are the entries of the same name that this one replaces; ShadowedBy is set in the list of All for those.
 	Shadows    []Origin
 	ShadowedBy *Origin
-	// Behind are the entries of the same name that this one goes before, first the one that counts if this one does not. Load fills it.
+	// Behind are the entries of the same name that this one goes before, first the one that counts if this one does not.
+	// Load fills it.
 	Behind []Server
 
 	// Transport is TransportStdio, TransportHTTP, TransportSSE or TransportAuto. "" is TransportStdio.
@@ -95,16 +101,19 @@ type Server struct {
 
 	Command string
 	Args    []string
-	// Program is the file that is executed, where whoever starts the server has fixed it; Command is its argv[0] then. "": Command is looked up.
+	// Program is the file that is executed, where whoever starts the server has fixed it; Command is its argv[0] then. "":
+	// Command is looked up.
 	Program string
 	// Env goes on top of what the server inherits; nil removes a variable.
 	Env map[string]*string
-	// EnvRefs are environment variables and headers, by their names, whose value is that of a variable where the hub runs. A dialect that
-	// expands nothing has them instead of references (Codex). Of one name Env wins over it, and it wins over Header.
+	// EnvRefs are environment variables and headers, by their names, whose value is that of a variable where the hub runs.
+	// A dialect that expands nothing has them instead of references (Codex). Of one name Env wins over it, and it wins
+	// over Header.
 	EnvRefs map[string]string
 	// BearerEnv is the variable where the hub runs with the token for "Authorization: Bearer"; "" = none.
 	BearerEnv string
-	// EnvFile is a file of further variables (NAME=value lines), below those of Env; empty: none. It is read when the server starts.
+	// EnvFile is a file of further variables (NAME=value lines), below those of Env; empty: none. It is read when the
+	// server starts.
 	EnvFile string
 	// Dir is the working directory as written; empty leaves it to the dialect.
 	Dir string

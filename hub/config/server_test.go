@@ -58,9 +58,12 @@ func TestDurations(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			servers, problems := Load([]Source{{Scope: "host", JSON: []byte(`{"servers": {"s": {"command": "c", "timeouts": {"idle": ` + tt.text + `}, "stop": {"stdin": ` + tt.text + `}}}}`)}})
+			servers,
+				problems := Load([]Source{{Scope: "host", JSON: []byte(`{"servers": {"s": {"command": "c", "timeouts": {"idle": ` +
+				tt.text + `}, "stop": {"stdin": ` + tt.text + `}}}}`)}})
 			if !tt.ok {
-				if len(servers) != 0 || len(problems) != 2 || problems[0].Key != "timeouts.idle" || problems[1].Key != "stop.stdin" {
+				if len(servers) != 0 || len(problems) != 2 || problems[0].Key != "timeouts.idle" ||
+					problems[1].Key != "stop.stdin" {
 					t.Errorf("got %v, %v", servers, problems)
 				}
 				return
@@ -94,7 +97,8 @@ func TestLaunchKeyStable(t *testing.T) {
 		`"command": "c"`, `"args": ["a", "b"]`, `"cwd": "/d"`, `"era": "legacy"`, `"maxMessageBytes": 10`,
 	}
 	env := []string{`"A": "1"`, `"B": null`, `"C": ""`, `"D": 4`, `"E": true`}
-	extra := []string{`"disabled": true`, `"alwaysAllow": ["x"]`, `"timeouts": {"idle": 1}`, `"approvals": {"y": "deny"}`, `"stop": {"stdin": 1}`, `"type": "stdio"`}
+	extra := []string{`"disabled": true`, `"alwaysAllow": ["x"]`, `"timeouts": {"idle": 1}`, `"approvals": {"y": "deny"}`,
+		`"stop": {"stdin": 1}`, `"type": "stdio"`}
 	first := ""
 	for i := range 200 {
 		rng.Shuffle(len(env), func(i, j int) { env[i], env[j] = env[j], env[i] })
@@ -176,7 +180,8 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 	if seen[auto.LaunchKey()] != `"command": "c"` || (Server{Command: "c"}).LaunchKey() != auto.LaunchKey() {
 		t.Error("defaults written out change the key")
 	}
-	// A dialect matters where a text may mean something else in it, and nowhere else. What Codex takes from the environment counts.
+	// A dialect matters where a text may mean something else in it, and nowhere else. What Codex takes from the
+	// environment counts.
 	keys := map[string]string{}
 	for name, s := range map[string]Server{
 		"plain":   {Command: "c"},
@@ -196,8 +201,11 @@ func TestLaunchKeyTellsApart(t *testing.T) {
 		t.Error("a dialect changes the key of a server without references")
 	}
 	// What another application keeps in the entry must restart nothing, and neither must another way to write the same.
-	bare, _ := load(t, `{"servers": {"s": {"url": "https://a.example/", "type": "streamable-http", "headers": {"X-A": "b"}}}}`)
-	same, _ := load(t, `{"servers": {"t": {"url": "https://a.example/", "type": "streamableHttp", "headers": {"x-a": "b"}, "oauth": {"tokens": {}, "grant": "authorization_code", "dpop": "auto"}, "disabled": true}}}`)
+	bare,
+		_ := load(t, `{"servers": {"s": {"url": "https://a.example/", "type": "streamable-http", "headers": {"X-A": "b"}}}}`)
+	same,
+		_ := load(t,
+		`{"servers": {"t": {"url": "https://a.example/", "type": "streamableHttp", "headers": {"x-a": "b"}, "oauth": {"tokens": {}, "grant": "authorization_code", "dpop": "auto"}, "disabled": true}}}`)
 	if bare.LaunchKey() != same.LaunchKey() {
 		t.Error("what changes nothing of a server with a URL changes the key")
 	}

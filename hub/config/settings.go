@@ -28,9 +28,9 @@ func (r *entryReader) switched(k key, off, ok bool) {
 	}
 }
 
-// partial tells whether an entry is a part of one in another file, which the application merges with this one: it says nothing of how the server
-// is reached. To switch a server off is followed, as nobody is hurt by it. All else is not: a file of a workspace would start what the user has
-// switched off, or allow what they have not.
+// partial tells whether an entry is a part of one in another file, which the application merges with this one: it says
+// nothing of how the server is reached. To switch a server off is followed, as nobody is hurt by it. All else is not: a
+// file of a workspace would start what the user has switched off, or allow what they have not.
 func (r *entryReader) partial(ks []key, given map[string]key) bool {
 	if !r.dialect.merges || len(ks) == 0 || r.address(given).name != "" {
 		return false
@@ -50,9 +50,12 @@ func (r *entryReader) partial(ks []key, given map[string]key) bool {
 		case !ok:
 			return false
 		default:
-			r.off = append(r.off, switchedOff{r.server, r.dialect.name, r.source.Folder, (Origin{Scope: r.source.Scope}).OfWorkspace(), placed{
-				r.number, r.doc.problem(k.at, r.server, k.path, "switches off no server of another file that is the user's: a workspace cannot", false),
-			}})
+			r.off = append(r.off, switchedOff{r.server, r.dialect.name, r.source.Folder,
+				(Origin{Scope: r.source.Scope}).OfWorkspace(), placed{
+					r.number,
+					r.doc.problem(k.at, r.server, k.path,
+						"switches off no server of another file that is the user's: a workspace cannot", false),
+				}})
 		}
 	}
 	if first.name != "" {
@@ -94,7 +97,8 @@ func (r *entryReader) maxMessageBytes(k key) {
 func (r *entryReader) timeouts(k key) {
 	t := &r.s.Timeouts
 	r.settings(k.path, k.value, func(m member) bool {
-		field := map[string]**time.Duration{"connect": &t.Connect, "idle": &t.Idle, "total": &t.Total, "human": &t.Human}[m.name]
+		field := map[string]**time.Duration{"connect": &t.Connect, "idle": &t.Idle, "total": &t.Total,
+			"human": &t.Human}[m.name]
 		if field == nil {
 			return false
 		}

@@ -20,13 +20,14 @@ type switchedOff struct {
 	unheard               placed // what is told when it is not followed
 }
 
-// switchOff follows them: they are about servers in files of the same application, for the same folder or for all. What a workspace brings
-// switches off what a workspace brings: nobody has agreed to more.
+// switchOff follows them: they are about servers in files of the same application, for the same folder or for all. What
+// a workspace brings switches off what a workspace brings: nobody has agreed to more.
 func (l *loader) switchOff() {
 	for _, off := range l.off {
 		for i := range l.entries {
 			s := &l.entries[i].server
-			if s.Name == off.name && s.Origin.Dialect == off.dialect && (s.Origin.Folder == "" || off.folder == "" || s.Origin.Folder == off.folder) {
+			if s.Name == off.name && s.Origin.Dialect == off.dialect &&
+				(s.Origin.Folder == "" || off.folder == "" || s.Origin.Folder == off.folder) {
 				if off.ofWorkspace && !s.Origin.OfWorkspace() {
 					l.problems = append(l.problems, off.unheard)
 					continue
@@ -37,9 +38,10 @@ func (l *loader) switchOff() {
 	}
 }
 
-// shadow decides, of the entries of each name, which one counts: those of a user step back when there is one of a workspace, and of what
-// is left the last one counts. The order of the sources therefore does not decide between user and workspace. An entry of a workspace that is switched off
-// steps back behind those of others: it must not switch them off.
+// shadow decides, of the entries of each name, which one counts: those of a user step back when there is one of a
+// workspace, and of what is left the last one counts. The order of the sources therefore does not decide between user
+// and workspace. An entry of a workspace that is switched off steps back behind those of others: it must not switch
+// them off.
 func (l *loader) shadow() {
 	byName := map[string][]int{}
 	for i, e := range l.entries {

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// ReadFile is os.ReadFile for config files, of which a workspace may bring what it likes: bounded by whose file it is (Source.Scope), and of regular files only,
-// so that a link to a device or a pipe holds nobody up.
+// ReadFile is os.ReadFile for config files, of which a workspace may bring what it likes: bounded by whose file it is
+// (Source.Scope), and of regular files only, so that a link to a device or a pipe holds nobody up.
 func ReadFile(name, scope string) ([]byte, error) {
 	most := limitsOf(scope)
 	text, err := readRegular(name, int64(most.bytes)+1)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A workspace may hold a link to anything under the name of a config file. What is no file is told, not read: a device has no end, and nobody may ever
-// write to a pipe.
+// A workspace may hold a link to anything under the name of a config file. What is no file is told, not read: a device
+// has no end, and nobody may ever write to a pipe.
 func TestConfigThatIsNoFileIsNotRead(t *testing.T) {
 	dir := t.TempDir()
 	pipe, zero, large := filepath.Join(dir, "pipe.json"), filepath.Join(dir, "zero.json"), filepath.Join(dir, "large.json")
@@ -26,7 +26,8 @@ func TestConfigThatIsNoFileIsNotRead(t *testing.T) {
 	if err := os.Truncate(large, int64(ofFolder.bytes)+1); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{pipe: "not a regular file", zero: "not a regular file", large: "larger than"} {
+	for path, want := range map[string]string{pipe: "not a regular file", zero: "not a regular file",
+		large: "larger than"} {
 		servers, problems := Load([]Source{{Path: path, Scope: "workspace"}})
 		if len(servers) != 0 || len(problems) != 1 || !problems[0].Fatal || !strings.Contains(problems[0].Message, want) {
 			t.Errorf("%s: %v, %v", filepath.Base(path), servers, problems)

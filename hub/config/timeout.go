@@ -7,13 +7,15 @@ import (
 	"time"
 )
 
-// timeout is how a dialect writes one: as a number of units, within a range. The unit is the dialect's, whatever the key is called.
+// timeout is how a dialect writes one: as a number of units, within a range. The unit is the dialect's, whatever the
+// key is called.
 type timeout struct {
 	clock       clock
 	unit        time.Duration // time.Second or time.Millisecond
 	least, most float64       // in units; 0 = none
-	cuts        bool          // what is out of range is cut to it, and what is no number ignored; else the entry is refused
-	weak        bool          // a clock that another key has set stays as it is
+	// what is out of range is cut to it, and what is no number ignored; else the entry is refused
+	cuts bool
+	weak bool // a clock that another key has set stays as it is
 }
 
 // clock is one of Timeouts.

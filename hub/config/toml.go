@@ -13,11 +13,12 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// parseTOML reads TOML into the same tree of values that parse gives for JSON, so that one reader serves both. Tables are objects,
-// arrays of tables are arrays, dates and times are strings as they are written. Infinities and NaN are refused, as JSON has none.
+// parseTOML reads TOML into the same tree of values that parse gives for JSON, so that one reader serves both. Tables
+// are objects, arrays of tables are arrays, dates and times are strings as they are written. Infinities and NaN are
+// refused, as JSON has none.
 //
-// The place of a key and of a simple value is its own; an object that was made by a header or a dotted key begins at the name that
-// made it first. The problem is fatal for the file.
+// The place of a key and of a simple value is its own; an object that was made by a header or a dotted key begins at
+// the name that made it first. The problem is fatal for the file.
 func parseTOML(file string, data []byte) (*document, *Problem) {
 	// The parser tells places by the capacity of slices, so there must be none to spare.
 	text := slices.Clip(bytes.Clone(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))))
@@ -27,8 +28,8 @@ func parseTOML(file string, data []byte) (*document, *Problem) {
 	if err := b.build(root); err != nil {
 		return nil, err
 	}
-	// The builder sees single expressions. The ordinary decoder knows besides which of them exclude one another, and which dates and
-	// numbers there are, so what it refuses is refused.
+	// The builder sees single expressions. The ordinary decoder knows besides which of them exclude one another, and which
+	// dates and numbers there are, so what it refuses is refused.
 	var all map[string]any
 	if err := toml.Unmarshal(text, &all); err != nil {
 		p := doc.tomlProblem(err)
@@ -125,7 +126,8 @@ func (b *tomlBuilder) keys(n *unstable.Node) []tomlKey {
 	return out
 }
 
-// table goes to the object that a header names, and makes what is missing. It is nil when something else has a name on the way.
+// table goes to the object that a header names, and makes what is missing. It is nil when something else has a name on
+// the way.
 func (b *tomlBuilder) table(root *hujson.Object, keys []tomlKey, array bool) *hujson.Object {
 	last := len(keys) - 1
 	o := root
@@ -137,7 +139,8 @@ func (b *tomlBuilder) table(root *hujson.Object, keys []tomlKey, array bool) *hu
 	return o
 }
 
-// into goes one name down: to the object of that name, or to the last element of the array of tables. With add it is a new element.
+// into goes one name down: to the object of that name, or to the last element of the array of tables. With add it is a
+// new element.
 func (b *tomlBuilder) into(o *hujson.Object, k tomlKey, add bool) *hujson.Object {
 	fresh := func() hujson.Value { return hujson.Value{StartOffset: k.offset, Value: &hujson.Object{}} }
 	i, ok := b.at[o][k.name]
@@ -173,7 +176,8 @@ func (b *tomlBuilder) set(o *hujson.Object, k tomlKey, v hujson.Value) int {
 		b.at[o] = names
 	}
 	names[k.name] = len(o.Members)
-	o.Members = append(o.Members, hujson.ObjectMember{Name: hujson.Value{StartOffset: k.offset, Value: hujson.String(k.name)}, Value: v})
+	o.Members = append(o.Members, hujson.ObjectMember{Name: hujson.Value{StartOffset: k.offset,
+		Value: hujson.String(k.name)}, Value: v})
 	return names[k.name]
 }
 
@@ -203,7 +207,8 @@ func (b *tomlBuilder) keyValue(o *hujson.Object, n *unstable.Node, depth int) (e
 	return end, p
 }
 
-// value makes a value that begins at an offset. The parser gives no place for arrays and no end of a table, so both are counted here.
+// value makes a value that begins at an offset. The parser gives no place for arrays and no end of a table, so both are
+// counted here.
 func (b *tomlBuilder) value(n *unstable.Node, at, depth int) (v hujson.Value, end int, p *Problem) {
 	if depth > maxDepth {
 		return v, 0, b.problem(at, "nested more than %d levels deep", maxDepth)

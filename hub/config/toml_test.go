@@ -42,12 +42,14 @@ func TestTOMLValues(t *testing.T) {
 		"model": "gpt",
 		"mcp_servers": map[string]any{
 			"docs": map[string]any{
-				"command": "npx", "args": []any{"-y", `C:\x`, "two\nlines"}, "env": map[string]any{"API KEY": `aé"b`, "N": map[string]any{"deep": "1000"}},
+				"command": "npx", "args": []any{"-y", `C:\x`, "two\nlines"},
+				"env":                 map[string]any{"API KEY": `aé"b`, "N": map[string]any{"deep": "1000"}},
 				"startup_timeout_sec": "1.5e1", "enabled": true,
 			},
 			"with.dot": map[string]any{"tools": map[string]any{"read": map[string]any{"approval_mode": "approve"}}},
 		},
-		"hooks": []any{map[string]any{"at": "1979-05-27T07:32:00Z"}, map[string]any{"matrix": []any{[]any{"31", "-15"}, []any{}, []any{"3"}}}},
+		"hooks": []any{map[string]any{"at": "1979-05-27T07:32:00Z"},
+			map[string]any{"matrix": []any{[]any{"31", "-15"}, []any{}, []any{"3"}}}},
 	}
 	if diff := cmp.Diff(want, tomlPlain(t, doc.root)); diff != "" {
 		t.Error(diff)
@@ -118,12 +120,15 @@ func TestTOMLPlaces(t *testing.T) {
 	for at, want := range map[string]string{
 		"/model key": "2:1", "/model": "2:9",
 		"/mcp_servers key": "3:2", "/mcp_servers/docs key": "3:14", "/mcp_servers/docs": "3:14",
-		"/mcp_servers/docs/args": "5:8", "/mcp_servers/docs/args/0": "5:9", "/mcp_servers/docs/args/1": "6:3", "/mcp_servers/docs/args/2": "6:11",
-		"/mcp_servers/docs/env": "9:7", "/mcp_servers/docs/env/API KEY key": "9:9", "/mcp_servers/docs/env/API KEY": "9:21",
+		"/mcp_servers/docs/args": "5:8", "/mcp_servers/docs/args/0": "5:9", "/mcp_servers/docs/args/1": "6:3",
+		"/mcp_servers/docs/args/2": "6:11",
+		"/mcp_servers/docs/env":    "9:7", "/mcp_servers/docs/env/API KEY key": "9:9",
+		"/mcp_servers/docs/env/API KEY":    "9:21",
 		"/mcp_servers/docs/env/N/deep key": "9:37", "/mcp_servers/docs/env/N/deep": "9:44",
 		"/mcp_servers/with.dot key": "13:14", "/mcp_servers/with.dot/tools/read key": "13:31",
-		"/hooks/0": "15:3", "/hooks/1": "17:3", "/hooks/1/matrix": "18:10", "/hooks/1/matrix/0": "18:11", "/hooks/1/matrix/0/1": "18:18",
-		"/hooks/1/matrix/1": "18:25", "/hooks/1/matrix/2": "18:29", "/hooks/1/matrix/2/0": "18:30",
+		"/hooks/0": "15:3", "/hooks/1": "17:3", "/hooks/1/matrix": "18:10", "/hooks/1/matrix/0": "18:11",
+		"/hooks/1/matrix/0/1": "18:18",
+		"/hooks/1/matrix/1":   "18:25", "/hooks/1/matrix/2": "18:29", "/hooks/1/matrix/2/0": "18:30",
 	} {
 		if got[at] != want {
 			t.Errorf("%s is at %s, want %s", at, got[at], want)
@@ -158,7 +163,8 @@ func TestTOMLProblems(t *testing.T) {
 		{"deep closed", "a = " + deep + strings.Repeat("]", maxDepth+1), "1:105", "100 levels"},
 		{"deep key", dotted + " = 1", "1:1", "100 levels"},
 		{"deep header", "[" + dotted + "]", "1:202", "100 levels"},
-		{"deep together", "[" + strings.Repeat("a.", 59) + "a]\nx = {" + strings.Repeat("a.", 59) + "a = 1}", "2:6", "100 levels"},
+		{"deep together", "[" + strings.Repeat("a.", 59) + "a]\nx = {" + strings.Repeat("a.", 59) + "a = 1}", "2:6",
+			"100 levels"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			doc, p := parseTOML("f", []byte(tt.text))
@@ -177,8 +183,10 @@ func TestTOMLProblems(t *testing.T) {
 
 func FuzzTOML(f *testing.F) {
 	for _, s := range []string{
-		codexTOML, "", "a.b.c=1", "[a]\n[a.b]\n[[a.c]]\n[[a.c]]\nx=1\n[a.c.d]\n", "a=[{b=1},\n#x,]\n{c=[[]]}]", "a={b={},c=[],}", "\"\"='''x'''", "x=07:32:00\r\ny=1979-05-27",
-		"a=1e6\nb=-0\nc=+0.0\nd=0b1", "[a]\n[a]", "[[a]]\n[a.b]\n[[a]]\n[a.b]", "x={a.b=1,a.c={d=2}}", "a=inf", "[a.b]\nc=1\n[a]\nd=2", "\xEF\xBB\xBFa=1",
+		codexTOML, "", "a.b.c=1", "[a]\n[a.b]\n[[a.c]]\n[[a.c]]\nx=1\n[a.c.d]\n", "a=[{b=1},\n#x,]\n{c=[[]]}]",
+		"a={b={},c=[],}", "\"\"='''x'''", "x=07:32:00\r\ny=1979-05-27",
+		"a=1e6\nb=-0\nc=+0.0\nd=0b1", "[a]\n[a]", "[[a]]\n[a.b]\n[[a]]\n[a.b]", "x={a.b=1,a.c={d=2}}", "a=inf",
+		"[a.b]\nc=1\n[a]\nd=2", "\xEF\xBB\xBFa=1",
 	} {
 		f.Add([]byte(s))
 	}
@@ -228,7 +236,8 @@ func tomlWithin(t *testing.T, doc *document, v value) {
 	}
 	if c := doc.text[min(v.at(), len(doc.text)-1):]; ok && c[0] != '[' && v.at() > 0 {
 		// An array of tables begins at its name in the first header.
-		if before := strings.LastIndexByte(string(doc.text[:v.at()]), '\n'); !strings.HasPrefix(strings.TrimLeft(string(doc.text[before+1:]), " \t"), "[[") {
+		if before := strings.LastIndexByte(string(doc.text[:v.at()]),
+			'\n'); !strings.HasPrefix(strings.TrimLeft(string(doc.text[before+1:]), " \t"), "[[") {
 			t.Fatalf("no array at %d", v.at())
 		}
 	}

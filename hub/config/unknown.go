@@ -4,8 +4,9 @@ import "strings"
 
 // remarks are keys with something for people to read, which files have in every application.
 var remarks = map[string]bool{
-	"description": true, "comment": true, "comments": true, "note": true, "notes": true, "title": true, "name": true, "displayName": true,
-	"homepage": true, "author": true, "tags": true, "category": true, "icon": true,
+	"description": true, "comment": true, "comments": true, "note": true, "notes": true, "title": true, "name": true,
+	"displayName": true,
+	"homepage":    true, "author": true, "tags": true, "category": true, "icon": true,
 }
 
 // isRemark: JSON has no comments, and people write them as keys.
@@ -38,8 +39,8 @@ func asksForNothing(v value) bool {
 	return isArray && len(values) == 0
 }
 
-// nearest is the key that a name is most likely meant to be: the same but for case and strokes, else at most two slips away, in short
-// names one. "" is none.
+// nearest is the key that a name is most likely meant to be: the same but for case and strokes, else at most two slips
+// away, in short names one. "" is none.
 func (r *entryReader) nearest(name string) string {
 	if len(name) > 64 {
 		return ""

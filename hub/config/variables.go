@@ -10,23 +10,28 @@ import (
 
 // Variables is what references are resolved with. Its functions may be called by several goroutines when Resolve is.
 type Variables struct {
-	// Getenv looks a name up in the environment that the host gave the hub; nil: it is empty. On Windows it does so without case: see [LookupEnv].
+	// Getenv looks a name up in the environment that the host gave the hub; nil: it is empty. On Windows it does so
+	// without case: see [LookupEnv].
 	Getenv func(name string) (value string, ok bool)
-	// Folders are the workspace folders by name; ${workspaceFolder} without a name is that of the source, else the only one there is.
+	// Folders are the workspace folders by name; ${workspaceFolder} without a name is that of the source, else the only
+	// one there is.
 	Folders map[string]string
 	Home    string // ${userHome}
 	Cwd     string // ${cwd}
 	// Input gives the value of an input; ok is false when there is none, which fails the server.
 	Input func(id string) (value string, ok bool)
-	// ReadFile reads an envFile, or the file of a reference; nil: the file system, regular files only. More than 1 MiB is an error.
+	// ReadFile reads an envFile, or the file of a reference; nil: the file system, regular files only. More than 1 MiB is
+	// an error.
 	ReadFile func(path string) ([]byte, error)
 }
 
-// Resolved is a server that can be started: no reference is left in it, but for those that its dialect leaves as they are.
-// Dir is absolute when anything is known to which it could be relative, Env holds what the EnvFile said, EnvFile, EnvRefs and BearerEnv are empty.
+// Resolved is a server that can be started: no reference is left in it, but for those that its dialect leaves as they
+// are. Dir is absolute when anything is known to which it could be relative, Env holds what the EnvFile said, EnvFile,
+// EnvRefs and BearerEnv are empty.
 type Resolved struct {
 	Server
-	// Secrets are values that must not be shown: of secret inputs, of the environment, of envFile, of headers and of sign-ins. Longest first, none empty.
+	// Secrets are values that must not be shown: of secret inputs, of the environment, of envFile, of headers and of
+	// sign-ins. Longest first, none empty.
 	Secrets []string
 	// Warnings are for people: references that could not be resolved and stay as they are. They hold no values.
 	Warnings []string
@@ -44,17 +49,18 @@ func (e *MissingInputError) Error() string {
 // ResolveError is why a server cannot start as it is configured. It names the field and its place, and holds no value.
 type ResolveError struct {
 	Problem Problem
-	// Refused says that the references can be resolved, and that what they give must not be started: no answer of a person changes that.
+	// Refused says that the references can be resolved, and that what they give must not be started: no answer of a person
+	// changes that.
 	Refused bool
 }
 
 func (e *ResolveError) Error() string { return e.Problem.String() }
 
-// Resolve replaces the references in the texts of a server, by the grammar of the dialect that it is written in, and reads its envFile.
-// What a reference gives is never expanded again, and no dialect runs a command.
+// Resolve replaces the references in the texts of a server, by the grammar of the dialect that it is written in, and
+// reads its envFile. What a reference gives is never expanded again, and no dialect runs a command.
 //
-// The error is a *[ResolveError]; or, when nothing but that is in the way, a *[MissingInputError] for the first input without a value.
-// Resolve has no state and does not change s, with which the result shares nothing that it changed.
+// The error is a *[ResolveError]; or, when nothing but that is in the way, a *[MissingInputError] for the first input
+// without a value. Resolve has no state and does not change s, with which the result shares nothing that it changed.
 func (s Server) Resolve(v Variables) (Resolved, error) {
 	e := newExpander(s, v)
 	out := s.clone()
@@ -77,8 +83,9 @@ func (s Server) Resolve(v Variables) (Resolved, error) {
 	return Resolved{Server: out, Secrets: e.secrets.list(), Warnings: e.warnings, FromFile: e.fromFile}, nil
 }
 
-// Shown is the server as a person is asked about it before it starts: folders and the home directory are put in, and the working
-// directory is the one it would have. References to the environment, to inputs and to files stay as they are spelled.
+// Shown is the server as a person is asked about it before it starts: folders and the home directory are put in, and
+// the working directory is the one it would have. References to the environment, to inputs and to files stay as they
+// are spelled.
 func (s Server) Shown(v Variables) Server {
 	v.Getenv, v.Input, v.ReadFile = nil, nil, nil
 	e := newExpander(s, v)
@@ -106,7 +113,8 @@ func (s Server) InputIDs() []string {
 	s = s.clone()
 	s.eachText(vscodeGrammar.fields, func(field string, text *string) {
 		for _, m := range vscodeGrammar.refers.FindAllStringSubmatch(*text, -1) {
-			if id, ok := strings.CutPrefix(m[1], "input:"); ok && !slices.Contains(ids, id) && !(field == "command" && s.takesAnyText(id)) {
+			if id, ok := strings.CutPrefix(m[1], "input:"); ok && !slices.Contains(ids, id) &&
+				!(field == "command" && s.takesAnyText(id)) {
 				ids = append(ids, id)
 			}
 		}
@@ -114,9 +122,11 @@ func (s Server) InputIDs() []string {
 	return ids
 }
 
-// DecidingInputs are those of InputIDs that decide which program runs, or what code it loads. Before they have values neither can be told.
+// DecidingInputs are those of InputIDs that decide which program runs, or what code it loads. Before they have values
+// neither can be told.
 func (s Server) DecidingInputs() []string {
-	only := Server{Origin: s.Origin, Command: s.Command, Dir: s.Dir, EnvFile: s.EnvFile, Inputs: s.Inputs, Env: map[string]*string{}}
+	only := Server{Origin: s.Origin, Command: s.Command, Dir: s.Dir, EnvFile: s.EnvFile, Inputs: s.Inputs,
+		Env: map[string]*string{}}
 	for name, value := range s.Env {
 		if LoadsCode(name) {
 			only.Env[name] = value
@@ -145,8 +155,8 @@ func (s Server) clone() Server {
 	return s
 }
 
-// eachText visits the texts that may hold references, in a fixed order, in the fields that a grammar names. The path of a workload
-// token is none of them: Load has made it absolute.
+// eachText visits the texts that may hold references, in a fixed order, in the fields that a grammar names. The path of
+// a workload token is none of them: Load has made it absolute.
 func (s *Server) eachText(fields fieldSet, visit func(field string, text *string)) {
 	one := func(field string, text *string) {
 		if *text != "" {
@@ -186,7 +196,8 @@ func (s *Server) eachText(fields fieldSet, visit func(field string, text *string
 		name string
 		text *string
 	}{
-		{"clientId", &o.ClientID}, {"clientSecret", &o.ClientSecret}, {"clientMetadataUrl", &o.ClientMetadataURL}, {"privateKeyPem", &o.PrivateKeyPEM},
+		{"clientId", &o.ClientID}, {"clientSecret", &o.ClientSecret}, {"clientMetadataUrl", &o.ClientMetadataURL},
+		{"privateKeyPem", &o.PrivateKeyPEM},
 		{"workloadToken", &o.WorkloadToken}, {"idp.issuer", &o.IDP.Issuer}, {"idp.tokenEndpoint", &o.IDP.TokenEndpoint},
 		{"idp.clientId", &o.IDP.ClientID}, {"idp.idToken", &o.IDP.IDToken},
 	} {
@@ -237,8 +248,8 @@ func wrongURL(s string) string {
 	return ""
 }
 
-// LookupEnv makes a Getenv of an environment in the form of os.Environ, for the system that it comes from. Of two entries with one name the
-// later one counts, as for a process.
+// LookupEnv makes a Getenv of an environment in the form of os.Environ, for the system that it comes from. Of two
+// entries with one name the later one counts, as for a process.
 func LookupEnv(environ []string, goos string) func(name string) (string, bool) {
 	fold := func(name string) string { return name }
 	if goos == "windows" {

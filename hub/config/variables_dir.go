@@ -31,8 +31,8 @@ func (e *expander) below(name string) string {
 	return filepath.Join(e.beside(), name)
 }
 
-// beside is the folder of the file that the server is written in. A name of a file that is not absolute, and a text that is no file,
-// begin where the hub runs.
+// beside is the folder of the file that the server is written in. A name of a file that is not absolute, and a text
+// that is no file, begin where the hub runs.
 func (e *expander) beside() string {
 	folder := filepath.Dir(e.server.Origin.File)
 	if !filepath.IsAbs(folder) && e.vars.Cwd != "" {

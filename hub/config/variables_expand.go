@@ -38,7 +38,8 @@ func newExpander(s Server, v Variables) *expander {
 	return e
 }
 
-// expand gives the text with its references replaced, in one pass from left to right: nothing that comes out is looked at again.
+// expand gives the text with its references replaced, in one pass from left to right: nothing that comes out is looked
+// at again.
 func (e *expander) expand(field, text string) string {
 	g := e.grammar
 	if g.refers == nil {
@@ -159,7 +160,8 @@ func (e *expander) input(field, id string) (string, bool) {
 	}
 	i := slices.IndexFunc(e.server.Inputs, func(in Input) bool { return in.ID == id })
 	if i < 0 {
-		e.fail(field, "refers to the input %s, which its file does not have, or not in a form that can be asked for", quote(id))
+		e.fail(field, "refers to the input %s, which its file does not have, or not in a form that can be asked for",
+			quote(id))
 		return "", false
 	}
 	in := e.server.Inputs[i]

@@ -30,16 +30,18 @@ type grammar struct {
 	nested *regexp.Regexp
 	// maxUnits is the length, in UTF-16 units, beyond which a text is left alone; 0: any.
 	maxUnits int
-	// resolve gives the value of a match: the whole reference, and the groups of refers. Without ok the reference stays as it is.
+	// resolve gives the value of a match: the whole reference, and the groups of refers. Without ok the reference stays as
+	// it is.
 	resolve func(e *expander, field string, m []string) (value string, ok bool)
 }
 
-// grammars has no entry for Claude Desktop, whose texts are literal, and for Codex, which names variables beside its texts
-// (Server.EnvRefs).
+// grammars has no entry for Claude Desktop, whose texts are literal, and for Codex, which names variables beside its
+// texts (Server.EnvRefs).
 var grammars = map[string]grammar{
 	DialectVSCode: vscodeGrammar,
 	DialectPortable: {
-		fields: inLaunch, refers: regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`), maxUnits: 1000, resolve: withDefault,
+		fields: inLaunch, refers: regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`), maxUnits: 1000,
+		resolve: withDefault,
 	},
 	DialectRoo: {
 		fields: inAll, refers: regexp.MustCompile(`\$\{(?:env:(\w+)|(workspaceFolder))\}`), resolve: rooReference,
@@ -53,22 +55,25 @@ var grammars = map[string]grammar{
 		resolve: editorReference,
 	},
 	DialectGemini: {
-		fields: inAll, refers: regexp.MustCompile(`\$(?:\{([A-Za-z_]\w*)(:-([^}]*))?\}|([A-Za-z_]\w*))`), resolve: geminiReference,
+		fields: inAll, refers: regexp.MustCompile(`\$(?:\{([A-Za-z_]\w*)(:-([^}]*))?\}|([A-Za-z_]\w*))`),
+		resolve: geminiReference,
 	},
 	DialectOpencode: {
-		fields: inAll, refers: regexp.MustCompile(`\{(env|file):([^{}]+)\}`), nested: regexp.MustCompile(`\{(env|file):[^}]*\{(env|file):`),
+		fields: inAll, refers: regexp.MustCompile(`\{(env|file):([^{}]+)\}`),
+		nested:  regexp.MustCompile(`\{(env|file):[^}]*\{(env|file):`),
 		resolve: opencodeReference,
 	},
 	DialectCrush: {
-		fields: inLaunch, refers: regexp.MustCompile("\\\\\\$|`|\\$\\(|\\$\\{([^}]*)\\}|\\$([A-Za-z_]\\w*)"), resolve: crushReference,
+		fields: inLaunch, refers: regexp.MustCompile("\\\\\\$|`|\\$\\(|\\$\\{([^}]*)\\}|\\$([A-Za-z_]\\w*)"),
+		resolve: crushReference,
 	},
 	DialectMcpServers: {
 		fields: inAll, refers: regexp.MustCompile(`\$\{[^}]*\}`), resolve: unknownReference,
 	},
 }
 
-// vscodeGrammar has names of its own for what all of its files may refer to. A variable that is not set is empty, as in a shell. Other
-// names, those of open files and of launch configurations, stay as they are.
+// vscodeGrammar has names of its own for what all of its files may refer to. A variable that is not set is empty, as in
+// a shell. Other names, those of open files and of launch configurations, stay as they are.
 var vscodeGrammar = grammar{
 	fields:  inAll,
 	refers:  regexp.MustCompile(`\$\{([^{}]*)\}`),
@@ -145,8 +150,8 @@ func withDefault(e *expander, field string, m []string) (string, bool) {
 	return "", false
 }
 
-// conventional is what names of variables look like. Without "env:" before it, another name may as well be a part of a password that
-// has a "$" in it, and is not shown.
+// conventional is what names of variables look like. Without "env:" before it, another name may as well be a part of a
+// password that has a "$" in it, and is not shown.
 var conventional = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
 func rooReference(e *expander, field string, m []string) (string, bool) {
@@ -204,8 +209,8 @@ func opencodeReference(e *expander, field string, m []string) (string, bool) {
 
 var crushBody = regexp.MustCompile(`^([A-Za-z_]\w*)(?:(:-|-)([^$` + "`" + `]*))?$`)
 
-// crushReference follows a shell's grammar, of which the parts that run commands are refused, and those that cut and replace. A variable that is not
-// set is empty, as in a shell; and as there, ":-" also replaces what is set but empty.
+// crushReference follows a shell's grammar, of which the parts that run commands are refused, and those that cut and
+// replace. A variable that is not set is empty, as in a shell; and as there, ":-" also replaces what is set but empty.
 func crushReference(e *expander, field string, m []string) (string, bool) {
 	name := m[2]
 	switch {
@@ -232,7 +237,8 @@ func crushReference(e *expander, field string, m []string) (string, bool) {
 	return value, true
 }
 
-// unknownReference serves files of which nothing tells the grammar: better a text that is plainly not replaced than one that is replaced by a guess.
+// unknownReference serves files of which nothing tells the grammar: better a text that is plainly not replaced than one
+// that is replaced by a guess.
 func unknownReference(e *expander, field string, _ []string) (string, bool) {
 	if !e.placesOnly {
 		e.warn(field, "looks like a reference to a variable; it stays as it is, as nothing tells whose file this is")

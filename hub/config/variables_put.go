@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// namedVariables puts in what Codex names beside the texts: environment variables and headers that take their value from the environment.
+// namedVariables puts in what Codex names beside the texts: environment variables and headers that take their value
+// from the environment.
 func (e *expander) namedVariables(s *Server) {
 	s.EnvRefs, s.BearerEnv = nil, ""
 	remote := s.URL != ""
@@ -85,7 +86,8 @@ func (e *expander) envFile(s *Server) {
 			continue
 		}
 		if e.server.Origin.NeedsConsent() && LoadsCode(v.name) {
-			e.fail("envFile", "the file %q sets %s, which can load other code, and a workspace must not set that where nobody is shown it; write it into env",
+			e.fail("envFile",
+				"the file %q sets %s, which can load other code, and a workspace must not set that where nobody is shown it; write it into env",
 				e.shownPath(), quote(v.name))
 			if refused, ok := errors.AsType[*ResolveError](e.failed); ok {
 				refused.Refused = true

@@ -5,21 +5,29 @@ import (
 	"testing"
 )
 
-// Every reference is told that Resolve would follow, whatever else is wrong with the server, and none that it would not.
+// Every reference is told that Resolve would follow, whatever else is wrong with the server, and none that it would
+// not.
 func TestReferences(t *testing.T) {
 	tests := map[string]struct {
 		server     Server
 		env, files []string
 	}{
 		"vscode": {Server{
-			Origin: Origin{Dialect: DialectVSCode, Folder: "/w"}, Command: "${env:SHELL}", Args: []string{"${workspaceFolder}", "${env:B}-${env:A}", "${input:gone}", "$C"},
+			Origin: Origin{Dialect: DialectVSCode, Folder: "/w"}, Command: "${env:SHELL}", Args: []string{"${workspaceFolder}",
+				"${env:B}-${env:A}", "${input:gone}", "$C"},
 			Env: map[string]*string{"X": new("${env:A}")}, EnvFile: "${workspaceFolder}/.env",
 		}, []string{"A", "B", "SHELL"}, nil},
-		"portable":    {Server{Origin: Origin{Dialect: DialectPortable}, Command: "c", Args: []string{"${A:-${B}}", "${C}"}}, []string{"A", "C"}, nil},
-		"opencode":    {Server{Origin: Origin{Dialect: DialectOpencode, File: "/w/opencode.json"}, Command: "c", Args: []string{"{env:A}", "{file:secret.txt}", "{file:/etc/x}"}}, []string{"A"}, []string{"/etc/x", "/w/secret.txt"}},
-		"codex":       {Server{Origin: Origin{Dialect: DialectCodex}, URL: "https://example.com/", EnvRefs: map[string]string{"X-Key": "KEY"}, BearerEnv: "TOKEN"}, []string{"KEY", "TOKEN"}, nil},
-		"no grammar":  {Server{Origin: Origin{Dialect: DialectDesktop}, Command: "c", Args: []string{"${A}", "${env:B}"}}, nil, nil},
-		"after error": {Server{Origin: Origin{Dialect: DialectVSCode}, Command: "${command:x}", Args: []string{"${env:A}"}}, []string{"A"}, nil},
+		"portable": {Server{Origin: Origin{Dialect: DialectPortable}, Command: "c", Args: []string{"${A:-${B}}", "${C}"}},
+			[]string{"A", "C"}, nil},
+		"opencode": {Server{Origin: Origin{Dialect: DialectOpencode, File: "/w/opencode.json"},
+			Command: "c", Args: []string{"{env:A}", "{file:secret.txt}", "{file:/etc/x}"}}, []string{"A"},
+			[]string{"/etc/x", "/w/secret.txt"}},
+		"codex": {Server{Origin: Origin{Dialect: DialectCodex}, URL: "https://example.com/",
+			EnvRefs: map[string]string{"X-Key": "KEY"}, BearerEnv: "TOKEN"}, []string{"KEY", "TOKEN"}, nil},
+		"no grammar": {Server{Origin: Origin{Dialect: DialectDesktop}, Command: "c", Args: []string{"${A}", "${env:B}"}},
+			nil, nil},
+		"after error": {Server{Origin: Origin{Dialect: DialectVSCode}, Command: "${command:x}", Args: []string{"${env:A}"}},
+			[]string{"A"}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -23,9 +23,10 @@ func init() {
 
 // secrets are the values that must be made unreadable wherever they appear.
 //
-// A value that is short or common is none, although it came from where secrets come from: to replace each "1", "true" or "debug" in a
-// log by stars would hide everything but the secrets. So values of less than 4 bytes are none (which all numbers below 4 digits are), nor
-// are the common words above, nor the places that the hub shows anyway: home, the workspace folders, the directory it runs in.
+// A value that is short or common is none, although it came from where secrets come from: to replace each "1", "true"
+// or "debug" in a log by stars would hide everything but the secrets. So values of less than 4 bytes are none (which
+// all numbers below 4 digits are), nor are the common words above, nor the places that the hub shows anyway: home, the
+// workspace folders, the directory it runs in.
 type secrets struct {
 	places []string
 	found  map[string]bool
@@ -73,7 +74,8 @@ func (e *expander) keepSecret(s *Server) {
 			}
 		}
 	}
-	for _, value := range []string{s.OAuth.ClientSecret, s.OAuth.PrivateKeyPEM, s.OAuth.WorkloadToken, s.OAuth.IDP.IDToken} {
+	for _, value := range []string{s.OAuth.ClientSecret, s.OAuth.PrivateKeyPEM, s.OAuth.WorkloadToken,
+		s.OAuth.IDP.IDToken} {
 		e.secrets.add(value)
 	}
 }

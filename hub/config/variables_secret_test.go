@@ -15,7 +15,8 @@ func TestSecrets(t *testing.T) {
 	s := Server{
 		Command: "c", Args: []string{"--key=${input:key}", "${input:plain}", "${env:SPACE}"},
 		Env: map[string]*string{
-			"A": new("literal-token"), "B": new("${env:SHORT}"), "C": new("true"), "D": new("Debug"), "E": new("123"), "F": new("1234"), "G": new("/h/me"),
+			"A": new("literal-token"), "B": new("${env:SHORT}"), "C": new("true"), "D": new("Debug"), "E": new("123"),
+			"F": new("1234"), "G": new("/h/me"),
 			"H": new("/repos/app"), "I": nil, "J": new(""), "K": new("x${env:TOKEN}"),
 		},
 		Inputs: testInputs, Origin: Origin{Dialect: DialectVSCode},
@@ -29,34 +30,42 @@ func TestSecrets(t *testing.T) {
 		t.Error(diff)
 	}
 	s = Server{
-		URL: "https://x.example/?key=${env:Mixed}&key=in%2Bthe+address&eu=1", Header: map[string]string{"Authorization": "Bearer  abcdefgh", "X-Plain": "none"},
-		OAuth:  OAuth{ClientID: "client", ClientSecret: "the-secret", PrivateKeyPEM: "the-pem", WorkloadToken: "the-token", IDP: IdentityProvider{IDToken: "id-token"}},
+		URL:    "https://x.example/?key=${env:Mixed}&key=in%2Bthe+address&eu=1",
+		Header: map[string]string{"Authorization": "Bearer  abcdefgh", "X-Plain": "none"},
+		OAuth: OAuth{ClientID: "client", ClientSecret: "the-secret", PrivateKeyPEM: "the-pem", WorkloadToken: "the-token",
+			IDP: IdentityProvider{IDToken: "id-token"}},
 		Origin: Origin{Dialect: DialectVSCode},
 	}
 	if r, err = s.Resolve(world()); err != nil {
 		t.Fatal(err)
 	}
-	want = []string{"Bearer  abcdefgh", "in+the address", "s3cret-mixed", "the-secret", "the-token", "abcdefgh", "id-token", "the-pem"}
+	want = []string{"Bearer  abcdefgh", "in+the address", "s3cret-mixed", "the-secret", "the-token", "abcdefgh",
+		"id-token", "the-pem"}
 	if diff := cmp.Diff(want, r.Secrets); diff != "" {
 		t.Error(diff)
 	}
 	// Roo changes what it puts in; both forms may be seen.
 	s = Server{Command: "${env:WIN}", Origin: Origin{Dialect: DialectRoo}}
-	if r, err = s.Resolve(world()); err != nil || len(r.Secrets) != 2 || !slices.Contains(r.Secrets, "s3cret/back/slash") || !slices.Contains(r.Secrets, `s3cret\back\slash`) {
+	if r, err = s.Resolve(world()); err != nil || len(r.Secrets) != 2 ||
+		!slices.Contains(r.Secrets, "s3cret/back/slash") || !slices.Contains(r.Secrets, `s3cret\back\slash`) {
 		t.Errorf("%q, %v", r.Secrets, err)
 	}
 }
 
-// Whatever is configured, an error and a warning hold no value: not of the environment, not of inputs, not of files, not of the texts.
+// Whatever is configured, an error and a warning hold no value: not of the environment, not of inputs, not of files,
+// not of the texts.
 func TestResolveShowsNoSecret(t *testing.T) {
 	dir := t.TempDir()
 	putFile(t, filepath.Join(dir, ".env"), "A=s3cret-file\nno line s3cret\n=s3cret\nB='s3cret")
 	putFile(t, filepath.Join(dir, "zero"), "A=s3cret\x00\n")
 	v := world()
 	pieces := []string{
-		"${env:TOKEN}", "${env:LINE}", "${env:NUL}", "${env:UNSET}", "${env:BIG}", "${TOKEN}", "$TOKEN", "${UNSET:-s3cret}", "${UNSET}", "$NUL", "${LINE}", "${BIG}", "{env:NUL}",
-		"{env:TOKEN}", "{file:key.txt}", "{file:missing}", "{env:BIG}", "${input:key}", "${input:never}", "${input:gone}", "${command:x}", "${config:x}", "${workspaceFolder:no}",
-		"${s3cret}", "${TOKEN:?s3cret}", "$(s3cret)", "`s3cret`", "https://", "http://s3cret:s3cret@", "x.example/", "#s3cret", "s3cret\x00", "s3cret\n", "/", " ", "Bearer s3cret",
+		"${env:TOKEN}", "${env:LINE}", "${env:NUL}", "${env:UNSET}", "${env:BIG}", "${TOKEN}", "$TOKEN", "${UNSET:-s3cret}",
+		"${UNSET}", "$NUL", "${LINE}", "${BIG}", "{env:NUL}",
+		"{env:TOKEN}", "{file:key.txt}", "{file:missing}", "{env:BIG}", "${input:key}", "${input:never}", "${input:gone}",
+		"${command:x}", "${config:x}", "${workspaceFolder:no}",
+		"${s3cret}", "${TOKEN:?s3cret}", "$(s3cret)", "`s3cret`", "https://", "http://s3cret:s3cret@", "x.example/",
+		"#s3cret", "s3cret\x00", "s3cret\n", "/", " ", "Bearer s3cret",
 		"${env:${input:key}}", "${HOST}", "${env:HOST}", strings.Repeat("s3cret", 400),
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -76,13 +85,15 @@ func TestResolveShowsNoSecret(t *testing.T) {
 	}), DialectCodex, DialectDesktop)
 	failed, warned := 0, 0
 	for range 10000 {
-		s := Server{Name: "srv", Inputs: testInputs, Origin: Origin{File: filepath.Join(dir, "f"), Line: 1, Dialect: dialects[rng.IntN(len(dialects))]}}
+		s := Server{Name: "srv", Inputs: testInputs, Origin: Origin{File: filepath.Join(dir, "f"), Line: 1,
+			Dialect: dialects[rng.IntN(len(dialects))]}}
 		switch rng.IntN(3) {
 		case 0:
 			s.URL = "https://x.example/" + text()
 			s.Header = map[string]string{"X-A": text(), "X-B": text()}
 			s.OAuth.ClientSecret = text()
-			s.EnvRefs, s.BearerEnv = map[string]string{"X-C": "UNSET", "X-D": []string{"LINE", "TOKEN", "Mixed"}[rng.IntN(3)]}, "TOKEN"
+			s.EnvRefs, s.BearerEnv = map[string]string{"X-C": "UNSET", "X-D": []string{"LINE", "TOKEN", "Mixed"}[rng.IntN(3)]},
+				"TOKEN"
 			if rng.IntN(2) == 0 {
 				s.URL = text()
 			}
@@ -92,7 +103,8 @@ func TestResolveShowsNoSecret(t *testing.T) {
 			s.EnvRefs = map[string]string{"C": "UNSET", "D": []string{"NUL", "TOKEN", "Mixed"}[rng.IntN(3)]}
 		default:
 			s.Command = "c"
-			s.EnvFile = []string{".env", "zero", "${env:TOKEN}", "$TOKEN", "{env:TOKEN}", "${env:NUL}", "${TOKEN}/x"}[rng.IntN(7)]
+			s.EnvFile = []string{".env", "zero", "${env:TOKEN}", "$TOKEN", "{env:TOKEN}", "${env:NUL}",
+				"${TOKEN}/x"}[rng.IntN(7)]
 		}
 		r, err := s.Resolve(v)
 		told := strings.Join(r.Warnings, "\n")
@@ -117,18 +129,21 @@ func TestResolveShowsNoSecret(t *testing.T) {
 
 func FuzzResolve(f *testing.F) {
 	for i := range 11 {
-		for _, text := range []string{"${env:A} ${A:-d} $A {env:A}", "${workspaceFolder}${/}", "${input:key} ${input:x}", "plain", "\\$A `x` $(x)", "{file:x}", "${A:-${B}}", "${", "${}", "$", "{env:}"} {
+		for _, text := range []string{"${env:A} ${A:-d} $A {env:A}", "${workspaceFolder}${/}", "${input:key} ${input:x}",
+			"plain", "\\$A `x` $(x)", "{file:x}", "${A:-${B}}", "${", "${}", "$", "{env:}"} {
 			f.Add(i, text, "value ${env:A} $A {env:A}")
 		}
 	}
 	f.Fuzz(func(t *testing.T, which int, text, value string) {
 		dialects := []string{
-			DialectVSCode, DialectPortable, DialectRoo, DialectCline, DialectDesktop, DialectCursor, DialectGemini, DialectCodex, DialectOpencode, DialectCrush, DialectMcpServers,
+			DialectVSCode, DialectPortable, DialectRoo, DialectCline, DialectDesktop, DialectCursor, DialectGemini, DialectCodex,
+			DialectOpencode, DialectCrush, DialectMcpServers,
 		}
 		dialect := dialects[(which%len(dialects)+len(dialects))%len(dialects)]
 		server := func() Server {
 			return Server{
-				Name: "s", Command: "c", Args: []string{text}, Env: map[string]*string{"E": &text}, Header: map[string]string{"H": text}, OAuth: OAuth{ClientSecret: text},
+				Name: "s", Command: "c", Args: []string{text}, Env: map[string]*string{"E": &text},
+				Header: map[string]string{"H": text}, OAuth: OAuth{ClientSecret: text},
 				Inputs: []Input{{ID: "key", Secret: true}}, Origin: Origin{File: "/conf/f", Dialect: dialect, Folder: "/work"},
 			}
 		}
@@ -166,12 +181,15 @@ func FuzzResolve(f *testing.F) {
 		complete("the variable", *r.Env["E"])
 		complete("the header", r.Header["H"])
 		complete("the sign-in", r.OAuth.ClientSecret)
-		if !slices.IsSortedFunc(r.Secrets, func(a, b string) int { return len(b) - len(a) }) || slices.Contains(r.Secrets, "") {
+		if !slices.IsSortedFunc(r.Secrets, func(a, b string) int {
+			return len(b) - len(a)
+		}) || slices.Contains(r.Secrets, "") {
 			t.Fatalf("%q", r.Secrets)
 		}
 		// Nothing is expanded twice: what a value holds makes no difference to what happens to the text.
 		const mark = "\x01mark\x02"
-		if value == "" || strings.ContainsAny(value, "\\\x00") || strings.TrimSpace(value) != value || strings.Contains(text, mark) {
+		if value == "" || strings.ContainsAny(value, "\\\x00") || strings.TrimSpace(value) != value ||
+			strings.Contains(text, mark) {
 			return
 		}
 		marked, err := s.Resolve(with(mark))
@@ -192,7 +210,8 @@ func FuzzResolve(f *testing.F) {
 }
 
 func BenchmarkResolve(b *testing.B) {
-	s := Server{Command: "npx", Args: []string{"-y", "server", "${workspaceFolder}"}, Env: map[string]*string{}, Origin: Origin{Dialect: DialectVSCode, Folder: "/w"}}
+	s := Server{Command: "npx", Args: []string{"-y", "server", "${workspaceFolder}"}, Env: map[string]*string{},
+		Origin: Origin{Dialect: DialectVSCode, Folder: "/w"}}
 	for i := range 10 {
 		s.Env[fmt.Sprint("V", i)] = new("x${env:TOKEN}")
 	}

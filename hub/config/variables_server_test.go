@@ -13,10 +13,12 @@ import (
 // everywhere is a server with one text in each field that can hold one.
 func everywhere(dialect, text string) Server {
 	return Server{
-		Name: "srv", Command: text, Args: []string{text}, Dir: text, EnvFile: text, Env: map[string]*string{text: &text, "B": nil},
+		Name: "srv", Command: text, Args: []string{text}, Dir: text, EnvFile: text,
+		Env: map[string]*string{text: &text, "B": nil},
 		URL: text, Header: map[string]string{"X-A": text},
 		OAuth: OAuth{
-			ClientID: text, ClientSecret: text, ClientMetadataURL: text, Scopes: []string{text}, PrivateKeyPEM: text, WorkloadToken: text, WorkloadTokenFile: text,
+			ClientID: text, ClientSecret: text, ClientMetadataURL: text, Scopes: []string{text}, PrivateKeyPEM: text,
+			WorkloadToken: text, WorkloadTokenFile: text,
 			IDP: IdentityProvider{text, text, text, text},
 		},
 		Watch: []string{text}, Tools: ToolFilter{Only: []string{text}}, Approvals: map[string]Policy{text: Allow},
@@ -65,7 +67,8 @@ func TestFieldsThatAreExpanded(t *testing.T) {
 				t.Errorf("%s: a name became %q", dialect, name)
 			}
 		}
-		if out.Watch[0] != tt.reference || out.Tools.Only[0] != tt.reference || out.OAuth.Scopes[0] != tt.reference || out.OAuth.WorkloadTokenFile != tt.reference {
+		if out.Watch[0] != tt.reference || out.Tools.Only[0] != tt.reference || out.OAuth.Scopes[0] != tt.reference ||
+			out.OAuth.WorkloadTokenFile != tt.reference {
 			t.Errorf("%s: %+v", dialect, out)
 		}
 		if diff := cmp.Diff(everywhere(dialect, tt.reference), s); diff != "" {
@@ -107,7 +110,8 @@ func TestWorkingDirectory(t *testing.T) {
 		{DialectPortable, "", "", "/conf/f", "user", all, "/h/me"},
 		{DialectMcpServers, "", "", "", "host", Variables{}, ""},
 	} {
-		s := Server{Command: "c", Dir: tt.dir, Origin: Origin{Dialect: tt.dialect, Folder: tt.folder, File: tt.file, Scope: tt.scope}}
+		s := Server{Command: "c", Dir: tt.dir, Origin: Origin{Dialect: tt.dialect, Folder: tt.folder, File: tt.file,
+			Scope: tt.scope}}
 		r, err := s.Resolve(tt.vars)
 		if err != nil || r.Dir != filepath.FromSlash(tt.want) {
 			t.Errorf("%+v: %q, %v", tt, r.Dir, err)
@@ -134,7 +138,8 @@ func TestWhatAValueMustNotBringIn(t *testing.T) {
 		{Server{Command: "c", EnvFile: "/${env:TOKEN}"}, "envFile", `the file "/${env:TOKEN}" cannot be read`},
 		{Server{Command: "c", Env: map[string]*string{"A": new("${env:NUL}")}}, "env.A", "zero byte"},
 		{Server{URL: "https://x.example", Header: map[string]string{"X-A": "${env:LINE}"}}, "headers.X-A", "line ends"},
-		{Server{URL: "https://x.example", Header: map[string]string{"X-A": "${env:NUL}"}}, "headers.X-A", "control characters"},
+		{Server{URL: "https://x.example", Header: map[string]string{"X-A": "${env:NUL}"}}, "headers.X-A",
+			"control characters"},
 		{Server{URL: "${env:TOKEN}"}, "url", "does not begin with https"},
 		{Server{URL: "https://${env:LINE}"}, "url", "is not a URL"},
 		{Server{URL: "https:///${env:TOKEN}"}, "url", "has no host"},
@@ -148,12 +153,14 @@ func TestWhatAValueMustNotBringIn(t *testing.T) {
 		base, _, _ := strings.Cut(tt.key, "[")
 		s.Fields = map[string]Place{base: {4, 6, base}}
 		_, err := s.Resolve(world())
-		if err == nil || !strings.HasPrefix(err.Error(), `f:4:6: server "srv": key "`+tt.key+`": `) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "s3c") {
+		if err == nil || !strings.HasPrefix(err.Error(), `f:4:6: server "srv": key "`+tt.key+`": `) ||
+			!strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "s3c") {
 			t.Errorf("%s, %s: %v", tt.key, tt.want, err)
 		}
 	}
 	r, err := Server{URL: "https://${env:HOST}/x?k=${env:TOKEN}", Origin: Origin{Dialect: DialectVSCode}}.Resolve(world())
-	if err != nil || r.URL != "https://s3cret.example.com/x?k=s3cret-token" || !slices.Contains(r.Secrets, "s3cret-token") {
+	if err != nil || r.URL != "https://s3cret.example.com/x?k=s3cret-token" ||
+		!slices.Contains(r.Secrets, "s3cret-token") {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -164,11 +171,13 @@ func TestResolveErrorHasAPlace(t *testing.T) {
 		fields map[string]Place
 		want   string
 	}{
-		{map[string]Place{"env.A": {4, 6, "environment.A"}, "env": {3, 2, "environment"}}, `f:4:6: server "srv": key "environment.A": `},
+		{map[string]Place{"env.A": {4, 6, "environment.A"}, "env": {3, 2, "environment"}},
+			`f:4:6: server "srv": key "environment.A": `},
 		{map[string]Place{"env": {3, 2, "environment"}}, `f:3:2: server "srv": key "env.A": `},
 		{nil, `f:2:1: server "srv": key "env.A": `},
 	} {
-		s := Server{Name: "srv", Command: "c", Env: map[string]*string{"A": new("${config:x}")}, Fields: tt.fields, Origin: Origin{File: "f", Line: 2, Dialect: DialectVSCode}}
+		s := Server{Name: "srv", Command: "c", Env: map[string]*string{"A": new("${config:x}")}, Fields: tt.fields,
+			Origin: Origin{File: "f", Line: 2, Dialect: DialectVSCode}}
 		if _, err := s.Resolve(world()); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 			t.Errorf("%v, want %s", err, tt.want)
 		}
@@ -180,7 +189,8 @@ func TestResolveErrorHasAPlace(t *testing.T) {
 }
 
 func TestMissingInputComesLast(t *testing.T) {
-	s := Server{Command: "c", URL: "", Args: []string{"${input:never}", "${input:stale}"}, Inputs: testInputs, Origin: Origin{Dialect: DialectVSCode}}
+	s := Server{Command: "c", URL: "", Args: []string{"${input:never}", "${input:stale}"}, Inputs: testInputs,
+		Origin: Origin{Dialect: DialectVSCode}}
 	_, err := s.Resolve(world())
 	var missing *MissingInputError
 	if !errors.As(err, &missing) || missing.Input.ID != "never" {
@@ -202,11 +212,13 @@ func TestMissingInputComesLast(t *testing.T) {
 	}
 }
 
-// What is run, the file says: an input can choose among the commands that it has options for, and never make any text a command.
+// What is run, the file says: an input can choose among the commands that it has options for, and never make any text a
+// command.
 func TestInputAsACommand(t *testing.T) {
 	s := Server{Command: "${input:c}", Inputs: []Input{{ID: "c"}}, Origin: Origin{Dialect: DialectVSCode}}
 	v := Variables{Input: func(string) (string, bool) { return "node", true }}
-	if _, err := s.Resolve(v); err == nil || !strings.Contains(err.Error(), `key "command": must not come from an input`) || len(s.InputIDs()) != 0 {
+	if _, err := s.Resolve(v); err == nil || !strings.Contains(err.Error(),
+		`key "command": must not come from an input`) || len(s.InputIDs()) != 0 {
 		t.Errorf("any text: %v, asked for %q", err, s.InputIDs())
 	}
 	s.Inputs[0].Options = []InputOption{{Value: "node"}, {Value: "bun"}}
@@ -227,7 +239,8 @@ func TestTooLargeIsGivenUpEarly(t *testing.T) {
 
 func TestInputIDs(t *testing.T) {
 	s := Server{
-		Command: "${input:b}", Args: []string{"${input:a} ${input:b}", "$input:x ${env:y}"}, Env: map[string]*string{"Z": new("${input:d}"), "A": new("${input:c}"), "N": nil},
+		Command: "${input:b}", Args: []string{"${input:a} ${input:b}", "$input:x ${env:y}"},
+		Env:    map[string]*string{"Z": new("${input:d}"), "A": new("${input:c}"), "N": nil},
 		Header: map[string]string{"H": "Bearer ${input:e f}"}, Origin: Origin{Dialect: DialectVSCode},
 	}
 	if diff := cmp.Diff([]string{"b", "a", "c", "d", "e f"}, s.InputIDs()); diff != "" {
@@ -244,7 +257,8 @@ func TestShown(t *testing.T) {
 	s := everywhere(DialectVSCode, text)
 	got := s.Shown(world())
 	want := "/repos/app|/h/me|${env:TOKEN}|${input:plain}|${input:key}|${command:x}"
-	// A reference that can be nothing but an error leaves the whole text as it is spelled: that is what a person should see.
+	// A reference that can be nothing but an error leaves the whole text as it is spelled: that is what a person should
+	// see.
 	if got.Command != text {
 		t.Errorf("with a command: %q", got.Command)
 	}
@@ -253,7 +267,8 @@ func TestShown(t *testing.T) {
 	s = everywhere(DialectVSCode, text)
 	s.Dir = "${workspaceFolder}/sub"
 	got = s.Shown(world())
-	if got.Command != want || got.Args[0] != want || *got.Env[text] != want || got.URL != want || got.Header["X-A"] != want || got.EnvFile != want || got.Dir != "/repos/app/sub" {
+	if got.Command != want || got.Args[0] != want || *got.Env[text] != want || got.URL != want ||
+		got.Header["X-A"] != want || got.EnvFile != want || got.Dir != "/repos/app/sub" {
 		t.Errorf("got %+v", got)
 	}
 	s.Dir = "${env:TOKEN}"

@@ -9,17 +9,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// world is what the tests resolve with; values of the environment are marked, so that they are seen where they must not be.
+// world is what the tests resolve with; values of the environment are marked, so that they are seen where they must not
+// be.
 func world() Variables {
 	env := map[string]string{
-		"TOKEN": "s3cret-token", "EMPTY": "", "WIN": `s3cret\back\slash`, "REF": "${env:TOKEN} ${TOKEN} $TOKEN {env:TOKEN} s3cret", "Mixed": "s3cret-mixed",
-		"NUL": "s3cret\x00", "LINE": "s3cret\nX-Evil: 1", "HOST": "s3cret.example.com", "SHORT": "s3c", "BIG": strings.Repeat("s3cret--", maxText/8), "SPACE": " s3cret-space ",
+		"TOKEN": "s3cret-token", "EMPTY": "", "WIN": `s3cret\back\slash`,
+		"REF": "${env:TOKEN} ${TOKEN} $TOKEN {env:TOKEN} s3cret", "Mixed": "s3cret-mixed",
+		"NUL": "s3cret\x00", "LINE": "s3cret\nX-Evil: 1", "HOST": "s3cret.example.com", "SHORT": "s3c",
+		"BIG": strings.Repeat("s3cret--", maxText/8), "SPACE": " s3cret-space ",
 	}
 	return Variables{
 		Getenv:  func(name string) (string, bool) { value, ok := env[name]; return value, ok },
 		Folders: map[string]string{"app": "/repos/app"}, Home: "/h/me", Cwd: "/run/hub",
 		Input: func(id string) (string, bool) {
-			value, ok := map[string]string{"key": "s3cret-key", "plain": "a name", "level": "high", "stale": "gone", "ref": "${input:key}"}[id]
+			value, ok := map[string]string{"key": "s3cret-key", "plain": "a name", "level": "high", "stale": "gone",
+				"ref": "${input:key}"}[id]
 			return value, ok
 		},
 		ReadFile: func(name string) ([]byte, error) {
@@ -46,7 +50,8 @@ func testExpansions(t *testing.T, dialect string, tests []expansion) {
 	t.Helper()
 	for _, tt := range tests {
 		s := Server{
-			Name: "srv", Command: "c", Args: []string{"first", tt.text}, Inputs: testInputs, Fields: map[string]Place{"args": {Line: 7, Column: 9, Key: "args"}},
+			Name: "srv", Command: "c", Args: []string{"first", tt.text}, Inputs: testInputs,
+			Fields: map[string]Place{"args": {Line: 7, Column: 9, Key: "args"}},
 			Origin: Origin{File: "/conf/mcp.json", Line: 5, Dialect: dialect, Scope: "user"},
 		}
 		r, err := s.Resolve(world())
@@ -72,7 +77,8 @@ func testExpansions(t *testing.T, dialect string, tests []expansion) {
 			t.Errorf("%q: %s", tt.text, diff)
 		}
 		warnings := strings.Join(r.Warnings, "\n")
-		if tt.warning == "" && warnings != "" || tt.warning != "" && !strings.HasPrefix(warnings, `/conf/mcp.json:7:9: server "srv": key "args[1]": `) ||
+		if tt.warning == "" && warnings != "" || tt.warning != "" &&
+			!strings.HasPrefix(warnings, `/conf/mcp.json:7:9: server "srv": key "args[1]": `) ||
 			!strings.Contains(warnings, tt.warning) || strings.Contains(warnings, "s3c") {
 			t.Errorf("%q: warnings %q, want %q", tt.text, warnings, tt.warning)
 		}
@@ -100,7 +106,8 @@ func TestVSCodeVariables(t *testing.T) {
 		{text: "${workspaceFolder:app}/x", want: "/repos/app/x"},
 		{text: "${workspaceFolder:other}/x", err: `refers to "${workspaceFolder:other}"`},
 		{text: "${workspaceFolderBasename}", want: "app"},
-		{text: "${userHome}${pathSeparator}x${/}y", want: "/h/me" + string(filepath.Separator) + "x" + string(filepath.Separator) + "y"},
+		{text: "${userHome}${pathSeparator}x${/}y", want: "/h/me" + string(filepath.Separator) + "x" +
+			string(filepath.Separator) + "y"},
 		{text: "${cwd}", want: "/run/hub"},
 		{text: "$TOKEN ${TOKEN", want: "$TOKEN ${TOKEN"},
 		{text: "$${env:TOKEN}", want: "$s3cret-token"},
@@ -142,7 +149,8 @@ func TestPortableVariables(t *testing.T) {
 	})
 	v := world()
 	v.Getenv = LookupEnv([]string{"Path=s3cret-path", "=C:=C:\\x", "A=1", "A=2", "B"}, "windows")
-	r, err := Server{Command: "${PATH} ${path} ${a} ${b:-none} ${=C:}", Origin: Origin{Dialect: DialectPortable}}.Resolve(v)
+	r, err := Server{Command: "${PATH} ${path} ${a} ${b:-none} ${=C:}",
+		Origin: Origin{Dialect: DialectPortable}}.Resolve(v)
 	if err != nil || r.Command != "s3cret-path s3cret-path 2 none ${=C:}" {
 		t.Errorf("Windows: %q, %v", r.Command, err)
 	}
@@ -183,10 +191,12 @@ func TestCursorVariables(t *testing.T) {
 	testExpansions(t, DialectCursor, []expansion{
 		{text: "a${env:TOKEN}b", want: "as3cret-tokenb"},
 		{text: "${env:UNSET}", want: "${env:UNSET}", warning: `"UNSET" is not set`},
-		{text: "${workspaceFolder} ${userHome} ${workspaceFolderBasename}${/}${pathSeparator}", want: "/repos/app /h/me app" + sep + sep},
+		{text: "${workspaceFolder} ${userHome} ${workspaceFolderBasename}${/}${pathSeparator}", want: "/repos/app /h/me app" +
+			sep + sep},
 		{text: "${TOKEN} $TOKEN ${input:key}", want: "${TOKEN} $TOKEN ${input:key}"},
 	})
-	r, err := Server{Command: "${userHome} ${workspaceFolder}", Origin: Origin{Dialect: DialectCursor}}.Resolve(Variables{})
+	r, err := Server{Command: "${userHome} ${workspaceFolder}",
+		Origin: Origin{Dialect: DialectCursor}}.Resolve(Variables{})
 	if err != nil || r.Command != "${userHome} ${workspaceFolder}" || len(r.Warnings) != 2 {
 		t.Errorf("nothing known: %+v, %v", r, err)
 	}
@@ -245,7 +255,8 @@ func TestCrushVariables(t *testing.T) {
 		{text: "$(s3cret)", err: "is to run a command"},
 		{text: "`s3cret`", err: "is to run a command"},
 	})
-	s := Server{URL: "https://x.example", Header: map[string]string{"A": "$UNSET", "B": "", "C": "x"}, Origin: Origin{Dialect: DialectCrush}}
+	s := Server{URL: "https://x.example", Header: map[string]string{"A": "$UNSET", "B": "", "C": "x"},
+		Origin: Origin{Dialect: DialectCrush}}
 	r, err := s.Resolve(world())
 	if diff := cmp.Diff(map[string]string{"B": "", "C": "x"}, r.Header); diff != "" || err != nil || len(r.Warnings) != 1 {
 		t.Errorf("%v, %s, %q", err, diff, r.Warnings)
@@ -255,19 +266,24 @@ func TestCrushVariables(t *testing.T) {
 func TestCodexReferences(t *testing.T) {
 	own := "own"
 	s := Server{
-		Command: "$TOKEN", Env: map[string]*string{"A": &own, "B": &own}, EnvRefs: map[string]string{"A": "TOKEN", "C": "TOKEN", "D": "UNSET", "E": "EMPTY"},
-		Origin: Origin{Dialect: DialectCodex},
+		Command: "$TOKEN", Env: map[string]*string{"A": &own, "B": &own},
+		EnvRefs: map[string]string{"A": "TOKEN", "C": "TOKEN", "D": "UNSET", "E": "EMPTY"},
+		Origin:  Origin{Dialect: DialectCodex},
 	}
 	r, err := s.Resolve(world())
-	if err != nil || *r.Env["A"] != "own" || *r.Env["C"] != "s3cret-token" || *r.Env["E"] != "" || len(r.Env) != 4 || r.EnvRefs != nil || len(s.Env) != 2 {
+	if err != nil || *r.Env["A"] != "own" || *r.Env["C"] != "s3cret-token" || *r.Env["E"] != "" || len(r.Env) != 4 ||
+		r.EnvRefs != nil || len(s.Env) != 2 {
 		t.Errorf("%v, %v", r.Env, err)
 	}
-	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], `key "env.D": the environment variable "UNSET" is not set; this entry is left out`) {
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0],
+		`key "env.D": the environment variable "UNSET" is not set; this entry is left out`) {
 		t.Errorf("%q", r.Warnings)
 	}
-	s = Server{URL: "https://x.example", Header: map[string]string{"X-A": "literal"}, EnvRefs: map[string]string{"X-A": "TOKEN", "X-B": "UNSET"}, BearerEnv: "Mixed", Origin: Origin{Dialect: DialectCodex}}
+	s = Server{URL: "https://x.example", Header: map[string]string{"X-A": "literal"},
+		EnvRefs: map[string]string{"X-A": "TOKEN", "X-B": "UNSET"}, BearerEnv: "Mixed", Origin: Origin{Dialect: DialectCodex}}
 	r, err = s.Resolve(world())
-	if diff := cmp.Diff(map[string]string{"X-A": "s3cret-token", "Authorization": "Bearer s3cret-mixed"}, r.Header); diff != "" || err != nil || r.BearerEnv != "" || len(r.Warnings) != 1 {
+	if diff := cmp.Diff(map[string]string{"X-A": "s3cret-token", "Authorization": "Bearer s3cret-mixed"},
+		r.Header); diff != "" || err != nil || r.BearerEnv != "" || len(r.Warnings) != 1 {
 		t.Errorf("%v %s %q", err, diff, r.Warnings)
 	}
 	if diff := cmp.Diff([]string{"Bearer s3cret-mixed", "s3cret-mixed", "s3cret-token"}, r.Secrets); diff != "" {
@@ -279,22 +295,27 @@ func TestCodexReferences(t *testing.T) {
 	}
 }
 
-// Commands of the editor, and of a shell, in every dialect: none may run, and what would have run one says so or stays literal.
+// Commands of the editor, and of a shell, in every dialect: none may run, and what would have run one says so or stays
+// literal.
 func TestNoVariableRunsACommand(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "ran")
 	for dialect := range grammars {
 		for _, text := range []string{
-			"${command:touch " + marker + "}", "$(touch " + marker + ")", "`touch " + marker + "`", "${cmd: touch " + marker + "}", "${config:x}",
+			"${command:touch " + marker + "}", "$(touch " + marker + ")", "`touch " + marker + "`", "${cmd: touch " + marker +
+				"}", "${config:x}",
 			"${UNSET:-$(touch " + marker + ")}", "${input:cmd}", "{cmd:touch " + marker + "}", "$((1+1))", "!touch " + marker,
 		} {
 			s := Server{Command: "c", Args: []string{text}, Origin: Origin{Dialect: dialect, Folder: "/w"}}
 			r, err := s.Resolve(world())
 			switch refused := err != nil; {
-			case dialect == DialectVSCode && (strings.HasPrefix(text, "${command:") || strings.HasPrefix(text, "${config:") || strings.HasPrefix(text, "${input:")),
-				dialect == DialectCrush && (strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.HasPrefix(text, "${c") || strings.HasPrefix(text, "${i")):
+			case dialect == DialectVSCode && (strings.HasPrefix(text, "${command:") || strings.HasPrefix(text, "${config:") ||
+				strings.HasPrefix(text, "${input:")),
+				dialect == DialectCrush && (strings.Contains(text, "$(") || strings.Contains(text, "`") ||
+					strings.HasPrefix(text, "${c") || strings.HasPrefix(text, "${i")):
 				if !refused {
 					t.Errorf("%s: %q was taken, as %q", dialect, text, r.Args)
-				} else if dialect == DialectVSCode && !strings.Contains(err.Error(), strings.Trim(text, "${}")[:5]) && !strings.Contains(err.Error(), "cmd") {
+				} else if dialect == DialectVSCode && !strings.Contains(err.Error(), strings.Trim(text, "${}")[:5]) &&
+					!strings.Contains(err.Error(), "cmd") {
 					t.Errorf("%s: %q is not named: %v", dialect, text, err)
 				}
 			case refused:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// VS Code kept its servers in its settings before it had mcp.json, and a dev container still brings them along so: what is an mcp.json
-// elsewhere is below some keys there.
+// VS Code kept its servers in its settings before it had mcp.json, and a dev container still brings them along so: what
+// is an mcp.json elsewhere is below some keys there.
 
 // wrapped tells below which keys the servers of such a file may be; nil: it is none.
 func wrapped(file string) [][]string {
@@ -27,7 +27,8 @@ type level struct {
 	key, pointer string // of the object that they are in; "" is the root
 }
 
-// unwrap finds "mcp", or "mcp.servers", which to VS Code is the same. The first way that leads to one counts; without one there are no members.
+// unwrap finds "mcp", or "mcp.servers", which to VS Code is the same. The first way that leads to one counts; without
+// one there are no members.
 func (l *loader) unwrap(doc *document, root []member, ways [][]string) level {
 	for _, way := range ways {
 		in := level{members: root}
@@ -55,7 +56,8 @@ func (l *loader) enter(doc *document, in level, name string) level {
 	return out
 }
 
-// settingsOfVSCode tells whether a text without a name that tells holds "mcp" as the settings of VS Code do, and not as opencode does.
+// settingsOfVSCode tells whether a text without a name that tells holds "mcp" as the settings of VS Code do, and not as
+// opencode does.
 func settingsOfVSCode(root []member, dialect string) bool {
 	if dialect != "" && dialect != DialectVSCode || find(root, "servers") != nil || find(root, "mcpServers") != nil {
 		return false

@@ -41,14 +41,17 @@ func echo(r io.Reader, w io.Writer) {
 		id, _, _ := bytes.Cut(rest, []byte{','})
 		out.WriteString(`{"jsonrpc":"2.0","id":`)
 		out.Write(id)
-		out.WriteString(`,"result":{"content":[{"type":"text","text":"the quick brown fox jumps over the lazy dog"}],"isError":false}}` + "\n")
+		out.WriteString(
+			`,"result":{"content":[{"type":"text","text":"the quick brown fox jumps over the lazy dog"}],"isError":false}}` +
+				"\n")
 		if in.Buffered() == 0 && out.Flush() != nil {
 			return
 		}
 	}
 }
 
-var benchParams = json.RawMessage(`{"name":"echo","arguments":{"text":"the quick brown fox jumps over the lazy dog"},"_meta":{"progressToken":17}}`)
+var benchParams = json.RawMessage(
+	`{"name":"echo","arguments":{"text":"the quick brown fox jumps over the lazy dog"},"_meta":{"progressToken":17}}`)
 
 func BenchmarkCallSequential(b *testing.B) { benchCalls(b, pipePeer(b), 0) }
 

@@ -50,11 +50,13 @@ func (p *Peer) BeginAs(method string, params json.RawMessage, how How) (*Call, e
 	c.entry.tag = how.Tag
 	c.frame.about, c.frame.kind = &c.entry, KindRequest
 	const around = len(`{"jsonrpc":"2.0","id":,"method":"","params":}`)
-	c.frame.buf = appendRequest(make([]byte, 0, around+len(c.entry.id.raw)+len(method)+len(params)), c.entry.id, method, params)
+	c.frame.buf = appendRequest(make([]byte, 0, around+len(c.entry.id.raw)+len(method)+len(params)), c.entry.id, method,
+		params)
 	if _, err := p.tracker.add(Outgoing, &c.entry); err != nil {
 		return nil, err
 	}
-	if err := p.out.push(&c.frame, bounded, OutgoingMessage{ID: c.entry.id, Method: method, Extra: how.Extra}); err != nil {
+	if err := p.out.push(&c.frame, bounded, OutgoingMessage{ID: c.entry.id, Method: method,
+		Extra: how.Extra}); err != nil {
 		if taken, _ := p.tracker.takeEntry(Outgoing, &c.entry); !taken {
 			return c, nil // somebody else settled it in between (the end of the connection, a cancel): Wait tells
 		}
@@ -111,10 +113,12 @@ func (c *Call) Wait(ctx context.Context) (json.RawMessage, error) {
 	return c.result.Raw, c.err
 }
 
-// Result is the result with what was learned of it while it was read: a large one need not be read again. It may be called once Wait has returned it.
+// Result is the result with what was learned of it while it was read: a large one need not be read again. It may be
+// called once Wait has returned it.
 func (c *Call) Result() jsontext.Object { return c.result }
 
-// GivenUp tells whether the call was cancelled on this side after it was written, so that the peer may be at work on it. It may be called once Done is closed.
+// GivenUp tells whether the call was cancelled on this side after it was written, so that the peer may be at work on
+// it. It may be called once Done is closed.
 func (c *Call) GivenUp() bool { return c.known }
 
 // cancelWith gives the call up, unless it is settled. The peer hears of it when the request was written and may be

@@ -80,7 +80,8 @@ type QueueFullError struct {
 }
 
 func (e *QueueFullError) Error() string {
-	return fmt.Sprintf("jsonrpc: the write queue is full (%d bytes wait, %d more would pass the limit of %d)", e.Queued, e.Size, e.Limit)
+	return fmt.Sprintf("jsonrpc: the write queue is full (%d bytes wait, %d more would pass the limit of %d)", e.Queued,
+		e.Size, e.Limit)
 }
 
 // ResultTooLargeError is what a call fails with when its response was longer than the connection's limit, or found no
@@ -97,7 +98,8 @@ func (e *ResultTooLargeError) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("jsonrpc: the response of %d bytes found no room: %v", e.Size, e.Err)
 	}
-	return fmt.Sprintf("jsonrpc: the response has %d bytes, more than the limit of %d (setting maxMessageBytes)", e.Size, e.Limit)
+	return fmt.Sprintf("jsonrpc: the response has %d bytes, more than the limit of %d (setting maxMessageBytes)", e.Size,
+		e.Limit)
 }
 
 // InvalidResponseError is what a call fails with when its response is JSON, but no JSON-RPC response.

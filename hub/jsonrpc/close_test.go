@@ -27,7 +27,8 @@ func TestCloseFailsCallsAndCancelsHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shutdown := errors.New("shutdown")
 		causes := make(chan error, 1)
-		p, w := start(t, jsonrpc.Options{HandleRequest: func(ctx context.Context, _ *jsonrpc.Request) (json.RawMessage, error) {
+		p, w := start(t, jsonrpc.Options{HandleRequest: func(ctx context.Context, _ *jsonrpc.Request) (json.RawMessage,
+			error) {
 			<-ctx.Done() // a person who never answers
 			causes <- context.Cause(ctx)
 			return nil, nil

@@ -11,7 +11,8 @@ import (
 // be called from anywhere.
 type Conn interface {
 	// ReadMessage gives the next message. Its bytes are valid until the next call. A *LineTooLongError stands for one
-	// message that was skipped, a *CallFailedError for one that will not come; reading goes on after both. Any other error is the end.
+	// message that was skipped, a *CallFailedError for one that will not come; reading goes on after both. Any other error
+	// is the end.
 	ReadMessage() ([]byte, error)
 	// WriteMessages writes complete messages, in order, in as few system calls as it can. It may block as long as the
 	// other side does not read. It keeps nothing of the batch once it has returned. An empty batch is allowed.
@@ -35,11 +36,13 @@ type WriteProgress interface {
 	WriteProgress() uint64
 }
 
-// Sender is an optional extra of a Conn whose messages travel each on its own, as over HTTP. A Peer hands every message to it and never calls
-// WriteMessages: there is no queue, so nothing waits, nothing stalls, and what was handed over counts as written.
+// Sender is an optional extra of a Conn whose messages travel each on its own, as over HTTP. A Peer hands every message
+// to it and never calls WriteMessages: there is no queue, so nothing waits, nothing stalls, and what was handed over
+// counts as written.
 type Sender interface {
-	// Send takes over one message, in the order in which they come, and never blocks; what becomes of it is told by ReadMessage. It is called with a
-	// lock of the Peer held, so it must not call the Peer. An error means that the message was not taken and that no other will be.
+	// Send takes over one message, in the order in which they come, and never blocks; what becomes of it is told by
+	// ReadMessage. It is called with a lock of the Peer held, so it must not call the Peer. An error means that the
+	// message was not taken and that no other will be.
 	Send(m OutgoingMessage) error
 }
 
@@ -53,15 +56,16 @@ type OutgoingMessage struct {
 
 // Sourced is an optional extra of a Conn that knows on whose behalf a message came.
 type Sourced interface {
-	// Source is the own request in whose answer the message came that ReadMessage returned last; zero when it came for none. It is called by the
-	// reading goroutine alone.
+	// Source is the own request in whose answer the message came that ReadMessage returned last; zero when it came for
+	// none. It is called by the reading goroutine alone.
 	Source() ID
 }
 
 // Reading is an optional extra of a Conn that knows more of the message that ReadMessage returned last than its bytes.
 type Reading interface {
-	// Reading tells what the message says, if the connection had to read it itself: it is not read again. Else the kind is jsontext.Invalid. kept: the
-	// bytes are not used again by the connection. It is called by the reading goroutine alone, once after each message.
+	// Reading tells what the message says, if the connection had to read it itself: it is not read again. Else the kind is
+	// jsontext.Invalid. kept: the bytes are not used again by the connection. It is called by the reading goroutine alone,
+	// once after each message.
 	Reading() (m jsontext.Message, kind jsontext.Kind, kept bool)
 }
 
@@ -75,8 +79,8 @@ type Counted interface {
 	Hold() *bounds.Hold
 }
 
-// CallFailedError is what ReadMessage gives in place of the answer to one own request that gets none. Reading goes on. The call fails with Err, in
-// order behind what came before; an id that is not pending is ignored.
+// CallFailedError is what ReadMessage gives in place of the answer to one own request that gets none. Reading goes on.
+// The call fails with Err, in order behind what came before; an id that is not pending is ignored.
 type CallFailedError struct {
 	ID  ID
 	Err error
@@ -104,5 +108,6 @@ func (e *LineTooLongError) Error() string {
 	if e.Err != nil {
 		return "jsonrpc: a message of " + strconv.FormatInt(e.Size, 10) + " bytes found no room: " + e.Err.Error()
 	}
-	return "jsonrpc: a message of " + strconv.FormatInt(e.Size, 10) + " bytes is longer than the limit of " + strconv.Itoa(e.Limit)
+	return "jsonrpc: a message of " + strconv.FormatInt(e.Size, 10) + " bytes is longer than the limit of " +
+		strconv.Itoa(e.Limit)
 }

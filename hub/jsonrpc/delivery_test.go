@@ -31,8 +31,8 @@ func isDelivery(t *testing.T, c *jsonrpc.CancelledError, want jsonrpc.Delivery, 
 	}
 }
 
-// A cancel counts as delivered when its bytes are in the pipe: at once when the other side reads, and by no means while it lies in the queue of one that
-// does not. Finding B2.
+// A cancel counts as delivered when its bytes are in the pipe: at once when the other side reads, and by no means while
+// it lies in the queue of one that does not. Finding B2.
 func TestCancelIsDeliveredWhenItIsInThePipe(t *testing.T) {
 	for name, wrap := range map[string]func(*wire) jsonrpc.Conn{
 		"writer goroutine": func(w *wire) jsonrpc.Conn { return w },
@@ -77,7 +77,8 @@ func TestCancelIsDeliveredWhenItIsInThePipe(t *testing.T) {
 	}
 }
 
-// A cancel that is still in the queue when the connection ends has failed, however it ends; a request that was still queued needed none. Finding B2.
+// A cancel that is still in the queue when the connection ends has failed, however it ends; a request that was still
+// queued needed none. Finding B2.
 func TestCancelInTheQueueFailsWithTheConnection(t *testing.T) {
 	for name, tc := range map[string]struct {
 		stall time.Duration

@@ -16,11 +16,14 @@ import (
 // lineSeeds are inputs of FuzzLines: what a server may write.
 var lineSeeds = []string{
 	"", "\n", "\r\n\r\n", "\ufeff\n{}\r\n", strings.Repeat("x", 500) + "\n1",
-	`{"jsonrpc":"2.0","id":1,"result":{"a":1}}` + "\n" + `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"x"}}` + "\n",
+	`{"jsonrpc":"2.0","id":1,"result":{"a":1}}` + "\n" + `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"x"}}` +
+		"\n",
 	ask("1", "ping") + "\n" + ask("1", "ping") + "\n" + withdraw("1", "x") + "\n" + ask(`"1"`, "ping"),
 	`[` + ask("7", "ping") + `,` + answered("1", "{}") + `]` + "\n[]\n[1,{}]",
-	`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}` + "\n" + note("notifications/progress", `{"progressToken":1}`),
-	`{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("y", 400) + `"}` + "\n" + `{"result":"` + strings.Repeat("y", 400) + `","id":2}`,
+	`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}` + "\n" +
+		note("notifications/progress", `{"progressToken":1}`),
+	`{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("y", 400) + `"}` + "\n" + `{"result":"` +
+		strings.Repeat("y", 400) + `","id":2}`,
 	`{"jsonrpc":"2.0","id":3,"method":"m","params":"` + strings.Repeat("y", 400) + `"}`,
 }
 
@@ -34,7 +37,8 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, input []byte, batches bool) {
 		var out bytes.Buffer
 		begun := make(chan struct{})
-		conn := jsonrpc.NewLineConn(io.MultiReader(gate{begun}, iotest.HalfReader(bytes.NewReader(input))), &out, jsonrpc.LineConnOptions{MaxLine: 300})
+		conn := jsonrpc.NewLineConn(io.MultiReader(gate{begun}, iotest.HalfReader(bytes.NewReader(input))), &out,
+			jsonrpc.LineConnOptions{MaxLine: 300})
 		p := jsonrpc.NewPeer(conn, jsonrpc.Options{
 			HandleRequest: func(_ context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
 				if len(r.Params) > 0 && !json.Valid(r.Params) {

@@ -31,7 +31,8 @@ const lingering = 16
 func (p *Peer) request(method string, m *incomingMessage) {
 	if p.opts.NoServerRequests != nil && p.opts.NoServerRequests() {
 		if n := p.count.droppedRequests.Add(1); logged(n) {
-			p.log.Warn("request dropped: this protocol revision allows the peer none", "method", boundedReason(method), "count", n)
+			p.log.Warn("request dropped: this protocol revision allows the peer none", "method", boundedReason(method),
+				"count", n)
 		}
 		return
 	}
@@ -48,7 +49,8 @@ func (p *Peer) request(method string, m *incomingMessage) {
 	if p.opts.OnRequest != nil {
 		p.opts.OnRequest(&in.request)
 	}
-	in.entry.id, in.entry.method, in.entry.handle, in.entry.tag, in.entry.aside = in.request.ID, method, in, in.request.Tag, in.request.Aside
+	in.entry.id, in.entry.method, in.entry.handle, in.entry.tag, in.entry.aside = in.request.ID, method, in,
+		in.request.Tag, in.request.Aside
 	in.ctx, in.cancel = context.WithCancelCause(context.Background())
 	open, err := p.tracker.add(Incoming, &in.entry)
 	serving := &p.serving
@@ -83,8 +85,8 @@ func (p *Peer) request(method string, m *incomingMessage) {
 	})
 }
 
-// answerAtOnce answers a request from the reading goroutine, which waits for nothing: it is never open. An answer that finds the write queue full is
-// dropped: who does not read gets none.
+// answerAtOnce answers a request from the reading goroutine, which waits for nothing: it is never open. An answer that
+// finds the write queue full is dropped: who does not read gets none.
 func (p *Peer) answerAtOnce(id ID, result json.RawMessage) {
 	if p.tracker.IsPending(Incoming, id) {
 		p.count.duplicateIDs.Add(1)
@@ -124,7 +126,8 @@ func (p *Peer) answer(in *inbound, result json.RawMessage, err error) *frame {
 		err = ErrInvalidJSON
 		fallthrough
 	case err != nil:
-		p.log.Error("a request could not be answered", "method", boundedReason(in.entry.method), "id", boundedReason(id.raw), "error", boundedReason(err.Error()))
+		p.log.Error("a request could not be answered", "method", boundedReason(in.entry.method), "id", boundedReason(id.raw),
+			"error", boundedReason(err.Error()))
 		f.buf, f.code = appendError(nil, id, &Error{Code: CodeInternalError, Message: "internal error"}), CodeInternalError
 		return f
 	}
@@ -179,7 +182,8 @@ func (p *Peer) peerCancelled(params []byte, size int) {
 		p.tapped(e, Observed{Sender: Incoming, Kind: KindNotification, Method: "notifications/cancelled", Bytes: size})
 		e.handle.cancelWith(cause)
 		if p.log.Enabled(context.Background(), slog.LevelDebug) {
-			p.log.Debug("request cancelled", "direction", Incoming.String(), "id", boundedReason(id.raw), "method", boundedReason(e.method), "reason", boundedReason(reason))
+			p.log.Debug("request cancelled", "direction", Incoming.String(), "id", boundedReason(id.raw),
+				"method", boundedReason(e.method), "reason", boundedReason(reason))
 		}
 		return
 	}

@@ -15,7 +15,8 @@ func TestIDsAreOpaque(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
 		p, w := start(t, jsonrpc.Options{HandleRequest: d.handle})
-		ids := []string{`1`, `"1"`, `1.0`, `1e0`, `-0`, `9007199254740993`, `"a\u0062\n"`, `"` + "\xff" + `"`, `123456789012345678901234567890`, `""`}
+		ids := []string{`1`, `"1"`, `1.0`, `1e0`, `-0`, `9007199254740993`, `"a\u0062\n"`, `"` + "\xff" +
+			`"`, `123456789012345678901234567890`, `""`}
 		for _, id := range ids {
 			w.send(ask(id, "elicitation/create"))
 		}
@@ -104,7 +105,8 @@ func TestWithdrawnHandlerLeavesLaterRequestAlone(t *testing.T) {
 func TestWithdrawnReasonReachesHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		causes := make(chan error, 1)
-		_, w := start(t, jsonrpc.Options{HandleRequest: func(ctx context.Context, _ *jsonrpc.Request) (json.RawMessage, error) {
+		_, w := start(t, jsonrpc.Options{HandleRequest: func(ctx context.Context, _ *jsonrpc.Request) (json.RawMessage,
+			error) {
 			<-ctx.Done()
 			causes <- context.Cause(ctx)
 			return nil, ctx.Err()
@@ -189,7 +191,8 @@ func TestTooManyIncoming(t *testing.T) {
 func TestLingeringHandlersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		p, w := start(t, jsonrpc.Options{MaxIncoming: 2, HandleRequest: func(context.Context, *jsonrpc.Request) (json.RawMessage, error) {
+		p, w := start(t, jsonrpc.Options{MaxIncoming: 2, HandleRequest: func(context.Context,
+			*jsonrpc.Request) (json.RawMessage, error) {
 			<-release
 			return nil, nil
 		}})
@@ -226,11 +229,14 @@ func TestAnswersOfHandlers(t *testing.T) {
 		{"result", reply{result: `{"a": 1.0}`}, `"result":{"a": 1.0}`},
 		{"nothing", reply{}, `"result":{}`},
 		{"line breaks", reply{result: "{\r\n\"a\":1\n}"}, `"result":{  "a":1 }`},
-		{"error", reply{err: &jsonrpc.Error{Code: -1, Message: "no\tthanks", Data: json.RawMessage(`[1]`)}}, `"error":{"code":-1,"message":"no\tthanks","data":[1]}`},
-		{"wrapped error", reply{err: fmt.Errorf("x: %w", &jsonrpc.Error{Code: -32602})}, `"error":{"code":-32602,"message":""}`},
+		{"error", reply{err: &jsonrpc.Error{Code: -1, Message: "no\tthanks", Data: json.RawMessage(`[1]`)}},
+			`"error":{"code":-1,"message":"no\tthanks","data":[1]}`},
+		{"wrapped error", reply{err: fmt.Errorf("x: %w", &jsonrpc.Error{Code: -32602})},
+			`"error":{"code":-32602,"message":""}`},
 		{"foreign error", reply{err: errors.New("password is 123")}, `"error":{"code":-32603,"message":"internal error"}`},
 		{"damaged result", reply{result: `{"a":1},"id":5`}, `"error":{"code":-32603,"message":"internal error"}`},
-		{"damaged data", reply{err: &jsonrpc.Error{Code: 1, Message: "m", Data: json.RawMessage(`}`)}}, `"error":{"code":1,"message":"m"}`},
+		{"damaged data", reply{err: &jsonrpc.Error{Code: 1, Message: "m", Data: json.RawMessage(`}`)}},
+			`"error":{"code":1,"message":"m"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

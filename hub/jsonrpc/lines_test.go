@@ -22,19 +22,22 @@ func TestBadLinesSurvive(t *testing.T) {
 			`{"jsonrpc":"1.0","id":1,"result":{}}`, `{"id":1,"result":{}}`, `{"jsonrpc":2.0,"id":1,"result":{}}`,
 			`{"jsonrpc":"2.0","result":{}}`, `{"jsonrpc":"2.0","id":null,"result":{}}`, `{"jsonrpc":"2.0","id":{},"result":{}}`,
 			`{"jsonrpc":"2.0","id":{},"method":"m"}`, `{"jsonrpc":"2.0","method":7}`, `{"jsonrpc":"2.0","method":""}`,
-			`{"jsonrpc":"2.0","id":1,"result":{}} x`, `{"jsonrpc":"2.0","id":1,"result":{},}`, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\x01\"}",
+			`{"jsonrpc":"2.0","id":1,"result":{}} x`, `{"jsonrpc":"2.0","id":1,"result":{},}`,
+			"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\x01\"}",
 			`[{"jsonrpc":"2.0","id":1,"result":{}}]`, "\xff\xfe", strings.Repeat("[", 20000),
 		}
 		_, got := begin(t, p, t.Context(), "a", "")
 		w.expect(t, called("1", "a"))
 		w.send(bad...)
-		w.send(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"x"}}`)
+		w.send(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`,
+			`{"jsonrpc":"2.0","error":{"code":-32600,"message":"x"}}`)
 		w.expect(t)
 		check(t, "bad lines", p.Stats().BadLines, uint64(len(bad)))
 		check(t, "peer errors", p.Stats().PeerErrors, uint64(2))
 		w.send(answered("1", `"alive"`))
 		check(t, "result", string((<-got).result), `"alive"`)
-		if s := logs.String(); strings.Contains(s, "hunter2") || !strings.Contains(s, "-32700") || strings.Count(s, "message ignored") != len(bad) {
+		if s := logs.String(); strings.Contains(s, "hunter2") || !strings.Contains(s, "-32700") ||
+			strings.Count(s, "message ignored") != len(bad) {
 			t.Errorf("logs:\n%s", s)
 		}
 	})
@@ -47,7 +50,8 @@ func TestBatches(t *testing.T) {
 		_, first := begin(t, p, t.Context(), "a", "")
 		_, second := begin(t, p, t.Context(), "b", "")
 		w.expect(t, called("1", "a"), called("2", "b"))
-		w.send(`[ {"jsonrpc":"2.0","id":1,"result":[1, [2]]} , 5,[],` + ask("7", "ping") + `,` + ask("8", "x") + `,` + withdraw("8", "") + `,{"jsonrpc":"2.0","id":2,"result":"]"}]`)
+		w.send(`[ {"jsonrpc":"2.0","id":1,"result":[1, [2]]} , 5,[],` + ask("7", "ping") + `,` + ask("8", "x") + `,` +
+			withdraw("8", "") + `,{"jsonrpc":"2.0","id":2,"result":"]"}]`)
 		check(t, "first", string((<-first).result), `[1, [2]]`)
 		check(t, "second", string((<-second).result), `"]"`)
 		synctest.Wait()
@@ -61,7 +65,8 @@ func TestBatches(t *testing.T) {
 }
 
 // lines is what a LineConn makes of text: the messages, then the errors.
-func lines(t *testing.T, r io.Reader, o jsonrpc.LineConnOptions) (msgs []string, long []jsonrpc.LineTooLongError, end error) {
+func lines(t *testing.T, r io.Reader, o jsonrpc.LineConnOptions) (msgs []string, long []jsonrpc.LineTooLongError,
+	end error) {
 	t.Helper()
 	c := jsonrpc.NewLineConn(r, io.Discard, o)
 	for {
@@ -92,7 +97,8 @@ func TestLineFraming(t *testing.T) {
 		check(t, name, err == io.EOF, true)
 	}
 	failure := errors.New("failure")
-	msgs, _, err := lines(t, io.MultiReader(strings.NewReader("1\n2"), iotest.ErrReader(failure)), jsonrpc.LineConnOptions{})
+	msgs, _, err := lines(t, io.MultiReader(strings.NewReader("1\n2"), iotest.ErrReader(failure)),
+		jsonrpc.LineConnOptions{})
 	check(t, "before failure", msgs, []string{"1", "2"})
 	check(t, "failure", err == failure, true)
 	_, _, err = lines(t, silent{}, jsonrpc.LineConnOptions{})
@@ -108,11 +114,13 @@ func TestLineLimit(t *testing.T) {
 		fits, tooLong := strings.Repeat("f", limit), strings.Repeat("x", limit+1)
 		huge := "HEAD" + strings.Repeat("y", 3*limit+70_000) + "TAIL"
 		text := fits + "\n" + tooLong + "\n" + "1\n" + huge + "\n2\n" + huge
-		for name, r := range map[string]io.Reader{"whole": strings.NewReader(text), "half": iotest.HalfReader(strings.NewReader(text))} {
+		for name, r := range map[string]io.Reader{"whole": strings.NewReader(text),
+			"half": iotest.HalfReader(strings.NewReader(text))} {
 			msgs, long, err := lines(t, r, jsonrpc.LineConnOptions{MaxLine: limit})
 			check(t, name, msgs, []string{fits, "too long", "1", "too long", "2", "too long"})
 			check(t, name, err == io.EOF, true)
-			check(t, "size", []int64{long[0].Size, long[1].Size, long[2].Size}, []int64{int64(limit + 1), int64(len(huge)), int64(len(huge))})
+			check(t, "size", []int64{long[0].Size, long[1].Size, long[2].Size},
+				[]int64{int64(limit + 1), int64(len(huge)), int64(len(huge))})
 			check(t, "head", string(long[1].Head), huge[:min(4096, len(long[1].Head))])
 			check(t, "tail", string(long[1].Tail), huge[len(huge)-4096:])
 			check(t, "limit", long[1].Limit, limit)
@@ -184,11 +192,12 @@ func TestOversizeLine(t *testing.T) {
 	})
 	// Finding A9. The one open call is not taken for the one that a long line answers, and its real answer counts.
 	for name, line := range map[string]string{
-		"log line":             "DEBUG " + pad + pad,
-		"log line in JSON":     `{"level":"info","id":1,"result":` + pad + `}`,
-		"notification":         `{"jsonrpc":"2.0","method":"notifications/message","params":` + pad + `}`,
-		"params before method": `{"jsonrpc":"2.0","params":{"level":"info","data":` + pad + `},"method":"notifications/message"}`,
-		"no id":                `{"result":` + pad + `,"jsonrpc":"2.0"}`,
+		"log line":         "DEBUG " + pad + pad,
+		"log line in JSON": `{"level":"info","id":1,"result":` + pad + `}`,
+		"notification":     `{"jsonrpc":"2.0","method":"notifications/message","params":` + pad + `}`,
+		"params before method": `{"jsonrpc":"2.0","params":{"level":"info","data":` + pad +
+			`},"method":"notifications/message"}`,
+		"no id": `{"result":` + pad + `,"jsonrpc":"2.0"}`,
 	} {
 		t.Run("with one call open, "+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

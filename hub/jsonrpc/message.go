@@ -10,8 +10,8 @@ type Request struct {
 	Source ID              // the own request in whose answer it came; zero when that is not known (see Sourced)
 	Behind any             // what OnRequest found out; nil without it
 	Tag    any             // set by OnRequest: what Options.Tap is given with its messages; nil: those are not told
-	// Aside is set by OnRequest for a request that nobody will be asked about: it takes none of the places of Options.MaxIncoming. As many again may be
-	// open aside.
+	// Aside is set by OnRequest for a request that nobody will be asked about: it takes none of the places of
+	// Options.MaxIncoming. As many again may be open aside.
 	Aside bool
 
 	stepAside func() bool

@@ -50,7 +50,8 @@ type modelRun struct {
 }
 
 func playModel(t *testing.T, rng *rand.Rand) {
-	m := &modelRun{t: t, rng: rng, w: newWire(), asked: map[string]bool{}, withdrawn: map[string]bool{}, handlers: map[string]chan struct{}{}}
+	m := &modelRun{t: t, rng: rng, w: newWire(), asked: map[string]bool{}, withdrawn: map[string]bool{},
+		handlers: map[string]chan struct{}{}}
 	var conn jsonrpc.Conn = m.w
 	if rng.IntN(2) == 0 {
 		conn = &tryWire{wire: m.w}
@@ -224,7 +225,8 @@ func (m *modelRun) verify() {
 				t.Errorf("call %s has a result; %d responses, %d cancels", id, c.sent, cancels[id])
 			}
 		case errors.As(o.err, &cancelled):
-			if !cancelled.Sent && (requests[id] != 0 || cancels[id] != 0) || cancelled.Sent && (requests[id] != 1 || cancels[id] != 1) {
+			if !cancelled.Sent && (requests[id] != 0 || cancels[id] != 0) || cancelled.Sent &&
+				(requests[id] != 1 || cancels[id] != 1) {
 				t.Errorf("call %s was cancelled, sent %v; %d requests, %d cancels", id, cancelled.Sent, requests[id], cancels[id])
 			}
 		case errors.Is(o.err, jsonrpc.ErrClosed):

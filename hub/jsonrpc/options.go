@@ -23,12 +23,14 @@ type Options struct {
 	// when RequestTracker.Cancel is called for it. The handler must return soon after that: Close waits for it.
 	// nil answers CodeMethodNotFound.
 	HandleRequest func(ctx context.Context, r *Request) (json.RawMessage, error)
-	// OnRequest sees each request before HandleRequest does, and before anything that came after it is acted on: what led to it can be looked up here, and
-	// kept in its Behind, while the answer that follows has ended nothing yet. Called by the reading goroutine: it must not block, and must not keep the params,
-	// which are good until it returns. It sees requests, too, that are refused then. nil does nothing.
+	// OnRequest sees each request before HandleRequest does, and before anything that came after it is acted on: what led
+	// to it can be looked up here, and kept in its Behind, while the answer that follows has ended nothing yet. Called by
+	// the reading goroutine: it must not block, and must not keep the params, which are good until it returns. It sees
+	// requests, too, that are refused then. nil does nothing.
 	OnRequest func(r *Request)
-	// Answer answers requests whose answer is always the same, such as pings: at once, whatever else is open, and without being counted. Called by the
-	// reading goroutine: it must not block. ok is false for all others, which go to HandleRequest. nil: there are none.
+	// Answer answers requests whose answer is always the same, such as pings: at once, whatever else is open, and without
+	// being counted. Called by the reading goroutine: it must not block. ok is false for all others, which go to
+	// HandleRequest. nil: there are none.
 	Answer func(method string) (result json.RawMessage, ok bool)
 	// HandleNotification sees the notifications one after the other, in order. Responses that came after a notification
 	// wait until it has returned. It must not call Close. nil ignores them.
@@ -41,18 +43,18 @@ type Options struct {
 	OnDropped func(class string, n int)
 	// OnOutgoingCancelled is asked when the peer sends notifications/cancelled for an id that is not one of its own
 	// pending requests. Returning true ends the own pending call with that id: it fails with a *WithdrawnError and
-	// nothing is sent. This is one way in which a server ends subscriptions/listen (2026-07-28 basic/patterns/cancellation).
-	// Called by the reading goroutine: it must not block.
+	// nothing is sent. This is one way in which a server ends subscriptions/listen (2026-07-28
+	// basic/patterns/cancellation). Called by the reading goroutine: it must not block.
 	OnOutgoingCancelled func(id ID, reason string) bool
 
-	// OnLateResponse hears of a response to a call that was cancelled, which is then dropped: a result can name something that goes on
-	// at the other side. Called by the reading goroutine: it must not block.
+	// OnLateResponse hears of a response to a call that was cancelled, which is then dropped: a result can name something
+	// that goes on at the other side. Called by the reading goroutine: it must not block.
 	OnLateResponse func(r LateResponse)
 
-	// Tap, if not nil, is told of every message that belongs to a request with a tag (How.Tag, Request.Tag): of one that leaves just before the connection
-	// is given it, in the order of the wire; of one that came before it is acted on. Notifications of the peer other than notifications/cancelled name
-	// their request in ways of their own, and are told by whoever knows those. Tap may be called with locks of the Peer held: it must not block and must
-	// not call the Peer.
+	// Tap, if not nil, is told of every message that belongs to a request with a tag (How.Tag, Request.Tag): of one that
+	// leaves just before the connection is given it, in the order of the wire; of one that came before it is acted on.
+	// Notifications of the peer other than notifications/cancelled name their request in ways of their own, and are told
+	// by whoever knows those. Tap may be called with locks of the Peer held: it must not block and must not call the Peer.
 	Tap func(tag any, o Observed)
 
 	// Route of outgoing cancels; nil: NotifyRoute.
@@ -60,7 +62,8 @@ type Options struct {
 	// Uncancellable lists the methods that are never cancelled on the wire; nil: initialize and server/discover.
 	Uncancellable []string
 
-	// Results is the account of large messages: of one that is read, and of a result until its caller has it (or longer: How.Keep). nil: nothing is counted.
+	// Results is the account of large messages: of one that is read, and of a result until its caller has it (or longer:
+	// How.Keep). nil: nothing is counted.
 	Results *bounds.Account
 
 	// MaxIncoming bounds the open incoming requests; beyond it CodeTooManyRequests is answered. Default 64.
@@ -77,8 +80,9 @@ type Options struct {
 	// Batches tells whether JSON arrays are accepted, as protocol revision 2025-03-26 demands. It is asked for each
 	// array by the reading goroutine. nil: never.
 	Batches func() bool
-	// NoServerRequests tells whether the other side must not send requests, as since 2026-07-28 (basic/patterns/mrtr): they are
-	// then dropped, counted and logged, and never answered. Asked for each request by the reading goroutine. nil: never.
+	// NoServerRequests tells whether the other side must not send requests, as since 2026-07-28 (basic/patterns/mrtr):
+	// they are then dropped, counted and logged, and never answered. Asked for each request by the reading goroutine. nil:
+	// never.
 	NoServerRequests func() bool
 }
 
@@ -89,8 +93,9 @@ type LateResponse struct {
 	Result json.RawMessage // as it came, nil for an error; valid until OnLateResponse returns
 	Quiet  bool            // the call was begun with How.Quiet, so the peer has not heard of the cancel
 	Tag    any             // of the call
-	// Told settles the delivery of the CancelledError that the call ended with, when it was begun with How.Quiet; else nil. It is called as CancelRoute
-	// says, by who sends the cancel that the protocol has for such a call, now that the response says what to cancel.
+	// Told settles the delivery of the CancelledError that the call ended with, when it was begun with How.Quiet; else
+	// nil. It is called as CancelRoute says, by who sends the cancel that the protocol has for such a call, now that the
+	// response says what to cancel.
 	Told func(error)
 }
 

@@ -128,9 +128,10 @@ func TestNotificationClasses(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSlow()
 			var lost []string
-			p, w := start(t, jsonrpc.Options{HandleNotification: s.handle, Classify: classify, OnDropped: func(class string, n int) {
-				lost = append(lost, fmt.Sprint(class, " ", n))
-			}})
+			p, w := start(t, jsonrpc.Options{HandleNotification: s.handle, Classify: classify,
+				OnDropped: func(class string, n int) {
+					lost = append(lost, fmt.Sprint(class, " ", n))
+				}})
 			w.send(note("hold", "0"))
 			synctest.Wait()
 			for i := range 1500 {
@@ -167,7 +168,8 @@ func TestNotificationClasses(t *testing.T) {
 			s := newSlow()
 			p, w := start(t, jsonrpc.Options{HandleNotification: s.handle, Classify: classify})
 			big := `"` + strings.Repeat("x", 30<<20) + `"`
-			w.send(note("hold", "0"), note("n", big), note("progressA", "1"), note("n", big), note("n", big), note("progressA", big))
+			w.send(note("hold", "0"), note("n", big), note("progressA", "1"), note("n", big), note("n", big),
+				note("progressA", big))
 			synctest.Wait()
 			check(t, "dropped", p.Stats().DroppedNotifications, uint64(2))
 			s.pass(10)

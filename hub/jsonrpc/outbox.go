@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// outbox is the write side of a connection: an ordered queue, and one owner of the connection's writing half at a time. A connection that is a
-// Sender has neither: each message is handed over at once.
+// outbox is the write side of a connection: an ordered queue, and one owner of the connection's writing half at a time.
+// A connection that is a Sender has neither: each message is handed over at once.
 //
-// The owner is normally the writer goroutine. When nothing is queued, the goroutine of a caller may own it for one write
-// that can not block, and hands over what did not fit. Nobody but the writer goroutine ever waits for the other side.
+// The owner is normally the writer goroutine. When nothing is queued, the goroutine of a caller may own it for one
+// write that can not block, and hands over what did not fit. Nobody but the writer goroutine ever waits for the other
+// side.
 type outbox struct {
 	conn     Conn
 	try      TryWriter     // nil when conn is none
@@ -68,8 +69,8 @@ func newOutbox(conn Conn, o Options, timers *sync.WaitGroup, onStall func(), onE
 	return b
 }
 
-// push queues a frame and returns at once. The error is a *QueueFullError or what close was given, and told is not called then. A frame that was
-// removed before is dropped. m is what a Sender is told beside the message.
+// push queues a frame and returns at once. The error is a *QueueFullError or what close was given, and told is not
+// called then. A frame that was removed before is dropped. m is what a Sender is told beside the message.
 func (b *outbox) push(f *frame, limit bound, m OutgoingMessage) error {
 	if b.sender != nil {
 		return b.hand(f, m)
@@ -105,8 +106,8 @@ func (b *outbox) push(f *frame, limit bound, m OutgoingMessage) error {
 	return nil
 }
 
-// hand gives a frame to the Sender. The lock is held, so that a cancel comes either before, and then nothing is sent, or after the request is with the
-// Sender, whom the cancel route tells.
+// hand gives a frame to the Sender. The lock is held, so that a cancel comes either before, and then nothing is sent,
+// or after the request is with the Sender, whom the cancel route tells.
 func (b *outbox) hand(f *frame, m OutgoingMessage) error {
 	b.mu.Lock()
 	if b.closed != nil || f.state == frameDropped {
@@ -221,7 +222,8 @@ func (b *outbox) fail(err error) {
 	settle(asked, cause)
 }
 
-// drop is the one transition to closed. Called with mu held; asked are the frames that the caller settles once it has let go of it.
+// drop is the one transition to closed. Called with mu held; asked are the frames that the caller settles once it has
+// let go of it.
 func (b *outbox) drop(cause error) (asked []*frame, first bool) {
 	if b.closed != nil {
 		return nil, false
@@ -278,8 +280,9 @@ func (b *outbox) run() {
 	}
 }
 
-// next takes a batch for writing; false when there is nothing left and the writing half was given up. asked are those of its frames of which somebody
-// wants to know. They end the batch, so that what is told of them does not wait for the bytes of others that came later.
+// next takes a batch for writing; false when there is nothing left and the writing half was given up. asked are those
+// of its frames of which somebody wants to know. They end the batch, so that what is told of them does not wait for the
+// bytes of others that came later.
 func (b *outbox) next(batch [][]byte, asked []*frame) (_ [][]byte, _ []*frame, size int, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

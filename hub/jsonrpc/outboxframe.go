@@ -22,8 +22,8 @@ const (
 
 func newFrame(buf []byte) *frame { return &frame{buf: buf} }
 
-// settle tells what became of the frame, if somebody wants to know: nil when all of it was written, else why it never will be. It is called once for each
-// frame that push took, with no lock held.
+// settle tells what became of the frame, if somebody wants to know: nil when all of it was written, else why it never
+// will be. It is called once for each frame that push took, with no lock held.
 func (f *frame) settle(err error) {
 	if f.told != nil {
 		f.told(err)

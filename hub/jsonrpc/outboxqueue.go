@@ -28,7 +28,8 @@ func (b *outbox) unlink(f *frame) {
 	f.prev, f.next = nil, nil
 }
 
-// quiet gives a channel that is closed once all that is queued now has been written, or never will be; nil when that is so already.
+// quiet gives a channel that is closed once all that is queued now has been written, or never will be; nil when that is
+// so already.
 func (b *outbox) quiet() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -22,7 +22,8 @@ func TestOutgoingCancelCarriesReason(t *testing.T) {
 		cause error
 		want  string
 	}{
-		{"reasoner", userCause{"user pressed \"stop\"\n" + strings.Repeat("é", 300)}, `,"reason":"user pressed \"stop\"\n` + strings.Repeat("é", 300) + `"`},
+		{"reasoner", userCause{"user pressed \"stop\"\n" + strings.Repeat("é", 300)}, `,"reason":"user pressed \"stop\"\n` +
+			strings.Repeat("é", 300) + `"`},
 		{"reasoner without words", userCause{}, ``},
 		{"any cause", errors.New("idle timeout"), `,"reason":"idle timeout"`},
 		{"bare", context.Canceled, ``},
@@ -118,7 +119,8 @@ func TestEndedContextSendsNothing(t *testing.T) {
 	})
 }
 
-// What the fast path could not write at once is queued, in order, and can still be taken back as long as none of it left.
+// What the fast path could not write at once is queued, in order, and can still be taken back as long as none of it
+// left.
 func TestFastPath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &tryWire{wire: newWire()}

@@ -2,11 +2,13 @@ package jsonrpc
 
 import "github.com/mcphub-go/mcphub/hub/jsontext"
 
-// oversize handles a message that was too long to be read. If it surely is the answer to a call, that call fails; a log line that is too long fails nothing.
+// oversize handles a message that was too long to be read. If it surely is the answer to a call, that call fails; a log
+// line that is too long fails nothing.
 func (p *Peer) oversize(long *LineTooLongError) {
 	n := p.count.oversizeLines.Add(1)
 	if logged(n) {
-		p.log.Warn("message too long, skipped", "bytes", long.Size, "limit", long.Limit, "noRoom", long.Err != nil, "count", n)
+		p.log.Warn("message too long, skipped", "bytes", long.Size, "limit", long.Limit, "noRoom", long.Err != nil,
+			"count", n)
 	}
 	o := jsontext.Excerpt(long.Head, long.Tail)
 	switch {

@@ -91,8 +91,9 @@ func (p *Peer) Tracker() *RequestTracker { return p.tracker }
 // Stats counts what has happened so far.
 func (p *Peer) Stats() Stats { return p.count.read() }
 
-// Flush waits until everything that is queued has been written, the connection has ended, or ctx has. Close drops what is queued: who wants the last
-// words of a connection to be heard, the cancels of its calls among them, flushes first, for a bounded time.
+// Flush waits until everything that is queued has been written, the connection has ended, or ctx has. Close drops what
+// is queued: who wants the last words of a connection to be heard, the cancels of its calls among them, flushes first,
+// for a bounded time.
 func (p *Peer) Flush(ctx context.Context) {
 	if quiet := p.out.quiet(); quiet != nil {
 		select {
@@ -102,8 +103,8 @@ func (p *Peer) Flush(ctx context.Context) {
 	}
 }
 
-// Close ends the connection and waits until every goroutine of the Peer has ended, so it must not be called by a handler
-// (see Abort). All calls fail with a *ClosedError of the cause, except those whose response is in hand, and all
+// Close ends the connection and waits until every goroutine of the Peer has ended, so it must not be called by a
+// handler (see Abort). All calls fail with a *ClosedError of the cause, except those whose response is in hand, and all
 // handlers are cancelled with it before anything is waited for; what is queued for writing is dropped. It takes as long
 // as Conn.Close and the slowest handler take. The result is that of Conn.Close, for every caller.
 func (p *Peer) Close(cause error) error {

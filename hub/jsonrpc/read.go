@@ -14,7 +14,8 @@ import (
 // largeResult is the size from which on a result whose bytes are the Peer's is kept as it is, and not copied.
 const largeResult = 64 << 10
 
-// incomingMessage is one message that is being handled. All of it is valid until the next one is read, unless kept is set.
+// incomingMessage is one message that is being handled. All of it is valid until the next one is read, unless kept is
+// set.
 type incomingMessage struct {
 	jsontext.Message
 	size int
@@ -156,7 +157,8 @@ func (p *Peer) response(m *incomingMessage) {
 			if m.deep {
 				result = nil
 			}
-			p.answered(&tracked{id: ID{raw: string(m.ID)}, method: g.method, tag: g.tag}, m, Observed{Bytes: m.size, Dropped: true})
+			p.answered(&tracked{id: ID{raw: string(m.ID)}, method: g.method, tag: g.tag}, m,
+				Observed{Bytes: m.size, Dropped: true})
 			if p.opts.OnLateResponse != nil {
 				p.opts.OnLateResponse(LateResponse{
 					ID: ID{raw: string(m.ID)}, Method: g.method, Result: result, Quiet: g.quiet, Tag: g.tag, Told: g.told,
@@ -232,7 +234,8 @@ func (p *Peer) answered(e *tracked, m *incomingMessage, o Observed) {
 	p.tapped(e, o)
 }
 
-// callFailed settles a call whose answer will not come. One that was cancelled is settled already, and its failure is no news.
+// callFailed settles a call whose answer will not come. One that was cancelled is settled already, and its failure is
+// no news.
 func (p *Peer) callFailed(f *CallFailedError) {
 	e, g, late := p.tracker.takeResponse([]byte(f.ID.raw))
 	if e == nil {
@@ -250,8 +253,8 @@ func (p *Peer) callFailed(f *CallFailedError) {
 	}
 }
 
-// ReadError reads an error object, as it stands in a response; the error is an *InvalidResponseError. What is not understood of it is left out, except that it must be an object with an
-// integer code.
+// ReadError reads an error object, as it stands in a response; the error is an *InvalidResponseError. What is not
+// understood of it is left out, except that it must be an object with an integer code.
 func ReadError(text []byte) (*Error, error) {
 	e := &Error{}
 	hasCode := false

@@ -93,9 +93,11 @@ func TestQuietCallGivenUp(t *testing.T) {
 		}
 		isCancelled(t, (<-got).err, "stop", true)
 		w.expect(t, cancelled("2", "stop")) // and none for the first
-		w.send(answered("1", `{"n":1.0}`), answered("2", `{"n":2}`), `{"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"x"}}`)
+		w.send(answered("1", `{"n":1.0}`), answered("2", `{"n":2}`),
+			`{"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"x"}}`)
 		synctest.Wait()
-		check(t, "late", strings.Join(late, "; "), `1 tools/call {"n":1.0} true; 2 tools/call {"n":2} false; 1 tools/call  true`)
+		check(t, "late", strings.Join(late, "; "),
+			`1 tools/call {"n":1.0} true; 2 tools/call {"n":2} false; 1 tools/call  true`)
 		check(t, "cancels", p.Stats().CancelsSent, uint64(1))
 	})
 }
@@ -111,7 +113,8 @@ func TestResultsRelayedVerbatim(t *testing.T) {
 				return nil, nil
 			},
 		})
-		const text = `{"n" : 9007199254740993, "f":1.10,"e":1E+2, "u":"\u00e9é` + "\xff" + `", "resultType":"task", "task":{"x":[1, 2]},"dup":1,"dup":2,"_meta":{}}`
+		const text = `{"n" : 9007199254740993, "f":1.10,"e":1E+2, "u":"\u00e9é` + "\xff" +
+			`", "resultType":"task", "task":{"x":[1, 2]},"dup":1,"dup":2,"_meta":{}}`
 		_, got := begin(t, p, t.Context(), "tools/call", text)
 		w.expect(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+text+`}`)
 		w.send(`{ "result" : ` + text + ` , "id" : 1 , "other":[{}], "jsonrpc" : "2.0" }`)

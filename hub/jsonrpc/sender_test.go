@@ -108,10 +108,12 @@ func (r *partingLog) all() []string {
 	return slices.Clone(r.seen)
 }
 
-// TestSenderTakesEverything: requests, notifications and answers go to the Sender, each with what a transport must know of it.
+// TestSenderTakesEverything: requests, notifications and answers go to the Sender, each with what a transport must know
+// of it.
 func TestSenderTakesEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, c := startParcels(t, jsonrpc.Options{HandleRequest: func(context.Context, *jsonrpc.Request) (json.RawMessage, error) {
+		p, c := startParcels(t, jsonrpc.Options{HandleRequest: func(context.Context, *jsonrpc.Request) (json.RawMessage,
+			error) {
 			return json.RawMessage(`{"roots":[]}`), nil
 		}})
 		type headers struct{ region string }
@@ -142,7 +144,8 @@ func TestSenderTakesEverything(t *testing.T) {
 	})
 }
 
-// TestSenderCountsAsWritten: the cancel route is used for every request that was handed over, once, and for none that opens a session.
+// TestSenderCountsAsWritten: the cancel route is used for every request that was handed over, once, and for none that
+// opens a session.
 func TestSenderCountsAsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		route := &partingLog{}
@@ -211,8 +214,8 @@ func TestSenderRefuses(t *testing.T) {
 	})
 }
 
-// TestSenderRaces: calls, cancels by id, answers, failures and the end at once. A cancel never overtakes its request, each call has one outcome, and
-// nothing is left.
+// TestSenderRaces: calls, cancels by id, answers, failures and the end at once. A cancel never overtakes its request,
+// each call has one outcome, and nothing is left.
 func TestSenderRaces(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
@@ -273,7 +276,8 @@ func TestSenderRaces(t *testing.T) {
 	}
 }
 
-// TestCallFailedInOrder: a failure reaches its caller behind the notifications that came before it, and the connection goes on.
+// TestCallFailedInOrder: a failure reaches its caller behind the notifications that came before it, and the connection
+// goes on.
 func TestCallFailedInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlow()
@@ -294,7 +298,8 @@ func TestCallFailedInOrder(t *testing.T) {
 	})
 }
 
-// TestCallFailedUnknown: failures of calls that are over, never were, or were cancelled change nothing; only those of no call are counted.
+// TestCallFailedUnknown: failures of calls that are over, never were, or were cancelled change nothing; only those of
+// no call are counted.
 func TestCallFailedUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, c := startParcels(t, jsonrpc.Options{})
@@ -319,7 +324,8 @@ func TestCallFailedUnknown(t *testing.T) {
 func TestSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sources := make(chan string, 2)
-		p, c := startParcels(t, jsonrpc.Options{HandleRequest: func(_ context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
+		p, c := startParcels(t, jsonrpc.Options{HandleRequest: func(_ context.Context, r *jsonrpc.Request) (json.RawMessage,
+			error) {
 			sources <- r.ID.String() + " in " + r.Source.String()
 			return nil, nil
 		}})

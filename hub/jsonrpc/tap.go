@@ -26,7 +26,8 @@ type Observed struct {
 	Code   int64  // of an error
 	// Dropped: it came and nobody wanted it any more, or it was not sent because the request had been withdrawn.
 	Dropped bool
-	// Unwritten takes back what was told last of this message: the connection takes nothing at the moment. It is told once more when it is written.
+	// Unwritten takes back what was told last of this message: the connection takes nothing at the moment. It is told once
+	// more when it is written.
 	Unwritten bool
 }
 
@@ -34,9 +35,10 @@ type Observed struct {
 type How struct {
 	// Extra is for the connection alone: it goes to its Sender untouched, and nowhere else.
 	Extra any
-	// Quiet is for a request that the protocol cancels in another way than by its id, or not at all: when it is given up after it was written, the
-	// route is not used, and the peer hears nothing. Its late answer comes to Options.OnLateResponse marked as such, and whoever takes it there tells what
-	// becomes of the cancel; until then its delivery is Pending, unless the request had not been written. It has failed when the connection ends first.
+	// Quiet is for a request that the protocol cancels in another way than by its id, or not at all: when it is given up
+	// after it was written, the route is not used, and the peer hears nothing. Its late answer comes to
+	// Options.OnLateResponse marked as such, and whoever takes it there tells what becomes of the cancel; until then its
+	// delivery is Pending, unless the request had not been written. It has failed when the connection ends first.
 	Quiet bool
 	// Tag is given to Options.Tap with every message that belongs to the request; nil: those are not told.
 	Tag any
@@ -79,11 +81,13 @@ func (t *RequestTracker) cancelled(id ID, wanted bool) *tracked {
 	return &tracked{id: id, method: "notifications/cancelled", tag: g.tag}
 }
 
-// tell tells the tap that a frame is being written. It comes before the write, because an answer can be there before the write has returned.
+// tell tells the tap that a frame is being written. It comes before the write, because an answer can be there before
+// the write has returned.
 func (b *outbox) tell(f *frame, unwritten bool) {
 	if b.tap == nil || f.about == nil || f.about.tag == nil {
 		return
 	}
-	o := Observed{Sender: Outgoing, Kind: f.kind, Method: f.about.method, ID: f.about.id, Bytes: len(f.buf), Code: f.code, Unwritten: unwritten}
+	o := Observed{Sender: Outgoing, Kind: f.kind, Method: f.about.method, ID: f.about.id, Bytes: len(f.buf), Code: f.code,
+		Unwritten: unwritten}
 	b.tap(f.about.tag, o)
 }

@@ -20,7 +20,8 @@ type observer struct {
 
 func (o *observer) tap(tag any, m jsonrpc.Observed) {
 	line := fmt.Sprintf("%v: %v %v %s %s %d", tag, m.Sender, m.Kind, m.Method, m.ID, m.Bytes)
-	for what, is := range map[string]bool{fmt.Sprintf(" code %d", m.Code): m.Code != 0, " dropped": m.Dropped, " unwritten": m.Unwritten} {
+	for what, is := range map[string]bool{fmt.Sprintf(" code %d", m.Code): m.Code != 0, " dropped": m.Dropped,
+		" unwritten": m.Unwritten} {
 		if is {
 			line += what
 		}
@@ -71,7 +72,8 @@ func TestTapSeesTheMessagesOfACall(t *testing.T) {
 		refusal := `{"jsonrpc":"2.0","id":2,"error":{"code":-32001,"message":"no"}}`
 		w.send(refusal)
 		<-call
-		o.want(t, fmt.Sprintf("B: outgoing request x 2 %d", len(called("2", "x"))), fmt.Sprintf("B: incoming error x 2 %d code -32001", len(refusal)))
+		o.want(t, fmt.Sprintf("B: outgoing request x 2 %d", len(called("2", "x"))),
+			fmt.Sprintf("B: incoming error x 2 %d code -32001", len(refusal)))
 		if err := p.NotifyAs("n", nil, "C"); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +94,8 @@ func TestTapSeesACancelAndALateResponse(t *testing.T) {
 		o.want(t, fmt.Sprintf("A: outgoing request tools/call 1 %d", len(called("1", "tools/call"))),
 			fmt.Sprintf("A: outgoing notification notifications/cancelled 1 %d", len(cancelled("1", "enough"))))
 		w.send(late, late)
-		o.want(t, fmt.Sprintf("A: incoming response tools/call 1 %d dropped", len(late)), fmt.Sprintf("A: incoming response tools/call 1 %d dropped", len(late)))
+		o.want(t, fmt.Sprintf("A: incoming response tools/call 1 %d dropped", len(late)),
+			fmt.Sprintf("A: incoming response tools/call 1 %d dropped", len(late)))
 	})
 }
 
@@ -112,7 +115,8 @@ func TestTapSeesRequestsOfThePeer(t *testing.T) {
 		synctest.Wait()
 		w.send(withdraw("8", "never mind"))
 		size := len(ask("7", "elicitation/create"))
-		o.want(t, fmt.Sprintf("Q7: incoming request elicitation/create 7 %d", size), fmt.Sprintf("Q8: incoming request elicitation/create 8 %d", size),
+		o.want(t, fmt.Sprintf("Q7: incoming request elicitation/create 7 %d", size),
+			fmt.Sprintf("Q8: incoming request elicitation/create 8 %d", size),
 			fmt.Sprintf("Q7: outgoing response elicitation/create 7 %d", len(answered("7", `{"x":1}`))),
 			fmt.Sprintf("Q8: incoming notification notifications/cancelled 8 %d", len(withdraw("8", "never mind"))),
 			"Q8: outgoing response elicitation/create 8 0 dropped")
@@ -143,7 +147,8 @@ func TestTapTellsWhatIsWritten(t *testing.T) {
 			isCancelled(t, (<-gone).err, "no", false)
 			size := len(called("1", "first"))
 			want := []string{fmt.Sprintf("A: outgoing request first 1 %d", size)}
-			if try { // nothing of it was taken, so it is taken back, and told again by the goroutine that waits for the other side
+			if try {
+				// nothing of it was taken, so it is taken back, and told again by the goroutine that waits for the other side
 				want = append(want, want[0]+" unwritten", want[0])
 			}
 			o.want(t, want...)
@@ -196,7 +201,8 @@ func TestTapOrderUnderLoad(t *testing.T) {
 	for caller := range callers {
 		all.Go(func() {
 			for i := range each {
-				if _, err := p.CallAs(t.Context(), "m", nil, jsonrpc.How{Tag: fmt.Sprint(caller, " ", i)}); err != nil && !errors.Is(err, jsonrpc.ErrClosed) {
+				if _, err := p.CallAs(t.Context(), "m", nil, jsonrpc.How{Tag: fmt.Sprint(caller, " ", i)}); err != nil &&
+					!errors.Is(err, jsonrpc.ErrClosed) {
 					t.Error(err)
 					return
 				}

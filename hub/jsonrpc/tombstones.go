@@ -1,7 +1,7 @@
 package jsonrpc
 
-// tombstones remembers the last maxTombstones cancelled outgoing ids. Forgetting one costs nothing but the right name in
-// a counter.
+// tombstones remembers the last maxTombstones cancelled outgoing ids. Forgetting one costs nothing but the right name
+// in a counter.
 type tombstones struct {
 	known map[ID]grave
 	ring  []ID // in the order of their death, once it is full

@@ -55,7 +55,8 @@ type RequestTracker struct {
 	late   tombstones         // outgoing ids that were cancelled
 }
 
-// tracked is one entry. The fields above tag never change, tag is set before anybody else can want it; what follows is guarded by the tracker's mu.
+// tracked is one entry. The fields above tag never change, tag is set before anybody else can want it; what follows is
+// guarded by the tracker's mu.
 type tracked struct {
 	id      ID
 	method  string
@@ -88,7 +89,8 @@ func (t *RequestTracker) Register(dir Direction, id ID, method string, cancel fu
 
 // Cancel fires the handle of an open request with the cause (nil counts as context.Canceled) and notes the cause in its
 // entry. The entry stays until Cleanup, which for the requests of a Peer the Peer does. The result is false, with no
-// error, when the id is unknown, over, or was cancelled before, and ErrUncancellable for a request that opens the session.
+// error, when the id is unknown, over, or was cancelled before, and ErrUncancellable for a request that opens the
+// session.
 func (t *RequestTracker) Cancel(dir Direction, id ID, cause error) (bool, error) {
 	if cause == nil {
 		cause = context.Canceled
@@ -152,7 +154,8 @@ func (t *RequestTracker) cancellable(method string) bool {
 	return !slices.Contains(list, method)
 }
 
-// add puts an entry into its table and returns how many are now open in that direction; those aside count among themselves.
+// add puts an entry into its table and returns how many are now open in that direction; those aside count among
+// themselves.
 func (t *RequestTracker) add(dir Direction, e *tracked) (int, error) {
 	if e.id.IsZero() {
 		return 0, ErrInvalidID
@@ -222,8 +225,8 @@ func (t *RequestTracker) take(dir Direction, id ID) *tracked {
 	return e
 }
 
-// takeEntry is take for exactly this entry: a later request may bear the same id. When somebody else has taken it, cause
-// tells why, as far as that was a cancel.
+// takeEntry is take for exactly this entry: a later request may bear the same id. When somebody else has taken it,
+// cause tells why, as far as that was a cancel.
 func (t *RequestTracker) takeEntry(dir Direction, e *tracked) (taken bool, cause error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -259,7 +262,8 @@ func (t *RequestTracker) takeCancelled(e *tracked, g grave) bool {
 	return true
 }
 
-// takeResponse takes the call that a response answers. late is set for a call that was cancelled, with what is remembered of it.
+// takeResponse takes the call that a response answers. late is set for a call that was cancelled, with what is
+// remembered of it.
 func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, g grave, late bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -272,7 +276,8 @@ func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, g grave, late b
 	return e, grave{}, false
 }
 
-// close takes everything and lets nothing more in. told is of the quiet calls that were given up and never answered: no answer comes any more.
+// close takes everything and lets nothing more in. told is of the quiet calls that were given up and never answered: no
+// answer comes any more.
 func (t *RequestTracker) close(cause error) (outgoing, incoming []*tracked, told []func(error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

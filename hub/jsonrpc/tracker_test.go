@@ -16,7 +16,9 @@ func TestTrackerCancelFiresHandle(t *testing.T) {
 	var tr jsonrpc.RequestTracker
 	stop := errors.New("stop")
 	var fired []error
-	check(t, "register", tr.Register(jsonrpc.Outgoing, jsonrpc.IntID(1), "tools/call", func(cause error) { fired = append(fired, cause) }), error(nil))
+	check(t, "register", tr.Register(jsonrpc.Outgoing, jsonrpc.IntID(1), "tools/call", func(cause error) {
+		fired = append(fired, cause)
+	}), error(nil))
 	check(t, "pending", tr.IsPending(jsonrpc.Outgoing, jsonrpc.IntID(1)), true)
 	for i, want := range []bool{true, false} {
 		ok, err := tr.Cancel(jsonrpc.Outgoing, jsonrpc.IntID(1), stop)
@@ -35,7 +37,9 @@ func TestTrackerCancelFiresHandle(t *testing.T) {
 func TestTrackerCancelWithoutCause(t *testing.T) {
 	var tr jsonrpc.RequestTracker
 	var got error
-	check(t, "register", tr.Register(jsonrpc.Incoming, jsonrpc.IntID(1), "m", func(cause error) { got = cause }), error(nil))
+	check(t, "register", tr.Register(jsonrpc.Incoming, jsonrpc.IntID(1), "m", func(cause error) {
+		got = cause
+	}), error(nil))
 	tr.Cancel(jsonrpc.Incoming, jsonrpc.IntID(1), nil)
 	check(t, "cause", got == context.Canceled, true)
 	check(t, "no handle", tr.Register(jsonrpc.Incoming, jsonrpc.IntID(2), "m", nil), error(nil))
@@ -76,8 +80,12 @@ func TestTrackerDuplicateID(t *testing.T) {
 func TestTrackerDirectionsAreSeparate(t *testing.T) {
 	var tr jsonrpc.RequestTracker
 	var fired []string
-	check(t, "out", tr.Register(jsonrpc.Outgoing, jsonrpc.IntID(1), "m", func(error) { fired = append(fired, "out") }), error(nil))
-	check(t, "in", tr.Register(jsonrpc.Incoming, jsonrpc.IntID(1), "m", func(error) { fired = append(fired, "in") }), error(nil))
+	check(t, "out", tr.Register(jsonrpc.Outgoing, jsonrpc.IntID(1), "m", func(error) {
+		fired = append(fired, "out")
+	}), error(nil))
+	check(t, "in", tr.Register(jsonrpc.Incoming, jsonrpc.IntID(1), "m", func(error) {
+		fired = append(fired, "in")
+	}), error(nil))
 	tr.Cancel(jsonrpc.Incoming, jsonrpc.IntID(1), nil)
 	check(t, "fired", fired, []string{"in"})
 	tr.Cleanup(jsonrpc.Incoming, jsonrpc.IntID(1))
@@ -109,15 +117,18 @@ func TestTrackerPendingListsBothDirections(t *testing.T) {
 		quoted, _ := jsonrpc.ParseID([]byte(`"q"`))
 		want := []jsonrpc.Entry{
 			{ID: jsonrpc.IntID(1), Method: "tools/call", Server: "files", Direction: jsonrpc.Outgoing, Started: began},
-			{ID: quoted, Method: "sampling/createMessage", Server: "files", Direction: jsonrpc.Incoming, Started: began.Add(time.Second)},
-			{ID: jsonrpc.IntID(2), Method: "tools/list", Server: "files", Direction: jsonrpc.Outgoing, Started: began.Add(time.Second)},
+			{ID: quoted, Method: "sampling/createMessage", Server: "files", Direction: jsonrpc.Incoming,
+				Started: began.Add(time.Second)},
+			{ID: jsonrpc.IntID(2), Method: "tools/list", Server: "files", Direction: jsonrpc.Outgoing,
+				Started: began.Add(time.Second)},
 		}
 		got := p.Tracker().Pending()
 		if len(got) != len(want) {
 			t.Fatalf("%d entries", len(got))
 		}
 		for i := range want {
-			if g := got[i]; g.ID != want[i].ID || g.Method != want[i].Method || g.Server != want[i].Server || g.Direction != want[i].Direction || !g.Started.Equal(want[i].Started) || g.Cause != nil {
+			if g := got[i]; g.ID != want[i].ID || g.Method != want[i].Method || g.Server != want[i].Server ||
+				g.Direction != want[i].Direction || !g.Started.Equal(want[i].Started) || g.Cause != nil {
 				t.Errorf("entry %d: %+v, want %+v", i, g, want[i])
 			}
 		}

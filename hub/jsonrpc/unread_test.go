@@ -44,13 +44,15 @@ func TestDeepMessages(t *testing.T) {
 	})
 }
 
-// Finding A10. What has one answer is answered by the reading goroutine, also when nothing more may be open, and is never counted.
+// Finding A10. What has one answer is answered by the reading goroutine, also when nothing more may be open, and is
+// never counted.
 func TestPingIsNeverCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
-		p, w := start(t, jsonrpc.Options{HandleRequest: d.handle, MaxIncoming: 2, Answer: func(method string) (json.RawMessage, bool) {
-			return json.RawMessage("{}"), method == "ping"
-		}})
+		p, w := start(t, jsonrpc.Options{HandleRequest: d.handle, MaxIncoming: 2,
+			Answer: func(method string) (json.RawMessage, bool) {
+				return json.RawMessage("{}"), method == "ping"
+			}})
 		w.send(ask("1", "x"), ask("2", "x"), ask("3", "x"), ask(`"p"`, "ping"), ask("1", "ping"))
 		w.expect(t,
 			`{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"too many open requests"}}`,
@@ -63,12 +65,14 @@ func TestPingIsNeverCounted(t *testing.T) {
 	})
 }
 
-// The other side reads nothing. Its pings do not hold up the reader, which takes the answer that comes behind them, and they do not fill the memory.
+// The other side reads nothing. Its pings do not hold up the reader, which takes the answer that comes behind them, and
+// they do not fill the memory.
 func TestPingsToAFullQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, w := start(t, jsonrpc.Options{WriteQueueBytes: 4096, StallLimit: -1, Answer: func(method string) (json.RawMessage, bool) {
-			return json.RawMessage("{}"), method == "ping"
-		}})
+		p, w := start(t, jsonrpc.Options{WriteQueueBytes: 4096, StallLimit: -1,
+			Answer: func(method string) (json.RawMessage, bool) {
+				return json.RawMessage("{}"), method == "ping"
+			}})
 		_, got := begin(t, p, t.Context(), "a", "")
 		w.expect(t, called("1", "a"))
 		w.fill()

@@ -72,8 +72,8 @@ func (w *wire) Close() error {
 	return nil
 }
 
-// tryWire is a wire with the fast path: TryWrite takes all of a message, or nothing while the pipe is full, or a part now
-// and then.
+// tryWire is a wire with the fast path: TryWrite takes all of a message, or nothing while the pipe is full, or a part
+// now and then.
 type tryWire struct {
 	*wire
 	tries int
@@ -241,7 +241,8 @@ func ask(id, method string) string {
 }
 
 func withdraw(id, reason string) string {
-	return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"` + reason + `"}}`
+	return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"` + reason +
+		`"}}`
 }
 
 func answered(id, result string) string {

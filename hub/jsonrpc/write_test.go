@@ -40,7 +40,8 @@ func TestTombstones(t *testing.T) {
 	if len(r.known) != maxTombstones || len(r.ring) != maxTombstones {
 		t.Errorf("%d known, %d in the ring", len(r.known), len(r.ring))
 	}
-	for i, want := range map[int64]bool{0: false, 2*maxTombstones - 1: false, 2 * maxTombstones: true, 3*maxTombstones - 1: true} {
+	for i, want := range map[int64]bool{0: false, 2*maxTombstones - 1: false, 2 * maxTombstones: true,
+		3*maxTombstones - 1: true} {
 		if g, known := r.has([]byte(IntID(i).raw)); known != want || g.quiet != (want && i%2 == 0) {
 			t.Errorf("id %d: known %t, quiet %t", i, known, g.quiet)
 		}

@@ -29,8 +29,9 @@ func (o *Outline) note(name []byte, value json.RawMessage) {
 	}
 }
 
-// Excerpt reads the two ends of a message that was too long to keep: the members at its top as far as they show. What cannot be seen is not guessed. For
-// a message of ours to be seen whole its id has to stand in one of the ends, and all writers of JSON-RPC put it there: what can be long is one member.
+// Excerpt reads the two ends of a message that was too long to keep: the members at its top as far as they show. What
+// cannot be seen is not guessed. For a message of ours to be seen whole its id has to stand in one of the ends, and all
+// writers of JSON-RPC put it there: what can be long is one member.
 func Excerpt(head, tail []byte) Outline {
 	var o Outline
 	b := bytes.TrimPrefix(head, byteOrderMark)
@@ -54,10 +55,12 @@ func Excerpt(head, tail []byte) Outline {
 	return o
 }
 
-// tail reads the members with which a message ends, from the last "id" or "jsonrpc" on: {..., "id": 7, "jsonrpc": "2.0"}. One that stands deeper inside
-// is followed by more brackets, and one inside a string by an escaped quote, so neither is mistaken.
+// tail reads the members with which a message ends, from the last "id" or "jsonrpc" on: {..., "id": 7, "jsonrpc":
+// "2.0"}. One that stands deeper inside is followed by more brackets, and one inside a string by an escaped quote, so
+// neither is mistaken.
 func (o *Outline) tail(b []byte) {
-	for _, at := range []int{min(bytes.LastIndex(b, []byte(`"id"`)), bytes.LastIndex(b, []byte(`"jsonrpc"`))), bytes.LastIndex(b, []byte(`"id"`))} {
+	for _, at := range []int{min(bytes.LastIndex(b, []byte(`"id"`)), bytes.LastIndex(b, []byte(`"jsonrpc"`))),
+		bytes.LastIndex(b, []byte(`"id"`))} {
 		if at <= 0 || b[at-1] == '\\' {
 			continue
 		}
@@ -83,7 +86,8 @@ func (o *Outline) tail(b []byte) {
 	}
 }
 
-// deepMessage finds the members of an object whose insides are nested deeper than MaxDepth. Brackets are counted, and not matched.
+// deepMessage finds the members of an object whose insides are nested deeper than MaxDepth. Brackets are counted, and
+// not matched.
 func deepMessage(b []byte, m *Message) Kind {
 	var r Reader
 	*m = Message{}

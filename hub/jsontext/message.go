@@ -19,7 +19,8 @@ const (
 	Invalid Kind = iota // no JSON, or neither an object nor an array
 	Array               // several messages; the Message stays empty
 	Single              // one object
-	// Deep is an object that is complete, and nested deeper than MaxDepth. Its members are known; whether they are JSON inside is not.
+	// Deep is an object that is complete, and nested deeper than MaxDepth. Its members are known; whether they are JSON
+	// inside is not.
 	Deep
 )
 
@@ -103,7 +104,8 @@ func (r *Reader) result(b []byte, from int, m *Message) int {
 	end := r.object(b, from, func(p place) int {
 		end := r.value(b, p.from, 2)
 		if len(r.places) <= maxPlaces {
-			r.places = append(r.places, place{name: p.name - from, nameEnd: p.nameEnd - from, from: p.from - from, end: end - from, escaped: p.escaped})
+			r.places = append(r.places, place{name: p.name - from, nameEnd: p.nameEnd - from, from: p.from - from,
+				end: end - from, escaped: p.escaped})
 		}
 		return end
 	})
@@ -116,7 +118,8 @@ func (r *Reader) result(b []byte, from int, m *Message) int {
 	return end
 }
 
-// Object is the text of a value and, where it is a large object, what is known of its members. It holds the text: what it says stays true for a copy of it.
+// Object is the text of a value and, where it is a large object, what is known of its members. It holds the text: what
+// it says stays true for a copy of it.
 type Object struct {
 	Raw   json.RawMessage
 	index []place // nil: not known

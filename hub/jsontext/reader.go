@@ -15,12 +15,15 @@ const (
 	stopped = -3 // nowhere: who reads has seen enough
 )
 
-// Reader reads JSON text in one pass. It keeps its room from text to text, so it is for one goroutine. The zero Reader is ready to use.
+// Reader reads JSON text in one pass. It keeps its room from text to text, so it is for one goroutine. The zero Reader
+// is ready to use.
 //
-// Its unexported methods take the index at which to begin and return the index after what they read; a negative one says what is wrong.
+// Its unexported methods take the index at which to begin and return the index after what they read; a negative one
+// says what is wrong.
 type Reader struct {
-	objects [(MaxDepth + 63) / 64]uint64 // of the open brackets inside a value, whether they are those of objects; no more than that, so that it needs no heap
-	places  []place                      // of the members of a result
+	// of the open brackets inside a value, whether they are those of objects; no more than that, so that it needs no heap
+	objects [(MaxDepth + 63) / 64]uint64
+	places  []place // of the members of a result
 }
 
 // place is where a member stands in the text of its object, whose first byte is 0.
@@ -43,8 +46,9 @@ func IsObject(b []byte) bool {
 	return i < len(b) && b[i] == '{' && Valid(b)
 }
 
-// Members shows the members of the object b until f returns false: the name without its quotes, escapes undone, which must not be kept, and the exact
-// text of the value, which is a part of b. It tells whether b is an object. The text behind the last member that f has seen is not looked at.
+// Members shows the members of the object b until f returns false: the name without its quotes, escapes undone, which
+// must not be kept, and the exact text of the value, which is a part of b. It tells whether b is an object. The text
+// behind the last member that f has seen is not looked at.
 func Members(b []byte, f func(name []byte, value json.RawMessage) bool) (object bool) {
 	var r Reader
 	end := r.object(b, 0, func(p place) int {
@@ -75,7 +79,8 @@ func Get(b []byte, name string) json.RawMessage {
 	return found
 }
 
-// object reads an object at i. The value of each member is read by value, which is given where it begins, and may stop the reading.
+// object reads an object at i. The value of each member is read by value, which is given where it begins, and may stop
+// the reading.
 func (r *Reader) object(b []byte, i int, value func(p place) int) int {
 	if i = skipBlanks(b, i); i == len(b) || b[i] != '{' {
 		return invalid

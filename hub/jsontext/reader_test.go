@@ -9,13 +9,16 @@ import (
 
 // seeds are texts at the edges of JSON.
 var seeds = []string{
-	``, ` `, `{`, `}`, `{}`, ` { } `, `[]`, `[ ]`, `[1,]`, `[,1]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`, `{"a":1}}`, `[[[[]]]]`, `[{}]`, `{"a":[}`,
+	``, ` `, `{`, `}`, `{}`, ` { } `, `[]`, `[ ]`, `[1,]`, `[,1]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`,
+	`{"a":1}}`, `[[[[]]]]`, `[{}]`, `{"a":[}`,
 	`0`, `-0`, `-`, `01`, `1.`, `.1`, `1.0`, `1e`, `1e+`, `1E+5`, `1e5.0`, `-1.5e-7`, `--1`, `+1`, `0x1`, `1 2`,
-	`"`, `""`, `"a`, `"\"`, `"\\"`, `"\u12"`, `"\u12g4"`, `"\u00e9\ud800"`, `"\x"`, "\"\x1f\"", "\"\x7f\xff\xfe\"", "\"12345678\"", "\"1234567\\n12345678\"", "\"\x00\"",
+	`"`, `""`, `"a`, `"\"`, `"\\"`, `"\u12"`, `"\u12g4"`, `"\u00e9\ud800"`, `"\x"`, "\"\x1f\"", "\"\x7f\xff\xfe\"",
+	"\"12345678\"", "\"1234567\\n12345678\"", "\"\x00\"",
 	`true`, `tru`, `truex`, `false`, `null`, `nul`, `None`, `NaN`, "\ufeff{}", "{}\n", "\t{}\r",
 	`{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":[1,{"y":null}]},"result":"r","error":{"code":1}}`,
 	`{"id":1,"id":2,"\u0069d":3,"ID":4,"i\/d":5}`, `{"":1,"id":"é` + "\xff" + `"}`, `{"id":1}{"id":2}`,
-	`{"result":{"a":1,"\u0061":2," b ":[{}],"c":{"result":1}},"id":1}`, `{"result":{},"result":{"x":1}}`, `{"result":{"a":1,}}`, `{"result":{"a"}}`,
+	`{"result":{"a":1,"\u0061":2," b ":[{}],"c":{"result":1}},"id":1}`, `{"result":{},"result":{"x":1}}`,
+	`{"result":{"a":1,}}`, `{"result":{"a"}}`,
 }
 
 func FuzzReader(f *testing.F) {
@@ -36,7 +39,8 @@ func check(t *testing.T, text []byte) {
 	if got, want := IsObject(text), startsWith('{'); got != want {
 		t.Fatalf("IsObject(%.200q) = %v", text, got)
 	}
-	if got, want := IsID(text), valid && len(text) == len(trimmed) && (text[0] == '"' || text[0] == '-' || text[0] >= '0' && text[0] <= '9'); got != want {
+	if got, want := IsID(text), valid && len(text) == len(trimmed) &&
+		(text[0] == '"' || text[0] == '-' || text[0] >= '0' && text[0] <= '9'); got != want {
 		t.Fatalf("IsID(%.200q) = %v", text, got)
 	}
 	if startsWith('"') {
@@ -158,7 +162,8 @@ func TestDepth(t *testing.T) {
 	for _, depth := range []int{9998, 9999, 10000, 10001} {
 		for _, pair := range []string{`[]`, `{}`} {
 			inner := strings.Repeat("[", depth-1) + pair + strings.Repeat("]", depth-1)
-			for _, text := range []string{inner, `{"params":` + inner + `}`, `{"result":` + inner + `}`, strings.Repeat(`{"a":`, depth) + `1` + strings.Repeat(`}`, depth)} {
+			for _, text := range []string{inner, `{"params":` + inner + `}`, `{"result":` + inner +
+				`}`, strings.Repeat(`{"a":`, depth) + `1` + strings.Repeat(`}`, depth)} {
 				if got, want := Valid([]byte(text)), json.Valid([]byte(text)); got != want {
 					t.Errorf("%.20s... at %d is valid: %v, want %v", text, depth, got, want)
 				}

@@ -1,7 +1,8 @@
 package jsontext
 
-// Repeated finds a name that an object in the valid text b has twice, however deep inside: two readers may take two meanings from it. Names are the same when
-// a reader would take them for the same, however they are spelled. found is false when there is none.
+// Repeated finds a name that an object in the valid text b has twice, however deep inside: two readers may take two
+// meanings from it. Names are the same when a reader would take them for the same, however they are spelled. found is
+// false when there is none.
 func Repeated(b []byte) (name string, found bool) {
 	var spare []map[string]struct{} // small and empty
 	var stack []level

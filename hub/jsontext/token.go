@@ -25,7 +25,8 @@ func IsString(token []byte) bool { return len(token) > 0 && token[0] == '"' }
 // IsNull tells whether a token is null.
 func IsNull(token []byte) bool { return string(token) == "null" }
 
-// String is the value of a string token, quotes included; "" for anything else. Bytes that are no UTF-8, and halves of surrogate pairs, become U+FFFD.
+// String is the value of a string token, quotes included; "" for anything else. Bytes that are no UTF-8, and halves of
+// surrogate pairs, become U+FFFD.
 func String(token []byte) string {
 	if len(token) < 2 || token[0] != '"' || token[len(token)-1] != '"' {
 		return ""

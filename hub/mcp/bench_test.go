@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// BenchmarkCallTool is one call after the other over in-memory pipes, with a server that does next to nothing: what a session adds to its peer.
+// BenchmarkCallTool is one call after the other over in-memory pipes, with a server that does next to nothing: what a
+// session adds to its peer.
 func BenchmarkCallTool(b *testing.B) {
 	link, fromClient, toClient := wire()
 	go func() {
@@ -34,7 +35,9 @@ func BenchmarkCallTool(b *testing.B) {
 		}
 	}()
 	s, err := Connect(context.Background(), Options{
-		Server: "bench", Era: EraLegacy, Handler: &recorder{}, Open: func(context.Context) (*Link, error) { return link, nil },
+		Server: "bench", Era: EraLegacy, Handler: &recorder{}, Open: func(context.Context) (*Link, error) {
+			return link, nil
+		},
 	})
 	if err != nil {
 		b.Fatal(err)

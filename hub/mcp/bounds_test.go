@@ -13,8 +13,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// What a modern server asks in one answer is bounded in number and in bytes, and asked with each key once: else nobody is
-// asked, and the call ends. Finding A4.
+// What a modern server asks in one answer is bounded in number and in bytes, and asked with each key once: else nobody
+// is asked, and the call ends. Finding A4.
 func TestQuestionsOfOneAnswerAreBounded(t *testing.T) {
 	many := func(n int) string {
 		entries := make([]string, n)
@@ -59,8 +59,8 @@ func TestQuestionsOfOneAnswerAreBounded(t *testing.T) {
 	}
 }
 
-// A task may ask something new with each poll. Its keys are kept, so there is a bound on them: the task is cancelled then,
-// and what it asks is taken back. Finding A4.
+// A task may ask something new with each poll. Its keys are kept, so there is a bound on them: the task is cancelled
+// then, and what it asks is taken back. Finding A4.
 func TestQuestionsOfATaskAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, polls := newTaskServer("", ""), 0
@@ -76,7 +76,8 @@ func TestQuestionsOfATaskAreBounded(t *testing.T) {
 		out, _ := runningTask(t, f, s, &told{})
 		pass(time.Minute)
 		o := finished(t, out)
-		if wrong, ok := errors.AsType[*ProtocolError](o.err); !ok || !strings.Contains(wrong.Text, "more than 1024 questions") {
+		if wrong, ok := errors.AsType[*ProtocolError](o.err); !ok ||
+			!strings.Contains(wrong.Text, "more than 1024 questions") {
 			t.Errorf("the call ended with %v", o.err)
 		}
 		if want := bounds.TaskQuestions/bounds.RoundQuestions + 1; polls != want {
@@ -101,7 +102,8 @@ func TestEntriesOfListsAreBounded(t *testing.T) {
 				}
 				f.Handle(l.method, func(c *fakeserver.CallContext) {
 					c.Result(`{"resultType":"complete","` + l.member + `":[` + l.entry("first") + `,` +
-						strings.Replace(pad(bounds.EntryBytes+1), "at the bound", "0ver the bnd", 1) + `,` + pad(bounds.EntryBytes) + `]}`)
+						strings.Replace(pad(bounds.EntryBytes+1), "at the bound", "0ver the bnd", 1) + `,` + pad(bounds.EntryBytes) +
+						`]}`)
 				})
 				s := connect(t, f, &recorder{})
 				names, err := l.list(background, s)
@@ -113,8 +115,8 @@ func TestEntriesOfListsAreBounded(t *testing.T) {
 	}
 }
 
-// What a server says of itself is cut, between characters. Capabilities, of which a part would be none, are left out: what
-// their flags said still holds, what only their text tells (tasks) does not. Finding A4.
+// What a server says of itself is cut, between characters. Capabilities, of which a part would be none, are left out:
+// what their flags said still holds, what only their text tells (tasks) does not. Finding A4.
 func TestWhatAServerSaysOfItselfIsBounded(t *testing.T) {
 	long := strings.Repeat("é", bounds.InstructionsBytes)
 	for era, option := range map[string]fakeserver.Option{
@@ -132,7 +134,8 @@ func TestWhatAServerSaysOfItselfIsBounded(t *testing.T) {
 					"name": {info.Name, bounds.NameBytes}, "version": {info.Version, bounds.NameBytes},
 					"instructions": {info.Instructions, bounds.InstructionsBytes},
 				} {
-					if n := len(c.text); n > c.most || n < c.most-4 || !utf8.ValidString(c.text) || !strings.HasSuffix(c.text, "(cut)") {
+					if n := len(c.text); n > c.most || n < c.most-4 || !utf8.ValidString(c.text) ||
+						!strings.HasSuffix(c.text, "(cut)") {
 						t.Errorf("%s of %d bytes", what, n)
 					}
 				}

@@ -13,7 +13,8 @@ import (
 const (
 	maxCached      = 256
 	maxCachedBytes = 16 << 20
-	// maxFresh bounds how long a server may call an answer fresh: one that says "for ever" by mistake is asked again some day.
+	// maxFresh bounds how long a server may call an answer fresh: one that says "for ever" by mistake is asked again some
+	// day.
 	maxFresh = 24 * time.Hour
 )
 
@@ -30,8 +31,9 @@ const (
 // cacheKey is the method with the params, _meta left out, as JSON text (2026-07-28 server/utilities/caching).
 type cacheKey struct{ method, params string }
 
-// cache keeps complete results while the server calls them fresh. A session has one authorization context, so whatever their cacheScope says, they
-// are kept for this session and for nobody else. The zero value is ready to use; all methods are safe for concurrent use.
+// cache keeps complete results while the server calls them fresh. A session has one authorization context, so whatever
+// their cacheScope says, they are kept for this session and for nobody else. The zero value is ready to use; all
+// methods are safe for concurrent use.
 type cache struct {
 	account *bounds.Account // what is kept is taken from it; what finds no room is not kept
 
@@ -72,7 +74,8 @@ func (e *kept) fresh(now time.Time) bool {
 	return now.Before(e.until) && now.Round(0).Before(e.until.Round(0))
 }
 
-// mark is taken before a request is sent. What came before a change that was told meanwhile is not kept: nobody knows which of the two was first.
+// mark is taken before a request is sent. What came before a change that was told meanwhile is not kept: nobody knows
+// which of the two was first.
 func (c *cache) mark(about topic) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,7 +173,8 @@ func (c *cache) dropMethod(method string) {
 	}
 }
 
-// keep keeps a complete result of a modern server for as long as the server calls it fresh. Legacy revisions know no such thing.
+// keep keeps a complete result of a modern server for as long as the server calls it fresh. Legacy revisions know no
+// such thing.
 func (s *Session) keep(key cacheKey, about topic, mark uint64, raw json.RawMessage) {
 	if s.Era() != Modern {
 		return

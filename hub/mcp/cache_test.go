@@ -12,7 +12,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// counted counts requests by method and cursor or URI. It is for fake servers, whose handlers run in several goroutines.
+// counted counts requests by method and cursor or URI. It is for fake servers, whose handlers run in several
+// goroutines.
 type counted struct {
 	mu sync.Mutex
 	n  map[string]int
@@ -42,7 +43,8 @@ func TestCacheFresh(t *testing.T) {
 				var asked counted
 				f.Handle(l.method, func(c *fakeserver.CallContext) {
 					asked.add(l.method)
-					c.Result(fmt.Sprintf(`{"resultType":"complete",%q:[%s],"ttlMs":1000,"cacheScope":"public"}`, l.member, l.entry("a")))
+					c.Result(fmt.Sprintf(`{"resultType":"complete",%q:[%s],"ttlMs":1000,"cacheScope":"public"}`, l.member,
+						l.entry("a")))
 				})
 				s := connect(t, f, &recorder{})
 				want := 0
@@ -79,7 +81,8 @@ func TestCacheRead(t *testing.T) {
 		s := connect(t, f, &recorder{})
 		read := func(uri string) *CallResult {
 			t.Helper()
-			got, err := s.ReadResource(background, &CallRequest{Name: uri, Meta: map[string]json.RawMessage{"traceparent": json.RawMessage(`"x"`)}})
+			got, err := s.ReadResource(background, &CallRequest{Name: uri,
+				Meta: map[string]json.RawMessage{"traceparent": json.RawMessage(`"x"`)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +92,8 @@ func TestCacheRead(t *testing.T) {
 		read("b")
 		again := read("a")
 		modern := s.Era() == Modern
-		if first.FromCache || again.FromCache != modern || modern && (string(first.Raw) != string(again.Raw) || again.Rounds != 0) {
+		if first.FromCache || again.FromCache != modern || modern &&
+			(string(first.Raw) != string(again.Raw) || again.Rounds != 0) {
 			t.Errorf("first %+v, again %+v", first, again)
 		}
 		for i := range again.Raw {
@@ -113,7 +117,8 @@ func TestCacheRead(t *testing.T) {
 // TestCacheNever: what is not complete, took a question, or is not called fresh, is asked for again.
 func TestCacheNever(t *testing.T) {
 	for name, result := range map[string]string{
-		"absent": `{"contents":[]}`, "zero": `{"contents":[],"ttlMs":0}`, "negative": `{"contents":[],"ttlMs":-1}`, "text": `{"contents":[],"ttlMs":"1000"}`,
+		"absent": `{"contents":[]}`, "zero": `{"contents":[],"ttlMs":0}`, "negative": `{"contents":[],"ttlMs":-1}`,
+		"text": `{"contents":[],"ttlMs":"1000"}`,
 		"null": `{"contents":[],"ttlMs":null}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +155,9 @@ func TestCacheNever(t *testing.T) {
 	t.Run("error", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
-			f.Handle(methodReadResource, func(c *fakeserver.CallContext) { c.ErrorData(-32602, "no such resource", `{"ttlMs":60000}`) })
+			f.Handle(methodReadResource, func(c *fakeserver.CallContext) {
+				c.ErrorData(-32602, "no such resource", `{"ttlMs":60000}`)
+			})
 			s := connect(t, f, &recorder{})
 			for range 2 {
 				if _, err := s.ReadResource(background, &CallRequest{Name: "u"}); rpcError(err) == nil {
@@ -164,7 +171,8 @@ func TestCacheNever(t *testing.T) {
 	})
 }
 
-// TestCacheInvalidated: each change notification drops what it is about and nothing else, before the handler hears of it.
+// TestCacheInvalidated: each change notification drops what it is about and nothing else, before the handler hears of
+// it.
 func TestCacheInvalidated(t *testing.T) {
 	const a, b = "file:///a", "file:///b"
 	all := []string{methodListTools, methodListPrompts, methodListResources, methodListResourceTemplates, a, b}
@@ -231,7 +239,8 @@ func TestCacheInvalidated(t *testing.T) {
 	}
 }
 
-// TestCacheChangeWhileAsking: an answer that was on its way when the change was told may be the old one: it is not kept.
+// TestCacheChangeWhileAsking: an answer that was on its way when the change was told may be the old one: it is not
+// kept.
 func TestCacheChangeWhileAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
@@ -310,7 +319,8 @@ func TestCachePages(t *testing.T) {
 	})
 }
 
-// TestCacheBounded: number and bytes are bounded, what was used longest ago goes first, and the books are right at the end.
+// TestCacheBounded: number and bytes are bounded, what was used longest ago goes first, and the books are right at the
+// end.
 func TestCacheBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c cache
@@ -347,7 +357,8 @@ func TestCacheBounded(t *testing.T) {
 // TestCacheLife: a server cannot make an answer fresh for ever, whatever number it sends.
 func TestCacheLife(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		`1`: time.Millisecond, `1.5`: 1500 * time.Microsecond, `1e3`: time.Second, `1e300`: maxFresh, `99999999999999999999`: maxFresh, `1e999`: 0, `-1e300`: 0, `true`: 0, `{}`: 0,
+		`1`: time.Millisecond, `1.5`: 1500 * time.Microsecond, `1e3`: time.Second, `1e300`: maxFresh,
+		`99999999999999999999`: maxFresh, `1e999`: 0, `-1e300`: 0, `true`: 0, `{}`: 0,
 	} {
 		if got := freshFor(json.RawMessage(`{"ttlMs":` + text + `}`)); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
@@ -355,7 +366,8 @@ func TestCacheLife(t *testing.T) {
 	}
 }
 
-// TestCacheConcurrent: readers, changes and evictions at once, for the race detector; nothing stale is ever returned after a change was told.
+// TestCacheConcurrent: readers, changes and evictions at once, for the race detector; nothing stale is ever returned
+// after a change was told.
 func TestCacheConcurrent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c cache

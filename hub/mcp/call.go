@@ -14,27 +14,33 @@ import (
 
 const methodCallTool = "tools/call"
 
-// CallRequest is one call: of a tool, or of anything else that a server may answer with questions. It must not be changed while the call runs.
+// CallRequest is one call: of a tool, or of anything else that a server may answer with questions. It must not be
+// changed while the call runs.
 type CallRequest struct {
 	Tag       any                        // the caller's own handle, untouched
 	Trace     any                        // given to Options.Tap with each message of the call; nil: they are not told
 	Name      string                     // the tool, as the server spells it
 	Arguments json.RawMessage            // a JSON object, sent as it is; nil sends {}
 	Meta      map[string]json.RawMessage // further keys of _meta; those of the protocol itself are the session's
-	// OnWire hears of the wire id of each round. It is called before any progress of that round is delivered and before CallTool can return.
+	// OnWire hears of the wire id of each round. It is called before any progress of that round is delivered and before
+	// CallTool can return.
 	OnWire func(id jsonrpc.ID)
-	// OnProgress hears of progress in order, on the delivery goroutine; never after CallTool has returned. Without it no progress is asked for.
+	// OnProgress hears of progress in order, on the delivery goroutine; never after CallTool has returned. Without it no
+	// progress is asked for.
 	OnProgress func(p Progress)
 	// OnWaiting hears true when a round has ended in questions to a person, and false when the retry starts.
 	OnWaiting func(waiting bool)
 
-	// TaskSupport is Tool.TaskSupport of the tool, "" when it is not known. It counts in 2025-11-25 alone, with a server that has tasks.
+	// TaskSupport is Tool.TaskSupport of the tool, "" when it is not known. It counts in 2025-11-25 alone, with a server
+	// that has tasks.
 	TaskSupport string
 	// Task tells what to do with a tool that leaves the choice to its caller.
 	Task TaskChoice
-	// TaskTTL is how long the server is asked to keep the task; 0 leaves that to the server. Whole milliseconds; counts where TaskSupport does.
+	// TaskTTL is how long the server is asked to keep the task; 0 leaves that to the server. Whole milliseconds; counts
+	// where TaskSupport does.
 	TaskTTL time.Duration
-	// OnTask hears of the call's task when it is made and whenever its status or message changes, on the goroutine of CallTool.
+	// OnTask hears of the call's task when it is made and whenever its status or message changes, on the goroutine of
+	// CallTool.
 	OnTask func(t TaskInfo)
 	// Keep is jsonrpc.How.Keep: it is given what ends the counting of a large result, of each round, before CallTool can
 	// return. nil: a result counts until it is returned.
@@ -47,7 +53,8 @@ type CallResult struct {
 	IsError bool            // the tool itself reports a failure
 	Rounds  int             // requests sent; 1 without questions, 0 from the cache
 	TaskID  string          // of the task that the call became; "" without
-	// FromCache tells that nothing was sent: the server called an earlier answer fresh for long enough (2026-07-28). Only of ReadResource.
+	// FromCache tells that nothing was sent: the server called an earlier answer fresh for long enough (2026-07-28). Only
+	// of ReadResource.
 	FromCache bool
 }
 
@@ -67,8 +74,8 @@ type openCall struct {
 	taskID string        // "" until it has become a task
 	wake   chan struct{} // capacity 1: the server has told something of the task
 
-	// gate keeps progress in step with the round: it waits until OnWire was called, and none follows once the round is over.
-	// Nothing under it may block, OnWire and OnProgress included.
+	// gate keeps progress in step with the round: it waits until OnWire was called, and none follows once the round is
+	// over. Nothing under it may block, OnWire and OnProgress included.
 	gate  sync.Mutex
 	token string     // of the running round, as JSON text; "" when none
 	wire  jsonrpc.ID // of the last round
@@ -92,12 +99,13 @@ func (c *openCall) deliver(token string, p Progress) (back bool) {
 	return p.Back
 }
 
-// CallTool calls a tool and goes through all rounds that the server asks for. When ctx ends, the round on the wire is cancelled with the reason
-// that is in context.Cause(ctx), open questions end with that cause, and nothing is retried.
+// CallTool calls a tool and goes through all rounds that the server asks for. When ctx ends, the round on the wire is
+// cancelled with the reason that is in context.Cause(ctx), open questions end with that cause, and nothing is retried.
 //
-// Errors: *jsonrpc.Error (the server's own), *jsonrpc.CancelledError (ctx ended; the cause is inside), *jsonrpc.ClosedError,
-// *DeclinedError, *ProtocolError, *ArgumentsError (nothing was sent), those of a call that has become a task (*TaskInterruptedError,
-// *TaskGivenUpError with a *jsonrpc.CancelledError in it, *TaskCancelledError, *TaskLostError), or what jsonrpc has for answers that are too large and queues that are full.
+// Errors: *jsonrpc.Error (the server's own), *jsonrpc.CancelledError (ctx ended; the cause is inside),
+// *jsonrpc.ClosedError, *DeclinedError, *ProtocolError, *ArgumentsError (nothing was sent), those of a call that has
+// become a task (*TaskInterruptedError, *TaskGivenUpError with a *jsonrpc.CancelledError in it, *TaskCancelledError,
+// *TaskLostError), or what jsonrpc has for answers that are too large and queues that are full.
 func (s *Session) CallTool(ctx context.Context, c *CallRequest) (*CallResult, error) {
 	if c.Arguments != nil && !isObject(c.Arguments) {
 		return nil, &ArgumentsError{Text: "the arguments are no JSON object"}
@@ -156,7 +164,8 @@ func (s *Session) call(ctx context.Context, call *openCall) (*CallResult, error)
 		case !again:
 			return &CallResult{Raw: result.Raw, IsError: in.isError, Rounds: in.rounds}, nil
 		case in.rounds > s.o.MaxRounds:
-			return nil, &ProtocolError{Text: fmt.Sprintf("the server asked for more than %d further rounds of one call", s.o.MaxRounds)}
+			return nil, &ProtocolError{Text: fmt.Sprintf("the server asked for more than %d further rounds of one call",
+				s.o.MaxRounds)}
 		}
 	}
 }
@@ -178,16 +187,19 @@ func (s *Session) enter(call *openCall) (leave func()) {
 }
 
 // become goes on with a call whose answer says that it is a task now. There is progress of those of 2025-11-25 alone.
-func (s *Session) become(ctx context.Context, call *openCall, in inputs, declared Capabilities, made *taskState, err error) (*CallResult, error) {
+func (s *Session) become(ctx context.Context, call *openCall, in inputs, declared Capabilities, made *taskState,
+	err error) (*CallResult, error) {
 	if err != nil {
 		return nil, err
 	}
 	declared.Extensions = nil
-	t := Task{ID: made.ID, Era: s.Era(), CreatedAt: time.Now(), Rounds: in.rounds, Declared: declared, ProgressToken: call.held}
+	t := Task{ID: made.ID, Era: s.Era(), CreatedAt: time.Now(), Rounds: in.rounds, Declared: declared,
+		ProgressToken: call.held}
 	return s.follow(ctx, call, t, made)
 }
 
-// round sends the request once and waits for its answer. It returns what the request declared. The progress token is dropped by its caller.
+// round sends the request once and waits for its answer. It returns what the request declared. The progress token is
+// dropped by its caller.
 func (s *Session) round(ctx context.Context, call *openCall, in inputs) (jsontext.Object, Capabilities, error) {
 	if ctx.Err() != nil {
 		return jsontext.Object{}, Capabilities{}, &jsonrpc.CancelledError{Cause: context.Cause(ctx)}
@@ -195,11 +207,12 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (jsontex
 	s.takeToken(call)
 	params, declared := s.callParams(call, in, call.held)
 	begin := func() (*jsonrpc.Call, error) {
-		return s.peer.BeginAs(call.method, params, jsonrpc.How{Extra: s.mirrored(call).extra(), Tag: call.req.Trace, Keep: call.req.Keep})
+		return s.peer.BeginAs(call.method, params, jsonrpc.How{Extra: s.mirrored(call).extra(), Tag: call.req.Trace,
+			Keep: call.req.Keep})
 	}
 	if call.augmented {
-		// 2025-11-25 basic/utilities/cancellation: for task-augmented requests tasks/cancel MUST be used. Until the id of the task is known there is
-		// none to send; it is sent when the late answer brings one.
+		// 2025-11-25 basic/utilities/cancellation: for task-augmented requests tasks/cancel MUST be used. Until the id of the
+		// task is known there is none to send; it is sent when the late answer brings one.
 		begin = func() (*jsonrpc.Call, error) {
 			return s.peer.BeginAs(call.method, params, jsonrpc.How{Quiet: true, Tag: call.req.Trace, Keep: call.req.Keep})
 		}
@@ -245,7 +258,8 @@ func (s *Session) callParams(call *openCall, in inputs, token string) (json.RawM
 	return o.end(), declared
 }
 
-// interrupted is what a call fails with when it may not go on: its caller has ended it, or the link is gone. nil when it may.
+// interrupted is what a call fails with when it may not go on: its caller has ended it, or the link is gone. nil when
+// it may.
 func (s *Session) interrupted(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return &jsonrpc.CancelledError{Cause: context.Cause(ctx)}

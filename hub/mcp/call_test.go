@@ -32,23 +32,28 @@ func TestResultVerbatim(t *testing.T) {
 	}
 }
 
-// TestCallParams: the bytes of a call in both eras. Arguments keep their spelling, line ends between their tokens excepted.
+// TestCallParams: the bytes of a call in both eras. Arguments keep their spelling, line ends between their tokens
+// excepted.
 func TestCallParams(t *testing.T) {
 	call := &CallRequest{
 		Name:      "t\n",
 		Arguments: json.RawMessage("{\"n\": 1.0,\n \"s\":\"a\\nb\"}"),
-		Meta:      map[string]json.RawMessage{"traceparent": json.RawMessage(`"00-1"`), "progressToken": json.RawMessage(`7`), "b": json.RawMessage(`[1]`)},
+		Meta: map[string]json.RawMessage{"traceparent": json.RawMessage(`"00-1"`), "progressToken": json.RawMessage(`7`),
+			"b": json.RawMessage(`[1]`)},
 	}
 	for _, c := range []struct {
 		option   fakeserver.Option
 		progress bool
 		want     string
 	}{
-		{fakeserver.WithRevision(Revision20251125), false, `{"name":"t\n","arguments":{"n":1.0,"s":"a\nb"},"_meta":{"b":[1],"traceparent":"00-1"}}`},
-		{fakeserver.WithRevision(Revision20251125), true, `{"name":"t\n","arguments":{"n":1.0,"s":"a\nb"},"_meta":{"b":[1],"traceparent":"00-1","progressToken":"p1"}}`},
-		{fakeserver.WithModern(), true, `{"name":"t\n","arguments":{"n":1.0,"s":"a\nb"},"_meta":{"b":[1],"traceparent":"00-1","progressToken":"p1",` +
-			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"hub","title":"Hub","version":"1"},` +
-			`"io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}}}`},
+		{fakeserver.WithRevision(Revision20251125), false,
+			`{"name":"t\n","arguments":{"n":1.0,"s":"a\nb"},"_meta":{"b":[1],"traceparent":"00-1"}}`},
+		{fakeserver.WithRevision(Revision20251125), true,
+			`{"name":"t\n","arguments":{"n":1.0,"s":"a\nb"},"_meta":{"b":[1],"traceparent":"00-1","progressToken":"p1"}}`},
+		{fakeserver.WithModern(), true,
+			`{"name":"t\n","arguments":{"n":1.0,"s":"a\nb"},"_meta":{"b":[1],"traceparent":"00-1","progressToken":"p1",` +
+				`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"hub","title":"Hub","version":"1"},` +
+				`"io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}}}`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := fakeserver.New(c.option)

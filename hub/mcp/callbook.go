@@ -5,10 +5,12 @@ import (
 	"strconv"
 )
 
-// takeToken makes the progress token of a round and puts the call on the wire's side of the books. Tokens must be unique among the active requests
-// (basic/utilities/progress). They are strings: a string comes back from any JSON library as it was.
+// takeToken makes the progress token of a round and puts the call on the wire's side of the books. Tokens must be
+// unique among the active requests (basic/utilities/progress). They are strings: a string comes back from any JSON
+// library as it was.
 //
-// The token of a call that asks for a task can outlive the session, so it must be unique among the tokens of others too.
+// The token of a call that asks for a task can outlive the session, so it must be unique among the tokens of others
+// too.
 func (s *Session) takeToken(call *openCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

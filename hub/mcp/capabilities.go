@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Capabilities is what the client side can serve at this moment. A capability that needs a person is only declared while somebody
-// can be asked.
+// Capabilities is what the client side can serve at this moment. A capability that needs a person is only declared
+// while somebody can be asked.
 type Capabilities struct {
 	Roots           bool
 	Sampling        bool
 	SamplingTools   bool // tool use within sampling; counts only together with Sampling
 	ElicitationForm bool
 	ElicitationURL  bool
-	// Extensions are the settings of each extension that the client supports, by identifier; a value that is no JSON object is left out. They must not
-	// be changed once they were handed over.
+	// Extensions are the settings of each extension that the client supports, by identifier; a value that is no JSON
+	// object is left out. They must not be changed once they were handed over.
 	Extensions map[string]json.RawMessage
 }
 
@@ -81,8 +81,8 @@ func (c Capabilities) appendTo(b []byte, revision string) []byte {
 	return append(b, '}')
 }
 
-// extensions is the member of that name, nil when there is none. The schemas of legacy revisions do not have it, but their sets of capabilities are
-// open, and extensions such as MCP Apps (2026-01-26) are negotiated in initialize.
+// extensions is the member of that name, nil when there is none. The schemas of legacy revisions do not have it, but
+// their sets of capabilities are open, and extensions such as MCP Apps (2026-01-26) are negotiated in initialize.
 func (c Capabilities) extensions() []byte {
 	var o *object
 	for _, id := range slices.Sorted(maps.Keys(c.Extensions)) {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestTaskExtensionDeclared: the tasks extension stands in each modern declaration, with the owner's extensions beside it, and in no legacy one.
+// TestTaskExtensionDeclared: the tasks extension stands in each modern declaration, with the owner's extensions beside
+// it, and in no legacy one.
 func TestTaskExtensionDeclared(t *testing.T) {
 	given := func(pairs ...string) Capabilities {
 		c := Capabilities{Extensions: map[string]json.RawMessage{}}
@@ -20,7 +21,8 @@ func TestTaskExtensionDeclared(t *testing.T) {
 		want     string
 	}{
 		{Revision20260728, Capabilities{}, `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
-		{Revision20260728, given("z/ui", "{\n\"a\":1.0}"), `{"extensions":{"io.modelcontextprotocol/tasks":{},"z/ui":{"a":1.0}}}`},
+		{Revision20260728, given("z/ui", "{\n\"a\":1.0}"),
+			`{"extensions":{"io.modelcontextprotocol/tasks":{},"z/ui":{"a":1.0}}}`},
 		{Revision20260728, given(extensionTasks, `{"s":1}`), `{"extensions":{"io.modelcontextprotocol/tasks":{"s":1}}}`},
 		{Revision20260728, given(extensionTasks, `1`, "x/y", `null`), `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
 		{Revision20251125, given("z/ui", `{}`, extensionTasks, `{}`), `{"extensions":{"z/ui":{}}}`},

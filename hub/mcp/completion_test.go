@@ -9,13 +9,16 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// TestComplete: what is sent in each revision, for both kinds of reference. The context exists since 2025-06-18, the capability since 2025-03-26.
+// TestComplete: what is sent in each revision, for both kinds of reference. The context exists since 2025-06-18, the
+// capability since 2025-03-26.
 func TestComplete(t *testing.T) {
 	const result = `{ "completion":{"values":["a","\u0062"],"total":1e2,"hasMore":false},"new":[1.0]}`
-	prompt := CompletionRequest{Prompt: "p", Argument: "lang", Value: `p"y`, Context: map[string]string{"z": "1", "a": "2"}}
+	prompt := CompletionRequest{Prompt: "p", Argument: "lang", Value: `p"y`, Context: map[string]string{"z": "1",
+		"a": "2"}}
 	resource := CompletionRequest{ResourceURI: "file:///{path}", Argument: "path"}
 	for revision, context := range map[string]bool{
-		Revision20241105: false, Revision20250326: false, Revision20250618: true, Revision20251125: true, Revision20260728: true,
+		Revision20241105: false, Revision20250326: false, Revision20250618: true, Revision20251125: true,
+		Revision20260728: true,
 	} {
 		t.Run(revision, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -41,12 +44,14 @@ func TestComplete(t *testing.T) {
 				if context {
 					wantContext = `{"arguments":{"a":"2","z":"1"}}`
 				}
-				for name, want := range map[string]string{"ref": `{"type":"ref/prompt","name":"p"}`, "argument": `{"name":"lang","value":"p\"y"}`, "context": wantContext} {
+				for name, want := range map[string]string{"ref": `{"type":"ref/prompt","name":"p"}`,
+					"argument": `{"name":"lang","value":"p\"y"}`, "context": wantContext} {
 					if got := string(sent[0].Param(name)); got != want {
 						t.Errorf("%s is %s, want %s", name, got, want)
 					}
 				}
-				for name, want := range map[string]string{"ref": `{"type":"ref/resource","uri":"file:///{path}"}`, "argument": `{"name":"path","value":""}`, "context": ""} {
+				for name, want := range map[string]string{"ref": `{"type":"ref/resource","uri":"file:///{path}"}`,
+					"argument": `{"name":"path","value":""}`, "context": ""} {
 					if got := string(sent[1].Param(name)); got != want {
 						t.Errorf("%s is %s, want %s", name, got, want)
 					}

@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// DeclinedError ends a call whose server asked for something that a person refused and that the protocol cannot refuse on the wire:
-// sampling within a multi round-trip request, or a URL that the server requires.
+// DeclinedError ends a call whose server asked for something that a person refused and that the protocol cannot refuse
+// on the wire: sampling within a multi round-trip request, or a URL that the server requires.
 type DeclinedError struct {
 	Kind   QuestionKind
 	Action Action // Decline or Dismiss
@@ -26,8 +26,9 @@ func (e *DeclinedError) Error() string {
 	return fmt.Sprintf("the call ended because its %s question was %s", e.Kind, verb)
 }
 
-// ErrCallOver is what Handler.Ask returns for a question in a request of the server whose call is over or was cancelled: nobody is asked, or any more. The server
-// gets the answer that comes with it, after a second, unless it withdraws the question itself. In that second the question takes none of the places of the server.
+// ErrCallOver is what Handler.Ask returns for a question in a request of the server whose call is over or was
+// cancelled: nobody is asked, or any more. The server gets the answer that comes with it, after a second, unless it
+// withdraws the question itself. In that second the question takes none of the places of the server.
 var ErrCallOver = errors.New("the call that led to the question is over")
 
 // ProtocolError says that the server answered something that its revision does not allow.
@@ -45,7 +46,8 @@ func (e *BoundError) Error() string { return e.Text }
 
 // tooLarge refuses what has n bytes.
 func tooLarge(what string, n, limit int) *BoundError {
-	return &BoundError{jsonrpc.CodeInvalidParams, fmt.Sprintf("%s has %s, and may have %s", what, bounds.Bytes(n), bounds.Bytes(limit))}
+	return &BoundError{jsonrpc.CodeInvalidParams, fmt.Sprintf("%s has %s, and may have %s", what, bounds.Bytes(n),
+		bounds.Bytes(limit))}
 }
 
 // CapabilityError says that the server has not declared what the caller wants of it. Nothing was sent.
@@ -109,7 +111,8 @@ type EndedError struct {
 	Err    error
 	Ended  string              // from Link.Ended; "" when unknown
 	Memory transport.MemoryUse // from Link.Memory; zero when that was not it
-	// ProcessGone: the server was a process of ours, and it has ended. Of any other server nobody knows whether it goes on.
+	// ProcessGone: the server was a process of ours, and it has ended. Of any other server nobody knows whether it goes
+	// on.
 	ProcessGone bool
 }
 
@@ -123,7 +126,8 @@ func (e *EndedError) Error() string {
 
 func (e *EndedError) Unwrap() error { return e.Err }
 
-// ElicitationCompleted ends the questions about a URL that the server reports as done (notifications/elicitation/complete, 2025-11-25).
+// ElicitationCompleted ends the questions about a URL that the server reports as done
+// (notifications/elicitation/complete, 2025-11-25).
 type ElicitationCompleted struct{ ElicitationID string }
 
 func (e *ElicitationCompleted) Error() string { return "the server reports that the page is done with" }

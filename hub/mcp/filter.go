@@ -9,7 +9,8 @@ type filter struct {
 }
 
 // listNames are the members of the filter on the wire.
-var listNames = [topics]string{aboutTools: "toolsListChanged", aboutPrompts: "promptsListChanged", aboutResources: "resourcesListChanged"}
+var listNames = [topics]string{aboutTools: "toolsListChanged", aboutPrompts: "promptsListChanged",
+	aboutResources: "resourcesListChanged"}
 
 const uriListName = "resourceSubscriptions"
 
@@ -41,7 +42,8 @@ func (f filter) json() string {
 func (s *Session) toHear() filter {
 	info := s.Info()
 	return filter{
-		topics: [topics]bool{aboutTools: info.ToolsListChanged, aboutPrompts: info.PromptsListChanged, aboutResources: info.ResourcesListChanged},
-		uris:   s.subs.uris(false),
+		topics: [topics]bool{aboutTools: info.ToolsListChanged, aboutPrompts: info.PromptsListChanged,
+			aboutResources: info.ResourcesListChanged},
+		uris: s.subs.uris(false),
 	}
 }

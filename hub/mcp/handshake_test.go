@@ -19,9 +19,10 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestHandshake plays the conversations of testdata/handshake. A file has, in order: "options" (JSON of Options.Era, Remembered, and the capabilities), then
-// "client" (lines that must come), "server" (lines that are sent), "exit" (the server ends; the next parts play on a new link) and at the end "session"
-// (what came of it). With -update the client and session parts are rewritten; a client part keeps its number of lines.
+// TestHandshake plays the conversations of testdata/handshake. A file has, in order: "options" (JSON of Options.Era,
+// Remembered, and the capabilities), then "client" (lines that must come), "server" (lines that are sent), "exit" (the
+// server ends; the next parts play on a new link) and at the end "session" (what came of it). With -update the client
+// and session parts are rewritten; a client part keeps its number of lines.
 func TestHandshake(t *testing.T) {
 	files, err := filepath.Glob("testdata/handshake/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -128,7 +129,8 @@ func playHandshake(t *testing.T, a *txtar.Archive) *txtar.Archive {
 	} else {
 		info := s.Info()
 		result = fmt.Sprintf("%s %s, %q %q %q %q, tools %t changed %t logging %t, declared %+v\n", s.Era(), s.Revision(),
-			info.Name, info.Title, info.Version, info.Instructions, info.HasTools, info.ToolsListChanged, info.Logging, s.Declared())
+			info.Name, info.Title, info.Version, info.Instructions, info.HasTools, info.ToolsListChanged, info.Logging,
+			s.Declared())
 		synctest.Wait()
 		s.Close(nil)
 	}

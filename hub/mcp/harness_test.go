@@ -63,7 +63,8 @@ func (p *pipe) Close() error {
 	return nil
 }
 
-// memConn is line framing over two pipes. It offers TryWriter as a process's pipe does, so that the order of writes is that of the calls.
+// memConn is line framing over two pipes. It offers TryWriter as a process's pipe does, so that the order of writes is
+// that of the calls.
 type memConn struct {
 	*jsonrpc.LineConn
 	w *pipe
@@ -78,7 +79,8 @@ func (c *memConn) TryWrite(msg []byte) (int, bool, error) {
 // wire is a link and the server's ends of it.
 func wire() (link *Link, fromClient, toClient *pipe) {
 	fromClient, toClient = newPipe(), newPipe()
-	return &Link{Conn: &memConn{jsonrpc.NewLineConn(toClient, fromClient, jsonrpc.LineConnOptions{}), fromClient}}, fromClient, toClient
+	return &Link{Conn: &memConn{jsonrpc.NewLineConn(toClient, fromClient, jsonrpc.LineConnOptions{}), fromClient}},
+		fromClient, toClient
 }
 
 // serving opens links to a fake server, each served by a goroutine that the test waits for.
@@ -200,7 +202,8 @@ func accepting(content string) func(context.Context, *Question) (Answer, error) 
 }
 
 var (
-	everything = Capabilities{Roots: true, Sampling: true, SamplingTools: true, ElicitationForm: true, ElicitationURL: true}
+	everything = Capabilities{Roots: true, Sampling: true, SamplingTools: true, ElicitationForm: true,
+		ElicitationURL: true}
 	testClient = Implementation{Name: "hub", Title: "Hub", Version: "1"}
 )
 

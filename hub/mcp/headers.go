@@ -13,8 +13,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// 2026-07-28 basic/transports/streamable-http "Custom Headers from Tool Parameters": a tool may ask that arguments be repeated in headers, so that
-// what stands between client and server can route by them.
+// 2026-07-28 basic/transports/streamable-http "Custom Headers from Tool Parameters": a tool may ask that arguments be
+// repeated in headers, so that what stands between client and server can route by them.
 
 const (
 	annotationHeader = "x-mcp-header"
@@ -28,7 +28,8 @@ type paramHeader struct {
 	path []string // of property names, from the arguments' root
 }
 
-// mirrored is what a request says in headers Mcp-Param-*: names without the prefix, values as they stand. It travels as the extra of jsonrpc.
+// mirrored is what a request says in headers Mcp-Param-*: names without the prefix, values as they stand. It travels as
+// the extra of jsonrpc.
 type mirrored map[string]string
 
 // mirroring tells whether annotations count on this link: stdio may ignore them, and does; no legacy revision has them.
@@ -45,7 +46,8 @@ func (s *Session) readAdmitted(raw json.RawMessage) (Tool, error) {
 	return s.admitTool(t)
 }
 
-// admitTool keeps what a tool wants to see in headers. A tool whose annotation breaks a rule MUST NOT be listed, so that it cannot spoil the others.
+// admitTool keeps what a tool wants to see in headers. A tool whose annotation breaks a rule MUST NOT be listed, so
+// that it cannot spoil the others.
 func (s *Session) admitTool(t Tool) (Tool, error) {
 	if !s.mirroring() {
 		return t, nil
@@ -99,8 +101,8 @@ func (m mirrored) extra() any {
 	return m
 }
 
-// refreshed tells whether a call that was refused for its headers is worth a second try: the server has not run it, the tool's definition was fetched anew,
-// and it asks for other headers now. It is tried once for each round.
+// refreshed tells whether a call that was refused for its headers is worth a second try: the server has not run it, the
+// tool's definition was fetched anew, and it asks for other headers now. It is tried once for each round.
 func (s *Session) refreshed(ctx context.Context, call *openCall, err error) bool {
 	refusal := rpcError(err)
 	if refusal == nil || refusal.Code != codeHeaderMismatch || call.method != methodCallTool || !s.mirroring() {
@@ -114,7 +116,8 @@ func (s *Session) refreshed(ctx context.Context, call *openCall, err error) bool
 	return !maps.Equal(before, s.mirrored(call))
 }
 
-// headerText is an argument as its header says it. Null and absent ones are left out; so is what no annotation can be meant for.
+// headerText is an argument as its header says it. Null and absent ones are left out; so is what no annotation can be
+// meant for.
 func headerText(raw json.RawMessage) (string, bool) {
 	switch {
 	case len(raw) == 0:
@@ -225,7 +228,8 @@ func (w *schemaWalk) annotation(schema, value json.RawMessage, path []string, re
 	}
 }
 
-// primitive tells whether a schema's type is one that can stand in a header; null beside it does no harm, as a null is left out.
+// primitive tells whether a schema's type is one that can stand in a header; null beside it does no harm, as a null is
+// left out.
 func primitive(raw json.RawMessage) bool {
 	types := []string{stringOf(raw)}
 	if len(raw) > 0 && raw[0] == '[' {

@@ -10,7 +10,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// streamable is what a link needs of a transport over HTTP: transport.Streamable in both eras, transport.SSE in the legacy one.
+// streamable is what a link needs of a transport over HTTP: transport.Streamable in both eras, transport.SSE in the
+// legacy one.
 type streamable interface {
 	Exchanges
 	// Speak sets the era and the revision of what is sent from now on; "" while initialize is open.
@@ -64,7 +65,8 @@ func (c *streamableConn) ReadMessage() ([]byte, error) {
 		return nil, err
 	}
 	if long, ok := r.Err.(*transport.MessageTooLongError); ok && r.Failed == "" {
-		return nil, &jsonrpc.LineTooLongError{Limit: long.Limit, Err: long.Err, Size: long.Size, Head: long.Head, Tail: long.Tail}
+		return nil, &jsonrpc.LineTooLongError{Limit: long.Limit, Err: long.Err, Size: long.Size, Head: long.Head,
+			Tail: long.Tail}
 	}
 	if r.Failed != "" {
 		return nil, &jsonrpc.CallFailedError{ID: wireID(r.Failed), Err: r.Err}
@@ -73,7 +75,8 @@ func (c *streamableConn) ReadMessage() ([]byte, error) {
 	return r.Body, nil
 }
 
-// Reading implements jsonrpc.Reading: a message is read by the transport, which has to know whom it answers, and not again.
+// Reading implements jsonrpc.Reading: a message is read by the transport, which has to know whom it answers, and not
+// again.
 func (c *streamableConn) Reading() (m jsontext.Message, kind jsontext.Kind, kept bool) {
 	m, kind = c.read.Message, c.read.Kind
 	c.read = transport.Received{} // the bytes are its reader's, and not held any longer here
@@ -108,8 +111,9 @@ func wireID(text string) jsonrpc.ID {
 	return id
 }
 
-// requestName is what Mcp-Name says of a request (2026-07-28 basic/transports/streamable-http "Request Metadata"; ext-tasks for its three methods): the
-// one thing that it is about. It is read from the message itself, so that header and body cannot differ.
+// requestName is what Mcp-Name says of a request (2026-07-28 basic/transports/streamable-http "Request Metadata";
+// ext-tasks for its three methods): the one thing that it is about. It is read from the message itself, so that header
+// and body cannot differ.
 func requestName(method string, message []byte) string {
 	key := ""
 	switch method {

@@ -26,8 +26,11 @@ func TestHTTPProbeBodies(t *testing.T) {
 		era        Era    // 0: the start fails
 		fault      string // of a start that fails
 	}{
-		"400, the version, modern ones": {400, asJSON, refusal("ID", "-32022", `,"data":{"supported":["2026-07-28"]}`), Legacy, ""}, // after one more try, as a last resort
-		"400, the version, legacy ones": {400, asJSON, refusal("ID", "-32022", `,"data":{"supported":["2025-06-18"]}`), Legacy, ""},
+		// after one more try, as a last resort
+		"400, the version, modern ones": {400, asJSON, refusal("ID", "-32022", `,"data":{"supported":["2026-07-28"]}`),
+			Legacy, ""},
+		"400, the version, legacy ones": {400, asJSON, refusal("ID", "-32022", `,"data":{"supported":["2025-06-18"]}`),
+			Legacy, ""},
 		"400, the headers":              {400, asJSON, refusal("ID", "-32020", ""), 0, "-32020"},
 		"400, a capability":             {400, asJSON, refusal("ID", "-32021", ""), 0, "-32021"},
 		"400, the headers, for no id":   {400, asJSON, refusal("null", "-32020", ""), 0, "-32020"},
@@ -50,22 +53,23 @@ func TestHTTPProbeBodies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var methods []string // of one goroutine after the other
-				s, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{}, Open: HTTP(transport.HTTPOptions{
-					URL: "https://mcp.example/", RoundTripper: handle(func(_ *http.Request, body []byte) *http.Response {
-						if len(body) == 0 {
-							return answer(http.StatusMethodNotAllowed, "", "") // no standalone stream, and no session to end
-						}
-						method, id := stringOf(member(body, "method")), string(member(body, "id"))
-						methods = append(methods, method)
-						switch method {
-						case methodDiscover:
-							return answer(c.status, c.kind, strings.ReplaceAll(c.body, "ID", id))
-						case methodInitialize:
-							return answer(http.StatusOK, asJSON, `{"jsonrpc":"2.0","id":`+id+`,"result":`+legacyAnswer+`}`)
-						}
-						return answer(http.StatusAccepted, "", "")
-					}),
-				})})
+				s, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{},
+					Open: HTTP(transport.HTTPOptions{
+						URL: "https://mcp.example/", RoundTripper: handle(func(_ *http.Request, body []byte) *http.Response {
+							if len(body) == 0 {
+								return answer(http.StatusMethodNotAllowed, "", "") // no standalone stream, and no session to end
+							}
+							method, id := stringOf(member(body, "method")), string(member(body, "id"))
+							methods = append(methods, method)
+							switch method {
+							case methodDiscover:
+								return answer(c.status, c.kind, strings.ReplaceAll(c.body, "ID", id))
+							case methodInitialize:
+								return answer(http.StatusOK, asJSON, `{"jsonrpc":"2.0","id":`+id+`,"result":`+legacyAnswer+`}`)
+							}
+							return answer(http.StatusAccepted, "", "")
+						}),
+					})})
 				if c.era != 0 {
 					if err != nil || s.Era() != c.era {
 						t.Fatalf("got %v", err)
@@ -98,8 +102,10 @@ func TestHTTPProbeBodies(t *testing.T) {
 // FuzzParamHeaders: a schema of any kind is read without trouble, and what is found keeps the rules.
 func FuzzParamHeaders(f *testing.F) {
 	for _, seed := range []string{
-		`{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}`, `{"properties":{"a":{"properties":{"b":{"type":"integer","x-mcp-header":"B"}}}}}`,
-		`{"anyOf":[{"x-mcp-header":"A"}]}`, `{"x-mcp-header":`, `[]`, `null`, `{"properties":[{"x-mcp-header":"A"}]}`, `"x-mcp-header"`, `{"properties":{"a":true}}`,
+		`{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}`,
+		`{"properties":{"a":{"properties":{"b":{"type":"integer","x-mcp-header":"B"}}}}}`,
+		`{"anyOf":[{"x-mcp-header":"A"}]}`, `{"x-mcp-header":`, `[]`, `null`, `{"properties":[{"x-mcp-header":"A"}]}`,
+		`"x-mcp-header"`, `{"properties":{"a":true}}`,
 	} {
 		f.Add(seed)
 	}

@@ -15,7 +15,8 @@ import (
 
 const callResult = `{"content":[{"type":"text","text":"ok"}]}`
 
-// TestHTTPCancelLegacy: the notification goes out with the reason, then the exchange is closed; once, and not for a call that is over.
+// TestHTTPCancelLegacy: the notification goes out with the reason, then the exchange is closed; once, and not for a
+// call that is over.
 func TestHTTPCancelLegacy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(legacyServer(silent))
@@ -40,7 +41,8 @@ func TestHTTPCancelLegacy(t *testing.T) {
 	})
 }
 
-// TestHTTPCancelModernBeforeHeaders: the exchange is closed while nothing has come of it yet, and no notification goes out.
+// TestHTTPCancelModernBeforeHeaders: the exchange is closed while nothing has come of it yet, and no notification goes
+// out.
 func TestHTTPCancelModernBeforeHeaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(modernServer(silent))
@@ -63,7 +65,8 @@ func TestHTTPCancelModernMidStream(t *testing.T) {
 		f := newExchanges(modernServer(func(f *exchanges, m transport.Message) {
 			token := member(member(member(m.Body, "params"), "_meta"), metaProgressToken)
 			if token != nil {
-				f.say(m.ID, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+string(token)+`,"progress":1}}`)
+				f.say(m.ID, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+string(token)+
+					`,"progress":1}}`)
 			}
 		}))
 		s := mustDial(t, f, &recorder{})
@@ -88,7 +91,8 @@ func TestHTTPCancelModernMidStream(t *testing.T) {
 
 // TestHTTPCancelAfterAnswer: nothing is sent for a call whose answer is in hand.
 func TestHTTPCancelAfterAnswer(t *testing.T) {
-	for name, server := range map[string]func(func(*exchanges, transport.Message)) func(*exchanges, transport.Message){"legacy": legacyServer, "modern": modernServer} {
+	for name, server := range map[string]func(func(*exchanges, transport.Message)) func(*exchanges,
+		transport.Message){"legacy": legacyServer, "modern": modernServer} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newExchanges(server(func(f *exchanges, m transport.Message) { f.result(m.ID, callResult) }))
@@ -107,8 +111,8 @@ func TestHTTPCancelAfterAnswer(t *testing.T) {
 	}
 }
 
-// TestHTTPQuestionOnCallsStream: with two calls open, the stream on which a question comes tells whose it is; its end is the answer, POSTed. A question on the
-// standalone stream has no call then.
+// TestHTTPQuestionOnCallsStream: with two calls open, the stream on which a question comes tells whose it is; its end
+// is the answer, POSTed. A question on the standalone stream has no call then.
 func TestHTTPQuestionOnCallsStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(legacyServer(silent))
@@ -172,7 +176,9 @@ func TestHTTPQuestionWithdrawn(t *testing.T) {
 // TestHTTPUnknownMethod: the 404 of a modern server with -32601 in it is the answer to one request.
 func TestHTTPUnknownMethod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newExchanges(modernServer(func(f *exchanges, m transport.Message) { f.refuse(m.ID, jsonrpc.CodeMethodNotFound, "") }))
+		f := newExchanges(modernServer(func(f *exchanges, m transport.Message) {
+			f.refuse(m.ID, jsonrpc.CodeMethodNotFound, "")
+		}))
 		s := mustDial(t, f, &recorder{})
 		for range 2 {
 			_, err := s.CallTool(context.Background(), &CallRequest{Name: "t"})
@@ -183,7 +189,8 @@ func TestHTTPUnknownMethod(t *testing.T) {
 	})
 }
 
-// TestHTTPSessionExpired: calls in flight fail with what is known of them, the session ends with a clear word, and later calls fail at once.
+// TestHTTPSessionExpired: calls in flight fail with what is known of them, the session ends with a clear word, and
+// later calls fail at once.
 func TestHTTPSessionExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(legacyServer(silent))
@@ -191,7 +198,8 @@ func TestHTTPSessionExpired(t *testing.T) {
 		out := begin(context.Background(), s, &CallRequest{Name: "told"})
 		untold := begin(context.Background(), s, &CallRequest{Name: "untold"})
 		synctest.Wait()
-		f.fail("3", &transport.HTTPError{Text: "the session ended before the answer came", Delivery: transport.MayHaveRun, Err: transport.ErrSessionExpired})
+		f.fail("3", &transport.HTTPError{Text: "the session ended before the answer came", Delivery: transport.MayHaveRun,
+			Err: transport.ErrSessionExpired})
 		f.die(transport.ErrSessionExpired)
 		var failed *transport.HTTPError
 		results := []outcome{finished(t, out), finished(t, untold)}
@@ -212,7 +220,8 @@ func TestHTTPSessionExpired(t *testing.T) {
 		}
 		<-s.Done()
 		var ended *EndedError
-		if err := s.Err(); !errors.As(err, &ended) || !errors.Is(err, transport.ErrSessionExpired) || !strings.Contains(err.Error(), "ended the session") {
+		if err := s.Err(); !errors.As(err, &ended) || !errors.Is(err, transport.ErrSessionExpired) ||
+			!strings.Contains(err.Error(), "ended the session") {
 			t.Errorf("Err: %v", err)
 		}
 		if _, err := s.CallTool(context.Background(), &CallRequest{Name: "t"}); !errors.Is(err, jsonrpc.ErrClosed) {
@@ -221,8 +230,8 @@ func TestHTTPSessionExpired(t *testing.T) {
 	})
 }
 
-// TestHTTPServerGone: a server that is not there any more fails the calls, one by one, each with what is known of it; the session does not end, because
-// there is no connection that could.
+// TestHTTPServerGone: a server that is not there any more fails the calls, one by one, each with what is known of it;
+// the session does not end, because there is no connection that could.
 func TestHTTPServerGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(modernServer(func(f *exchanges, m transport.Message) {
@@ -250,7 +259,8 @@ func TestHTTPServerGone(t *testing.T) {
 	})
 }
 
-// TestHTTPPingGivenUp: a ping of a modern server stands on server/discover, which is never cancelled; its exchange is let go of all the same.
+// TestHTTPPingGivenUp: a ping of a modern server stands on server/discover, which is never cancelled; its exchange is
+// let go of all the same.
 func TestHTTPPingGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		probed := false
@@ -270,7 +280,8 @@ func TestHTTPPingGivenUp(t *testing.T) {
 	})
 }
 
-// TestHTTPListenTeardown: the end of the listen stream in any form is no call's end and no cancel; Close aborts the exchange of an open one.
+// TestHTTPListenTeardown: the end of the listen stream in any form is no call's end and no cancel; Close aborts the
+// exchange of an open one.
 func TestHTTPListenTeardown(t *testing.T) {
 	ends := map[string]func(*exchanges, string){
 		"result": func(f *exchanges, id string) { f.result(id, `{"resultType":"complete"}`) },
@@ -321,7 +332,8 @@ func TestHTTPToolHeaders(t *testing.T) {
 		"in":{"type":"object","properties":{"zone":{"type":"string","x-mcp-header":"Zone"}}},
 		"text":{"type":"string","default":{"x-mcp-header":"data"}}}}}]}`
 	for name, c := range map[string]struct{ arguments, headers string }{
-		"all":          {`{"region":"eu west","count":-7,"dry":true,"in":{"zone":"ü"},"text":"t","x-mcp-header":"v"}`, ` Count="-7" Dry-Run="true" Region="eu west" Zone="ü"`},
+		"all": {`{"region":"eu west","count":-7,"dry":true,"in":{"zone":"ü"},"text":"t","x-mcp-header":"v"}`,
+			` Count="-7" Dry-Run="true" Region="eu west" Zone="ü"`},
 		"null, absent": {`{"region":null,"in":{}}`, ``},
 		"of no object": {`{"region":"a","in":"zone"}`, ` Region="a"`},
 		"spellings":    {`{"region":"\u0061\n","count":4.2e1,"dry":false}`, ` Count="42" Dry-Run="false" Region="a\n"`},
@@ -337,7 +349,8 @@ func TestHTTPToolHeaders(t *testing.T) {
 					}
 					f.result(m.ID, callResult)
 				}
-				for era, server := range map[string]func(*exchanges, transport.Message){"legacy": legacyServer(serve), "modern": modernServer(serve)} {
+				for era, server := range map[string]func(*exchanges, transport.Message){"legacy": legacyServer(serve),
+					"modern": modernServer(serve)} {
 					f := newExchanges(server)
 					s := mustDial(t, f, &recorder{})
 					list, err := s.ListTools(context.Background())
@@ -345,7 +358,8 @@ func TestHTTPToolHeaders(t *testing.T) {
 						t.Fatalf("%d tools, %v", len(list), err)
 					}
 					f.lines()
-					if _, err := s.CallTool(context.Background(), &CallRequest{Name: "where", Arguments: json.RawMessage(c.arguments)}); err != nil {
+					if _, err := s.CallTool(context.Background(), &CallRequest{Name: "where",
+						Arguments: json.RawMessage(c.arguments)}); err != nil {
 						t.Fatal(err)
 					}
 					want := "POST 4 tools/call"
@@ -377,24 +391,26 @@ func TestHTTPRequestNames(t *testing.T) {
 	}
 }
 
-// TestHTTPInvalidToolHeaders: a tool whose annotation breaks a rule is left out and named in a warning, and the others stay; over stdio it stays too.
+// TestHTTPInvalidToolHeaders: a tool whose annotation breaks a rule is left out and named in a warning, and the others
+// stay; over stdio it stays too.
 func TestHTTPInvalidToolHeaders(t *testing.T) {
 	deep := strings.Repeat(`{"properties":{"a":`, 200) + `{"type":"string","x-mcp-header":"A"}` + strings.Repeat(`}}`, 200)
 	for name, c := range map[string]struct{ schema, fault string }{
-		"empty":                {`{"properties":{"a":{"type":"string","x-mcp-header":""}}}`, `at "a" is no name`},
-		"no string":            {`{"properties":{"a":{"type":"string","x-mcp-header":true}}}`, `at "a" is no name`},
-		"blank in it":          {`{"properties":{"a":{"type":"string","x-mcp-header":"My Region"}}}`, `is no name`},
-		"colon":                {`{"properties":{"a":{"type":"string","x-mcp-header":"A:B"}}}`, `is no name`},
-		"line end":             {`{"properties":{"a":{"type":"string","x-mcp-header":"A\r\nB"}}}`, `is no name`},
-		"not ASCII":            {`{"properties":{"a":{"type":"string","x-mcp-header":"Ré"}}}`, `is no name`},
-		"number":               {`{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}`, `stands at a type`},
-		"object":               {`{"properties":{"a":{"type":"object","x-mcp-header":"A"}}}`, `stands at a type`},
-		"array":                {`{"properties":{"a":{"type":"array","x-mcp-header":"A"}}}`, `stands at a type`},
-		"two types":            {`{"properties":{"a":{"type":["string","integer"],"x-mcp-header":"A"}}}`, `stands at a type`},
-		"no type":              {`{"properties":{"a":{"x-mcp-header":"A"}}}`, `stands at a type`},
-		"twice":                {`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"properties":{"c":{"type":"string","x-mcp-header":"a"}}}}}`, `repeats a name`},
-		"at the root":          {`{"type":"string","x-mcp-header":"A"}`, `is not reached`},
-		"in items":             {`{"properties":{"a":{"items":{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}}}}`, `at "a.b" is not reached`},
+		"empty":       {`{"properties":{"a":{"type":"string","x-mcp-header":""}}}`, `at "a" is no name`},
+		"no string":   {`{"properties":{"a":{"type":"string","x-mcp-header":true}}}`, `at "a" is no name`},
+		"blank in it": {`{"properties":{"a":{"type":"string","x-mcp-header":"My Region"}}}`, `is no name`},
+		"colon":       {`{"properties":{"a":{"type":"string","x-mcp-header":"A:B"}}}`, `is no name`},
+		"line end":    {`{"properties":{"a":{"type":"string","x-mcp-header":"A\r\nB"}}}`, `is no name`},
+		"not ASCII":   {`{"properties":{"a":{"type":"string","x-mcp-header":"Ré"}}}`, `is no name`},
+		"number":      {`{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}`, `stands at a type`},
+		"object":      {`{"properties":{"a":{"type":"object","x-mcp-header":"A"}}}`, `stands at a type`},
+		"array":       {`{"properties":{"a":{"type":"array","x-mcp-header":"A"}}}`, `stands at a type`},
+		"two types":   {`{"properties":{"a":{"type":["string","integer"],"x-mcp-header":"A"}}}`, `stands at a type`},
+		"no type":     {`{"properties":{"a":{"x-mcp-header":"A"}}}`, `stands at a type`},
+		"twice":       {`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"properties":{"c":{"type":"string","x-mcp-header":"a"}}}}}`, `repeats a name`},
+		"at the root": {`{"type":"string","x-mcp-header":"A"}`, `is not reached`},
+		"in items": {`{"properties":{"a":{"items":{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}}}}`,
+			`at "a.b" is not reached`},
 		"in anyOf":             {`{"anyOf":[{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}]}`, `is not reached`},
 		"in $defs":             {`{"$defs":{"d":{"type":"string","x-mcp-header":"A"}},"properties":{"a":{"$ref":"#/$defs/d"}}}`, `is not reached`},
 		"in then":              {`{"then":{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}}`, `is not reached`},
@@ -414,7 +430,8 @@ func TestHTTPInvalidToolHeaders(t *testing.T) {
 					t.Fatalf("%+v, %v", list, err)
 				}
 				text := strings.ReplaceAll(logged.String(), `\"`, `"`)
-				if !strings.Contains(text, `level=WARN`) || !strings.Contains(text, `tool "bad": x-mcp-header`) || !strings.Contains(text, c.fault) {
+				if !strings.Contains(text, `level=WARN`) || !strings.Contains(text, `tool "bad": x-mcp-header`) ||
+					!strings.Contains(text, c.fault) {
 					t.Errorf("logged %s", text)
 				}
 			})
@@ -422,17 +439,20 @@ func TestHTTPInvalidToolHeaders(t *testing.T) {
 	}
 }
 
-// TestHTTPHeaderMismatchRefreshes: a call that is refused for its headers is tried once more, after the tool's definition was fetched anew, when that
-// changes the headers; the wire shows the one more try, and what stays refused is told.
+// TestHTTPHeaderMismatchRefreshes: a call that is refused for its headers is tried once more, after the tool's
+// definition was fetched anew, when that changes the headers; the wire shows the one more try, and what stays refused
+// is told.
 func TestHTTPHeaderMismatchRefreshes(t *testing.T) {
 	for name, c := range map[string]struct {
 		header string // what the tool wants now; "" for nothing
 		lines  []string
 		failed bool
 	}{
-		"wants another":  {"Region", []string{"POST 2 tools/call where", "POST 3 tools/list", `POST 4 tools/call where Region="eu"`}, false},
+		"wants another": {"Region", []string{"POST 2 tools/call where", "POST 3 tools/list",
+			`POST 4 tools/call where Region="eu"`}, false},
 		"wants the same": {"", []string{"POST 2 tools/call where", "POST 3 tools/list"}, true},
-		"never content":  {"Zone", []string{"POST 2 tools/call where", "POST 3 tools/list", `POST 4 tools/call where Zone="eu"`}, true},
+		"never content": {"Zone", []string{"POST 2 tools/call where", "POST 3 tools/list",
+			`POST 4 tools/call where Zone="eu"`}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -441,7 +461,8 @@ func TestHTTPHeaderMismatchRefreshes(t *testing.T) {
 					case m.Method == methodListTools && c.header == "":
 						f.result(m.ID, `{"tools":[{"name":"where","inputSchema":{}}]}`)
 					case m.Method == methodListTools:
-						f.result(m.ID, `{"tools":[{"name":"where","inputSchema":{"properties":{"r":{"type":"string","x-mcp-header":"`+c.header+`"}}}}]}`)
+						f.result(m.ID, `{"tools":[{"name":"where","inputSchema":{"properties":{"r":{"type":"string","x-mcp-header":"`+
+							c.header+`"}}}}]}`)
 					case m.Params["Region"] == "eu" && string(argumentsOf(m)) == `{"r":"eu"}`:
 						f.result(m.ID, callResult)
 					default:
@@ -463,14 +484,16 @@ func TestHTTPHeaderMismatchRefreshes(t *testing.T) {
 	}
 }
 
-// TestHTTPHeaderMismatchOfFreshList: a list that the server called fresh for long is fetched again all the same, when a call shows that it is not.
+// TestHTTPHeaderMismatchOfFreshList: a list that the server called fresh for long is fetched again all the same, when a
+// call shows that it is not.
 func TestHTTPHeaderMismatchOfFreshList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		header := "Zone"
 		f := newExchanges(modernServer(func(f *exchanges, m transport.Message) {
 			switch {
 			case m.Method == methodListTools:
-				f.result(m.ID, `{"resultType":"complete","ttlMs":3600000,"cacheScope":"private","tools":[{"name":"where","inputSchema":{"properties":{"r":{"type":"string","x-mcp-header":"`+header+`"}}}}]}`)
+				f.result(m.ID,
+					`{"resultType":"complete","ttlMs":3600000,"cacheScope":"private","tools":[{"name":"where","inputSchema":{"properties":{"r":{"type":"string","x-mcp-header":"`+header+`"}}}}]}`)
 			case m.Params[header] == "eu":
 				f.result(m.ID, callResult)
 			default:
@@ -486,6 +509,7 @@ func TestHTTPHeaderMismatchOfFreshList(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		wantLines(t, "the wire", f.lines(), "POST 2 tools/list", `POST 3 tools/call where Zone="eu"`, "POST 4 tools/list", `POST 5 tools/call where Region="eu"`)
+		wantLines(t, "the wire", f.lines(), "POST 2 tools/list", `POST 3 tools/call where Zone="eu"`, "POST 4 tools/list",
+			`POST 5 tools/call where Region="eu"`)
 	})
 }

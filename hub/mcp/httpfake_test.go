@@ -163,7 +163,9 @@ func (f *exchanges) open(context.Context) (*Link, error) { return streamableLink
 // dial connects to f. What the start did is left in f's lines.
 func dial(t *testing.T, f *exchanges, h *recorder, change ...func(*Options)) (*Session, error) {
 	t.Helper()
-	o := Options{Server: "web", Open: f.open, Client: testClient, Handler: h, Capabilities: func() Capabilities { return everything }}
+	o := Options{Server: "web", Open: f.open, Client: testClient, Handler: h, Capabilities: func() Capabilities {
+		return everything
+	}}
 	for _, c := range change {
 		c(&o)
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// tardy is an HTTP server without a network that never finishes a call: every second one hangs before its headers, the others on their stream.
+// tardy is an HTTP server without a network that never finishes a call: every second one hangs before its headers, the
+// others on their stream.
 type tardy struct {
 	legacy                   bool
 	calls, stopped, notified atomic.Int64
@@ -78,16 +79,17 @@ func (b *hangingBody) Read(p []byte) (int, error) {
 
 func (b *hangingBody) Close() error { return nil }
 
-// TestHTTPCancelsLeaveNothing: a thousand calls are cancelled, half of them before headers. Each exchange ends, each is told of as its era demands, and no
-// goroutine is left: the bubble of the test would not end with one.
+// TestHTTPCancelsLeaveNothing: a thousand calls are cancelled, half of them before headers. Each exchange ends, each is
+// told of as its era demands, and no goroutine is left: the bubble of the test would not end with one.
 func TestHTTPCancelsLeaveNothing(t *testing.T) {
 	for _, legacy := range []bool{true, false} {
 		t.Run(fmt.Sprintf("legacy=%t", legacy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := &tardy{legacy: legacy}
-				s, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{}, Open: HTTP(transport.HTTPOptions{
-					URL: "https://mcp.example/", RoundTripper: d,
-				})})
+				s, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{},
+					Open: HTTP(transport.HTTPOptions{
+						URL: "https://mcp.example/", RoundTripper: d,
+					})})
 				if err != nil {
 					t.Fatal(err)
 				}

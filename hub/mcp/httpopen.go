@@ -39,8 +39,9 @@ func SSE(o transport.HTTPOptions) Opener {
 	}
 }
 
-// AnyHTTP is HTTP for an address whose transport is not known: a server that refuses initialize there as one does that only knows the older HTTP+SSE is
-// tried again over that (2025-11-25 and 2026-07-28 basic/transports, "Backward Compatibility").
+// AnyHTTP is HTTP for an address whose transport is not known: a server that refuses initialize there as one does that
+// only knows the older HTTP+SSE is tried again over that (2025-11-25 and 2026-07-28 basic/transports, "Backward
+// Compatibility").
 func AnyHTTP(o transport.HTTPOptions) Opener {
 	clock := timeSignIn(&o) // one for both, so that the first link knows of a sign-in for the second
 	open, fallback := HTTP(o), SSE(o)

@@ -80,15 +80,17 @@ func TestHTTPSignInDuringProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var methods []string // of one goroutine after the other
 		d := &doorman{takes: 4 * time.Minute}
-		s, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{}, Open: AnyHTTP(transport.HTTPOptions{
-			URL: "https://mcp.example/", Auth: d, RoundTripper: handle(func(req *http.Request, body []byte) *http.Response {
-				methods = append(methods, stringOf(member(body, "method"))+" "+req.Header.Get("Authorization"))
-				if req.Header.Get("Authorization") == "" {
-					return answer(http.StatusUnauthorized, "text/plain", "who are you?")
-				}
-				return answer(http.StatusOK, "application/json", `{"jsonrpc":"2.0","id":`+string(member(body, "id"))+`,"result":`+modernDiscover+`}`)
-			}),
-		})})
+		s, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{},
+			Open: AnyHTTP(transport.HTTPOptions{
+				URL: "https://mcp.example/", Auth: d, RoundTripper: handle(func(req *http.Request, body []byte) *http.Response {
+					methods = append(methods, stringOf(member(body, "method"))+" "+req.Header.Get("Authorization"))
+					if req.Header.Get("Authorization") == "" {
+						return answer(http.StatusUnauthorized, "text/plain", "who are you?")
+					}
+					return answer(http.StatusOK, "application/json", `{"jsonrpc":"2.0","id":`+string(member(body, "id"))+`,"result":`+
+						modernDiscover+`}`)
+				}),
+			})})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,18 +102,20 @@ func TestHTTPSignInDuringProbe(t *testing.T) {
 	})
 }
 
-// TestHTTPSignInRefused: nobody signs in, and the start ends with that; neither initialize nor the older transport is tried.
+// TestHTTPSignInRefused: nobody signs in, and the start ends with that; neither initialize nor the older transport is
+// tried.
 func TestHTTPSignInRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		abandoned := errors.New("the sign-in was abandoned")
 		d := &doorman{takes: time.Minute, err: abandoned}
-		_, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{}, Open: AnyHTTP(transport.HTTPOptions{
-			URL: "https://mcp.example/", Auth: d, RoundTripper: handle(func(*http.Request, []byte) *http.Response {
-				asked++
-				return answer(http.StatusUnauthorized, "text/plain", "who are you?")
-			}),
-		})})
+		_, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{},
+			Open: AnyHTTP(transport.HTTPOptions{
+				URL: "https://mcp.example/", Auth: d, RoundTripper: handle(func(*http.Request, []byte) *http.Response {
+					asked++
+					return answer(http.StatusUnauthorized, "text/plain", "who are you?")
+				}),
+			})})
 		var failed *transport.HTTPError
 		if !errors.As(err, &failed) || failed.Status != http.StatusUnauthorized || !errors.Is(err, abandoned) {
 			t.Errorf("got %v", err)
@@ -151,11 +155,13 @@ func TestHTTPSignInClock(t *testing.T) {
 // TestMessageTooLong: what HTTP+SSE has in place of a message that was skipped, in the words of jsonrpc.
 func TestMessageTooLong(t *testing.T) {
 	f := newExchanges(silent)
-	f.in <- transport.Received{Err: &transport.MessageTooLongError{Limit: 10, Size: 20, Head: []byte("h"), Tail: []byte("t")}}
+	f.in <- transport.Received{Err: &transport.MessageTooLongError{Limit: 10, Size: 20, Head: []byte("h"),
+		Tail: []byte("t")}}
 	f.say("", "message")
 	c := &streamableConn{t: f}
 	var long *jsonrpc.LineTooLongError
-	if _, err := c.ReadMessage(); !errors.As(err, &long) || long.Limit != 10 || long.Size != 20 || string(long.Head) != "h" || string(long.Tail) != "t" {
+	if _, err := c.ReadMessage(); !errors.As(err, &long) || long.Limit != 10 || long.Size != 20 ||
+		string(long.Head) != "h" || string(long.Tail) != "t" {
 		t.Errorf("a long message: %v", err)
 	}
 	if msg, err := c.ReadMessage(); string(msg) != "message" || err != nil {
@@ -163,7 +169,8 @@ func TestMessageTooLong(t *testing.T) {
 	}
 }
 
-// TestHTTPStreamOfAnswers: over the real transport, what comes on the stream of one call belongs to it, split over reads as it may be.
+// TestHTTPStreamOfAnswers: over the real transport, what comes on the stream of one call belongs to it, split over
+// reads as it may be.
 func TestHTTPStreamOfAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{}, Open: HTTP(transport.HTTPOptions{
@@ -174,7 +181,8 @@ func TestHTTPStreamOfAnswers(t *testing.T) {
 				}
 				token := string(member(member(member(body, "params"), "_meta"), metaProgressToken))
 				return answer(http.StatusOK, "text/event-stream", ": hello\n\n"+
-					`data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+token+`,"progress":1}}`+"\n\n"+
+					`data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+token+`,"progress":1}}`+
+					"\n\n"+
 					"data: {\"jsonrpc\":\"2.0\",\ndata: \"id\":"+id+",\"result\":"+callResult+"}\n\n")
 			}),
 		})})
@@ -183,7 +191,10 @@ func TestHTTPStreamOfAnswers(t *testing.T) {
 		}
 		defer s.Close(nil)
 		steps := 0
-		got, err := s.CallTool(context.Background(), &CallRequest{Name: "t", Arguments: json.RawMessage(`{}`), OnProgress: func(Progress) { steps++ }})
+		got, err := s.CallTool(context.Background(), &CallRequest{Name: "t", Arguments: json.RawMessage(`{}`),
+			OnProgress: func(Progress) {
+				steps++
+			}})
 		if err != nil || string(got.Raw) != callResult || steps != 1 {
 			t.Errorf("%+v, %v, %d steps", got, err, steps)
 		}

@@ -22,10 +22,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// The tests of this file run over real sockets against servers of the official Go SDK. They wait for events, never for time.
+// The tests of this file run over real sockets against servers of the official Go SDK. They wait for events, never for
+// time.
 
-// recordingServer is an HTTP server that keeps what its clients do, in order: "POST tools/call" when a request has come, "gone tools/call" when its
-// client has closed it before it was answered.
+// recordingServer is an HTTP server that keeps what its clients do, in order: "POST tools/call" when a request has
+// come, "gone tools/call" when its client has closed it before it was answered.
 type recordingServer struct {
 	*httptest.Server
 
@@ -100,7 +101,8 @@ func (r *recordingServer) count(line string) (n int) {
 	return n
 }
 
-// TestGoSDKServerOverHTTP: calls, progress, cancels, questions and withdrawals against servers of the Go SDK, in both eras and over each transport.
+// TestGoSDKServerOverHTTP: calls, progress, cancels, questions and withdrawals against servers of the Go SDK, in both
+// eras and over each transport.
 func TestGoSDKServerOverHTTP(t *testing.T) {
 	stateful := func(p *sdkPeer) http.Handler {
 		return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return p.server }, nil)
@@ -139,7 +141,8 @@ func testSDKOverHTTP(t *testing.T, p *sdkPeer, web *recordingServer, open Opener
 	h.ask = func(ctx context.Context, q *Question) (Answer, error) {
 		switch {
 		case q.Kind == Sampling:
-			return Answer{Accept, json.RawMessage(`{"role":"assistant","model":"m1","content":{"type":"text","text":"hello"}}`)}, nil
+			return Answer{Accept, json.RawMessage(`{"role":"assistant","model":"m1","content":{"type":"text","text":"hello"}}`)},
+				nil
 		case q.Message == "Sure?":
 			close(p.asked)
 			defer close(p.gone)
@@ -148,7 +151,9 @@ func testSDKOverHTTP(t *testing.T, p *sdkPeer, web *recordingServer, open Opener
 		return Answer{Accept, json.RawMessage(`{"name":"Ada"}`)}, nil
 	}
 	s, err := Connect(background, Options{
-		Server: "sdk", Open: open, Era: setting, Client: testClient, Handler: h, Capabilities: func() Capabilities { return everything },
+		Server: "sdk", Open: open, Era: setting, Client: testClient, Handler: h, Capabilities: func() Capabilities {
+			return everything
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +168,9 @@ func testSDKOverHTTP(t *testing.T, p *sdkPeer, web *recordingServer, open Opener
 
 	t.Log("progress")
 	var steps []float64
-	got, err := s.CallTool(background, &CallRequest{Name: "progress", OnProgress: func(p Progress) { steps = append(steps, p.Progress) }})
+	got, err := s.CallTool(background, &CallRequest{Name: "progress", OnProgress: func(p Progress) {
+		steps = append(steps, p.Progress)
+	}})
 	if err != nil || !strings.Contains(string(got.Raw), `"done"`) || len(steps) == 0 || steps[len(steps)-1] != 3 {
 		t.Errorf("%+v, %v, steps %v", got, err, steps)
 	}
@@ -218,8 +225,8 @@ func testSDKOverHTTP(t *testing.T, p *sdkPeer, web *recordingServer, open Opener
 	}
 }
 
-// TestGoSDKQuestionsOfTwoCalls: two calls of one legacy session ask at the same time, and each question knows its call, because it comes on that
-// call's stream.
+// TestGoSDKQuestionsOfTwoCalls: two calls of one legacy session ask at the same time, and each question knows its call,
+// because it comes on that call's stream.
 func TestGoSDKQuestionsOfTwoCalls(t *testing.T) {
 	p := newSDKPeer()
 	web := record(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return p.server }, nil))
@@ -231,7 +238,8 @@ func TestGoSDKQuestionsOfTwoCalls(t *testing.T) {
 		return Answer{Action: Accept, Content: json.RawMessage(`{}`)}, nil
 	}}
 	type in struct{ Say string }
-	sdk.AddTool(p.server, &sdk.Tool{Name: "echo"}, func(ctx context.Context, r *sdk.CallToolRequest, a in) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(p.server, &sdk.Tool{Name: "echo"}, func(ctx context.Context, r *sdk.CallToolRequest,
+		a in) (*sdk.CallToolResult, any, error) {
 		_, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: a.Say})
 		return &sdk.CallToolResult{}, nil, err
 	})
@@ -245,7 +253,8 @@ func TestGoSDKQuestionsOfTwoCalls(t *testing.T) {
 	defer s.Close(nil)
 	var outs []<-chan outcome
 	for _, say := range []string{"one", "two"} {
-		outs = append(outs, begin(background, s, &CallRequest{Tag: say, Name: "echo", Arguments: json.RawMessage(`{"Say":"` + say + `"}`)}))
+		outs = append(outs, begin(background, s, &CallRequest{Tag: say, Name: "echo", Arguments: json.RawMessage(`{"Say":"` +
+			say + `"}`)}))
 	}
 	for _, out := range outs {
 		if o := <-out; o.err != nil || o.result.IsError {
@@ -259,12 +268,14 @@ func TestGoSDKQuestionsOfTwoCalls(t *testing.T) {
 	}
 }
 
-// TestHTTPServerGoneForGood: a call whose server dies mid-stream fails with what is known of it, and a start where nobody listens fails at once.
+// TestHTTPServerGoneForGood: a call whose server dies mid-stream fails with what is known of it, and a start where
+// nobody listens fails at once.
 func TestHTTPServerGoneForGood(t *testing.T) {
 	p := newSDKPeer()
 	web := record(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return p.server },
 		&sdk.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true}))
-	s, err := Connect(background, Options{Server: "sdk", Open: HTTP(transport.HTTPOptions{URL: web.URL}), Handler: &recorder{}, Client: testClient})
+	s, err := Connect(background, Options{Server: "sdk", Open: HTTP(transport.HTTPOptions{URL: web.URL}),
+		Handler: &recorder{}, Client: testClient})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,20 +293,25 @@ func TestHTTPServerGoneForGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	nobody.Close()
-	_, err = Connect(background, Options{Server: "none", Open: AnyHTTP(transport.HTTPOptions{URL: "http://" + nobody.Addr().String()}), Handler: &recorder{}})
+	_,
+		err = Connect(background, Options{Server: "none", Open: AnyHTTP(transport.HTTPOptions{URL: "http://" +
+		nobody.Addr().String()}), Handler: &recorder{}})
 	var start *StartError
-	if !errors.As(err, &start) || start.Stage != methodDiscover || !errors.As(err, &failed) || failed.Delivery != transport.NotSent {
+	if !errors.As(err, &start) || start.Stage != methodDiscover || !errors.As(err, &failed) ||
+		failed.Delivery != transport.NotSent {
 		t.Errorf("the start got %v", err)
 	}
 }
 
-// TestHTTPSessionDeleted: a legacy session that the server has forgotten ends with a clear word, and Close says farewell to a living one.
+// TestHTTPSessionDeleted: a legacy session that the server has forgotten ends with a clear word, and Close says
+// farewell to a living one.
 func TestHTTPSessionDeleted(t *testing.T) {
 	p := newSDKPeer()
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return p.server }, nil)
 	web := record(t, handler)
 	connect := func() *Session {
-		s, err := Connect(background, Options{Server: "sdk", Era: EraLegacy, Open: HTTP(transport.HTTPOptions{URL: web.URL}), Handler: &recorder{}, Client: testClient})
+		s, err := Connect(background, Options{Server: "sdk", Era: EraLegacy, Open: HTTP(transport.HTTPOptions{URL: web.URL}),
+			Handler: &recorder{}, Client: testClient})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,9 @@ func TestHTTPProbe(t *testing.T) {
 		lines []string
 		fault string
 	}{
-		"result":                              {func(f *exchanges, id string) { f.result(id, modernDiscover) }, Modern, []string{lineModern, lineDiscover}, ""},
+		"result": {func(f *exchanges, id string) {
+			f.result(id, modernDiscover)
+		}, Modern, []string{lineModern, lineDiscover}, ""},
 		"result that is none":                 {func(f *exchanges, id string) { f.result(id, `{}`) }, Legacy, legacy, ""},
 		"400 empty":                           {web(400, "bad request"), Legacy, legacy, ""},
 		"404 empty":                           {web(404, "not found"), Legacy, legacy, ""},
@@ -119,8 +121,8 @@ func TestHTTPProbeRetriesVersion(t *testing.T) {
 	})
 }
 
-// TestHTTPProbeSilent: a server that does not answer the probe is sent initialize after the probe's time. The probe's exchange is let go of once that
-// is answered, and nothing is said about it.
+// TestHTTPProbeSilent: a server that does not answer the probe is sent initialize after the probe's time. The probe's
+// exchange is let go of once that is answered, and nothing is said about it.
 func TestHTTPProbeSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(func(f *exchanges, m transport.Message) {
@@ -135,13 +137,15 @@ func TestHTTPProbeSilent(t *testing.T) {
 		if took := time.Since(began); took != DefaultProbeTimeout {
 			t.Errorf("the fallback came after %v", took)
 		}
-		wantLines(t, "the wire", f.lines(), lineModern, lineDiscover, lineLegacy, "POST 2 initialize", lineNegotiated, lineReady, "abort 1")
+		wantLines(t, "the wire", f.lines(), lineModern, lineDiscover, lineLegacy, "POST 2 initialize", lineNegotiated,
+			lineReady, "abort 1")
 	})
 }
 
 // TestHTTPProbeSigningIn: the probe's clock stands while a person signs in, and goes on after that.
 func TestHTTPProbeSigningIn(t *testing.T) {
-	for answer, era := range map[time.Duration]Era{3*time.Minute + 4*time.Second: Modern, 3*time.Minute + 6*time.Second: Legacy} {
+	for answer, era := range map[time.Duration]Era{3*time.Minute + 4*time.Second: Modern, 3*time.Minute +
+		6*time.Second: Legacy} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newExchanges(func(f *exchanges, m transport.Message) {
 				if m.Method == methodInitialize {
@@ -176,7 +180,8 @@ func TestHTTPStartEnds(t *testing.T) {
 		if !errors.Is(err, limit) {
 			t.Errorf("got %v", err)
 		}
-		wantLines(t, "the wire", f.lines(), lineModern, lineDiscover, lineLegacy, "POST 2 initialize", "abort 2", "abort 1", "close")
+		wantLines(t, "the wire", f.lines(), lineModern, lineDiscover, lineLegacy, "POST 2 initialize", "abort 2", "abort 1",
+			"close")
 	})
 }
 
@@ -191,8 +196,10 @@ func TestHTTPEraSettings(t *testing.T) {
 		era   Era
 		lines []string
 	}{
-		"legacy":     {legacyServer(silent), Options{Era: EraLegacy}, Legacy, []string{lineLegacy, "POST 1 initialize", lineNegotiated, lineReady}},
-		"remembered": {legacyServer(silent), Options{Remembered: Legacy}, Legacy, []string{lineLegacy, "POST 1 initialize", lineNegotiated, lineReady}},
+		"legacy": {legacyServer(silent), Options{Era: EraLegacy}, Legacy,
+			[]string{lineLegacy, "POST 1 initialize", lineNegotiated, lineReady}},
+		"remembered": {legacyServer(silent), Options{Remembered: Legacy}, Legacy,
+			[]string{lineLegacy, "POST 1 initialize", lineNegotiated, lineReady}},
 		"no more legacy": {modernOnly, Options{Remembered: Legacy}, Modern,
 			[]string{lineLegacy, "POST 1 initialize", lineModern, "POST 2 server/discover"}},
 		"no more modern": {legacyServer(silent), Options{Remembered: Modern}, Legacy,
@@ -230,8 +237,10 @@ func TestHTTPFallbackToSSE(t *testing.T) {
 	}{
 		"400": {400, 0, true}, "404": {404, 0, true}, "405": {405, 0, true}, "415": {415, 0, true},
 		"400 with an error of no era": {0, -32000, true},
-		"401":                         {401, 0, false}, "403": {403, 0, false}, "429": {429, 0, false}, "500": {500, 0, false},
-		"-32020": {0, codeHeaderMismatch, false}, "-32021": {0, codeMissingCapability, false}, "-32022": {0, codeUnsupportedVersion, false},
+		"401":                         {401, 0, false}, "403": {403, 0, false}, "429": {429, 0, false},
+		"500":    {500, 0, false},
+		"-32020": {0, codeHeaderMismatch, false}, "-32021": {0, codeMissingCapability, false},
+		"-32022": {0, codeUnsupportedVersion, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -256,7 +265,8 @@ func TestHTTPFallbackToSSE(t *testing.T) {
 					t.Fatalf("fell back %t, got %v", opened, err)
 				}
 				wantLines(t, "the wire", f.lines(), lineLegacy, "POST 1 initialize", "close")
-				if c.falls && (s.Era() != Legacy || len(lines(old, methodInitialize)) != 1 || len(lines(old, methodDiscover)) != 0) {
+				if c.falls && (s.Era() != Legacy || len(lines(old, methodInitialize)) != 1 ||
+					len(lines(old, methodDiscover)) != 0) {
 					t.Errorf("over SSE: %+v", old.Received())
 				}
 			})
@@ -264,7 +274,8 @@ func TestHTTPFallbackToSSE(t *testing.T) {
 	}
 }
 
-// TestHTTPFallbackFails: both ways fail, and the error tells of both; a server that knows JSON-RPC keeps its own word; an open that hangs ends.
+// TestHTTPFallbackFails: both ways fail, and the error tells of both; a server that knows JSON-RPC keeps its own word;
+// an open that hangs ends.
 func TestHTTPFallbackFails(t *testing.T) {
 	noStream := errors.New("no event stream")
 	for name, c := range map[string]struct {
@@ -318,7 +329,8 @@ func TestSSEIsLegacyOnly(t *testing.T) {
 	})
 }
 
-// TestHTTPNotRespawned: a link that ends on the probe, or on initialize behind it, ends the start: there is no process to start anew.
+// TestHTTPNotRespawned: a link that ends on the probe, or on initialize behind it, ends the start: there is no process
+// to start anew.
 func TestHTTPNotRespawned(t *testing.T) {
 	for stage, serve := range map[string]func(*exchanges, transport.Message){
 		methodDiscover: func(f *exchanges, _ transport.Message) { f.die(transport.ErrHTTPClosed) },
@@ -348,7 +360,8 @@ func TestHTTPNotRespawned(t *testing.T) {
 	}
 }
 
-// TestSSEDoesNotStall: a POST may wait for as long as somebody signs in, and the transport bounds it: that is not a server which has stopped reading.
+// TestSSEDoesNotStall: a POST may wait for as long as somebody signs in, and the transport bounds it: that is not a
+// server which has stopped reading.
 func TestSSEDoesNotStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		serverIn, w := io.Pipe()
@@ -368,13 +381,14 @@ func TestSSEDoesNotStall(t *testing.T) {
 			<-read
 			toClient.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":` + legacyAnswer + `}` + "\n"))
 		}()
-		s, err := Connect(background, Options{Server: "old", Handler: &recorder{}, StallLimit: time.Minute, Open: func(context.Context) (*Link, error) {
-			return &Link{LegacyOnly: true, Conn: jsonrpc.NewLineConn(toClient, w, jsonrpc.LineConnOptions{Close: func() error {
-				w.Close()
-				serverIn.Close()
-				return toClient.Close()
-			}})}, nil
-		}})
+		s, err := Connect(background, Options{Server: "old", Handler: &recorder{}, StallLimit: time.Minute,
+			Open: func(context.Context) (*Link, error) {
+				return &Link{LegacyOnly: true, Conn: jsonrpc.NewLineConn(toClient, w, jsonrpc.LineConnOptions{Close: func() error {
+					w.Close()
+					serverIn.Close()
+					return toClient.Close()
+				}})}, nil
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}

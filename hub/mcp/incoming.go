@@ -8,11 +8,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// codeRejected is the answer to a sampling request that a person has refused (client/sampling, "Error Handling", all legacy revisions).
+// codeRejected is the answer to a sampling request that a person has refused (client/sampling, "Error Handling", all
+// legacy revisions).
 const codeRejected = -1
 
-// requestCame notes which call led to a question. That is looked up before the next message is read: it may be the answer to that call, after which nobody
-// knows the call any more.
+// requestCame notes which call led to a question. That is looked up before the next message is read: it may be the
+// answer to that call, after which nobody knows the call any more.
 func (s *Session) requestCame(r *jsonrpc.Request) {
 	if r.Method != methodSampling && r.Method != methodElicitation {
 		return
@@ -24,13 +25,15 @@ func (s *Session) requestCame(r *jsonrpc.Request) {
 	r.Behind, r.Aside = a, a.over // what nobody is asked must not take the place of what somebody is
 }
 
-// answerAtOnce answers pings, for which nothing is looked up and nobody asked: "The receiver MUST respond promptly with an empty response" (basic/utilities/ping,
-// all legacy revisions).
+// answerAtOnce answers pings, for which nothing is looked up and nobody asked: "The receiver MUST respond promptly with
+// an empty response" (basic/utilities/ping, all legacy revisions).
 func answerAtOnce(method string) (json.RawMessage, bool) { return emptyResult, method == methodPing }
 
 var emptyResult = json.RawMessage("{}")
 
-// handleRequest answers one request of a legacy server, in a goroutine of its own: a question may stay open for as long as a person thinks. When ctx ends because the server has withdrawn the request, jsonrpc writes nothing, whatever is returned here.
+// handleRequest answers one request of a legacy server, in a goroutine of its own: a question may stay open for as long
+// as a person thinks. When ctx ends because the server has withdrawn the request, jsonrpc writes nothing, whatever is
+// returned here.
 func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
 	declared := s.state.Load().declared
 	switch r.Method {
@@ -91,12 +94,14 @@ func (s *Session) answerRequest(ctx context.Context, r *jsonrpc.Request, q *Ques
 		return nil, refusal
 	}
 	if ctx.Err() == nil {
-		s.log.Warn("a question of the server could not be answered", "kind", q.Kind.String(), "id", q.WireID.String(), "error", printable(err.Error()))
+		s.log.Warn("a question of the server could not be answered", "kind", q.Kind.String(), "id", q.WireID.String(),
+			"error", printable(err.Error()))
 	}
 	return nil, err
 }
 
-// legacyResult keeps the three ways to end a question apart on the wire: elicitation has an action for each, sampling a result and one error code.
+// legacyResult keeps the three ways to end a question apart on the wire: elicitation has an action for each, sampling a
+// result and one error code.
 func legacyResult(kind QuestionKind, a Answer) (json.RawMessage, error) {
 	if kind != Sampling {
 		return elicitationResult(kind, a)

@@ -52,14 +52,19 @@ func TestQuestionsAnswered(t *testing.T) {
 		}{
 			{methodPing, ``, Answer{}, `"result":{}`},
 			{methodRoots, ``, Answer{}, `"result":{"roots":[{"uri":"file:///w","name":"w"}]}`},
-			{methodElicitation, formParams, Answer{Accept, json.RawMessage("{\"n\":1.0,\n\"e\":1E2}")}, `"result":{"action":"accept","content":{"n":1.0,"e":1E2}}`},
+			{methodElicitation, formParams, Answer{Accept, json.RawMessage("{\"n\":1.0,\n\"e\":1E2}")},
+				`"result":{"action":"accept","content":{"n":1.0,"e":1E2}}`},
 			{methodElicitation, formParams, Answer{Action: Decline}, `"result":{"action":"decline"}`},
 			{methodElicitation, formParams, Answer{Dismiss, json.RawMessage(`{"n":1}`)}, `"result":{"action":"cancel"}`},
-			{methodElicitation, `{"message":"Sure?"}`, Answer{Accept, json.RawMessage(`{}`)}, `"result":{"action":"accept","content":{}}`},
+			{methodElicitation, `{"message":"Sure?"}`, Answer{Accept, json.RawMessage(`{}`)},
+				`"result":{"action":"accept","content":{}}`},
 			{methodElicitation, urlParams, Answer{Accept, json.RawMessage(`{"n":1}`)}, `"result":{"action":"accept"}`},
-			{methodSampling, samplingParams, Answer{Accept, json.RawMessage(`{"role":"assistant","x":1.0}`)}, `"result":{"role":"assistant","x":1.0}`},
-			{methodSampling, samplingParams, Answer{Action: Decline}, `"error":{"code":-1,"message":"the user declined the sampling request"}`},
-			{methodSampling, samplingParams, Answer{Action: Dismiss}, `"error":{"code":-1,"message":"the user dismissed the sampling request"}`},
+			{methodSampling, samplingParams, Answer{Accept, json.RawMessage(`{"role":"assistant","x":1.0}`)},
+				`"result":{"role":"assistant","x":1.0}`},
+			{methodSampling, samplingParams, Answer{Action: Decline},
+				`"error":{"code":-1,"message":"the user declined the sampling request"}`},
+			{methodSampling, samplingParams, Answer{Action: Dismiss},
+				`"error":{"code":-1,"message":"the user dismissed the sampling request"}`},
 			{methodSampling, samplingParams, Answer{Accept, json.RawMessage(`"x"`)}, `"error":{"code":-32603,`},
 			{methodElicitation, formParams, Answer{}, `"error":{"code":-32603,`},
 		} {
@@ -69,9 +74,12 @@ func TestQuestionsAnswered(t *testing.T) {
 			}
 		}
 		q := h.questions()[4]
-		want := &Question{Kind: ElicitationURL, WireID: q.WireID, Payload: json.RawMessage(urlParams), Message: "Sign in", URL: "https://example.com/x",
+		want := &Question{Kind: ElicitationURL, WireID: q.WireID, Payload: json.RawMessage(urlParams), Message: "Sign in",
+			URL:     "https://example.com/x",
 			URLHost: "example.com", ElicitationID: "e1"}
-		if diff := cmp.Diff(want, q, cmp.Comparer(func(a, b jsonrpc.ID) bool { return a == b })); diff != "" || q.WireID.String() != "6" {
+		if diff := cmp.Diff(want, q, cmp.Comparer(func(a, b jsonrpc.ID) bool {
+			return a == b
+		})); diff != "" || q.WireID.String() != "6" {
 			t.Errorf("question %s (-want +got):\n%s", q.WireID, diff)
 		}
 		if h.questions()[0].Schema == nil || h.questions()[3].Schema == nil || h.questions()[5].Message != "be short" {
@@ -93,7 +101,9 @@ func TestNoRootsIsAnEmptyList(t *testing.T) {
 func TestHandlerTroubleIsInternal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New()
-		connect(t, f, &recorder{ask: func(context.Context, *Question) (Answer, error) { return Answer{}, errors.New("secret path") }})
+		connect(t, f, &recorder{ask: func(context.Context, *Question) (Answer, error) {
+			return Answer{}, errors.New("secret path")
+		}})
 		got := ask(t, f, methodElicitation, formParams)
 		if !strings.Contains(got, `"code":-32603`) || strings.Contains(got, "secret") {
 			t.Errorf("answered %s", got)
@@ -101,10 +111,11 @@ func TestHandlerTroubleIsInternal(t *testing.T) {
 	})
 }
 
-// TestServerWithdrawsElicitation: the question ends with the server's reason, nothing is written for it, whatever the handler returns,
-// and the session goes on.
+// TestServerWithdrawsElicitation: the question ends with the server's reason, nothing is written for it, whatever the
+// handler returns, and the session goes on.
 func TestServerWithdrawsElicitation(t *testing.T) {
-	for _, c := range [][2]string{{methodElicitation, formParams}, {methodElicitation, urlParams}, {methodSampling, samplingParams}} {
+	for _, c := range [][2]string{{methodElicitation, formParams}, {methodElicitation, urlParams},
+		{methodSampling, samplingParams}} {
 		synctest.Test(t, func(t *testing.T) {
 			f := fakeserver.New()
 			causes := make(chan error, 1)
@@ -207,7 +218,8 @@ func TestModernServerRequestDropped(t *testing.T) {
 func TestBatches(t *testing.T) {
 	const batch = `[{"jsonrpc":"2.0","method":"notifications/tools/list_changed"},{"jsonrpc":"2.0","id":"b","method":"ping"}]`
 	for revision, accepted := range map[string]bool{
-		Revision20241105: false, Revision20250326: true, Revision20250618: false, Revision20251125: false, Revision20260728: false,
+		Revision20241105: false, Revision20250326: true, Revision20250618: false, Revision20251125: false,
+		Revision20260728: false,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			option := fakeserver.WithRevision(revision)

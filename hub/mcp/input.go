@@ -28,9 +28,10 @@ const (
 	maxShed   = 3
 )
 
-// inputRequired looks at a result. When it asks for input, its questions are asked, and the next round's inputs are set.
-// Legacy revisions have no resultType: whatever a legacy server puts there is its own business.
-func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs, declared Capabilities, result jsontext.Object) (again bool, err error) {
+// inputRequired looks at a result. When it asks for input, its questions are asked, and the next round's inputs are
+// set. Legacy revisions have no resultType: whatever a legacy server puts there is its own business.
+func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs, declared Capabilities,
+	result jsontext.Object) (again bool, err error) {
 	var resultType, requests, state json.RawMessage
 	object := result.Members(func(name []byte, value json.RawMessage) bool {
 		switch string(name) {
@@ -62,7 +63,8 @@ func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs,
 		in.task = true
 		return false, nil
 	default:
-		return false, &ProtocolError{Text: fmt.Sprintf("the server answered with the unknown resultType %q", printable(string(resultType)))}
+		return false, &ProtocolError{Text: fmt.Sprintf("the server answered with the unknown resultType %q",
+			printable(string(resultType)))}
 	}
 	if in.rounds > s.o.MaxRounds {
 		return true, nil // too many: nobody is asked any more
@@ -85,7 +87,8 @@ func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs,
 
 func (s *Session) waitShed(ctx context.Context, in *inputs) error {
 	if in.shed == maxShed {
-		return &ProtocolError{Text: fmt.Sprintf("the server asked %d times in a row for another try without a question", maxShed+1)}
+		return &ProtocolError{Text: fmt.Sprintf("the server asked %d times in a row for another try without a question",
+			maxShed+1)}
 	}
 	timer := time.NewTimer(shedDelay << in.shed)
 	defer timer.Stop()
@@ -104,7 +107,8 @@ type inputRequest struct {
 	question *Question
 }
 
-// readInputRequests reads and checks all of them before anybody is asked. A server MUST NOT ask for what the request did not declare.
+// readInputRequests reads and checks all of them before anybody is asked. A server MUST NOT ask for what the request
+// did not declare.
 func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputRequest, error) {
 	if raw == nil || isNull(raw) {
 		return nil, nil
@@ -124,7 +128,8 @@ func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputReque
 			return false
 		}
 		key := string(name)
-		if slices.ContainsFunc(out, func(r inputRequest) bool { return r.key == key }) { // the answers have one place for both
+		if slices.ContainsFunc(out, func(r inputRequest) bool { return r.key == key }) {
+			// the answers have one place for both
 			bad = fmt.Errorf("the key %s is there twice", printable(key))
 			return false
 		}
@@ -155,8 +160,8 @@ func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputReque
 	return out, nil
 }
 
-// answerAll answers all requests of a round at once and returns the inputResponses. There is no error form in them: a refused sampling
-// request ends the whole call, whatever else was answered.
+// answerAll answers all requests of a round at once and returns the inputResponses. There is no error form in them: a
+// refused sampling request ends the whole call, whatever else was answered.
 func (s *Session) answerAll(ctx context.Context, call *openCall, asked []inputRequest) (json.RawMessage, error) {
 	results := make([]json.RawMessage, len(asked))
 	people := false

@@ -28,7 +28,8 @@ var (
 )
 
 // modern is a modern server with one tool, and a session with it.
-func modern(t *testing.T, h *recorder, tool fakeserver.Handler, change ...func(*Options)) (*fakeserver.Server, *Session) {
+func modern(t *testing.T, h *recorder, tool fakeserver.Handler, change ...func(*Options)) (*fakeserver.Server,
+	*Session) {
 	t.Helper()
 	f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(`{"tools":{}}`))
 	f.Tool("t", tool)
@@ -49,7 +50,8 @@ func TestMRTRRounds(t *testing.T) {
 		f, s := modern(t, h, func(c *fakeserver.CallContext) {
 			switch round++; round {
 			case 1:
-				c.Result(`{"resultType":"input_required","requestState":` + state + `,"inputRequests":{"who":` + formInput + `,"\u0072":` + inputEntry(methodRoots, "") + `,"llm":` + samplingInput + `}}`)
+				c.Result(`{"resultType":"input_required","requestState":` + state + `,"inputRequests":{"who":` + formInput +
+					`,"\u0072":` + inputEntry(methodRoots, "") + `,"llm":` + samplingInput + `}}`)
 			case 2:
 				c.Result(`{"resultType":"input_required","inputRequests":{"again":` + formInput + `}}`)
 			default:
@@ -76,10 +78,12 @@ func TestMRTRRounds(t *testing.T) {
 			t.Fatalf("rounds: %+v", sent)
 		}
 		wantResponses := `{"who":{"action":"accept","content":{"name":"Ada"}},"r":{"roots":[{"uri":"file:///w"}]},"llm":{"role":"assistant","n":1.0}}`
-		if r, st := string(sent[1].Param("inputResponses")), string(sent[1].Param("requestState")); r != wantResponses || st != state {
+		if r, st := string(sent[1].Param("inputResponses")), string(sent[1].Param("requestState")); r != wantResponses ||
+			st != state {
 			t.Errorf("round 2: responses %s\nstate %s", r, st)
 		}
-		if sent[2].Param("requestState") != nil || string(sent[2].Param("inputResponses")) != `{"again":{"action":"accept","content":{"name":"Ada"}}}` {
+		if sent[2].Param("requestState") != nil ||
+			string(sent[2].Param("inputResponses")) != `{"again":{"action":"accept","content":{"name":"Ada"}}}` {
 			t.Errorf("round 3: %s", sent[2].Params)
 		}
 		ids, tokens := map[string]bool{}, map[string]bool{}
@@ -108,9 +112,12 @@ func TestMRTRRounds(t *testing.T) {
 
 // TestMRTRDeclinedElicitation: no and "closed" are answers, and the call goes on with them.
 func TestMRTRDeclinedElicitation(t *testing.T) {
-	for action, want := range map[Action]string{Decline: `{"k":{"action":"decline"}}`, Dismiss: `{"k":{"action":"cancel"}}`} {
+	for action, want := range map[Action]string{Decline: `{"k":{"action":"decline"}}`,
+		Dismiss: `{"k":{"action":"cancel"}}`} {
 		synctest.Test(t, func(t *testing.T) {
-			f, s := modern(t, &recorder{ask: func(context.Context, *Question) (Answer, error) { return Answer{Action: action}, nil }},
+			f, s := modern(t, &recorder{ask: func(context.Context, *Question) (Answer, error) {
+				return Answer{Action: action}, nil
+			}},
 				func(c *fakeserver.CallContext) {
 					if c.Param("inputResponses") == nil {
 						c.InputRequired(`{"k":`+formInput+`}`, "s")
@@ -163,7 +170,9 @@ func TestMRTRSamplingRefused(t *testing.T) {
 func TestMRTRCancelBetweenRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		causes := make(chan error, 1)
-		f, s := modern(t, &recorder{ask: hang(causes)}, func(c *fakeserver.CallContext) { c.InputRequired(`{"k":`+formInput+`}`, "s") })
+		f, s := modern(t, &recorder{ask: hang(causes)}, func(c *fakeserver.CallContext) {
+			c.InputRequired(`{"k":`+formInput+`}`, "s")
+		})
 		ctx, cancel := context.WithCancelCause(background)
 		out := begin(ctx, s, &CallRequest{Name: "t"})
 		synctest.Wait()
@@ -201,7 +210,8 @@ func TestMRTRCancelOnTheWire(t *testing.T) {
 			t.Error("no error")
 		}
 		sent, cancels := lines(f, methodCallTool), lines(f, "notifications/cancelled")
-		if len(sent) != 2 || len(cancels) != 1 || string(cancels[0].Param("requestId")) != string(sent[1].ID) || string(cancels[0].Param("reason")) != `"enough"` {
+		if len(sent) != 2 || len(cancels) != 1 || string(cancels[0].Param("requestId")) != string(sent[1].ID) ||
+			string(cancels[0].Param("reason")) != `"enough"` {
 			t.Errorf("calls %+v, cancels %+v", sent, cancels)
 		}
 	})
@@ -211,7 +221,9 @@ func TestMRTRCancelOnTheWire(t *testing.T) {
 func TestMRTRServerDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		causes := make(chan error, 1)
-		f, s := modern(t, &recorder{ask: hang(causes)}, func(c *fakeserver.CallContext) { c.InputRequired(`{"k":`+formInput+`}`, "s") })
+		f, s := modern(t, &recorder{ask: hang(causes)}, func(c *fakeserver.CallContext) {
+			c.InputRequired(`{"k":`+formInput+`}`, "s")
+		})
 		out := begin(background, s, &CallRequest{Name: "t"})
 		synctest.Wait()
 		f.Disconnect()

@@ -32,7 +32,8 @@ func TestMRTRLoadShedding(t *testing.T) {
 		if took := time.Since(began); took != 1750*time.Millisecond {
 			t.Errorf("it took %v, want 250 ms + 500 ms + 1 s", took)
 		}
-		if last := lines(f, methodCallTool)[3]; string(last.Param("requestState")) != `"state 3"` || last.Param("inputResponses") != nil {
+		if last := lines(f, methodCallTool)[3]; string(last.Param("requestState")) != `"state 3"` ||
+			last.Param("inputResponses") != nil {
 			t.Errorf("last round %s", last.Params)
 		}
 	})

@@ -24,12 +24,15 @@ func largeTexts() map[string]string {
 	fill := func(part string) string { return strings.Repeat(part, (largeResult-4096)/len(part)) }
 	return map[string]string{
 		"picture": `{"content":[{"type":"image","mimeType":"image/png","data":"` + fill("iVBORw0KGgoAAAANSUhEUgAA") + `"}]}`,
-		"source":  `{"content":[{"type":"text","text":"` + fill(`func main() {\n\tfmt.Println(\"hello, world\")\n}\n\n`) + `"}],"isError":false}`,
-		"rows":    `{"structuredContent":{"rows":[` + strings.TrimSuffix(fill(`{"id":12345,"name":"Berlin","open":true,"at":[52.5,13.4]},`), ",") + `]},"content":[]}`,
+		"source": `{"content":[{"type":"text","text":"` + fill(`func main() {\n\tfmt.Println(\"hello, world\")\n}\n\n`) +
+			`"}],"isError":false}`,
+		"rows": `{"structuredContent":{"rows":[` +
+			strings.TrimSuffix(fill(`{"id":12345,"name":"Berlin","open":true,"at":[52.5,13.4]},`), ",") + `]},"content":[]}`,
 	}
 }
 
-// BenchmarkLargeRead is our own share of it alone, for stdio: the text lies in memory and is read 64 KiB at a time, as out of a pipe.
+// BenchmarkLargeRead is our own share of it alone, for stdio: the text lies in memory and is read 64 KiB at a time, as
+// out of a pipe.
 func BenchmarkLargeRead(b *testing.B) {
 	for name, text := range largeTexts() {
 		b.Run(name, func(b *testing.B) {
@@ -52,7 +55,8 @@ type pieces struct{ r io.Reader }
 
 func (p pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), 64<<10)]) }
 
-// measured runs f and reports its rate, by the clock and by the processor time of the process: other programs do not count in that.
+// measured runs f and reports its rate, by the clock and by the processor time of the process: other programs do not
+// count in that.
 func measured(b *testing.B, size int, f func()) {
 	before := processorTime(b)
 	b.SetBytes(int64(size))
@@ -63,14 +67,17 @@ func measured(b *testing.B, size int, f func()) {
 	b.ReportMetric(float64(size)*float64(b.N)/1e6/(processorTime(b)-before).Seconds(), "cpu-MB/s")
 }
 
-// BenchmarkLargeResult is a result of 64 MiB from the file descriptor to the caller of CallTool. Finding A15: our own code passes over it twice at most,
-// to find its end and to read it, at 500 MB/s or more together; what the kernel and net/http take for it is measured beside it, as "floor".
+// BenchmarkLargeResult is a result of 64 MiB from the file descriptor to the caller of CallTool. Finding A15: our own
+// code passes over it twice at most, to find its end and to read it, at 500 MB/s or more together; what the kernel and
+// net/http take for it is measured beside it, as "floor".
 func BenchmarkLargeResult(b *testing.B) {
 	for name, text := range largeTexts() {
 		b.Run("stdio/"+name, func(b *testing.B) { benchLarge(b, len(text), overPipe(b, text)) })
 		b.Run("stdio/floor/"+name, func(b *testing.B) { benchFloor(b, text) })
 		for _, stream := range []bool{false, true} {
-			b.Run(fmt.Sprintf("http/stream=%v/%s", stream, name), func(b *testing.B) { benchLarge(b, len(text), overHTTP(b, text, stream)) })
+			b.Run(fmt.Sprintf("http/stream=%v/%s", stream, name), func(b *testing.B) {
+				benchLarge(b, len(text), overHTTP(b, text, stream))
+			})
 		}
 	}
 }
@@ -178,7 +185,8 @@ func overHTTP(b *testing.B, text string, stream bool) Opener {
 	return HTTP(transport.HTTPOptions{URL: srv.URL})
 }
 
-// Finding A15. What a large result says is known from the one reading: its members are found in the index, and its bytes are those that were read.
+// Finding A15. What a large result says is known from the one reading: its members are found in the index, and its
+// bytes are those that were read.
 func TestLargeResultIsReadOnce(t *testing.T) {
 	text := `{"content":[{"type":"text","text":"` + strings.Repeat(`a\n`, 1<<20) + `"}],"isError":true}`
 	for name, open := range map[string]Opener{"stdio": overPipe(nil, text)} {

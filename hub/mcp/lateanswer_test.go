@@ -13,8 +13,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Finding B7. What was remembered of a server is tried first and does not hold for ever: one that was modern may be an older one now, which says nothing to what
-// it does not know.
+// Finding B7. What was remembered of a server is tried first and does not hold for ever: one that was modern may be an
+// older one now, which says nothing to what it does not know.
 func TestRememberedModernFallsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithSilentProbe(), fakeserver.WithLenientOrder())
@@ -41,18 +41,27 @@ func TestRememberedModernFallsBack(t *testing.T) {
 	}
 }
 
-// Finding B20. A modern server that is slower than the probe is sent initialize beside, and its answer to server/discover counts, whatever it says to that.
+// Finding B20. A modern server that is slower than the probe is sent initialize beside, and its answer to
+// server/discover counts, whatever it says to that.
 func TestLateDiscoverWins(t *testing.T) {
 	for name, c := range map[string]struct {
 		initialize func(*exchanges, string)
 		fallback   bool
 	}{
-		"initialize is refused by an error":  {initialize: func(f *exchanges, id string) { f.refuse(id, -32601, "") }},
-		"initialize is refused by a status":  {initialize: func(f *exchanges, id string) { f.fail(id, &transport.HTTPError{Status: 404, Text: "no"}) }},
-		"with another transport to try":      {initialize: func(f *exchanges, id string) { f.fail(id, &transport.HTTPError{Status: 404, Text: "no"}) }, fallback: true},
-		"initialize is not answered at all":  {initialize: func(*exchanges, string) {}},
-		"initialize is answered much later":  {initialize: func(f *exchanges, id string) { time.AfterFunc(time.Hour, func() { f.result(id, legacyAnswer) }) }},
-		"initialize is refused a bit sooner": {initialize: func(f *exchanges, id string) { time.AfterFunc(10*time.Second, func() { f.refuse(id, -32601, "") }) }},
+		"initialize is refused by an error": {initialize: func(f *exchanges, id string) { f.refuse(id, -32601, "") }},
+		"initialize is refused by a status": {initialize: func(f *exchanges, id string) {
+			f.fail(id, &transport.HTTPError{Status: 404, Text: "no"})
+		}},
+		"with another transport to try": {initialize: func(f *exchanges, id string) {
+			f.fail(id, &transport.HTTPError{Status: 404, Text: "no"})
+		}, fallback: true},
+		"initialize is not answered at all": {initialize: func(*exchanges, string) {}},
+		"initialize is answered much later": {initialize: func(f *exchanges, id string) {
+			time.AfterFunc(time.Hour, func() { f.result(id, legacyAnswer) })
+		}},
+		"initialize is refused a bit sooner": {initialize: func(f *exchanges, id string) {
+			time.AfterFunc(10*time.Second, func() { f.refuse(id, -32601, "") })
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -80,7 +89,9 @@ func TestLateDiscoverWins(t *testing.T) {
 				if err != nil || s.Era() != Modern || time.Since(began) != 20*time.Second {
 					t.Fatalf("got %v after %v", err, time.Since(began))
 				}
-				if got := f.lines(); !slices.ContainsFunc(got, func(line string) bool { return strings.HasSuffix(line, " initialize") }) {
+				if got := f.lines(); !slices.ContainsFunc(got, func(line string) bool {
+					return strings.HasSuffix(line, " initialize")
+				}) {
 					t.Errorf("the wire: %q", got)
 				}
 			})
@@ -88,7 +99,8 @@ func TestLateDiscoverWins(t *testing.T) {
 	}
 }
 
-// Finding B10. A server that refuses the revision of initialize and says which it has is asked once more with one of those.
+// Finding B10. A server that refuses the revision of initialize and says which it has is asked once more with one of
+// those.
 func TestInitializeRefusedForItsRevision(t *testing.T) {
 	for data, revision := range map[string]string{
 		`{"supported":["2025-06-18","2025-03-26"],"requested":"2025-11-25"}`: Revision20250618,

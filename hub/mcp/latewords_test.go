@@ -12,8 +12,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Finding B10. "The progress value MUST increase with each notification" (basic/utilities/progress): one that goes back is not shown, it is counted, and it is a
-// sign of life all the same.
+// Finding B10. "The progress value MUST increase with each notification" (basic/utilities/progress): one that goes back
+// is not shown, it is counted, and it is a sign of life all the same.
 func TestProgressThatGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New()
@@ -38,13 +38,15 @@ func TestProgressThatGoesBack(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if want := []string{"50", "50", "90", "50", "50", "90"}; !slices.Equal(shown, want) || back != 4 || s.Stats().DroppedNotifications != 4 {
+		if want := []string{"50", "50", "90", "50", "50", "90"}; !slices.Equal(shown, want) || back != 4 ||
+			s.Stats().DroppedNotifications != 4 {
 			t.Errorf("shown %v, %d back, %d counted", shown, back, s.Stats().DroppedNotifications)
 		}
 	})
 }
 
-// Finding B10. A server that agrees to a subscribe after it was given up is told that nobody wants it, unless somebody does by then.
+// Finding B10. A server that agrees to a subscribe after it was given up is told that nobody wants it, unless somebody
+// does by then.
 func TestSubscribeGivenUpIsTakenBack(t *testing.T) {
 	for name, wantedAgain := range map[string]bool{"": false, "wanted again": true} {
 		t.Run(name, func(t *testing.T) {
@@ -88,16 +90,21 @@ func TestSubscribeGivenUpIsTakenBack(t *testing.T) {
 	}
 }
 
-// Finding B8. The result of a task is on its way when a poll that overtook it says that the task is unknown: the result is the outcome.
+// Finding B8. The result of a task is on its way when a poll that overtook it says that the task is unknown: the result
+// is the outcome.
 func TestTaskResultOvertakenByAPoll(t *testing.T) {
 	for name, c := range map[string]struct {
 		result func(c *fakeserver.CallContext)
 		lost   bool
 		after  time.Duration
 	}{
-		"comes":       {result: func(c *fakeserver.CallContext) { c.Result(taskResult) }, after: 5 * time.Second},
-		"is refused":  {result: func(c *fakeserver.CallContext) { c.Error(-32602, "unknown task") }, after: 5 * time.Second, lost: true},
-		"never comes": {result: func(c *fakeserver.CallContext) { _ = c.Hang() }, after: time.Second + pollPatience, lost: true},
+		"comes": {result: func(c *fakeserver.CallContext) { c.Result(taskResult) }, after: 5 * time.Second},
+		"is refused": {result: func(c *fakeserver.CallContext) {
+			c.Error(-32602, "unknown task")
+		}, after: 5 * time.Second, lost: true},
+		"never comes": {result: func(c *fakeserver.CallContext) {
+			_ = c.Hang()
+		}, after: time.Second + pollPatience, lost: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

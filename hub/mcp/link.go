@@ -17,37 +17,41 @@ type Link struct {
 	Conn jsonrpc.Conn
 	// PID is the process that was started for this link; 0 when there is none.
 	PID int
-	// Exchanges is set when each request is an exchange of its own; nil for one ordered stream. With it nothing is started anew when the link ends on
-	// the probe: there is no process.
+	// Exchanges is set when each request is an exchange of its own; nil for one ordered stream. With it nothing is started
+	// anew when the link ends on the probe: there is no process.
 	Exchanges Exchanges
-	// Speak tells the transport what is spoken from now on: before the probe (Modern), before initialize (Legacy, with no revision yet), and after its answer.
-	// It never blocks. nil where the transport need not know.
+	// Speak tells the transport what is spoken from now on: before the probe (Modern), before initialize (Legacy, with no
+	// revision yet), and after its answer. It never blocks. nil where the transport need not know.
 	Speak func(era Era, revision string)
 	// LegacyOnly says that the transport exists in the legacy era alone (HTTP+SSE): there is no probe.
 	LegacyOnly bool
-	// SignedIn is how long people have been signing in for this link so far: no clock of the start counts that. May be nil.
+	// SignedIn is how long people have been signing in for this link so far: no clock of the start counts that. May be
+	// nil.
 	SignedIn func() time.Duration
-	// Fallback is another way to the same address, for a server that refuses initialize on this one as servers do that do not know this transport.
-	// nil: none.
+	// Fallback is another way to the same address, for a server that refuses initialize on this one as servers do that do
+	// not know this transport. nil: none.
 	Fallback Opener
-	// Kill ends at once a server that has taken no byte for Options.StallLimit. The link itself ends with jsonrpc.ErrStalled, which closes Conn;
-	// Kill spares that the patience. It may block; may be nil.
+	// Kill ends at once a server that has taken no byte for Options.StallLimit. The link itself ends with
+	// jsonrpc.ErrStalled, which closes Conn; Kill spares that the patience. It may block; may be nil.
 	Kill func(why string)
 	// Blame says why Conn is about to be closed, so that Exit can tell it. It does not block; may be nil.
 	Blame func(why string)
-	// Ended tells, once Conn is closed, how the server ended: exit status and last stderr lines, for people. "" when unknown; may be nil.
+	// Ended tells, once Conn is closed, how the server ended: exit status and last stderr lines, for people. "" when
+	// unknown; may be nil.
 	Ended func() string
-	// Exit tells, once Conn is closed, how the process of the server ended, in one line without its stderr. "" when unknown; nil when there is none.
+	// Exit tells, once Conn is closed, how the process of the server ended, in one line without its stderr. "" when
+	// unknown; nil when there is none.
 	Exit func() string
-	// Memory tells, once Conn is closed, by how much the server went beyond its memory limit, when that is what ended it. May be nil.
+	// Memory tells, once Conn is closed, by how much the server went beyond its memory limit, when that is what ended it.
+	// May be nil.
 	Memory func() transport.MemoryUse
 }
 
 // Opener opens a link. ctx bounds the opening alone.
 type Opener func(ctx context.Context) (*Link, error)
 
-// Stdio opens a link by starting a process and speaking over its pipes. maxMessageBytes bounds a line of the server; 0 means the default of jsonrpc.
-// Closing the link stops the process in stages and takes as long as its graces at most.
+// Stdio opens a link by starting a process and speaking over its pipes. maxMessageBytes bounds a line of the server; 0
+// means the default of jsonrpc. Closing the link stops the process in stages and takes as long as its graces at most.
 func Stdio(cmd transport.Command, maxMessageBytes int) Opener {
 	return func(ctx context.Context) (*Link, error) {
 		if ctx.Err() != nil {
@@ -121,8 +125,8 @@ func (n *endNoter) Read(b []byte) (int, error) {
 // exitWait is how long a server may take from the end of its stdout to its exit.
 const exitWait = 100 * time.Millisecond
 
-// awaitExit gives a process whose stdout has ended the time to exit by itself. The kernel closes the pipes of a process that exits before it tells of the
-// exit; who is stopped in between would look as if its end were our doing.
+// awaitExit gives a process whose stdout has ended the time to exit by itself. The kernel closes the pipes of a process
+// that exits before it tells of the exit; who is stopped in between would look as if its end were our doing.
 func awaitExit(p *transport.Process) {
 	late := time.NewTimer(exitWait)
 	defer late.Stop()
@@ -135,8 +139,9 @@ func awaitExit(p *transport.Process) {
 // stderrLines is how many of the last stderr lines an error shows.
 const stderrLines = 5
 
-// lastWords is how a process ended, in words, with its last stderr lines. What signals of ours did to it is of no interest. A process that exits
-// by itself may be seen to do so before or after its stdin was closed for that: its status counts in both cases.
+// lastWords is how a process ended, in words, with its last stderr lines. What signals of ours did to it is of no
+// interest. A process that exits by itself may be seen to do so before or after its stdin was closed for that: its
+// status counts in both cases.
 func lastWords(exit transport.Exit, stderr []string) string {
 	var b strings.Builder
 	switch {

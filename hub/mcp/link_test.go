@@ -66,7 +66,8 @@ func TestServerEnds(t *testing.T) {
 			t.Errorf("the question ended with %v", cause)
 		}
 		<-s.Done()
-		if err := s.Err(); err == nil || !strings.Contains(err.Error(), `"test" ended`) || !strings.HasSuffix(err.Error(), "exited with status 3") {
+		if err := s.Err(); err == nil || !strings.Contains(err.Error(), `"test" ended`) ||
+			!strings.HasSuffix(err.Error(), "exited with status 3") {
 			t.Errorf("Err: %v", err)
 		}
 		if _, err := s.CallTool(context.Background(), &CallRequest{Name: "t"}); !errors.Is(err, jsonrpc.ErrClosed) {
@@ -75,7 +76,8 @@ func TestServerEnds(t *testing.T) {
 	})
 }
 
-// TestStalledServerEndsSession: a server that has stopped reading is ended after the limit, and calls and Close do not wait for it.
+// TestStalledServerEndsSession: a server that has stopped reading is ended after the limit, and calls and Close do not
+// wait for it.
 func TestStalledServerEndsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		serverIn, w := io.Pipe()
@@ -86,7 +88,9 @@ func TestStalledServerEndsSession(t *testing.T) {
 			if _, err := bufio.NewReader(serverIn).ReadString('\n'); err != nil {
 				t.Error(err)
 			}
-			toClient.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"deaf","version":"1"}}}` + "\n"))
+			toClient.Write(
+				[]byte(
+					`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"deaf","version":"1"}}}` + "\n"))
 		}()
 		s, err := Connect(background, Options{
 			Server: "deaf", Era: EraLegacy, Handler: &recorder{}, StallLimit: time.Minute,
@@ -151,7 +155,8 @@ func TestCloseIsIdempotent(t *testing.T) {
 	})
 }
 
-// TestStdio runs a real process: this test binary, as a server that answers initialize, says something on stderr and exits on the first call.
+// TestStdio runs a real process: this test binary, as a server that answers initialize, says something on stderr and
+// exits on the first call.
 func TestStdio(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -173,11 +178,13 @@ func TestStdio(t *testing.T) {
 		t.Errorf("the call got %v", err)
 	}
 	<-s.Done()
-	if how := link.Exit(); how != "exited with code 3" { // by itself: the end of its output comes before its exit, and is not its fault
+	if how := link.Exit(); how != "exited with code 3" {
+		// by itself: the end of its output comes before its exit, and is not its fault
 		t.Errorf("Exit: %s", how)
 	}
 	text := s.Err().Error()
-	if !strings.Contains(text, "ended: it closed its output; the process exited with status 3") || !strings.Contains(text, `last lines on stderr: out of paper\u001b[0m`) {
+	if !strings.Contains(text, "ended: it closed its output; the process exited with status 3") ||
+		!strings.Contains(text, `last lines on stderr: out of paper\u001b[0m`) {
 		t.Errorf("Err: %s", text)
 	}
 }
@@ -206,7 +213,8 @@ func TestMain(m *testing.M) {
 		}
 		switch request.Method {
 		case methodInitialize:
-			os.Stdout.WriteString(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"child","version":"1"}}}` + "\n")
+			os.Stdout.WriteString(
+				`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"child","version":"1"}}}` + "\n")
 		case methodCallTool:
 			os.Stderr.WriteString("out of paper\x1b[0m\n")
 			os.Exit(3)

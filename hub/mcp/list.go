@@ -53,8 +53,8 @@ func (b *listBytes) release() {
 
 // listAll fetches all pages. An entry that cannot be read is left out with a warning and hides no other.
 //
-// A cursor that the server no longer knows means that the list has changed since the pages before it, cached ones perhaps: all of them are dropped,
-// and the list starts again, once (2026-07-28 server/utilities/caching).
+// A cursor that the server no longer knows means that the list has changed since the pages before it, cached ones
+// perhaps: all of them are dropped, and the list starts again, once (2026-07-28 server/utilities/caching).
 func listAll[T any](ctx context.Context, s *Session, l listing[T]) ([]T, error) {
 	cost := &listBytes{account: s.o.Lists}
 	defer cost.release() // whoever keeps the list takes what that costs
@@ -95,7 +95,8 @@ func (l listing[T]) pages(ctx context.Context, s *Session, cost *listBytes) (ite
 }
 
 // page reads one page, from the cache while it is fresh.
-func (l listing[T]) page(ctx context.Context, s *Session, cursor json.RawMessage, items *[]T, cost *listBytes) (next json.RawMessage, err error) {
+func (l listing[T]) page(ctx context.Context, s *Session, cursor json.RawMessage, items *[]T,
+	cost *listBytes) (next json.RawMessage, err error) {
 	if err := s.interrupted(ctx); err != nil {
 		return nil, err
 	}
@@ -119,7 +120,8 @@ func (l listing[T]) page(ctx context.Context, s *Session, cursor json.RawMessage
 	return next, nil
 }
 
-func (l listing[T]) readPage(s *Session, raw json.RawMessage, items *[]T, cost *listBytes) (next json.RawMessage, err error) {
+func (l listing[T]) readPage(s *Session, raw json.RawMessage, items *[]T, cost *listBytes) (next json.RawMessage,
+	err error) {
 	if err := cost.page(l.method, len(raw), 0); err != nil { // before anything is made of it
 		return nil, err
 	}
@@ -175,11 +177,12 @@ func (l listing[T]) readEntry(entry json.RawMessage) (item T, err error) {
 	return l.read(entry)
 }
 
-// mustBeComplete checks the resultType of a request that only tools/call, prompts/get and resources/read may answer otherwise
-// (2026-07-28 basic/patterns/mrtr). An absent one means "complete"; legacy revisions have none.
+// mustBeComplete checks the resultType of a request that only tools/call, prompts/get and resources/read may answer
+// otherwise (2026-07-28 basic/patterns/mrtr). An absent one means "complete"; legacy revisions have none.
 func (s *Session) mustBeComplete(method string, resultType json.RawMessage) error {
 	if s.Era() != Modern || resultType == nil || isNull(resultType) || stringOf(resultType) == "complete" {
 		return nil
 	}
-	return &ProtocolError{Text: fmt.Sprintf("the server answered %s with the resultType %q", method, printable(stringOf(resultType)))}
+	return &ProtocolError{Text: fmt.Sprintf("the server answered %s with the resultType %q", method,
+		printable(stringOf(resultType)))}
 }

@@ -21,9 +21,12 @@ const allCapabilities = `{"tools":{"listChanged":true},"prompts":{"listChanged":
 // bothEras runs a test against a legacy and a modern server that declares everything.
 func bothEras(t *testing.T, test func(t *testing.T, f *fakeserver.Server)) {
 	t.Helper()
-	for era, option := range map[string]fakeserver.Option{"legacy": fakeserver.WithRevision(Revision20251125), "modern": fakeserver.WithModern()} {
+	for era, option := range map[string]fakeserver.Option{"legacy": fakeserver.WithRevision(Revision20251125),
+		"modern": fakeserver.WithModern()} {
 		t.Run(era, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, fakeserver.New(option, fakeserver.WithCapabilities(allCapabilities))) })
+			synctest.Test(t, func(t *testing.T) {
+				test(t, fakeserver.New(option, fakeserver.WithCapabilities(allCapabilities)))
+			})
 		})
 	}
 }
@@ -44,19 +47,27 @@ func names[T any](items []T, err error, name func(T) string) ([]string, error) {
 }
 
 var lists = []listOf{
-	{methodListTools, "tools", func(n string) string { return `{"name":"` + n + `"}` }, func(ctx context.Context, s *Session) ([]string, error) {
+	{methodListTools, "tools", func(n string) string {
+		return `{"name":"` + n + `"}`
+	}, func(ctx context.Context, s *Session) ([]string, error) {
 		items, err := s.ListTools(ctx)
 		return names(items, err, func(t Tool) string { return t.Name })
 	}},
-	{methodListPrompts, "prompts", func(n string) string { return `{"name":"` + n + `"}` }, func(ctx context.Context, s *Session) ([]string, error) {
+	{methodListPrompts, "prompts", func(n string) string {
+		return `{"name":"` + n + `"}`
+	}, func(ctx context.Context, s *Session) ([]string, error) {
 		items, err := s.ListPrompts(ctx)
 		return names(items, err, func(p Prompt) string { return p.Name })
 	}},
-	{methodListResources, "resources", func(n string) string { return `{"uri":"` + n + `"}` }, func(ctx context.Context, s *Session) ([]string, error) {
+	{methodListResources, "resources", func(n string) string {
+		return `{"uri":"` + n + `"}`
+	}, func(ctx context.Context, s *Session) ([]string, error) {
 		items, err := s.ListResources(ctx)
 		return names(items, err, func(r Resource) string { return r.URI })
 	}},
-	{methodListResourceTemplates, "resourceTemplates", func(n string) string { return `{"uriTemplate":"` + n + `"}` }, func(ctx context.Context, s *Session) ([]string, error) {
+	{methodListResourceTemplates, "resourceTemplates", func(n string) string {
+		return `{"uriTemplate":"` + n + `"}`
+	}, func(ctx context.Context, s *Session) ([]string, error) {
 		items, err := s.ListResourceTemplates(ctx)
 		return names(items, err, func(r ResourceTemplate) string { return r.URITemplate })
 	}},
@@ -96,8 +107,8 @@ func withWarnings(w *warnings) func(*Options) {
 	return func(o *Options) { o.Logger = slog.New(w) }
 }
 
-// TestListPages: all four lists, in both eras, page by page; "" is a cursor and null is none; malformed entries are left out with a warning each, up to a
-// bound, and hide no other.
+// TestListPages: all four lists, in both eras, page by page; "" is a cursor and null is none; malformed entries are
+// left out with a warning each, up to a bound, and hide no other.
 func TestListPages(t *testing.T) {
 	for _, l := range lists {
 		t.Run(l.method, func(t *testing.T) {
@@ -143,8 +154,12 @@ func TestListBounds(t *testing.T) {
 			want string
 			n    int
 		}{
-			"repeated":  {func(int) string { return fmt.Sprintf(`{%q:[],"nextCursor":"same"}`, l.member) }, "repeats a cursor", 2},
-			"endless":   {func(n int) string { return fmt.Sprintf(`{%q:[],"nextCursor":"%d"}`, l.member, n) }, "more than 1000 pages", 1000},
+			"repeated": {func(int) string {
+				return fmt.Sprintf(`{%q:[],"nextCursor":"same"}`, l.member)
+			}, "repeats a cursor", 2},
+			"endless": {func(n int) string {
+				return fmt.Sprintf(`{%q:[],"nextCursor":"%d"}`, l.member, n)
+			}, "more than 1000 pages", 1000},
 			"no object": {func(int) string { return `[]` }, "malformed", 1},
 		} {
 			t.Run(l.member+" "+name, func(t *testing.T) {
@@ -199,9 +214,11 @@ func TestListCursorError(t *testing.T) {
 	}
 }
 
-// TestListNotAskedWithoutCapability: a server that declared nothing is asked for nothing, and what is no list fails by the name of the capability.
+// TestListNotAskedWithoutCapability: a server that declared nothing is asked for nothing, and what is no list fails by
+// the name of the capability.
 func TestListNotAskedWithoutCapability(t *testing.T) {
-	for era, option := range map[string]fakeserver.Option{"legacy": fakeserver.WithRevision(Revision20251125), "modern": fakeserver.WithModern()} {
+	for era, option := range map[string]fakeserver.Option{"legacy": fakeserver.WithRevision(Revision20251125),
+		"modern": fakeserver.WithModern()} {
 		t.Run(era, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := fakeserver.New(option, fakeserver.WithCapabilities(`{"prompts":null}`))
@@ -256,12 +273,15 @@ func TestServerInfoCapabilities(t *testing.T) {
 	}
 	for capabilities, want := range map[string]ServerInfo{
 		`{}`: {},
-		`{"prompts":{},"resources":{},"completions":{}}`:                      {HasPrompts: true, HasResources: true, HasCompletions: true},
-		`{"prompts":{"listChanged":true}}`:                                    {HasPrompts: true, PromptsListChanged: true},
-		`{"resources":{"listChanged":true}}`:                                  {HasResources: true, ResourcesListChanged: true},
-		`{"resources":{"subscribe":true,"listChanged":"true"}}`:               {HasResources: true, ResourcesSubscribe: true},
-		`{"prompts":null,"resources":null,"completions":null,"logging":{}}`:   {Logging: true},
-		`{"extensions":{"io.modelcontextprotocol/ui":{ "n":1.0e400 }},"x":1}`: {Extensions: []byte(`{"io.modelcontextprotocol/ui":{ "n":1.0e400 }}`)},
+		`{"prompts":{},"resources":{},"completions":{}}`: {HasPrompts: true, HasResources: true,
+			HasCompletions: true},
+		`{"prompts":{"listChanged":true}}`: {HasPrompts: true, PromptsListChanged: true},
+		`{"resources":{"listChanged":true}}`: {HasResources: true,
+			ResourcesListChanged: true},
+		`{"resources":{"subscribe":true,"listChanged":"true"}}`:             {HasResources: true, ResourcesSubscribe: true},
+		`{"prompts":null,"resources":null,"completions":null,"logging":{}}`: {Logging: true},
+		`{"extensions":{"io.modelcontextprotocol/ui":{ "n":1.0e400 }},"x":1}`: {Extensions: []byte(
+			`{"io.modelcontextprotocol/ui":{ "n":1.0e400 }}`)},
 	} {
 		if diff := cmp.Diff(want, read(capabilities)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", capabilities, diff)

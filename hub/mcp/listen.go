@@ -14,25 +14,30 @@ import (
 const methodListen = "subscriptions/listen"
 
 const (
-	// The wait before a listen stream that has ended is opened anew. It doubles until a stream has held for as long as the longest wait.
+	// The wait before a listen stream that has ended is opened anew. It doubles until a stream has held for as long as the
+	// longest wait.
 	listenDelay    = time.Second
 	listenMaxDelay = time.Minute
-	// listenSettle is how long a stream that was ended by us may take to be answered all the same before another one is opened.
+	// listenSettle is how long a stream that was ended by us may take to be answered all the same before another one is
+	// opened.
 	listenSettle = 250 * time.Millisecond
 )
 
 var errListenReplaced = errors.New("another set of subscriptions takes its place")
 
-// listener keeps one subscriptions/listen stream of a modern server open, as long as there is anything to hear of. A server may end it by a result, by an
-// error, by notifications/cancelled that names the listen request, or with the link (over HTTP with that one stream): the texts disagree (2026-07-28
-// basic/patterns/subscriptions, basic/patterns/cancellation, schema.ts), and each of them is a normal end. None of it is a call of anybody, so nothing of
-// it is told to the handler but the changes themselves.
+// listener keeps one subscriptions/listen stream of a modern server open, as long as there is anything to hear of. A
+// server may end it by a result, by an error, by notifications/cancelled that names the listen request, or with the
+// link (over HTTP with that one stream): the texts disagree (2026-07-28 basic/patterns/subscriptions,
+// basic/patterns/cancellation, schema.ts), and each of them is a normal end. None of it is a call of anybody, so
+// nothing of it is told to the handler but the changes themselves.
 //
-// The set of subscriptions of a stream is fixed. Another set takes another stream, and never two at a time: servers with one session for all streams of a
-// link (go-sdk 1.8.0 on stdio) lose the registrations of the second stream when the first one ends, and say nothing. So the first is ended and, for a short
-// time, waited for; then the second is opened, and when it is acknowledged all that it is about is told as changed.
+// The set of subscriptions of a stream is fixed. Another set takes another stream, and never two at a time: servers
+// with one session for all streams of a link (go-sdk 1.8.0 on stdio) lose the registrations of the second stream when
+// the first one ends, and say nothing. So the first is ended and, for a short time, waited for; then the second is
+// opened, and when it is acknowledged all that it is about is told as changed.
 type listener struct {
-	// mu guards the fields below. It is held while the listen request is queued, which never blocks, so that its id is known before anything answers it.
+	// mu guards the fields below. It is held while the listen request is queued, which never blocks, so that its id is
+	// known before anything answers it.
 	mu     sync.Mutex
 	end    context.CancelCauseFunc // nil: not started
 	over   chan struct{}           // closed when the goroutine has returned
@@ -167,8 +172,8 @@ func (l *listener) hold(ctx context.Context, s *Session, want filter) (acknowled
 	}
 }
 
-// suits tells whether the open stream is for what is wanted now. A URI that was taken back and is wanted again before its stream was left is settled by the
-// acknowledgement that has come already.
+// suits tells whether the open stream is for what is wanted now. A URI that was taken back and is wanted again before
+// its stream was left is settled by the acknowledgement that has come already.
 func (l *listener) suits(s *Session) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -195,7 +200,8 @@ func (l *listener) agree(s *Session, st *stream) (updated, missing, refused []st
 	return updated, missing, s.subs.refuse(missing, false, errNotHonoured)
 }
 
-// close forgets the stream that has ended, and tells whether it had been acknowledged: an error ended it then, and does not refuse it.
+// close forgets the stream that has ended, and tells whether it had been acknowledged: an error ended it then, and does
+// not refuse it.
 func (l *listener) close() (acknowledged bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -204,8 +210,9 @@ func (l *listener) close() (acknowledged bool) {
 	return acknowledged
 }
 
-// carries tells whether a notification belongs to the open stream, by the subscriptionId that each of them must have: what still comes of a stream that
-// was left is told anyhow once the next one is acknowledged. One without any id is taken for a slip of the server.
+// carries tells whether a notification belongs to the open stream, by the subscriptionId that each of them must have:
+// what still comes of a stream that was left is told anyhow once the next one is acknowledged. One without any id is
+// taken for a slip of the server.
 func (l *listener) carries(params json.RawMessage) bool {
 	raw := member(member(params, "_meta"), metaSubscriptionID)
 	if raw == nil {
@@ -217,8 +224,9 @@ func (l *listener) carries(params json.RawMessage) bool {
 	return err == nil && l.open != nil && id == l.open.call.ID()
 }
 
-// acknowledged notes the server's acknowledgement, which comes first on each stream and names the stream and what of it is honoured. When the stream
-// follows an earlier one, all that it is about is told as changed: what happened between the two was told to nobody. Called on the delivery goroutine.
+// acknowledged notes the server's acknowledgement, which comes first on each stream and names the stream and what of it
+// is honoured. When the stream follows an earlier one, all that it is about is told as changed: what happened between
+// the two was told to nobody. Called on the delivery goroutine.
 func (l *listener) acknowledged(s *Session, params json.RawMessage) {
 	id, err := jsonrpc.ParseID(member(member(params, "_meta"), metaSubscriptionID))
 	if err != nil {
@@ -236,7 +244,9 @@ func (l *listener) acknowledged(s *Session, params json.RawMessage) {
 	asked, again := l.open.filter, l.opened > 1
 	updated, missing, refused := l.agree(s, l.open)
 	// What was just refused is neither wanted nor heard of: no reason to open another stream.
-	l.open.filter.uris = slices.DeleteFunc(slices.Clone(asked.uris), func(uri string) bool { return slices.Contains(refused, uri) })
+	l.open.filter.uris = slices.DeleteFunc(slices.Clone(asked.uris), func(uri string) bool {
+		return slices.Contains(refused, uri)
+	})
 	l.mu.Unlock()
 
 	if len(missing) > 0 {

@@ -50,8 +50,9 @@ func TestListenDeliversChanges(t *testing.T) {
 	})
 }
 
-// Each of the four ways to end the stream is a normal end. Those that leave the link up are followed by a new stream, after a wait that grows, and by a look at
-// everything that the stream is about, because changes in between were told to nobody.
+// Each of the four ways to end the stream is a normal end. Those that leave the link up are followed by a new stream,
+// after a wait that grows, and by a look at everything that the stream is about, because changes in between were told
+// to nobody.
 
 func TestListenTeardownResult(t *testing.T) {
 	testListenTeardown(t, func(s *fakeserver.Subscription) { s.EndWithResult() })
@@ -85,7 +86,8 @@ func testListenTeardown(t *testing.T, end func(*fakeserver.Subscription)) {
 		synctest.Wait()
 		h.heard()
 		before, cancels := h.changed(), len(lines(f, "notifications/cancelled"))
-		for i, delay := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute} {
+		for i, delay := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second,
+			16 * time.Second, 32 * time.Second, time.Minute, time.Minute} {
 			began := time.Now()
 			end(sub)
 			synctest.Wait()
@@ -97,7 +99,8 @@ func testListenTeardown(t *testing.T, end func(*fakeserver.Subscription)) {
 				t.Errorf("end %d: reopened after %v, want %v", i, took, delay)
 			}
 			synctest.Wait()
-			if told := h.heard(); h.changed() != before+i+1 || !slices.Equal(told, []string{"prompts", "resources", "file:///a"}) {
+			if told := h.heard(); h.changed() != before+i+1 || !slices.Equal(told,
+				[]string{"prompts", "resources", "file:///a"}) {
 				t.Errorf("end %d: %d changes of tools were announced, and %v", i, h.changed()-before, told)
 			}
 		}
@@ -155,12 +158,14 @@ func TestListenTeardownWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestListenLateAnswer: a server that answers the stream that a session has ended tells its handler of no late response: that was nobody's call.
+// TestListenLateAnswer: a server that answers the stream that a session has ended tells its handler of no late
+// response: that was nobody's call.
 func TestListenLateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
 		f.Handle(methodListen, func(c *fakeserver.CallContext) {
-			f.Notify(methodAcknowledged, `{"notifications":`+string(c.Param("notifications"))+`,"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.ID)+`}}`)
+			f.Notify(methodAcknowledged, `{"notifications":`+string(c.Param("notifications"))+
+				`,"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.ID)+`}}`)
 			c.Hang()
 			c.Result(`{"resultType":"complete"}`)
 		})
@@ -210,7 +215,8 @@ func TestListenRefused(t *testing.T) {
 func TestListenOnlyWhenOffered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, f := range []*fakeserver.Server{
-			fakeserver.New(), fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(`{"tools":{"listChanged":false}}`)),
+			fakeserver.New(), fakeserver.New(fakeserver.WithModern(),
+				fakeserver.WithCapabilities(`{"tools":{"listChanged":false}}`)),
 		} {
 			connect(t, f, &recorder{})
 			synctest.Wait()
@@ -221,7 +227,8 @@ func TestListenOnlyWhenOffered(t *testing.T) {
 	})
 }
 
-// TestServerCannotCancelCalls: the one request of ours that a server may end by notifications/cancelled is the listen stream.
+// TestServerCannotCancelCalls: the one request of ours that a server may end by notifications/cancelled is the listen
+// stream.
 func TestServerCannotCancelCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern())

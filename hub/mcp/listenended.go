@@ -18,7 +18,8 @@ func (l *listener) leave(ended context.Context, call *jsonrpc.Call) error {
 	return err
 }
 
-// settle waits a little for the answer to a stream that was just left. Servers should send none, and some tidy up before they send one.
+// settle waits a little for the answer to a stream that was just left. Servers should send none, and some tidy up
+// before they send one.
 func (l *listener) settle(ctx context.Context, err error) {
 	var cancelled *jsonrpc.CancelledError
 	if !errors.As(err, &cancelled) || !cancelled.Sent {
@@ -39,7 +40,8 @@ func (l *listener) settle(ctx context.Context, err error) {
 	}
 }
 
-// answeredLate takes the late answer to a stream that was left: it is none of anybody's calls. Called by the reading goroutine.
+// answeredLate takes the late answer to a stream that was left: it is none of anybody's calls. Called by the reading
+// goroutine.
 func (l *listener) answeredLate(id jsonrpc.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,8 +55,9 @@ func (l *listener) answeredLate(id jsonrpc.ID) bool {
 	return true
 }
 
-// refused looks at how a stream ended that was never acknowledged. An error that answers new subscriptions is their error, and the stream is tried again without them. A server that
-// knows no listen stream, or refuses one without any subscription, is hopeless.
+// refused looks at how a stream ended that was never acknowledged. An error that answers new subscriptions is their
+// error, and the stream is tried again without them. A server that knows no listen stream, or refuses one without any
+// subscription, is hopeless.
 func (l *listener) refused(s *Session, want filter, err error) (again, hopeless bool) {
 	refusal := rpcError(err)
 	if refusal == nil {

@@ -31,7 +31,8 @@ func elements(raw json.RawMessage) (list []json.RawMessage, array bool) {
 
 // number is the value of a JSON number.
 func number(raw json.RawMessage) (float64, bool) {
-	f, err := strconv.ParseFloat(string(raw), 64) // in valid JSON, what it takes and JSON does not cannot be: hexadecimal, Inf, NaN, underscores
+	// in valid JSON, what it takes and JSON does not cannot be: hexadecimal, Inf, NaN, underscores
+	f, err := strconv.ParseFloat(string(raw), 64)
 	return f, err == nil
 }
 
@@ -49,8 +50,8 @@ func isNull(raw json.RawMessage) bool { return jsontext.IsNull(raw) }
 // isObject reports whether raw, which need not be JSON at all, is one valid JSON object.
 func isObject(raw json.RawMessage) bool { return jsontext.IsObject(raw) }
 
-// oneLine makes raw fit for a line of its own: stdio allows no line end within a message (basic/transports, every revision). Valid JSON has
-// line ends between tokens only, so nothing but layout is lost.
+// oneLine makes raw fit for a line of its own: stdio allows no line end within a message (basic/transports, every
+// revision). Valid JSON has line ends between tokens only, so nothing but layout is lost.
 func oneLine(raw json.RawMessage) json.RawMessage {
 	if !bytes.ContainsAny(raw, "\n\r") {
 		return raw

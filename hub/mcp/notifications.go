@@ -25,7 +25,8 @@ type Progress struct {
 	Total    float64
 	HasTotal bool
 	Message  string // since 2025-03-26; untrusted
-	// Back: it is less than what came before, which MUST NOT be (basic/utilities/progress, every revision). Nothing of it but that the server lives is true.
+	// Back: it is less than what came before, which MUST NOT be (basic/utilities/progress, every revision). Nothing of it
+	// but that the server lives is true.
 	Back bool
 }
 
@@ -79,7 +80,8 @@ func (s *Session) listChanged(about topic, params json.RawMessage) {
 	}
 }
 
-// forUs tells whether a notification of change belongs to the open listen stream. Legacy revisions have no streams: all of them are for us.
+// forUs tells whether a notification of change belongs to the open listen stream. Legacy revisions have no streams: all
+// of them are for us.
 func (s *Session) forUs(params json.RawMessage) bool {
 	return s.Era() != Modern || s.listen.carries(params)
 }
@@ -102,8 +104,8 @@ func (s *Session) tellUpdated(uri string) {
 	s.o.Handler.ResourceUpdated(uri)
 }
 
-// progressed finds the call by the exact text of the token: 1 and "1" are two tokens. Progress of calls that are over and of
-// tokens that nobody gave out is ignored.
+// progressed finds the call by the exact text of the token: 1 and "1" are two tokens. Progress of calls that are over
+// and of tokens that nobody gave out is ignored.
 func (s *Session) progressed(params json.RawMessage) {
 	token, p, ok := readProgress(params)
 	if !ok {
@@ -117,15 +119,16 @@ func (s *Session) progressed(params json.RawMessage) {
 	}
 }
 
-// readProgress is what encoding/json would give, at a fraction of the cost: there may be thousands in a second. ok is false without a progress, and when
-// a member is of a wrong type.
+// readProgress is what encoding/json would give, at a fraction of the cost: there may be thousands in a second. ok is
+// false without a progress, and when a member is of a wrong type.
 func readProgress(params json.RawMessage) (token json.RawMessage, p Progress, ok bool) {
 	has, sound := false, true
 	number := func(v json.RawMessage, to *float64) bool {
 		if string(v) == "null" {
 			return false
 		}
-		f, err := strconv.ParseFloat(string(v), 64) // in valid JSON, what it takes and JSON does not cannot be: hexadecimal, Inf, NaN, underscores
+		// in valid JSON, what it takes and JSON does not cannot be: hexadecimal, Inf, NaN, underscores
+		f, err := strconv.ParseFloat(string(v), 64)
 		*to = f
 		sound = sound && err == nil
 		return err == nil
@@ -165,7 +168,8 @@ type completion struct {
 	end context.CancelCauseFunc
 }
 
-// elicitationCompleted ends the questions about one URL. 2025-11-25 client/elicitation: unknown and completed ids MUST be ignored.
+// elicitationCompleted ends the questions about one URL. 2025-11-25 client/elicitation: unknown and completed ids MUST
+// be ignored.
 func (s *Session) elicitationCompleted(params json.RawMessage) {
 	id := stringOf(member(params, "elicitationId"))
 	var taken []*completion
@@ -182,7 +186,8 @@ func (s *Session) elicitationCompleted(params json.RawMessage) {
 	}
 }
 
-// untilCompleted is a context that ends with *ElicitationCompleted when the server reports the elicitation as done. stop must be called.
+// untilCompleted is a context that ends with *ElicitationCompleted when the server reports the elicitation as done.
+// stop must be called.
 func (s *Session) untilCompleted(ctx context.Context, id string) (out context.Context, stop func()) {
 	out, end := context.WithCancelCause(ctx)
 	c := &completion{id: id, end: end}

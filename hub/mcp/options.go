@@ -25,14 +25,15 @@ type Options struct {
 	Open Opener
 	// Era is EraAuto (also ""), EraLegacy or EraModern.
 	Era string
-	// Remembered is what an earlier connection found. It is tried first: Legacy goes without the probe. It does not hold when the server has changed.
+	// Remembered is what an earlier connection found. It is tried first: Legacy goes without the probe. It does not hold
+	// when the server has changed.
 	Remembered Era
 	// ProbeTimeout bounds the wait for the answer to the probe; 0 means DefaultProbeTimeout.
 	ProbeTimeout time.Duration
 	// Client is sent as clientInfo.
 	Client Implementation
-	// Capabilities is asked once at initialize (legacy) and for each request (modern); nil means none. It must not block and must
-	// be safe for concurrent use.
+	// Capabilities is asked once at initialize (legacy) and for each request (modern); nil means none. It must not block
+	// and must be safe for concurrent use.
 	Capabilities func() Capabilities
 	Handler      Handler
 	Logger       *slog.Logger // nil discards
@@ -40,7 +41,8 @@ type Options struct {
 	MaxRounds int
 	// Outputs checks what tools return (OutputChecker); nil: one of the session's own, without a total for the hub.
 	Outputs *schema.Checker
-	// Lists is what the lists of the server hold, while they are read and where the session keeps answers that the server calls fresh; nil: no total.
+	// Lists is what the lists of the server hold, while they are read and where the session keeps answers that the server
+	// calls fresh; nil: no total.
 	Lists *bounds.Account
 	// Results is the account of large messages: of what is read, and of results until their caller has them (or longer:
 	// CallRequest.Keep); nil: no total. For HTTP it is given to the transport, too.
@@ -50,8 +52,9 @@ type Options struct {
 	// MaxIncoming and StallLimit are handed to jsonrpc; 0 means its defaults.
 	MaxIncoming int
 	StallLimit  time.Duration
-	// Tap, if not nil, is told of the messages that belong to the start (with the trace Trace), to calls (CallRequest.Trace) and to questions that a server
-	// asks in requests of its own (NewTrace); a nil trace is told of none. It must not block and must not call the session.
+	// Tap, if not nil, is told of the messages that belong to the start (with the trace Trace), to calls
+	// (CallRequest.Trace) and to questions that a server asks in requests of its own (NewTrace); a nil trace is told of
+	// none. It must not block and must not call the session.
 	Tap      func(trace any, m jsonrpc.Observed)
 	Trace    any
 	NewTrace func() any // called by the reading goroutine; nil: the messages of such questions are not told
@@ -64,13 +67,14 @@ type Implementation struct {
 	Version string `json:"version"`
 }
 
-// Handler answers what a server asks and hears what it tells. Its methods are called from several goroutines at once, except Logged, ToolsChanged,
-// PromptsChanged, ResourcesChanged, ResourceUpdated and Noticed, which come in the order of the wire from one goroutine and must not block.
+// Handler answers what a server asks and hears what it tells. Its methods are called from several goroutines at once,
+// except Logged, ToolsChanged, PromptsChanged, ResourcesChanged, ResourceUpdated and Noticed, which come in the order
+// of the wire from one goroutine and must not block.
 type Handler interface {
 	// Ask puts a sampling or elicitation question to a person and returns the answer. When ctx ends it must return soon;
-	// what it returns then is not used. context.Cause(ctx) tells why: *jsonrpc.WithdrawnError (the server took the question back),
-	// *jsonrpc.ClosedError, *ElicitationCompleted, *SiblingError, or the cause of the call that led to the question.
-	// An error is internal trouble; the server then hears of an internal error without its text.
+	// what it returns then is not used. context.Cause(ctx) tells why: *jsonrpc.WithdrawnError (the server took the
+	// question back), *jsonrpc.ClosedError, *ElicitationCompleted, *SiblingError, or the cause of the call that led to the
+	// question. An error is internal trouble; the server then hears of an internal error without its text.
 	Ask(ctx context.Context, q *Question) (Answer, error)
 	// Roots is the list of the workspace's roots.
 	Roots(ctx context.Context) []Root
@@ -82,12 +86,13 @@ type Handler interface {
 	PromptsChanged()
 	// ResourcesChanged says that the list of resources, or that of their templates, may be another one now.
 	ResourcesChanged()
-	// ResourceUpdated says that a resource may have other contents now. The URI is the server's, unchecked: it may be one below the subscribed one.
+	// ResourceUpdated says that a resource may have other contents now. The URI is the server's, unchecked: it may be one
+	// below the subscribed one.
 	ResourceUpdated(uri string)
 	// Noticed is any other notification, by method.
 	Noticed(method string)
-	// LateResponse says that the server has answered a request that was cancelled before; the answer was dropped. It is called by the
-	// reading goroutine and must not block.
+	// LateResponse says that the server has answered a request that was cancelled before; the answer was dropped. It is
+	// called by the reading goroutine and must not block.
 	LateResponse(id jsonrpc.ID)
 }
 
@@ -124,23 +129,28 @@ type Question struct {
 	InputKey string
 	// Payload is the params of the request exactly as they came.
 	Payload json.RawMessage
-	// Message, URL, ElicitationID and Schema are read from Payload for convenience. The message of a sampling question is its system prompt;
-	// the schema of a form that came without one has no properties. URL may be handed to a browser (see package browse), URLHost is its host in punycode.
+	// Message, URL, ElicitationID and Schema are read from Payload for convenience. The message of a sampling question is
+	// its system prompt; the schema of a form that came without one has no properties. URL may be handed to a browser (see
+	// package browse), URLHost is its host in punycode.
 	Message       string
 	URL           string
 	URLHost       string
 	ElicitationID string
 	Schema        json.RawMessage
-	// Call is the call that led to the question, where that is known: exactly for a question within a result or an error, and for a request
-	// that came in the answer to a call (Streamable HTTP); for any other request of a legacy server it is the one call on the wire, and nil when
-	// there is none or more than one, those among them that were cancelled and may go on at the server.
+	// Call is the call that led to the question, where that is known: exactly for a question within a result or an error,
+	// and for a request that came in the answer to a call (Streamable HTTP); for any other request of a legacy server it
+	// is the one call on the wire, and nil when there is none or more than one, those among them that were cancelled and
+	// may go on at the server.
 	Call *CallRequest
-	// OfSome tells of a question without Call that several calls were on the wire when it came, a live one among them: once all calls are over, so is its own.
+	// OfSome tells of a question without Call that several calls were on the wire when it came, a live one among them:
+	// once all calls are over, so is its own.
 	OfSome bool
-	// Trace is what Options.NewTrace gave for the server's request; nil when the question came within a result or an error.
+	// Trace is what Options.NewTrace gave for the server's request; nil when the question came within a result or an
+	// error.
 	Trace any
-	// Waiting is the second question about a URL that a server requires (-32042): consent was given, now somebody works in the outside browser.
-	// Accept means "I have finished". ctx ends with *ElicitationCompleted when the server says that it is done.
+	// Waiting is the second question about a URL that a server requires (-32042): consent was given, now somebody works in
+	// the outside browser. Accept means "I have finished". ctx ends with *ElicitationCompleted when the server says that
+	// it is done.
 	Waiting bool
 }
 
@@ -169,7 +179,8 @@ func (a Action) String() string {
 	return "unknown"
 }
 
-// Answer is a person's answer. Content is the elicitation's content object or the whole sampling result, sent as it is; only with Accept.
+// Answer is a person's answer. Content is the elicitation's content object or the whole sampling result, sent as it is;
+// only with Accept.
 type Answer struct {
 	Action  Action
 	Content json.RawMessage

@@ -48,11 +48,11 @@ func (o *object) text(name, value string) {
 
 func (o *object) end() []byte { return append(o.b, '}') }
 
-// requestMeta is the _meta of one request: the caller's keys, then ours, which win. It returns nil when there is nothing to say, and what the
-// request declares to the server.
+// requestMeta is the _meta of one request: the caller's keys, then ours, which win. It returns nil when there is
+// nothing to say, and what the request declares to the server.
 //
-// A modern request MUST carry the protocol version and the client's capabilities and SHOULD name the client (2026-07-28 basic/index);
-// a modern server logs for a request only if that request carries a level.
+// A modern request MUST carry the protocol version and the client's capabilities and SHOULD name the client (2026-07-28
+// basic/index); a modern server logs for a request only if that request carries a level.
 func (s *Session) requestMeta(given map[string]json.RawMessage, token string) ([]byte, Capabilities) {
 	n := s.state.Load()
 	modern := n.era == Modern

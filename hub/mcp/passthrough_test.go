@@ -10,17 +10,19 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// odd is what decoding and encoding again would not leave as it is: the order and doubling of members, spellings of strings and of numbers, blanks, and
-// members that nobody knows.
+// odd is what decoding and encoding again would not leave as it is: the order and doubling of members, spellings of
+// strings and of numbers, blanks, and members that nobody knows.
 const odd = `"_meta" : { "io.modelcontextprotocol/ui":{"csp":["https:\/\/x"]},"ui/resourceUri":"ui:\u002f\u002fa" }, "icons":[ {"src":"data:,","sizes":["any"]} ],` +
 	`"annotations":{"priority":0.10,"readOnlyHint":true}, "z":12345678901234567890123, "z":1.0E+2, "a":-0, "new":{"\u0041":null ,"<&>":"é\u00e9"},"execution":{}`
 
-// TestPassedThroughUntouched: MCP Apps, icons, annotations, _meta and what will be invented later reach the host byte for byte, in definitions and in results.
+// TestPassedThroughUntouched: MCP Apps, icons, annotations, _meta and what will be invented later reach the host byte
+// for byte, in definitions and in results.
 func TestPassedThroughUntouched(t *testing.T) {
 	bothEras(t, func(t *testing.T, f *fakeserver.Server) {
 		entry := func(id string) string { return fmt.Sprintf(`{ %s ,%s}`, id, odd) }
 		definitions := map[string]string{
-			// A tool that says something twice is left out (finding B9): a person could be shown the one and the server mean the other.
+			// A tool that says something twice is left out (finding B9): a person could be shown the one and the server mean the
+			// other.
 			methodListTools:             strings.Replace(entry(`"name":"t"`), `"z":1.0E+2`, `"y":1.0E+2`, 1),
 			methodListPrompts:           entry(`"name":"\u0070"`),
 			methodListResources:         entry(`"uri":"ui://app\/main","mimeType":"text/html;profile=mcp-app"`),
@@ -67,7 +69,8 @@ func TestPassedThroughUntouched(t *testing.T) {
 	})
 }
 
-// TestExtensionsDeclared: extensions are declared in initialize and in each modern request, in their own spelling; what is no object is left out.
+// TestExtensionsDeclared: extensions are declared in initialize and in each modern request, in their own spelling; what
+// is no object is left out.
 func TestExtensionsDeclared(t *testing.T) {
 	extensions := map[string]json.RawMessage{
 		"io.modelcontextprotocol/ui": json.RawMessage("{ \"mimeTypes\":[\"text\\/html;profile=mcp-app\"],\n \"n\":1.0 }"),
@@ -95,7 +98,9 @@ func TestExtensionsDeclared(t *testing.T) {
 		if s.Era() == Legacy {
 			declared = lines(f, methodInitialize)[0].Param("capabilities")
 		}
-		if got := string(declared); !strings.Contains(got, `"io.modelcontextprotocol/ui":{"mimeTypes":["text\/html;profile=mcp-app"],"n":1.0}`) || strings.Contains(got, "broken") || strings.Contains(got, "flag") {
+		if got := string(declared); !strings.Contains(got,
+			`"io.modelcontextprotocol/ui":{"mimeTypes":["text\/html;profile=mcp-app"],"n":1.0}`) ||
+			strings.Contains(got, "broken") || strings.Contains(got, "flag") {
 			t.Errorf("declared %s", got)
 		}
 	})

@@ -24,19 +24,21 @@ const (
 
 var errProbeTimeout = errors.New("no answer to server/discover within the probe's time")
 
-// finding is what a probe has brought to light. With neither modern, ended nor fatal the server is taken for a legacy one.
+// finding is what a probe has brought to light. With neither modern, ended nor fatal the server is taken for a legacy
+// one.
 type finding struct {
-	modern bool          // server/discover was answered; the state is set
-	ended  bool          // the link ended on the probe
-	fatal  bool          // nothing more can be tried
-	silent *jsonrpc.Call // server/discover, when there was no answer in time: it is still open, and an answer that comes late counts
-	offer  string        // the revision to offer to initialize, "" for the newest
-	err    error         // why it is not modern
+	modern bool // server/discover was answered; the state is set
+	ended  bool // the link ended on the probe
+	fatal  bool // nothing more can be tried
+	// server/discover, when there was no answer in time: it is still open, and an answer that comes late counts
+	silent *jsonrpc.Call
+	offer  string // the revision to offer to initialize, "" for the newest
+	err    error  // why it is not modern
 }
 
-// probe asks server/discover. 2026-07-28 basic/transports/stdio and streamable-http, "Backward Compatibility": a result means modern, a recognised modern
-// error a second try or the end, and any other error, whatever its code or status, or silence means legacy. Over HTTP some failures say nothing of
-// the era: they end the start.
+// probe asks server/discover. 2026-07-28 basic/transports/stdio and streamable-http, "Backward Compatibility": a result
+// means modern, a recognised modern error a second try or the end, and any other error, whatever its code or status, or
+// silence means legacy. Over HTTP some failures say nothing of the era: they end the start.
 func (s *Session) probe(ctx context.Context, limited bool) finding {
 	pctx := ctx
 	if limited {
@@ -97,8 +99,9 @@ func isOver(c *jsonrpc.Call) bool {
 // errModernAfterAll ends an initialize that was sent while server/discover was still open, and is answered now.
 var errModernAfterAll = errors.New("the server has answered server/discover after all")
 
-// initializeBeside opens a legacy session while server/discover is still open: a server may be slow, as npx is that installs first, and whichever it answers
-// well first counts. A refusal of initialize says nothing while the other answer is to come.
+// initializeBeside opens a legacy session while server/discover is still open: a server may be slow, as npx is that
+// installs first, and whichever it answers well first counts. A refusal of initialize says nothing while the other
+// answer is to come.
 func (s *Session) initializeBeside(ctx context.Context, offer string, probe *jsonrpc.Call) (modern bool, err error) {
 	ictx, end := context.WithCancelCause(ctx)
 	defer end(errStartStep)
@@ -129,7 +132,8 @@ func (s *Session) initializeBeside(ctx context.Context, offer string, probe *jso
 	return s.awaitModern(ctx, probe), err
 }
 
-// awaitModern waits for server/discover of a server that has refused initialize. It is asked once more, for what was starting may have lost the first.
+// awaitModern waits for server/discover of a server that has refused initialize. It is asked once more, for what was
+// starting may have lost the first.
 func (s *Session) awaitModern(ctx context.Context, probe *jsonrpc.Call) bool {
 	wait := ctx
 	if s.link.Fallback != nil { // the other transport is to be tried as well
@@ -176,7 +180,8 @@ func (s *Session) lateModern(probe *jsonrpc.Call) bool {
 	return err == nil && s.discovered(raw).modern
 }
 
-// answersInitialize tells whether the end of initialize leaves open that the server is modern: it was refused, or given up for a better answer.
+// answersInitialize tells whether the end of initialize leaves open that the server is modern: it was refused, or given
+// up for a better answer.
 func answersInitialize(err error) bool {
 	var failed *transport.HTTPError
 	switch {
@@ -208,9 +213,9 @@ func saysNothingOfEra(e *transport.HTTPError) bool {
 	return false
 }
 
-// unknownTransport tells whether a start failed as it does at a server that only knows HTTP+SSE: the POST of initialize is refused with 400, 404 or 405
-// (2025-03-26 and 2025-06-18: with any 4xx) and no modern error in it. What is JSON-RPC in the body comes without its status, so any other error than
-// a modern one counts.
+// unknownTransport tells whether a start failed as it does at a server that only knows HTTP+SSE: the POST of initialize
+// is refused with 400, 404 or 405 (2025-03-26 and 2025-06-18: with any 4xx) and no modern error in it. What is JSON-RPC
+// in the body comes without its status, so any other error than a modern one counts.
 func unknownTransport(e *StartError) bool {
 	var failed *transport.HTTPError
 	refusal := rpcError(e.Err)
@@ -238,7 +243,8 @@ func (e *bothFailedError) Unwrap() []error { return []error{e.first, e.second} }
 func (s *Session) discovered(raw json.RawMessage) finding {
 	supported := versions(member(raw, "supportedVersions"))
 	if bestMutual(modernRevisions, supported) == "" {
-		return s.notModern(supported, &ProtocolError{Text: "the answer to server/discover lists no modern revision that this client speaks"})
+		return s.notModern(supported,
+			&ProtocolError{Text: "the answer to server/discover lists no modern revision that this client speaks"})
 	}
 	info := readInfo(raw, member(member(raw, "_meta"), metaServerInfo))
 	s.state.Store(&negotiated{era: Modern, revision: bestMutual(modernRevisions, supported), info: info})
@@ -246,7 +252,8 @@ func (s *Session) discovered(raw json.RawMessage) finding {
 }
 
 func (s *Session) notModern(supported []string, err error) finding {
-	if offer := bestMutual(legacyRevisions, supported); offer != "" || len(supported) == 0 || bestMutual(modernRevisions, supported) != "" {
+	if offer := bestMutual(legacyRevisions, supported); offer != "" || len(supported) == 0 ||
+		bestMutual(modernRevisions, supported) != "" {
 		return finding{offer: offer, err: err}
 	}
 	return finding{fatal: true, err: &ProtocolError{Text: fmt.Sprintf("the server speaks %s, this client %s",

@@ -45,7 +45,8 @@ func TestProgressRouting(t *testing.T) {
 		a.Progress(2, 3, "")
 		// Foreign tokens, tokens of another JSON type, and malformed progress are nobody's.
 		for _, params := range []string{
-			`{"progressToken":"p99","progress":1}`, `{"progressToken":1,"progress":1}`, `{"progressToken":null,"progress":1}`, `{"progress":1}`,
+			`{"progressToken":"p99","progress":1}`, `{"progressToken":1,"progress":1}`, `{"progressToken":null,"progress":1}`,
+			`{"progress":1}`,
 			`{"progressToken":` + tokenA + `}`, `{"progressToken":` + tokenA + `,"progress":"1"}`, `[]`,
 			`{"progressToken":` + strings.Trim(tokenA, `"`+"p") + `,"progress":1}`,
 		} {
@@ -88,7 +89,8 @@ func TestProgressOfAnotherRound(t *testing.T) {
 	})
 }
 
-// TestNoProgressAfterReturn: progress that a server sends right behind its answer never reaches a caller that has its result.
+// TestNoProgressAfterReturn: progress that a server sends right behind its answer never reaches a caller that has its
+// result.
 func TestNoProgressAfterReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New()

@@ -35,7 +35,8 @@ func (s *Session) ListPrompts(ctx context.Context) ([]Prompt, error) {
 	if !s.Info().HasPrompts {
 		return nil, nil
 	}
-	return listAll(ctx, s, listing[Prompt]{method: methodListPrompts, member: "prompts", about: aboutPrompts, read: readPrompt})
+	return listAll(ctx, s, listing[Prompt]{method: methodListPrompts, member: "prompts", about: aboutPrompts,
+		read: readPrompt})
 }
 
 func readPrompt(raw json.RawMessage) (Prompt, error) {
@@ -59,8 +60,9 @@ func readPrompt(raw json.RawMessage) (Prompt, error) {
 	}
 	for _, a := range arguments {
 		argument := PromptArgument{
-			Name: stringOf(member(a, "name")), Title: stringOf(member(a, "title")), Description: stringOf(member(a, "description")),
-			Required: string(member(a, "required")) == "true",
+			Name: stringOf(member(a, "name")), Title: stringOf(member(a, "title")),
+			Description: stringOf(member(a, "description")),
+			Required:    string(member(a, "required")) == "true",
 		}
 		if argument.Name != "" {
 			p.Arguments = append(p.Arguments, argument)
@@ -69,8 +71,8 @@ func readPrompt(raw json.RawMessage) (Prompt, error) {
 	return p, nil
 }
 
-// GetPrompt fills in the prompt c.Name with c.Arguments, an object whose values are strings; nil sends none. It goes through rounds, progress and cancel
-// as CallTool does. Errors: as CallTool, and *CapabilityError.
+// GetPrompt fills in the prompt c.Name with c.Arguments, an object whose values are strings; nil sends none. It goes
+// through rounds, progress and cancel as CallTool does. Errors: as CallTool, and *CapabilityError.
 func (s *Session) GetPrompt(ctx context.Context, c *CallRequest) (*CallResult, error) {
 	switch {
 	case !s.Info().HasPrompts:

@@ -39,7 +39,8 @@ type refusedURLError struct{ err error }
 
 func (e *refusedURLError) Error() string { return "the url of the elicitation " + e.err.Error() }
 
-// readQuestion turns the params of a sampling or elicitation request into a question, or says why nobody is to be asked.
+// readQuestion turns the params of a sampling or elicitation request into a question, or says why nobody is to be
+// asked.
 func readQuestion(method string, params json.RawMessage, declared Capabilities) (*Question, error) {
 	switch method {
 	case methodSampling:
@@ -132,7 +133,8 @@ func readElicitation(params json.RawMessage, declared Capabilities) (*Question, 
 	return q, nil
 }
 
-// ambiguous refuses what a person is to decide by when it says something twice: the person would see the one, and another reader take the other.
+// ambiguous refuses what a person is to decide by when it says something twice: the person would see the one, and
+// another reader take the other.
 func ambiguous(params json.RawMessage) error {
 	if name, twice := jsontext.Repeated(params); twice {
 		return &malformedError{"it has two members of the name " + quoted(name) + " in one object"}
@@ -191,11 +193,12 @@ type samplingBlock struct {
 }
 
 func readBlock(raw json.RawMessage) samplingBlock {
-	return samplingBlock{Type: stringOf(member(raw, "type")), ID: stringOf(member(raw, "id")), ToolUseID: stringOf(member(raw, "toolUseId"))}
+	return samplingBlock{Type: stringOf(member(raw, "type")), ID: stringOf(member(raw, "id")),
+		ToolUseID: stringOf(member(raw, "toolUseId"))}
 }
 
-// checkToolResults holds the messages to 2025-11-25 client/sampling, "Message Content Constraints": a user message with tool results holds nothing
-// else, and each tool use is answered by a result in the message that follows.
+// checkToolResults holds the messages to 2025-11-25 client/sampling, "Message Content Constraints": a user message with
+// tool results holds nothing else, and each tool use is answered by a result in the message that follows.
 func checkToolResults(messages []samplingMessage) error {
 	open := map[string]bool{}
 	for _, m := range messages {
@@ -311,7 +314,8 @@ func refusalOf(err error) *jsonrpc.Error {
 		return &jsonrpc.Error{Code: bound.Code, Message: bound.Text}
 	case errors.Is(err, errUndeclared):
 		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: err.Error()}
-	case errors.Is(err, errUndeclaredMode), errors.Is(err, errUndeclaredTool), errors.As(err, &malformed), errors.As(err, &refused):
+	case errors.Is(err, errUndeclaredMode), errors.Is(err, errUndeclaredTool), errors.As(err, &malformed),
+		errors.As(err, &refused):
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}

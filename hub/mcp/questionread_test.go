@@ -9,7 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Finding B9. A question and its payload say one thing: names are compared exactly, and what says something twice is not asked.
+// Finding B9. A question and its payload say one thing: names are compared exactly, and what says something twice is
+// not asked.
 func TestQuestionAndPayloadAgree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &recorder{}
@@ -19,7 +20,8 @@ func TestQuestionAndPayloadAgree(t *testing.T) {
 		for _, c := range []struct{ method, params, url, refused string }{
 			{method: methodElicitation, url: "https://good.example/",
 				params: `{"mode":"url","message":"hi","url":"https://good.example/","URL":"https://evil.example/","elicitationId":"1"}`},
-			{method: methodElicitation, refused: "no url", params: `{"mode":"url","message":"hi","URL":"https://evil.example/","elicitationId":"1"}`},
+			{method: methodElicitation, refused: "no url",
+				params: `{"mode":"url","message":"hi","URL":"https://evil.example/","elicitationId":"1"}`},
 			{method: methodElicitation, refused: `name "url"`,
 				params: `{"mode":"url","message":"hi","url":"https://good.example/","\u0075rl":"https://evil.example/"}`},
 			{method: methodElicitation, refused: `name "title"`,
@@ -74,7 +76,8 @@ func TestReadSampling(t *testing.T) {
 	}
 }
 
-// Finding B9. A tool whose definition says something twice is left out: a person would approve of the one, and another reader take the other.
+// Finding B9. A tool whose definition says something twice is left out: a person would approve of the one, and another
+// reader take the other.
 func TestToolThatSaysSomethingTwice(t *testing.T) {
 	const good = `{"name":"a","description":"x","inputSchema":{"type":"object","properties":{"description":{},"Description":{}}}}`
 	if _, err := ReadTool([]byte(good)); err != nil {

@@ -65,8 +65,10 @@ func TestMalformedQuestionsAskNobody(t *testing.T) {
 			{methodSampling, ``}, {methodSampling, `{}`}, {methodSampling, `{"messages":{},"maxTokens":1}`},
 			{methodSampling, `{"messages":[]}`}, {methodSampling, `{"messages":[7],"maxTokens":1}`},
 			{methodSampling, `{"messages":[{"role":"system","content":{"type":"text"}}],"maxTokens":1}`},
-			{methodSampling, `{"messages":[{"role":"user"}],"maxTokens":1}`}, {methodSampling, `{"messages":[{"role":"user","content":"x"}],"maxTokens":1}`},
-			{methodSampling, message(use)}, {methodSampling, message(use, text)}, {methodSampling, message(use, mixed)}, {methodSampling, message(result)},
+			{methodSampling, `{"messages":[{"role":"user"}],"maxTokens":1}`},
+			{methodSampling, `{"messages":[{"role":"user","content":"x"}],"maxTokens":1}`},
+			{methodSampling, message(use)}, {methodSampling, message(use, text)}, {methodSampling, message(use, mixed)},
+			{methodSampling, message(result)},
 		} {
 			if got := ask(t, f, c[0], c[1]); !strings.Contains(got, `"code":-32602,`) {
 				t.Errorf("%s %s: answered %s", c[0], c[1], got)

@@ -11,7 +11,8 @@ import (
 )
 
 // refusedURLs are never handed to a browser; package browse has them all.
-var refusedURLs = []string{"javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "vscode://a.b/c", "https://user@a.example/", "http://a.example/"}
+var refusedURLs = []string{"javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "vscode://a.b/c",
+	"https://user@a.example/", "http://a.example/"}
 
 func urlElicitation(url string) string {
 	return fmt.Sprintf(`{"mode":"url","message":"Sign in","url":%q,"elicitationId":"e1"}`, url)
@@ -25,7 +26,8 @@ func TestRefusedURLsReachNobody(t *testing.T) {
 				h := &recorder{ask: accepting(``)}
 				f := fakeserver.New()
 				connect(t, f, h)
-				if got := ask(t, f, methodElicitation, urlElicitation(url)); !strings.Contains(got, `"code":-32602,"message":"the url of the elicitation `) {
+				if got := ask(t, f, methodElicitation, urlElicitation(url)); !strings.Contains(got,
+					`"code":-32602,"message":"the url of the elicitation `) {
 					t.Errorf("a request of a legacy server is answered %s", got)
 				}
 

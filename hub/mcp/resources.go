@@ -44,7 +44,8 @@ func (s *Session) ListResources(ctx context.Context) ([]Resource, error) {
 	if !s.Info().HasResources {
 		return nil, nil
 	}
-	return listAll(ctx, s, listing[Resource]{method: methodListResources, member: "resources", about: aboutResources, read: readResource})
+	return listAll(ctx, s, listing[Resource]{method: methodListResources, member: "resources", about: aboutResources,
+		read: readResource})
 }
 
 // ListResourceTemplates fetches all pages. A server that declared no resources is not asked. Errors: as ListTools.
@@ -108,11 +109,13 @@ func readResourceTemplate(raw json.RawMessage) (ResourceTemplate, error) {
 	return t, nil
 }
 
-// ReadResource reads the resource whose URI is c.Name; it has no arguments. It goes through rounds, progress and cancel as CallTool does. While a modern
-// server calls an earlier answer fresh, that answer is returned and nothing is sent: OnWire is not called then. An answer that took more than one round is
-// never kept (2026-07-28 utilities/caching: it depends on what people answered).
+// ReadResource reads the resource whose URI is c.Name; it has no arguments. It goes through rounds, progress and cancel
+// as CallTool does. While a modern server calls an earlier answer fresh, that answer is returned and nothing is sent:
+// OnWire is not called then. An answer that took more than one round is never kept (2026-07-28 utilities/caching: it
+// depends on what people answered).
 //
-// A URI need not be in any list: that of an MCP App (ui:) may be named by a tool alone. Errors: as CallTool, and *CapabilityError.
+// A URI need not be in any list: that of an MCP App (ui:) may be named by a tool alone. Errors: as CallTool, and
+// *CapabilityError.
 func (s *Session) ReadResource(ctx context.Context, c *CallRequest) (*CallResult, error) {
 	switch {
 	case !s.Info().HasResources:

@@ -39,7 +39,8 @@ func TestResourceDefinition(t *testing.T) {
 		}
 	}
 	const raw = `{"uriTemplate":"file:///{p}","name":"n","title":"t","description":"d","mimeType":"m"}`
-	want := ResourceTemplate{URITemplate: "file:///{p}", Name: "n", Title: "t", Description: "d", MIMEType: "m", Raw: json.RawMessage(raw)}
+	want := ResourceTemplate{URITemplate: "file:///{p}", Name: "n", Title: "t", Description: "d", MIMEType: "m",
+		Raw: json.RawMessage(raw)}
 	if got, err := readResourceTemplate(json.RawMessage(raw)); err != nil || cmp.Diff(want, got) != "" {
 		t.Errorf("template: %v, %+v", err, got)
 	}
@@ -67,7 +68,8 @@ var asking = map[string]struct {
 	},
 }
 
-// TestReadsAskAndProgress: resources/read and prompts/get have progress, and rounds where the era has them, as tools/call has.
+// TestReadsAskAndProgress: resources/read and prompts/get have progress, and rounds where the era has them, as
+// tools/call has.
 func TestReadsAskAndProgress(t *testing.T) {
 	for method, kind := range asking {
 		t.Run(method, func(t *testing.T) {
@@ -75,7 +77,8 @@ func TestReadsAskAndProgress(t *testing.T) {
 				f.Handle(method, func(c *fakeserver.CallContext) {
 					c.Progress(1, 2, "half")
 					if c.Param("inputResponses") == nil && f.Count(fakeserver.Method(methodInitialize)) == 0 {
-						c.InputRequired(`{"k":{"method":"elicitation/create","params":{"message":"Which?","requestedSchema":{"type":"object","properties":{}}}}}`, "st")
+						c.InputRequired(
+							`{"k":{"method":"elicitation/create","params":{"message":"Which?","requestedSchema":{"type":"object","properties":{}}}}}`, "st")
 						return
 					}
 					c.Result(`{"resultType":"complete","x":1.50}`)
@@ -91,7 +94,8 @@ func TestReadsAskAndProgress(t *testing.T) {
 				if s.Era() == Modern {
 					rounds = 2
 				}
-				if string(got.Raw) != `{"resultType":"complete","x":1.50}` || got.Rounds != rounds || got.FromCache || steps != rounds {
+				if string(got.Raw) != `{"resultType":"complete","x":1.50}` || got.Rounds != rounds || got.FromCache ||
+					steps != rounds {
 					t.Errorf("got %s in %d rounds with %d steps", got.Raw, got.Rounds, steps)
 				}
 				sent := lines(f, method)
@@ -110,7 +114,8 @@ func TestReadsAskAndProgress(t *testing.T) {
 					}
 				}
 				if rounds == 2 {
-					if string(sent[1].Param("inputResponses")) != `{"k":{"action":"accept","content":{"n":1}}}` || string(sent[1].Param("requestState")) != `"st"` {
+					if string(sent[1].Param("inputResponses")) != `{"k":{"action":"accept","content":{"n":1}}}` ||
+						string(sent[1].Param("requestState")) != `"st"` {
 						t.Errorf("the retry is %s", sent[1].Raw)
 					}
 				}

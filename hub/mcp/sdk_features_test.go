@@ -30,7 +30,8 @@ func newSDKFeatures() *sdkPeer {
 		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
 	})}
 	read := func(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, Text: "contents of " + r.Params.URI}}}, nil
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, Text: "contents of " +
+			r.Params.URI}}}, nil
 	}
 	for _, name := range []string{"a", "b", "c"} {
 		p.server.AddResource(&sdk.Resource{URI: "file:///" + name, Name: name, Size: 7}, read)
@@ -43,7 +44,8 @@ func newSDKFeatures() *sdkPeer {
 func (p *sdkPeer) addPrompt(name string) {
 	p.server.AddPrompt(&sdk.Prompt{Name: name, Arguments: []*sdk.PromptArgument{{Name: "who", Required: true}}},
 		func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-			return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: "Hello " + r.Params.Arguments["who"]}}}}, nil
+			return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: "Hello " +
+				r.Params.Arguments["who"]}}}}, nil
 		})
 }
 
@@ -64,7 +66,8 @@ func testGoSDKFeatures(t *testing.T, era string, want Era) {
 	}
 	defer s.Close(nil)
 	info := s.Info()
-	if s.Era() != want || !info.HasPrompts || !info.HasResources || !info.HasCompletions || !info.ResourcesSubscribe || !info.PromptsListChanged || !info.ResourcesListChanged {
+	if s.Era() != want || !info.HasPrompts || !info.HasResources || !info.HasCompletions || !info.ResourcesSubscribe ||
+		!info.PromptsListChanged || !info.ResourcesListChanged {
 		t.Fatalf("era %v, info %+v", s.Era(), info)
 	}
 
@@ -78,7 +81,8 @@ func testGoSDKFeatures(t *testing.T, era string, want Era) {
 		t.Errorf("templates %+v, %v", templates, err)
 	}
 	for _, uri := range []string{"file:///b", "db:///7"} {
-		if got, err := s.ReadResource(background, &CallRequest{Name: uri}); err != nil || !strings.Contains(string(got.Raw), `"contents of `+uri+`"`) {
+		if got, err := s.ReadResource(background, &CallRequest{Name: uri}); err != nil ||
+			!strings.Contains(string(got.Raw), `"contents of `+uri+`"`) {
 			t.Errorf("read %s: %+v, %v", uri, got, err)
 		}
 	}
@@ -93,12 +97,14 @@ func testGoSDKFeatures(t *testing.T, era string, want Era) {
 	if err != nil || !strings.Contains(string(got.Raw), "Hello Ada") {
 		t.Errorf("prompt: %+v, %v", got, err)
 	}
-	completed, err := s.Complete(background, CompletionRequest{Prompt: "greet", Argument: "who", Value: "A", Context: map[string]string{"lang": "de"}})
+	completed, err := s.Complete(background, CompletionRequest{Prompt: "greet", Argument: "who", Value: "A",
+		Context: map[string]string{"lang": "de"}})
 	if err != nil || !strings.Contains(string(completed), `["ref/prompt","who=A","de"]`) {
 		t.Errorf("completion: %s, %v", completed, err)
 	}
 
-	// Two at once, then one is taken back: the SDK has one registration a session and kind, which must survive each change of the stream.
+	// Two at once, then one is taken back: the SDK has one registration a session and kind, which must survive each change
+	// of the stream.
 	var work sync.WaitGroup
 	for _, uri := range []string{"file:///a", "file:///b"} {
 		work.Go(func() {

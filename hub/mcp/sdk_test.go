@@ -30,14 +30,16 @@ type sdkPeer struct {
 func newSDKPeer() *sdkPeer {
 	p := &sdkPeer{
 		server:  sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "1.8.0"}, nil),
-		started: make(chan struct{}, 1), cancelled: make(chan error, 1), withdrawn: make(chan error, 1), asked: make(chan struct{}), gone: make(chan struct{}),
+		started: make(chan struct{}, 1), cancelled: make(chan error, 1), withdrawn: make(chan error, 1),
+		asked: make(chan struct{}), gone: make(chan struct{}),
 	}
 	text := func(s string) *sdk.CallToolResult {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: s}}}
 	}
 	type none struct{}
 	type in = *sdk.CallToolRequest
-	sdk.AddTool(p.server, &sdk.Tool{Name: "progress"}, func(ctx context.Context, r in, _ none) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(p.server, &sdk.Tool{Name: "progress"}, func(ctx context.Context, r in, _ none) (*sdk.CallToolResult, any,
+		error) {
 		for i := range 3 {
 			if err := r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
 				ProgressToken: r.Params.GetProgressToken(), Progress: float64(i + 1), Total: 3, Message: "step",
@@ -47,7 +49,8 @@ func newSDKPeer() *sdkPeer {
 		}
 		return text("done"), nil, nil
 	})
-	sdk.AddTool(p.server, &sdk.Tool{Name: "slow"}, func(ctx context.Context, _ in, _ none) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(p.server, &sdk.Tool{Name: "slow"}, func(ctx context.Context, _ in, _ none) (*sdk.CallToolResult, any,
+		error) {
 		p.started <- struct{}{}
 		<-ctx.Done()
 		p.cancelled <- ctx.Err()
@@ -73,9 +76,11 @@ func newSDKPeer() *sdkPeer {
 		case *sdk.CreateMessageWithToolsResult:
 			model = m.Model
 		}
-		return text(name.Action + " " + name.Content["name"].(string) + " " + model + " " + roots.Roots[0].URI + " " + r.Params.RequestState), nil, nil
+		return text(name.Action + " " + name.Content["name"].(string) + " " + model + " " + roots.Roots[0].URI + " " +
+			r.Params.RequestState), nil, nil
 	})
-	sdk.AddTool(p.server, &sdk.Tool{Name: "withdraw"}, func(ctx context.Context, r in, _ none) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(p.server, &sdk.Tool{Name: "withdraw"}, func(ctx context.Context, r in, _ none) (*sdk.CallToolResult, any,
+		error) {
 		ectx, cancel := context.WithCancelCause(ctx)
 		go func() {
 			<-p.asked
@@ -96,7 +101,8 @@ func (p *sdkPeer) open(t *testing.T) Opener {
 		link, fromClient, toClient := wire()
 		serving.Go(func() {
 			// The end of input is how a client on stdio ends it; some versions report that.
-			_ = p.server.Run(context.Background(), &sdk.IOTransport{Reader: pipeReader{fromClient}, Writer: pipeWriter{toClient}})
+			_ = p.server.Run(context.Background(), &sdk.IOTransport{Reader: pipeReader{fromClient},
+				Writer: pipeWriter{toClient}})
 			_ = toClient.Close()
 		})
 		return link, nil
@@ -126,7 +132,8 @@ func testGoSDKServer(t *testing.T, era string, want Era) {
 	h.ask = func(ctx context.Context, q *Question) (Answer, error) {
 		switch {
 		case q.Kind == Sampling:
-			return Answer{Accept, json.RawMessage(`{"role":"assistant","model":"m1","content":{"type":"text","text":"hello"}}`)}, nil
+			return Answer{Accept, json.RawMessage(`{"role":"assistant","model":"m1","content":{"type":"text","text":"hello"}}`)},
+				nil
 		case q.Message == "Sure?":
 			close(p.asked)
 			defer close(p.gone)
@@ -152,7 +159,8 @@ func testGoSDKServer(t *testing.T, era string, want Era) {
 		t.Errorf("%d tools, %v", len(tools), err)
 	}
 	synctest.Wait()
-	sdk.AddTool(p.server, &sdk.Tool{Name: "late"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(p.server, &sdk.Tool{Name: "late"}, func(context.Context, *sdk.CallToolRequest,
+		struct{}) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{}, nil, nil
 	})
 	pass(time.Minute) // fake time: the SDK gathers changes for a moment
@@ -163,7 +171,9 @@ func testGoSDKServer(t *testing.T, era string, want Era) {
 
 	t.Log("progress")
 	var steps []float64
-	got, err := s.CallTool(background, &CallRequest{Name: "progress", OnProgress: func(p Progress) { steps = append(steps, p.Progress) }})
+	got, err := s.CallTool(background, &CallRequest{Name: "progress", OnProgress: func(p Progress) {
+		steps = append(steps, p.Progress)
+	}})
 	if err != nil || !strings.Contains(string(got.Raw), `"done"`) {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -29,7 +29,8 @@ func TestLogging(t *testing.T) {
 		f.Notify(methodMessage, `{"level":"error","logger":"db","data":{"n":1.0}}`)
 		f.Notify(methodMessage, `[]`)
 		synctest.Wait()
-		if diff := cmp.Diff([]LogMessage{{Level: "error", Logger: "db", Data: json.RawMessage(`{"n":1.0}`)}}, h.messages()); diff != "" {
+		if diff := cmp.Diff([]LogMessage{{Level: "error", Logger: "db", Data: json.RawMessage(`{"n":1.0}`)}},
+			h.messages()); diff != "" {
 			t.Errorf("messages (-want +got):\n%s", diff)
 		}
 

@@ -14,20 +14,21 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// lastWordsTime is how long Close waits for what is queued to be written: the cancels of the calls that end with the session. A server that reads takes
-// them at once.
+// lastWordsTime is how long Close waits for what is queued to be written: the cancels of the calls that end with the
+// session. A server that reads takes them at once.
 const lastWordsTime = 500 * time.Millisecond
 
 var errSessionClosed = errors.New("the session was closed")
 
-// Session is one MCP session over one link. Its methods are safe for concurrent use, except from within OnProgress and those methods of Handler that
-// come from one goroutine: they hold up the link, so nothing there may wait for it.
+// Session is one MCP session over one link. Its methods are safe for concurrent use, except from within OnProgress and
+// those methods of Handler that come from one goroutine: they hold up the link, so nothing there may wait for it.
 type Session struct {
 	o          Options
 	log        *slog.Logger
 	clientInfo []byte // JSON text
 
-	// state is what the start has found. It is replaced as a whole and never changed, because the reading goroutine asks it for each message.
+	// state is what the start has found. It is replaced as a whole and never changed, because the reading goroutine asks
+	// it for each message.
 	state atomic.Pointer[negotiated]
 
 	// Set by Connect, fixed once it has returned.
@@ -107,8 +108,8 @@ func (s *Session) attach(l *Link) {
 		MaxIncoming:         s.o.MaxIncoming,
 		Results:             s.o.Results,
 		StallLimit:          s.o.StallLimit,
-		// 2025-03-26 basic/index: clients MUST be able to receive batches; no other revision has them. While initialize is open the
-		// revision is not known yet, and a batch may follow its answer at once.
+		// 2025-03-26 basic/index: clients MUST be able to receive batches; no other revision has them. While initialize is
+		// open the revision is not known yet, and a batch may follow its answer at once.
 		Batches: func() bool {
 			n := s.state.Load()
 			return n.era == Legacy && (n.revision == "" || n.revision == Revision20250326)
@@ -152,7 +153,8 @@ func (s *Session) run() {
 	s.listen.stop(s.peer.Err())
 	s.errands.wait()
 	<-s.peer.Done() // what was received before the end is delivered first, and the process is waited for
-	s.err = &EndedError{Server: s.o.Server, Err: s.peer.Err(), Ended: s.endedText(), Memory: s.memoryUse(), ProcessGone: s.link.Exit != nil}
+	s.err = &EndedError{Server: s.o.Server, Err: s.peer.Err(), Ended: s.endedText(), Memory: s.memoryUse(),
+		ProcessGone: s.link.Exit != nil}
 }
 
 // signedIn is how long people have been signing in for this session so far.
@@ -186,9 +188,10 @@ func (s *Session) memoryUse() transport.MemoryUse {
 	return s.link.Memory()
 }
 
-// Close ends the session: the listen stream is ended, open calls fail with *jsonrpc.ClosedError, open questions end with it as their cause, the
-// link is closed. It returns when all of that is over and no goroutine of the session is left; the link's Close bounds the time.
-// Several callers may close at once; the first cause counts. A nil cause stands for "the session was closed".
+// Close ends the session: the listen stream is ended, open calls fail with *jsonrpc.ClosedError, open questions end
+// with it as their cause, the link is closed. It returns when all of that is over and no goroutine of the session is
+// left; the link's Close bounds the time. Several callers may close at once; the first cause counts. A nil cause stands
+// for "the session was closed".
 func (s *Session) Close(cause error) error {
 	if cause == nil {
 		cause = errSessionClosed
@@ -230,7 +233,8 @@ func (s *Session) Revision() string { return s.state.Load().revision }
 // Info is what the server says of itself.
 func (s *Session) Info() ServerInfo { return s.state.Load().info }
 
-// Declared is what initialize declared and the negotiated revision knows. In the modern era, where each request declares anew, it is zero.
+// Declared is what initialize declared and the negotiated revision knows. In the modern era, where each request
+// declares anew, it is zero.
 func (s *Session) Declared() Capabilities { return s.state.Load().declared }
 
 // InFlight is the number of open tool calls, those between two rounds included.

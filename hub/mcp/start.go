@@ -29,8 +29,8 @@ var (
 	errStartStep  = errors.New("this step of the start is over")
 )
 
-// Connect opens a link and brings a session up on it. ctx bounds the start alone: when it ends, the link is closed, and nothing is
-// cancelled on the wire, because neither initialize nor server/discover may be. Errors are *StartError.
+// Connect opens a link and brings a session up on it. ctx bounds the start alone: when it ends, the link is closed, and
+// nothing is cancelled on the wire, because neither initialize nor server/discover may be. Errors are *StartError.
 func Connect(ctx context.Context, o Options) (*Session, error) {
 	if o.Open == nil || o.Handler == nil {
 		return nil, &ArgumentsError{Text: "Options.Open and Options.Handler are required"}
@@ -66,7 +66,8 @@ func Connect(ctx context.Context, o Options) (*Session, error) {
 	return s, nil
 }
 
-// start opens a link and negotiates on it; where the server does not know that transport, once more over the link's fallback.
+// start opens a link and negotiates on it; where the server does not know that transport, once more over the link's
+// fallback.
 func (s *Session) start(ctx context.Context) error {
 	if err := s.open(ctx, s.o.Open); err != nil {
 		return err
@@ -92,7 +93,8 @@ func (s *Session) start(ctx context.Context) error {
 		if rpcError(first.Err) != nil && second.Stage == "open" {
 			return first // it does know the transport, and has said what it does not like
 		}
-		return &StartError{Server: s.o.Server, Stage: methodInitialize, Err: &bothFailedError{first: first.Err, second: second.Err}, Ended: second.Ended}
+		return &StartError{Server: s.o.Server, Stage: methodInitialize,
+			Err: &bothFailedError{first: first.Err, second: second.Err}, Ended: second.Ended}
 	}
 	return nil
 }
@@ -222,7 +224,8 @@ func (s *Session) abandon(stage string, err error) *StartError {
 	return &StartError{Server: s.o.Server, Stage: stage, Err: err, Ended: s.endedText(), Memory: s.memoryUse()}
 }
 
-// initialize opens a legacy session (basic/lifecycle of 2024-11-05 to 2025-11-25). A server that refuses the revision and says which it has is asked once more.
+// initialize opens a legacy session (basic/lifecycle of 2024-11-05 to 2025-11-25). A server that refuses the revision
+// and says which it has is asked once more.
 func (s *Session) initialize(ctx context.Context, offer string) error {
 	err := s.initializeWith(ctx, offer)
 	if refusal := rpcError(err); refusal != nil {
@@ -252,7 +255,8 @@ func (s *Session) initializeWith(ctx context.Context, offer string) error {
 		return &ProtocolError{Text: "the answer to initialize has no protocolVersion that is a string"}
 	}
 	if bestMutual(legacyRevisions, []string{*answered}) == "" {
-		return &ProtocolError{Text: fmt.Sprintf("the server answered initialize with protocol version %q; this client offered %s and speaks %s there",
+		return &ProtocolError{Text: fmt.Sprintf(
+			"the server answered initialize with protocol version %q; this client offered %s and speaks %s there",
 			printable(*answered), offer, strings.Join(legacyRevisions, ", "))}
 	}
 	s.state.Store(&negotiated{
@@ -265,14 +269,15 @@ func (s *Session) initializeWith(ctx context.Context, offer string) error {
 	return s.peer.NotifyAs(methodInitialized, nil, s.o.Trace)
 }
 
-// readInfo reads what InitializeResult and DiscoverResult have in common. Members of the wrong type count as absent: nothing
-// that a server says of itself is worth a failed start.
+// readInfo reads what InitializeResult and DiscoverResult have in common. Members of the wrong type count as absent:
+// nothing that a server says of itself is worth a failed start.
 func readInfo(raw, implementation json.RawMessage) ServerInfo {
 	info := ServerInfo{
-		Name:         bounds.Cut(stringOf(member(implementation, "name")), bounds.NameBytes),
-		Title:        bounds.Cut(stringOf(member(implementation, "title")), bounds.NameBytes),
-		Version:      bounds.Cut(stringOf(member(implementation, "version")), bounds.NameBytes),
-		Instructions: strings.Clone(bounds.Cut(stringOf(member(raw, "instructions")), bounds.InstructionsBytes)), // the whole text may be thousand times as long
+		Name:    bounds.Cut(stringOf(member(implementation, "name")), bounds.NameBytes),
+		Title:   bounds.Cut(stringOf(member(implementation, "title")), bounds.NameBytes),
+		Version: bounds.Cut(stringOf(member(implementation, "version")), bounds.NameBytes),
+		// the whole text may be thousand times as long
+		Instructions: strings.Clone(bounds.Cut(stringOf(member(raw, "instructions")), bounds.InstructionsBytes)),
 		Capabilities: append(json.RawMessage(nil), member(raw, "capabilities")...),
 	}
 	// An absent capability and one that is null are the same; one of any other value was declared.
@@ -286,7 +291,8 @@ func readInfo(raw, implementation json.RawMessage) ServerInfo {
 	resources, hasResources := offered("resources")
 	info.HasTools, info.ToolsListChanged = hasTools, flag(tools, "listChanged")
 	info.HasPrompts, info.PromptsListChanged = hasPrompts, flag(prompts, "listChanged")
-	info.HasResources, info.ResourcesListChanged, info.ResourcesSubscribe = hasResources, flag(resources, "listChanged"), flag(resources, "subscribe")
+	info.HasResources, info.ResourcesListChanged, info.ResourcesSubscribe = hasResources, flag(resources, "listChanged"),
+		flag(resources, "subscribe")
 	_, info.HasCompletions = offered("completions")
 	_, info.Logging = offered("logging")
 	if extensions, ok := offered("extensions"); ok {

@@ -13,7 +13,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// The conversations of TestHandshake show these starts byte by byte; the tests here show the time, the number of links and the errors.
+// The conversations of TestHandshake show these starts byte by byte; the tests here show the time, the number of links
+// and the errors.
 
 func TestProbeTimeoutFallsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -53,7 +54,8 @@ func TestEraRemembered(t *testing.T) {
 		if n := len(lines(f, methodDiscover)); n != 0 {
 			t.Errorf("%d probes of a server that is known to be legacy", n)
 		}
-		// Modern is tried first, and still corrected when it is wrong; one that is slow is sent initialize beside, and its late answer counts.
+		// Modern is tried first, and still corrected when it is wrong; one that is slow is sent initialize beside, and its
+		// late answer counts.
 		slow := fakeserver.New(fakeserver.WithModern())
 		slow.Handle(methodDiscover, func(c *fakeserver.CallContext) {
 			pass(30 * time.Second)
@@ -72,7 +74,8 @@ func TestDiscoverUnsupportedVersionFallsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithRevision(Revision20250618), fakeserver.WithLenientOrder())
 		f.Handle(methodDiscover, func(c *fakeserver.CallContext) {
-			c.ErrorData(codeUnsupportedVersion, "unsupported", `{"supported":["2025-06-18","2025-03-26"],"requested":"2026-07-28"}`)
+			c.ErrorData(codeUnsupportedVersion, "unsupported",
+				`{"supported":["2025-06-18","2025-03-26"],"requested":"2026-07-28"}`)
 		})
 		s := connect(t, f, &recorder{})
 		if s.Revision() != Revision20250618 {
@@ -115,14 +118,20 @@ func TestCapabilitiesDeclared(t *testing.T) {
 		wire     string
 		usable   Capabilities
 	}{
-		{Revision20241105, everything, `{"roots":{"listChanged":true},"sampling":{}}`, Capabilities{Roots: true, Sampling: true}},
-		{Revision20250326, everything, `{"roots":{"listChanged":true},"sampling":{}}`, Capabilities{Roots: true, Sampling: true}},
-		{Revision20250618, everything, `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`, Capabilities{Roots: true, Sampling: true, ElicitationForm: true}},
-		{Revision20251125, everything, `{"roots":{"listChanged":true},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`, everything},
-		{Revision20260728, everything, `{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`, everything},
+		{Revision20241105, everything, `{"roots":{"listChanged":true},"sampling":{}}`, Capabilities{Roots: true,
+			Sampling: true}},
+		{Revision20250326, everything, `{"roots":{"listChanged":true},"sampling":{}}`, Capabilities{Roots: true,
+			Sampling: true}},
+		{Revision20250618, everything, `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`,
+			Capabilities{Roots: true, Sampling: true, ElicitationForm: true}},
+		{Revision20251125, everything,
+			`{"roots":{"listChanged":true},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`, everything},
+		{Revision20260728, everything,
+			`{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`, everything},
 		{Revision20250618, form, `{"elicitation":{}}`, form},
 		{Revision20251125, form, `{"elicitation":{"form":{}}}`, form},
-		{Revision20251125, Capabilities{ElicitationURL: true}, `{"elicitation":{"url":{}}}`, Capabilities{ElicitationURL: true}},
+		{Revision20251125, Capabilities{ElicitationURL: true}, `{"elicitation":{"url":{}}}`,
+			Capabilities{ElicitationURL: true}},
 		{Revision20250618, Capabilities{ElicitationURL: true}, `{}`, Capabilities{}},
 		{Revision20251125, Capabilities{Sampling: true}, `{"sampling":{}}`, Capabilities{Sampling: true}},
 		{Revision20251125, Capabilities{SamplingTools: true}, `{}`, Capabilities{}},
@@ -139,7 +148,8 @@ func TestCapabilitiesDeclared(t *testing.T) {
 	}
 }
 
-// TestCapabilitiesPerRequest: a modern request declares what can be served at its own time, a legacy session what could at its start.
+// TestCapabilitiesPerRequest: a modern request declares what can be served at its own time, a legacy session what could
+// at its start.
 func TestCapabilitiesPerRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern())
@@ -155,7 +165,8 @@ func TestCapabilitiesPerRequest(t *testing.T) {
 			form.Store(true)
 		}
 		calls := lines(f, methodCallTool)
-		for i, want := range []string{`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`, `{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`} {
+		for i, want := range []string{`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`,
+			`{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`} {
 			if got := string(member(calls[i].Param("_meta"), metaCapabilities)); got != want {
 				t.Errorf("call %d declares %s, want %s", i, got, want)
 			}

@@ -18,12 +18,14 @@ const (
 
 var errUnsubscribed = errors.New("the subscription was taken back before the server agreed to it")
 
-// subscriptions is the book of the resources whose changes are wanted. It is written by Subscribe and Unsubscribe, and, in the modern era, by what comes
-// of the listen stream. The zero value is ready to use; all methods are safe for concurrent use, and none of them blocks.
+// subscriptions is the book of the resources whose changes are wanted. It is written by Subscribe and Unsubscribe, and,
+// in the modern era, by what comes of the listen stream. The zero value is ready to use; all methods are safe for
+// concurrent use, and none of them blocks.
 type subscriptions struct {
 	mu     sync.Mutex // guards what follows
 	wanted map[string]*wish
-	// forsaken are the URIs of subscribes that were given up after they were sent, by the ids of those: a server may agree late.
+	// forsaken are the URIs of subscribes that were given up after they were sent, by the ids of those: a server may agree
+	// late.
 	forsaken map[jsonrpc.ID]string
 }
 
@@ -69,7 +71,8 @@ func (b *subscriptions) remove(uri string, sub *wish, err error) {
 	}
 }
 
-// agree notes that the server will tell of a URI. first: it had not agreed before. known is false when nobody wants the URI any more.
+// agree notes that the server will tell of a URI. first: it had not agreed before. known is false when nobody wants the
+// URI any more.
 func (b *subscriptions) agree(uri string) (first, known bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,7 +88,8 @@ func (b *subscriptions) agree(uri string) (first, known bool) {
 	return true, true
 }
 
-// refuse takes those of the URIs out of the book that the server has not agreed to before, with all those that it has. It returns what it took out.
+// refuse takes those of the URIs out of the book that the server has not agreed to before, with all those that it has.
+// It returns what it took out.
 func (b *subscriptions) refuse(uris []string, all bool, err error) (refused []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,12 +153,14 @@ func (b *subscriptions) uris(agreed bool) []string {
 	return list
 }
 
-// Subscribe asks the server to tell when a resource changes; Handler.ResourceUpdated hears of it. It returns once the server has agreed, and does nothing for
-// what is subscribed to already. A legacy server is asked by resources/subscribe. For a modern one the listen stream is opened anew with the URI
-// in it (2026-07-28 basic/patterns/subscriptions), and after that everything that the stream is about is told as changed, as nobody knows what happened
-// in between; several URIs that are subscribed to at once share one such change.
+// Subscribe asks the server to tell when a resource changes; Handler.ResourceUpdated hears of it. It returns once the
+// server has agreed, and does nothing for what is subscribed to already. A legacy server is asked by
+// resources/subscribe. For a modern one the listen stream is opened anew with the URI in it (2026-07-28
+// basic/patterns/subscriptions), and after that everything that the stream is about is told as changed, as nobody knows
+// what happened in between; several URIs that are subscribed to at once share one such change.
 //
-// Errors: *CapabilityError; *ProtocolError when a modern server does not honour the URI; those of CallTool. After an error there is no subscription.
+// Errors: *CapabilityError; *ProtocolError when a modern server does not honour the URI; those of CallTool. After an
+// error there is no subscription.
 func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 	if err := s.maySubscribe(uri); err != nil {
 		return err
@@ -203,8 +209,8 @@ func (s *Session) Subscribe(ctx context.Context, uri string) (err error) {
 	}
 }
 
-// Unsubscribe takes a subscription back, and does nothing where there is none. Errors are those of CallTool; the subscription is out of Subscriptions
-// whatever the server says. A modern server hears of it a little later.
+// Unsubscribe takes a subscription back, and does nothing where there is none. Errors are those of CallTool; the
+// subscription is out of Subscriptions whatever the server says. A modern server hears of it a little later.
 func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 	if err := s.maySubscribe(uri); err != nil {
 		return err
@@ -226,7 +232,8 @@ func (s *Session) unsubscribeLate(id jsonrpc.ID, result json.RawMessage) {
 	if uri == "" || result == nil {
 		return
 	}
-	call, err := s.peer.BeginAs(methodUnsubscribe, s.plainParams("uri", string(appendString(nil, uri))), jsonrpc.How{Quiet: true})
+	call, err := s.peer.BeginAs(methodUnsubscribe, s.plainParams("uri", string(appendString(nil, uri))),
+		jsonrpc.How{Quiet: true})
 	if err != nil {
 		return
 	}
@@ -238,8 +245,8 @@ func (s *Session) unsubscribeLate(id jsonrpc.ID, result json.RawMessage) {
 	})
 }
 
-// Subscriptions are the URIs that the server has agreed to, in order; also once the session is over. Nothing of them survives it: whoever connects anew
-// subscribes anew.
+// Subscriptions are the URIs that the server has agreed to, in order; also once the session is over. Nothing of them
+// survives it: whoever connects anew subscribes anew.
 func (s *Session) Subscriptions() []string { return s.subs.uris(true) }
 
 func (s *Session) maySubscribe(uri string) error {

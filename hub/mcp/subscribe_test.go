@@ -80,7 +80,8 @@ func TestSubscribeLegacy(t *testing.T) {
 	})
 }
 
-// TestSubscribeLegacyCancelled: a caller who gives up leaves no subscription behind, unless another one waits for the same.
+// TestSubscribeLegacyCancelled: a caller who gives up leaves no subscription behind, unless another one waits for the
+// same.
 func TestSubscribeLegacyCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithCapabilities(allCapabilities))
@@ -107,14 +108,16 @@ func TestSubscribeLegacyCancelled(t *testing.T) {
 	})
 }
 
-// TestSubscribeModern: the listen stream is opened anew, one at a time, with the whole set; when it is acknowledged, all of it is told as changed once.
+// TestSubscribeModern: the listen stream is opened anew, one at a time, with the whole set; when it is acknowledged,
+// all of it is told as changed once.
 func TestSubscribeModern(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
 		h := &recorder{}
 		s := connect(t, f, h)
 		first := openStream(t, f)
-		if want := `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`; string(first.Filter) != want {
+		if want := `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`; string(
+			first.Filter) != want {
 			t.Errorf("asked for %s", first.Filter)
 		}
 		synctest.Wait()
@@ -152,7 +155,8 @@ func TestSubscribeModern(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Notify(methodResourceUpdated, `{"uri":"unsigned"}`)
-		f.Notify(methodPromptsChanged, `{"_meta":{"io.modelcontextprotocol/subscriptionId":"`+string(streams[0].ID)+`"}}`) // a string is another id
+		// a string is another id
+		f.Notify(methodPromptsChanged, `{"_meta":{"io.modelcontextprotocol/subscriptionId":"`+string(streams[0].ID)+`"}}`)
 		synctest.Wait()
 		if told := h.heard(); !slices.Equal(told, []string{"b", "unsigned"}) {
 			t.Errorf("told: %v", told)
@@ -176,7 +180,8 @@ func TestSubscribeModern(t *testing.T) {
 	})
 }
 
-// TestSubscribeNothingElse: a server without list changes has no stream until somebody subscribes, and none after the last one has left.
+// TestSubscribeNothingElse: a server without list changes has no stream until somebody subscribes, and none after the
+// last one has left.
 func TestSubscribeNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(onlySubscribe))
@@ -231,12 +236,14 @@ func TestSubscribeTogether(t *testing.T) {
 	})
 }
 
-// TestSubscribeNotHonoured: the acknowledgement says what is honoured. A URI that is not is an error for its caller and for nobody else, and costs no further stream.
+// TestSubscribeNotHonoured: the acknowledgement says what is honoured. A URI that is not is an error for its caller and
+// for nobody else, and costs no further stream.
 func TestSubscribeNotHonoured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
 		f.Handle(methodListen, func(c *fakeserver.CallContext) {
-			f.Notify(methodAcknowledged, `{"notifications":{"toolsListChanged":true,"promptsListChanged":false,"resourceSubscriptions":["a"]},"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.ID)+`}}`)
+			f.Notify(methodAcknowledged,
+				`{"notifications":{"toolsListChanged":true,"promptsListChanged":false,"resourceSubscriptions":["a"]},"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.ID)+`}}`)
 			c.Hang()
 		})
 		w := &warnings{}
@@ -282,7 +289,8 @@ func TestSubscribeRefused(t *testing.T) {
 					c.Error(code, "no such resource")
 					return
 				}
-				f.Notify(methodAcknowledged, `{"notifications":`+string(filter)+`,"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.ID)+`}}`)
+				f.Notify(methodAcknowledged, `{"notifications":`+string(filter)+
+					`,"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.ID)+`}}`)
 				c.Hang()
 			})
 			h := &recorder{}
@@ -323,7 +331,8 @@ func TestSubscribeNoListen(t *testing.T) {
 	})
 }
 
-// TestSubscribeSilent: a server that never acknowledges holds up no caller that gives up, and no close; what was given up leaves the stream.
+// TestSubscribeSilent: a server that never acknowledges holds up no caller that gives up, and no close; what was given
+// up leaves the stream.
 func TestSubscribeSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(onlySubscribe))
@@ -352,21 +361,25 @@ func TestSubscribeSilent(t *testing.T) {
 	})
 }
 
-// TestSubscribeWaitsForTheLeft: a server that answers the stream that was left, and tidies up before that, is waited for; one that does not answer, as it
-// should, for a moment. The late answer is nobody's.
+// TestSubscribeWaitsForTheLeft: a server that answers the stream that was left, and tidies up before that, is waited
+// for; one that does not answer, as it should, for a moment. The late answer is nobody's.
 func TestSubscribeWaitsForTheLeft(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer func(*fakeserver.CallContext)
 		took   time.Duration
 	}{
-		"answers": {func(c *fakeserver.CallContext) { pass(100 * time.Millisecond); c.Result(`{"resultType":"complete"}`) }, 100 * time.Millisecond},
-		"silent":  {func(*fakeserver.CallContext) {}, listenSettle},
+		"answers": {func(c *fakeserver.CallContext) {
+			pass(100 * time.Millisecond)
+			c.Result(`{"resultType":"complete"}`)
+		}, 100 * time.Millisecond},
+		"silent": {func(*fakeserver.CallContext) {}, listenSettle},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
 				f.Handle(methodListen, func(call *fakeserver.CallContext) {
-					f.Notify(methodAcknowledged, `{"notifications":`+string(call.Param("notifications"))+`,"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(call.ID)+`}}`)
+					f.Notify(methodAcknowledged, `{"notifications":`+string(call.Param("notifications"))+
+						`,"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(call.ID)+`}}`)
 					call.Hang()
 					c.answer(call)
 				})
@@ -384,8 +397,8 @@ func TestSubscribeWaitsForTheLeft(t *testing.T) {
 	}
 }
 
-// TestSubscribeRandom: callers that subscribe, give up and take back at random, while the server ends streams at random: at the end the open stream is for
-// what the book says, and nobody waits.
+// TestSubscribeRandom: callers that subscribe, give up and take back at random, while the server ends streams at
+// random: at the end the open stream is for what the book says, and nobody waits.
 func TestSubscribeRandom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))

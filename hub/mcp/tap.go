@@ -6,8 +6,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// tapNotification tells the tap of a notification that belongs to a call: progress names it by its token, a task by its id. It is called by the reading
-// goroutine, so that what is told stands in the order of the wire and each one counts, also those that a newer one takes the place of.
+// tapNotification tells the tap of a notification that belongs to a call: progress names it by its token, a task by its
+// id. It is called by the reading goroutine, so that what is told stands in the order of the wire and each one counts,
+// also those that a newer one takes the place of.
 func (s *Session) tapNotification(n *jsonrpc.Notification) {
 	var of *CallRequest
 	switch n.Method {
@@ -30,7 +31,8 @@ func (s *Session) tapNotification(n *jsonrpc.Notification) {
 		s.mu.Unlock()
 	}
 	if of != nil && of.Trace != nil {
-		s.o.Tap(of.Trace, jsonrpc.Observed{Sender: jsonrpc.Incoming, Kind: jsonrpc.KindNotification, Method: n.Method, Bytes: n.Size})
+		s.o.Tap(of.Trace, jsonrpc.Observed{Sender: jsonrpc.Incoming, Kind: jsonrpc.KindNotification, Method: n.Method,
+			Bytes: n.Size})
 	}
 }
 

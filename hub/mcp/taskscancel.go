@@ -55,8 +55,9 @@ func (e *errands) start(f func()) bool {
 	return true
 }
 
-// Settled is closed once the server has answered, or will not answer, what the session has sent on its own account: tasks/cancel. Who is about to close the
-// session waits for it first, within limits of its own, lest the request be lost on its way.
+// Settled is closed once the server has answered, or will not answer, what the session has sent on its own account:
+// tasks/cancel. Who is about to close the session waits for it first, within limits of its own, lest the request be
+// lost on its way.
 func (s *Session) Settled() <-chan struct{} {
 	e := &s.errands
 	e.mu.Lock()
@@ -80,9 +81,10 @@ func (e *errands) wait() {
 	e.running.Wait()
 }
 
-// cancelTask sends tasks/cancel and tells whether it did. It waits for nothing: that the task has ended already (-32602) and that it goes on all the same are both
-// allowed for. A 2025-11-25 server without the capability is sent nothing. trace is that of the call. told is called exactly once, here or later and without a
-// lock: with nil when the server has answered, else with its error, or why it has not heard of it.
+// cancelTask sends tasks/cancel and tells whether it did. It waits for nothing: that the task has ended already
+// (-32602) and that it goes on all the same are both allowed for. A 2025-11-25 server without the capability is sent
+// nothing. trace is that of the call. told is called exactly once, here or later and without a lock: with nil when the
+// server has answered, else with its error, or why it has not heard of it.
 func (s *Session) cancelTask(id string, trace any, told func(error)) (sent bool) {
 	if s.Era() != Modern && !s.declares("tasks", "cancel") {
 		s.log.Info("a task is left running: its server has no tasks/cancel")
@@ -114,8 +116,8 @@ func (s *Session) cancelTask(id string, trace any, told func(error)) (sent bool)
 	return true
 }
 
-// lateResponse looks for a task in the answer to a call that was given up before it was known to be one: nobody else would ever cancel it.
-// It runs on the reading goroutine.
+// lateResponse looks for a task in the answer to a call that was given up before it was known to be one: nobody else
+// would ever cancel it. It runs on the reading goroutine.
 func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 	s.settled(r.ID)
 	switch r.Method {
@@ -136,7 +138,8 @@ func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 		if told == nil {
 			told = func(error) {} // what was told of the call itself stands: it was cancelled as a request
 		}
-		if made, err := s.createdTask(r.Quiet, jsontext.Object{Raw: r.Result}); err == nil && made != nil && !made.terminal() {
+		if made, err := s.createdTask(r.Quiet, jsontext.Object{Raw: r.Result}); err == nil && made != nil &&
+			!made.terminal() {
 			s.cancelTask(made.ID, r.Tag, told)
 		} else {
 			told(jsonrpc.ErrCancelNotNeeded) // it is over
@@ -145,8 +148,9 @@ func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 	s.o.Handler.LateResponse(r.ID)
 }
 
-// transient tells whether a request that failed with err may be tried again on the same session: trouble on the way, as of HTTP. What the server itself
-// answered, what cannot be read, a sign-in that a person has refused, and the end of the session or of the caller are not.
+// transient tells whether a request that failed with err may be tried again on the same session: trouble on the way, as
+// of HTTP. What the server itself answered, what cannot be read, a sign-in that a person has refused, and the end of
+// the session or of the caller are not.
 func transient(err error) bool {
 	var (
 		large     *jsonrpc.ResultTooLargeError
@@ -155,15 +159,18 @@ func transient(err error) bool {
 		cancelled *jsonrpc.CancelledError
 	)
 	switch {
-	case err == nil, rpcError(err) != nil, errors.Is(err, transport.ErrNoSignIn), errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, jsonrpc.ErrInvalidJSON),
-		errors.As(err, &large), errors.As(err, new(*bounds.Exceeded)), errors.As(err, &invalid), errors.As(err, &protocol), errors.As(err, &cancelled):
+	case err == nil, rpcError(err) != nil, errors.Is(err, transport.ErrNoSignIn), errors.Is(err, jsonrpc.ErrClosed),
+		errors.Is(err, jsonrpc.ErrInvalidJSON),
+		errors.As(err, &large), errors.As(err, new(*bounds.Exceeded)), errors.As(err, &invalid), errors.As(err, &protocol),
+		errors.As(err, &cancelled):
 		return false
 	}
 	return true
 }
 
 // tryAgain sends a request that has failed on the way until it gets through, it is answered with an error, or ctx ends.
-func (s *Session) tryAgain(ctx context.Context, method string, params json.RawMessage, how jsonrpc.How, err error) error {
+func (s *Session) tryAgain(ctx context.Context, method string, params json.RawMessage, how jsonrpc.How,
+	err error) error {
 	for delay := nextDelay(0, err); transient(err) && wait(ctx, delay); delay = nextDelay(delay, err) {
 		_, err = s.peer.CallAs(ctx, method, params, how)
 	}
@@ -182,7 +189,8 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// nextDelay is the wait before another try, after one of d (0: the first) and the error that it is for: a server may ask for more (Retry-After).
+// nextDelay is the wait before another try, after one of d (0: the first) and the error that it is for: a server may
+// ask for more (Retry-After).
 func nextDelay(d time.Duration, err error) time.Duration {
 	d = max(retryDelay, min(2*d, retryMaxDelay))
 	var refused *transport.HTTPError

@@ -45,7 +45,8 @@ func wireCancelled(t *testing.T, err, cause error, sent bool) {
 	}
 }
 
-// TestTaskCancelBeforeID: the caller is free at once, nothing is sent that names the request, and the task is cancelled as soon as its id is known.
+// TestTaskCancelBeforeID: the caller is free at once, nothing is sent that names the request, and the task is cancelled
+// as soon as its id is known.
 func TestTaskCancelBeforeID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"working"`)
@@ -78,7 +79,8 @@ func TestTaskCancelBeforeID(t *testing.T) {
 
 // TestTaskCancelBeforeIDWithoutTask: what comes late and is no task, or is over, is just dropped.
 func TestTaskCancelBeforeIDWithoutTask(t *testing.T) {
-	for _, late := range []string{`{"content":[]}`, `{"task":{"taskId":"T-1","status":"completed"}}`, `{"task":{}}`, `{"task":7}`, `7`} {
+	for _, late := range []string{`{"content":[]}`, `{"task":{"taskId":"T-1","status":"completed"}}`, `{"task":{}}`,
+		`{"task":7}`, `7`} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newTaskServer(taskCapabilities, `"status":"working"`)
 			f.Tool("t", func(c *fakeserver.CallContext) {
@@ -100,7 +102,8 @@ func TestTaskCancelBeforeIDWithoutTask(t *testing.T) {
 	}
 }
 
-// TestTaskCancelLateTask: a modern call is cancelled as an ordinary request until its answer says "task"; when that comes all the same, the task is cancelled too.
+// TestTaskCancelLateTask: a modern call is cancelled as an ordinary request until its answer says "task"; when that
+// comes all the same, the task is cancelled too.
 func TestTaskCancelLateTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", `"status":"working"`)
@@ -149,7 +152,8 @@ func TestTaskCancelWithID(t *testing.T) {
 				polls := len(lines(f.Server, methodTaskGet))
 				pass(2 * cancelPatience)
 				nothingLeft(t, s)
-				if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 || ids[0] != "T-1" || len(lines(f.Server, methodTaskGet)) != polls {
+				if ids := taskIDs(f, methodTaskCancel); len(ids) != 1 || ids[0] != "T-1" ||
+					len(lines(f.Server, methodTaskGet)) != polls {
 					t.Errorf("tasks/cancel %q, %d polls after it", ids, len(lines(f.Server, methodTaskGet))-polls)
 				}
 				if ids, _ := notedCancels(f); len(ids) != 0 {
@@ -160,13 +164,14 @@ func TestTaskCancelWithID(t *testing.T) {
 	}
 }
 
-// TestTaskNeverNotificationCancelled: at no moment of its life is the request of a task cancelled by its id, not even while tasks/result blocks. That one is a request
-// like others and is.
+// TestTaskNeverNotificationCancelled: at no moment of its life is the request of a task cancelled by its id, not even
+// while tasks/result blocks. That one is a request like others and is.
 func TestTaskNeverNotificationCancelled(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		ended []string // methods of the requests that were cancelled by id
-	}{{0, nil}, {500 * time.Millisecond, nil}, {1100 * time.Millisecond, []string{methodTaskResult}}, {1500 * time.Millisecond, []string{methodTaskResult, methodTaskGet}}} {
+	}{{0, nil}, {500 * time.Millisecond, nil}, {1100 * time.Millisecond, []string{methodTaskResult}},
+		{1500 * time.Millisecond, []string{methodTaskResult, methodTaskGet}}} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newTaskServer(taskCapabilities, `"status":"input_required","pollInterval":300`)
 			f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Hang() })
@@ -231,7 +236,8 @@ func TestTaskCompletesAllTheSame(t *testing.T) {
 	})
 }
 
-// TestTaskResultInHandWins: the result is there, behind a notification that is still being handled, when the caller gives up.
+// TestTaskResultInHandWins: the result is there, behind a notification that is still being handled, when the caller
+// gives up.
 func TestTaskResultInHandWins(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
 		f := newTaskServer(capabilities, `"status":"completed","result":`+taskResult)
@@ -325,7 +331,8 @@ func TestTaskTransient(t *testing.T) {
 func TestTaskRetryAfter(t *testing.T) {
 	var got []time.Duration
 	d := time.Duration(0)
-	for _, err := range []error{io.EOF, io.EOF, &transport.HTTPError{Status: 503, RetryAfter: 5 * time.Second}, io.EOF, io.EOF, io.EOF, &transport.HTTPError{Status: 500}} {
+	for _, err := range []error{io.EOF, io.EOF, &transport.HTTPError{Status: 503, RetryAfter: 5 * time.Second}, io.EOF,
+		io.EOF, io.EOF, &transport.HTTPError{Status: 500}} {
 		d = nextDelay(d, err)
 		got = append(got, d/time.Second)
 	}
@@ -336,7 +343,8 @@ func TestTaskRetryAfter(t *testing.T) {
 
 var errPipeTest = errors.New("the pipe is gone")
 
-// TestTaskTransientPollErrors: polls and the fetching of the result that fail on the way are tried again, later and later, for as long as the caller waits.
+// TestTaskTransientPollErrors: polls and the fetching of the result that fail on the way are tried again, later and
+// later, for as long as the caller waits.
 func TestTaskTransientPollErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"completed"`)

@@ -11,7 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// pollPatience bounds the wait for the answer to one poll: a task may take days, and a status that never comes must not end its polling.
+// pollPatience bounds the wait for the answer to one poll: a task may take days, and a status that never comes must not
+// end its polling.
 const pollPatience = time.Minute
 
 var (
@@ -19,8 +20,9 @@ var (
 	errTaskOver       = errors.New("the task is over")
 )
 
-// follower goes with one task to its end. All of it belongs to the goroutine of the call, which sends all requests and takes all answers; the questions of the
-// extension have goroutines of their own, which it starts, hears of by events, and waits for (tasksinput.go).
+// follower goes with one task to its end. All of it belongs to the goroutine of the call, which sends all requests and
+// takes all answers; the questions of the extension have goroutines of their own, which it starts, hears of by events,
+// and waits for (tasksinput.go).
 type follower struct {
 	s    *Session
 	call *openCall
@@ -43,7 +45,8 @@ type follower struct {
 	err  error
 }
 
-// follow goes with a task to its end; made is what the server said when it made the task, nil when it is to be asked first.
+// follow goes with a task to its end; made is what the server said when it made the task, nil when it is to be asked
+// first.
 func (s *Session) follow(ctx context.Context, call *openCall, t Task, made *taskState) (*CallResult, error) {
 	if t.PollInterval == 0 {
 		t.PollInterval = defaultPollInterval
@@ -67,7 +70,8 @@ func (s *Session) follow(ctx context.Context, call *openCall, t Task, made *task
 	return f.out, f.err
 }
 
-// step waits for the next event and acts on it, unless the call has ended for its caller or with its session: then nothing new is begun.
+// step waits for the next event and acts on it, unless the call has ended for its caller or with its session: then
+// nothing new is begun.
 func (f *follower) step(ctx context.Context) {
 	var act func()
 	select {
@@ -143,8 +147,8 @@ func (f *follower) poll() {
 	}
 }
 
-// hasten brings the next poll forward: the server says that something has changed. What it says is not believed, and it cannot make this side poll
-// faster than it could by naming the shortest interval.
+// hasten brings the next poll forward: the server says that something has changed. What it says is not believed, and it
+// cannot make this side poll faster than it could by naming the shortest interval.
 func (f *follower) hasten() {
 	if f.get == nil && !f.terminal {
 		f.timer.Reset(max(0, minPollInterval-time.Since(f.polled)))
@@ -192,7 +196,8 @@ func (f *follower) settlePoll(raw json.RawMessage, err error) {
 func (f *follower) readState(raw json.RawMessage) (*taskState, error) {
 	state, err := readTask(f.era, raw)
 	if err == nil && state.ID != "" && state.ID != f.task.ID {
-		err = &ProtocolError{Text: fmt.Sprintf("the server was asked for task %s and answered for %s", quoted(f.task.ID), quoted(state.ID))}
+		err = &ProtocolError{Text: fmt.Sprintf("the server was asked for task %s and answered for %s", quoted(f.task.ID),
+			quoted(state.ID))}
 	}
 	return state, err
 }
@@ -217,8 +222,8 @@ func (f *follower) observe(t *taskState) {
 	case f.era == Modern:
 		f.observeModern(t)
 	case f.terminal || t.Status == TaskInputRequired:
-		// Also while input is required, at once: the server asks on the stream of tasks/result ("Input Required Status"). Polling goes on beside it, because
-		// it is all that tells the status.
+		// Also while input is required, at once: the server asks on the stream of tasks/result ("Input Required Status").
+		// Polling goes on beside it, because it is all that tells the status.
 		f.fetch()
 	}
 }
@@ -233,7 +238,8 @@ func (f *follower) observeModern(t *taskState) {
 		f.terminal = false // so said the result that made the task, which has no room for more; tasks/get has
 		f.timer.Reset(0)
 	case f.terminal:
-		f.finish(nil, &ProtocolError{Text: fmt.Sprintf("the server reports task %s as %s and gives neither result nor error", quoted(f.task.ID), t.Status)})
+		f.finish(nil, &ProtocolError{Text: fmt.Sprintf("the server reports task %s as %s and gives neither result nor error",
+			quoted(f.task.ID), t.Status)})
 	case t.Status == TaskInputRequired && f.polled.IsZero():
 		f.timer.Reset(0) // likewise
 	case t.Status == TaskInputRequired:
@@ -246,7 +252,8 @@ func (f *follower) observeModern(t *taskState) {
 // fetch asks for the result of a 2025-11-25 task.
 func (f *follower) fetch() {
 	if f.result == nil {
-		// The gate is held until the id is known: over HTTP a question may come on this request's stream at once, and it is the call's.
+		// The gate is held until the id is known: over HTTP a question may come on this request's stream at once, and it is
+		// the call's.
 		f.call.gate.Lock()
 		call, err := f.s.peer.BeginAs(methodTaskResult, f.params(), f.how())
 		if err == nil {

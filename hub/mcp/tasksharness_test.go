@@ -15,7 +15,8 @@ const (
 	taskResult       = `{ "content":[{"type":"text","text":"done"}],"n":1.0 }`
 )
 
-// taskServer is a fake server whose tool t becomes task T-1, and whose answers to polls are played from a list; the last one stays.
+// taskServer is a fake server whose tool t becomes task T-1, and whose answers to polls are played from a list; the
+// last one stays.
 type taskServer struct {
 	*fakeserver.Server
 	era Era
@@ -25,7 +26,8 @@ type taskServer struct {
 	at    []time.Time
 }
 
-// newTaskServer makes one; capabilities are those of a legacy server, "" for a modern one. Its call is answered at once with a task that is working.
+// newTaskServer makes one; capabilities are those of a legacy server, "" for a modern one. Its call is answered at once
+// with a task that is working.
 func newTaskServer(capabilities string, polls ...string) *taskServer {
 	option, era := fakeserver.WithModern(), Modern
 	if capabilities != "" {
@@ -112,7 +114,8 @@ func (h *told) statuses() (out []string) {
 	return out
 }
 
-// nothingLeft closes the session and looks for what it should not have left. What is left of goroutines the end of the bubble tells.
+// nothingLeft closes the session and looks for what it should not have left. What is left of goroutines the end of the
+// bubble tells.
 func nothingLeft(t *testing.T, s *Session) {
 	t.Helper()
 	synctest.Wait()
@@ -146,7 +149,8 @@ func notedCancels(f *taskServer) (ids []string, ofCall bool) {
 }
 
 // runningTask calls t and lets it become a task that is polled.
-func runningTask(t *testing.T, f *taskServer, s *Session, h *told) (out <-chan outcome, cancel context.CancelCauseFunc) {
+func runningTask(t *testing.T, f *taskServer, s *Session, h *told) (out <-chan outcome,
+	cancel context.CancelCauseFunc) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(background)
 	t.Cleanup(func() { cancel(errQuestionOver) })

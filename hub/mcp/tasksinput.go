@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// taskQuestions are the input requests of one task of the extension. All of it belongs to the follower's goroutine, except that each question, and after it
-// its update, has a goroutine, which tells what came of it by events.
+// taskQuestions are the input requests of one task of the extension. All of it belongs to the follower's goroutine,
+// except that each question, and after it its update, has a goroutine, which tells what came of it by events.
 type taskQuestions struct {
 	ctx     context.Context // of all that is asked and sent
 	stop    context.CancelCauseFunc
@@ -72,8 +72,9 @@ func (q *taskQuestions) end(cause error) {
 	q.running.Wait()
 }
 
-// ask asks what has not been asked yet and takes back what the server no longer wants to know. inputRequests holds all that is outstanding, and for a while also what
-// was answered already: keys are unique for the task's life, so nobody is asked twice.
+// ask asks what has not been asked yet and takes back what the server no longer wants to know. inputRequests holds all
+// that is outstanding, and for a while also what was answered already: keys are unique for the task's life, so nobody
+// is asked twice.
 func (f *follower) ask(requests json.RawMessage) {
 	asked, err := readInputRequests(requests, f.task.Declared)
 	if err != nil {
@@ -157,12 +158,14 @@ func (f *follower) questionEvent(e questionEvent) {
 	}
 }
 
-// update sends one answer. Each goes as it comes: a part of the answers is allowed, and one person should not wait for the other.
+// update sends one answer. Each goes as it comes: a part of the answers is allowed, and one person should not wait for
+// the other.
 func (f *follower) update(key string, answer json.RawMessage) {
 	responses := newObject(len(key) + len(answer) + 8)
 	responses.raw(key, answer)
 	s, ctx := f.s, f.asking.ctx
-	params := s.paramsWith(traceContextOf(f.call.req), "taskId", string(appendString(nil, f.task.ID)), "inputResponses", string(responses.end()))
+	params := s.paramsWith(traceContextOf(f.call.req), "taskId", string(appendString(nil, f.task.ID)),
+		"inputResponses", string(responses.end()))
 	f.asking.start(func() questionEvent {
 		_, err := s.peer.CallAs(ctx, methodTaskUpdate, params, f.how())
 		if transient(err) {
@@ -172,8 +175,9 @@ func (f *follower) update(key string, answer json.RawMessage) {
 	})
 }
 
-// updateFailed ends the call, as its task would wait for an answer that cannot be brought; except when the server has found fault with this one: the task is gone
-// or over, as the next poll tells, or still asks, and then the question is put again.
+// updateFailed ends the call, as its task would wait for an answer that cannot be brought; except when the server has
+// found fault with this one: the task is gone or over, as the next poll tells, or still asks, and then the question is
+// put again.
 func (f *follower) updateFailed(key string, err error) {
 	if refusal := rpcError(err); refusal != nil && refusal.Code == jsonrpc.CodeInvalidParams {
 		f.s.log.Info("an answer for a task was not taken", "error", inWords(err))

@@ -57,14 +57,17 @@ func updates(f *taskServer) (out []string) {
 	return out
 }
 
-// TestTaskLegacyInputRequired: tasks/result goes out at once, what the server asks on it belongs to the call of the task that it names, and polling goes on beside it.
+// TestTaskLegacyInputRequired: tasks/result goes out at once, what the server asks on it belongs to the call of the
+// task that it names, and polling goes on beside it.
 func TestTaskLegacyInputRequired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer(taskCapabilities, `"status":"input_required","pollInterval":1000`, `"status":"input_required"`, `"status":"working","statusMessage":" on"`)
+		f := newTaskServer(taskCapabilities, `"status":"input_required","pollInterval":1000`, `"status":"input_required"`,
+			`"status":"working","statusMessage":" on"`)
 		var answer, foreign string
 		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) {
 			related := func(id string) string {
-				return strings.TrimSuffix(formParams, "}") + `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"` + id + `"}}}`
+				return strings.TrimSuffix(formParams, "}") + `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"` + id +
+					`"}}}`
 			}
 			m := <-c.Request(methodElicitation, related("T-1")).Response()
 			answer = m.Raw
@@ -83,7 +86,8 @@ func TestTaskLegacyInputRequired(t *testing.T) {
 		out := begin(background, s, c)
 		pass(time.Second)
 		synctest.Wait()
-		if qs := h.questions(); len(qs) != 2 || qs[0].Call != c || qs[1].Call != nil || !strings.Contains(answer, `"accept"`) || !strings.Contains(foreign, `"accept"`) {
+		if qs := h.questions(); len(qs) != 2 || qs[0].Call != c || qs[1].Call != nil ||
+			!strings.Contains(answer, `"accept"`) || !strings.Contains(foreign, `"accept"`) {
 			t.Fatalf("questions %+v, answers %s %s", qs, answer, foreign)
 		}
 		pass(3500 * time.Millisecond)
@@ -103,7 +107,8 @@ func TestTaskLegacyInputRequired(t *testing.T) {
 	})
 }
 
-// TestTaskRelatedBeforeItsAnswer: a request that names a task which nobody knows yet belongs to the one call that waits for its task.
+// TestTaskRelatedBeforeItsAnswer: a request that names a task which nobody knows yet belongs to the one call that waits
+// for its task.
 func TestTaskRelatedBeforeItsAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"working"`)
@@ -113,7 +118,8 @@ func TestTaskRelatedBeforeItsAnswer(t *testing.T) {
 		s := connect(t, f.Server, h)
 		ctx, cancel := context.WithCancelCause(background)
 		defer cancel(errQuestionOver)
-		question := strings.TrimSuffix(formParams, "}") + `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"T-1"}}}`
+		question := strings.TrimSuffix(formParams, "}") +
+			`,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"T-1"}}}`
 		task := &CallRequest{Name: "t", TaskSupport: TaskRequired}
 		var want []*CallRequest
 		for _, c := range []*CallRequest{{Name: "plain"}, task, {Name: "t", TaskSupport: TaskRequired}} {
@@ -133,7 +139,8 @@ func TestTaskRelatedBeforeItsAnswer(t *testing.T) {
 // TestTaskModernInput: questions within a task are asked like those within a result, and answered by tasks/update.
 func TestTaskModernInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", askingTaskInput(`"who":`+formInput, `"r":`+inputEntry(methodRoots, ""), `"llm":`+samplingInput), `"status":"working"`, `"status":"completed","result":`+taskResult)
+		f := newTaskServer("", askingTaskInput(`"who":`+formInput, `"r":`+inputEntry(methodRoots, ""), `"llm":`+
+			samplingInput), `"status":"working"`, `"status":"completed","result":`+taskResult)
 		h := &recorder{roots: []Root{{URI: "file:///w"}}, ask: func(_ context.Context, q *Question) (Answer, error) {
 			switch q.InputKey {
 			case "who":
@@ -153,7 +160,8 @@ func TestTaskModernInput(t *testing.T) {
 		for _, u := range updates(f) {
 			sent[u] = true
 		}
-		want := map[string]bool{`T-1 {"who":{"action":"cancel"}}`: true, `T-1 {"r":{"roots":[{"uri":"file:///w"}]}}`: true, `T-1 {"llm":{"role":"assistant","n":1.0}}`: true}
+		want := map[string]bool{`T-1 {"who":{"action":"cancel"}}`: true, `T-1 {"r":{"roots":[{"uri":"file:///w"}]}}`: true,
+			`T-1 {"llm":{"role":"assistant","n":1.0}}`: true}
 		if diff := cmp.Diff(want, sent); diff != "" {
 			t.Errorf("tasks/update (-want +got):\n%s", diff)
 		}
@@ -194,7 +202,9 @@ func TestTaskModernInputPartial(t *testing.T) {
 			t.Errorf("%d polls in a second", n)
 		}
 		g.accept("a", `{"n":1}`)
-		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Result(`{"taskId":"T-1","status":"completed","result":{}}`) })
+		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) {
+			c.Result(`{"taskId":"T-1","status":"completed","result":{}}`)
+		})
 		pass(time.Second)
 		if o := finished(t, out); o.err != nil {
 			t.Error(o.err)
@@ -209,11 +219,12 @@ func TestTaskModernInputPartial(t *testing.T) {
 	})
 }
 
-// TestTaskModernInputDedupe: a key is asked once, however many polls show it and after its answer too; a new key is asked when it comes; one whose answer the server
-// finds fault with is asked again.
+// TestTaskModernInputDedupe: a key is asked once, however many polls show it and after its answer too; a new key is
+// asked when it comes; one whose answer the server finds fault with is asked again.
 func TestTaskModernInputDedupe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", askingTaskInput(`"a":`+formInput), askingTaskInput(`"a":`+formInput), askingTaskInput(`"a":`+formInput, `"b":`+formInput), askingTaskInput(`"a":`+formInput, `"b":`+formInput))
+		f := newTaskServer("", askingTaskInput(`"a":`+formInput), askingTaskInput(`"a":`+formInput),
+			askingTaskInput(`"a":`+formInput, `"b":`+formInput), askingTaskInput(`"a":`+formInput, `"b":`+formInput))
 		refused := false
 		f.Handle(methodTaskUpdate, func(c *fakeserver.CallContext) {
 			if member(c.Param("inputResponses"), "b") != nil && !refused {
@@ -227,7 +238,9 @@ func TestTaskModernInputDedupe(t *testing.T) {
 		s := connect(t, f.Server, h)
 		out, _ := runningTask(t, f, s, &told{})
 		pass(10 * time.Second)
-		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) { c.Result(`{"taskId":"T-1","status":"completed","result":{}}`) })
+		f.Handle(methodTaskGet, func(c *fakeserver.CallContext) {
+			c.Result(`{"taskId":"T-1","status":"completed","result":{}}`)
+		})
 		pass(time.Second)
 		if o := finished(t, out); o.err != nil {
 			t.Error(o.err)
@@ -246,7 +259,8 @@ func TestTaskModernInputDedupe(t *testing.T) {
 	})
 }
 
-// TestTaskModernInputRefused: sampling has no refusal on the wire, so the task is cancelled, and its other questions end.
+// TestTaskModernInputRefused: sampling has no refusal on the wire, so the task is cancelled, and its other questions
+// end.
 func TestTaskModernInputRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", askingTaskInput(`"form":`+formInput, `"llm":`+samplingInput))
@@ -276,7 +290,9 @@ func TestTaskModernInputUndeclared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", askingTaskInput(`"llm":`+samplingInput))
 		h := &recorder{}
-		s := connect(t, f.Server, h, func(o *Options) { o.Capabilities = func() Capabilities { return Capabilities{ElicitationForm: true} } })
+		s := connect(t, f.Server, h, func(o *Options) {
+			o.Capabilities = func() Capabilities { return Capabilities{ElicitationForm: true} }
+		})
 		if _, err := s.CallTool(background, (&told{}).request()); !isProtocolError(err) || len(h.questions()) != 0 {
 			t.Errorf("got %v after %d questions", err, len(h.questions()))
 		}
@@ -303,7 +319,8 @@ func TestTaskModernInputUpdateRefused(t *testing.T) {
 	})
 }
 
-// TestTaskModernInputWithdrawn: what the server no longer asks, or the end of the task, takes the question from the screen; its answer goes nowhere.
+// TestTaskModernInputWithdrawn: what the server no longer asks, or the end of the task, takes the question from the
+// screen; its answer goes nowhere.
 func TestTaskModernInputWithdrawn(t *testing.T) {
 	for name, next := range map[string]string{
 		"another asked": askingTaskInput(`"b":` + formInput),
@@ -368,7 +385,9 @@ func TestTaskModernInputTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", askingTaskInput(`"a":`+formInput))
 		trouble := errors.New("the page is gone")
-		s := connect(t, f.Server, &recorder{ask: func(context.Context, *Question) (Answer, error) { return Answer{}, trouble }})
+		s := connect(t, f.Server, &recorder{ask: func(context.Context, *Question) (Answer, error) {
+			return Answer{}, trouble
+		}})
 		if _, err := s.CallTool(background, (&told{}).request()); !errors.Is(err, trouble) {
 			t.Errorf("got %v", err)
 		}

@@ -12,10 +12,12 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// TestTaskLegacyHappyPath: the call asks for a task, it is polled, and tasks/result brings exactly the result. Progress by the call's own token goes on.
+// TestTaskLegacyHappyPath: the call asks for a task, it is polled, and tasks/result brings exactly the result. Progress
+// by the call's own token goes on.
 func TestTaskLegacyHappyPath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer(taskCapabilities, `"status":"working","statusMessage":" half"`, `"status":"hologram"`, `"status":"completed"`)
+		f := newTaskServer(taskCapabilities, `"status":"working","statusMessage":" half"`, `"status":"hologram"`,
+			`"status":"completed"`)
 		var call *fakeserver.CallContext
 		f.Tool("t", func(c *fakeserver.CallContext) {
 			call = c
@@ -33,7 +35,8 @@ func TestTaskLegacyHappyPath(t *testing.T) {
 		call.Progress(2, 2, "")
 		pass(time.Second)
 		o := finished(t, out)
-		if o.err != nil || string(o.result.Raw) != taskResult || o.result.TaskID != "T-1" || o.result.Rounds != 1 || o.result.IsError {
+		if o.err != nil || string(o.result.Raw) != taskResult || o.result.TaskID != "T-1" || o.result.Rounds != 1 ||
+			o.result.IsError {
 			t.Fatalf("got %s, %v", rawOf(o.result), o.err)
 		}
 		call.Progress(3, 2, "")
@@ -67,14 +70,18 @@ func TestTaskAsked(t *testing.T) {
 		"optional, prefer":  {TaskOptional, TaskPrefer, nil, true},
 		"forbidden, prefer": {TaskForbidden, TaskPrefer, nil, false},
 		"unknown, prefer":   {"", TaskPrefer, nil, false},
-		"no capability":     {TaskRequired, TaskPrefer, []fakeserver.Option{fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{}}}`)}, false},
-		"older revision":    {TaskRequired, TaskPrefer, []fakeserver.Option{fakeserver.WithRevision(Revision20250618)}, false},
-		"modern":            {TaskRequired, TaskPrefer, []fakeserver.Option{fakeserver.WithModern()}, false},
+		"no capability": {TaskRequired, TaskPrefer,
+			[]fakeserver.Option{fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{}}}`)}, false},
+		"older revision": {TaskRequired, TaskPrefer, []fakeserver.Option{fakeserver.WithRevision(Revision20250618)},
+			false},
+		"modern": {TaskRequired, TaskPrefer, []fakeserver.Option{fakeserver.WithModern()}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := fakeserver.New(append([]fakeserver.Option{fakeserver.WithRevision(Revision20251125), fakeserver.WithCapabilities(taskCapabilities)}, c.options...)...)
-				const plain = `{"content":[],"task":{"taskId":"x","status":"working"}}` // an ordinary result, unless a task was asked for
+				f := fakeserver.New(append([]fakeserver.Option{fakeserver.WithRevision(Revision20251125),
+					fakeserver.WithCapabilities(taskCapabilities)}, c.options...)...)
+				// an ordinary result, unless a task was asked for
+				const plain = `{"content":[],"task":{"taskId":"x","status":"working"}}`
 				f.Tool("t", func(call *fakeserver.CallContext) {
 					if call.Param("task") != nil {
 						call.Result(`{"content":[]}`) // and a server may ignore that
@@ -87,7 +94,8 @@ func TestTaskAsked(t *testing.T) {
 				if err != nil || got.TaskID != "" {
 					t.Fatalf("got %s, %v", rawOf(got), err)
 				}
-				if task := string(lines(f, methodCallTool)[0].Param("task")); (task == `{}`) != c.wantTask || (string(got.Raw) == plain) == c.wantTask {
+				if task := string(lines(f, methodCallTool)[0].Param("task")); (task == `{}`) != c.wantTask ||
+					(string(got.Raw) == plain) == c.wantTask {
 					t.Errorf("asked for task %q, got %s", task, got.Raw)
 				}
 			})
@@ -95,7 +103,8 @@ func TestTaskAsked(t *testing.T) {
 	}
 }
 
-// TestTaskModernInline: the server decides; result and error come within the answers to polls, whatever resultType those have.
+// TestTaskModernInline: the server decides; result and error come within the answers to polls, whatever resultType
+// those have.
 func TestTaskModernInline(t *testing.T) {
 	for name, c := range map[string]struct {
 		last    string
@@ -213,7 +222,8 @@ func TestTaskLegacyFailed(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"failed"`)
 		s := connect(t, f.Server, &recorder{})
 		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Error(-32602, "of the tool itself") })
-		if _, err := s.CallTool(background, (&told{}).request()); rpcError(err) == nil || rpcError(err).Message != "of the tool itself" {
+		if _, err := s.CallTool(background, (&told{}).request()); rpcError(err) == nil ||
+			rpcError(err).Message != "of the tool itself" {
 			t.Errorf("got %v", err)
 		}
 		f.Handle(methodTaskResult, func(c *fakeserver.CallContext) { c.Result(`{"content":[],"isError":true}`) })
@@ -224,12 +234,14 @@ func TestTaskLegacyFailed(t *testing.T) {
 	})
 }
 
-// TestTaskPollInterval: the server's interval counts from each answer on, within its bounds; without one it stays as it was, a second at first.
+// TestTaskPollInterval: the server's interval counts from each answer on, within its bounds; without one it stays as it
+// was, a second at first.
 func TestTaskPollInterval(t *testing.T) {
 	for _, c := range []struct{ capabilities, name string }{{taskCapabilities, "pollInterval"}, {"", "pollIntervalMs"}} {
 		synctest.Test(t, func(t *testing.T) {
 			working := func(interval string) string { return `"status":"working","` + c.name + `":` + interval }
-			f := newTaskServer(c.capabilities, working("2500"), `"status":"working"`, working("1"), working("-1e300"), working("1e300"), working(`"7"`),
+			f := newTaskServer(c.capabilities, working("2500"), `"status":"working"`, working("1"), working("-1e300"),
+				working("1e300"), working(`"7"`),
 				working("250.5"), `"status":"completed","result":{}`)
 			s := connect(t, f.Server, &recorder{})
 			began := time.Now()
@@ -237,7 +249,8 @@ func TestTaskPollInterval(t *testing.T) {
 				t.Fatal(err)
 			}
 			const ms = time.Millisecond
-			want := []time.Duration{1000 * ms, 2500 * ms, 2500 * ms, 100 * ms, 100 * ms, 60000 * ms, 60000 * ms, 250500 * time.Microsecond}
+			want := []time.Duration{1000 * ms, 2500 * ms, 2500 * ms, 100 * ms, 100 * ms, 60000 * ms, 60000 * ms,
+				250500 * time.Microsecond}
 			if diff := cmp.Diff(want, f.gaps(began)); diff != "" {
 				t.Errorf("waits before the polls (-want +got):\n%s", diff)
 			}
@@ -245,11 +258,13 @@ func TestTaskPollInterval(t *testing.T) {
 	}
 }
 
-// TestTaskStatusWakes: a notification brings the next poll forward, is not believed, cannot force polls faster than ten a second, and wakes nobody else.
+// TestTaskStatusWakes: a notification brings the next poll forward, is not believed, cannot force polls faster than ten
+// a second, and wakes nobody else.
 func TestTaskStatusWakes(t *testing.T) {
 	for _, c := range []struct{ capabilities, method string }{{taskCapabilities, methodTaskStatus}, {"", methodTasks}} {
 		synctest.Test(t, func(t *testing.T) {
-			f := newTaskServer(c.capabilities, `"status":"working","pollInterval":60000,"pollIntervalMs":60000`, `"status":"working"`, `"status":"completed","result":`+taskResult)
+			f := newTaskServer(c.capabilities, `"status":"working","pollInterval":60000,"pollIntervalMs":60000`,
+				`"status":"working"`, `"status":"completed","result":`+taskResult)
 			s := connect(t, f.Server, &recorder{})
 			began := time.Now()
 			out, _ := runningTask(t, f, s, &told{})
@@ -289,7 +304,8 @@ func TestTaskGone(t *testing.T) {
 			s := connect(t, f.Server, &recorder{})
 			_, err := s.CallTool(background, (&told{}).request())
 			var lost *TaskLostError
-			if !errors.As(err, &lost) || lost.TaskID != "T-1" || !strings.Contains(err.Error(), "purged") || rpcError(err) != nil {
+			if !errors.As(err, &lost) || lost.TaskID != "T-1" || !strings.Contains(err.Error(), "purged") ||
+				rpcError(err) != nil {
 				t.Errorf("got %v", err)
 			}
 			nothingLeft(t, s)
@@ -300,7 +316,8 @@ func TestTaskGone(t *testing.T) {
 	}
 }
 
-// TestTaskPollRefused: an error of the server that says nothing of the task's end ends the call, and the task is not left to itself.
+// TestTaskPollRefused: an error of the server that says nothing of the task's end ends the call, and the task is not
+// left to itself.
 func TestTaskPollRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"working"`)
@@ -346,10 +363,12 @@ func TestTaskPollUnanswered(t *testing.T) {
 	})
 }
 
-// TestTaskMRTRFirst: a modern call can have its rounds first and then become a task. The keys of the two phases have nothing to do with each other.
+// TestTaskMRTRFirst: a modern call can have its rounds first and then become a task. The keys of the two phases have
+// nothing to do with each other.
 func TestTaskMRTRFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer("", `"status":"input_required","inputRequests":{"k":`+formInput+`}`, `"status":"completed","result":`+taskResult)
+		f := newTaskServer("", `"status":"input_required","inputRequests":{"k":`+formInput+
+			`}`, `"status":"completed","result":`+taskResult)
 		f.Tool("t", func(c *fakeserver.CallContext) {
 			if c.Param("inputResponses") == nil {
 				c.InputRequired(`{"k":`+formInput+`}`, "s")

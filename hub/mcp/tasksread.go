@@ -31,8 +31,9 @@ func (t *taskState) terminal() bool {
 	return t.Status == TaskCompleted || t.Status == TaskFailed || t.Status == TaskCancelled
 }
 
-// readTask reads a Task: the answer to tasks/get in both designs, what is in a CreateTaskResult of 2025-11-25, and a result with the resultType "task". The last
-// two are flat in the extension, whose examples show that resultType in answers to tasks/get too, where its text has "complete".
+// readTask reads a Task: the answer to tasks/get in both designs, what is in a CreateTaskResult of 2025-11-25, and a
+// result with the resultType "task". The last two are flat in the extension, whose examples show that resultType in
+// answers to tasks/get too, where its text has "complete".
 func readTask(era Era, raw json.RawMessage) (*taskState, error) {
 	interval := "pollInterval"
 	if era == Modern {
@@ -65,7 +66,8 @@ func readTask(era Era, raw json.RawMessage) (*taskState, error) {
 	case !object, t.Status == "":
 		return nil, &ProtocolError{Text: "the server answered with a task that has no status"}
 	case era == Modern && resultType != "" && resultType != "complete" && resultType != "task":
-		return nil, &ProtocolError{Text: fmt.Sprintf("the server answered for a task with the unknown resultType %s", quoted(resultType))}
+		return nil, &ProtocolError{Text: fmt.Sprintf("the server answered for a task with the unknown resultType %s",
+			quoted(resultType))}
 	}
 	return t, nil
 }
@@ -100,9 +102,9 @@ func (s *Session) declares(path ...string) bool {
 	return true
 }
 
-// asksForTask tells whether a call of a tool is to ask for a task. 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation": without the server's
-// capability a client MUST NOT, whatever the tool says; such a call is sent as it is, and the server says what it makes of it.
-// In 2026-07-28 the member means nothing.
+// asksForTask tells whether a call of a tool is to ask for a task. 2025-11-25 basic/utilities/tasks, "Tool-Level
+// Negotiation": without the server's capability a client MUST NOT, whatever the tool says; such a call is sent as it
+// is, and the server says what it makes of it. In 2026-07-28 the member means nothing.
 func (s *Session) asksForTask(c *CallRequest) bool {
 	if n := s.state.Load(); n.era != Legacy || n.revision != Revision20251125 {
 		return false
@@ -147,8 +149,9 @@ func (s *Session) createdTask(augmented bool, result jsontext.Object) (*taskStat
 // ownExtensions is what a session declares of its own. Never changed.
 var ownExtensions = map[string]json.RawMessage{extensionTasks: json.RawMessage(`{}`)}
 
-// withTasks adds the tasks extension to those that a client declares, in the revision that has it; settings of the client for it count. The tasks of 2025-11-25 are
-// another design, for which a client declares nothing, and the id of the extension means nothing there.
+// withTasks adds the tasks extension to those that a client declares, in the revision that has it; settings of the
+// client for it count. The tasks of 2025-11-25 are another design, for which a client declares nothing, and the id of
+// the extension means nothing there.
 func withTasks(given map[string]json.RawMessage, revision string) map[string]json.RawMessage {
 	modern := revision >= Revision20260728
 	settings, has := given[extensionTasks]

@@ -24,14 +24,16 @@ func interruptedTask(t *testing.T, f *taskServer, h *recorder, heard *told) *Tas
 	f.Disconnect()
 	o := finished(t, out)
 	var interrupted *TaskInterruptedError
-	if !errors.As(o.err, &interrupted) || !errors.Is(o.err, jsonrpc.ErrClosed) || !strings.Contains(o.err.Error(), `"T-1"`) {
+	if !errors.As(o.err, &interrupted) || !errors.Is(o.err, jsonrpc.ErrClosed) ||
+		!strings.Contains(o.err.Error(), `"T-1"`) {
 		t.Fatalf("the call got %v", o.err)
 	}
 	nothingLeft(t, s)
 	return interrupted
 }
 
-// TestTaskResume: the task outlives the connection; another session polls on, with the same request, progress by the old token, and nothing is sent twice.
+// TestTaskResume: the task outlives the connection; another session polls on, with the same request, progress by the
+// old token, and nothing is sent twice.
 func TestTaskResume(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
 		f := newTaskServer(capabilities, `"status":"working","pollInterval":1500,"pollIntervalMs":1500`)
@@ -55,7 +57,8 @@ func TestTaskResume(t *testing.T) {
 		s := connect(t, f.Server, &recorder{})
 		began = time.Now()
 		f.mu.Lock()
-		f.polls, f.at = []string{`"status":"working"`, `"status":"working"`, `"status":"completed","result":` + taskResult}, nil
+		f.polls, f.at = []string{`"status":"working"`, `"status":"working"`, `"status":"completed","result":` + taskResult},
+			nil
 		f.mu.Unlock()
 		out := make(chan outcome, 1)
 		go func() {
@@ -84,7 +87,8 @@ func TestTaskResume(t *testing.T) {
 	})
 }
 
-// TestTaskTokensOfSessionsDiffer: the progress token of a task goes to the next session with it, and must not be one that this gives out itself.
+// TestTaskTokensOfSessionsDiffer: the progress token of a task goes to the next session with it, and must not be one
+// that this gives out itself.
 func TestTaskTokensOfSessionsDiffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"completed"`)
@@ -132,7 +136,8 @@ func TestTaskResumeQuestions(t *testing.T) {
 		if qs := h.questions(); len(qs) != 1 || qs[0].InputKey != "b" {
 			t.Errorf("asked %+v", qs)
 		}
-		if diff := cmp.Diff([]string{`T-1 {"a":{"action":"decline"}}`, `T-1 {"b":{"action":"accept","content":{}}}`}, updates(f)); diff != "" {
+		if diff := cmp.Diff([]string{`T-1 {"a":{"action":"decline"}}`, `T-1 {"b":{"action":"accept","content":{}}}`},
+			updates(f)); diff != "" {
 			t.Errorf("updates (-want +got):\n%s", diff)
 		}
 		nothingLeft(t, s)
@@ -223,7 +228,8 @@ func TestTaskCloseWaits(t *testing.T) {
 	})
 }
 
-// TestTaskNothingLeft: Close in each state of a task leaves no request, no token, no question; the end of the bubble would tell of a goroutine.
+// TestTaskNothingLeft: Close in each state of a task leaves no request, no token, no question; the end of the bubble
+// would tell of a goroutine.
 func TestTaskNothingLeft(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
 		poll := `"status":"input_required","pollInterval":60000`

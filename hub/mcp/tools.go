@@ -28,13 +28,15 @@ type Tool struct {
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 }
 
-// ListTools fetches all pages, those that are cached and fresh from the cache (2026-07-28). A server that declared no tools is not asked. An entry that
-// is no tool is left out and hides no other. Errors: as CallTool; a *ProtocolError for a repeated cursor and for more than 1000 pages.
+// ListTools fetches all pages, those that are cached and fresh from the cache (2026-07-28). A server that declared no
+// tools is not asked. An entry that is no tool is left out and hides no other. Errors: as CallTool; a *ProtocolError
+// for a repeated cursor and for more than 1000 pages.
 func (s *Session) ListTools(ctx context.Context) ([]Tool, error) {
 	if !s.Info().HasTools {
 		return nil, nil
 	}
-	return listAll(ctx, s, listing[Tool]{method: methodListTools, member: "tools", about: aboutTools, read: s.readAdmitted})
+	return listAll(ctx, s, listing[Tool]{method: methodListTools, member: "tools", about: aboutTools,
+		read: s.readAdmitted})
 }
 
 // ReadTool reads one definition as tools/list gives it: Tool.Raw of an earlier time.
@@ -88,7 +90,8 @@ func readTool(raw json.RawMessage) (Tool, error) {
 		}
 		return true
 	})
-	parts := []json.RawMessage{appendString(nil, t.Name), appendString(nil, t.Description), t.InputSchema, t.OutputSchema, annotations}
+	parts := []json.RawMessage{appendString(nil, t.Name), appendString(nil, t.Description), t.InputSchema, t.OutputSchema,
+		annotations}
 	if title != nil { // the hash of a tool without a title is what it was before titles counted
 		parts = append(parts, title)
 	}
@@ -101,7 +104,8 @@ func readTool(raw json.RawMessage) (Tool, error) {
 	return t, nil
 }
 
-// canonical is one spelling for each JSON value: no blanks, members in order, strings escaped alike. Numbers keep their spelling. An absent part is empty.
+// canonical is one spelling for each JSON value: no blanks, members in order, strings escaped alike. Numbers keep their
+// spelling. An absent part is empty.
 func canonical(raw json.RawMessage) []byte {
 	if raw == nil {
 		return nil

@@ -46,9 +46,11 @@ func TestRepeatedCursor(t *testing.T) {
 		asked int
 	}{
 		"repeated": {func(int) string { return `{"tools":[],"nextCursor":"same"}` }, "repeats a cursor", 2},
-		"endless":  {func(n int) string { return fmt.Sprintf(`{"tools":[],"nextCursor":"%d"}`, n) }, "more than 1000 pages", 1000},
-		"no text":  {func(int) string { return `{"tools":[],"nextCursor":7}` }, "no string", 1},
-		"no list":  {func(int) string { return `{"tools":{}}` }, "malformed", 1},
+		"endless": {func(n int) string {
+			return fmt.Sprintf(`{"tools":[],"nextCursor":"%d"}`, n)
+		}, "more than 1000 pages", 1000},
+		"no text": {func(int) string { return `{"tools":[],"nextCursor":7}` }, "no string", 1},
+		"no list": {func(int) string { return `{"tools":{}}` }, "malformed", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -99,7 +101,8 @@ func TestToolDefinition(t *testing.T) {
 	}
 	const raw = `{"name":"rm","description":"d","inputSchema":{"type":"object","properties":{"a":{"maximum":1.0}}},"annotations":{"title":"Remove","destructiveHint":false,"readOnlyHint":true},"icons":[]}`
 	a := read(raw)
-	if a.Title != "Remove" || !a.ReadOnly || a.Destructive || a.Idempotent || !a.OpenWorld || string(a.Raw) != raw || len(a.Hash) != 64 {
+	if a.Title != "Remove" || !a.ReadOnly || a.Destructive || a.Idempotent || !a.OpenWorld || string(a.Raw) != raw ||
+		len(a.Hash) != 64 {
 		t.Errorf("read %+v", a)
 	}
 	if b := read(`{"name":"x"}`); b.ReadOnly || !b.Destructive || b.Idempotent || !b.OpenWorld {
@@ -109,14 +112,16 @@ func TestToolDefinition(t *testing.T) {
 	if read(same).Hash != a.Hash {
 		t.Error("another spelling of the same definition has another hash")
 	}
-	for _, change := range [][2]string{{`"d"`, `"e"`}, {`1.0`, `2`}, {`"rm"`, `"rn"`}, {`Hint":true`, `Hint":false`}, {`"inputSchema"`, `"outputSchema"`}} {
+	for _, change := range [][2]string{{`"d"`, `"e"`}, {`1.0`, `2`}, {`"rm"`, `"rn"`}, {`Hint":true`, `Hint":false`},
+		{`"inputSchema"`, `"outputSchema"`}} {
 		if read(strings.Replace(raw, change[0], change[1], 1)).Hash == a.Hash {
 			t.Errorf("%v does not change the hash", change)
 		}
 	}
 }
 
-// What a person was shown is bound: any other text, hint, schema or title is another definition. How the JSON is spelled is not.
+// What a person was shown is bound: any other text, hint, schema or title is another definition. How the JSON is
+// spelled is not.
 func TestDefinitionHashIgnoresSpelling(t *testing.T) {
 	hash := func(raw string) string {
 		t.Helper()
@@ -138,8 +143,10 @@ func TestDefinitionHashIgnoresSpelling(t *testing.T) {
 		}
 	}
 	for _, change := range [][2]string{
-		{`"rm"`, `"rn"`}, {`"Remove"`, `"Read"`}, {`"title":"Remove",`, ``}, {`"d"`, `"D"`}, {`"a","b"`, `"b","a"`}, {`"a":{}`, `"c":{}`},
-		{`"outputSchema":{"type":"object"},`, ``}, {`"T"`, `"U"`}, {`true`, `false`}, {`"readOnlyHint":true`, `"readOnlyHint":true,"x":null`},
+		{`"rm"`, `"rn"`}, {`"Remove"`, `"Read"`}, {`"title":"Remove",`, ``}, {`"d"`, `"D"`}, {`"a","b"`, `"b","a"`},
+		{`"a":{}`, `"c":{}`},
+		{`"outputSchema":{"type":"object"},`, ``}, {`"T"`, `"U"`}, {`true`, `false`},
+		{`"readOnlyHint":true`, `"readOnlyHint":true,"x":null`},
 	} {
 		if hash(strings.Replace(raw, change[0], change[1], 1)) == hash(raw) {
 			t.Errorf("%v does not change the hash", change)

@@ -9,19 +9,23 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// codeURLRequired is URLElicitationRequired: 2025-11-25 alone has it (client/elicitation, "URL Elicitation Required Error"); 2026-07-28 removed it.
+// codeURLRequired is URLElicitationRequired: 2025-11-25 alone has it (client/elicitation, "URL Elicitation Required
+// Error"); 2026-07-28 removed it.
 const codeURLRequired = -32042
 
-// urlRequired looks at the error of a round. When it demands that URLs be opened first, consent is asked for, the end of the work in the outside
-// browser is waited for, and the call is tried again. Any other error is returned as it is.
-func (s *Session) urlRequired(ctx context.Context, call *openCall, in *inputs, declared Capabilities, err error) (again bool, _ error) {
+// urlRequired looks at the error of a round. When it demands that URLs be opened first, consent is asked for, the end
+// of the work in the outside browser is waited for, and the call is tried again. Any other error is returned as it is.
+func (s *Session) urlRequired(ctx context.Context, call *openCall, in *inputs, declared Capabilities,
+	err error) (again bool, _ error) {
 	refusal := rpcError(err)
-	if refusal == nil || refusal.Code != codeURLRequired || s.state.Load().revision != Revision20251125 || !declared.ElicitationURL {
+	if refusal == nil || refusal.Code != codeURLRequired || s.state.Load().revision != Revision20251125 ||
+		!declared.ElicitationURL {
 		return false, err
 	}
 	questions, refused := readRequiredURLs(refusal.Data)
 	if refused != nil {
-		return false, &ProtocolError{Text: "the server demands that a page be opened first, and it is not: " + refused.Error()}
+		return false, &ProtocolError{Text: "the server demands that a page be opened first, and it is not: " +
+			refused.Error()}
 	}
 	if len(questions) == 0 {
 		return false, err
@@ -35,8 +39,9 @@ func (s *Session) urlRequired(ctx context.Context, call *openCall, in *inputs, d
 	return true, err
 }
 
-// readRequiredURLs reads data.elicitations. One that is malformed, or beyond a bound, makes the whole error a plain one: the call could not succeed. So does a URL
-// that is never opened, and that is told as such: the host does not get the error with the URL in it.
+// readRequiredURLs reads data.elicitations. One that is malformed, or beyond a bound, makes the whole error a plain
+// one: the call could not succeed. So does a URL that is never opened, and that is told as such: the host does not get
+// the error with the URL in it.
 func readRequiredURLs(data json.RawMessage) ([]*Question, *refusedURLError) {
 	if len(data) > bounds.RoundBytes {
 		return nil, nil

@@ -27,7 +27,8 @@ func demanding(option fakeserver.Option) *fakeserver.Server {
 	return f
 }
 
-// TestURLElicitationRequired: consent to each, then one is finished by the person and the other by the server's word, then the call is tried again.
+// TestURLElicitationRequired: consent to each, then one is finished by the person and the other by the server's word,
+// then the call is tried again.
 func TestURLElicitationRequired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := demanding(fakeserver.WithRevision(Revision20251125))
@@ -68,7 +69,8 @@ func TestURLElicitationRequired(t *testing.T) {
 		if len(waits) != 2 || !waits[0] || waits[1] {
 			t.Errorf("waiting %v", waits)
 		}
-		if sent := lines(f, methodCallTool); string(sent[0].Params) != string(sent[1].Params) || string(sent[0].ID) == string(sent[1].ID) {
+		if sent := lines(f, methodCallTool); string(sent[0].Params) != string(sent[1].Params) ||
+			string(sent[0].ID) == string(sent[1].ID) {
 			t.Errorf("the retry differs: %+v", sent)
 		}
 		f.Notify(methodElicitationComplete, `{"elicitationId":"e2"}`)
@@ -108,7 +110,8 @@ func TestURLElicitationRequiredDeclined(t *testing.T) {
 	}
 }
 
-// TestURLElicitationRequiredIsPlainElsewhere: other revisions have no such error, and one that is malformed or was not declared is a plain one.
+// TestURLElicitationRequiredIsPlainElsewhere: other revisions have no such error, and one that is malformed or was not
+// declared is a plain one.
 func TestURLElicitationRequiredIsPlainElsewhere(t *testing.T) {
 	for _, c := range []struct {
 		option fakeserver.Option

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// lingerTime is how long a call that was cancelled after it was sent counts as in flight at its server, if the server does not answer it: a question that comes
-	// meanwhile may be its.
+	// lingerTime is how long a call that was cancelled after it was sent counts as in flight at its server, if the server
+	// does not answer it: a question that comes meanwhile may be its.
 	lingerTime = 30 * time.Second
-	// withdrawGrace is how long a server may take to withdraw its question itself after the call that caused it was cancelled, or has ended: over Streamable HTTP
-	// the result of the call and the withdrawal come on two streams, in either order. Well-made servers do withdraw; then nothing is answered. The others get the
-	// answer "cancel".
+	// withdrawGrace is how long a server may take to withdraw its question itself after the call that caused it was
+	// cancelled, or has ended: over Streamable HTTP the result of the call and the withdrawal come on two streams, in
+	// either order. Well-made servers do withdraw; then nothing is answered. The others get the answer "cancel".
 	withdrawGrace = time.Second
 	// maxTasksOver is how many tasks that are over are remembered by their ids.
 	maxTasksOver = 256
@@ -74,8 +74,8 @@ func (l *lingering) taskOver(id string) {
 	l.next = (l.next + 1) % maxTasksOver
 }
 
-// linger notes that a request of a call was given up. It is called before the call leaves the books, so that there is no moment at which a question of it could be
-// taken for anybody else's.
+// linger notes that a request of a call was given up. It is called before the call leaves the books, so that there is
+// no moment at which a question of it could be taken for anybody else's.
 func (s *Session) linger(call *openCall, sent *jsonrpc.Call, cancelled *jsonrpc.CancelledError) {
 	s.givenUp(call, sent.ID(), sent.GivenUp())
 	if cancelled.Sent {
@@ -106,10 +106,11 @@ func (s *Session) settled(id jsonrpc.ID) {
 	delete(s.lingering.calls, id)
 }
 
-// whose tells which call a request of the server belongs to. A request that came in the answer to one of ours is exactly known, as is one that names its task; what
-// they belong to is over when no call has it any more. Any other belongs to a call on the wire, those that linger among them: to the one that there is; with several
-// of which one is live to none that could be named, as to name the wrong one would be a lie to who reads it; to nobody when all of them were given up. Without any,
-// it is unsolicited.
+// whose tells which call a request of the server belongs to. A request that came in the answer to one of ours is
+// exactly known, as is one that names its task; what they belong to is over when no call has it any more. Any other
+// belongs to a call on the wire, those that linger among them: to the one that there is; with several of which one is
+// live to none that could be named, as to name the wrong one would be a lie to who reads it; to nobody when all of them
+// were given up. Without any, it is unsolicited.
 func (s *Session) whose(r *jsonrpc.Request) asker {
 	if named := member(member(r.Params, "_meta"), metaRelatedTask); named != nil {
 		return s.whoseTask(stringOf(member(named, "taskId")))
@@ -144,7 +145,8 @@ func (s *Session) whoseByCount(awaiting bool) asker {
 	return asker{}
 }
 
-// whoseAnswer is the call with this wire id. Even a request that came at once finds it: the gate waits until the id is known.
+// whoseAnswer is the call with this wire id. Even a request that came at once finds it: the gate waits until the id is
+// known.
 func (s *Session) whoseAnswer(source jsonrpc.ID) asker {
 	s.mu.Lock()
 	calls := slices.Collect(maps.Keys(s.calls))
@@ -165,8 +167,9 @@ func (s *Session) whoseAnswer(source jsonrpc.ID) asker {
 	return asker{over: !s.peer.Tracker().IsPending(jsonrpc.Outgoing, source)}
 }
 
-// whoseTask is the call whose task a request names, which a request within a task MUST do (2025-11-25 basic/utilities/tasks, "Related Task Metadata"). The server may
-// ask before its answer that names the task has been taken in: then it is the one call that waits for its task, if there is exactly one.
+// whoseTask is the call whose task a request names, which a request within a task MUST do (2025-11-25
+// basic/utilities/tasks, "Related Task Metadata"). The server may ask before its answer that names the task has been
+// taken in: then it is the one call that waits for its task, if there is exactly one.
 func (s *Session) whoseTask(id string) asker {
 	s.mu.Lock()
 	for c := range s.calls {

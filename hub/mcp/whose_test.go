@@ -56,7 +56,8 @@ func cancelledCall(t *testing.T, s *Session, c *CallRequest) {
 	synctest.Wait()
 }
 
-// Finding B16. A question that crosses the cancel of its call is shown to nobody, and answered if the server does not withdraw it.
+// Finding B16. A question that crosses the cancel of its call is shown to nobody, and answered if the server does not
+// withdraw it.
 func TestQuestionOfACancelledCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &recorder{ask: accepting(`{}`)}
@@ -90,7 +91,8 @@ func TestQuestionOfACancelledCall(t *testing.T) {
 	})
 }
 
-// Finding B16. Which call a question is of is told only when it is known: a cancelled call counts until it is answered, or 30 s have passed.
+// Finding B16. Which call a question is of is told only when it is known: a cancelled call counts until it is answered,
+// or 30 s have passed.
 func TestWhoseQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &recorder{ask: accepting(`{}`)}
@@ -280,7 +282,8 @@ func TestHTTPQuestionOfACancelledCall(t *testing.T) {
 			synctest.Wait()
 		}
 		answer := `POST   {"jsonrpc":"2.0","id":"q","result":{"action":"cancel"}}`
-		if got := f.lines(); len(got) < 2 || got[len(got)-1] != answer || got[len(got)-2] != answer || len(h.questions()) != 0 {
+		if got := f.lines(); len(got) < 2 || got[len(got)-1] != answer || got[len(got)-2] != answer ||
+			len(h.questions()) != 0 {
 			t.Errorf("the wire: %q; %d questions were asked", got, len(h.questions()))
 		}
 		f.result("3", callResult)
@@ -299,7 +302,8 @@ func TestQuestionOfATaskThatIsOver(t *testing.T) {
 		cancel(&stopped{"enough"})
 		finished(t, out)
 		a := asks{t, f.Server}
-		for _, params := range []string{strings.TrimSuffix(formParams, "}") + `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"T-1"}}}`, formParams} {
+		for _, params := range []string{strings.TrimSuffix(formParams, "}") +
+			`,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"T-1"}}}`, formParams} {
 			r := a.elicit(params)
 			pass(withdrawGrace)
 			if got := a.answered(r); !strings.Contains(got, `"cancel"`) {

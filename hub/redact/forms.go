@@ -12,15 +12,16 @@ import (
 )
 
 const (
-	// minEncoded is the length of a secret, in bytes, from which on it is looked for in other encodings and cases and in halves. Of a shorter one these are short,
-	// too, and found in texts that have nothing to do with it: base64 of 5 bytes has 4 characters that are sure.
+	// minEncoded is the length of a secret, in bytes, from which on it is looked for in other encodings and cases and in
+	// halves. Of a shorter one these are short, too, and found in texts that have nothing to do with it: base64 of 5 bytes
+	// has 4 characters that are sure.
 	minEncoded = 8
 	// maxEncoded bounds the secrets that are looked for in other encodings: each form takes as much memory as the secret.
 	maxEncoded = 16 << 10
 )
 
-// formsOf are the forms in which a secret may be met: as it is, quoted, within JSON as several languages write it, within a URL, by its lines, in
-// hexadecimal and in base64. None is shorter than minSecretBytes.
+// formsOf are the forms in which a secret may be met: as it is, quoted, within JSON as several languages write it,
+// within a URL, by its lines, in hexadecimal and in base64. None is shorter than minSecretBytes.
 func formsOf(value string) (forms []string) {
 	query := url.QueryEscape(value)
 	forms = []string{value, query, url.PathEscape(value), asScript.Replace(query), escaped(value)}
@@ -41,7 +42,8 @@ func formsOf(value string) (forms []string) {
 		return forms
 	}
 	digits := hex.EncodeToString([]byte(value))
-	forms = append(forms, strings.ToLower(value), strings.ToUpper(value), digits, strings.ToUpper(digits), percentDigits(query, strings.ToLower),
+	forms = append(forms, strings.ToLower(value), strings.ToUpper(value), digits, strings.ToUpper(digits),
+		percentDigits(query, strings.ToLower),
 		percentAll(digits), percentAll(strings.ToUpper(digits)))
 	for before := range 3 {
 		forms = append(forms, inBase64(base64.RawStdEncoding, value, before), inBase64(base64.RawURLEncoding, value, before))
@@ -75,8 +77,9 @@ func percentAll(digits string) string {
 	return b.String()
 }
 
-// inBase64 is what is sure of a secret within a longer text in base64: three bytes become four characters, so that it depends on how many bytes stand before
-// it (modulo three) what its characters are. Those that it shares with its neighbours are left out; they tell less than six bits each.
+// inBase64 is what is sure of a secret within a longer text in base64: three bytes become four characters, so that it
+// depends on how many bytes stand before it (modulo three) what its characters are. Those that it shares with its
+// neighbours are left out; they tell less than six bits each.
 func inBase64(e *base64.Encoding, secret string, before int) string {
 	text := e.EncodeToString(append(make([]byte, before), secret...))
 	return text[(before*8+5)/6 : (before+len(secret))*8/6]

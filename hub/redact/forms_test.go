@@ -52,7 +52,8 @@ func TestRedactorFindsEncodedSecrets(t *testing.T) {
 func TestRedactorLeavesEncodedShortTexts(t *testing.T) {
 	r := &Redactor{}
 	r.Add("abcdefg")
-	for _, text := range []string{hex.EncodeToString([]byte("abcdefg")), base64.StdEncoding.EncodeToString([]byte("abcdefg")), "ABCDEFG", "abc\ndefg"} {
+	for _, text := range []string{hex.EncodeToString([]byte("abcdefg")),
+		base64.StdEncoding.EncodeToString([]byte("abcdefg")), "ABCDEFG", "abc\ndefg"} {
 		if got := r.Text(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
@@ -64,8 +65,9 @@ func TestRedactorFindsHalvesThatAreWrapped(t *testing.T) {
 	r := &Redactor{}
 	r.Add("correct horse battery staple")
 	for name, lines := range map[string][]string{
-		"the space at the end": {"it is correct horse ", "battery staple."}, "no space": {"it is correct horse", "battery staple."},
-		"three lines": {"it is correct horse", "  battery", "  staple."},
+		"the space at the end": {"it is correct horse ", "battery staple."},
+		"no space":             {"it is correct horse", "battery staple."},
+		"three lines":          {"it is correct horse", "  battery", "  staple."},
 	} {
 		halves := Lines{redactor: r}
 		var all string
@@ -87,14 +89,20 @@ func TestRedactorFindsHalves(t *testing.T) {
 	r := &Redactor{}
 	r.Add(secret)
 	for name, c := range map[string]struct{ in, want []string }{
-		"two halves":                        {[]string{"key " + secret[:16], secret[16:] + " end"}, []string{"key [redacted]", "[redacted] end"}},
-		"three, indented":                   {[]string{"key: " + secret[:12], "  " + secret[12:20], "  " + secret[20:] + ","}, []string{"key: [redacted]", "  [redacted]", "  [redacted],"}},
-		"CR":                                {[]string{secret[:16] + "\r", secret[16:] + "\r"}, []string{"[redacted]\r", "[redacted]\r"}},
-		"a half alone":                      {[]string{"begins " + secret[:minEncoded], "other"}, []string{"begins [redacted]", "other"}},
-		"too little to say":                 {[]string{"begins " + secret[:minEncoded-1], "other"}, []string{"begins " + secret[:minEncoded-1], "other"}},
+		"two halves": {[]string{"key " + secret[:16], secret[16:] + " end"},
+			[]string{"key [redacted]", "[redacted] end"}},
+		"three, indented": {[]string{"key: " + secret[:12], "  " + secret[12:20], "  " + secret[20:] + ","},
+			[]string{"key: [redacted]", "  [redacted]", "  [redacted],"}},
+		"CR": {[]string{secret[:16] + "\r", secret[16:] + "\r"},
+			[]string{"[redacted]\r", "[redacted]\r"}},
+		"a half alone": {[]string{"begins " + secret[:minEncoded], "other"},
+			[]string{"begins [redacted]", "other"}},
+		"too little to say": {[]string{"begins " + secret[:minEncoded-1], "other"},
+			[]string{"begins " + secret[:minEncoded-1], "other"}},
 		"its second half without the first": {[]string{"a", secret[16:]}, []string{"a", secret[16:]}},
 		"base64, wrapped": {
-			[]string{base64.StdEncoding.EncodeToString([]byte(secret))[:24], base64.StdEncoding.EncodeToString([]byte(secret))[24:]},
+			[]string{base64.StdEncoding.EncodeToString([]byte(secret))[:24],
+				base64.StdEncoding.EncodeToString([]byte(secret))[24:]},
 			[]string{"[redacted]", "[redacted]Q="},
 		},
 	} {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// JSON gives a JSON text of a server without secrets. It comes back byte for byte when there is none in it, and is valid JSON in any case.
+// JSON gives a JSON text of a server without secrets. It comes back byte for byte when there is none in it, and is
+// valid JSON in any case.
 func (r *Redactor) JSON(data string) string {
 	index := r.now.Load()
 	if index == nil {

@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// Lines hides a secret that is spread over lines that follow each other: whoever wraps lines, or logs what it reads piece by piece, writes it that way.
-// Its lines come one by one, from one goroutine at a time, or under a lock.
+// Lines hides a secret that is spread over lines that follow each other: whoever wraps lines, or logs what it reads
+// piece by piece, writes it that way. Its lines come one by one, from one goroutine at a time, or under a lock.
 type Lines struct {
 	redactor *Redactor
 	open     []string // what would have to follow: the rests of secrets that the last line ended with
@@ -25,8 +25,8 @@ func (h *Lines) Line(s string) string {
 	return h.hide(index, index.replace(s))
 }
 
-// hide takes halves out of a line that has no whole secrets. A half of minEncoded bytes at the end of a line is taken out at once, whatever follows; one at the
-// beginning only when the line before it ended with what belongs before it.
+// hide takes halves out of a line that has no whole secrets. A half of minEncoded bytes at the end of a line is taken
+// out at once, whatever follows; one at the beginning only when the line before it ended with what belongs before it.
 func (h *Lines) hide(index *secretIndex, s string) string {
 	text := strings.TrimRight(s, " \t\r")
 	indent := len(text) - len(strings.TrimLeft(text, " \t"))

@@ -29,7 +29,8 @@ func (l redactingLog) Handle(ctx context.Context, r slog.Record) error {
 	return l.Handler.Handle(ctx, clean)
 }
 
-// WithAttrs implements slog.Handler. What was bound to a logger before a secret was known stays as it is: the hub binds names of servers only.
+// WithAttrs implements slog.Handler. What was bound to a logger before a secret was known stays as it is: the hub binds
+// names of servers only.
 func (l redactingLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	clean := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {

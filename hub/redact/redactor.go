@@ -8,11 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// Redactor makes secrets unreadable in what the hub says itself, in what it quotes of a server (its stderr, errors, the log, the bundle for a bug report),
-// and in a server's log messages, which people copy into reports. What a server sends to answer or to ask (results, prompts) passes as it is.
+// Redactor makes secrets unreadable in what the hub says itself, in what it quotes of a server (its stderr, errors, the
+// log, the bundle for a bug report), and in a server's log messages, which people copy into reports. What a server
+// sends to answer or to ask (results, prompts) passes as it is.
 //
-// A secret is found as it is, in either case, quoted, in JSON, in a URL, in hexadecimal, in base64, and in two halves on two lines that follow each other
-// (see secretforms.go); not after any other change that a server may make on purpose. The work for a text is bounded by its length.
+// A secret is found as it is, in either case, quoted, in JSON, in a URL, in hexadecimal, in base64, and in two halves
+// on two lines that follow each other (see secretforms.go); not after any other change that a server may make on
+// purpose. The work for a text is bounded by its length.
 //
 // It may be used concurrently. Without a secret a text costs one atomic load.
 type Redactor struct {
@@ -24,14 +26,16 @@ type Redactor struct {
 
 const (
 	redactedText = "[redacted]"
-	// minSecretBytes is the length below which a value is no secret: to replace every "1" or "on" would hide everything else.
+	// minSecretBytes is the length below which a value is no secret: to replace every "1" or "on" would hide everything
+	// else.
 	minSecretBytes = 4
 	// minSecretLine is the same for a line of a secret that has several, as stderr comes in lines.
 	minSecretLine = 16
 	// maxSecrets bounds what is looked for. The oldest are not told from the others: beyond it, new ones are not taken.
 	maxSecrets = 2_000
-	// workPerByte and freeWork bound the bytes that are compared for a text. Ordinary texts and secrets need less than one for each byte; a text and a secret
-	// that repeat themselves would need as many as their lengths multiplied. What is left of such a text is replaced unread.
+	// workPerByte and freeWork bound the bytes that are compared for a text. Ordinary texts and secrets need less than one
+	// for each byte; a text and a secret that repeat themselves would need as many as their lengths multiplied. What is
+	// left of such a text is replaced unread.
 	workPerByte = 64
 	freeWork    = 64 << 10
 )
@@ -77,7 +81,8 @@ func (r *Redactor) Text(s string) string {
 
 // secretIndex finds many values in one pass. It is not changed once it is in use.
 type secretIndex struct {
-	starts  [1 << 13]uint64      // a bit for each hash of four bytes with which a secret begins: most places of a text are passed by this alone
+	// a bit for each hash of four bytes with which a secret begins: most places of a text are passed by this alone
+	starts  [1 << 13]uint64
 	values  map[[4]byte][]string // by their first four bytes, longest first
 	longest int
 }
@@ -168,10 +173,9 @@ func common(a, b string) int {
 	return n
 }
 
-// cutShort gives how much of a secret s begins with, if what follows tells that a longer text was cut there: lines of stderr, bodies of answers and
-// the like are bounded where they are read, before anybody can look for secrets in them. What is left of one that has less than minSecretBytes is
-// not found.
-// n is how much of the two is alike.
+// cutShort gives how much of a secret s begins with, if what follows tells that a longer text was cut there: lines of
+// stderr, bodies of answers and the like are bounded where they are read, before anybody can look for secrets in them.
+// What is left of one that has less than minSecretBytes is not found. n is how much of the two is alike.
 func cutShort(s, secret string, n int) int {
 	for k := n; k >= minSecretBytes && k > n-len("..."); k-- { // the secret itself may have dots there
 		if strings.HasPrefix(s[k:], "…") || strings.HasPrefix(s[k:], "...") {

@@ -19,7 +19,8 @@ func TestRedactor(t *testing.T) {
 	if got := r.Text("tok-1234"); got != "tok-1234" {
 		t.Errorf("without secrets %q", got)
 	}
-	r.Add("tok-1234", "1234-end", "abcd", "abcdefgh", "on", "", "two words&more", `quo"ted`, "line one is long enough\n-----END-----\nline two is long enough", "tok-1234",
+	r.Add("tok-1234", "1234-end", "abcd", "abcdefgh", "on", "", "two words&more", `quo"ted`,
+		"line one is long enough\n-----END-----\nline two is long enough", "tok-1234",
 		`all"of&it/ü`, "tab\tbed", "it's (so)", "dots..inside", "wert…x")
 	for in, want := range map[string]string{
 		"":                            "",
@@ -121,14 +122,16 @@ func TestRedactingLog(t *testing.T) {
 	r := &Redactor{}
 	r.Add("tok-1234")
 	log := slog.New(NewLog(slog.NewJSONHandler(&out, nil), r))
-	log.With("a", "tok-1234").WithGroup("g").InfoContext(context.Background(), "with tok-1234", "b", "x tok-1234", "err", errors.New("no tok-1234"),
+	log.With("a", "tok-1234").WithGroup("g").InfoContext(context.Background(), "with tok-1234", "b", "x tok-1234",
+		"err", errors.New("no tok-1234"),
 		slog.Group("h", "c", "tok-1234"), "d", described{"tok-1234"}, "n", 7, "list", []string{"plain"})
 	var line map[string]any
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
 		t.Fatal(err)
 	}
 	g, _ := line["g"].(map[string]any)
-	if text := out.String(); strings.Contains(text, "1234") || strings.Count(text, redactedText) != 6 || g["n"] != 7.0 || fmt.Sprint(g["list"]) != "[plain]" {
+	if text := out.String(); strings.Contains(text, "1234") || strings.Count(text, redactedText) != 6 || g["n"] != 7.0 ||
+		fmt.Sprint(g["list"]) != "[plain]" {
 		t.Errorf("%s", text)
 	}
 }
@@ -137,13 +140,16 @@ func TestRedactingLog(t *testing.T) {
 func TestRedactedTree(t *testing.T) {
 	r := &Redactor{}
 	r.Add("tok-1234", "8080")
-	text, err := json.Marshal(r.Members(map[string]any{"8080": 8080, "list": []string{"a tok-1234", "b"}, "s": struct{ X string }{"8080"}, "big": json.Number("12345678901234567890")}))
-	if want := `{"8080":8080,"big":12345678901234567890,"list":["a [redacted]","b"],"s":{"X":"[redacted]"}}`; err != nil || string(text) != want {
+	text, err := json.Marshal(r.Members(map[string]any{"8080": 8080, "list": []string{"a tok-1234", "b"},
+		"s": struct{ X string }{"8080"}, "big": json.Number("12345678901234567890")}))
+	if want := `{"8080":8080,"big":12345678901234567890,"list":["a [redacted]","b"],"s":{"X":"[redacted]"}}`; err != nil ||
+		string(text) != want {
 		t.Errorf("%s, %v", text, err)
 	}
 }
 
-// BenchmarkRedactLine is a stderr line of 200 bytes, with no secret known, with 1,000 known, and with one of them in it.
+// BenchmarkRedactLine is a stderr line of 200 bytes, with no secret known, with 1,000 known, and with one of them in
+// it.
 func BenchmarkRedactLine(b *testing.B) {
 	line := strings.Repeat("2026-11-21 info request served in 12 ms; ", 5)
 	r := &Redactor{}

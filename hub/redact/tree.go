@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Members gives what members are as JSON (objects, lists, texts) without secrets in their texts: for what leaves the hub as a whole, such as the
-// bundle for a bug report. Numbers stay as they are, names of members too.
+// Members gives what members are as JSON (objects, lists, texts) without secrets in their texts: for what leaves the
+// hub as a whole, such as the bundle for a bug report. Numbers stay as they are, names of members too.
 func (r *Redactor) Members(members map[string]any) map[string]any {
 	text, err := json.Marshal(members)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Checker checks values of one kind for one server. Its zero value with the names is ready to use; safe for concurrent use.
+// Checker checks values of one kind for one server. Its zero value with the names is ready to use; safe for concurrent
+// use.
 type Checker struct {
 	Schema, Value string          // what the schema and the value are called in texts
 	Account       *bounds.Account // what the checks of this server hold, in bytes
@@ -21,15 +22,17 @@ type Checker struct {
 	held int // bytes of those kept, taken from Account
 }
 
-// Verdict is what came of a check. All texts are bounded and printable; they may quote the value and must not be logged, but for NotChecked.
+// Verdict is what came of a check. All texts are bounded and printable; they may quote the value and must not be
+// logged, but for NotChecked.
 type Verdict struct {
 	Violation  string // how the value does not conform, "" = it does, or was not checked
 	NotChecked string // why it was not checked, "" = it was
 }
 
-// Check compares a valid JSON text with a schema. The dialect is 2020-12 unless $schema says draft-07. Numbers are compared with the precision of a float64. A
-// schema of another dialect, with a reference to another document (nothing is ever fetched), or one that would take too long is not checked. It takes about a
-// second at the very most, and no more memory than Account gives.
+// Check compares a valid JSON text with a schema. The dialect is 2020-12 unless $schema says draft-07. Numbers are
+// compared with the precision of a float64. A schema of another dialect, with a reference to another document (nothing
+// is ever fetched), or one that would take too long is not checked. It takes about a second at the very most, and no
+// more memory than Account gives.
 func (c *Checker) Check(schema, value json.RawMessage) Verdict {
 	verdict, _ := c.check(schema, value)
 	return verdict
@@ -100,7 +103,8 @@ func (c *Checker) plan(schema json.RawMessage) *plan {
 	}
 	p := newPlan(schema)
 	c.Account.Give(need)
-	if len(c.kept) >= bounds.SchemaPlans || c.held+p.bytes() > bounds.PlanBytes { // far more than servers have: starting again is good enough
+	if len(c.kept) >= bounds.SchemaPlans || c.held+p.bytes() > bounds.PlanBytes {
+		// far more than servers have: starting again is good enough
 		c.forget()
 	}
 	if p.bytes() > bounds.PlanBytes || c.Account.Take(p.bytes()) != nil {

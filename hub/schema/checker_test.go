@@ -35,7 +35,8 @@ func chain(n int, def func(i int) string) string {
 	return `{"$ref":"#/$defs/a0","$defs":{` + b.String() + fmt.Sprintf(`"a%d":{"type":"string"}}}`, n)
 }
 
-// Findings A1 and A2: what cannot be checked, or was made to take for ever or to end the process, is not checked, and that is found out in a bounded number of steps.
+// Findings A1 and A2: what cannot be checked, or was made to take for ever or to end the process, is not checked, and
+// that is found out in a bounded number of steps.
 func TestSchemasOfStrangersAreNotCheckedBeyondTheBound(t *testing.T) {
 	const object = `{"a":"b","c":[1]}`
 	deep := strings.Repeat(`{"k":`, 400) + `1` + strings.Repeat(`}`, 400)
@@ -61,28 +62,36 @@ func TestSchemasOfStrangersAreNotCheckedBeyondTheBound(t *testing.T) {
 		"itself":         {`{"$ref":"#"}`, object, "without end"},
 		"itself, allOf":  {`{"allOf":[{"$ref":"#"}]}`, object, "without end"},
 		"itself, anchor": {`{"$anchor":"a","oneOf":[{"$ref":"#a"}]}`, object, "without end"},
-		"each other":     {`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"}`, object, "without end"},
-		"circle":         {`{"allOf":[{"anyOf":[{"not":{"$ref":"#"}}]}]}`, object, "without end"},
-		"two":            {`{"$ref":"#/$defs/a","$defs":{"a":{"if":{"$ref":"#/$defs/b"}},"b":{"oneOf":[{"$ref":"#/$defs/a"}]}}}`, object, "without end"},
-		"dynamic":        {`{"$dynamicAnchor":"n","$dynamicRef":"#n"}`, object, "dynamic"},
-		"dynamic below":  {`{"$dynamicAnchor":"n","properties":{"a":{"$dynamicRef":"#n"}}}`, object, "dynamic"},
-		"recursive ref":  {`{"$dynamicRef":"#"}`, object, "dynamic"},
-		"doubling 22":    {doubling(22), object, "too long"},
-		"doubling 40":    {doubling(40), object, "too long"},
+		"each other": {`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"}`, object,
+			"without end"},
+		"circle":        {`{"allOf":[{"anyOf":[{"not":{"$ref":"#"}}]}]}`, object, "without end"},
+		"two":           {`{"$ref":"#/$defs/a","$defs":{"a":{"if":{"$ref":"#/$defs/b"}},"b":{"oneOf":[{"$ref":"#/$defs/a"}]}}}`, object, "without end"},
+		"dynamic":       {`{"$dynamicAnchor":"n","$dynamicRef":"#n"}`, object, "dynamic"},
+		"dynamic below": {`{"$dynamicAnchor":"n","properties":{"a":{"$dynamicRef":"#n"}}}`, object, "dynamic"},
+		"recursive ref": {`{"$dynamicRef":"#"}`, object, "dynamic"},
+		"doubling 22":   {doubling(22), object, "too long"},
+		"doubling 40":   {doubling(40), object, "too long"},
 		"exponential": {chain(60, func(i int) string {
 			return fmt.Sprintf(`{"anyOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]}`, i+1, i+1)
 		}), object, "too long"},
 		"all branches": {`{"anyOf":[{"$ref":"#/$defs/x"},{"$ref":"#/$defs/x"}],"$defs":{"x":{"additionalProperties":{"$ref":"#"}}}}`, deep, "too long"},
-		"long chain":   {chain(4000, func(i int) string { return fmt.Sprintf(`{"$ref":"#/$defs/a%d"}`, i+1) }), object, "too long"},
-		"many texts":   {`{"anyOf":[` + strings.Repeat(`{"type":"string"},`, 5000) + `{"type":"string"}]}`, `{"x":"` + strings.Repeat("x", 1<<20) + `"}`, "too long"},
-		"slow pattern": {`{"properties":{"x":{"pattern":"` + strings.Repeat(`(x?){50}`, 50) + `y"}}}`, `{"x":"` + strings.Repeat("x", 1<<20) + `"}`, "too long"},
-		"slow names":   {`{"patternProperties":{"` + strings.Repeat(`(x?){50}`, 50) + `y":true}}`, `{"` + strings.Repeat("x", 1<<20) + `":1}`, "too long"},
-		"lookups":      {`{"items":{"dependentSchemas":{` + lookups + `}}}`, `[` + strings.Repeat(`{},`, 20_000) + `{}]`, "too long"},
-		"long names":   {`{"properties":{"` + strings.Repeat("n", 100<<10) + `":{"allOf":[` + strings.Repeat(`{},`, 2000) + `{}]}}}`, object, "too large"},
-		"many":         {`{"allOf":[` + strings.Repeat(`{},`, bounds.SchemaParts) + `{}]}`, object, "subschemas"},
-		"many values":  {`{"enum":[` + strings.Repeat(`0,`, bounds.SchemaValues) + `0]}`, object, "values"},
-		"large":        {`{"description":"` + strings.Repeat("x", bounds.SchemaBytes) + `"}`, object, "256 KiB"},
-		"nested":       {strings.Repeat(`{"not":`, 100) + `{}` + strings.Repeat(`}`, 100), object, "nested"},
+		"long chain": {chain(4000, func(i int) string {
+			return fmt.Sprintf(`{"$ref":"#/$defs/a%d"}`, i+1)
+		}), object, "too long"},
+		"many texts": {`{"anyOf":[` + strings.Repeat(`{"type":"string"},`, 5000) + `{"type":"string"}]}`, `{"x":"` +
+			strings.Repeat("x", 1<<20) + `"}`, "too long"},
+		"slow pattern": {`{"properties":{"x":{"pattern":"` + strings.Repeat(`(x?){50}`, 50) + `y"}}}`, `{"x":"` +
+			strings.Repeat("x", 1<<20) + `"}`, "too long"},
+		"slow names": {`{"patternProperties":{"` + strings.Repeat(`(x?){50}`, 50) + `y":true}}`, `{"` +
+			strings.Repeat("x", 1<<20) + `":1}`, "too long"},
+		"lookups": {`{"items":{"dependentSchemas":{` + lookups + `}}}`, `[` + strings.Repeat(`{},`, 20_000) +
+			`{}]`, "too long"},
+		"long names": {`{"properties":{"` + strings.Repeat("n", 100<<10) + `":{"allOf":[` + strings.Repeat(`{},`, 2000) +
+			`{}]}}}`, object, "too large"},
+		"many":        {`{"allOf":[` + strings.Repeat(`{},`, bounds.SchemaParts) + `{}]}`, object, "subschemas"},
+		"many values": {`{"enum":[` + strings.Repeat(`0,`, bounds.SchemaValues) + `0]}`, object, "values"},
+		"large":       {`{"description":"` + strings.Repeat("x", bounds.SchemaBytes) + `"}`, object, "256 KiB"},
+		"nested":      {strings.Repeat(`{"not":`, 100) + `{}` + strings.Repeat(`}`, 100), object, "nested"},
 
 		"large value":   {`{"type":"object"}`, `{"x":"` + strings.Repeat("x", bounds.CheckedBytes) + `"}`, "4 MiB"},
 		"nested value":  {`{"type":"object"}`, `{"x":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`, "nested"},
@@ -107,11 +116,13 @@ func TestSchemasOfStrangersAreNotCheckedBeyondTheBound(t *testing.T) {
 func TestCheckTellsWhatConforms(t *testing.T) {
 	const people = `{"type":"object","properties":{"name":{"type":"string","minLength":1},"age":{"type":"integer"}},"required":["name"]}`
 	for name, c := range map[string]struct{ schema, value, want string }{
-		"conforms":       {people, `{"name":"Ada","age":7}`, ""},
-		"missing":        {people, `{}`, "required"},
-		"wrong type":     {people, `{"name":"Ada","age":"7"}`, "integer"},
-		"recursive":      {`{"properties":{"kids":{"items":{"$ref":"#"}},"n":{"type":"integer"}}}`, `{"kids":[{"kids":[{"n":1}]}]}`, ""},
-		"recursive, no":  {`{"properties":{"kids":{"items":{"$ref":"#"}},"n":{"type":"integer"}}}`, `{"kids":[{"kids":[{"n":"1"}]}]}`, "integer"},
+		"conforms":   {people, `{"name":"Ada","age":7}`, ""},
+		"missing":    {people, `{}`, "required"},
+		"wrong type": {people, `{"name":"Ada","age":"7"}`, "integer"},
+		"recursive": {`{"properties":{"kids":{"items":{"$ref":"#"}},"n":{"type":"integer"}}}`,
+			`{"kids":[{"kids":[{"n":1}]}]}`, ""},
+		"recursive, no": {`{"properties":{"kids":{"items":{"$ref":"#"}},"n":{"type":"integer"}}}`,
+			`{"kids":[{"kids":[{"n":"1"}]}]}`, "integer"},
 		"doubled, twice": {doubling(6), `{}`, ""},
 		"true":           {`true`, `{}`, ""},
 		"false":          {`false`, `{}`, "not"},
@@ -151,13 +162,15 @@ func TestSchemasArePreparedOnceAndWithinTheirBytes(t *testing.T) {
 	}
 }
 
-// What the checks of all servers hold is bounded: a check that finds no room is not done, and what it took is given back.
+// What the checks of all servers hold is bounded: a check that finds no room is not done, and what it took is given
+// back.
 func TestChecksHaveATotal(t *testing.T) {
 	budget := bounds.NewBudget("bytes of checks", 2<<20, 1<<20)
 	c := form()
 	c.Account = budget.Account("s")
 	v := c.Check(json.RawMessage(`{}`), json.RawMessage(`[`+strings.Repeat("0,", 40_000)+`0]`))
-	if !strings.Contains(v.NotChecked, `server "s"`) || !strings.Contains(v.NotChecked, "bytes of checks") || budget.Used() != 0 {
+	if !strings.Contains(v.NotChecked, `server "s"`) || !strings.Contains(v.NotChecked, "bytes of checks") ||
+		budget.Used() != 0 {
 		t.Errorf("%+v, %d are on the books", v, budget.Used())
 	}
 	var all sync.WaitGroup
@@ -196,10 +209,12 @@ func TestAPanicOfTheValidatorIsNotChecked(t *testing.T) {
 
 func FuzzCheck(f *testing.F) {
 	for _, seed := range [][2]string{
-		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"anyOf":[{"type":"string"},{"$ref":"#"}]}}}`, `{"a":{"a":"b"}}`},
+		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"anyOf":[{"type":"string"},{"$ref":"#"}]}}}`,
+			`{"a":{"a":"b"}}`},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","items":[{}],"additionalItems":false,"dependencies":{"a":["b"]}}`, `[1,2]`},
 		{`{"patternProperties":{"^x":{"multipleOf":0}},"propertyNames":{"maxLength":3},"unevaluatedProperties":false,"uniqueItems":true}`, `{"x":5,"yyyy":[1,1]}`},
-		{`{"$ref":"#"}`, `{}`}, {`{"allOf":[{"$ref":"#"}]}`, `{}`}, {`{"$dynamicAnchor":"n","$dynamicRef":"#n"}`, `{}`}, {doubling(22), `{}`},
+		{`{"$ref":"#"}`, `{}`}, {`{"allOf":[{"$ref":"#"}]}`, `{}`}, {`{"$dynamicAnchor":"n","$dynamicRef":"#n"}`, `{}`},
+		{doubling(22), `{}`},
 		{`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"}`, `{}`},
 		{`{"dependentSchemas":{"a":{"$ref":"#"}},"if":{"not":{}},"then":{"$ref":"#/if"}}`, `{"a":1}`},
 	} {

@@ -44,7 +44,8 @@ func newPlan(raw json.RawMessage) *plan {
 	return p
 }
 
-// errFetch is what the library gets instead of a document: 2025-11-25 and 2026-07-28 basic, "JSON Schema Usage": clients MUST NOT fetch over the network.
+// errFetch is what the library gets instead of a document: 2025-11-25 and 2026-07-28 basic, "JSON Schema Usage":
+// clients MUST NOT fetch over the network.
 var errFetch = errors.New("it refers to another document, and nothing is fetched")
 
 func (p *plan) prepare(raw json.RawMessage) (err error) {
@@ -84,7 +85,8 @@ func dialectOf(text string) (string, error) {
 	return "", fmt.Errorf("its dialect is unknown: %s", text)
 }
 
-// innermost is the error that names the place of the violation alone. The library names all places on the way there, one around the other.
+// innermost is the error that names the place of the violation alone. The library names all places on the way there,
+// one around the other.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -95,7 +97,8 @@ func innermost(err error) error {
 	}
 }
 
-// validate compares content with the schema. err says why it was not compared; steps is what it took to find out whether it may be.
+// validate compares content with the schema. err says why it was not compared; steps is what it took to find out
+// whether it may be.
 func (p *plan) validate(content json.RawMessage) (violation error, steps int, err error) {
 	defer recovered(&err)
 	var value any
@@ -108,8 +111,9 @@ func (p *plan) validate(content json.RawMessage) (violation error, steps int, er
 	return p.resolved.Validate(value), steps, nil
 }
 
-// recovered turns a panic of the library into an error. It asserts what it takes for impossible, and what it gets is made by strangers: a schema that
-// trips it must not end the process with everybody's calls. (A stack that overflows is not recovered by anything; that is what the counting is for.)
+// recovered turns a panic of the library into an error. It asserts what it takes for impossible, and what it gets is
+// made by strangers: a schema that trips it must not end the process with everybody's calls. (A stack that overflows is
+// not recovered by anything; that is what the counting is for.)
 func recovered(err *error) {
 	if recover() != nil {
 		*err = errors.New("the validator failed on this schema")
@@ -119,7 +123,8 @@ func recovered(err *error) {
 // shape is what a JSON text will be once it is decoded.
 type shape struct{ depth, values int }
 
-// measure counts the values, names among them, of a valid JSON text, and how deep arrays and objects are nested. Of a text that is not valid it counts something.
+// measure counts the values, names among them, of a valid JSON text, and how deep arrays and objects are nested. Of a
+// text that is not valid it counts something.
 func measure(raw []byte) (s shape) {
 	depth := 0
 	s.values = 1

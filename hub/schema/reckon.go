@@ -48,14 +48,16 @@ func weigh(v any) *value {
 	return &value{bytes: 24}
 }
 
-// reckoning finds out what a check can cost at most, without doing it: a schema may lead to the same value on exponentially many ways, and in a circle. Each pair
-// of schema and value is looked at once, however often the validator would come to it.
+// reckoning finds out what a check can cost at most, without doing it: a schema may lead to the same value on
+// exponentially many ways, and in a circle. Each pair of schema and value is looked at once, however often the
+// validator would come to it.
 type reckoning struct {
 	*schemaCosts
-	known   map[visit]cost
-	under   map[visit]bool // on the way from the root to here
-	depth   int
-	spent   int // of all visits so far, each counted once: less than the work of the root, and known before that is added up
+	known map[visit]cost
+	under map[visit]bool // on the way from the root to here
+	depth int
+	// of all visits so far, each counted once: less than the work of the root, and known before that is added up
+	spent   int
 	stopped error
 }
 
@@ -64,10 +66,12 @@ type visit struct {
 	value  *value
 }
 
-// cost is the work of a visit with all below it, and the bytes of the error that it may end in: an error's text is written anew on each level above.
+// cost is the work of a visit with all below it, and the bytes of the error that it may end in: an error's text is
+// written anew on each level above.
 type cost struct{ work, text int }
 
-// affordable tells whether the validator may be let loose on content. steps is how many visits it took to find that out.
+// affordable tells whether the validator may be let loose on content. steps is how many visits it took to find that
+// out.
 func (c *schemaCosts) affordable(root *jsonschema.Schema, content any) (steps int, err error) {
 	r := &reckoning{schemaCosts: c, known: map[visit]cost{}, under: map[visit]bool{}}
 	r.of(root, weigh(content))

@@ -32,8 +32,9 @@ type ownCost struct {
 // partBytes is about what one subschema takes: its struct, its places in the validator's tables and in ours.
 const partBytes = 1536
 
-// survey walks all subschemas and finds where references lead. The validator has no limit in time or depth, so whatever cannot be reckoned is refused: references to
-// other documents and to embedded ones, and dynamic ones. Tools have no use for them.
+// survey walks all subschemas and finds where references lead. The validator has no limit in time or depth, so whatever
+// cannot be reckoned is refused: references to other documents and to embedded ones, and dynamic ones. Tools have no
+// use for them.
 func survey(root *jsonschema.Schema) (*schemaCosts, error) {
 	c := &schemaCosts{
 		refs: map[*jsonschema.Schema]*jsonschema.Schema{}, own: map[*jsonschema.Schema]ownCost{}, steps: map[string]int{},
@@ -109,7 +110,8 @@ func ownCostOf(s *jsonschema.Schema, path int) ownCost {
 		return len(text)
 	}
 	own := ownCost{text: 128 + path + 2*len(s.Pattern)}
-	own.names = len(s.Properties) + len(s.Required) + len(s.DependentSchemas) + len(s.DependencySchemas) + len(s.DependentRequired) + len(s.DependencyStrings)
+	own.names = len(s.Properties) + len(s.Required) + len(s.DependentSchemas) + len(s.DependencySchemas) +
+		len(s.DependentRequired) + len(s.DependencyStrings)
 	if s.Enum != nil {
 		own.enums += size(s.Enum)
 	}
@@ -132,7 +134,8 @@ func ownCostOf(s *jsonschema.Schema, path int) ownCost {
 	return own
 }
 
-// patternSteps is about how many states a regular expression has once its repetitions are written out. Nothing is written out for it.
+// patternSteps is about how many states a regular expression has once its repetitions are written out. Nothing is
+// written out for it.
 func patternSteps(pattern string) (int, error) {
 	if pattern == "" {
 		return 0, nil
@@ -183,9 +186,11 @@ func eachSubschema(s *jsonschema.Schema, f func(keyword, name string, sub *jsons
 
 func singles(s *jsonschema.Schema) map[string]*jsonschema.Schema {
 	return map[string]*jsonschema.Schema{
-		"items": s.Items, "additionalItems": s.AdditionalItems, "contains": s.Contains, "unevaluatedItems": s.UnevaluatedItems,
-		"additionalProperties": s.AdditionalProperties, "propertyNames": s.PropertyNames, "unevaluatedProperties": s.UnevaluatedProperties,
-		"not": s.Not, "if": s.If, "then": s.Then, "else": s.Else, "contentSchema": s.ContentSchema,
+		"items": s.Items, "additionalItems": s.AdditionalItems, "contains": s.Contains,
+		"unevaluatedItems":     s.UnevaluatedItems,
+		"additionalProperties": s.AdditionalProperties, "propertyNames": s.PropertyNames,
+		"unevaluatedProperties": s.UnevaluatedProperties,
+		"not":                   s.Not, "if": s.If, "then": s.Then, "else": s.Else, "contentSchema": s.ContentSchema,
 	}
 }
 

@@ -1,6 +1,7 @@
 package servers
 
-// Life is the state of one entry of the config, from when it appears to when it goes. Only Apply changes it. The zero value is not usable: see Born.
+// Life is the state of one entry of the config, from when it appears to when it goes. Only Apply changes it. The zero
+// value is not usable: see Born.
 type Life struct {
 	incarnation uint64
 	state       State

@@ -13,7 +13,8 @@ func every() (all []Event) {
 	return all
 }
 
-// What each event makes of a sound server that is switched on, from each of the states in which something runs, and from rest. "-": it is refused. Finding B12.
+// What each event makes of a sound server that is switched on, from each of the states in which something runs, and
+// from rest. "-": it is refused. Finding B12.
 func TestTable(t *testing.T) {
 	rows := map[Event][4]string{ // at rest, connecting, ready, stopping
 		Start:      {"connecting", "-", "-", "-"},
@@ -59,7 +60,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// An order to stop takes back a restart that is wanted; one that comes later counts again, unless the server is switched off. Finding B12.
+// An order to stop takes back a restart that is wanted; one that comes later counts again, unless the server is
+// switched off. Finding B12.
 func TestStopWinsOverARestart(t *testing.T) {
 	for _, c := range []struct {
 		events []Event
@@ -90,7 +92,8 @@ func TestStopWinsOverARestart(t *testing.T) {
 	}
 }
 
-// Random events. What runs is never both at rest and running; nothing starts that must not; a failure that was wanted is none. Finding B12.
+// Random events. What runs is never both at rest and running; nothing starts that must not; a failure that was wanted
+// is none. Finding B12.
 func TestLifeModel(t *testing.T) {
 	for seed := range uint64(2000) {
 		rnd := rand.New(rand.NewPCG(seed, 1))

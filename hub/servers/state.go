@@ -15,7 +15,8 @@ const (
 	GivenUp // it failed too often in a row
 )
 
-var stateNames = [...]string{"", "stopped", "connecting", "ready", "stopping", "failed", "disabled", "broken", "given_up"}
+var stateNames = [...]string{"", "stopped", "connecting", "ready", "stopping", "failed", "disabled", "broken",
+	"given_up"}
 
 func (s State) String() string { return stateNames[s] }
 
@@ -63,7 +64,8 @@ const (
 )
 
 var eventNames = [...]string{
-	"", "start", "up", "start fails", "fall", "succeed", "ended", "stop", "end", "again", "fail", "give up", "forgive", "settle", "abandon", "lonely", "company",
+	"", "start", "up", "start fails", "fall", "succeed", "ended", "stop", "end", "again", "fail", "give up", "forgive",
+	"settle", "abandon", "lonely", "company",
 	"switch off", "switch on", "break", "mend", "remove",
 }
 

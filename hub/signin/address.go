@@ -52,7 +52,8 @@ func kindOf(a netip.Addr) reach {
 	return reachPublic
 }
 
-// origin is scheme, host and port of u (RFC 6454 section 4): a port that is the scheme's own may be written or left out.
+// origin is scheme, host and port of u (RFC 6454 section 4): a port that is the scheme's own may be written or left
+// out.
 func origin(u *url.URL) string {
 	scheme, port := strings.ToLower(u.Scheme), u.Port()
 	switch {

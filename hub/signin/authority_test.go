@@ -12,13 +12,14 @@ import (
 	"sync"
 )
 
-// authority is an MCP server at https://mcp.example/mcp and its authorization server at https://as.example, as strict as they
-// should be, with the ways in which real ones differ as fields. Fields are set before use, or under mu.
+// authority is an MCP server at https://mcp.example/mcp and its authorization server at https://as.example, as strict
+// as they should be, with the ways in which real ones differ as fields. Fields are set before use, or under mu.
 type authority struct {
 	mu sync.Mutex
 
 	// The MCP server.
-	metadataAt   string   // where the protected resource's metadata is: "/.well-known/oauth-protected-resource/mcp" by default; "-" nowhere
+	// where the protected resource's metadata is: "/.well-known/oauth-protected-resource/mcp" by default; "-" nowhere
+	metadataAt   string
 	quiet        bool     // the 401 does not say where
 	metadataURL  string   // what the 401 says instead of the truth
 	resource     string   // "" = the right one
@@ -170,7 +171,8 @@ func (a *authority) resourceMetadata(w http.ResponseWriter) {
 	if issuer == "" {
 		issuer = issuerAS
 	}
-	reply(w, http.StatusOK, map[string]any{"resource": resource, "authorization_servers": []string{issuer}, "scopes_supported": a.supported,
+	reply(w, http.StatusOK, map[string]any{"resource": resource, "authorization_servers": []string{issuer},
+		"scopes_supported":                  a.supported,
 		"dpop_signing_alg_values_supported": a.dpop.rsAlgorithms, "dpop_bound_access_tokens_required": a.dpop.rsRequired})
 }
 
@@ -201,13 +203,16 @@ func (a *authority) register(w http.ResponseWriter, r *http.Request) {
 		Redirects []string `json:"redirect_uris"`
 		Type      string   `json:"application_type"`
 	}
-	if json.NewDecoder(r.Body).Decode(&meta) != nil || len(meta.Redirects) != 1 || meta.Type != "native" || a.refuseClients {
-		reply(w, http.StatusBadRequest, map[string]string{"error": "invalid_client_metadata", "error_description": "not here"})
+	if json.NewDecoder(r.Body).Decode(&meta) != nil || len(meta.Redirects) != 1 || meta.Type != "native" ||
+		a.refuseClients {
+		reply(w, http.StatusBadRequest, map[string]string{"error": "invalid_client_metadata",
+			"error_description": "not here"})
 		return
 	}
 	id := a.name("client")
 	a.clients[id] = client{"secret-of-" + id, meta.Redirects[0]}
-	reply(w, http.StatusCreated, map[string]any{"client_id": id, "client_secret": "secret-of-" + id, "client_secret_expires_at": 0,
+	reply(w, http.StatusCreated, map[string]any{"client_id": id, "client_secret": "secret-of-" +
+		id, "client_secret_expires_at": 0,
 		"redirect_uris": meta.Redirects, "token_endpoint_auth_method": "client_secret_basic"})
 }
 
@@ -229,7 +234,8 @@ func (a *authority) authorize(w http.ResponseWriter, r *http.Request) {
 		back.Set("error_description", "words of the authorization server")
 	} else {
 		id := a.name("code")
-		a.codes[id] = code{q.Get("code_challenge"), q.Get("scope"), q.Get("client_id"), q.Get("redirect_uri"), q.Get("resource"), q.Get("dpop_jkt")}
+		a.codes[id] = code{q.Get("code_challenge"), q.Get("scope"), q.Get("client_id"), q.Get("redirect_uri"),
+			q.Get("resource"), q.Get("dpop_jkt")}
 		back.Set("code", id)
 	}
 	switch a.iss {
@@ -271,7 +277,8 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 		k, ok := a.codes[f.Get("code")]
 		delete(a.codes, f.Get("code"))
 		sum := sha256.Sum256([]byte(f.Get("code_verifier")))
-		if !ok || k.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) || k.client != id || k.redirect != f.Get("redirect_uri") || k.resource != f.Get("resource") ||
+		if !ok || k.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) || k.client != id ||
+			k.redirect != f.Get("redirect_uri") || k.resource != f.Get("resource") ||
 			k.thumbprint != thumbprint && !a.dpop.ignore {
 			fail("invalid_grant")
 			return
@@ -374,7 +381,8 @@ func (a *authority) issued() []string {
 		all = append(all, c.secret)
 	}
 	for _, f := range a.forms {
-		all = append(all, f.Get("code"), f.Get("refresh_token"), f.Get("code_verifier"), f.Get("client_assertion"), f.Get("assertion"))
+		all = append(all, f.Get("code"), f.Get("refresh_token"), f.Get("code_verifier"), f.Get("client_assertion"),
+			f.Get("assertion"))
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// demands is how the authority of authority_test.go deals with DPoP (RFC 9449). What a client does wrong is noted as a fault, and
-// fails its test.
+// demands is how the authority of authority_test.go deals with DPoP (RFC 9449). What a client does wrong is noted as a
+// fault, and fails its test.
 type demands struct {
 	algorithms   []string // in the metadata of the authorization server
 	rsAlgorithms []string // in that of the MCP server
@@ -72,7 +72,8 @@ func (d *demands) verify(r *http.Request, uri, token string) (claims, error) {
 		return c, err
 	}
 	jwk := header.JWK
-	if header.Typ != "dpop+jwt" || header.Alg != "ES256" || jwk["kty"] != "EC" || jwk["crv"] != "P-256" || len(jwk) != 4 || len(raw[2]) != 64 {
+	if header.Typ != "dpop+jwt" || header.Alg != "ES256" || jwk["kty"] != "EC" || jwk["crv"] != "P-256" || len(jwk) != 4 ||
+		len(raw[2]) != 64 {
 		return c, fmt.Errorf("header %s, a signature of %d bytes", raw[0], len(raw[2]))
 	}
 	point := []byte{4}
@@ -132,7 +133,8 @@ func (a *authority) nonceWanted(w http.ResponseWriter, c claims, wanted *string)
 	return true
 }
 
-// provenRequest checks a request to the token endpoint: the thumbprint of its proof, or "" when it has none. false: it was answered. a.mu is held.
+// provenRequest checks a request to the token endpoint: the thumbprint of its proof, or "" when it has none. false: it
+// was answered. a.mu is held.
 func (a *authority) provenRequest(w http.ResponseWriter, r *http.Request) (thumbprint string, ok bool) {
 	if r.Header.Get("DPoP") == "" || a.dpop.ignore {
 		return "", true

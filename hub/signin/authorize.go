@@ -15,12 +15,13 @@ import (
 
 var _ transport.Authorizer = (*SignIn)(nil)
 
-// maxStepUps is how often more rights are asked for, for one set of scopes (2025-11-25 basic/authorization "Step-Up Authorization
-// Flow": implement retry limits).
+// maxStepUps is how often more rights are asked for, for one set of scopes (2025-11-25 basic/authorization "Step-Up
+// Authorization Flow": implement retry limits).
 const maxStepUps = 3
 
-// Sign sets req's Authorization header if there is a token, and a proof for this one request if the token is bound to a key. An expired one is refreshed first; one refresh serves all who need it,
-// and goes on when ctx ends. Where the refresh token is dead the request goes out without, and the 401 starts the flow.
+// Sign sets req's Authorization header if there is a token, and a proof for this one request if the token is bound to a
+// key. An expired one is refreshed first; one refresh serves all who need it, and goes on when ctx ends. Where the
+// refresh token is dead the request goes out without, and the 401 starts the flow.
 func (s *SignIn) Sign(ctx context.Context, req *http.Request) error {
 	if origin(req.URL) != origin(s.url) {
 		return errors.New("a request to another address than the server's own is not signed")
@@ -56,8 +57,9 @@ func (s *SignIn) Sign(ctx context.Context, req *http.Request) error {
 	return nil
 }
 
-// Authorize gets a token after a 401, or more rights after a 403 for lack of scopes. All calls that need it share one flow; it ends
-// when the last of them has gone. The error is a [*DeclinedError], a [*RefusedError], an [*Error], or the cause of ctx.
+// Authorize gets a token after a 401, or more rights after a 403 for lack of scopes. All calls that need it share one
+// flow; it ends when the last of them has gone. The error is a [*DeclinedError], a [*RefusedError], an [*Error], or the
+// cause of ctx.
 func (s *SignIn) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // lets the connection be used again
 	resp.Body.Close()
@@ -95,8 +97,8 @@ func (s *SignIn) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 
 var errEnding = errors.New("a flow is being ended")
 
-// join finds the flow that serves a refused request, or begins it. Without a flow nil is for sending the request again. errEnding:
-// wait until the flow is gone, and look again.
+// join finds the flow that serves a refused request, or begins it. Without a flow nil is for sending the request again.
+// errEnding: wait until the flow is gone, and look again.
 func (s *SignIn) join(c challenge, stepUp bool, used string) (*flight, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,8 +124,10 @@ func (s *SignIn) join(c challenge, stepUp bool, used string) (*flight, error) {
 	if stepUp {
 		set := strings.Join(slices.Sorted(slices.Values(c.scopes)), " ")
 		if s.stepUps[set] == maxStepUps {
-			return nil, &RefusedError{s.o.Server, fmt.Sprintf("it wants more rights (%s), which were asked for %d times already; sign in to it by hand to try again",
-				printable(set), maxStepUps)}
+			return nil,
+				&RefusedError{s.o.Server,
+					fmt.Sprintf("it wants more rights (%s), which were asked for %d times already; sign in to it by hand to try again",
+						printable(set), maxStepUps)}
 		}
 		s.stepUps[set]++
 	}

@@ -20,7 +20,8 @@ const (
 	GrantWorkload = "workload_identity"
 )
 
-// Choices of Config.DPoP: whether tokens are bound to a key of ours (RFC 9449; draft extension io.modelcontextprotocol/auth/dpop, SEP-1932).
+// Choices of Config.DPoP: whether tokens are bound to a key of ours (RFC 9449; draft extension
+// io.modelcontextprotocol/auth/dpop, SEP-1932).
 const (
 	// DPoPAuto binds them when the server asks for it and the authorization server can do it. It is the default.
 	DPoPAuto = ""
@@ -30,24 +31,28 @@ const (
 	DPoPOff = "off"
 )
 
-// Config is what a server's configuration entry says about sign-in. The zero value fits a server that lets clients register.
+// Config is what a server's configuration entry says about sign-in. The zero value fits a server that lets clients
+// register.
 type Config struct {
 	// Grant is one of the Grant constants.
 	Grant string
-	// ClientID and ClientSecret are of a client that was registered by hand. They come before every other kind of registration.
+	// ClientID and ClientSecret are of a client that was registered by hand. They come before every other kind of
+	// registration.
 	ClientID     string
 	ClientSecret string
 	// Issuer binds ClientID to one authorization server; "" trusts the server's metadata.
 	Issuer string
-	// ClientMetadataURL is the https address of a client ID metadata document; used when the authorization server knows them.
+	// ClientMetadataURL is the https address of a client ID metadata document; used when the authorization server knows
+	// them.
 	ClientMetadataURL string
-	// Scopes are asked for instead of those that the server's metadata lists. What a challenge asks for is asked for besides.
+	// Scopes are asked for instead of those that the server's metadata lists. What a challenge asks for is asked for
+	// besides.
 	Scopes []string
 	// RedirectPort fixes the port of the redirect listener, for clients that were registered with it; 0 takes a free one.
 	RedirectPort int
 
-	// PrivateKeyPEM signs the assertion of client_credentials instead of a secret; SigningAlgorithm is ES256, ES384, RS256 or
-	// EdDSA, "" what fits the key.
+	// PrivateKeyPEM signs the assertion of client_credentials instead of a secret; SigningAlgorithm is ES256, ES384, RS256
+	// or EdDSA, "" what fits the key.
 	PrivateKeyPEM    string
 	SigningAlgorithm string
 
@@ -58,8 +63,8 @@ type Config struct {
 	IDPClientSecret  string
 	IDPIDToken       string
 
-	// WorkloadToken is the JWT of GrantWorkload, or WorkloadTokenFile the path of a file with it, which is read at each exchange:
-	// platforms replace it before it ends.
+	// WorkloadToken is the JWT of GrantWorkload, or WorkloadTokenFile the path of a file with it, which is read at each
+	// exchange: platforms replace it before it ends.
 	WorkloadToken     string
 	WorkloadTokenFile string
 
@@ -103,7 +108,8 @@ func (c *Config) check() error {
 		return errors.Join(need(c.ClientID == "", "a client id"),
 			need((c.ClientSecret == "") == (c.PrivateKeyPEM == ""), "either a client secret or a private key"))
 	case GrantEnterprise:
-		return errors.Join(need(c.ClientID == "", "a client id"), need(c.IDPIssuer == "" && c.IDPTokenEndpoint == "", "an identity provider"),
+		return errors.Join(need(c.ClientID == "", "a client id"), need(c.IDPIssuer == "" && c.IDPTokenEndpoint == "",
+			"an identity provider"),
 			need(c.IDPClientID == "", "a client id at the identity provider"), need(c.IDPIDToken == "", "an ID token"))
 	case GrantWorkload:
 		return need((c.WorkloadToken == "") == (c.WorkloadTokenFile == ""), "either a workload token or a file with one")

@@ -23,7 +23,8 @@ type challenge struct {
 	proof      string   // error of the DPoP challenge
 }
 
-// challengeOf reads the challenges of resp. One that cannot be read is left out: it may be of a scheme that is none of ours.
+// challengeOf reads the challenges of resp. One that cannot be read is left out: it may be of a scheme that is none of
+// ours.
 func challengeOf(resp *http.Response) challenge {
 	var c challenge
 	for _, header := range resp.Header.Values("WWW-Authenticate") {
@@ -61,10 +62,12 @@ type plan struct {
 	key      *ProofKey // of this flow; nil until the binding calls for one
 }
 
-// discover finds the protected resource's metadata (RFC 9728) and that of its authorization server (RFC 8414, OpenID Connect).
-// It tries what auth.AuthorizationCodeHandler tries, in the same order, and is stricter in one thing: metadata that was found and
-// is not in order ends the flow, where the handler would go on as if the server were one of 2025-03-26.
-func discover(ctx context.Context, client *http.Client, seen *replay, c challenge, server *url.URL, dpop string) (*plan, error) {
+// discover finds the protected resource's metadata (RFC 9728) and that of its authorization server (RFC 8414, OpenID
+// Connect). It tries what auth.AuthorizationCodeHandler tries, in the same order, and is stricter in one thing:
+// metadata that was found and is not in order ends the flow, where the handler would go on as if the server were one of
+// 2025-03-26.
+func discover(ctx context.Context, client *http.Client, seen *replay, c challenge, server *url.URL, dpop string) (*plan,
+	error) {
 	resource, found, err := protectedResource(ctx, client, seen, c.metadataURL, server)
 	if err != nil {
 		return nil, err
@@ -86,11 +89,13 @@ func discover(ctx context.Context, client *http.Client, seen *replay, c challeng
 		meta = &oauthex.AuthServerMeta{Issuer: issuer, AuthorizationEndpoint: issuer + "/authorize",
 			TokenEndpoint: issuer + "/token", RegistrationEndpoint: issuer + "/register"}
 	}
-	return &plan{found: found, resource: resource.Resource, scopes: resource.ScopesSupported, server: meta, binding: bind}, nil
+	return &plan{found: found, resource: resource.Resource, scopes: resource.ScopesSupported, server: meta, binding: bind},
+		nil
 }
 
 // protectedResource gives the metadata and where it was found.
-func protectedResource(ctx context.Context, client *http.Client, seen *replay, named string, server *url.URL) (*oauthex.ProtectedResourceMetadata, string, error) {
+func protectedResource(ctx context.Context, client *http.Client, seen *replay, named string,
+	server *url.URL) (*oauthex.ProtectedResourceMetadata, string, error) {
 	at := func(path string) string {
 		u := *server
 		u.Path, u.RawPath = path, ""
@@ -99,7 +104,8 @@ func protectedResource(ctx context.Context, client *http.Client, seen *replay, n
 	const wellKnown = "/.well-known/oauth-protected-resource"
 	full, root := server.String(), at("")
 	type place struct{ url, resource string }
-	places := []place{{named, full}, {at(wellKnown + "/" + strings.TrimLeft(server.Path, "/")), full}, {at(wellKnown), root}}
+	places := []place{{named, full}, {at(wellKnown + "/" + strings.TrimLeft(server.Path, "/")), full},
+		{at(wellKnown), root}}
 	if server.Path == "" || server.Path == "/" { // one address, and metadata has either spelling of it
 		places = []place{{named, root}, {named, at("/")}, {at(wellKnown), root}, {at(wellKnown), at("/")}}
 	}

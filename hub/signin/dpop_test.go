@@ -27,8 +27,8 @@ func (w *world) proofs() []claims {
 // calls counts the requests to the MCP server.
 func (w *world) calls() int { return w.as.count("POST mcp.example/mcp") }
 
-// A server that asks for bound tokens gets them, with a fresh proof for each request; the authority checks each part of it. The code
-// is bound to the key, too, and the key is kept with the token.
+// A server that asks for bound tokens gets them, with a fresh proof for each request; the authority checks each part of
+// it. The code is bound to the key, too, and the key is kept with the token.
 func TestDPoPBindsTokens(t *testing.T) {
 	store := NewMemory()
 	live(t, Options{Store: store}, func(t *testing.T, w *world) {
@@ -37,7 +37,8 @@ func TestDPoPBindsTokens(t *testing.T) {
 			w.works(t)
 		}
 		key := w.s.current().ProofKey
-		if got := w.proofs(); len(got) != 4 || got[0].of != key.thumbprint || got[3].of != key.thumbprint || got[0].HTU != issuerAS+"/token" {
+		if got := w.proofs(); len(got) != 4 || got[0].of != key.thumbprint || got[3].of != key.thumbprint ||
+			got[0].HTU != issuerAS+"/token" {
 			t.Errorf("proofs %+v", got)
 		}
 		consent, _ := w.asked()
@@ -76,8 +77,8 @@ func TestDPoPProofsFitTheRequest(t *testing.T) {
 	})
 }
 
-// Both servers want a nonce of their own: each request is sent once more with it, the next ones have it from the start, and a new
-// one is taken from any answer.
+// Both servers want a nonce of their own: each request is sent once more with it, the next ones have it from the start,
+// and a new one is taken from any answer.
 func TestDPoPNonces(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		wantsProofs(w)
@@ -201,19 +202,21 @@ func TestDPoPChoice(t *testing.T) {
 		d      demands
 		want   string // "Bearer", "DPoP", or a part of an error
 	}{
-		"nobody":                           {"", demands{}, "Bearer"},
-		"authorization server alone":       {"", demands{algorithms: es}, "Bearer"},
-		"challenge":                        {"", demands{algorithms: es, scheme: "DPoP"}, "DPoP"},
-		"challenge with algorithms":        {"", demands{algorithms: es, scheme: `DPoP algs="ES256 RS256",`}, "DPoP"},
-		"challenge with others":            {"", demands{algorithms: es, scheme: `DPoP algs="RS256",`}, "Bearer"},
-		"both challenges":                  {"", demands{algorithms: es, scheme: `Bearer error="invalid_token", DPoP`}, "DPoP"},
-		"server lists algorithms":          {"", demands{algorithms: es, rsAlgorithms: es}, "DPoP"},
-		"server lists others":              {"", demands{algorithms: es, rsAlgorithms: rs}, "Bearer"},
-		"authorization server can not":     {"", demands{rsAlgorithms: es}, "Bearer"},
-		"authorization server has others":  {"", demands{algorithms: rs, rsAlgorithms: es}, "Bearer"},
-		"server requires":                  {"", demands{algorithms: es, rsRequired: true}, "DPoP"},
-		"server requires, none listed":     {"", demands{rsRequired: true}, "DPoP"},
-		"server requires others":           {"", demands{algorithms: es, rsRequired: true, rsAlgorithms: rs}, "none of the algorithms"},
+		"nobody":                     {"", demands{}, "Bearer"},
+		"authorization server alone": {"", demands{algorithms: es}, "Bearer"},
+		"challenge":                  {"", demands{algorithms: es, scheme: "DPoP"}, "DPoP"},
+		"challenge with algorithms":  {"", demands{algorithms: es, scheme: `DPoP algs="ES256 RS256",`}, "DPoP"},
+		"challenge with others":      {"", demands{algorithms: es, scheme: `DPoP algs="RS256",`}, "Bearer"},
+		"both challenges": {"", demands{algorithms: es, scheme: `Bearer error="invalid_token", DPoP`},
+			"DPoP"},
+		"server lists algorithms":         {"", demands{algorithms: es, rsAlgorithms: es}, "DPoP"},
+		"server lists others":             {"", demands{algorithms: es, rsAlgorithms: rs}, "Bearer"},
+		"authorization server can not":    {"", demands{rsAlgorithms: es}, "Bearer"},
+		"authorization server has others": {"", demands{algorithms: rs, rsAlgorithms: es}, "Bearer"},
+		"server requires":                 {"", demands{algorithms: es, rsRequired: true}, "DPoP"},
+		"server requires, none listed":    {"", demands{rsRequired: true}, "DPoP"},
+		"server requires others": {"", demands{algorithms: es, rsRequired: true, rsAlgorithms: rs},
+			"none of the algorithms"},
 		"server requires, others listed":   {"", demands{algorithms: rs, rsRequired: true}, "none of the algorithms"},
 		"server requires, nothing is done": {"", demands{rsRequired: true, ignore: true}, "does not bind tokens"},
 		"wanted, and ignored":              {"", demands{algorithms: es, scheme: "DPoP", ignore: true}, "Bearer"},
@@ -252,7 +255,8 @@ func TestDPoPChoice(t *testing.T) {
 	}
 }
 
-// A refresh token may be bound where the access token is not (RFC 9449 section 5): the key stays, and the refresh is proved.
+// A refresh token may be bound where the access token is not (RFC 9449 section 5): the key stays, and the refresh is
+// proved.
 func TestDPoPBoundRefreshOfBearerToken(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		wantsProofs(w)
@@ -327,7 +331,8 @@ func TestDPoPStepUp(t *testing.T) {
 		w.works(t)
 		w.as.set(func() { w.as.challenge, w.as.required = "write", []string{"write"} })
 		w.works(t)
-		if consent, _ := w.asked(); len(consent) != 2 || !consent[1].StepUp || !slices.Equal(consent[1].Scopes, []string{"read", "write"}) {
+		if consent, _ := w.asked(); len(consent) != 2 || !consent[1].StepUp ||
+			!slices.Equal(consent[1].Scopes, []string{"read", "write"}) {
 			t.Errorf("%+v", consent)
 		}
 		if e := w.s.current(); e.TokenType != typeDPoP {
@@ -395,7 +400,8 @@ func TestDPoPKeptTokenFitsTheConfig(t *testing.T) {
 		kept, now string
 		want      int // consents
 	}{
-		"same": {"", "", 1}, "required now": {DPoPOff, DPoPRequire, 2}, "required, and was": {"", DPoPRequire, 1}, "off now": {"", DPoPOff, 2},
+		"same": {"", "", 1}, "required now": {DPoPOff, DPoPRequire, 2}, "required, and was": {"", DPoPRequire, 1},
+		"off now": {"", DPoPOff, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := NewMemory()
@@ -411,7 +417,8 @@ func TestDPoPKeptTokenFitsTheConfig(t *testing.T) {
 	}
 }
 
-// A second hub of the user takes the bound token of the first, key and all; one that is not bound is not taken where it must be.
+// A second hub of the user takes the bound token of the first, key and all; one that is not bound is not taken where it
+// must be.
 func TestDPoPBorrowed(t *testing.T) {
 	store := NewMemory()
 	live(t, Options{Store: store}, func(t *testing.T, w *world) {
@@ -468,7 +475,8 @@ func TestDPoPRefreshGoesOnWithoutWaiters(t *testing.T) {
 	})
 }
 
-// One more try is asked for when a proof was refused for want of a nonce, and there is one: nothing else is taken for that.
+// One more try is asked for when a proof was refused for want of a nonce, and there is one: nothing else is taken for
+// that.
 func TestObserveAsksForOneMoreTry(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status           int
@@ -476,15 +484,16 @@ func TestObserveAsksForOneMoreTry(t *testing.T) {
 		nonce            []string
 		want             bool
 	}{
-		"asked":               {401, "p", `DPoP error="use_dpop_nonce"`, []string{"n"}, true},
-		"asked after another": {401, "p", `Bearer error="invalid_token", DPoP algs="ES256", error="use_dpop_nonce"`, []string{"n"}, true},
-		"no nonce":            {401, "p", `DPoP error="use_dpop_nonce"`, nil, false},
-		"no proof was sent":   {401, "", `DPoP error="use_dpop_nonce"`, []string{"n"}, false},
-		"other error":         {401, "p", `DPoP error="invalid_token"`, []string{"n"}, false},
-		"other scheme":        {401, "p", `Bearer error="use_dpop_nonce"`, []string{"n"}, false},
-		"no challenge":        {401, "p", ``, []string{"n"}, false},
-		"forbidden":           {403, "p", `DPoP error="use_dpop_nonce"`, []string{"n"}, false},
-		"good":                {200, "p", ``, []string{"n"}, false},
+		"asked": {401, "p", `DPoP error="use_dpop_nonce"`, []string{"n"}, true},
+		"asked after another": {401, "p", `Bearer error="invalid_token", DPoP algs="ES256", error="use_dpop_nonce"`,
+			[]string{"n"}, true},
+		"no nonce":          {401, "p", `DPoP error="use_dpop_nonce"`, nil, false},
+		"no proof was sent": {401, "", `DPoP error="use_dpop_nonce"`, []string{"n"}, false},
+		"other error":       {401, "p", `DPoP error="invalid_token"`, []string{"n"}, false},
+		"other scheme":      {401, "p", `Bearer error="use_dpop_nonce"`, []string{"n"}, false},
+		"no challenge":      {401, "p", ``, []string{"n"}, false},
+		"forbidden":         {403, "p", `DPoP error="use_dpop_nonce"`, []string{"n"}, false},
+		"good":              {200, "p", ``, []string{"n"}, false},
 	} {
 		s, err := New(Options{Server: "files", ServerURL: mcpURL})
 		if err != nil {
@@ -494,7 +503,8 @@ func TestObserveAsksForOneMoreTry(t *testing.T) {
 		if tt.proof != "" {
 			req.Header.Set("DPoP", tt.proof)
 		}
-		resp := &http.Response{StatusCode: tt.status, Header: http.Header{"Www-Authenticate": {tt.challenge}, "Dpop-Nonce": tt.nonce}}
+		resp := &http.Response{StatusCode: tt.status, Header: http.Header{"Www-Authenticate": {tt.challenge},
+			"Dpop-Nonce": tt.nonce}}
 		if got := s.Observe(req, resp); got != tt.want || (s.nonces.of("") == "n") != (tt.nonce != nil) {
 			t.Errorf("%s: %v, nonce %q", name, got, s.nonces.of(""))
 		}

@@ -21,8 +21,8 @@ var (
 	errNobodyWaits = errors.New("nobody waits for the sign-in any more")
 )
 
-// DeclinedError ends a sign-in that a person did not want. For [quiet] after it, requests that need a token fail with it at once,
-// without a prompt; [SignIn.SignIn] asks all the same.
+// DeclinedError ends a sign-in that a person did not want. For [quiet] after it, requests that need a token fail with
+// it at once, without a prompt; [SignIn.SignIn] asks all the same.
 type DeclinedError struct {
 	// Server is the name in the configuration.
 	Server string
@@ -34,7 +34,9 @@ type DeclinedError struct {
 const quiet = time.Minute
 
 func (e *DeclinedError) Error() string {
-	return fmt.Sprintf("the sign-in to %s was %s; it is not asked for again for a minute: to try sooner, sign in to the server by hand", e.Server, e.How)
+	return fmt.Sprintf(
+		"the sign-in to %s was %s; it is not asked for again for a minute: to try sooner, sign in to the server by hand",
+		e.Server, e.How)
 }
 
 // Is makes it a transport.ErrNoSignIn.
@@ -72,8 +74,8 @@ func (e *Error) Error() string { return "signing in to " + e.Server + " failed: 
 // Unwrap gives Unasked.
 func (e *Error) Unwrap() error { return e.Unasked }
 
-// failure makes an error for callers out of whatever ended a flow. Errors of the libraries carry bodies of answers: only their
-// text goes on, cut and cleaned.
+// failure makes an error for callers out of whatever ended a flow. Errors of the libraries carry bodies of answers:
+// only their text goes on, cut and cleaned.
 func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) error {
 	var declined *DeclinedError
 	var refused *RefusedError
@@ -106,6 +108,8 @@ func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) erro
 		text = "the authorization server does not let this program register itself; set a client id for the server in its configuration (" + text + ")"
 	}
 	secrets = append(secrets, s.o.Config.secrets()...)
-	secrets = append(secrets, s.url.RawQuery) // some servers take a key there, and the addresses of their metadata have it too
-	return &Error{Server: s.o.Server, Text: printable(without(text, secrets...)), Code: without(code, secrets...), Unasked: unasked}
+	// some servers take a key there, and the addresses of their metadata have it too
+	secrets = append(secrets, s.url.RawQuery)
+	return &Error{Server: s.o.Server, Text: printable(without(text, secrets...)), Code: without(code, secrets...),
+		Unasked: unasked}
 }

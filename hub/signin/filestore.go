@@ -20,10 +20,10 @@ var (
 	errExposed = errors.New("other users of this computer can read the kept sign-in")
 )
 
-// fileStore keeps one file an entry, so that two hubs of one user do not write over each other's. Only the user can read the files;
-// one that others can read is not used any more, as its token may be known to them, and the next sign-in replaces it. (It is not
-// made private in place: that would hide what happened and go on using the token.) On Windows the profile's own access list does
-// this, and the mode says nothing.
+// fileStore keeps one file an entry, so that two hubs of one user do not write over each other's. Only the user can
+// read the files; one that others can read is not used any more, as its token may be known to them, and the next
+// sign-in replaces it. (It is not made private in place: that would hide what happened and go on using the token.) On
+// Windows the profile's own access list does this, and the mode says nothing.
 type fileStore struct {
 	dir string
 	log *slog.Logger

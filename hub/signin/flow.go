@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// tooSoon: a token that is refused so soon after a person has signed in for it would be refused again. The person is not asked.
+// tooSoon: a token that is refused so soon after a person has signed in for it would be refused again. The person is
+// not asked.
 const tooSoon = 10 * time.Second
 
 // flow gets a token by the grant of the configuration. It runs in the goroutine of f.
@@ -25,7 +26,8 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 	if !f.explicit && s.borrow(ctx, f, p) {
 		return nil
 	}
-	if !f.stepUp && !f.explicit && old != nil && old.AccessToken != "" && covers(old.Scopes, f.c.scopes) && p.binding.takes(old) {
+	if !f.stepUp && !f.explicit && old != nil && old.AccessToken != "" && covers(old.Scopes, f.c.scopes) &&
+		p.binding.takes(old) {
 		done, err := s.renew(ctx, old)
 		if done || err != nil {
 			return err
@@ -67,10 +69,12 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 	return nil
 }
 
-// borrow takes a token that another hub of this user has got meanwhile, so that two windows do not ask for the same thing.
+// borrow takes a token that another hub of this user has got meanwhile, so that two windows do not ask for the same
+// thing.
 func (s *SignIn) borrow(ctx context.Context, f *flight, p *plan) bool {
 	kept, err := s.o.Store.Load(ctx, s.key)
-	if err != nil || !kept.usable(time.Now()) || kept.Issuer != p.server.Issuer || !covers(kept.Scopes, f.c.scopes) || !p.binding.takes(kept) || !s.ours(kept) {
+	if err != nil || !kept.usable(time.Now()) || kept.Issuer != p.server.Issuer || !covers(kept.Scopes, f.c.scopes) ||
+		!p.binding.takes(kept) || !s.ours(kept) {
 		return false
 	}
 	if known := s.current(); known != nil && !kept.Saved.After(known.Saved) {
@@ -79,12 +83,15 @@ func (s *SignIn) borrow(ctx context.Context, f *flight, p *plan) bool {
 	return s.adopt(f, nil, kept)
 }
 
-// renew tries to help a token that the server refuses before its time, without a person. done: there is another token now.
+// renew tries to help a token that the server refuses before its time, without a person. done: there is another token
+// now.
 func (s *SignIn) renew(ctx context.Context, old *Entry) (done bool, err error) {
 	s.mu.Lock()
 	if s.fresh == old && time.Since(s.freshAt) < tooSoon && s.o.Config.Grant == GrantPerson {
 		s.mu.Unlock()
-		return false, &RefusedError{s.o.Server, "it does not take the token that its authorization server has just given; the two may not fit together"}
+		return false,
+			&RefusedError{s.o.Server,
+				"it does not take the token that its authorization server has just given; the two may not fit together"}
 	}
 	if old.RefreshToken == "" || s.renewed == old || s.entry != old {
 		s.mu.Unlock()

@@ -20,15 +20,17 @@ const (
 
 // askServer gets a token by one of the grants that need no person.
 //
-// auth/extauth has handlers for two of them, which are not used: they know no private_key_jwt; the one for enterprises sends the
-// client secret in the body whatever the server's metadata asks for, and refuses an identity provider whose metadata lists no PKCE,
-// which has no part in a token exchange.
+// auth/extauth has handlers for two of them, which are not used: they know no private_key_jwt; the one for enterprises
+// sends the client secret in the body whatever the server's metadata asks for, and refuses an identity provider whose
+// metadata lists no PKCE, which has no part in a token exchange.
 func (s *SignIn) askServer(ctx context.Context, p *plan, scopes []string, client *http.Client) (*Entry, error) {
 	c := s.o.Config
 	t := tokenRequest{url: p.server.TokenEndpoint, id: c.ClientID, secret: c.ClientSecret, scopes: scopes,
-		style: styleOf(p.server.TokenEndpointAuthMethodsSupported, c.ClientSecret), params: url.Values{"resource": {p.resource}}, key: p.key, must: p.binding == bound}
+		style:  styleOf(p.server.TokenEndpointAuthMethodsSupported, c.ClientSecret),
+		params: url.Values{"resource": {p.resource}}, key: p.key, must: p.binding == bound}
 	if c.Issuer != "" && c.Issuer != p.server.Issuer {
-		return nil, fmt.Errorf("the server names the authorization server %s, and the client is registered with another", p.server.Issuer)
+		return nil, fmt.Errorf("the server names the authorization server %s, and the client is registered with another",
+			p.server.Issuer)
 	}
 	switch c.Grant {
 	case GrantClientCredentials:
@@ -66,7 +68,8 @@ func (s *SignIn) askServer(ctx context.Context, p *plan, scopes []string, client
 		return nil, err
 	}
 	token.RefreshToken = "" // the grant itself is repeated instead
-	e := Entry{Server: s.key.Server, URL: s.key.URL, Issuer: p.server.Issuer, Resource: p.resource, ClientID: c.ClientID, TokenURL: t.url, Scopes: scopes, ProofKey: p.key}
+	e := Entry{Server: s.key.Server, URL: s.key.URL, Issuer: p.server.Issuer, Resource: p.resource, ClientID: c.ClientID,
+		TokenURL: t.url, Scopes: scopes, ProofKey: p.key}
 	return e.with(token), nil
 }
 
@@ -101,7 +104,8 @@ func (s *SignIn) identityAssertion(ctx context.Context, p *plan, scopes []string
 	return token.AccessToken, nil
 }
 
-// styleOf chooses how the client shows its secret. Guessing by trying, as the library would, shows a refused grant twice.
+// styleOf chooses how the client shows its secret. Guessing by trying, as the library would, shows a refused grant
+// twice.
 func styleOf(methods []string, secret string) oauth2.AuthStyle {
 	switch {
 	case secret == "", slices.Contains(methods, "client_secret_post"):

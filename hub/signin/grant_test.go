@@ -57,7 +57,8 @@ func TestClientCredentials(t *testing.T) {
 	for method, basic := range map[string]bool{"client_secret_basic": true, "client_secret_post": false} {
 		t.Run(method, func(t *testing.T) {
 			store := NewMemory()
-			live(t, Options{Store: store, Config: Config{Grant: GrantClientCredentials, ClientID: "service", ClientSecret: "service-secret"}}, func(t *testing.T, w *world) {
+			live(t, Options{Store: store, Config: Config{Grant: GrantClientCredentials,
+				ClientID: "service", ClientSecret: "service-secret"}}, func(t *testing.T, w *world) {
 				w.as.clients["service"] = client{secret: "service-secret"}
 				w.as.methods, w.as.challenge = []string{method}, "read"
 				w.works(t)
@@ -82,11 +83,13 @@ func TestClientCredentials(t *testing.T) {
 // Client credentials with a private key: the assertion is for this issuer, short-lived, and its signature is right.
 func TestClientCredentialsPrivateKey(t *testing.T) {
 	key := ecKey(t)
-	live(t, Options{Config: Config{Grant: GrantClientCredentials, ClientID: "service", PrivateKeyPEM: pemOf(t, key), SigningAlgorithm: "ES256"}}, func(t *testing.T, w *world) {
+	live(t, Options{Config: Config{Grant: GrantClientCredentials, ClientID: "service", PrivateKeyPEM: pemOf(t, key),
+		SigningAlgorithm: "ES256"}}, func(t *testing.T, w *world) {
 		w.as.clients["service"] = client{}
 		w.works(t)
 		form := w.as.forms[0]
-		if form.Get("client_assertion_type") != assertionBearer || form.Get("client_id") != "service" || form.Has("client_secret") {
+		if form.Get("client_assertion_type") != assertionBearer || form.Get("client_id") != "service" ||
+			form.Has("client_secret") {
 			t.Errorf("form %v", form)
 		}
 		parts := strings.Split(form.Get("client_assertion"), ".")
@@ -136,9 +139,12 @@ func TestSignerKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct{ text, algorithm, want string }{
-		"EC": {pemOf(t, ec), "", "ES256"}, "EC in SEC 1": {string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: sec1})), "ES256", "ES256"},
-		"EC 384": {pemOf(t, p384), "", "ES384"}, "RSA": {pemOf(t, rs), "RS256", "RS256"}, "Ed25519": {pemOf(t, ed), "", "EdDSA"},
-		"wrong algorithm": {pemOf(t, ec), "RS256", ""}, "none": {pemOf(t, ec), "none", ""}, "EC 521": {pemOf(t, p521), "", ""},
+		"EC":          {pemOf(t, ec), "", "ES256"},
+		"EC in SEC 1": {string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: sec1})), "ES256", "ES256"},
+		"EC 384":      {pemOf(t, p384), "", "ES384"}, "RSA": {pemOf(t, rs), "RS256", "RS256"},
+		"Ed25519":         {pemOf(t, ed), "", "EdDSA"},
+		"wrong algorithm": {pemOf(t, ec), "RS256", ""}, "none": {pemOf(t, ec), "none", ""},
+		"EC 521": {pemOf(t, p521), "", ""},
 		"no PEM": {"key", "", ""}, "no key": {"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "", ""},
 	} {
 		s, err := newSigner(tt.text, tt.algorithm)
@@ -158,8 +164,8 @@ func TestSignerKeys(t *testing.T) {
 	}
 }
 
-// provider is an identity provider at https://idp.example, which changes ID tokens into assertions for as.example, and an
-// authorization server that takes those: with the client's secret in the header, as its metadata asks.
+// provider is an identity provider at https://idp.example, which changes ID tokens into assertions for as.example, and
+// an authorization server that takes those: with the client's secret in the header, as its metadata asks.
 type provider struct {
 	*authority
 	noMetadata bool
@@ -172,11 +178,13 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm()
 	switch {
 	case r.URL.Host == "idp.example" && r.URL.Path == "/.well-known/openid-configuration" && !p.noMetadata:
-		reply(w, http.StatusOK, map[string]any{"issuer": "https://idp.example", "authorization_endpoint": "https://idp.example/a",
-			"token_endpoint": "https://idp.example/t", "code_challenge_methods_supported": []string{"S256"}})
+		reply(w, http.StatusOK, map[string]any{"issuer": "https://idp.example",
+			"authorization_endpoint": "https://idp.example/a",
+			"token_endpoint":         "https://idp.example/t", "code_challenge_methods_supported": []string{"S256"}})
 	case r.URL.Host == "idp.example" && r.URL.Path == "/t":
 		p.exchanges = append(p.exchanges, r.PostForm)
-		reply(w, http.StatusOK, map[string]any{"access_token": "id-jag", "token_type": "N_A", "issued_token_type": "urn:ietf:params:oauth:token-type:id-jag", "expires_in": 60})
+		reply(w, http.StatusOK, map[string]any{"access_token": "id-jag", "token_type": "N_A",
+			"issued_token_type": "urn:ietf:params:oauth:token-type:id-jag", "expires_in": 60})
 	case r.URL.Path == "/token" && r.PostForm.Get("grant_type") == grantJWTBearer:
 		p.bearer = append(p.bearer, r.PostForm)
 		id, secret, _ := r.BasicAuth()
@@ -184,7 +192,8 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.tokenError != "" {
-			reply(w, http.StatusBadRequest, map[string]string{"error": p.tokenError, "error_description": r.PostForm.Get("assertion")})
+			reply(w, http.StatusBadRequest, map[string]string{"error": p.tokenError,
+				"error_description": r.PostForm.Get("assertion")})
 			return
 		}
 		if thumbprint, ok := p.provenRequest(w, r); ok {
@@ -197,7 +206,8 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Enterprise-managed authorization: ID token -> assertion at the identity provider -> token; no person.
 func TestEnterpriseGrant(t *testing.T) {
-	for name, endpoint := range map[string]string{"endpoint configured": "https://idp.example/t", "endpoint discovered": ""} {
+	for name, endpoint := range map[string]string{"endpoint configured": "https://idp.example/t",
+		"endpoint discovered": ""} {
 		t.Run(name, func(t *testing.T) {
 			conf := Config{Grant: GrantEnterprise, ClientID: "hub", ClientSecret: "hub-secret", IDPIssuer: "https://idp.example",
 				IDPTokenEndpoint: endpoint, IDPClientID: "hub-at-idp", IDPIDToken: "the-id-token"}
@@ -206,7 +216,8 @@ func TestEnterpriseGrant(t *testing.T) {
 				w.as.methods = []string{"client_secret_basic"}
 				w.s.guard.base = inProcess{p}
 				w.works(t)
-				want := url.Values{"audience": {issuerAS}, "resource": {mcpURL}, "subject_token": {"the-id-token"}, "client_id": {"hub-at-idp"}}
+				want := url.Values{"audience": {issuerAS}, "resource": {mcpURL}, "subject_token": {"the-id-token"},
+					"client_id": {"hub-at-idp"}}
 				for k := range want {
 					if p.exchanges[0].Get(k) != want.Get(k) {
 						t.Errorf("%s: %q", k, p.exchanges[0].Get(k))
@@ -223,20 +234,21 @@ func TestEnterpriseGrant(t *testing.T) {
 
 // Workload identity: the JWT is the grant. A refusal is passed on, without a second try and without what was sent.
 func TestWorkloadGrant(t *testing.T) {
-	live(t, Options{Config: Config{Grant: GrantWorkload, WorkloadToken: "the-workload-jwt"}}, func(t *testing.T, w *world) {
-		p := &provider{authority: w.as}
-		w.as.methods = []string{"none"}
-		w.s.guard.base = inProcess{p}
-		w.as.tokenError = "unauthorized_client"
-		if e := fails[*Error](t, w); e.Code != "unauthorized_client" || len(p.bearer) != 1 {
-			t.Errorf("%v after %d requests", e, len(p.bearer))
-		}
-		w.as.set(func() { w.as.tokenError = "" })
-		w.works(t)
-		if p.bearer[1].Get("assertion") != "the-workload-jwt" {
-			t.Errorf("%v", p.bearer[1])
-		}
-	})
+	live(t, Options{Config: Config{Grant: GrantWorkload, WorkloadToken: "the-workload-jwt"}},
+		func(t *testing.T, w *world) {
+			p := &provider{authority: w.as}
+			w.as.methods = []string{"none"}
+			w.s.guard.base = inProcess{p}
+			w.as.tokenError = "unauthorized_client"
+			if e := fails[*Error](t, w); e.Code != "unauthorized_client" || len(p.bearer) != 1 {
+				t.Errorf("%v after %d requests", e, len(p.bearer))
+			}
+			w.as.set(func() { w.as.tokenError = "" })
+			w.works(t)
+			if p.bearer[1].Get("assertion") != "the-workload-jwt" {
+				t.Errorf("%v", p.bearer[1])
+			}
+		})
 }
 
 func TestConfigChecks(t *testing.T) {
@@ -246,15 +258,16 @@ func TestConfigChecks(t *testing.T) {
 		c  Config
 		ok bool
 	}{
-		"zero":                {Config{}, true},
-		"document":            {Config{ClientMetadataURL: "https://hub.example/client.json"}, true},
-		"document by http":    {Config{ClientMetadataURL: "http://hub.example/client.json"}, false},
-		"document at root":    {Config{ClientMetadataURL: "https://hub.example/"}, false},
-		"port":                {Config{RedirectPort: 65536}, false},
-		"grant":               {Config{Grant: "password"}, false},
-		"credentials":         {Config{Grant: GrantClientCredentials, ClientID: "c", ClientSecret: "s"}, true},
-		"credentials by key":  {Config{Grant: GrantClientCredentials, ClientID: "c", PrivateKeyPEM: key}, true},
-		"both":                {Config{Grant: GrantClientCredentials, ClientID: "c", ClientSecret: "s", PrivateKeyPEM: key}, false},
+		"zero":               {Config{}, true},
+		"document":           {Config{ClientMetadataURL: "https://hub.example/client.json"}, true},
+		"document by http":   {Config{ClientMetadataURL: "http://hub.example/client.json"}, false},
+		"document at root":   {Config{ClientMetadataURL: "https://hub.example/"}, false},
+		"port":               {Config{RedirectPort: 65536}, false},
+		"grant":              {Config{Grant: "password"}, false},
+		"credentials":        {Config{Grant: GrantClientCredentials, ClientID: "c", ClientSecret: "s"}, true},
+		"credentials by key": {Config{Grant: GrantClientCredentials, ClientID: "c", PrivateKeyPEM: key}, true},
+		"both": {Config{Grant: GrantClientCredentials, ClientID: "c", ClientSecret: "s", PrivateKeyPEM: key},
+			false},
 		"no secret":           {Config{Grant: GrantClientCredentials, ClientID: "c"}, false},
 		"no client":           {Config{Grant: GrantClientCredentials, ClientSecret: "s"}, false},
 		"bad key":             {Config{Grant: GrantClientCredentials, ClientID: "c", PrivateKeyPEM: "k"}, false},

@@ -33,9 +33,9 @@ type AddressError struct {
 
 func (e *AddressError) Error() string { return printable(e.Host) + ": " + e.Text }
 
-// guard carries the requests for metadata, registrations and tokens. The addresses come from the MCP server, which may be
-// hostile: each hop is checked by its URL, and each connection by the address that it really goes to, so that a name which
-// resolves differently the second time gains nothing.
+// guard carries the requests for metadata, registrations and tokens. The addresses come from the MCP server, which may
+// be hostile: each hop is checked by its URL, and each connection by the address that it really goes to, so that a name
+// which resolves differently the second time gains nothing.
 type guard struct {
 	host   string // of the MCP server
 	lookup func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -154,11 +154,12 @@ func (g *guard) refuse(host string, kind, allowed reach) error {
 	if kind <= allowed {
 		return nil
 	}
-	return &AddressError{Host: host, Text: fmt.Sprintf("a %s address is not used for signing in to a server on a %s one", kind, allowed)}
+	return &AddressError{Host: host, Text: fmt.Sprintf("a %s address is not used for signing in to a server on a %s one",
+		kind, allowed)}
 }
 
-// reach is decided once by the server's own address. A name counts as private only if all its addresses are; when it cannot be
-// resolved it counts as public, and is looked up again next time.
+// reach is decided once by the server's own address. A name counts as private only if all its addresses are; when it
+// cannot be resolved it counts as public, and is looked up again next time.
 func (g *guard) reach(ctx context.Context) reach {
 	g.mu.Lock()
 	known, allowed := g.known, g.allowed

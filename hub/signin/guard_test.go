@@ -15,11 +15,15 @@ func TestKindOf(t *testing.T) {
 	for text, want := range map[string]reach{
 		"203.0.113.7": reachPublic, "8.8.8.8": reachPublic, "2606:4700::1111": reachPublic, "64:ff9b::808:808": reachPublic,
 		"10.0.0.1": reachPrivate, "172.16.0.1": reachPrivate, "192.168.1.1": reachPrivate, "169.254.169.254": reachPrivate,
-		"100.64.0.1": reachPrivate, "0.0.0.0": reachPrivate, "0.1.2.3": reachPrivate, "224.0.0.1": reachPrivate, "255.255.255.255": reachPrivate,
-		"198.18.0.1": reachPrivate, "192.0.0.8": reachPrivate, "::": reachPrivate, "fe80::1": reachPrivate, "fe80::1%eth0": reachPrivate,
-		"fd00::1": reachPrivate, "fc00::1": reachPrivate, "ff02::1": reachPrivate, "::ffff:10.0.0.1": reachPrivate, "::10.0.0.1": reachPrivate,
+		"100.64.0.1": reachPrivate, "0.0.0.0": reachPrivate, "0.1.2.3": reachPrivate, "224.0.0.1": reachPrivate,
+		"255.255.255.255": reachPrivate,
+		"198.18.0.1":      reachPrivate, "192.0.0.8": reachPrivate, "::": reachPrivate, "fe80::1": reachPrivate,
+		"fe80::1%eth0": reachPrivate,
+		"fd00::1":      reachPrivate, "fc00::1": reachPrivate, "ff02::1": reachPrivate, "::ffff:10.0.0.1": reachPrivate,
+		"::10.0.0.1":     reachPrivate,
 		"64:ff9b::a00:1": reachPrivate, "2002:a00:1::": reachPrivate, "2001::1": reachPrivate, "fec0::1": reachPrivate,
-		"127.0.0.1": reachLoopback, "127.9.9.9": reachLoopback, "::1": reachLoopback, "::ffff:127.0.0.1": reachLoopback, "64:ff9b::7f00:1": reachLoopback,
+		"127.0.0.1": reachLoopback, "127.9.9.9": reachLoopback, "::1": reachLoopback, "::ffff:127.0.0.1": reachLoopback,
+		"64:ff9b::7f00:1": reachLoopback,
 	} {
 		if got := kindOf(netip.MustParseAddr(text)); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
@@ -67,7 +71,8 @@ func TestPrivateAddressesRefused(t *testing.T) {
 	}
 }
 
-// A public name that leads to a private address is stopped when it is dialled: what a lookup said before does not count.
+// A public name that leads to a private address is stopped when it is dialled: what a lookup said before does not
+// count.
 func TestPrivateAddressesRefusedWhenDialled(t *testing.T) {
 	var reached bool
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
@@ -92,7 +97,8 @@ func TestPrivateAddressesRefusedWhenDialled(t *testing.T) {
 	resp.Body.Close()
 }
 
-// How far a server's own name reaches: the most public of its addresses counts, once and for all, and a name is never loopback.
+// How far a server's own name reaches: the most public of its addresses counts, once and for all, and a name is never
+// loopback.
 func TestReachOfNames(t *testing.T) {
 	tests := map[string]struct {
 		addrs []string
@@ -199,7 +205,8 @@ func TestRedirectToPrivateRefused(t *testing.T) {
 // On loopback plain http is allowed, and all the same https does not lead to it.
 func TestRedirectDowngradeRefused(t *testing.T) {
 	g := newGuard("localhost", inProcess{redirecting("http://localhost/")})
-	if resp, err := g.client(g).Get("https://localhost/"); err == nil || !strings.Contains(err.Error(), "from https to http") {
+	if resp, err := g.client(g).Get("https://localhost/"); err == nil ||
+		!strings.Contains(err.Error(), "from https to http") {
 		t.Errorf("%v, %v", resp, err)
 	}
 }

@@ -66,7 +66,8 @@ func newSigner(text, algorithm string) (*signer, error) {
 		return nil, errKey
 	}
 	if algorithm != "" && algorithm != s.algorithm {
-		return nil, fmt.Errorf("the signing algorithm %q does not fit the private key, which is for %s", algorithm, s.algorithm)
+		return nil, fmt.Errorf("the signing algorithm %q does not fit the private key, which is for %s", algorithm,
+			s.algorithm)
 	}
 	return s, nil
 }

@@ -19,7 +19,8 @@ import (
 
 const (
 	keyringService = "mcphub"
-	// keyringLimit bounds each use of the keyring: the Secret Service may wait for a person to unlock it, or for nothing at all.
+	// keyringLimit bounds each use of the keyring: the Secret Service may wait for a person to unlock it, or for nothing
+	// at all.
 	keyringLimit = 2 * time.Second
 )
 
@@ -50,9 +51,9 @@ func (systemRing) Get(service, user string) (string, error) { return keyring.Get
 func (systemRing) Set(service, user, secret string) error   { return keyring.Set(service, user, secret) }
 func (systemRing) Delete(service, user string) error        { return keyring.Delete(service, user) }
 
-// OpenStore returns the store for a hub: the system's keyring, and for what the keyring does not take a directory below stateDir
-// that only the user can read. An empty stateDir leaves the keyring alone, or memory where there is none. Nothing is touched before
-// the first use. A nil logger discards.
+// OpenStore returns the store for a hub: the system's keyring, and for what the keyring does not take a directory below
+// stateDir that only the user can read. An empty stateDir leaves the keyring alone, or memory where there is none.
+// Nothing is touched before the first use. A nil logger discards.
 func OpenStore(stateDir string, logger *slog.Logger) Store {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -64,7 +65,8 @@ func OpenStore(stateDir string, logger *slog.Logger) Store {
 	return s
 }
 
-// Keyring is the system's keyring, used so that it can hold up nobody: each use is bounded, and one that failed is the last. It may be used concurrently.
+// Keyring is the system's keyring, used so that it can hold up nobody: each use is bounded, and one that failed is the
+// last. It may be used concurrently.
 type Keyring struct {
 	ring ring
 	log  *slog.Logger
@@ -74,7 +76,8 @@ type Keyring struct {
 	gone error      // why the keyring is left alone for the rest of the run: it failed once; nil: it is used
 }
 
-// OpenKeyring gives the keyring; what is kept in it, in the plural, for the log, which it is told of once when there is no keyring.
+// OpenKeyring gives the keyring; what is kept in it, in the plural, for the log, which it is told of once when there is
+// no keyring.
 func OpenKeyring(what string, logger *slog.Logger) *Keyring {
 	k := &Keyring{ring: systemRing{}, log: logger, what: what}
 	if err := sessionBus(); err != nil {
@@ -106,14 +109,15 @@ func (k *Keyring) Set(id, text string) error {
 	return err
 }
 
-// Remove forgets what is kept by a name. It is no error when there is none, or no keyring on this computer that could have it. An
-// error tells that it may still be there.
+// Remove forgets what is kept by a name. It is no error when there is none, or no keyring on this computer that could
+// have it. An error tells that it may still be there.
 func (k *Keyring) Remove(id string) error {
 	_, err := k.use(func() (string, error) { return "", k.ring.Delete(keyringService, id) })
 	if err == nil || errors.Is(err, keyring.ErrNotFound) || noKeyring(err) {
 		return nil
 	}
-	return fmt.Errorf("the entry %q of %q may still be in the system's keyring; remove it there: %s", id, keyringService, printable(err.Error()))
+	return fmt.Errorf("the entry %q of %q may still be in the system's keyring; remove it there: %s", id, keyringService,
+		printable(err.Error()))
 }
 
 func isKeyringGone(err error) bool {
@@ -121,16 +125,18 @@ func isKeyringGone(err error) bool {
 	return errors.As(err, &gone)
 }
 
-// noKeyring reports whether err says that this session has no keyring. Any other failure, a locked keyring for one, may pass, and
-// what is kept there is found again then.
+// noKeyring reports whether err says that this session has no keyring. Any other failure, a locked keyring for one, may
+// pass, and what is kept there is found again then.
 func noKeyring(err error) bool {
 	var dial *net.OpError // there is no bus
-	return errors.Is(err, errNoSessionBus) || errors.Is(err, keyring.ErrUnsupportedPlatform) || errors.As(err, &dial) && dial.Op == "dial" ||
-		strings.Contains(err.Error(), "was not provided by any .service files") // what a bus says that knows no Secret Service
+	return errors.Is(err, errNoSessionBus) || errors.Is(err, keyring.ErrUnsupportedPlatform) || errors.As(err, &dial) &&
+		dial.Op == "dial" ||
+		// what a bus says that knows no Secret Service
+		strings.Contains(err.Error(), "was not provided by any .service files")
 }
 
-// sessionBus looks for what the keyring library needs on systems with the Secret Service. Without it the library would start a
-// bus of its own with dbus-launch, which outlives us and knows no keyring.
+// sessionBus looks for what the keyring library needs on systems with the Secret Service. Without it the library would
+// start a bus of its own with dbus-launch, which outlives us and knows no keyring.
 func sessionBus() error {
 	switch runtime.GOOS {
 	case "darwin", "windows", "ios", "android":
@@ -160,8 +166,8 @@ func (k *Keyring) giveUp(err error) {
 	}
 }
 
-// use runs f within the limit. The library knows no contexts: what hangs in it cannot be ended. It keeps its goroutine, and the
-// keyring is not asked again, so that this happens at most once for each call that was under way.
+// use runs f within the limit. The library knows no contexts: what hangs in it cannot be ended. It keeps its goroutine,
+// and the keyring is not asked again, so that this happens at most once for each call that was under way.
 func (k *Keyring) use(f func() (string, error)) (string, error) {
 	k.mu.Lock()
 	gone := k.gone
@@ -189,8 +195,8 @@ func (k *Keyring) use(f func() (string, error)) (string, error) {
 	}
 }
 
-// keyringStore keeps an entry in the keyring if it can, else in the fallback; never knowingly in both. When both have one, as
-// after a keyring that was away for a time, the younger counts.
+// keyringStore keeps an entry in the keyring if it can, else in the fallback; never knowingly in both. When both have
+// one, as after a keyring that was away for a time, the younger counts.
 type keyringStore struct {
 	*Keyring
 	fallback Store
@@ -231,9 +237,9 @@ func (k *keyringStore) Save(ctx context.Context, e *Entry) error {
 	return k.fallback.Save(ctx, e)
 }
 
-// Delete implements Store. What the keyring did not remove is not used any more, in the next run neither: an entry without tokens
-// is kept in the fallback, which is younger and counts. It is an error all the same where the keyring may still have the tokens, as
-// the user wanted them gone.
+// Delete implements Store. What the keyring did not remove is not used any more, in the next run neither: an entry
+// without tokens is kept in the fallback, which is younger and counts. It is an error all the same where the keyring
+// may still have the tokens, as the user wanted them gone.
 func (k *keyringStore) Delete(ctx context.Context, key Key) error {
 	removed := k.Remove(key.id())
 	k.mu.Lock()
@@ -245,8 +251,8 @@ func (k *keyringStore) Delete(ctx context.Context, key Key) error {
 	return errors.Join(removed, k.fallback.Save(ctx, signedOut(key)))
 }
 
-// issuerNone marks an entry that says: signed out. It is no URL of an authorization server, so that releases which do not know the
-// mark find nothing in the entry that they could use.
+// issuerNone marks an entry that says: signed out. It is no URL of an authorization server, so that releases which do
+// not know the mark find nothing in the entry that they could use.
 const issuerNone = "signed-out:"
 
 func signedOut(key Key) *Entry {

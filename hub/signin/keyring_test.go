@@ -73,7 +73,8 @@ func (r *fakeRing) Delete(service, user string) error {
 
 func openRing() (*keyringStore, *fakeRing, *memory) {
 	ring, fallback := &fakeRing{items: map[string]string{}}, NewMemory().(*memory)
-	return &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"}, fallback: fallback}, ring, fallback
+	return &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"},
+		fallback: fallback}, ring, fallback
 }
 
 var one = Key{"one", mcpURL}
@@ -216,14 +217,15 @@ func TestKeyringGoneAtSignOut(t *testing.T) {
 	}
 }
 
-// Signing out in a run in which the keyring never answered, as it is locked: the token of an earlier run is still in it. The user is
-// told so, and the token does not come back when the keyring does. Finding B15.
+// Signing out in a run in which the keyring never answered, as it is locked: the token of an earlier run is still in
+// it. The user is told so, and the token does not come back when the keyring does. Finding B15.
 func TestKeyringLockedAtSignOut(t *testing.T) {
 	s, ring, fallback := openRing()
 	earlier := *someEntry("one")
 	earlier.Saved = time.Now()
 	save(t, s, &earlier)
-	next := &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"}, fallback: fallback}
+	next := &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"},
+		fallback: fallback}
 	ring.err = errors.New("the collection is locked")
 	for range 2 {
 		if err := next.Delete(t.Context(), one); err == nil {
@@ -231,7 +233,8 @@ func TestKeyringLockedAtSignOut(t *testing.T) {
 		}
 	}
 	ring.err = nil
-	again := &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"}, fallback: fallback}
+	again := &keyringStore{Keyring: &Keyring{ring: ring, log: slog.New(slog.DiscardHandler), what: "sign-ins"},
+		fallback: fallback}
 	if got := loadToken(t, again); got != "" {
 		t.Errorf("signed in again with %q", got)
 	}

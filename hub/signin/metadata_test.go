@@ -50,16 +50,26 @@ func TestMetadataRefused(t *testing.T) {
 		"script":               {func(a *authority) { a.authEndpoint = "javascript:alert(1)" }, "scheme"},
 		"plain http":           {func(a *authority) { a.authEndpoint = "http://as.example/authorize" }, "HTTPS"},
 		"user name":            {func(a *authority) { a.authEndpoint = "https://mcp.example@evil.example/" }, "user name"},
-		"fragment":             {func(a *authority) { a.authEndpoint = issuerAS + "/authorize#x" }, "fragment"},                        // Finding C7
-		"empty fragment":       {func(a *authority) { a.authEndpoint = issuerAS + "/authorize#" }, "fragment"},                         // Finding C7
-		"own state":            {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?state=known" }, "state"},                 // Finding C7
-		"own client":           {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?client_id=x" }, "client_id"},             // Finding C7
-		"own redirect":         {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?redirect_ur%69=x" }, "redirect_uri"},     // Finding C7
-		"own PKCE":             {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?CODE_CHALLENGE=x" }, "CODE_CHALLENGE"},   // Finding C7
-		"request object":       {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?a=b&request_uri=urn:x" }, "request_uri"}, // Finding C7
-		"query out of order":   {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?a;state=x" }, "query"},                   // Finding C7
-		"custom scheme":        {func(a *authority) { a.authEndpoint = "vscode://evil/" }, "HTTPS"},
-		"elsewhere by http":    {func(a *authority) { a.metadataURL = "http://mcp.example/prm" }, ""},
+		// Finding C7
+		"fragment": {func(a *authority) { a.authEndpoint = issuerAS + "/authorize#x" }, "fragment"},
+		// Finding C7
+		"empty fragment": {func(a *authority) { a.authEndpoint = issuerAS + "/authorize#" }, "fragment"},
+		// Finding C7
+		"own state": {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?state=known" }, "state"},
+		// Finding C7
+		"own client": {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?client_id=x" }, "client_id"},
+		// Finding C7
+		"own redirect": {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?redirect_ur%69=x" }, "redirect_uri"},
+		// Finding C7
+		"own PKCE": {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?CODE_CHALLENGE=x" }, "CODE_CHALLENGE"},
+		// Finding C7
+		"request object": {func(a *authority) {
+			a.authEndpoint = issuerAS + "/authorize?a=b&request_uri=urn:x"
+		}, "request_uri"},
+		// Finding C7
+		"query out of order": {func(a *authority) { a.authEndpoint = issuerAS + "/authorize?a;state=x" }, "query"},
+		"custom scheme":      {func(a *authority) { a.authEndpoint = "vscode://evil/" }, "HTTPS"},
+		"elsewhere by http":  {func(a *authority) { a.metadataURL = "http://mcp.example/prm" }, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -126,13 +136,15 @@ func TestAccessDenied(t *testing.T) {
 func TestAuthorizationError(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.as.refuse = "server_error"
-		if e := fails[*Error](t, w); e.Code != "server_error" || !strings.Contains(e.Error(), "words of the authorization server") {
+		if e := fails[*Error](t, w); e.Code != "server_error" || !strings.Contains(e.Error(),
+			"words of the authorization server") {
 			t.Errorf("%v", e)
 		}
 	})
 }
 
-// The server has moved to another authorization server: neither token nor client of the old one is shown to it (SEP-2352).
+// The server has moved to another authorization server: neither token nor client of the old one is shown to it
+// (SEP-2352).
 func TestServerMovesToAnotherIssuer(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
@@ -214,7 +226,8 @@ func TestPagesAreNoMetadata(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<p>Welcome</p>"))
 	})
-	for name, tt := range map[string]struct{ named, want string }{"guessed": {"", ""}, "named": {"https://mcp.example/metadata", "content type"}} {
+	for name, tt := range map[string]struct{ named, want string }{"guessed": {"", ""},
+		"named": {"https://mcp.example/metadata", "content type"}} {
 		t.Run(name, func(t *testing.T) {
 			s, err := New(Options{Server: "files", ServerURL: mcpURL})
 			if err != nil {
@@ -266,7 +279,8 @@ func TestResourceAtRoot(t *testing.T) {
 func TestMetadataIsFetchedOnce(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
-		for _, line := range []string{"GET mcp.example/.well-known/oauth-protected-resource/mcp", "GET as.example/.well-known/oauth-authorization-server"} {
+		for _, line := range []string{"GET mcp.example/.well-known/oauth-protected-resource/mcp",
+			"GET as.example/.well-known/oauth-authorization-server"} {
 			if n := w.as.count(line); n != 1 {
 				t.Errorf("%s: %d times", line, n)
 			}
@@ -277,8 +291,10 @@ func TestMetadataIsFetchedOnce(t *testing.T) {
 // A header that cannot be read, of another scheme, does not hide the one that counts.
 func TestUnreadableChallengeIsLeftOut(t *testing.T) {
 	c := challengeOf(&http.Response{Header: http.Header{"Www-Authenticate": {
-		"Negotiate abcd==", `Bearer realm="x", scope="a b", error="invalid_token"`, `Bearer resource_metadata="https://mcp.example/m"`}}})
-	if diff := cmp.Diff([]any{"https://mcp.example/m", []string{"a", "b"}, "invalid_token"}, []any{c.metadataURL, c.scopes, c.code}); diff != "" {
+		"Negotiate abcd==", `Bearer realm="x", scope="a b", error="invalid_token"`,
+		`Bearer resource_metadata="https://mcp.example/m"`}}})
+	if diff := cmp.Diff([]any{"https://mcp.example/m", []string{"a", "b"}, "invalid_token"},
+		[]any{c.metadataURL, c.scopes, c.code}); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -46,23 +46,24 @@ func (n *network) listeners() int {
 
 // get is what a browser does with an address on this computer.
 func (n *network) get(ctx context.Context, address string) (*http.Response, error) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-		n.mu.Lock()
-		l := n.open[address]
-		n.mu.Unlock()
-		if l == nil {
-			return nil, errors.New("connection refused")
-		}
-		ours, theirs := net.Pipe()
-		select {
-		case l.conns <- theirs:
-			return ours, nil
-		case <-l.closed:
-			return nil, errors.New("connection refused")
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}}}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+			n.mu.Lock()
+			l := n.open[address]
+			n.mu.Unlock()
+			if l == nil {
+				return nil, errors.New("connection refused")
+			}
+			ours, theirs := net.Pipe()
+			select {
+			case l.conns <- theirs:
+				return ours, nil
+			case <-l.closed:
+				return nil, errors.New("connection refused")
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -126,8 +127,9 @@ func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// A request to the server's own address is signed however its port is written, and one to another address is not: the two were
-// compared as text, and a server whose address has ":443" in it got no token at the endpoint that it named without. Finding B15.
+// A request to the server's own address is signed however its port is written, and one to another address is not: the
+// two were compared as text, and a server whose address has ":443" in it got no token at the endpoint that it named
+// without. Finding B15.
 func TestSignComparesOrigins(t *testing.T) {
 	for _, tt := range []struct {
 		server, request string

@@ -30,8 +30,8 @@ type person struct {
 	code   string // of the answer; a secret
 }
 
-// askPerson runs the authorization code grant with PKCE through the SDK's handler. The handler is made anew for each run, as the
-// redirect URI differs; what it would remember, the granted scopes and the client, is in the entry.
+// askPerson runs the authorization code grant with PKCE through the SDK's handler. The handler is made anew for each
+// run, as the redirect URI differs; what it would remember, the granted scopes and the client, is in the entry.
 func (s *SignIn) askPerson(ctx context.Context, f *flight, p *person) (*Entry, error) {
 	if s.o.Ask == nil {
 		return nil, errors.New("there is nobody to ask")
@@ -56,8 +56,8 @@ func (s *SignIn) askPerson(ctx context.Context, f *flight, p *person) (*Entry, e
 		Client:              p.client,
 		ScopeFilter:         func([]string) []string { return slices.Clone(p.scopes) },
 		RequestRefreshToken: true,
-		// An issuer that is right is taken also where the metadata does not announce it (2026-07-28 basic/authorization, the table
-		// of "Authorization Response Validation": what is present is compared).
+		// An issuer that is right is taken also where the metadata does not announce it (2026-07-28 basic/authorization, the
+		// table of "Authorization Response Validation": what is present is compared).
 		AcceptUnadvertisedIss: true,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			return s.fetchCode(ctx, f, p, args.URL)
@@ -75,7 +75,8 @@ func (s *SignIn) askPerson(ctx context.Context, f *flight, p *person) (*Entry, e
 	if err != nil {
 		return nil, err
 	}
-	// The handler looks for metadata itself. It is told what was found, in the form of a challenge, so that it finds the same.
+	// The handler looks for metadata itself. It is told what was found, in the form of a challenge, so that it finds the
+	// same.
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.plan.resource, nil)
 	if err != nil {
 		return nil, err
@@ -96,8 +97,8 @@ func (s *SignIn) askPerson(ctx context.Context, f *flight, p *person) (*Entry, e
 	return e, nil
 }
 
-// register says how the client is known to the authorization server: registered by hand, by a client ID metadata document, or
-// dynamically (2026-07-28 basic/authorization/client-registration).
+// register says how the client is known to the authorization server: registered by hand, by a client ID metadata
+// document, or dynamically (2026-07-28 basic/authorization/client-registration).
 func (s *SignIn) register(conf *auth.AuthorizationCodeHandlerConfig, p *person) {
 	c := s.o.Config
 	if c.ClientID != "" {
@@ -128,8 +129,9 @@ func (s *SignIn) entryOf(p *person, c *oauth2.Config, token *oauth2.Token) *Entr
 	made, _ := p.seen.registration()
 	e := Entry{
 		Server: s.key.Server, URL: s.key.URL, Issuer: p.plan.server.Issuer, Resource: p.plan.resource,
-		ClientID: c.ClientID, AuthStyle: c.Endpoint.AuthStyle, TokenURL: c.Endpoint.TokenURL, Scopes: c.Scopes, Registration: made,
-		ProofKey: p.plan.key,
+		ClientID: c.ClientID, AuthStyle: c.Endpoint.AuthStyle, TokenURL: c.Endpoint.TokenURL, Scopes: c.Scopes,
+		Registration: made,
+		ProofKey:     p.plan.key,
 	}
 	slices.Sort(e.Scopes)
 	if c.ClientID != s.o.Config.ClientID {
@@ -138,8 +140,9 @@ func (s *SignIn) entryOf(p *person, c *oauth2.Config, token *oauth2.Token) *Entr
 	return e.with(token)
 }
 
-// keepRegistration keeps a registration that a failed flow has made and not shown to a browser, so that the next flow need not
-// make another; and drops one that was shown: the authorization server may not know it any more, and tell that to the browser alone.
+// keepRegistration keeps a registration that a failed flow has made and not shown to a browser, so that the next flow
+// need not make another; and drops one that was shown: the authorization server may not know it any more, and tell that
+// to the browser alone.
 func (s *SignIn) keepRegistration(f *flight, p *person) {
 	made, reused := p.seen.registration()
 	if made == nil || reused && !p.opened {
@@ -163,7 +166,8 @@ func (s *SignIn) keepRegistration(f *flight, p *person) {
 }
 
 // fetchCode shows the prompts and reads the authorization server's answer.
-func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address string) (*auth.AuthorizationResult, error) {
+func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address string) (*auth.AuthorizationResult,
+	error) {
 	page, err := checkBrowserURL(address)
 	if err != nil {
 		return nil, err
@@ -199,8 +203,8 @@ func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address st
 	return &auth.AuthorizationResult{Code: answer.Get("code"), State: answer.Get("state"), Iss: answer.Get("iss")}, nil
 }
 
-// refusal reads an error answer. It is held to the same issuer check as a code: what another server says is not shown (RFC 9207
-// section 2.4).
+// refusal reads an error answer. It is held to the same issuer check as a code: what another server says is not shown
+// (RFC 9207 section 2.4).
 func (s *SignIn) refusal(p *person, answer url.Values) error {
 	iss, meta := answer.Get("iss"), p.plan.server
 	if (iss != "" || meta.AuthorizationResponseIssParameterSupported) && iss != meta.Issuer {
@@ -241,11 +245,13 @@ func (s *SignIn) browse(ctx context.Context, f *flight, p *person, prompt Prompt
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-limit.C:
-		return nil, errors.New("the browser has not come back to this computer; it may run on another one, or be kept from 127.0.0.1")
+		return nil,
+			errors.New("the browser has not come back to this computer; it may run on another one, or be kept from 127.0.0.1")
 	}
 }
 
-// ask shows one prompt. came: the browser came back, whatever the prompt says. The Asker's goroutine is waited for in any case.
+// ask shows one prompt. came: the browser came back, whatever the prompt says. The Asker's goroutine is waited for in
+// any case.
 func (s *SignIn) ask(ctx context.Context, back *redirect, p Prompt) (came bool, err error) {
 	shown, hide := context.WithCancelCause(ctx)
 	defer hide(nil)

@@ -26,11 +26,12 @@ type Prompt struct {
 	Waiting bool
 }
 
-// Asker puts p to a person. It is called twice in a sign-in that goes well: first for consent, and after that with Waiting.
+// Asker puts p to a person. It is called twice in a sign-in that goes well: first for consent, and after that with
+// Waiting.
 //
-// nil means consent; with Waiting it means "I have finished". [ErrDeclined] and [ErrDismissed] end the sign-in. Any other error says
-// that nobody could be asked, and fails the flow without further consequences. When ctx ends, Asker must take the prompt away and
-// return soon; the cause is a [*Completed] when the redirect has come.
+// nil means consent; with Waiting it means "I have finished". [ErrDeclined] and [ErrDismissed] end the sign-in. Any
+// other error says that nobody could be asked, and fails the flow without further consequences. When ctx ends, Asker
+// must take the prompt away and return soon; the cause is a [*Completed] when the redirect has come.
 type Asker func(ctx context.Context, p Prompt) error
 
 var (

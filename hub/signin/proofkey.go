@@ -20,8 +20,9 @@ const proofAlgorithm = "ES256"
 
 var errProofKey = errors.New("the kept proof key cannot be read")
 
-// ProofKey is the key that the tokens of one sign-in are bound to (RFC 9449): who has a token without it has nothing. It leaves the
-// process for a Store and for nothing else, and printing it shows none of it. It does not change, and may be used by many at once.
+// ProofKey is the key that the tokens of one sign-in are bound to (RFC 9449): who has a token without it has nothing.
+// It leaves the process for a Store and for nothing else, and printing it shows none of it. It does not change, and may
+// be used by many at once.
 type ProofKey struct {
 	key        *ecdsa.PrivateKey
 	header     string // of its proofs, encoded
@@ -60,8 +61,8 @@ func proofKeyOf(key *ecdsa.PrivateKey) (*ProofKey, error) {
 	return &ProofKey{key: key, header: b64.EncodeToString(header), thumbprint: b64.EncodeToString(sum[:])}, nil
 }
 
-// proof says that whoever sends a request of method to u has the key (RFC 9449 section 4.2). token is the access token that goes
-// along, nonce what the server has asked for; either may be "". A proof is for one request.
+// proof says that whoever sends a request of method to u has the key (RFC 9449 section 4.2). token is the access token
+// that goes along, nonce what the server has asked for; either may be "". A proof is for one request.
 func (k *ProofKey) proof(method string, u *url.URL, token, nonce string, now time.Time) (string, error) {
 	claims := struct {
 		ID     string `json:"jti"`
@@ -81,7 +82,8 @@ func (k *ProofKey) proof(method string, u *url.URL, token, nonce string, now tim
 	})
 }
 
-// proofURI is u without query and fragment, in the normal form of RFC 3986 sections 6.2.2 and 6.2.3: servers compare it as text.
+// proofURI is u without query and fragment, in the normal form of RFC 3986 sections 6.2.2 and 6.2.3: servers compare it
+// as text.
 func proofURI(u *url.URL) string {
 	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
 	switch {

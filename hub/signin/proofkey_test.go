@@ -49,7 +49,8 @@ func TestDPoPFakeIsStrict(t *testing.T) {
 			req.Header.Add("DPoP", p)
 		}
 		var d demands
-		if _, err := d.verify(req, mcpURL, "token"); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+		if _, err := d.verify(req, mcpURL, "token"); (err == nil) != (tt.want == "") || err != nil &&
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 		if tt.want == "" {
@@ -66,12 +67,16 @@ func TestDPoPNonceIsChecked(t *testing.T) {
 		values []string
 		ok     bool
 	}{
-		"good": {[]string{"aA0-_.~!#[]"}, true}, "none": {nil, false}, "empty": {[]string{""}, false}, "two": {[]string{"a", "b"}, false},
-		"blank": {[]string{"a b"}, false}, "quote": {[]string{`a"b`}, false}, "backslash": {[]string{`a\b`}, false}, "control": {[]string{"a\x7f"}, false},
-		"not ASCII": {[]string{"ä"}, false}, "long": {[]string{strings.Repeat("a", maxNonce)}, true}, "too long": {[]string{strings.Repeat("a", maxNonce+1)}, false},
+		"good": {[]string{"aA0-_.~!#[]"}, true}, "none": {nil, false}, "empty": {[]string{""}, false},
+		"two":   {[]string{"a", "b"}, false},
+		"blank": {[]string{"a b"}, false}, "quote": {[]string{`a"b`}, false}, "backslash": {[]string{`a\b`}, false},
+		"control":   {[]string{"a\x7f"}, false},
+		"not ASCII": {[]string{"ä"}, false}, "long": {[]string{strings.Repeat("a", maxNonce)}, true},
+		"too long": {[]string{strings.Repeat("a", maxNonce+1)}, false},
 	} {
 		var n nonces
-		if ok := n.note("s", http.Header{"Dpop-Nonce": tt.values}); ok != tt.ok || (n.of("s") != "") != tt.ok || n.of("") != "" {
+		if ok := n.note("s", http.Header{"Dpop-Nonce": tt.values}); ok != tt.ok || (n.of("s") != "") != tt.ok ||
+			n.of("") != "" {
 			t.Errorf("%s: %v, %q", name, ok, n.of("s"))
 		}
 	}
@@ -111,7 +116,8 @@ func TestProofKeyIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	var read ProofKey
-	if err := read.UnmarshalText(text); err != nil || read.thumbprint != someKey().thumbprint || read.header != someKey().header {
+	if err := read.UnmarshalText(text); err != nil || read.thumbprint != someKey().thumbprint ||
+		read.header != someKey().header {
 		t.Errorf("%v, %+v", err, read.thumbprint)
 	}
 	for _, bad := range []string{"", "!", "AAAA", strings.Repeat("A", 43), string(text) + "AA"} {
@@ -120,9 +126,10 @@ func TestProofKeyIsStored(t *testing.T) {
 		}
 	}
 	for name, entry := range map[string]string{
-		"no key":     `{"server":"s","url":"u","issuer":"i","accessToken":"a","tokenType":"DPoP"}`,
-		"other type": `{"server":"s","url":"u","issuer":"i","accessToken":"a","tokenType":"mac","proofKey":"` + string(text) + `"}`,
-		"bad key":    `{"server":"s","url":"u","issuer":"i","accessToken":"a","tokenType":"DPoP","proofKey":"AAAA"}`,
+		"no key": `{"server":"s","url":"u","issuer":"i","accessToken":"a","tokenType":"DPoP"}`,
+		"other type": `{"server":"s","url":"u","issuer":"i","accessToken":"a","tokenType":"mac","proofKey":"` + string(text) +
+			`"}`,
+		"bad key": `{"server":"s","url":"u","issuer":"i","accessToken":"a","tokenType":"DPoP","proofKey":"AAAA"}`,
 	} {
 		if e, err := decodeEntry([]byte(entry), Key{"s", "u"}); err == nil {
 			t.Errorf("%s: %v", name, e)

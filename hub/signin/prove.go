@@ -34,7 +34,8 @@ const (
 	bound            // no other token is taken
 )
 
-// takes reports whether the token of e could be what is wanted. One that is not need not be refreshed: nothing can bind it later.
+// takes reports whether the token of e could be what is wanted. One that is not need not be refreshed: nothing can bind
+// it later.
 func (b binding) takes(e *Entry) bool {
 	switch b {
 	case bound:
@@ -45,15 +46,18 @@ func (b binding) takes(e *Entry) bool {
 	return true
 }
 
-// bindingOf decides by what the user wants, the server's challenge and metadata, and the algorithms that the authorization server
-// lists (RFC 9449 section 5.1, RFC 9728 section 2). That the authorization server can do it is not enough: a server that does not
-// know of DPoP refuses tokens that are bound.
-func bindingOf(choice string, c challenge, resource *oauthex.ProtectedResourceMetadata, algorithms []string) (binding, error) {
+// bindingOf decides by what the user wants, the server's challenge and metadata, and the algorithms that the
+// authorization server lists (RFC 9449 section 5.1, RFC 9728 section 2). That the authorization server can do it is not
+// enough: a server that does not know of DPoP refuses tokens that are bound.
+func bindingOf(choice string, c challenge, resource *oauthex.ProtectedResourceMetadata, algorithms []string) (binding,
+	error) {
 	fits := func(list []string) bool { return len(list) == 0 || slices.Contains(list, proofAlgorithm) }
 	must := choice == DPoPRequire || choice == DPoPAuto && resource.DPOPBoundAccessTokensRequired
 	switch {
 	case must && !(fits(algorithms) && fits(resource.DPOPSigningAlgValuesSupported)):
-		return unbound, errors.New("tokens have to be bound to a key (DPoP), and none of the algorithms for it is supported here but " + proofAlgorithm)
+		return unbound,
+			errors.New("tokens have to be bound to a key (DPoP), and none of the algorithms for it is supported here but " +
+				proofAlgorithm)
 	case must:
 		return bound, nil
 	case choice == DPoPOff, !c.dpop && len(resource.DPOPSigningAlgValuesSupported) == 0,
@@ -69,8 +73,9 @@ const (
 	maxNonces = 8
 )
 
-// nonces are what servers want to see in the next proof. They are kept by token endpoint, and under "" for the MCP server: a nonce is
-// for the server that gave it (RFC 9449 sections 8 and 9). They are worth nothing without the key, and last as long as the process.
+// nonces are what servers want to see in the next proof. They are kept by token endpoint, and under "" for the MCP
+// server: a nonce is for the server that gave it (RFC 9449 sections 8 and 9). They are worth nothing without the key,
+// and last as long as the process.
 type nonces struct {
 	mu     sync.Mutex // guards newest
 	newest map[string]string
@@ -102,18 +107,22 @@ func (n *nonces) note(server string, header http.Header) bool {
 	return true
 }
 
-// Observe implements transport.Observer: it notes the nonce of an answer, and asks for one more try when the server wants to see it.
+// Observe implements transport.Observer: it notes the nonce of an answer, and asks for one more try when the server
+// wants to see it.
 func (s *SignIn) Observe(req *http.Request, resp *http.Response) (again bool) {
 	fresh := s.nonces.note("", resp.Header)
-	return fresh && resp.StatusCode == http.StatusUnauthorized && req.Header.Get("DPoP") != "" && challengeOf(resp).proof == errorUseNonce
+	return fresh && resp.StatusCode == http.StatusUnauthorized && req.Header.Get("DPoP") != "" &&
+		challengeOf(resp).proof == errorUseNonce
 }
 
 // proofRefused is the error for a proof that the server does not take. Another token would not help.
 func (s *SignIn) proofRefused(code string) error {
 	if code == errorUseNonce {
-		return &RefusedError{s.o.Server, "it wants a nonce in the proof that goes with the token, and does not take the one that it gave"}
+		return &RefusedError{s.o.Server,
+			"it wants a nonce in the proof that goes with the token, and does not take the one that it gave"}
 	}
-	return &RefusedError{s.o.Server, "it does not take the proof that goes with the token; this computer's clock may be wrong"}
+	return &RefusedError{s.o.Server,
+		"it does not take the proof that goes with the token; this computer's clock may be wrong"}
 }
 
 // prover puts proofs on the requests to one token endpoint, and sends one again when the endpoint wants a nonce.

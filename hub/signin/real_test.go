@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// TestRealSockets goes the whole way over loopback: our own round tripper and listener, a resource server made of the Go SDK's
-// parts, and a host that visits the address and follows where it is sent.
+// TestRealSockets goes the whole way over loopback: our own round tripper and listener, a resource server made of the
+// Go SDK's parts, and a host that visits the address and follows where it is sent.
 func TestRealSockets(t *testing.T) {
 	a := newAuthority()
 	a.advertiseIss, a.iss = true, "right"
@@ -27,7 +27,8 @@ func TestRealSockets(t *testing.T) {
 		r.URL.Host, r.URL.Path = "as.example", strings.TrimPrefix(r.URL.Path, "/as")
 		a.ServeHTTP(rec, r)
 		named := func(s string) string {
-			s = strings.ReplaceAll(s, "https%3A%2F%2Fas.example", strings.NewReplacer(":", "%3A", "/", "%2F").Replace(server.URL+"/as"))
+			s = strings.ReplaceAll(s, "https%3A%2F%2Fas.example", strings.NewReplacer(":", "%3A", "/", "%2F").Replace(server.URL+
+				"/as"))
 			return strings.ReplaceAll(s, issuerAS, server.URL+"/as")
 		}
 		for k, v := range rec.Header() {
@@ -45,8 +46,10 @@ func TestRealSockets(t *testing.T) {
 		mux.ServeHTTP(w, r)
 	})
 	metadata := server.URL + "/.well-known/oauth-protected-resource/mcp"
-	mux.Handle("/.well-known/oauth-protected-resource/mcp", auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
-		Resource: server.URL + "/mcp", AuthorizationServers: []string{server.URL + "/as"}, ScopesSupported: []string{"read"}}))
+	mux.Handle("/.well-known/oauth-protected-resource/mcp",
+		auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
+			Resource: server.URL + "/mcp", AuthorizationServers: []string{server.URL + "/as"},
+			ScopesSupported: []string{"read"}}))
 	verify := func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -56,7 +59,8 @@ func TestRealSockets(t *testing.T) {
 		}
 		return &auth.TokenInfo{Scopes: strings.Fields(scope), Expiration: time.Now().Add(time.Hour)}, nil
 	}
-	mux.Handle("/mcp", auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{ResourceMetadataURL: metadata, Scopes: []string{"read"}})(
+	mux.Handle("/mcp", auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{ResourceMetadataURL: metadata,
+		Scopes: []string{"read"}})(
 		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, "done") })))
 
 	s, err := New(Options{Server: "files", ServerURL: server.URL + "/mcp", Ask: func(ctx context.Context, p Prompt) error {

@@ -22,8 +22,8 @@ const (
 
 var errPageSlow = errors.New("the browser took its page too slowly")
 
-// redirect is the listener to which the authorization server sends the browser back (RFC 8252 section 7.3). It exists only while
-// a flow runs, listens on loopback, and takes one answer: the first that carries the state of its flow.
+// redirect is the listener to which the authorization server sends the browser back (RFC 8252 section 7.3). It exists
+// only while a flow runs, listens on loopback, and takes one answer: the first that carries the state of its flow.
 type redirect struct {
 	// URL is the redirect URI, by address: RFC 8252 section 8.3 advises against localhost.
 	URL string
@@ -58,9 +58,11 @@ func openRedirect(ctx context.Context, listen listener, port, wanted int) (*redi
 	if err != nil {
 		return nil, fmt.Errorf("no listener for the browser's return on port %d of this computer: %w", port, err)
 	}
-	r := &redirect{URL: "http://" + ln.Addr().String() + redirectPath, Answered: make(chan struct{}), served: make(chan struct{})}
-	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10,
-		ErrorLog: log.New(io.Discard, "", 0)} // its default is the process's stderr, which is not ours
+	r := &redirect{URL: "http://" + ln.Addr().String() + redirectPath, Answered: make(chan struct{}),
+		served: make(chan struct{})}
+	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second,
+		MaxHeaderBytes: 32 << 10,
+		ErrorLog:       log.New(io.Discard, "", 0)} // its default is the process's stderr, which is not ours
 	r.server.SetKeepAlivesEnabled(false)
 	go func() { // ended by close, which waits for it
 		defer close(r.served)

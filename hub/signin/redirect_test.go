@@ -58,7 +58,8 @@ func TestLoopbackRedirect(t *testing.T) {
 	if status != http.StatusOK || !strings.Contains(text, "You can close this window.") || strings.Contains(text, "c=1") {
 		t.Errorf("status %d, page %q", status, text)
 	}
-	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "Content-Security-Policy": "default-src 'none'"} {
+	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+		"Content-Security-Policy": "default-src 'none'"} {
 		if got := header.Get(name); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -130,7 +131,8 @@ func TestLoopbackRedirectError(t *testing.T) {
 	defer r.close()
 	r.expect("right")
 	_, _, text := fetch(t, http.MethodGet, r.URL+"?state=right&error=access_denied&error_description=%3Cscript%3E")
-	if !strings.Contains(text, "was not completed") || strings.Contains(text, "script") || strings.Contains(text, "access_denied") {
+	if !strings.Contains(text, "was not completed") || strings.Contains(text, "script") ||
+		strings.Contains(text, "access_denied") {
 		t.Errorf("page %q", text)
 	}
 }
@@ -164,7 +166,8 @@ func TestLoopbackRedirectOnlyWhileFlowRuns(t *testing.T) {
 				t.Errorf("%d listeners", n)
 			}
 			// Somebody guesses: refused, and the flow goes on.
-			if status, _ := w.visit("http://127.0.0.1:40001/callback?state=guess&code=x"); !p.Waiting && status != http.StatusBadRequest {
+			if status, _ := w.visit("http://127.0.0.1:40001/callback?state=guess&code=x"); !p.Waiting &&
+				status != http.StatusBadRequest {
 				t.Errorf("status %d", status)
 			}
 			return w.accept(ctx, p)

@@ -256,7 +256,8 @@ func TestSignInOvertakesRefresh(t *testing.T) {
 	})
 }
 
-// Signing out while the code is being exchanged, with a connection that does not notice: the token that comes is not taken.
+// Signing out while the code is being exchanged, with a connection that does not notice: the token that comes is not
+// taken.
 func TestForgetDuringExchange(t *testing.T) {
 	store := NewMemory()
 	live(t, Options{Store: store}, func(t *testing.T, w *world) {

@@ -13,7 +13,8 @@ type refreshVerdict int
 const (
 	// refreshMayPass: the token endpoint could not be asked, or is out of order. The request fails, and the token is kept.
 	refreshMayPass refreshVerdict = iota
-	// refreshDead: the token endpoint does not take the refresh token. It is dropped, and the 401 that follows starts a sign-in.
+	// refreshDead: the token endpoint does not take the refresh token. It is dropped, and the 401 that follows starts a
+	// sign-in.
 	refreshDead
 	// clientDead: the token endpoint does not know the client either. The registration is dropped as well.
 	clientDead
@@ -24,12 +25,13 @@ const codeUnavailable = "temporarily_unavailable"
 
 var errTokenRedirect = errors.New("a redirected token or registration request is not followed")
 
-// judgeRefresh decides by err, which came of a refresh, and gives the error code of the authorization server where there is one.
+// judgeRefresh decides by err, which came of a refresh, and gives the error code of the authorization server where
+// there is one.
 //
-// RFC 6749 section 5.2 has invalid_grant for a dead refresh token, but authorization servers say it in many ways: GitHub answers
-// 200 with bad_refresh_token, others 400 with invalid_request, 403 with access_denied, or 404 after they have moved. Keeping the
-// token then would fail each request from then on, and nobody would be asked to sign in again. So every answer that is no passing
-// trouble counts as the end of the token; at worst a person signs in once more.
+// RFC 6749 section 5.2 has invalid_grant for a dead refresh token, but authorization servers say it in many ways:
+// GitHub answers 200 with bad_refresh_token, others 400 with invalid_request, 403 with access_denied, or 404 after they
+// have moved. Keeping the token then would fail each request from then on, and nobody would be asked to sign in again.
+// So every answer that is no passing trouble counts as the end of the token; at worst a person signs in once more.
 func judgeRefresh(err error) (refreshVerdict, string) {
 	if wrong := (*tokenTypeError)(nil); errors.Is(err, errTokenRedirect) || errors.As(err, &wrong) {
 		return refreshDead, "" // asking again would change nothing
@@ -51,7 +53,8 @@ func judgeRefresh(err error) (refreshVerdict, string) {
 		return refreshMayPass, code
 	}
 	switch {
-	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly:
+	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout,
+		status == http.StatusTooEarly:
 		return refreshMayPass, code
 	case status == http.StatusUnauthorized && code == "": // the client's authentication failed (RFC 6749 section 5.2)
 		return clientDead, code

@@ -17,9 +17,9 @@ func answers(status int, contentType, body string) http.HandlerFunc {
 	}
 }
 
-// A refresh token that the token endpoint does not take, in whatever words, is dropped, and the next request asks a person to sign
-// in again. It was kept for every code but three: each request failed then, nobody was asked, and the state said "signed in".
-// Finding B5.
+// A refresh token that the token endpoint does not take, in whatever words, is dropped, and the next request asks a
+// person to sign in again. It was kept for every code but three: each request failed then, nobody was asked, and the
+// state said "signed in". Finding B5.
 func TestRefusedRefreshAsksAgain(t *testing.T) {
 	const asJSON, asForm = "application/json", "application/x-www-form-urlencoded"
 	tests := map[string]http.HandlerFunc{
@@ -30,7 +30,8 @@ func TestRefusedRefreshAsksAgain(t *testing.T) {
 		"invalid_scope":      answers(400, asJSON, `{"error":"invalid_scope"}`),
 		"access_denied":      answers(403, asJSON, `{"error":"access_denied"}`),
 		"server_error, 400":  answers(400, asJSON, `{"error":"server_error"}`),
-		"GitHub":             answers(200, asForm, "error=bad_refresh_token&error_description=The+refresh+token+passed+is+incorrect+or+expired."),
+		"GitHub": answers(200, asForm,
+			"error=bad_refresh_token&error_description=The+refresh+token+passed+is+incorrect+or+expired."),
 		"GitHub as JSON":     answers(200, asJSON, `{"error":"bad_refresh_token"}`),
 		"GitHub, the client": answers(200, asForm, "error=incorrect_client_credentials"),
 		"a page, 404":        answers(404, "text/html", "<h1>gone</h1>"),

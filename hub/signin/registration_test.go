@@ -41,8 +41,8 @@ func TestRegistrationAnewWhenPortIsTaken(t *testing.T) {
 	})
 }
 
-// The authorization server has dropped the client and says so on a page, to the browser alone: the person gives up, and the next
-// sign-in does not use the client again.
+// The authorization server has dropped the client and says so on a page, to the browser alone: the person gives up, and
+// the next sign-in does not use the client again.
 func TestRegistrationDroppedAfterFailureInBrowser(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
@@ -87,7 +87,8 @@ func TestRegistrationOutlivesDecline(t *testing.T) {
 // A client that was registered by hand comes before everything else, on its own port; its secret is not stored.
 func TestPreregisteredClient(t *testing.T) {
 	store := NewMemory()
-	conf := Config{ClientID: "mine", ClientSecret: "hand-made-secret", RedirectPort: 3118, ClientMetadataURL: "https://hub.example/client.json"}
+	conf := Config{ClientID: "mine", ClientSecret: "hand-made-secret", RedirectPort: 3118,
+		ClientMetadataURL: "https://hub.example/client.json"}
 	live(t, Options{Store: store, Config: conf}, func(t *testing.T, w *world) {
 		w.as.clients["mine"] = client{"hand-made-secret", "http://127.0.0.1:3118/callback"}
 		w.works(t)
@@ -125,10 +126,11 @@ func TestFixedPortTaken(t *testing.T) {
 
 // A client that is bound to one authorization server is shown to no other.
 func TestPreregisteredClientOfAnotherIssuer(t *testing.T) {
-	live(t, Options{Config: Config{ClientID: "mine", ClientSecret: "hand-made-secret", Issuer: "https://other.example"}}, func(t *testing.T, w *world) {
-		fails[*Error](t, w)
-		w.askedTimes(t, 0)
-	})
+	live(t, Options{Config: Config{ClientID: "mine", ClientSecret: "hand-made-secret", Issuer: "https://other.example"}},
+		func(t *testing.T, w *world) {
+			fails[*Error](t, w)
+			w.askedTimes(t, 0)
+		})
 }
 
 // A client ID metadata document is used where the server knows them, and registration where it does not.
@@ -158,7 +160,8 @@ func TestClientMetadataDocument(t *testing.T) {
 func TestRegistrationFits(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	answer := func(v map[string]any) json.RawMessage { b, _ := json.Marshal(v); return b }
-	good := Registration{"https://as/r", "http://127.0.0.1:1/callback", answer(map[string]any{"client_id": "x", "client_secret_expires_at": 0})}
+	good := Registration{"https://as/r", "http://127.0.0.1:1/callback",
+		answer(map[string]any{"client_id": "x", "client_secret_expires_at": 0})}
 	tests := map[string]struct {
 		change func(g *Registration)
 		want   bool

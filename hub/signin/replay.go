@@ -13,9 +13,10 @@ import (
 	"time"
 )
 
-// replay is the round tripper of one flow. It answers a second request for the same metadata with the first answer: the flow
-// looks at the metadata before the SDK's handler does, and both must see the same, or what the person consented to and what is
-// used could differ. It answers a registration with one that was made earlier, if that still fits, and keeps a new one.
+// replay is the round tripper of one flow. It answers a second request for the same metadata with the first answer: the
+// flow looks at the metadata before the SDK's handler does, and both must see the same, or what the person consented to
+// and what is used could differ. It answers a registration with one that was made earlier, if that still fits, and
+// keeps a new one.
 type replay struct {
 	next http.RoundTripper
 
@@ -33,7 +34,8 @@ type replay struct {
 }
 
 // secretFields are parameters of token requests that a peer may echo in its error, and that must not be seen there.
-var secretFields = []string{"code", "code_verifier", "client_secret", "client_assertion", "assertion", "subject_token", "refresh_token"}
+var secretFields = []string{"code", "code_verifier", "client_secret", "client_assertion", "assertion", "subject_token",
+	"refresh_token"}
 
 // note remembers the secrets that go out with a token request: the SDK's handler makes the request, and some of them.
 func (r *replay) note(req *http.Request) {
@@ -140,8 +142,8 @@ func (r *replay) RoundTrip(req *http.Request) (*http.Response, error) {
 	return k.response(req), nil
 }
 
-// absent reports whether nothing is to be had at address: a status that says so or, where nobody has named it, a page for people, as
-// sites show for every address.
+// absent reports whether nothing is to be had at address: a status that says so or, where nobody has named it, a page
+// for people, as sites show for every address.
 func (r *replay) absent(address string, guessed bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,8 +154,8 @@ func (r *replay) absent(address string, guessed bool) bool {
 	return k.status/100 == 4 || guessed && !strings.HasPrefix(k.header.Get("Content-Type"), "application/json")
 }
 
-// proofAlgorithms reads a list that the SDK leaves out of an authorization server's metadata (RFC 9449 section 5.1). The metadata has to
-// be the last thing that was got.
+// proofAlgorithms reads a list that the SDK leaves out of an authorization server's metadata (RFC 9449 section 5.1).
+// The metadata has to be the last thing that was got.
 func (r *replay) proofAlgorithms() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

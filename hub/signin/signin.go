@@ -27,15 +27,16 @@ type Options struct {
 	Config Config
 	// Logger; nil discards.
 	Logger *slog.Logger
-	// RoundTripper carries the requests for metadata, registrations and tokens; nil makes one of our own that looks at the addresses
-	// it connects to. URLs, redirects and sizes are checked in either case.
+	// RoundTripper carries the requests for metadata, registrations and tokens; nil makes one of our own that looks at the
+	// addresses it connects to. URLs, redirects and sizes are checked in either case.
 	RoundTripper http.RoundTripper
-	// Listen opens the listener to which the browser comes back, at an IP address and port of this computer (0: any); nil opens a socket. For tests.
+	// Listen opens the listener to which the browser comes back, at an IP address and port of this computer (0: any); nil
+	// opens a socket. For tests.
 	Listen func(ctx context.Context, address string) (net.Listener, error)
 }
 
-// SignIn gets and keeps the token of one server. It implements transport.Authorizer. All methods may be called at once, from any
-// goroutine. The zero value is of no use; see New.
+// SignIn gets and keeps the token of one server. It implements transport.Authorizer. All methods may be called at once,
+// from any goroutine. The zero value is of no use; see New.
 type SignIn struct {
 	o      Options
 	url    *url.URL
@@ -100,8 +101,8 @@ func New(o Options) (*SignIn, error) {
 	return s, nil
 }
 
-// SignIn runs a sign-in because the user asks for it: also when one was declined a moment ago, or there is a token already. It
-// returns when the token is there, or why there is none.
+// SignIn runs a sign-in because the user asks for it: also when one was declined a moment ago, or there is a token
+// already. It returns when the token is there, or why there is none.
 func (s *SignIn) SignIn(ctx context.Context) error {
 	if err := s.load(ctx); err != nil {
 		return err
@@ -131,8 +132,8 @@ func (s *SignIn) SignIn(ctx context.Context) error {
 	}
 }
 
-// Forget signs out: the token and the registration are removed from memory and store, and a sign-in under way is ended. The
-// authorization server is not told.
+// Forget signs out: the token and the registration are removed from memory and store, and a sign-in under way is ended.
+// The authorization server is not told.
 func (s *SignIn) Forget(ctx context.Context) error {
 	s.mu.Lock()
 	s.entry, s.renewed, s.fresh, s.declined, s.loaded = nil, nil, nil, nil, true
@@ -182,7 +183,8 @@ const (
 // State is what may be shown of a sign-in. There are no secrets in it.
 type State struct {
 	Phase Phase
-	// Issuer is the authorization server, Scopes the rights, Expiry the end of the token (zero: not known). With SignedIn only.
+	// Issuer is the authorization server, Scopes the rights, Expiry the end of the token (zero: not known). With SignedIn
+	// only.
 	Issuer  string
 	Scopes  []string
 	Expiry  time.Time
@@ -241,8 +243,8 @@ func (s *SignIn) readStore(ctx context.Context, f *flight) error {
 	return nil
 }
 
-// ours is false when the configuration names another client now: the token in e is not its own then. It is false, too, when the
-// configuration says now that tokens must be bound to a key, or must not, and that of e is otherwise.
+// ours is false when the configuration names another client now: the token in e is not its own then. It is false, too,
+// when the configuration says now that tokens must be bound to a key, or must not, and that of e is otherwise.
 func (s *SignIn) ours(e *Entry) bool {
 	c := s.o.Config
 	switch {
@@ -252,7 +254,8 @@ func (s *SignIn) ours(e *Entry) bool {
 	return c.ClientID == "" || c.ClientID == e.ClientID
 }
 
-// adopt makes e what is known, unless f was ended by Forget or Close. A refresh replaces nothing but old, which it began with.
+// adopt makes e what is known, unless f was ended by Forget or Close. A refresh replaces nothing but old, which it
+// began with.
 func (s *SignIn) adopt(f *flight, old, e *Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,8 +266,8 @@ func (s *SignIn) adopt(f *flight, old, e *Entry) bool {
 	return true
 }
 
-// persist writes what is known to the store. It may be called by several at once: each writes the state of its turn, so that the
-// last one leaves what holds. A store that fails costs a sign-in in the next run, not this one.
+// persist writes what is known to the store. It may be called by several at once: each writes the state of its turn, so
+// that the last one leaves what holds. A store that fails costs a sign-in in the next run, not this one.
 func (s *SignIn) persist(ctx context.Context) error {
 	select {
 	case s.saving <- struct{}{}:

@@ -32,12 +32,14 @@ func TestSignInAndCall(t *testing.T) {
 			t.Fatalf("%d prompts, %d waiting", len(consent), len(waiting))
 		}
 		p := consent[0]
-		want := Prompt{Server: "files", URL: p.URL, URLHost: "as.example", Issuer: issuerAS, Resource: mcpURL, Scopes: []string{"read"}}
+		want := Prompt{Server: "files", URL: p.URL, URLHost: "as.example", Issuer: issuerAS, Resource: mcpURL,
+			Scopes: []string{"read"}}
 		if diff := cmp.Diff(want, p); diff != "" {
 			t.Error(diff)
 		}
 		state := w.s.State()
-		if state.Phase != SignedIn || state.Issuer != issuerAS || !state.Refresh || state.Expiry.IsZero() || !cmp.Equal(state.Scopes, []string{"read"}) {
+		if state.Phase != SignedIn || state.Issuer != issuerAS || !state.Refresh || state.Expiry.IsZero() ||
+			!cmp.Equal(state.Scopes, []string{"read"}) {
 			t.Errorf("state %+v", state)
 		}
 		w.works(t)
@@ -359,7 +361,8 @@ func TestFreshTokenRefused(t *testing.T) {
 func TestForeignRequestIsNotSigned(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
-		for _, address := range []string{"https://evil.example/mcp", "http://mcp.example/mcp", "https://mcp.example:8443/mcp"} {
+		for _, address := range []string{"https://evil.example/mcp", "http://mcp.example/mcp",
+			"https://mcp.example:8443/mcp"} {
 			req, _ := http.NewRequest(http.MethodGet, address, nil)
 			if err := w.s.Sign(t.Context(), req); err == nil || len(req.Header) != 0 {
 				t.Errorf("%s: %v, %v", address, err, req.Header)

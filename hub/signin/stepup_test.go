@@ -110,7 +110,8 @@ func TestStepUpsShareAndQueue(t *testing.T) {
 		close(open)
 		calls.Wait()
 		consent, _ := w.asked()
-		if len(consent) != 3 || !slices.Contains(consent[1].Scopes, "write") || !cmp.Equal(consent[2].Scopes, []string{"admin", "write"}) {
+		if len(consent) != 3 || !slices.Contains(consent[1].Scopes, "write") ||
+			!cmp.Equal(consent[2].Scopes, []string{"admin", "write"}) {
 			t.Errorf("prompts %+v", consent)
 		}
 	})

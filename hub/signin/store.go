@@ -26,9 +26,9 @@ func (k Key) id() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Entry is what is kept for one server. It belongs to the one authorization server that it names, and is replaced when the server
-// moves to another: neither token nor registration is ever shown to an issuer that did not give it. An Entry is not changed once it
-// was handed on. Printing it shows no secret.
+// Entry is what is kept for one server. It belongs to the one authorization server that it names, and is replaced when
+// the server moves to another: neither token nor registration is ever shown to an issuer that did not give it. An Entry
+// is not changed once it was handed on. Printing it shows no secret.
 type Entry struct {
 	Server   string `json:"server"`
 	URL      string `json:"url"`
@@ -41,8 +41,8 @@ type Entry struct {
 	AuthStyle    oauth2.AuthStyle `json:"authStyle,omitempty"`
 	TokenURL     string           `json:"tokenUrl,omitempty"`
 
-	// ProofKey is what the tokens are bound to, or the refresh token alone; nil: nothing is. TokenType is "DPoP" for an access token
-	// that is bound, "" for a bearer token.
+	// ProofKey is what the tokens are bound to, or the refresh token alone; nil: nothing is. TokenType is "DPoP" for an
+	// access token that is bound, "" for a bearer token.
 	ProofKey  *ProofKey `json:"proofKey,omitempty"`
 	TokenType string    `json:"tokenType,omitempty"`
 

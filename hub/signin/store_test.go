@@ -31,11 +31,13 @@ var sameKeys = cmp.Comparer(func(a, b *ProofKey) bool { return a.secret() == b.s
 
 func someEntry(server string) *Entry {
 	return &Entry{
-		Server: server, URL: mcpURL, Issuer: issuerAS, Resource: mcpURL, ClientID: "c", ClientSecret: "client-secret", AuthStyle: 2,
-		TokenURL: issuerAS + "/token", Scopes: []string{"read"}, AccessToken: "access-token", RefreshToken: "refresh-token",
+		Server: server, URL: mcpURL, Issuer: issuerAS, Resource: mcpURL, ClientID: "c", ClientSecret: "client-secret",
+		AuthStyle: 2,
+		TokenURL:  issuerAS + "/token", Scopes: []string{"read"}, AccessToken: "access-token", RefreshToken: "refresh-token",
 		Expiry: time.Unix(1_900_000_000, 0).UTC(), Saved: time.Unix(1_800_000_000, 0).UTC(),
-		Registration: &Registration{"https://as.example/register", "http://127.0.0.1:1/callback", []byte(`{"client_id":"c","client_secret":"client-secret"}`)},
-		ProofKey:     someKey(), TokenType: "DPoP",
+		Registration: &Registration{"https://as.example/register", "http://127.0.0.1:1/callback",
+			[]byte(`{"client_id":"c","client_secret":"client-secret"}`)},
+		ProofKey: someKey(), TokenType: "DPoP",
 	}
 }
 

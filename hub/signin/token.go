@@ -24,13 +24,14 @@ type tokenRequest struct {
 	must   bool       // the token has to be bound to key
 }
 
-// send uses the client credentials package, which takes any grant type: oauth2.Config cannot add the resource parameter to a
-// refresh (RFC 8707 section 2.2), nor a client assertion to anything.
+// send uses the client credentials package, which takes any grant type: oauth2.Config cannot add the resource parameter
+// to a refresh (RFC 8707 section 2.2), nor a client assertion to anything.
 func (t *tokenRequest) send(ctx context.Context, client *http.Client) (*oauth2.Token, error) {
 	if t.style == oauth2.AuthStyleAutoDetect && t.secret == "" {
 		t.style = oauth2.AuthStyleInParams
 	}
-	conf := clientcredentials.Config{ClientID: t.id, ClientSecret: t.secret, TokenURL: t.url, AuthStyle: t.style, Scopes: t.scopes, EndpointParams: t.params}
+	conf := clientcredentials.Config{ClientID: t.id, ClientSecret: t.secret, TokenURL: t.url, AuthStyle: t.style,
+		Scopes: t.scopes, EndpointParams: t.params}
 	token, err := conf.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
 	if err != nil {
 		return nil, err
@@ -48,7 +49,8 @@ func checkType(t *oauth2.Token, key *ProofKey, must bool) error {
 	case t.TokenType == "" || strings.EqualFold(t.TokenType, "bearer"):
 		return nil
 	}
-	return &tokenTypeError{"the authorization server gives tokens of the type " + t.TokenType + ", which are not supported"}
+	return &tokenTypeError{"the authorization server gives tokens of the type " + t.TokenType +
+		", which are not supported"}
 }
 
 // tokenTypeError is a token that came and is of no use.
@@ -90,7 +92,8 @@ func (s *SignIn) joinRefresh(e *Entry) *flight {
 
 // refresh replaces old by what its refresh token gives. nil: what is known now counts, be it a new token or none.
 func (s *SignIn) refresh(ctx context.Context, f *flight, old *Entry) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, requestLimit, &Error{Server: s.o.Server, Text: "the authorization server took too long to refresh the token"})
+	ctx, cancel := context.WithTimeoutCause(ctx, requestLimit, &Error{Server: s.o.Server,
+		Text: "the authorization server took too long to refresh the token"})
 	defer cancel()
 	from := old
 	for again := false; ; again = true {
@@ -104,7 +107,8 @@ func (s *SignIn) refresh(ctx context.Context, f *flight, old *Entry) error {
 			return s.failure(ctx, err, old.secrets()...)
 		case refreshDead:
 			// Another hub of this user may have used the refresh token, and kept the one that came for it.
-			if kept, _ := s.o.Store.Load(ctx, s.key); !again && kept != nil && kept.Issuer == old.Issuer && kept.ClientID == old.ClientID &&
+			if kept, _ := s.o.Store.Load(ctx, s.key); !again && kept != nil && kept.Issuer == old.Issuer &&
+				kept.ClientID == old.ClientID &&
 				kept.RefreshToken != "" && kept.RefreshToken != from.RefreshToken {
 				if kept.usable(time.Now()) && kept.AccessToken != old.AccessToken {
 					return s.replace(f, old, kept)
@@ -113,7 +117,8 @@ func (s *SignIn) refresh(ctx context.Context, f *flight, old *Entry) error {
 				continue
 			}
 		case clientDead:
-			from = &Entry{Server: from.Server, URL: from.URL, Issuer: from.Issuer, Resource: from.Resource, Scopes: from.Scopes} // the registration is dead too
+			// the registration is dead too
+			from = &Entry{Server: from.Server, URL: from.URL, Issuer: from.Issuer, Resource: from.Resource, Scopes: from.Scopes}
 		}
 		s.log.Info("the token cannot be refreshed any more", "code", printable(code))
 		return s.replace(f, old, from.withoutToken())
@@ -131,8 +136,8 @@ func (s *SignIn) sendRefresh(ctx context.Context, e *Entry) (*oauth2.Token, erro
 	return t.send(ctx, s.guard.client(s.proving(s.guard, e.TokenURL, e.ProofKey)))
 }
 
-// replace adopts and keeps e in the place of old. It saves outside the flight's context: a refresh token that was changed must not
-// be lost because somebody lost patience.
+// replace adopts and keeps e in the place of old. It saves outside the flight's context: a refresh token that was
+// changed must not be lost because somebody lost patience.
 func (s *SignIn) replace(f *flight, old, e *Entry) error {
 	if s.adopt(f, old, e) {
 		_ = s.persist(s.life) // it has logged what went wrong

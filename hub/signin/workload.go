@@ -15,8 +15,9 @@ const maxWorkloadToken = 64 << 10 // bytes of the file
 
 // workloadToken gives the JWT of GrantWorkload as it is now.
 //
-// The file's name comes from a configuration, and what is in the file goes to an authorization server that the MCP server names.
-// So nothing but a JWT is ever sent: a name that is wrong, or was chosen to steal, gives away no key and no password.
+// The file's name comes from a configuration, and what is in the file goes to an authorization server that the MCP
+// server names. So nothing but a JWT is ever sent: a name that is wrong, or was chosen to steal, gives away no key and
+// no password.
 func (c *Config) workloadToken() (string, error) {
 	if c.WorkloadTokenFile == "" {
 		return c.WorkloadToken, nil
@@ -35,8 +36,8 @@ func (c *Config) workloadToken() (string, error) {
 	return token, nil
 }
 
-// readSmall reads a file of at most limit bytes. Links are followed, as platforms put new tokens in place by changing one; a pipe
-// would block, and is refused.
+// readSmall reads a file of at most limit bytes. Links are followed, as platforms put new tokens in place by changing
+// one; a pipe would block, and is refused.
 func readSmall(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -12,10 +12,12 @@ import (
 // jwtOf makes a JWT that nobody will verify.
 func jwtOf(subject string) string {
 	b64 := base64.RawURLEncoding.EncodeToString
-	return b64([]byte(`{"alg":"RS256","typ":"JWT"}`)) + "." + b64([]byte(`{"sub":"`+subject+`"}`)) + "." + b64([]byte("signature"))
+	return b64([]byte(`{"alg":"RS256","typ":"JWT"}`)) + "." + b64([]byte(`{"sub":"`+subject+`"}`)) + "." +
+		b64([]byte("signature"))
 }
 
-// The token of a workload is read from its file at each exchange: the platform puts a new one there before the old one ends.
+// The token of a workload is read from its file at each exchange: the platform puts a new one there before the old one
+// ends.
 func TestWorkloadTokenFileIsReadEachTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	write := func(text string) {
@@ -46,8 +48,8 @@ func TestWorkloadTokenFileIsReadEachTime(t *testing.T) {
 	})
 }
 
-// A file that cannot be read, or holds something else than a JWT, is told; nothing of it is sent or shown, its path not either. The
-// next request looks again.
+// A file that cannot be read, or holds something else than a JWT, is told; nothing of it is sent or shown, its path not
+// either. The next request looks again.
 func TestWorkloadTokenFileIsChecked(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tell-tale")
@@ -71,7 +73,8 @@ func TestWorkloadTokenFileIsChecked(t *testing.T) {
 				}
 			}
 			e := fails[*Error](t, w)
-			if !strings.Contains(e.Text, tt.want) || strings.Contains(e.Error(), "tell-tale") || strings.Contains(e.Error(), "PRIVATE") {
+			if !strings.Contains(e.Text, tt.want) || strings.Contains(e.Error(), "tell-tale") ||
+				strings.Contains(e.Error(), "PRIVATE") {
 				t.Errorf("%s: %v", tt.name, e)
 			}
 		}
@@ -83,7 +86,8 @@ func TestWorkloadTokenFileIsChecked(t *testing.T) {
 		}
 		w.works(t)
 	})
-	if _, err := (&Config{WorkloadTokenFile: dir}).workloadToken(); err == nil || !strings.Contains(err.Error(), "no file") {
+	if _, err := (&Config{WorkloadTokenFile: dir}).workloadToken(); err == nil ||
+		!strings.Contains(err.Error(), "no file") {
 		t.Errorf("a directory: %v", err)
 	}
 }

@@ -48,8 +48,8 @@ func (l *logs) String() string {
 	return l.buf.String()
 }
 
-// live runs test in a bubble, with a world that options and the authority's fields may change first. The SignIn is closed at the
-// end, and the bubble sees to it that nothing goes on: a goroutine left would be a deadlock.
+// live runs test in a bubble, with a world that options and the authority's fields may change first. The SignIn is
+// closed at the end, and the bubble sees to it that nothing goes on: a goroutine left would be a deadlock.
 func live(t *testing.T, o Options, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -62,8 +62,8 @@ func (systemDisk) makeDir(dir string, log *slog.Logger) error {
 	return nil
 }
 
-// lock takes the lock file at path. The file stays for ever: a lock on a file that is deleted locks nobody out. The system
-// frees the lock of a process that dies.
+// lock takes the lock file at path. The file stays for ever: a lock on a file that is deleted locks nobody out. The
+// system frees the lock of a process that dies.
 func (systemDisk) lock(ctx context.Context, path string) (func(), error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%w: %s", ErrIrregular, path)

@@ -23,7 +23,9 @@ func explain(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case slices.ContainsFunc([]error{ErrReadOnly, ErrFull, ErrBusy, ErrIrregular, ErrBroken}, func(word error) bool { return errors.Is(err, word) }):
+	case slices.ContainsFunc([]error{ErrReadOnly, ErrFull, ErrBusy, ErrIrregular, ErrBroken}, func(word error) bool {
+		return errors.Is(err, word)
+	}):
 		return err
 	case diskFull(err):
 		word = ErrFull

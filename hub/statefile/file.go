@@ -17,7 +17,8 @@ import (
 // DefaultWait bounds how long an Update waits for its turn.
 const DefaultWait = 5 * time.Second
 
-// maxPending is how many changes are kept to be written later. When there are more, the disk is given up in this process.
+// maxPending is how many changes are kept to be written later. When there are more, the disk is given up in this
+// process.
 const maxPending = 64
 
 // racy is how old a file's time of change has to be before the same time means the same text: some clocks are coarse.
@@ -26,16 +27,17 @@ const racy = 2 * time.Second
 // Options of a [File]. The zero value is useful.
 type Options struct {
 	Logger *slog.Logger // nil = none
-	// Check says whether a text is one that the caller understands, a version of its own for example. What it refuses is never
-	// overwritten: it is set aside first. nil = any JSON value.
+	// Check says whether a text is one that the caller understands, a version of its own for example. What it refuses is
+	// never overwritten: it is set aside first. nil = any JSON value.
 	Check func(text []byte) error
 	Wait  time.Duration // for other writers, other hubs among them; 0 = DefaultWait
-	// Told means that the caller tells the user what is not kept: Update's error says it, and it is not logged here as well.
+	// Told means that the caller tells the user what is not kept: Update's error says it, and it is not logged here as
+	// well.
 	Told bool
 }
 
-// Change makes the new text of the old one, which is nil when there is none; it must not keep or change old. With a nil text all
-// stays as it is. It can run more than once, on another old text each time, so it does nothing else than this.
+// Change makes the new text of the old one, which is nil when there is none; it must not keep or change old. With a nil
+// text all stays as it is. It can run more than once, on another old text each time, so it does nothing else than this.
 type Change func(old []byte) ([]byte, error)
 
 // File is one text that several processes share. Its methods are safe for concurrent use.
@@ -62,8 +64,8 @@ type snapshot struct {
 	steady bool // the file was old enough when read: as long as it looks the same, it is the same
 }
 
-// Open returns the file name in dir. With dir "" there is no place to keep it, as without a home directory: it lives in the
-// memory of this process. Nothing is read, written or made yet, so Open cannot fail.
+// Open returns the file name in dir. With dir "" there is no place to keep it, as without a home directory: it lives in
+// the memory of this process. Nothing is read, written or made yet, so Open cannot fail.
 func Open(dir, name string, o Options) *File { return openOn(systemDisk{}, dir, name, o) }
 
 func openOn(d disk, dir, name string, o Options) *File {
@@ -86,7 +88,8 @@ func openOn(d disk, dir, name string, o Options) *File {
 	if dir == "" {
 		f.detached = true
 		if !o.Told {
-			o.Logger.Warn("there is no directory for the hub's own files: what is decided now is forgotten at its end", "file", name)
+			o.Logger.Warn("there is no directory for the hub's own files: what is decided now is forgotten at its end",
+				"file", name)
 		}
 		return f
 	}
@@ -104,9 +107,9 @@ func (f *File) Persistent() bool {
 	return !f.detached && len(f.pending) == 0
 }
 
-// Read returns the text that holds, nil when there is none. It costs little while the file stays as it was, and sees what other
-// processes wrote. With an error (ErrBroken, ErrIrregular, ErrReadOnly, or the system's) the text is what holds in spite of it.
-// The caller must not change the text.
+// Read returns the text that holds, nil when there is none. It costs little while the file stays as it was, and sees
+// what other processes wrote. With an error (ErrBroken, ErrIrregular, ErrReadOnly, or the system's) the text is what
+// holds in spite of it. The caller must not change the text.
 func (f *File) Read() ([]byte, error) {
 	for {
 		f.mu.Lock()
@@ -131,18 +134,20 @@ func (f *File) Read() ([]byte, error) {
 	}
 }
 
-// Update changes the text, here and for all processes. It waits for its turn, in this process and among all; a lock whose
-// holder died is free. An error of change is returned as it is, and nothing changed.
+// Update changes the text, here and for all processes. It waits for its turn, in this process and among all; a lock
+// whose holder died is free. An error of change is returned as it is, and nothing changed.
 //
-// Any other error says why the disk did not take the change (ErrReadOnly, ErrFull, ErrBusy, ErrIrregular, or the system's). The
-// file is then as it was; the change holds in this process all the same, and is written by the next Update that can write.
+// Any other error says why the disk did not take the change (ErrReadOnly, ErrFull, ErrBusy, ErrIrregular, or the
+// system's). The file is then as it was; the change holds in this process all the same, and is written by the next
+// Update that can write.
 func (f *File) Update(change Change) error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), f.o.Wait, ErrBusy)
 	defer cancel()
 	select {
 	case <-f.turn:
 	case <-ctx.Done(): // the one whose turn it is hangs, on a dead network drive perhaps
-		return f.keep(change, fmt.Errorf("%w: %s: an earlier change by this hub did not end within %s", ErrBusy, f.path, f.o.Wait))
+		return f.keep(change, fmt.Errorf("%w: %s: an earlier change by this hub did not end within %s", ErrBusy, f.path,
+			f.o.Wait))
 	}
 	defer func() { f.turn <- struct{}{} }()
 
@@ -219,8 +224,8 @@ func (f *File) wrote(now snapshot, change Change, late int) error {
 	return nil
 }
 
-// keep lets a change hold that is not in the file, for which why is the reason, and returns that. When change itself refuses, it
-// is not kept, and its own error is returned.
+// keep lets a change hold that is not in the file, for which why is the reason, and returns that. When change itself
+// refuses, it is not kept, and its own error is returned.
 func (f *File) keep(change Change, why error) error {
 	for {
 		f.mu.Lock()
@@ -236,15 +241,16 @@ func (f *File) keep(change Change, why error) error {
 		}
 		if first, ok := f.kept(change, next, edits); ok {
 			if first && !f.o.Told {
-				f.o.Logger.Warn("the hub's own file cannot be written: what is decided now holds until the hub ends", "file", f.path, "error", why.Error())
+				f.o.Logger.Warn("the hub's own file cannot be written: what is decided now holds until the hub ends",
+					"file", f.path, "error", why.Error())
 			}
 			return why
 		}
 	}
 }
 
-// kept makes change, which leads to next, hold, unless something else does since the state of edits. It says whether it is the first of
-// those that wait for the disk.
+// kept makes change, which leads to next, hold, unless something else does since the state of edits. It says whether it
+// is the first of those that wait for the disk.
 func (f *File) kept(change Change, next []byte, edits uint64) (first, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

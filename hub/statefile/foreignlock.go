@@ -19,9 +19,10 @@ const (
 // ErrForeignLock is what AwaitForeignLock returns when another program did not let go in time.
 var ErrForeignLock = errors.New("another program holds the file for too long")
 
-// AwaitForeignLock waits while another program writes the file at path under Cline's protocol: a directory path + ".lock" with
-// the owner's file in it, stale ten seconds after it was made. An empty one is being given up. It waits for at most limit (0 =
-// DefaultForeignWait). After any error the file can be read all the same: the lock asks for patience, nothing more.
+// AwaitForeignLock waits while another program writes the file at path under Cline's protocol: a directory path +
+// ".lock" with the owner's file in it, stale ten seconds after it was made. An empty one is being given up. It waits
+// for at most limit (0 = DefaultForeignWait). After any error the file can be read all the same: the lock asks for
+// patience, nothing more.
 //
 // The hub only reads such files, so it never takes the lock.
 func AwaitForeignLock(ctx context.Context, path string, limit time.Duration) error {

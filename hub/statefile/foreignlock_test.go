@@ -47,7 +47,9 @@ func TestForeignLock(t *testing.T) {
 			limit: 30 * time.Millisecond, want: ErrForeignLock, waits: 30 * time.Millisecond},
 		{name: "let go", set: func(t *testing.T, dir string) string { return foreign(t, dir, "owner.1", 0) },
 			free: 490 * time.Millisecond, waits: 500 * time.Millisecond},
-		{name: "becomes stale", set: func(t *testing.T, dir string) string { return foreign(t, dir, "owner.1", foreignStale-time.Second) },
+		{name: "becomes stale", set: func(t *testing.T, dir string) string {
+			return foreign(t, dir, "owner.1", foreignStale-time.Second)
+		},
 			waits: time.Second},
 		{name: "caller gives up", set: func(t *testing.T, dir string) string { return foreign(t, dir, "owner.1", 0) },
 			cancel: 100 * time.Millisecond, want: gone, waits: 100 * time.Millisecond},

@@ -33,8 +33,9 @@ type brokenError struct {
 func (e *brokenError) Error() string   { return fmt.Sprintf("%v: %s: %v", ErrBroken, e.path, e.why) }
 func (e *brokenError) Unwrap() []error { return []error{ErrBroken, e.why} }
 
-// setAside keeps a copy of a text that was not understood: a newer hub may have written it, or a person. The copy has the time
-// of the original in its name, so that it is made once however often it is tried. A copy, not a rename: at no time is there no file.
+// setAside keeps a copy of a text that was not understood: a newer hub may have written it, or a person. The copy has
+// the time of the original in its name, so that it is made once however often it is tried. A copy, not a rename: at no
+// time is there no file.
 func (f *File) setAside(old snapshot) error {
 	broken, ok := old.err.(*brokenError)
 	if !ok {
@@ -54,7 +55,8 @@ func (f *File) setAside(old snapshot) error {
 			if err := f.replace(aside, broken.text); err != nil {
 				return err
 			}
-			f.o.Logger.Warn("the hub's own file could not be understood; a copy of it is kept, and it begins anew", "file", f.path, "copy", aside, "error", broken.why.Error())
+			f.o.Logger.Warn("the hub's own file could not be understood; a copy of it is kept, and it begins anew",
+				"file", f.path, "copy", aside, "error", broken.why.Error())
 			return nil
 		case bytes.Equal(text, broken.text):
 			return nil
@@ -62,8 +64,8 @@ func (f *File) setAside(old snapshot) error {
 	}
 }
 
-// replace puts text in the place of what is at path, in one step. It is called under the lock, so the name of the new file is
-// nobody else's: one that lies there is left over from a writer that was killed.
+// replace puts text in the place of what is at path, in one step. It is called under the lock, so the name of the new
+// file is nobody else's: one that lies there is left over from a writer that was killed.
 func (f *File) replace(path string, text []byte) error {
 	fresh := f.path + ".new"
 	file, err := f.disk.create(fresh)

@@ -34,7 +34,8 @@ func open(path string) (f *os.File, err error) {
 func shared(f func() error) error {
 	for try := 1; ; try++ {
 		err := f()
-		held := errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED)
+		held := errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_LOCK_VIOLATION) ||
+			errors.Is(err, windows.ERROR_ACCESS_DENIED)
 		if !held || try == sharingTries {
 			return err
 		}

@@ -14,11 +14,12 @@ import (
 	"time"
 )
 
-// Whatever step fails, for whatever reason: the disk has the old text or the new one, the change holds here, and the next
-// change brings both to the disk.
+// Whatever step fails, for whatever reason: the disk has the old text or the new one, the change holds here, and the
+// next change brings both to the disk.
 func TestDiskThatFailsAtAnyStepLosesNothing(t *testing.T) {
 	failures := []struct{ err, want error }{
-		{syscall.ENOSPC, ErrFull}, {syscall.EDQUOT, ErrFull}, {syscall.EROFS, ErrReadOnly}, {syscall.EACCES, ErrReadOnly}, {syscall.EIO, syscall.EIO},
+		{syscall.ENOSPC, ErrFull}, {syscall.EDQUOT, ErrFull}, {syscall.EROFS, ErrReadOnly}, {syscall.EACCES, ErrReadOnly},
+		{syscall.EIO, syscall.EIO},
 	}
 	texts := map[string]string{"nothing": "", "a text": `["old"]`, "a broken text": `{"old`}
 	for _, failure := range failures {

@@ -29,13 +29,21 @@ func TestCancelWaitsForItsCall(t *testing.T) {
 		cancel time.Duration // after the call was written
 		at     time.Duration // of the notification, likewise
 	}{
-		"no headers":                        {world{"tools/call": func(x *exchangeSeen) { x.left() }}, 0, time.Second},
-		"no headers, half a second later":   {world{"tools/call": func(x *exchangeSeen) { x.left() }}, 500 * time.Millisecond, time.Second},
-		"no headers, cancelled by a person": {world{"tools/call": func(x *exchangeSeen) { x.left() }}, 3 * time.Second, 3 * time.Second},
-		"headers in between":                {headersAfter(300 * time.Millisecond), 100 * time.Millisecond, 300 * time.Millisecond},
-		"headers too late":                  {headersAfter(1500 * time.Millisecond), 100 * time.Millisecond, time.Second},
-		"headers before":                    {headersAfter(0), 100 * time.Millisecond, 100 * time.Millisecond},
-		"the connection is lost": {world{"tools/call": func(*exchangeSeen) { elapse(200 * time.Millisecond); panic(http.ErrAbortHandler) }},
+		"no headers": {world{"tools/call": func(x *exchangeSeen) { x.left() }}, 0, time.Second},
+		"no headers, half a second later": {world{"tools/call": func(x *exchangeSeen) {
+			x.left()
+		}}, 500 * time.Millisecond, time.Second},
+		"no headers, cancelled by a person": {world{"tools/call": func(x *exchangeSeen) {
+			x.left()
+		}}, 3 * time.Second, 3 * time.Second},
+		"headers in between": {headersAfter(300 * time.Millisecond), 100 * time.Millisecond,
+			300 * time.Millisecond},
+		"headers too late": {headersAfter(1500 * time.Millisecond), 100 * time.Millisecond, time.Second},
+		"headers before":   {headersAfter(0), 100 * time.Millisecond, 100 * time.Millisecond},
+		"the connection is lost": {world{"tools/call": func(*exchangeSeen) {
+			elapse(200 * time.Millisecond)
+			panic(http.ErrAbortHandler)
+		}},
 			100 * time.Millisecond, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,22 +74,36 @@ func TestCancelWaitsForItsCall(t *testing.T) {
 // acknowledged: the server may have read it first. Finding B17.
 func TestCancelReadBeforeItsCall(t *testing.T) {
 	for name, c := range map[string]struct {
-		then func(*exchangeSeen) // what the server does with the call, half a second after it has acknowledged the cancellation
-		at   time.Duration       // when it is told, after the call was written
+		// what the server does with the call, half a second after it has acknowledged the cancellation
+		then func(*exchangeSeen)
+		at   time.Duration // when it is told, after the call was written
 		err  error
 	}{
-		"headers, and it works on": {func(x *exchangeSeen) { x.events(": open\n\n"); x.left() }, 2500 * time.Millisecond, errMayBeFirst},
-		"headers, and its end":     {func(x *exchangeSeen) { x.events(": open\n\n") }, 1500 * time.Millisecond, nil},
-		"headers, and the end a moment later": {func(x *exchangeSeen) { x.events(": open\n\n"); elapse(300 * time.Millisecond) },
+		"headers, and it works on": {func(x *exchangeSeen) {
+			x.events(": open\n\n")
+			x.left()
+		}, 2500 * time.Millisecond, errMayBeFirst},
+		"headers, and its end": {func(x *exchangeSeen) { x.events(": open\n\n") }, 1500 * time.Millisecond, nil},
+		"headers, and the end a moment later": {func(x *exchangeSeen) {
+			x.events(": open\n\n")
+			elapse(300 * time.Millisecond)
+		},
 			1800 * time.Millisecond, nil},
-		"an answer":               {func(x *exchangeSeen) { x.result(`{}`) }, 1500 * time.Millisecond, nil},
-		"the end":                 {func(*exchangeSeen) { panic(http.ErrAbortHandler) }, 1500 * time.Millisecond, nil},
-		"nothing":                 {func(x *exchangeSeen) { x.left() }, 2 * time.Second, nil},
-		"a refusal":               {func(x *exchangeSeen) { x.w.WriteHeader(405) }, 1500 * time.Millisecond, ErrCancelNotNeeded},
-		"a wish to be asked anew": {func(x *exchangeSeen) { x.w.WriteHeader(429) }, 1500 * time.Millisecond, ErrCancelNotNeeded},
+		"an answer": {func(x *exchangeSeen) { x.result(`{}`) }, 1500 * time.Millisecond, nil},
+		"the end":   {func(*exchangeSeen) { panic(http.ErrAbortHandler) }, 1500 * time.Millisecond, nil},
+		"nothing":   {func(x *exchangeSeen) { x.left() }, 2 * time.Second, nil},
+		"a refusal": {func(x *exchangeSeen) {
+			x.w.WriteHeader(405)
+		}, 1500 * time.Millisecond, ErrCancelNotNeeded},
+		"a wish to be asked anew": {func(x *exchangeSeen) {
+			x.w.WriteHeader(429)
+		}, 1500 * time.Millisecond, ErrCancelNotNeeded},
 	} {
 		t.Run(name, func(t *testing.T) {
-			on := map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) { elapse(1500 * time.Millisecond); c.then(x) }}
+			on := map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) {
+				elapse(1500 * time.Millisecond)
+				c.then(x)
+			}}
 			inWebWorld(t, on, func(w *webWorld) {
 				w.legacy("2025-11-25")
 				w.send("1", "tools/call")
@@ -95,7 +117,8 @@ func TestCancelReadBeforeItsCall(t *testing.T) {
 				}
 				elapse(time.Minute)
 				w.wantOpen(0)
-				if n, calls := len(w.requests("notifications/cancelled")), len(w.requests("tools/call")); n != 1 || calls != 1 || len(told) != 0 {
+				if n, calls := len(w.requests("notifications/cancelled")), len(w.requests("tools/call")); n != 1 || calls != 1 ||
+					len(told) != 0 {
 					w.Errorf("%d notifications of %d calls, %d more told", n, calls, len(told))
 				}
 			})
@@ -113,8 +136,8 @@ func (stalled) Sign(_ context.Context, req *http.Request) error {
 	return nil
 }
 
-// A call that the HTTP client has in its hands for a second, on a machine that is slow, is given up. It has not left, and
-// it does not leave any more, so its server hears nothing of its cancellation. Finding B17.
+// A call that the HTTP client has in its hands for a second, on a machine that is slow, is given up. It has not left,
+// and it does not leave any more, so its server hears nothing of its cancellation. Finding B17.
 func TestCancelOfACallThatDoesNotLeave(t *testing.T) {
 	inWebWorld(t, nil, func(w *webWorld) {
 		w.legacy("2025-11-25")
@@ -206,15 +229,34 @@ func TestCancelIsToldAsItIs(t *testing.T) {
 		text       string // of the error; "" for none
 		notes      int
 	}{
-		"acknowledged":        {call: open, note: (*exchangeSeen).accepted, notes: 1},
-		"500":                 {call: open, note: func(x *exchangeSeen) { x.w.WriteHeader(500) }, text: "status 500", notes: 1},
-		"400":                 {call: open, note: func(x *exchangeSeen) { x.w.WriteHeader(400) }, text: "status 400", notes: 1},
-		"no answer":           {call: open, note: func(x *exchangeSeen) { x.left() }, text: "did not answer within 5s", notes: 1},
-		"the line breaks":     {call: open, note: func(*exchangeSeen) { panic(http.ErrAbortHandler) }, text: "broke off", notes: 1},
-		"closed meanwhile":    {call: open, note: func(x *exchangeSeen) { x.left() }, then: func(w *webWorld) { _ = w.s.Close() }, text: "closed", notes: 1},
-		"its call breaks off": {call: func(x *exchangeSeen) { elapse(500 * time.Millisecond); panic(http.ErrAbortHandler) }, notes: 1},
-		"refused meanwhile":   {call: func(x *exchangeSeen) { elapse(500 * time.Millisecond); x.w.WriteHeader(405) }, notNeeded: true},
-		"asked to wait":       {call: func(x *exchangeSeen) { elapse(500 * time.Millisecond); x.w.WriteHeader(429) }, notNeeded: true},
+		"acknowledged": {call: open, note: (*exchangeSeen).accepted, notes: 1},
+		"500": {call: open, note: func(x *exchangeSeen) {
+			x.w.WriteHeader(500)
+		}, text: "status 500", notes: 1},
+		"400": {call: open, note: func(x *exchangeSeen) {
+			x.w.WriteHeader(400)
+		}, text: "status 400", notes: 1},
+		"no answer": {call: open, note: func(x *exchangeSeen) {
+			x.left()
+		}, text: "did not answer within 5s", notes: 1},
+		"the line breaks": {call: open, note: func(*exchangeSeen) {
+			panic(http.ErrAbortHandler)
+		}, text: "broke off", notes: 1},
+		"closed meanwhile": {call: open, note: func(x *exchangeSeen) { x.left() }, then: func(w *webWorld) {
+			_ = w.s.Close()
+		}, text: "closed", notes: 1},
+		"its call breaks off": {call: func(x *exchangeSeen) {
+			elapse(500 * time.Millisecond)
+			panic(http.ErrAbortHandler)
+		}, notes: 1},
+		"refused meanwhile": {call: func(x *exchangeSeen) {
+			elapse(500 * time.Millisecond)
+			x.w.WriteHeader(405)
+		}, notNeeded: true},
+		"asked to wait": {call: func(x *exchangeSeen) {
+			elapse(500 * time.Millisecond)
+			x.w.WriteHeader(429)
+		}, notNeeded: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			on := map[string]func(*exchangeSeen){"tools/call": c.call}
@@ -240,7 +282,8 @@ func TestCancelIsToldAsItIs(t *testing.T) {
 				case !c.notNeeded && (err == nil) != (c.text == ""), err != nil && !strings.Contains(err.Error(), c.text):
 					w.Errorf("told %v, want %q", err, c.text)
 				}
-				if n := len(w.requests("notifications/cancelled")); n != c.notes || len(told) != 0 || len(w.requests("tools/call")) != 1 {
+				if n := len(w.requests("notifications/cancelled")); n != c.notes || len(told) != 0 ||
+					len(w.requests("tools/call")) != 1 {
 					w.Errorf("%d notifications, %d more told: %q", n, len(told), w.noted())
 				}
 				w.wantOpen(0)
@@ -285,7 +328,8 @@ func TestCancelOfAHalfWrittenCall(t *testing.T) {
 					cut <- err
 					return true
 				}
-				w.s.Send(Message{ID: "1", Method: "tools/call", Body: []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":"` + strings.Repeat("x", 2<<20) + `"}`)})
+				w.s.Send(Message{ID: "1", Method: "tools/call",
+					Body: []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":"` + strings.Repeat("x", 2<<20) + `"}`)})
 				<-began
 				synctest.Wait()
 				told := make(chan error, 2)
@@ -318,9 +362,13 @@ func TestSSECancel(t *testing.T) {
 		text  string
 		close bool
 	}{
-		"its POST was answered":         {at: 0},
-		"its POST is answered":          {post: func(*http.Request, http.ResponseWriter) { elapse(300 * time.Millisecond) }, at: 300 * time.Millisecond},
-		"its POST is answered too late": {post: func(r *http.Request, _ http.ResponseWriter) { <-r.Context().Done() }, at: time.Second},
+		"its POST was answered": {at: 0},
+		"its POST is answered": {post: func(*http.Request, http.ResponseWriter) {
+			elapse(300 * time.Millisecond)
+		}, at: 300 * time.Millisecond},
+		"its POST is answered too late": {post: func(r *http.Request, _ http.ResponseWriter) {
+			<-r.Context().Done()
+		}, at: time.Second},
 		"its POST is answered after it": {post: func(*http.Request, http.ResponseWriter) { elapse(1500 * time.Millisecond) },
 			at: time.Second, text: "may have read the cancellation first"},
 		"its POST is answered after it, and then the call": {

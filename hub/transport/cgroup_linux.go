@@ -117,7 +117,8 @@ func (g *cgroup) remove() {
 // notedCgroup is a cgroup that a dead hub noted. The path comes out of a file or a
 // pipe; it is nil unless this hub would have made it.
 func notedCgroup(path, hub string) *cgroup {
-	if path != filepath.Clean(path) || !strings.HasPrefix(path, cgroupRoot+"/") || !strings.HasPrefix(filepath.Base(path), cgroupName(hub)+"-") {
+	if path != filepath.Clean(path) || !strings.HasPrefix(path, cgroupRoot+"/") ||
+		!strings.HasPrefix(filepath.Base(path), cgroupName(hub)+"-") {
 		return nil
 	}
 	return &cgroup{dir: path}

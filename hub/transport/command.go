@@ -11,8 +11,8 @@ type Command struct {
 	// Path is the program: a name that is looked up in the PATH of Env, or a
 	// path. A relative path is taken from Dir.
 	Path string
-	// Program is the absolute path of the file to execute, as Find gave it; nothing is looked up then, and Path is only what the program is told
-	// of its name (argv[0]). Empty: Path is looked up.
+	// Program is the absolute path of the file to execute, as Find gave it; nothing is looked up then, and Path is only
+	// what the program is told of its name (argv[0]). Empty: Path is looked up.
 	Program string
 	// Args are the arguments, without the program's name.
 	Args []string

@@ -71,7 +71,8 @@ func (c *Containment) Start(cmd Command) (*Process, error) {
 	}
 	c.starts.Add(1)
 	c.number++
-	in := &enclosure{owner: c, marker: serverMarker(c.marker, c.number), memoryLimit: cmd.MemoryLimit, name: programName(cmd.Path)}
+	in := &enclosure{owner: c, marker: serverMarker(c.marker, c.number), memoryLimit: cmd.MemoryLimit,
+		name: programName(cmd.Path)}
 	c.mu.Unlock()
 
 	c.guard.ensure()

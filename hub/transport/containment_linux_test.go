@@ -39,8 +39,9 @@ func newToken() string {
 func tree(token string) Command {
 	return Command{
 		Path: "/bin/sh",
-		Args: []string{"-c", `(trap "" TERM; setsid sh -c 'echo ready; exec sleep 300' ` + token + ` & exec sleep 300) & exec sleep 300`, token},
-		Env:  []string{"PATH=" + os.Getenv("PATH"), tokenVariable + "=" + token},
+		Args: []string{"-c", `(trap "" TERM; setsid sh -c 'echo ready; exec sleep 300' ` + token +
+			` & exec sleep 300) & exec sleep 300`, token},
+		Env: []string{"PATH=" + os.Getenv("PATH"), tokenVariable + "=" + token},
 		Grace: Grace{
 			Stdin: 20 * time.Millisecond, Terminate: 100 * time.Millisecond, Kill: 10 * time.Second,
 		},
@@ -187,7 +188,8 @@ func startHub(t *testing.T, token, ledger string, servers int) *testHub {
 	t.Helper()
 	endAll(t, token)
 	h := &testHub{cmd: exec.Command(os.Args[0])}
-	h.cmd.Env = append(Environment(os.Environ(), nil), childMode+"=hub", tokenVariable+"="+token, hubLedger+"="+ledger, hubServers+"="+strconv.Itoa(servers))
+	h.cmd.Env = append(Environment(os.Environ(), nil), childMode+"=hub", tokenVariable+"="+token, hubLedger+"="+
+		ledger, hubServers+"="+strconv.Itoa(servers))
 	out, err := h.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -383,7 +385,8 @@ func TestLostGuardIsReplaced(t *testing.T) {
 	c := contained(t, func(o *ContainmentOptions) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	token := newToken()
 	endAll(t, token)
-	bare := Command{Path: "/usr/bin/env", Args: []string{"-i", "/bin/sh", "-c", "echo ready; read wait", token}, Grace: short}
+	bare := Command{Path: "/usr/bin/env", Args: []string{"-i", "/bin/sh", "-c", "echo ready; read wait", token},
+		Grace: short}
 	first := startIn(t, c, bare)
 	ready(t, first.Stdout())
 

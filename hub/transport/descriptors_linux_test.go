@@ -27,7 +27,9 @@ func leak(t *testing.T) {
 func TestServersInheritThreeDescriptors(t *testing.T) {
 	leak(t)
 	// The shell opens none of its own but the script's, and the folder is listed by the shell itself.
-	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "for fd in /proc/self/fd/*; do echo $fd; done; exec cat"}, Grace: short})
+	p,
+		err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "for fd in /proc/self/fd/*; do echo $fd; done; exec cat"},
+		Grace: short})
 	if err != nil {
 		t.Fatal(err)
 	}

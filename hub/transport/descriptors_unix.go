@@ -17,7 +17,8 @@ const (
 
 // closeEachOnExec goes through the descriptors one by one. Those that are opened meanwhile are Go's, and need it not.
 func closeEachOnExec() {
-	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} { // /dev/fd is complete on macOS; FreeBSD lists three there as a rule
+	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} {
+		// /dev/fd is complete on macOS; FreeBSD lists three there as a rule
 		entries, err := os.ReadDir(dir)
 		if err != nil || len(entries) <= firstInherited {
 			continue

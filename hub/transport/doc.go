@@ -62,20 +62,22 @@
 //
 // # HTTP
 //
-// A server behind a URL is reached by [Streamable] (Streamable HTTP) or [SSE] (HTTP+SSE). Both send through one sender, and each message is a POST of its
-// own. What is sent again is decided by [Repeats].
+// A server behind a URL is reached by [Streamable] (Streamable HTTP) or [SSE] (HTTP+SSE). Both send through one sender,
+// and each message is a POST of its own. What is sent again is decided by [Repeats].
 //
-// Each request is an exchange: one POST, one goroutine, one context, and one state with one transition function, which also decides when a cancellation goes
-// out and what is told of it. Over Streamable HTTP, whatever comes of an exchange, in a JSON body, on its event stream or on the streams that resume
-// that one, goes through Receive, in order for each exchange, and ends with the answer or with one failure. Over HTTP+SSE an exchange is a POST, and
-// what the server says comes on the one stream. A failure says whether the request may have run ([Delivery]).
+// Each request is an exchange: one POST, one goroutine, one context, and one state with one transition function, which
+// also decides when a cancellation goes out and what is told of it. Over Streamable HTTP, whatever comes of an
+// exchange, in a JSON body, on its event stream or on the streams that resume that one, goes through Receive, in order
+// for each exchange, and ends with the answer or with one failure. Over HTTP+SSE an exchange is a POST, and what the
+// server says comes on the one stream. A failure says whether the request may have run ([Delivery]).
 //
 // An exchange belongs to whoever takes it out of the map of open ones: Receive
 // with its end, Abort, or the end of a cancellation. So nothing is received
 // after Abort has returned, and nothing is received twice.
 //
-// Notifications go out one after the other, beside the requests; answers go out on their own, a bounded number at a time. Only notifications/initialized
-// holds requests up. An idle transport has no goroutine, but for the standalone stream of a legacy session and the stream of HTTP+SSE.
+// Notifications go out one after the other, beside the requests; answers go out on their own, a bounded number at a
+// time. Only notifications/initialized holds requests up. An idle transport has no goroutine, but for the standalone
+// stream of a legacy session and the stream of HTTP+SSE.
 //
 // # Platforms
 //

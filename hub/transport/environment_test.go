@@ -27,7 +27,8 @@ func TestEnvironmentBySystem(t *testing.T) {
 		},
 		{
 			"windows ignores case", "windows",
-			[]string{`Path=C:\bin`, `SystemRoot=C:\Windows`, `AppData=C:\a`, "VSCODE_PID=1", "vscode_pid=2", "Plugin_X=1", "HOME=/h"},
+			[]string{`Path=C:\bin`, `SystemRoot=C:\Windows`, `AppData=C:\a`, "VSCODE_PID=1", "vscode_pid=2", "Plugin_X=1",
+				"HOME=/h"},
 			map[string]*string{"PATH": value(`D:\bin`), "appdata": nil},
 			[]string{`PATH=D:\bin`, `SystemRoot=C:\Windows`},
 		},

@@ -14,7 +14,8 @@ const (
 	idleEventBuffer = 4 << 10
 	// busyEventBuffer is read at once in the middle of a long message.
 	busyEventBuffer = 64 << 10
-	// maxEventField bounds an id, an event's name and a retry. A longer one counts as not sent: an id has to fit into a header.
+	// maxEventField bounds an id, an event's name and a retry. A longer one counts as not sent: an id has to fit into a
+	// header.
 	maxEventField = 4 << 10
 	// eventExcerpt is how much of each end of a skipped message is kept.
 	eventExcerpt = 4 << 10
@@ -25,8 +26,8 @@ type event struct {
 	id    string
 	hasID bool   // the event names an id; an empty one takes back the ids before it
 	name  string // "" means message
-	// data belongs to whoever got the event. nil when the event has none: an id or a retry alone, with which a server primes a
-	// stream (2025-11-25 basic/transports "Sending Messages to the Server").
+	// data belongs to whoever got the event. nil when the event has none: an id or a retry alone, with which a server
+	// primes a stream (2025-11-25 basic/transports "Sending Messages to the Server").
 	data     []byte
 	retry    time.Duration
 	hasRetry bool
@@ -70,9 +71,10 @@ type eventReader struct {
 	results *bounds.Account
 
 	buf        []byte
-	start, end int   // what was read and not yet looked at
-	lf, cr     int   // the next of each from start on, or end; looked for once only, so that a file without the one costs no more
-	err        error // comes after what was read before it
+	start, end int // what was read and not yet looked at
+	// the next of each from start on, or end; looked for once only, so that a file without the one costs no more
+	lf, cr int
+	err    error // comes after what was read before it
 
 	// The line at hand.
 	label   []byte // what stands before the colon, as far as it can be the name of a known field

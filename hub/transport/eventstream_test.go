@@ -19,7 +19,8 @@ import (
 
 var compareEvents = cmp.AllowUnexported(event{})
 
-// readEvents reads to the end, and gives the error there. An event that was too long is given with its error as its name.
+// readEvents reads to the end, and gives the error there. An event that was too long is given with its error as its
+// name.
 func readEvents(t testing.TB, r io.Reader, maxData int) (events []event, end error) {
 	t.Helper()
 	for reader := newEventReader(r, maxData, nil); ; {
@@ -49,45 +50,56 @@ func TestEventStream(t *testing.T) {
 	}{
 		{"nothing", "", nil, io.EOF},
 		{"one", "data: a\n\n", []event{message("a")}, io.EOF},
-		{"name", "event: endpoint\ndata: /x\n\ndata: b\n\n", []event{{name: "endpoint", data: []byte("/x")}, message("b")}, io.EOF},
+		{"name", "event: endpoint\ndata: /x\n\ndata: b\n\n", []event{{name: "endpoint", data: []byte("/x")}, message("b")},
+			io.EOF},
 		{"name alone says nothing", "event: x\n\ndata: b\n\n", []event{message("b")}, io.EOF},
 		{"CRLF", "event: e\r\ndata: a\r\n\r\ndata: b\r\n\r\n", []event{{name: "e", data: []byte("a")}, message("b")}, io.EOF},
 		{"CR", "data: a\rdata: b\r\rdata: c\r\r", []event{message("a\nb"), message("c")}, io.EOF},
-		{"mixed line ends", "data: a\r\ndata: b\rdata: c\n\r\ndata: d\n\r", []event{message("a\nb\nc"), message("d")}, io.EOF},
+		{"mixed line ends", "data: a\r\ndata: b\rdata: c\n\r\ndata: d\n\r", []event{message("a\nb\nc"), message("d")},
+			io.EOF},
 		{"multi-line", "data: a\ndata\ndata:\ndata: b\n\n", []event{message("a\n\n\nb")}, io.EOF},
 		{"byte order mark", "\ufeffdata: a\n\n\ufeffdata: b\n\n", []event{message("a")}, io.EOF},
 		{"byte order mark before a comment", "\ufeff: hello\ndata: a\n\n", []event{message("a")}, io.EOF},
-		{"byte order mark before the longest name", "\ufeffevent: e\ndata: a\n\n", []event{{name: "e", data: []byte("a")}}, io.EOF},
+		{"byte order mark before the longest name", "\ufeffevent: e\ndata: a\n\n", []event{{name: "e", data: []byte("a")}},
+			io.EOF},
 		{"byte order mark alone", "\ufeff\n\ndata: a\n\n", []event{message("a")}, io.EOF},
 		{"half a byte order mark", "\xef\xbbdata: x\n\ndata: a\n\n", []event{message("a")}, io.EOF},
 		{"comments", ":\n\n: ping\n\n:data: x\n:\n:\ndata: a\n: within\ndata: b\n\n:\n\n", []event{message("a\nb")}, io.EOF},
-		{"one blank counts not", "data:a\n\ndata:  b \n\ndata:\tc\n\n", []event{message("a"), message(" b "), message("\tc")}, io.EOF},
+		{"one blank counts not", "data:a\n\ndata:  b \n\ndata:\tc\n\n", []event{message("a"), message(" b "), message("\tc")},
+			io.EOF},
 		{"colons in the value", "data::a:b\n\n", []event{message(":a:b")}, io.EOF},
-		{"unknown fields", "foo: 1\nDATA: x\ndata : x\n data: x\nevents: x\ndatum\ndatadatadatadata: x\ndata: a\n\n", []event{message("a")}, io.EOF},
+		{"unknown fields", "foo: 1\nDATA: x\ndata : x\n data: x\nevents: x\ndatum\ndatadatadatadata: x\ndata: a\n\n",
+			[]event{message("a")}, io.EOF},
 		{"empty data", "data\n\ndata:\n\ndata: \n\n", []event{message(""), message(""), message("")}, io.EOF},
 		{"blank lines", "\n\n\r\n\rdata: a\n\n\n\n", []event{message("a")}, io.EOF},
 		{"id", "id: 1\ndata: a\n\ndata: b\n\n", []event{{id: "1", hasID: true, data: []byte("a")}, message("b")}, io.EOF},
 		{"id alone", "id: 7/ü \"x\"\n\n", []event{{id: "7/ü \"x\"", hasID: true}}, io.EOF},
-		{"id with empty data", "id: 7\nretry: 20\ndata:\n\n", []event{{id: "7", hasID: true, retry: 20 * time.Millisecond, hasRetry: true, data: []byte{}}}, io.EOF},
+		{"id with empty data", "id: 7\nretry: 20\ndata:\n\n", []event{{id: "7", hasID: true, retry: 20 * time.Millisecond,
+			hasRetry: true, data: []byte{}}}, io.EOF},
 		{"empty id", "id\ndata: a\n\nid:\n\n", []event{{hasID: true, data: []byte("a")}, {hasID: true}}, io.EOF},
 		{"id with NUL", "id: a\x00b\ndata: a\n\n", []event{message("a")}, io.EOF},
 		{"last id counts", "id: 1\nid: 2\ndata: a\n\n", []event{{id: "2", hasID: true, data: []byte("a")}}, io.EOF},
-		{"id too long for a header", "id: " + strings.Repeat("x", maxEventField+1) + "\ndata: a\n\n", []event{message("a")}, io.EOF},
+		{"id too long for a header", "id: " + strings.Repeat("x", maxEventField+1) + "\ndata: a\n\n", []event{message("a")},
+			io.EOF},
 		{"retry alone", "retry: 2500\n\n", []event{{retry: 2500 * time.Millisecond, hasRetry: true}}, io.EOF},
-		{"retry of digits only", "retry: 1s\nretry:\nretry: -1\nretry: 1.5\nretry:  7\ndata: a\n\n", []event{message("a")}, io.EOF},
+		{"retry of digits only", "retry: 1s\nretry:\nretry: -1\nretry: 1.5\nretry:  7\ndata: a\n\n", []event{message("a")},
+			io.EOF},
 		{"retry for ever", "retry: 99999999999999999999\n\n", []event{{retry: math.MaxInt64, hasRetry: true}}, io.EOF},
 		{"no blank line at the end", "data: a\n\ndata: b\n", []event{message("a")}, io.ErrUnexpectedEOF},
 		{"no line end at the end", "data: a\n\ndata: b", []event{message("a")}, io.ErrUnexpectedEOF},
 		{"id at the end", "data: a\n\nid: 1\n", []event{message("a")}, io.EOF},
 		{"comment at the end", "data: a\n\n: pi", []event{message("a")}, io.EOF},
-		{"too long", "id: 3\nevent: x\ndata: " + strings.Repeat("a", 5000) + "\ndata: " + strings.Repeat("b", 5000) + "\n\ndata: b\n\n", []event{
+		{"too long", "id: 3\nevent: x\ndata: " + strings.Repeat("a", 5000) + "\ndata: " + strings.Repeat("b", 5000) +
+			"\n\ndata: b\n\n", []event{
 			{
 				id: "3", hasID: true,
-				name: "x|an event of 10001 bytes is longer than the limit of 9000|" + strings.Repeat("a", 4096) + "|" + strings.Repeat("b", 4096),
+				name: "x|an event of 10001 bytes is longer than the limit of 9000|" + strings.Repeat("a", 4096) + "|" +
+					strings.Repeat("b", 4096),
 			},
 			message("b"),
 		}, io.EOF},
-		{"just long enough", "data: " + strings.Repeat("a", 8999) + "\ndata:\n\n", []event{message(strings.Repeat("a", 8999) + "\n")}, io.EOF},
+		{"just long enough", "data: " + strings.Repeat("a", 8999) +
+			"\ndata:\n\n", []event{message(strings.Repeat("a", 8999) + "\n")}, io.EOF},
 		{"too long at the end", "data: " + strings.Repeat("a", 9001) + "\n", nil, io.ErrUnexpectedEOF},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,7 +117,8 @@ func TestEventStream(t *testing.T) {
 	}
 }
 
-// An event is given as soon as the blank line after it is there, whatever ends that line: nobody waits for the byte behind it.
+// An event is given as soon as the blank line after it is there, whatever ends that line: nobody waits for the byte
+// behind it.
 func TestEventStreamGivesEventsAtOnce(t *testing.T) {
 	for _, end := range []string{"\n\n", "\r\r", "\r\n\r\n", "\r\n\r"} {
 		r, w := io.Pipe()
@@ -274,8 +287,10 @@ func (r *randomReader) Read(p []byte) (int, error) {
 // Any split of the same bytes gives the same events, and those of the naive reader.
 func FuzzEventStream(f *testing.F) {
 	for _, seed := range []string{
-		"data: a\n\n", "\ufeffid: 1\r\nretry: 10\r\ndata: a\r\ndata: b\r\n\r\n", "event: x\rdata\r\r: c\n\ndata: cut", "id: a\x00\n\nid\n\n",
-		"data: 0123456789012345678901234567890123456789\n\ndata: b\n\n", "\n\r\n\r\r\n", "data\n\ndata:\n\n", "\xef\xbb", "retry: 99999999999999999999\n\n",
+		"data: a\n\n", "\ufeffid: 1\r\nretry: 10\r\ndata: a\r\ndata: b\r\n\r\n", "event: x\rdata\r\r: c\n\ndata: cut",
+		"id: a\x00\n\nid\n\n",
+		"data: 0123456789012345678901234567890123456789\n\ndata: b\n\n", "\n\r\n\r\r\n", "data\n\ndata:\n\n", "\xef\xbb",
+		"retry: 99999999999999999999\n\n",
 	} {
 		f.Add([]byte(seed), uint64(1))
 	}

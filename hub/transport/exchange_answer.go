@@ -8,9 +8,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// answerTo reads a message and tells whether it is the answer to the request id, also as an element of an array. An error with no id, or null, that
-// came in answer to the request is about the request (JSON-RPC 2.0 section 5; 2025-11-25 basic, "Responses"): it gets the id. What is not
-// JSON-RPC 2.0 answers nothing: whoever reads the message would pass over it, and the request would wait for ever.
+// answerTo reads a message and tells whether it is the answer to the request id, also as an element of an array. An
+// error with no id, or null, that came in answer to the request is about the request (JSON-RPC 2.0 section 5;
+// 2025-11-25 basic, "Responses"): it gets the id. What is not JSON-RPC 2.0 answers nothing: whoever reads the message
+// would pass over it, and the request would wait for ever.
 func answerTo(id string, message []byte, batches bool) (r Received, answered bool) {
 	var reader jsontext.Reader
 	r = Received{Body: message, Stream: id}
@@ -72,7 +73,8 @@ func errorIn(body []byte) (e rpcError, ok bool) {
 	return e, ok
 }
 
-// aboutMethod: the error is about the request, so its 404 is not about the session (2026-07-28 basic/index "Error Codes").
+// aboutMethod: the error is about the request, so its 404 is not about the session (2026-07-28 basic/index "Error
+// Codes").
 func (e rpcError) aboutMethod() bool {
 	return e.Code == -32601 || e.Code <= -32020 && e.Code >= -32022
 }

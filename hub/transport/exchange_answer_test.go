@@ -13,7 +13,8 @@ import (
 
 var deepAnswer = `{"jsonrpc":"2.0","id":1,"result":` + strings.Repeat("[", 10001) + strings.Repeat("]", 10001) + `}`
 
-// TestStatusBodies: what a status means is read from the body where there is one (2026-07-28 basic/transports/streamable-http).
+// TestStatusBodies: what a status means is read from the body where there is one (2026-07-28
+// basic/transports/streamable-http).
 func TestStatusBodies(t *testing.T) {
 	const (
 		own    = `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"version"}}`
@@ -28,36 +29,48 @@ func TestStatusBodies(t *testing.T) {
 		text      string
 		unlabeled bool
 	}{
-		"400 own id":              {status: 400, body: own, want: own},
-		"400 id null":             {status: 400, body: null, want: `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"header"}}`},
-		"400 no id":               {status: 400, body: absent, want: `{"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"capability"}}`},
-		"404 own id":              {status: 404, body: own, want: own},
-		"500 own id":              {status: 500, body: own, want: own},
-		"400 own id, text/plain":  {status: 400, body: own, want: own, unlabeled: true},
-		"400 empty":               {status: 400, text: "HTTP status 400", delivery: MayHaveRun},
-		"400 text":                {status: 400, body: "Bad session\x1b[31m\n", text: "Bad session [31m", delivery: MayHaveRun},
-		"400 JSON":                {status: 400, body: `{"error":"nope"}`, text: `{"error":"nope"}`, delivery: MayHaveRun},
-		"400 another's id":        {status: 400, body: `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"other"}}`, text: "other", delivery: MayHaveRun},
-		"400 broken JSON-RPC":     {status: 400, body: `{"jsonrpc":"2.0","id":1,"error":{"code":1,"mess`, text: "HTTP status 400", delivery: MayHaveRun},
-		"404 empty":               {status: 404, text: "HTTP status 404", delivery: NotSent},
-		"405":                     {status: 405, text: "HTTP status 405", delivery: NotSent},
-		"415":                     {status: 415, body: "<b>media</b> type", text: "media type", delivery: NotSent},
-		"500 HTML":                {status: 500, body: "<html><h1>Oops</h1></html>", text: "Oops", delivery: MayHaveRun},
-		"502":                     {status: 502, text: "HTTP status 502", delivery: MayHaveRun},
-		"503":                     {status: 503, text: "HTTP status 503", delivery: MayHaveRun},
-		"401":                     {status: 401, body: own, text: "headers", delivery: NotSent},
-		"403":                     {status: 403, body: null, text: "header", delivery: NotSent},
-		"202 to a request":        {status: 202, text: "empty", delivery: MayHaveRun, unlabeled: true},
-		"200 empty":               {status: 200, text: "empty", delivery: MayHaveRun},
-		"200 id null":             {status: 200, body: null, want: `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"header"}}`},
-		"200 byte order mark":     {status: 200, body: "\ufeff" + own, want: "\ufeff" + own}, // finding B10
-		"200 nested too deeply":   {status: 200, body: deepAnswer, want: deepAnswer},         // finding A8: its reader fails the call
-		"200 not JSON":            {status: 200, body: `{"jsonrpc":"2.0","id":1,"result":`, text: "not the answer", delivery: MayHaveRun},
-		"200 another's id":        {status: 200, body: `{"jsonrpc":"2.0","id":"1","result":1}`, text: "not the answer", delivery: MayHaveRun},
-		"200 no JSON-RPC":         {status: 200, body: `{"id":1,"result":{}}`, text: "not the answer", delivery: MayHaveRun},
-		"200 an array":            {status: 200, body: `[{"jsonrpc":"2.0","id":1,"result":{}}]`, text: "not the answer", delivery: MayHaveRun},
-		"200 without a type":      {status: 200, body: own, text: "not JSON and not an event stream", delivery: MayHaveRun, unlabeled: true},
-		"404 text, long and wide": {status: 404, body: strings.Repeat("ä", 5000), text: strings.Repeat("ä", 100) + "…", delivery: NotSent},
+		"400 own id": {status: 400, body: own, want: own},
+		"400 id null": {status: 400, body: null,
+			want: `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"header"}}`},
+		"400 no id": {status: 400, body: absent,
+			want: `{"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"capability"}}`},
+		"404 own id":             {status: 404, body: own, want: own},
+		"500 own id":             {status: 500, body: own, want: own},
+		"400 own id, text/plain": {status: 400, body: own, want: own, unlabeled: true},
+		"400 empty":              {status: 400, text: "HTTP status 400", delivery: MayHaveRun},
+		"400 text": {status: 400, body: "Bad session\x1b[31m\n", text: "Bad session [31m",
+			delivery: MayHaveRun},
+		"400 JSON": {status: 400, body: `{"error":"nope"}`, text: `{"error":"nope"}`, delivery: MayHaveRun},
+		"400 another's id": {status: 400, body: `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"other"}}`,
+			text: "other", delivery: MayHaveRun},
+		"400 broken JSON-RPC": {status: 400, body: `{"jsonrpc":"2.0","id":1,"error":{"code":1,"mess`,
+			text: "HTTP status 400", delivery: MayHaveRun},
+		"404 empty":        {status: 404, text: "HTTP status 404", delivery: NotSent},
+		"405":              {status: 405, text: "HTTP status 405", delivery: NotSent},
+		"415":              {status: 415, body: "<b>media</b> type", text: "media type", delivery: NotSent},
+		"500 HTML":         {status: 500, body: "<html><h1>Oops</h1></html>", text: "Oops", delivery: MayHaveRun},
+		"502":              {status: 502, text: "HTTP status 502", delivery: MayHaveRun},
+		"503":              {status: 503, text: "HTTP status 503", delivery: MayHaveRun},
+		"401":              {status: 401, body: own, text: "headers", delivery: NotSent},
+		"403":              {status: 403, body: null, text: "header", delivery: NotSent},
+		"202 to a request": {status: 202, text: "empty", delivery: MayHaveRun, unlabeled: true},
+		"200 empty":        {status: 200, text: "empty", delivery: MayHaveRun},
+		"200 id null": {status: 200, body: null,
+			want: `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"header"}}`},
+		"200 byte order mark": {status: 200, body: "\ufeff" + own, want: "\ufeff" + own}, // finding B10
+		// finding A8: its reader fails the call
+		"200 nested too deeply": {status: 200, body: deepAnswer, want: deepAnswer},
+		"200 not JSON": {status: 200, body: `{"jsonrpc":"2.0","id":1,"result":`, text: "not the answer",
+			delivery: MayHaveRun},
+		"200 another's id": {status: 200, body: `{"jsonrpc":"2.0","id":"1","result":1}`, text: "not the answer",
+			delivery: MayHaveRun},
+		"200 no JSON-RPC": {status: 200, body: `{"id":1,"result":{}}`, text: "not the answer", delivery: MayHaveRun},
+		"200 an array": {status: 200, body: `[{"jsonrpc":"2.0","id":1,"result":{}}]`, text: "not the answer",
+			delivery: MayHaveRun},
+		"200 without a type": {status: 200, body: own, text: "not JSON and not an event stream", delivery: MayHaveRun,
+			unlabeled: true},
+		"404 text, long and wide": {status: 404, body: strings.Repeat("ä", 5000), text: strings.Repeat("ä", 100) +
+			"…", delivery: NotSent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			on := map[string]func(*exchangeSeen){"x": func(x *exchangeSeen) {
@@ -129,7 +142,8 @@ func TestBatchAnswers(t *testing.T) {
 }
 
 func TestOddIDs(t *testing.T) {
-	for _, id := range []string{`0`, `-1`, `9007199254740993`, `1.0`, `"1"`, `""`, `"a\"b"`, `"{,}:\\"`, `"日本"`, `"\u0000"`, `"id"`, `"null"`} {
+	for _, id := range []string{`0`, `-1`, `9007199254740993`, `1.0`, `"1"`, `""`, `"a\"b"`, `"{,}:\\"`, `"日本"`,
+		`"\u0000"`, `"id"`, `"null"`} {
 		t.Run(id, func(t *testing.T) {
 			on := map[string]func(*exchangeSeen){
 				"first":  func(x *exchangeSeen) { x.result(`{"id":7,"error":"\\"}`) },
@@ -265,7 +279,8 @@ func TestBrokenOff(t *testing.T) {
 }
 
 func FuzzAnswerTo(f *testing.F) {
-	for _, seed := range []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"error":{},"id":null,"jsonrpc":"2.0"}`, `[{"id":1,"jsonrpc":"2.0","result":"\""}]`, `{"jsonrpc":"2.0","error":{"a":[1,2,{}]}}`} {
+	for _, seed := range []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"error":{},"id":null,"jsonrpc":"2.0"}`,
+		`[{"id":1,"jsonrpc":"2.0","result":"\""}]`, `{"jsonrpc":"2.0","error":{"a":[1,2,{}]}}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, message []byte) {

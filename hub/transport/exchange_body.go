@@ -45,7 +45,8 @@ func readBody(resp *http.Response, limit int, hold *bounds.Hold) (_ []byte, fail
 		}
 	}()
 	tooLong := func(size string) *HTTPError {
-		return &HTTPError{Status: resp.StatusCode, Text: fmt.Sprintf("the answer has %s bytes; maxMessageBytes allows %d", size, limit), Delivery: MayHaveRun, Err: ErrTooLong}
+		return &HTTPError{Status: resp.StatusCode, Text: fmt.Sprintf("the answer has %s bytes; maxMessageBytes allows %d",
+			size, limit), Delivery: MayHaveRun, Err: ErrTooLong}
 	}
 	var (
 		body []byte
@@ -73,7 +74,8 @@ func readBody(resp *http.Response, limit int, hold *bounds.Hold) (_ []byte, fail
 		return nil, noRoom(exceeded)
 	}
 	if err != nil {
-		return nil, &HTTPError{Status: resp.StatusCode, Text: "the answer broke off: " + excerpt([]byte(err.Error())), Delivery: MayHaveRun, Err: err}
+		return nil, &HTTPError{Status: resp.StatusCode, Text: "the answer broke off: " + excerpt([]byte(err.Error())),
+			Delivery: MayHaveRun, Err: err}
 	}
 	return body, nil
 }
@@ -134,8 +136,10 @@ func readRefusal(resp *http.Response) (body []byte, failed *HTTPError) {
 // refusalDelivery: statuses that say that the request was not worked on.
 func refusalDelivery(status int) Delivery {
 	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
-		http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusUnsupportedMediaType,
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusNotAcceptable,
+		http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
+		http.StatusUnsupportedMediaType,
 		http.StatusMisdirectedRequest, http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge:
 		return NotSent
 	}
@@ -148,7 +152,8 @@ func discard(body io.ReadCloser) {
 	_ = body.Close()
 }
 
-// excerpt is the beginning of a peer's text, fit for people: one line, no markup, no control characters, at most excerptBytes.
+// excerpt is the beginning of a peer's text, fit for people: one line, no markup, no control characters, at most
+// excerptBytes.
 func excerpt(text []byte) string {
 	text = text[:min(len(text), excerptSource)]
 	if trimmed := bytes.TrimLeft(text, " \t\r\n\ufeff"); len(trimmed) > 0 && trimmed[0] == '<' {

@@ -37,13 +37,16 @@ func TestTooManyRequests(t *testing.T) {
 		text     string // "" for an answer
 		after    time.Duration
 	}{
-		"seconds":            {on: refuse(429, "7", 1), at: []time.Duration{0, 7}},
-		"a date":             {on: refuse(429, "Sat, 01 Jan 2000 00:00:20 GMT", 1), at: []time.Duration{0, 20}},
-		"nothing said":       {on: refuse(429, "", 3), at: []time.Duration{0, 1, 3, 7}},
-		"429 for ever":       {on: refuse(429, "2", 99), at: []time.Duration{0, 2, 4, 6}, delivery: NotSent, text: "calm down", after: 2 * time.Second},
-		"503":                {on: refuse(503, "2", 99), at: []time.Duration{0}, delivery: MayHaveRun, text: "calm down", after: 2 * time.Second},
-		"503, nothing said":  {on: refuse(503, "", 99), at: []time.Duration{0}, delivery: MayHaveRun, text: "calm down"},
-		"longer than a call": {on: refuse(429, "3600", 99), at: []time.Duration{0}, delivery: NotSent, text: "1h0m0s", after: time.Hour},
+		"seconds":      {on: refuse(429, "7", 1), at: []time.Duration{0, 7}},
+		"a date":       {on: refuse(429, "Sat, 01 Jan 2000 00:00:20 GMT", 1), at: []time.Duration{0, 20}},
+		"nothing said": {on: refuse(429, "", 3), at: []time.Duration{0, 1, 3, 7}},
+		"429 for ever": {on: refuse(429, "2", 99), at: []time.Duration{0, 2, 4, 6}, delivery: NotSent,
+			text: "calm down", after: 2 * time.Second},
+		"503": {on: refuse(503, "2", 99), at: []time.Duration{0}, delivery: MayHaveRun, text: "calm down",
+			after: 2 * time.Second},
+		"503, nothing said": {on: refuse(503, "", 99), at: []time.Duration{0}, delivery: MayHaveRun, text: "calm down"},
+		"longer than a call": {on: refuse(429, "3600", 99), at: []time.Duration{0}, delivery: NotSent,
+			text: "1h0m0s", after: time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWebWorld(t, map[string]func(*exchangeSeen){"x": c.on}, func(w *webWorld) {
@@ -310,16 +313,19 @@ func TestModernHeaders(t *testing.T) {
 		w.next()
 		_ = w.s.Close()
 		want := http.Header{
-			"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}, "Mcp-Protocol-Version": {"2026-07-28"},
-			"Mcp-Method": {"tools/call"}, "Mcp-Name": {"=?base64?Z3LDtsOfZQ==?="}, "Mcp-Param-Region": {"us-west1"}, "Mcp-Param-Odd": {"=?base64?IHg=?="},
-			"User-Agent": {"mcphub"}, "Accept-Encoding": {"gzip"}, "Content-Length": {"46"},
+			"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"},
+			"Mcp-Protocol-Version": {"2026-07-28"},
+			"Mcp-Method":           {"tools/call"}, "Mcp-Name": {"=?base64?Z3LDtsOfZQ==?="}, "Mcp-Param-Region": {"us-west1"},
+			"Mcp-Param-Odd": {"=?base64?IHg=?="},
+			"User-Agent":    {"mcphub"}, "Accept-Encoding": {"gzip"}, "Content-Length": {"46"},
 		}
 		if d := cmp.Diff(want, w.seen[0].Header); d != "" {
 			w.Error(d)
 		}
 		want = http.Header{
-			"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}, "Mcp-Protocol-Version": {"2026-07-28"},
-			"Mcp-Method": {"ping"}, "User-Agent": {"mcphub"}, "Accept-Encoding": {"gzip"}, "Content-Length": {"40"},
+			"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"},
+			"Mcp-Protocol-Version": {"2026-07-28"},
+			"Mcp-Method":           {"ping"}, "User-Agent": {"mcphub"}, "Accept-Encoding": {"gzip"}, "Content-Length": {"40"},
 		}
 		if d := cmp.Diff(want, w.seen[1].Header); d != "" {
 			w.Error(d)
@@ -355,7 +361,10 @@ func TestHeaderEncoding(t *testing.T) {
 
 // Speak tells how the messages after it are sent; what is under way goes on as it began.
 func TestSpeakAfterAProbe(t *testing.T) {
-	inWebWorld(t, map[string]func(*exchangeSeen){"server/discover": func(x *exchangeSeen) { x.events("id: 1\n\n"); elapse(time.Minute) }}, func(w *webWorld) {
+	inWebWorld(t, map[string]func(*exchangeSeen){"server/discover": func(x *exchangeSeen) {
+		x.events("id: 1\n\n")
+		elapse(time.Minute)
+	}}, func(w *webWorld) {
 		w.modern()
 		w.send("9", "server/discover")
 		synctest.Wait()

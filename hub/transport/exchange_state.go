@@ -239,7 +239,8 @@ func (x *exchangeState) reached() bool {
 // givenUp: nobody waits for the answer any more, so nothing is sent again and nothing is resumed.
 func (x *exchangeState) givenUp() bool { return x.stage == stageDropped || x.cancel != cancelNone }
 
-var exchangeEventNames = [...]string{"back", "conn", "last", "wrote", "headers", "answered", "refused", "failed", "cancel",
+var exchangeEventNames = [...]string{"back", "conn", "last", "wrote", "headers", "answered", "refused", "failed",
+	"cancel",
 	"abort", "clock", "returned", "posted", "farewell", "end"}
 
 func (k exchangeEventKind) String() string { return exchangeEventNames[k] }

@@ -17,12 +17,14 @@ const (
 	// minRetry keeps a server that names 0 from being asked without a pause.
 	minRetry = 10 * time.Millisecond
 	maxRetry = 30 * time.Second
-	// maxBroken is how many attempts in a row may fail, and maxEmpty how many may bring nothing, before a request is given up.
+	// maxBroken is how many attempts in a row may fail, and maxEmpty how many may bring nothing, before a request is given
+	// up.
 	maxBroken = 5
 	maxEmpty  = 20
 	// livedLong: a stream that was open so long was no vain attempt, even if it brought nothing. Tools can be slow.
 	livedLong = 10 * time.Second
-	// afterAnswer is how long a stream may stay open behind the answer. Reading its end keeps an HTTP/1.1 connection usable.
+	// afterAnswer is how long a stream may stay open behind the answer. Reading its end keeps an HTTP/1.1 connection
+	// usable.
 	afterAnswer = time.Second
 )
 
@@ -115,7 +117,8 @@ func (ex *exchange) tooLong(err error) *HTTPError {
 	if long.Err != nil {
 		return noRoom(long.Err)
 	}
-	return &HTTPError{Text: fmt.Sprintf("the answer has %d bytes; maxMessageBytes allows %d", long.Size, long.Limit), Delivery: MayHaveRun, Err: ErrTooLong}
+	return &HTTPError{Text: fmt.Sprintf("the answer has %d bytes; maxMessageBytes allows %d", long.Size, long.Limit),
+		Delivery: MayHaveRun, Err: ErrTooLong}
 }
 
 // broke is nil for a stream that was ended properly.
@@ -126,8 +129,8 @@ func broke(err error) error {
 	return err
 }
 
-// resume goes on with the stream of a legacy request that ended before the answer: a server may close the connection whenever it
-// likes (2025-11-25 basic/transports "Sending Messages to the Server").
+// resume goes on with the stream of a legacy request that ended before the answer: a server may close the connection
+// whenever it likes (2025-11-25 basic/transports "Sending Messages to the Server").
 func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 	broken, empty := 0, 0
 	for {
@@ -137,7 +140,8 @@ func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 		from := time.Now()
 		resp, failed := s.openStream(ex.ctx, ex.binding, ex.session, at.lastID)
 		if failed != nil {
-			final := failed.Status >= 400 && failed.Status <= 499 && failed.Status != http.StatusTooManyRequests || failed.Status >= 200 && failed.Status <= 399
+			final := failed.Status >= 400 && failed.Status <= 499 && failed.Status != http.StatusTooManyRequests ||
+				failed.Status >= 200 && failed.Status <= 399
 			if final {
 				if s.sessionOver(ex.ctx, failed.Status, nil, ex.binding, ex.session) {
 					s.end(ErrSessionExpired, nil)
@@ -148,7 +152,8 @@ func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 			}
 			if broken++; broken == maxBroken {
 				failed.Delivery = MayHaveRun
-				failed.Text = fmt.Sprintf("the stream ended before the answer; %d attempts to resume it failed: %s", broken, failed.Text)
+				failed.Text = fmt.Sprintf("the stream ended before the answer; %d attempts to resume it failed: %s", broken,
+					failed.Text)
 				return failed
 			}
 			continue
@@ -166,7 +171,9 @@ func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 			broken = 0
 		default:
 			if empty++; empty == maxEmpty {
-				return &HTTPError{Text: fmt.Sprintf("the stream ended before the answer; %d streams that resumed it brought nothing", empty), Delivery: MayHaveRun, Err: broke(err)}
+				return &HTTPError{Text: fmt.Sprintf(
+					"the stream ended before the answer; %d streams that resumed it brought nothing", empty), Delivery: MayHaveRun,
+					Err: broke(err)}
 			}
 		}
 	}
@@ -174,7 +181,8 @@ func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 
 // openStream opens a stream with GET. A success that is no event stream is an error with its status.
 func (s *Streamable) openStream(ctx context.Context, b binding, session, lastID string) (*http.Response, *HTTPError) {
-	resp, failed := s.send(ctx, &outgoing{method: http.MethodGet, header: b.streamHeader(s, session, lastID), rpc: methodGET})
+	resp, failed := s.send(ctx, &outgoing{method: http.MethodGet, header: b.streamHeader(s, session, lastID),
+		rpc: methodGET})
 	if failed != nil {
 		return nil, failed
 	}

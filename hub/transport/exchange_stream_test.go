@@ -92,7 +92,8 @@ func TestResumeWithLastEventID(t *testing.T) {
 				w.wantBody("1", `{"jsonrpc":"2.0","id":1,"result":"late"}`)
 				var got []string
 				for _, x := range w.resumptions() {
-					got = append(got, x.Header.Get("Last-Event-Id"), x.Header.Get("Mcp-Session-Id"), x.Header.Get("Mcp-Protocol-Version"))
+					got = append(got, x.Header.Get("Last-Event-Id"), x.Header.Get("Mcp-Session-Id"),
+						x.Header.Get("Mcp-Protocol-Version"))
 				}
 				if d := cmp.Diff([]string{id, "s-1", "2025-11-25", "second", "s-1", "2025-11-25"}, got); d != "" {
 					w.Error(d)
@@ -107,7 +108,9 @@ func TestResumeWithLastEventID(t *testing.T) {
 func TestResumeOfInitialize(t *testing.T) {
 	on := map[string]func(*exchangeSeen){
 		"initialize": func(x *exchangeSeen) { x.w.Header().Set("Mcp-Session-Id", "s-1"); x.events("id: 1\n\n") },
-		"GET":        resumed(func(x *exchangeSeen, _ int) { x.events(`data: {"jsonrpc":"2.0","id":0,"result":{}}` + "\n\n") }),
+		"GET": resumed(func(x *exchangeSeen, _ int) {
+			x.events(`data: {"jsonrpc":"2.0","id":0,"result":{}}` + "\n\n")
+		}),
 	}
 	inWebWorld(t, on, func(w *webWorld) {
 		w.legacy("2025-11-25")
@@ -136,7 +139,9 @@ func TestRetryHonoured(t *testing.T) {
 					elapse(3 * time.Second)
 					ended = time.Since(w.began)
 				}
-				on["GET"] = resumed(func(x *exchangeSeen, _ int) { x.events("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}\n\n") })
+				on["GET"] = resumed(func(x *exchangeSeen, _ int) {
+					x.events("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}\n\n")
+				})
 				w.legacy("2025-11-25")
 				w.send("1", "tools/call")
 				w.wantBody("1", `{"jsonrpc":"2.0","id":1,"result":1}`)
@@ -182,7 +187,9 @@ func TestResumeGivesUp(t *testing.T) {
 		}, 1, "text/html"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			on := map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) { x.events("id: 0\n\n") }, "GET": resumed(c.get)}
+			on := map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) {
+				x.events("id: 0\n\n")
+			}, "GET": resumed(c.get)}
 			inWebWorld(t, on, func(w *webWorld) {
 				w.legacy("2025-11-25")
 				w.send("1", "tools/call")

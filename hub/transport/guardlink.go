@@ -76,7 +76,8 @@ func (l *guardLink) ensure() {
 	l.mu.Unlock()
 	close(over)
 	if warn {
-		l.log.Warn("no guard could be started: should the hub be killed, servers may outlive it until the next start", "error", cause(err).Error())
+		l.log.Warn("no guard could be started: should the hub be killed, servers may outlive it until the next start",
+			"error", cause(err).Error())
 	}
 }
 

@@ -26,7 +26,8 @@ func playHub(hidden bool) func() int {
 		}
 		c := NewContainment(ContainmentOptions{})
 		defer c.Close()
-		p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "tr '\\0' '\\n' </proc/$PPID/environ; echo end; cat"}, Env: []string{"PATH=/usr/bin:/bin"}, Containment: c})
+		p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "tr '\\0' '\\n' </proc/$PPID/environ; echo end; cat"},
+			Env: []string{"PATH=/usr/bin:/bin"}, Containment: c})
 		if err != nil {
 			fmt.Println(err)
 			return 1
@@ -74,7 +75,8 @@ func TestServersCannotReadTheHub(t *testing.T) {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		}
 		out, err := cmd.CombinedOutput()
-		if err != nil || strings.Contains(string(out), "marked 0 ") || !strings.Contains(string(out), " <nil> <nil>\n") || !strings.Contains(string(out), "end\n") ||
+		if err != nil || strings.Contains(string(out), "marked 0 ") || !strings.Contains(string(out), " <nil> <nil>\n") ||
+			!strings.Contains(string(out), "end\n") ||
 			strings.Contains(string(out), "tok-of-editor") != readable {
 			t.Errorf("%s: %v\n%s", mode, err, out)
 		}

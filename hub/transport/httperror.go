@@ -20,13 +20,14 @@ const (
 var (
 	// ErrHTTPClosed is the end of a transport that was closed on this side.
 	ErrHTTPClosed = errors.New("the connection was closed")
-	// ErrNoSignIn is what an Authorizer's error is (errors.Is) when trying again is of no use: a person has said no, or the account has not the right.
+	// ErrNoSignIn is what an Authorizer's error is (errors.Is) when trying again is of no use: a person has said no, or
+	// the account has not the right.
 	ErrNoSignIn = errors.New("the sign-in was refused")
-	// ErrSessionExpired ends a legacy Streamable HTTP transport: the server does not know the session any more (404, 2025-11-25
-	// basic/transports "Session Management"). A new session begins with initialize.
+	// ErrSessionExpired ends a legacy Streamable HTTP transport: the server does not know the session any more (404,
+	// 2025-11-25 basic/transports "Session Management"). A new session begins with initialize.
 	ErrSessionExpired = errors.New("the server has ended the session")
-	// ErrServerLost ends a legacy Streamable HTTP transport whose server cannot be reached any more while nothing of it is on its way. What the session
-	// had open, questions to people among it, has nobody left who could take the answers.
+	// ErrServerLost ends a legacy Streamable HTTP transport whose server cannot be reached any more while nothing of it is
+	// on its way. What the session had open, questions to people among it, has nobody left who could take the answers.
 	ErrServerLost = errors.New("the server cannot be reached any more")
 	// ErrTooLong is beneath the HTTPError of a request whose answer was longer than HTTPOptions.MaxMessageBytes.
 	ErrTooLong = errors.New("the answer is longer than maxMessageBytes allows")
@@ -36,7 +37,8 @@ var (
 type HTTPError struct {
 	// Status of the answer; 0 when none came.
 	Status int
-	// Text says what happened, in words for people: bounded, without control characters, without header values and queries.
+	// Text says what happened, in words for people: bounded, without control characters, without header values and
+	// queries.
 	Text string
 	// Delivery tells whether the request may have had effects.
 	Delivery Delivery

@@ -90,7 +90,8 @@ func (l *Ledger) change(f func() bool) {
 		l.writing = false
 		if err != nil && !l.told {
 			l.told = true
-			l.log.Warn("the ledger of server processes cannot be written; they are contained without it", "dir", l.dir, "error", cause(err).Error())
+			l.log.Warn("the ledger of server processes cannot be written; they are contained without it", "dir", l.dir,
+				"error", cause(err).Error())
 		}
 	}
 	l.mu.Unlock()

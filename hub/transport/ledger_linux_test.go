@@ -88,7 +88,8 @@ func TestReusedNumberIsNotKilled(t *testing.T) {
 		t.Run("by the ledger: "+tt.name, func(t *testing.T) {
 			dir, who := t.TempDir(), bystander(t)
 			hub := deadHub(t)
-			putLedger(t, dir, ledgerFile{Boot: bootID(), Hub: hub, Marker: newMarker(), Groups: []groupRecord{{ident: ident{who.PID, who.Start - tt.later}}}})
+			putLedger(t, dir, ledgerFile{Boot: bootID(), Hub: hub, Marker: newMarker(),
+				Groups: []groupRecord{{ident: ident{who.PID, who.Start - tt.later}}}})
 			n, _ := sweep(t, dir)
 			if tt.dies {
 				gone(t, who.PID)
@@ -123,7 +124,8 @@ func TestReusedNumberIsNotKilled(t *testing.T) {
 	}
 	t.Run("of another boot", func(t *testing.T) {
 		dir, who := t.TempDir(), bystander(t)
-		putLedger(t, dir, ledgerFile{Boot: "other " + bootID(), Hub: deadHub(t), Marker: newMarker(), Groups: []groupRecord{{ident: who}}})
+		putLedger(t, dir, ledgerFile{Boot: "other " + bootID(), Hub: deadHub(t), Marker: newMarker(),
+			Groups: []groupRecord{{ident: who}}})
 		sweep(t, dir)
 		if who.sight() != present {
 			t.Error("it is gone")
@@ -135,7 +137,8 @@ func TestReusedNumberIsNotKilled(t *testing.T) {
 	t.Run("of another container", func(t *testing.T) {
 		dir, who := t.TempDir(), bystander(t)
 		boot, _, _ := strings.Cut(bootID(), " ")
-		putLedger(t, dir, ledgerFile{Boot: boot + " pid:[1]", Hub: deadHub(t), Marker: newMarker(), Groups: []groupRecord{{ident: who}}})
+		putLedger(t, dir, ledgerFile{Boot: boot + " pid:[1]", Hub: deadHub(t), Marker: newMarker(),
+			Groups: []groupRecord{{ident: who}}})
 		sweep(t, dir)
 		if who.sight() != present || len(ledgers(t, dir)) != 1 {
 			t.Errorf("its ledger was taken: %q", ledgers(t, dir))
@@ -208,10 +211,11 @@ func TestCorruptLedgerIsRemoved(t *testing.T) {
 	groups := fmt.Sprintf(`"groups":[{"pid":%d,"start":%d}]`, who.PID, who.Start)
 	head := fmt.Sprintf(`"boot":%q,"hub":{"pid":%d,"start":%d}`, bootID(), hub.PID, hub.Start)
 	for what, content := range map[string]string{
-		"empty":               "",
-		"no JSON":             "secret \x00\xff",
-		"cut off":             `{` + head + `,"marker":"` + newMarker() + `","gro`,
-		"of another hub":      `{"boot":"` + bootID() + `","hub":{"pid":1,"start":1},"marker":"` + newMarker() + `",` + groups + `}`,
+		"empty":   "",
+		"no JSON": "secret \x00\xff",
+		"cut off": `{` + head + `,"marker":"` + newMarker() + `","gro`,
+		"of another hub": `{"boot":"` + bootID() + `","hub":{"pid":1,"start":1},"marker":"` + newMarker() + `",` +
+			groups + `}`,
 		"without marker":      `{` + head + `,` + groups + `}`,
 		"marker fits all":     `{` + head + `,"marker":"",` + groups + `}`,
 		"everybody's number":  `{` + head + `,"marker":"` + newMarker() + `","groups":[{"pid":-1,"start":0}]}`,

@@ -50,7 +50,8 @@ func TestMemoryHogIsKilled(t *testing.T) {
 	p := startIn(t, c, cmd)
 	within(t, p.Done(), "the end of the hog")
 	e := p.Exit()
-	if e.Memory.Limit != limit || e.Memory.Used <= limit || e.Stage != StageKilled || e.Signal != "SIGKILL" || e.Err != nil {
+	if e.Memory.Limit != limit || e.Memory.Used <= limit || e.Stage != StageKilled || e.Signal != "SIGKILL" ||
+		e.Err != nil {
 		t.Errorf("got %+v", e)
 	}
 	if e.Why != e.Memory.String() || !strings.Contains(e.String(), "more than its memory limit of 400 MiB") {

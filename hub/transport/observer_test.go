@@ -53,8 +53,8 @@ func (a *nonceAuth) state() (token, asked int, nonce string, seen []int) {
 	return a.token, a.asked, a.nonce, slices.Clone(a.seen)
 }
 
-// strict is a server that answers one after the other with these nonces, then takes what was signed with the last. "-" is a 401 of
-// another reason.
+// strict is a server that answers one after the other with these nonces, then takes what was signed with the last. "-"
+// is a 401 of another reason.
 func strict(nonces ...string) func(x *exchangeSeen) {
 	var mu sync.Mutex
 	return func(x *exchangeSeen) {
@@ -83,8 +83,8 @@ func authorizations(seen []*exchangeSeen) (out []string) {
 	return out
 }
 
-// A server that asks for a nonce gets the message once more, signed anew, and no sign-in begins. A second time is as any refusal; after
-// a sign-in, which may take its time, a nonce may be asked for again.
+// A server that asks for a nonce gets the message once more, signed anew, and no sign-in begins. A second time is as
+// any refusal; after a sign-in, which may take its time, a nonce may be asked for again.
 func TestObserverRepeats(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answers []string
@@ -92,12 +92,17 @@ func TestObserverRepeats(t *testing.T) {
 		asked   int
 		fails   bool
 	}{
-		"nonce":                        {[]string{"a"}, []string{"token0 nonce:", "token0 nonce:a"}, 0, false},
-		"token, then nonce":            {[]string{"-", "a"}, []string{"token0 nonce:", "token1 nonce:", "token1 nonce:a"}, 1, false},
-		"nonce, then token":            {[]string{"a", "-"}, []string{"token0 nonce:", "token0 nonce:a", "token1 nonce:a"}, 1, false},
-		"nonce, then token, and again": {[]string{"a", "-", "b"}, []string{"token0 nonce:", "token0 nonce:a", "token1 nonce:a", "token1 nonce:b"}, 1, false},
-		"two nonces":                   {[]string{"a", "b"}, []string{"token0 nonce:", "token0 nonce:a", "token1 nonce:b"}, 1, false},
-		"no end":                       {[]string{"a", "b", "c", "d", "e", "f"}, []string{"token0 nonce:", "token0 nonce:a", "token1 nonce:b", "token1 nonce:c"}, 1, true},
+		"nonce": {[]string{"a"}, []string{"token0 nonce:", "token0 nonce:a"}, 0, false},
+		"token, then nonce": {[]string{"-", "a"}, []string{"token0 nonce:", "token1 nonce:", "token1 nonce:a"}, 1,
+			false},
+		"nonce, then token": {[]string{"a", "-"}, []string{"token0 nonce:", "token0 nonce:a", "token1 nonce:a"}, 1,
+			false},
+		"nonce, then token, and again": {[]string{"a", "-", "b"}, []string{"token0 nonce:", "token0 nonce:a",
+			"token1 nonce:a", "token1 nonce:b"}, 1, false},
+		"two nonces": {[]string{"a", "b"}, []string{"token0 nonce:", "token0 nonce:a", "token1 nonce:b"}, 1,
+			false},
+		"no end": {[]string{"a", "b", "c", "d", "e", "f"},
+			[]string{"token0 nonce:", "token0 nonce:a", "token1 nonce:b", "token1 nonce:c"}, 1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &nonceAuth{}
@@ -122,8 +127,8 @@ func TestObserverRepeats(t *testing.T) {
 	}
 }
 
-// Every answer is seen, good ones too, those to the GET, to notifications and to the DELETE among them; and each of these is sent once
-// more for a nonce.
+// Every answer is seen, good ones too, those to the GET, to notifications and to the DELETE among them; and each of
+// these is sent once more for a nonce.
 func TestObserverSeesEveryAnswer(t *testing.T) {
 	a := &nonceAuth{}
 	on := map[string]func(*exchangeSeen){"notifications/initialized": strict("a"), "DELETE": strict("b", "c", "d")}
@@ -141,7 +146,8 @@ func TestObserverSeesEveryAnswer(t *testing.T) {
 	}, withAuth(a))
 }
 
-// A cancellation that comes while a nonce is being asked for leaves nothing to send: the server did nothing with the request.
+// A cancellation that comes while a nonce is being asked for leaves nothing to send: the server did nothing with the
+// request.
 func TestObserverCancelled(t *testing.T) {
 	a := &nonceAuth{}
 	on := map[string]func(*exchangeSeen){}

@@ -32,7 +32,9 @@ func (w *webWorld) answersSeen(result string) (n int) {
 
 // A notification whose POST the server is slow to answer holds up no answer. Finding B6.
 func TestAnswersWaitForNoNotification(t *testing.T) {
-	inWebWorld(t, map[string]func(*exchangeSeen){"notifications/roots/list_changed": func(x *exchangeSeen) { x.left() }}, func(w *webWorld) {
+	inWebWorld(t, map[string]func(*exchangeSeen){"notifications/roots/list_changed": func(x *exchangeSeen) {
+		x.left()
+	}}, func(w *webWorld) {
 		w.legacy("2025-11-25")
 		w.send("", "notifications/roots/list_changed")
 		synctest.Wait()
@@ -54,7 +56,10 @@ func TestAnswersWaitForNoNotification(t *testing.T) {
 // A server that takes no answers gets bounds.AnswersPosted at once; the others wait, but for pings, which are dropped
 // and counted. Finding B6.
 func TestAnswersAreBounded(t *testing.T) {
-	inWebWorld(t, map[string]func(*exchangeSeen){"": func(x *exchangeSeen) { elapse(10 * time.Second); x.accepted() }}, func(w *webWorld) {
+	inWebWorld(t, map[string]func(*exchangeSeen){"": func(x *exchangeSeen) {
+		elapse(10 * time.Second)
+		x.accepted()
+	}}, func(w *webWorld) {
 		var log bytes.Buffer
 		w.s.log = slog.New(slog.NewTextHandler(&log, nil))
 		w.legacy("2025-11-25")

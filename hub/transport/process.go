@@ -95,7 +95,8 @@ func newProcess(c Command, cmd *exec.Cmd, g *group, pp pipes, in *enclosure) *Pr
 	if in != nil {
 		in.begun(p)
 	}
-	go p.supervise() // ends by closing done, for which every caller of Stop waits; a Containment waits for its last step, too
+	// ends by closing done, for which every caller of Stop waits; a Containment waits for its last step, too
+	go p.supervise()
 	return p
 }
 

@@ -151,7 +151,8 @@ func TestEnvironmentScrubbed(t *testing.T) {
 			t.Errorf("the child sees %s", kv)
 		}
 	}
-	for _, want := range []string{"API_KEY=k=v", "VSCODE_ASKED=yes", "LC_MESSAGES=de_DE.UTF-8", "PATH=" + os.Getenv("PATH")} {
+	for _, want := range []string{"API_KEY=k=v", "VSCODE_ASKED=yes", "LC_MESSAGES=de_DE.UTF-8", "PATH=" +
+		os.Getenv("PATH")} {
 		if !slices.Contains(env, want) {
 			t.Errorf("the child does not see %s", want)
 		}
@@ -192,11 +193,15 @@ func TestStartErrors(t *testing.T) {
 		says    string
 	}{
 		{"empty", Command{}, "command", fs.ErrInvalid, `set "command"`},
-		{"not in PATH", Command{Path: "no-such-program", Env: []string{path}}, "command", fs.ErrNotExist, "not found in the PATH"},
+		{"not in PATH", Command{Path: "no-such-program", Env: []string{path}}, "command", fs.ErrNotExist,
+			"not found in the PATH"},
 		{"no PATH at all", Command{Path: "sh"}, "command", fs.ErrNotExist, "not found in the PATH"},
-		{"relative PATH", Command{Path: "sh", Env: []string{"PATH=.:bin"}}, "command", fs.ErrNotExist, "not found in the PATH"},
-		{"a command line", Command{Path: "npx -y server", Env: []string{path}}, "command", fs.ErrNotExist, `move them to "args"`},
-		{"not executable in PATH", Command{Path: "not-executable", Env: []string{path}}, "command", fs.ErrPermission, "not executable"},
+		{"relative PATH", Command{Path: "sh", Env: []string{"PATH=.:bin"}}, "command", fs.ErrNotExist,
+			"not found in the PATH"},
+		{"a command line", Command{Path: "npx -y server", Env: []string{path}}, "command", fs.ErrNotExist,
+			`move them to "args"`},
+		{"not executable in PATH", Command{Path: "not-executable", Env: []string{path}}, "command", fs.ErrPermission,
+			"not executable"},
 		{"no file", Command{Path: filepath.Join(dir, "nothing")}, "command", fs.ErrNotExist, "there is no file"},
 		{"no file under dir", Command{Path: "./nothing", Dir: dir}, "command", fs.ErrNotExist, filepath.Join(dir, "nothing")},
 		{"directory", Command{Path: dir}, "command", nil, "is a directory"},

@@ -180,8 +180,9 @@ func executable(path string) error {
 	return err
 }
 
-// fullName gives the name of the file that is executed for a path that resolve gave: with the extension that os/exec would add when it starts
-// it, of those in the hub's own PATHEXT. What a server's entry says of PATHEXT is for the server alone.
+// fullName gives the name of the file that is executed for a path that resolve gave: with the extension that os/exec
+// would add when it starts it, of those in the hub's own PATHEXT. What a server's entry says of PATHEXT is for the
+// server alone.
 func fullName(path string) (string, error) { return exec.LookPath(path) }
 
 // readNow is not needed: a pipe has no deadline here, and ends with the job.

@@ -10,8 +10,8 @@ type Program struct {
 	Target string
 }
 
-// Find tells what Start would run now for this command. It looks where the child's start looks: in the PATH of Env, or from Dir on. An error is a
-// *StartError. To run just that later, set Command.Program.
+// Find tells what Start would run now for this command. It looks where the child's start looks: in the PATH of Env, or
+// from Dir on. An error is a *StartError. To run just that later, set Command.Program.
 func Find(c Command) (Program, error) {
 	path, err := resolve(c)
 	if err != nil {

@@ -36,7 +36,8 @@ func TestFind(t *testing.T) {
 		want    Program
 		fails   string
 	}{
-		"entry's PATH":  {Command{Path: "tool", Env: []string{"PATH=/nowhere:" + dir + ":/bin"}}, Program{dir + "/tool", dir + "/real"}, ""},
+		"entry's PATH": {Command{Path: "tool", Env: []string{"PATH=/nowhere:" + dir + ":/bin"}},
+			Program{dir + "/tool", dir + "/real"}, ""},
 		"no link":       {Command{Path: "real", Env: []string{"PATH=" + dir}}, Program{dir + "/real", dir + "/real"}, ""},
 		"directory":     {Command{Path: "./tool", Dir: dir}, Program{dir + "/tool", dir + "/real"}, ""},
 		"absolute":      {Command{Path: dir + "/tool", Dir: "/"}, Program{dir + "/tool", dir + "/real"}, ""},
@@ -54,7 +55,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Finding C1: the file that was found is executed, whatever the name would lead to by now, and is told the name that it was called by.
+// Finding C1: the file that was found is executed, whatever the name would lead to by now, and is told the name that it
+// was called by.
 func TestFoundProgramIsExecuted(t *testing.T) {
 	dir := toolbox(t)
 	for name, tt := range map[string]struct {

@@ -13,11 +13,12 @@ import (
 func TestRepeats(t *testing.T) {
 	const call, list, get, answer = "tools/call", "tools/list", "GET", ""
 	for g, want := range map[Ground]map[string]int{
-		GroundNonce:          {call: 1, list: 1, get: 1, answer: 1},
-		GroundSignIn:         {call: 1, list: 1, get: 1, answer: 1},
-		GroundMoved:          {call: 5, list: 5, get: 5, answer: 5},
-		GroundTooMany:        {call: 3, list: 3, get: 3, answer: 3},
-		GroundUnavailable:    {call: 0, list: 3, get: 3, answer: 0, "initialize": 3, "server/discover": 3, "resources/templates/list": 3, "resources/read": 0, "prompts/get": 0},
+		GroundNonce:   {call: 1, list: 1, get: 1, answer: 1},
+		GroundSignIn:  {call: 1, list: 1, get: 1, answer: 1},
+		GroundMoved:   {call: 5, list: 5, get: 5, answer: 5},
+		GroundTooMany: {call: 3, list: 3, get: 3, answer: 3},
+		GroundUnavailable: {call: 0, list: 3, get: 3, answer: 0, "initialize": 3, "server/discover": 3,
+			"resources/templates/list": 3, "resources/read": 0, "prompts/get": 0},
 		GroundSessionOver:    {call: 1, list: 1},
 		GroundDeadConnection: {call: 1, list: 1, get: 1, answer: 1},
 		GroundUnreachable:    {call: 0, list: 0, get: 0, answer: 0},

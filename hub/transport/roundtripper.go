@@ -20,8 +20,8 @@ const (
 	pingTimeout = 15 * time.Second
 )
 
-// roundTripper is the HTTP client of one transport. It has no limit on how long an answer may take: slow headers are a slow
-// tool. It follows no redirects, as any http.RoundTripper.
+// roundTripper is the HTTP client of one transport. It has no limit on how long an answer may take: slow headers are a
+// slow tool. It follows no redirects, as any http.RoundTripper.
 //
 // It knows every connection that it has opened, because http.Transport forgets those that are still busy when the idle
 // ones are closed: an aborted HTTP/2 stream keeps its connection busy for a moment longer.

@@ -20,9 +20,11 @@ func TestSSEExchange(t *testing.T) {
 		f.say <- "event: message\ndata: {\"echo\":" + body + "}\n\n"
 	}
 	address := strings.Replace(f.listen(t), "http://", "http://user:secret@", 1)
-	c := connectSSE(t, HTTPOptions{URL: address, Header: http.Header{"X-Key": {"k"}, "Accept": {"nothing"}, "Content-Type": {"odd"}, "Mcp-Protocol-Version": {"1"}}})
+	c := connectSSE(t, HTTPOptions{URL: address, Header: http.Header{"X-Key": {"k"}, "Accept": {"nothing"},
+		"Content-Type": {"odd"}, "Mcp-Protocol-Version": {"1"}}})
 	get := <-f.opened
-	for name, want := range map[string]string{"Accept": "text/event-stream", "X-Key": "k", "Authorization": "", "Accept-Encoding": "identity", "User-Agent": "mcphub"} {
+	for name, want := range map[string]string{"Accept": "text/event-stream", "X-Key": "k", "Authorization": "",
+		"Accept-Encoding": "identity", "User-Agent": "mcphub"} {
 		if got := get.Header.Get(name); got != want {
 			t.Errorf("GET has %s %q, want %q", name, got, want)
 		}
@@ -33,7 +35,8 @@ func TestSSEExchange(t *testing.T) {
 	if p.body != `{"id":1}` || p.path != "/messages?session=1" {
 		t.Errorf("posted %q to %q", p.body, p.path)
 	}
-	for name, want := range map[string]string{"Content-Type": "application/json", "X-Key": "k", "Authorization": "", "MCP-Protocol-Version": ""} {
+	for name, want := range map[string]string{"Content-Type": "application/json", "X-Key": "k", "Authorization": "",
+		"MCP-Protocol-Version": ""} {
 		if got := p.header.Get(name); got != want {
 			t.Errorf("POST has %s %q, want %q", name, got, want)
 		}
@@ -56,7 +59,8 @@ func TestSSEAnyGoodStatusWillDo(t *testing.T) {
 	wantSSEMessage(t, c, "1")
 }
 
-// Line ends, comments, names, ids and lines of all kinds; and what is not a message is passed over, a second endpoint too.
+// Line ends, comments, names, ids and lines of all kinds; and what is not a message is passed over, a second endpoint
+// too.
 func TestSSEReadsEveryKindOfStream(t *testing.T) {
 	f := newSSEFake()
 	f.endpoint = ""
@@ -93,7 +97,8 @@ func TestSSEMessageTooLong(t *testing.T) {
 	if !ok || r.Failed != "" || err != nil {
 		t.Fatal(r.Err, err)
 	}
-	if long.Limit != 8<<20 || long.Size != 8<<20+2 || string(long.Head) != "{"+large[:4095] || string(long.Tail) != large[:4095]+"}" {
+	if long.Limit != 8<<20 || long.Size != 8<<20+2 || string(long.Head) != "{"+large[:4095] ||
+		string(long.Tail) != large[:4095]+"}" {
 		t.Errorf("limit %d, size %d, head %.10q, tail %.10q", long.Limit, long.Size, long.Head, long.Tail)
 	}
 	wantSSEMessage(t, c, "2")
@@ -129,7 +134,8 @@ func TestSSEEndpoint(t *testing.T) {
 			if tt.text != "" || got.String() != tt.want {
 				t.Errorf("%q at %q: %q, want %q %s", tt.endpoint, tt.base, got, tt.want, tt.text)
 			}
-		} else if tt.text == "" || !strings.Contains(err.Error(), tt.text) || strings.Contains(err.Error(), "secret") || len(err.Error()) > 600 {
+		} else if tt.text == "" || !strings.Contains(err.Error(), tt.text) || strings.Contains(err.Error(), "secret") ||
+			len(err.Error()) > 600 {
 			t.Errorf("%q at %q: %v, want %q %s", tt.endpoint, tt.base, err, tt.want, tt.text)
 		}
 	}
@@ -172,17 +178,23 @@ func TestSSEConnectRefused(t *testing.T) {
 		text   string
 		wait   time.Duration
 	}{
-		"404":             {open: answer(404, "text/plain", "no\r\n such \x1b[31mpage"), status: 404, text: "opened no event stream: no such [31mpage"},
-		"405":             {open: answer(405, "text/html", "<p>no"), status: 405, text: "opened no event stream"},
-		"401":             {open: answer(401, "application/json", `{"error":"x"}`), status: 401, text: `{"error":"x"}`},
-		"429":             {open: answer(429, "text/plain", "", "Retry-After", "700"), status: 429, text: "too many requests", wait: 700 * time.Second},
-		"500, long":       {open: answer(500, "text/plain", strings.Repeat("ä", 100_000)), status: 500, text: "ääää"},
-		"204":             {open: answer(204, "text/event-stream", ""), status: 204, text: "opened no event stream"},
-		"HTML":            {open: answer(200, "text/html; charset=utf-8", "<html>"), status: 200, text: "sent text/html in place"},
-		"no type":         {open: answer(200, "", "x"), status: 200, text: "in place of an event stream"},
-		"compressed":      {open: answer(200, "text/event-stream", "\x1f\x8b", "Content-Encoding", "gzip"), status: 200, text: "an encoding that was not asked for: gzip"},
-		"ended":           {open: answer(200, "text/event-stream", "data: x\n\n"), status: 200, text: "before it named an endpoint"},
-		"not an endpoint": {open: answer(200, "text/event-stream", "event: endpoint\ndata: :\n\n"), status: 200, text: "no URL"},
+		"404": {open: answer(404, "text/plain", "no\r\n such \x1b[31mpage"), status: 404,
+			text: "opened no event stream: no such [31mpage"},
+		"405": {open: answer(405, "text/html", "<p>no"), status: 405, text: "opened no event stream"},
+		"401": {open: answer(401, "application/json", `{"error":"x"}`), status: 401, text: `{"error":"x"}`},
+		"429": {open: answer(429, "text/plain", "", "Retry-After", "700"), status: 429, text: "too many requests",
+			wait: 700 * time.Second},
+		"500, long": {open: answer(500, "text/plain", strings.Repeat("ä", 100_000)), status: 500, text: "ääää"},
+		"204":       {open: answer(204, "text/event-stream", ""), status: 204, text: "opened no event stream"},
+		"HTML": {open: answer(200, "text/html; charset=utf-8", "<html>"), status: 200,
+			text: "sent text/html in place"},
+		"no type": {open: answer(200, "", "x"), status: 200, text: "in place of an event stream"},
+		"compressed": {open: answer(200, "text/event-stream", "\x1f\x8b", "Content-Encoding", "gzip"), status: 200,
+			text: "an encoding that was not asked for: gzip"},
+		"ended": {open: answer(200, "text/event-stream", "data: x\n\n"), status: 200,
+			text: "before it named an endpoint"},
+		"not an endpoint": {open: answer(200, "text/event-stream", "event: endpoint\ndata: :\n\n"), status: 200,
+			text: "no URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newSSEFake()
@@ -193,7 +205,8 @@ func TestSSEConnectRefused(t *testing.T) {
 			if !errors.As(err, &failure) {
 				t.Fatal(err)
 			}
-			if failure.Status != tt.status || !strings.Contains(failure.Text, tt.text) || failure.RetryAfter != tt.wait || len(failure.Text) > 600 {
+			if failure.Status != tt.status || !strings.Contains(failure.Text, tt.text) || failure.RetryAfter != tt.wait ||
+				len(failure.Text) > 600 {
 				t.Errorf("%+v", failure)
 			}
 			if _, again := c.Receive(); again != err {
@@ -206,10 +219,12 @@ func TestSSEConnectRefused(t *testing.T) {
 func TestSSENoServer(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
-	for url, text := range map[string]string{s.URL: "was not reached", "ftp://h/secret": "cannot be used", "\x00": "cannot be used", "http://": "cannot be used", "": "cannot be used"} {
+	for url, text := range map[string]string{s.URL: "was not reached", "ftp://h/secret": "cannot be used",
+		"\x00": "cannot be used", "http://": "cannot be used", "": "cannot be used"} {
 		err := NewSSE(HTTPOptions{URL: url}).Connect(sseContext(t))
 		var failure *HTTPError
-		if !errors.As(err, &failure) || failure.Status != 0 || failure.Delivery != NotSent || !strings.Contains(failure.Text, text) || strings.Contains(err.Error(), "secret") {
+		if !errors.As(err, &failure) || failure.Status != 0 || failure.Delivery != NotSent ||
+			!strings.Contains(failure.Text, text) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", url, err)
 		}
 	}

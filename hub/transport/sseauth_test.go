@@ -132,8 +132,8 @@ func (u unsigned) Authorize(_ context.Context, _ *http.Request, resp *http.Respo
 	return errors.Join(u.err, resp.Body.Close())
 }
 
-// A person takes longer to sign in than a server may take to answer: the clock of the POST stands still meanwhile. And Close
-// does not wait for the person.
+// A person takes longer to sign in than a server may take to answer: the clock of the POST stands still meanwhile. And
+// Close does not wait for the person.
 func TestSSESignInTakesItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSSEFake()
@@ -162,8 +162,8 @@ func TestSSESignInTakesItsTime(t *testing.T) {
 	})
 }
 
-// Redirects are followed within the origin, as they are meant: a message stays a POST, and a relative endpoint is one of where
-// the stream was found.
+// Redirects are followed within the origin, as they are meant: a message stays a POST, and a relative endpoint is one
+// of where the stream was found.
 func TestSSERedirectsWithinTheOrigin(t *testing.T) {
 	f := newSSEFake()
 	f.endpoint = "messages"
@@ -206,7 +206,8 @@ func TestSSERedirectsRefused(t *testing.T) {
 		}
 		err := NewSSE(HTTPOptions{URL: f.listen(t)}).Connect(sseContext(t))
 		var failure *HTTPError
-		if !errors.As(err, &failure) || failure.Status != http.StatusPermanentRedirect || !strings.Contains(failure.Text, text) || strings.Contains(failure.Text, "secret") {
+		if !errors.As(err, &failure) || failure.Status != http.StatusPermanentRedirect ||
+			!strings.Contains(failure.Text, text) || strings.Contains(failure.Text, "secret") {
 			t.Errorf("%q: %v", location, err)
 		}
 		if n := len(f.opened); n > maxRedirects+1 {
@@ -220,7 +221,8 @@ func TestSSERedirectsRefused(t *testing.T) {
 		}
 		c := connectSSE(t, HTTPOptions{URL: f.listen(t)})
 		sendSSE(c, "a")
-		if e := wantSSEFailed(t, c, "a"); e.Status != http.StatusTemporaryRedirect || e.Delivery != NotSent || !strings.Contains(e.Text, text) {
+		if e := wantSSEFailed(t, c, "a"); e.Status != http.StatusTemporaryRedirect || e.Delivery != NotSent ||
+			!strings.Contains(e.Text, text) {
 			t.Errorf("%q: %+v", location, e)
 		}
 	}
@@ -229,15 +231,16 @@ func TestSSERedirectsRefused(t *testing.T) {
 	}
 }
 
-// Over HTTP/2 the stream and the messages share a connection, and Close resets the one stream. A server that cannot prove who
-// it is gets nothing.
+// Over HTTP/2 the stream and the messages share a connection, and Close resets the one stream. A server that cannot
+// prove who it is gets nothing.
 func TestSSEOverTLS(t *testing.T) {
 	f := newSSEFake()
 	s := httptest.NewUnstartedServer(f)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it says of the handshake what we expect
 	s.StartTLS()
 	defer s.Close()
-	if err := NewSSE(HTTPOptions{URL: s.URL}).Connect(sseContext(t)); err == nil || !strings.Contains(err.Error(), "certificate") {
+	if err := NewSSE(HTTPOptions{URL: s.URL}).Connect(sseContext(t)); err == nil ||
+		!strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a certificate of nobody: %v", err)
 	}
 	trusted := httptest.NewUnstartedServer(f)

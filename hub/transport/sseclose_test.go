@@ -80,8 +80,8 @@ func TestSSEConnectSlowEndpoint(t *testing.T) {
 	})
 }
 
-// Close is for anybody, at any time and as often as they like; it leaves neither goroutines (or the bubble would not end) nor
-// connections, and everything that waited ends with ErrHTTPClosed, or without an error for a POST that it cut.
+// Close is for anybody, at any time and as often as they like; it leaves neither goroutines (or the bubble would not
+// end) nor connections, and everything that waited ends with ErrHTTPClosed, or without an error for a POST that it cut.
 func TestSSECloseLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSSEFake()

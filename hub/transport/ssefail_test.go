@@ -23,8 +23,8 @@ func wantSSEFailed(t *testing.T, c *SSE, text string) *HTTPError {
 	return failure
 }
 
-// A request that the server refuses fails, with what is known of it; the ones after it go out, and reading goes on. One whose POST is cut
-// after it was written does not fail: its answer comes on the stream, or the stream ends. Finding B3.
+// A request that the server refuses fails, with what is known of it; the ones after it go out, and reading goes on. One
+// whose POST is cut after it was written does not fail: its answer comes on the stream, or the stream ends. Finding B3.
 func TestSSERefusedMessageIsReported(t *testing.T) {
 	f := newSSEFake()
 	f.post = func(w http.ResponseWriter, _ *http.Request, body string) {
@@ -62,7 +62,8 @@ func TestSSERefusedMessageIsReported(t *testing.T) {
 			continue
 		}
 		e := wantSSEFailed(t, c, want.message)
-		if e.Status != want.status || !strings.Contains(e.Text, want.text) || e.Delivery != want.fate || e.RetryAfter != want.wait || e.Sent != 1 {
+		if e.Status != want.status || !strings.Contains(e.Text, want.text) || e.Delivery != want.fate ||
+			e.RetryAfter != want.wait || e.Sent != 1 {
 			t.Errorf("%s: %+v", want.message, e)
 		}
 	}
@@ -115,7 +116,8 @@ func TestSSEStreamEnds(t *testing.T) {
 	f.say <- "data: half a mess"
 	close(f.say)
 	var failure *HTTPError
-	if _, err := c.Receive(); !errors.As(err, &failure) || failure.Status != 0 || failure.Delivery != MayHaveRun || !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := c.Receive(); !errors.As(err, &failure) || failure.Status != 0 || failure.Delivery != MayHaveRun ||
+		!errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a stream that was cut ends with %v", err)
 	}
 }
@@ -171,8 +173,8 @@ type pipedBody struct {
 
 func (b pipedBody) Close() error { return errors.Join(b.PipeReader.Close(), b.body.Close()) }
 
-// A server that answers a POST only when its tool is done, or never: nothing fails of it, and no other message waits for it. The POST ends with the
-// answer on the stream. Finding B3.
+// A server that answers a POST only when its tool is done, or never: nothing fails of it, and no other message waits
+// for it. The POST ends with the answer on the stream. Finding B3.
 func TestSSESlowPOSTHoldsUpNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSSEFake()

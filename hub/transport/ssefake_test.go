@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// sseFake is a server of HTTP with SSE. What it says goes through say, as it stands on the wire; what it hears, it tells.
+// sseFake is a server of HTTP with SSE. What it says goes through say, as it stands on the wire; what it hears, it
+// tells.
 type sseFake struct {
 	endpoint string // the endpoint event's data; "" for none
 	say      chan string
@@ -34,7 +35,8 @@ type ssePosted struct {
 
 func newSSEFake() *sseFake {
 	return &sseFake{
-		endpoint: "/messages?session=1", say: make(chan string), opened: make(chan *http.Request, 100), left: make(chan struct{}, 100), posts: make(chan ssePosted, 1000),
+		endpoint: "/messages?session=1", say: make(chan string), opened: make(chan *http.Request, 100),
+		left: make(chan struct{}, 100), posts: make(chan ssePosted, 1000),
 	}
 }
 
@@ -86,7 +88,8 @@ func (f *sseFake) listen(t *testing.T) string {
 	return s.URL + "/sse"
 }
 
-// ssePipes is a network in memory, so that the time of what is on it can be faked. It counts the open ends of the client.
+// ssePipes is a network in memory, so that the time of what is on it can be faked. It counts the open ends of the
+// client.
 type ssePipes struct {
 	accept chan net.Conn
 	closed chan struct{}

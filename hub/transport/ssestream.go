@@ -58,7 +58,8 @@ func isEventStream(resp *http.Response) *HTTPError {
 		if kind == "" {
 			kind = "something without a type"
 		}
-		return &HTTPError{Status: resp.StatusCode, Text: "the server sent " + excerpt([]byte(kind)) + " in place of an event stream"}
+		return &HTTPError{Status: resp.StatusCode, Text: "the server sent " + excerpt([]byte(kind)) +
+			" in place of an event stream"}
 	}
 	return foreignEncoding(resp)
 }
@@ -89,14 +90,17 @@ func resolveEndpoint(base *url.URL, text string) (*url.URL, *HTTPError) {
 		return nil, &HTTPError{Status: http.StatusOK, Text: "the server named an endpoint that is no URL"}
 	}
 	if !sameOrigin(base, at) {
-		return nil, &HTTPError{Status: http.StatusOK, Text: fmt.Sprintf("the server named an endpoint of another origin, %s; the server's own is %s", origin(at), origin(base))}
+		return nil,
+			&HTTPError{Status: http.StatusOK,
+				Text: fmt.Sprintf("the server named an endpoint of another origin, %s; the server's own is %s", origin(at),
+					origin(base))}
 	}
 	at.User, at.Fragment = nil, ""
 	return at, nil
 }
 
-// message gives the next message; see SSE.ReadMessage for the errors. Events of other names mean nothing to us, a second
-// endpoint among them: what is on its way already went to the first.
+// message gives the next message; see SSE.ReadMessage for the errors. Events of other names mean nothing to us, a
+// second endpoint among them: what is on its way already went to the first.
 func (s *sseStream) message() (event, error) {
 	for {
 		ev, err := s.events.next()
@@ -109,7 +113,8 @@ func (s *sseStream) message() (event, error) {
 		case err == io.EOF:
 			return event{}, io.EOF
 		case err != nil:
-			return event{}, &HTTPError{Text: "the event stream broke off: " + excerpt([]byte(err.Error())), Delivery: MayHaveRun, Err: err}
+			return event{}, &HTTPError{Text: "the event stream broke off: " + excerpt([]byte(err.Error())), Delivery: MayHaveRun,
+				Err: err}
 		case len(ev.data) > 0 && (ev.name == "" || ev.name == "message"):
 			return ev, nil
 		}

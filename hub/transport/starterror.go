@@ -57,7 +57,9 @@ func resolve(c Command) (string, error) {
 		case errors.Is(err, fs.ErrPermission):
 			return fail("command", err, `it was found in PATH but is not executable; make it executable or change "command"`)
 		case err != nil:
-			return fail("command", err, `it was not found in the PATH of the server's environment; install it, or set "command" to its full path%s`, argsHint(c.Path))
+			return fail("command", err,
+				`it was not found in the PATH of the server's environment; install it, or set "command" to its full path%s`,
+				argsHint(c.Path))
 		}
 		return path, nil
 	}
@@ -65,7 +67,8 @@ func resolve(c Command) (string, error) {
 }
 
 // resolveProgram checks a program that is given by a path.
-func resolveProgram(c Command, fail func(setting string, err error, format string, args ...any) (string, error)) (string, error) {
+func resolveProgram(c Command, fail func(setting string, err error, format string, args ...any) (string,
+	error)) (string, error) {
 	path := c.Path
 	if c.Program != "" {
 		path = c.Program
@@ -83,7 +86,8 @@ func resolveProgram(c Command, fail func(setting string, err error, format strin
 	case errors.Is(err, syscall.EISDIR):
 		return fail("command", err, `%q is a directory; change "command"`, path)
 	case errors.Is(err, fs.ErrPermission):
-		return fail("command", err, `%q is not executable; make it executable, or name its interpreter in "command" and the file in "args"`, path)
+		return fail("command", err,
+			`%q is not executable; make it executable, or name its interpreter in "command" and the file in "args"`, path)
 	case err != nil:
 		return fail("command", err, `%q cannot be used (%v); change "command"`, path, cause(err))
 	}
@@ -103,11 +107,14 @@ func explainStart(c Command, path string, err error) error {
 	e := &StartError{Command: c.Path, Setting: "command", Err: err}
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		e.Message = fmt.Sprintf(`%q is not a program of this system; a script needs a first line "#!" with its interpreter, or name the interpreter in "command"`, path)
+		e.Message = fmt.Sprintf(
+			`%q is not a program of this system; a script needs a first line "#!" with its interpreter, or name the interpreter in "command"`, path)
 	case errors.Is(err, fs.ErrNotExist):
-		e.Message = fmt.Sprintf(`the interpreter that the first line of %q names, or a loader that it needs, does not exist; name another interpreter in "command"`, path)
+		e.Message = fmt.Sprintf(
+			`the interpreter that the first line of %q names, or a loader that it needs, does not exist; name another interpreter in "command"`, path)
 	case errors.Is(err, syscall.E2BIG):
-		e.Setting, e.Message = "args", `the arguments and the environment together are too long for this system; shorten "args" or "env"`
+		e.Setting, e.Message = "args",
+			`the arguments and the environment together are too long for this system; shorten "args" or "env"`
 	case errors.Is(err, fs.ErrPermission):
 		e.Message = fmt.Sprintf(`the system does not allow it to run %q; check its permissions and those of "cwd"`, path)
 	case errors.Is(err, syscall.EINVAL):

@@ -24,7 +24,8 @@ func TestStopStages(t *testing.T) {
 	}{
 		// Generous graces: the stage ends because the child does.
 		{"exit-on-eof", generous, Exit{Code: 0, Stage: StageStdin, Group: StageStdin}},
-		{"ignore-eof", Grace{Stdin: -1, Terminate: generous.Terminate, Kill: generous.Kill}, Exit{Code: 7, Stage: StageTerminated, Group: StageTerminated}},
+		{"ignore-eof", Grace{Stdin: -1, Terminate: generous.Terminate, Kill: generous.Kill},
+			Exit{Code: 7, Stage: StageTerminated, Group: StageTerminated}},
 		{"deaf", patient, Exit{Code: -1, Signal: "SIGTERM", Stage: StageTerminated, Group: StageTerminated}},
 		{"ignore-term", short, Exit{Code: -1, Signal: "SIGKILL", Stage: StageKilled, Group: StageKilled}},
 	}

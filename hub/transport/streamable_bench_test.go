@@ -17,13 +17,15 @@ func echoTool(w http.ResponseWriter, r *http.Request) {
 	_, rest, _ := bytes.Cut(buf[:n], []byte(`"id":`))
 	id, _, _ := bytes.Cut(rest, []byte{','})
 	w.Header()["Content-Type"] = jsonType
-	out := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"result":{"content":[{"type":"text","text":"hello, world"}],"isError":false}}`...)
+	out := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...),
+		`,"result":{"content":[{"type":"text","text":"hello, world"}],"isError":false}}`...)
 	w.Header()["Content-Length"] = []string{strconv.Itoa(len(out))}
 	_, _ = w.Write(out)
 }
 
 func callBody(id string) []byte {
-	return []byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello, world"}}}`)
+	return []byte(`{"jsonrpc":"2.0","id":` + id +
+		`,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello, world"}}}`)
 }
 
 // BenchmarkStreamable compares a call with what a bare net/http POST loop costs, one at a time and 64 at once.
@@ -41,7 +43,8 @@ func BenchmarkStreamable(b *testing.B) {
 			for range width {
 				loops.Go(func() {
 					for id := range ids {
-						req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, srv.URL, bytes.NewReader(callBody(strconv.Itoa(id))))
+						req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, srv.URL,
+							bytes.NewReader(callBody(strconv.Itoa(id))))
 						if err != nil {
 							b.Error(err)
 							return

@@ -15,7 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var cancelNote = []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}`)
+var cancelNote = []byte(
+	`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}`)
 
 // from is what was noted from the call on.
 func (f *fakeWeb) from(key string) []string {
@@ -44,11 +45,13 @@ func TestCancelAndAbort(t *testing.T) {
 				w.s.CancelAndAbort("1", cancelNote, func(error) {}) // one cancel for an id
 				w.s.CancelAndAbort("unknown", cancelNote, func(error) {})
 				elapse(time.Minute)
-				if d := cmp.Diff([]string{"tools/call", "notifications/cancelled", "answered", "closed"}, w.from("tools/call")); d != "" {
+				if d := cmp.Diff([]string{"tools/call", "notifications/cancelled", "answered", "closed"},
+					w.from("tools/call")); d != "" {
 					w.Error(d)
 				}
 				x := w.requests("notifications/cancelled")[0]
-				if x.Body != string(cancelNote) || x.Header.Get("Mcp-Session-Id") != "s-1" || x.Header.Get("Mcp-Protocol-Version") != "2025-11-25" {
+				if x.Body != string(cancelNote) || x.Header.Get("Mcp-Session-Id") != "s-1" ||
+					x.Header.Get("Mcp-Protocol-Version") != "2025-11-25" {
 					w.Errorf("the notification was %s with %v", x.Body, x.Header)
 				}
 				if name == "mid-stream" {
@@ -61,7 +64,8 @@ func TestCancelAndAbort(t *testing.T) {
 	}
 }
 
-// A cancellation that is on its way when the transport is closed is still heard, and a server that does not answer it holds Close up for a second at most.
+// A cancellation that is on its way when the transport is closed is still heard, and a server that does not answer it
+// holds Close up for a second at most.
 func TestCancelAndAbortBeforeClose(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers bool
@@ -137,7 +141,8 @@ func TestCancelAndAbortStillDelivers(t *testing.T) {
 }
 
 func TestCancelAndAbortIsNotResumed(t *testing.T) {
-	for name, when := range map[string]time.Duration{"the stream ends after the cancel": 0, "while it waits to resume": 2 * time.Second} {
+	for name, when := range map[string]time.Duration{"the stream ends after the cancel": 0,
+		"while it waits to resume": 2 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			on := map[string]func(*exchangeSeen){
 				"tools/call":              func(x *exchangeSeen) { x.events("id: 1\nretry: 60000\n\n"); elapse(time.Second) },
@@ -183,7 +188,10 @@ func TestCancelAndAbortBeforeWritten(t *testing.T) {
 		})
 	}
 	t.Run("while it waits to be sent again", func(t *testing.T) {
-		on := map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) { x.w.Header().Set("Retry-After", "30"); x.w.WriteHeader(429) }}
+		on := map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) {
+			x.w.Header().Set("Retry-After", "30")
+			x.w.WriteHeader(429)
+		}}
 		inWebWorld(t, on, func(w *webWorld) {
 			w.legacy("2025-11-25")
 			w.send("1", "tools/call")
@@ -197,8 +205,8 @@ func TestCancelAndAbortBeforeWritten(t *testing.T) {
 	})
 }
 
-// The last byte of a body and the cancellation are taken against each other: never does a server know a request that it was not told
-// is cancelled.
+// The last byte of a body and the cancellation are taken against each other: never does a server know a request that it
+// was not told is cancelled.
 func TestCancelAndAbortRacesTheRequest(t *testing.T) {
 	inWebWorld(t, map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) { x.left() }}, func(w *webWorld) {
 		w.legacy("2025-11-25")
@@ -209,7 +217,8 @@ func TestCancelAndAbortRacesTheRequest(t *testing.T) {
 			for range i % 30 {
 				runtime.Gosched() // not synctest.Wait: some are to be caught in the middle
 			}
-			w.s.CancelAndAbort(id, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`), func(error) {})
+			w.s.CancelAndAbort(id, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`),
+				func(error) {})
 		}
 		w.wantNothing()
 		w.wantOpen(0)
@@ -231,7 +240,8 @@ type tripFunc func(*http.Request) (*http.Response, error)
 
 func (f tripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// The HTTP client may not look at a context that ends while it takes a connection. The request is not written all the same, and nobody is told of it.
+// The HTTP client may not look at a context that ends while it takes a connection. The request is not written all the
+// same, and nobody is told of it.
 func TestCancelAndAbortWhileAConnectionIsTaken(t *testing.T) {
 	var w *webWorld
 	told := make(chan error, 2)
@@ -320,7 +330,8 @@ func TestAbortTakesBackWhatWaits(t *testing.T) {
 	})
 }
 
-// Nobody receives, so every exchange is stuck with a message in its hands: they can be aborted all the same, and the transport closed.
+// Nobody receives, so every exchange is stuck with a message in its hands: they can be aborted all the same, and the
+// transport closed.
 func TestAbortWhileNobodyReceives(t *testing.T) {
 	inWebWorld(t, nil, func(w *webWorld) {
 		_ = w.s.Close()

@@ -8,8 +8,9 @@ import (
 
 var errCheckTimeout = errors.New("the server did not answer a ping in time")
 
-// Close aborts everything, ends a legacy session with DELETE (2025-11-25 basic/transports "Session Management"), which takes at most 2 s, and
-// waits for every goroutine. Receive then returns ErrHTTPClosed. Calls after the first wait for the first.
+// Close aborts everything, ends a legacy session with DELETE (2025-11-25 basic/transports "Session Management"), which
+// takes at most 2 s, and waits for every goroutine. Receive then returns ErrHTTPClosed. Calls after the first wait for
+// the first.
 func (s *Streamable) Close() error {
 	s.close(s.deleteSession)
 	return nil
@@ -23,7 +24,8 @@ func (s *Streamable) deleteSession() {
 	if session == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(context.Background(), deleteTimeout, errors.New("the end of the session was not answered in time"))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), deleteTimeout,
+		errors.New("the end of the session was not answered in time"))
 	defer cancel()
 	for range 2 {
 		req := s.request(ctx, http.MethodDelete, s.url)

@@ -50,8 +50,8 @@ func (x *exchangeSeen) accepted() { x.w.WriteHeader(http.StatusAccepted) }
 // left waits until the client has closed the exchange.
 func (x *exchangeSeen) left() { <-x.r.Context().Done() }
 
-// fakeWeb is an MCP server over HTTP whose behaviour is given by method, or by verb for what is no POST. What it was not told it does
-// as a plain server without a standalone stream.
+// fakeWeb is an MCP server over HTTP whose behaviour is given by method, or by verb for what is no POST. What it was
+// not told it does as a plain server without a standalone stream.
 type fakeWeb struct {
 	on      map[string]func(*exchangeSeen)
 	session string
@@ -176,8 +176,8 @@ func (l *pipeListener) DialContext(ctx context.Context, _, _ string) (net.Conn, 
 	}
 }
 
-// webWorld is a fake server, a Streamable that speaks to it, and whoever receives; all in one bubble. The end of the bubble proves that
-// no goroutine was left.
+// webWorld is a fake server, a Streamable that speaks to it, and whoever receives; all in one bubble. The end of the
+// bubble proves that no goroutine was left.
 type webWorld struct {
 	*testing.T
 	*fakeWeb
@@ -190,7 +190,8 @@ type webWorld struct {
 // elapse lets time go by, in a bubble: handlers and the methods of webWorld run in no other place.
 func elapse(d time.Duration) { <-time.After(d) }
 
-func inWebWorld(t *testing.T, on map[string]func(*exchangeSeen), play func(w *webWorld), change ...func(*webWorld, *HTTPOptions)) {
+func inWebWorld(t *testing.T, on map[string]func(*exchangeSeen), play func(w *webWorld),
+	change ...func(*webWorld, *HTTPOptions)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &webWorld{T: t, fakeWeb: &fakeWeb{on: on, session: "s-1", began: time.Now()}, net: newPipeListener(),

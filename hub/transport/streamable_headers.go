@@ -17,8 +17,9 @@ var (
 
 // notOfConfig are headers that the protocol sets, or HTTP itself. Mcp-* are the protocol's as a whole.
 var notOfConfig = map[string]bool{
-	"Accept": true, "Accept-Encoding": true, "Connection": true, "Content-Encoding": true, "Content-Length": true, "Content-Type": true,
-	"Host": true, "Keep-Alive": true, "Last-Event-Id": true, "Proxy-Connection": true, "Te": true, "Trailer": true,
+	"Accept": true, "Accept-Encoding": true, "Connection": true, "Content-Encoding": true, "Content-Length": true,
+	"Content-Type": true,
+	"Host":         true, "Keep-Alive": true, "Last-Event-Id": true, "Proxy-Connection": true, "Te": true, "Trailer": true,
 	"Transfer-Encoding": true, "Upgrade": true,
 }
 
@@ -37,7 +38,8 @@ func configHeader(h http.Header) (header http.Header, host string) {
 	return header, host
 }
 
-// set puts in what every request of the binding carries: the revision (from 2025-06-18 on, after initialize), and for legacy the session.
+// set puts in what every request of the binding carries: the revision (from 2025-06-18 on, after initialize), and for
+// legacy the session.
 func (b binding) set(h http.Header, session string) {
 	if b.revision >= "2025-06-18" {
 		h["Mcp-Protocol-Version"] = []string{b.revision}
@@ -96,8 +98,8 @@ const (
 	sentinelEnd   = "?="
 )
 
-// headerValue makes a value fit for a header: what is not plain ASCII, has blanks at an end, or looks as if it had been made fit already
-// becomes Base64 (2026-07-28 basic/transports/streamable-http "Value Encoding").
+// headerValue makes a value fit for a header: what is not plain ASCII, has blanks at an end, or looks as if it had been
+// made fit already becomes Base64 (2026-07-28 basic/transports/streamable-http "Value Encoding").
 func headerValue(v string) string {
 	if isPlain(v) && !(strings.HasPrefix(v, sentinelBegin) && strings.HasSuffix(v, sentinelEnd)) {
 		return v

@@ -18,9 +18,11 @@ import (
 const hello = `{"jsonrpc":"2.0","method":"notifications/message"}`
 
 func TestSessionHeaders(t *testing.T) {
-	for _, c := range []struct{ revision, version string }{{"2025-03-26", ""}, {"2025-06-18", "2025-06-18"}, {"2025-11-25", "2025-11-25"}} {
+	for _, c := range []struct{ revision, version string }{{"2025-03-26", ""}, {"2025-06-18", "2025-06-18"},
+		{"2025-11-25", "2025-11-25"}} {
 		t.Run(c.revision, func(t *testing.T) {
-			config := http.Header{"X-Own": {"1"}, "mcp-session-id": {"forged"}, "Accept": {"text/html"}, "Content-Type": {"text/plain"}, "Mcp-Protocol-Version": {"x"}}
+			config := http.Header{"X-Own": {"1"}, "mcp-session-id": {"forged"}, "Accept": {"text/html"},
+				"Content-Type": {"text/plain"}, "Mcp-Protocol-Version": {"x"}}
 			inWebWorld(t, nil, func(w *webWorld) {
 				w.legacy(c.revision)
 				w.send("1", "tools/call")
@@ -43,7 +45,8 @@ func TestSessionHeaders(t *testing.T) {
 					case "DELETE":
 						accept = ""
 					}
-					got := []string{x.Header.Get("Mcp-Session-Id"), x.Header.Get("Mcp-Protocol-Version"), x.Header.Get("Accept"), x.Header.Get("X-Own")}
+					got := []string{x.Header.Get("Mcp-Session-Id"), x.Header.Get("Mcp-Protocol-Version"), x.Header.Get("Accept"),
+						x.Header.Get("X-Own")}
 					if d := cmp.Diff([]string{session, version, accept, "1"}, got); d != "" {
 						w.Errorf("%s %s: %s", x.Verb, x.Method, d)
 					}
@@ -143,7 +146,9 @@ func TestSessionExpired(t *testing.T) {
 		})
 	}
 	t.Run("told by a notification", func(t *testing.T) {
-		inWebWorld(t, map[string]func(*exchangeSeen){"notifications/x": func(x *exchangeSeen) { x.w.WriteHeader(404) }}, func(w *webWorld) {
+		inWebWorld(t, map[string]func(*exchangeSeen){"notifications/x": func(x *exchangeSeen) {
+			x.w.WriteHeader(404)
+		}}, func(w *webWorld) {
 			w.legacy("2025-11-25")
 			w.send("", "notifications/x")
 			if err := <-w.over; err != ErrSessionExpired {
@@ -250,7 +255,8 @@ func TestStandaloneStream(t *testing.T) {
 			w.wantBody("", hello)
 			w.wantBody("", hello)
 			gets := w.requests("GET")
-			if len(gets) != 2 || gets[1].At-gets[0].At != 700*time.Millisecond || gets[1].Header.Get("Last-Event-Id") != "e1" || gets[1].Header.Get("Mcp-Session-Id") != "s-1" {
+			if len(gets) != 2 || gets[1].At-gets[0].At != 700*time.Millisecond || gets[1].Header.Get("Last-Event-Id") != "e1" ||
+				gets[1].Header.Get("Mcp-Session-Id") != "s-1" {
 				w.Errorf("%d times, the second after %v with %v", len(gets), gets[1].At-gets[0].At, gets[1].Header)
 			}
 			w.wantNothing()
@@ -358,7 +364,8 @@ func TestLogsTellNoSecrets(t *testing.T) {
 	}
 	inWebWorld(t, on, func(w *webWorld) {
 		w.legacy("2025-11-25")
-		w.s.Send(Message{Method: "notifications/x", Body: []byte(`{"jsonrpc":"2.0","method":"notifications/x","params":"payload"}`)})
+		w.s.Send(Message{Method: "notifications/x",
+			Body: []byte(`{"jsonrpc":"2.0","method":"notifications/x","params":"payload"}`)})
 		synctest.Wait()
 		_ = w.s.Close()
 		for _, bad := range []string{"secret", "s-1", "payload", "token", "their words", "http://"} {

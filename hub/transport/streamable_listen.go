@@ -19,14 +19,15 @@ func (s *Streamable) initialized(q queued) {
 	wait(listening, listenTimeout)
 }
 
-// listenTimeout is how long requests then wait for the standalone stream to be open, so that a question that the first of them
-// causes finds it. Some servers send no headers before there is something to say.
+// listenTimeout is how long requests then wait for the standalone stream to be open, so that a question that the first
+// of them causes finds it. Some servers send no headers before there is something to say.
 const listenTimeout = 100 * time.Millisecond
 
-// listen keeps the standalone stream open: on it come requests and notifications that belong to no request of ours, and with many servers
-// the withdrawal of a question (2025-11-25 basic/transports "Listening for Messages from the Server"). It ends with the transport,
-// or when the server has no such stream. A 404 to the very first attempt says just that: servers without a route for GET answer so, and
-// an expired session shows with the next message. opened is closed after the first attempt.
+// listen keeps the standalone stream open: on it come requests and notifications that belong to no request of ours, and
+// with many servers the withdrawal of a question (2025-11-25 basic/transports "Listening for Messages from the
+// Server"). It ends with the transport, or when the server has no such stream. A 404 to the very first attempt says
+// just that: servers without a route for GET answer so, and an expired session shows with the next message. opened is
+// closed after the first attempt.
 func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 	var once sync.Once
 	tried := func() { once.Do(func() { close(opened) }) }
@@ -83,11 +84,12 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 	}
 }
 
-// lostAfter is how long the standalone stream is tried in vain before the server counts as lost. It is longer than a restart takes, and shorter than
-// a person looks at a question that nobody asks any more.
+// lostAfter is how long the standalone stream is tried in vain before the server counts as lost. It is longer than a
+// restart takes, and shorter than a person looks at a question that nobody asks any more.
 const lostAfter = 10 * time.Second
 
-// busy: there are requests whose end nobody has received. A server that shuts down in order takes no new connection and still answers these.
+// busy: there are requests whose end nobody has received. A server that shuts down in order takes no new connection and
+// still answers these.
 func (s *Streamable) busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A server that is gone for good ends the transport, but not before what is on its way has ended; one that comes back in time is found again.
+// A server that is gone for good ends the transport, but not before what is on its way has ended; one that comes back
+// in time is found again.
 func TestStandaloneStreamLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		back  time.Duration // 0: never

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// TestOneEndForEachRequest plays random servers against random aborts, cancellations and ends. Whatever happens, a request has one end at
-// most; exactly one if nobody aborted it; and nothing is received of it after the end or after Abort.
+// TestOneEndForEachRequest plays random servers against random aborts, cancellations and ends. Whatever happens, a
+// request has one end at most; exactly one if nobody aborted it; and nothing is received of it after the end or after
+// Abort.
 func TestOneEndForEachRequest(t *testing.T) {
 	for seed := range uint64(40) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
@@ -48,7 +49,8 @@ func TestOneEndForEachRequest(t *testing.T) {
 					w.s.Abort(id)
 					stopped[id] = true
 				case 1:
-					w.s.CancelAndAbort(id, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`), func(error) {})
+					w.s.CancelAndAbort(id, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+
+						`}}`), func(error) {})
 					stopped[id] = true
 				case 2:
 					synctest.Wait()

@@ -15,17 +15,22 @@ func sdkWeb(t *testing.T, modern bool) (o HTTPOptions, count *connCount, began, 
 	began, ended = make(chan struct{}, 10), make(chan struct{}, 10)
 	server := sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "1"}, nil)
 	type none struct{}
-	sdk.AddTool(server, &sdk.Tool{Name: "slow"}, func(ctx context.Context, r *sdk.CallToolRequest, _ none) (*sdk.CallToolResult, any, error) {
-		_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1})
+	sdk.AddTool(server, &sdk.Tool{Name: "slow"}, func(ctx context.Context, r *sdk.CallToolRequest,
+		_ none) (*sdk.CallToolResult, any, error) {
+		_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(),
+			Progress: 1})
 		began <- struct{}{}
 		<-ctx.Done()
 		ended <- struct{}{}
 		return nil, nil, ctx.Err()
 	})
-	sdk.AddTool(server, &sdk.Tool{Name: "quick"}, func(context.Context, *sdk.CallToolRequest, none) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(server, &sdk.Tool{Name: "quick"}, func(context.Context, *sdk.CallToolRequest, none) (*sdk.CallToolResult,
+		any, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil, nil
 	})
-	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{PropagateRequestCancellation: true, Stateless: modern})
+	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server {
+		return server
+	}, &sdk.StreamableHTTPOptions{PropagateRequestCancellation: true, Stateless: modern})
 	_, count, o = socketServer(t, h.ServeHTTP, false)
 	return o, count, began, ended
 }
@@ -42,12 +47,16 @@ func TestGoSDKServerLegacy(t *testing.T) {
 	o, count, began, ended := sdkWeb(t, false)
 	s := NewStreamable(o)
 	s.Speak(false, "")
-	s.Send(Message{ID: "0", Method: "initialize", Body: []byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)})
+	s.Send(Message{ID: "0", Method: "initialize",
+		Body: []byte(
+			`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)})
 	sdkNext(t, s, "0", `"protocolVersion":"2025-11-25"`)
 	s.Speak(false, "2025-11-25")
 	s.Send(Message{Method: "notifications/initialized", Body: message("", "notifications/initialized")})
 	call := func(id, tool string) {
-		s.Send(Message{ID: id, Method: "tools/call", Body: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":{},"_meta":{"progressToken":%s}}}`, id, tool, id)})
+		s.Send(Message{ID: id, Method: "tools/call", Body: fmt.Appendf(nil,
+			`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":{},"_meta":{"progressToken":%s}}}`,
+			id, tool, id)})
 	}
 	call("1", "slow")
 	hangs(t, began, "the tool")
@@ -82,7 +91,9 @@ func TestGoSDKServerModern(t *testing.T) {
 	hangs(t, ended, "its cancellation")
 	call("2", "quick")
 	sdkNext(t, s, "2", "done")
-	s.Send(Message{ID: "3", Method: "no/such", Body: []byte(`{"jsonrpc":"2.0","id":3,"method":"no/such","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`)})
+	s.Send(Message{ID: "3", Method: "no/such",
+		Body: []byte(
+			`{"jsonrpc":"2.0","id":3,"method":"no/such","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`)})
 	sdkNext(t, s, "3", "-32601")
 	_ = s.Close()
 	count.gone(t)

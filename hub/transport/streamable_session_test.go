@@ -23,17 +23,19 @@ func TestSession400(t *testing.T) {
 		over       bool
 		pings      int
 	}{
-		"TypeScript SDK":    {refuse400(noSession), refuse400(noSession), true, 1},
-		"not initialized":   {refuse400("Bad Request: Server not initialized"), refuse400("Bad Request: Server not initialized"), true, 1},
+		"TypeScript SDK": {refuse400(noSession), refuse400(noSession), true, 1},
+		"not initialized": {refuse400("Bad Request: Server not initialized"),
+			refuse400("Bad Request: Server not initialized"), true, 1},
 		"404 to the ping":   {refuse400(""), func(x *exchangeSeen) { http.NotFound(x.w, x.r) }, true, 1},
 		"the session lives": {refuse400("no"), func(x *exchangeSeen) { x.result("{}") }, false, 1},
 		"it knows no ping": {refuse400("no"), func(x *exchangeSeen) {
 			x.json(404, `{"jsonrpc":"2.0","id":`+x.ID+`,"error":{"code":-32601,"message":"no"}}`)
 		}, false, 1},
-		"no rights":                  {refuse400("no"), func(x *exchangeSeen) { x.w.WriteHeader(403) }, false, 1},
-		"trouble":                    {refuse400("no"), func(x *exchangeSeen) { x.w.WriteHeader(500) }, false, 1},
-		"no answer to the ping":      {refuse400("no"), func(x *exchangeSeen) { x.left() }, false, 1},
-		"an answer to this one call": {refuse400(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}`), refuse400(""), false, 0},
+		"no rights":             {refuse400("no"), func(x *exchangeSeen) { x.w.WriteHeader(403) }, false, 1},
+		"trouble":               {refuse400("no"), func(x *exchangeSeen) { x.w.WriteHeader(500) }, false, 1},
+		"no answer to the ping": {refuse400("no"), func(x *exchangeSeen) { x.left() }, false, 1},
+		"an answer to this one call": {refuse400(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}`),
+			refuse400(""), false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWebWorld(t, map[string]func(*exchangeSeen){"tools/call": c.call, "ping": c.ping}, func(w *webWorld) {
@@ -41,7 +43,8 @@ func TestSession400(t *testing.T) {
 				w.send("1", "tools/call")
 				r := w.next()
 				e, _ := r.Err.(*HTTPError)
-				if over := errors.Is(r.Err, ErrSessionExpired); over != c.over || over && (r.Failed != "1" || e.Delivery != NotSent || e.Status != 400) {
+				if over := errors.Is(r.Err, ErrSessionExpired); over != c.over || over &&
+					(r.Failed != "1" || e.Delivery != NotSent || e.Status != 400) {
 					w.Errorf("received %s, failed %q: %v", r.Body, r.Failed, r.Err)
 				}
 				pings := w.requests("ping")
@@ -109,7 +112,10 @@ func TestSession400ElsewhereToo(t *testing.T) {
 			func(w *webWorld) { w.send("", "notifications/x") },
 		},
 		"the standalone stream": {
-			map[string]func(*exchangeSeen){"GET": refused(func(x *exchangeSeen) { x.events(": open\n\n"); elapse(time.Second) })}, nil,
+			map[string]func(*exchangeSeen){"GET": refused(func(x *exchangeSeen) {
+				x.events(": open\n\n")
+				elapse(time.Second)
+			})}, nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

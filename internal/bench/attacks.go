@@ -23,7 +23,8 @@ type attack struct {
 	drive func(ctx context.Context, client *host.Client, config string) int
 }
 
-// attacks has one for each finding of its kind. There is none for a panic under the hub's lock: that is a fault, and nobody's doing.
+// attacks has one for each finding of its kind. There is none for a panic under the hub's lock: that is a fault, and
+// nobody's doing.
 var attacks = []attack{
 	{finding: "A1", about: "a form that refers to itself", behaviour: "form-self-ref", says: accepts, drive: calls(1)},
 	{finding: "A2", about: "a form that doubles 40 times", behaviour: "form-forever", says: accepts, drive: calls(1)},
@@ -43,7 +44,8 @@ var attacks = []attack{
 	{finding: "A13", about: "a folder of 100,000 servers", drive: folders(hostile.ManyServers(100_000))},
 	{finding: "A13", about: "a folder of 500,000 variables", drive: folders(hostile.ManyVariables(500_000))},
 	{finding: "A13", about: "a folder of 2,000,000 arguments", drive: folders(hostile.ManyArguments(2_000_000))},
-	{finding: "A14", about: "a list of 50 servers that never start", behaviour: "start-never", servers: 50, drive: lists("")},
+	{finding: "A14", about: "a list of 50 servers that never start", behaviour: "start-never", servers: 50,
+		drive: lists("")},
 	{finding: "A15", about: "results of 32 MiB", behaviour: "large-answer", results: 4 * 32, drive: calls(4)},
 }
 
@@ -56,7 +58,8 @@ func (a attack) config(o options) string {
 			if i > 0 {
 				name = fmt.Sprintf("evil-%d", i)
 			}
-			entries[name] = map[string]any{"command": o.bin.hostile, "args": []string{a.behaviour}, "alwaysAllow": []string{"*"}, "era": "legacy"}
+			entries[name] = map[string]any{"command": o.bin.hostile, "args": []string{a.behaviour}, "alwaysAllow": []string{"*"},
+				"era": "legacy"}
 		}
 	}
 	text, err := json.Marshal(map[string]any{"mcpServers": entries})
@@ -66,7 +69,8 @@ func (a attack) config(o options) string {
 	return string(text)
 }
 
-// untilOver repeats do, parallel at once, with a pause after each so that an attack that fails at once is no loop of the bench's own.
+// untilOver repeats do, parallel at once, with a pause after each so that an attack that fails at once is no loop of
+// the bench's own.
 func untilOver(ctx context.Context, parallel int, do func()) int {
 	var mu sync.Mutex
 	times := 0

@@ -40,7 +40,8 @@ func TestRatioIsTakenWithinARound(t *testing.T) {
 	}
 }
 
-// TestVerdicts: a bound counts as reached when it is met exactly; what is for information has no verdict, and neither has a failure.
+// TestVerdicts: a bound counts as reached when it is met exactly; what is for information has no verdict, and neither
+// has a failure.
 func TestVerdicts(t *testing.T) {
 	r := newReport(options{rounds: 7})
 	g := group{name: "some"}
@@ -58,7 +59,8 @@ func TestVerdicts(t *testing.T) {
 	lines := strings.Split(text.String(), "\n")
 	for i, verdict := range want {
 		fields := strings.Fields(lines[i+1])
-		if last := fields[len(fields)-1]; verdict == "" && (last == "reached" || last == "missed") || verdict != "" && last != verdict {
+		if last := fields[len(fields)-1]; verdict == "" && (last == "reached" || last == "missed") || verdict != "" &&
+			last != verdict {
 			t.Errorf("%q, want the verdict %q", lines[i+1], verdict)
 		}
 	}
@@ -70,7 +72,8 @@ func TestVerdicts(t *testing.T) {
 	if err := json.Unmarshal(asJSON.Bytes(), &back); err != nil || len(back.Groups) != 1 || len(back.Groups[0].Rows) != 5 {
 		t.Fatalf("%v: %s", err, asJSON.Bytes())
 	}
-	if rows := back.Groups[0].Rows; !*rows[0].Reached || *rows[1].Reached || rows[4].Reached != nil || rows[4].Target != nil {
+	if rows := back.Groups[0].Rows; !*rows[0].Reached || *rows[1].Reached || rows[4].Reached != nil ||
+		rows[4].Target != nil {
 		t.Errorf("JSON: %s", asJSON.Bytes())
 	}
 }

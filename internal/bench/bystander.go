@@ -18,8 +18,9 @@ const (
 	bystanderWait   = 20 * time.Second
 )
 
-// measureBystander lets hostile servers and folders do their worst, one after the other, each at a hub of its own, and takes the time of somebody who has
-// nothing to do with them: a call of another server, a cancel in another window, the snapshot of a new window.
+// measureBystander lets hostile servers and folders do their worst, one after the other, each at a hub of its own, and
+// takes the time of somebody who has nothing to do with them: a call of another server, a cancel in another window, the
+// snapshot of a new window.
 func measureBystander(ctx context.Context, o options) ([]row, error) {
 	var rows []row
 	for _, a := range attacks {
@@ -33,8 +34,10 @@ func measureBystander(ctx context.Context, o options) ([]row, error) {
 		worst := max(felt.call.worst, felt.cancel.worst, felt.snapshot.worst)
 		rows = append(rows,
 			number(a.finding+" "+a.about+", worst for a bystander", millis(worst), "ms", "%s; %s; %s; the attack ran %d times",
-				felt.call.text("call"), felt.cancel.text("cancel"), felt.snapshot.text("new window"), felt.times).atMost(bystanderLimit),
-			number(a.finding+" peak memory over the idle hub", felt.memory, "MiB", "%.0f MiB of results may be in flight", a.results).atMost(bystanderMemory+a.results))
+				felt.call.text("call"), felt.cancel.text("cancel"), felt.snapshot.text("new window"),
+				felt.times).atMost(bystanderLimit),
+			number(a.finding+" peak memory over the idle hub", felt.memory, "MiB", "%.0f MiB of results may be in flight",
+				a.results).atMost(bystanderMemory+a.results))
 	}
 	return rows, nil
 }
@@ -62,7 +65,8 @@ func (s *spent) text(what string) string {
 	if s.times == 0 {
 		return what + ": none"
 	}
-	return fmt.Sprintf("%s: worst %.1f ms, mean %.1f of %d", what, millis(s.worst), millis(s.sum)/float64(s.times), s.times)
+	return fmt.Sprintf("%s: worst %.1f ms, mean %.1f of %d", what, millis(s.worst), millis(s.sum)/float64(s.times),
+		s.times)
 }
 
 // suffer runs one attack for some seconds.
@@ -112,7 +116,8 @@ func (a attack) suffer(ctx context.Context, o options) (f felt, err error) {
 	return f, err
 }
 
-// look does once what a bystander does. What does not come within bystanderWait counts as that long; an error is for what cannot be measured.
+// look does once what a bystander does. What does not come within bystanderWait counts as that long; an error is for
+// what cannot be measured.
 func (f *felt) look(ctx context.Context, client *host.Client, window *person, id string) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, bystanderWait, errTooSlow)
 	defer cancel()

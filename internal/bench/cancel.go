@@ -18,7 +18,8 @@ const inFlight = 10_000
 // discardLog formats every line at the level that is the default, as a hub does, and throws it away.
 func discardLog() *slog.Logger { return slog.New(slog.NewJSONHandler(io.Discard, nil)) }
 
-// measureCancel takes the time from the entry of CancelRequest until write(2) has put the notification into the server's pipe.
+// measureCancel takes the time from the entry of CancelRequest until write(2) has put the notification into the
+// server's pipe.
 func measureCancel(ctx context.Context, o options) ([]row, error) {
 	server := newPipeServer()
 	h, err := newLocalHub(ctx, server)
@@ -33,7 +34,9 @@ func measureCancel(ctx context.Context, o options) ([]row, error) {
 	var calls sync.WaitGroup
 	for i := range inFlight + samples {
 		calls.Go(func() {
-			_, _ = h.CallTool(ctx, hub.CallRequest{ID: requestID(i), Server: "pipe", Tool: "hang", Arguments: string(echoArguments)}) // ends by the cancel
+			// ends by the cancel
+			_, _ = h.CallTool(ctx, hub.CallRequest{ID: requestID(i), Server: "pipe", Tool: "hang",
+				Arguments: string(echoArguments)})
 		})
 	}
 	took, err := cancelEach(ctx, h, server, samples)
@@ -46,9 +49,11 @@ func measureCancel(ctx context.Context, o options) ([]row, error) {
 		return nil, err
 	}
 	return []row{
-		number("CancelRequest -> notification in the server's pipe, median", median(took, micros), "us", "%d cancels, one after the other, %d to %d requests in flight",
+		number("CancelRequest -> notification in the server's pipe, median", median(took, micros), "us",
+			"%d cancels, one after the other, %d to %d requests in flight",
 			len(took), inFlight+samples, inFlight).atMost(100),
-		number("CancelRequest -> notification in the server's pipe, p99", percentile(took, 99, micros), "us", "p99.9 %.0f us, worst %.0f us",
+		number("CancelRequest -> notification in the server's pipe, p99", percentile(took, 99, micros), "us",
+			"p99.9 %.0f us, worst %.0f us",
 			percentile(took, 99.9, micros), percentile(took, 100, micros)).atMost(1000),
 	}, nil
 }

@@ -61,7 +61,8 @@ func echoCommand(o options) transport.Command {
 // openSession is the hub's session over the same: what the hub itself calls.
 func openSession(ctx context.Context, o options) (subject, error) {
 	s, err := mcp.Connect(ctx, mcp.Options{
-		Server: "echo", Open: mcp.Stdio(echoCommand(o), 0), Era: mcp.EraLegacy, Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: noQuestions{},
+		Server: "echo", Open: mcp.Stdio(echoCommand(o), 0), Era: mcp.EraLegacy,
+		Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: noQuestions{},
 	})
 	if err != nil {
 		return subject{}, err
@@ -69,7 +70,8 @@ func openSession(ctx context.Context, o options) (subject, error) {
 	return subject{
 		name: sessionName,
 		call: func(ctx context.Context) error {
-			_, err := s.CallTool(ctx, &mcp.CallRequest{Name: "echo", Arguments: echoArguments, OnProgress: func(mcp.Progress) {}})
+			_, err := s.CallTool(ctx, &mcp.CallRequest{Name: "echo", Arguments: echoArguments,
+				OnProgress: func(mcp.Progress) {}})
 			return err
 		},
 		close: func() { _ = s.Close(errBenchOver) },
@@ -94,7 +96,8 @@ func (noQuestions) LateResponse(jsonrpc.ID)          {}
 // openGoSDK is the official SDK's client as its documentation shows it.
 func openGoSDK(ctx context.Context, o options) (subject, error) {
 	client := gosdk.NewClient(&gosdk.Implementation{Name: "bench", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &gosdk.CommandTransport{Command: exec.Command(o.bin.echo), TerminateDuration: time.Second},
+	session, err := client.Connect(ctx, &gosdk.CommandTransport{Command: exec.Command(o.bin.echo),
+		TerminateDuration: time.Second},
 		&gosdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		return subject{}, err

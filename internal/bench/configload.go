@@ -15,8 +15,8 @@ import (
 // configServers is how many servers the measured config has.
 const configServers = 200
 
-// measureConfig lets a real hub read a file of many servers: for the first time, once more without a change, and with one changed entry. It takes
-// the time of the whole call, from the host and back.
+// measureConfig lets a real hub read a file of many servers: for the first time, once more without a change, and with
+// one changed entry. It takes the time of the whole call, from the host and back.
 func measureConfig(ctx context.Context, o options) ([]row, error) {
 	dir, err := os.MkdirTemp("", "mcphub-bench-")
 	if err != nil {
@@ -52,10 +52,13 @@ func measureConfig(ctx context.Context, o options) ([]row, error) {
 		}
 	}
 	return []row{
-		number(fmt.Sprintf("config of %d servers read and reconciled, median", configServers), median(first, millis), "ms", "through the door, from a file, by a new hub; worst %.1f ms of %d",
+		number(fmt.Sprintf("config of %d servers read and reconciled, median", configServers), median(first, millis), "ms",
+			"through the door, from a file, by a new hub; worst %.1f ms of %d",
 			percentile(first, 100, millis), len(first)).atMost(20),
-		number("the same file once more, nothing changed, median", median(same, millis), "ms", "worst %.1f ms", percentile(same, 100, millis)).atMost(20),
-		number("one of them changed, median", median(changed, millis), "ms", "worst %.1f ms", percentile(changed, 100, millis)).atMost(20),
+		number("the same file once more, nothing changed, median", median(same, millis), "ms", "worst %.1f ms",
+			percentile(same, 100, millis)).atMost(20),
+		number("one of them changed, median", median(changed, millis), "ms", "worst %.1f ms",
+			percentile(changed, 100, millis)).atMost(20),
 	}, nil
 }
 
@@ -68,7 +71,8 @@ func manyServers(value int) []byte {
 			env["VALUE"] = fmt.Sprint(value)
 		}
 		entries[name] = map[string]any{
-			"type": "stdio", "command": "npx", "args": []string{"-y", "@scope/server-" + name, "--verbose", "${workspaceFolder}"}, "env": env,
+			"type": "stdio", "command": "npx", "args": []string{"-y", "@scope/server-" + name, "--verbose",
+				"${workspaceFolder}"}, "env": env,
 			"approvals": map[string]string{"read_*": "allow", "delete_*": "deny"}, "timeouts": map[string]string{"total": "90s"},
 		}
 	}

@@ -10,7 +10,8 @@ import (
 // together is how many calls are in flight at once where it is not one.
 const together = 64
 
-// measureEngine measures the engine, the session on top of it, the floor and the peers over the same server, round by round.
+// measureEngine measures the engine, the session on top of it, the floor and the peers over the same server, round by
+// round.
 func measureEngine(ctx context.Context, o options) (rows []row, err error) {
 	var subjects []subject
 	defer func() { closeAll(subjects) }()
@@ -45,16 +46,20 @@ func measureEngine(ctx context.Context, o options) (rows []row, err error) {
 	return []row{
 		number("engine / byte loop, sequential", against(one, floorName), "", "%s", table(subjects, one)).atLeast(0.45),
 		number("engine / byte loop, 64 at once", against(many, floorName), "", "%s", table(subjects, many)).atLeast(0.25),
-		number("engine / batched byte loop, 64 at once", against(many, batchedName), "", "what is written at once here is one write a call above"),
+		number("engine / batched byte loop, 64 at once", against(many, batchedName), "",
+			"what is written at once here is one write a call above"),
 		number("engine / go-sdk client, sequential", against(one, goSDKName), "times", "").atLeast(5),
 		number("engine / go-sdk client, 64 at once", against(many, goSDKName), "times", "").atLeast(12),
-		number("byte loop / go-sdk client, sequential", ratio(o.rounds, func(i int) float64 { return one[floorName][i].rate / one[goSDKName][i].rate }), "times",
+		number("byte loop / go-sdk client, sequential", ratio(o.rounds, func(i int) float64 {
+			return one[floorName][i].rate / one[goSDKName][i].rate
+		}), "times",
 			"what no client over pipes can pass: where waking up a process is dear, it bounds the ratios above"),
 		number("engine / mcp-go client, sequential", against(one, mcpGoName), "times", ""),
 		number("engine / mcp-go client, 64 at once", against(many, mcpGoName), "times", ""),
 		number("engine, allocations a call", max(of(one[engineName], allocs), of(many[engineName], allocs)), "",
 			"the larger of sequential and 64 at once").atMost(32),
-		number("engine, bytes allocated a call", max(of(one[engineName], bytes), of(many[engineName], bytes)), "KiB", "").atMost(1.4),
+		number("engine, bytes allocated a call", max(of(one[engineName], bytes), of(many[engineName], bytes)), "KiB",
+			"").atMost(1.4),
 	}, nil
 }
 
@@ -64,7 +69,9 @@ func table(subjects []subject, samples map[string][]sample) string {
 	fmt.Fprintf(&b, "%-10s %12s %10s %10s %12s\n", "", "calls/s", "us CPU", "allocs", "bytes a call")
 	for _, s := range subjects {
 		x := samples[s.name]
-		fmt.Fprintf(&b, "%-10s %12.0f %10.1f %10.0f %12.0f\n", s.name, of(x, func(s sample) float64 { return s.rate }), of(x, func(s sample) float64 { return s.cpu }),
+		fmt.Fprintf(&b, "%-10s %12.0f %10.1f %10.0f %12.0f\n", s.name, of(x, func(s sample) float64 {
+			return s.rate
+		}), of(x, func(s sample) float64 { return s.cpu }),
 			of(x, func(s sample) float64 { return s.allocs }), of(x, func(s sample) float64 { return s.bytes }))
 	}
 	return b.String()

@@ -11,17 +11,18 @@ import (
 	"sync/atomic"
 )
 
-// The exact bytes that go around, but for the id. What the library clients put on the wire differs from it in the order of members at most.
+// The exact bytes that go around, but for the id. What the library clients put on the wire differs from it in the order
+// of members at most.
 const (
 	callHead   = `{"jsonrpc":"2.0","id":`
 	callMiddle = `,"method":"tools/call","params":`
 	callParams = `{"name":"echo","arguments":{"text":"the quick brown fox jumps over the lazy dog"},"_meta":{"progressToken":17}}`
 )
 
-// byteLoop is the floor: what it costs to write requests into a pipe, read lines from another, find the id by looking for
-// bytes, and keep a table of what is pending. One goroutine does it all. Each request is a write of its own, as each call is
-// an event of its own for a client; the batched loop writes all that may go at once, which only who knows the next calls
-// beforehand can do.
+// byteLoop is the floor: what it costs to write requests into a pipe, read lines from another, find the id by looking
+// for bytes, and keep a table of what is pending. One goroutine does it all. Each request is a write of its own, as
+// each call is an event of its own for a client; the batched loop writes all that may go at once, which only who knows
+// the next calls beforehand can do.
 type byteLoop struct {
 	cmd     *exec.Cmd
 	batched bool
@@ -35,7 +36,8 @@ type byteLoop struct {
 }
 
 func openByteLoop(o options, name string) (subject, error) {
-	l := &byteLoop{batched: name == batchedName, cmd: exec.Command(o.bin.echo), pending: map[int64]struct{}{}, in: make([]byte, 64<<10)}
+	l := &byteLoop{batched: name == batchedName, cmd: exec.Command(o.bin.echo), pending: map[int64]struct{}{},
+		in: make([]byte, 64<<10)}
 	stdin, w, err := os.Pipe()
 	if err != nil {
 		return subject{}, err

@@ -42,7 +42,9 @@ func openHub(ctx context.Context, o options, command string, args []string, serv
 }
 
 func reload(ctx context.Context, client *host.Client, config string) error {
-	r, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "bench.json", Json: config}}})
+	r,
+		err := client.Servers.ReloadConfig(ctx,
+		&mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "bench.json", Json: config}}})
 	if err != nil {
 		return err
 	}
@@ -84,7 +86,8 @@ func startServers(ctx context.Context, client *host.Client, names []string) erro
 }
 
 // callTool calls a tool of the echo server through the hub. The answer must be a result.
-func callTool(ctx context.Context, client mcphubv1.McpHubServiceClient, server, tool, arguments string) (string, error) {
+func callTool(ctx context.Context, client mcphubv1.McpHubServiceClient, server, tool, arguments string) (string,
+	error) {
 	r, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: server, Tool: tool, ArgumentsJson: arguments})
 	if err != nil {
 		return "", err

@@ -27,7 +27,8 @@ func measureIdle(ctx context.Context, o options) ([]row, error) {
 		resident = append(resident, size)
 	}
 	if len(resident) > 0 {
-		rows = append(rows, number("idle hub without servers, resident memory", median(resident, same), "MiB", "median of %d hubs, a second after their start", len(resident)).atMost(20))
+		rows = append(rows, number("idle hub without servers, resident memory", median(resident, same), "MiB",
+			"median of %d hubs, a second after their start", len(resident)).atMost(20))
 	}
 
 	fifty, err := fiftyServers(ctx, o)
@@ -61,7 +62,8 @@ func measureIdle(ctx context.Context, o options) ([]row, error) {
 	}
 	n := float64(len(names) - 1)
 	each := func(a, b uint64) float64 { return (float64(a) - float64(b)) / n / 1024 }
-	return append(rows, number("each idle stdio server, heap of the hub", each(after.Heap, before.Heap), "KiB", "and %.0f KiB of stacks, %.1f goroutines; %d servers",
+	return append(rows, number("each idle stdio server, heap of the hub", each(after.Heap, before.Heap), "KiB",
+		"and %.0f KiB of stacks, %.1f goroutines; %d servers",
 		each(after.Stacks, before.Stacks), float64(after.Goroutines-before.Goroutines)/n, len(names)).atMost(150)), nil
 }
 
@@ -97,7 +99,8 @@ func fiftyServers(ctx context.Context, o options) (row, error) {
 		}
 		grown = append(grown, size)
 	}
-	return number("fifty idle stdio servers, resident memory over none", median(grown, same), "MiB", "median of %d hubs, a second after the last start", len(grown)).atMost(8), nil
+	return number("fifty idle stdio servers, resident memory over none", median(grown, same), "MiB",
+		"median of %d hubs, a second after the last start", len(grown)).atMost(8), nil
 }
 
 // idleHub is the resident size of one hub in MiB.

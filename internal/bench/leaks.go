@@ -16,8 +16,8 @@ const (
 	openAsk = 32
 )
 
-// measureLeaks counts the goroutines of a hub before and after 10,000 cancelled calls, and 10,000 questions that a server took back. All of it goes through
-// the door; a window is attached.
+// measureLeaks counts the goroutines of a hub before and after 10,000 cancelled calls, and 10,000 questions that a
+// server took back. All of it goes through the door; a window is attached.
 func measureLeaks(ctx context.Context, o options) ([]row, error) {
 	client, err := openHub(ctx, o, o.bin.self, []string{probedHub}, "echo")
 	if err != nil {
@@ -58,8 +58,10 @@ func measureLeaks(ctx context.Context, o options) ([]row, error) {
 	}
 	kib := func(a, b look) float64 { return (float64(a.Heap) - float64(b.Heap)) / 1024 }
 	return []row{
-		number(fmt.Sprintf("goroutines left after %d cancelled calls", n), float64(out.Goroutines-before.Goroutines), "", "of %d; heap %+.0f KiB", before.Goroutines, kib(out, before)).atMost(0),
-		number(fmt.Sprintf("goroutines left after %d withdrawn questions", n), float64(in.Goroutines-out.Goroutines), "", "of %d; heap %+.0f KiB", out.Goroutines, kib(in, out)).atMost(0),
+		number(fmt.Sprintf("goroutines left after %d cancelled calls", n), float64(out.Goroutines-before.Goroutines), "",
+			"of %d; heap %+.0f KiB", before.Goroutines, kib(out, before)).atMost(0),
+		number(fmt.Sprintf("goroutines left after %d withdrawn questions", n), float64(in.Goroutines-out.Goroutines), "",
+			"of %d; heap %+.0f KiB", out.Goroutines, kib(in, out)).atMost(0),
 		number("answers to questions that were withdrawn", float64(answered), "", "").atMost(0),
 	}, nil
 }

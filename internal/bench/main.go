@@ -49,7 +49,8 @@ var groups = []group{
 	{"idle", "idle hub, idle servers", time.Minute, measureIdle},
 	{"config", "a config of many servers", time.Minute, measureConfig},
 	{"web", "Streamable HTTP against a bare POST loop and go-sdk", time.Minute, measureWeb},
-	{"webcancel", "CancelRequest received -> reset seen by an HTTP server; what cancelled calls leave", time.Minute, measureWebCancel},
+	{"webcancel", "CancelRequest received -> reset seen by an HTTP server; what cancelled calls leave", time.Minute,
+		measureWebCancel},
 	{"start", "spawn -> first answer", time.Minute, measureStart},
 	{"storm", "progress storm", time.Minute, measureStorm},
 	{"bystander", "what others feel of the worst that a server or a folder does", 5 * time.Minute, measureBystander},
@@ -66,11 +67,14 @@ func main() {
 
 func run() int {
 	rounds := flag.Int("rounds", 0, "interleaved `rounds` (default 9, quick 7)")
-	only := flag.String("only", "", "measure only the groups whose name matches this `regexp`: engine, path, cancel, withdraw, memory, leaks, idle, config, web, webcancel, start, storm, bystander")
-	findings := flag.String("finding", "", "of the group bystander, measure only the attacks whose finding matches this `regexp`, \"^A4$\" say")
+	only := flag.String("only", "",
+		"measure only the groups whose name matches this `regexp`: engine, path, cancel, withdraw, memory, leaks, idle, config, web, webcancel, start, storm, bystander")
+	findings := flag.String("finding", "",
+		"of the group bystander, measure only the attacks whose finding matches this `regexp`, \"^A4$\" say")
 	quick := flag.Bool("quick", false, "less of everything, two minutes")
 	asJSON := flag.Bool("json", false, "print JSON")
-	profiles := flag.String("profile", "", "write CPU and heap profiles into this `folder`, of the hubs too; they slow down what is measured")
+	profiles := flag.String("profile", "",
+		"write CPU and heap profiles into this `folder`, of the hubs too; they slow down what is measured")
 	flag.Parse()
 	filter, err := regexp.Compile(*only)
 	attack, attackErr := regexp.Compile(*findings)

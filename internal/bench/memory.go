@@ -14,8 +14,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// journalCalls is how many calls fill what a hub keeps of the past (events for a window that resumes, ids that are over), so that it is not
-// counted as a cost of what is open.
+// journalCalls is how many calls fill what a hub keeps of the past (events for a window that resumes, ids that are
+// over), so that it is not counted as a cost of what is open.
 const journalCalls = 6000
 
 // measureMemory looks into a hub with nothing and with 10,000 calls in flight, and does the same with the engine alone.
@@ -34,12 +34,16 @@ func measureMemory(ctx context.Context, o options) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		heaps, stacks, engines, floors = append(heaps, heap), append(stacks, stack), append(engines, engine), append(floors, floor)
+		heaps, stacks, engines, floors = append(heaps, heap), append(stacks, stack), append(engines, engine),
+			append(floors, floor)
 	}
 	heap, stack := median(heaps, same), median(stacks, same)
 	return []row{
-		number("memory a request in flight, hub side, gRPC included", heap+stack, "KiB", "%.1f KiB heap, %.1f KiB stacks; %d in flight through the door; gRPC with a handler that only waits takes %.1f KiB", heap, stack, inFlight, median(floors, same)).atMost(12),
-		number("memory a request in flight, engine alone", median(engines, same), "KiB", "a call that nobody waits for: a goroutine that does is its caller's").atMost(2),
+		number("memory a request in flight, hub side, gRPC included", heap+stack, "KiB",
+			"%.1f KiB heap, %.1f KiB stacks; %d in flight through the door; gRPC with a handler that only waits takes %.1f KiB",
+			heap, stack, inFlight, median(floors, same)).atMost(12),
+		number("memory a request in flight, engine alone", median(engines, same), "KiB",
+			"a call that nobody waits for: a goroutine that does is its caller's").atMost(2),
 	}, nil
 }
 
@@ -70,8 +74,10 @@ func grpcMemory(ctx context.Context, o options) (float64, error) {
 	return heap + stacks, err
 }
 
-// hangingMemory gives KiB of heap and of stacks a call that hangs, of a plugin that has made many. The calls are made with the context calling.
-func hangingMemory(ctx, calling context.Context, client *host.Client, end func(*hanging) error) (heap, stacks float64, err error) {
+// hangingMemory gives KiB of heap and of stacks a call that hangs, of a plugin that has made many. The calls are made
+// with the context calling.
+func hangingMemory(ctx, calling context.Context, client *host.Client, end func(*hanging) error) (heap, stacks float64,
+	err error) {
 	if err := warmUp(ctx, client); err != nil {
 		return 0, 0, err
 	}

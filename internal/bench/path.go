@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// measurePath compares a call's whole way with the sum of its parts: host -> gRPC over the door -> hub -> server and back, against gRPC
-// with nothing behind it and the engine with nothing before it.
+// measurePath compares a call's whole way with the sum of its parts: host -> gRPC over the door -> hub -> server and
+// back, against gRPC with nothing behind it and the engine with nothing before it.
 func measurePath(ctx context.Context, o options) (rows []row, err error) {
 	var subjects []subject
 	defer func() { closeAll(subjects) }()
@@ -59,7 +59,8 @@ func measurePath(ctx context.Context, o options) (rows []row, err error) {
 		return []any{us(samples, "whole path"), us(samples, bareEcho), us(samples, guardedEcho), us(samples, engineName)}
 	}
 	return []row{
-		number("whole path / (gRPC echo + engine), sequential", against(one, bareEcho), "", detail, parts(one)...).atMost(1.25),
+		number("whole path / (gRPC echo + engine), sequential", against(one, bareEcho), "", detail,
+			parts(one)...).atMost(1.25),
 		number("whole path / (gRPC echo behind the hub's interceptors + engine)", against(one, guardedEcho), "", ""),
 		number("whole path / (gRPC echo + engine), 64 at once", against(many, bareEcho), "", detail, parts(many)...),
 	}, nil

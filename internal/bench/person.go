@@ -25,7 +25,8 @@ const (
 	ended
 )
 
-// person is a window with somebody in front of it, who says the same to every question and sees the requests of the bystander.
+// person is a window with somebody in front of it, who says the same to every question and sees the requests of the
+// bystander.
 type person struct {
 	stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
 	says   string
@@ -49,7 +50,8 @@ func attachPerson(ctx context.Context, editor mcphubv1.EditorServiceClient, says
 		cancel(err)
 		return nil, err
 	}
-	p := &person{stream: stream, says: says, cancel: cancel, gone: make(chan struct{}), changed: make(chan struct{}), stages: map[string]stage{}}
+	p := &person{stream: stream, says: says, cancel: cancel, gone: make(chan struct{}), changed: make(chan struct{}),
+		stages: map[string]stage{}}
 	go p.read()
 	hello := &mcphubv1.Hello{Title: "bench", PromptKinds: allKinds}
 	if err = p.send(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: hello}}); err == nil {

@@ -17,8 +17,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// pipeServer is a server within this process, behind two real pipes. It answers what opens a session and lists its tool, never
-// answers a call, and sends what it is told to. It tells to the nanosecond when the hub wrote, and read, a cancel.
+// pipeServer is a server within this process, behind two real pipes. It answers what opens a session and lists its
+// tool, never answers a call, and sends what it is told to. It tells to the nanosecond when the hub wrote, and read, a
+// cancel.
 type pipeServer struct {
 	written chan time.Time // of each notifications/cancelled of the hub, once write(2) had taken it
 	read    chan time.Time // of each notifications/cancelled of the server, when the hub's reader got it
@@ -78,7 +79,8 @@ func (s *pipeServer) serve(in *os.File) {
 		}
 		switch m.Method {
 		case "initialize":
-			s.send(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"pipe","version":"1"}}}`, m.ID)
+			s.send(
+				`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"pipe","version":"1"}}}`, m.ID)
 		case "tools/list":
 			s.send(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"hang","inputSchema":{"type":"object"}}]}}`, m.ID)
 		}
@@ -143,7 +145,9 @@ func (c *stampedConn) WriteMessages(batch [][]byte) error {
 // newLocalHub is a hub in this process with the pipe server as its only one.
 func newLocalHub(ctx context.Context, s *pipeServer) (*hub.Hub, error) {
 	h := hub.New(hub.Options{Version: "bench", Logger: discardLog(), Open: s.open})
-	_, problems, _, err := h.LoadConfig(ctx, []hub.ConfigSource{{Scope: "host", Path: "bench.json", JSON: `{"mcpServers":{"pipe":{"command":"pipe","era":"legacy","alwaysAllow":["*"]}}}`}})
+	_, problems, _,
+		err := h.LoadConfig(ctx, []hub.ConfigSource{{Scope: "host", Path: "bench.json",
+		JSON: `{"mcpServers":{"pipe":{"command":"pipe","era":"legacy","alwaysAllow":["*"]}}}`}})
 	if err == nil && len(problems) > 0 {
 		err = fmt.Errorf("the config has problems: %v", problems)
 	}

@@ -11,7 +11,8 @@ import (
 // envProfile names a folder for profiles. The hubs of this program write theirs there as well.
 const envProfile = "MCPHUB_BENCH_PROFILE"
 
-// realHub is the command that serves the hub for what is measured from outside. With profiles it is this program: mcphub writes none.
+// realHub is the command that serves the hub for what is measured from outside. With profiles it is this program:
+// mcphub writes none.
 func (o options) realHub() (command string, args []string) {
 	if os.Getenv(envProfile) != "" {
 		return o.bin.self, []string{probedHub}

@@ -70,7 +70,8 @@ type result struct {
 
 func newReport(o options) *report {
 	return &report{
-		Time: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0), Rounds: o.rounds, Quick: o.quick,
+		Time: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0),
+		Rounds: o.rounds, Quick: o.quick,
 	}
 }
 
@@ -131,7 +132,8 @@ func (r *report) printFoot(w io.Writer) {
 			}
 		}
 	}
-	fmt.Fprintf(w, "\n%d reached, %d missed, %d groups not measured, %.0f s\n", reached, missed, len(r.Failures), r.Seconds)
+	fmt.Fprintf(w, "\n%d reached, %d missed, %d groups not measured, %.0f s\n", reached, missed, len(r.Failures),
+		r.Seconds)
 }
 
 func (r *report) printJSON(w io.Writer) {

@@ -79,9 +79,11 @@ func (e *echoPlugin) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) 
 }
 
 // ListRequests tells of the calls that hang, and of nothing else about them.
-func (e *echoPlugin) ListRequests(context.Context, *mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse, error) {
+func (e *echoPlugin) ListRequests(context.Context, *mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse,
+	error) {
 	running := &mcphubv1.Request{State: mcphubv1.RequestState_REQUEST_STATE_RUNNING, WireIdJson: "1"}
-	return &mcphubv1.ListRequestsResponse{Requests: slices.Repeat([]*mcphubv1.Request{running}, int(e.hanging.Load()))}, nil
+	return &mcphubv1.ListRequestsResponse{Requests: slices.Repeat([]*mcphubv1.Request{running}, int(e.hanging.Load()))},
+		nil
 }
 
 func (e *echoPlugin) Drain(context.Context, *mcphubv1.DrainRequest) (*mcphubv1.DrainResponse, error) {
@@ -115,7 +117,8 @@ const probeMethod = "/bench.Probe/Look"
 var probeService = grpc.ServiceDesc{
 	ServiceName: "bench.Probe",
 	HandlerType: (*any)(nil),
-	Methods: []grpc.MethodDesc{{MethodName: "Look", Handler: func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+	Methods: []grpc.MethodDesc{{MethodName: "Look", Handler: func(_ any, _ context.Context, decode func(any) error,
+		_ grpc.UnaryServerInterceptor) (any, error) {
 		if err := decode(&emptypb.Empty{}); err != nil {
 			return nil, err
 		}

@@ -7,8 +7,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// measureStart takes the time from before the spawn until the hub has answered a call of its own service, and the same of a plugin with
-// nothing in it: what the door costs by itself.
+// measureStart takes the time from before the spawn until the hub has answered a call of its own service, and the same
+// of a plugin with nothing in it: what the door costs by itself.
 func measureStart(ctx context.Context, o options) ([]row, error) {
 	var real, bare []time.Duration
 	for range pick(o, 3*o.rounds, o.rounds) {
@@ -23,7 +23,8 @@ func measureStart(ctx context.Context, o options) ([]row, error) {
 		bare = append(bare, took)
 	}
 	return []row{
-		number("spawn -> first answer, AutoMTLS, Go host, median", median(real, millis), "ms", "best %.1f ms, worst %.1f ms of %d; an empty plugin behind the same door: %.1f ms",
+		number("spawn -> first answer, AutoMTLS, Go host, median", median(real, millis), "ms",
+			"best %.1f ms, worst %.1f ms of %d; an empty plugin behind the same door: %.1f ms",
 			percentile(real, 0, millis), percentile(real, 100, millis), len(real), median(bare, millis)).atMost(30),
 	}, nil
 }

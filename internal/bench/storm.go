@@ -69,8 +69,10 @@ func measureStorm(ctx context.Context, o options) ([]row, error) {
 	sent := float64(stormServers * count)
 	cpu := 100 * (busy - idle).Seconds() / took.Seconds()
 	return []row{
-		number("storm, events a window gets a second for a request", worst, "", "the busiest request; %d of %.0f events in %.1f s", total, sent, took.Seconds()).atMost(20),
-		number("storm, hub CPU", cpu, "% of a core", "%.1f us for each event of a server; reading the pipes and dropping it all takes %.1f %%",
+		number("storm, events a window gets a second for a request", worst, "",
+			"the busiest request; %d of %.0f events in %.1f s", total, sent, took.Seconds()).atMost(20),
+		number("storm, hub CPU", cpu, "% of a core",
+			"%.1f us for each event of a server; reading the pipes and dropping it all takes %.1f %%",
 			micros(busy-idle)/sent, 100*floor.Seconds()/floorTook.Seconds()).atMost(10),
 	}, nil
 }
@@ -105,8 +107,8 @@ func (p *progressCount) add(now time.Time) {
 	p.last = now
 }
 
-// rate is events a second, to a tenth: what arrives is jittered. The first event stands at the begin of the time, and the last one is not held back,
-// because the request ends: neither counts.
+// rate is events a second, to a tenth: what arrives is jittered. The first event stands at the begin of the time, and
+// the last one is not held back, because the request ends: neither counts.
 func (p *progressCount) rate() float64 {
 	if p.count < 3 {
 		return 0

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// stormFloor is the processor time that reading the same storm takes when nothing is done with it: ten goroutines, ten pipes.
+// stormFloor is the processor time that reading the same storm takes when nothing is done with it: ten goroutines, ten
+// pipes.
 func stormFloor(ctx context.Context, o options, count int) (cpu, took time.Duration, err error) {
 	errs := make([]error, stormServers)
 	var readers sync.WaitGroup
@@ -42,7 +43,8 @@ func drainStorm(ctx context.Context, o options, count int) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdin, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"storm","arguments":{"count":%d,"perSecond":%d},"_meta":{"progressToken":1}}}`+"\n", count, stormRate)
+	fmt.Fprintf(stdin,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"storm","arguments":{"count":%d,"perSecond":%d},"_meta":{"progressToken":1}}}`+"\n", count, stormRate)
 	r := bufio.NewReader(stdout)
 	lines := 0
 	for {

@@ -59,7 +59,8 @@ func (s subject) run(ctx context.Context, d time.Duration, parallel int) (sample
 	n := float64(calls)
 	return sample{
 		calls: calls, rate: n / took.Seconds(), latency: micros(took) / n,
-		allocs: float64(after.Mallocs-before.Mallocs) / n, bytes: float64(after.TotalAlloc-before.TotalAlloc) / n, cpu: micros(cpu) / n,
+		allocs: float64(after.Mallocs-before.Mallocs) / n, bytes: float64(after.TotalAlloc-before.TotalAlloc) / n,
+		cpu: micros(cpu) / n,
 	}, nil
 }
 
@@ -91,8 +92,10 @@ func (s subject) loop(ctx context.Context, parallel int, stop *atomic.Bool) (int
 	return int(total.Load()), failure
 }
 
-// interleave runs every subject once a round, each round beginning with another one, and gives the samples by subject and round.
-func interleave(ctx context.Context, subjects []subject, rounds int, d time.Duration, parallel int) (map[string][]sample, error) {
+// interleave runs every subject once a round, each round beginning with another one, and gives the samples by subject
+// and round.
+func interleave(ctx context.Context, subjects []subject, rounds int, d time.Duration,
+	parallel int) (map[string][]sample, error) {
 	samples := map[string][]sample{}
 	for _, s := range subjects { // warm-up, thrown away
 		if _, err := s.run(ctx, d/4, parallel); err != nil {

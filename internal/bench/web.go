@@ -7,7 +7,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// measureWeb measures sessions of both eras over Streamable HTTP, the floor and the official SDK with the same server, round by round.
+// measureWeb measures sessions of both eras over Streamable HTTP, the floor and the official SDK with the same server,
+// round by round.
 func measureWeb(ctx context.Context, o options) (rows []row, err error) {
 	url, stop, err := startWeb(o)
 	if err != nil {
@@ -48,12 +49,15 @@ func measureWeb(ctx context.Context, o options) (rows []row, err error) {
 			return table(subjects, samples)
 		}
 		rows = append(rows,
-			number("HTTP, "+engine+" / POST loop, sequential", against(one, engine, postLoopName), "", "%s", detail(one)).atLeast(0.6),
-			number("HTTP, "+engine+" / POST loop, 64 at once", against(many, engine, postLoopName), "", "%s", detail(many)).atLeast(0.6),
+			number("HTTP, "+engine+" / POST loop, sequential", against(one, engine, postLoopName), "", "%s",
+				detail(one)).atLeast(0.6),
+			number("HTTP, "+engine+" / POST loop, 64 at once", against(many, engine, postLoopName), "", "%s",
+				detail(many)).atLeast(0.6),
 			number("HTTP, "+engine+" / go-sdk client, sequential", against(one, engine, goSDKName), "times", "").atLeast(2),
 			number("HTTP, "+engine+" / go-sdk client, 64 at once", against(many, engine, goSDKName), "times", "").atLeast(2),
 		)
 	}
 	bound := ratio(o.rounds, func(i int) float64 { return one[postLoopName][i].rate / one[goSDKName][i].rate })
-	return append(rows, number("POST loop / go-sdk client, sequential", bound, "times", "what no client over net/http can pass")), nil
+	return append(rows, number("POST loop / go-sdk client, sequential", bound, "times",
+		"what no client over net/http can pass")), nil
 }

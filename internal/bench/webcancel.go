@@ -17,8 +17,8 @@ import (
 // webInFlight is how many calls over HTTP are open at once where many are.
 const webInFlight = 1000
 
-// measureWebCancel takes the time from the entry of CancelRequest until the server knows that the call's exchange is over, and
-// counts what cancelled calls leave behind. Hub and server are in this process, so that there is one clock.
+// measureWebCancel takes the time from the entry of CancelRequest until the server knows that the call's exchange is
+// over, and counts what cancelled calls leave behind. Hub and server are in this process, so that there is one clock.
 func measureWebCancel(ctx context.Context, o options) (rows []row, err error) {
 	for _, era := range []string{mcp.EraLegacy, mcp.EraModern} {
 		more, err := measureWebCancelOf(ctx, o, era)
@@ -62,12 +62,16 @@ func measureWebCancelOf(ctx context.Context, o options, era string) ([]row, erro
 		return nil, err
 	}
 	return []row{
-		number("HTTP, "+era+", CancelRequest -> reset seen by the server, median", median(took, millis), "ms", "%d cancels, one after the other, %d to %d calls in flight",
+		number("HTTP, "+era+", CancelRequest -> reset seen by the server, median", median(took, millis), "ms",
+			"%d cancels, one after the other, %d to %d calls in flight",
 			len(took), webInFlight+samples, webInFlight).atMost(1),
-		number("HTTP, "+era+", CancelRequest -> reset seen by the server, p99", percentile(took, 99, millis), "ms", "worst %.2f ms", percentile(took, 100, millis)),
-		number(fmt.Sprintf("HTTP, %s, goroutines left after %d cancelled calls", era, webInFlight), float64(after.goroutines-before.goroutines), "",
+		number("HTTP, "+era+", CancelRequest -> reset seen by the server, p99", percentile(took, 99, millis), "ms",
+			"worst %.2f ms", percentile(took, 100, millis)),
+		number(fmt.Sprintf("HTTP, %s, goroutines left after %d cancelled calls", era, webInFlight),
+			float64(after.goroutines-before.goroutines), "",
 			"of %d, those of kept connections not counted", before.goroutines).atMost(0),
-		number(fmt.Sprintf("HTTP, %s, connections left after %d cancelled calls", era, webInFlight), float64(after.busy-before.busy), "",
+		number(fmt.Sprintf("HTTP, %s, connections left after %d cancelled calls", era, webInFlight),
+			float64(after.busy-before.busy), "",
 			"of %d; %d are kept for the next call", before.busy, after.kept).atMost(0),
 	}, nil
 }
@@ -77,7 +81,9 @@ func newWebHub(ctx context.Context, url, era string) (*hub.Hub, error) {
 	h := hub.New(hub.Options{Version: "bench", Logger: discardLog(), Open: func(config.Server, func(string)) mcp.Opener {
 		return mcp.HTTP(transport.HTTPOptions{URL: url})
 	}})
-	_, problems, _, err := h.LoadConfig(ctx, []hub.ConfigSource{{Scope: "host", Path: "bench.json", JSON: `{"mcpServers":{"web":{"command":"web","era":"` + era + `","alwaysAllow":["*"]}}}`}})
+	_, problems, _,
+		err := h.LoadConfig(ctx, []hub.ConfigSource{{Scope: "host", Path: "bench.json",
+		JSON: `{"mcpServers":{"web":{"command":"web","era":"` + era + `","alwaysAllow":["*"]}}}`}})
 	if err == nil && len(problems) > 0 {
 		err = fmt.Errorf("the config has problems: %v", problems)
 	}
@@ -87,12 +93,15 @@ func newWebHub(ctx context.Context, url, era string) (*hub.Hub, error) {
 	return h, nil
 }
 
-// hangWeb begins n calls that only a cancel ends, and returns when the server has them all. wait returns when they are over.
+// hangWeb begins n calls that only a cancel ends, and returns when the server has them all. wait returns when they are
+// over.
 func hangWeb(ctx context.Context, h *hub.Hub, server *webServer, n int) (wait func(), err error) {
 	var calls sync.WaitGroup
 	for i := range n {
 		calls.Go(func() {
-			_, _ = h.CallTool(ctx, hub.CallRequest{ID: requestID(i), Server: "web", Tool: "hang", Arguments: string(echoArguments)}) // ends by the cancel
+			// ends by the cancel
+			_, _ = h.CallTool(ctx, hub.CallRequest{ID: requestID(i), Server: "web", Tool: "hang",
+				Arguments: string(echoArguments)})
 		})
 	}
 	for server.hanging.Load() < int64(n) {
@@ -149,8 +158,8 @@ func endWeb(ctx context.Context, h *hub.Hub, server *webServer, n int, wait func
 	return nil
 }
 
-// webLook is what there is of what can leak. A connection that is kept for the next call has three goroutines, two of the
-// client and one of the server; those are not counted.
+// webLook is what there is of what can leak. A connection that is kept for the next call has three goroutines, two of
+// the client and one of the server; those are not counted.
 type webLook struct{ goroutines, busy, kept int }
 
 // settledWeb looks once nothing is above what was there before, or nothing changes any more.

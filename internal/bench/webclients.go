@@ -15,11 +15,12 @@ import (
 
 const postLoopName = "POST loop"
 
-// webTransport keeps as many connections as there are calls at once. That of net/http keeps two, and dials for all others.
+// webTransport keeps as many connections as there are calls at once. That of net/http keeps two, and dials for all
+// others.
 func webTransport() *http.Transport { return &http.Transport{MaxIdleConnsPerHost: 2 * together} }
 
-// openPostLoop is the floor: a POST by net/http as its documentation shows it, with the headers of 2025-11-25, and a look
-// into the answer whether it is the right one.
+// openPostLoop is the floor: a POST by net/http as its documentation shows it, with the headers of 2025-11-25, and a
+// look into the answer whether it is the right one.
 func openPostLoop(url string) (subject, error) {
 	transport := webTransport()
 	client := &http.Client{Transport: transport}
@@ -60,7 +61,8 @@ func openPostLoop(url string) (subject, error) {
 func openWebSDK(ctx context.Context, url string) (subject, error) {
 	transport := webTransport()
 	client := gosdk.NewClient(&gosdk.Implementation{Name: "bench", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &gosdk.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: transport}},
+	session, err := client.Connect(ctx, &gosdk.StreamableClientTransport{Endpoint: url,
+		HTTPClient: &http.Client{Transport: transport}},
 		&gosdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		return subject{}, err

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// webServer is an MCP server over Streamable HTTP, of both eras and of nothing but net/http. It reads no JSON: it finds what
-// it needs by looking for bytes, so that what is measured is the client.
+// webServer is an MCP server over Streamable HTTP, of both eras and of nothing but net/http. It reads no JSON: it finds
+// what it needs by looking for bytes, so that what is measured is the client.
 type webServer struct {
 	reset   chan time.Time // of each call of hang, when net/http told that nobody waits for its answer any more
 	hanging atomic.Int64   // calls of hang that wait
@@ -29,14 +29,15 @@ func newWebServer() *webServer {
 }
 
 var (
-	webJSON      = []string{"application/json"}
-	webSession   = []string{"bench"}
-	callHang     = []byte(`"name":"hang"`)
-	initialize   = []byte(`"method":"initialize"`)
-	discover     = []byte(`"method":"server/discover"`)
-	listTools    = []byte(`"method":"tools/list"`)
-	callEcho     = []byte(`"name":"echo"`)
-	helloResult  = `{"protocolVersion":"` + revision + `","capabilities":{"tools":{}},"serverInfo":{"name":"web","version":"1"}`
+	webJSON     = []string{"application/json"}
+	webSession  = []string{"bench"}
+	callHang    = []byte(`"name":"hang"`)
+	initialize  = []byte(`"method":"initialize"`)
+	discover    = []byte(`"method":"server/discover"`)
+	listTools   = []byte(`"method":"tools/list"`)
+	callEcho    = []byte(`"name":"echo"`)
+	helloResult = `{"protocolVersion":"` + revision +
+		`","capabilities":{"tools":{}},"serverInfo":{"name":"web","version":"1"}`
 	aboutResult  = `{"supportedVersions":["` + modernRevision + `"],"capabilities":{"tools":{}}`
 	toolsResult  = `{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"hang","inputSchema":{"type":"object"}}]`
 	echoedResult = `{"content":[{"type":"text","text":"the quick brown fox jumps over the lazy dog"}],"isError":false`

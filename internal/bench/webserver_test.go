@@ -38,7 +38,8 @@ func TestWebServer(t *testing.T) {
 		body, method, want string
 		status             int
 	}{
-		{`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, "", `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"`, 200},
+		{`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, "",
+			`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"`, 200},
 		{`{"id":2,"method":"server/discover"}`, "server/discover", `"resultType":"complete"}}`, 200},
 		{`{"method":"tools/list","id":3}`, "", `"id":3,"result":{"tools":[`, 200},
 		{`{"id":"x","method":"tools/call","params":{"name":"echo"}}`, "", `"id":"x","result":{"content":[`, 200},
@@ -50,7 +51,8 @@ func TestWebServer(t *testing.T) {
 			header = []string{"Mcp-Method", tt.method}
 		}
 		resp, text, err := post(t, t.Context(), url, tt.body, header...)
-		if err != nil || resp.StatusCode != tt.status || !strings.Contains(text, tt.want) || strings.Contains(text, "resultType") != (tt.method != "") {
+		if err != nil || resp.StatusCode != tt.status || !strings.Contains(text, tt.want) ||
+			strings.Contains(text, "resultType") != (tt.method != "") {
 			t.Errorf("%s: %v, %v, %s", tt.body, resp, err, text)
 		}
 		if session := resp.Header.Get("Mcp-Session-Id"); (session != "") != strings.Contains(tt.body, "initialize\"") {

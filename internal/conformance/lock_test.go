@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestLockPinsTheSuite: what the hub is measured against changes by a commit and not by a date, and any registry mirror can serve it.
+// TestLockPinsTheSuite: what the hub is measured against changes by a commit and not by a date, and any registry mirror
+// can serve it.
 func TestLockPinsTheSuite(t *testing.T) {
 	text, err := os.ReadFile("package-lock.json")
 	if err != nil {

@@ -46,7 +46,8 @@ func runTests(m *testing.M) (code int, err error) {
 	if err := os.Setenv(binaryVariable, hub); err != nil {
 		return 1, err
 	}
-	if out, err := exec.Command("go", append([]string{"build", "-o", dir + string(filepath.Separator)}, build...)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", append([]string{"build", "-o", dir + string(filepath.Separator)},
+		build...)...).CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	hubDriver, sdkDriver = filepath.Join(dir, "driver"), filepath.Join(dir, "sdkdriver")

@@ -19,7 +19,8 @@ const (
 const timed = "sse-retry"
 
 // extauth are the grants of the auth extension. No revision requires them; the hub does.
-var extauth = []string{"auth/client-credentials-jwt", "auth/client-credentials-basic", "auth/enterprise-managed-authorization"}
+var extauth = []string{"auth/client-credentials-jwt", "auth/client-credentials-basic",
+	"auth/enterprise-managed-authorization"}
 
 // TestConformance20251125 runs what the revision 2025-11-25 requires of a client.
 func TestConformance20251125(t *testing.T) {
@@ -33,7 +34,8 @@ func TestConformance20260728(t *testing.T) {
 	runAll(t, newest(t), hubDriver, modern, scored)
 }
 
-// TestConformanceCore runs the core suite of the last stable release: what is neither extension nor draft nor for old servers alone.
+// TestConformanceCore runs the core suite of the last stable release: what is neither extension nor draft nor for old
+// servers alone.
 func TestConformanceCore(t *testing.T) {
 	s := first(t)
 	var core []string
@@ -55,15 +57,17 @@ func TestConformanceExtauth(t *testing.T) {
 	}
 }
 
-// TestConformanceUnscored runs everything else that the suite has: what the requirement sets run unscored, and what stands in neither,
-// so that a scenario fails with a reason in expected-failures.yml or not at all.
+// TestConformanceUnscored runs everything else that the suite has: what the requirement sets run unscored, and what
+// stands in neither, so that a scenario fails with a reason in expected-failures.yml or not at all.
 func TestConformanceUnscored(t *testing.T) {
 	s := newest(t)
 	rest := s.all(t)
 	for _, revision := range []string{legacy, modern} {
 		scored, unscored := s.required(t, revision)
 		t.Run(revision, func(t *testing.T) {
-			runAll(t, s, hubDriver, revision, slices.DeleteFunc(slices.Clone(unscored), func(name string) bool { return slices.Contains(extauth, name) }))
+			runAll(t, s, hubDriver, revision, slices.DeleteFunc(slices.Clone(unscored), func(name string) bool {
+				return slices.Contains(extauth, name)
+			}))
 		})
 		for _, name := range slices.Concat(scored, unscored) {
 			delete(rest, name)

@@ -12,8 +12,8 @@ import (
 // maxAnalyses bounds how many are remembered.
 const maxAnalyses = 1000
 
-// analysis is background work that outlives its request. It is a span of time and no goroutine: how far it is follows from the
-// clock, and nothing has to be stopped when the server ends.
+// analysis is background work that outlives its request. It is a span of time and no goroutine: how far it is follows
+// from the clock, and nothing has to be stopped when the server ends.
 type analysis struct {
 	started time.Time
 	takes   time.Duration
@@ -37,7 +37,8 @@ type statusResult struct {
 	Percent int    `json:"percent"`
 }
 
-// addAnalysis adds the pair of tools for polled background work: cancelling the request that started it does not stop it.
+// addAnalysis adds the pair of tools for polled background work: cancelling the request that started it does not stop
+// it.
 func (d *demo) addAnalysis() {
 	add(d, spec{
 		name: "start_analysis", title: "Start an analysis",

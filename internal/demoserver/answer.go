@@ -12,10 +12,10 @@ func withdraws(tool string) bool {
 	return tool == "ask_then_withdraw" || tool == "sample_then_withdraw"
 }
 
-// answerWriter is the answer to one request over Streamable HTTP. It sees whether the response went out, after which a client that
-// leaves ends nothing any more. And it puts the reason into the cancel of a withdrawn question: the SDK sends the question and
-// its cancel on the stream of the call, each event in one write, and always gives a reason of its own. (conn.go does that for the
-// other transports, but this one cannot be wrapped.)
+// answerWriter is the answer to one request over Streamable HTTP. It sees whether the response went out, after which a
+// client that leaves ends nothing any more. And it puts the reason into the cancel of a withdrawn question: the SDK
+// sends the question and its cancel on the stream of the call, each event in one write, and always gives a reason of
+// its own. (conn.go does that for the other transports, but this one cannot be wrapped.)
 type answerWriter struct {
 	http.ResponseWriter
 	id       json.RawMessage // of the request

@@ -16,8 +16,8 @@ const answerKey = "answer"
 
 func stateOf(tool string) string { return Name + "/" + tool }
 
-// ask puts a question to the client: in a legacy session by the given request, in a modern one by an input_required result
-// (2026-07-28, basic/patterns/mrtr). A non-nil result ends this round and must be returned as it is.
+// ask puts a question to the client: in a legacy session by the given request, in a modern one by an input_required
+// result (2026-07-28, basic/patterns/mrtr). A non-nil result ends this round and must be returned as it is.
 func ask[A mcp.InputResponse](
 	ctx context.Context, c *call, q mcp.InputRequest, needs capability, legacy func(context.Context) (A, error),
 ) (answer A, round *mcp.CallToolResult, err error) {
@@ -55,13 +55,15 @@ func (c *call) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResu
 	})
 }
 
-func (c *call) sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageWithToolsResult, *mcp.CallToolResult, error) {
+func (c *call) sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageWithToolsResult,
+	*mcp.CallToolResult, error) {
 	return ask(ctx, c, p, sampling, func(ctx context.Context) (*mcp.CreateMessageWithToolsResult, error) {
 		res, err := c.req.Session.CreateMessage(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		return &mcp.CreateMessageWithToolsResult{Content: []mcp.Content{res.Content}, Model: res.Model, Role: res.Role, StopReason: res.StopReason}, nil
+		return &mcp.CreateMessageWithToolsResult{Content: []mcp.Content{res.Content}, Model: res.Model, Role: res.Role,
+			StopReason: res.StopReason}, nil
 	})
 }
 
@@ -71,8 +73,8 @@ func (c *call) roots(ctx context.Context) (*mcp.ListRootsResult, *mcp.CallToolRe
 	})
 }
 
-// capability is what a question needs of the client, as the JSON text of a capabilities object. (The SDK's own type always
-// writes roots.)
+// capability is what a question needs of the client, as the JSON text of a capabilities object. (The SDK's own type
+// always writes roots.)
 type capability string
 
 const (
@@ -82,8 +84,8 @@ const (
 	roots      capability = `{"roots":{}}`
 )
 
-// demand checks that this very request declared what is needed: a modern server asks for nothing undeclared, and capabilities
-// are those of the request, not of the session (2026-07-28, basic/index).
+// demand checks that this very request declared what is needed: a modern server asks for nothing undeclared, and
+// capabilities are those of the request, not of the session (2026-07-28, basic/index).
 func (c *call) demand(needs capability) error {
 	var has struct {
 		Elicitation *struct{ Form, URL *struct{} }

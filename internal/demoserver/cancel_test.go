@@ -23,7 +23,8 @@ func TestCancelStopsTools(t *testing.T) {
 	}{
 		{"sleep", map[string]any{"seconds": 3600}, ""},
 		{"long_task", map[string]any{"steps": 10, "step_ms": 1000}, "2 of 10 steps done"},
-		{"scan_directory", map[string]any{"path": "testdata/tree", "timeout_ms": 600000, "entry_ms": 1000}, "2 directories, 1 files, 0 unreadable"},
+		{"scan_directory", map[string]any{"path": "testdata/tree", "timeout_ms": 600000, "entry_ms": 1000},
+			"2 directories, 1 files, 0 unreadable"},
 		{"batch_process", map[string]any{"items": 10, "item_ms": 1000}, "2 of 10 items done"},
 	} {
 		t.Run(tc.tool, func(t *testing.T) {
@@ -64,7 +65,8 @@ func TestCancelIsHeardWithItsReason(t *testing.T) {
 				} else {
 					r.initialize(`{}`)
 				}
-				r.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"sleep","arguments":{"seconds":60}` + meta + `}}`)
+				r.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"sleep","arguments":{"seconds":60}` + meta +
+					`}}`)
 				synctest.Wait()
 				r.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"no longer needed"}}`)
 				r.want(`"id":7`, `"isError":true`) // the SDK answers what was cancelled
@@ -99,7 +101,9 @@ func TestProcessFileRemovesItsTemporaryFile(t *testing.T) {
 				t.Errorf("left behind: %v", names)
 			}
 			s.event(demoserver.EventTempFile, "process_file")
-			if got, isErr := c.text("process_file", map[string]any{"path": "testdata/tree/one.txt"}); got != "4 bytes, 1 lines" || isErr {
+			if got,
+				isErr := c.text("process_file", map[string]any{"path": "testdata/tree/one.txt"}); got != "4 bytes, 1 lines" ||
+				isErr {
 				t.Errorf("got %q, isError %v", got, isErr)
 			}
 		})
@@ -131,7 +135,8 @@ func TestProcessFileRemovesItsTemporaryFile(t *testing.T) {
 			s := serve(t)
 			r := s.dial()
 			r.initialize(`{}`)
-			r.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"process_file","arguments":{"content":"x","hold_ms":60000}}}`)
+			r.send(
+				`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"process_file","arguments":{"content":"x","hold_ms":60000}}}`)
 			synctest.Wait()
 			if len(left(t, s)) != 1 {
 				t.Fatal("there is no temporary file while the call runs")
@@ -147,7 +152,8 @@ func TestProcessFileRemovesItsTemporaryFile(t *testing.T) {
 // A cancel in the middle of a chunk is noticed at its end.
 func TestProcessDatasetStopsBetweenChunks(t *testing.T) {
 	inBubble(t, clientOptions{}, func(t *testing.T, s *served, c *client) {
-		if got, _ := c.text("process_dataset", map[string]any{"rows": 25, "chunk": 10, "chunk_ms": 1000}); got != "all 25 rows done" {
+		if got, _ := c.text("process_dataset", map[string]any{"rows": 25, "chunk": 10,
+			"chunk_ms": 1000}); got != "all 25 rows done" {
 			t.Errorf("got %q", got)
 		}
 	})
@@ -161,7 +167,8 @@ func TestProcessDatasetStopsBetweenChunks(t *testing.T) {
 		if err := sleep(t, time.Second); err != nil {
 			t.Fatal(err)
 		}
-		if e := s.event(demoserver.EventPartial, "process_dataset"); e.Detail != "20 of 100 rows done" || e.Time.Sub(begin) != 2*time.Second {
+		if e := s.event(demoserver.EventPartial, "process_dataset"); e.Detail != "20 of 100 rows done" ||
+			e.Time.Sub(begin) != 2*time.Second {
 			t.Errorf("partial summary %q after %v", e.Detail, e.Time.Sub(begin))
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// transport is the SDK's stdio, or its HTTP with SSE, with two additions: reading ends with ctx, which cancels the tools that run,
-// and the cancellation of an own question carries the reason that the tool chose.
+// transport is the SDK's stdio, or its HTTP with SSE, with two additions: reading ends with ctx, which cancels the
+// tools that run, and the cancellation of an own question carries the reason that the tool chose.
 type transport struct {
 	ctx  context.Context
 	base mcp.Transport
@@ -53,7 +53,8 @@ func withWithdrawal(ctx context.Context, reason string) (context.Context, *withd
 	return context.WithValue(ctx, withdrawalKey{}, w), w
 }
 
-// Write puts the reason into notifications/cancelled. The SDK sends the notification with the values of the question's context.
+// Write puts the reason into notifications/cancelled. The SDK sends the notification with the values of the question's
+// context.
 func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	req, ok := msg.(*jsonrpc.Request)
 	if !ok || req.Method != "notifications/cancelled" {

@@ -1,4 +1,5 @@
-// Package demoserver is the MCP server behind "mcphub demo-server": a tool for every way in which real servers meet cancellation.
+// Package demoserver is the MCP server behind "mcphub demo-server": a tool for every way in which real servers meet
+// cancellation.
 //
 // It is built on the server half of the official Go SDK, a peer that this project did not write, so that the engine is
 // never proved against itself alone. [New] builds the server, [Run] serves it over stdio, [RunHTTP] over

@@ -12,9 +12,9 @@ func loopbackHost(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// forbidden tells why a request is refused, "" for one that is not. A page of the web must not reach a server on this machine:
-// not as itself, which its Origin tells, and not under a name of its own that it has pointed here, which Host tells (2025-11-25
-// basic/transports "Security Warning", 2026-07-28 likewise).
+// forbidden tells why a request is refused, "" for one that is not. A page of the web must not reach a server on this
+// machine: not as itself, which its Origin tells, and not under a name of its own that it has pointed here, which Host
+// tells (2025-11-25 basic/transports "Security Warning", 2026-07-28 likewise).
 func forbidden(r *http.Request, allowRemote bool) string {
 	if origin := r.Header.Get("Origin"); origin != "" && !goodOrigin(origin, r.Host, allowRemote) {
 		return "Forbidden: the Origin is not this machine"

@@ -19,8 +19,8 @@ const (
 	maxBody        = 32 << 20 // as the SDK has it
 )
 
-// Handler serves the demo server over HTTP. The SDK does the work; the handler chooses between its two ways to serve Streamable
-// HTTP, checks where requests come from, and writes down what the SDK tells nobody. Safe for concurrent use.
+// Handler serves the demo server over HTTP. The SDK does the work; the handler chooses between its two ways to serve
+// Streamable HTTP, checks where requests come from, and writes down what the SDK tells nobody. Safe for concurrent use.
 type Handler struct {
 	journal     *Journal
 	allowRemote bool

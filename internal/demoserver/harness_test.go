@@ -154,7 +154,8 @@ func (s *served) connectTo(transport mcp.Transport, o clientOptions) *client {
 		caps.RootsV2 = &mcp.RootCapabilities{ListChanged: true}
 	}
 	if o.elicit != nil {
-		caps.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}
+		caps.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{},
+			URL: &mcp.URLElicitationCapabilities{}}
 	}
 	opts := &mcp.ClientOptions{
 		Capabilities:         caps,

@@ -29,7 +29,8 @@ type HTTPOptions struct {
 	Options
 	// Addr is where to listen, HOST:PORT; "" is a free port of 127.0.0.1.
 	Addr string
-	// AllowRemote permits an address that is not loopback, and names of this host in the Host header that nobody can know here.
+	// AllowRemote permits an address that is not loopback, and names of this host in the Host header that nobody can know
+	// here.
 	AllowRemote bool
 	// Ready is called once it listens, with the URL of the server without a path; nil is fine.
 	Ready func(url string)
@@ -38,8 +39,8 @@ type HTTPOptions struct {
 // headerTime bounds how long a client may take to send its headers; bodies of answers have no limit of time.
 const headerTime = 10 * time.Second
 
-// RunHTTP serves all clients until ctx ends, then ends all their sessions and waits for the tools that still run, as Run does.
-// The error is nil when ctx has ended it.
+// RunHTTP serves all clients until ctx ends, then ends all their sessions and waits for the tools that still run, as
+// Run does. The error is nil when ctx has ended it.
 func RunHTTP(ctx context.Context, o HTTPOptions) (err error) {
 	o.Options = o.withDefaults()
 	if o.Addr == "" {

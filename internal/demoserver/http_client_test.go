@@ -112,7 +112,8 @@ func (w *web) post(body string, header ...string) *exchange {
 // initialize begins a session, which all later raw requests belong to.
 func (w *web) initialize(capabilities string) {
 	w.t.Helper()
-	x := w.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"raw","version":"0"}}}`)
+	x := w.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` +
+		capabilities + `,"clientInfo":{"name":"raw","version":"0"}}}`)
 	x.want(`"id":0`, `"name":"mcphub-demo"`)
 	w.header.Set("Mcp-Session-Id", x.res.Header.Get("Mcp-Session-Id"))
 	w.header.Set("Mcp-Protocol-Version", legacy)

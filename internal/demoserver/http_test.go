@@ -62,7 +62,8 @@ func TestHTTPCancelStopsTheTool(t *testing.T) {
 					t.Fatal("the call was not cancelled")
 				}
 				synctest.Wait()
-				if e := w.event(demoserver.EventFinished, "sleep"); e.Detail != "error" || e.Time.Sub(begin) != 2500*time.Millisecond {
+				if e := w.event(demoserver.EventFinished, "sleep"); e.Detail != "error" ||
+					e.Time.Sub(begin) != 2500*time.Millisecond {
 					t.Errorf("finished %q after %v", e.Detail, e.Time.Sub(begin))
 				}
 				w.event(demoserver.EventCancelled, "sleep")
@@ -86,7 +87,8 @@ func (w *web) noted(name string) int {
 func TestHTTPLegacyCancelIsTheNotification(t *testing.T) {
 	overHTTP(t, func(t *testing.T, w *web) {
 		w.initialize(`{}`)
-		x := w.post(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"sleep","arguments":{"seconds":60},"_meta":{"progressToken":"p"}}}`)
+		x := w.post(
+			`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"sleep","arguments":{"seconds":60},"_meta":{"progressToken":"p"}}}`)
 		x.want("notifications/progress")
 		x.leave()
 		time.Sleep(30 * time.Second)
@@ -96,13 +98,15 @@ func TestHTTPLegacyCancelIsTheNotification(t *testing.T) {
 		if n := w.noted(demoserver.EventCancelled); n != 0 {
 			t.Fatal("leaving cancelled the tool")
 		}
-		w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"no longer needed"}}`).leave()
+		w.post(
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"no longer needed"}}`).leave()
 		synctest.Wait()
 		if e := w.event(demoserver.EventCancelReceived, ""); e.Reason != "no longer needed" || string(e.ID) != "7" {
 			t.Errorf("heard %+v", e)
 		}
 		w.event(demoserver.EventCancelled, "sleep")
-		if log := w.log.String(); !strings.Contains(log, "tool sleep disconnected id=7\n") || !strings.Contains(log, `cancel_received id=7 reason="no longer needed"`) {
+		if log := w.log.String(); !strings.Contains(log, "tool sleep disconnected id=7\n") ||
+			!strings.Contains(log, `cancel_received id=7 reason="no longer needed"`) {
 			t.Errorf("log: %s", log)
 		}
 	})
@@ -113,7 +117,8 @@ func TestHTTPModernCancelIsTheClose(t *testing.T) {
 	overHTTP(t, func(t *testing.T, w *web) {
 		modernCall := func(id, tool, arguments string) *exchange {
 			t.Helper()
-			return w.post(`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+arguments+
+			return w.post(`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+
+				arguments+
 				`,"_meta":{"progressToken":"p","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
 				"Mcp-Protocol-Version", modern, "Mcp-Method", "tools/call", "Mcp-Name", tool)
 		}
@@ -141,12 +146,14 @@ func TestHTTPEndOfTheStreamEndsAnSSESession(t *testing.T) {
 	overHTTP(t, func(t *testing.T, w *web) {
 		g := w.do(http.MethodGet, demoserver.PathSSE, "")
 		endpoint := g.want("/sse?sessionid=")
-		if status := w.do(http.MethodPost, endpoint, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}`).res.StatusCode; status != http.StatusAccepted {
+		if status := w.do(http.MethodPost, endpoint,
+			`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}`).res.StatusCode; status != http.StatusAccepted {
 			t.Errorf("status %d", status)
 		}
 		g.want(`"id":0`, `"protocolVersion":"2024-11-05"`)
 		w.do(http.MethodPost, endpoint, `{"jsonrpc":"2.0","method":"notifications/initialized"}`).leave()
-		w.do(http.MethodPost, endpoint, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"seconds":60}}}`).leave()
+		w.do(http.MethodPost, endpoint,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"seconds":60}}}`).leave()
 		synctest.Wait()
 		g.leave()
 		synctest.Wait()
@@ -284,7 +291,8 @@ func TestHTTPAllowedRemoteStillChecksTheOrigin(t *testing.T) {
 	}
 	h := demoserver.NewHandler(demoserver.HTTPOptions{AllowRemote: true}, j)
 	defer h.Close()
-	for origin, status := range map[string]int{"": 404, "http://box.example:8080": 404, "http://localhost": 404, "http://box.example": 403, "https://evil.example": 403} {
+	for origin, status := range map[string]int{"": 404, "http://box.example:8080": 404, "http://localhost": 404,
+		"http://box.example": 403, "https://evil.example": 403} {
 		r := httptest.NewRequest(http.MethodGet, "http://box.example:8080/x", nil)
 		if origin != "" {
 			r.Header.Set("Origin", origin)
@@ -312,7 +320,8 @@ func TestHTTPListens(t *testing.T) {
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	port := base[strings.LastIndex(base, ":"):]
-	for host, status := range map[string]int{"127.0.0.1" + port: 404, "localhost" + port: 404, "127.0.0.1:1": 403, "127.0.0.1": 403, "evil.example" + port: 403} {
+	for host, status := range map[string]int{"127.0.0.1" + port: 404, "localhost" + port: 404, "127.0.0.1:1": 403,
+		"127.0.0.1": 403, "evil.example" + port: 403} {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/x", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -352,12 +361,15 @@ func TestHTTPRefusesToBeReachedFromAfar(t *testing.T) {
 			t.Errorf("%s: %v", addr, err)
 		}
 	}
-	if err := demoserver.RunHTTP(t.Context(), demoserver.HTTPOptions{Addr: "localhost", AllowRemote: true}); !errors.Is(err, demoserver.ErrAddress) {
+	if err := demoserver.RunHTTP(t.Context(), demoserver.HTTPOptions{Addr: "localhost",
+		AllowRemote: true}); !errors.Is(err, demoserver.ErrAddress) {
 		t.Errorf("no port: %v", err)
 	}
 	// What is allowed gets as far as to listen, and ends with its context.
 	ctx, stop := context.WithCancelCause(t.Context())
-	if err := demoserver.RunHTTP(ctx, demoserver.HTTPOptions{Addr: "0.0.0.0:0", AllowRemote: true, Ready: func(string) { stop(errStop) }}); err != nil {
+	if err := demoserver.RunHTTP(ctx, demoserver.HTTPOptions{Addr: "0.0.0.0:0", AllowRemote: true, Ready: func(string) {
+		stop(errStop)
+	}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -21,17 +21,19 @@ const (
 	EventPartial        = "partial"         // what a cancelled tool had done by then, in the detail
 	EventTempFile       = "temp_file"       // a temporary file was made; the detail is its path
 	EventCancelReceived = "cancel_received" // notifications/cancelled came, with the reason that the client gave
-	EventDisconnected   = "disconnected"    // over HTTP: the client closed the exchange of a request that was not answered; cancels in 2026-07-28 only
-	EventWithdrawn      = "withdrawn"       // a question of the server was taken back
-	EventClosed         = "closed"          // the session is over
+	// over HTTP: the client closed the exchange of a request that was not answered; cancels in 2026-07-28 only
+	EventDisconnected = "disconnected"
+	EventWithdrawn    = "withdrawn" // a question of the server was taken back
+	EventClosed       = "closed"    // the session is over
 )
 
 // Event is one line of the record.
 type Event struct {
-	Time   time.Time       `json:"time"`
-	Event  string          `json:"event"`
-	Tool   string          `json:"tool,omitempty"`
-	ID     json.RawMessage `json:"id,omitempty"` // of the request that a cancel_received names, as the SDK decoded it, or that was disconnected
+	Time  time.Time `json:"time"`
+	Event string    `json:"event"`
+	Tool  string    `json:"tool,omitempty"`
+	// of the request that a cancel_received names, as the SDK decoded it, or that was disconnected
+	ID     json.RawMessage `json:"id,omitempty"`
 	Reason string          `json:"reason,omitempty"`
 	Detail string          `json:"detail,omitempty"`
 }
@@ -70,8 +72,8 @@ func (j *Journal) Close() error {
 	return f.Close()
 }
 
-// note writes one event. The record gets it in a single append, so that two processes may share a file. Failures to write
-// are dropped: the demo must not fail for want of a witness.
+// note writes one event. The record gets it in a single append, so that two processes may share a file. Failures to
+// write are dropped: the demo must not fail for want of a witness.
 func (j *Journal) note(e Event) {
 	e.Time = time.Now()
 	e.Reason, e.Detail = bounded(e.Reason), bounded(e.Detail)

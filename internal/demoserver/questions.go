@@ -143,8 +143,8 @@ func listRoots(ctx context.Context, c *call, _ noArgs) (*mcp.CallToolResult, any
 	return text("%s", strings.Join(lines, "\n")), nil, nil
 }
 
-// refused makes a client's error answer to a question an error of the tool; what the demo itself objects to stays a protocol
-// error. (A bare *jsonrpc.Error from a tool goes out as the answer to the call.)
+// refused makes a client's error answer to a question an error of the tool; what the demo itself objects to stays a
+// protocol error. (A bare *jsonrpc.Error from a tool goes out as the answer to the call.)
 func refused(err error, what string) error {
 	if own, ok := err.(*jsonrpc.Error); ok {
 		return own

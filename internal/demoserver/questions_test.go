@@ -56,7 +56,9 @@ func TestOpenPageInBothEras(t *testing.T) {
 			return &mcp.ElicitResult{Action: "accept"}, nil
 		}
 		inBubble(t, clientOptions{revision: rev, elicit: elicit}, func(t *testing.T, _ *served, c *client) {
-			if got, isErr := c.text("open_page", map[string]any{"url": "https://example.com/x"}); got != "The user agreed to open https://example.com/x." || isErr {
+			if got,
+				isErr := c.text("open_page",
+				map[string]any{"url": "https://example.com/x"}); got != "The user agreed to open https://example.com/x." || isErr {
 				t.Errorf("got %q, isError %v", got, isErr)
 			}
 			if got, isErr := c.text("open_page", map[string]any{"url": "javascript:alert(1)"}); !isErr {
@@ -133,10 +135,12 @@ func TestModernWantsItsRequestStateBack(t *testing.T) {
 		for key := range res.InputRequests {
 			answers[key] = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}
 		}
-		if res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask_name", InputResponses: answers, RequestState: "made up"}); err == nil {
+		if res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask_name", InputResponses: answers,
+			RequestState: "made up"}); err == nil {
 			t.Errorf("an invented state was taken: %+v", res)
 		}
-		res, err = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask_name", InputResponses: answers, RequestState: res.RequestState})
+		res, err = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask_name", InputResponses: answers,
+			RequestState: res.RequestState})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +160,8 @@ func TestWithdrawOnTheWire(t *testing.T) {
 		t.Run(tc.tool+" "+tc.reason, func(t *testing.T) {
 			rawBubble(t, func(t *testing.T, s *served, r *raw) {
 				r.initialize(`{"elicitation":{},"sampling":{}}`)
-				r.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tc.tool + `","arguments":` + tc.args + `}}`)
+				r.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tc.tool + `","arguments":` + tc.args +
+					`}}`)
 				r.want(`"method":"`+tc.method+`"`, `"id":1`)
 				r.want(`"method":"notifications/cancelled"`, `"requestId":1`, `"reason":"`+tc.reason+`"`)
 				r.want(`"id":1`, `withdrew its question after 700 ms`)

@@ -60,7 +60,8 @@ func (r *raw) want(parts ...string) string {
 
 func (r *raw) initialize(caps string) {
 	r.t.Helper()
-	r.send(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + caps + `,"clientInfo":{"name":"raw","version":"0"}}}`)
+	r.send(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` +
+		caps + `,"clientInfo":{"name":"raw","version":"0"}}}`)
 	r.want(`"id":"init"`, `"name":"mcphub-demo"`, `"version":"1.2.3"`)
 	r.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }

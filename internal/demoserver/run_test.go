@@ -78,7 +78,8 @@ func TestRunRefusesAnUnwritableRecord(t *testing.T) {
 func TestReasonsAreBounded(t *testing.T) {
 	rawBubble(t, func(t *testing.T, s *served, r *raw) {
 		r.initialize(`{}`)
-		r.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9,"reason":"%sa\nb"}}`, strings.Repeat("ä", 300)))
+		r.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9,"reason":"%sa\nb"}}`,
+			strings.Repeat("ä", 300)))
 		synctest.Wait()
 		if e := s.event(demoserver.EventCancelReceived, ""); e.Reason != strings.Repeat("ä", 256) {
 			t.Errorf("reason of %d runes", len([]rune(e.Reason)))

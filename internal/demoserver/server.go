@@ -45,8 +45,8 @@ func build(ctx context.Context, o Options, j *Journal) *mcp.Server {
 	return d.server
 }
 
-// witnessCancels writes down each notifications/cancelled. The SDK has then already cancelled the handler's context, and told it
-// nothing of the reason; malformed ones it drops before they come here.
+// witnessCancels writes down each notifications/cancelled. The SDK has then already cancelled the handler's context,
+// and told it nothing of the reason; malformed ones it drops before they come here.
 func (d *demo) witnessCancels(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if p, ok := req.GetParams().(*mcp.CancelledParams); ok && p != nil {
@@ -60,8 +60,8 @@ func (d *demo) witnessCancels(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// watch calls note, once, if ctx ends before done is called. Done waits for it. Whoever wakes from the end of ctx may be faster than
-// the note, and calls done before: the end counts all the same.
+// watch calls note, once, if ctx ends before done is called. Done waits for it. Whoever wakes from the end of ctx may
+// be faster than the note, and calls done before: the end counts all the same.
 func watch(ctx context.Context, note func()) (done func()) {
 	noted := make(chan struct{})
 	unwatch := context.AfterFunc(ctx, func() {

@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sseHandler does what the SDK's SSEHandler does, with a transport that can be wrapped: tools end with the stream, and withdrawals
-// have their reasons.
+// sseHandler does what the SDK's SSEHandler does, with a transport that can be wrapped: tools end with the stream, and
+// withdrawals have their reasons.
 type sseHandler struct {
 	ctx    context.Context // ends all sessions
 	server *mcp.Server

@@ -36,7 +36,8 @@ func (d *demo) addTimed() {
 			if err := wait(ctx, step); err != nil {
 				return nil, nil, fmt.Errorf("woken after %d of %d steps: %w", i, in.Steps, err)
 			}
-			c.progress(ctx, i+1, in.Steps, fmt.Sprintf("slept %v of %v", total*time.Duration(i+1)/time.Duration(in.Steps), total))
+			c.progress(ctx, i+1, in.Steps, fmt.Sprintf("slept %v of %v", total*time.Duration(i+1)/time.Duration(in.Steps),
+				total))
 		}
 		return text("slept %v", total), nil, nil
 	})

@@ -119,7 +119,9 @@ func TestLongTaskLogsEachStep(t *testing.T) {
 
 func TestScanDirectoryCounts(t *testing.T) {
 	inBubble(t, clientOptions{}, func(t *testing.T, _ *served, c *client) {
-		if got, isErr := c.text("scan_directory", map[string]any{"path": "testdata/tree"}); got != "2 directories, 3 files, 0 unreadable" || isErr {
+		if got,
+			isErr := c.text("scan_directory",
+			map[string]any{"path": "testdata/tree"}); got != "2 directories, 3 files, 0 unreadable" || isErr {
 			t.Errorf("got %q, isError %v", got, isErr)
 		}
 		if got, isErr := c.text("scan_directory", map[string]any{"path": "testdata/missing"}); !isErr {
@@ -191,7 +193,8 @@ func TestSearchStreamAnswersWhatItHas(t *testing.T) {
 			if !ok || res.IsError {
 				t.Fatalf("result %+v", res)
 			}
-			if got := m["results"].([]any); len(got) != want.results || got[0] != "go, result 1" || m["partial"] != want.partial {
+			if got := m["results"].([]any); len(got) != want.results || got[0] != "go, result 1" ||
+				m["partial"] != want.partial {
 				t.Errorf("budget %d: %v", budget, m)
 			}
 		})

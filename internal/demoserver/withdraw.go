@@ -14,7 +14,8 @@ import (
 // errWithdrawn is the cause with which a tool ends its own question.
 var errWithdrawn = errors.New("the server withdrew its question")
 
-// maxSendWait bounds how long a tool waits until its cancel is written. It matters over Streamable HTTP, where nobody reports that.
+// maxSendWait bounds how long a tool waits until its cancel is written. It matters over Streamable HTTP, where nobody
+// reports that.
 const maxSendWait = time.Second
 
 type withdrawArgs struct {
@@ -22,8 +23,8 @@ type withdrawArgs struct {
 	Reason  string `json:"reason,omitempty" jsonschema:"the reason to give; what the SDK says by itself when left out"`
 }
 
-// addWithdrawals adds the tools that ask something and then take the question back. Only a legacy server can: from 2026-07-28
-// on a server sends no requests, so there is nothing that it could cancel (basic/patterns/cancellation).
+// addWithdrawals adds the tools that ask something and then take the question back. Only a legacy server can: from
+// 2026-07-28 on a server sends no requests, so there is nothing that it could cancel (basic/patterns/cancellation).
 func (d *demo) addWithdrawals() {
 	bounds := map[string]bound{"after_ms": {0, 600000, 2000}}
 	add(d, spec{
@@ -54,7 +55,8 @@ func (d *demo) addWithdrawals() {
 	})
 }
 
-func (c *call) askAndWithdraw(ctx context.Context, in withdrawArgs, ask func(context.Context) (string, error)) (*mcp.CallToolResult, any, error) {
+func (c *call) askAndWithdraw(ctx context.Context, in withdrawArgs,
+	ask func(context.Context) (string, error)) (*mcp.CallToolResult, any, error) {
 	if c.modern() {
 		return nil, nil, errors.New("a server of revision 2026-07-28 sends no requests, so it has none to withdraw")
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Binary is the real mcphub, built once for each test binary that asks for it. Its directory is removed by [RemoveBinary],
-// which [Main] calls.
+// Binary is the real mcphub, built once for each test binary that asks for it. Its directory is removed by
+// [RemoveBinary], which [Main] calls.
 func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := binary()

@@ -29,7 +29,8 @@ func Watch(t testing.TB, pid int) *Death {
 	return d
 }
 
-// Wait waits for the death. The bound is for a test that fails. A process that nobody has waited for yet counts as dead.
+// Wait waits for the death. The bound is for a test that fails. A process that nobody has waited for yet counts as
+// dead.
 func (d *Death) Wait(t testing.TB, bound time.Duration) {
 	t.Helper()
 	if !d.within(t, bound) {

@@ -109,7 +109,8 @@ func beHost() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	client, err := host.Open(context.Background(), host.Options{Command: self, Env: Environment(RoleHub), Stderr: io.Discard})
+	client, err := host.Open(context.Background(), host.Options{Command: self, Env: Environment(RoleHub),
+		Stderr: io.Discard})
 	if err != nil {
 		log.Fatal(err)
 	}

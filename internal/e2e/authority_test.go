@@ -24,8 +24,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// authority is an authorization server on this machine, and an MCP server behind it that lets in who has its token. It is strict where
-// it counts: redirect URI, PKCE, resource, one use of a code, the client's secret.
+// authority is an authorization server on this machine, and an MCP server behind it that lets in who has its token. It
+// is strict where it counts: redirect URI, PKCE, resource, one use of a code, the client's secret.
 type authority struct {
 	t      *testing.T
 	web    *web
@@ -44,7 +44,8 @@ type grantOf struct{ challenge, redirect, resource, client string }
 
 func newAuthority(t *testing.T, options ...fakeserver.Option) *authority {
 	t.Helper()
-	a := &authority{t: t, secrets: map[string]string{}, codes: map[string]grantOf{}, access: map[string]bool{}, refresh: map[string]bool{}}
+	a := &authority{t: t, secrets: map[string]string{}, codes: map[string]grantOf{}, access: map[string]bool{},
+		refresh: map[string]bool{}}
 	mux := http.NewServeMux()
 	a.server = httptest.NewServer(mux)
 	t.Cleanup(a.server.Close)
@@ -91,7 +92,8 @@ func answerJSON(w http.ResponseWriter, status int, v any) {
 
 func (a *authority) metadata(w http.ResponseWriter, _ *http.Request) {
 	answerJSON(w, http.StatusOK, map[string]any{
-		"issuer": a.server.URL, "authorization_endpoint": a.server.URL + "/authorize", "token_endpoint": a.server.URL + "/token",
+		"issuer": a.server.URL, "authorization_endpoint": a.server.URL + "/authorize", "token_endpoint": a.server.URL +
+			"/token",
 		"registration_endpoint": a.server.URL + "/register", "response_types_supported": []string{"code"},
 		"code_challenge_methods_supported": []string{"S256"}, "scopes_supported": []string{"files"},
 		"authorization_response_iss_parameter_supported": true,
@@ -109,7 +111,8 @@ func (a *authority) register(w http.ResponseWriter, r *http.Request) {
 	var m struct {
 		Redirects []string `json:"redirect_uris"`
 	}
-	if json.NewDecoder(r.Body).Decode(&m) != nil || len(m.Redirects) != 1 || !strings.HasPrefix(m.Redirects[0], "http://127.0.0.1:") {
+	if json.NewDecoder(r.Body).Decode(&m) != nil || len(m.Redirects) != 1 ||
+		!strings.HasPrefix(m.Redirects[0], "http://127.0.0.1:") {
 		answerJSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_redirect_uri"})
 		return
 	}
@@ -118,7 +121,8 @@ func (a *authority) register(w http.ResponseWriter, r *http.Request) {
 	id := "client-" + rand.Text()
 	a.secrets[id] = a.secret("client-secret")
 	answerJSON(w, http.StatusCreated, map[string]any{
-		"client_id": id, "client_secret": a.secrets[id], "redirect_uris": m.Redirects, "token_endpoint_auth_method": "client_secret_basic",
+		"client_id": id, "client_secret": a.secrets[id], "redirect_uris": m.Redirects,
+		"token_endpoint_auth_method": "client_secret_basic",
 	})
 }
 
@@ -136,8 +140,10 @@ func (a *authority) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.secrets[q.Get("client_id")] == "" || q.Get("code_challenge_method") != "S256" || q.Get("resource") != a.resource() ||
-		q.Get("response_type") != "code" || q.Get("scope") != "files" || !strings.HasPrefix(q.Get("redirect_uri"), "http://127.0.0.1:") {
+	if a.secrets[q.Get("client_id")] == "" || q.Get("code_challenge_method") != "S256" ||
+		q.Get("resource") != a.resource() ||
+		q.Get("response_type") != "code" || q.Get("scope") != "files" ||
+		!strings.HasPrefix(q.Get("redirect_uri"), "http://127.0.0.1:") {
 		http.Error(w, "no such client", http.StatusBadRequest)
 		return
 	}
@@ -156,14 +162,16 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	a.grants = append(a.grants, f.Get("grant_type"))
 	a.given = append(a.given, f.Get("code_verifier"))
 	if !ok || secret == "" || a.secrets[id] != secret {
-		answerJSON(w, http.StatusUnauthorized, map[string]string{"error": "invalid_client", "error_description": "you sent " + secret})
+		answerJSON(w, http.StatusUnauthorized, map[string]string{"error": "invalid_client", "error_description": "you sent " +
+			secret})
 		return
 	}
 	switch g := a.codes[f.Get("code")]; f.Get("grant_type") {
 	case "authorization_code":
 		delete(a.codes, f.Get("code"))
 		sum := sha256.Sum256([]byte(f.Get("code_verifier")))
-		ok = g.challenge == base64.RawURLEncoding.EncodeToString(sum[:]) && g.redirect == f.Get("redirect_uri") && g.resource == f.Get("resource") && g.client == id
+		ok = g.challenge == base64.RawURLEncoding.EncodeToString(sum[:]) && g.redirect == f.Get("redirect_uri") &&
+			g.resource == f.Get("resource") && g.client == id
 	case "refresh_token":
 		ok = a.refresh[f.Get("refresh_token")]
 		delete(a.refresh, f.Get("refresh_token"))
@@ -171,12 +179,14 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 		ok = false
 	}
 	if !ok {
-		answerJSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant", "error_description": "you sent " + f.Encode()})
+		answerJSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant", "error_description": "you sent " +
+			f.Encode()})
 		return
 	}
 	access, refresh := a.secret("access-token"), a.secret("refresh-token")
 	a.access[access], a.refresh[refresh] = true, true
-	answerJSON(w, http.StatusOK, map[string]any{"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "expires_in": 3600, "scope": "files"})
+	answerJSON(w, http.StatusOK, map[string]any{"access_token": access, "refresh_token": refresh, "token_type": "Bearer",
+		"expires_in": 3600, "scope": "files"})
 }
 
 // revoke makes every access token worthless, and the refresh tokens too when all is true.

@@ -66,7 +66,8 @@ type ending struct {
 	Error            *struct{ Code, Reason, Message string }
 }
 
-// events reads the output of mcphub call --json: every line but the last is an event, in strict proto3 JSON, the last one the end.
+// events reads the output of mcphub call --json: every line but the last is an event, in strict proto3 JSON, the last
+// one the end.
 func (r printed) events(t *testing.T) (events []*mcphubv1.AttachResponse, end ending) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
@@ -105,17 +106,21 @@ func TestCallCancelOnTheWire(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	e, wire := p.proxied(p.everything())
-	r := p.run("call", "--json", "--stdio", e.line(), "--tool", "trigger-long-running-operation", "--args", `{"duration":60,"steps":600}`,
-		"--approve", "allow", "--request-id", "button-7", "--cancel-after", "3s", "--reason", "out of time", "--linger", "300ms")
+	r := p.run("call", "--json", "--stdio", e.line(), "--tool", "trigger-long-running-operation", "--args",
+		`{"duration":60,"steps":600}`,
+		"--approve", "allow", "--request-id", "button-7", "--cancel-after", "3s", "--reason", "out of time", "--linger",
+		"300ms")
 	events, end := r.events(t)
-	if r.status != 3 || end.Error == nil || end.Error.Code != "CANCELLED" || end.Error.Reason != "CANCELLED" || !strings.Contains(end.Error.Message, "out of time") {
+	if r.status != 3 || end.Error == nil || end.Error.Code != "CANCELLED" || end.Error.Reason != "CANCELLED" ||
+		!strings.Contains(end.Error.Message, "out of time") {
 		t.Errorf("status %d, %s", r.status, r.stdout)
 	}
 	c := terminal(t, events, "button-7").GetMcpRequestCancelled()
 	if c.GetCancellation().GetReason() != "out of time" || c.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_USER {
 		t.Errorf("cancelled %v", c)
 	}
-	// The time counts from the start of the request, that of the server included: a slow machine may not have come to the call.
+	// The time counts from the start of the request, that of the server included: a slow machine may not have come to the
+	// call.
 	if c.GetServerNotified() != (len(wire.all(callOf("trigger-long-running-operation"))) == 1) {
 		t.Errorf("cancelled %v; wire %v", c, wire.lines())
 	}
@@ -124,17 +129,20 @@ func TestCallCancelOnTheWire(t *testing.T) {
 	}
 }
 
-// TestCallApprovalHangSendsNothing: while the user is asked, the server knows nothing of the call, and never hears of its cancel.
+// TestCallApprovalHangSendsNothing: while the user is asked, the server knows nothing of the call, and never hears of
+// its cancel.
 func TestCallApprovalHangSendsNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	e, wire := p.proxied(p.demo(""))
-	r := p.run("call", "--json", "--stdio", e.line(), "--era", "legacy", "--tool", "sleep", "--approve", "hang", "--request-id", "mine", "--cancel-after", "500ms")
+	r := p.run("call", "--json", "--stdio", e.line(), "--era", "legacy", "--tool", "sleep", "--approve", "hang",
+		"--request-id", "mine", "--cancel-after", "500ms")
 	events, end := r.events(t)
 	if r.status != 3 || end.Error == nil || end.Error.Code != "CANCELLED" {
 		t.Errorf("status %d, %+v", r.status, end)
 	}
-	if c := terminal(t, events, "mine").GetMcpRequestCancelled(); c == nil || c.GetServerNotified() || c.GetWireIdJson() != "" {
+	if c := terminal(t, events, "mine").GetMcpRequestCancelled(); c == nil || c.GetServerNotified() ||
+		c.GetWireIdJson() != "" {
 		t.Errorf("cancelled %v", c)
 	}
 	if sent := wire.all(func(m message) bool { return m.Method == "tools/call" || isCancel(true)(m) }); len(sent) != 0 {
@@ -142,18 +150,22 @@ func TestCallApprovalHangSendsNothing(t *testing.T) {
 	}
 }
 
-// TestCallSampleHang: the question that nobody answers ends with its call, and its server is answered while the hub lingers.
+// TestCallSampleHang: the question that nobody answers ends with its call, and its server is answered while the hub
+// lingers.
 func TestCallSampleHang(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	e, wire := p.proxied(p.everything())
-	r := p.run("call", "--json", "--stdio", e.line(), "--tool", "trigger-sampling-request", "--args", `{"prompt":"x"}`, "--approve", "allow",
+	r := p.run("call", "--json", "--stdio", e.line(), "--tool", "trigger-sampling-request", "--args", `{"prompt":"x"}`,
+		"--approve", "allow",
 		"--sample", "hang", "--total-timeout", "0", "--cancel-after", "4s", "--linger", "2s")
 	events, end := r.events(t)
 	if r.status != 3 || end.Error == nil {
 		t.Fatalf("status %d, %s", r.status, r.stdout)
 	}
-	i := slices.IndexFunc(events, func(e *mcphubv1.AttachResponse) bool { return e.GetPromptOpened().GetPrompt().GetSampling() != nil })
+	i := slices.IndexFunc(events, func(e *mcphubv1.AttachResponse) bool {
+		return e.GetPromptOpened().GetPrompt().GetSampling() != nil
+	})
 	if i < 0 {
 		t.Fatalf("no question was shown:\n%s", r.stdout)
 	}
@@ -162,7 +174,8 @@ func TestCallSampleHang(t *testing.T) {
 	if i < 0 || events[i].GetPromptClosed().GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT {
 		t.Errorf("the question did not close with its call:\n%s", r.stdout)
 	}
-	if a := wire.one("the answer", answerTo(wire.one("the question", asked("sampling/createMessage")))); a.Error == nil || a.Error.Code != -1 {
+	if a := wire.one("the answer", answerTo(wire.one("the question", asked("sampling/createMessage")))); a.Error == nil ||
+		a.Error.Code != -1 {
 		t.Errorf("the server was answered %v", a)
 	}
 	wire.one("a cancel", isCancel(true))
@@ -174,16 +187,19 @@ func TestCallOutput(t *testing.T) {
 	p := newPlace(t)
 	e := p.everything()
 	r := p.run("call", "--stdio", e.line(), "--tool", "get-sum", "--args", `{"a":2,"b":40}`, "--approve", "allow")
-	if r.status != 0 || !strings.Contains(r.stdout, "42") || strings.Count(r.stdout, "\n") != 1 || !strings.Contains(r.stderr, "get-sum") {
+	if r.status != 0 || !strings.Contains(r.stdout, "42") || strings.Count(r.stdout, "\n") != 1 ||
+		!strings.Contains(r.stderr, "get-sum") {
 		t.Errorf("status %d\nstdout: %s\nstderr: %s", r.status, r.stdout, r.stderr)
 	}
-	r = p.run("call", "--json", "--stdio", e.line(), "--tool", "get-sum", "--args", `{"a":2,"b":40}`, "--approve", "allow", "--request-id", "sum")
+	r = p.run("call", "--json", "--stdio", e.line(), "--tool", "get-sum", "--args", `{"a":2,"b":40}`, "--approve", "allow",
+		"--request-id", "sum")
 	events, end := r.events(t)
 	var response mcphubv1.CallToolResponse
 	if err := protojson.Unmarshal(end.CallToolResponse, &response); err != nil || r.status != 0 {
 		t.Fatalf("status %d, %v: %s", r.status, err, r.stdout)
 	}
-	if response.GetRequestId() != "sum" || !strings.Contains(response.GetResultJson(), "42") || events[0].GetWelcome() == nil || events[1].GetSnapshot() == nil {
+	if response.GetRequestId() != "sum" || !strings.Contains(response.GetResultJson(), "42") ||
+		events[0].GetWelcome() == nil || events[1].GetSnapshot() == nil {
 		t.Errorf("output:\n%s", r.stdout)
 	}
 	if f := terminal(t, events, "sum").GetMcpRequestFinished(); f.GetState() != mcphubv1.RequestState_REQUEST_STATE_DONE {
@@ -209,7 +225,8 @@ func TestCallLaterConfigWins(t *testing.T) {
 	if r.status != 0 || r.stdout != "who?\n" {
 		t.Errorf("status %d, %q\n%s", r.status, r.stdout, r.stderr)
 	}
-	if r = p.run(append(call, "--config", "workspace.json", "--config", "user.json")...); r.status != 6 || !strings.Contains(r.stderr, "/nonexistent/server") {
+	if r = p.run(append(call, "--config", "workspace.json", "--config", "user.json")...); r.status != 6 ||
+		!strings.Contains(r.stderr, "/nonexistent/server") {
 		t.Errorf("status %d, %q\n%s", r.status, r.stdout, r.stderr)
 	}
 }

@@ -79,7 +79,8 @@ func TestCancelDuringApproval(t *testing.T) {
 	if e := w.WaitClosed(card.GetPromptId()); e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT {
 		t.Errorf("closed %v", e)
 	}
-	if e := cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_HOST, "no need"); e.GetServerNotified() || e.GetWireIdJson() != "" {
+	if e := cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_HOST, "no need"); e.GetServerNotified() ||
+		e.GetWireIdJson() != "" {
 		t.Errorf("told %v", e)
 	}
 	d.echoes("demo", "still there")
@@ -116,7 +117,8 @@ func TestHostCancelsItsOwnCall(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(d.ctx)
 	over := make(chan error, 1)
 	go func() {
-		_, err := d.Hub.CallTool(ctx, &mcphubv1.CallToolRequest{RequestId: "mine", Server: "demo", Tool: "sleep", ArgumentsJson: sleepLong})
+		_, err := d.Hub.CallTool(ctx, &mcphubv1.CallToolRequest{RequestId: "mine", Server: "demo", Tool: "sleep",
+			ArgumentsJson: sleepLong})
 		over <- err
 	}()
 	progressed(w, "mine")
@@ -198,7 +200,8 @@ func TestTwoWindowsAnswerAtOnce(t *testing.T) {
 	}
 }
 
-// TestWindowComesBackMidPrompt: a page that is loaded anew finds the question where it was, and what happened meanwhile.
+// TestWindowComesBackMidPrompt: a page that is loaded anew finds the question where it was, and what happened
+// meanwhile.
 func TestWindowComesBackMidPrompt(t *testing.T) {
 	t.Parallel()
 	_, d, w, _ := openDemo(t, "legacy")
@@ -210,7 +213,9 @@ func TestWindowComesBackMidPrompt(t *testing.T) {
 	if !back.Resumed() || back.ID() != w.ID() {
 		t.Errorf("resumed: %v, as %s", back.Resumed(), back)
 	}
-	back.WaitEvent("the echo of meanwhile", func(e *mcphubv1.AttachResponse) bool { return e.GetMcpRequestFinished().GetTool() == "echo" })
+	back.WaitEvent("the echo of meanwhile", func(e *mcphubv1.AttachResponse) bool {
+		return e.GetMcpRequestFinished().GetTool() == "echo"
+	})
 	if open := back.Prompts(); len(open) != 1 || open[0].GetPromptId() != id {
 		t.Errorf("open prompts %v", open)
 	}
@@ -236,7 +241,8 @@ func TestOwnerWindowCloses(t *testing.T) {
 	wire.cancelledOnce("sleep", f.Meta["cancel_reason"])
 }
 
-// TestDrain: what runs is cancelled with the reason, the servers hear it and are stopped, what comes is refused, the windows are told all of it.
+// TestDrain: what runs is cancelled with the reason, the servers hear it and are stopped, what comes is refused, the
+// windows are told all of it.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	p, d, w, wire := openDemo(t, "legacy")
@@ -251,7 +257,8 @@ func TestDrain(t *testing.T) {
 		c.fails("CANCELLED", "CANCELLED")
 		cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_SHUTDOWN, "the editor closes")
 	}
-	if e := w.WaitClosed(card.GetPromptId()); e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_SHUTDOWN && e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT {
+	if e := w.WaitClosed(card.GetPromptId()); e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_SHUTDOWN &&
+		e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT {
 		t.Errorf("closed %v", e)
 	}
 	if f := d.call("demo", "echo", `{"text":"x"}`).fails("UNAVAILABLE", "DRAINING"); f.Message == "" {
@@ -286,10 +293,12 @@ func TestBadInput(t *testing.T) {
 	d.call("demo", "nothing", `{}`).fails("NOT_FOUND", "TOOL_NOT_FOUND")
 	d.call("demo", "", `{}`).fails("INVALID_ARGUMENT", "INVALID_REQUEST")
 	d.call("demo", "echo", `{}`, withID(strings.Repeat("x", 200))).fails("INVALID_ARGUMENT", "INVALID_REQUEST")
-	if r := w.Accept("prompt-4711", ""); r.GetError().GetCode() != "NOT_FOUND" || r.GetError().GetReason() != "PROMPT_NOT_FOUND" {
+	if r := w.Accept("prompt-4711", ""); r.GetError().GetCode() != "NOT_FOUND" ||
+		r.GetError().GetReason() != "PROMPT_NOT_FOUND" {
 		t.Errorf("an unknown prompt: %v", r)
 	}
-	if r := w.CancelRequest("unknown", "x"); r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_UNKNOWN || r.GetError() != nil {
+	if r := w.CancelRequest("unknown", "x"); r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_UNKNOWN ||
+		r.GetError() != nil {
 		t.Errorf("an unknown request: %v", r)
 	}
 	first := d.call("demo", "sleep", sleepLong, withID("same"))
@@ -299,7 +308,8 @@ func TestBadInput(t *testing.T) {
 		t.Error("the first call with the id is gone")
 	}
 	cancels(t, w, "same", "enough")
-	if r := w.CancelRequest("same", "twice"); r.GetError() != nil || r.GetCancelOutcome() == mcphubv1.CancelOutcome_CANCEL_OUTCOME_UNKNOWN {
+	if r := w.CancelRequest("same", "twice"); r.GetError() != nil ||
+		r.GetCancelOutcome() == mcphubv1.CancelOutcome_CANCEL_OUTCOME_UNKNOWN {
 		t.Errorf("a second cancel: %v", r)
 	}
 	first.fails("CANCELLED", "CANCELLED")

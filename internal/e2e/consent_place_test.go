@@ -36,7 +36,8 @@ const (
 // noKeyring is an environment in which no keyring can be reached, whatever this machine has.
 const noKeyring = "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent/bus"
 
-// estate is what a user has on the disk: a workspace folder with config files, and the directory where hubs keep what they remember.
+// estate is what a user has on the disk: a workspace folder with config files, and the directory where hubs keep what
+// they remember.
 type estate struct {
 	*place
 	folder, state string
@@ -180,7 +181,8 @@ func asText(t *testing.T, m proto.Message) string {
 
 func init() { roles["teller"] = beTeller }
 
-// beTeller is a server over stdio that tells its arguments, its directory and its environment, and to whom it should not.
+// beTeller is a server over stdio that tells its arguments, its directory and its environment, and to whom it should
+// not.
 func beTeller(args []string) int {
 	flags := flag.NewFlagSet("teller", flag.ContinueOnError)
 	pids := flags.String("pid", "", "write the process id to `FILE`")
@@ -237,7 +239,8 @@ func beTeller(args []string) int {
 	return 0
 }
 
-// blab prints the whole environment on stderr, in several forms, and each value so that the places at which a line is cut go through it.
+// blab prints the whole environment on stderr, in several forms, and each value so that the places at which a line is
+// cut go through it.
 func blab() {
 	environ := os.Environ()
 	slices.Sort(environ)
@@ -255,7 +258,8 @@ func blab() {
 	}
 	for _, kv := range environ {
 		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "MARK") {
-			fmt.Fprintln(os.Stderr, "yy "+value+" "+strings.Repeat("y", 500-len(value)-len(value)/2)+value) // the last lines, which errors quote
+			// the last lines, which errors quote
+			fmt.Fprintln(os.Stderr, "yy "+value+" "+strings.Repeat("y", 500-len(value)-len(value)/2)+value)
 		}
 	}
 }

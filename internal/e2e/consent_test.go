@@ -20,44 +20,53 @@ import (
 // longWord is an argument that a window must be shown to its end.
 var longWord = "--long=" + strings.Repeat("0123456789", 2000) + "--the-end"
 
-// tellerFile writes a workspace's .vscode/mcp.json with one server, and gives its source. Its comments and trailing commas are those of people.
+// tellerFile writes a workspace's .vscode/mcp.json with one server, and gives its source. Its comments and trailing
+// commas are those of people.
 func (e *estate) tellerFile(args ...string) *mcphubv1.ConfigSource {
 	e.t.Helper()
 	e.write(".env", "FROM_FILE=of the file\n")
 	entry := object{
 		"type": "stdio", "command": e.peer, "args": append([]string{"teller"}, args...), "cwd": "${workspaceFolder}",
-		"env": object{"GORACE": atOnce["GORACE"], "MODE": "plain", "TOKEN": "${env:E2E_TOKEN}", "UNSET": nil}, "envFile": "${workspaceFolder}/.env",
+		"env":       object{"GORACE": atOnce["GORACE"], "MODE": "plain", "TOKEN": "${env:E2E_TOKEN}", "UNSET": nil},
+		"envFile":   "${workspaceFolder}/.env",
 		"approvals": allowAll,
 	}
-	return e.ofWorkspace(e.write(".vscode/mcp.json", "{\n\t// what this project needs\n\t\"servers\": {\n\t\t\"teller\": "+jsonText(e.t, entry)+",\n\t},\n}\n"))
+	return e.ofWorkspace(e.write(".vscode/mcp.json", "{\n\t// what this project needs\n\t\"servers\": {\n\t\t\"teller\": "+
+		jsonText(e.t, entry)+",\n\t},\n}\n"))
 }
 
-// TestLaunchPromptShowsEverything: a process and an address of a workspace file, with every field, whole, and no value that may be secret.
+// TestLaunchPromptShowsEverything: a process and an address of a workspace file, with every field, whole, and no value
+// that may be secret.
 func TestLaunchPromptShowsEverything(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
 	local := e.tellerFile("${workspaceFolder}/x", "", "two words", longWord)
 	remote := e.ofWorkspace(e.write("more/.vscode/mcp.json", jsonText(t, object{"servers": object{"far": object{
-		"type": "http", "url": "http://127.0.0.1:9/mcp?key=${env:E2E_TOKEN}", "headers": object{"X-Key": "${env:E2E_OTHER}", "Accept-Language": "de"},
+		"type": "http", "url": "http://127.0.0.1:9/mcp?key=${env:E2E_TOKEN}",
+		"headers":   object{"X-Key": "${env:E2E_OTHER}", "Accept-Language": "de"},
 		"approvals": object{"read_*": "allow", "write_*": "deny"},
 	}}})))
 	d, _ := e.hubWith([]string{"E2E_TOKEN=s3cr3t-value", "E2E_OTHER=0ther-value"}, local, remote)
 	w := d.window("side bar")
-	if got := w.Server("teller"); got.GetLaunchConsent() != mcphubv1.LaunchConsent_LAUNCH_CONSENT_NEEDED || got.GetConfigDialect() != "vscode" || got.GetConfigScope() != "workspace" {
+	if got := w.Server("teller"); got.GetLaunchConsent() != mcphubv1.LaunchConsent_LAUNCH_CONSENT_NEEDED ||
+		got.GetConfigDialect() != "vscode" || got.GetConfigScope() != "workspace" {
 		t.Errorf("before anything is asked: %v", got)
 	}
 	c := d.call("teller", "arguments", `{}`)
 	p := w.WaitPrompt(launchPrompt)
 	want := &mcphubv1.ServerLaunch{
 		Command: e.peer, Args: []string{"teller", e.folder + "/x", "", "two words", longWord}, Directory: e.folder,
-		EnvironmentNames: []string{"GORACE", "MODE", "TOKEN", "UNSET"}, EnvironmentReferences: []string{"E2E_TOKEN"}, EnvFile: e.folder + "/.env",
+		EnvironmentNames: []string{"GORACE", "MODE", "TOKEN", "UNSET"}, EnvironmentReferences: []string{"E2E_TOKEN"},
+		EnvFile:         e.folder + "/.env",
 		ResolvedCommand: e.peer, EnvFileNames: []string{"FROM_FILE"}, Environment: []*mcphubv1.LaunchVariable{
-			{Name: "GORACE", Value: atOnce["GORACE"]}, {Name: "MODE", Value: "plain"}, {Name: "TOKEN", Value: "${env:E2E_TOKEN}"}, {Name: "UNSET", Unset: true},
+			{Name: "GORACE", Value: atOnce["GORACE"]}, {Name: "MODE", Value: "plain"},
+			{Name: "TOKEN", Value: "${env:E2E_TOKEN}"}, {Name: "UNSET", Unset: true},
 		},
 		AllowedTools: []string{"*"}, ConfigFile: local.Path, ConfigLine: 4,
 	}
 	unhashed := protocmp.IgnoreFields(&mcphubv1.ServerLaunch{}, "launch_hash")
-	if diff := cmp.Diff(want, p.GetServerLaunch(), protocmp.Transform(), unhashed); diff != "" || p.GetServer() != "teller" || len(p.GetServerLaunch().GetLaunchHash()) < 32 {
+	if diff := cmp.Diff(want, p.GetServerLaunch(), protocmp.Transform(), unhashed); diff != "" ||
+		p.GetServer() != "teller" || len(p.GetServerLaunch().GetLaunchHash()) < 32 {
 		t.Errorf("the question about the process (-want +got):\n%.3000s", diff)
 	}
 	if asking := d.server("teller").GetLaunchConsent(); asking != mcphubv1.LaunchConsent_LAUNCH_CONSENT_ASKING {
@@ -67,7 +76,8 @@ func TestLaunchPromptShowsEverything(t *testing.T) {
 	if got, want := c.text(), strings.Join([]string{e.folder + "/x", "", "two words", longWord}, "\n"); got != want {
 		t.Errorf("what was shown is not what was started: %.300s", got)
 	}
-	if got := d.call("teller", "environment", `{"name":"FROM_FILE"}`).text() + ", " + d.call("teller", "environment", `{"name":"TOKEN"}`).text(); got != "of the file, s3cr3t-value" {
+	if got := d.call("teller", "environment", `{"name":"FROM_FILE"}`).text() + ", " +
+		d.call("teller", "environment", `{"name":"TOKEN"}`).text(); got != "of the file, s3cr3t-value" {
 		t.Errorf("the server was started with %q", got)
 	}
 	if got := d.call("teller", "directory", `{}`).text(); got != e.folder {
@@ -77,8 +87,9 @@ func TestLaunchPromptShowsEverything(t *testing.T) {
 	far := d.call("far", "read_it", `{}`)
 	p = w.WaitPrompt(launchPrompt)
 	want = &mcphubv1.ServerLaunch{
-		Url: "http://127.0.0.1:9/mcp?key=${env:E2E_TOKEN}", HeaderNames: []string{"Accept-Language", "X-Key"}, EnvironmentReferences: []string{"E2E_OTHER", "E2E_TOKEN"},
-		AllowedTools: []string{"read_*"}, ConfigFile: remote.Path, ConfigLine: 1,
+		Url: "http://127.0.0.1:9/mcp?key=${env:E2E_TOKEN}", HeaderNames: []string{"Accept-Language", "X-Key"},
+		EnvironmentReferences: []string{"E2E_OTHER", "E2E_TOKEN"},
+		AllowedTools:          []string{"read_*"}, ConfigFile: remote.Path, ConfigLine: 1,
 	}
 	if diff := cmp.Diff(want, p.GetServerLaunch(), protocmp.Transform(), unhashed); diff != "" {
 		t.Errorf("the question about the address (-want +got):\n%s", diff)
@@ -137,8 +148,8 @@ func (e *estate) read(name string) string {
 	return string(text)
 }
 
-// TestLaunchAskedAgainAfterAnEdit: the file is edited on the disk under a running server, whose call is told; the question shows what has changed.
-// A no leaves the server down, and a change back is the form that the yes was for.
+// TestLaunchAskedAgainAfterAnEdit: the file is edited on the disk under a running server, whose call is told; the
+// question shows what has changed. A no leaves the server down, and a change back is the form that the yes was for.
 func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -152,7 +163,9 @@ func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 	before := familyOf(t, pid)
 
 	path := e.tellerFile("--pid", pid, "one", "--evil").Path
-	w.WaitEvent("the reload", func(r *mcphubv1.AttachResponse) bool { return r.GetConfigReloaded().GetChangedFile() == path })
+	w.WaitEvent("the reload", func(r *mcphubv1.AttachResponse) bool {
+		return r.GetConfigReloaded().GetChangedFile() == path
+	})
 	f := failure(t, c)
 	if f.Code != "CANCELLED" && f.Code != "UNAVAILABLE" {
 		t.Errorf("the running call ended with %+v", f)
@@ -160,7 +173,8 @@ func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 	next := d.call("teller", "arguments", `{}`)
 	p := w.WaitPrompt(launchPrompt)
 	want := []*mcphubv1.DefinitionChange{{Path: "args[4]", BeforeJson: `"two"`, AfterJson: `"--evil"`}}
-	if l := p.GetServerLaunch(); !l.GetChanged() || l.GetLaunchHash() == first.GetServerLaunch().GetLaunchHash() || l.GetArgs()[4] != "--evil" {
+	if l := p.GetServerLaunch(); !l.GetChanged() || l.GetLaunchHash() == first.GetServerLaunch().GetLaunchHash() ||
+		l.GetArgs()[4] != "--evil" {
 		t.Errorf("the second question: %v", l)
 	} else if diff := cmp.Diff(want, l.GetChanges(), protocmp.Transform()); diff != "" {
 		t.Errorf("what has changed (-want +got):\n%s", diff)
@@ -171,7 +185,8 @@ func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 	if n := opened(w, launchPrompt); n != 2 {
 		t.Errorf("the user was asked %d times", n)
 	}
-	if s := d.server("teller"); s.GetLaunchConsent() != mcphubv1.LaunchConsent_LAUNCH_CONSENT_DECLINED || s.GetProcessId() != 0 {
+	if s := d.server("teller"); s.GetLaunchConsent() != mcphubv1.LaunchConsent_LAUNCH_CONSENT_DECLINED ||
+		s.GetProcessId() != 0 {
 		t.Errorf("after the no: %v", s)
 	}
 	if after := familyOf(t, pid); after != before {
@@ -211,7 +226,8 @@ func (c *call) lenient() string {
 	return textOf(c.t, c.response.GetResultJson())
 }
 
-// TestLaunchFirstAnswerWins: two windows, one answer; the later one changes nothing, and one call more waits for the same question.
+// TestLaunchFirstAnswerWins: two windows, one answer; the later one changes nothing, and one call more waits for the
+// same question.
 func TestLaunchFirstAnswerWins(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -225,7 +241,8 @@ func TestLaunchFirstAnswerWins(t *testing.T) {
 	}
 	takes(t, b.AcceptFor(id, once))
 	for _, w := range []*fakeeditor.Window{a, b} {
-		if got := w.WaitClosed(id); got.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED || got.GetWindowId() != b.ID() {
+		if got := w.WaitClosed(id); got.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED ||
+			got.GetWindowId() != b.ID() {
 			t.Errorf("%s: %v", w, got)
 		}
 	}
@@ -243,7 +260,8 @@ func TestLaunchFirstAnswerWins(t *testing.T) {
 	}
 }
 
-// TestLaunchTrustedByHost: the host has asked, or the file is not of a workspace: nobody is asked. Without a window nothing is started.
+// TestLaunchTrustedByHost: the host has asked, or the file is not of a workspace: nobody is asked. Without a window
+// nothing is started.
 func TestLaunchTrustedByHost(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -257,7 +275,8 @@ func TestLaunchTrustedByHost(t *testing.T) {
 	source.Trusted = true
 	d.loadFiles(source)
 	d.call("teller", "directory", `{}`).text()
-	if n := opened(w, launchPrompt); n != 0 || d.server("teller").GetLaunchConsent() != mcphubv1.LaunchConsent_LAUNCH_CONSENT_UNSPECIFIED {
+	if n := opened(w, launchPrompt); n != 0 ||
+		d.server("teller").GetLaunchConsent() != mcphubv1.LaunchConsent_LAUNCH_CONSENT_UNSPECIFIED {
 		t.Errorf("asked %d times; %v", n, d.server("teller").GetLaunchConsent())
 	}
 	// The trust is taken back.

@@ -27,7 +27,8 @@ func (e *estate) noteFile(definition, policy string) *mcphubv1.ConfigSource {
 		approvals["note"] = policy
 	}
 	return e.ofUser(e.write("User/mcp.json", jsonText(e.t, object{"servers": object{"teller": object{
-		"command": "sh", "args": []string{"-c", `NOTE_DEFINITION="$(cat "$1")" exec "$0" teller`, e.peer, e.write("definition", definition)},
+		"command": "sh", "args": []string{"-c", `NOTE_DEFINITION="$(cat "$1")" exec "$0" teller`, e.peer,
+			e.write("definition", definition)},
 		"env": object{"GORACE": atOnce["GORACE"]}, "approvals": approvals,
 	}}})))
 }
@@ -62,8 +63,8 @@ func wantChanges(t *testing.T, q *mcphubv1.ToolApproval) {
 	}
 }
 
-// TestChangedToolAsksAgain: a tool that is approved for good changes its definition while its server runs. The question shows what it was and what
-// differs; a no is for one call; the old definition is still approved when it comes back.
+// TestChangedToolAsksAgain: a tool that is approved for good changes its definition while its server runs. The question
+// shows what it was and what differs; a no is for one call; the old definition is still approved when it comes back.
 func TestChangedToolAsksAgain(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -111,7 +112,8 @@ func TestChangedToolAsksAgain(t *testing.T) {
 	}
 }
 
-// TestToolChangedBetweenHubs: the change comes with a new version of the server, while nobody looks. What the config allows is asked for, too.
+// TestToolChangedBetweenHubs: the change comes with a new version of the server, while nobody looks. What the config
+// allows is asked for, too.
 func TestToolChangedBetweenHubs(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"ask", "allow"} {
@@ -128,7 +130,8 @@ func TestToolChangedBetweenHubs(t *testing.T) {
 			d.shut()
 
 			d, _ = e.hub(e.noteFile(noteAfter, policy))
-			d.call("teller", "note", `{}`).fails("FAILED_PRECONDITION", "NO_APPROVER") // nobody is there who could see the change
+			// nobody is there who could see the change
+			d.call("teller", "note", `{}`).fails("FAILED_PRECONDITION", "NO_APPROVER")
 			w = d.window("side bar")
 			c = d.call("teller", "note", `{}`)
 			p := w.WaitPrompt(approval)
@@ -143,7 +146,8 @@ func TestToolChangedBetweenHubs(t *testing.T) {
 	}
 }
 
-// TestWorkspaceApprovals: a yes for the folders that a window has open holds while some window has just these, in this hub and the next.
+// TestWorkspaceApprovals: a yes for the folders that a window has open holds while some window has just these, in this
+// hub and the next.
 func TestWorkspaceApprovals(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -179,7 +183,8 @@ func TestWorkspaceApprovals(t *testing.T) {
 	takes(t, w.SetRoots(a, b))
 	asks(false, nil)
 	r, err := d.Servers.ListRemembered(d.ctx, &mcphubv1.ListRememberedRequest{Server: "teller"})
-	if err != nil || len(r.GetRemembered()) != 1 || r.GetRemembered()[0].GetScope() != workspace || !cmp.Equal(r.GetRemembered()[0].GetFolders(), []string{a.Uri, b.Uri}) {
+	if err != nil || len(r.GetRemembered()) != 1 || r.GetRemembered()[0].GetScope() != workspace ||
+		!cmp.Equal(r.GetRemembered()[0].GetFolders(), []string{a.Uri, b.Uri}) {
 		t.Errorf("remembered: %v, %v", r, err)
 	}
 	d.shut()
@@ -191,7 +196,8 @@ func TestWorkspaceApprovals(t *testing.T) {
 	asks(false, nil)
 }
 
-// TestOneDenialDeniesOneCall: of two calls at once, each with its own question, one is denied; the other goes on, also in another window.
+// TestOneDenialDeniesOneCall: of two calls at once, each with its own question, one is denied; the other goes on, also
+// in another window.
 func TestOneDenialDeniesOneCall(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -207,7 +213,8 @@ func TestOneDenialDeniesOneCall(t *testing.T) {
 	first.fails("PERMISSION_DENIED", "DENIED_BY_USER")
 	closedWith(t, one.GetPromptId(), []mcphubv1.PromptCause{mcphubv1.PromptCause_PROMPT_CAUSE_DECLINED}, w, panel)
 	open := panel.Prompts()
-	if len(open) != 1 || open[0].GetRequestId() != second.id || open[0].GetToolApproval().GetArgumentsJson() != `{"text":"second"}` {
+	if len(open) != 1 || open[0].GetRequestId() != second.id ||
+		open[0].GetToolApproval().GetArgumentsJson() != `{"text":"second"}` {
 		t.Fatalf("open are %v", open)
 	}
 	takes(t, panel.AcceptFor(open[0].GetPromptId(), once))

@@ -33,14 +33,15 @@ func openDemo(t *testing.T, era string) (*place, *door, *fakeeditor.Window, *wir
 	e, wire := p.proxied(p.demo(era))
 	d := p.open(servers{"demo": e})
 	w := d.window("side bar")
-	if got := d.start("demo").GetEra(); got != map[string]mcphubv1.Era{"legacy": mcphubv1.Era_ERA_LEGACY, "modern": mcphubv1.Era_ERA_MODERN}[era] {
+	if got := d.start("demo").GetEra(); got != map[string]mcphubv1.Era{"legacy": mcphubv1.Era_ERA_LEGACY,
+		"modern": mcphubv1.Era_ERA_MODERN}[era] {
 		t.Fatalf("the demo server speaks %v, not %s", got, era)
 	}
 	return p, d, w, wire
 }
 
-// TestDemoCancelWithReason: the server hears of it once, with the reason, word for word (finding B19). Servers on the Go SDK answer a cancelled call all the same: that
-// answer is dropped and counted.
+// TestDemoCancelWithReason: the server hears of it once, with the reason, word for word (finding B19). Servers on the
+// Go SDK answer a cancelled call all the same: that answer is dropped and counted.
 func TestDemoCancelWithReason(t *testing.T) {
 	eras(t, func(t *testing.T, era string) {
 		const reason = "too slow\nfor \x1b[31mme"
@@ -67,7 +68,8 @@ func TestDemoCancelWithReason(t *testing.T) {
 	})
 }
 
-// TestDemoAskThenWithdraw: the server takes its question back. The card goes in every window, and the server gets no answer.
+// TestDemoAskThenWithdraw: the server takes its question back. The card goes in every window, and the server gets no
+// answer.
 func TestDemoAskThenWithdraw(t *testing.T) {
 	for tool, kind := range map[string]mcphubv1.PromptKind{"ask_then_withdraw": form, "sample_then_withdraw": sampling} {
 		t.Run(tool, func(t *testing.T) {
@@ -78,16 +80,20 @@ func TestDemoAskThenWithdraw(t *testing.T) {
 			c := d.call("demo", tool, fmt.Sprintf(`{"after_ms":100,"reason":%q}`, reason))
 			var question message
 			for _, w := range []*fakeeditor.Window{w, panel} {
-				opened := w.WaitEvent("the question", func(e *mcphubv1.AttachResponse) bool { return e.GetPromptOpened() != nil }).GetPromptOpened().GetPrompt()
+				opened := w.WaitEvent("the question", func(e *mcphubv1.AttachResponse) bool {
+					return e.GetPromptOpened() != nil
+				}).GetPromptOpened().GetPrompt()
 				if fakeeditor.KindOf(opened) != kind || opened.GetParentRequestId() != c.id {
 					t.Errorf("%s: prompt %v", w, opened)
 				}
-				if e := w.WaitClosed(opened.GetPromptId()); e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_WITHDRAWN || e.GetReason() != reason {
+				if e := w.WaitClosed(opened.GetPromptId()); e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_WITHDRAWN ||
+					e.GetReason() != reason {
 					t.Errorf("%s: closed %v", w, e)
 				}
 				e := cancelled(t, w, opened.GetRequestId(), mcphubv1.Origin_ORIGIN_SERVER, reason)
 				question = wire.one("the question", func(m message) bool { return !m.toServer && m.Method == e.GetMethod() })
-				if e.GetDirection() != mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING || e.GetWireIdJson() != string(question.ID) || e.GetServerNotified() {
+				if e.GetDirection() != mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING ||
+					e.GetWireIdJson() != string(question.ID) || e.GetServerNotified() {
 					t.Errorf("%s: told %v of %v", w, e, question)
 				}
 				if r := w.Dismiss(opened.GetPromptId()); r.GetError().GetReason() != "PROMPT_CLOSED" {
@@ -108,7 +114,8 @@ func TestDemoAskThenWithdraw(t *testing.T) {
 			if n := len(wire.all(isCancel(true))); n != 0 {
 				t.Errorf("the hub sent %d cancels", n)
 			}
-			if n := d.server("demo").GetCounters(); n.GetSuppressedResponses() != 1 || n.GetUnknownCancels() != 0 || n.GetMalformedCancels() != 0 {
+			if n := d.server("demo").GetCounters(); n.GetSuppressedResponses() != 1 || n.GetUnknownCancels() != 0 ||
+				n.GetMalformedCancels() != 0 {
 				t.Errorf("counters %v", n)
 			}
 		})
@@ -120,7 +127,9 @@ func TestDemoStubborn(t *testing.T) {
 		p, d, w, wire := openDemo(t, era)
 		c := d.call("demo", "stubborn", `{"ms":700}`)
 		until(t, "the server works", func() bool {
-			return slices.ContainsFunc(p.demoEvents(), func(e demoEvent) bool { return e.Event == "started" && e.Tool == "stubborn" })
+			return slices.ContainsFunc(p.demoEvents(), func(e demoEvent) bool {
+				return e.Event == "started" && e.Tool == "stubborn"
+			})
 		})
 		cancels(t, w, c.id, "stop it")
 		c.fails("CANCELLED", "CANCELLED")
@@ -128,7 +137,8 @@ func TestDemoStubborn(t *testing.T) {
 		until(t, "the late answer is counted", func() bool { return d.server("demo").GetCounters().GetLateResponses() == 1 })
 		wire.one("the late answer", answerTo(wire.one("the call", callOf("stubborn"))))
 		d.echoes("demo", "afterwards")
-		cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, "stop it") // the one end; the window watches that there is no second
+		// the one end; the window watches that there is no second
+		cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, "stop it")
 	})
 }
 
@@ -140,7 +150,8 @@ func TestDemoCrash(t *testing.T) {
 		w.WaitRequest(sleeping.id, running)
 		crash := d.call("demo", "crash", `{"code":7}`)
 		for _, c := range []*call{crash, sleeping} {
-			if f := c.fails("UNAVAILABLE", "SERVER_GONE"); f.Meta["server"] != "demo" || !strings.Contains(f.Message, "not repeated") {
+			if f := c.fails("UNAVAILABLE", "SERVER_GONE"); f.Meta["server"] != "demo" ||
+				!strings.Contains(f.Message, "not repeated") {
 				t.Errorf("the caller was told %+v", f)
 			}
 			if e := w.WaitTerminal(c.id).GetMcpRequestFinished(); e.GetHubError().GetReason() != "SERVER_GONE" {
@@ -156,7 +167,8 @@ func TestDemoCrash(t *testing.T) {
 	})
 }
 
-// TestDemoFlood: a storm of progress and log messages. What counts is how many events a window gets for the time that the hub itself measured.
+// TestDemoFlood: a storm of progress and log messages. What counts is how many events a window gets for the time that
+// the hub itself measured.
 func TestDemoFlood(t *testing.T) {
 	const storm = 20000
 	eras(t, func(t *testing.T, era string) {
@@ -172,8 +184,8 @@ func TestDemoFlood(t *testing.T) {
 		for w, rate := range map[*fakeeditor.Window]int{fast: 20, slow: 1} {
 			timings := w.WaitTerminal(c.id).GetMcpRequestFinished().GetTimings()
 			took := timings.GetQueued().AsDuration() + timings.GetActive().AsDuration()
-			// One at once, one at the end whatever the pace, between them the pace, and one for the instant between the end of the
-			// hub's own clock and the end's way to the window.
+			// One at once, one at the end whatever the pace, between them the pace, and one for the instant between the end of
+			// the hub's own clock and the end's way to the window.
 			most := 3 + int(took*time.Duration(rate)/time.Second)
 			n, last := 0, 0.0
 			for _, e := range w.Events() {
@@ -207,7 +219,8 @@ func TestDemoFlood(t *testing.T) {
 // droppedAtTheHub reads the hub's own message about log messages of a server that came too fast for any window.
 func droppedAtTheHub(m *mcphubv1.LogMessage) (n int64) {
 	var note struct{ Event, Count string }
-	if m.GetLogger() == "mcphub" && json.Unmarshal([]byte(m.GetDataJson()), &note) == nil && note.Event == "logMessagesDropped" {
+	if m.GetLogger() == "mcphub" && json.Unmarshal([]byte(m.GetDataJson()), &note) == nil &&
+		note.Event == "logMessagesDropped" {
 		n, _ = strconv.ParseInt(note.Count, 10, 64)
 	}
 	return n
@@ -229,7 +242,8 @@ func TestDemoBig(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.GetResultJson()), &result); err != nil || len(result.Content) != 1 {
 			t.Fatalf("%v, %d blocks", err, len(result.Content))
 		}
-		if got := result.Content[0].Text; len(got) != size || strings.Trim(got, "0123456789abcdef") != "" || got[size-16:] != "0123456789abcdef" {
+		if got := result.Content[0].Text; len(got) != size || strings.Trim(got, "0123456789abcdef") != "" ||
+			got[size-16:] != "0123456789abcdef" {
 			t.Errorf("%d bytes of %d", len(got), size)
 		}
 		w.WaitTerminal(c.id)
@@ -278,7 +292,9 @@ func TestDemoAskName(t *testing.T) {
 			if p.GetElicitationForm().GetMessage() != "What is your name?" {
 				t.Errorf("prompt %v", p)
 			}
-			if s := w.WaitRequest(c.id, mcphubv1.RequestState_REQUEST_STATE_AWAITING_INPUT).GetState(); s != mcphubv1.RequestState_REQUEST_STATE_AWAITING_INPUT {
+			if s := w.WaitRequest(c.id,
+				mcphubv1.RequestState_REQUEST_STATE_AWAITING_INPUT).GetState(); s !=
+				mcphubv1.RequestState_REQUEST_STATE_AWAITING_INPUT {
 				t.Errorf("the call is %v while its user is asked", s)
 			}
 			takes(t, test.answer(p.GetPromptId()))
@@ -295,8 +311,8 @@ func TestDemoAskName(t *testing.T) {
 	})
 }
 
-// TestDemoCancelBetweenRounds: a modern server has answered that it needs input, so nothing is on its way that a cancel could name. The card goes,
-// and nothing is sent, neither a cancel nor a next round.
+// TestDemoCancelBetweenRounds: a modern server has answered that it needs input, so nothing is on its way that a cancel
+// could name. The card goes, and nothing is sent, neither a cancel nor a next round.
 func TestDemoCancelBetweenRounds(t *testing.T) {
 	t.Parallel()
 	_, d, w, wire := openDemo(t, "modern")
@@ -307,7 +323,8 @@ func TestDemoCancelBetweenRounds(t *testing.T) {
 	if e := w.WaitClosed(p.GetPromptId()); e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT {
 		t.Errorf("closed %v", e)
 	}
-	if e := cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, "never mind"); e.GetServerNotified() || e.GetServerMayContinue() {
+	if e := cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, "never mind"); e.GetServerNotified() ||
+		e.GetServerMayContinue() {
 		t.Errorf("told %v", e)
 	}
 	d.echoes("demo", "still there")
@@ -325,7 +342,9 @@ func TestDemoSummarize(t *testing.T) {
 		if !strings.Contains(p.GetSampling().GetRequestJson(), "a long story") {
 			t.Errorf("prompt %v", p)
 		}
-		takes(t, w.Accept(p.GetPromptId(), `{"role":"assistant","content":{"type":"text","text":"short"},"model":"m-1","stopReason":"endTurn"}`))
+		takes(t,
+			w.Accept(p.GetPromptId(),
+				`{"role":"assistant","content":{"type":"text","text":"short"},"model":"m-1","stopReason":"endTurn"}`))
 		if text := c.text(); text != "short (by m-1)" {
 			t.Errorf("result %q", text)
 		}
@@ -337,7 +356,8 @@ func TestDemoSummarize(t *testing.T) {
 			}
 			return
 		}
-		c.fails("FAILED_PRECONDITION", "INPUT_DECLINED") // the modern era has no word for a sampling that was declined: the call ends here
+		// the modern era has no word for a sampling that was declined: the call ends here
+		c.fails("FAILED_PRECONDITION", "INPUT_DECLINED")
 		d.echoes("demo", "still there")
 	})
 }

@@ -80,67 +80,82 @@ var dialects = []written{
 		dialect: "vscode", file: ".vscode/mcp.json", clock: "timeouts.total", limit: "900ms", allowed: true,
 		text: func(t *testing.T, h hands) string {
 			return "// of the team\n" + inServers("servers", object{
-				"everything": h.local(object{"type": "stdio", "env": object{"WANTED": "${env:E2E_WANTED}"}, "approvals": object{"echo": "allow"}}),
-				"web":        object{"type": "http", "url": h.url}, "slow": h.slow(object{"timeouts": object{"total": "900ms"}}),
+				"everything": h.local(object{"type": "stdio", "env": object{"WANTED": "${env:E2E_WANTED}"},
+					"approvals": object{"echo": "allow"}}),
+				"web": object{"type": "http", "url": h.url}, "slow": h.slow(object{"timeouts": object{"total": "900ms"}}),
 			})(t)
 		},
 	},
 	{
-		dialect: "portable", file: ".mcp.json", clock: "timeouts.total", limit: "1.1s", hidden: summing, hides: "tools", raise: "timeout",
+		dialect: "portable", file: ".mcp.json", clock: "timeouts.total", limit: "1.1s", hidden: summing,
+		hides: "tools", raise: "timeout",
 		text: func(t *testing.T, h hands) string {
 			return inServers("mcpServers", object{
-				"everything": h.local(object{"type": "local", "env": object{"WANTED": "${E2E_WANTED:-not this}"}, "tools": []string{"echo", "get-env", operation}}),
-				"web":        object{"type": "http", "url": "${E2E_UNSET:-" + h.url + "}", "tools": []string{"*"}}, "slow": h.slow(object{"timeout": 1100}),
+				"everything": h.local(object{"type": "local", "env": object{"WANTED": "${E2E_WANTED:-not this}"},
+					"tools": []string{"echo", "get-env", operation}}),
+				"web":  object{"type": "http", "url": "${E2E_UNSET:-" + h.url + "}", "tools": []string{"*"}},
+				"slow": h.slow(object{"timeout": 1100}),
 			})(t)
 		},
 	},
 	{
-		dialect: "roo", file: ".roo/mcp.json", clock: "timeouts.total", limit: "1s", hidden: summing, hides: "disabledTools", allowed: true, raise: "timeout",
+		dialect: "roo", file: ".roo/mcp.json", clock: "timeouts.total", limit: "1s", hidden: summing,
+		hides: "disabledTools", allowed: true, raise: "timeout",
 		text: func(t *testing.T, h hands) string {
 			return inServers("mcpServers", object{
-				"everything": h.local(object{"env": object{"WANTED": "${env:E2E_WANTED}"}, "alwaysAllow": []string{"echo"}, "disabledTools": []string{summing}}),
-				"web":        object{"type": "streamable-http", "url": h.url}, "slow": h.slow(object{"timeout": 1}),
+				"everything": h.local(object{"env": object{"WANTED": "${env:E2E_WANTED}"}, "alwaysAllow": []string{"echo"},
+					"disabledTools": []string{summing}}),
+				"web": object{"type": "streamable-http", "url": h.url}, "slow": h.slow(object{"timeout": 1}),
 			})(t)
 		},
 	},
 	{
-		dialect: "cline", file: "cline_mcp_settings.json", clock: "timeouts.total", limit: "2s", allowed: true, raise: "timeout",
+		dialect: "cline", file: "cline_mcp_settings.json", clock: "timeouts.total", limit: "2s", allowed: true,
+		raise: "timeout",
 		text: func(t *testing.T, h hands) string {
 			return inServers("mcpServers", object{
-				"everything": object{"transport": h.local(object{"type": "stdio", "env": object{"WANTED": "${env:E2E_WANTED}"}}), "autoApprove": []string{"echo"}, "disabled": false},
-				"web":        object{"transportType": "http", "url": h.url, "timeout": 60}, "slow": h.slow(object{"timeout": 2}),
+				"everything": object{"transport": h.local(object{"type": "stdio", "env": object{"WANTED": "${env:E2E_WANTED}"}}),
+					"autoApprove": []string{"echo"}, "disabled": false},
+				"web": object{"transportType": "http", "url": h.url, "timeout": 60}, "slow": h.slow(object{"timeout": 2}),
 			})(t)
 		},
 	},
 	{
-		dialect: "claude-desktop", file: "claude_desktop_config.json", local: true, reference: "${E2E_WANTED}", clock: "timeouts.total", limit: "900ms",
+		dialect: "claude-desktop", file: "claude_desktop_config.json", local: true,
+		reference: "${E2E_WANTED}", clock: "timeouts.total", limit: "900ms",
 		warns: []string{"Claude Desktop expands none"},
 		text: func(t *testing.T, h hands) string {
 			return jsonText(t, object{"globalShortcut": "Alt+C", "mcpServers": object{
-				"everything": h.local(object{"env": object{"WANTED": "${E2E_WANTED}"}}), "slow": h.slow(object{"timeouts": object{"total": "900ms"}}),
+				"everything": h.local(object{"env": object{"WANTED": "${E2E_WANTED}"}}),
+				"slow":       h.slow(object{"timeouts": object{"total": "900ms"}}),
 			}})
 		},
 	},
 	{
-		dialect: "cursor", file: ".cursor/mcp.json", clock: "timeouts.total", limit: "900ms", hidden: summing, hides: "disabledTools", allowed: true,
+		dialect: "cursor", file: ".cursor/mcp.json", clock: "timeouts.total", limit: "900ms", hidden: summing,
+		hides: "disabledTools", allowed: true,
 		text: func(t *testing.T, h hands) string {
 			return inServers("mcpServers", object{
-				"everything": h.local(object{"env": object{"WANTED": "${env:E2E_WANTED}"}, "alwaysAllow": []string{"echo"}, "disabledTools": []string{summing}}),
-				"web":        object{"url": h.url}, "slow": h.slow(object{"timeouts": object{"total": "900ms"}}),
+				"everything": h.local(object{"env": object{"WANTED": "${env:E2E_WANTED}"}, "alwaysAllow": []string{"echo"},
+					"disabledTools": []string{summing}}),
+				"web": object{"url": h.url}, "slow": h.slow(object{"timeouts": object{"total": "900ms"}}),
 			})(t)
 		},
 	},
 	{
-		dialect: "gemini", file: ".gemini/settings.json", clock: "timeouts.total", limit: "1.2s", hidden: summing, hides: "excludeTools", allowed: true, raise: "timeout",
+		dialect: "gemini", file: ".gemini/settings.json", clock: "timeouts.total", limit: "1.2s", hidden: summing,
+		hides: "excludeTools", allowed: true, raise: "timeout",
 		text: func(t *testing.T, h hands) string {
 			return jsonText(t, object{"theme": "Dark", "mcp": object{"excluded": []string{"off"}}, "mcpServers": object{
-				"everything": h.local(object{"env": object{"WANTED": "$E2E_WANTED"}, "trust": true, "excludeTools": []string{summing}}),
-				"web":        object{"httpUrl": h.url}, "slow": h.slow(object{"timeout": 1200}), "off": h.local(nil),
+				"everything": h.local(object{"env": object{"WANTED": "$E2E_WANTED"}, "trust": true,
+					"excludeTools": []string{summing}}),
+				"web": object{"httpUrl": h.url}, "slow": h.slow(object{"timeout": 1200}), "off": h.local(nil),
 			}})
 		},
 	},
 	{
-		dialect: "codex", file: ".codex/config.toml", clock: "timeouts.total", limit: "1.5s", hidden: summing, hides: "disabled_tools", allowed: true, raise: "tool_timeout_sec",
+		dialect: "codex", file: ".codex/config.toml", clock: "timeouts.total", limit: "1.5s", hidden: summing,
+		hides: "disabled_tools", allowed: true, raise: "tool_timeout_sec",
 		text: func(_ *testing.T, h hands) string {
 			return fmt.Sprintf(`model = "x"
 [mcp_servers.everything]
@@ -166,26 +181,32 @@ tool_timeout_sec = 1.5
 		dialect: "opencode", file: "opencode.json", clock: "timeouts.connect", limit: "1.3s", raise: "timeout",
 		text: func(t *testing.T, h hands) string {
 			return inServers("mcp", object{
-				"everything": object{"type": "local", "command": append([]string{h.node}, h.args...), "environment": object{"WANTED": "{env:E2E_WANTED}"}, "enabled": true, "timeout": 50_000, "stop": quickly},
-				"web":        object{"type": "remote", "url": h.url}, "slow": object{"type": "local", "command": []string{h.teller, "teller", "--mute"}, "timeout": 1300},
+				"everything": object{"type": "local", "command": append([]string{h.node}, h.args...),
+					"environment": object{"WANTED": "{env:E2E_WANTED}"}, "enabled": true, "timeout": 50_000, "stop": quickly},
+				"web": object{"type": "remote", "url": h.url}, "slow": object{"type": "local",
+					"command": []string{h.teller, "teller", "--mute"}, "timeout": 1300},
 			})(t)
 		},
 	},
 	{
-		dialect: "crush", file: "crush.json", clock: "timeouts.connect", limit: "1s", hidden: summing, hides: "disabled_tools", raise: "timeout",
+		dialect: "crush", file: "crush.json", clock: "timeouts.connect", limit: "1s", hidden: summing,
+		hides: "disabled_tools", raise: "timeout",
 		text: func(t *testing.T, h hands) string {
 			return inServers("mcp", object{
-				"everything": h.local(object{"type": "stdio", "env": object{"WANTED": "$E2E_WANTED"}, "disabled_tools": []string{summing}, "timeout": 50}),
-				"web":        object{"type": "http", "url": h.url}, "slow": h.mute(object{"type": "stdio", "timeout": 1}),
+				"everything": h.local(object{"type": "stdio", "env": object{"WANTED": "$E2E_WANTED"},
+					"disabled_tools": []string{summing}, "timeout": 50}),
+				"web": object{"type": "http", "url": h.url}, "slow": h.mute(object{"type": "stdio", "timeout": 1}),
 			})(t)
 		},
 	},
 	{
-		dialect: "mcpServers", file: "servers.json", said: true, reference: "plain", clock: "timeouts.total", limit: "900ms", hidden: summing, hides: "disabledTools", allowed: true,
+		dialect: "mcpServers", file: "servers.json", said: true, reference: "plain", clock: "timeouts.total", limit: "900ms",
+		hidden: summing, hides: "disabledTools", allowed: true,
 		text: func(t *testing.T, h hands) string {
 			return inServers("mcpServers", object{
-				"everything": h.local(object{"env": object{"WANTED": "plain"}, "approvals": object{"echo": "allow"}, "disabledTools": []string{summing}}),
-				"web":        object{"type": "http", "url": h.url}, "slow": h.slow(object{"timeouts": object{"total": "900ms"}}),
+				"everything": h.local(object{"env": object{"WANTED": "plain"}, "approvals": object{"echo": "allow"},
+					"disabledTools": []string{summing}}),
+				"web": object{"type": "http", "url": h.url}, "slow": h.slow(object{"timeouts": object{"total": "900ms"}}),
 			})(t)
 		},
 	},
@@ -199,8 +220,8 @@ func quotedList(words []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// TestEveryDialect: a file of each application, read by its path, with the reference server over stdio and over HTTP: started, called, cancelled; its
-// variables, hidden tools, approvals, and its clock, in the unit of the application.
+// TestEveryDialect: a file of each application, read by its path, with the reference server over stdio and over HTTP:
+// started, called, cancelled; its variables, hidden tools, approvals, and its clock, in the unit of the application.
 func TestEveryDialect(t *testing.T) {
 	t.Parallel()
 	web := peers.EverythingHTTP(t)
@@ -238,7 +259,8 @@ func (f written) test(t *testing.T, h hands) {
 	}
 	w := d.window("side bar")
 	for _, name := range names {
-		if s := d.server(name); s.GetConfigDialect() != f.dialect || s.GetConfigFile() != source.Path || s.GetConfigLine() < 1 || s.GetState() != mcphubv1.ServerState_SERVER_STATE_STOPPED {
+		if s := d.server(name); s.GetConfigDialect() != f.dialect || s.GetConfigFile() != source.Path ||
+			s.GetConfigLine() < 1 || s.GetState() != mcphubv1.ServerState_SERVER_STATE_STOPPED {
 			t.Errorf("server %s is read as %v", name, s)
 		}
 	}
@@ -305,8 +327,10 @@ func (f written) runsOut(t *testing.T, d *door, w *fakeeditor.Window, path strin
 	t.Helper()
 	failed := failure(t, d.call("slow", "hang", `{}`, preapproved))
 	reason := map[string]string{"timeouts.total": "TOTAL_TIMEOUT", "timeouts.connect": "CONNECT_TIMEOUT"}[f.clock]
-	if failed.Code != "DEADLINE_EXCEEDED" || failed.Reason != reason || failed.Meta["setting"] != f.clock || failed.Meta["limit"] != f.limit ||
-		!strings.Contains(failed.Message, "within "+f.limit+"; raise "+cmp.Or(f.raise, f.clock)+" ") || !strings.Contains(failed.Message, path) {
+	if failed.Code != "DEADLINE_EXCEEDED" || failed.Reason != reason || failed.Meta["setting"] != f.clock ||
+		failed.Meta["limit"] != f.limit ||
+		!strings.Contains(failed.Message, "within "+f.limit+"; raise "+cmp.Or(f.raise, f.clock)+" ") ||
+		!strings.Contains(failed.Message, path) {
 		t.Errorf("the clock ran out with %+v", failed)
 	}
 }

@@ -22,12 +22,14 @@ import (
 func (e *estate) curiousFile() *mcphubv1.ConfigSource {
 	e.t.Helper()
 	return e.ofWorkspace(e.write(".vscode/mcp.json", jsonText(e.t, object{
-		"inputs":  []object{{"id": "key", "type": "promptString", "password": true}},
-		"servers": object{"teller": object{"command": e.peer, "args": []string{"teller"}, "env": object{"GORACE": atOnce["GORACE"], "KEY": "${input:key}"}}},
+		"inputs": []object{{"id": "key", "type": "promptString", "password": true}},
+		"servers": object{"teller": object{"command": e.peer, "args": []string{"teller"},
+			"env": object{"GORACE": atOnce["GORACE"], "KEY": "${input:key}"}}},
 	})))
 }
 
-// settlesAll answers all that is asked for one tool for good, and proves that nothing is asked again as long as the hub lives.
+// settlesAll answers all that is asked for one tool for good, and proves that nothing is asked again as long as the hub
+// lives.
 func (d *door) settlesAll(w *fakeeditor.Window, tool string) {
 	d.t.Helper()
 	c := d.call("teller", tool, `{"name":"KEY"}`)
@@ -93,7 +95,8 @@ func (e *estate) disk(size string) string {
 	return dir
 }
 
-// TestStateDirThatCannotBe: a file is where a directory should be, or the system makes none there. All that was answered holds as long as the hub.
+// TestStateDirThatCannotBe: a file is where a directory should be, or the system makes none there. All that was
+// answered holds as long as the hub.
 func TestStateDirThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]func(e *estate) string{
@@ -113,7 +116,8 @@ func TestStateDirThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestReadOnlyState: what was answered before the disk became read-only still counts; what is new holds as long as the hub, and no file is harmed.
+// TestReadOnlyState: what was answered before the disk became read-only still counts; what is new holds as long as the
+// hub, and no file is harmed.
 func TestReadOnlyState(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -143,8 +147,8 @@ func TestReadOnlyState(t *testing.T) {
 	}
 }
 
-// TestFullDisk: the disk is full from one hub to the next. What was there stays, what is new holds as long as the hub and is written once there is
-// room again.
+// TestFullDisk: the disk is full from one hub to the next. What was there stays, what is new holds as long as the hub
+// and is written once there is room again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -205,7 +209,8 @@ func fillUp(t *testing.T, path string) {
 	}
 }
 
-// TestNoHome: neither a home nor another word about where programs keep their state. The hub says once that it remembers nothing, and works.
+// TestNoHome: neither a home nor another word about where programs keep their state. The hub says once that it
+// remembers nothing, and works.
 func TestNoHome(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -214,7 +219,8 @@ func TestNoHome(t *testing.T) {
 	t.Cleanup(cancel)
 	client, err := host.Open(ctx, host.Options{
 		Command: "/usr/bin/env", Dir: e.dir, Stderr: logs, Env: []string{noKeyring, handshake.EnvLog + "=debug"},
-		Args:   []string{"-u", "HOME", "-u", "XDG_STATE_HOME", "-u", "XDG_CONFIG_HOME", "-u", "XDG_CACHE_HOME", "-u", handshake.EnvStateDir, e.place.hub},
+		Args: []string{"-u", "HOME", "-u", "XDG_STATE_HOME", "-u", "XDG_CONFIG_HOME", "-u", "XDG_CACHE_HOME",
+			"-u", handshake.EnvStateDir, e.place.hub},
 		Logger: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
@@ -232,10 +238,12 @@ func TestNoHome(t *testing.T) {
 	}
 }
 
-// TestBrokenStateFiles: what somebody else has made of the hub's own files is set aside, not lost; the hub works, and says so once for each.
+// TestBrokenStateFiles: what somebody else has made of the hub's own files is set aside, not lost; the hub works, and
+// says so once for each.
 func TestBrokenStateFiles(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]string{"cut off": `{"entries":{"a":{"file":"/x","input":"key","value":"of be`, "of another form": `{"version":99,"entries":["a"],"approvals":"none"}`} {
+	for name, text := range map[string]string{"cut off": `{"entries":{"a":{"file":"/x","input":"key","value":"of be`,
+		"of another form": `{"version":99,"entries":["a"],"approvals":"none"}`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newEstate(t)

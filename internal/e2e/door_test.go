@@ -53,7 +53,8 @@ func (p *place) spawn() *door {
 	return p.spawnWith(stateless)
 }
 
-// spawnStateful opens a hub without servers that keeps what it remembers, and the ledger of its processes, in the place's state directory.
+// spawnStateful opens a hub without servers that keeps what it remembers, and the ledger of its processes, in the
+// place's state directory.
 func (p *place) spawnStateful() *door {
 	p.t.Helper()
 	return p.spawnWith(handshake.EnvStateDir + "=" + p.file("state"))
@@ -79,7 +80,9 @@ func (p *place) spawnWith(env ...string) *door {
 // load gives the hub a config.
 func (d *door) load(text string) *mcphubv1.ReloadConfigResponse {
 	d.t.Helper()
-	r, err := d.Servers.ReloadConfig(d.ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "mcp.json", Json: text}}})
+	r,
+		err := d.Servers.ReloadConfig(d.ctx,
+		&mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "mcp.json", Json: text}}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -136,7 +139,8 @@ type call struct {
 // call begins a call; an option may change the request.
 func (d *door) call(server, tool, arguments string, options ...func(*mcphubv1.CallToolRequest)) *call {
 	d.t.Helper()
-	r := &mcphubv1.CallToolRequest{RequestId: fmt.Sprintf("%s-%d", tool, d.calls.Add(1)), Server: server, Tool: tool, ArgumentsJson: arguments}
+	r := &mcphubv1.CallToolRequest{RequestId: fmt.Sprintf("%s-%d", tool, d.calls.Add(1)), Server: server, Tool: tool,
+		ArgumentsJson: arguments}
 	for _, o := range options {
 		o(r)
 	}
@@ -206,8 +210,8 @@ func textOf(t *testing.T, result string) string {
 	return strings.Join(texts, "\n")
 }
 
-// echoes proves that a server works, over the connection that it has. What was written to it before is then behind it, and what it had
-// written before is behind the hub.
+// echoes proves that a server works, over the connection that it has. What was written to it before is then behind it,
+// and what it had written before is behind the hub.
 func (d *door) echoes(server, text string) {
 	d.t.Helper()
 	argument := "text"
@@ -220,7 +224,8 @@ func (d *door) echoes(server, text string) {
 }
 
 // cancelled checks the terminal event of a request that was cancelled, and gives it.
-func cancelled(t *testing.T, w *fakeeditor.Window, id string, origin mcphubv1.Origin, reason string) *mcphubv1.McpRequestCancelled {
+func cancelled(t *testing.T, w *fakeeditor.Window, id string, origin mcphubv1.Origin,
+	reason string) *mcphubv1.McpRequestCancelled {
 	t.Helper()
 	e := w.WaitTerminal(id)
 	c := e.GetMcpRequestCancelled()

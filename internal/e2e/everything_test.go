@@ -36,13 +36,14 @@ func toolNames(t *testing.T, d *door, server string) []string {
 	return names
 }
 
-// TestEverythingToolsList: the server lists what fits the capabilities that it was told. Without a window nobody can be asked anything; once
-// one can, the session is made anew, since a legacy server is told once.
+// TestEverythingToolsList: the server lists what fits the capabilities that it was told. Without a window nobody can be
+// asked anything; once one can, the session is made anew, since a legacy server is told once.
 func TestEverythingToolsList(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	d := p.open(servers{"everything": p.everything()})
-	always, conditional := []string{"echo", "get-sum", "trigger-long-running-operation"}, []string{"trigger-sampling-request", "trigger-elicitation-request"}
+	always, conditional := []string{"echo", "get-sum", "trigger-long-running-operation"},
+		[]string{"trigger-sampling-request", "trigger-elicitation-request"}
 	alone := toolNames(t, d, "everything")
 	for _, name := range always {
 		if !slices.Contains(alone, name) {
@@ -113,10 +114,12 @@ func TestEverythingCancelCarriesReason(t *testing.T) {
 	e := cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, reason)
 	d.echoes("everything", "still there")
 	wire.cancelledOnce("trigger-long-running-operation", reason)
-	if id := string(wire.one("the call", callOf(c.tool)).ID); !e.GetServerNotified() || !e.GetServerMayContinue() || e.GetWireIdJson() != id {
+	if id := string(wire.one("the call", callOf(c.tool)).ID); !e.GetServerNotified() || !e.GetServerMayContinue() ||
+		e.GetWireIdJson() != id {
 		t.Errorf("the window was told %v; the wire id was %s", e, id)
 	}
-	if r := w.CancelRequest(c.id, "again"); r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_ALREADY_FINISHED {
+	if r := w.CancelRequest(c.id,
+		"again"); r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_ALREADY_FINISHED {
 		t.Errorf("a second cancel: %v", r)
 	}
 	d.echoes("everything", "and again")
@@ -156,7 +159,8 @@ func TestEverythingSampling(t *testing.T) {
 	if e := w.WaitClosed(p.GetPromptId()); e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_DECLINED {
 		t.Errorf("closed: %v", e)
 	}
-	if a := wire.one("the answer", answerTo(wire.all(asked("sampling/createMessage"))[1])); a.Error == nil || a.Error.Code != -1 {
+	if a := wire.one("the answer", answerTo(wire.all(asked("sampling/createMessage"))[1])); a.Error == nil ||
+		a.Error.Code != -1 {
 		t.Errorf("the server was answered %v", a)
 	}
 }
@@ -172,7 +176,8 @@ func TestEverythingElicitation(t *testing.T) {
 		text   string
 	}{
 		{"accepted", func(id string) *mcphubv1.Reply { return w.Accept(id, `{"name":"Ada Lovelace","integer":7}`) },
-			mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED, `{"action":"accept","content":{"name":"Ada Lovelace","integer":7}}`, "Name: Ada Lovelace"},
+			mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED, `{"action":"accept","content":{"name":"Ada Lovelace","integer":7}}`,
+			"Name: Ada Lovelace"},
 		{"declined", func(id string) *mcphubv1.Reply { return w.Decline(id, "") },
 			mcphubv1.PromptCause_PROMPT_CAUSE_DECLINED, `{"action":"decline"}`, "User declined"},
 		{"dismissed", func(id string) *mcphubv1.Reply { return w.Dismiss(id) },
@@ -202,8 +207,8 @@ func TestEverythingElicitation(t *testing.T) {
 	}
 }
 
-// TestEverythingParentCancelClosesPrompt: this server does not withdraw its question when its call is cancelled. The hub closes the card at once,
-// and answers for the user a moment later.
+// TestEverythingParentCancelClosesPrompt: this server does not withdraw its question when its call is cancelled. The
+// hub closes the card at once, and answers for the user a moment later.
 func TestEverythingParentCancelClosesPrompt(t *testing.T) {
 	t.Parallel()
 	d, w, wire := openEverything(t)
@@ -212,14 +217,17 @@ func TestEverythingParentCancelClosesPrompt(t *testing.T) {
 	p := w.WaitPrompt(sampling)
 	cancels(t, w, c.id, "changed my mind")
 	for _, w := range []*fakeeditor.Window{w, panel} {
-		if e := w.WaitClosed(p.GetPromptId()); e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT || e.GetOrigin() != mcphubv1.Origin_ORIGIN_PARENT {
+		if e := w.WaitClosed(p.GetPromptId()); e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT ||
+			e.GetOrigin() != mcphubv1.Origin_ORIGIN_PARENT {
 			t.Errorf("the prompt closed with %v", e)
 		}
 		cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, "changed my mind")
 		cancelled(t, w, p.GetRequestId(), mcphubv1.Origin_ORIGIN_PARENT, "changed my mind")
 	}
 	c.fails("CANCELLED", "CANCELLED")
-	if r := w.Accept(p.GetPromptId(), `{"role":"assistant","content":{"type":"text","text":"x"},"model":"m"}`); r.GetError().GetReason() != "PROMPT_CLOSED" {
+	if r := w.Accept(p.GetPromptId(),
+		`{"role":"assistant","content":{"type":"text","text":"x"},"model":"m"}`); r.GetError().
+		GetReason() != "PROMPT_CLOSED" {
 		t.Errorf("a late answer: %v", r)
 	}
 	question := wire.one("the question", asked("sampling/createMessage"))
@@ -236,8 +244,10 @@ func TestEverythingRoots(t *testing.T) {
 	p := newPlace(t)
 	e, wire := p.proxied(p.everything())
 	d := p.open(servers{"everything": e})
-	w := d.windowWith(fakeeditor.Options{Title: "side bar", Roots: []*mcphubv1.Root{{Uri: "file:///projects/one", Name: "one"}}})
-	if text := d.call("everything", "get-roots-list", `{}`).text(); !strings.Contains(text, "file:///projects/one") || !strings.Contains(text, "(1 total)") {
+	w := d.windowWith(fakeeditor.Options{Title: "side bar", Roots: []*mcphubv1.Root{{Uri: "file:///projects/one",
+		Name: "one"}}})
+	if text := d.call("everything", "get-roots-list", `{}`).text(); !strings.Contains(text, "file:///projects/one") ||
+		!strings.Contains(text, "(1 total)") {
 		t.Errorf("roots: %q", text)
 	}
 	d.windowWith(fakeeditor.Options{Title: "panel", Roots: []*mcphubv1.Root{{Uri: "file:///projects/two"}}})
@@ -247,30 +257,37 @@ func TestEverythingRoots(t *testing.T) {
 	wire.await("the change", func(m message) bool { return m.toServer && m.Method == "notifications/roots/list_changed" })
 	until(t, "the server has the roots of both windows", func() bool {
 		text := d.call("everything", "get-roots-list", `{}`).text()
-		return strings.Contains(text, "file:///projects/two") && strings.Contains(text, "file:///projects/three") && !strings.Contains(text, "file:///projects/one")
+		return strings.Contains(text, "file:///projects/two") && strings.Contains(text, "file:///projects/three") &&
+			!strings.Contains(text, "file:///projects/one")
 	})
 }
 
 func TestEverythingLogging(t *testing.T) {
 	t.Parallel()
 	d, w, wire := openEverything(t)
-	if _, err := d.Servers.SetLogLevel(d.ctx, &mcphubv1.SetLogLevelRequest{Server: "everything", Level: "debug"}); err != nil {
+	if _, err := d.Servers.SetLogLevel(d.ctx, &mcphubv1.SetLogLevelRequest{Server: "everything",
+		Level: "debug"}); err != nil {
 		t.Fatal(err)
 	}
-	if m := wire.one("the level", func(m message) bool { return m.Method == "logging/setLevel" }); !strings.Contains(m.raw, `"level":"debug"`) {
+	if m := wire.one("the level", func(m message) bool {
+		return m.Method == "logging/setLevel"
+	}); !strings.Contains(m.raw, `"level":"debug"`) {
 		t.Errorf("%v", m)
 	}
-	if text := d.call("everything", "toggle-simulated-logging", `{}`).text(); !strings.Contains(text, "Started simulated") {
+	if text := d.call("everything", "toggle-simulated-logging", `{}`).text(); !strings.Contains(text,
+		"Started simulated") {
 		t.Errorf("result %q", text)
 	}
 	log := w.WaitEvent("a log message", func(e *mcphubv1.AttachResponse) bool {
 		return strings.Contains(strings.ToLower(e.GetLogMessage().GetDataJson()), "level")
 	}).GetLogMessage()
 	levels := []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-	if log.GetServer() != "everything" || !slices.Contains(levels, log.GetLevel()) || !strings.HasPrefix(log.GetDataJson(), `"`) {
+	if log.GetServer() != "everything" || !slices.Contains(levels, log.GetLevel()) ||
+		!strings.HasPrefix(log.GetDataJson(), `"`) {
 		t.Errorf("log message %v", log)
 	}
-	if text := d.call("everything", "toggle-simulated-logging", `{}`).text(); !strings.Contains(text, "Stopped simulated") {
+	if text := d.call("everything", "toggle-simulated-logging", `{}`).text(); !strings.Contains(text,
+		"Stopped simulated") {
 		t.Errorf("result %q", text)
 	}
 	c := d.call("everything", "no-such-tool", `{}`)

@@ -101,7 +101,8 @@ func addTools(s *fakeserver.Server) {
 	// Cancels of every wrong kind around one question that stays open, then the answer to it.
 	s.Tool("miscancel", func(c *fakeserver.CallContext) {
 		q := askName(c)
-		for _, params := range []string{"", `null`, `[]`, `7`, `{}`, `{"requestId":null}`, `{"requestId":{}}`, `{"requestId":[1]}`, `{"requestId":true}`} {
+		for _, params := range []string{"", `null`, `[]`, `7`, `{}`, `{"requestId":null}`, `{"requestId":{}}`,
+			`{"requestId":[1]}`, `{"requestId":true}`} {
 			if params != "" {
 				params = `,"params":` + params
 			}
@@ -119,7 +120,8 @@ func addTools(s *fakeserver.Server) {
 		q.Cancel("too late")
 		c.Text("answered " + string(a.Result))
 	})
-	// A question that is withdrawn three times over, once "seen" is called: one that is withdrawn at once may never be shown.
+	// A question that is withdrawn three times over, once "seen" is called: one that is withdrawn at once may never be
+	// shown.
 	seen := make(chan struct{}, 1)
 	s.Tool("seen", func(c *fakeserver.CallContext) {
 		seen <- struct{}{}
@@ -156,7 +158,8 @@ func addTools(s *fakeserver.Server) {
 		c.Text("went on")
 	})
 	s.Tool("garbage", func(c *fakeserver.CallContext) {
-		_ = s.Send("a line of text\r\n\n\xef\xbb\xbf\n{\"jsonrpc\":\"2.0\",\"id\":\n}}}}\n" + strings.Repeat("x", 200_000) + "\n")
+		_ = s.Send("a line of text\r\n\n\xef\xbb\xbf\n{\"jsonrpc\":\"2.0\",\"id\":\n}}}}\n" + strings.Repeat("x", 200_000) +
+			"\n")
 		c.Text("after the garbage")
 	})
 	s.Tool("giant", func(c *fakeserver.CallContext) {

@@ -36,7 +36,8 @@ const (
 // reached is what a host says once it is at its stage: the hub's process.
 type reached struct{ Hub int }
 
-// beHost is an editor, as `host HUB CONFIG STAGE`: it goes on to its stage, says so, and waits for its end, which is a kill.
+// beHost is an editor, as `host HUB CONFIG STAGE`: it goes on to its stage, says so, and waits for its end, which is a
+// kill.
 func beHost(args []string) int {
 	log.SetFlags(0)
 	log.SetPrefix("host: ")
@@ -63,7 +64,8 @@ func startUnread(hub string) int {
 	}
 	unread = []*os.File{said, logs}
 	cmd := exec.Command(hub)
-	cmd.Env = append(os.Environ(), handshake.CookieKey+"="+handshake.CookieValue, handshake.EnvPlaintext+"=1", "PLUGIN_PROTOCOL_VERSIONS=1", stateless)
+	cmd.Env = append(os.Environ(), handshake.CookieKey+"="+handshake.CookieValue, handshake.EnvPlaintext+
+		"=1", "PLUGIN_PROTOCOL_VERSIONS=1", stateless)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if err := cmd.Start(); err != nil {
 		log.Fatal(err)
@@ -96,7 +98,9 @@ func openUpTo(hub, config, stage string) int {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: config}}}); err != nil {
+	if _,
+		err := client.Servers.ReloadConfig(ctx,
+		&mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: config}}}); err != nil {
 		log.Fatal(err)
 	}
 	w := fakeeditor.Open(ctx, client.Conn(), fakeeditor.Options{TB: mortal{}, Title: "side bar"})

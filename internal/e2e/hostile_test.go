@@ -36,7 +36,8 @@ func TestGarbageOnStdout(t *testing.T) {
 	}
 	d.echoes("fake", "still there")
 	if after := d.server("fake"); after.GetProcessId() != pid || after.GetCounters().GetBadLines() <= before {
-		t.Errorf("process %d became %d; %d bad lines became %d", pid, after.GetProcessId(), before, after.GetCounters().GetBadLines())
+		t.Errorf("process %d became %d; %d bad lines became %d", pid, after.GetProcessId(), before,
+			after.GetCounters().GetBadLines())
 	}
 }
 
@@ -55,7 +56,8 @@ func TestAnswersTwice(t *testing.T) {
 	}
 }
 
-// TestHundredMegabyteLine: the call that such a line answers fails and says which setting would help; nothing else suffers.
+// TestHundredMegabyteLine: the call that such a line answers fails and says which setting would help; nothing else
+// suffers.
 func TestHundredMegabyteLine(t *testing.T) {
 	t.Parallel()
 	_, d, w, _ := openFake(t)
@@ -63,7 +65,8 @@ func TestHundredMegabyteLine(t *testing.T) {
 	w.WaitRequest(hanging.id, running)
 	pid := d.server("fake").GetProcessId()
 	c := d.call("fake", "giant", "")
-	if f := c.fails("RESOURCE_EXHAUSTED", "RESULT_TOO_LARGE"); f.Meta["setting"] != "maxMessageBytes" || !strings.Contains(f.Message, "maxMessageBytes") {
+	if f := c.fails("RESOURCE_EXHAUSTED", "RESULT_TOO_LARGE"); f.Meta["setting"] != "maxMessageBytes" ||
+		!strings.Contains(f.Message, "maxMessageBytes") {
 		t.Errorf("the caller was told %+v", f)
 	}
 	if e := w.WaitTerminal(c.id).GetMcpRequestFinished(); e.GetHubError().GetReason() != "RESULT_TOO_LARGE" {
@@ -102,7 +105,8 @@ func TestMaxMessageBytes(t *testing.T) {
 func TestExitOnProbe(t *testing.T) {
 	t.Parallel()
 	_, d, _, wire := openFake(t, "-probe", "exit")
-	if s := d.start("fake"); s.GetEra() != mcphubv1.Era_ERA_LEGACY || s.GetState() != mcphubv1.ServerState_SERVER_STATE_READY {
+	if s := d.start("fake"); s.GetEra() != mcphubv1.Era_ERA_LEGACY ||
+		s.GetState() != mcphubv1.ServerState_SERVER_STATE_READY {
 		t.Errorf("server %v", s)
 	}
 	d.echoes("fake", "here after all")
@@ -110,8 +114,8 @@ func TestExitOnProbe(t *testing.T) {
 	wire.one("a handshake", func(m message) bool { return m.Method == "initialize" })
 }
 
-// TestSilentProbe waits for the probe's own five seconds once. The second start remembers, and asks no more. initialize and its probe are
-// never cancelled.
+// TestSilentProbe waits for the probe's own five seconds once. The second start remembers, and asks no more. initialize
+// and its probe are never cancelled.
 func TestSilentProbe(t *testing.T) {
 	t.Parallel()
 	_, d, _, wire := openFake(t, "-probe", "silent")
@@ -132,8 +136,8 @@ func TestSilentProbe(t *testing.T) {
 	}
 }
 
-// TestInitializeIsNeverCancelled: a start that takes too long ends with a clear error, and with the server; it cannot be cancelled as a request,
-// and nothing of the kind is sent.
+// TestInitializeIsNeverCancelled: a start that takes too long ends with a clear error, and with the server; it cannot
+// be cancelled as a request, and nothing of the kind is sent.
 func TestInitializeIsNeverCancelled(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -148,10 +152,12 @@ func TestInitializeIsNeverCancelled(t *testing.T) {
 	})
 	server := doortest.Watch(t, familyOf(t, p.file("pids.json")).Server)
 	wire.await("the handshake", func(m message) bool { return m.Method == "initialize" })
-	if r := w.CancelRequest(start.GetMcpRequestStarted().GetRequest().GetRequestId(), "no"); r.GetError().GetReason() != "UNCANCELLABLE" {
+	if r := w.CancelRequest(start.GetMcpRequestStarted().GetRequest().GetRequestId(),
+		"no"); r.GetError().GetReason() != "UNCANCELLABLE" {
 		t.Errorf("a cancel of the start: %v", r)
 	}
-	if f := c.fails("DEADLINE_EXCEEDED", "CONNECT_TIMEOUT"); f.Meta["setting"] != "timeouts.connect" || !strings.Contains(f.Message, "timeouts.connect") {
+	if f := c.fails("DEADLINE_EXCEEDED", "CONNECT_TIMEOUT"); f.Meta["setting"] != "timeouts.connect" ||
+		!strings.Contains(f.Message, "timeouts.connect") {
 		t.Errorf("the caller was told %+v", f)
 	}
 	server.Wait(t, bound)
@@ -194,8 +200,8 @@ func TestServerNeverReads(t *testing.T) {
 	d.echoes("fake", "a new one listens")
 }
 
-// TestCancelMalformedUnknownLateDoubled: wrong cancels of a server are counted and change nothing: not the question that is open, not the call
-// whose id one of them names.
+// TestCancelMalformedUnknownLateDoubled: wrong cancels of a server are counted and change nothing: not the question
+// that is open, not the call whose id one of them names.
 func TestCancelMalformedUnknownLateDoubled(t *testing.T) {
 	t.Parallel()
 	_, d, w, wire := openFake(t)
@@ -239,7 +245,8 @@ func TestCancelMalformedUnknownLateDoubled(t *testing.T) {
 	}
 }
 
-// TestSameIDsBothWays: a server's cancel means its own request, also when ours has the same id (the same-direction rule).
+// TestSameIDsBothWays: a server's cancel means its own request, also when ours has the same id (the same-direction
+// rule).
 func TestSameIDsBothWays(t *testing.T) {
 	t.Parallel()
 	_, d, w, wire := openFake(t)
@@ -249,7 +256,9 @@ func TestSameIDsBothWays(t *testing.T) {
 	if text := c.text(); text != "went on" {
 		t.Errorf("result %q", text)
 	}
-	closed := w.WaitEvent("the withdrawal", func(e *mcphubv1.AttachResponse) bool { return e.GetPromptClosed() != nil }).GetPromptClosed()
+	closed := w.WaitEvent("the withdrawal", func(e *mcphubv1.AttachResponse) bool {
+		return e.GetPromptClosed() != nil
+	}).GetPromptClosed()
 	if closed.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_WITHDRAWN {
 		t.Errorf("closed %v", closed)
 	}
@@ -266,7 +275,8 @@ func TestSameIDsBothWays(t *testing.T) {
 	}
 }
 
-// TestServerStalls waits for the stall limit of thirty seconds: a server that takes no byte for so long is ended, and its calls fail clearly.
+// TestServerStalls waits for the stall limit of thirty seconds: a server that takes no byte for so long is ended, and
+// its calls fail clearly.
 func TestServerStalls(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -316,7 +326,8 @@ func TestConfigWithErrors(t *testing.T) {
 	for server, want := range map[string]struct {
 		line int32
 		key  string
-	}{"none": {5, "command"}, "odd": {6, "args[1]"}, "remote": {7, "url"}, "slow": {10, "timeouts.idle"}, "policy": {12, "approvals.echo"}} {
+	}{"none": {5, "command"}, "odd": {6, "args[1]"}, "remote": {7, "url"}, "slow": {10, "timeouts.idle"},
+		"policy": {12, "approvals.echo"}} {
 		got := found[server]
 		if got.GetLine() != want.line || got.GetKey() != want.key {
 			t.Errorf("server %s: %v; want line %d, key %s", server, got, want.line, want.key)
@@ -334,7 +345,8 @@ func TestConfigWithErrors(t *testing.T) {
 	// A file that is half saved takes nothing away.
 	pid := d.server("good").GetProcessId()
 	half := d.load(text[:len(text)/2])
-	if problems := half.GetProblems(); len(problems) != 1 || !problems[0].GetFatal() || problems[0].GetServer() != "" || problems[0].GetLine() < 1 {
+	if problems := half.GetProblems(); len(problems) != 1 || !problems[0].GetFatal() || problems[0].GetServer() != "" ||
+		problems[0].GetLine() < 1 {
 		t.Errorf("half a file: %v", problems)
 	}
 	d.echoes("good", "still there")

@@ -15,9 +15,10 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// story waits until a server is in a state for the nth time, and gives what the window was shown of it up to then: its states, in order. One that is shown
-// twice in a row counts once.
-func story(w *fakeeditor.Window, name string, state mcphubv1.ServerState, nth int) (states []mcphubv1.ServerState, now *mcphubv1.Server) {
+// story waits until a server is in a state for the nth time, and gives what the window was shown of it up to then: its
+// states, in order. One that is shown twice in a row counts once.
+func story(w *fakeeditor.Window, name string, state mcphubv1.ServerState, nth int) (states []mcphubv1.ServerState,
+	now *mcphubv1.Server) {
 	e := w.WaitEvent(fmt.Sprintf("%s to be %v, time %d", name, state, nth), func(e *mcphubv1.AttachResponse) bool {
 		s := e.GetServerChanged().GetServer()
 		if s.GetName() != name || len(states) > 0 && states[len(states)-1] == s.GetState() {
@@ -52,7 +53,9 @@ func is(t *testing.T, what, got, want string) {
 
 // startedBy gives what a server has started, its strays included, when besides it there is just one other server.
 func (p *place) startedBy(other int32) (pids []int) {
-	for pid := range pick(p.processes(), func(line string) bool { return isSleep(line) || strings.HasPrefix(line, "tail") }) {
+	for pid := range pick(p.processes(), func(line string) bool {
+		return isSleep(line) || strings.HasPrefix(line, "tail")
+	}) {
 		if group, err := syscall.Getpgid(pid); err == nil && group != int(other) {
 			pids = append(pids, pid)
 		}
@@ -71,7 +74,8 @@ func (p *place) ended(pids []int) {
 	}
 }
 
-// TestServerKilled: a server that somebody kills takes its call with it and nothing else; it comes back by itself, for it was in use.
+// TestServerKilled: a server that somebody kills takes its call with it and nothing else; it comes back by itself, for
+// it was in use.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -92,14 +96,18 @@ func TestServerKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := c.fails("UNAVAILABLE", "SERVER_GONE")
-	is(t, "the caller", f.Message, `server "index" ended while tool "hang" ran: the process was ended by signal SIGKILL; last lines on stderr: index is up; the call may have had effects and was not repeated`)
-	if e := w.WaitTerminal(c.id).GetMcpRequestFinished(); e.GetHubError().GetMessage() != f.Message || e.GetState() != mcphubv1.RequestState_REQUEST_STATE_FAILED {
+	is(t, "the caller", f.Message,
+		`server "index" ended while tool "hang" ran: the process was ended by signal SIGKILL; last lines on stderr: index is up; the call may have had effects and was not repeated`)
+	if e := w.WaitTerminal(c.id).GetMcpRequestFinished(); e.GetHubError().GetMessage() != f.Message ||
+		e.GetState() != mcphubv1.RequestState_REQUEST_STATE_FAILED {
 		t.Errorf("the window was told %v", e)
 	}
 	_, s := story(w, "index", failed, 1)
 	is(t, "last exit", s.GetLastExit(), "ended by SIGKILL")
-	is(t, "last error", s.GetLastError(), `the connection to server "index" ended: it closed its output; the process was ended by signal SIGKILL; last lines on stderr: index is up`)
-	if s.GetFailures() != 1 || s.GetNextStartTime() == nil || s.GetProcessId() != 0 || !slices.Equal(s.GetStderr(), []string{"index is up"}) {
+	is(t, "last error", s.GetLastError(),
+		`the connection to server "index" ended: it closed its output; the process was ended by signal SIGKILL; last lines on stderr: index is up`)
+	if s.GetFailures() != 1 || s.GetNextStartTime() == nil || s.GetProcessId() != 0 ||
+		!slices.Equal(s.GetStderr(), []string{"index is up"}) {
 		t.Errorf("server %v", s)
 	}
 	p.ended(strays)
@@ -113,7 +121,8 @@ func TestServerKilled(t *testing.T) {
 	}
 }
 
-// TestServerStoppedBySignal: a server that does not run (SIGSTOP, a debugger) is not taken for dead. Its calls end by their own clocks, and Stop ends it.
+// TestServerStoppedBySignal: a server that does not run (SIGSTOP, a debugger) is not taken for dead. Its calls end by
+// their own clocks, and Stop ends it.
 func TestServerStoppedBySignal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -130,7 +139,8 @@ func TestServerStoppedBySignal(t *testing.T) {
 	w.WaitRequest(c.id, running)
 	d.echoes("other", "other") // while it hangs
 	f := c.fails("DEADLINE_EXCEEDED", "TOTAL_TIMEOUT")
-	is(t, "the caller", f.Message, `tool "echo" of server "index" did not finish within 1.5s; raise timeouts.total of the server in mcp.json:1 or of the call`)
+	is(t, "the caller", f.Message,
+		`tool "echo" of server "index" did not finish within 1.5s; raise timeouts.total of the server in mcp.json:1 or of the call`)
 	is(t, "the setting", f.Meta["setting"]+" "+f.Meta["limit"], "timeouts.total 1.5s")
 	cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_TIMEOUT, "timeouts.total of 1.5s exceeded")
 	if s := d.server("index"); s.GetState() != ready || int(s.GetProcessId()) != pid || s.GetFailures() != 0 {
@@ -154,7 +164,8 @@ func TestServerStoppedBySignal(t *testing.T) {
 	d.echoes("index", "index")
 }
 
-// TestServerCrashLoop waits for the growing delays between five starts. The hub then gives up, and says all that it knows; once it is mended, a restart forgives.
+// TestServerCrashLoop waits for the growing delays between five starts. The hub then gives up, and says all that it
+// knows; once it is mended, a restart forgives.
 func TestServerCrashLoop(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -166,14 +177,17 @@ func TestServerCrashLoop(t *testing.T) {
 	states, s := story(w, "index", gaveUp, 1)
 	tells(t, states, connecting, failed, connecting, failed, connecting, failed, connecting, failed, connecting, gaveUp)
 	is(t, "last exit", s.GetLastExit(), "exited with code 7")
-	if s.GetFailures() != 5 || s.GetNextStartTime() != nil || s.GetProcessId() != 0 || !slices.Equal(s.GetStderr()[:2], []string{"index is up", "cannot open the index"}) {
+	if s.GetFailures() != 5 || s.GetNextStartTime() != nil || s.GetProcessId() != 0 ||
+		!slices.Equal(s.GetStderr()[:2], []string{"index is up", "cannot open the index"}) {
 		t.Errorf("server %v", s)
 	}
 	f := d.call("index", "echo", "").fails("UNAVAILABLE", "SERVER_GIVEN_UP")
 	// Of stderr it is the last lines, whichever start they are of.
-	is(t, "the caller", f.Message, `server "index" failed 5 times in a row and is not started any more; the last time: server "index" did not start: `+
-		`initialize: it closed its output; its process exited with code 7; last lines on stderr: `+
-		strings.Repeat("index is up | cannot open the index | ", 4)+`index is up | cannot open the index; fix it in mcp.json:1, then restart it`)
+	is(t, "the caller", f.Message,
+		`server "index" failed 5 times in a row and is not started any more; the last time: server "index" did not start: `+
+			`initialize: it closed its output; its process exited with code 7; last lines on stderr: `+
+			strings.Repeat("index is up | cannot open the index | ", 4)+
+			`index is up | cannot open the index; fix it in mcp.json:1, then restart it`)
 	is(t, "last error", s.GetLastError(), f.Message)
 	is(t, "for programs", f.Meta["failures"]+" "+f.Meta["exit"], "5 exited with code 7")
 	d.echoes("other", "other")
@@ -212,13 +226,15 @@ func TestServerDeaf(t *testing.T) {
 	d.echoes("other", "other")
 	for _, c := range calls {
 		f := c.fails("UNAVAILABLE", "SERVER_GONE")
-		is(t, "the caller", f.Message, `server "index" ended while tool "echo" ran: it has stopped reading its input; last lines on stderr: index is up; `+
-			`the call may have had effects and was not repeated`)
+		is(t, "the caller", f.Message,
+			`server "index" ended while tool "echo" ran: it has stopped reading its input; last lines on stderr: index is up; `+
+				`the call may have had effects and was not repeated`)
 	}
 	server.Wait(t, bound)
 	_, s := story(w, "index", failed, 1)
 	is(t, "last exit", s.GetLastExit(), "ended by SIGKILL after it was killed (the server has stopped reading its input)")
-	is(t, "last error", s.GetLastError(), `the connection to server "index" ended: it has stopped reading its input; last lines on stderr: index is up`)
+	is(t, "last error", s.GetLastError(),
+		`the connection to server "index" ended: it has stopped reading its input; last lines on stderr: index is up`)
 	if s.GetFailures() != 1 || s.GetNextStartTime() == nil {
 		t.Errorf("server %v", s)
 	}
@@ -228,7 +244,8 @@ func TestServerDeaf(t *testing.T) {
 	d.echoes("index", "index")
 }
 
-// TestServerMute: the start of a server that never answers the handshake ends in time and says what the server said instead.
+// TestServerMute: the start of a server that never answers the handshake ends in time and says what the server said
+// instead.
 func TestServerMute(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -256,7 +273,8 @@ func TestServerMute(t *testing.T) {
 	}
 }
 
-// TestServerMemoryHungry: the limit is for a server with all its processes. Who is over it is ended, and the error says how much it was; others are not touched.
+// TestServerMemoryHungry: the limit is for a server with all its processes. Who is over it is ended, and the error says
+// how much it was; others are not touched.
 func TestServerMemoryHungry(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -274,7 +292,9 @@ func TestServerMemoryHungry(t *testing.T) {
 	var strays []int
 	until(t, "it eats", func() bool {
 		strays = p.startedBy(pid)
-		return len(strays) >= 3 && len(pick(p.processes(), func(line string) bool { return strings.HasPrefix(line, "tail") })) == 1
+		return len(strays) >= 3 && len(pick(p.processes(), func(line string) bool {
+			return strings.HasPrefix(line, "tail")
+		})) == 1
 	})
 	f := eating.fails("UNAVAILABLE", "MEMORY_EXCEEDED")
 	used, err := strconv.ParseInt(f.Meta["used"], 10, 64)
@@ -282,7 +302,8 @@ func TestServerMemoryHungry(t *testing.T) {
 		t.Errorf("used %q, %v", f.Meta["used"], err)
 	}
 	ended := fmt.Sprintf("it used %d MiB, more than its memory limit of 64 MiB", used>>20)
-	is(t, "the caller", f.Message, `server "index" was ended: `+ended+`; raise memory in mcp.json:1; the call may have had effects and was not repeated`)
+	is(t, "the caller", f.Message, `server "index" was ended: `+ended+
+		`; raise memory in mcp.json:1; the call may have had effects and was not repeated`)
 	is(t, "the setting", f.Meta["setting"]+" "+f.Meta["limit"], "memory 67108864")
 	hanging.fails("UNAVAILABLE", "MEMORY_EXCEEDED")
 	_, s := story(w, "index", failed, 1)
@@ -292,7 +313,8 @@ func TestServerMemoryHungry(t *testing.T) {
 		t.Errorf("server %v", s)
 	}
 	p.ended(strays)
-	if s := d.server("other"); s.GetProcessId() != pid || s.GetState() != ready || w.Requests()[other.id].GetState() != running {
+	if s := d.server("other"); s.GetProcessId() != pid || s.GetState() != ready ||
+		w.Requests()[other.id].GetState() != running {
 		t.Errorf("the other server: %v", s)
 	}
 }

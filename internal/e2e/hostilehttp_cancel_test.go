@@ -15,14 +15,15 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// ownStream is the one exchange that lasts: the standalone stream of the legacy era, subscriptions/listen of the modern one.
+// ownStream is the one exchange that lasts: the standalone stream of the legacy era, subscriptions/listen of the modern
+// one.
 const ownStream = 1
 
 // cancelsSent counts the notifications that a server was sent.
 func (b *web) cancelsSent() int { return b.exchanges(isPost("notifications/cancelled", "")) }
 
-// TestHTTPSlowHeaders: an answer that lets its headers wait is a slow tool. It can be cancelled like any other: by the notification in the legacy
-// era, by the close alone in the modern one.
+// TestHTTPSlowHeaders: an answer that lets its headers wait is a slow tool. It can be cancelled like any other: by the
+// notification in the legacy era, by the close alone in the modern one.
 func TestHTTPSlowHeaders(t *testing.T) {
 	eras(t, func(t *testing.T, era string) {
 		b := newWeb(t, fakeserver.HTTPOptions{}, eraOptions(era)...)
@@ -53,7 +54,8 @@ func TestHTTPSlowHeaders(t *testing.T) {
 	})
 }
 
-// TestHTTPStreamNeverEnds: a server that writes nothing for a cancelled call and leaves its stream open is left with no connection of ours.
+// TestHTTPStreamNeverEnds: a server that writes nothing for a cancelled call and leaves its stream open is left with no
+// connection of ours.
 func TestHTTPStreamNeverEnds(t *testing.T) {
 	eras(t, func(t *testing.T, era string) {
 		b := newWeb(t, fakeserver.HTTPOptions{}, eraOptions(era)...)
@@ -123,8 +125,8 @@ func TestHTTPThousandCancels(t *testing.T) {
 	})
 }
 
-// TestHTTPSessionExpired: a call that the server refused because it had forgotten the session runs once, on a new one. One that was running is not
-// repeated.
+// TestHTTPSessionExpired: a call that the server refused because it had forgotten the session runs once, on a new one.
+// One that was running is not repeated.
 func TestHTTPSessionExpired(t *testing.T) {
 	t.Parallel()
 	b := newWeb(t, fakeserver.HTTPOptions{})
@@ -162,11 +164,13 @@ func TestHTTPStartFails(t *testing.T) {
 	d, _, undisturbed := openWeb(t, b, "legacy")
 	defer undisturbed()
 	for says, act := range map[string]fakeserver.Act{
-		"text/html":         {Status: 200, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>login</html>"},
-		"500":               {Status: 500, Body: "broken"},
-		"redirects":         {Status: 302, Header: map[string]string{"Location": "https://login.example/"}},
-		"broke off":         {Break: true},
-		"protocol":          {Status: 200, Header: map[string]string{"Content-Type": "application/json"}, Body: `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":7}}`},
+		"text/html": {Status: 200, Header: map[string]string{"Content-Type": "text/html"},
+			Body: "<html>login</html>"},
+		"500":       {Status: 500, Body: "broken"},
+		"redirects": {Status: 302, Header: map[string]string{"Location": "https://login.example/"}},
+		"broke off": {Break: true},
+		"protocol": {Status: 200, Header: map[string]string{"Content-Type": "application/json"},
+			Body: `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":7}}`},
 		"Too Many Requests": {Status: 429, Header: map[string]string{"Retry-After": "86400"}},
 	} {
 		b.http.On("POST initialize", 0, act)
@@ -178,7 +182,8 @@ func TestHTTPStartFails(t *testing.T) {
 			t.Errorf("%s: server %v", says, s)
 		}
 		for _, enabled := range []bool{false, true} { // each is its first failure: the hub neither waits nor gives it up
-			if _, err := d.Servers.SetServerEnabled(d.ctx, &mcphubv1.SetServerEnabledRequest{Server: "web", Enabled: enabled}); err != nil {
+			if _, err := d.Servers.SetServerEnabled(d.ctx, &mcphubv1.SetServerEnabledRequest{Server: "web",
+				Enabled: enabled}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -187,13 +192,15 @@ func TestHTTPStartFails(t *testing.T) {
 	d.echoes("web", "here after all")
 }
 
-// TestHTTPNoSignIn: a server that wants a sign-in, and tells nobody where, is a failed sign-in; no window is asked anything.
+// TestHTTPNoSignIn: a server that wants a sign-in, and tells nobody where, is a failed sign-in; no window is asked
+// anything.
 func TestHTTPNoSignIn(t *testing.T) {
 	t.Parallel()
 	b := newWeb(t, fakeserver.HTTPOptions{})
 	d, w, undisturbed := openWeb(t, b, "legacy")
 	defer undisturbed()
-	b.http.On("POST initialize", 0, fakeserver.Act{Status: http.StatusUnauthorized, Header: map[string]string{"WWW-Authenticate": "Bearer"}})
+	b.http.On("POST initialize", 0, fakeserver.Act{Status: http.StatusUnauthorized,
+		Header: map[string]string{"WWW-Authenticate": "Bearer"}})
 	d.call("web", "echo", `{"text":"x"}`).fails("UNAVAILABLE", "SIGN_IN_FAILED")
 	for _, e := range w.Events() {
 		if e.GetPromptOpened() != nil {
@@ -204,7 +211,8 @@ func TestHTTPNoSignIn(t *testing.T) {
 	d.echoes("web", "here after all")
 }
 
-// TestHTTPCancelsLeaveNoGoroutine asks the hub's runtime for all goroutines, by the signal that ends it, while the server is still connected.
+// TestHTTPCancelsLeaveNoGoroutine asks the hub's runtime for all goroutines, by the signal that ends it, while the
+// server is still connected.
 func TestHTTPCancelsLeaveNoGoroutine(t *testing.T) {
 	const calls = 300
 	eras(t, func(t *testing.T, era string) {
@@ -238,7 +246,8 @@ func TestHTTPCancelsLeaveNoGoroutine(t *testing.T) {
 		stacks := strings.Split(logs.String(), "\ngoroutine ")
 		ours := 0
 		for _, stack := range stacks[1:] {
-			if strings.Contains(stack, "mcphub/hub/transport.") || strings.Contains(stack, "mcphub/hub/mcp.") || strings.Contains(stack, "mcphub/hub/jsonrpc.") {
+			if strings.Contains(stack, "mcphub/hub/transport.") || strings.Contains(stack, "mcphub/hub/mcp.") ||
+				strings.Contains(stack, "mcphub/hub/jsonrpc.") {
 				ours++
 			}
 		}

@@ -72,7 +72,8 @@ func TestHTTPOddEvents(t *testing.T) {
 	})
 }
 
-// TestHTTPOddIDs: the ids of a server's questions are echoed as they came, and those of its events come back in Last-Event-ID.
+// TestHTTPOddIDs: the ids of a server's questions are echoed as they came, and those of its events come back in
+// Last-Event-ID.
 func TestHTTPOddIDs(t *testing.T) {
 	t.Parallel()
 	const mark = `odd ☃ é;,%00"' `
@@ -156,8 +157,10 @@ func TestHTTPStreamEndsEarly(t *testing.T) {
 		"a break after an event":     {CutAfter: 1},
 		"a break within an event":    {CutBytes: 25},
 		"a break before the headers": {Break: true},
-		"an end after the headers":   {Status: 200, Header: map[string]string{"Content-Type": "text/event-stream"}, Handle: true},
-		"half a JSON body":           {Status: 200, Header: map[string]string{"Content-Type": "application/json"}, Body: `{"jsonrpc":"2.0","id":`, Handle: true},
+		"an end after the headers": {Status: 200, Header: map[string]string{"Content-Type": "text/event-stream"},
+			Handle: true},
+		"half a JSON body": {Status: 200, Header: map[string]string{"Content-Type": "application/json"},
+			Body: `{"jsonrpc":"2.0","id":`, Handle: true},
 	}
 	eras(t, func(t *testing.T, era string) {
 		b := newWeb(t, fakeserver.HTTPOptions{}, eraOptions(era)...)
@@ -172,7 +175,8 @@ func TestHTTPStreamEndsEarly(t *testing.T) {
 			if f.Meta["server_may_continue"] != "true" || !strings.Contains(f.Message, "was not repeated") {
 				t.Errorf("%s: the caller was told %+v", name, f)
 			}
-			if end := w.WaitTerminal(c.id).GetMcpRequestFinished(); !end.GetServerMayContinue() || end.GetHubError().GetReason() != "EXCHANGE_FAILED" {
+			if end := w.WaitTerminal(c.id).GetMcpRequestFinished(); !end.GetServerMayContinue() ||
+				end.GetHubError().GetReason() != "EXCHANGE_FAILED" {
 				t.Errorf("%s: the window was told %v", name, end)
 			}
 			if calls++; b.exchanges(isPost("tools/call", "slow")) != calls {
@@ -183,7 +187,8 @@ func TestHTTPStreamEndsEarly(t *testing.T) {
 	})
 }
 
-// TestHTTPBigEvent: an event of nearly 64 MiB passes; a longer one fails its call, names the setting, and harms no other.
+// TestHTTPBigEvent: an event of nearly 64 MiB passes; a longer one fails its call, names the setting, and harms no
+// other.
 func TestHTTPBigEvent(t *testing.T) {
 	t.Parallel()
 	b := newWeb(t, fakeserver.HTTPOptions{})
@@ -238,7 +243,8 @@ func TestHTTPGzip(t *testing.T) {
 		cancels(t, w, c.id, "enough")
 		c.fails("CANCELLED", "CANCELLED")
 		encoding.Store("br")
-		if f := d.call("web", "echo", `{"text":"x"}`).fails("UNAVAILABLE", "EXCHANGE_FAILED"); !strings.Contains(f.Message, "br") {
+		if f := d.call("web", "echo", `{"text":"x"}`).fails("UNAVAILABLE", "EXCHANGE_FAILED"); !strings.Contains(f.Message,
+			"br") {
 			t.Errorf("the caller was told %+v", f)
 		}
 		encoding.Store("gzip")
@@ -284,8 +290,8 @@ func (p *packer) end() {
 	}
 }
 
-// TestHTTPTooManyRequests: a short wait is waited for, and the call runs once; a long one, and no end of them, are plain errors of a call that
-// has not run.
+// TestHTTPTooManyRequests: a short wait is waited for, and the call runs once; a long one, and no end of them, are
+// plain errors of a call that has not run.
 func TestHTTPTooManyRequests(t *testing.T) {
 	eras(t, func(t *testing.T, era string) {
 		b := newWeb(t, fakeserver.HTTPOptions{}, eraOptions(era)...)
@@ -293,7 +299,8 @@ func TestHTTPTooManyRequests(t *testing.T) {
 		defer undisturbed()
 		d.start("web")
 		refusal := func(after string) fakeserver.Act {
-			return fakeserver.Act{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": after}, Body: "slow down"}
+			return fakeserver.Act{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": after},
+				Body: "slow down"}
 		}
 		b.http.On("POST tools/call", 1, refusal("0"))
 		d.echoes("web", "after a wait")
@@ -315,7 +322,8 @@ func TestHTTPTooManyRequests(t *testing.T) {
 	})
 }
 
-// TestHTTPNotMCP: a page, a refusal, a redirect elsewhere: a plain error with a bounded text, and no word of the message or the headers to anybody else.
+// TestHTTPNotMCP: a page, a refusal, a redirect elsewhere: a plain error with a bounded text, and no word of the
+// message or the headers to anybody else.
 func TestHTTPNotMCP(t *testing.T) {
 	var visits atomic.Int64
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { visits.Add(1) }))
@@ -331,16 +339,22 @@ func TestHTTPNotMCP(t *testing.T) {
 		status string
 		says   string
 	}{
-		"a page":          {fakeserver.Act{Status: 200, Header: map[string]string{"Content-Type": "text/html"}, Body: page}, "200", "text/html"},
-		"nothing":         {fakeserver.Act{Status: 200}, "200", "empty"},
-		"accepted":        {fakeserver.Act{Status: 202}, "202", "empty"},
-		"401":             {fakeserver.Act{Status: 401, Body: page}, "401", "401"},
-		"403":             {fakeserver.Act{Status: 403, Body: page}, "403", "403"},
-		"500":             {fakeserver.Act{Status: 500, Header: map[string]string{"Content-Type": "text/html"}, Body: page}, "500", "500"},
-		"elsewhere":       {fakeserver.Act{Status: 307, Header: map[string]string{"Location": elsewhere.URL + "/mcp"}}, "307", "redirects to another place"},
-		"elsewhere, 302":  {fakeserver.Act{Status: 302, Header: map[string]string{"Location": elsewhere.URL + "/login?to=x"}}, "302", "redirects to another place"},
-		"in a circle":     {fakeserver.Act{Status: 307, Header: map[string]string{"Location": "/mcp"}}, "307", "redirects without end"},
-		"another message": {fakeserver.Act{Status: 200, Header: map[string]string{"Content-Type": "application/json"}, Body: `{"jsonrpc":"2.0","id":"other","result":{}}`}, "200", "not the answer"},
+		"a page": {fakeserver.Act{Status: 200, Header: map[string]string{"Content-Type": "text/html"}, Body: page},
+			"200", "text/html"},
+		"nothing":  {fakeserver.Act{Status: 200}, "200", "empty"},
+		"accepted": {fakeserver.Act{Status: 202}, "202", "empty"},
+		"401":      {fakeserver.Act{Status: 401, Body: page}, "401", "401"},
+		"403":      {fakeserver.Act{Status: 403, Body: page}, "403", "403"},
+		"500": {fakeserver.Act{Status: 500, Header: map[string]string{"Content-Type": "text/html"}, Body: page},
+			"500", "500"},
+		"elsewhere": {fakeserver.Act{Status: 307, Header: map[string]string{"Location": elsewhere.URL + "/mcp"}}, "307",
+			"redirects to another place"},
+		"elsewhere, 302": {fakeserver.Act{Status: 302, Header: map[string]string{"Location": elsewhere.URL + "/login?to=x"}},
+			"302", "redirects to another place"},
+		"in a circle": {fakeserver.Act{Status: 307, Header: map[string]string{"Location": "/mcp"}}, "307",
+			"redirects without end"},
+		"another message": {fakeserver.Act{Status: 200, Header: map[string]string{"Content-Type": "application/json"},
+			Body: `{"jsonrpc":"2.0","id":"other","result":{}}`}, "200", "not the answer"},
 	}
 	eras(t, func(t *testing.T, era string) {
 		b := newWeb(t, fakeserver.HTTPOptions{}, eraOptions(era)...)
@@ -355,13 +369,15 @@ func TestHTTPNotMCP(t *testing.T) {
 			b.http.On("POST tools/call", 0, test.act)
 			c := d.call("web", "echo", `{"text":"x"}`)
 			f := c.fails("UNAVAILABLE", "EXCHANGE_FAILED")
-			if f.Meta["http_status"] != test.status || !strings.Contains(f.Message, test.says) || len(f.Message) > 2000 || strings.ContainsAny(f.Message, "\x1b\x00\r") {
+			if f.Meta["http_status"] != test.status || !strings.Contains(f.Message, test.says) || len(f.Message) > 2000 ||
+				strings.ContainsAny(f.Message, "\x1b\x00\r") {
 				t.Errorf("%s: the caller was told %+v", name, f)
 			}
 			if strings.Contains(f.Message, "s3cret") {
 				t.Errorf("%s: the error shows a header: %s", name, f.Message)
 			}
-			if end := w.WaitTerminal(c.id).GetMcpRequestFinished(); end.GetState() != mcphubv1.RequestState_REQUEST_STATE_FAILED {
+			if end := w.WaitTerminal(
+				c.id).GetMcpRequestFinished(); end.GetState() != mcphubv1.RequestState_REQUEST_STATE_FAILED {
 				t.Errorf("%s: the window was told %v", name, end)
 			}
 			b.http.On("POST tools/call", 0, fakeserver.Act{})

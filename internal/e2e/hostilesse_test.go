@@ -23,8 +23,10 @@ func TestSSEOddEvents(t *testing.T) {
 	b := newWeb(t, fakeserver.HTTPOptions{})
 	d := openSSE(t, b)
 	for name, act := range map[string]fakeserver.Act{
-		"byte by byte": {Chunk: 1}, "several data lines": {MultiLine: true}, "comments": {Comment: "keep alive"}, "CRLF": {LineEnd: "\r\n"},
-		"CR": {LineEnd: "\r"}, "BOM": {BOM: true}, "all of it": {BOM: true, Comment: "x", LineEnd: "\r\n", MultiLine: true, Chunk: 3},
+		"byte by byte": {Chunk: 1}, "several data lines": {MultiLine: true}, "comments": {Comment: "keep alive"},
+		"CRLF": {LineEnd: "\r\n"},
+		"CR":   {LineEnd: "\r"}, "BOM": {BOM: true}, "all of it": {BOM: true, Comment: "x", LineEnd: "\r\n", MultiLine: true,
+			Chunk: 3},
 	} {
 		b.http.On("GET", 0, act)
 		if _, err := d.Servers.RestartServer(d.ctx, &mcphubv1.RestartServerRequest{Server: "web"}); err != nil {
@@ -34,8 +36,8 @@ func TestSSEOddEvents(t *testing.T) {
 	}
 }
 
-// TestSSEStreamEnds: the end of the stream is the end of the connection. Calls and questions end clearly, nobody else is disturbed, nothing is
-// called again, and the next call opens another.
+// TestSSEStreamEnds: the end of the stream is the end of the connection. Calls and questions end clearly, nobody else
+// is disturbed, nothing is called again, and the next call opens another.
 func TestSSEStreamEnds(t *testing.T) {
 	t.Parallel()
 	b := newWeb(t, fakeserver.HTTPOptions{})
@@ -60,13 +62,15 @@ func TestSSEStreamEnds(t *testing.T) {
 	}
 }
 
-// TestSSEEndpointElsewhere: a server that names an endpoint at another place gets no message, and neither does that place.
+// TestSSEEndpointElsewhere: a server that names an endpoint at another place gets no message, and neither does that
+// place.
 func TestSSEEndpointElsewhere(t *testing.T) {
 	t.Parallel()
 	elsewhere := newWeb(t, fakeserver.HTTPOptions{})
 	b := newWeb(t, fakeserver.HTTPOptions{Endpoint: elsewhere.url + fakeserver.PathMessages})
 	d := openSSE(t, b)
-	if f := d.call("web", "echo", `{"text":"x"}`).fails("UNAVAILABLE", "SERVER_FAILED"); !strings.Contains(f.Message, "another origin") {
+	if f := d.call("web", "echo", `{"text":"x"}`).fails("UNAVAILABLE", "SERVER_FAILED"); !strings.Contains(f.Message,
+		"another origin") {
 		t.Errorf("the caller was told %+v", f)
 	}
 	if n := len(elsewhere.http.Exchanges()); n != 0 {

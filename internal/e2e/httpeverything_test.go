@@ -12,9 +12,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// everywhere runs a test against server-everything over both transports that it has for a URL, behind a tap. The server is "everything".
+// everywhere runs a test against server-everything over both transports that it has for a URL, behind a tap. The server
+// is "everything".
 func everywhere(t *testing.T, test func(t *testing.T, d *door, w *fakeeditor.Window, between *tap)) {
-	for kind, open := range map[string]func(testing.TB) *peers.Server{"http": peers.EverythingHTTP, "sse": peers.EverythingSSE} {
+	for kind, open := range map[string]func(testing.TB) *peers.Server{"http": peers.EverythingHTTP,
+		"sse": peers.EverythingSSE} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			s := open(t)
@@ -36,7 +38,8 @@ func TestHTTPEverythingCancel(t *testing.T) {
 		c.fails("CANCELLED", "CANCELLED")
 		e := cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, reason)
 		n := between.await("the cancel", sent("notifications/cancelled"))
-		if string(n.Params.RequestID) != e.GetWireIdJson() || n.Params.Reason == nil || *n.Params.Reason != reason || !e.GetServerMayContinue() {
+		if string(n.Params.RequestID) != e.GetWireIdJson() || n.Params.Reason == nil || *n.Params.Reason != reason ||
+			!e.GetServerMayContinue() {
 			t.Errorf("sent %+v; told %v", n, e)
 		}
 		d.echoes("everything", "still there")
@@ -65,8 +68,8 @@ func TestHTTPEverythingProgress(t *testing.T) {
 	})
 }
 
-// TestHTTPEverythingQuestions: elicitation accepted, declined and dismissed, and sampling; a cancel of the call closes the card, and the server, which
-// does not withdraw its question, is answered once.
+// TestHTTPEverythingQuestions: elicitation accepted, declined and dismissed, and sampling; a cancel of the call closes
+// the card, and the server, which does not withdraw its question, is answered once.
 func TestHTTPEverythingQuestions(t *testing.T) {
 	everywhere(t, func(t *testing.T, d *door, w *fakeeditor.Window, between *tap) {
 		for want, answer := range map[string]func(id string) *mcphubv1.Reply{
@@ -81,7 +84,9 @@ func TestHTTPEverythingQuestions(t *testing.T) {
 			}
 		}
 		c := d.call("everything", "trigger-sampling-request", `{"prompt":"write a haiku"}`)
-		takes(t, w.Accept(w.WaitPrompt(sampling).GetPromptId(), `{"role":"assistant","content":{"type":"text","text":"a haiku"},"model":"m"}`))
+		takes(t,
+			w.Accept(w.WaitPrompt(sampling).GetPromptId(),
+				`{"role":"assistant","content":{"type":"text","text":"a haiku"},"model":"m"}`))
 		if text := c.text(); !strings.Contains(text, "a haiku") {
 			t.Errorf("result %q", text)
 		}
@@ -111,23 +116,28 @@ func TestHTTPEverythingResources(t *testing.T) {
 			t.Fatalf("resources %v, %v", list, err)
 		}
 		first := list.GetResources()[0]
-		read, err := d.Servers.ReadResource(d.ctx, &mcphubv1.ReadResourceRequest{RequestId: "read", Server: "everything", Uri: first.GetUri()})
+		read, err := d.Servers.ReadResource(d.ctx, &mcphubv1.ReadResourceRequest{RequestId: "read", Server: "everything",
+			Uri: first.GetUri()})
 		if err != nil || !strings.Contains(read.GetResultJson(), first.GetUri()) {
 			t.Errorf("%s: %v, %v", first.GetUri(), read, err)
 		}
-		if e := w.WaitTerminal("read").GetMcpRequestFinished(); e.GetMethod() != "resources/read" || e.GetState() != mcphubv1.RequestState_REQUEST_STATE_DONE {
+		if e := w.WaitTerminal("read").GetMcpRequestFinished(); e.GetMethod() != "resources/read" ||
+			e.GetState() != mcphubv1.RequestState_REQUEST_STATE_DONE {
 			t.Errorf("the read ended with %v", e)
 		}
 		templates, err := d.Servers.ListResourceTemplates(d.ctx, &mcphubv1.ListResourceTemplatesRequest{Server: "everything"})
 		if err != nil || len(templates.GetResourceTemplates()) == 0 {
 			t.Fatalf("templates %v, %v", templates, err)
 		}
-		uri := strings.NewReplacer("{resourceId}", "1", "{id}", "1").Replace(templates.GetResourceTemplates()[0].GetUriTemplate())
-		if read, err = d.Servers.ReadResource(d.ctx, &mcphubv1.ReadResourceRequest{Server: "everything", Uri: uri}); err != nil || !strings.Contains(read.GetResultJson(), uri) {
+		uri := strings.NewReplacer("{resourceId}", "1", "{id}",
+			"1").Replace(templates.GetResourceTemplates()[0].GetUriTemplate())
+		if read, err = d.Servers.ReadResource(d.ctx, &mcphubv1.ReadResourceRequest{Server: "everything",
+			Uri: uri}); err != nil || !strings.Contains(read.GetResultJson(), uri) {
 			t.Errorf("%s: %v, %v", uri, read, err)
 		}
 
-		if _, err := d.Servers.SubscribeResource(d.ctx, &mcphubv1.SubscribeResourceRequest{Server: "everything", Uri: uri}); err != nil {
+		if _, err := d.Servers.SubscribeResource(d.ctx, &mcphubv1.SubscribeResourceRequest{Server: "everything",
+			Uri: uri}); err != nil {
 			t.Fatal(err)
 		}
 		if text := d.call("everything", "toggle-subscriber-updates", `{}`).text(); !strings.Contains(text, "Started") {
@@ -136,7 +146,8 @@ func TestHTTPEverythingResources(t *testing.T) {
 		w.WaitEvent("an update", func(e *mcphubv1.AttachResponse) bool {
 			return e.GetResourceUpdated().GetServer() == "everything" && e.GetResourceUpdated().GetUri() == uri
 		})
-		if _, err := d.Servers.UnsubscribeResource(d.ctx, &mcphubv1.UnsubscribeResourceRequest{Server: "everything", Uri: uri}); err != nil {
+		if _, err := d.Servers.UnsubscribeResource(d.ctx, &mcphubv1.UnsubscribeResourceRequest{Server: "everything",
+			Uri: uri}); err != nil {
 			t.Error(err)
 		}
 
@@ -144,18 +155,22 @@ func TestHTTPEverythingResources(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(prompts.GetPrompts(), func(p *mcphubv1.McpPrompt) bool { return p.GetName() == "completable-prompt" })
+		i := slices.IndexFunc(prompts.GetPrompts(), func(p *mcphubv1.McpPrompt) bool {
+			return p.GetName() == "completable-prompt"
+		})
 		if i < 0 || len(prompts.GetPrompts()[i].GetArguments()) != 2 {
 			t.Fatalf("prompt templates %v", prompts)
 		}
 		filled, err := d.Servers.GetMcpPrompt(d.ctx, &mcphubv1.GetMcpPromptRequest{
-			Server: "everything", Name: "completable-prompt", Arguments: map[string]string{"department": "Sales", "name": "David"},
+			Server: "everything", Name: "completable-prompt", Arguments: map[string]string{"department": "Sales",
+				"name": "David"},
 		})
 		if err != nil || !strings.Contains(filled.GetResultJson(), "David") {
 			t.Errorf("%v, %v", filled, err)
 		}
 		completed, err := d.Servers.Complete(d.ctx, &mcphubv1.CompleteRequest{
-			Server: "everything", Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "completable-prompt"}, Argument: "department", Value: "S",
+			Server: "everything", Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "completable-prompt"},
+			Argument: "department", Value: "S",
 		})
 		if err != nil || !strings.Contains(completed.GetResultJson(), "Sales") {
 			t.Errorf("%v, %v", completed, err)

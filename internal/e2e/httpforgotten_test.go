@@ -10,8 +10,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestHTTPForgottenSession: a server is restarted behind its URL and knows nothing of the session; server-everything answers
-// it with 400, the others with 404. The next call goes through on a new session, and runs once. Finding B4.
+// TestHTTPForgottenSession: a server is restarted behind its URL and knows nothing of the session; server-everything
+// answers it with 400, the others with 404. The next call goes through on a new session, and runs once. Finding B4.
 func TestHTTPForgottenSession(t *testing.T) {
 	const tool, long = "trigger-long-running-operation", `{"duration":0,"steps":1}`
 	for _, c := range []struct {

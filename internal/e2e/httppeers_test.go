@@ -33,14 +33,15 @@ func TestHTTPCalls(t *testing.T) {
 		wantTransport := map[string]mcphubv1.ServerTransport{
 			"http": mcphubv1.ServerTransport_SERVER_TRANSPORT_HTTP, "sse": mcphubv1.ServerTransport_SERVER_TRANSPORT_SSE,
 		}[y.kind]
-		if got := d.server("peer"); got.GetEra() != wantEra || got.GetProtocolRevision() != wantRevision || got.GetTransport() != wantTransport || got.GetUrl() != y.address(s) {
+		if got := d.server("peer"); got.GetEra() != wantEra || got.GetProtocolRevision() != wantRevision ||
+			got.GetTransport() != wantTransport || got.GetUrl() != y.address(s) {
 			t.Errorf("the server is shown as %v", got)
 		}
 	})
 }
 
-// TestHTTPCancel: what travels is what the binding has: the notification with the reason, over Streamable HTTP with the end of the
-// stream; in the modern era the end of the exchange alone. The tool hears of it, and the next call works.
+// TestHTTPCancel: what travels is what the binding has: the notification with the reason, over Streamable HTTP with the
+// end of the stream; in the modern era the end of the exchange alone. The tool hears of it, and the next call works.
 func TestHTTPCancel(t *testing.T) {
 	eachWay(t, anyWay, func(t *testing.T, y way, s *peers.Server, d *door, w, panel *fakeeditor.Window) {
 		const reason = `no longer needed: "é" 中`
@@ -85,14 +86,15 @@ func TestHTTPCancel(t *testing.T) {
 				return e.Event == peers.EventDisconnected && e.Method == "tools/call" && string(e.ID) == id
 			})
 		}
-		if r := w.CancelRequest(c.id, "again"); r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_ALREADY_FINISHED {
+		if r := w.CancelRequest(c.id,
+			"again"); r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_ALREADY_FINISHED {
 			t.Errorf("a second cancel: %v", r)
 		}
 	})
 }
 
-// TestHTTPQuestions: a form that is accepted, declined and dismissed, and a completion, in both eras; the modern one asks by a result and
-// is answered by another round.
+// TestHTTPQuestions: a form that is accepted, declined and dismissed, and a completion, in both eras; the modern one
+// asks by a result and is answered by another round.
 func TestHTTPQuestions(t *testing.T) {
 	eachWay(t, anyWay, func(t *testing.T, y way, s *peers.Server, d *door, w, panel *fakeeditor.Window) {
 		cases := []struct {
@@ -101,9 +103,15 @@ func TestHTTPQuestions(t *testing.T) {
 			answer     func(id string) *mcphubv1.Reply
 			cause      mcphubv1.PromptCause
 		}{
-			{"ask", `"action":"accept"`, form, func(id string) *mcphubv1.Reply { return w.Accept(id, `{"name":"Ada"}`) }, mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED},
-			{"ask", `"action":"decline"`, form, func(id string) *mcphubv1.Reply { return w.Decline(id, "") }, mcphubv1.PromptCause_PROMPT_CAUSE_DECLINED},
-			{"ask", `"action":"cancel"`, form, func(id string) *mcphubv1.Reply { return panel.Dismiss(id) }, mcphubv1.PromptCause_PROMPT_CAUSE_DISMISSED},
+			{"ask", `"action":"accept"`, form, func(id string) *mcphubv1.Reply {
+				return w.Accept(id, `{"name":"Ada"}`)
+			}, mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED},
+			{"ask", `"action":"decline"`, form, func(id string) *mcphubv1.Reply {
+				return w.Decline(id, "")
+			}, mcphubv1.PromptCause_PROMPT_CAUSE_DECLINED},
+			{"ask", `"action":"cancel"`, form, func(id string) *mcphubv1.Reply {
+				return panel.Dismiss(id)
+			}, mcphubv1.PromptCause_PROMPT_CAUSE_DISMISSED},
 			{"sample", "Bonjour", sampling, func(id string) *mcphubv1.Reply {
 				return panel.Accept(id, `{"role":"assistant","model":"m","content":{"type":"text","text":"Bonjour"}}`)
 			}, mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED},
@@ -133,8 +141,8 @@ func TestHTTPQuestions(t *testing.T) {
 	})
 }
 
-// TestHTTPServerWithdraws: the card goes in both windows and no answer is sent. A TypeScript server sends the result of the call on one
-// stream and the withdrawal on another: whichever comes first ends the card.
+// TestHTTPServerWithdraws: the card goes in both windows and no answer is sent. A TypeScript server sends the result of
+// the call on one stream and the withdrawal on another: whichever comes first ends the card.
 func TestHTTPServerWithdraws(t *testing.T) {
 	eachWay(t, legacyWay, func(t *testing.T, y way, s *peers.Server, d *door, w, panel *fakeeditor.Window) {
 		const reason = "found it out myself"
@@ -153,7 +161,9 @@ func TestHTTPServerWithdraws(t *testing.T) {
 			t.Errorf("result %q", text)
 		}
 		s.Wait("the withdrawal", func(e peers.Event) bool { return e.Is(peers.EventWithdrawn, "ask_then_withdraw") })
-		until(t, "the answer is suppressed", func() bool { return d.server("peer").GetCounters().GetSuppressedResponses() == 1 })
+		until(t, "the answer is suppressed", func() bool {
+			return d.server("peer").GetCounters().GetSuppressedResponses() == 1
+		})
 		if r := w.Accept(p.GetPromptId(), `{"name":"x"}`); r.GetError().GetReason() != "PROMPT_CLOSED" {
 			t.Errorf("a late answer: %v", r)
 		}
@@ -164,8 +174,8 @@ func TestHTTPServerWithdraws(t *testing.T) {
 	})
 }
 
-// TestHTTPCancelDuringPrompt: the card goes in both windows. A legacy server is told by the notification; a modern one waits for
-// nothing, so it hears nothing and gets no further round.
+// TestHTTPCancelDuringPrompt: the card goes in both windows. A legacy server is told by the notification; a modern one
+// waits for nothing, so it hears nothing and gets no further round.
 func TestHTTPCancelDuringPrompt(t *testing.T) {
 	eachWay(t, anyWay, func(t *testing.T, y way, s *peers.Server, d *door, w, panel *fakeeditor.Window) {
 		c := d.call("peer", "ask", `{}`)
@@ -192,7 +202,8 @@ func TestHTTPCancelDuringPrompt(t *testing.T) {
 	})
 }
 
-// TestHTTPServerKilled: a call fails clearly when its server dies, other servers go on, and the next call works once it is back.
+// TestHTTPServerKilled: a call fails clearly when its server dies, other servers go on, and the next call works once it
+// is back.
 func TestHTTPServerKilled(t *testing.T) {
 	for _, y := range ways {
 		t.Run(y.name, func(t *testing.T) {
@@ -217,10 +228,12 @@ func TestHTTPServerKilled(t *testing.T) {
 
 			s.Kill()
 			f := failure(t, c)
-			if f.Code != "UNAVAILABLE" || f.Reason != "EXCHANGE_FAILED" && f.Reason != "SERVER_GONE" || !strings.Contains(f.Message, "slow") || !strings.Contains(f.Message, "may have had effects") {
+			if f.Code != "UNAVAILABLE" || f.Reason != "EXCHANGE_FAILED" && f.Reason != "SERVER_GONE" ||
+				!strings.Contains(f.Message, "slow") || !strings.Contains(f.Message, "may have had effects") {
 				t.Errorf("the caller was told %+v", f)
 			}
-			if end := w.WaitTerminal(c.id).GetMcpRequestFinished(); !end.GetServerMayContinue() && f.Reason == "EXCHANGE_FAILED" {
+			if end := w.WaitTerminal(c.id).GetMcpRequestFinished(); !end.GetServerMayContinue() &&
+				f.Reason == "EXCHANGE_FAILED" {
 				t.Errorf("the window was told %v", end)
 			}
 			if !y.modern() { // a modern server is not needed while a person thinks
@@ -238,8 +251,10 @@ func TestHTTPServerKilled(t *testing.T) {
 			between.to(y.address(back))
 			d.settles("peer", back)
 			if !y.modern() {
-				// A question that came on no call's stream, while two calls ran, ends with the session: that shows when the server is back.
-				closedWith(t, prompt.GetPromptId(), []mcphubv1.PromptCause{mcphubv1.PromptCause_PROMPT_CAUSE_SERVER_GONE, mcphubv1.PromptCause_PROMPT_CAUSE_PARENT}, w)
+				// A question that came on no call's stream, while two calls ran, ends with the session: that shows when the server
+				// is back.
+				closedWith(t, prompt.GetPromptId(), []mcphubv1.PromptCause{mcphubv1.PromptCause_PROMPT_CAUSE_SERVER_GONE,
+					mcphubv1.PromptCause_PROMPT_CAUSE_PARENT}, w)
 			} else {
 				takes(t, w.Accept(prompt.GetPromptId(), `{"name":"Ada"}`))
 				if text := asking.text(); !strings.Contains(text, "Ada") {

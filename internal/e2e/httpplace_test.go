@@ -64,8 +64,10 @@ func (y way) entry(s *peers.Server) entry {
 	return e
 }
 
-// eachWay runs a test on every way that has what it needs. Each has a server and a hub of its own, with two windows; the server is "peer".
-func eachWay(t *testing.T, fits func(way) bool, test func(t *testing.T, y way, s *peers.Server, d *door, w, panel *fakeeditor.Window)) {
+// eachWay runs a test on every way that has what it needs. Each has a server and a hub of its own, with two windows;
+// the server is "peer".
+func eachWay(t *testing.T, fits func(way) bool, test func(t *testing.T, y way, s *peers.Server, d *door, w,
+	panel *fakeeditor.Window)) {
 	for _, y := range ways {
 		if !fits(y) {
 			continue
@@ -92,8 +94,8 @@ func (d *door) works(server string) {
 	}
 }
 
-// settles makes a call and waits until its end is in the journal: then all that came before it is, too. It is for one use in a test, where no
-// other call of slow ends well.
+// settles makes a call and waits until its end is in the journal: then all that came before it is, too. It is for one
+// use in a test, where no other call of slow ends well.
 func (d *door) settles(server string, s *peers.Server) {
 	d.t.Helper()
 	d.works(server)
@@ -115,7 +117,8 @@ func ofMethod(method string) func(peers.Event) bool {
 }
 
 // closedWith checks the end of a prompt in several windows.
-func closedWith(t *testing.T, id string, causes []mcphubv1.PromptCause, windows ...*fakeeditor.Window) *mcphubv1.PromptClosed {
+func closedWith(t *testing.T, id string, causes []mcphubv1.PromptCause,
+	windows ...*fakeeditor.Window) *mcphubv1.PromptClosed {
 	t.Helper()
 	var last *mcphubv1.PromptClosed
 	for _, w := range windows {

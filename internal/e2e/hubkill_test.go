@@ -70,7 +70,10 @@ func (s *siege) begin(what func(ctx context.Context)) { s.under.Go(func() { what
 
 func (s *siege) load() {
 	s.begin(func(ctx context.Context) {
-		_, _ = s.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "mcp.json", Json: s.config.config()}}})
+		_,
+			_ = s.Servers.ReloadConfig(ctx,
+			&mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "mcp.json",
+				Json: s.config.config()}}})
 	})
 }
 
@@ -109,7 +112,9 @@ func (s *siege) callAll() {
 func (s *siege) cancelAll() {
 	s.callAll()
 	s.begin(func(ctx context.Context) {
-		_, _ = s.Hub.CancelRequests(ctx, &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_All{All: true}, Reason: "stop"})
+		_,
+			_ = s.Hub.CancelRequests(ctx, &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_All{All: true},
+			Reason: "stop"})
 	})
 }
 
@@ -129,7 +134,8 @@ func (s *siege) over() {
 	}
 }
 
-// moments are the points of a hub's life at which it is killed. What an event tells is reached exactly; what follows on it is cut off wherever it stands.
+// moments are the points of a hub's life at which it is killed. What an event tells is reached exactly; what follows on
+// it is cut off wherever it stands.
 var moments = []struct {
 	name  string
 	reach func(*siege)
@@ -195,7 +201,10 @@ var moments = []struct {
 	{"a Drain begins", func(s *siege) { s.drain(); s.await(1, stopping) }},
 	{"a Drain has closed the input of all servers", func(s *siege) {
 		s.drain()
-		until(s.t, "all have seen it", func() bool { seen, _ := filepath.Glob(s.p.file("ended-*")); return len(seen) == besiegers })
+		until(s.t, "all have seen it", func() bool {
+			seen, _ := filepath.Glob(s.p.file("ended-*"))
+			return len(seen) == besiegers
+		})
 	}},
 	{"a hub that was told to terminate stops its servers", func(s *siege) {
 		s.callAll()
@@ -206,7 +215,8 @@ var moments = []struct {
 	}},
 }
 
-// TestHubKilledWithServersRunning: a hub that dies by SIGKILL leaves no process, whatever it was doing, and its guard is not left either.
+// TestHubKilledWithServersRunning: a hub that dies by SIGKILL leaves no process, whatever it was doing, and its guard
+// is not left either.
 func TestHubKilledWithServersRunning(t *testing.T) {
 	t.Parallel()
 	if len(moments) != 20 {
@@ -231,13 +241,14 @@ func TestHubKilledWithServersRunning(t *testing.T) {
 	}
 }
 
-// TestHubAndGuardKilled: when the guard is killed with its hub, the kernel ends the servers alone. The next hub with the same state directory ends what they
-// started, before it serves, and nothing else.
+// TestHubAndGuardKilled: when the guard is killed with its hub, the kernel ends the servers alone. The next hub with
+// the same state directory ends what they started, before it serves, and nothing else.
 func TestHubAndGuardKilled(t *testing.T) {
 	t.Parallel()
 	for _, m := range moments {
 		switch m.name {
-		case "five servers are up", "all servers are idle", "a call runs on each server", "a Drain has closed the input of all servers":
+		case "five servers are up", "all servers are idle", "a call runs on each server",
+			"a Drain has closed the input of all servers":
 		default:
 			continue
 		}

@@ -28,7 +28,8 @@ func (e *estate) inputFile() *mcphubv1.ConfigSource {
 		"inputs": []object{
 			{"id": "key", "type": "promptString", "description": "Key of the service", "password": true},
 			{"id": "other", "type": "promptString", "description": "Another key", "password": true},
-			{"id": "region", "type": "pickString", "description": "Where?", "options": []any{"eu", object{"label": "Overseas", "value": "us"}}, "default": "us"},
+			{"id": "region", "type": "pickString", "description": "Where?",
+				"options": []any{"eu", object{"label": "Overseas", "value": "us"}}, "default": "us"},
 		},
 		"servers": object{
 			"teller": server(object{"KEY": "${input:key}"}),
@@ -81,8 +82,9 @@ func rememberedInputs(d *door) (ids []string, list []*mcphubv1.Remembered) {
 	return ids, list
 }
 
-// TestInputWithoutKeyring: a secret is asked for once, used, kept in a file that only the user can read when there is no keyring, which is told once;
-// the next hub does not ask. What is remembered is listed without its value, and after Forget the question comes again.
+// TestInputWithoutKeyring: a secret is asked for once, used, kept in a file that only the user can read when there is
+// no keyring, which is told once; the next hub does not ask. What is remembered is listed without its value, and after
+// Forget the question comes again.
 func TestInputWithoutKeyring(t *testing.T) {
 	t.Parallel()
 	const secret, other = `k3y-"quoted" & long`, "an0ther-k3y"
@@ -92,7 +94,8 @@ func TestInputWithoutKeyring(t *testing.T) {
 	w := d.window("side bar")
 	first := d.variable("teller", "KEY")
 	p := fill(t, w, "key", secret)
-	want := &mcphubv1.ConfigInput{InputId: "key", Description: "Key of the service", Secret: true, ConfigFile: source.Path, ConfigLine: 1}
+	want := &mcphubv1.ConfigInput{InputId: "key", Description: "Key of the service", Secret: true, ConfigFile: source.Path,
+		ConfigLine: 1}
 	if diff := cmp.Diff(want, p.GetConfigInput(), protocmp.Transform()); diff != "" || p.GetServer() != "teller" {
 		t.Errorf("the question of %s (-want +got):\n%s", p.GetServer(), diff)
 	}
@@ -107,7 +110,8 @@ func TestInputWithoutKeyring(t *testing.T) {
 	if got := d.variable("second", "KEY").text(); got != secret {
 		t.Errorf("the second server got %q", got)
 	}
-	if n := strings.Count(logs.String(), "keyring"); n != 1+strings.Count(logs.String(), "sign-ins are not kept in the system's keyring") {
+	if n := strings.Count(logs.String(), "keyring"); n != 1+strings.Count(logs.String(),
+		"sign-ins are not kept in the system's keyring") {
 		t.Errorf("the log tells of the keyring %d times:\n%s", n, logs)
 	}
 	info, err := os.Stat(filepath.Join(e.state, "inputs.json"))
@@ -166,9 +170,11 @@ func TestInputKeptByHost(t *testing.T) {
 		w := d.window("side bar")
 		c := d.variable("teller", "KEY")
 		p := w.WaitPrompt(inputPrompt)
-		takes(t, w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
-			PromptId: p.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: `"` + secret + `"`, KeptByHost: true}},
-		}}}))
+		takes(t,
+			w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
+				PromptId: p.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: `"` +
+					secret + `"`, KeptByHost: true}},
+			}}}))
 		if got := c.text(); got != secret {
 			t.Errorf("the server got %q", got)
 		}
@@ -193,7 +199,8 @@ func TestInputKeptByHost(t *testing.T) {
 	}
 }
 
-// TestInputChoices: what is none of the options is refused and the question stays; a no names the input; cancelling the call withdraws the question.
+// TestInputChoices: what is none of the options is refused and the question stays; a no names the input; cancelling the
+// call withdraws the question.
 func TestInputChoices(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -202,7 +209,8 @@ func TestInputChoices(t *testing.T) {
 	c := d.variable("picky", "REGION")
 	p := a.WaitPrompt(inputPrompt)
 	want := []*mcphubv1.ConfigInputOption{{Value: "eu", Label: "eu"}, {Value: "us", Label: "Overseas"}}
-	if diff := cmp.Diff(want, p.GetConfigInput().GetOptions(), protocmp.Transform()); diff != "" || p.GetConfigInput().GetDefaultValue() != "us" || p.GetConfigInput().GetSecret() {
+	if diff := cmp.Diff(want, p.GetConfigInput().GetOptions(), protocmp.Transform()); diff != "" ||
+		p.GetConfigInput().GetDefaultValue() != "us" || p.GetConfigInput().GetSecret() {
 		t.Errorf("the question is %v (-want +got):\n%s", p.GetConfigInput(), diff)
 	}
 	for _, wrong := range []string{`"asia"`, `"Overseas"`, `7`, ``, `{"value":"eu"}`} {
@@ -215,7 +223,8 @@ func TestInputChoices(t *testing.T) {
 
 	c = d.variable("teller", "KEY")
 	takes(t, a.Decline(a.WaitPrompt(inputPrompt).GetPromptId(), ""))
-	if f := c.fails("FAILED_PRECONDITION", "CONFIG_INPUT_MISSING"); f.Meta["input"] != "key" || !strings.Contains(f.Message, `"key"`) {
+	if f := c.fails("FAILED_PRECONDITION", "CONFIG_INPUT_MISSING"); f.Meta["input"] != "key" ||
+		!strings.Contains(f.Message, `"key"`) {
 		t.Errorf("the error is %+v", f)
 	}
 	c = d.variable("teller", "KEY")

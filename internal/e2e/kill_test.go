@@ -51,7 +51,8 @@ func TestHostKilled(t *testing.T) {
 }
 
 func TestKillAtEveryStage(t *testing.T) {
-	for _, stage := range []string{stageShaking, stageAttached, stageConnecting, stageApproval, stageRunning, stageDraining} {
+	for _, stage := range []string{stageShaking, stageAttached, stageConnecting, stageApproval, stageRunning,
+		stageDraining} {
 		t.Run(stage, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
@@ -106,7 +107,8 @@ func TestHubTermSignal(t *testing.T) {
 	}
 }
 
-// TestHubKilledServersSeeEOF: nobody can tidy up after a hub that is killed. A server that reads its input sees the end of it.
+// TestHubKilledServersSeeEOF: nobody can tidy up after a hub that is killed. A server that reads its input sees the end
+// of it.
 func TestHubKilledServersSeeEOF(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

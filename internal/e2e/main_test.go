@@ -27,8 +27,8 @@ var roles = map[string]func(args []string) int{
 	"witness": beWitness,
 }
 
-// runDir holds the binaries of this run. It is set before the first test starts: an executable that is written while other processes
-// are forked cannot be run for a moment ("text file busy").
+// runDir holds the binaries of this run. It is set before the first test starts: an executable that is written while
+// other processes are forked cannot be run for a moment ("text file busy").
 var runDir string
 
 func TestMain(m *testing.M) {
@@ -55,7 +55,8 @@ func runTests(m *testing.M) (code int, err error) {
 		err = install(built, hub)
 	} else {
 		var out []byte
-		if out, err = exec.Command("go", "build", "-o", hub, "github.com/mcphub-go/mcphub/cmd/mcphub").CombinedOutput(); err != nil {
+		if out,
+			err = exec.Command("go", "build", "-o", hub, "github.com/mcphub-go/mcphub/cmd/mcphub").CombinedOutput(); err != nil {
 			err = fmt.Errorf("go build: %w\n%s", err, out)
 		}
 	}
@@ -75,9 +76,11 @@ func runTests(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// goSDK builds the server on the Go SDK once, for all tests that start it. Another process writes it, so it can be run at once.
+// goSDK builds the server on the Go SDK once, for all tests that start it. Another process writes it, so it can be run
+// at once.
 var goSDK = sync.OnceValue(func() error {
-	out, err := exec.Command("go", "build", "-o", os.Getenv(peers.GoSDKVariable), "github.com/mcphub-go/mcphub/internal/peers/gosdk").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", os.Getenv(peers.GoSDKVariable),
+		"github.com/mcphub-go/mcphub/internal/peers/gosdk").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}

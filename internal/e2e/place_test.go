@@ -20,7 +20,8 @@ import (
 // bound is how long anything may take before its test is lost. No test waits for it when all is well.
 const bound = 60 * time.Second
 
-// place is the directory of one test, with the binaries under names of their own. All processes of the test run from there or in there.
+// place is the directory of one test, with the binaries under names of their own. All processes of the test run from
+// there or in there.
 type place struct {
 	t    *testing.T
 	dir  string
@@ -49,7 +50,8 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-// processes gives the living processes of the test, with their command lines. It needs /proc; zombies do not count: they run nothing.
+// processes gives the living processes of the test, with their command lines. It needs /proc; zombies do not count:
+// they run nothing.
 func (p *place) processes() map[int]string {
 	found := map[int]string{}
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -111,10 +113,12 @@ var allowAll = map[string]string{"*": "allow"}
 
 // demo is the built-in demo server, a server on the official Go SDK.
 func (p *place) demo(era string) entry {
-	return entry{Command: p.hub, Args: []string{"demo-server", "--record", p.file("demo.jsonl")}, Dir: p.dir, Era: era, Approvals: allowAll}
+	return entry{Command: p.hub, Args: []string{"demo-server", "--record", p.file("demo.jsonl")}, Dir: p.dir, Era: era,
+		Approvals: allowAll}
 }
 
-// everything is the reference server of the protocol's authors, on the TypeScript SDK. It does not end by itself when its input ends.
+// everything is the reference server of the protocol's authors, on the TypeScript SDK. It does not end by itself when
+// its input ends.
 func (p *place) everything() entry {
 	command, args := peers.Everything(p.t)
 	return quick(entry{Command: command, Args: args, Dir: p.dir, Approvals: allowAll})

@@ -36,7 +36,8 @@ func (b *book) String() string {
 	return b.text.String()
 }
 
-// openLogged opens a hub that logs all it can, with variables in its environment; it remembers nothing unless they say where.
+// openLogged opens a hub that logs all it can, with variables in its environment; it remembers nothing unless they say
+// where.
 func (p *place) openLogged(s servers, env ...string) (*door, *book) {
 	p.t.Helper()
 	logs := new(book)
@@ -59,7 +60,8 @@ func (p *place) openLogged(s servers, env ...string) (*door, *book) {
 	return d, logs
 }
 
-// TestLogsTellCancelsAndNoSecrets: every cancel is in the log with its id, direction and reason; nothing that is said is.
+// TestLogsTellCancelsAndNoSecrets: every cancel is in the log with its id, direction and reason; nothing that is said
+// is.
 func TestLogsTellCancelsAndNoSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cr3t-0f-th3-us3r"
@@ -97,13 +99,15 @@ func TestLogsTellCancelsAndNoSecrets(t *testing.T) {
 	}
 }
 
-// TestServersGetNoHostSecrets: what the hub was started with is not what a server sees; the reference server shows its whole environment.
+// TestServersGetNoHostSecrets: what the hub was started with is not what a server sees; the reference server shows its
+// whole environment.
 func TestServersGetNoHostSecrets(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	e := p.everything()
 	e.Env = map[string]string{"WANTED": "this one"}
-	d, _ := p.openLogged(servers{"everything": e}, "VSCODE_IPC_HOOK=x", "ELECTRON_RUN_AS_NODE=1", "EDITOR_TOKEN=x", "PLUGIN_SOMETHING=x")
+	d, _ := p.openLogged(servers{"everything": e}, "VSCODE_IPC_HOOK=x", "ELECTRON_RUN_AS_NODE=1", "EDITOR_TOKEN=x",
+		"PLUGIN_SOMETHING=x")
 	text := d.call("everything", "get-env", `{}`).text()
 	if !strings.Contains(text, "WANTED") || !strings.Contains(text, "PATH") {
 		t.Errorf("the server misses what it needs: %s", text)

@@ -21,8 +21,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// mark makes a value that must not be seen, with characters within that have other forms elsewhere. Its beginning and its end are looked for: parts of
-// it are not to be seen either.
+// mark makes a value that must not be seen, with characters within that have other forms elsewhere. Its beginning and
+// its end are looked for: parts of it are not to be seen either.
 func mark(kind, within string) string { return "mk-" + kind + "-" + within + rand.Text() }
 
 // parts gives what a mark is found by.
@@ -80,7 +80,8 @@ func (s *seen) everything(d *door, logs *book, windows ...*fakeeditor.Window) {
 				e = proto.Clone(e).(*mcphubv1.AttachResponse)
 				e.GetMcpRequestFinished().McpError = nil
 			}
-			if l := e.GetPromptOpened().GetPrompt().GetServerLaunch(); l != nil { // shows the literal values, which the person agrees to
+			if l := e.GetPromptOpened().GetPrompt().GetServerLaunch(); l != nil {
+				// shows the literal values, which the person agrees to
 				e = proto.Clone(e).(*mcphubv1.AttachResponse)
 				e.GetPromptOpened().GetPrompt().GetServerLaunch().Environment = nil
 				for _, v := range l.GetEnvironment() {
@@ -129,26 +130,31 @@ func (s *seen) configCheck(e *estate, path string, env ...string) {
 	}
 }
 
-// TestSecretsOfAProcessStayHidden: a server gets secrets from everywhere that a config can name, and tells them on stderr, in its last words, and
-// across the places at which long lines are cut. The host sees none of them, and neither does the disk; only what the server itself answers has them.
+// TestSecretsOfAProcessStayHidden: a server gets secrets from everywhere that a config can name, and tells them on
+// stderr, in its last words, and across the places at which long lines are cut. The host sees none of them, and neither
+// does the disk; only what the server itself answers has them.
 func TestSecretsOfAProcessStayHidden(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
 	const odd = `"q"&ü/ %`
-	literal, fromEnv, fromFile, fromInput, inArgs := mark("literal", odd), mark("env", odd), mark("file", odd), mark("input", odd), mark("args", odd)
+	literal, fromEnv, fromFile, fromInput, inArgs := mark("literal", odd), mark("env", odd), mark("file", odd),
+		mark("input", odd), mark("args", odd)
 	marks := []string{literal, fromEnv, fromFile, fromInput, inArgs}
 	e.write(".env", "MARK_FILE='"+fromFile+"'\n")
 	server := func(args ...string) object {
 		return object{
-			"type": "stdio", "command": e.peer, "args": append([]string{"teller", "--note", "${env:E2E_ARGS}"}, args...), "envFile": "${workspaceFolder}/.env",
-			"env": object{"GORACE": atOnce["GORACE"], "MARK_LITERAL": literal, "MARK_ENV": "${env:E2E_ENV}", "MARK_INPUT": "${input:key}"}, "approvals": allowAll,
+			"type": "stdio", "command": e.peer, "args": append([]string{"teller", "--note", "${env:E2E_ARGS}"}, args...),
+			"envFile": "${workspaceFolder}/.env",
+			"env": object{"GORACE": atOnce["GORACE"], "MARK_LITERAL": literal, "MARK_ENV": "${env:E2E_ENV}",
+				"MARK_INPUT": "${input:key}"}, "approvals": allowAll,
 		}
 	}
 	slow := server("--mute")
 	slow["timeouts"] = object{"connect": "2s"}
 	source := e.ofWorkspace(e.write(".vscode/mcp.json", jsonText(t, object{
-		"inputs":  []object{{"id": "key", "type": "promptString", "password": true}},
-		"servers": object{"teller": server(), "mute": slow, "lost": object{"command": "${env:E2E_ENV}/${env:E2E_ARGS}", "args": []string{"${input:key}"}}},
+		"inputs": []object{{"id": "key", "type": "promptString", "password": true}},
+		"servers": object{"teller": server(), "mute": slow, "lost": object{"command": "${env:E2E_ENV}/${env:E2E_ARGS}",
+			"args": []string{"${input:key}"}}},
 	})))
 	env := []string{"E2E_ENV=" + fromEnv, "E2E_ARGS=" + inArgs}
 	s := &seen{t: t, said: map[string]string{}}
@@ -159,9 +165,12 @@ func TestSecretsOfAProcessStayHidden(t *testing.T) {
 	c := d.variable("teller", "MARK_INPUT")
 	takes(t, w.AcceptFor(w.WaitPrompt(launchPrompt).GetPromptId(), forGood))
 	p := w.WaitPrompt(inputPrompt)
-	takes(t, w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
-		PromptId: p.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: jsonText(t, fromInput), KeptByHost: true}},
-	}}}))
+	takes(t,
+		w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
+			PromptId: p.GetPromptId(),
+			Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: jsonText(t, fromInput),
+				KeptByHost: true}},
+		}}}))
 	if got := c.text(); got != fromInput {
 		t.Errorf("the server got %q", got)
 	}
@@ -208,16 +217,19 @@ func (d *door) stderrOf(w *fakeeditor.Window) (lines []string) {
 	return lines
 }
 
-// TestSecretsOfAnAddressStayHidden: a server behind a URL, and an authorization server, that say in their errors what they were sent.
+// TestSecretsOfAnAddressStayHidden: a server behind a URL, and an authorization server, that say in their errors what
+// they were sent.
 func TestSecretsOfAnAddressStayHidden(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
-	header, bearer, query, client := mark("header", `"q"&/ %`), mark("bearer", `"q"&/`), mark("query", "q+~"), mark("client", `"q"&ü/`)
+	header, bearer, query, client := mark("header", `"q"&/ %`), mark("bearer", `"q"&/`), mark("query", "q+~"),
+		mark("client", `"q"&ü/`)
 	address := mark("address", "%2B~")
 	// The longest text of an answer that an error quotes ends within the echo.
 	echo := func(w http.ResponseWriter, r *http.Request, status int) {
 		_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		said := fmt.Sprintf("you sent %s, %s and ?%s (%v), and I do not like %s", r.Header.Get("X-Mark"), r.Header.Get("Authorization"), r.URL.RawQuery, r.URL.Query(), token)
+		said := fmt.Sprintf("you sent %s, %s and ?%s (%v), and I do not like %s", r.Header.Get("X-Mark"),
+			r.Header.Get("Authorization"), r.URL.RawQuery, r.URL.Query(), token)
 		for _, room := range []int{0, 240, 490, 1000, 4080} {
 			said += " " + strings.Repeat("z", room) + token
 		}
@@ -259,9 +271,11 @@ func TestSecretsOfAnAddressStayHidden(t *testing.T) {
 	source := e.ofUser(e.write("User/mcp.json", jsonText(t, object{
 		"inputs": []object{{"id": "client", "type": "promptString", "password": true}},
 		"servers": object{
-			"good": server(fakeserver.PathMCP), "broken": server("/broken"), "forbidden": server("/forbidden"), "html": server("/html"),
+			"good": server(fakeserver.PathMCP), "broken": server("/broken"), "forbidden": server("/forbidden"),
+			"html":    server("/html"),
 			"nowhere": object{"type": "http", "url": "http://127.0.0.1:9/mcp?key=${env:E2E_QUERY}", "approvals": allowAll},
-			"guarded": object{"type": "http", "url": a.resource(), "approvals": allowAll, "oauth": object{"clientId": id, "clientSecret": "${input:client}", "grant": "client_credentials"}},
+			"guarded": object{"type": "http", "url": a.resource(), "approvals": allowAll,
+				"oauth": object{"clientId": id, "clientSecret": "${input:client}", "grant": "client_credentials"}},
 		},
 	})))
 	env := []string{"E2E_HEADER=" + header, "E2E_QUERY=" + query}
@@ -272,18 +286,23 @@ func TestSecretsOfAnAddressStayHidden(t *testing.T) {
 	if got := d.call("good", "echo", `{"text":"hello"}`).text(); got != "hello" {
 		t.Errorf("the call gave %q", got)
 	}
-	for server, want := range map[string]string{"good": "HTTP status 502", "broken": "HTTP status 500", "forbidden": "HTTP status 403", "html": "", "nowhere": ""} {
+	for server, want := range map[string]string{"good": "HTTP status 502", "broken": "HTTP status 500",
+		"forbidden": "HTTP status 403", "html": "", "nowhere": ""} {
 		c := d.call(server, "blab", `{}`)
-		if f := failure(t, c); f.Code != "UNAVAILABLE" || !strings.Contains(f.Message, want) || want != "" && !strings.Contains(f.Message, "[redacted]") {
+		if f := failure(t, c); f.Code != "UNAVAILABLE" || !strings.Contains(f.Message, want) || want != "" &&
+			!strings.Contains(f.Message, "[redacted]") {
 			t.Errorf("the call of %s ended with %+v", server, f)
 		}
 		s.fail("the call of "+server, c.err)
 	}
 	c := d.call("guarded", "echo", `{}`)
 	p := w.WaitPrompt(inputPrompt)
-	takes(t, w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
-		PromptId: p.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: jsonText(t, client), KeptByHost: true}},
-	}}}))
+	takes(t,
+		w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
+			PromptId: p.GetPromptId(),
+			Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: jsonText(t, client),
+				KeptByHost: true}},
+		}}}))
 	if f := failure(t, c); f.Reason != "SIGN_IN_FAILED" || !strings.Contains(f.Message, "invalid_client") {
 		t.Errorf("the sign-in ended with %+v", f)
 	}

@@ -26,10 +26,12 @@ const (
 	superseded = mcphubv1.PromptCause_PROMPT_CAUSE_SUPERSEDED
 )
 
-// openSigned opens a hub that keeps what it remembers below the place, with a server that wants a sign-in and is called "web".
+// openSigned opens a hub that keeps what it remembers below the place, with a server that wants a sign-in and is called
+// "web".
 func (p *place) openSigned(e entry) (*door, *book) {
 	p.t.Helper()
-	return p.openLogged(servers{"web": e}, handshake.EnvStateDir+"="+p.file("state"), "DBUS_SESSION_BUS_ADDRESS=", "XDG_RUNTIME_DIR="+p.dir)
+	return p.openLogged(servers{"web": e}, handshake.EnvStateDir+"="+p.file("state"), "DBUS_SESSION_BUS_ADDRESS=",
+		"XDG_RUNTIME_DIR="+p.dir)
 }
 
 // kept lists the files of kept sign-ins.
@@ -44,13 +46,16 @@ func (p *place) kept() (files []string) {
 	return files
 }
 
-// consents waits for the question in all windows, accepts it in the first, and gives the one that then waits for the browser.
+// consents waits for the question in all windows, accepts it in the first, and gives the one that then waits for the
+// browser.
 func consents(t *testing.T, a *authority, windows ...*fakeeditor.Window) *mcphubv1.Prompt {
 	t.Helper()
 	p := windows[0].WaitPrompt(signInKind)
 	q := p.GetSignIn()
-	if q.GetWaiting() || q.GetIssuer() != a.server.URL || q.GetResource() != a.resource() || !slices.Equal(q.GetScopes(), []string{"files"}) ||
-		!strings.HasPrefix(q.GetUrl(), a.server.URL+"/authorize?") || !strings.HasPrefix(a.server.URL, "http://"+q.GetUrlHost()) || p.GetServer() != "web" {
+	if q.GetWaiting() || q.GetIssuer() != a.server.URL || q.GetResource() != a.resource() ||
+		!slices.Equal(q.GetScopes(), []string{"files"}) ||
+		!strings.HasPrefix(q.GetUrl(), a.server.URL+"/authorize?") ||
+		!strings.HasPrefix(a.server.URL, "http://"+q.GetUrlHost()) || p.GetServer() != "web" {
 		t.Errorf("the question is %v", p)
 	}
 	for _, w := range windows {
@@ -88,8 +93,8 @@ func questions(w *fakeeditor.Window) (n int) {
 	return n
 }
 
-// TestSignIn: one consent in one of two windows, one visit of the browser, one token for all calls that waited. A hub that starts anew has it still, and
-// renews it without a word when it is refused.
+// TestSignIn: one consent in one of two windows, one visit of the browser, one token for all calls that waited. A hub
+// that starts anew has it still, and renews it without a word when it is refused.
 func TestSignIn(t *testing.T) {
 	eras(t, func(t *testing.T, era string) {
 		a := newAuthority(t, eraOptions(era)...)
@@ -110,7 +115,8 @@ func TestSignIn(t *testing.T) {
 				t.Errorf("result %q", text)
 			}
 		}
-		if s := d.server("web"); s.GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN || s.GetState() != mcphubv1.ServerState_SERVER_STATE_READY {
+		if s := d.server("web"); s.GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN ||
+			s.GetState() != mcphubv1.ServerState_SERVER_STATE_READY {
 			t.Errorf("after it: %v", s)
 		}
 		if n := questions(panel); n != 2 {
@@ -143,7 +149,8 @@ func TestSignIn(t *testing.T) {
 	})
 }
 
-// TestSignInDeclined: the calls that wait fail, and nobody is asked again at once, unless the user says so; SignOut forgets.
+// TestSignInDeclined: the calls that wait fail, and nobody is asked again at once, unless the user says so; SignOut
+// forgets.
 func TestSignInDeclined(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
@@ -181,12 +188,14 @@ func TestSignInDeclined(t *testing.T) {
 	d.echoes("web", "signed in")
 
 	out, err := d.Servers.SignOut(d.ctx, &mcphubv1.SignOutRequest{Server: "web"})
-	if err != nil || out.GetServer().GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_NEEDED || out.GetServer().GetState() != mcphubv1.ServerState_SERVER_STATE_STOPPED {
+	if err != nil || out.GetServer().GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_NEEDED ||
+		out.GetServer().GetState() != mcphubv1.ServerState_SERVER_STATE_STOPPED {
 		t.Errorf("SignOut gave %v, %v", out, err)
 	}
 	// A keyring that is away now may still have a token: a mark without one says that it is not to be used.
 	for _, path := range p.kept() {
-		if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "signed-out:") || strings.Contains(string(text), "token") {
+		if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "signed-out:") ||
+			strings.Contains(string(text), "token") {
 			t.Errorf("after SignOut there is %s: %.300s, %v", path, text, err)
 		}
 	}
@@ -197,8 +206,8 @@ func TestSignInDeclined(t *testing.T) {
 	}
 }
 
-// TestSignInCancelled: the cancel of the only call that waits ends the question, before consent and while the browser is out; the browser then finds
-// nobody at home, and nobody is asked again at once.
+// TestSignInCancelled: the cancel of the only call that waits ends the question, before consent and while the browser
+// is out; the browser then finds nobody at home, and nobody is asked again at once.
 func TestSignInCancelled(t *testing.T) {
 	for name, consent := range map[string]bool{"before consent": false, "while the browser is out": true} {
 		t.Run(name, func(t *testing.T) {
@@ -243,7 +252,8 @@ func TestSignInNobodyThere(t *testing.T) {
 	p := newPlace(t)
 	d, _ := p.openSigned(a.web.entry("legacy"))
 	d.windowWith(fakeeditor.Options{Title: "small", Kinds: []mcphubv1.PromptKind{approval, form}})
-	if f := d.call("web", "echo", `{"text":"x"}`).fails("FAILED_PRECONDITION", "NO_APPROVER"); !strings.Contains(f.Message, "sign-in") {
+	if f := d.call("web", "echo", `{"text":"x"}`).fails("FAILED_PRECONDITION", "NO_APPROVER"); !strings.Contains(f.Message,
+		"sign-in") {
 		t.Errorf("the caller was told %+v", f)
 	}
 	w := d.window("side bar")
@@ -252,7 +262,8 @@ func TestSignInNobodyThere(t *testing.T) {
 	c.text()
 }
 
-// TestSignInSecrets: no token, code, verifier, client secret or header value is in a log, an event, an answer or an error, however the sign-in goes.
+// TestSignInSecrets: no token, code, verifier, client secret or header value is in a log, an event, an answer or an
+// error, however the sign-in goes.
 func TestSignInSecrets(t *testing.T) {
 	t.Parallel()
 	const key = "s3cr3t-header-value"

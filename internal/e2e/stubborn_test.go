@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// stubbornServer is an MCP server that nothing ends but SIGKILL, and so are its processes: a child, and with the word "stray" also a grandchild in a
-// session of its own. They ignore SIGTERM (an ignored signal is inherited) and outlive the end of the server's input. It is a script because the tests
-// start it by the hundred. The words of its command line say what else it does; its tools, what they are called for.
+// stubbornServer is an MCP server that nothing ends but SIGKILL, and so are its processes: a child, and with the word
+// "stray" also a grandchild in a session of its own. They ignore SIGTERM (an ignored signal is inherited) and outlive
+// the end of the server's input. It is a script because the tests start it by the hundred. The words of its command
+// line say what else it does; its tools, what they are called for.
 const stubbornServer = `
 trap '' TERM HUP INT
 name=$1
@@ -63,10 +64,12 @@ func (p *place) stubborn(name string, words ...string) entry {
 			p.t.Fatal(err)
 		}
 	}
-	return quick(entry{Command: "/bin/sh", Args: append([]string{script, name}, words...), Dir: p.dir, Approvals: allowAll})
+	return quick(entry{Command: "/bin/sh", Args: append([]string{script, name}, words...), Dir: p.dir,
+		Approvals: allowAll})
 }
 
-// deserted waits until no process of the test is left. One look does not do: a process in the middle of fork or exec may hide from it.
+// deserted waits until no process of the test is left. One look does not do: a process in the middle of fork or exec
+// may hide from it.
 func (p *place) deserted() {
 	p.t.Helper()
 	quiet := 0
@@ -82,7 +85,9 @@ func (p *place) deserted() {
 
 // guards gives the guards among processes.
 func guards(processes map[int]string) []int {
-	return slices.Sorted(maps.Keys(pick(processes, func(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), "mcphub guard") })))
+	return slices.Sorted(maps.Keys(pick(processes, func(line string) bool {
+		return strings.HasSuffix(strings.TrimSpace(line), "mcphub guard")
+	})))
 }
 
 // pick gives the processes whose command line is as wanted.
@@ -104,7 +109,8 @@ func TestStubbornServer(t *testing.T) {
 	w.WaitRequest(c.id, running)
 	d.echoes("a", "a")
 	until(t, "the strays are there", func() bool { return len(pick(p.processes(), isSleep)) == 2 })
-	if found := p.processes(); len(found) != 5 || len(guards(found)) != 1 { // the hub, its guard, the server, its child and its grandchild
+	if found := p.processes(); len(found) != 5 || len(guards(found)) != 1 {
+		// the hub, its guard, the server, its child and its grandchild
 		t.Errorf("processes %v", found)
 	}
 	r, err := d.Servers.StopServer(d.ctx, stopOf("a"))

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// tap stands between the hub and a server behind a URL, and writes down what the hub sends. The server can be exchanged for another.
+// tap stands between the hub and a server behind a URL, and writes down what the hub sends. The server can be exchanged
+// for another.
 type tap struct {
 	t   *testing.T
 	url string // without a path
@@ -64,7 +65,8 @@ func newTap(t *testing.T, address string) *tap {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		if !p.take(r, body) {
-			http.Error(w, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`, http.StatusNotFound)
+			http.Error(w, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`,
+				http.StatusNotFound)
 			return
 		}
 		proxy.ServeHTTP(w, r)

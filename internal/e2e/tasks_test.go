@@ -18,7 +18,8 @@ const working = mcphubv1.RequestState_REQUEST_STATE_TASK_WORKING
 
 func preferTask(r *mcphubv1.CallToolRequest) { r.PreferTask = true }
 
-// withTasks opens a hub with the server that has tasks (2025-11-25, TypeScript SDK 1.x) behind a tap, over both transports.
+// withTasks opens a hub with the server that has tasks (2025-11-25, TypeScript SDK 1.x) behind a tap, over both
+// transports.
 func withTasks(t *testing.T, test func(t *testing.T, s *peers.Server, d *door, w *fakeeditor.Window, between *tap)) {
 	for _, kind := range []string{"http", "sse"} {
 		t.Run(kind, func(t *testing.T) {
@@ -32,7 +33,8 @@ func withTasks(t *testing.T, test func(t *testing.T, s *peers.Server, d *door, w
 	}
 }
 
-// TestTaskRuns: work as a task, where the tool leaves it to the client: the window sees it working, and the result is that of the task.
+// TestTaskRuns: work as a task, where the tool leaves it to the client: the window sees it working, and the result is
+// that of the task.
 func TestTaskRuns(t *testing.T) {
 	withTasks(t, func(t *testing.T, s *peers.Server, d *door, w *fakeeditor.Window, between *tap) {
 		c := d.call("peer", "task", `{"ms":300,"steps":3}`, preferTask)
@@ -42,7 +44,8 @@ func TestTaskRuns(t *testing.T) {
 			t.Errorf("%v", r)
 		}
 		end := w.WaitTerminal(c.id).GetMcpRequestFinished()
-		if end.GetState() != mcphubv1.RequestState_REQUEST_STATE_DONE || end.GetTask().GetTaskId() != r.GetTask().GetTaskId() {
+		if end.GetState() != mcphubv1.RequestState_REQUEST_STATE_DONE ||
+			end.GetTask().GetTaskId() != r.GetTask().GetTaskId() {
 			t.Errorf("the end: %v", end)
 		}
 		call := between.one("the call", func(m posted) bool { return m.Params.Name == "task" })
@@ -61,7 +64,8 @@ func TestTaskRuns(t *testing.T) {
 	})
 }
 
-// TestTaskAsks: a tool that must be a task is one without a word of the host, and puts its question in the middle of it.
+// TestTaskAsks: a tool that must be a task is one without a word of the host, and puts its question in the middle of
+// it.
 func TestTaskAsks(t *testing.T) {
 	withTasks(t, func(t *testing.T, s *peers.Server, d *door, w *fakeeditor.Window, between *tap) {
 		c := d.call("peer", "task_ask", `{}`)
@@ -83,7 +87,8 @@ func TestTaskAsks(t *testing.T) {
 	})
 }
 
-// TestTaskCancel: tasks/cancel and nothing else; the notification is for messages, and that of the call was answered long ago.
+// TestTaskCancel: tasks/cancel and nothing else; the notification is for messages, and that of the call was answered
+// long ago.
 func TestTaskCancel(t *testing.T) {
 	withTasks(t, func(t *testing.T, s *peers.Server, d *door, w *fakeeditor.Window, between *tap) {
 		c := d.call("peer", "task", endless, preferTask)
@@ -95,7 +100,9 @@ func TestTaskCancel(t *testing.T) {
 		if e.GetTask().GetTaskId() != started.Task || !e.GetServerNotified() {
 			t.Errorf("told %v", e)
 		}
-		s.Wait("the cancelled work", func(e peers.Event) bool { return e.Is(peers.EventCancelled, "task") && e.Task == started.Task })
+		s.Wait("the cancelled work", func(e peers.Event) bool {
+			return e.Is(peers.EventCancelled, "task") && e.Task == started.Task
+		})
 		if m := between.one("the cancel", sent("tasks/cancel")); m.Params.TaskID != started.Task {
 			t.Errorf("it names task %q, not %q", m.Params.TaskID, started.Task)
 		}
@@ -109,7 +116,8 @@ func TestTaskCancel(t *testing.T) {
 	})
 }
 
-// TestTaskLost: this server keeps a task for its session only. The hub asks for it on a new session, and says plainly that it is lost.
+// TestTaskLost: this server keeps a task for its session only. The hub asks for it on a new session, and says plainly
+// that it is lost.
 func TestTaskLost(t *testing.T) {
 	t.Parallel()
 	s := peers.TypeScript1(t)
@@ -122,14 +130,16 @@ func TestTaskLost(t *testing.T) {
 	between.expire()
 	c.fails("UNAVAILABLE", "TASK_LOST")
 	between.one("the call", func(m posted) bool { return m.Params.Name == "task" })
-	if end := w.WaitTerminal(c.id).GetMcpRequestFinished(); !end.GetServerMayContinue() || end.GetTask().GetTaskId() == "" {
+	if end := w.WaitTerminal(c.id).GetMcpRequestFinished(); !end.GetServerMayContinue() ||
+		end.GetTask().GetTaskId() == "" {
 		t.Errorf("the end: %v", end)
 	}
 	d.works("peer")
 }
 
-// TestTaskOutlivesTheConnection: the session ends amid a task that the server keeps. The request keeps its id and runs on, on a new session;
-// nothing is called twice. In the modern era there is no session: a poll that breaks is a poll to be repeated.
+// TestTaskOutlivesTheConnection: the session ends amid a task that the server keeps. The request keeps its id and runs
+// on, on a new session; nothing is called twice. In the modern era there is no session: a poll that breaks is a poll to
+// be repeated.
 func TestTaskOutlivesTheConnection(t *testing.T) {
 	const (
 		result = `{"resultType":"complete","content":[{"type":"text","text":"task done"}]}`
@@ -137,16 +147,22 @@ func TestTaskOutlivesTheConnection(t *testing.T) {
 	)
 	eras(t, func(t *testing.T, era string) {
 		options := []fakeserver.Option{fakeserver.WithModern()}
-		made, done := `{"resultType":"task","taskId":"T-1","status":"working","pollIntervalMs":20}`, `{"taskId":"T-1","status":"completed","result":`+result+`}`
+		made, done := `{"resultType":"task","taskId":"T-1","status":"working","pollIntervalMs":20}`,
+			`{"taskId":"T-1","status":"completed","result":`+result+`}`
 		if era == "legacy" {
-			options = []fakeserver.Option{fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`)}
-			made, done = `{"task":{"taskId":"T-1","status":"working","pollInterval":20}}`, `{"taskId":"T-1","status":"completed"}`
+			options = []fakeserver.Option{fakeserver.WithCapabilities(
+				`{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`)}
+			made, done = `{"task":{"taskId":"T-1","status":"working","pollInterval":20}}`,
+				`{"taskId":"T-1","status":"completed"}`
 		}
 		b := newWeb(t, fakeserver.HTTPOptions{}, options...)
 		var polls atomic.Int64
 		broken := make(chan struct{})
 		var once sync.Once
-		b.ToolWith(`{"name":"task","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`, func(c *fakeserver.CallContext) { c.Result(made) })
+		b.ToolWith(`{"name":"task","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`,
+			func(c *fakeserver.CallContext) {
+				c.Result(made)
+			})
 		b.Handle("tasks/get", func(c *fakeserver.CallContext) {
 			switch n := polls.Add(1); {
 			case n == 3:

@@ -36,7 +36,8 @@ func (p *place) twoEditors(scope string) [2]editor {
 	var both [2]editor
 	for i := range both {
 		d := p.spawnStateful()
-		both[i] = editor{d, d.windowWith(fakeeditor.Options{Title: "side bar", Kinds: []mcphubv1.PromptKind{approval, launchKind}})}
+		both[i] = editor{d, d.windowWith(fakeeditor.Options{Title: "side bar",
+			Kinds: []mcphubv1.PromptKind{approval, launchKind}})}
 		d.read(p, scope)
 	}
 	return both
@@ -57,7 +58,10 @@ func (p *place) write(s servers) {
 // read has the hub read the config file, and watch it from then on.
 func (d *door) read(p *place, scope string) {
 	d.t.Helper()
-	r, err := d.Servers.ReloadConfig(d.ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: p.file("mcp.json"), Scope: scope, Folder: p.dir}}})
+	r,
+		err := d.Servers.ReloadConfig(d.ctx,
+		&mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: p.file("mcp.json"), Scope: scope,
+			Folder: p.dir}}})
 	if err != nil || len(r.GetProblems()) > 0 {
 		d.t.Fatalf("the config: %v, %v", r.GetProblems(), err)
 	}
@@ -82,7 +86,8 @@ func (e editor) prompts(kind mcphubv1.PromptKind) (n int) {
 	return n
 }
 
-// TestApprovalHoldsInOtherEditor: a yes for always is one for every editor of the user, those that are open included; and so is its end.
+// TestApprovalHoldsInOtherEditor: a yes for always is one for every editor of the user, those that are open included;
+// and so is its end.
 func TestApprovalHoldsInOtherEditor(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -121,7 +126,9 @@ func TestApprovalHoldsInOtherEditor(t *testing.T) {
 	if len(list) != 1 || list[0].GetTool() != "echo" || list[0].GetScope() != always {
 		t.Fatalf("remembered %v", list)
 	}
-	if _, err := both[1].Servers.Forget(both[1].ctx, &mcphubv1.ForgetRequest{RememberedIds: []string{list[0].GetRememberedId()}}); err != nil {
+	if _,
+		err := both[1].Servers.Forget(both[1].ctx,
+		&mcphubv1.ForgetRequest{RememberedIds: []string{list[0].GetRememberedId()}}); err != nil {
 		t.Fatal(err)
 	}
 	asked(both[0])
@@ -155,8 +162,8 @@ func answerAll(t *testing.T, both [2]editor, kind mcphubv1.PromptKind, n int) {
 	}
 }
 
-// TestTwoEditorsWriteAtOnce: fifty launches are agreed to, fifty lists of tools come and fifty approvals are given in two hubs at the same time. A third
-// one then finds all of it: nothing was lost, and no file is broken.
+// TestTwoEditorsWriteAtOnce: fifty launches are agreed to, fifty lists of tools come and fifty approvals are given in
+// two hubs at the same time. A third one then finds all of it: nothing was lost, and no file is broken.
 func TestTwoEditorsWriteAtOnce(t *testing.T) {
 	t.Parallel()
 	const each = 25
@@ -190,7 +197,8 @@ func TestTwoEditorsWriteAtOnce(t *testing.T) {
 	third := p.spawnStateful()
 	third.read(p, "workspace")
 	kinds := map[mcphubv1.RememberedKind]string{
-		mcphubv1.RememberedKind_REMEMBERED_KIND_SERVER_LAUNCH: "launches", mcphubv1.RememberedKind_REMEMBERED_KIND_TOOL_APPROVAL: "approvals",
+		mcphubv1.RememberedKind_REMEMBERED_KIND_SERVER_LAUNCH: "launches",
+		mcphubv1.RememberedKind_REMEMBERED_KIND_TOOL_APPROVAL: "approvals",
 	}
 	for kind, what := range kinds {
 		if n := len(third.remembered(kind)); n != 2*each {
@@ -239,7 +247,8 @@ func soundState(t *testing.T, dir string) {
 		switch {
 		case strings.HasSuffix(e.Name(), ".json"):
 			found++
-			if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err != nil || !json.Valid(text) || strings.Contains(e.Name(), "aside") {
+			if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err != nil || !json.Valid(text) ||
+				strings.Contains(e.Name(), "aside") {
 				t.Errorf("%s: %v\n%.300s", e.Name(), err, text)
 			}
 		case e.IsDir(), strings.HasSuffix(e.Name(), ".lock"):
@@ -252,8 +261,8 @@ func soundState(t *testing.T, dir string) {
 	}
 }
 
-// TestConfigEditReachesBothEditors: who saves the config file tells every hub that reads it. What runs goes on; only the server whose launch changed is
-// started anew.
+// TestConfigEditReachesBothEditors: who saves the config file tells every hub that reads it. What runs goes on; only
+// the server whose launch changed is started anew.
 func TestConfigEditReachesBothEditors(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -277,7 +286,8 @@ func TestConfigEditReachesBothEditors(t *testing.T) {
 		r := e.w.WaitEvent("the reload", func(event *mcphubv1.AttachResponse) bool {
 			return event.GetConfigReloaded().GetChangedFile() != ""
 		}).GetConfigReloaded()
-		if r.GetChangedFile() != p.file("mcp.json") || !slices.Equal(r.GetStopped(), []string{"other"}) || len(r.GetProblems()) != 0 {
+		if r.GetChangedFile() != p.file("mcp.json") || !slices.Equal(r.GetStopped(), []string{"other"}) ||
+			len(r.GetProblems()) != 0 {
 			t.Errorf("editor %d was told %v", i, r)
 		}
 		e.echoes("new", "new")
@@ -287,13 +297,14 @@ func TestConfigEditReachesBothEditors(t *testing.T) {
 			t.Errorf("editor %d: the server whose launch changed is process %d still", i, now)
 		}
 		if now := e.server("index"); now.GetProcessId() != pids[i] || e.w.Requests()[calls[i].id].GetState() != running {
-			t.Errorf("editor %d: process %d became %d, its call is %v", i, pids[i], now.GetProcessId(), e.w.Requests()[calls[i].id])
+			t.Errorf("editor %d: process %d became %d, its call is %v", i, pids[i], now.GetProcessId(),
+				e.w.Requests()[calls[i].id])
 		}
 	}
 }
 
-// TestEditorsLeaveEachOtherAlone: a hub that starts sweeps what dead hubs left, not what a living one runs; and the death of one, and of its guard, is
-// that of its own servers alone.
+// TestEditorsLeaveEachOtherAlone: a hub that starts sweeps what dead hubs left, not what a living one runs; and the
+// death of one, and of its guard, is that of its own servers alone.
 func TestEditorsLeaveEachOtherAlone(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -332,7 +343,8 @@ func TestEditorsLeaveEachOtherAlone(t *testing.T) {
 	}
 	again.read(p, "user")
 	again.echoes("index", "index")
-	if s := both[1].server("index"); int(s.GetProcessId()) != pids[1] || both[1].w.Requests()[calls[1].id].GetState() != running {
+	if s := both[1].server("index"); int(s.GetProcessId()) != pids[1] ||
+		both[1].w.Requests()[calls[1].id].GetState() != running {
 		t.Errorf("the living hub's server: %v", s)
 	}
 	both[1].echoes("index", "index")

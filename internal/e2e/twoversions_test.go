@@ -20,11 +20,14 @@ import (
 // releasedCommit is of the last hub whose consents said nothing of the program, of values and of env files.
 const releasedCommit = "8d30a6d"
 
-// releasedHub builds that hub from the history of this repository, once for all tests. Another process writes it, so it can be run at once.
+// releasedHub builds that hub from the history of this repository, once for all tests. Another process writes it, so it
+// can be run at once.
 var releasedHub = sync.OnceValues(func() (string, error) {
 	if out, err := exec.Command("git", "cat-file", "-e", releasedCommit+"^{commit}").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("the released hub is built from commit %s, which is not in this clone: get the whole history (git fetch --unshallow) to run this test: %w\n%s",
-			releasedCommit, err, out)
+		return "",
+			fmt.Errorf(
+				"the released hub is built from commit %s, which is not in this clone: get the whole history (git fetch --unshallow) to run this test: %w\n%s",
+				releasedCommit, err, out)
 	}
 	source, binary := filepath.Join(runDir, "released"), filepath.Join(runDir, "mcphub-released")
 	if err := os.Mkdir(source, 0o700); err != nil {
@@ -64,7 +67,8 @@ func (e *estate) released() *estate {
 	return &estate{place: &old, folder: e.folder, state: e.state}
 }
 
-// session opens a hub, uses everything once, answers each question for good, and tells how many there were of each kind.
+// session opens a hub, uses everything once, answers each question for good, and tells how many there were of each
+// kind.
 func (e *estate) session(sources ...*mcphubv1.ConfigSource) (launches, inputs, approvals int) {
 	e.t.Helper()
 	d, _ := e.hub(sources...)
@@ -101,16 +105,17 @@ func (e *estate) session(sources ...*mcphubv1.ConfigSource) (launches, inputs, a
 	return launches, inputs, approvals
 }
 
-// What people have answered before is read by the new hub and by the released one, in turns. A consent of the old form is asked once more, never taken
-// over; it still holds for the released hub, and each keeps what the other wrote.
+// What people have answered before is read by the new hub and by the released one, in turns. A consent of the old form
+// is asked once more, never taken over; it still holds for the released hub, and each keeps what the other wrote.
 func TestTwoVersionsTakeTurns(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
 	old := e.released()
 	workspace := e.tellerFile("same")
 	user := e.ofUser(e.write("User/mcp.json", jsonText(t, object{
-		"inputs":  []object{{"id": "key", "type": "promptString"}},
-		"servers": object{"asker": object{"command": e.peer, "args": []string{"teller"}, "env": object{"GORACE": atOnce["GORACE"], "KEY": "${input:key}"}}},
+		"inputs": []object{{"id": "key", "type": "promptString"}},
+		"servers": object{"asker": object{"command": e.peer, "args": []string{"teller"},
+			"env": object{"GORACE": atOnce["GORACE"], "KEY": "${input:key}"}}},
 	})))
 	for i, turn := range []struct {
 		who                         *estate
@@ -147,7 +152,8 @@ func TestTwoVersionsAtOnce(t *testing.T) {
 	const each = 6
 	entries := object{}
 	for i := range 2 * each {
-		entries[fmt.Sprint("s", i)] = object{"command": e.peer, "args": []string{"teller", fmt.Sprint(i)}, "env": object{"GORACE": atOnce["GORACE"]}}
+		entries[fmt.Sprint("s", i)] = object{"command": e.peer, "args": []string{"teller", fmt.Sprint(i)},
+			"env": object{"GORACE": atOnce["GORACE"]}}
 	}
 	source := e.ofWorkspace(e.write(".vscode/mcp.json", jsonText(t, object{"servers": entries})))
 	hubs := []*estate{e.released(), e}
@@ -199,8 +205,8 @@ func (d *door) cachedTools() int {
 	return len(of)
 }
 
-// A definition that one version has seen is the one that counts for the other: a change asks, with what it was before, and a yes to it holds for both.
-// So do the lists of tools.
+// A definition that one version has seen is the one that counts for the other: a change asks, with what it was before,
+// and a yes to it holds for both. So do the lists of tools.
 func TestTwoVersionsAgreeOnDefinitions(t *testing.T) {
 	t.Parallel()
 	for _, order := range []string{"released first", "released last"} {
@@ -238,7 +244,8 @@ func TestTwoVersionsAgreeOnDefinitions(t *testing.T) {
 	}
 }
 
-// Both versions at once, each with servers of its own: every pinned definition and every list of tools is there afterwards, for both.
+// Both versions at once, each with servers of its own: every pinned definition and every list of tools is there
+// afterwards, for both.
 func TestTwoVersionsPinAtOnce(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)

@@ -31,7 +31,8 @@ func newWeb(t *testing.T, o fakeserver.HTTPOptions, options ...fakeserver.Option
 }
 
 // newWebWith puts a handler around the server.
-func newWebWith(t *testing.T, o fakeserver.HTTPOptions, around func(http.Handler) http.Handler, options ...fakeserver.Option) *web {
+func newWebWith(t *testing.T, o fakeserver.HTTPOptions, around func(http.Handler) http.Handler,
+	options ...fakeserver.Option) *web {
 	t.Helper()
 	s := fakeserver.New(options...)
 	addTools(s)
@@ -122,8 +123,8 @@ func isPost(method, tool string) func(fakeserver.Exchange) bool {
 	}
 }
 
-// openWeb opens a hub with a scriptable server behind a URL, a bystander over stdio, and a window. The function that it gives is to be
-// deferred: it checks that the bystander was not disturbed.
+// openWeb opens a hub with a scriptable server behind a URL, a bystander over stdio, and a window. The function that it
+// gives is to be deferred: it checks that the bystander was not disturbed.
 func openWeb(t *testing.T, b *web, era string) (*door, *fakeeditor.Window, func()) {
 	t.Helper()
 	p := newPlace(t)

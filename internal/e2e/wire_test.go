@@ -20,8 +20,8 @@ import (
 // maxRecorded is how much of a line is written down.
 const maxRecorded = 64 << 10
 
-// beProxy stands between the hub and a server, as `proxy FILE COMMAND ARGS...`, and writes down every line of both directions. A line is
-// written down before it goes on: so what caused a line always stands above it.
+// beProxy stands between the hub and a server, as `proxy FILE COMMAND ARGS...`, and writes down every line of both
+// directions. A line is written down before it goes on: so what caused a line always stands above it.
 func beProxy(args []string) int {
 	record, err := os.OpenFile(args[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -181,7 +181,8 @@ func (w *wire) cancelledOnce(tool, reason string) {
 	w.t.Helper()
 	request := w.one("the call of "+tool, callOf(tool))
 	cancel := w.one("a cancel of the hub", isCancel(true))
-	if !bytes.Equal(cancel.Params.RequestID, request.ID) || cancel.Params.Reason == nil || *cancel.Params.Reason != reason {
+	if !bytes.Equal(cancel.Params.RequestID, request.ID) || cancel.Params.Reason == nil ||
+		*cancel.Params.Reason != reason {
 		w.t.Errorf("the cancel of %v was %v; want reason %q", request, cancel, reason)
 	}
 }

@@ -60,7 +60,8 @@ func (r *notedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestReloadWithNoChange: a reload that changes nothing about a server costs it no signal and no byte; nor does one that changes only what the hub itself heeds.
+// TestReloadWithNoChange: a reload that changes nothing about a server costs it no signal and no byte; nor does one
+// that changes only what the hub itself heeds.
 func TestReloadWithNoChange(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -68,7 +69,8 @@ func TestReloadWithNoChange(t *testing.T) {
 	const witnesses = 3
 	for i := range witnesses {
 		name := fmt.Sprintf("w%d", i)
-		s[name] = entry{Command: p.peer, Args: []string{"witness", p.file(name + ".log")}, Dir: p.dir, Env: atOnce, Approvals: allowAll}
+		s[name] = entry{Command: p.peer, Args: []string{"witness", p.file(name + ".log")}, Dir: p.dir, Env: atOnce,
+			Approvals: allowAll}
 	}
 	p.write(s)
 	d := p.spawnStateful()
@@ -145,7 +147,8 @@ func TestReloadWithNoChange(t *testing.T) {
 		until(t, "the signal is seen", func() bool { return strings.Contains(seen(name), "signal user defined signal 1") })
 		d.echoes(name, "after")
 		news := strings.Split(strings.TrimSpace(strings.TrimPrefix(seen(name), before[name])), "\n")
-		if len(news) != 2 || news[0] != "signal user defined signal 1" || !strings.Contains(news[1], "tools/call") || strings.Count(news[1], `jsonrpc`) != 1 {
+		if len(news) != 2 || news[0] != "signal user defined signal 1" || !strings.Contains(news[1], "tools/call") ||
+			strings.Count(news[1], `jsonrpc`) != 1 {
 			t.Errorf("%d reloads with no change have cost server %s:\n%s", reloads, name, strings.Join(news, "\n"))
 		}
 	}

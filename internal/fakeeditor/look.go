@@ -8,7 +8,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// What a user sees. The Wait methods fail the test when the stream ends first; messages are shared and must not be changed.
+// What a user sees. The Wait methods fail the test when the stream ends first; messages are shared and must not be
+// changed.
 
 // WaitPrompt waits until a prompt of a kind is open and gives the oldest such.
 func (w *Window) WaitPrompt(kind mcphubv1.PromptKind) *mcphubv1.Prompt {

@@ -28,8 +28,9 @@ type model struct {
 func newModel(allKinds bool) model {
 	return model{
 		allKinds: allKinds,
-		servers:  map[string]*mcphubv1.Server{}, requests: map[string]*mcphubv1.Request{}, terminal: map[string]*mcphubv1.AttachResponse{},
-		prompts: map[string]*mcphubv1.Prompt{}, closed: map[string]*mcphubv1.PromptClosed{},
+		servers:  map[string]*mcphubv1.Server{}, requests: map[string]*mcphubv1.Request{},
+		terminal: map[string]*mcphubv1.AttachResponse{},
+		prompts:  map[string]*mcphubv1.Prompt{}, closed: map[string]*mcphubv1.PromptClosed{},
 	}
 }
 

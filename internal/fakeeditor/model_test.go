@@ -8,11 +8,13 @@ import (
 )
 
 func welcome() *mcphubv1.AttachResponse {
-	return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{HubId: "h", WindowId: "w"}}}
+	return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{HubId: "h",
+		WindowId: "w"}}}
 }
 
 func snapshot(sequence uint64) *mcphubv1.AttachResponse {
-	return &mcphubv1.AttachResponse{Sequence: sequence, Event: &mcphubv1.AttachResponse_Snapshot{Snapshot: &mcphubv1.Snapshot{}}}
+	return &mcphubv1.AttachResponse{Sequence: sequence,
+		Event: &mcphubv1.AttachResponse_Snapshot{Snapshot: &mcphubv1.Snapshot{}}}
 }
 
 func started(sequence uint64, id string) *mcphubv1.AttachResponse {
@@ -28,13 +30,15 @@ func finished(sequence uint64, id string) *mcphubv1.AttachResponse {
 }
 
 func opened(sequence uint64, id string) *mcphubv1.AttachResponse {
-	return &mcphubv1.AttachResponse{Sequence: sequence, Event: &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{
-		Prompt: &mcphubv1.Prompt{PromptId: id, Question: &mcphubv1.Prompt_Sampling{Sampling: &mcphubv1.Sampling{}}},
-	}}}
+	return &mcphubv1.AttachResponse{Sequence: sequence,
+		Event: &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{
+			Prompt: &mcphubv1.Prompt{PromptId: id, Question: &mcphubv1.Prompt_Sampling{Sampling: &mcphubv1.Sampling{}}},
+		}}}
 }
 
 func closed(sequence uint64, id string) *mcphubv1.AttachResponse {
-	return &mcphubv1.AttachResponse{Sequence: sequence, Event: &mcphubv1.AttachResponse_PromptClosed{PromptClosed: &mcphubv1.PromptClosed{PromptId: id}}}
+	return &mcphubv1.AttachResponse{Sequence: sequence,
+		Event: &mcphubv1.AttachResponse_PromptClosed{PromptClosed: &mcphubv1.PromptClosed{PromptId: id}}}
 }
 
 // The checks find what they are there for: a fake that finds nothing would make every test that uses it pass.
@@ -44,21 +48,27 @@ func TestModelFindsFaults(t *testing.T) {
 		stream stream
 		fault  string // part of the only fault, "" = none
 	}{
-		"good":                    {stream{welcome(), snapshot(3), started(4, "r"), opened(9, "p"), closed(10, "p"), finished(11, "r"), started(12, "r"), finished(13, "r")}, ""},
-		"before welcome":          {stream{snapshot(3)}, "before welcome"},
-		"before the start":        {stream{welcome(), started(4, "r")}, "before the start"},
-		"second snapshot":         {stream{welcome(), snapshot(3), snapshot(4)}, "not the start"},
-		"same number":             {stream{welcome(), snapshot(3), started(3, "r")}, "number 3 after 3"},
-		"falling number":          {stream{welcome(), snapshot(3), started(5, "r"), finished(4, "r")}, "number 4 after 5"},
-		"two ends":                {stream{welcome(), snapshot(3), started(4, "r"), finished(5, "r"), finished(6, "r")}, "ended twice"},
-		"end without a start":     {stream{welcome(), snapshot(3), finished(5, "r")}, "never started"},
-		"started twice":           {stream{welcome(), snapshot(3), started(4, "r"), started(5, "r")}, "started twice"},
-		"prompt opened twice":     {stream{welcome(), snapshot(3), opened(4, "p"), opened(5, "p")}, "opened twice"},
-		"prompt opened again":     {stream{welcome(), snapshot(3), opened(4, "p"), closed(5, "p"), opened(6, "p")}, "opened twice"},
-		"prompt closed twice":     {stream{welcome(), snapshot(3), opened(4, "p"), closed(5, "p"), closed(6, "p")}, "closed twice"},
-		"prompt closed unopened":  {stream{welcome(), snapshot(3), closed(5, "p")}, "never opened"},
-		"numbered message":        {stream{welcome(), snapshot(3), {Sequence: 4, Event: &mcphubv1.AttachResponse_Dropped{}}}, "is no event"},
-		"progress of the unknown": {stream{welcome(), snapshot(3), {Sequence: 4, Event: &mcphubv1.AttachResponse_McpRequestProgressed{}}}, "not open"},
+		"good": {stream{welcome(), snapshot(3), started(4, "r"), opened(9, "p"), closed(10, "p"),
+			finished(11, "r"), started(12, "r"), finished(13, "r")}, ""},
+		"before welcome":   {stream{snapshot(3)}, "before welcome"},
+		"before the start": {stream{welcome(), started(4, "r")}, "before the start"},
+		"second snapshot":  {stream{welcome(), snapshot(3), snapshot(4)}, "not the start"},
+		"same number":      {stream{welcome(), snapshot(3), started(3, "r")}, "number 3 after 3"},
+		"falling number":   {stream{welcome(), snapshot(3), started(5, "r"), finished(4, "r")}, "number 4 after 5"},
+		"two ends": {stream{welcome(), snapshot(3), started(4, "r"), finished(5, "r"), finished(6, "r")},
+			"ended twice"},
+		"end without a start": {stream{welcome(), snapshot(3), finished(5, "r")}, "never started"},
+		"started twice":       {stream{welcome(), snapshot(3), started(4, "r"), started(5, "r")}, "started twice"},
+		"prompt opened twice": {stream{welcome(), snapshot(3), opened(4, "p"), opened(5, "p")}, "opened twice"},
+		"prompt opened again": {stream{welcome(), snapshot(3), opened(4, "p"), closed(5, "p"), opened(6, "p")},
+			"opened twice"},
+		"prompt closed twice": {stream{welcome(), snapshot(3), opened(4, "p"), closed(5, "p"), closed(6, "p")},
+			"closed twice"},
+		"prompt closed unopened": {stream{welcome(), snapshot(3), closed(5, "p")}, "never opened"},
+		"numbered message": {stream{welcome(), snapshot(3), {Sequence: 4, Event: &mcphubv1.AttachResponse_Dropped{}}},
+			"is no event"},
+		"progress of the unknown": {stream{welcome(), snapshot(3),
+			{Sequence: 4, Event: &mcphubv1.AttachResponse_McpRequestProgressed{}}}, "not open"},
 	}
 	for name, c := range cases {
 		m := newModel(true)

@@ -7,7 +7,8 @@ import mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 // Accept accepts a prompt: content is the JSON text of a form or a completion, "" for the other kinds.
 func (w *Window) Accept(promptID, content string) *mcphubv1.Reply {
 	w.tb.Helper()
-	return w.accept(promptID, &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE, ContentJson: content})
+	return w.accept(promptID, &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE,
+		ContentJson: content})
 }
 
 // AcceptFor accepts a tool approval for a scope.
@@ -24,13 +25,15 @@ func (w *Window) accept(promptID string, a *mcphubv1.AcceptPrompt) *mcphubv1.Rep
 // Decline says no.
 func (w *Window) Decline(promptID, reason string) *mcphubv1.Reply {
 	w.tb.Helper()
-	return w.answer(&mcphubv1.PromptAnswer{PromptId: promptID, Action: &mcphubv1.PromptAnswer_Decline{Decline: &mcphubv1.DeclinePrompt{Reason: reason}}})
+	return w.answer(&mcphubv1.PromptAnswer{PromptId: promptID,
+		Action: &mcphubv1.PromptAnswer_Decline{Decline: &mcphubv1.DeclinePrompt{Reason: reason}}})
 }
 
 // Dismiss closes a prompt without a choice.
 func (w *Window) Dismiss(promptID string) *mcphubv1.Reply {
 	w.tb.Helper()
-	return w.answer(&mcphubv1.PromptAnswer{PromptId: promptID, Action: &mcphubv1.PromptAnswer_Dismiss{Dismiss: &mcphubv1.DismissPrompt{}}})
+	return w.answer(&mcphubv1.PromptAnswer{PromptId: promptID,
+		Action: &mcphubv1.PromptAnswer_Dismiss{Dismiss: &mcphubv1.DismissPrompt{}}})
 }
 
 func (w *Window) answer(a *mcphubv1.PromptAnswer) *mcphubv1.Reply {
@@ -49,7 +52,8 @@ func (w *Window) CancelRequest(id, reason string) *mcphubv1.Reply {
 // SetRoots changes the workspace folders.
 func (w *Window) SetRoots(roots ...*mcphubv1.Root) *mcphubv1.Reply {
 	w.tb.Helper()
-	return w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetRoots{SetRoots: &mcphubv1.SetRoots{Roots: roots}}})
+	return w.Ask(
+		&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetRoots{SetRoots: &mcphubv1.SetRoots{Roots: roots}}})
 }
 
 // SetCapabilities changes what the window can show.

@@ -44,7 +44,8 @@ type Options struct {
 	Resume          *Window // an ended window to go on from: its model and its id are taken over
 }
 
-// Window is one attached window. Its methods may be called concurrently, those that fail the test from the test's goroutine only.
+// Window is one attached window. Its methods may be called concurrently, those that fail the test from the test's
+// goroutine only.
 type Window struct {
 	tb     TB
 	stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
@@ -65,8 +66,8 @@ type Window struct {
 
 var errBreak = errors.New("the fake editor broke its stream")
 
-// Open attaches a window and waits until it has its snapshot, or the word that it resumed. It fails the test when that does not come;
-// Attach gives the error instead.
+// Open attaches a window and waits until it has its snapshot, or the word that it resumed. It fails the test when that
+// does not come; Attach gives the error instead.
 func Open(ctx context.Context, conn grpc.ClientConnInterface, o Options) *Window {
 	o.TB.Helper()
 	w, err := Attach(ctx, conn, o)
@@ -83,7 +84,8 @@ func Attach(ctx context.Context, conn grpc.ClientConnInterface, o Options) (*Win
 		kinds = AllKinds
 	}
 	hello := &mcphubv1.Hello{
-		WindowId: o.ID, Title: o.Title, PromptKinds: kinds, Roots: o.Roots, SamplingTools: o.SamplingTools, ExtensionsJson: o.Extensions, MaxProgressRate: o.MaxProgressRate,
+		WindowId: o.ID, Title: o.Title, PromptKinds: kinds, Roots: o.Roots, SamplingTools: o.SamplingTools,
+		ExtensionsJson: o.Extensions, MaxProgressRate: o.MaxProgressRate,
 	}
 	m := newModel(len(kinds) == len(AllKinds))
 	if before := o.Resume; before != nil {

@@ -10,15 +10,16 @@ import (
 // CancelledError is the cause with which a call's context ends when the client cancelled the call.
 type CancelledError struct {
 	Reason string // as sent; "" when absent
-	// Closed: the client closed the stream of the call, which is the cancel of 2026-07-28 over HTTP (basic/patterns/cancellation).
+	// Closed: the client closed the stream of the call, which is the cancel of 2026-07-28 over HTTP
+	// (basic/patterns/cancellation).
 	Closed bool
 }
 
 func (e *CancelledError) Error() string { return fmt.Sprintf("cancelled by the client: %q", e.Reason) }
 
-// CallContext is one request of the client, in the hands of its behaviour. Its methods may be used at any time and from any
-// goroutine, after the cancel, after an answer and twice: what a real server would do wrong can be done wrong here. Sending on
-// an ended connection does nothing.
+// CallContext is one request of the client, in the hands of its behaviour. Its methods may be used at any time and from
+// any goroutine, after the cancel, after an answer and twice: what a real server would do wrong can be done wrong here.
+// Sending on an ended connection does nothing.
 type CallContext struct {
 	ID     json.RawMessage // exact JSON text
 	Method string
@@ -32,8 +33,8 @@ type CallContext struct {
 	once      sync.Once
 }
 
-// Context ends with a [*CancelledError] when the client cancels the call, and with another cause when the connection ends
-// or the behaviour has returned.
+// Context ends with a [*CancelledError] when the client cancels the call, and with another cause when the connection
+// ends or the behaviour has returned.
 func (c *CallContext) Context() context.Context { return c.ctx }
 
 // Param is one member of the params, as JSON text; nil when absent.
@@ -47,7 +48,8 @@ func (c *CallContext) ProgressToken() json.RawMessage {
 	return member(c.Param("_meta"), "progressToken")
 }
 
-// Progress sends notifications/progress if the call has a progress token. A total of 0 and an empty message are left out.
+// Progress sends notifications/progress if the call has a progress token. A total of 0 and an empty message are left
+// out.
 func (c *CallContext) Progress(progress, total float64, message string) {
 	token := c.ProgressToken()
 	if token == nil {
@@ -70,7 +72,8 @@ func (c *CallContext) Notify(method, params string) {
 
 // Log sends notifications/message with the text as data. It sends whatever level was set.
 func (c *CallContext) Log(level, text string) {
-	_ = c.conn.notify(c, methodMessage, marshal(map[string]any{"level": level, "logger": c.conn.server.cfg.name, "data": text}))
+	_ = c.conn.notify(c, methodMessage, marshal(map[string]any{"level": level, "logger": c.conn.server.cfg.name,
+		"data": text}))
 }
 
 // Result answers with this JSON text, byte for byte.
@@ -87,8 +90,9 @@ func (c *CallContext) Text(text string) {
 	c.Result(string(marshal(res)))
 }
 
-// InputRequired answers with a modern input_required result: requests is the JSON text of inputRequests ("" leaves it out), state
-// the requestState ("" leaves it out). The client's retry is a new call, with inputResponses and requestState among its params.
+// InputRequired answers with a modern input_required result: requests is the JSON text of inputRequests ("" leaves it
+// out), state the requestState ("" leaves it out). The client's retry is a new call, with inputResponses and
+// requestState among its params.
 func (c *CallContext) InputRequired(requests, state string) {
 	res := map[string]any{"resultType": "input_required"}
 	if requests != "" {
@@ -113,13 +117,15 @@ func (c *CallContext) ErrorData(code int64, message, data string) {
 // after it. It is neither filled nor closed when the connection just ends.
 func (c *CallContext) Cancelled() <-chan string { return c.cancelled }
 
-// Hang waits until the call is cancelled or the connection ends, and returns the cause: a [*CancelledError] for a cancel.
+// Hang waits until the call is cancelled or the connection ends, and returns the cause: a [*CancelledError] for a
+// cancel.
 func (c *CallContext) Hang() error {
 	<-c.ctx.Done()
 	return context.Cause(c.ctx)
 }
 
-// Request asks the client something on the call's connection. It is not withdrawn with the call: use [OutRequest.Cancel].
+// Request asks the client something on the call's connection. It is not withdrawn with the call: use
+// [OutRequest.Cancel].
 func (c *CallContext) Request(method, params string) *OutRequest {
 	o, _ := c.conn.request(c, nil, method, json.RawMessage(params))
 	return o

@@ -23,7 +23,8 @@ type client struct {
 	lines chan string // closed at the end of the server's output
 }
 
-// dial serves s over a net.Pipe. The returned close ends the client's side; the server is waited for at the end of the test.
+// dial serves s over a net.Pipe. The returned close ends the client's side; the server is waited for at the end of the
+// test.
 func dial(t *testing.T, s *fakeserver.Server) (*client, func()) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -120,7 +121,8 @@ func (c *client) ended() {
 
 func (c *client) initialize() {
 	c.t.Helper()
-	c.send(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`)
+	c.send(
+		`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`)
 	c.wantPart(`"id":"init"`, `"protocolVersion":"2025-11-25"`)
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }

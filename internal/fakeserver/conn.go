@@ -27,9 +27,9 @@ const (
 	eraModern
 )
 
-// conn is one connection: a pair of streams, or over HTTP a session or a single modern exchange. The goroutines of a pair of
-// streams are the reader (the caller of Serve), the writer, the closer of the streams and one for each open request; serve waits
-// for all of them. Over HTTP there are only those of the requests; finish waits for them.
+// conn is one connection: a pair of streams, or over HTTP a session or a single modern exchange. The goroutines of a
+// pair of streams are the reader (the caller of Serve), the writer, the closer of the streams and one for each open
+// request; serve waits for all of them. Over HTTP there are only those of the requests; finish waits for them.
 type conn struct {
 	server  *Server
 	ordinal int
@@ -171,9 +171,9 @@ func (c *conn) pause() error {
 	}
 }
 
-// take records one message and acts on it. It runs in the reader, so a cancel is acted on before the next message is read; over
-// HTTP in the handler of the message's POST. reply is where the answer to a request goes over HTTP; nil otherwise. What it returns
-// is the call of a request, else nil.
+// take records one message and acts on it. It runs in the reader, so a cancel is acted on before the next message is
+// read; over HTTP in the handler of the message's POST. reply is where the answer to a request goes over HTTP; nil
+// otherwise. What it returns is the call of a request, else nil.
 func (c *conn) take(line []byte, reply *stream) *CallContext {
 	m := parse(line, c.ordinal)
 	switch {
@@ -208,7 +208,8 @@ func (c *conn) take(line []byte, reply *stream) *CallContext {
 
 // admitCall registers the call, so that whoever sees it recorded can rely on its being known, and returns its start.
 func (c *conn) admitCall(m Message, reply *stream) (call *CallContext, start func()) {
-	call = &CallContext{ID: m.ID, Method: m.Method, Params: m.Params, conn: c, reply: reply, cancelled: make(chan string, 1)}
+	call = &CallContext{ID: m.ID, Method: m.Method, Params: m.Params, conn: c, reply: reply,
+		cancelled: make(chan string, 1)}
 	call.ctx, call.cancel = context.WithCancelCause(c.ctx)
 	c.mu.Lock()
 	_, taken := c.calls[string(m.ID)]

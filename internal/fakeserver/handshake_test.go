@@ -49,7 +49,8 @@ func TestModernWantsMeta(t *testing.T) {
 		c.wantPart(`"id":3`, `-32602`)
 		c.send(`{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{` + modernMeta + `}}`)
 		c.wantPart(`"id":4`, `"tools":[]`, `"resultType":"complete"`, `"ttlMs":0`)
-		c.send(`{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2030-01-01","io.modelcontextprotocol/clientCapabilities":{}}}}`)
+		c.send(
+			`{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2030-01-01","io.modelcontextprotocol/clientCapabilities":{}}}}`)
 		c.wantPart(`"id":5`, `-32022`, `"supported":["2026-07-28"]`)
 		c.send(`{"jsonrpc":"2.0","id":6,"method":"ping","params":{` + modernMeta + `}}`)
 		c.wantPart(`"id":6`, `-32601`)

@@ -39,12 +39,12 @@ type HTTPOptions struct {
 	Endpoint string
 }
 
-// HTTP serves a [Server] over HTTP: Streamable HTTP of both eras at [PathMCP], HTTP with SSE at [PathSSE]. It is strict where
-// servers are: Accept, Content-Type, session and version headers, and in the modern era the headers that mirror the body
-// (Mcp-Param-* are recorded, not checked). What it shall do wrong is said with [HTTP.On].
+// HTTP serves a [Server] over HTTP: Streamable HTTP of both eras at [PathMCP], HTTP with SSE at [PathSSE]. It is strict
+// where servers are: Accept, Content-Type, session and version headers, and in the modern era the headers that mirror
+// the body (Mcp-Param-* are recorded, not checked). What it shall do wrong is said with [HTTP.On].
 //
-// The behaviours of a legacy session go on when a client leaves, because that is no cancel there; those of the other two end.
-// All methods are safe for concurrent use. Close must be called.
+// The behaviours of a legacy session go on when a client leaves, because that is no cancel there; those of the other
+// two end. All methods are safe for concurrent use. Close must be called.
 type HTTP struct {
 	server *Server
 	o      HTTPOptions
@@ -72,7 +72,8 @@ func NewHTTP(s *Server, o HTTPOptions) *HTTP {
 	return h
 }
 
-// Close ends every session, stream and in-memory listener and waits for all that runs. Requests that come later are answered
+// Close ends every session, stream and in-memory listener and waits for all that runs. Requests that come later are
+// answered
 // 503. It may be called more than once.
 func (h *HTTP) Close() {
 	h.mu.Lock()
@@ -87,8 +88,8 @@ func (h *HTTP) Close() {
 	h.busy.Wait()
 }
 
-// Expire ends every legacy session now, as a server does that was restarted: their streams end, their calls are told, and
-// their ids are answered 404.
+// Expire ends every legacy session now, as a server does that was restarted: their streams end, their calls are told,
+// and their ids are answered 404.
 func (h *HTTP) Expire() {
 	h.mu.Lock()
 	var all []*session
@@ -182,8 +183,8 @@ func (h *HTTP) forget(s *session) {
 	delete(h.sessions, s.id)
 }
 
-// end ends the session, if nothing did before. Its calls are told, and not waited for: one that does not listen holds up the
-// Close of the server alone.
+// end ends the session, if nothing did before. Its calls are told, and not waited for: one that does not listen holds
+// up the Close of the server alone.
 func (s *session) end(cause error) {
 	s.http.forget(s)
 	s.conn.cut(cause)

@@ -18,24 +18,25 @@ type Act struct {
 
 	// Silent: the message has its effect and is never answered, not even by headers.
 	Silent bool
-	// Delay and Hold keep back everything, headers included; the message has its effect at once. Hold waits until it is closed.
+	// Delay and Hold keep back everything, headers included; the message has its effect at once. Hold waits until it is
+	// closed.
 	Delay time.Duration
 	Hold  <-chan struct{}
 
 	// JSON and SSE answer in this form, whatever the options say.
 	JSON, SSE bool
-	// EndAfter ends the stream cleanly after so many events with data, as servers may that can be resumed (2025-11-25); its call
-	// goes on. CutAfter breaks the connection there, CutBytes after so many bytes of the body. 0 is never.
+	// EndAfter ends the stream cleanly after so many events with data, as servers may that can be resumed (2025-11-25);
+	// its call goes on. CutAfter breaks the connection there, CutBytes after so many bytes of the body. 0 is never.
 	EndAfter, CutAfter, CutBytes int
 	// Break breaks the connection without any answer; the message has its effect.
 	Break bool
 
-	// The form of what is written: each write has at most Chunk bytes, and those before one of Split (offsets in the body) end
-	// there; every one of them is flushed.
+	// The form of what is written: each write has at most Chunk bytes, and those before one of Split (offsets in the body)
+	// end there; every one of them is flushed.
 	Chunk int
 	Split []int
-	// LineEnd is "\n" when empty; BOM begins the stream with a byte order mark; Comment stands before each event; MultiLine
-	// spreads the data of each event over several lines.
+	// LineEnd is "\n" when empty; BOM begins the stream with a byte order mark; Comment stands before each event;
+	// MultiLine spreads the data of each event over several lines.
 	LineEnd   string
 	BOM       bool
 	Comment   string
@@ -50,8 +51,9 @@ type act struct {
 	Act
 }
 
-// On says what to do with the nth request (from 1, and counted from this call on; 0 is every one) of a kind: "POST tools/call",
-// "POST notifications/cancelled", "POST response", "GET" or "DELETE". Of several for one request the one that was said last counts.
+// On says what to do with the nth request (from 1, and counted from this call on; 0 is every one) of a kind: "POST
+// tools/call", "POST notifications/cancelled", "POST response", "GET" or "DELETE". Of several for one request the one
+// that was said last counts.
 func (h *HTTP) On(what string, n int, a Act) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -16,7 +16,8 @@ func TestHTTPActAnswersInstead(t *testing.T) {
 		w.initialize()
 		w.http.On("POST tools/call", 0, fakeserver.Act{Status: 503})
 		w.http.On("POST tools/call", 1, fakeserver.Act{Status: 429, Header: map[string]string{"Retry-After": "2"}})
-		w.http.On("POST tools/call", 2, fakeserver.Act{Status: 200, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>login</html>"})
+		w.http.On("POST tools/call", 2, fakeserver.Act{Status: 200, Header: map[string]string{"Content-Type": "text/html"},
+			Body: "<html>login</html>"})
 		w.http.On("POST tools/call", 3, fakeserver.Act{Status: 500, Handle: true})
 		w.http.On("GET", 0, fakeserver.Act{Status: 405})
 		a := w.post(callEcho).status(429)
@@ -64,7 +65,8 @@ func TestHTTPActKeepsBack(t *testing.T) {
 		close(gate)
 		(<-answers).want(echoProgress)
 
-		answers, leave := w.begin(http.MethodPost, fakeserver.PathMCP, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		answers, leave := w.begin(http.MethodPost, fakeserver.PathMCP,
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		time.Sleep(time.Hour)
 		if len(answers) != 0 || s.Count(fakeserver.CancelOf(raw(`1`))) != 1 {
 			t.Error("answered, or not handled, though silent")
@@ -99,8 +101,9 @@ func TestHTTPActShapesTheStream(t *testing.T) {
 		"end":       {fakeserver.Act{EndAfter: 1}, progress},
 		"cut":       {fakeserver.Act{CutAfter: 1}, progress + "<unexpected EOF>"},
 		"cut bytes": {fakeserver.Act{CutBytes: 30}, all[:30] + "<unexpected EOF>"},
-		"lines":     {fakeserver.Act{MultiLine: true, EndAfter: 1}, "event: message\ndata: {\ndata:  \"jsonrpc\": \"2.0\",\n"},
-		"JSON":      {fakeserver.Act{JSON: true}, echoResult},
+		"lines": {fakeserver.Act{MultiLine: true, EndAfter: 1},
+			"event: message\ndata: {\ndata:  \"jsonrpc\": \"2.0\",\n"},
+		"JSON": {fakeserver.Act{JSON: true}, echoResult},
 	} {
 		t.Run(name, func(t *testing.T) {
 			overHTTP(t, withEcho(), fakeserver.HTTPOptions{}, func(t *testing.T, w *web) {

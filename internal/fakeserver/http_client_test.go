@@ -104,7 +104,8 @@ func (w *web) post(body string, headers ...string) *answer {
 // initialize begins a legacy session, which all later requests belong to.
 func (w *web) initialize() {
 	w.t.Helper()
-	a := w.post(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`)
+	a := w.post(
+		`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`)
 	a.has(`"id":"init"`)
 	if id := a.res.Header.Get("Mcp-Session-Id"); id != "" {
 		w.headers["Mcp-Session-Id"] = id
@@ -145,7 +146,8 @@ func (a *answer) rest() string {
 	return string(b)
 }
 
-// event reads the lines of the next event, which stands for itself with "|" between the lines; "" is the end of the stream.
+// event reads the lines of the next event, which stands for itself with "|" between the lines; "" is the end of the
+// stream.
 func (a *answer) event() string {
 	a.t.Helper()
 	var lines []string

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Memory is a [net.Listener] whose connections are in-memory pipes, so that all that waits on them waits durably: it works in
-// a testing/synctest bubble, where sockets do not.
+// Memory is a [net.Listener] whose connections are in-memory pipes, so that all that waits on them waits durably: it
+// works in a testing/synctest bubble, where sockets do not.
 type Memory struct {
 	accepted chan net.Conn
 	done     chan struct{}

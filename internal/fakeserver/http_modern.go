@@ -17,7 +17,8 @@ const (
 	codeCapability = -32021
 )
 
-// postModern serves one exchange of 2026-07-28. There is no session; when the client closes the exchange, the call is cancelled.
+// postModern serves one exchange of 2026-07-28. There is no session; when the client closes the exchange, the call is
+// cancelled.
 func (x *exchange) postModern() {
 	m := x.seen.Message
 	if complaint := mirrored(x.r.Header, m); complaint != "" {
@@ -58,7 +59,8 @@ func statusOf(answer string) int {
 		return http.StatusOK
 	case e.Code == codeMethodNotFound:
 		return http.StatusNotFound
-	case e.Code == codeInvalidParams, e.Code == codeInvalidRequest, e.Code <= codeHeaders && e.Code >= codeUnsupportedVersion:
+	case e.Code == codeInvalidParams, e.Code == codeInvalidRequest, e.Code <= codeHeaders &&
+		e.Code >= codeUnsupportedVersion:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK
@@ -70,10 +72,12 @@ func (x *exchange) refuseCall(m Message, status int, code int64, message string)
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	x.plain(status, typeJSON, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":%s}`, id, marshal(Error{Code: code, Message: message})))
+	x.plain(status, typeJSON, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":%s}`, id,
+		marshal(Error{Code: code, Message: message})))
 }
 
-// mirrored checks that the headers say what the body says (2026-07-28 basic/transports/streamable-http "Request Metadata").
+// mirrored checks that the headers say what the body says (2026-07-28 basic/transports/streamable-http "Request
+// Metadata").
 func mirrored(header http.Header, m Message) (complaint string) {
 	want := map[string]string{headerMethod: m.Method}
 	if version := text(member(m.Param("_meta"), metaProtocolVersion)); version != "" || m.IsRequest() {

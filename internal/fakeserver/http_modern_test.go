@@ -42,18 +42,22 @@ func TestHTTPModernStatuses(t *testing.T) {
 			status  int
 			message string
 		}{
-			{"no _meta", w.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Mcp-Method", "tools/list"), 400, `"id":1,"error":{"code":-32602`},
+			{"no _meta", w.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Mcp-Method", "tools/list"), 400,
+				`"id":1,"error":{"code":-32602`},
 			{"no method header", w.modern(1, "tools/list", "", "Mcp-Method", ""), 400, `"id":1,"error":{"code":-32020`},
 			{"other name", w.modern(1, "tools/call", `"name":"echo"`, "Mcp-Name", "Echo"), 400, `-32020`},
 			{"encoded name", w.modern(1, "tools/call", `"name":"echo"`, "Mcp-Name", "=?base64?ZWNobw==?="), 200, `"n": 1.0`},
-			{"other version", w.post(strings.Replace(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modernMeta+`}}`, "2026-07-28", "2030-01-01", 1),
+			{"other version", w.post(strings.Replace(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modernMeta+
+				`}}`, "2026-07-28", "2030-01-01", 1),
 				"Mcp-Method", "tools/list", "Mcp-Protocol-Version", "2030-01-01"), 400, `-32022`},
 			{"unknown method", w.modern(1, "no/such", ""), 404, `"id":1,"error":{"code":-32601`},
 			{"initialize", w.post(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, "Mcp-Method", "initialize"), 404, `-32601`},
 			{"GET", w.do(http.MethodGet, fakeserver.PathMCP, ""), 405, ``},
 			{"DELETE", w.do(http.MethodDelete, fakeserver.PathMCP, ""), 405, ``},
-			{"notification with a version", w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, "Mcp-Method", "notifications/cancelled", "Mcp-Protocol-Version", "2026-07-28"), 202, ``},
-			{"notification", w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, "Mcp-Method", "notifications/cancelled"), 202, ``},
+			{"notification with a version", w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, "Mcp-Method",
+				"notifications/cancelled", "Mcp-Protocol-Version", "2026-07-28"), 202, ``},
+			{"notification", w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, "Mcp-Method",
+				"notifications/cancelled"), 202, ``},
 		} {
 			tt.a.status(tt.status)
 			if got := tt.a.rest(); !strings.Contains(got, tt.message) {
@@ -78,13 +82,14 @@ func TestHTTPModernProbeOfALegacyServer(t *testing.T) {
 		w.initialize()
 	})
 	// A server of both eras.
-	overHTTP(t, withEcho(fakeserver.WithModern(), fakeserver.WithRevision("2025-11-25")), fakeserver.HTTPOptions{}, func(t *testing.T, w *web) {
-		w.modern(1, "tools/call", `"name":"echo"`).want(echoResult)
-		w.initialize()
-		a := w.post(callEcho)
-		a.want(echoProgress)
-		a.want(echoResult)
-	})
+	overHTTP(t, withEcho(fakeserver.WithModern(), fakeserver.WithRevision("2025-11-25")), fakeserver.HTTPOptions{},
+		func(t *testing.T, w *web) {
+			w.modern(1, "tools/call", `"name":"echo"`).want(echoResult)
+			w.initialize()
+			a := w.post(callEcho)
+			a.want(echoProgress)
+			a.want(echoResult)
+		})
 }
 
 // Closing is the cancel, also before the headers came; a notification is none.
@@ -95,7 +100,8 @@ func TestHTTPModernCloseCancels(t *testing.T) {
 	overHTTP(t, s, fakeserver.HTTPOptions{}, func(t *testing.T, w *web) {
 		cancelled := func(close func()) {
 			t.Helper()
-			w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, "Mcp-Method", "notifications/cancelled").status(http.StatusAccepted)
+			w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, "Mcp-Method",
+				"notifications/cancelled").status(http.StatusAccepted)
 			synctest.Wait()
 			if len(causes) != 0 {
 				t.Fatal("a notification cancelled the call")
@@ -118,7 +124,8 @@ func TestHTTPModernCloseCancels(t *testing.T) {
 		if a := <-answers; a != nil {
 			t.Errorf("answered %d", a.res.StatusCode)
 		}
-		w.steps(from, "3 POST tools/call", "4 POST notifications/cancelled", "4 status 202", "4 end", "3 closed by the client")
+		w.steps(from, "3 POST tools/call", "4 POST notifications/cancelled", "4 status 202", "4 end",
+			"3 closed by the client")
 	})
 }
 

@@ -116,16 +116,17 @@ func (h *HTTP) Exchanges() []Exchange {
 	return all
 }
 
-// Steps is everything that happened so far, in order, one line each: "3 POST tools/call" or "3 GET" or "3 POST response" when
-// the third request came, "3 status 200" when its headers went out, and one of "3 closed by the client", "3 cut" and "3 end". A
-// client can have a whole answer before its end is noted: let all come to rest before looking.
+// Steps is everything that happened so far, in order, one line each: "3 POST tools/call" or "3 GET" or "3 POST
+// response" when the third request came, "3 status 200" when its headers went out, and one of "3 closed by the client",
+// "3 cut" and "3 end". A client can have a whole answer before its end is noted: let all come to rest before looking.
 func (h *HTTP) Steps() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.steps)
 }
 
-// WaitExchange returns the first exchange that matches, now or when it comes to match. The error is the cause of ctx's end.
+// WaitExchange returns the first exchange that matches, now or when it comes to match. The error is the cause of ctx's
+// end.
 func (h *HTTP) WaitExchange(ctx context.Context, match func(Exchange) bool) (Exchange, error) {
 	for {
 		h.mu.Lock()

@@ -14,8 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// The official SDK's client, which we did not write, finds nothing wrong with the fake: it connects, calls and cancels, and resumes
-// where that is asked for.
+// The official SDK's client, which we did not write, finds nothing wrong with the fake: it connects, calls and cancels,
+// and resumes where that is asked for.
 func TestHTTPSatisfiesTheSDK(t *testing.T) {
 	modern := []fakeserver.Option{fakeserver.WithModern()}
 	for _, tt := range []struct {
@@ -24,12 +24,18 @@ func TestHTTPSatisfiesTheSDK(t *testing.T) {
 		o                    fakeserver.HTTPOptions
 		first, cancel        string // steps: the first one, and what ended the cancelled call
 	}{
-		{"legacy", fakeserver.PathMCP, "2025-11-25", nil, fakeserver.HTTPOptions{}, "1 POST initialize", "POST notifications/cancelled"},
-		{"legacy, JSON", fakeserver.PathMCP, "2025-06-18", nil, fakeserver.HTTPOptions{JSON: true}, "1 POST initialize", "POST notifications/cancelled"},
-		{"legacy, resumed", fakeserver.PathMCP, "2025-11-25", nil, fakeserver.HTTPOptions{Resumable: true, Retry: time.Second}, "1 POST initialize", "POST notifications/cancelled"},
-		{"legacy, found out", fakeserver.PathMCP, "", nil, fakeserver.HTTPOptions{}, "1 POST server/discover", "POST notifications/cancelled"},
-		{"modern", fakeserver.PathMCP, "2026-07-28", modern, fakeserver.HTTPOptions{}, "1 POST server/discover", "closed by the client"},
-		{"modern, JSON", fakeserver.PathMCP, "", modern, fakeserver.HTTPOptions{JSON: true}, "1 POST server/discover", "closed by the client"},
+		{"legacy", fakeserver.PathMCP, "2025-11-25", nil, fakeserver.HTTPOptions{}, "1 POST initialize",
+			"POST notifications/cancelled"},
+		{"legacy, JSON", fakeserver.PathMCP, "2025-06-18", nil, fakeserver.HTTPOptions{JSON: true}, "1 POST initialize",
+			"POST notifications/cancelled"},
+		{"legacy, resumed", fakeserver.PathMCP, "2025-11-25", nil,
+			fakeserver.HTTPOptions{Resumable: true, Retry: time.Second}, "1 POST initialize", "POST notifications/cancelled"},
+		{"legacy, found out", fakeserver.PathMCP, "", nil, fakeserver.HTTPOptions{}, "1 POST server/discover",
+			"POST notifications/cancelled"},
+		{"modern", fakeserver.PathMCP, "2026-07-28", modern, fakeserver.HTTPOptions{}, "1 POST server/discover",
+			"closed by the client"},
+		{"modern, JSON", fakeserver.PathMCP, "", modern, fakeserver.HTTPOptions{JSON: true}, "1 POST server/discover",
+			"closed by the client"},
 		{"SSE", fakeserver.PathSSE, "2024-11-05", nil, fakeserver.HTTPOptions{}, "1 GET", "POST notifications/cancelled"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +82,8 @@ func TestHTTPSatisfiesTheSDK(t *testing.T) {
 				_ = c.Close()
 				steps := w.http.Steps()
 				if all := strings.Join(steps, "\n"); steps[0] != tt.first || !strings.Contains(all, tt.cancel) ||
-					tt.o.Resumable != (strings.Count(all, "GET") == 2) || strings.Contains(all, "status 40") != (tt.name == "legacy, found out") {
+					tt.o.Resumable != (strings.Count(all, "GET") == 2) || strings.Contains(all,
+					"status 40") != (tt.name == "legacy, found out") {
 					t.Errorf("steps:\n%s", all)
 				}
 			})

@@ -22,8 +22,8 @@ func (h *HTTP) newStream(name string, json bool) *stream {
 	return &stream{http: h, name: name, json: json, changed: make(chan struct{})}
 }
 
-// done: a stream ends when the behaviour has returned and its answer is there. One without an answer stays open, as with servers
-// that write nothing for a cancelled call. Called with HTTP.mu held.
+// done: a stream ends when the behaviour has returned and its answer is there. One without an answer stays open, as
+// with servers that write nothing for a cancelled call. Called with HTTP.mu held.
 func (st *stream) done() bool { return st.answered && st.idle }
 
 func (st *stream) announce() { // called with HTTP.mu held

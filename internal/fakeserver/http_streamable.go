@@ -29,7 +29,8 @@ func (x *exchange) post() {
 	m := x.seen.Message
 	switch {
 	case !strings.Contains(accept, typeJSON) || !strings.Contains(accept, eventStream):
-		x.refuse(http.StatusNotAcceptable, codeServer, "Not Acceptable: Client must accept both application/json and text/event-stream")
+		x.refuse(http.StatusNotAcceptable, codeServer,
+			"Not Acceptable: Client must accept both application/json and text/event-stream")
 		return
 	case contentType != typeJSON:
 		x.refuse(http.StatusUnsupportedMediaType, codeServer, "Unsupported Media Type: Content-Type must be application/json")
@@ -45,13 +46,14 @@ func (x *exchange) post() {
 	x.postLegacy()
 }
 
-// speaksModern tells whether a request is served by the rules of 2026-07-28. To a server of the legacy era alone it is not,
-// however modern it looks, but for a probe of which the options say what becomes.
+// speaksModern tells whether a request is served by the rules of 2026-07-28. To a server of the legacy era alone it is
+// not, however modern it looks, but for a probe of which the options say what becomes.
 func (s *Server) speaksModern(m Message, version string) bool {
 	s.mu.Lock()
 	override := s.handlers[m.Method] != nil
 	s.mu.Unlock()
-	looks := version == RevisionModern || m.Method == "server/discover" || member(m.Param("_meta"), metaProtocolVersion) != nil
+	looks := version == RevisionModern || m.Method == "server/discover" ||
+		member(m.Param("_meta"), metaProtocolVersion) != nil
 	switch s.cfg.probe {
 	case probeAnswer:
 		return looks || !s.cfg.legacy
@@ -212,7 +214,8 @@ func (x *exchange) json(st *stream, c *conn) {
 	}
 }
 
-// events answers with a stream of events, from the one on that follows have. endpoint is the first event of HTTP with SSE.
+// events answers with a stream of events, from the one on that follows have. endpoint is the first event of HTTP with
+// SSE.
 func (x *exchange) events(st *stream, have int, c *conn, endpoint string) {
 	reader, from := st.attach(have)
 	x.w.Header().Set("Content-Type", eventStream)

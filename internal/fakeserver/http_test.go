@@ -66,7 +66,8 @@ func TestHTTPRecordsExchanges(t *testing.T) {
 		all := w.http.Exchanges()
 		x := all[len(all)-1]
 		if x.N != 3 || x.Verb != "POST" || x.Path != "/mcp" || x.Header.Get("X-Team") != "blue" || x.Body != callEcho ||
-			x.Message.Method != "tools/call" || string(x.Message.ID) != "1" || x.Status != 200 || x.Events != 2 || !x.Ended || x.Closed || x.Cut {
+			x.Message.Method != "tools/call" || string(x.Message.ID) != "1" || x.Status != 200 || x.Events != 2 || !x.Ended ||
+			x.Closed || x.Cut {
 			t.Errorf("recorded %+v", x)
 		}
 		if m := waitFor(t, s, fakeserver.Method("tools/call")); m.Raw != callEcho || m.Conn != 1 {
@@ -75,7 +76,9 @@ func TestHTTPRecordsExchanges(t *testing.T) {
 		cause := errors.New("no such exchange")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, cause)
 		defer cancel()
-		if _, err := w.http.WaitExchange(ctx, func(x fakeserver.Exchange) bool { return x.Verb == "GET" }); !errors.Is(err, cause) {
+		if _, err := w.http.WaitExchange(ctx, func(x fakeserver.Exchange) bool {
+			return x.Verb == "GET"
+		}); !errors.Is(err, cause) {
 			t.Errorf("WaitExchange: %v", err)
 		}
 	})
@@ -150,7 +153,8 @@ func TestHTTPLegacyCancel(t *testing.T) {
 		}
 		synctest.Wait()
 		a.close()
-		w.steps(from, "3 POST tools/call", "3 status 200", "4 POST notifications/cancelled", "4 status 202", "4 end", "3 closed by the client")
+		w.steps(from, "3 POST tools/call", "3 status 200", "4 POST notifications/cancelled", "4 status 202", "4 end",
+			"3 closed by the client")
 
 		b := w.post(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"hang"}}`)
 		b.close()

@@ -7,8 +7,8 @@ import (
 )
 
 // Subscription is one open subscriptions/listen of a modern client. The four ways in which a server may end one are
-// EndWithResult, EndWithCancel, EndWithError and [Server.Disconnect] (revision 2026-07-28, basic/patterns/subscriptions,
-// basic/patterns/cancellation and schema.ts disagree on the form).
+// EndWithResult, EndWithCancel, EndWithError and [Server.Disconnect] (revision 2026-07-28,
+// basic/patterns/subscriptions, basic/patterns/cancellation and schema.ts disagree on the form).
 type Subscription struct {
 	ID     json.RawMessage // the id of the listen request
 	Filter json.RawMessage // params.notifications, as asked for
@@ -71,7 +71,8 @@ func (sub *Subscription) EndWithResult() {
 	}
 }
 
-// EndWithCancel ends the subscription with notifications/cancelled that names the listen request; an empty reason is left out.
+// EndWithCancel ends the subscription with notifications/cancelled that names the listen request; an empty reason is
+// left out.
 func (sub *Subscription) EndWithCancel(reason string) {
 	if sub.take() {
 		(&OutRequest{ID: sub.ID, conn: sub.call.conn, call: sub.call}).Cancel(reason)

@@ -24,7 +24,8 @@ func TestSubscriptionEndings(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			in(t, with(fakeserver.WithModern()), func(t *testing.T, s *fakeserver.Server, c *client) {
 				c.send(listenLine)
-				c.want(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"L"},"notifications":{"toolsListChanged":true}}}`)
+				c.want(
+					`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"L"},"notifications":{"toolsListChanged":true}}}`)
 				sub, err := s.WaitForSubscription(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -32,7 +33,8 @@ func TestSubscriptionEndings(t *testing.T) {
 				if err := s.NotifyToolsChanged(); err != nil {
 					t.Fatal(err)
 				}
-				c.want(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"L"}}}`)
+				c.want(
+					`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"L"}}}`)
 				tc.end(s, sub)
 				if tc.want == "" {
 					c.ended()

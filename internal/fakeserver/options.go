@@ -45,8 +45,8 @@ func defaultConfig() config {
 	}
 }
 
-// Option sets one thing of a [Server]. Without options the server is a legacy one: it echoes the offered revision if that
-// is a legacy one (2025-11-25 otherwise) and refuses server/discover with -32601.
+// Option sets one thing of a [Server]. Without options the server is a legacy one: it echoes the offered revision if
+// that is a legacy one (2025-11-25 otherwise) and refuses server/discover with -32601.
 type Option func(*config)
 
 // WithRevision makes initialize answer with this revision whatever was offered, known or not.
@@ -55,8 +55,9 @@ func WithRevision(rev string) Option {
 	return func(c *config) { c.revision, c.legacy = rev, true }
 }
 
-// WithModern makes the server speak 2026-07-28 alone: it answers server/discover, wants the protocol version and the client's
-// capabilities in the _meta of each request (-32602 without), and refuses initialize, ping and logging/setLevel with -32601.
+// WithModern makes the server speak 2026-07-28 alone: it answers server/discover, wants the protocol version and the
+// client's capabilities in the _meta of each request (-32602 without), and refuses initialize, ping and
+// logging/setLevel with -32601.
 func WithModern() Option {
 	return func(c *config) { c.probe, c.legacy = probeAnswer, false }
 }
@@ -72,7 +73,8 @@ func WithExitOnProbe() Option {
 	return func(c *config) { c.probe = probeExit }
 }
 
-// WithCapabilities sets the JSON text of the declared capabilities. The default declares tools (listChanged) and logging.
+// WithCapabilities sets the JSON text of the declared capabilities. The default declares tools (listChanged) and
+// logging.
 func WithCapabilities(raw string) Option {
 	return func(c *config) { c.capabilities = json.RawMessage(raw) }
 }

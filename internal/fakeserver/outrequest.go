@@ -13,12 +13,12 @@ type OutRequest struct {
 	response chan Message // first response, then closed; closed without one when the connection ends
 }
 
-// Response delivers the first response and is then closed. It is closed without one when the connection ends first. Further
-// responses are seen by [Server.Count] with [ResponseTo].
+// Response delivers the first response and is then closed. It is closed without one when the connection ends first.
+// Further responses are seen by [Server.Count] with [ResponseTo].
 func (o *OutRequest) Response() <-chan Message { return o.response }
 
-// Cancel withdraws the request with notifications/cancelled; an empty reason is left out. It may be sent again, and after the
-// response: nothing is checked.
+// Cancel withdraws the request with notifications/cancelled; an empty reason is left out. It may be sent again, and
+// after the response: nothing is checked.
 func (o *OutRequest) Cancel(reason string) {
 	params := map[string]any{"requestId": o.ID}
 	if reason != "" {

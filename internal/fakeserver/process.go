@@ -19,8 +19,8 @@ type Process struct {
 	err  error // written before done is closed
 }
 
-// Start serves one connection in the background. It ends when ctx ends, Stdin is closed or the server disconnects; the caller
-// must then call [Process.Wait]. A write to Stdin blocks until the server has read it: io.Pipe has no buffer.
+// Start serves one connection in the background. It ends when ctx ends, Stdin is closed or the server disconnects; the
+// caller must then call [Process.Wait]. A write to Stdin blocks until the server has read it: io.Pipe has no buffer.
 func (s *Server) Start(ctx context.Context) *Process {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()

@@ -39,7 +39,8 @@ func TestProcessEnds(t *testing.T) {
 		s := fakeserver.New(fakeserver.WithLenientOrder())
 		s.Tool("hang", func(c *fakeserver.CallContext) { _ = c.Hang(); c.Text("late") })
 		p := s.Start(t.Context())
-		if _, err := io.WriteString(p.Stdin, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hang"}}`+"\n"); err != nil {
+		if _, err := io.WriteString(p.Stdin, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hang"}}`+
+			"\n"); err != nil {
 			t.Fatal(err)
 		}
 		waitFor(t, s, fakeserver.Method("tools/call"))

@@ -9,17 +9,17 @@ import (
 	"sync"
 )
 
-// Handler is the behaviour of one method or tool. It runs in a goroutine of its own, which Serve waits for. What it does not
-// answer stays unanswered. The answers of handlers that run at once may come in any order.
+// Handler is the behaviour of one method or tool. It runs in a goroutine of its own, which Serve waits for. What it
+// does not answer stays unanswered. The answers of handlers that run at once may come in any order.
 type Handler func(c *CallContext)
 
 // ErrNotConnected is returned when something is to be sent and no connection is served.
 var ErrNotConnected = errors.New("fakeserver: no connection")
 
-// Server is a scriptable MCP server. It can be served over several connections, one after the other or at once; behaviours
-// and the record of received messages belong to the server, ids and the handshake to the connection. Over HTTP (see [HTTP]) a
-// connection is a legacy session, or one exchange of 2026-07-28, which knows no sessions.
-// All methods are safe for concurrent use.
+// Server is a scriptable MCP server. It can be served over several connections, one after the other or at once;
+// behaviours and the record of received messages belong to the server, ids and the handshake to the connection. Over
+// HTTP (see [HTTP]) a connection is a legacy session, or one exchange of 2026-07-28, which knows no sessions. All
+// methods are safe for concurrent use.
 type Server struct {
 	cfg config
 
@@ -55,8 +55,8 @@ func New(opts ...Option) *Server {
 	return s
 }
 
-// Tool registers a tool with an input schema that takes any object, or replaces the one of that name. Clients are not told
-// of it: see [Server.NotifyToolsChanged].
+// Tool registers a tool with an input schema that takes any object, or replaces the one of that name. Clients are not
+// told of it: see [Server.NotifyToolsChanged].
 func (s *Server) Tool(name string, h Handler) {
 	s.ToolWith(string(marshal(map[string]any{
 		"name": name, "inputSchema": map[string]any{"type": "object"},
@@ -96,17 +96,17 @@ func (s *Server) Handle(method string, h Handler) {
 	s.handlers[method] = h
 }
 
-// Serve speaks with one client until its input ends, ctx ends or the server disconnects, waits for all handlers, writes what is
-// queued (unless ctx ended), and closes w, and r if it can be closed. The error is nil at end of input and after a disconnect, else
-// the cause of ctx's end or the read error.
+// Serve speaks with one client until its input ends, ctx ends or the server disconnects, waits for all handlers, writes
+// what is queued (unless ctx ended), and closes w, and r if it can be closed. The error is nil at end of input and
+// after a disconnect, else the cause of ctx's end or the read error.
 //
 // A handler that outlives its connection on purpose must return in the end: Serve waits for it.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.WriteCloser) error {
 	return s.pipe(ctx, r, w).serve(r)
 }
 
-// Send writes raw bytes on the newest connection, after what is queued; the caller supplies the newline. Over HTTP they are one
-// event on the standalone stream.
+// Send writes raw bytes on the newest connection, after what is queued; the caller supplies the newline. Over HTTP they
+// are one event on the standalone stream.
 func (s *Server) Send(raw string) error {
 	c := s.connection()
 	if c == nil {
@@ -145,8 +145,8 @@ func (s *Server) RequestWithID(id, method, params string) (*OutRequest, error) {
 	return c.request(nil, json.RawMessage(id), method, json.RawMessage(params))
 }
 
-// NotifyToolsChanged tells the client of the newest connection that the tool list changed: a plain notification on a legacy
-// connection, one for each subscription that asked for it on a modern one.
+// NotifyToolsChanged tells the client of the newest connection that the tool list changed: a plain notification on a
+// legacy connection, one for each subscription that asked for it on a modern one.
 func (s *Server) NotifyToolsChanged() error {
 	c := s.connection()
 	if c == nil {
@@ -172,8 +172,9 @@ func (s *Server) Disconnect() {
 	}
 }
 
-// PauseReading makes the server stop taking input, as a hung one does. One message whose read was already under way, and what
-// a single read of at most 4096 bytes took in, may still be handled. The returned func resumes; more calls of it do nothing.
+// PauseReading makes the server stop taking input, as a hung one does. One message whose read was already under way,
+// and what a single read of at most 4096 bytes took in, may still be handled. The returned func resumes; more calls of
+// it do nothing.
 func (s *Server) PauseReading() (resume func()) {
 	gate := make(chan struct{})
 	s.mu.Lock()

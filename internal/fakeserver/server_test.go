@@ -32,7 +32,8 @@ func TestListToolsPages(t *testing.T) {
 		}
 		c.initialize()
 		c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-		c.want(`{"jsonrpc":"2.0","id":1,"result":{"nextCursor":"page:2","tools":[{"inputSchema":{"type":"object"},"name":"a"},{"inputSchema":{"type":"object"},"name":"b"}]}}`)
+		c.want(
+			`{"jsonrpc":"2.0","id":1,"result":{"nextCursor":"page:2","tools":[{"inputSchema":{"type":"object"},"name":"a"},{"inputSchema":{"type":"object"},"name":"b"}]}}`)
 		c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"page:2"}}`)
 		c.want(`{"jsonrpc":"2.0","id":2,"result":{"tools":[{"inputSchema":{"type":"object"},"name":"c"}]}}`)
 		c.send(`{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":""}}`)
@@ -55,7 +56,8 @@ func TestCallAnswersProgressAndResultInOrder(t *testing.T) {
 		})
 		c.initialize()
 		c.send(`{"jsonrpc":"2.0","id":1.0,"method":"tools/call","params":{"name":"work","_meta":{"progressToken":"p"}}}`)
-		c.want(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"message":"half","progress":1,"progressToken":"p","total":2}}`)
+		c.want(
+			`{"jsonrpc":"2.0","method":"notifications/progress","params":{"message":"half","progress":1,"progressToken":"p","total":2}}`)
 		c.wantPart(`notifications/message`, `"data":"log line"`)
 		c.want(`{"jsonrpc":"2.0","id":1.0,"result":{"content":[], "n": 1.0}}`)
 		c.want(`{"jsonrpc":"2.0","id":1.0,"result":{"second":true}}`)

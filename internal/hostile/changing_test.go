@@ -8,8 +8,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestToolsThatAlwaysChange: a tool that is another one whenever it is looked at is asked about, as each change is; a person who says yes each time gets a call
-// that was sent or fails clearly, after a few lists. Finding A3.
+// TestToolsThatAlwaysChange: a tool that is another one whenever it is looked at is asked about, as each change is; a
+// person who says yes each time gets a call that was sent or fails clearly, after a few lists. Finding A3.
 func TestToolsThatAlwaysChange(t *testing.T) {
 	s := play(t, "", "changes-always")
 	attack := s.call("changes-always", hostile.Tool)
@@ -38,6 +38,7 @@ func TestToolsThatAlwaysChange(t *testing.T) {
 	if len(answered) == 0 {
 		t.Error("nobody was asked about a tool that had changed")
 	}
-	t.Logf("%d lists, %d questions, %d calls: %v", s.evil["changes-always"].Count("lists"), len(answered), s.evil["changes-always"].Count("calls"), attack.err)
+	t.Logf("%d lists, %d questions, %d calls: %v", s.evil["changes-always"].Count("lists"), len(answered),
+		s.evil["changes-always"].Count("calls"), attack.err)
 	s.bystander()
 }

@@ -20,13 +20,16 @@ func workspace(json string) *mcphubv1.ConfigSource {
 
 // users is the user's own file: the server good.
 func users() *mcphubv1.ConfigSource {
-	return &mcphubv1.ConfigSource{Path: "/user/mcp.json", Scope: "user", Json: `{"servers":{"good":{"command":"good","alwaysAllow":["*"]}}}`}
+	return &mcphubv1.ConfigSource{Path: "/user/mcp.json", Scope: "user",
+		Json: `{"servers":{"good":{"command":"good","alwaysAllow":["*"]}}}`}
 }
 
-// TestLargeFolder: a file of a workspace that nobody has agreed to is refused beyond its bounds, and costs nobody else anything. Finding A13.
+// TestLargeFolder: a file of a workspace that nobody has agreed to is refused beyond its bounds, and costs nobody else
+// anything. Finding A13.
 func TestLargeFolder(t *testing.T) {
 	for name, text := range map[string]string{
-		"servers": hostile.ManyServers(100_000), "variables": hostile.ManyVariables(500_000), "arguments": hostile.ManyArguments(2_000_000),
+		"servers": hostile.ManyServers(100_000), "variables": hostile.ManyVariables(500_000),
+		"arguments": hostile.ManyArguments(2_000_000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := bare(t)
@@ -50,9 +53,11 @@ func TestLargeFolder(t *testing.T) {
 	}
 }
 
-// TestFolderTakesNothingOver: before anybody has agreed to a folder, the user's own server of a name counts, its calls go on, and it stays switched on. Finding C3.
+// TestFolderTakesNothingOver: before anybody has agreed to a folder, the user's own server of a name counts, its calls
+// go on, and it stays switched on. Finding C3.
 func TestFolderTakesNothingOver(t *testing.T) {
-	for name, entry := range map[string]string{"takes over": `{"command":"evil"}`, "switches off": `{"command":"good","disabled":true}`} {
+	for name, entry := range map[string]string{"takes over": `{"command":"evil"}`,
+		"switches off": `{"command":"good","disabled":true}`} {
 		t.Run(name, func(t *testing.T) {
 			s := bare(t)
 			s.load(users())
@@ -77,7 +82,8 @@ func TestFolderTakesNothingOver(t *testing.T) {
 // TestSourceWithoutScope: a file of which nobody says whose it is counts as the workspace's. Finding C4.
 func TestSourceWithoutScope(t *testing.T) {
 	s := bare(t)
-	s.load(&mcphubv1.ConfigSource{Path: "/repos/site/.mcp.json", Json: `{"servers":{"good":{"command":"good","alwaysAllow":["*"]}}}`})
+	s.load(&mcphubv1.ConfigSource{Path: "/repos/site/.mcp.json",
+		Json: `{"servers":{"good":{"command":"good","alwaysAllow":["*"]}}}`})
 	c := s.call("good", "echo")
 	p := s.prompt(launch, bound, c.done)
 	if p == nil {
@@ -97,7 +103,8 @@ func TestEnvFileChangesAfterTheYes(t *testing.T) {
 		}
 	}
 	write("A=1\n")
-	source := workspace(`{"servers":{"good":{"command":"good","envFile":"` + filepath.ToSlash(file) + `","alwaysAllow":["*"]}}}`)
+	source := workspace(`{"servers":{"good":{"command":"good","envFile":"` + filepath.ToSlash(file) +
+		`","alwaysAllow":["*"]}}}`)
 	s.load(source)
 	first := s.call("good", "echo")
 	s.window.AcceptFor(s.window.WaitPrompt(launch).GetPromptId(), always)

@@ -10,7 +10,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestStorm: what one server says a thousand times a second ends no window and starves no other server's progress. Finding A6.
+// TestStorm: what one server says a thousand times a second ends no window and starves no other server's progress.
+// Finding A6.
 func TestStorm(t *testing.T) {
 	for _, name := range []string{"storm", "stderr"} {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +57,8 @@ func TestDeepAnswer(t *testing.T) {
 	}
 }
 
-// TestLongLogLine: a line that is no message is nobody's answer, however long it is: the open call gets its own. Finding A9.
+// TestLongLogLine: a line that is no message is nobody's answer, however long it is: the open call gets its own.
+// Finding A9.
 func TestLongLogLine(t *testing.T) {
 	s := play(t, `,"maxMessageBytes":1048576`, "long-log")
 	attack := s.call("long-log", hostile.Tool)

@@ -10,7 +10,8 @@ import (
 // page is the size of a list page.
 const page = 8 << 20
 
-// changesAlways says that its tools have changed whenever it is asked for them, and gives another definition each time. Counts: lists, calls.
+// changesAlways says that its tools have changed whenever it is asked for them, and gives another definition each time.
+// Counts: lists, calls.
 func changesAlways(s *Server) {
 	s.Handle("tools/list", func(c *fakeserver.CallContext) {
 		n := s.count("lists")
@@ -27,7 +28,8 @@ func changesAlways(s *Server) {
 func listsForever(s *Server) {
 	s.Handle("tools/list", func(c *fakeserver.CallContext) {
 		n := s.count("pages")
-		c.Result(fmt.Sprintf(`{"tools":[{"name":"t%d","description":%q,"inputSchema":{"type":"object"}}],"nextCursor":"%d"}`, n, strings.Repeat("x", page), n))
+		c.Result(fmt.Sprintf(`{"tools":[{"name":"t%d","description":%q,"inputSchema":{"type":"object"}}],"nextCursor":"%d"}`,
+			n, strings.Repeat("x", page), n))
 	})
 }
 

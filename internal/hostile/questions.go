@@ -17,14 +17,19 @@ const (
 )
 
 func elicitation(size int) (method, params string) {
-	return "elicitation/create", fmt.Sprintf(`{"message":%q,"requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`, strings.Repeat("x", size))
+	return "elicitation/create",
+		fmt.Sprintf(`{"message":%q,"requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`,
+			strings.Repeat("x", size))
 }
 
 func sampling(size int) (method, params string) {
-	return "sampling/createMessage", fmt.Sprintf(`{"maxTokens":10,"messages":[{"role":"user","content":{"type":"text","text":%q}}]}`, strings.Repeat("x", size))
+	return "sampling/createMessage",
+		fmt.Sprintf(`{"maxTokens":10,"messages":[{"role":"user","content":{"type":"text","text":%q}}]}`,
+			strings.Repeat("x", size))
 }
 
-// asksMany asks times at once and answers when all questions have been. Counts: asked, answered, refused (with an error).
+// asksMany asks times at once and answers when all questions have been. Counts: asked, answered, refused (with an
+// error).
 func asksMany(times int, question func() (method, params string)) func(*Server) {
 	return func(s *Server) {
 		s.Tool(Tool, func(c *fakeserver.CallContext) {
@@ -55,7 +60,8 @@ func asksMany(times int, question func() (method, params string)) func(*Server) 
 	}
 }
 
-// nags asks again after each answer that is not a yes, also when no call of it is open. Counts: asked, refused, answered.
+// nags asks again after each answer that is not a yes, also when no call of it is open. Counts: asked, refused,
+// answered.
 func nags(s *Server) {
 	s.Tool(Tool, func(c *fakeserver.CallContext) {
 		c.Text("just you wait")
@@ -81,7 +87,8 @@ func nags(s *Server) {
 // asksURL asks to open an address. Counts: asked, refused, answered.
 func asksURL(address string) func(*Server) {
 	return asksMany(1, func() (method, params string) {
-		return "elicitation/create", fmt.Sprintf(`{"mode":"url","message":"Open this","url":%q,"elicitationId":"e1"}`, address)
+		return "elicitation/create", fmt.Sprintf(`{"mode":"url","message":"Open this","url":%q,"elicitationId":"e1"}`,
+			address)
 	})
 }
 
@@ -110,18 +117,25 @@ func pings(s *Server) {
 
 func init() {
 	addresses := map[string]string{
-		"javascript": "javascript:alert(1)", "file": "file:///etc/passwd", "data": "data:text/html,<script>", "vscode": "vscode://x.y/run",
+		"javascript": "javascript:alert(1)", "file": "file:///etc/passwd", "data": "data:text/html,<script>",
+		"vscode":   "vscode://x.y/run",
 		"userinfo": "https://bank.example@evil.example/",
 	}
 	for scheme, address := range addresses {
 		behaviours["url-"+scheme] = behaviour{about: "C6: a question with the address " + address, make: asksURL(address)}
 	}
 	for name, b := range map[string]behaviour{
-		"questions-huge":  {about: "A4: 64 forms of 2 MiB at once", make: asksMany(manyQuestions, func() (string, string) { return elicitation(hugeQuestion) })},
-		"questions-large": {about: "A4: 64 forms of 200 KiB at once", make: asksMany(manyQuestions, func() (string, string) { return elicitation(largeQuestion) })},
-		"sampling-huge":   {about: "A4: eight sampling requests of 12 MiB", make: asksMany(8, func() (string, string) { return sampling(hugeSampling) })},
-		"nag":             {about: "A7: asks again after each No, with no call open", make: nags},
-		"ping-beside":     {about: "A10: a ping while 64 questions are open", make: pings},
+		"questions-huge": {about: "A4: 64 forms of 2 MiB at once", make: asksMany(manyQuestions, func() (string, string) {
+			return elicitation(hugeQuestion)
+		})},
+		"questions-large": {about: "A4: 64 forms of 200 KiB at once", make: asksMany(manyQuestions, func() (string, string) {
+			return elicitation(largeQuestion)
+		})},
+		"sampling-huge": {about: "A4: eight sampling requests of 12 MiB", make: asksMany(8, func() (string, string) {
+			return sampling(hugeSampling)
+		})},
+		"nag":         {about: "A7: asks again after each No, with no call open", make: nags},
+		"ping-beside": {about: "A10: a ping while 64 questions are open", make: pings},
 	} {
 		behaviours[name] = b
 	}

@@ -23,7 +23,8 @@ func TestPingBesideQuestions(t *testing.T) {
 	s.ends(attack, "the call that asked")
 }
 
-// TestAddressesOfQuestions: an address that runs something, reads a file or hides where it leads is refused to the server, and shown to nobody. Finding C6.
+// TestAddressesOfQuestions: an address that runs something, reads a file or hides where it leads is refused to the
+// server, and shown to nobody. Finding C6.
 func TestAddressesOfQuestions(t *testing.T) {
 	for _, name := range []string{"url-javascript", "url-file", "url-data", "url-vscode", "url-userinfo"} {
 		t.Run(name, func(t *testing.T) {
@@ -41,11 +42,12 @@ func TestAddressesOfQuestions(t *testing.T) {
 	}
 }
 
-// snapshotMost bounds what a new window gets while hostile servers ask: the questions of one server, and a little beside.
+// snapshotMost bounds what a new window gets while hostile servers ask: the questions of one server, and a little
+// beside.
 const snapshotMost = 24 << 20
 
-// TestLargeQuestions: what is too large is refused to the server that asks, and all that it may keep open is bounded: no window is ended for it, and a new one gets
-// no more than that. Finding A4.
+// TestLargeQuestions: what is too large is refused to the server that asks, and all that it may keep open is bounded:
+// no window is ended for it, and a new one gets no more than that. Finding A4.
 func TestLargeQuestions(t *testing.T) {
 	for name, refused := range map[string]int{"questions-huge": 64, "sampling-huge": 8, "questions-large": 0} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,8 @@ func Doubling(n int) string {
 	for i := 1; i <= n; i++ {
 		defs = append(defs, fmt.Sprintf(`"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, i-1, i-1))
 	}
-	return fmt.Sprintf(`{"type":"object","properties":{"name":{"type":"string"}},"$defs":{%s},"$ref":"#/$defs/d%d"}`, strings.Join(defs, ","), n)
+	return fmt.Sprintf(`{"type":"object","properties":{"name":{"type":"string"}},"$defs":{%s},"$ref":"#/$defs/d%d"}`,
+		strings.Join(defs, ","), n)
 }
 
 // formOf asks by a form of that schema and answers when the form is answered. Counts: asked, answered.
@@ -46,7 +47,8 @@ func formOf(schema string) func(*Server) {
 // outputOf has a tool with that output schema, and answers with structured content.
 func outputOf(schema string) func(*Server) {
 	return func(s *Server) {
-		s.ToolWith(`{"name":"`+Tool+`","inputSchema":{"type":"object"},"outputSchema":`+schema+`}`, func(c *fakeserver.CallContext) {
+		s.ToolWith(`{"name":"`+Tool+`","inputSchema":{"type":"object"},"outputSchema":`+schema+
+			`}`, func(c *fakeserver.CallContext) {
 			c.Result(`{"content":[{"type":"text","text":"{}"}],"structuredContent":{"name":"x"}}`)
 		})
 	}
@@ -60,7 +62,8 @@ func init() {
 		"form-doubling":     {about: "A2: a form whose schema leads to its value on 2^22 ways", make: formOf(Doubling(22))},
 		"form-forever":      {about: "A2: a form whose schema leads to its value on 2^40 ways", make: formOf(Doubling(40))},
 		"output-self-ref":   {about: "A1: a tool whose output schema refers to itself", make: outputOf(SelfReference)},
-		"output-forever":    {about: "A2: a tool whose output schema leads to its value on 2^40 ways", make: outputOf(Doubling(40))},
+		"output-forever": {about: "A2: a tool whose output schema leads to its value on 2^40 ways",
+			make: outputOf(Doubling(40))},
 	} {
 		behaviours[name] = b
 	}

@@ -27,10 +27,11 @@ func TestOutputThatCannotBeChecked(t *testing.T) {
 	}
 }
 
-// TestFormThatCannotBeChecked: the answer to a form whose schema costs too much is told without a check, or refused; nobody waits for it, and no
-// goroutine goes on computing. Findings A1, A2.
+// TestFormThatCannotBeChecked: the answer to a form whose schema costs too much is told without a check, or refused;
+// nobody waits for it, and no goroutine goes on computing. Findings A1, A2.
 func TestFormThatCannotBeChecked(t *testing.T) {
-	for _, name := range []string{"form-self-ref", "form-self-allof", "form-self-dynamic", "form-doubling", "form-forever"} {
+	for _, name := range []string{"form-self-ref", "form-self-allof", "form-self-dynamic", "form-doubling",
+		"form-forever"} {
 		t.Run(name, func(t *testing.T) {
 			s := play(t, "", name)
 			attack := s.call(name, hostile.Tool)

@@ -59,7 +59,8 @@ func play(t *testing.T, extra string, behaviours ...string) *stage {
 		s.evil[name] = newEvil(t, name)
 		entries = append(entries, fmt.Sprintf(`%q:{"command":%q,"alwaysAllow":["*"]%s}`, name, name, extra))
 	}
-	s.load(&mcphubv1.ConfigSource{Path: "/user/mcp.json", Scope: "user", Json: `{"servers":{` + strings.Join(entries, ",") + `}}`})
+	s.load(&mcphubv1.ConfigSource{Path: "/user/mcp.json", Scope: "user", Json: `{"servers":{` +
+		strings.Join(entries, ",") + `}}`})
 	return s
 }
 
@@ -172,13 +173,14 @@ func (s *stage) open(c config.Server, stderr func(string)) mcp.Opener {
 		} else {
 			close(quiet)
 		}
-		conn := jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{MaxLine: c.MaxMessageBytes, Close: func() error {
-			_ = p.Stdin.Close()
-			p.Kill()
-			<-p.Done()
-			<-quiet
-			return nil
-		}})
+		conn := jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{MaxLine: c.MaxMessageBytes,
+			Close: func() error {
+				_ = p.Stdin.Close()
+				p.Kill()
+				<-p.Done()
+				<-quiet
+				return nil
+			}})
 		return &mcp.Link{Conn: conn, Kill: func(string) { p.Kill() }}, nil
 	}
 }

@@ -40,9 +40,11 @@ var beforeHeaders = situation{
 			delivery = hub.DeliveryPending
 		}
 		c.cancelled(p, tooSlow, delivery)
-		c.pass("a second after the call was written", time.Second) // a legacy server hears of it now: it must not overtake its call
+		// a legacy server hears of it now: it must not overtake its call
+		c.pass("a second after the call was written", time.Second)
 		if !c.binding.modern() {
-			c.pass("a second later, with no word of the call", time.Second) // it had read the call, or its headers would come now
+			// it had read the call, or its headers would come now
+			c.pass("a second later, with no word of the call", time.Second)
 		}
 	},
 }
@@ -81,7 +83,9 @@ var midStream = situation{
 func TestCancelMidStream(t *testing.T) { run(t, midStream) }
 
 var streamEnded = situation{
-	name: "stream-ended", test: "TestCancelledStreamIsNotResumed", on: where(func(b binding) bool { return b.transport == web && !b.modern() }),
+	name: "stream-ended", test: "TestCancelledStreamIsNotResumed", on: where(func(b binding) bool {
+		return b.transport == web && !b.modern()
+	}),
 	about: "The server ends the stream of a call when it hears of the cancel, before it has answered that: it is not resumed, also where it could be (2025-11-25).",
 	play: func(c *cell) {
 		c.fake.Tool("slow", func(call *fakeserver.CallContext) {
@@ -94,7 +98,10 @@ var streamEnded = situation{
 		c.start()
 		var p *call
 		c.step("a call, and its progress", func() { p = c.call("slow") })
-		c.step("the user cancels, and the server ends the stream", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.step("the user cancels, and the server ends the stream", func() {
+			c.cancel("r1", tooSlow, hub.OutcomeCancelling)
+			<-p.done
+		})
 		c.cancelled(p, tooSlow, hub.DeliveryPending)
 		c.pass("two seconds later", 2*time.Second)
 		c.step("the server answers the cancel", func() { close(told) })
@@ -204,7 +211,8 @@ var unknown = situation{
 func TestCancelUnknown(t *testing.T) { run(t, unknown) }
 
 // malformedCancels name question 0, or would if they were well-formed.
-var malformedCancels = []string{"", `null`, `[]`, `"0"`, `{}`, `{"requestId":null}`, `{"requestId":{}}`, `{"requestId":[0]}`, `{"requestId":true}`, `{"requestId":"0"}`, `{"requestId":0.0}`, `{"id":0}`}
+var malformedCancels = []string{"", `null`, `[]`, `"0"`, `{}`, `{"requestId":null}`, `{"requestId":{}}`,
+	`{"requestId":[0]}`, `{"requestId":true}`, `{"requestId":"0"}`, `{"requestId":0.0}`, `{"id":0}`}
 
 var malformed = situation{
 	name: "malformed", test: "TestCancelMalformed", on: everywhere,
@@ -233,7 +241,8 @@ var malformed = situation{
 		c.step("the call is answered", func() {
 			if c.binding.modern() {
 				server.Text("done")
-			} else if err := c.view.win.Answer(hub.PromptAnswer{PromptID: c.view.prompt().ID, Action: hub.ActionAccept, Content: content}); err != nil {
+			} else if err := c.view.win.Answer(hub.PromptAnswer{PromptID: c.view.prompt().ID, Action: hub.ActionAccept,
+				Content: content}); err != nil {
 				c.t.Error(err)
 			}
 			c.text(p, "done")

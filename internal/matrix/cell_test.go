@@ -112,7 +112,8 @@ func (c *cell) prepare() {
 	if c.url != "" {
 		entry = fmt.Sprintf(`"type":%q,"url":%q`, c.binding.transport, c.url)
 	}
-	_, problems, _, err := c.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", JSON: fmt.Sprintf(`{"mcpServers":{"s":{%s,%s}}}`, entry, c.entry)}})
+	_, problems, _, err := c.hub.LoadConfig(context.Background(),
+		[]hub.ConfigSource{{Scope: "host", JSON: fmt.Sprintf(`{"mcpServers":{"s":{%s,%s}}}`, entry, c.entry)}})
 	if err != nil || len(problems) > 0 {
 		c.t.Fatal(problems, err)
 	}
@@ -181,7 +182,8 @@ func (c *cell) said(what <-chan struct{}) {
 	}
 }
 
-// step does something and waits until nothing moves any more. All that crosses the wire meanwhile stands under its title.
+// step does something and waits until nothing moves any more. All that crosses the wire meanwhile stands under its
+// title.
 func (c *cell) step(title string, do func()) {
 	c.t.Helper()
 	c.tape.begin(title, false)
@@ -189,7 +191,8 @@ func (c *cell) step(title string, do func()) {
 	c.settled()
 }
 
-// looseStep is a step whose exchanges over HTTP are independent of each other, so that the protocol leaves their order open.
+// looseStep is a step whose exchanges over HTTP are independent of each other, so that the protocol leaves their order
+// open.
 func (c *cell) looseStep(title string, do func()) {
 	c.t.Helper()
 	c.tape.begin(title, true)
@@ -253,14 +256,16 @@ func (c *cell) cancelled(p *call, reason string, delivery hub.CancelDelivery) {
 	c.ended("r1", hub.OriginUser, reason, delivery)
 }
 
-// ended checks the terminal event of a cancelled request. In all bindings the server may go on, unless it had nothing to be told: that it was told is no promise, in
-// the modern era either. Finding B11.
+// ended checks the terminal event of a cancelled request. In all bindings the server may go on, unless it had nothing
+// to be told: that it was told is no promise, in the modern era either. Finding B11.
 func (c *cell) ended(id string, origin hub.Origin, reason string, delivery hub.CancelDelivery) {
 	c.t.Helper()
 	e, ok := c.view.end(id).(*hub.RequestCancelled)
 	mayContinue := delivery != hub.DeliveryNotNeeded
-	if !ok || e.Cancellation.Origin != origin || e.Cancellation.Reason != reason || e.Sending.Delivery != delivery || e.ServerMayContinue != mayContinue {
-		c.t.Errorf("%s ended with %+v; want cancelled by %s, %q, %s, may continue %t", id, c.view.end(id), origin, reason, delivery, mayContinue)
+	if !ok || e.Cancellation.Origin != origin || e.Cancellation.Reason != reason || e.Sending.Delivery != delivery ||
+		e.ServerMayContinue != mayContinue {
+		c.t.Errorf("%s ended with %+v; want cancelled by %s, %q, %s, may continue %t", id, c.view.end(id), origin, reason,
+			delivery, mayContinue)
 	}
 }
 

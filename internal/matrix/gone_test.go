@@ -9,8 +9,9 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// breaks prepares how a server goes in mid-call, after n events. Over one link the behaviour ends that. Over Streamable HTTP the connection of the call
-// breaks with the last of the events; where streams can be resumed (2025-11-25) the server has forgotten the session by then.
+// breaks prepares how a server goes in mid-call, after n events. Over one link the behaviour ends that. Over Streamable
+// HTTP the connection of the call breaks with the last of the events; where streams can be resumed (2025-11-25) the
+// server has forgotten the session by then.
 func (c *cell) breaks(n int) (inCall func(*fakeserver.CallContext)) {
 	if c.binding.transport != web {
 		return (*fakeserver.CallContext).Disconnect
@@ -104,7 +105,8 @@ func TestServerGoneWithAPrompt(t *testing.T) { run(t, serverGonePrompt) }
 func listenEnds(name, test, about string, end func(*cell, *fakeserver.Subscription)) situation {
 	return situation{
 		name: name, test: test, on: modern,
-		about: about + " That is no cancel of anybody's request: the call beside it goes on, the windows hear of no cancel, and the stream is opened anew after a second.",
+		about: about +
+			" That is no cancel of anybody's request: the call beside it goes on, the windows hear of no cancel, and the stream is opened anew after a second.",
 		play: func(c *cell) {
 			calls := make(chan *fakeserver.CallContext, 1)
 			c.fake.Tool("slow", func(call *fakeserver.CallContext) { calls <- call; hang(call) })
@@ -122,17 +124,20 @@ func listenEnds(name, test, about string, end func(*cell, *fakeserver.Subscripti
 	}
 }
 
-var listenResult = listenEnds("listen-result", "TestListenEndsWithResult", "The server ends subscriptions/listen with a result.",
+var listenResult = listenEnds("listen-result", "TestListenEndsWithResult",
+	"The server ends subscriptions/listen with a result.",
 	func(_ *cell, sub *fakeserver.Subscription) { sub.EndWithResult() })
 
 func TestListenEndsWithResult(t *testing.T) { run(t, listenResult) }
 
-var listenCancelled = listenEnds("listen-cancelled", "TestListenEndsWithCancel", "The server ends subscriptions/listen with notifications/cancelled that names it.",
+var listenCancelled = listenEnds("listen-cancelled", "TestListenEndsWithCancel",
+	"The server ends subscriptions/listen with notifications/cancelled that names it.",
 	func(_ *cell, sub *fakeserver.Subscription) { sub.EndWithCancel("restarting") })
 
 func TestListenEndsWithCancel(t *testing.T) { run(t, listenCancelled) }
 
-var listenError = listenEnds("listen-error", "TestListenEndsWithError", "The server ends subscriptions/listen with an error.",
+var listenError = listenEnds("listen-error", "TestListenEndsWithError",
+	"The server ends subscriptions/listen with an error.",
 	func(_ *cell, sub *fakeserver.Subscription) { sub.EndWithError(-32603, "restarting") })
 
 func TestListenEndsWithError(t *testing.T) { run(t, listenError) }

@@ -16,8 +16,9 @@ import (
 
 const eventStream = "text/event-stream"
 
-// taped stands before the fake's handler and keeps every exchange: what was asked with which headers of the protocol, what was answered, and who closed it. Who ends a
-// stream on which the answer has gone out is left out: both sides do, in either order.
+// taped stands before the fake's handler and keeps every exchange: what was asked with which headers of the protocol,
+// what was answered, and who closed it. Who ends a stream on which the answer has gone out is left out: both sides do,
+// in either order.
 func taped(t *tape, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -53,7 +54,8 @@ func messageIn(body []byte) (m message) {
 	return m
 }
 
-// exchangeName names an exchange by what it is about, which unlike a number is the same in whatever order independent ones arrive.
+// exchangeName names an exchange by what it is about, which unlike a number is the same in whatever order independent
+// ones arrive.
 func exchangeName(r *http.Request, m message) string {
 	switch {
 	case m.Method != "" && m.ID != nil:
@@ -83,7 +85,8 @@ type tapedExchange struct {
 	id   string // of the request that is answered; "" for none
 
 	asked *entry
-	// aside: a POST of the older HTTP with SSE, or of an answer. What it brings about comes on a stream, before or after its own status.
+	// aside: a POST of the older HTTP with SSE, or of an answer. What it brings about comes on a stream, before or after
+	// its own status.
 	aside bool
 
 	mu       sync.Mutex // guards what follows; handlers write from one goroutine, and the end is looked at from it too

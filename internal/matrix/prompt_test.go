@@ -38,14 +38,15 @@ func (c *cell) ask(then func(*fakeserver.CallContext, *fakeserver.OutRequest)) {
 	})
 }
 
-// withdraw sends the cancel of a question: with the call, but over Streamable HTTP on the stream that the server has of its own, as the hub may be closing that
-// of the call at the same time.
+// withdraw sends the cancel of a question: with the call, but over Streamable HTTP on the stream that the server has of
+// its own, as the hub may be closing that of the call at the same time.
 func (c *cell) withdraw(q *fakeserver.OutRequest, reason string) {
 	if c.binding.transport != web {
 		q.Cancel(reason)
 		return
 	}
-	if err := c.fake.Notify("notifications/cancelled", fmt.Sprintf(`{"requestId":%s,"reason":%q}`, q.ID, reason)); err != nil {
+	if err := c.fake.Notify("notifications/cancelled", fmt.Sprintf(`{"requestId":%s,"reason":%q}`, q.ID,
+		reason)); err != nil {
 		c.t.Error(err)
 	}
 }
@@ -107,7 +108,8 @@ var secondRound = situation{
 		c.step("a call, and a question", func() { p = c.call("ask") })
 		_, _, content := c.question()
 		c.step("the user answers", func() {
-			if err := c.view.win.Answer(hub.PromptAnswer{PromptID: c.view.prompt().ID, Action: hub.ActionAccept, Content: content}); err != nil {
+			if err := c.view.win.Answer(hub.PromptAnswer{PromptID: c.view.prompt().ID, Action: hub.ActionAccept,
+				Content: content}); err != nil {
 				c.t.Error(err)
 			}
 		})
@@ -141,7 +143,8 @@ var serverWithdraws = situation{
 			c.ended(id, hub.OriginServer, "changed my mind", hub.DeliveryNotNeeded)
 		}
 		_, _, content := c.question()
-		if err := c.view.win.Answer(hub.PromptAnswer{PromptID: prompt.ID, Action: hub.ActionAccept, Content: content}); err == nil {
+		if err := c.view.win.Answer(hub.PromptAnswer{PromptID: prompt.ID, Action: hub.ActionAccept,
+			Content: content}); err == nil {
 			c.t.Error("a prompt that was withdrawn took an answer")
 		}
 		c.step("the server answers the call", func() { close(finish); c.text(p, "done") })
@@ -166,7 +169,8 @@ var serverWithdrawsLate = situation{
 		c.start()
 		method, params, content := c.question()
 		answer := func(p hub.PromptInfo) {
-			if err := c.view.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: content}); err != nil {
+			if err := c.view.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept,
+				Content: content}); err != nil {
 				c.t.Error(err)
 			}
 		}

@@ -49,11 +49,14 @@ func (b binding) path() string {
 	return fakeserver.PathMCP
 }
 
-// everywhere are all that exist. The older HTTP with SSE is of 2024-11-05, and is spoken with 2025-11-25 in practice too (server-everything).
+// everywhere are all that exist. The older HTTP with SSE is of 2024-11-05, and is spoken with 2025-11-25 in practice
+// too (server-everything).
 var everywhere = []binding{
-	{transport: stdio, revision: rev2411}, {transport: stdio, revision: rev2503}, {transport: stdio, revision: rev2506}, {transport: stdio, revision: rev2511}, {transport: stdio, revision: rev2607},
+	{transport: stdio, revision: rev2411}, {transport: stdio, revision: rev2503}, {transport: stdio, revision: rev2506},
+	{transport: stdio, revision: rev2511}, {transport: stdio, revision: rev2607},
 	{transport: sse, revision: rev2411}, {transport: sse, revision: rev2511},
-	{transport: web, revision: rev2503}, {transport: web, revision: rev2506}, {transport: web, revision: rev2511}, {transport: web, revision: rev2607},
+	{transport: web, revision: rev2503}, {transport: web, revision: rev2506}, {transport: web, revision: rev2511},
+	{transport: web, revision: rev2607},
 }
 
 func where(keep func(binding) bool) (list []binding) {

@@ -19,8 +19,9 @@ const patience = 30 * time.Second
 
 var errNothingCame = errors.New("the transcript did not become what it should be")
 
-// TestOverSockets plays the rows of the matrix once more over real sockets, to servers that the hub knows by a URL in its config, and wants the same transcripts. A
-// step is over when its part of the transcript is there; what came too much shows in the next one, or at the end.
+// TestOverSockets plays the rows of the matrix once more over real sockets, to servers that the hub knows by a URL in
+// its config, and wants the same transcripts. A step is over when its part of the transcript is there; what came too
+// much shows in the next one, or at the end.
 func TestOverSockets(t *testing.T) {
 	if *update {
 		t.Skip("the transcripts are written by the other tests")
@@ -73,7 +74,8 @@ func newSocketCell(t *testing.T, b binding, want string) *cell {
 			select {
 			case <-changed:
 			case <-ctx.Done():
-				t.Fatalf("%v:\n%s\nand is\n%s", context.Cause(ctx), strings.Join(steps[min(n, len(steps))-1:min(n, len(steps))], ""), text)
+				t.Fatalf("%v:\n%s\nand is\n%s", context.Cause(ctx), strings.Join(steps[min(n, len(steps))-1:min(n, len(steps))],
+					""), text)
 			}
 		}
 	}

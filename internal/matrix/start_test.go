@@ -38,7 +38,8 @@ var start = situation{
 					continue
 				}
 				_, err := c.hub.CancelRequest(r.ID, "", tooSlow, hub.OriginUser)
-				if e, ok := errors.AsType[*hub.Error](err); !ok || e.Code != hub.CodeFailedPrecondition || e.Reason != hub.ReasonUncancellable {
+				if e, ok := errors.AsType[*hub.Error](err); !ok || e.Code != hub.CodeFailedPrecondition ||
+					e.Reason != hub.ReasonUncancellable {
 					c.t.Errorf("cancelling the start: %v", err)
 				}
 			}

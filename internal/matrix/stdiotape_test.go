@@ -14,7 +14,8 @@ import (
 
 var errKilled = errors.New("killed by the hub")
 
-// spawn serves the fake over two pipes, as a process that the hub has started, and tapes its side of them. Lines to the server begin with ">".
+// spawn serves the fake over two pipes, as a process that the hub has started, and tapes its side of them. Lines to the
+// server begin with ">".
 func spawn(fake *fakeserver.Server, t *tape) *mcp.Link {
 	in := newPipe()
 	outR, outW := io.Pipe()
@@ -36,7 +37,8 @@ func spawn(fake *fakeserver.Server, t *tape) *mcp.Link {
 	}
 }
 
-// pipe is like one of the system: what fits is taken at once, so that what was written before the end is read before it. It takes everything.
+// pipe is like one of the system: what fits is taken at once, so that what was written before the end is read before
+// it. It takes everything.
 type pipe struct {
 	mu     sync.Mutex // guards what follows
 	more   sync.Cond  // on mu

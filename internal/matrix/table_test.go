@@ -11,7 +11,8 @@ import (
 
 // situations are the rows of the matrix.
 var situations = []situation{
-	start, startStopped, awaitingApproval, beforeHeaders, beforeProgress, midStream, streamEnded, afterResponse, lateAnswer, doubled, unknown, malformed,
+	start, startStopped, awaitingApproval, beforeHeaders, beforeProgress, midStream, streamEnded, afterResponse,
+	lateAnswer, doubled, unknown, malformed,
 	duringPrompt, promptWithdrawn, secondRound, serverWithdraws, serverWithdrawsLate, serverGone, serverGonePrompt,
 	listenResult, listenCancelled, listenError, listenLink,
 	taskBeforeID, taskWithID, taskCompletes, taskUncancellable, taskServerCancels,
@@ -26,9 +27,10 @@ const (
 func table() string {
 	var b strings.Builder
 	b.WriteString(tableStart + `
-Each row is a situation, each cell the subtest that plays it: ` + "`TestCancelMidStream/stdio/2024-11-05`" + ` and so on. A cell compares all that crossed the wire, and what the windows were told, with
-` + "`internal/matrix/testdata/<transport>/<situation>.txtar`" + `. The cells behind a URL are played once more over real sockets (` + "`TestOverSockets`" + `), but for those in *italics*, which wait for minutes. An empty cell does not exist:
-Streamable HTTP began with 2025-03-26, and the older HTTP with SSE is of 2024-11-05 (and spoken with 2025-11-25 in practice). The section is written by ` + "`go test ./internal/matrix -update`" + `.
+Each row is a situation, each cell the subtest that plays it: ` + "`TestCancelMidStream/stdio/2024-11-05`" + ` and so on. A cell compares all that crossed the wire, and
+what the windows were told, with ` + "`internal/matrix/testdata/<transport>/<situation>.txtar`" + `. The cells behind a URL are played once more over real sockets
+(` + "`TestOverSockets`" + `), but for those in *italics*, which wait for minutes. An empty cell does not exist: Streamable HTTP began with 2025-03-26, and the older HTTP
+with SSE is of 2024-11-05 (and spoken with 2025-11-25 in practice). The section is written by ` + "`go test ./internal/matrix -update`" + `.
 
 | requirement (situation) | shown by | stdio | sse | http |
 | --- | --- | --- | --- | --- |
@@ -45,7 +47,8 @@ Streamable HTTP began with 2025-03-26, and the older HTTP with SSE is of 2024-11
 		fmt.Fprintf(&b, "| %s | `internal/matrix: %s` | %s | %s | %s |\n", s.about, s.test,
 			strings.Join(cells[stdio], " "), strings.Join(cells[sse], " "), strings.Join(cells[web], " "))
 	}
-	b.WriteString("| The same over real sockets, with servers from the config, and no connection left | `internal/matrix: TestOverSockets` | | | |\n")
+	b.WriteString(
+		"| The same over real sockets, with servers from the config, and no connection left | `internal/matrix: TestOverSockets` | | | |\n")
 	return b.String()
 }
 

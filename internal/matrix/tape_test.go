@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// tape keeps what crosses the wire, as the server sees it, and what the windows are told, by the steps of a cell. Over HTTP each line names its exchange.
+// tape keeps what crosses the wire, as the server sees it, and what the windows are told, by the steps of a cell. Over
+// HTTP each line names its exchange.
 type tape struct {
 	mu      sync.Mutex // guards what follows
 	steps   []*step
@@ -17,8 +18,9 @@ type tape struct {
 }
 
 type step struct {
-	title  string // "" is not shown
-	loose  bool   // its exchanges are independent of each other: they are shown one after the other, in the order of their names
+	title string // "" is not shown
+	// its exchanges are independent of each other: they are shown one after the other, in the order of their names
+	loose  bool
 	wire   []*entry
 	window []string
 }
@@ -89,14 +91,17 @@ func (t *tape) has(exchange, text string) (bool, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, s := range t.steps {
-		if slices.ContainsFunc(s.wire, func(e *entry) bool { return strings.HasPrefix(e.exchange, exchange) && strings.HasPrefix(e.text, text) }) {
+		if slices.ContainsFunc(s.wire, func(e *entry) bool {
+			return strings.HasPrefix(e.exchange, exchange) && strings.HasPrefix(e.text, text)
+		}) {
 			return true, t.changed
 		}
 	}
 	return false, t.changed
 }
 
-// current gives the number of the current step among those that are shown, from 1, and 0 for one that is not; its text; and what closes when there is more of it.
+// current gives the number of the current step among those that are shown, from 1, and 0 for one that is not; its text;
+// and what closes when there is more of it.
 func (t *tape) current() (n int, text string, changed <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,8 +152,10 @@ func (s *step) text() string {
 	return b.String()
 }
 
-// modernMeta is what each request of 2026-07-28 carries in its _meta besides what is its own. The transcripts of the start show it in full.
-var modernMeta = regexp.MustCompile(`"io\.modelcontextprotocol/protocolVersion":"2026-07-28","io\.modelcontextprotocol/clientInfo":\{[^}]*\},"io\.modelcontextprotocol/clientCapabilities":` + clientCapabilities)
+// modernMeta is what each request of 2026-07-28 carries in its _meta besides what is its own. The transcripts of the
+// start show it in full.
+var modernMeta = regexp.MustCompile(
+	`"io\.modelcontextprotocol/protocolVersion":"2026-07-28","io\.modelcontextprotocol/clientInfo":\{[^}]*\},"io\.modelcontextprotocol/clientCapabilities":` + clientCapabilities)
 
 const clientCapabilities = `\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\}`
 

@@ -15,7 +15,8 @@ const (
 	modernTasks   = `{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 )
 
-// withTasks are bindings whose servers have tasks: those of 2025-11-25, where the call asks for one, and the extension of 2026-07-28, where the server decides.
+// withTasks are bindings whose servers have tasks: those of 2025-11-25, where the call asks for one, and the extension
+// of 2026-07-28, where the server decides.
 func withTasks(capabilities string, list []binding) []binding {
 	var out []binding
 	for _, b := range list {
@@ -35,7 +36,8 @@ func (c *cell) state(status string) string {
 	if c.binding.modern() {
 		return fmt.Sprintf(`"taskId":"T-1","status":%q,"ttlMs":null,"pollIntervalMs":60000`, status)
 	}
-	return fmt.Sprintf(`"taskId":"T-1","status":%q,"ttl":null,"pollInterval":60000,"createdAt":"2025-11-25T00:00:00Z","lastUpdatedAt":"2025-11-25T00:00:00Z"`, status)
+	return fmt.Sprintf(
+		`"taskId":"T-1","status":%q,"ttl":null,"pollInterval":60000,"createdAt":"2025-11-25T00:00:00Z","lastUpdatedAt":"2025-11-25T00:00:00Z"`, status)
 }
 
 // made is the result of a call that has become the task.
@@ -54,14 +56,16 @@ func (c *cell) polled(status, members string) string {
 	return `{` + c.state(status) + members + `}`
 }
 
-// tasks gives the server the tool job and tasks/cancel. answered is closed when the call may be answered; nil is at once.
+// tasks gives the server the tool job and tasks/cancel. answered is closed when the call may be answered; nil is at
+// once.
 func (c *cell) tasks(answered <-chan struct{}, onCancel fakeserver.Handler) {
-	c.fake.ToolWith(`{"name":"job","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`, func(call *fakeserver.CallContext) {
-		if answered != nil {
-			c.said(answered) // also after the cancel
-		}
-		call.Result(c.made())
-	})
+	c.fake.ToolWith(`{"name":"job","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`,
+		func(call *fakeserver.CallContext) {
+			if answered != nil {
+				c.said(answered) // also after the cancel
+			}
+			call.Result(c.made())
+		})
 	c.fake.Handle("tasks/cancel", onCancel)
 }
 
@@ -137,7 +141,10 @@ var taskCompletes = situation{
 		var p *call
 		c.step("a call becomes a task", func() { p = c.call("job") })
 		c.pass("a minute later it is polled", time.Minute)
-		c.looseStep("the user cancels: the poll, and the task", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.looseStep("the user cancels: the poll, and the task", func() {
+			c.cancel("r1", tooSlow, hub.OutcomeCancelling)
+			<-p.done
+		})
 		delivery := delivered
 		if !c.binding.modern() {
 			delivery = hub.DeliveryFailed

@@ -9,9 +9,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 )
 
-var allKinds = []hub.PromptKind{hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm, hub.PromptElicitationURL}
+var allKinds = []hub.PromptKind{hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm,
+	hub.PromptElicitationURL}
 
-// view is a window that keeps what it was told about requests, prompts and tools, and puts it on the tape. The start of a session is a request too, and of no cell's interest.
+// view is a window that keeps what it was told about requests, prompts and tools, and puts it on the tape. The start of
+// a session is a request too, and of no cell's interest.
 type view struct {
 	t    *testing.T
 	tape *tape
@@ -25,7 +27,8 @@ type view struct {
 }
 
 func newView(t *testing.T, tp *tape) *view {
-	return &view{t: t, tape: tp, started: map[string]bool{}, ended: map[string]hub.EventBody{}, closed: map[string]*hub.PromptClosed{}}
+	return &view{t: t, tape: tp, started: map[string]bool{}, ended: map[string]hub.EventBody{},
+		closed: map[string]*hub.PromptClosed{}}
 }
 
 func attach(t *testing.T, h *hub.Hub, tp *tape) *view {
@@ -65,7 +68,8 @@ func (v *view) Deliver(e hub.Event) {
 	case *hub.RequestCancelling:
 		v.tape.windowLine("%s is cancelling: by %s, %q", b.RequestID, b.Cancellation.Origin, b.Cancellation.Reason)
 	case *hub.RequestCancelled:
-		v.tape.windowLine("%s is cancelled: by %s, %q, %s, may continue %t", b.RequestID, b.Cancellation.Origin, b.Cancellation.Reason, b.Sending.Delivery, b.ServerMayContinue)
+		v.tape.windowLine("%s is cancelled: by %s, %q, %s, may continue %t", b.RequestID, b.Cancellation.Origin,
+			b.Cancellation.Reason, b.Sending.Delivery, b.ServerMayContinue)
 		v.terminal(b.RequestID, b)
 	case *hub.RequestCancelDelivery:
 		v.tape.windowLine("the cancel of %s is %s", b.RequestID, b.Sending.Delivery)

@@ -21,8 +21,8 @@ func everythingScript(t testing.TB) string {
 	return path
 }
 
-// Everything returns the command that serves @modelcontextprotocol/server-everything over stdio. The paths are absolute, so
-// the caller is free to choose a working directory.
+// Everything returns the command that serves @modelcontextprotocol/server-everything over stdio. The paths are
+// absolute, so the caller is free to choose a working directory.
 func Everything(t testing.TB) (cmd string, args []string) {
 	t.Helper()
 	return node(t), []string{everythingScript(t), "stdio"}
@@ -54,10 +54,12 @@ func everything(t testing.TB, transport, ready string, name func(s *Server, base
 	})
 }
 
-// endWithInput is a module that ends the process with its stdin, so that a server which does not do that itself outlives no test.
+// endWithInput is a module that ends the process with its stdin, so that a server which does not do that itself
+// outlives no test.
 const endWithInput = `data:text/javascript,process.stdin.resume().on("end",()=>process.exit(0))`
 
-// freePort finds a port for a server that must be told one. Another process may take it before the server does; the server then says so.
+// freePort finds a port for a server that must be told one. Another process may take it before the server does; the
+// server then says so.
 func freePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

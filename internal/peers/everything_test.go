@@ -57,7 +57,8 @@ func TestEverythingAnswers(t *testing.T) {
 	if err := json.Unmarshal(line, &answer); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
-	if answer.ID != "first" || answer.Result.ProtocolVersion != "2025-11-25" || answer.Result.ServerInfo.Name != "mcp-servers/everything" {
+	if answer.ID != "first" || answer.Result.ProtocolVersion != "2025-11-25" ||
+		answer.Result.ServerInfo.Name != "mcp-servers/everything" {
 		t.Errorf("unexpected answer: %s", line)
 	}
 }
@@ -127,7 +128,8 @@ func TestEverythingHomeIsFoundFromDeepInside(t *testing.T) {
 // TestLockNamesNoRegistry keeps the lock usable with every registry mirror, and every package pinned by its hash.
 func TestLockNamesNoRegistry(t *testing.T) {
 	for server, dependency := range map[string]string{
-		"everything": everythingPackage, "typescript1": "@modelcontextprotocol/sdk", "typescript2": "@modelcontextprotocol/server",
+		"everything": everythingPackage, "typescript1": "@modelcontextprotocol/sdk",
+		"typescript2": "@modelcontextprotocol/server",
 	} {
 		t.Run(server, func(t *testing.T) { namesNoRegistry(t, server, dependency) })
 	}

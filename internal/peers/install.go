@@ -11,10 +11,11 @@ import (
 	"testing"
 )
 
-// A test against a foreign server that may go missing unnoticed proves nothing: what is not installed fails the test, and says what to run.
+// A test against a foreign server that may go missing unnoticed proves nothing: what is not installed fails the test,
+// and says what to run.
 
-// home walks up from dir to the repository and returns the folder of a server, which holds the lock file. A test runs in its package's folder;
-// runtime.Caller would be of no use under -trimpath.
+// home walks up from dir to the repository and returns the folder of a server, which holds the lock file. A test runs
+// in its package's folder; runtime.Caller would be of no use under -trimpath.
 func home(dir, server, lock string) (string, error) {
 	for d := dir; ; d = filepath.Dir(d) {
 		home := filepath.Join(d, "internal", "peers", server)

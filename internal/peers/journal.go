@@ -11,7 +11,8 @@ import (
 
 // Names of events. A server over stdio notes no request, no disconnected and no answered.
 const (
-	EventRequest      = "request"      // an HTTP request came: HTTP, Method, ID, Session, Revision; Tool is params.name, Reason params.reason
+	// an HTTP request came: HTTP, Method, ID, Session, Revision; Tool is params.name, Reason params.reason
+	EventRequest      = "request"
 	EventDisconnected = "disconnected" // the client went away before the server had ended its answer: HTTP, Method, ID
 	EventAnswered     = "answered"     // the server ended its answer to an HTTP request: HTTP, Method, ID
 	EventSession      = "session"      // a legacy session began

@@ -9,7 +9,8 @@ import (
 )
 
 // sdkServers are those with a journal.
-var sdkServers = map[string]func(testing.TB) *Server{"TypeScript 1": TypeScript1, "TypeScript 2": TypeScript2, "Go": GoSDK}
+var sdkServers = map[string]func(testing.TB) *Server{"TypeScript 1": TypeScript1, "TypeScript 2": TypeScript2,
+	"Go": GoSDK}
 
 func each(t *testing.T, servers map[string]func(testing.TB) *Server, test func(t *testing.T, s *Server)) {
 	for name, open := range servers {
@@ -31,19 +32,25 @@ func TestLegacyCancelIsSeen(t *testing.T) {
 			t.Errorf("the tool heard the reason %q", cancelled.Reason)
 		}
 		s.Wait("the notification", func(e Event) bool {
-			return e.Event == EventRequest && e.Method == "notifications/cancelled" && string(e.ID) == "7" && e.Reason == "changed my mind"
+			return e.Event == EventRequest && e.Method == "notifications/cancelled" && string(e.ID) == "7" &&
+				e.Reason == "changed my mind"
 		})
 	})
 }
 
-// TestLegacyDisconnectIsNoCancel: up to 2025-11-25 a tool runs on when its stream is closed; only the journal shows that.
+// TestLegacyDisconnectIsNoCancel: up to 2025-11-25 a tool runs on when its stream is closed; only the journal shows
+// that.
 func TestLegacyDisconnectIsNoCancel(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
-		call := legacy(t, s.URL).post(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"slow","arguments":{"ms":600,"steps":20},"_meta":{"progressToken":"p"}}}`)
+		call := legacy(t,
+			s.URL).post(
+			`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"slow","arguments":{"ms":600,"steps":20},"_meta":{"progressToken":"p"}}}`)
 		call.until(isMethod("notifications/progress"))
 		call.abort(errAborted)
 		s.Wait("the closed stream", func(e Event) bool { return e.Event == EventDisconnected && e.Method == "tools/call" })
-		end := s.Wait("the end of the tool", func(e Event) bool { return e.Tool == "slow" && (e.Event == EventFinished || e.Event == EventCancelled) })
+		end := s.Wait("the end of the tool", func(e Event) bool {
+			return e.Tool == "slow" && (e.Event == EventFinished || e.Event == EventCancelled)
+		})
 		if end.Event != EventFinished {
 			t.Errorf("%+v", end)
 		}
@@ -54,7 +61,8 @@ func TestLegacyDisconnectIsNoCancel(t *testing.T) {
 func TestLegacyWithdrawal(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
 		r := legacy(t, s.URL)
-		next := r.listen(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"ask_then_withdraw","arguments":{"after":100,"reason":"too late"}}}`)
+		next := r.listen(
+			`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"ask_then_withdraw","arguments":{"after":100,"reason":"too late"}}}`)
 		var question, withdrawal message
 		for question.Method == "" || withdrawal.Method == "" {
 			switch m := next(); m.Method {
@@ -92,9 +100,11 @@ func TestLegacyQuestionIsAnswered(t *testing.T) {
 func TestLegacySamplingIsAnswered(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
 		r := legacy(t, s.URL)
-		next := r.listen(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"sample","arguments":{"prompt":"Hi"}}}`)
+		next := r.listen(
+			`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"sample","arguments":{"prompt":"Hi"}}}`)
 		question := next.until(isMethod("sampling/createMessage"))
-		r.post(`{"jsonrpc":"2.0","id":` + string(question.ID) + `,"result":{"role":"assistant","model":"m","content":{"type":"text","text":"Bonjour"}}}`)
+		r.post(`{"jsonrpc":"2.0","id":` + string(question.ID) +
+			`,"result":{"role":"assistant","model":"m","content":{"type":"text","text":"Bonjour"}}}`)
 		if got := string(next.until(isAnswerTo("9")).Result); !strings.Contains(got, "Bonjour") {
 			t.Errorf("result: %s", got)
 		}
@@ -112,20 +122,22 @@ func TestEverythingOverStreamableHTTP(t *testing.T) {
 
 // TestSSE: the servers with the transport of 2024-11-05 answer on the stream to what is posted elsewhere.
 func TestSSE(t *testing.T) {
-	each(t, map[string]func(testing.TB) *Server{"everything": EverythingSSE, "TypeScript 1": TypeScript1, "Go": GoSDK}, func(t *testing.T, s *Server) {
-		r := newRaw(t, s.SSEURL)
-		stream := r.send(http.MethodGet, s.SSEURL, "")
-		name, data := stream.event()
-		base, err1 := url.Parse(s.SSEURL)
-		endpoint, err2 := url.Parse(data)
-		if name != "endpoint" || err1 != nil || err2 != nil {
-			t.Fatalf("event %q, %q", name, data)
-		}
-		if x := r.send(http.MethodPost, base.ResolveReference(endpoint).String(), initialize); x.status != http.StatusAccepted {
-			t.Errorf("the message was answered %d", x.status)
-		}
-		if m := stream.next(); string(m.ID) != `"init"` || m.Result == nil {
-			t.Errorf("%+v", m)
-		}
-	})
+	each(t, map[string]func(testing.TB) *Server{"everything": EverythingSSE, "TypeScript 1": TypeScript1, "Go": GoSDK},
+		func(t *testing.T, s *Server) {
+			r := newRaw(t, s.SSEURL)
+			stream := r.send(http.MethodGet, s.SSEURL, "")
+			name, data := stream.event()
+			base, err1 := url.Parse(s.SSEURL)
+			endpoint, err2 := url.Parse(data)
+			if name != "endpoint" || err1 != nil || err2 != nil {
+				t.Fatalf("event %q, %q", name, data)
+			}
+			if x := r.send(http.MethodPost, base.ResolveReference(endpoint).String(),
+				initialize); x.status != http.StatusAccepted {
+				t.Errorf("the message was answered %d", x.status)
+			}
+			if m := stream.next(); string(m.ID) != `"init"` || m.Result == nil {
+				t.Errorf("%+v", m)
+			}
+		})
 }

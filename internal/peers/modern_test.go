@@ -39,8 +39,9 @@ func TestModernDisconnectCancels(t *testing.T) {
 // TestModernQuestion: the server asks by a result, and the next round brings the answer.
 func TestModernQuestion(t *testing.T) {
 	questions := map[string]struct{ method, answer, want string }{
-		"ask":    {"elicitation/create", `{"action":"accept","content":{"name":"Ada"}}`, "Ada"},
-		"sample": {"sampling/createMessage", `{"role":"assistant","model":"m","content":{"type":"text","text":"Bonjour"}}`, "Bonjour"},
+		"ask": {"elicitation/create", `{"action":"accept","content":{"name":"Ada"}}`, "Ada"},
+		"sample": {"sampling/createMessage", `{"role":"assistant","model":"m","content":{"type":"text","text":"Bonjour"}}`,
+			"Bonjour"},
 	}
 	each(t, modernServers, func(t *testing.T, s *Server) {
 		for tool, q := range questions {
@@ -50,7 +51,8 @@ func TestModernQuestion(t *testing.T) {
 				RequestState  string
 			}
 			m := modern(t, s.URL, "1", "tools/call", tool, `"name":"`+tool+`","arguments":{}`).until(isAnswerTo("1"))
-			if err := json.Unmarshal(m.Result, &first); err != nil || first.ResultType != "input_required" || first.InputRequests["answer"].Method != q.method {
+			if err := json.Unmarshal(m.Result, &first); err != nil || first.ResultType != "input_required" ||
+				first.InputRequests["answer"].Method != q.method {
 				t.Fatalf("%s: %s, %+v, %v", tool, m.Result, m.Error, err)
 			}
 			state, err := json.Marshal(first.RequestState)
@@ -58,7 +60,8 @@ func TestModernQuestion(t *testing.T) {
 				t.Fatal(err)
 			}
 			m = modern(t, s.URL, "2", "tools/call", tool,
-				`"name":"`+tool+`","arguments":{},"inputResponses":{"answer":`+q.answer+`},"requestState":`+string(state)).until(isAnswerTo("2"))
+				`"name":"`+tool+`","arguments":{},"inputResponses":{"answer":`+q.answer+`},"requestState":`+
+					string(state)).until(isAnswerTo("2"))
 			if !strings.Contains(string(m.Result), q.want) {
 				t.Errorf("%s: %s, %+v", tool, m.Result, m.Error)
 			}

@@ -154,8 +154,8 @@ func (next messages) until(match func(message) bool) message {
 	}
 }
 
-// listen makes a call in a legacy session and gives what comes on its stream and on the GET stream: SDKs differ in which of the two they
-// put their own requests on.
+// listen makes a call in a legacy session and gives what comes on its stream and on the GET stream: SDKs differ in
+// which of the two they put their own requests on.
 func (r *raw) listen(call string) messages {
 	r.t.Helper()
 	came := make(chan message)
@@ -239,7 +239,8 @@ func modern(t testing.TB, url, id, method, name, params string) *exchange {
 	if params != "" {
 		params += ","
 	}
-	return r.post(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{` + params + `"_meta":{"progressToken":` + id + `,` +
+	return r.post(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{` + params +
+		`"_meta":{"progressToken":` + id + `,` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"peers","version":"0"},` +
 		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}},"sampling":{}}}}}`)
 }

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// JournalVariable names a file for the journal of a server over stdio, in the server's environment. Without it the journal goes to stderr.
+// JournalVariable names a file for the journal of a server over stdio, in the server's environment. Without it the
+// journal goes to stderr.
 const JournalVariable = "PEER_JOURNAL"
 
 // TypeScript1 starts the server on the TypeScript SDK 1.x over Streamable HTTP and SSE.
@@ -58,8 +59,8 @@ func typescript(t testing.TB, server, sdk string) []string {
 	return []string{node(t), filepath.Join(dir, "server.mjs")}
 }
 
-// GoSDKVariable names a binary of the server on the Go SDK, for a package whose many tests would link it again and again. Unset: it is
-// built for each test.
+// GoSDKVariable names a binary of the server on the Go SDK, for a package whose many tests would link it again and
+// again. Unset: it is built for each test.
 const GoSDKVariable = "PEER_GOSDK"
 
 func goSDKBinary(t testing.TB) string {

@@ -15,7 +15,8 @@ import (
 // bound is how long anything may take before its test is lost. No test waits for it when all is well.
 const bound = 30 * time.Second
 
-// Server is a server process that lives as long as its test. Its methods may be called concurrently, Wait from the test's goroutine only.
+// Server is a server process that lives as long as its test. Its methods may be called concurrently, Wait from the
+// test's goroutine only.
 type Server struct {
 	// URL is the Streamable HTTP endpoint, "" when it has none.
 	URL string
@@ -116,7 +117,8 @@ func (s *Server) await(holds func() bool) bool {
 	}
 }
 
-// Wait waits for the first event, of those that have come and will come, for which match is true, and fails the test when none comes.
+// Wait waits for the first event, of those that have come and will come, for which match is true, and fails the test
+// when none comes.
 func (s *Server) Wait(what string, match func(Event) bool) Event {
 	s.t.Helper()
 	var found Event
@@ -136,7 +138,8 @@ func (s *Server) Wait(what string, match func(Event) bool) Event {
 	return found
 }
 
-// Observe gives every event from now on to f, in order and from one goroutine at a time, and keeps none of them: for what a server notes in hours.
+// Observe gives every event from now on to f, in order and from one goroutine at a time, and keeps none of them: for
+// what a server notes in hours.
 func (s *Server) Observe(f func(Event)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

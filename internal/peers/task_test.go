@@ -11,7 +11,10 @@ import (
 // begin begins a task and gives its id.
 func (r *raw) begin(tool, arguments string) string {
 	r.t.Helper()
-	m := r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":%q,"arguments":%s,"task":{"ttl":60000}}}`, tool, arguments)).until(isAnswerTo(`"b"`))
+	m := r.post(
+		fmt.Sprintf(
+			`{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":%q,"arguments":%s,"task":{"ttl":60000}}}`, tool,
+			arguments)).until(isAnswerTo(`"b"`))
 	var created struct{ Task struct{ TaskID string } }
 	if err := json.Unmarshal(m.Result, &created); err != nil || created.Task.TaskID == "" {
 		r.t.Fatalf("%s, %+v, %v", m.Result, m.Error, err)
@@ -79,7 +82,8 @@ func TestTaskOutlivesItsSession(t *testing.T) {
 // TestTaskIsRequired: a tool that can only be a task refuses a plain call.
 func TestTaskIsRequired(t *testing.T) {
 	r := legacy(t, TypeScript1(t).URL)
-	m := r.post(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"task_ask","arguments":{}}}`).until(isAnswerTo("5"))
+	m := r.post(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"task_ask","arguments":{}}}`).until(
+		isAnswerTo("5"))
 	if m.Error == nil && !strings.Contains(string(m.Result), `"isError":true`) {
 		t.Errorf("%s", m.Result)
 	}

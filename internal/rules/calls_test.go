@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// causelessCancels: why something was cancelled is the product, so no cancel may lose it. Tests are held to it too: what they
-// show is copied.
+// causelessCancels: why something was cancelled is the product, so no cancel may lose it. Tests are held to it too:
+// what they show is copied.
 func causelessCancels(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -51,9 +51,10 @@ var _ = context.WithCancel
 	})), "hub/a.go:4", "hub/a.go:7", "hub/b_test.go:3", "hub/c.go:1")
 }
 
-// strayOutput: the process's stdout belongs to the handshake and its stderr to the host's log. go-plugin swaps both for pipes
-// that someone must drain, so that one stray print can stall the hub. The command talks to people; the door captures stderr,
-// for the log, before the swap; the demo server's stdout is its wire. What else lies under internal are programs of the tests.
+// strayOutput: the process's stdout belongs to the handshake and its stderr to the host's log. go-plugin swaps both for
+// pipes that someone must drain, so that one stray print can stall the hub. The command talks to people; the door
+// captures stderr, for the log, before the swap; the demo server's stdout is its wire. What else lies under internal
+// are programs of the tests.
 func strayOutput(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {

@@ -11,7 +11,8 @@ import (
 
 // script says whether a file is hand-written TypeScript or JavaScript, and whether it is a test.
 func script(p string) (ours, test bool) {
-	if !strings.HasPrefix(p, "editors/") || strings.Contains(p, "/gen/") || !slices.Contains([]string{".ts", ".js", ".mjs", ".cjs"}, path.Ext(p)) {
+	if !strings.HasPrefix(p, "editors/") || strings.Contains(p, "/gen/") ||
+		!slices.Contains([]string{".ts", ".js", ".mjs", ".cjs"}, path.Ext(p)) {
 		return false, false
 	}
 	return true, strings.Contains(p, ".test.") || strings.Contains(p, "/test/") || strings.Contains(p, "/e2e/")
@@ -22,8 +23,10 @@ var loose = []struct {
 	what    string
 	pattern *regexp.Regexp
 }{
-	{"an any: say which type it is, or unknown", regexp.MustCompile(`(?:[:<|]\s*any\b|\bas any\b|\{any\}|@ts-(?:ignore|nocheck))`)},
-	{"text of a server is text: build elements", regexp.MustCompile(`\b(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write)\b`)},
+	{"an any: say which type it is, or unknown",
+		regexp.MustCompile(`(?:[:<|]\s*any\b|\bas any\b|\{any\}|@ts-(?:ignore|nocheck))`)},
+	{"text of a server is text: build elements",
+		regexp.MustCompile(`\b(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write)\b`)},
 }
 
 func scriptFaults(t *tree) []violation {
@@ -39,7 +42,8 @@ func scriptFaults(t *tree) []violation {
 			limit = maxTestLines
 		}
 		if len(lines) > limit+1 {
-			bad = append(bad, violation{path: p, text: fmt.Sprintf("%d lines, at most %d: split it by concept", len(lines)-1, limit)})
+			bad = append(bad, violation{path: p, text: fmt.Sprintf("%d lines, at most %d: split it by concept", len(lines)-1,
+				limit)})
 		}
 		stem, _, _ := strings.Cut(path.Base(p), ".")
 		if slices.Contains(emptyNames, stem) {
@@ -73,7 +77,8 @@ func TestScriptsAreStrictFindsViolations(t *testing.T) {
 		"editors/webview/long.js":         strings.Repeat("\n", maxLines+1),
 		"editors/webview/test/a.test.js":  "assert(!/innerHTML/.test(text));" + strings.Repeat("\n", maxTestLines),
 		"editors/node_modules/a/index.js": "x.innerHTML = 1",
-	})), "editors/host/src/hub.ts:1", "editors/host/src/hub.ts:3", "editors/host/src/util.ts", "editors/webview/cards.js:2", "editors/webview/long.js")
+	})), "editors/host/src/hub.ts:1", "editors/host/src/hub.ts:3", "editors/host/src/util.ts",
+		"editors/webview/cards.js:2", "editors/webview/long.js")
 }
 
 // A code block of the documentation that names a file is a part of that file, which something compiles.
@@ -99,7 +104,8 @@ func strayBlocks(t *tree) []violation {
 		}
 		for _, b := range blocks {
 			if !strings.Contains(flat(string(t.text[b[1]])), flat(b[2])) {
-				bad = append(bad, violation{path: page, text: fmt.Sprintf("has a block that is not in %s as it stands there", b[1])})
+				bad = append(bad, violation{path: page, text: fmt.Sprintf("has a block that is not in %s as it stands there",
+					b[1])})
 			}
 		}
 	}
@@ -112,7 +118,8 @@ func TestSamplesAreCompiled(t *testing.T) {
 
 func TestSamplesAreCompiledFindsViolations(t *testing.T) {
 	page := func(file, block string) map[string]string {
-		return map[string]string{"docs/embedding.md": "text\n<!-- " + file + " -->\n```go\n" + block + "\n```\n", "x_test.go": "package x\n\nfunc f() {\n\tg()\n\th()\n}\n"}
+		return map[string]string{"docs/embedding.md": "text\n<!-- " + file + " -->\n```go\n" + block +
+			"\n```\n", "x_test.go": "package x\n\nfunc f() {\n\tg()\n\th()\n}\n"}
 	}
 	finds(t, strayBlocks(made(t, page("x_test.go", "g()\nh()"))))
 	finds(t, strayBlocks(made(t, page("x_test.go", "g()\n// more\nh()"))), "docs/embedding.md")

@@ -19,8 +19,8 @@ import (
 //
 //	cmd -> plugin -> ipc -> hub -> hub/{mcp,config} -> hub/{jsonrpc,transport}
 //
-// The longest matching folder counts, and a name stands for everything below it. Test files may import internal besides, and
-// their own package. Circles are the compiler's matter.
+// The longest matching folder counts, and a name stands for everything below it. Test files may import internal
+// besides, and their own package. Circles are the compiler's matter.
 var mayImport = map[string][]string{
 	"hub/bounds":    {"hub/bounds"},
 	"hub/browse":    {"hub/browse", "hub/bounds"},
@@ -121,8 +121,8 @@ func TestImportsPointOneWayFindsViolations(t *testing.T) {
 		"editors/webview/page.go:2", "elsewhere/new.go")
 }
 
-// foreignToHub are modules that the domain must not reach, on any way: another door or another counter must not touch it. And
-// the engine is our own: the SDK's sessions cannot do what the hub is for.
+// foreignToHub are modules that the domain must not reach, on any way: another door or another counter must not touch
+// it. And the engine is our own: the SDK's sessions cannot do what the hub is for.
 var foreignToHub = []string{
 	"google.golang.org/grpc",
 	"google.golang.org/protobuf",
@@ -195,7 +195,8 @@ func decodeList(t *testing.T, out []byte) []listed {
 func TestHubKnowsNoDoorFindsViolations(t *testing.T) {
 	finds(t, hubReaches([]listed{
 		{modulePath + "/hub", []string{"fmt", "google.golang.org/grpc/codes"}},
-		{modulePath + "/hub/mcp", []string{"context", "google.golang.org/grpcx", "github.com/modelcontextprotocol/go-sdk/auth"}},
+		{modulePath + "/hub/mcp", []string{"context", "google.golang.org/grpcx",
+			"github.com/modelcontextprotocol/go-sdk/auth"}},
 		{modulePath + "/hub/config", []string{"github.com/hashicorp/go-plugin"}},
 	}), "hub", "hub/config")
 }

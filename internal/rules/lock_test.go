@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// strayLocks: the hub's lock is taken in hub/lock.go alone, and every lock of package hub is released by a defer right behind it. A panic between the two would
-// leave it locked, and nothing would answer any more.
+// strayLocks: the hub's lock is taken in hub/lock.go alone, and every lock of package hub is released by a defer right
+// behind it. A panic between the two would leave it locked, and nothing would answer any more.
 func strayLocks(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -25,13 +25,16 @@ func strayLocks(t *tree) []violation {
 			case *ast.CommClause:
 				deferredUnlocks(n.Body, good)
 			case *ast.SelectorExpr:
-				if x := types.ExprString(n.X); n.Sel.Name == "mu" && (x == "h" || x == "hub" || strings.HasSuffix(x, ".h") || strings.HasSuffix(x, ".hub")) {
+				if x := types.ExprString(n.X); n.Sel.Name == "mu" && (x == "h" || x == "hub" || strings.HasSuffix(x, ".h") ||
+					strings.HasSuffix(x, ".hub")) {
 					bad = append(bad, s.at(n, "the hub's lock is taken in lock.go alone: h.update, or defer h.lock().unlock()"))
 				}
 			case *ast.CallExpr:
 				sel, ok := n.Fun.(*ast.SelectorExpr)
-				if ok && len(n.Args) == 0 && (sel.Sel.Name == "Lock" || sel.Sel.Name == "RLock" || sel.Sel.Name == "lock") && !good[n] {
-					bad = append(bad, s.at(n, "%s without a deferred unlock right behind it: a panic would leave it locked", types.ExprString(n)))
+				if ok && len(n.Args) == 0 && (sel.Sel.Name == "Lock" || sel.Sel.Name == "RLock" || sel.Sel.Name == "lock") &&
+					!good[n] {
+					bad = append(bad, s.at(n, "%s without a deferred unlock right behind it: a panic would leave it locked",
+						types.ExprString(n)))
 				}
 			}
 			return true
@@ -40,7 +43,8 @@ func strayLocks(t *tree) []violation {
 	return bad
 }
 
-// deferredUnlocks notes which of these statements lock and have their unlock deferred: "defer x.lock().unlock()", or "x.Lock()" before "defer x.Unlock()".
+// deferredUnlocks notes which of these statements lock and have their unlock deferred: "defer x.lock().unlock()", or
+// "x.Lock()" before "defer x.Unlock()".
 func deferredUnlocks(list []ast.Stmt, good map[ast.Node]bool) {
 	for i, stmt := range list {
 		if d, ok := stmt.(*ast.DeferStmt); ok {

@@ -13,9 +13,11 @@ var marks = []struct {
 	what    string
 	pattern *regexp.Regexp
 }{
-	{"a path of somebody's machine", regexp.MustCompile(`/(?:[w]ork/(?:main|shared|\.)|[r]oot/|[h]ome/[a-z]|[U]sers/[A-Za-z]|[t]mp/(?:brief|bash_jobs))`)},
+	{"a path of somebody's machine",
+		regexp.MustCompile(`/(?:[w]ork/(?:main|shared|\.)|[r]oot/|[h]ome/[a-z]|[U]sers/[A-Za-z]|[t]mp/(?:brief|bash_jobs))`)},
 	{"unfinished work: finish it, or open an issue", regexp.MustCompile(`\b(?:[T]ODO|[F]IXME|[X]XX|[H]ACK)\b`)},
-	{"how the work was handed out is no part of the project", regexp.MustCompile(`(?i)\b(?:the [b]rief\b|[i]ssues? #?\d|[i]ssues show\b|[h]elper session)`)},
+	{"how the work was handed out is no part of the project",
+		regexp.MustCompile(`(?i)\b(?:the [b]rief\b|[i]ssues? #?\d|[i]ssues show\b|[h]elper session)`)},
 	{"a page that is not in the repository", regexp.MustCompile(`\b[s]hared/(?:design|reference)\b`)},
 	{"a merge that was not ended", regexp.MustCompile(`^(?:[<]{7} |[>]{7} |[=]{7}$)`)},
 }

@@ -21,16 +21,19 @@ var decodesAll = []string{
 	"hub/answer.go", "hub/input.go", // what a window says, checked member by member
 	"hub/outgoing.go", "hub/tracecontext.go", // what the host says: a map, a string
 	"hub/approvalfile.go", "hub/consentkey.go", "hub/kept.go", // files of ours
-	"hub/definitiondiff.go", "hub/redact.go", "hub/redactjson.go", // token by token, or into plain values: no names are looked for
+	// token by token, or into plain values: no names are looked for
+	"hub/definitiondiff.go", "hub/redact.go", "hub/redactjson.go",
 }
 
-// foldedReading: encoding/json takes "URL" for the member "url" of a struct, so that a person is shown one text and another counts. What servers write is read by
-// hub/jsontext, which compares names exactly.
+// foldedReading: encoding/json takes "URL" for the member "url" of a struct, so that a person is shown one text and
+// another counts. What servers write is read by hub/jsontext, which compares names exactly.
 func foldedReading(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
 		room := s.in(readsPeers...) || s.dir() == "hub"
-		if s.test || s.generated || !room || slices.ContainsFunc(decodesAll, func(f string) bool { return within(f, s.path) }) {
+		if s.test || s.generated || !room || slices.ContainsFunc(decodesAll, func(f string) bool {
+			return within(f, s.path)
+		}) {
 			continue
 		}
 		s.uses("encoding/json", []string{"Unmarshal", "NewDecoder", "Decoder"}, func(n ast.Node, name string) {
@@ -63,5 +66,6 @@ var raw json.RawMessage
 		"hub/a.go":                "package hub" + body,
 		"hub/kept.go":             "package hub" + body,
 		"hub/config/a.go":         "package config" + body,
-	})), "hub/a.go:3", "hub/a.go:4", "hub/jsonrpc/a.go:3", "hub/jsonrpc/a.go:4", "hub/mcp/a.go:3", "hub/mcp/a.go:4", "hub/transport/deep/a.go:3", "hub/transport/deep/a.go:4")
+	})), "hub/a.go:3", "hub/a.go:4", "hub/jsonrpc/a.go:3", "hub/jsonrpc/a.go:4", "hub/mcp/a.go:3", "hub/mcp/a.go:4",
+		"hub/transport/deep/a.go:3", "hub/transport/deep/a.go:4")
 }

@@ -13,9 +13,11 @@ const requirementsPage = "docs/requirements.md"
 
 var (
 	named = regexp.MustCompile("`([a-z0-9/]+): ((?:Test|Fuzz)[A-Za-z0-9_]+)`")
-	// A test of the editor part is named by its file and its title: `editors/host/test/relay.test.ts: a page that goes away breaks nothing`.
+	// A test of the editor part is named by its file and its title: `editors/host/test/relay.test.ts: a page that goes
+	// away breaks nothing`.
 	titled   = regexp.MustCompile("`(editors/[a-zA-Z0-9/.-]+\\.(?:ts|js|mjs)): ([^`]+)`")
-	declared = regexp.MustCompile(`(?m)^func (?:(Test[A-Za-z0-9_]+)\(t \*testing\.T\)|(Fuzz[A-Za-z0-9_]+)\(f \*testing\.F\))`)
+	declared = regexp.MustCompile(
+		`(?m)^func (?:(Test[A-Za-z0-9_]+)\(t \*testing\.T\)|(Fuzz[A-Za-z0-9_]+)\(f \*testing\.F\))`)
 	// Whatever stands in backquotes in the second column names a test.
 	quoted = regexp.MustCompile("`[^`]*`")
 )
@@ -39,7 +41,8 @@ func unshown(t *tree) []violation {
 		if len(names)+len(titles) == 0 {
 			bad = append(bad, violation{requirementsPage, i + 1, "a requirement that no test shows"})
 		}
-		if cells := strings.Split(line, " | "); len(cells) > 1 && len(quoted.FindAllString(cells[1], -1)) != len(names)+len(titles) {
+		if cells := strings.Split(line, " | "); len(cells) > 1 && len(quoted.FindAllString(cells[1], -1)) != len(names)+
+			len(titles) {
 			bad = append(bad, violation{requirementsPage, i + 1, "something in backquotes that names no test"})
 		}
 		for _, n := range names {
@@ -81,9 +84,11 @@ func TestRequirementsNameRealTestsFindsViolations(t *testing.T) {
 			"func FuzzThere(f *testing.F) {}\n",
 		requirementsPage: strings.Join([]string{
 			"| requirement | shown by |", "| --- | --- |",
-			"| good | `hub: TestThere` |", "| gone | `hub: TestGone` |", "| no test | `hub: TestHelper` |", "| nothing | by hand |", "| elsewhere | `ipc: TestThere` |",
+			"| good | `hub: TestThere` |", "| gone | `hub: TestGone` |", "| no test | `hub: TestHelper` |",
+			"| nothing | by hand |", "| elsewhere | `ipc: TestThere` |",
 			"| good title | `editors/host/test/a.test.ts: it holds` |", "| half a title | `editors/host/test/a.test.ts: it` |",
-			"| good fuzzing | `hub: FuzzThere` |", "| a name that is misspelled | `hub: TestThere` `hub TestThere` |", "| gone fuzzing | `hub: FuzzGone` |",
+			"| good fuzzing | `hub: FuzzThere` |", "| a name that is misspelled | `hub: TestThere` `hub TestThere` |",
+			"| gone fuzzing | `hub: FuzzGone` |",
 		}, "\n"),
 	})), requirementsPage+":4", requirementsPage+":5", requirementsPage+":6", requirementsPage+":7", requirementsPage+":9",
 		requirementsPage+":11", requirementsPage+":12")

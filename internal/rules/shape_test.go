@@ -22,7 +22,8 @@ func oversize(t *tree) []violation {
 			limit = maxTestLines
 		}
 		if !s.generated && s.lines > limit {
-			bad = append(bad, violation{path: s.path, text: fmt.Sprintf("%d lines, at most %d: split it by concept", s.lines, limit)})
+			bad = append(bad, violation{path: s.path, text: fmt.Sprintf("%d lines, at most %d: split it by concept", s.lines,
+				limit)})
 		}
 	}
 	return bad
@@ -44,7 +45,8 @@ func TestFilesStaySmallFindsViolations(t *testing.T) {
 }
 
 // emptyNames say nothing about what lives in a package or a file, so everything ends up there.
-var emptyNames = []string{"util", "utils", "common", "types", "manager", "managers", "helper", "helpers", "misc", "shared"}
+var emptyNames = []string{"util", "utils", "common", "types", "manager", "managers", "helper", "helpers", "misc",
+	"shared"}
 
 func namesOfNothing(t *tree) []violation {
 	var bad []violation
@@ -57,7 +59,8 @@ func namesOfNothing(t *tree) []violation {
 		for _, name := range []string{path.Base(s.dir()), strings.TrimSuffix(s.file.Name.Name, "_test")} {
 			if slices.Contains(emptyNames, name) && !seen[s.dir()] {
 				seen[s.dir()] = true
-				bad = append(bad, violation{path: s.dir(), text: fmt.Sprintf("a package named %s holds anything: name it after its concept", name)})
+				bad = append(bad,
+					violation{path: s.dir(), text: fmt.Sprintf("a package named %s holds anything: name it after its concept", name)})
 			}
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// wallClockSleeps: a test that sleeps is slow, and still guesses. Inside a synctest bubble a sleep takes no time and moves the
-// fake clock by an exact amount: there, and only there, it is the right word. Bubbles are told by their text: a function
-// literal given to synctest.Test, or to a function of the same folder that passes its parameter on to it.
+// wallClockSleeps: a test that sleeps is slow, and still guesses. Inside a synctest bubble a sleep takes no time and
+// moves the fake clock by an exact amount: there, and only there, it is the right word. Bubbles are told by their text:
+// a function literal given to synctest.Test, or to a function of the same folder that passes its parameter on to it.
 func wallClockSleeps(t *tree) []violation {
 	makers := map[string][]string{} // by folder: the functions that run what they get in a bubble
 	for changed := true; changed; {
@@ -20,7 +20,8 @@ func wallClockSleeps(t *tree) []violation {
 					continue
 				}
 				ast.Inspect(fn.Body, func(n ast.Node) bool {
-					if call, ok := n.(*ast.CallExpr); ok && makesBubble(s, call, makers[s.dir()]) && !slices.Contains(makers[s.dir()], fn.Name.Name) {
+					if call, ok := n.(*ast.CallExpr); ok && makesBubble(s, call, makers[s.dir()]) &&
+						!slices.Contains(makers[s.dir()], fn.Name.Name) {
 						makers[s.dir()] = append(makers[s.dir()], fn.Name.Name)
 						changed = true
 					}

@@ -82,8 +82,8 @@ func (s *source) local(importPath string) (name string, ok bool) {
 	return "", false
 }
 
-// uses calls found for each mention of one of the package's identifiers. A dot import hides which of them is meant, so it
-// counts as a mention, named "*".
+// uses calls found for each mention of one of the package's identifiers. A dot import hides which of them is meant, so
+// it counts as a mention, named "*".
 func (s *source) uses(importPath string, names []string, found func(n ast.Node, name string)) {
 	local, ok := s.local(importPath)
 	if !ok {
@@ -105,14 +105,17 @@ func (s *source) uses(importPath string, names []string, found func(n ast.Node, 
 }
 
 // builtByEditors are the folders that the editor part builds: .gitignore has the same.
-var builtByEditors = regexp.MustCompile(`^editors/(?:out|\.editors|[a-z]+/(?:build|dist)|vscode/bin|vscode/media/page)$`)
+var builtByEditors = regexp.MustCompile(
+	`^editors/(?:out|\.editors|[a-z]+/(?:build|dist)|vscode/bin|vscode/media/page)$`)
 
 // skipped says whether a folder holds nothing of ours: version control, installed packages, built files.
 func skipped(dir string) bool {
-	return dir == "bin" || slices.Contains([]string{".git", "node_modules", ".idea"}, path.Base(dir)) || builtByEditors.MatchString(dir)
+	return dir == "bin" || slices.Contains([]string{".git", "node_modules", ".idea"}, path.Base(dir)) ||
+		builtByEditors.MatchString(dir)
 }
 
-// read loads a tree. Go files that cannot be parsed are an error: a rule that does not see a file proves nothing about it.
+// read loads a tree. Go files that cannot be parsed are an error: a rule that does not see a file proves nothing about
+// it.
 func read(root fs.FS) (*tree, error) {
 	t := &tree{text: map[string][]byte{}}
 	err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// figures are what came out for one subject. All but the violations belong to the goroutine of its test, or to its window's lock.
+// figures are what came out for one subject. All but the violations belong to the goroutine of its test, or to its
+// window's lock.
 type figures struct {
 	subject *subject
 	seed    uint64
@@ -21,7 +22,8 @@ type figures struct {
 	cancelled, finished, refused         int
 	delivered, received, lost, unclaimed int
 	doubled                              int
-	pended, failed                       int // of the cancelled: those whose outcome came after their end, and those whose cancel failed
+	// of the cancelled: those whose outcome came after their end, and those whose cancel failed
+	pended, failed                       int
 	overtaken                            int // called delivered, when the server had just answered
 	unread                               int // called delivered, when the server had not looked at the call
 	outOfOrder                           int // read before its call by a server that took its time
@@ -67,8 +69,10 @@ func heap() uint64 {
 }
 
 func (f *figures) String() string {
-	return fmt.Sprintf("%-26s %6d calls in %5.1fs, %d that ask: %s; goroutines %d, most at rest %d, after %d; heap %.1f -> %.1f MiB",
-		f.name(), f.calls, f.took.Seconds(), f.asking, f.outcome(), f.goroutines, f.goroutinesMost, f.goroutinesAfter, mib(f.heapEarly), mib(f.heapLate))
+	return fmt.Sprintf(
+		"%-26s %6d calls in %5.1fs, %d that ask: %s; goroutines %d, most at rest %d, after %d; heap %.1f -> %.1f MiB",
+		f.name(), f.calls, f.took.Seconds(), f.asking, f.outcome(), f.goroutines, f.goroutinesMost, f.goroutinesAfter,
+		mib(f.heapEarly), mib(f.heapLate))
 }
 
 func (f *figures) name() string {
@@ -79,10 +83,12 @@ func (f *figures) name() string {
 }
 
 func (f *figures) outcome() string {
-	return fmt.Sprintf("%d cancelled, %d finished, %d refused; cancels: %d delivered (%d told of later), %d failed, %d received, %d lost, %d doubled, %d overtaken by the answer, "+
-		"%d of calls not looked at, %d read before a call that was left unread, %d received and not claimed; "+
-		"questions: %d, %d withdrawn, %d closed with their call, %d ghosts of unknown calls, %d answered late, %d left open%s",
-		f.cancelled, f.finished, f.refused, f.delivered, f.pended, f.failed, f.received, f.lost, f.doubled, f.overtaken, f.unread, f.outOfOrder, f.unclaimed,
+	return fmt.Sprintf(
+		"%d cancelled, %d finished, %d refused; cancels: %d delivered (%d told of later), %d failed, %d received, %d lost, %d doubled, %d overtaken by the answer, "+
+			"%d of calls not looked at, %d read before a call that was left unread, %d received and not claimed; "+
+			"questions: %d, %d withdrawn, %d closed with their call, %d ghosts of unknown calls, %d answered late, %d left open%s",
+		f.cancelled, f.finished, f.refused, f.delivered, f.pended, f.failed, f.received, f.lost, f.doubled, f.overtaken,
+		f.unread, f.outOfOrder, f.unclaimed,
 		f.questions, f.withdrawn, f.closedByParent, f.ghosts, f.nudged, f.leftOpen, f.reasoned())
 }
 
@@ -108,10 +114,13 @@ func (f *figures) add(g *figures) {
 		to   *int
 		from int
 	}{
-		{&f.calls, g.calls}, {&f.asking, g.asking}, {&f.cancelled, g.cancelled}, {&f.finished, g.finished}, {&f.refused, g.refused},
-		{&f.delivered, g.delivered}, {&f.received, g.received}, {&f.lost, g.lost}, {&f.doubled, g.doubled}, {&f.unclaimed, g.unclaimed}, {&f.pended, g.pended}, {&f.failed, g.failed},
+		{&f.calls, g.calls}, {&f.asking, g.asking}, {&f.cancelled, g.cancelled}, {&f.finished, g.finished},
+		{&f.refused, g.refused},
+		{&f.delivered, g.delivered}, {&f.received, g.received}, {&f.lost, g.lost}, {&f.doubled, g.doubled},
+		{&f.unclaimed, g.unclaimed}, {&f.pended, g.pended}, {&f.failed, g.failed},
 		{&f.overtaken, g.overtaken}, {&f.unread, g.unread}, {&f.outOfOrder, g.outOfOrder},
-		{&f.questions, g.questions}, {&f.withdrawn, g.withdrawn}, {&f.closedByParent, g.closedByParent}, {&f.ghosts, g.ghosts}, {&f.leftOpen, g.leftOpen}, {&f.nudged, g.nudged},
+		{&f.questions, g.questions}, {&f.withdrawn, g.withdrawn}, {&f.closedByParent, g.closedByParent},
+		{&f.ghosts, g.ghosts}, {&f.leftOpen, g.leftOpen}, {&f.nudged, g.nudged},
 	} {
 		*c.to += c.from
 	}
@@ -139,6 +148,7 @@ func (f *figures) report(t *testing.T) {
 	defer f.mu.Unlock()
 	for _, what := range slices.Sorted(maps.Keys(f.violations)) {
 		v := f.violations[what]
-		t.Errorf("%s (-soak.seed %d): %s, %d times:\n\t%s", f.subject, f.seed, what, v.times, strings.Join(v.examples, "\n\t"))
+		t.Errorf("%s (-soak.seed %d): %s, %d times:\n\t%s", f.subject, f.seed, what, v.times,
+			strings.Join(v.examples, "\n\t"))
 	}
 }

@@ -21,7 +21,8 @@ const (
 	mostDelay = 20 * time.Millisecond
 	// noteTime is what a server gets to note what it has received.
 	noteTime = 5 * time.Second
-	// restTime is what the hub gets to come to rest once all calls are over: a server may take a second to withdraw its question.
+	// restTime is what the hub gets to come to rest once all calls are over: a server may take a second to withdraw its
+	// question.
 	restTime = 3 * time.Second
 	// passTime is what a call gets that nobody cancels.
 	passTime = time.Minute
@@ -109,7 +110,9 @@ func (r *runner) batch(index, n, atOnce int) {
 	var orders []order
 	for range n {
 		c := r.subject.tools.works
-		if asks := []call{r.subject.tools.form, r.subject.tools.sample}[r.rng.IntN(2)]; asks.tool != "" && r.rng.IntN(100) < 54 { // half of all calls: one subject cannot ask
+		if asks := []call{r.subject.tools.form, r.subject.tools.sample}[r.rng.IntN(2)]; asks.tool != "" &&
+			r.rng.IntN(100) < 54 {
+			// half of all calls: one subject cannot ask
 			c = asks
 		}
 		if c.tool != r.subject.tools.works.tool {
@@ -155,9 +158,11 @@ func (r *runner) call(tag string, c call, delay time.Duration, host bool) {
 	defer cancel.Stop()
 	r.view.start(tag)
 	result, err := r.hub.CallTool(ctx, hub.CallRequest{
-		ID: tag, Server: "s", Tool: c.tool, Arguments: c.arguments, Meta: fmt.Sprintf(`{%q:%q}`, journal.TagKey, tag), Preapproved: true,
+		ID: tag, Server: "s", Tool: c.tool, Arguments: c.arguments, Meta: fmt.Sprintf(`{%q:%q}`, journal.TagKey, tag),
+		Preapproved: true,
 	})
-	if e, ok := errors.AsType[*hub.Error](err); ok && e.Reason != hub.ReasonCancelled && e.Reason != hub.ReasonInputDeclined {
+	if e, ok := errors.AsType[*hub.Error](err); ok && e.Reason != hub.ReasonCancelled &&
+		e.Reason != hub.ReasonInputDeclined {
 		r.bad("a call failed", "%s %s: %s: %s", tag, c.tool, e.Reason, e.Message)
 	}
 	if err == nil && result.Error == nil {
@@ -195,7 +200,8 @@ func (r *runner) pass() {
 	id := fmt.Sprintf("%s%d", passing, r.n)
 	ctx, stop := context.WithTimeoutCause(context.Background(), passTime, errors.New("the test waited too long"))
 	defer stop()
-	_, err := r.hub.CallTool(ctx, hub.CallRequest{ID: id, Server: "s", Tool: c.tool, Arguments: c.arguments, Preapproved: true})
+	_, err := r.hub.CallTool(ctx, hub.CallRequest{ID: id, Server: "s", Tool: c.tool, Arguments: c.arguments,
+		Preapproved: true})
 	if err != nil {
 		r.bad("a call that nobody cancelled failed", "%v", err)
 	}
@@ -247,10 +253,12 @@ func (r *runner) closes() bool { return r.subject.transport == "http" && r.subje
 
 // claimed: the hub says that the server was told.
 func (r *runner) claimed(c *told) bool {
-	return c.cancelled != nil && (c.cancelled.ServerNotified() || c.settled != nil && c.settled.Sending.Delivery == hub.DeliveryDelivered)
+	return c.cancelled != nil && (c.cancelled.ServerNotified() || c.settled != nil &&
+		c.settled.Sending.Delivery == hub.DeliveryDelivered)
 }
 
-// evident: the server was told, by the request that was open last. In the modern era HTTP has no other cancel than the end of its stream.
+// evident: the server was told, by the request that was open last. In the modern era HTTP has no other cancel than the
+// end of its stream.
 func (r *runner) evident(seen []exchange) bool {
 	if len(seen) == 0 {
 		return false
@@ -299,8 +307,9 @@ func (r *runner) judge(tag string, c *told, seen []exchange) {
 	case claimed && r.answered(seen):
 		r.overtaken++
 	case claimed && len(seen) == 0 && r.closes():
-		// The request was written to its end and its stream was closed, which is how this era cancels. Nothing says that the server has read it: one that finds the
-		// connection closed may not look at the request at all. Then nothing has run either.
+		// The request was written to its end and its stream was closed, which is how this era cancels. Nothing says that the
+		// server has read it: one that finds the connection closed may not look at the request at all. Then nothing has run
+		// either.
 		r.unread++
 	case claimed:
 		r.lost++

@@ -49,14 +49,15 @@ func stdio(w *witness, env []string) func(config.Server, func(string)) mcp.Opene
 			if err != nil {
 				return nil, err
 			}
-			link.Conn = &tappedConn{LineConn: link.Conn.(*jsonrpc.LineConn), witness: w, session: strconv.FormatInt(n.Add(1), 10)}
+			link.Conn = &tappedConn{LineConn: link.Conn.(*jsonrpc.LineConn), witness: w,
+				session: strconv.FormatInt(n.Add(1), 10)}
 			return link, nil
 		}
 	}
 }
 
-// tappedConn notes each message before it is in the pipe, so that no answer comes first. What is kept of a message that the pipe took in part is written
-// before any other.
+// tappedConn notes each message before it is in the pipe, so that no answer comes first. What is kept of a message that
+// the pipe took in part is written before any other.
 type tappedConn struct {
 	*jsonrpc.LineConn
 	witness *witness

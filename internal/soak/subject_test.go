@@ -75,10 +75,13 @@ var subjects = []subject{
 	{name: "mcpgo", transport: "stdio", era: modern, weight: 5, command: peers.MCPGoStdio, tools: own, most: 4},
 	{name: "mcpgo", transport: "http", era: legacy, weight: 3, serve: peers.MCPGo, tools: own},
 	{name: "mcpgo", transport: "http", era: modern, weight: 8, serve: peers.MCPGo, tools: own, exact: true},
-	{name: "mcpgo", transport: "sse", era: legacy, weight: 4, serve: peers.MCPGo, tools: tools{works: own.works, quick: own.quick}},
+	{name: "mcpgo", transport: "sse", era: legacy, weight: 4, serve: peers.MCPGo,
+		tools: tools{works: own.works, quick: own.quick}},
 	{name: "everything", transport: "stdio", era: legacy, weight: 2, command: peers.Everything, tools: ofEverything},
-	{name: "everything", transport: "http", era: legacy, weight: 1, serve: peers.EverythingHTTP, tools: ofEverything, bare: true},
-	{name: "everything", transport: "sse", era: legacy, weight: 1, serve: peers.EverythingSSE, tools: ofEverything, bare: true},
+	{name: "everything", transport: "http", era: legacy, weight: 1, serve: peers.EverythingHTTP, tools: ofEverything,
+		bare: true},
+	{name: "everything", transport: "sse", era: legacy, weight: 1, serve: peers.EverythingSSE, tools: ofEverything,
+		bare: true},
 }
 
 func (s *subject) String() string { return s.name + "/" + s.transport + "/" + s.era }
@@ -106,7 +109,10 @@ func (s *subject) open(t *testing.T, w *witness) *hub.Hub {
 		entry = fmt.Sprintf(`"type":%q,"url":%q`, s.transport, address)
 	}
 	h := hub.New(o)
-	_, problems, _, err := h.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "user", JSON: fmt.Sprintf(`{"servers":{"s":{%s,"era":%q,"alwaysAllow":["*"]}}}`, entry, s.era)}})
+	_, problems, _,
+		err := h.LoadConfig(t.Context(),
+		[]hub.ConfigSource{{Scope: "user", JSON: fmt.Sprintf(`{"servers":{"s":{%s,"era":%q,"alwaysAllow":["*"]}}}`, entry,
+			s.era)}})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(problems, err)
 	}

@@ -45,7 +45,8 @@ type view struct {
 
 func attach(t *testing.T, h *hub.Hub, s *subject, f *figures, rng *rand.Rand) *view {
 	t.Helper()
-	v := &view{refuse: s.name == "everything", figures: f, rng: rng, calls: map[string]*told{}, open: map[string]question{}}
+	v := &view{refuse: s.name == "everything", figures: f, rng: rng, calls: map[string]*told{},
+		open: map[string]question{}}
 	win, _, err := h.Attach(hub.Hello{WindowID: "w", SamplingTools: true, Kinds: []hub.PromptKind{
 		hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm, hub.PromptElicitationURL,
 	}}, v)
@@ -59,7 +60,8 @@ func attach(t *testing.T, h *hub.Hub, s *subject, f *figures, rng *rand.Rand) *v
 // Closed implements hub.Sink.
 func (v *view) Closed(*hub.Error) {}
 
-// Deliver implements hub.Sink. What is no call of the test (the start of a session, a question as a request) has no entry in calls.
+// Deliver implements hub.Sink. What is no call of the test (the start of a session, a question as a request) has no
+// entry in calls.
 func (v *view) Deliver(e hub.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -116,7 +118,8 @@ func (v *view) opened(p hub.PromptInfo) { // called with mu held
 	case n == 0:
 		answer.Action = hub.ActionDismiss
 	case n > 1 && !v.refuse && p.Kind == hub.PromptSampling:
-		answer.Action, answer.Content = hub.ActionAccept, `{"role":"assistant","content":{"type":"text","text":"Hello"},"model":"m"}`
+		answer.Action, answer.Content = hub.ActionAccept,
+			`{"role":"assistant","content":{"type":"text","text":"Hello"},"model":"m"}`
 	case n > 1 && !v.refuse:
 		answer.Action, answer.Content = hub.ActionAccept, `{"name":"Ada"}`
 	}

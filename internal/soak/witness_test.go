@@ -47,7 +47,8 @@ func (w *witness) at(id wireID) *exchange { // called with mu held
 	return x
 }
 
-// asked notes a request. tag is the call that it belongs to, "" for none; one call can have several requests, one for each MRTR round.
+// asked notes a request. tag is the call that it belongs to, "" for none; one call can have several requests, one for
+// each MRTR round.
 func (w *witness) asked(id wireID, tag string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -24,7 +24,8 @@ func TestTokenOnce(t *testing.T) {
 			t.Errorf("the page gives %d", r.status)
 		}
 		second := w.browser()
-		if r := second.get(link); r.status != http.StatusForbidden || !strings.Contains(r.body, "used up") || !strings.Contains(r.body, "Press Enter.") || len(r.cookies) > 0 {
+		if r := second.get(link); r.status != http.StatusForbidden || !strings.Contains(r.body, "used up") ||
+			!strings.Contains(r.body, "Press Enter.") || len(r.cookies) > 0 {
 			t.Errorf("second use: %d, cookies %v\n%s", r.status, r.cookies, r.body)
 		}
 		if r := second.get("/"); r.status != http.StatusForbidden {
@@ -54,7 +55,8 @@ func TestNewLinkEndsTheOld(t *testing.T) {
 func TestWrongToken(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		link := w.Link()
-		for _, wrong := range []string{"/?token=", "/?token=AAAAAAAAAAAAAAAAAAAAAAAAAA", "/?token=" + strings.Repeat("x", 4000)} {
+		for _, wrong := range []string{"/?token=", "/?token=AAAAAAAAAAAAAAAAAAAAAAAAAA", "/?token=" +
+			strings.Repeat("x", 4000)} {
 			if r := w.browser().get(wrong); r.status != http.StatusForbidden || len(r.cookies) > 0 {
 				t.Errorf("%.40s: %d, cookies %v", wrong, r.status, r.cookies)
 			}
@@ -81,7 +83,8 @@ func TestWrongSession(t *testing.T) {
 	})
 }
 
-// TestCookieFlags: the session is out of reach of scripts and of other sites, and named after its port and by chance, so that no other port can overwrite it.
+// TestCookieFlags: the session is out of reach of scripts and of other sites, and named after its port and by chance,
+// so that no other port can overwrite it.
 func TestCookieFlags(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.browser().get(w.Link())
@@ -89,13 +92,16 @@ func TestCookieFlags(t *testing.T) {
 			t.Fatalf("cookies %v", r.cookies)
 		}
 		c := r.cookies[0]
-		if random, ok := strings.CutPrefix(c.Name, "mcphub-4711-"); !ok || len(random) != 8 || random == strings.TrimPrefix(newAccess(4711).cookie, "mcphub-4711-") || len(c.Value) < 26 || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 || !c.Expires.IsZero() {
+		if random, ok := strings.CutPrefix(c.Name, "mcphub-4711-"); !ok || len(random) != 8 ||
+			random == strings.TrimPrefix(newAccess(4711).cookie, "mcphub-4711-") || len(c.Value) < 26 || !c.HttpOnly ||
+			c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 || !c.Expires.IsZero() {
 			t.Errorf("cookie %+v", c)
 		}
 	})
 }
 
-// TestStaleCookies: a link ends the sessions of servers that were at this port before, and touches no cookie of anybody else.
+// TestStaleCookies: a link ends the sessions of servers that were at this port before, and touches no cookie of anybody
+// else.
 func TestStaleCookies(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.browser()
@@ -104,7 +110,8 @@ func TestStaleCookies(t *testing.T) {
 				r.AddCookie(&http.Cookie{Name: name, Value: "v"})
 			}
 		})
-		if len(r.cookies) != 2 || r.cookies[0].Name != "mcphub-4711-OLDOLDOL" || r.cookies[0].MaxAge >= 0 || r.cookies[1].Name != w.access.cookie {
+		if len(r.cookies) != 2 || r.cookies[0].Name != "mcphub-4711-OLDOLDOL" || r.cookies[0].MaxAge >= 0 ||
+			r.cookies[1].Name != w.access.cookie {
 			t.Errorf("cookies %v", r.cookies)
 		}
 		if r := b.get("/"); r.status != http.StatusOK {

@@ -27,8 +27,9 @@ var errTestOver = errors.New("the test is over")
 
 const home = "127.0.0.1:4711"
 
-// memory is a listener without a network, so that a server fits into a bubble of fake time. (That of bufconn will not do: a deadline of it
-// can fire after it was taken back, which is what net/http does to a connection that it hands over.)
+// memory is a listener without a network, so that a server fits into a bubble of fake time. (That of bufconn will not
+// do: a deadline of it can fire after it was taken back, which is what net/http does to a connection that it hands
+// over.)
 type memory struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -75,7 +76,8 @@ func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, listen: newMemory(), editor: &editor{}}
 		var err error
-		w.Server, err = New(w.listen, Options{Files: os.DirFS("testdata"), Editor: w.editor.serve(t), Another: "Press Enter."})
+		w.Server, err = New(w.listen, Options{Files: os.DirFS("testdata"), Editor: w.editor.serve(t),
+			Another: "Press Enter."})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,9 +106,14 @@ func (w *world) browser() *browser {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return w.listen.DialContext(ctx) }}
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return w.listen.DialContext(ctx)
+	}}
 	w.t.Cleanup(transport.CloseIdleConnections)
-	return &browser{w, http.Client{Transport: transport, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &browser{w, http.Client{Transport: transport, Jar: jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}}
 }
 
 // opened is a browser that has used a link.
@@ -150,8 +157,8 @@ func (b *browser) get(address string, change ...func(*http.Request)) response {
 	return response{answer.StatusCode, answer.Header, string(body), answer.Cookies()}
 }
 
-// editor is an editor service that behaves like the hub's as far as a bridge can see: it wants a hello, welcomes, answers what asks for an
-// answer, ends with a half-close, and notes how each window has ended.
+// editor is an editor service that behaves like the hub's as far as a bridge can see: it wants a hello, welcomes,
+// answers what asks for an answer, ends with a half-close, and notes how each window has ended.
 type editor struct {
 	mcphubv1.UnimplementedEditorServiceServer
 
@@ -192,7 +199,9 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 	}
 	id := first.GetHello().GetWindowId()
 	e.note(func() { e.hello = append(e.hello, first.GetHello()) })
-	_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{HubId: "hub-1", WindowId: id}}})
+	_ = stream.Send(
+		&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{HubId: "hub-1",
+			WindowId: id}}})
 	for {
 		m, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -209,10 +218,12 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 				MessageId: m.GetMessageId(), CancelOutcome: mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING,
 			}}})
 		case *mcphubv1.AttachRequest_StopServer:
-			return hubError(codes.ResourceExhausted, ask.StopServer.GetServer(), "the window could not keep up; attach again with resume")
+			return hubError(codes.ResourceExhausted, ask.StopServer.GetServer(),
+				"the window could not keep up; attach again with resume")
 		case *mcphubv1.AttachRequest_GetTrace: // more than any buffer on the way takes
 			for range 300 {
-				if err := stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_LogMessage{LogMessage: &mcphubv1.LogMessage{DataJson: strings.Repeat("x", 1<<16)}}}); err != nil {
+				if err := stream.Send(
+					&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_LogMessage{LogMessage: &mcphubv1.LogMessage{DataJson: strings.Repeat("x", 1<<16)}}}); err != nil {
 					e.note(func() { e.ends = append(e.ends, id+" broke") })
 					return err
 				}

@@ -12,9 +12,9 @@ import (
 // tokenParameter carries the token in a link.
 const tokenParameter = "token"
 
-// handler answers every request. The order of its checks is the order of trust: which name it was asked for by (a page of the world whose
-// name was made to resolve to this machine is told by it), where it comes from, and only then what it wants and who it is. Windows last until
-// serving ends.
+// handler answers every request. The order of its checks is the order of trust: which name it was asked for by (a page
+// of the world whose name was made to resolve to this machine is told by it), where it comes from, and only then what
+// it wants and who it is. Windows last until serving ends.
 func (s *Server) handler(serving context.Context) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -31,7 +31,8 @@ func (s *Server) handler(serving context.Context) http.Handler {
 			refuse(w, http.StatusForbidden, "Not from there", "Another page has no business here.")
 		case r.Method != http.MethodGet:
 			h.Set("Allow", http.MethodGet)
-			refuse(w, http.StatusMethodNotAllowed, "Not like this", "Everything here is read; what a person does goes over the page's own connection.")
+			refuse(w, http.StatusMethodNotAllowed, "Not like this",
+				"Everything here is read; what a person does goes over the page's own connection.")
 		case r.ContentLength != 0:
 			refuse(w, http.StatusRequestEntityTooLarge, "Too much", "A request for something to read has nothing to send.")
 		case r.URL.Path == "/" && r.URL.Query().Has(tokenParameter):
@@ -44,8 +45,8 @@ func (s *Server) handler(serving context.Context) http.Handler {
 	})
 }
 
-// ownOrigin tells whether a request may come from where it says it comes from. Browsers send an origin with every socket and with whatever
-// is not read alone; a plain read within the page has none.
+// ownOrigin tells whether a request may come from where it says it comes from. Browsers send an origin with every
+// socket and with whatever is not read alone; a plain read within the page has none.
 func (s *Server) ownOrigin(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
@@ -58,7 +59,8 @@ func (s *Server) ownOrigin(r *http.Request) bool {
 func (s *Server) redeem(w http.ResponseWriter, r *http.Request) {
 	cookie, ok := s.access.redeem(r.URL.Query().Get(tokenParameter))
 	if !ok {
-		refuse(w, http.StatusForbidden, "This link is used up", "A link is good once, and only until there is a newer one. "+s.another)
+		refuse(w, http.StatusForbidden, "This link is used up", "A link is good once, and only until there is a newer one. "+
+			s.another)
 		return
 	}
 	for _, c := range append(s.access.stale(r), cookie) {
@@ -95,6 +97,7 @@ func (s *Server) serve(serving context.Context, w http.ResponseWriter, r *http.R
 func refuse(w http.ResponseWriter, status int, title, text string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>McpHub: "+html.EscapeString(title)+"</title>\n<h1>"+
+	_, _ = io.WriteString(w, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>McpHub: "+
+		html.EscapeString(title)+"</title>\n<h1>"+
 		html.EscapeString(title)+"</h1>\n<p>"+html.EscapeString(text)+"</p>\n</html>\n")
 }

@@ -9,12 +9,14 @@ import (
 	"testing/fstest"
 )
 
-// TestHostRebinding: a name of the world that resolves to this machine reaches nothing, not even with a session or the right token.
+// TestHostRebinding: a name of the world that resolves to this machine reaches nothing, not even with a session or the
+// right token.
 func TestHostRebinding(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
 		link := w.Link()
-		for _, name := range []string{"evil.example:4711", "evil.example", "127.0.0.1", "localhost", "127.0.0.1:80", "localhost.:4711", "[::1]:4711", "LOCALHOST:4711"} {
+		for _, name := range []string{"evil.example:4711", "evil.example", "127.0.0.1", "localhost", "127.0.0.1:80",
+			"localhost.:4711", "[::1]:4711", "LOCALHOST:4711"} {
 			named := func(r *http.Request) { r.Host = name }
 			for _, address := range []string{"/", "/main.js", link} {
 				if r := b.get(address, named); r.status != http.StatusMisdirectedRequest || len(r.cookies) > 0 {
@@ -28,7 +30,8 @@ func TestHostRebinding(t *testing.T) {
 	})
 }
 
-// TestForeignOrigin: what another page sends is refused, whatever it is; and what no browser would send without an origin.
+// TestForeignOrigin: what another page sends is refused, whatever it is; and what no browser would send without an
+// origin.
 func TestForeignOrigin(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
@@ -40,7 +43,8 @@ func TestForeignOrigin(t *testing.T) {
 				}
 			}
 		}
-		foreign := []string{"https://evil.example", "null", "http://127.0.0.1:4712", "https://127.0.0.1:4711", "http://localhost:4711"}
+		foreign := []string{"https://evil.example", "null", "http://127.0.0.1:4712", "https://127.0.0.1:4711",
+			"http://localhost:4711"}
 		for _, origin := range foreign {
 			for _, method := range []string{"GET", "POST", "OPTIONS"} {
 				if r := b.get("/", from(method, origin)); r.status != http.StatusForbidden {
@@ -55,7 +59,8 @@ func TestForeignOrigin(t *testing.T) {
 			if r := b.get("/", from(method, "")); r.status != http.StatusForbidden {
 				t.Errorf("%s from nowhere gives %d", method, r.status)
 			}
-			if r := b.get("/", from(method, "http://"+home)); r.status != http.StatusMethodNotAllowed || r.header.Get("Allow") != "GET" {
+			if r := b.get("/", from(method, "http://"+home)); r.status != http.StatusMethodNotAllowed ||
+				r.header.Get("Allow") != "GET" {
 				t.Errorf("%s from here gives %d", method, r.status)
 			}
 		}
@@ -81,7 +86,8 @@ func TestPolicy(t *testing.T) {
 				t.Fatalf("no nonce in %q", got)
 			}
 			nonce := m[1]
-			want := "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'self' 'nonce-" + nonce + "'; img-src 'self' data:; " +
+			want := "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'self' 'nonce-" + nonce +
+				"'; img-src 'self' data:; " +
 				"connect-src ws://127.0.0.1:4711; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 			if got != want {
 				t.Errorf("policy\n%s\nwant\n%s", got, want)
@@ -104,12 +110,14 @@ func TestPolicy(t *testing.T) {
 	})
 }
 
-// TestHeaders: everything that is sent, refusals included, says that it is not to be kept, guessed at, framed or read by others.
+// TestHeaders: everything that is sent, refusals included, says that it is not to be kept, guessed at, framed or read
+// by others.
 func TestHeaders(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
 		answers := map[string]response{
-			"page": b.get("/"), "script": b.get("/main.js"), "nothing": b.get("/none"), "link": w.browser().get(w.Link()), "stranger": w.browser().get("/"),
+			"page": b.get("/"), "script": b.get("/main.js"), "nothing": b.get("/none"), "link": w.browser().get(w.Link()),
+			"stranger":   w.browser().get("/"),
 			"other host": b.get("/", func(r *http.Request) { r.Host = "evil.example" }),
 		}
 		want := map[string]string{
@@ -122,7 +130,8 @@ func TestHeaders(t *testing.T) {
 					t.Errorf("%s: %s is %q, want %q", what, name, got, value)
 				}
 			}
-			if p := r.header.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none'") || !strings.HasSuffix(p, "frame-ancestors 'none'") {
+			if p := r.header.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none'") ||
+				!strings.HasSuffix(p, "frame-ancestors 'none'") {
 				t.Errorf("%s: policy %q", what, p)
 			}
 		}
@@ -147,7 +156,8 @@ func TestPageIsFilled(t *testing.T) {
 	})
 }
 
-// TestBrokenPageIsRefused: a page that wants what this server does not have is a mistake of the build, found before anybody sees it.
+// TestBrokenPageIsRefused: a page that wants what this server does not have is a mistake of the build, found before
+// anybody sees it.
 func TestBrokenPageIsRefused(t *testing.T) {
 	for name, files := range map[string]fstest.MapFS{
 		"{{what}}":  {"page.html": {Data: []byte("{{nonce}} {{what}}")}, "a.js": {}},
@@ -166,12 +176,14 @@ func TestBrokenPageIsRefused(t *testing.T) {
 func TestFiles(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
-		for path, contentType := range map[string]string{"/main.js": "text/javascript; charset=utf-8", "/stream.js": "text/javascript; charset=utf-8", "/page.css": "text/css; charset=utf-8"} {
+		for path, contentType := range map[string]string{"/main.js": "text/javascript; charset=utf-8",
+			"/stream.js": "text/javascript; charset=utf-8", "/page.css": "text/css; charset=utf-8"} {
 			if r := b.get(path); r.status != http.StatusOK || r.header.Get("Content-Type") != contentType || r.body == "" {
 				t.Errorf("%s: %d, %s, %q", path, r.status, r.header.Get("Content-Type"), r.body)
 			}
 		}
-		if r := b.get("/favicon.ico"); r.status != http.StatusNoContent { // 404 would be an error on the console of every browser
+		if r := b.get("/favicon.ico"); r.status != http.StatusNoContent {
+			// 404 would be an error on the console of every browser
 			t.Errorf("the icon that nobody has: %d", r.status)
 		}
 	})
@@ -182,7 +194,8 @@ func TestPathTraversal(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
 		for _, path := range []string{
-			"/../server.go", "/..%2fserver.go", "/%2e%2e/server.go", "/testdata/main.js", "//main.js", "/./main.js", "/main.js/", "/main.js%00", "/..\\server.go",
+			"/../server.go", "/..%2fserver.go", "/%2e%2e/server.go", "/testdata/main.js", "//main.js", "/./main.js", "/main.js/",
+			"/main.js%00", "/..\\server.go",
 			"/page.html", "/tsconfig.json", "/testdata/", "/.", "/..", "/server.go", "/MAIN.JS",
 		} {
 			r := b.get("/", func(r *http.Request) { r.URL.Opaque = "//" + home + path }) // as it is: a client would tidy it up

@@ -26,7 +26,8 @@ type served struct {
 	text        []byte
 }
 
-// page is what a browser is sent: a template, which is filled anew each time, and the files that it names. It does not change.
+// page is what a browser is sent: a template, which is filled anew each time, and the files that it names. It does not
+// change.
 type page struct {
 	template string
 	files    map[string]served // by name
@@ -95,7 +96,8 @@ func newNonce() string { return rand.Text() }
 
 // policy is the content security policy of the page, as far as a meta element can say it.
 func policy(host, nonce string) string {
-	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'self' 'nonce-" + nonce + "'; img-src 'self' data:; " +
+	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'self' 'nonce-" + nonce +
+		"'; img-src 'self' data:; " +
 		"connect-src ws://" + host + "; base-uri 'none'; form-action 'none'"
 }
 

@@ -23,8 +23,8 @@ const (
 	maxMessage = 8 << 20
 	// helloTime is how long a page may be silent after it has come.
 	helloTime = 10 * time.Second
-	// stallTime is how long a browser may leave one message unread. The hub has its own limit for a window that is merely slow
-	// (WINDOW_TOO_SLOW), but cannot tell it to a socket that takes nothing at all.
+	// stallTime is how long a browser may leave one message unread. The hub has its own limit for a window that is merely
+	// slow (WINDOW_TOO_SLOW), but cannot tell it to a socket that takes nothing at all.
 	stallTime = 30 * time.Second
 	// lastWriteTime is how long the message under way may take when the window ends.
 	lastWriteTime = time.Second
@@ -40,10 +40,12 @@ var (
 
 type attachStream = grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
 
-// serveSocket makes a window of a socket, and stays until it has ended. (The context of the request is of no use: net/http gives up watching
-// a connection that it hands over, and may end the context by that.)
+// serveSocket makes a window of a socket, and stays until it has ended. (The context of the request is of no use:
+// net/http gives up watching a connection that it hands over, and may end the context by that.)
 func (s *Server) serveSocket(serving context.Context, w http.ResponseWriter, r *http.Request) {
-	if !slices.ContainsFunc(strings.Split(r.Header.Get("Sec-WebSocket-Protocol"), ","), func(p string) bool { return strings.TrimSpace(p) == Subprotocol }) {
+	if !slices.ContainsFunc(strings.Split(r.Header.Get("Sec-WebSocket-Protocol"), ","), func(p string) bool {
+		return strings.TrimSpace(p) == Subprotocol
+	}) {
 		refuse(w, http.StatusBadRequest, "Not spoken here", "A window speaks "+Subprotocol+".")
 		return
 	}
@@ -70,11 +72,13 @@ func (s *Server) serveSocket(serving context.Context, w http.ResponseWriter, r *
 	<-b.heard
 }
 
-// bridge is one window: what the page says goes to the hub, what the hub says goes to the page, each by a goroutine of its own.
+// bridge is one window: what the page says goes to the hub, what the hub says goes to the page, each by a goroutine of
+// its own.
 //
-// How the socket ends decides how the stream does, since that decides what becomes of the window (docs/protocol.md): a close with 1000
-// is the page's word that the window is over, and a half-close; anything else is a break, after which it may come back. That is so for
-// 1001, too, for a browser says it of a page that is reloaded as well as of one that is closed (HTML, "make disappear a WebSocket object").
+// How the socket ends decides how the stream does, since that decides what becomes of the window (docs/protocol.md): a
+// close with 1000 is the page's word that the window is over, and a half-close; anything else is a break, after which
+// it may come back. That is so for 1001, too, for a browser says it of a page that is reloaded as well as of one that
+// is closed (HTML, "make disappear a WebSocket object").
 type bridge struct {
 	socket *websocket.Conn
 	stream attachStream
@@ -84,8 +88,8 @@ type bridge struct {
 	over  bool          // the page has closed the window for good
 }
 
-// hear passes on what the page says until the socket or the stream ends. A message that is none breaks the stream, with a verdict for
-// the page; no other window is touched by it.
+// hear passes on what the page says until the socket or the stream ends. A message that is none breaks the stream, with
+// a verdict for the page; no other window is touched by it.
 func (b *bridge) hear(ctx context.Context) {
 	defer close(b.heard)
 	first, done := context.WithTimeoutCause(ctx, helloTime, errNoHello)
@@ -160,8 +164,8 @@ func (b *bridge) write(ctx context.Context, message *mcphubv1.AttachResponse) er
 	return b.socket.Write(writing, websocket.MessageText, text)
 }
 
-// saidGoodbye tells whether the page has closed the window for good. The socket has ended, so that hear ends at once, unless the hub does
-// not take its last message.
+// saidGoodbye tells whether the page has closed the window for good. The socket has ended, so that hear ends at once,
+// unless the hub does not take its last message.
 func (b *bridge) saidGoodbye() bool {
 	patience := time.NewTimer(goodbyeTime)
 	defer patience.Stop()

@@ -87,7 +87,8 @@ func TestBridge(t *testing.T) {
 		if tb.Subprotocol() != Subprotocol {
 			t.Errorf("subprotocol %q", tb.Subprotocol())
 		}
-		tb.say(`{"hello":{"windowId":"w","title":"tab","promptKinds":["PROMPT_KIND_SAMPLING"],"resume":{"hubId":"h","afterSequence":"18446744073709551615"}}}`)
+		tb.say(
+			`{"hello":{"windowId":"w","title":"tab","promptKinds":["PROMPT_KIND_SAMPLING"],"resume":{"hubId":"h","afterSequence":"18446744073709551615"}}}`)
 		if m := tb.hear().GetWelcome(); m.GetWindowId() != "w" || m.GetHubId() != "hub-1" {
 			t.Errorf("welcome %v", m)
 		}
@@ -95,12 +96,14 @@ func TestBridge(t *testing.T) {
 			tb.say(`{"messageId":"` + id + `","cancelMcpRequest":{"requestId":"r"}}`)
 		}
 		for _, id := range []string{"m1", "m2", "m3"} {
-			if r := tb.hear().GetReply(); r.GetMessageId() != id || r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING {
+			if r := tb.hear().GetReply(); r.GetMessageId() != id ||
+				r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING {
 				t.Errorf("reply %v", r)
 			}
 		}
 		got := w.editor.hello[0]
-		if got.GetTitle() != "tab" || got.GetPromptKinds()[0] != mcphubv1.PromptKind_PROMPT_KIND_SAMPLING || got.GetResume().GetAfterSequence() != 1<<64-1 {
+		if got.GetTitle() != "tab" || got.GetPromptKinds()[0] != mcphubv1.PromptKind_PROMPT_KIND_SAMPLING ||
+			got.GetResume().GetAfterSequence() != 1<<64-1 {
 			t.Errorf("hello %v", got)
 		}
 	})
@@ -130,11 +133,12 @@ func TestSocketNeedsSessionAndSubprotocol(t *testing.T) {
 	})
 }
 
-// TestBadMessage: what is no message ends its own window with a word that says why, and no other window notices. The window broke: it
-// may come back.
+// TestBadMessage: what is no message ends its own window with a word that says why, and no other window notices. The
+// window broke: it may come back.
 func TestBadMessage(t *testing.T) {
 	for name, bad := range map[string]string{
-		"no JSON": `{"hello"`, "unknown field": `{"hullo":{}}`, "wrong type": `{"cancelMcpRequest":7}`, "two messages": hello + hello,
+		"no JSON": `{"hello"`, "unknown field": `{"hullo":{}}`, "wrong type": `{"cancelMcpRequest":7}`,
+		"two messages":        hello + hello,
 		"unknown field below": `{"setRoots":{"roots":[{"path":"/"}]}}`, "nothing": ``,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +150,8 @@ func TestBadMessage(t *testing.T) {
 				tb.say(hello)
 				tb.hear()
 				tb.say(bad)
-				if word := tb.lastWord(); word.Code != 4000+websocket.StatusCode(codes.InvalidArgument) || !strings.HasPrefix(word.Reason, "INVALID_MESSAGE: ") {
+				if word := tb.lastWord(); word.Code != 4000+websocket.StatusCode(codes.InvalidArgument) ||
+					!strings.HasPrefix(word.Reason, "INVALID_MESSAGE: ") {
 					t.Errorf("the last word is %d %q", word.Code, word.Reason)
 				}
 				if got := w.editor.ended(); got != "w broke" {
@@ -271,7 +276,8 @@ func TestTooSlow(t *testing.T) {
 	})
 }
 
-// TestStalledBrowser: a browser that reads nothing at all is let go after a while, and holds up no other window until then.
+// TestStalledBrowser: a browser that reads nothing at all is let go after a while, and holds up no other window until
+// then.
 func TestStalledBrowser(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
@@ -296,7 +302,8 @@ func TestStalledBrowser(t *testing.T) {
 	})
 }
 
-// TestStop: when the server stops, every window hears it and has ended, a stalled one within seconds; and nobody gets in any more.
+// TestStop: when the server stops, every window hears it and has ended, a stalled one within seconds; and nobody gets
+// in any more.
 func TestStop(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()

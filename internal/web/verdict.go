@@ -24,8 +24,8 @@ var (
 	serverStops = &verdict{websocket.StatusGoingAway, "mcphub has ended"}
 )
 
-// statusBase plus the number of a gRPC code is the close code for a stream that ended with it: 4008 is RESOURCE_EXHAUSTED, WINDOW_TOO_SLOW, and
-// 4014 UNAVAILABLE, DRAINING. RFC 6455 leaves 4000 to 4999 to applications.
+// statusBase plus the number of a gRPC code is the close code for a stream that ended with it: 4008 is
+// RESOURCE_EXHAUSTED, WINDOW_TOO_SLOW, and 4014 UNAVAILABLE, DRAINING. RFC 6455 leaves 4000 to 4999 to applications.
 const statusBase = 4000
 
 // maxReason is what a close frame has room for (RFC 6455, section 5.5: 125 bytes with the code).
@@ -45,7 +45,8 @@ func verdictOf(err error) *verdict {
 
 // badMessage is for a frame that is no message of the contract. It reads like the hub's own INVALID_ARGUMENT.
 func badMessage(err error) *verdict {
-	return &verdict{statusBase + websocket.StatusCode(codes.InvalidArgument), "INVALID_MESSAGE: the frame is no AttachRequest in proto3 JSON: " + err.Error()}
+	return &verdict{statusBase + websocket.StatusCode(codes.InvalidArgument),
+		"INVALID_MESSAGE: the frame is no AttachRequest in proto3 JSON: " + err.Error()}
 }
 
 // closeSocket says the last word. A socket that is closed already keeps the word that it was closed with.

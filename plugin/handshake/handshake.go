@@ -23,25 +23,26 @@ const (
 	EnvSocketDir = goplugin.EnvUnixSocketDir
 	// EnvClientCert carries the host's certificate as PEM (AutoMTLS).
 	EnvClientCert = "PLUGIN_CLIENT_CERT"
-	// EnvPlaintext set to 1 says that a host gives no certificate on purpose, and that the hub may be served without TLS over its Unix
-	// socket: whoever can open that is the host then. On Windows it changes nothing.
+	// EnvPlaintext set to 1 says that a host gives no certificate on purpose, and that the hub may be served without TLS
+	// over its Unix socket: whoever can open that is the host then. On Windows it changes nothing.
 	EnvPlaintext = "MCPHUB_PLAINTEXT"
-	// EnvHostPID names the host's process, so that a hub whose host died before the hub could look at its parent ends at once and
-	// not only when nobody has connected for a minute. A host need not set it.
+	// EnvHostPID names the host's process, so that a hub whose host died before the hub could look at its parent ends at
+	// once and not only when nobody has connected for a minute. A host need not set it.
 	EnvHostPID = "MCPHUB_HOST_PID"
-	// EnvReturnGrace lets a hub outlive the restart of its host: for so long (a Go duration, at most 5m) it waits without any connection
-	// after its host is gone, and its windows wait to be attached again. A host that wants this keeps the socket's address, the hub's
-	// certificate and its own with the key (docs/adr/0023-host-comes-back.md). Not set: it does not wait.
+	// EnvReturnGrace lets a hub outlive the restart of its host: for so long (a Go duration, at most 5m) it waits without
+	// any connection after its host is gone, and its windows wait to be attached again. A host that wants this keeps the
+	// socket's address, the hub's certificate and its own with the key (docs/adr/0023-host-comes-back.md). Not set: it
+	// does not wait.
 	EnvReturnGrace = "MCPHUB_RETURN_GRACE"
-	// EnvDumpable set to 1 leaves a hub on Linux open to debuggers, core dumps and /proc for all processes of its user, its servers included,
-	// which read its environment there. Not set: only root looks into it.
+	// EnvDumpable set to 1 leaves a hub on Linux open to debuggers, core dumps and /proc for all processes of its user,
+	// its servers included, which read its environment there. Not set: only root looks into it.
 	EnvDumpable = "MCPHUB_DUMPABLE"
 	// EnvLog sets how much the hub logs: debug, info, warn, error or off. Default info.
 	EnvLog = "MCPHUB_LOG"
 	// EnvStateDir sets where the hub keeps what it remembers over restarts. Set but empty: nowhere.
 	EnvStateDir = "MCPHUB_STATE_DIR"
-	// EnvTelemetry switches telemetry on: otlp sends a span of every request over OTLP (http/protobuf), to where the OTEL_EXPORTER_OTLP_* variables of
-	// OpenTelemetry say. Default off.
+	// EnvTelemetry switches telemetry on: otlp sends a span of every request over OTLP (http/protobuf), to where the
+	// OTEL_EXPORTER_OTLP_* variables of OpenTelemetry say. Default off.
 	EnvTelemetry = "MCPHUB_TELEMETRY"
 )
 

@@ -28,8 +28,8 @@ const (
 // ErrKilled says that the hub did not end in order and was killed. What its MCP servers did then is up to them.
 var ErrKilled = errors.New("mcphub: the hub did not end in order and was killed")
 
-// Close ends the hub: it drains it (calls are cancelled, windows told, servers stopped), shuts it down, and kills the process if
-// that does not help. When ctx ends, draining ends; Close returns at most 3 s later whatever the hub does, a
+// Close ends the hub: it drains it (calls are cancelled, windows told, servers stopped), shuts it down, and kills the
+// process if that does not help. When ctx ends, draining ends; Close returns at most 3 s later whatever the hub does, a
 // stopped process included. Further calls wait for the first, or for their own ctx, and return the same.
 //
 // The error is nil for a hub that had ended before, by itself.
@@ -59,7 +59,8 @@ func (c *Client) end(ctx context.Context) error {
 		return nil
 	default:
 	}
-	draining, cancelDrain := context.WithTimeoutCause(ctx, drainTime, errors.New("draining took longer than "+drainTime.String()))
+	draining, cancelDrain := context.WithTimeoutCause(ctx, drainTime,
+		errors.New("draining took longer than "+drainTime.String()))
 	_, _ = c.Hub.Drain(draining, &mcphubv1.DrainRequest{Reason: "the host closes the hub"})
 	cancelDrain() // whatever came of it: the hub closes what is left when it is shut down
 
@@ -80,7 +81,8 @@ func (c *Client) end(ctx context.Context) error {
 // shutdown asks for the end and tells whether the hub heard it. The answer itself is lost as a rule, since the
 // server stops while it answers.
 func (c *Client) shutdown(ctx context.Context) (heard bool) {
-	ctx, cancel := context.WithTimeoutCause(ctx, shutdownTime, errors.New("the hub did not hear its shutdown within "+shutdownTime.String()))
+	ctx, cancel := context.WithTimeoutCause(ctx, shutdownTime, errors.New("the hub did not hear its shutdown within "+
+		shutdownTime.String()))
 	defer cancel()
 	err := c.conn.Invoke(ctx, shutdownMethod, &emptypb.Empty{}, &emptypb.Empty{})
 	return status.Code(err) != codes.DeadlineExceeded

@@ -19,8 +19,8 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/host"
 )
 
-// TestKillBoundedAgainstStoppedHub: a hub that is stopped answers nothing for ever; Close ends it all the same, and says so.
-// (go-plugin's own Kill would wait without end.)
+// TestKillBoundedAgainstStoppedHub: a hub that is stopped answers nothing for ever; Close ends it all the same, and
+// says so. (go-plugin's own Kill would wait without end.)
 func TestKillBoundedAgainstStoppedHub(t *testing.T) {
 	dir := tempDir(t)
 	c, err := host.Open(t.Context(), doortest.Options(t, doortest.RoleHub))
@@ -128,7 +128,8 @@ func TestNothingLeftOnThisSide(t *testing.T) {
 		}
 		if time.Now().After(late) {
 			stacks := make([]byte, 1<<20)
-			t.Fatalf("%d goroutines, were %d; %d files, were %d\n%s", g, goroutines, f, files, stacks[:runtime.Stack(stacks, true)])
+			t.Fatalf("%d goroutines, were %d; %d files, were %d\n%s", g, goroutines, f, files,
+				stacks[:runtime.Stack(stacks, true)])
 		}
 	}
 }

@@ -20,8 +20,11 @@ func Example() {
 	defer hub.Close(ctx) // drains, stops the servers, ends the process
 
 	_, err = hub.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{
-		// Trusted: you have asked the user yourself whether this folder may start servers. Without it the hub asks, in an attached window.
-		Sources: []*mcphubv1.ConfigSource{{Path: filepath.Join(folder, ".vscode", "mcp.json"), Scope: "workspace", Folder: folder, Trusted: true}},
+		// Trusted: you have asked the user yourself whether this folder may start servers. Without it the hub asks, in an
+		// attached window.
+		Sources: []*mcphubv1.ConfigSource{{
+			Path: filepath.Join(folder, ".vscode", "mcp.json"), Scope: "workspace", Folder: folder, Trusted: true,
+		}},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -33,5 +36,6 @@ func Example() {
 		log.Fatalf("%s: %s", failure.Reason, failure.Message)
 	}
 	fmt.Println(res.GetResultJson())
-	// Anywhere else, at any moment: hub.Hub.CancelRequest(ctx, &mcphubv1.CancelRequestRequest{RequestId: "summary-1", Reason: "user pressed stop"})
+	// Anywhere else, at any moment:
+	// hub.Hub.CancelRequest(ctx, &mcphubv1.CancelRequestRequest{RequestId: "summary-1", Reason: "user pressed stop"})
 }

@@ -25,8 +25,8 @@ type Failure struct {
 	Meta map[string]string
 }
 
-// ErrorOf reads the failure out of an error of a gRPC call, wrapped or not. It returns false for nil and for an error that
-// carries no gRPC status.
+// ErrorOf reads the failure out of an error of a gRPC call, wrapped or not. It returns false for nil and for an error
+// that carries no gRPC status.
 func ErrorOf(err error) (*Failure, bool) {
 	var carrier interface{ GRPCStatus() *status.Status }
 	if err == nil || !errors.As(err, &carrier) || carrier.GRPCStatus() == nil {

@@ -118,7 +118,8 @@ func TestRealHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stream.Send(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{Title: "test"}}}); err != nil {
+	if err := stream.Send(
+		&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{Title: "test"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if welcome, err := stream.Recv(); err != nil || welcome.GetWelcome().GetHubId() != info.GetHubId() {
@@ -132,7 +133,8 @@ func TestErrorOf(t *testing.T) {
 	c := doortest.Open(t, doortest.Options(t, doortest.RoleHub))
 	_, err := doortest.Do(t.Context(), c.Hub, "fail", "")
 	got, ok := host.ErrorOf(fmt.Errorf("while testing: %w", err))
-	want := &host.Failure{Code: "NOT_FOUND", Reason: "SERVER_NOT_FOUND", Message: `there is no server called "x"`, Meta: map[string]string{"server": "x"}}
+	want := &host.Failure{Code: "NOT_FOUND", Reason: "SERVER_NOT_FOUND", Message: `there is no server called "x"`,
+		Meta: map[string]string{"server": "x"}}
 	if diff := cmp.Diff(want, got); diff != "" || !ok {
 		t.Errorf("%v (-want +got):\n%s", ok, diff)
 	}

@@ -145,5 +145,6 @@ func parseLogLine(line []byte) (at time.Time, level slog.Level, message string, 
 }
 
 var levels = map[string]slog.Level{
-	"trace": slog.LevelDebug, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+	"trace": slog.LevelDebug, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn,
+	"error": slog.LevelError,
 }

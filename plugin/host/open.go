@@ -22,8 +22,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// DefaultStartTimeout is how long a hub may take from its spawn to its first answer. A healthy one takes 30 ms; the rest
-// is for virus scanners and cold disks.
+// DefaultStartTimeout is how long a hub may take from its spawn to its first answer. A healthy one takes 30 ms; the
+// rest is for virus scanners and cold disks.
 const DefaultStartTimeout = 10 * time.Second
 
 // Flow control windows of what a hub sends: a call's own, and that of all calls together.
@@ -43,8 +43,8 @@ type Options struct {
 	Env []string
 	// Dir is the working directory of the hub. Default: this process's own.
 	Dir string
-	// Logger gets the hub's log lines at their levels, with their attributes. How much the hub logs is set by MCPHUB_LOG in Env.
-	// Default: they are discarded.
+	// Logger gets the hub's log lines at their levels, with their attributes. How much the hub logs is set by MCPHUB_LOG
+	// in Env. Default: they are discarded.
 	Logger *slog.Logger
 	// Stderr gets lines of the hub's standard error that are no log lines, such as the trace of a panic, one Write a line.
 	// Default: they are discarded.
@@ -70,8 +70,9 @@ type Client struct {
 	closeErr error         // written before closed is closed
 }
 
-// Open spawns the hub and returns once it answers. The context bounds the opening only; the hub lives until Close, which
-// must be called also when the hub has ended by itself. An error is an *OpenError; nothing is left running or on disk then.
+// Open spawns the hub and returns once it answers. The context bounds the opening only; the hub lives until Close,
+// which must be called also when the hub has ended by itself. An error is an *OpenError; nothing is left running or on
+// disk then.
 func Open(ctx context.Context, o Options) (*Client, error) {
 	if o.StartTimeout <= 0 {
 		o.StartTimeout = DefaultStartTimeout
@@ -125,7 +126,8 @@ func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 			return proc, nil
 		},
 		GRPCDialOptions: []grpc.DialOption{
-			// Windows of a fixed size: gRPC would otherwise measure the line with a PING at every message from the hub, which a local socket makes pointless.
+			// Windows of a fixed size: gRPC would otherwise measure the line with a PING at every message from the hub, which a
+			// local socket makes pointless.
 			grpc.WithStaticStreamWindowSize(streamWindow), grpc.WithStaticConnWindowSize(connectionWindow),
 		},
 		SkipHostEnv:  true,                         // environment does it, with go-plugin's own variables left out
@@ -141,7 +143,8 @@ func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 	}
 	c.conn = protocol.(*goplugin.GRPCClient).Conn
 	// go-plugin has connected lazily, and swallows a refused certificate.
-	if _, err := grpc_health_v1.NewHealthClient(c.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: goplugin.GRPCServiceName}); err != nil {
+	if _, err := grpc_health_v1.NewHealthClient(c.conn).Check(ctx,
+		&grpc_health_v1.HealthCheckRequest{Service: goplugin.GRPCServiceName}); err != nil {
 		return c, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	c.Hub = mcphubv1.NewMcpHubServiceClient(c.conn)
@@ -158,8 +161,8 @@ func (c *Client) PID() int { return c.proc.cmd.Process.Pid }
 // Conn is the connection to the hub, for services that Client has no field for. Close closes it.
 func (c *Client) Conn() *grpc.ClientConn { return c.conn }
 
-// Done is closed when the hub's process has ended. It is the one trustworthy sign: a status code of a call that broke off
-// is none.
+// Done is closed when the hub's process has ended. It is the one trustworthy sign: a status code of a call that broke
+// off is none.
 func (c *Client) Done() <-chan struct{} { return c.proc.ended }
 
 // environment is the hub's environment but for what go-plugin adds.
@@ -176,8 +179,8 @@ func environment(own, extra []string) []string {
 	return append(env, extra...)
 }
 
-// shortTempDir is where the socket's directory goes. The whole path of a socket must fit into 104 bytes (108 on Linux), of
-// which go-plugin's two names take up to 42.
+// shortTempDir is where the socket's directory goes. The whole path of a socket must fit into 104 bytes (108 on Linux),
+// of which go-plugin's two names take up to 42.
 func shortTempDir(dir string) string {
 	if len(dir) > 60 && os.PathSeparator == '/' {
 		return "/tmp"

@@ -38,16 +38,26 @@ func TestOpenErrors(t *testing.T) {
 		says   []string
 		is     error
 	}{
-		{"no such name", t.Context(), host.Options{Command: "mcphub-that-is-not-there"}, host.NotFound, []string{"install mcphub"}, nil},
-		{"no such path", t.Context(), host.Options{Command: "/nowhere/mcphub"}, host.NotFound, []string{"/nowhere/mcphub"}, fs.ErrNotExist},
-		{"not executable", t.Context(), host.Options{Command: noExec}, host.NotStarted, []string{"may be executed"}, fs.ErrPermission},
-		{"start fails", t.Context(), doortest.Options(t, doortest.RoleHub, doortest.NewVariable+"=the disk is full"), host.Exited, []string{"exit status 1", "the disk is full"}, nil},
-		{"wrong version", t.Context(), doortest.Options(t, doortest.RoleOtherVersion), host.WrongVersion, []string{"version 7", "update"}, nil},
-		{"another program", t.Context(), doortest.Options(t, doortest.RoleBanner), host.NotAHub, []string{"Welcome to some program"}, nil},
-		{"another program that ends", t.Context(), host.Options{Command: "/bin/echo", Args: []string{"hello"}}, host.NotAHub, []string{"hello"}, nil},
-		{"a program that ends in silence", t.Context(), host.Options{Command: "/bin/sh", Args: []string{"-c", "exit 3"}}, host.Exited, []string{"exit status 3", "wrote nothing"}, nil},
-		{"a program that never speaks", t.Context(), short(doortest.Options(t, doortest.RoleSilent)), host.TimedOut, []string{"50ms", "StartTimeout"}, context.DeadlineExceeded},
-		{"a program that is stopped", t.Context(), short(host.Options{Command: "/bin/sh", Args: []string{"-c", "kill -STOP $$"}}), host.TimedOut, nil, nil},
+		{"no such name", t.Context(), host.Options{Command: "mcphub-that-is-not-there"}, host.NotFound,
+			[]string{"install mcphub"}, nil},
+		{"no such path", t.Context(), host.Options{Command: "/nowhere/mcphub"}, host.NotFound, []string{"/nowhere/mcphub"},
+			fs.ErrNotExist},
+		{"not executable", t.Context(), host.Options{Command: noExec}, host.NotStarted, []string{"may be executed"},
+			fs.ErrPermission},
+		{"start fails", t.Context(), doortest.Options(t, doortest.RoleHub, doortest.NewVariable+"=the disk is full"),
+			host.Exited, []string{"exit status 1", "the disk is full"}, nil},
+		{"wrong version", t.Context(), doortest.Options(t, doortest.RoleOtherVersion), host.WrongVersion,
+			[]string{"version 7", "update"}, nil},
+		{"another program", t.Context(), doortest.Options(t, doortest.RoleBanner), host.NotAHub,
+			[]string{"Welcome to some program"}, nil},
+		{"another program that ends", t.Context(), host.Options{Command: "/bin/echo", Args: []string{"hello"}}, host.NotAHub,
+			[]string{"hello"}, nil},
+		{"a program that ends in silence", t.Context(), host.Options{Command: "/bin/sh", Args: []string{"-c", "exit 3"}},
+			host.Exited, []string{"exit status 3", "wrote nothing"}, nil},
+		{"a program that never speaks", t.Context(), short(doortest.Options(t, doortest.RoleSilent)), host.TimedOut,
+			[]string{"50ms", "StartTimeout"}, context.DeadlineExceeded},
+		{"a program that is stopped", t.Context(),
+			short(host.Options{Command: "/bin/sh", Args: []string{"-c", "kill -STOP $$"}}), host.TimedOut, nil, nil},
 		{"given up", cancelled, doortest.Options(t, doortest.RoleHub), host.Cancelled, []string{"the editor closes"}, nil},
 	}
 	for _, test := range tests {
@@ -99,7 +109,8 @@ func TestLongTempDir(t *testing.T) {
 // TestNestedHost: a host that is itself a plugin does not hand its own plugin variables down.
 func TestNestedHost(t *testing.T) {
 	for name, value := range map[string]string{
-		"PLUGIN_MULTIPLEX_GRPC": "true", handshake.EnvSocketDir: "/nowhere", handshake.CookieKey: "another", handshake.EnvClientCert: "junk",
+		"PLUGIN_MULTIPLEX_GRPC": "true", handshake.EnvSocketDir: "/nowhere", handshake.CookieKey: "another",
+		handshake.EnvClientCert: "junk",
 	} {
 		t.Setenv(name, value)
 	}
@@ -108,7 +119,8 @@ func TestNestedHost(t *testing.T) {
 
 // TestOpenAgainstFalseHandshake: a good line with nobody behind it.
 func TestOpenAgainstFalseHandshake(t *testing.T) {
-	o := host.Options{Command: "/bin/sh", Args: []string{"-c", `echo "1|1|unix|/nowhere|grpc|"; exec sleep 3600`}, StartTimeout: 100 * time.Millisecond}
+	o := host.Options{Command: "/bin/sh", Args: []string{"-c", `echo "1|1|unix|/nowhere|grpc|"; exec sleep 3600`},
+		StartTimeout: 100 * time.Millisecond}
 	_, err := host.Open(t.Context(), o)
 	var e *host.OpenError
 	if !errors.As(err, &e) || e.Reason != host.NoAnswer && e.Reason != host.TimedOut {
@@ -118,7 +130,8 @@ func TestOpenAgainstFalseHandshake(t *testing.T) {
 
 // TestTwoOpens: two hubs at once know nothing of each other.
 func TestTwoOpens(t *testing.T) {
-	a, b := doortest.Open(t, doortest.Options(t, doortest.RoleHub)), doortest.Open(t, doortest.Options(t, doortest.RoleHub))
+	a, b := doortest.Open(t, doortest.Options(t, doortest.RoleHub)),
+		doortest.Open(t, doortest.Options(t, doortest.RoleHub))
 	if a.PID() == b.PID() {
 		t.Fatal("one process")
 	}
@@ -147,7 +160,8 @@ func TestCallsAreEncrypted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stranger.Close()
-	if info, err := mcphubv1.NewMcpHubServiceClient(stranger).GetInfo(t.Context(), &mcphubv1.GetInfoRequest{}); err == nil {
+	if info, err := mcphubv1.NewMcpHubServiceClient(stranger).GetInfo(t.Context(),
+		&mcphubv1.GetInfoRequest{}); err == nil {
 		t.Errorf("a stranger got an answer: %v", info)
 	}
 	do(t, c, "log", "") // the host's own connection is not disturbed

@@ -60,8 +60,8 @@ func (e *OpenError) Error() string {
 // Unwrap gives what lies beneath: the cause of the context's end, or the error of the system.
 func (e *OpenError) Unwrap() error { return e.Err }
 
-// openError says what became of an opening that failed with err, or because its context had ended with cause. The process
-// has ended by now.
+// openError says what became of an opening that failed with err, or because its context had ended with cause. The
+// process has ended by now.
 func (p *process) openError(cause error, o Options, err error) error {
 	p.mu.Lock()
 	startErr, ours, alone, first := p.startErr, p.ours, p.alone, p.first
@@ -72,26 +72,31 @@ func (p *process) openError(cause error, o Options, err error) error {
 	switch {
 	case ours:
 		e.Reason = NotStarted
-		e.Message = fmt.Sprintf("nothing was started (%v): this program needs a directory for temporary files and random numbers", startErr)
+		e.Message = fmt.Sprintf(
+			"nothing was started (%v): this program needs a directory for temporary files and random numbers", startErr)
 	case errors.Is(startErr, exec.ErrNotFound) || errors.Is(startErr, fs.ErrNotExist):
 		e.Reason, e.Err = NotFound, startErr
 		e.Message = fmt.Sprintf("%s was not found: install mcphub, or give the path of its binary", command)
 	case startErr != nil && !errors.Is(startErr, errKilledEarly):
 		e.Reason, e.Err = NotStarted, startErr
-		e.Message = fmt.Sprintf("%s could not be started (%v): check that it may be executed and was built for this machine", command, startErr)
+		e.Message = fmt.Sprintf("%s could not be started (%v): check that it may be executed and was built for this machine",
+			command, startErr)
 	case shook && (core != goplugin.CoreProtocolVersion || version != handshake.ProtocolVersion):
 		e.Reason = WrongVersion
-		e.Message = fmt.Sprintf("%s speaks version %d of the contract (go-plugin %d), this program version %d (go-plugin %d): update whichever is older",
+		e.Message = fmt.Sprintf(
+			"%s speaks version %d of the contract (go-plugin %d), this program version %d (go-plugin %d): update whichever is older",
 			command, version, core, handshake.ProtocolVersion, goplugin.CoreProtocolVersion)
 	case first != "" && !shook:
 		e.Reason = NotAHub
-		e.Message = fmt.Sprintf("%s is no hub: it began with %.80q where a handshake was due; check the command and its arguments", command, first)
+		e.Message = fmt.Sprintf(
+			"%s is no hub: it began with %.80q where a handshake was due; check the command and its arguments", command, first)
 	case alone:
 		e.Reason = Exited
 		e.Message = fmt.Sprintf("%s ended before it could be reached (%v): %s", command, p.cmd.ProcessState, p.exitHint())
 	case errors.Is(cause, errStartTimeout):
 		e.Reason, e.Err = TimedOut, context.DeadlineExceeded
-		e.Message = fmt.Sprintf("%s did not answer within %v: look at what keeps it, or raise StartTimeout", command, o.StartTimeout)
+		e.Message = fmt.Sprintf("%s did not answer within %v: look at what keeps it, or raise StartTimeout", command,
+			o.StartTimeout)
 	case cause != nil:
 		e.Reason, e.Err = Cancelled, cause
 		e.Message = fmt.Sprintf("opening %s was given up (%v)", command, cause)
@@ -109,7 +114,8 @@ func (p *process) exitHint() string {
 	return "see its last lines"
 }
 
-// parseHandshake reads the two versions of a handshake line, CORE|APP|NETWORK|ADDR|PROTOCOL|CERT; go-plugin reads the rest.
+// parseHandshake reads the two versions of a handshake line, CORE|APP|NETWORK|ADDR|PROTOCOL|CERT; go-plugin reads the
+// rest.
 func parseHandshake(line string) (core, version int, ok bool) {
 	parts := strings.Split(line, "|")
 	if len(parts) < 4 {

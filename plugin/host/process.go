@@ -25,8 +25,8 @@ const (
 
 var errKilledEarly = errors.New("killed before it was started")
 
-// process is the hub's process. It is go-plugin's runner, so that go-plugin sees of it what it needs: the handshake line,
-// and the end.
+// process is the hub's process. It is go-plugin's runner, so that go-plugin sees of it what it needs: the handshake
+// line, and the end.
 type process struct {
 	cmd       *exec.Cmd
 	socketDir string // set by go-plugin before Start
@@ -138,8 +138,8 @@ func (p *process) reap(stdout, stderr *os.File, readers *sync.WaitGroup) {
 	close(p.read)
 }
 
-// readStdout passes the first line on to go-plugin and throws away the rest: go-plugin's own reader would stop at a long
-// line, and a full pipe would freeze the hub.
+// readStdout passes the first line on to go-plugin and throws away the rest: go-plugin's own reader would stop at a
+// long line, and a full pipe would freeze the hub.
 func (p *process) readStdout(stdout io.Reader) {
 	r := bufio.NewReaderSize(stdout, maxHandshake)
 	line, _ := r.ReadSlice('\n')

@@ -15,8 +15,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// fakeSource behaves like the system's file watching, but its events are the test's: they come when the test says, whatever
-// the disk does meanwhile. An event of a folder that is not watched is lost, as it would be.
+// fakeSource behaves like the system's file watching, but its events are the test's: they come when the test says,
+// whatever the disk does meanwhile. An event of a folder that is not watched is lost, as it would be.
 type fakeSource struct {
 	events chan fsnotify.Event
 	errs   chan error

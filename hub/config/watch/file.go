@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// maxHashed bounds the files that are compared by content; longer ones are no config files, and compared by size and time.
+// maxHashed bounds the files that are compared by content; longer ones are no config files, and compared by size and
+// time.
 const maxHashed = 16 << 20
 
-// racy is how old a file's time of change has to be before the same time means the same content: within it, the clock of a
-// file system may be too coarse to tell two writes apart.
+// racy is how old a file's time of change has to be before the same time means the same content: within it, the clock
+// of a file system may be too coarse to tell two writes apart.
 const racy = 2 * time.Second
 
 // file is one config file.

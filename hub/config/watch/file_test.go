@@ -88,8 +88,8 @@ func TestOtherFilesOfTheFolderTellNothing(t *testing.T) {
 	})
 }
 
-// A file that cannot be read is another one than it was, and so is one that can be read again. Root may read everything, so
-// here the mode decides.
+// A file that cannot be read is another one than it was, and so is one that can be read again. Root may read
+// everything, so here the mode decides.
 func TestFileThatBecomesReadableIsTold(t *testing.T) {
 	byMode := func(s *state) {
 		s.read = func(path string) ([]byte, error) {
@@ -146,7 +146,8 @@ func TestFolderThatGoesAwayIsWatchedAnew(t *testing.T) {
 	})
 }
 
-// The new folder of the old name came before anybody looked: only the event of the old one tells that its watch has ended.
+// The new folder of the old name came before anybody looked: only the event of the old one tells that its watch has
+// ended.
 func TestFolderThatWasReplacedIsWatchedAnew(t *testing.T) {
 	bubble(t, nil, func(w *world) {
 		w.write("a/mcp.json", "1")
@@ -240,7 +241,8 @@ func TestLostEventsLookAtEverything(t *testing.T) {
 			bubble(t, nil, func(w *world) {
 				w.write("a.json", "1")
 				w.write("src/x.ts", "1")
-				w.w.Set([]string{w.path("a.json")}, []Glob{{Server: "dev", Folder: w.dir, Patterns: []string{"src/**"}}, {Server: "quiet", Folder: w.dir, Patterns: []string{"lib/**"}}})
+				w.w.Set([]string{w.path("a.json")}, []Glob{{Server: "dev", Folder: w.dir, Patterns: []string{"src/**"}},
+					{Server: "quiet", Folder: w.dir, Patterns: []string{"lib/**"}}})
 				w.write("a.json", "2")
 				w.write("src/x.ts", "longer")
 				w.wantNothing(time.Second)

@@ -7,7 +7,8 @@ import (
 
 // user is what depends on a folder: a config file on entries of it, a glob on all of it.
 type user interface {
-	// touched says that something in folder may have changed. With sure unset nothing happened that is known of: it is time to look.
+	// touched says that something in folder may have changed. With sure unset nothing happened that is known of: it is
+	// time to look.
 	touched(folder string, sure bool, now time.Time)
 }
 
@@ -58,8 +59,8 @@ func (s *state) unused(f *folder) {
 
 // follow makes u depend on what trail says and returns that.
 func (s *state) follow(u user, path string, isDir bool, had []place) []place {
-	// Between the look and the watch the way may have changed: then another round is needed. The way of somebody who changes it
-	// all the time is followed by the events to come.
+	// Between the look and the watch the way may have changed: then another round is needed. The way of somebody who
+	// changes it all the time is followed by the events to come.
 	for range 8 {
 		places := trail(path, isDir)
 		same := len(places) == len(had)

@@ -59,7 +59,8 @@ func newGlob(s *state, want Glob) *glob {
 	ps, bad := newPatterns(want)
 	g.patterns = ps
 	for _, text := range bad {
-		s.problems = append(s.problems, Problem{want.Server, fmt.Sprintf("server %q: %.80q is no pattern that files can be watched by", want.Server, text)})
+		s.problems = append(s.problems,
+			Problem{want.Server, fmt.Sprintf("server %q: %.80q is no pattern that files can be watched by", want.Server, text)})
 	}
 	for _, p := range ps.include {
 		if !slices.ContainsFunc(g.roots, func(r *root) bool { return r.base == p.base }) {
@@ -123,7 +124,8 @@ func (g *glob) enter(dir, path string) (any bool) {
 	return g.list(dir)
 }
 
-// list reads a folder anew and says whether anything that the glob means differs, in it or in folders that came or went.
+// list reads a folder anew and says whether anything that the glob means differs, in it or in folders that came or
+// went.
 func (g *glob) list(dir string) (changed bool) {
 	l := g.below[dir]
 	g.s.use(dir) // watched before it is read, also when it is a new folder of the old name

@@ -57,7 +57,8 @@ func TestPatternsMeanWhatTheySay(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ patterns, not string }{
-		{"src/**", "lib"}, {"*.ts", "src"}, {"src/*/x.ts", "src/a/b"}, {"** !dist/**", "dist"}, {"** !dist", "dist/a"}, {"/lib/**", "src"},
+		{"src/**", "lib"}, {"*.ts", "src"}, {"src/*/x.ts", "src/a/b"}, {"** !dist/**", "dist"}, {"** !dist", "dist/a"},
+		{"/lib/**", "src"},
 	} {
 		ps, _ := newPatterns(Glob{Folder: folder, Patterns: strings.Fields(tt.patterns)})
 		if ps.descends(abs(tt.not)) {
@@ -131,7 +132,8 @@ func TestGlobFollowsNewAndLostFolders(t *testing.T) {
 
 func TestGlobSkipsWhatHoldsNoSource(t *testing.T) {
 	bubble(t, nil, func(w *world) {
-		for _, name := range []string{"x.ts", "a/x.ts", ".git/x.ts", "node_modules/p/x.ts", "a/node_modules/x.ts", "dist/a/x.ts"} {
+		for _, name := range []string{"x.ts", "a/x.ts", ".git/x.ts", "node_modules/p/x.ts", "a/node_modules/x.ts",
+			"dist/a/x.ts"} {
 			w.write(name, "1")
 		}
 		must(t, os.MkdirAll(w.path("a/own"), 0o755))
@@ -171,7 +173,8 @@ func TestGlobsOfTooManyFoldersAreAProblem(t *testing.T) {
 		w.write("z/x.ts", "1")
 		w.w.Set([]string{w.path("z/mcp.json")}, []Glob{w.glob("wide", "**/*.ts")})
 		c, _ := w.within(200 * ms)
-		if len(c.Problems) != 1 || !strings.Contains(c.Problems[0].Text, `"wide"`) || !strings.Contains(c.Problems[0].Text, fmt.Sprint(maxFolders)) {
+		if len(c.Problems) != 1 || !strings.Contains(c.Problems[0].Text, `"wide"`) ||
+			!strings.Contains(c.Problems[0].Text, fmt.Sprint(maxFolders)) {
 			t.Fatalf("told %v, want one problem", c)
 		}
 		// What is within the bound goes on, config files too, and the problem is told once.

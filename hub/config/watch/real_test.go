@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// real is a Watcher over the system's own file watching. No time is asserted here: a test waits for a change, and where none may
-// come, for that of another file which happened later.
+// real is a Watcher over the system's own file watching. No time is asserted here: a test waits for a change, and where
+// none may come, for that of another file which happened later.
 type real struct {
 	t   *testing.T
 	dir string

@@ -9,8 +9,10 @@ import (
 // remoteKinds are file systems that others write to behind the kernel's back: inotify(7) says nothing of such changes.
 // unix.Statfs_t.Type is signed on some machines, so the numbers are compared as 32 bits.
 var remoteKinds = []uint32{
-	unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.CODA_SUPER_MAGIC, unix.AFS_SUPER_MAGIC,
-	unix.AFS_FS_MAGIC, unix.NCP_SUPER_MAGIC, unix.CEPH_SUPER_MAGIC, unix.V9FS_MAGIC, // the last is also how WSL shows the drives of Windows
+	unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.CODA_SUPER_MAGIC,
+	unix.AFS_SUPER_MAGIC,
+	// the last is also how WSL shows the drives of Windows
+	unix.AFS_FS_MAGIC, unix.NCP_SUPER_MAGIC, unix.CEPH_SUPER_MAGIC, unix.V9FS_MAGIC,
 	unix.FUSE_SUPER_MAGIC, 0x786f4256, // the last: folders shared by VirtualBox
 }
 

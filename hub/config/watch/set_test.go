@@ -14,7 +14,8 @@ func TestSetWithoutAChangeCostsNothing(t *testing.T) {
 	bubble(t, nil, func(w *world) {
 		w.write("a.json", "1")
 		w.write("src/x.ts", "1")
-		files, globs := []string{w.path("a.json")}, []Glob{{Server: "dev", Folder: w.path("src"), Patterns: []string{"**/*.ts"}}}
+		files, globs := []string{w.path("a.json")}, []Glob{{Server: "dev", Folder: w.path("src"),
+			Patterns: []string{"**/*.ts"}}}
 		w.w.Set(files, globs)
 		adds, folders := w.src.addCount(), w.src.folders()
 		w.w.Set(files, globs)
@@ -43,7 +44,8 @@ func TestSetForgetsWhatIsNotWatchedAnyMore(t *testing.T) {
 	bubble(t, nil, func(w *world) {
 		w.write("a.json", "1")
 		w.write("src/sub/x.ts", "1")
-		w.w.Set([]string{w.path("a.json"), w.path("gone/b.json")}, []Glob{{Server: "dev", Folder: w.dir, Patterns: []string{"src/**", "!src/no/**"}}})
+		w.w.Set([]string{w.path("a.json"), w.path("gone/b.json")},
+			[]Glob{{Server: "dev", Folder: w.dir, Patterns: []string{"src/**", "!src/no/**"}}})
 		w.save("a.json", "2")
 		w.save("src/sub/x.ts", "longer")
 		time.Sleep(time.Second)

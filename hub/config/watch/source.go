@@ -11,7 +11,8 @@ import (
 
 // source is the system's file watching, as much of it as is used here: names of entries that changed in folders.
 type source interface {
-	Add(folder string) error // of a folder that is watched already: watches it all the same, also when it is a new one of that name
+	// of a folder that is watched already: watches it all the same, also when it is a new one of that name
+	Add(folder string) error
 	Remove(folder string) error
 	Events() <-chan fsnotify.Event
 	Errors() <-chan error
@@ -68,8 +69,8 @@ type batch struct {
 
 func (b *batch) empty() bool { return len(b.names) == 0 && !b.all && b.err == nil }
 
-// pump takes the source's events as they come. It keeps them away from the state's time on the disk: a source that waits for its
-// reader lets the system's queue overflow, and fsnotify does so with a lock held that its Add needs, too.
+// pump takes the source's events as they come. It keeps them away from the state's time on the disk: a source that
+// waits for its reader lets the system's queue overflow, and fsnotify does so with a lock held that its Add needs, too.
 func pump(src source, out chan<- batch, stop <-chan struct{}) {
 	events, errs := src.Events(), src.Errors()
 	var b batch

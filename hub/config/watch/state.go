@@ -12,8 +12,8 @@ const (
 	maxSettles  = 10               // quiet times after which a stream of writes is told all the same
 )
 
-// state is all that a Watcher knows. Run's goroutine owns it. Its transitions are set, hear, tick and told; each takes the
-// present time, and next says when tick is due.
+// state is all that a Watcher knows. Run's goroutine owns it. Its transitions are set, hear, tick and told; each takes
+// the present time, and next says when tick is due.
 type state struct {
 	settle time.Duration
 	log    *slog.Logger

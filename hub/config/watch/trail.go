@@ -15,10 +15,10 @@ type place struct{ folder, name string }
 // maxLinks on the way to one file, as systems have it.
 const maxLinks = 40
 
-// trail lists the entries on which it depends where path leads to: every link on the way, in whatever folder it lies, and the
-// last entry, which is the file, or the first one that is missing. Watching the folders of these is enough to see a file being
-// replaced, a link being swapped and a folder coming into being. A folder on the way tells by itself that it goes away. With
-// folder set, path is one, and is itself no entry of the trail when it is there.
+// trail lists the entries on which it depends where path leads to: every link on the way, in whatever folder it lies,
+// and the last entry, which is the file, or the first one that is missing. Watching the folders of these is enough to
+// see a file being replaced, a link being swapped and a folder coming into being. A folder on the way tells by itself
+// that it goes away. With folder set, path is one, and is itself no entry of the trail when it is there.
 func trail(path string, folder bool) []place {
 	volume := filepath.VolumeName(path)
 	root := volume + string(filepath.Separator)

@@ -13,21 +13,23 @@ const DefaultSettle = 200 * time.Millisecond
 
 // Options of a [Watcher]. The zero value is useful.
 type Options struct {
-	Logger *slog.Logger  // nil = none
-	Settle time.Duration // quiet time before a change is told; 0 = DefaultSettle. An endless stream of writes is told after ten of it
+	Logger *slog.Logger // nil = none
+	// quiet time before a change is told; 0 = DefaultSettle. An endless stream of writes is told after ten of it
+	Settle time.Duration
 }
 
 // Glob names the files that a server is built from: after a change of one of them, the server is worth a restart.
 type Glob struct {
 	Server string
 	Folder string // absolute; relative patterns start here
-	// Patterns are slash separated: *, ?, [a-z], {a,b} and ** as in VS Code. A pattern without any of these is a file, or a
-	// folder with all that is below it. A leading ! excludes what the others match. Links to folders are not followed, and
-	// .git and node_modules are not looked into.
+	// Patterns are slash separated: *, ?, [a-z], {a,b} and ** as in VS Code. A pattern without any of these is a file, or
+	// a folder with all that is below it. A leading ! excludes what the others match. Links to folders are not followed,
+	// and .git and node_modules are not looked into.
 	Patterns []string
 }
 
-// Problem is what cannot be watched of what a server wants. It is over when other patterns or another folder are set for the server.
+// Problem is what cannot be watched of what a server wants. It is over when other patterns or another folder are set
+// for the server.
 type Problem struct {
 	Server string
 	Text   string // for people
@@ -58,8 +60,8 @@ type setting struct {
 	taken chan struct{}
 }
 
-// New starts a Watcher that watches nothing yet. It cannot fail: where the system has no means left to watch (its limits are
-// often low), the Watcher looks for itself. Close ends it.
+// New starts a Watcher that watches nothing yet. It cannot fail: where the system has no means left to watch (its
+// limits are often low), the Watcher looks for itself. Close ends it.
 func New(o Options) *Watcher {
 	return start(o, openSource(), newState(o))
 }
@@ -86,8 +88,8 @@ func (w *Watcher) Set(files []string, globs []Glob) {
 	}
 }
 
-// Events returns the channel of changes. A slow reader holds up nothing: what happens meanwhile joins the change that waits.
-// The channel is closed by Close.
+// Events returns the channel of changes. A slow reader holds up nothing: what happens meanwhile joins the change that
+// waits. The channel is closed by Close.
 func (w *Watcher) Events() <-chan Change { return w.out }
 
 // Close ends the watching and waits for the goroutines. It can be called again.

@@ -1,8 +1,9 @@
-// Echoserver is the MCP server on stdio that every subject of the benchmarks talks to. What it does for a call of the tool
-// echo is next to nothing: it finds the id by looking for bytes, and answers with a text that is always the same, so that
-// what is measured is the client.
+// Echoserver is the MCP server on stdio that every subject of the benchmarks talks to. What it does for a call of the
+// tool echo is next to nothing: it finds the id by looking for bytes, and answers with a text that is always the same,
+// so that what is measured is the client.
 //
-// What must not live here: any MCP library, any package of this module's parent, and any work for echo that is not needed.
+// What must not live here: any MCP library, any package of this module's parent, and any work for echo that is not
+// needed.
 package main
 
 import (
@@ -85,7 +86,8 @@ func (s *server) serve() error {
 	}
 }
 
-// idOf is the JSON text of the member id of a request that has plain numbers or short strings for ids; nil when there is none.
+// idOf is the JSON text of the member id of a request that has plain numbers or short strings for ids; nil when there
+// is none.
 func idOf(line []byte) []byte {
 	_, rest, ok := bytes.Cut(line, idKey)
 	if !ok {

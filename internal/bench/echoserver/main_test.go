@@ -19,7 +19,8 @@ func TestEcho(t *testing.T) {
 	if err := newServer(strings.NewReader(in), &out).serve(); err != nil {
 		t.Fatal(err)
 	}
-	want := head + "7" + echoResult + head + `"a"` + echoResult + head + `9,"error":{"code":-32601,"message":"method not found"}}` + "\n"
+	want := head + "7" + echoResult + head + `"a"` + echoResult + head +
+		`9,"error":{"code":-32601,"message":"method not found"}}` + "\n"
 	if got := out.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

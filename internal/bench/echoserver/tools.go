@@ -40,7 +40,8 @@ func (s *server) other(id, line []byte) {
 	case "":
 		s.answers <- struct{}{}
 	case "initialize":
-		s.result(id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echoserver","version":"1"}}`)
+		s.result(id,
+			`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echoserver","version":"1"}}`)
 	case "ping":
 		s.result(id, `{}`)
 	case "tools/list":
@@ -50,7 +51,8 @@ func (s *server) other(id, line []byte) {
 		switch m.Params.Name {
 		case "hang":
 		case "large":
-			s.result([]byte(id), `{"content":[{"type":"text","text":"`+strings.Repeat("x", m.Params.Arguments.Count)+`"}],"isError":false}`)
+			s.result([]byte(id), `{"content":[{"type":"text","text":"`+strings.Repeat("x", m.Params.Arguments.Count)+
+				`"}],"isError":false}`)
 		case "storm":
 			s.running.Go(func() { s.storm(id, m) })
 		case "withdraw":
@@ -67,7 +69,8 @@ func (s *server) result(id []byte, result string) {
 	fmt.Fprintf(s.out, `%s%s,"result":%s}`+"\n", head, id, result)
 }
 
-// storm sends count progress notifications, perSecond of them a second, and then answers. A tick that comes late is made up for.
+// storm sends count progress notifications, perSecond of them a second, and then answers. A tick that comes late is
+// made up for.
 func (s *server) storm(id string, m message) {
 	a := m.Params.Arguments
 	tick := time.NewTicker(max(time.Second/time.Duration(max(a.PerSecond, 1)), time.Millisecond))
@@ -81,22 +84,27 @@ func (s *server) storm(id string, m message) {
 		}
 		due := min(a.Count, int(time.Since(start).Seconds()*float64(a.PerSecond)))
 		for ; sent < due; sent++ {
-			s.send(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":%d,"message":"step %d of the storm"}}`,
+			s.send(
+				`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":%d,"message":"step %d of the storm"}}`,
 				m.Params.Meta.ProgressToken, sent+1, a.Count, sent+1)
 		}
 	}
 	s.send(head+`%s,"result":{"content":[],"isError":false}}`, id)
 }
 
-// withdraw asks count questions, takes each back once open of them are open, and tells how many were answered all the same.
+// withdraw asks count questions, takes each back once open of them are open, and tells how many were answered all the
+// same.
 func (s *server) withdraw(id string, m message) {
 	a := m.Params.Arguments
 	for i := range a.Count + a.Open {
 		if i < a.Count {
-			s.send(`{"jsonrpc":"2.0","id":"%s-%d","method":"elicitation/create","params":{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`, id, i)
+			s.send(
+				`{"jsonrpc":"2.0","id":"%s-%d","method":"elicitation/create","params":{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`, id, i)
 		}
 		if old := i - a.Open; old >= 0 {
-			s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"%s-%d","reason":"no longer needed"}}`, id, old)
+			s.send(
+				`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"%s-%d","reason":"no longer needed"}}`,
+				id, old)
 		}
 	}
 	answered := len(s.answers)

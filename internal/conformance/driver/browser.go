@@ -10,8 +10,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// visit is a page that the user opens in a browser. The suite's authorization server asks nobody anything: it redirects at once, to where
-// the hub listens.
+// visit is a page that the user opens in a browser. The suite's authorization server asks nobody anything: it redirects
+// at once, to where the hub listens.
 type visit struct {
 	done chan struct{} // closed when the last page is shown
 	err  error         // written before done is closed
@@ -46,7 +46,8 @@ func browse(ctx context.Context, url string) error {
 	return nil
 }
 
-// await leaves the prompt alone while the browser is on its way: the hub closes it. When the browser ends on an error, the user gives up.
+// await leaves the prompt alone while the browser is on its way: the hub closes it. When the browser ends on an error,
+// the user gives up.
 func (w *window) await(p *mcphubv1.Prompt) {
 	v := w.last
 	if v == nil {

@@ -32,7 +32,8 @@ func (c hubClient) ListTools(ctx context.Context) ([]scenario.Tool, error) {
 }
 
 func (c hubClient) CallTool(ctx context.Context, name string, arguments json.RawMessage) error {
-	r, err := c.hub.Hub.CallTool(ctx, &mcphubv1.CallToolRequest{Server: peer, Tool: name, ArgumentsJson: string(arguments)})
+	r, err := c.hub.Hub.CallTool(ctx, &mcphubv1.CallToolRequest{Server: peer, Tool: name,
+		ArgumentsJson: string(arguments)})
 	if err != nil {
 		return fmt.Errorf("calling %q: %w", name, err)
 	}

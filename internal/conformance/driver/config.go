@@ -33,7 +33,8 @@ type provider struct {
 	IDToken       string `json:"idToken"`
 }
 
-// config gives the hub what a user of the server would have been told: its address, and for sign-in what the scenario hands out.
+// config gives the hub what a user of the server would have been told: its address, and for sign-in what the scenario
+// hands out.
 func config(s scenario.Scenario) (string, error) {
 	entry := server{Type: "http", URL: s.URL, Approvals: map[string]string{"*": "allow"}}
 	if strings.HasPrefix(s.Name, "auth/") {
@@ -46,7 +47,8 @@ func config(s scenario.Scenario) (string, error) {
 			entry.OAuth.ClientMetadataURL = scenario.ClientMetadataURL
 		}
 		if c.IDPIssuer != "" {
-			entry.OAuth.IDP = &provider{Issuer: c.IDPIssuer, TokenEndpoint: c.IDPTokenEndpoint, ClientID: c.IDPClientID, IDToken: c.IDPIDToken}
+			entry.OAuth.IDP = &provider{Issuer: c.IDPIssuer, TokenEndpoint: c.IDPTokenEndpoint, ClientID: c.IDPClientID,
+				IDToken: c.IDPIDToken}
 		}
 	}
 	text, err := json.Marshal(map[string]any{"mcpServers": map[string]server{peer: entry}})

@@ -19,7 +19,8 @@ func TestConfig(t *testing.T) {
 			`,"oauth":{"clientId":"id","clientSecret":"secret"}`,
 		},
 		{
-			scenario.Scenario{Name: "auth/client-credentials-jwt", Context: scenario.Context{ClientID: "id", PrivateKeyPEM: "key", SigningAlgorithm: "ES256"}},
+			scenario.Scenario{Name: "auth/client-credentials-jwt", Context: scenario.Context{ClientID: "id",
+				PrivateKeyPEM: "key", SigningAlgorithm: "ES256"}},
 			`,"oauth":{"clientId":"id","grant":"client_credentials","privateKeyPem":"key","signingAlgorithm":"ES256"}`,
 		},
 		{
@@ -28,7 +29,8 @@ func TestConfig(t *testing.T) {
 		},
 		{
 			scenario.Scenario{Name: "auth/enterprise-managed-authorization", Context: scenario.Context{
-				ClientID: "id", ClientSecret: "secret", IDPClientID: "idp", IDPIDToken: "token", IDPIssuer: "http://i", IDPTokenEndpoint: "http://i/token",
+				ClientID: "id", ClientSecret: "secret", IDPClientID: "idp", IDPIDToken: "token", IDPIssuer: "http://i",
+				IDPTokenEndpoint: "http://i/token",
 			}},
 			`,"oauth":{"clientId":"id","clientSecret":"secret","grant":"enterprise","idp":{"issuer":"http://i","tokenEndpoint":"http://i/token","clientId":"idp","idToken":"token"}}`,
 		},

@@ -40,16 +40,19 @@ func run() (err error) {
 	if binary == "" {
 		return errors.New(envBinary + " must name the hub to test")
 	}
-	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("the scenario took longer than "+limit.String()))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("the scenario took longer than "+
+		limit.String()))
 	defer cancel()
 
 	// Nothing is kept: each scenario starts as on the first day.
-	hub, err := host.Open(ctx, host.Options{Command: binary, Env: []string{handshake.EnvStateDir + "="}, Stderr: os.Stderr})
+	hub, err := host.Open(ctx, host.Options{Command: binary, Env: []string{handshake.EnvStateDir + "="},
+		Stderr: os.Stderr})
 	if err != nil {
 		return err
 	}
 	defer func() {
-		closing, cancel := context.WithTimeoutCause(context.Background(), closeLimit, errors.New("the hub took too long to end"))
+		closing, cancel := context.WithTimeoutCause(context.Background(), closeLimit,
+			errors.New("the hub took too long to end"))
 		defer cancel()
 		err = errors.Join(err, hub.Close(closing))
 	}()

@@ -21,7 +21,8 @@ var kinds = []mcphubv1.PromptKind{
 	mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
 }
 
-// window is a user who says yes. Its goroutine, run, reads the stream; it ends when the stream does, and waits for the visits then.
+// window is a user who says yes. Its goroutine, run, reads the stream; it ends when the stream does, and waits for the
+// visits then.
 type window struct {
 	stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
 	cancel context.CancelCauseFunc
@@ -114,12 +115,14 @@ func (w *window) accept(p *mcphubv1.Prompt, content string) {
 
 func (w *window) dismiss(p *mcphubv1.Prompt, why error) {
 	fmt.Fprintln(os.Stderr, "driver: dismissed a prompt:", why)
-	w.answer(&mcphubv1.PromptAnswer{PromptId: p.GetPromptId(), Action: &mcphubv1.PromptAnswer_Dismiss{Dismiss: &mcphubv1.DismissPrompt{}}})
+	w.answer(&mcphubv1.PromptAnswer{PromptId: p.GetPromptId(),
+		Action: &mcphubv1.PromptAnswer_Dismiss{Dismiss: &mcphubv1.DismissPrompt{}}})
 }
 
 // answer sends; that the stream is over shows in run.
 func (w *window) answer(a *mcphubv1.PromptAnswer) {
 	w.sendMu.Lock()
 	defer w.sendMu.Unlock()
-	_ = w.stream.Send(&mcphubv1.AttachRequest{MessageId: a.GetPromptId(), Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
+	_ = w.stream.Send(&mcphubv1.AttachRequest{MessageId: a.GetPromptId(),
+		Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
 }

@@ -29,7 +29,8 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 		return err
 	}
 	e.hello <- m.GetHello()
-	if err := stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{}}}); err != nil {
+	if err := stream.Send(
+		&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{}}}); err != nil {
 		return err
 	}
 	go func() {
@@ -44,7 +45,9 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 	for {
 		select {
 		case p := <-e.prompts:
-			if err := stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{Prompt: p}}}); err != nil {
+			if err := stream.Send(
+				&mcphubv1.AttachResponse{
+					Event: &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{Prompt: p}}}); err != nil {
 				return err
 			}
 		case <-stream.Context().Done():
@@ -72,7 +75,8 @@ func (e *editor) answer(t *testing.T, p *mcphubv1.Prompt) *mcphubv1.PromptAnswer
 // serve starts an editor service in memory.
 func serve(t *testing.T) (*editor, *grpc.Server, mcphubv1.EditorServiceClient) {
 	t.Helper()
-	e := &editor{prompts: make(chan *mcphubv1.Prompt), answers: make(chan *mcphubv1.PromptAnswer, 8), hello: make(chan *mcphubv1.Hello, 1)}
+	e := &editor{prompts: make(chan *mcphubv1.Prompt), answers: make(chan *mcphubv1.PromptAnswer, 8),
+		hello: make(chan *mcphubv1.Hello, 1)}
 	listener := bufconn.Listen(1 << 16)
 	server := grpc.NewServer()
 	mcphubv1.RegisterEditorServiceServer(server, e)
@@ -104,7 +108,8 @@ func opened(t *testing.T) *editor {
 }
 
 func signIn(id, url string, waiting bool) *mcphubv1.Prompt {
-	return &mcphubv1.Prompt{PromptId: id, Question: &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{Url: url, Waiting: waiting}}}
+	return &mcphubv1.Prompt{PromptId: id, Question: &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{Url: url,
+		Waiting: waiting}}}
 }
 
 func TestWindowDeclaresWhatItAnswers(t *testing.T) {
@@ -127,7 +132,8 @@ func TestWindowFillsForms(t *testing.T) {
 	if a.GetDismiss() == nil {
 		t.Errorf("what nobody can know was answered: %v", a)
 	}
-	a = e.answer(t, &mcphubv1.Prompt{PromptId: "3", Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{}}})
+	a = e.answer(t,
+		&mcphubv1.Prompt{PromptId: "3", Question: &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{}}})
 	if a.GetDismiss() == nil {
 		t.Errorf("a prompt of a kind that was not declared was answered: %v", a)
 	}
@@ -149,7 +155,8 @@ func TestWindowSignsIn(t *testing.T) {
 	}
 	// The hub closes the waiting prompt by itself: nothing is answered to it. A form after it is.
 	e.prompts <- signIn("2", authorization.URL, true)
-	form := &mcphubv1.Prompt{PromptId: "3", Question: &mcphubv1.Prompt_ElicitationForm{ElicitationForm: &mcphubv1.ElicitationForm{SchemaJson: `{}`}}}
+	form := &mcphubv1.Prompt{PromptId: "3",
+		Question: &mcphubv1.Prompt_ElicitationForm{ElicitationForm: &mcphubv1.ElicitationForm{SchemaJson: `{}`}}}
 	if a := e.answer(t, form); a.GetAccept() == nil {
 		t.Errorf("%v", a)
 	}
@@ -168,7 +175,8 @@ func TestWindowGivesUpOnBrokenPage(t *testing.T) {
 	}
 }
 
-// TestWindowTellsOfItsEnd: a stream that the hub ends is an error of the driver, so that no scenario passes by accident.
+// TestWindowTellsOfItsEnd: a stream that the hub ends is an error of the driver, so that no scenario passes by
+// accident.
 func TestWindowTellsOfItsEnd(t *testing.T) {
 	_, server, client := serve(t)
 	w, err := attach(t.Context(), client)

@@ -13,7 +13,8 @@ import (
 // empty are the arguments of a call that needs none.
 var empty = json.RawMessage(`{}`)
 
-// Run does what the scenario asks for. An error means that the client could not; whether that is right is the suite's to judge.
+// Run does what the scenario asks for. An error means that the client could not; whether that is right is the suite's
+// to judge.
 func Run(ctx context.Context, s Scenario, c Client) error {
 	if strings.HasPrefix(s.Name, "auth/") {
 		return callNamed(ctx, c, "test-tool", empty)
@@ -29,7 +30,8 @@ func Run(ctx context.Context, s Scenario, c Client) error {
 	case "sse-retry":
 		return callNamed(ctx, c, "test_reconnection", empty)
 	case "sep-2322-client-request-state":
-		return callEach(ctx, c, "test_mrtr_echo_state", "test_mrtr_unrelated", "test_mrtr_no_state", "test_mrtr_no_result_type")
+		return callEach(ctx, c, "test_mrtr_echo_state", "test_mrtr_unrelated", "test_mrtr_no_state",
+			"test_mrtr_no_result_type")
 	case "json-schema-2020-12-preservation":
 		return echoSchema(ctx, c)
 	case "http-standard-headers":
@@ -96,7 +98,8 @@ func everyVerb(ctx context.Context, c Client) error {
 		return fmt.Errorf("listing prompts: %w", err)
 	}
 	if len(tools) == 0 || len(uris) == 0 || len(prompts) == 0 {
-		return fmt.Errorf("%d tools, %d resources and %d prompts are listed: one of each is needed", len(tools), len(uris), len(prompts))
+		return fmt.Errorf("%d tools, %d resources and %d prompts are listed: one of each is needed", len(tools), len(uris),
+			len(prompts))
 	}
 	return errors.Join(
 		c.CallTool(ctx, tools[0].Name, empty),

@@ -31,7 +31,8 @@ type Context struct {
 	IDPIDToken       string `json:"idp_id_token"`
 	IDPIssuer        string `json:"idp_issuer"`
 	IDPTokenEndpoint string `json:"idp_token_endpoint"`
-	// The JWT of a workload. (The suite gives two that are not in order besides; which of the three to send is said nowhere.)
+	// The JWT of a workload. (The suite gives two that are not in order besides; which of the three to send is said
+	// nowhere.)
 	WorkloadToken string `json:"valid_jwt"`
 	// Calls to make.
 	ToolCalls []struct {
@@ -47,7 +48,8 @@ const ClientMetadataURL = "https://conformance-test.local/client-metadata.json"
 func Parse(args []string, getenv func(string) string) (Scenario, error) {
 	s := Scenario{Name: getenv(envName)}
 	if len(args) != 1 || s.Name == "" {
-		return s, errors.New("the suite starts this: one argument, the URL of its server, and " + envName + " in the environment")
+		return s, errors.New("the suite starts this: one argument, the URL of its server, and " + envName +
+			" in the environment")
 	}
 	s.URL = args[0]
 	if text := getenv(envContext); text != "" {
@@ -58,8 +60,8 @@ func Parse(args []string, getenv func(string) string) (Scenario, error) {
 	return s, nil
 }
 
-// Grant is how the scenario wants the client to get its token: "" (a person signs in), "client_credentials", "enterprise" or
-// "workload_identity".
+// Grant is how the scenario wants the client to get its token: "" (a person signs in), "client_credentials",
+// "enterprise" or "workload_identity".
 func (s Scenario) Grant() string {
 	switch s.Name {
 	case "auth/client-credentials-jwt", "auth/client-credentials-basic":

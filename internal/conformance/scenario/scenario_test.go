@@ -10,12 +10,14 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	env := map[string]string{envName: "auth/pre-registration", envContext: `{"name":"x","client_id":"id","client_secret":"s","toolCalls":[{"name":"a","arguments":{"n":1.0}}]}`}
+	env := map[string]string{envName: "auth/pre-registration",
+		envContext: `{"name":"x","client_id":"id","client_secret":"s","toolCalls":[{"name":"a","arguments":{"n":1.0}}]}`}
 	s, err := Parse([]string{"http://127.0.0.1:1/mcp"}, func(k string) string { return env[k] })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Name != "auth/pre-registration" || s.URL != "http://127.0.0.1:1/mcp" || s.Context.ClientID != "id" || s.Context.ClientSecret != "s" {
+	if s.Name != "auth/pre-registration" || s.URL != "http://127.0.0.1:1/mcp" || s.Context.ClientID != "id" ||
+		s.Context.ClientSecret != "s" {
 		t.Errorf("%+v", s)
 	}
 	if calls := s.Context.ToolCalls; len(calls) != 1 || calls[0].Name != "a" || string(calls[0].Arguments) != `{"n":1.0}` {
@@ -36,7 +38,8 @@ func TestParse(t *testing.T) {
 
 func TestFormAnswer(t *testing.T) {
 	tests := []struct{ name, schema, want, err string }{
-		{"defaults", `{"properties":{"a":{"type":"number","default":95.50},"b":{"type":"boolean","default":false},"c":{"type":"string"}},"required":["a"]}`, `{"a":95.50,"b":false}`, ""},
+		{"defaults",
+			`{"properties":{"a":{"type":"number","default":95.50},"b":{"type":"boolean","default":false},"c":{"type":"string"}},"required":["a"]}`, `{"a":95.50,"b":false}`, ""},
 		{"a required yes", `{"properties":{"ok":{"type":"boolean"}},"required":["ok"]}`, `{"ok":true}`, ""},
 		{"a required text", `{"properties":{"name":{"type":"string"}},"required":["name"]}`, "", `requires "name"`},
 		{"nothing asked", `{}`, `{}`, ""},
@@ -75,7 +78,8 @@ func (r *recorder) do(what string) error {
 }
 
 func (r *recorder) ListTools(context.Context) ([]Tool, error) {
-	tools := []Tool{{Name: "add_numbers"}, {Name: "test-tool"}, {Name: "json_schema_2020_12_tool", InputSchema: json.RawMessage(`{"$anchor":"x"}`)}}
+	tools := []Tool{{Name: "add_numbers"}, {Name: "test-tool"},
+		{Name: "json_schema_2020_12_tool", InputSchema: json.RawMessage(`{"$anchor":"x"}`)}}
 	return tools, r.do("list tools")
 }
 func (r *recorder) CallTool(_ context.Context, name string, a json.RawMessage) error {
@@ -92,7 +96,8 @@ func (r *recorder) GetPrompt(_ context.Context, name string) error { return r.do
 
 func TestRun(t *testing.T) {
 	var calls Context
-	if err := json.Unmarshal([]byte(`{"toolCalls":[{"name":"a","arguments":{"x":1}},{"name":"b","arguments":{}}]}`), &calls); err != nil {
+	if err := json.Unmarshal([]byte(`{"toolCalls":[{"name":"a","arguments":{"x":1}},{"name":"b","arguments":{}}]}`),
+		&calls); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {
@@ -105,13 +110,17 @@ func TestRun(t *testing.T) {
 		{scenario: "initialize", want: []string{"list tools"}},
 		{scenario: "tools_call", want: []string{"list tools", `call add_numbers {"a":5,"b":3}`}},
 		{scenario: "auth/anything", want: []string{"list tools", "call test-tool {}"}},
-		{scenario: "auth/anything", fail: "call test-tool {}", want: []string{"list tools", "call test-tool {}"}, err: errRecorder.Error()},
+		{scenario: "auth/anything", fail: "call test-tool {}", want: []string{"list tools", "call test-tool {}"},
+			err: errRecorder.Error()},
 		{scenario: "sse-retry", want: []string{"list tools"}, err: "not listed"},
-		{scenario: "json-schema-2020-12-preservation", want: []string{"list tools", `call json_schema_echo {"schema":{"$anchor":"x"}}`}},
+		{scenario: "json-schema-2020-12-preservation", want: []string{"list tools",
+			`call json_schema_echo {"schema":{"$anchor":"x"}}`}},
 		{scenario: "http-custom-headers", given: calls, want: []string{"list tools", `call a {"x":1}`, "call b {}"}},
-		{scenario: "http-custom-headers", given: calls, fail: `call a {"x":1}`, want: []string{"list tools", `call a {"x":1}`, "call b {}"}, err: errRecorder.Error()},
+		{scenario: "http-custom-headers", given: calls, fail: `call a {"x":1}`,
+			want: []string{"list tools", `call a {"x":1}`, "call b {}"}, err: errRecorder.Error()},
 		{scenario: "http-custom-headers", err: "no calls"},
-		{scenario: "http-standard-headers", want: []string{"list tools", "list resources", "list prompts", "call add_numbers {}", "read file:///a", "get p"}},
+		{scenario: "http-standard-headers", want: []string{"list tools", "list resources", "list prompts",
+			"call add_numbers {}", "read file:///a", "get p"}},
 		{scenario: "brand-new", err: "not known"},
 	}
 	for _, tt := range tests {

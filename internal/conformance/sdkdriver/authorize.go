@@ -12,7 +12,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/conformance/scenario"
 )
 
-// redirectURL is where the suite's authorization server sends the code. Nobody listens there: the code is read from the redirect itself.
+// redirectURL is where the suite's authorization server sends the code. Nobody listens there: the code is read from the
+// redirect itself.
 const redirectURL = "http://127.0.0.1:33418/callback"
 
 // authorization gives nil where the scenario wants none, as the SDK's handler would start a flow at any 401.

@@ -28,13 +28,15 @@ func run() (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("the scenario took longer than "+limit.String()))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("the scenario took longer than "+
+		limit.String()))
 	defer cancel()
 	handler, err := authorization(s)
 	if err != nil {
 		return err
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "mcphub-control", Version: "1.0.0"}, &mcp.ClientOptions{ElicitationHandler: elicit})
+	client := mcp.NewClient(&mcp.Implementation{Name: "mcphub-control", Version: "1.0.0"},
+		&mcp.ClientOptions{ElicitationHandler: elicit})
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.URL, OAuthHandler: handler}, nil)
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)

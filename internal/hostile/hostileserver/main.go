@@ -1,5 +1,6 @@
-// Command hostileserver is a hostile server as a program, as `hostileserver BEHAVIOUR [stdio|http|sse]`; without arguments it lists the behaviours. Over HTTP it
-// says where it listens in one line on stdout, and ends with its stdin. Nobody should run it for anything but tests and measurements.
+// Command hostileserver is a hostile server as a program, as `hostileserver BEHAVIOUR [stdio|http|sse]`; without
+// arguments it lists the behaviours. Over HTTP it says where it listens in one line on stdout, and ends with its stdin.
+// Nobody should run it for anything but tests and measurements.
 package main
 
 import (
@@ -56,7 +57,8 @@ func serve(s *hostile.Server, path string) error {
 	}
 	h := fakeserver.NewHTTP(s.Server, fakeserver.HTTPOptions{})
 	web := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"url": "http://" + l.Addr().String() + path}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"url": "http://" + l.Addr().String() +
+		path}); err != nil {
 		return err
 	}
 	go func() {

@@ -22,8 +22,10 @@ func handler(j *journal.Journal, _ string) http.Handler {
 	server := newServer(j)
 	get := func(*http.Request) *mcp.Server { return server }
 	mux := http.NewServeMux()
-	// The SDK offers 2026-07-28 in its stateless handler alone; a legacy client's questions and its GET stream need the other.
-	modern := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
+	// The SDK offers 2026-07-28 in its stateless handler alone; a legacy client's questions and its GET stream need the
+	// other.
+	modern := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true,
+		PropagateRequestCancellation: true})
 	legacy := mcp.NewStreamableHTTPHandler(get, nil)
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28" {

@@ -35,7 +35,8 @@ type tool[In any] func(ctx context.Context, c call, in In) (*mcp.CallToolResult,
 
 // add adds a tool and writes down how its calls go.
 func add[In any](s *mcp.Server, j *journal.Journal, name, description string, run tool[In]) {
-	mcp.AddTool(s, &mcp.Tool{Name: name, Description: description}, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(s, &mcp.Tool{Name: name, Description: description}, func(ctx context.Context, req *mcp.CallToolRequest,
+		in In) (*mcp.CallToolResult, any, error) {
 		j.Note(journal.Event{Event: "started", Tool: name, Session: req.Session.ID()})
 		result, err := run(ctx, call{j, name, req}, in)
 		switch {
@@ -81,7 +82,8 @@ func slow(ctx context.Context, c call, in slowIn) (*mcp.CallToolResult, error) {
 		}
 		if token := c.req.Params.GetProgressToken(); token != nil {
 			// A legacy client that has closed the stream gets no progress, and has not cancelled.
-			_ = c.req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(i), Total: float64(steps)})
+			_ = c.req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(i),
+				Total: float64(steps)})
 		}
 	}
 	return text("done")
@@ -106,7 +108,8 @@ func (c call) round(question mcp.InputRequest) (*mcp.CallToolResult, error) {
 	answer, ok := p.InputResponses["answer"]
 	if !ok {
 		c.Note(journal.Event{Event: "asked", Tool: c.tool})
-		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"answer": question}, RequestState: "state of " + c.tool}, nil
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"answer": question}, RequestState: "state of " +
+			c.tool}, nil
 	}
 	if p.RequestState != "state of "+c.tool {
 		return nil, errors.New("requestState was not echoed")
@@ -163,8 +166,8 @@ type withdrawIn struct {
 	AtOnce bool   `json:"atOnce,omitempty" jsonschema:"answer at once, so that the SDK may lose the withdrawal"`
 }
 
-// sendTime is what the SDK gets to send the withdrawal: over Streamable HTTP it loses it (about one in three) when the answer of the call has
-// ended the stream by then.
+// sendTime is what the SDK gets to send the withdrawal: over Streamable HTTP it loses it (about one in three) when the
+// answer of the call has ended the stream by then.
 const sendTime = 500 * time.Millisecond
 
 func askThenWithdraw(ctx context.Context, c call, in withdrawIn) (*mcp.CallToolResult, error) {

@@ -14,14 +14,17 @@ import (
 	"github.com/mcphub-go/mcphub/internal/peers/journal"
 )
 
-// newServer has the tools of the other servers that are able to end: mcp-go cannot withdraw, so there is no ask_then_withdraw.
+// newServer has the tools of the other servers that are able to end: mcp-go cannot withdraw, so there is no
+// ask_then_withdraw.
 func newServer(j *journal.Journal) *server.MCPServer {
-	s := server.NewMCPServer("peer-mcpgo", "1.0.0", server.WithToolCapabilities(true), server.WithElicitation(), server.WithRecovery())
+	s := server.NewMCPServer("peer-mcpgo", "1.0.0", server.WithToolCapabilities(true), server.WithElicitation(),
+		server.WithRecovery())
 	s.EnableSampling()
 	add := func(run func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error), tool mcp.Tool) {
 		s.AddTool(tool, noting(j, tool.Name, run))
 	}
-	add(slow, mcp.NewTool("slow", mcp.WithDescription("Works, without progress"), mcp.WithNumber("ms"), mcp.WithNumber("steps")))
+	add(slow, mcp.NewTool("slow", mcp.WithDescription("Works, without progress"), mcp.WithNumber("ms"),
+		mcp.WithNumber("steps")))
 	add(asker{s, j}.ask, mcp.NewTool("ask", mcp.WithDescription("Asks by a form"), mcp.WithString("about")))
 	add(asker{s, j}.sample, mcp.NewTool("sample", mcp.WithDescription("Asks the model"), mcp.WithString("prompt")))
 	return s
@@ -69,7 +72,8 @@ func (a asker) ask(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolRes
 	question := mcp.ElicitationParams{
 		Message: strings.TrimSpace("Your name? " + r.GetString("about", "")),
 		RequestedSchema: map[string]any{
-			"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"},
+			"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}},
+			"required": []string{"name"},
 		},
 	}
 	if answer := server.ElicitationResponse(r.Params.InputResponses, key); answer != nil {
@@ -89,7 +93,8 @@ func (a asker) ask(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolRes
 func (a asker) sample(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	question := mcp.CreateMessageParams{
 		MaxTokens: 100,
-		Messages:  []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.NewTextContent("Hello " + r.GetString("prompt", ""))}},
+		Messages: []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.NewTextContent("Hello " +
+			r.GetString("prompt", ""))}},
 	}
 	if answer := server.SamplingResponse(r.Params.InputResponses, key); answer != nil {
 		return again("sample", r, answer)

@@ -1,5 +1,5 @@
-// Package program is what the servers of package peers that are written in Go have in common as programs: how they are run, and
-// where they serve.
+// Package program is what the servers of package peers that are written in Go have in common as programs: how they are
+// run, and where they serve.
 //
 // What must not live here is any knowledge of the hub or of an SDK.
 package program
@@ -52,8 +52,8 @@ func (s Server) run(args []string) error {
 	return fmt.Errorf("unknown transport %q", args[0])
 }
 
-// serveHTTP serves on a free port, says where in one line on stdout, and ends with its stdin: no server outlives the process that
-// started it.
+// serveHTTP serves on a free port, says where in one line on stdout, and ends with its stdin: no server outlives the
+// process that started it.
 func (s Server) serveHTTP(j *journal.Journal) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// This file is written by hand. The Validate methods are called for each message of a host before it reaches a service; they check
-// form only, and their errors name the field. Whether a server, tool or request exists is for the hub to say.
+// This file is written by hand. The Validate methods are called for each message of a host before it reaches a service;
+// they check form only, and their errors name the field. Whether a server, tool or request exists is for the hub to
+// say.
 
 // Bounds on what a host sends, in bytes unless named otherwise.
 const (
@@ -99,7 +100,8 @@ func (x *SetServerEnabledRequest) Validate() error { return required("server", x
 func (x *MuteServerRequest) Validate() error { return required("server", x.GetServer(), maxName) }
 
 // The dialects of config files; empty leaves it to the hub.
-var dialects = []string{"", "vscode", "portable", "roo", "cline", "claude-desktop", "cursor", "gemini", "codex", "opencode", "crush", "mcpServers"}
+var dialects = []string{"", "vscode", "portable", "roo", "cline", "claude-desktop", "cursor", "gemini", "codex",
+	"opencode", "crush", "mcpServers"}
 
 // Validate implements the validator of the gRPC server.
 func (x *ReloadConfigRequest) Validate() error {
@@ -165,8 +167,8 @@ func (x *SetLogLevelRequest) Validate() error {
 	return err
 }
 
-// Check is the check of one message of a window. It is deliberately not called Validate: an error of the validator ends the whole stream,
-// while a window should survive one bad message. The service calls it and replies.
+// Check is the check of one message of a window. It is deliberately not called Validate: an error of the validator ends
+// the whole stream, while a window should survive one bad message. The service calls it and replies.
 func (x *AttachRequest) Check() error {
 	if err := id("message_id", x.GetMessageId()); err != nil {
 		return err
@@ -237,7 +239,8 @@ func (x *PromptAnswer) Validate() error {
 	err := requiredID("prompt_id", x.GetPromptId())
 	switch action := x.GetAction().(type) {
 	case *PromptAnswer_Accept:
-		return first(err, known("accept.scope", action.Accept.GetScope()), atMost("accept.content_json", action.Accept.GetContentJson(), maxContent),
+		return first(err, known("accept.scope", action.Accept.GetScope()),
+			atMost("accept.content_json", action.Accept.GetContentJson(), maxContent),
 			atMost("accept.request_json", action.Accept.GetRequestJson(), maxContent))
 	case *PromptAnswer_Decline:
 		return first(err, atMost("decline.reason", action.Decline.GetReason(), maxReason))

@@ -9,7 +9,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// This file is written by hand, as validate.go is: the checks of the requests about resources, prompt templates, completion and sign-in.
+// This file is written by hand, as validate.go is: the checks of the requests about resources, prompt templates,
+// completion and sign-in.
 
 const (
 	maxArguments  = 256     // elements
@@ -83,7 +84,8 @@ func (x *CompleteRequest) Validate() error {
 	default:
 		err = first(err, errors.New("reference: set one of mcp_prompt and uri_template"))
 	}
-	return first(err, required("argument", x.GetArgument(), maxName), atMost("value", x.GetValue(), maxArgument), values("context", x.GetContext()))
+	return first(err, required("argument", x.GetArgument(), maxName), atMost("value", x.GetValue(), maxArgument),
+		values("context", x.GetContext()))
 }
 
 // Validate implements the validator of the gRPC server.
