@@ -1,0 +1,100 @@
+package rules
+
+import (
+	"go/scanner"
+	"go/token"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// How wide a line may be. A tab counts as one column, as for the linters of the ecosystem.
+const (
+	maxColumns         = 120
+	maxMarkdownColumns = 160
+)
+
+// lineWidth keeps lines of code and comments readable side by side. A line may go on when what crosses the last column
+// is a text: text is data, and cutting it in two makes it harder to find.
+func lineWidth(t *tree) []violation {
+	var bad []violation
+	for _, s := range t.code {
+		if s.generated {
+			continue
+		}
+		text := t.text[s.path]
+		inText := textLines(text)
+		for i, line := range strings.Split(string(text), "\n") {
+			if utf8.RuneCountInString(line) > maxColumns && !inText[i+1] && !strings.HasPrefix(line, "//lint:") {
+				bad = append(bad, violation{s.path, i + 1, "the line is over 120 columns: break it"})
+			}
+		}
+	}
+	return bad
+}
+
+// markdownWidth is the same for documents. Tables, blocks of code and markup cannot be broken.
+func markdownWidth(t *tree) []violation {
+	var bad []violation
+	for _, path := range t.files {
+		if !strings.HasSuffix(path, ".md") {
+			continue
+		}
+		block := false
+		for i, line := range strings.Split(string(t.text[path]), "\n") {
+			start := strings.TrimLeft(line, " >-")
+			if strings.HasPrefix(start, "```") {
+				block = !block
+			}
+			if utf8.RuneCountInString(line) <= maxMarkdownColumns || block || strings.IndexAny(start, "|<") == 0 {
+				continue
+			}
+			bad = append(bad, violation{path, i + 1, "the line is over 160 columns: break it"})
+		}
+	}
+	return bad
+}
+
+// textLines gives the lines in which a string, or a part of one, crosses the last column.
+func textLines(src []byte) map[int]bool {
+	var s scanner.Scanner
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	s.Init(file, src, nil, 0)
+	lines := map[int]bool{}
+	for {
+		pos, tok, lit := s.Scan()
+		switch {
+		case tok == token.EOF:
+			return lines
+		case tok != token.STRING:
+			continue
+		}
+		at := file.Position(pos)
+		for i, part := range strings.Split(lit, "\n") {
+			column := 0 // of the first byte of part; bytes are not fewer than columns
+			if i == 0 {
+				column = at.Column - 1
+			}
+			if column+len(part)+2 > maxColumns { // two closing brackets may follow
+				lines[at.Line+i] = true
+			}
+		}
+	}
+}
+
+func TestLinesAreNotTooWide(t *testing.T) {
+	report(t, lineWidth(repository(t)))
+	report(t, markdownWidth(repository(t)))
+}
+
+func TestLinesAreNotTooWideFindsViolations(t *testing.T) {
+	wide := strings.Repeat("x", 121)
+	finds(t, lineWidth(made(t, map[string]string{
+		"hub/a.go": "package hub\n\n// " + wide + "\nvar a = `\n" + wide + "\n`\n\nvar b = \"" + wide + "\"\n",
+		"hub/b.go": "package hub\n\nvar " + wide + " = 1\n\n//lint:ignore SA1 " + wide + "\n",
+	})), "hub/a.go:3", "hub/b.go:3")
+	word := strings.Repeat("x ", 81)
+	finds(t, markdownWidth(made(t, map[string]string{
+		"docs/a.md": word + "\n\n| " + word + "|\n\n```\n" + word + "\n```\n\n- " + word + "\n",
+	})), "docs/a.md:1", "docs/a.md:9")
+}
