@@ -12,10 +12,10 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// notes gives the hub's own log messages about a server that name an event.
-func notes(v *view, event string) (list []string) {
+// notes gives the hub's own log messages about a server with that event.
+func notes(v *view, name string) (list []string) {
 	for _, e := range eventsOf[*hub.LogMessage](v) {
-		if e.Logger == "mcphub" && strings.Contains(e.Data, `"`+event+`"`) {
+		if e.Logger == "mcphub" && strings.Contains(e.Data, `"`+name+`"`) {
 			list = append(list, e.Data)
 		}
 	}

@@ -123,11 +123,3 @@ func (h *Hub) takeEarly(id, server string) *cancelCause {
 	}
 	return e.cause
 }
-
-// String is the word for logs.
-func (d Direction) String() string {
-	if d == Incoming {
-		return "server_to_client"
-	}
-	return "client_to_server"
-}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"reflect"
 	"slices"
@@ -225,9 +224,4 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	}
 	h.policyChanged(s)
 	return done
-}
-
-// String is for logs and tests.
-func (p ConfigProblem) String() string {
-	return fmt.Sprintf("%s:%d:%d: %s: %s: %s", p.File, p.Line, p.Column, p.Server, p.Key, p.Message)
 }

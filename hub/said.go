@@ -55,8 +55,8 @@ func (h *Hub) tellDropped(s *server) {
 // held.
 func (h *Hub) note(s *server, event string, more map[string]string) { h.emit(newNote(s, event, more)) }
 
-func newNote(s *server, event string, more map[string]string) *LogMessage {
-	more["event"] = event
+func newNote(s *server, name string, more map[string]string) *LogMessage {
+	more["event"] = name
 	data, err := json.Marshal(more)
 	if err != nil {
 		data = []byte("{}") // cannot be: strings marshal

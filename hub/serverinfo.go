@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/servers"
@@ -30,6 +31,11 @@ const (
 	TransportHTTP
 	TransportSSE
 )
+
+var transportNames = [...]string{"", "stdio", "http", "sse"}
+
+// String is the transport's word in the config.
+func (t Transport) String() string { return transportNames[t] }
 
 // SignInState is whether there is a token for a server; 0 = it has not asked for one.
 type SignInState int
@@ -119,13 +125,9 @@ type ConfigProblem struct {
 	Fatal        bool
 }
 
-// ConfigSource is one config file or its text. Scope is "user", "workspace" or "host". The servers of a workspace file
-// start only after the user has agreed to each, unless the host answers for it (Trusted). Dialect may be empty; Folder
-// is the workspace folder that the file belongs to.
-type ConfigSource struct {
-	Path, JSON, Scope string
-	Trusted           bool
-	Dialect, Folder   string
+// String is for logs and tests.
+func (p ConfigProblem) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s: %s: %s", p.File, p.Line, p.Column, p.Server, p.Key, p.Message)
 }
 
 // Policy says whether a tool may be called.

@@ -78,16 +78,7 @@ func bundledProblems(problems []ConfigProblem) []map[string]any {
 	return list
 }
 
-var (
-	transportNames = [...]string{"", "stdio", "http", "sse"}
-	eraNames       = [...]string{"", "legacy", "modern"}
-)
-
-// String is the transport's word in the config.
-func (t Transport) String() string { return transportNames[t] }
-
-// String is the era's word in the config.
-func (e Era) String() string { return eraNames[e] }
+var ()
 
 // faultOf says in words of the hub's own what is wrong with a server: the text of err may quote it.
 func faultOf(err error) string {

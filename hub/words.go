@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"encoding/json"
 	"time"
 )
 
@@ -13,6 +12,14 @@ const (
 	Outgoing Direction = iota + 1 // the hub asked the server
 	Incoming                      // the server asked the hub
 )
+
+// String is the word for logs.
+func (d Direction) String() string {
+	if d == Incoming {
+		return "server_to_client"
+	}
+	return "client_to_server"
+}
 
 // RequestState is where a request stands. StateDone, StateFailed and StateCancelled are terminal.
 type RequestState int
@@ -92,6 +99,11 @@ const (
 	EraModern                // revision 2026-07-28
 )
 
+var eraNames = [...]string{"", "legacy", "modern"}
+
+// String is the era's word in the config.
+func (e Era) String() string { return eraNames[e] }
+
 // Cancellation tells who cancelled and why. Reason is the raw text, at most 256 code points of it: whoever shows it
 // escapes it. From a server it is untrusted.
 type Cancellation struct {
@@ -136,98 +148,3 @@ type RequestInfo struct {
 
 // TaskInfo shows the task by which a server carries out a request. All of it is untrusted.
 type TaskInfo struct{ ID, Status, Message string }
-
-// Root is a workspace folder.
-type Root struct{ URI, Name string }
-
-// Timeouts are the clocks of a call; nil = from the config, 0 = no limit.
-type Timeouts struct{ Idle, Total, Human *time.Duration }
-
-// CallRequest is one tool call.
-type CallRequest struct {
-	ID            string // host-chosen, at most 128 bytes; "" = minted
-	Server, Tool  string
-	Arguments     string // JSON text of an object, "" = none
-	Meta          string // JSON text of an object, "" = none
-	Timeouts      Timeouts
-	Preapproved   bool
-	TaskLabel     string
-	OwnerWindowID string
-	PreferTask    bool // run as a task where the tool leaves that to the client
-	Trace         TraceContext
-}
-
-// TraceContext is the W3C trace context of a caller; it is passed on to the server in _meta. Empty: none.
-type TraceContext struct{ Parent, State, Baggage string }
-
-// ResourceRequest reads one resource; its fields are as those of CallRequest.
-type ResourceRequest struct {
-	ID, Server, URI string
-	Meta            string
-	Timeouts        Timeouts
-	TaskLabel       string
-	OwnerWindowID   string
-	Trace           TraceContext
-}
-
-// McpPromptRequest fills one prompt template; its fields are as those of CallRequest.
-type McpPromptRequest struct {
-	ID, Server, Name string
-	Arguments        map[string]string
-	Meta             string
-	Timeouts         Timeouts
-	TaskLabel        string
-	OwnerWindowID    string
-	Trace            TraceContext
-}
-
-// CallResult is what a server answered: Result, or Error.
-type CallResult struct {
-	RequestID        string
-	Result           json.RawMessage // JSON text as it came
-	Error            *McpError
-	IsError          bool
-	Rounds           int // requests sent; 0 for what was still fresh from an earlier one
-	Timings          Timings
-	OutputViolations []string  // how the structured content breaks the output schema
-	Task             *TaskInfo // nil: none
-}
-
-// CancelScope says which requests to stop: exactly one field is set.
-type CancelScope struct {
-	Server, TaskLabel string
-	All               bool
-}
-
-// Hello introduces a window.
-type Hello struct {
-	WindowID      string // "" = minted
-	Title         string
-	Kinds         []PromptKind
-	SamplingTools bool
-	Extensions    map[string]json.RawMessage // extensions of MCP that it can show, by name
-	Roots         []Root
-	Resume        *Resume
-	MaxHistory    int // ended requests that the snapshot brings
-}
-
-// Resume says what a window has seen.
-type Resume struct {
-	HubID string
-	After uint64
-}
-
-// Start is what a window is given first: the events that it missed, or a snapshot and events with what was too long for
-// it.
-type Start struct {
-	Resumed  bool
-	Events   []Event
-	Snapshot *Snapshot // nil when resumed
-}
-
-// Sink takes the events of one window, in order, called while the hub's lock is held: it must not block and must not
-// call the hub.
-type Sink interface {
-	Deliver(Event)
-	Closed(err *Error) // the hub ended the window (shutdown); nothing is delivered afterwards
-}

@@ -322,13 +322,13 @@ func TestSharesOfAWindow(t *testing.T) {
 func TestWindowsShareWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := &sharing{}
-		event := &hub.ServerChanged{Server: hub.ServerInfo{Instructions: strings.Repeat("x", 64<<10)}}
+		large := &hub.ServerChanged{Server: hub.ServerInfo{Instructions: strings.Repeat("x", 64<<10)}}
 		var stuck []*outbox
 		for range 20 {
 			o := newOutbox(all, 0)
 			stuck = append(stuck, o)
 			for i := 0; i < 200 && o.failure() == nil; i++ {
-				o.Deliver(hub.Event{Seq: uint64(i + 1), Body: event})
+				o.Deliver(hub.Event{Seq: uint64(i + 1), Body: large})
 			}
 			if used := all.waiting.Used(); used > bounds.WindowsBytes {
 				t.Fatalf("%d bytes wait for %d windows", used, len(stuck))
@@ -336,7 +336,7 @@ func TestWindowsShareWhatWaits(t *testing.T) {
 		}
 		reads := newOutbox(all, 0)
 		for i := range 200 {
-			reads.Deliver(hub.Event{Seq: uint64(i + 1), Body: event})
+			reads.Deliver(hub.Event{Seq: uint64(i + 1), Body: large})
 			if _, _, more := reads.next(time.Now()); !more {
 				t.Fatalf("a window that reads was ended: %v", reads.failure())
 			}

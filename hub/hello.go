@@ -1,0 +1,36 @@
+package hub
+
+import "encoding/json"
+
+// Hello introduces a window.
+type Hello struct {
+	WindowID      string // "" = minted
+	Title         string
+	Kinds         []PromptKind
+	SamplingTools bool
+	Extensions    map[string]json.RawMessage // extensions of MCP that it can show, by name
+	Roots         []Root
+	Resume        *Resume
+	MaxHistory    int // ended requests that the snapshot brings
+}
+
+// Resume says what a window has seen.
+type Resume struct {
+	HubID string
+	After uint64
+}
+
+// Start is what a window is given first: the events that it missed, or a snapshot and events with what was too long for
+// it.
+type Start struct {
+	Resumed  bool
+	Events   []Event
+	Snapshot *Snapshot // nil when resumed
+}
+
+// Sink takes the events of one window, in order, called while the hub's lock is held: it must not block and must not
+// call the hub.
+type Sink interface {
+	Deliver(Event)
+	Closed(err *Error) // the hub ended the window (shutdown); nothing is delivered afterwards
+}
