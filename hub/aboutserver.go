@@ -5,15 +5,16 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // serverQuestion is a question of the hub's own that a server waits for: a sign-in, the consent to its launch, a value
 // that its config wants.
 type serverQuestion struct {
-	name            string     // begins the id of the request that stands for it
-	method, subject string     // of that request
-	info            PromptInfo // kind and question
+	name            string           // begins the id of the request that stands for it
+	method, subject string           // of that request
+	info            event.PromptInfo // kind and question
 	launch          *launchForm
 	wants, kinds    string // what the server wants, and what a window must be able to show, for error texts
 	// byHand tells whether somebody waits who does not wait for a start of the server; nil: nobody. h.mu is held.
@@ -64,9 +65,9 @@ func (h *Hub) openAbout(ctx context.Context, s *server, q *serverQuestion) (*pro
 	if limit := s.conf.Timeouts.Human; limit != nil {
 		human = *limit
 	}
-	r := &request{id: h.mint(q.name), method: q.method, subject: q.subject, direction: Outgoing, server: s}
+	r := &request{id: h.mint(q.name), method: q.method, subject: q.subject, direction: event.Outgoing, server: s}
 	h.register(ctx, r)
-	h.moveTo(r, StateRunning)
+	h.moveTo(r, event.StateRunning)
 	p := &prompt{request: r, humanLimit: human, info: q.info, launch: q.launch,
 		about: append([]*server{s}, q.with.others()...)}
 	h.openPrompt(p)
@@ -91,7 +92,7 @@ func (h *Hub) asks(q *serverQuestion, p *prompt, by int) {
 }
 
 // mayAskAbout refuses a question that nobody could answer or would want to. h.mu is held.
-func (h *Hub) mayAskAbout(s *server, q *serverQuestion) *Error {
+func (h *Hub) mayAskAbout(s *server, q *serverQuestion) *event.Error {
 	byHand := q.byHand != nil && q.byHand()
 	switch start := s.attempt; {
 	case h.draining:
@@ -104,9 +105,10 @@ func (h *Hub) mayAskAbout(s *server, q *serverQuestion) *Error {
 		// who wanted the server has gone before it was known that there is a question
 		if q.with != nil {
 			// the start itself asks: who comes from now on waits for another one, and is not told of the end of this
-			h.endConnection(s, nil, &cancelCause{Origin: OriginParent, Reason: nobodyWaits}, servers.End)
+			h.endConnection(s, nil, &cancelCause{Origin: event.OriginParent, Reason: nobodyWaits}, servers.End)
 		}
-		return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name}, "server %q wants %s, and %s", s.name,
+		return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
+			"server %q wants %s, and %s", s.name,
 			q.wants, nobodyWaits)
 	}
 	return nil
@@ -115,12 +117,12 @@ func (h *Hub) mayAskAbout(s *server, q *serverQuestion) *Error {
 // answered is the end of a question that was settled. h.mu is held.
 func (h *Hub) answered(ctx context.Context, r *request, q *serverQuestion, answer closing) (closing, error) {
 	switch answer.cause {
-	case CauseAnswered, CauseDeclined, CauseDismissed:
-		h.end(r, ending{state: StateDone})
+	case event.CauseAnswered, event.CauseDeclined, event.CauseDismissed:
+		h.end(r, ending{state: event.StateDone})
 		return answer, nil
 	}
 	h.cancel(r, &cancelCause{Origin: answer.origin, Reason: answer.reason}) // unless it is what settled the question
-	h.end(r, ending{state: StateCancelled})
+	h.end(r, ending{state: event.StateCancelled})
 	switch {
 	case r.cause.Err != nil: // a clock
 		return closing{}, r.cause.Err
@@ -128,47 +130,47 @@ func (h *Hub) answered(ctx context.Context, r *request, q *serverQuestion, answe
 		return closing{}, errDraining()
 	case r.server.life.Removed():
 		return closing{}, errStopping(r.server, q)
-	case answer.cause == CauseSuperseded && !h.canShow(q.info.Kind, false):
+	case answer.cause == event.CauseSuperseded && !h.canShow(q.info.Kind, false):
 		return closing{}, errNoWindow(r.server, q)
-	case answer.cause == CauseSuperseded:
+	case answer.cause == event.CauseSuperseded:
 		return answer, nil
 	case ctx.Err() != nil: // the server was stopped
 		return closing{}, context.Cause(ctx)
 	}
-	answer.cause = CauseDismissed // somebody cancelled the question itself
+	answer.cause = event.CauseDismissed // somebody cancelled the question itself
 	return answer, nil
 }
 
 // unasked is the end of a question that nobody wants answered any more. h.mu is held.
 func (h *Hub) unasked(p *prompt, q *serverQuestion, cause error) {
-	c, done := closing{cause: CauseParent, origin: OriginParent, reason: nobodyWaits}, false
+	c, done := closing{cause: event.CauseParent, origin: event.OriginParent, reason: nobodyWaits}, false
 	switch {
 	case h.draining:
-		c.cause, c.origin, c.reason = CauseShutdown, OriginShutdown, "the hub is shutting down"
+		c.cause, c.origin, c.reason = event.CauseShutdown, event.OriginShutdown, "the hub is shutting down"
 	case q.over != nil:
 		c, done = q.over(cause)
 	}
-	c.action = ActionDismiss
+	c.action = event.ActionDismiss
 	r := p.request
 	h.closePrompt(p, c)
 	if done {
-		h.end(r, ending{state: StateDone})
+		h.end(r, ending{state: event.StateDone})
 		return
 	}
 	h.cancel(r, &cancelCause{Origin: c.origin, Reason: c.reason})
-	h.end(r, ending{state: StateCancelled})
+	h.end(r, ending{state: event.StateCancelled})
 }
 
 // asksPerson tells whether s waits for a person, or for what follows from an answer. h.mu is held.
 func (s *server) asksPerson() bool { return s.paused.open > 0 || s.signingIn() }
 
-func errNoWindow(s *server, q *serverQuestion) *Error {
-	return fail(CodeFailedPrecondition, ReasonNoApprover, []string{"server", s.name},
+func errNoWindow(s *server, q *serverQuestion) *event.Error {
+	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, []string{"server", s.name},
 		"server %q wants %s and no window can show the question; attach a window that shows %s", s.name, q.wants, q.kinds)
 }
 
-func errStopping(s *server, q *serverQuestion) *Error {
-	return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name},
+func errStopping(s *server, q *serverQuestion) *event.Error {
+	return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
 		"server %q was stopped while it wanted %s", s.name, q.wants)
 }
 
@@ -180,7 +182,7 @@ func (h *Hub) holdFor(p *prompt, s *server) {
 		return
 	}
 	for _, r := range h.requests {
-		if r.server == s && r.direction == Outgoing && r != p.request {
+		if r.server == s && r.direction == event.Outgoing && r != p.request {
 			p.holding = append(p.holding, r)
 			h.hold(r, +1)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // A question that may be of several calls stays open while one of them is, and closes with the last: then it is known
@@ -31,7 +32,7 @@ func TestQuestionEndsWithTheLastCallThatItMayBeOf(t *testing.T) {
 		}
 		third := w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "hang"}) // came later: it is none of those
 		cancel := func(id string) {
-			if _, err := w.hub.CancelRequest(id, "s", "enough", hub.OriginUser); err != nil {
+			if _, err := w.hub.CancelRequest(id, "s", "enough", event.OriginUser); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -44,7 +45,7 @@ func TestQuestionEndsWithTheLastCallThatItMayBeOf(t *testing.T) {
 		cancel("r2")
 		<-second.done
 		v.noPrompt()
-		if e := last[*hub.PromptClosed](v); e.PromptID != p.ID || e.Cause != hub.CauseParent {
+		if e := last[*event.PromptClosed](v); e.PromptID != p.ID || e.Cause != event.CauseParent {
 			t.Errorf("closed with %+v", e)
 		}
 		pass(time.Minute) // the server does not withdraw it

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // Answer is BeginAnswer for those who can wait for what comes of it.
-func (w *Window) Answer(a PromptAnswer) error {
+func (w *Window) Answer(a event.PromptAnswer) error {
 	told := make(chan error, 1)
 	w.BeginAnswer(a, func(err error) { told <- err })
 	return <-told
@@ -26,9 +27,9 @@ func (w *Window) Answer(a PromptAnswer) error {
 // late answer, PROMPT_NOT_FOUND for an id that never was), INVALID_ARGUMENT (INVALID_CONTENT, also for a scope that the
 // window cannot give: the prompt stays open and can be answered again), RESOURCE_EXHAUSTED (QUEUE_FULL: too many
 // answers are being compared).
-func (w *Window) BeginAnswer(a PromptAnswer, told func(error)) {
-	if a.Action < ActionAccept || a.Action > ActionDismiss {
-		told(fail(CodeInvalidArgument, ReasonInvalidRequest, []string{"prompt_id", boundReason(a.PromptID)},
+func (w *Window) BeginAnswer(a event.PromptAnswer, told func(error)) {
+	if a.Action < event.ActionAccept || a.Action > event.ActionDismiss {
+		told(event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, []string{"prompt_id", boundReason(a.PromptID)},
 			"an answer accepts, declines or dismisses; this one does neither"))
 		return
 	}
@@ -48,13 +49,13 @@ func (w *Window) BeginAnswer(a PromptAnswer, told func(error)) {
 
 // consider finds the prompt. compared, if not nil, is where its content counts, which has to be compared with what was
 // asked for; that may take a while, and the prompt waits for it.
-func (w *Window) consider(a PromptAnswer) (p *prompt, compared *bounds.Account, err error) {
+func (w *Window) consider(a event.PromptAnswer) (p *prompt, compared *bounds.Account, err error) {
 	h := w.h
 	defer h.lock().unlock()
-	if p, err = h.answerable(w, a); err != nil || a.Action != ActionAccept {
+	if p, err = h.answerable(w, a); err != nil || a.Action != event.ActionAccept {
 		return p, nil, err
 	}
-	if p.info.Kind != PromptElicitationForm && p.info.Kind != PromptSampling {
+	if p.info.Kind != event.PromptElicitationForm && p.info.Kind != event.PromptSampling {
 		return p, nil, nil
 	}
 	if len(a.Content) > bounds.AnswerBytes {
@@ -62,13 +63,15 @@ func (w *Window) consider(a PromptAnswer) (p *prompt, compared *bounds.Account, 
 			bounds.Bytes(bounds.AnswerBytes))
 	}
 	if w.work.comparing >= bounds.WindowAnswers {
-		return nil, nil, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
+		return nil, nil, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
+			[]string{"window_id", boundReason(w.id)},
 			"%d answers of window %q are still being compared with what was asked; wait until they are done",
 			bounds.WindowAnswers, boundReason(w.id))
 	}
 	compared = h.budgets.answers.Account("")
 	if compared.Take(len(a.Content)) != nil {
-		return nil, nil, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
+		return nil, nil, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
+			[]string{"window_id", boundReason(w.id)},
 			"this answer has %s, and other long answers are still being compared with what was asked; wait until they are done",
 			bounds.Bytes(len(a.Content)))
 	}
@@ -79,7 +82,7 @@ func (w *Window) consider(a PromptAnswer) (p *prompt, compared *bounds.Account, 
 }
 
 // compare compares the content of an answer, and takes the prompt if it fits.
-func (w *Window) compare(p *prompt, a PromptAnswer, compared *bounds.Account, told func(error)) {
+func (w *Window) compare(p *prompt, a event.PromptAnswer, compared *bounds.Account, told func(error)) {
 	h := w.h
 	go func() {
 		defer h.work.Done()
@@ -99,7 +102,7 @@ func (w *Window) compare(p *prompt, a PromptAnswer, compared *bounds.Account, to
 }
 
 // compareRecovered is compareContent on a goroutine of the hub, where a panic would end the process.
-func (h *Hub) compareRecovered(p *prompt, a PromptAnswer) (unchecked string, err error) {
+func (h *Hub) compareRecovered(p *prompt, a event.PromptAnswer) (unchecked string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			unchecked, err = "", h.panicked(v)
@@ -109,21 +112,21 @@ func (h *Hub) compareRecovered(p *prompt, a PromptAnswer) (unchecked string, err
 }
 
 // take takes the prompt with an answer that fits. unchecked says why the content was not compared with its schema.
-func (w *Window) take(p *prompt, a PromptAnswer, unchecked string) error {
+func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 	h := w.h
 	defer h.lock().unlock()
 	if h.prompts[p.id] != p { // taken meanwhile
 		return errPromptClosed(p.id)
 	}
-	c := closing{cause: CauseAnswered, origin: OriginUser, windowID: w.id, action: a.Action, scope: a.Scope,
+	c := closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.id, action: a.Action, scope: a.Scope,
 		content: a.Content, byHost: a.KeptByHost}
 	switch a.Action {
-	case ActionDecline:
-		c.cause, c.reason = CauseDeclined, bound(a.Reason)
-	case ActionDismiss:
-		c.cause = CauseDismissed
+	case event.ActionDecline:
+		c.cause, c.reason = event.CauseDeclined, bound(a.Reason)
+	case event.ActionDismiss:
+		c.cause = event.CauseDismissed
 	}
-	if a.MuteServer && p.asker != nil && a.Action != ActionAccept {
+	if a.MuteServer && p.asker != nil && a.Action != event.ActionAccept {
 		defer h.mute(p.request.server, true, w.id) // after this one has got its own answer
 	}
 	if unchecked != "" {
@@ -145,9 +148,9 @@ func (h *Hub) tellUnchecked(p *prompt, why string) {
 }
 
 // answerable finds the prompt that a wants to answer. h.mu is held.
-func (h *Hub) answerable(w *Window, a PromptAnswer) (*prompt, error) {
+func (h *Hub) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 	if !w.attached {
-		return nil, fail(CodeFailedPrecondition, ReasonWindowDetached, []string{"window_id", w.id},
+		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached, []string{"window_id", w.id},
 			"window %q is detached; attach again to answer", boundReason(w.id))
 	}
 	p := h.prompts[a.PromptID]
@@ -156,41 +159,41 @@ func (h *Hub) answerable(w *Window, a PromptAnswer) (*prompt, error) {
 		if n, err := strconv.ParseUint(digits, 10, 64); err == nil && before == "prompt" && n > 0 && n <= h.asked {
 			return nil, errPromptClosed(a.PromptID)
 		}
-		return nil, fail(CodeNotFound, ReasonPromptNotFound, []string{"prompt_id", boundReason(a.PromptID)},
+		return nil, event.Fail(event.CodeNotFound, event.ReasonPromptNotFound, []string{"prompt_id", boundReason(a.PromptID)},
 			"there is no prompt %q", boundReason(a.PromptID))
 	}
 	if !w.shows(p) {
-		return nil, fail(CodeFailedPrecondition, ReasonPromptKind, []string{"prompt_id", a.PromptID},
+		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonPromptKind, []string{"prompt_id", a.PromptID},
 			"window %q has not declared that it shows %s prompts", boundReason(w.id), p.info.Kind)
 	}
 	return p, h.scopeRefused(w, p, a)
 }
 
-func errPromptClosed(id string) *Error {
-	return fail(CodeNotFound, ReasonPromptClosed, []string{"prompt_id", id},
+func errPromptClosed(id string) *event.Error {
+	return event.Fail(event.CodeNotFound, event.ReasonPromptClosed, []string{"prompt_id", id},
 		"prompt %q is closed already; the answer changed nothing", id)
 }
 
 // errContent says that an answer does not fit. The prompt is still open.
-func errContent(p *prompt, format string, args ...any) *Error {
-	return fail(CodeInvalidArgument, ReasonInvalidContent, []string{"prompt_id", p.id},
+func errContent(p *prompt, format string, args ...any) *event.Error {
+	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidContent, []string{"prompt_id", p.id},
 		"the answer to prompt %q does not fit: %s; the prompt is still open", p.id, fmt.Sprintf(format, args...))
 }
 
 // checkContent tells whether the content of a yes to a question of the hub fits. Nothing that it looks at is long.
-func checkContent(p *prompt, a PromptAnswer) error {
-	if a.Action != ActionAccept {
+func checkContent(p *prompt, a event.PromptAnswer) error {
+	if a.Action != event.ActionAccept {
 		return nil
 	}
 	if a.Edited != "" {
 		return errEdited(p)
 	}
 	switch p.info.Kind {
-	case PromptServerLaunch: // what runs is what the file says, and nothing that a window says
+	case event.PromptServerLaunch: // what runs is what the file says, and nothing that a window says
 		if a.Content != "" {
 			return errContent(p, "the consent to a launch has no content")
 		}
-	case PromptConfigInput:
+	case event.PromptConfigInput:
 		if wrong := checkInput(p.info.Input, a.Content); wrong != "" {
 			return errContent(p, "%s", wrong)
 		}
@@ -206,11 +209,11 @@ func errEdited(p *prompt) error {
 // compareContent compares the content of a yes with what a server asked for. What a client sends SHOULD be valid
 // against the requested schema (client/elicitation, 2025-06-18 on). unchecked says why it was not compared, "" = it
 // was.
-func (h *Hub) compareContent(p *prompt, a PromptAnswer) (unchecked string, err error) {
+func (h *Hub) compareContent(p *prompt, a event.PromptAnswer) (unchecked string, err error) {
 	if a.Edited != "" {
 		return "", errEdited(p)
 	}
-	if p.info.Kind == PromptSampling {
+	if p.info.Kind == event.PromptSampling {
 		var result struct {
 			Role    string          `json:"role"`
 			Content json.RawMessage `json:"content"`

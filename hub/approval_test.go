@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -21,8 +22,8 @@ func answers(tools ...string) *fakeserver.Server {
 	return s
 }
 
-func yes(p hub.PromptInfo, scope hub.ApprovalScope) hub.PromptAnswer {
-	return hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Scope: scope}
+func yes(p event.PromptInfo, scope event.ApprovalScope) event.PromptAnswer {
+	return event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Scope: scope}
 }
 
 // What the config says of a tool decides whether it runs, asks or is refused; deny wins, then the exact name, then the
@@ -49,11 +50,11 @@ func TestPolicy(t *testing.T) {
 				switch tc.want {
 				case "allow":
 					c.ok(t)
-					if n := len(eventsOf[*hub.PromptOpened](v)); n != 0 {
+					if n := len(eventsOf[*event.PromptOpened](v)); n != 0 {
 						t.Errorf("%d prompts", n)
 					}
 				case "deny":
-					e := c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+					e := c.want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
 					if e.Meta["setting"] != "approvals" || !strings.Contains(e.Message, "test.json:1") {
 						t.Errorf("%s %v", e.Message, e.Meta)
 					}
@@ -65,7 +66,7 @@ func TestPolicy(t *testing.T) {
 					if p.Approval.Tool.Name != tc.tool || p.Approval.Arguments != "{}" || toolCalls(s) != 0 {
 						t.Errorf("%+v", p.Approval)
 					}
-					v.answer(yes(p, hub.ScopeOnce))
+					v.answer(yes(p, event.ScopeOnce))
 					c.ok(t)
 				}
 			})
@@ -78,9 +79,9 @@ func TestNoApprover(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := answers("a")
 		w := newWorld(t, serversOf("s", s))
-		w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptSampling}})
-		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"}).want(t, hub.CodeFailedPrecondition,
-			hub.ReasonNoApprover)
+		w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
+		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"}).want(t, event.CodeFailedPrecondition,
+			event.ReasonNoApprover)
 		if e.Meta["request_id"] != "r1" || e.Meta["setting"] != "approvals" {
 			t.Errorf("%v", e.Meta)
 		}
@@ -96,8 +97,8 @@ func TestPreapproved(t *testing.T) {
 		s := answers("a", "b")
 		w := newWorld(t, serversOf("s", s), `s:"approvals":{"b":"deny"}`)
 		w.call(hub.CallRequest{Server: "s", Tool: "a", Preapproved: true}).ok(t)
-		w.call(hub.CallRequest{Server: "s", Tool: "b", Preapproved: true}).want(t, hub.CodePermissionDenied,
-			hub.ReasonDeniedByPolicy)
+		w.call(hub.CallRequest{Server: "s", Tool: "b", Preapproved: true}).want(t, event.CodePermissionDenied,
+			event.ReasonDeniedByPolicy)
 		if n := toolCalls(s); n != 1 {
 			t.Errorf("%d calls reached the server", n)
 		}
@@ -113,7 +114,7 @@ func TestWindowApprovalEndsWithItsWindow(t *testing.T) {
 			v, other := w.everything(), w.everything()
 			c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 			p := v.prompt()
-			v.answer(yes(p, hub.ScopeWindow))
+			v.answer(yes(p, event.ScopeWindow))
 			v.win.Detach(true) // while the call takes up its approval
 			c.ok(t)
 			c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
@@ -121,8 +122,8 @@ func TestWindowApprovalEndsWithItsWindow(t *testing.T) {
 			if c.over() {
 				t.Fatal("an approval outlived its window")
 			}
-			other.answer(hub.PromptAnswer{PromptID: other.prompt().ID, Action: hub.ActionDecline})
-			c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+			other.answer(event.PromptAnswer{PromptID: other.prompt().ID, Action: event.ActionDecline})
+			c.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
 			other.win.Detach(true)
 		}
 	})
@@ -136,10 +137,10 @@ func TestAlwaysSurvivesRestart(t *testing.T) {
 			v := w.everything()
 			c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 			if round == 0 {
-				v.answer(yes(v.prompt(), hub.ScopeAlways))
+				v.answer(yes(v.prompt(), event.ScopeAlways))
 			}
 			c.ok(t)
-			if n := len(eventsOf[*hub.PromptOpened](v)); n != 1-round {
+			if n := len(eventsOf[*event.PromptOpened](v)); n != 1-round {
 				t.Errorf("hub %d: %d prompts", round, n)
 			}
 		})
@@ -166,7 +167,7 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 			v := w.everything()
 			c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 			p := v.prompt()
-			v.answer(yes(p, hub.ScopeAlways))
+			v.answer(yes(p, event.ScopeAlways))
 			c.ok(t)
 			s.ToolWith(definition2, answer)
 			if err := s.NotifyToolsChanged(); err != nil {
@@ -179,7 +180,7 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 				!strings.Contains(p2.Approval.Tool.Definition, "deletes") {
 				t.Errorf("%+v", p2.Approval)
 			}
-			v.answer(yes(p2, hub.ScopeOnce))
+			v.answer(yes(p2, event.ScopeOnce))
 			c.ok(t)
 		})
 	})
@@ -196,12 +197,12 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			synctest.Wait()
-			v.answer(yes(p, hub.ScopeAlways))
+			v.answer(yes(p, event.ScopeAlways))
 			if p := v.prompt(); !strings.Contains(p.Approval.Tool.Definition, "deletes") || toolCalls(s) != 0 {
 				t.Errorf("%+v", p.Approval)
 			}
-			v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
-			c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+			v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
+			c.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
 		})
 	})
 	t.Run("while the question is open, and listed", func(t *testing.T) {
@@ -220,12 +221,12 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 			if _, _, err := w.hub.Tools(context.Background(), "s"); err != nil {
 				t.Fatal(err)
 			}
-			v.answer(yes(p, hub.ScopeAlways))
+			v.answer(yes(p, event.ScopeAlways))
 			if p := v.prompt(); len(p.Approval.Changes) != 1 || p.Approval.Changes[0].Path != "description" ||
 				toolCalls(s) != 0 {
 				t.Errorf("%+v", p.Approval)
 			}
-			v.answer(yes(v.prompt(), hub.ScopeOnce))
+			v.answer(yes(v.prompt(), event.ScopeOnce))
 			c.ok(t)
 		})
 	})
@@ -246,11 +247,11 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 			if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
 				t.Fatal(err)
 			}
-			v.answer(yes(p, hub.ScopeOnce))
+			v.answer(yes(p, event.ScopeOnce))
 			if p := v.prompt(); !strings.Contains(p.Approval.Tool.Definition, "deletes") || toolCalls(s) != 0 {
 				t.Errorf("%+v", p.Approval)
 			}
-			v.answer(yes(v.prompt(), hub.ScopeOnce))
+			v.answer(yes(v.prompt(), event.ScopeOnce))
 			c.ok(t)
 		})
 	})
@@ -263,11 +264,11 @@ func TestChangedLaunchAsksAgain(t *testing.T) {
 		w := newWorld(t, serversOf("s", s))
 		v := w.everything()
 		c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
-		v.answer(yes(v.prompt(), hub.ScopeAlways))
+		v.answer(yes(v.prompt(), event.ScopeAlways))
 		c.ok(t)
 		w.load(`s:"args":["--all"]`)
 		c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
-		v.answer(yes(v.prompt(), hub.ScopeOnce))
+		v.answer(yes(v.prompt(), event.ScopeOnce))
 		c.ok(t)
 		w.load(`s:"args":[]`)
 		w.call(hub.CallRequest{Server: "s", Tool: "a"}).ok(t) // the first one again, and it is allowed
@@ -281,21 +282,21 @@ func TestOneDenialDeniesOneCall(t *testing.T) {
 		w := newWorld(t, serversOf("s", s))
 		v := w.everything()
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline, Scope: hub.ScopeAlways,
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline, Scope: event.ScopeAlways,
 			Reason: "not\nnow"})
-		e := c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+		e := c.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
 		if e.Meta["reason"] != "not\nnow" || !strings.Contains(e.Message, `not\nnow`) {
 			// raw for programs, escaped for people
 			t.Errorf("%q: %s", e.Meta["reason"], e.Message)
 		}
-		if f := last[*hub.RequestFinished](v); f.RequestID != "r1" || f.State != hub.StateFailed || f.Err != e {
+		if f := last[*event.RequestFinished](v); f.RequestID != "r1" || f.State != event.StateFailed || f.Err != e {
 			t.Errorf("%+v", f)
 		}
 		c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDismiss, Scope: hub.ScopeAlways})
-		c.want(t, hub.CodePermissionDenied, hub.ReasonDismissedByUser)
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDismiss, Scope: event.ScopeAlways})
+		c.want(t, event.CodePermissionDenied, event.ReasonDismissedByUser)
 		c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
-		v.answer(yes(v.prompt(), hub.ScopeOnce))
+		v.answer(yes(v.prompt(), event.ScopeOnce))
 		c.ok(t)
 		if n := toolCalls(s); n != 1 {
 			t.Errorf("%d calls reached the server", n)

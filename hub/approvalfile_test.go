@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -26,8 +27,8 @@ func logged(t *testing.T, dir string) (*world, *bytes.Buffer) {
 func endures(t *testing.T, w *world, log *bytes.Buffer) string {
 	t.Helper()
 	v := w.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
-	w.approves(v, "a", hub.ScopeAlways)
-	w.approves(v, "b", hub.ScopeWorkspace)
+	w.approves(v, "a", event.ScopeAlways)
+	w.approves(v, "b", event.ScopeWorkspace)
 	for range 3 {
 		if w.asks(v, "a") || w.asks(v, "b") || w.asks(v, "c") {
 			t.Error("an approval does not hold")
@@ -126,7 +127,7 @@ func TestApprovalsSurviveFullDisk(t *testing.T) {
 			t.Errorf("remembered %+v", w.hub.Remembered(""))
 		}
 		w.load(`s:"approvals":{"*":"ask"}`)
-		w.approves(v, "c", hub.ScopeAlways)
+		w.approves(v, "c", event.ScopeAlways)
 	})
 	bubble(t, func(t *testing.T) {
 		w, _ := logged(t, dir)
@@ -193,14 +194,14 @@ func TestApprovalsSurviveCorruptFile(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			w, _ := logged(t, dir)
 			v := w.everything()
-			w.approves(v, "a", hub.ScopeAlways)
+			w.approves(v, "a", event.ScopeAlways)
 			if err := os.WriteFile(filepath.Join(dir, "approvals.json"), []byte("{"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if w.asks(v, "a") {
 				t.Error("what was known is forgotten")
 			}
-			w.approves(v, "b", hub.ScopeAlways)
+			w.approves(v, "b", event.ScopeAlways)
 		})
 		bubble(t, func(t *testing.T) {
 			if w, _ := logged(t, dir); len(w.hub.Remembered("")) != 2 {
@@ -216,7 +217,7 @@ func TestApprovalFileOfTheFirstFormat(t *testing.T) {
 	path := filepath.Join(dir, "approvals.json")
 	bubble(t, func(t *testing.T) {
 		w, _ := logged(t, dir)
-		w.approves(w.everything(), "a", hub.ScopeAlways)
+		w.approves(w.everything(), "a", event.ScopeAlways)
 	})
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -238,7 +239,7 @@ func TestApprovalFileOfTheFirstFormat(t *testing.T) {
 		if w.asks(v, "a") || strings.Contains(log.String(), "WARN") {
 			t.Errorf("the approval was lost; the log says %s", log)
 		}
-		w.approves(v, "b", hub.ScopeAlways)
+		w.approves(v, "b", event.ScopeAlways)
 	})
 	text, err = os.ReadFile(path)
 	if err != nil || !strings.Contains(string(text), `"version": 2`) ||

@@ -6,13 +6,14 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 // A deny of the config wins over all that allows: its own exact name, what is remembered in every scope, and the host's
 // word that it has asked.
 func TestDenyWins(t *testing.T) {
-	for _, scope := range []hub.ApprovalScope{hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways} {
+	for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace, event.ScopeAlways} {
 		bubble(t, func(t *testing.T) {
 			s := answers("read_a")
 			w := newWorld(t, serversOf("s", s))
@@ -24,13 +25,13 @@ func TestDenyWins(t *testing.T) {
 			} {
 				w.load("s:" + deny)
 				for _, preapproved := range []bool{false, true} {
-					w.call(hub.CallRequest{Server: "s", Tool: "read_a", Preapproved: preapproved}).want(t, hub.CodePermissionDenied,
-						hub.ReasonDeniedByPolicy)
+					w.call(hub.CallRequest{Server: "s", Tool: "read_a", Preapproved: preapproved}).want(t, event.CodePermissionDenied,
+						event.ReasonDeniedByPolicy)
 				}
 			}
 			w.load(`s:"approvals":{"read_*":"ask"}`) // what is remembered comes before the question
-			if w.asks(v, "read_a") || toolCalls(s) != 2 || len(eventsOf[*hub.PromptOpened](v)) != 1 {
-				t.Errorf("scope %d: %d calls, %d prompts", scope, toolCalls(s), len(eventsOf[*hub.PromptOpened](v)))
+			if w.asks(v, "read_a") || toolCalls(s) != 2 || len(eventsOf[*event.PromptOpened](v)) != 1 {
+				t.Errorf("scope %d: %d calls, %d prompts", scope, toolCalls(s), len(eventsOf[*event.PromptOpened](v)))
 			}
 		})
 	}
@@ -44,7 +45,7 @@ func TestPolicyChangeWhileAsking(t *testing.T) {
 		calls       int
 	}{
 		{"deny", `"approvals":{"a":"deny"}`, func(t *testing.T, _ *world, c *pendingCall) {
-			c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+			c.want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
 		}, 0},
 		{"allow", `"alwaysAllow":["a"]`, func(t *testing.T, _ *world, c *pendingCall) { c.ok(t) }, 1},
 	} {
@@ -59,22 +60,23 @@ func TestPolicyChangeWhileAsking(t *testing.T) {
 				w.load("s:" + tc.entry)
 				tc.check(t, w, c)
 				for _, v := range []*view{v, other} {
-					if e := last[*hub.PromptClosed](v); e.PromptID != p.ID || e.Cause != hub.CauseSuperseded ||
-						e.Origin != hub.OriginPolicy || e.Reason == "" {
+					if e := last[*event.PromptClosed](v); e.PromptID != p.ID || e.Cause != event.CauseSuperseded ||
+						e.Origin != event.OriginPolicy || e.Reason == "" {
 						t.Errorf("%+v", e)
 					}
 				}
-				if err := hub.AsError(v.win.Answer(yes(p, hub.ScopeAlways))); err == nil || err.Reason != hub.ReasonPromptClosed ||
+				if err := event.AsError(v.win.Answer(yes(p, event.ScopeAlways))); err == nil ||
+					err.Reason != event.ReasonPromptClosed ||
 					len(w.hub.Remembered("")) != 0 {
 					t.Errorf("a late yes: %v; remembered %+v", err, w.hub.Remembered(""))
 				}
 				if toolCalls(s) != tc.calls || w.starts("s") != 1 {
 					t.Errorf("%d calls of the tool, %d starts", toolCalls(s), w.starts("s"))
 				}
-				if f := last[*hub.RequestFinished](v); f.RequestID != "r1" {
+				if f := last[*event.RequestFinished](v); f.RequestID != "r1" {
 					t.Errorf("%+v", f)
 				}
-				v.answer(yes(v.prompt(), hub.ScopeOnce)) // the other one is still asked for
+				v.answer(yes(v.prompt(), event.ScopeOnce)) // the other one is still asked for
 				unconcerned.ok(t)
 			})
 		})
@@ -89,7 +91,7 @@ func TestPolicyChangeWhileAsking(t *testing.T) {
 			if _, err := w.hub.SetServerEnabled(context.Background(), "s", false); err != nil {
 				t.Fatal(err)
 			}
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			if len(v.prompts()) != 0 || toolCalls(s) != 0 {
 				t.Errorf("%d prompts, %d calls", len(v.prompts()), toolCalls(s))
 			}
@@ -103,14 +105,15 @@ func TestPolicyChangeWhileAsking(t *testing.T) {
 				v := w.everything()
 				c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 				p := v.prompt()
-				go func() { _ = v.win.Answer(yes(p, hub.ScopeAlways)) }()
+				go func() { _ = v.win.Answer(yes(p, event.ScopeAlways)) }()
 				w.load(`s:"approvals":{"a":"deny"}`)
 				<-c.done
 				synctest.Wait()
-				if e := hub.AsError(c.err); e != nil && e.Reason != hub.ReasonDeniedByPolicy || (e == nil) != (toolCalls(s) == 1) {
+				if e := event.AsError(c.err); e != nil && e.Reason != event.ReasonDeniedByPolicy ||
+					(e == nil) != (toolCalls(s) == 1) {
 					t.Errorf("%v, %d calls", c.err, toolCalls(s))
 				}
-				w.call(hub.CallRequest{Server: "s", Tool: "a"}).want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+				w.call(hub.CallRequest{Server: "s", Tool: "a"}).want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
 			})
 		}
 	})
@@ -129,7 +132,7 @@ func TestChangingApprovalsRestartsNothing(t *testing.T) {
 		w := newWorld(t, serversOf("s", s))
 		v := w.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
 		slow := w.call(hub.CallRequest{ID: "slow", Server: "s", Tool: "slow"})
-		v.answer(yes(v.prompt(), hub.ScopeWindow))
+		v.answer(yes(v.prompt(), event.ScopeWindow))
 		synctest.Wait()
 		for _, entry := range []string{`"alwaysAllow":["slow"]`, `"approvals":{"slow":"deny"}`, `"approvals":{"*":"ask"}`,
 			`"args":[]`} {
@@ -141,7 +144,7 @@ func TestChangingApprovalsRestartsNothing(t *testing.T) {
 				t.Fatalf("%s ended the call: %v", entry, slow.err)
 			}
 		}
-		w.approves(v, "a", hub.ScopeWorkspace)
+		w.approves(v, "a", event.ScopeWorkspace)
 		for _, r := range w.hub.Remembered("") {
 			if w.hub.Forget([]string{r.ID}) != 1 {
 				t.Errorf("%+v was not forgotten", r)

@@ -1,6 +1,9 @@
 package hub
 
-import "github.com/mcphub-go/mcphub/hub/config"
+import (
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+)
 
 // workspace names the set of workspace folders of w; "" = it has none. h.mu is held.
 func (w *Window) workspace() string {
@@ -59,11 +62,13 @@ func (h *Hub) mayBeApproved(s *server, tool string) bool {
 }
 
 // scopeRefused says that w cannot give the scope of its answer. h.mu is held.
-func (h *Hub) scopeRefused(w *Window, p *prompt, a PromptAnswer) error {
-	if a.Action != ActionAccept || a.Scope != ScopeWorkspace || p.agrees == nil && p.launch == nil || w.workspace() != "" {
+func (h *Hub) scopeRefused(w *Window, p *prompt, a event.PromptAnswer) error {
+	if a.Action != event.ActionAccept || a.Scope != event.ScopeWorkspace || p.agrees == nil && p.launch == nil ||
+		w.workspace() != "" {
 		return nil
 	}
-	return fail(CodeInvalidArgument, ReasonInvalidContent, []string{"prompt_id", p.id, "window_id", w.id},
+	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidContent,
+		[]string{"prompt_id", p.id, "window_id", w.id},
 		"window %q has no workspace folders, so nothing can be allowed for them; set its roots first or choose another scope; the prompt is still open", boundReason(w.id))
 }
 
@@ -71,10 +76,10 @@ func (h *Hub) scopeRefused(w *Window, p *prompt, a PromptAnswer) error {
 // closed. A no is kept nowhere: it ends one call. It gives the other open prompts that ask for the same and need no
 // answer any more. w is attached. h.mu is held.
 func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
-	if c.action == ActionAccept && p.launch != nil {
+	if c.action == event.ActionAccept && p.launch != nil {
 		h.agree(w, *p.launch, c.scope)
 	}
-	if p.agrees == nil || c.action != ActionAccept {
+	if p.agrees == nil || c.action != event.ActionAccept {
 		return nil
 	}
 	key := p.agrees.key
@@ -82,20 +87,20 @@ func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 	a := approval{Server: key.server, Launch: key.launch, Tool: key.tool, Hash: key.hash, Time: pinned.Time,
 		Definition: pinned.Definition}
 	// then it was asked for the definition, which counts for all
-	covers := c.scope != ScopeOnce || p.agrees.policy == config.Allow
+	covers := c.scope != event.ScopeOnce || p.agrees.policy == config.Allow
 	if !h.pinned(key) {
 		h.pins.put(pinned)
 	}
 	switch c.scope {
-	case ScopeWindow:
+	case event.ScopeWindow:
 		if w.approvals == nil {
 			w.approvals = map[approvalKey]approval{}
 		}
 		w.approvals[key] = a
-	case ScopeAlways:
+	case event.ScopeAlways:
 		a.Scope = "always"
 		h.approvals.put(a)
-	case ScopeWorkspace:
+	case event.ScopeWorkspace:
 		a.Scope, a.Folders = "workspace", foldersOf(w.workspace())
 		h.approvals.put(a)
 	}
@@ -113,7 +118,8 @@ func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 // covered lets the calls go on that the answer of w to another one holds for. h.mu is held.
 func (h *Hub) covered(w *Window, others []*prompt) {
 	for _, p := range others {
-		h.closePrompt(p, closing{cause: CauseAnswered, origin: OriginUser, windowID: w.id, action: ActionAccept,
+		h.closePrompt(p, closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.id,
+			action: event.ActionAccept,
 			reason: "the answer to another call of this tool holds for this one"})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -22,11 +23,11 @@ func roots(uris ...string) []hub.Root {
 }
 
 // prompts gives the open prompts, oldest first, once nothing moves.
-func (v *view) prompts() []hub.PromptInfo {
-	opened := eventsOf[*hub.PromptOpened](v)
+func (v *view) prompts() []event.PromptInfo {
+	opened := eventsOf[*event.PromptOpened](v)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	var list []hub.PromptInfo
+	var list []event.PromptInfo
 	for _, e := range opened {
 		if v.open[e.Prompt.ID] {
 			list = append(list, e.Prompt)
@@ -42,14 +43,14 @@ func (w *world) asks(v *view, tool string) bool {
 	synctest.Wait()
 	open := v.prompts()
 	for _, p := range open {
-		v.answer(yes(p, hub.ScopeOnce))
+		v.answer(yes(p, event.ScopeOnce))
 	}
 	c.ok(w.t)
 	return len(open) > 0
 }
 
 // approves calls a tool and answers the question about it.
-func (w *world) approves(v *view, tool string, scope hub.ApprovalScope) {
+func (w *world) approves(v *view, tool string, scope event.ApprovalScope) {
 	w.t.Helper()
 	c := w.call(hub.CallRequest{Server: "s", Tool: tool})
 	v.answer(yes(v.prompt(), scope))
@@ -61,13 +62,13 @@ func (w *world) approves(v *view, tool string, scope hub.ApprovalScope) {
 func TestApprovalScopes(t *testing.T) {
 	for _, tc := range []struct {
 		name             string
-		scope            hub.ApprovalScope
+		scope            event.ApprovalScope
 		again, afterward bool // does the next call ask; does one after the window has gone
 	}{
-		{"once", hub.ScopeOnce, true, true},
-		{"window", hub.ScopeWindow, false, true},
-		{"workspace", hub.ScopeWorkspace, false, true},
-		{"always", hub.ScopeAlways, false, false},
+		{"once", event.ScopeOnce, true, true},
+		{"window", event.ScopeWindow, false, true},
+		{"workspace", event.ScopeWorkspace, false, true},
+		{"always", event.ScopeAlways, false, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -99,8 +100,8 @@ func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
 		v := w.attach(hub.Hello{Kinds: allKinds})
 		c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 		p := v.prompt()
-		err := hub.AsError(v.win.Answer(yes(p, hub.ScopeWorkspace)))
-		if err == nil || err.Code != hub.CodeInvalidArgument || err.Reason != hub.ReasonInvalidContent ||
+		err := event.AsError(v.win.Answer(yes(p, event.ScopeWorkspace)))
+		if err == nil || err.Code != event.CodeInvalidArgument || err.Reason != event.ReasonInvalidContent ||
 			!strings.Contains(err.Message, "set its roots") {
 			t.Errorf("a window without folders approves for its workspace: %v", err)
 		}
@@ -108,7 +109,7 @@ func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
 			t.Errorf("the prompt is %s now", now.ID)
 		}
 		v.win.SetRoots(roots("file:///b", "file:///a", "file:///a"))
-		v.answer(yes(p, hub.ScopeWorkspace))
+		v.answer(yes(p, event.ScopeWorkspace))
 		c.ok(t)
 		v.win.SetRoots(nil) // after the answer
 		if !w.asks(v, "a") {
@@ -130,7 +131,7 @@ func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorldIn(t, dir, serversOf("s", answers("a")))
 				plain := w.everything()
-				v := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptSampling}, Roots: tc.roots})
+				v := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}, Roots: tc.roots})
 				if asked := w.asks(plain, "a"); asked != tc.asked {
 					t.Errorf("asked: %v, want %v", asked, tc.asked)
 				}
@@ -150,12 +151,12 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 		w1 := newWorldIn(t, dir, serversOf("s", answers("a", "b", "c", "d")))
 		w2 := newWorldIn(t, dir, serversOf("s", answers("a", "b", "c", "d")))
 		v1, v2 := w1.everything(), w2.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
-		w1.approves(v1, "a", hub.ScopeAlways)
+		w1.approves(v1, "a", event.ScopeAlways)
 		if w2.asks(v2, "a") {
 			t.Error("the second hub does not see the first one's approval")
 		}
-		w2.approves(v2, "b", hub.ScopeAlways)
-		w2.approves(v2, "c", hub.ScopeWorkspace)
+		w2.approves(v2, "b", event.ScopeAlways)
+		w2.approves(v2, "c", event.ScopeWorkspace)
 		if w1.asks(v1, "b") || w1.asks(v1, "a") {
 			t.Error("one hub's approval took away another's")
 		}
@@ -164,11 +165,11 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 		}
 		v1.win.Detach(true)
 		w1.call(hub.CallRequest{Server: "s", Tool: "b"}).ok(t) // unattended
-		w1.call(hub.CallRequest{Server: "s", Tool: "d"}).want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
-		w2.approves(v2, "d", hub.ScopeAlways)
+		w1.call(hub.CallRequest{Server: "s", Tool: "d"}).want(t, event.CodeFailedPrecondition, event.ReasonNoApprover)
+		w2.approves(v2, "d", event.ScopeAlways)
 		w1.call(hub.CallRequest{Server: "s", Tool: "d"}).ok(t)
 		remembered := w1.hub.Remembered("s")
-		if len(remembered) != 4 || !slices.EqualFunc(remembered, w2.hub.Remembered("s"), func(a, b hub.Remembered) bool {
+		if len(remembered) != 4 || !slices.EqualFunc(remembered, w2.hub.Remembered("s"), func(a, b event.Remembered) bool {
 			return a.ID == b.ID
 		}) {
 			t.Errorf("the hubs remember %+v and %+v", remembered, w2.hub.Remembered("s"))
@@ -181,10 +182,10 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 			t.Errorf("%d forgotten", n)
 		}
 		for _, tool := range []string{"a", "b"} {
-			w2.approves(v2, tool, hub.ScopeOnce) // asks again
+			w2.approves(v2, tool, event.ScopeOnce) // asks again
 		}
-		w2.approves(v2, "a", hub.ScopeAlways)
-		if list := w1.hub.Remembered(""); len(list) != 3 || slices.ContainsFunc(list, func(r hub.Remembered) bool {
+		w2.approves(v2, "a", event.ScopeAlways)
+		if list := w1.hub.Remembered(""); len(list) != 3 || slices.ContainsFunc(list, func(r event.Remembered) bool {
 			return r.Tool == "b"
 		}) {
 			t.Errorf("what was forgotten is back: %+v", list)
@@ -195,7 +196,8 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 // An answer for longer than once is an answer to all calls that wait for it. One for once answers one call, and so does
 // every no.
 func TestAnswerCoversOtherOpenPrompts(t *testing.T) {
-	for _, scope := range []hub.ApprovalScope{hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways, hub.ScopeOnce} {
+	for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace, event.ScopeAlways,
+		event.ScopeOnce} {
 		t.Run(fmt.Sprint(scope), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				s := answers("a", "b")
@@ -210,31 +212,31 @@ func TestAnswerCoversOtherOpenPrompts(t *testing.T) {
 				if len(open) != 3 {
 					t.Fatalf("%d prompts", len(open))
 				}
-				of := func(id string) hub.PromptInfo {
-					return open[slices.IndexFunc(open, func(p hub.PromptInfo) bool { return p.RequestID == id })]
+				of := func(id string) event.PromptInfo {
+					return open[slices.IndexFunc(open, func(p event.PromptInfo) bool { return p.RequestID == id })]
 				}
 				v.answer(yes(of("r1"), scope))
 				c[1].ok(t)
 				synctest.Wait()
-				if c[0].over() != (scope != hub.ScopeOnce) || c[2].over() {
+				if c[0].over() != (scope != event.ScopeOnce) || c[2].over() {
 					t.Fatalf("over: %v %v", c[0].over(), c[2].over())
 				}
-				if scope != hub.ScopeOnce {
+				if scope != event.ScopeOnce {
 					c[0].ok(t)
-					closed := eventsOf[*hub.PromptClosed](v)
-					if e := closed[len(closed)-1]; e.PromptID != of("r0").ID || e.Cause != hub.CauseAnswered || e.WindowID != "w" ||
+					closed := eventsOf[*event.PromptClosed](v)
+					if e := closed[len(closed)-1]; e.PromptID != of("r0").ID || e.Cause != event.CauseAnswered || e.WindowID != "w" ||
 						e.Reason == "" || len(closed) != 2 {
 						t.Errorf("closed %+v of %d", e, len(closed))
 					}
-					if err := hub.AsError(v.win.Answer(yes(of("r0"), hub.ScopeOnce))); err == nil ||
-						err.Reason != hub.ReasonPromptClosed {
+					if err := event.AsError(v.win.Answer(yes(of("r0"), event.ScopeOnce))); err == nil ||
+						err.Reason != event.ReasonPromptClosed {
 						t.Errorf("a click on it: %v", err)
 					}
 				} else {
-					v.answer(yes(of("r0"), hub.ScopeOnce))
+					v.answer(yes(of("r0"), event.ScopeOnce))
 					c[0].ok(t)
 				}
-				v.answer(yes(of("r2"), hub.ScopeOnce))
+				v.answer(yes(of("r2"), event.ScopeOnce))
 				c[2].ok(t)
 				if toolCalls(s) != 3 || w.hub.Leftovers() != "" {
 					t.Errorf("%d calls, left %s", toolCalls(s), w.hub.Leftovers())
@@ -253,10 +255,10 @@ func TestAnswerCoversOtherOpenPrompts(t *testing.T) {
 				if open := len(v.prompts()); open != 2-i {
 					t.Fatalf("%d prompts are open after %d answers", open, i)
 				}
-				v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline, Scope: hub.ScopeAlways})
+				v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline, Scope: event.ScopeAlways})
 			}
 			for _, c := range c {
-				c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+				c.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
 			}
 			if toolCalls(s) != 0 || len(w.hub.Remembered("")) != 0 {
 				t.Errorf("%d calls, remembered %+v", toolCalls(s), w.hub.Remembered(""))
@@ -281,7 +283,7 @@ func TestArgumentsAreShownWhole(t *testing.T) {
 				if p.Approval.Arguments != arguments {
 					t.Errorf("%d bytes are shown of %d", len(p.Approval.Arguments), len(arguments))
 				}
-				v.answer(yes(p, hub.ScopeOnce))
+				v.answer(yes(p, event.ScopeOnce))
 				c.ok(t)
 				var sent string
 				for _, m := range s.Received() {

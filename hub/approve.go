@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
@@ -94,7 +95,7 @@ func (h *Hub) settled(r *request, c *CallRequest, session *mcp.Session, tool *mc
 
 // askFor asks for r unless an earlier approval holds; its results are those of approve.
 func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement, agreed *agreement) (bool, error) {
-	question := &ToolApproval{Arguments: c.Arguments, Destructive: tool.Destructive, ReadOnly: tool.ReadOnly,
+	question := &event.ToolApproval{Arguments: c.Arguments, Destructive: tool.Destructive, ReadOnly: tool.ReadOnly,
 		DefinitionHash: tool.Hash}
 	if question.Arguments == "" {
 		question.Arguments = "{}"
@@ -117,25 +118,26 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 	answer := <-p.settled // every end of r, of the hub or of the prompt's deadline settles it
 	meta := []string{"server", r.server.name, "request_id", r.id, "reason", answer.reason}
 	switch {
-	case answer.cause == CauseDeclined:
+	case answer.cause == event.CauseDeclined:
 		text := ""
 		if answer.reason != "" {
 			text = ": " + boundReason(answer.reason)
 		}
-		return false, fail(CodePermissionDenied, ReasonDeniedByUser, meta, "the user denied tool %q of server %q%s", r.tool,
+		return false, event.Fail(event.CodePermissionDenied, event.ReasonDeniedByUser, meta,
+			"the user denied tool %q of server %q%s", r.tool,
 			r.server.name, text)
-	case answer.cause == CauseDismissed:
-		return false, fail(CodePermissionDenied, ReasonDismissedByUser, meta,
+	case answer.cause == event.CauseDismissed:
+		return false, event.Fail(event.CodePermissionDenied, event.ReasonDismissedByUser, meta,
 			"the user closed the question about tool %q of server %q without a choice; it was not called", r.tool, r.server.name)
-	case answer.cause == CauseAnswered && answer.action == ActionAccept:
+	case answer.cause == event.CauseAnswered && answer.action == event.ActionAccept:
 		h.approvals.save() // what the answer brought; it may write files: without the lock
 		h.pins.save()
-		if h.movedTo(r, StateQueued) {
+		if h.movedTo(r, event.StateQueued) {
 			*agreed = terms
 			return true, nil
 		}
-	case answer.cause == CauseSuperseded: // the policy has changed, or no window is left: what holds now decides
-		if h.movedTo(r, StateQueued) {
+	case answer.cause == event.CauseSuperseded: // the policy has changed, or no window is left: what holds now decides
+		if h.movedTo(r, event.StateQueued) {
 			return false, nil
 		}
 	}
@@ -145,7 +147,7 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 
 // openApproval opens the question, unless there is no need for it (true) or something has changed meanwhile (false,
 // without an error).
-func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement, question *ToolApproval) (*prompt, bool,
+func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement, question *event.ToolApproval) (*prompt, bool,
 	error) {
 	defer h.lock().unlock()
 	switch {
@@ -153,17 +155,17 @@ func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement, questio
 		return nil, false, nil
 	case terms.policy == config.Allow && h.pinned(terms.key), terms.policy == config.Ask && h.approved(terms.key):
 		return nil, true, nil
-	case !h.canShow(PromptToolApproval, false):
+	case !h.canShow(event.PromptToolApproval, false):
 		if terms.policy == config.Allow {
 			return nil, false, errUnseenChange(r)
 		}
 		return nil, false, errNoApprover(r)
-	case !h.moveTo(r, StateAwaitingApproval):
+	case !h.moveTo(r, event.StateAwaitingApproval):
 		return nil, false, context.Cause(r.ctx)
 	}
 	question.Tool = h.toolInfo(r.server, *tool)
 	p := &prompt{request: r, humanLimit: r.clock.human, agrees: terms,
-		info: PromptInfo{Kind: PromptToolApproval, Approval: question}}
+		info: event.PromptInfo{Kind: event.PromptToolApproval, Approval: question}}
 	h.openPrompt(p)
 	return p, false, nil
 }
@@ -183,7 +185,7 @@ func (h *Hub) policyChanged(s *server) {
 		if !shows {
 			says = "hidden"
 		}
-		h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginPolicy,
+		h.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginPolicy,
 			reason: "the config has changed; for this tool it says " + says})
 	}
 }

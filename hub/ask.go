@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -76,7 +77,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 	closed, _ := withdrawn(context.Cause(ctx))
 	// if somebody answered in the same instant: what the server withdrew gets no answer all the same
 	h.closePrompt(p, closed)
-	if r.direction == Incoming {
+	if r.direction == event.Incoming {
 		h.withdraw(r, context.Cause(ctx))
 	}
 	return mcp.Answer{Action: mcp.Dismiss}, context.Cause(ctx)
@@ -85,7 +86,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 // question makes the prompt and, for a request of the server, its hub request. nil: nobody can be asked. h.mu is held.
 func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *request) {
 	h, kind := c.hub, kindOf(q.Kind)
-	withTools := kind == PromptSampling && hasTools(q.Payload)
+	withTools := kind == event.PromptSampling && hasTools(q.Payload)
 	if h.draining || !h.canShow(kind, withTools) {
 		return nil, nil
 	}
@@ -98,7 +99,7 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 	switch {
 	case !q.WireID.IsZero():
 		r = &request{
-			id: h.mint("ask"), server: c.server, direction: Incoming, method: methodOf(kind), parent: caller,
+			id: h.mint("ask"), server: c.server, direction: event.Incoming, method: methodOf(kind), parent: caller,
 			wireID: shownWireID(q.WireID.String()),
 		}
 		r.trace, _ = q.Trace.(*timeline)
@@ -109,12 +110,12 @@ func (c *connection) question(ctx context.Context, q *mcp.Question) (*prompt, *r
 	if caller != nil {
 		human = caller.clock.human
 	}
-	question := &Question{Payload: q.Payload, Message: q.Message, Waiting: q.Waiting, Schema: q.Schema}
-	if kind == PromptElicitationURL {
+	question := &event.Question{Payload: q.Payload, Message: q.Message, Waiting: q.Waiting, Schema: q.Schema}
+	if kind == event.PromptElicitationURL {
 		question.URL, question.URLHost = q.URL, q.URLHost
 	}
 	return &prompt{request: r, asker: c, withTools: withTools, humanLimit: human,
-		info: PromptInfo{Kind: kind, Question: question}}, r
+		info: event.PromptInfo{Kind: kind, Question: question}}, r
 }
 
 // callerOf is the request behind a question; nil: none is known.
@@ -137,13 +138,13 @@ func callOver(h *Hub, q *mcp.Question) bool {
 // question first.
 func (c *connection) answered(ctx context.Context, p *prompt, r *request, answer closing) (mcp.Answer, error) {
 	var over error
-	if r.direction == Incoming && c.settle(ctx, p, r, answer) {
+	if r.direction == event.Incoming && c.settle(ctx, p, r, answer) {
 		over = mcp.ErrCallOver
 	}
 	switch answer.action {
-	case ActionAccept:
+	case event.ActionAccept:
 		return mcp.Answer{Action: mcp.Accept, Content: json.RawMessage(answer.content)}, over
-	case ActionDecline:
+	case event.ActionDecline:
 		return mcp.Answer{Action: mcp.Decline}, over
 	}
 	return mcp.Answer{Action: mcp.Dismiss}, over
@@ -155,7 +156,8 @@ func (c *connection) answered(ctx context.Context, p *prompt, r *request, answer
 func (c *connection) settle(ctx context.Context, p *prompt, r *request, answer closing) (grace bool) {
 	h := c.hub
 	defer h.lock().unlock()
-	chosen := answer.cause == CauseAnswered || answer.cause == CauseDeclined || answer.cause == CauseDismissed
+	chosen := answer.cause == event.CauseAnswered || answer.cause == event.CauseDeclined ||
+		answer.cause == event.CauseDismissed
 	switch {
 	case ctx.Err() != nil: // withdrawn in the same instant: the answer will not be written, so it did not count
 		h.withdraw(r, context.Cause(ctx))
@@ -163,12 +165,12 @@ func (c *connection) settle(ctx context.Context, p *prompt, r *request, answer c
 		h.cancel(r, &cancelCause{Origin: answer.origin, Reason: answer.reason})
 	}
 	if r.cancellation == nil {
-		h.end(r, ending{state: StateDone})
+		h.end(r, ending{state: event.StateDone})
 		return false
 	}
-	h.end(r, ending{state: StateCancelled})
+	h.end(r, ending{state: event.StateCancelled})
 	return ctx.Err() == nil && (p.among || p.outlived || slices.ContainsFunc(p.holding, func(held *request) bool {
-		return held.direction == Outgoing && (held.cancellation != nil || held.state.Terminal())
+		return held.direction == event.Outgoing && (held.cancellation != nil || held.state.Terminal())
 	}))
 }
 
@@ -179,34 +181,35 @@ func (h *Hub) withdraw(r *request, cause error) {
 		h.closePrompt(p, closed)
 	}
 	h.cancel(r, cancelled)
-	h.end(r, ending{state: StateCancelled})
+	h.end(r, ending{state: event.StateCancelled})
 }
 
 // withdrawn says how a question whose context ended is closed.
 func withdrawn(cause error) (closing, *cancelCause) {
 	if w, ok := errors.AsType[*jsonrpc.WithdrawnError](cause); ok {
 		reason := bound(w.Reason)
-		return closing{cause: CauseWithdrawn, origin: OriginServer, reason: reason},
-			&cancelCause{Origin: OriginServer, Reason: reason}
+		return closing{cause: event.CauseWithdrawn, origin: event.OriginServer, reason: reason},
+			&cancelCause{Origin: event.OriginServer, Reason: reason}
 	}
 	if cc, ok := errors.AsType[*cancelCause](cause); ok {
-		if cc.Origin == OriginShutdown {
-			return closing{cause: CauseShutdown, origin: OriginShutdown, reason: cc.Reason}, cc
+		if cc.Origin == event.OriginShutdown {
+			return closing{cause: event.CauseShutdown, origin: event.OriginShutdown, reason: cc.Reason}, cc
 		}
-		return closing{cause: CauseParent, origin: OriginParent, reason: cc.Reason},
-			&cancelCause{Origin: OriginParent, Reason: cc.Reason}
+		return closing{cause: event.CauseParent, origin: event.OriginParent, reason: cc.Reason},
+			&cancelCause{Origin: event.OriginParent, Reason: cc.Reason}
 	}
 	if _, ok := errors.AsType[*mcp.ElicitationCompleted](cause); ok {
-		return closing{cause: CauseSuperseded, origin: OriginServer, reason: "the server reports that the page is done"},
-			&cancelCause{Origin: OriginServer}
+		return closing{cause: event.CauseSuperseded, origin: event.OriginServer,
+				reason: "the server reports that the page is done"},
+			&cancelCause{Origin: event.OriginServer}
 	}
 	if _, ok := errors.AsType[*mcp.SiblingError](cause); ok {
 		reason := "another question of the same call ended it"
-		return closing{cause: CauseParent, origin: OriginParent, reason: reason},
-			&cancelCause{Origin: OriginParent, Reason: reason}
+		return closing{cause: event.CauseParent, origin: event.OriginParent, reason: reason},
+			&cancelCause{Origin: event.OriginParent, Reason: reason}
 	}
-	return closing{cause: CauseServerGone, origin: OriginTransport, reason: connectionEnded},
-		&cancelCause{Origin: OriginTransport, Reason: connectionEnded}
+	return closing{cause: event.CauseServerGone, origin: event.OriginTransport, reason: connectionEnded},
+		&cancelCause{Origin: event.OriginTransport, Reason: connectionEnded}
 }
 
 // Roots gives the workspace folders of all windows.
@@ -226,7 +229,7 @@ func (c *connection) ToolsChanged() {
 	c.server.forgetTools()
 	c.server.listings++
 	if tell {
-		c.hub.emit(&ToolsChanged{Server: c.server.name})
+		c.hub.emit(&event.ToolsChanged{Server: c.server.name})
 	}
 }
 
@@ -236,7 +239,7 @@ func (c *connection) ResourcesChanged() {
 		return
 	}
 	defer c.hub.lock().unlock()
-	c.hub.emit(&ResourcesChanged{Server: c.server.name})
+	c.hub.emit(&event.ResourcesChanged{Server: c.server.name})
 }
 
 // PromptsChanged tells the windows.
@@ -245,7 +248,7 @@ func (c *connection) PromptsChanged() {
 		return
 	}
 	defer c.hub.lock().unlock()
-	c.hub.emit(&McpPromptsChanged{Server: c.server.name})
+	c.hub.emit(&event.McpPromptsChanged{Server: c.server.name})
 }
 
 // ResourceUpdated tells the windows. The URI is the server's word: it may be one below the one that was subscribed to.
@@ -261,7 +264,7 @@ func (c *connection) ResourceUpdated(uri string) {
 		return
 	}
 	defer c.hub.lock().unlock()
-	c.hub.emit(&ResourceUpdated{Server: c.server.name, URI: uri})
+	c.hub.emit(&event.ResourceUpdated{Server: c.server.name, URI: uri})
 }
 
 // Noticed is for notifications that mean nothing to the hub yet.
@@ -280,7 +283,7 @@ func (c *connection) LateResponse(id jsonrpc.ID) {
 	if err != nil {
 		return // cannot be: strings marshal
 	}
-	h.emit(&LogMessage{Server: c.server.name, Level: "notice", Logger: "mcphub", Data: string(data)})
+	h.emit(&event.LogMessage{Server: c.server.name, Level: "notice", Logger: "mcphub", Data: string(data)})
 }
 
 // maxCancelled bounds how many cancelled calls are remembered for naming their late responses.
@@ -294,18 +297,18 @@ func (c *connection) noteCancelled(r *request) {
 	c.cancelled[r.wireID] = r.id
 }
 
-func kindOf(k mcp.QuestionKind) PromptKind {
+func kindOf(k mcp.QuestionKind) event.PromptKind {
 	switch k {
 	case mcp.Sampling:
-		return PromptSampling
+		return event.PromptSampling
 	case mcp.ElicitationURL:
-		return PromptElicitationURL
+		return event.PromptElicitationURL
 	}
-	return PromptElicitationForm
+	return event.PromptElicitationForm
 }
 
-func methodOf(k PromptKind) string {
-	if k == PromptSampling {
+func methodOf(k event.PromptKind) string {
+	if k == event.PromptSampling {
 		return "sampling/createMessage"
 	}
 	return "elicitation/create"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -53,8 +54,8 @@ func TestParentCancelComesBeforeTheWithdrawal(t *testing.T) {
 			if _, err := v.win.Cancel("r1", "enough"); err != nil {
 				t.Fatal(err)
 			}
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-			v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "enough")
+			c.want(t, event.CodeCancelled, event.ReasonCancelled)
+			v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "enough")
 			if got := responses(a.Server); len(got) != 0 {
 				t.Errorf("answered %v", got)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
@@ -31,7 +32,8 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 			limit = *t
 		}
 	})
-	late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", name, "setting", "timeouts.connect"},
+	late := event.Fail(event.CodeDeadlineExceeded, event.ReasonConnectTimeout,
+		[]string{"server", name, "setting", "timeouts.connect"},
 		"server %q did not %s within %s; raise %s%s", name, doing, limit, key, where)
 	within, stop := h.within(ctx, s, limit, late)
 	defer stop()
@@ -55,14 +57,16 @@ func (h *Hub) asking(ctx context.Context, name, doing string, ask func(context.C
 	if he := exchangeError(s, "", fmt.Sprintf("server %q did not %s", name, doing), 0, err); he != nil {
 		return he
 	}
-	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", name}, "server %q did not %s: %s", name, doing,
+	e := event.Fail(event.CodeUnavailable, event.ReasonServerFailed, []string{"server", name}, "server %q did not %s: %s",
+		name, doing,
 		s.quote(err.Error()))
 	e.Err = err
 	return e
 }
 
 // errNotOffered says that a server was not asked, because it has said that it has no such thing.
-func errNotOffered(s *server, err *mcp.CapabilityError) *Error {
-	return fail(CodeFailedPrecondition, ReasonNotOffered, []string{"server", s.name, "capability", err.Capability},
+func errNotOffered(s *server, err *mcp.CapabilityError) *event.Error {
+	return event.Fail(event.CodeFailedPrecondition, event.ReasonNotOffered,
+		[]string{"server", s.name, "capability", err.Capability},
 		"server %q does not offer %s", s.name, err.Capability)
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -25,11 +26,11 @@ const (
 // ways are the kinds of questions of a legacy server.
 var ways = []struct {
 	name, method, params, yes string
-	kind                      hub.PromptKind
+	kind                      event.PromptKind
 }{
-	{"sampling", sampling, sampleParams, sampleYes, hub.PromptSampling},
-	{"form", elicitation, formParams, formYes, hub.PromptElicitationForm},
-	{"url", elicitation, urlParams, "", hub.PromptElicitationURL},
+	{"sampling", sampling, sampleParams, sampleYes, event.PromptSampling},
+	{"form", elicitation, formParams, formYes, event.PromptElicitationForm},
+	{"url", elicitation, urlParams, "", event.PromptElicitationURL},
 }
 
 // asker is a legacy server whose tool "ask" asks the client and gives the answer as its result. It goes on without one
@@ -87,9 +88,9 @@ func textOf(t *testing.T, r *hub.CallResult) string {
 }
 
 // wantClosed checks how the newest prompt that closed in v did so.
-func (v *view) wantClosed(id string, cause hub.PromptCause, origin hub.Origin, reason string) {
+func (v *view) wantClosed(id string, cause event.PromptCause, origin event.Origin, reason string) {
 	v.t.Helper()
-	c := last[*hub.PromptClosed](v)
+	c := last[*event.PromptClosed](v)
 	if c.PromptID != id || c.Cause != cause || c.Origin != origin || c.Reason != reason {
 		v.t.Errorf("promptClosed says %s %v %v %q; want %s %v %v %q", c.PromptID, c.Cause, c.Origin, c.Reason, id, cause,
 			origin, reason)
@@ -112,7 +113,7 @@ func (v *view) noPrompt() {
 // wantReason checks the reason of an error of the hub's own.
 func wantReason(t *testing.T, err error, reason string) {
 	t.Helper()
-	if e := hub.AsError(err); e == nil || e.Reason != reason {
+	if e := event.AsError(err); e == nil || e.Reason != reason {
 		t.Errorf("error %v; want reason %s", err, reason)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
@@ -15,10 +16,10 @@ type authorization struct {
 	signIn *signin.SignIn
 	key    string // config.Server.LaunchKey
 
-	asking int         // open prompts
-	wanted int         // callers of SignIn
-	needed bool        // a request was refused for lack of a token, and there is none
-	told   SignInState // what the windows know
+	asking int               // open prompts
+	wanted int               // callers of SignIn
+	needed bool              // a request was refused for lack of a token, and there is none
+	told   event.SignInState // what the windows know
 }
 
 const methodSignIn = "authorization"
@@ -62,7 +63,7 @@ func (h *Hub) authorize(s *server, conf config.Server) (*signin.SignIn, error) {
 
 // authorizeBy makes a sign-in that of s, unless somebody else has made one meanwhile: two of them would ask twice.
 // unwanted is to be closed, without the lock.
-func (h *Hub) authorizeBy(s *server, made *authorization) (now, unwanted *authorization, refusal *Error) {
+func (h *Hub) authorizeBy(s *server, made *authorization) (now, unwanted *authorization, refusal *event.Error) {
 	defer h.lock().unlock()
 	old := s.auth
 	switch {
@@ -118,7 +119,7 @@ func (h *Hub) signInChanged(s *server) {
 func (h *Hub) askSignIn(ctx context.Context, s *server, a *authorization, q signin.Prompt) error {
 	answer, err := h.askAboutServer(ctx, s, &serverQuestion{
 		name: "sign-in", method: methodSignIn, subject: q.Issuer, wants: "a sign-in", kinds: "sign-ins",
-		info: PromptInfo{Kind: PromptSignIn, SignIn: &SignInQuestion{
+		info: event.PromptInfo{Kind: event.PromptSignIn, SignIn: &event.SignInQuestion{
 			URL: q.URL, URLHost: q.URLHost, Waiting: q.Waiting, Issuer: q.Issuer, Resource: q.Resource, Scopes: q.Scopes,
 		}},
 		byHand: func() bool { return a.wanted > 0 },
@@ -131,9 +132,9 @@ func (h *Hub) askSignIn(ctx context.Context, s *server, a *authorization, q sign
 	switch {
 	case err != nil:
 		return err
-	case answer.cause == CauseAnswered:
+	case answer.cause == event.CauseAnswered:
 		return nil
-	case answer.cause == CauseDeclined:
+	case answer.cause == event.CauseDeclined:
 		return signin.ErrDeclined
 	}
 	return signin.ErrDismissed
@@ -141,15 +142,15 @@ func (h *Hub) askSignIn(ctx context.Context, s *server, a *authorization, q sign
 
 // signInOver says how a question closes whose sign-in ended.
 func signInOver(cause error) (c closing, cameBack bool) {
-	c = closing{cause: CauseParent, origin: OriginParent, reason: "nobody waits for the sign-in any more"}
+	c = closing{cause: event.CauseParent, origin: event.OriginParent, reason: "nobody waits for the sign-in any more"}
 	_, cameBack = errors.AsType[*signin.Completed](cause)
 	switch {
 	case cameBack:
-		c.cause, c.origin, c.reason = CauseSuperseded, OriginUser, "the browser has come back"
+		c.cause, c.origin, c.reason = event.CauseSuperseded, event.OriginUser, "the browser has come back"
 	case errors.Is(cause, signin.ErrSignedOut):
-		c.origin, c.reason = OriginHost, "the user signed out"
+		c.origin, c.reason = event.OriginHost, "the user signed out"
 	case errors.Is(cause, signin.ErrClosed):
-		c.origin, c.reason = OriginHost, "the server was removed from the config or changed there"
+		c.origin, c.reason = event.OriginHost, "the server was removed from the config or changed there"
 	}
 	return c, cameBack
 }
@@ -164,11 +165,12 @@ func (h *Hub) forgetSignIn(s *server) {
 }
 
 // errSignIn says why there is no token.
-func errSignIn(s *server, err error) *Error {
+func errSignIn(s *server, err error) *event.Error {
 	if e := signInError(s, err); e != nil {
 		return e
 	}
-	e := fail(CodeUnavailable, ReasonSignInFailed, []string{"server", s.name}, "the sign-in to server %q failed: %s",
+	e := event.Fail(event.CodeUnavailable, event.ReasonSignInFailed, []string{"server", s.name},
+		"the sign-in to server %q failed: %s",
 		s.name, s.quote(err.Error()))
 	e.Err = err
 	return e

@@ -9,12 +9,13 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 // notes gives the hub's own log messages about a server with that event.
 func notes(v *view, name string) (list []string) {
-	for _, e := range eventsOf[*hub.LogMessage](v) {
+	for _, e := range eventsOf[*event.LogMessage](v) {
 		if e.Logger == "mcphub" && strings.Contains(e.Data, `"`+name+`"`) {
 			list = append(list, e.Data)
 		}
@@ -50,7 +51,7 @@ func TestAQuestionThatIsTooLargeIsItsServersLoss(t *testing.T) {
 				if got := textOf(t, call.result); !strings.HasPrefix(got, "error -32602:") || !strings.Contains(got, "may have") {
 					t.Errorf("the server got %s", got)
 				}
-				if n := len(eventsOf[*hub.PromptOpened](v)); n != 0 {
+				if n := len(eventsOf[*event.PromptOpened](v)); n != 0 {
 					t.Errorf("%d questions were shown", n)
 				}
 				if said := notes(v, "questionTooLarge"); len(said) != 1 {
@@ -85,8 +86,8 @@ func TestOpenQuestionsAreBoundedInBytes(t *testing.T) {
 		w.call(hub.CallRequest{ID: "g", Server: "greedy", Tool: "ask"})
 		synctest.Wait()
 		bytes := 0
-		for _, e := range eventsOf[*hub.PromptOpened](v) {
-			bytes += hub.PayloadSize(e)
+		for _, e := range eventsOf[*event.PromptOpened](v) {
+			bytes += event.PayloadSize(e)
 		}
 		if bytes > bounds.ServerQuestionBytes || bytes < 5<<20 || len(refused) != 2 {
 			t.Errorf("%d bytes are open, %d were refused", bytes, len(refused))
@@ -97,10 +98,10 @@ func TestOpenQuestionsAreBoundedInBytes(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "o", Server: "other", Tool: "ask"})
 		synctest.Wait()
 		for _, id := range v.openIDs() {
-			v.answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: formYes})
+			v.answer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept, Content: formYes})
 		}
 		c.ok(t)
-		if _, err := w.hub.CancelRequest("g", "", "", hub.OriginUser); err != nil {
+		if _, err := w.hub.CancelRequest("g", "", "", event.OriginUser); err != nil {
 			t.Fatal(err)
 		}
 		pass(2 * time.Second) // the server may withdraw them itself
@@ -129,28 +130,28 @@ func TestAServerThatAsksAgainAfterEachNoHasToWait(t *testing.T) {
 		v := w.everything()
 		w.call(hub.CallRequest{ID: "r", Server: "s", Tool: "nag"})
 		shown := func(during time.Duration) (n int) {
-			before := len(eventsOf[*hub.PromptOpened](v))
+			before := len(eventsOf[*event.PromptOpened](v))
 			for end := time.Now().Add(during); time.Now().Before(end); pass(100 * time.Millisecond) {
 				synctest.Wait()
 				for _, id := range v.openIDs() {
-					v.answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDecline})
+					v.answer(event.PromptAnswer{PromptID: id, Action: event.ActionDecline})
 				}
 			}
-			return len(eventsOf[*hub.PromptOpened](v)) - before
+			return len(eventsOf[*event.PromptOpened](v)) - before
 		}
 		first, later := shown(time.Minute), shown(time.Hour)
 		if first > 10 || first < 4 || later > 20 {
 			t.Errorf("%d questions in the first minute, %d in the hour after it", first, later)
 		}
 		pass(time.Second)
-		before := len(eventsOf[*hub.PromptOpened](v))
+		before := len(eventsOf[*event.PromptOpened](v))
 		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "nag"})
 		pass(100 * time.Millisecond)
-		if len(eventsOf[*hub.PromptOpened](v)) == before {
+		if len(eventsOf[*event.PromptOpened](v)) == before {
 			t.Error("a new call may not ask")
 		}
 		for _, id := range []string{"r", "r2"} {
-			_, _ = w.hub.CancelRequest(id, "", "", hub.OriginUser)
+			_, _ = w.hub.CancelRequest(id, "", "", event.OriginUser)
 		}
 		synctest.Wait()
 	})
@@ -166,7 +167,7 @@ func TestAServerCanBeToldToAskNoMore(t *testing.T) {
 			w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "ask"})
 		synctest.Wait()
 		for _, id := range v.openIDs() {
-			v.answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDecline, MuteServer: true})
+			v.answer(event.PromptAnswer{PromptID: id, Action: event.ActionDecline, MuteServer: true})
 			break
 		}
 		for _, c := range []*pendingCall{one, two} { // also the one that was open already
@@ -179,18 +180,18 @@ func TestAServerCanBeToldToAskNoMore(t *testing.T) {
 			c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 			synctest.Wait()
 			for _, id := range v.openIDs() {
-				v.answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: formYes})
+				v.answer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept, Content: formYes})
 			}
 			<-c.done
 			return textOf(t, c.result)
 		}
-		if got := ask(); !strings.Contains(got, "decline") || !last[*hub.ServerChanged](v).Server.Muted {
+		if got := ask(); !strings.Contains(got, "decline") || !last[*event.ServerChanged](v).Server.Muted {
 			t.Errorf("muted, the server got %s", got)
 		}
 		if _, err := w.hub.MuteServer("s", false); err != nil {
 			t.Fatal(err)
 		}
-		if got := ask(); !strings.Contains(got, "accept") || last[*hub.ServerChanged](v).Server.Muted {
+		if got := ask(); !strings.Contains(got, "accept") || last[*event.ServerChanged](v).Server.Muted {
 			t.Errorf("asked again, the server got %s", got)
 		}
 		if _, err := w.hub.MuteServer("s", true); err != nil {
@@ -227,8 +228,8 @@ func TestAListThatIsTooLongIsItsServersLoss(t *testing.T) {
 				})
 				w := newWorld(t, serversOf("s", s), "s:"+allow)
 				_, _, err := w.hub.Tools(t.Context(), "s")
-				e := hub.AsError(err)
-				if err == nil || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonBoundExceeded ||
+				e := event.AsError(err)
+				if err == nil || e.Code != event.CodeResourceExhausted || e.Reason != event.ReasonBoundExceeded ||
 					!strings.Contains(e.Message, `server "s"`) || !strings.Contains(e.Message, c.want) {
 					t.Errorf("err = %v", err)
 				}
@@ -246,7 +247,7 @@ func (v *view) openIDs() (ids []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for id, open := range v.open {
-		if open && v.opened(id).Kind == hub.PromptElicitationForm {
+		if open && v.opened(id).Kind == event.PromptElicitationForm {
 			ids = append(ids, id)
 		}
 	}
@@ -254,13 +255,13 @@ func (v *view) openIDs() (ids []string) {
 }
 
 // opened is the form that was opened with an id; zero when it is another question. v.mu is held.
-func (v *view) opened(id string) hub.PromptInfo {
+func (v *view) opened(id string) event.PromptInfo {
 	for _, e := range v.events {
-		if b, ok := e.Body.(*hub.PromptOpened); ok && b.Prompt.ID == id {
+		if b, ok := e.Body.(*event.PromptOpened); ok && b.Prompt.ID == id {
 			return b.Prompt
 		}
 	}
-	return hub.PromptInfo{}
+	return event.PromptInfo{}
 }
 
 // Finding A6: what a server logs is bounded a second, and what was left out is told with its count; one message is
@@ -277,7 +278,7 @@ func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
 		pass(10 * time.Second)
 		w.stderr["s"]("the last")
 		lines := 0
-		for _, e := range eventsOf[*hub.LogMessage](v) {
+		for _, e := range eventsOf[*event.LogMessage](v) {
 			if e.Level == "stderr" {
 				lines++
 			}
@@ -288,14 +289,15 @@ func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
 		if said := notes(v, "logMessagesDropped"); len(said) != 1 || !strings.Contains(said[0], `"4000"`) {
 			t.Errorf("people were told %q", said)
 		}
-		for _, m := range eventsOf[*hub.LogMessage](v) { // the count for windows that have no room for the message
+		for _, m := range eventsOf[*event.LogMessage](v) { // the count for windows that have no room for the message
 			if want := map[bool]int64{true: 4000}[m.Logger == "mcphub"]; m.Dropped != want {
 				t.Errorf("%d dropped, want %d: %s", m.Dropped, want, m.Data)
 			}
 		}
 		s.Notify("notifications/message", `{"level":"info","data":"`+strings.Repeat("x", 1<<20)+`"}`)
 		synctest.Wait()
-		if m := last[*hub.LogMessage](v); m.Level != "info" || len(m.Data) > 64<<10 || !strings.HasPrefix(m.Data, `"\"xxx`) {
+		if m := last[*event.LogMessage](v); m.Level != "info" || len(m.Data) > 64<<10 ||
+			!strings.HasPrefix(m.Data, `"\"xxx`) {
 			t.Errorf("a message of %d bytes: %.40s", len(m.Data), m.Data)
 		}
 	})
@@ -325,19 +327,20 @@ func TestASnapshotIsBounded(t *testing.T) {
 			t.Fatalf("%d questions in the snapshot, %d events after it", len(snap.Prompts), len(more))
 		}
 		for i, e := range more {
-			if p, ok := e.Body.(*hub.PromptOpened); !ok || p.Prompt.Kind != hub.PromptSampling || e.Seq <= snap.Seq+uint64(i) {
+			if p, ok := e.Body.(*event.PromptOpened); !ok || p.Prompt.Kind != event.PromptSampling || e.Seq <= snap.Seq+
+				uint64(i) {
 				t.Errorf("event %d after the snapshot: %T with number %d after %d", i, e.Body, e.Seq, snap.Seq)
 			}
 		}
 		bytes := 0
 		for _, one := range snap.Servers {
-			bytes += hub.PayloadSize(&hub.ServerChanged{Server: one})
+			bytes += event.PayloadSize(&event.ServerChanged{Server: one})
 		}
 		if bytes > 64<<10 {
 			t.Errorf("the server has %d bytes in the snapshot", bytes)
 		}
 		late.lastSeq()
-		_, _ = w.hub.CancelRequest("r", "", "", hub.OriginUser)
+		_, _ = w.hub.CancelRequest("r", "", "", event.OriginUser)
 		<-c.done
 		_ = first
 	})

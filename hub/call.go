@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
@@ -23,7 +24,8 @@ func (h *Hub) CallTool(ctx context.Context, c CallRequest) (*CallResult, error) 
 // beginTool makes a call a request, which runTool then carries through.
 func (h *Hub) beginTool(c *CallRequest, ofWindow bool) (*request, map[string]json.RawMessage, error) {
 	if c.Arguments != "" && !isObject(c.Arguments) {
-		return nil, nil, fail(CodeInvalidArgument, ReasonInvalidArguments, []string{"server", c.Server, "request_id", c.ID},
+		return nil, nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidArguments,
+			[]string{"server", c.Server, "request_id", c.ID},
 			"the arguments of tool %q are no JSON object; arguments_json must be the text of an object or empty", c.Tool)
 	}
 	return h.accept(&outgoing{
@@ -72,8 +74,9 @@ const (
 )
 
 // errUnsettled is for a call whose tool is never the same for long enough to be called.
-func errUnsettled(r *request) *Error {
-	return fail(CodeUnavailable, ReasonServerFailed, []string{"server", r.server.name, "request_id", r.id},
+func errUnsettled(r *request) *event.Error {
+	return event.Fail(event.CodeUnavailable, event.ReasonServerFailed,
+		[]string{"server", r.server.name, "request_id", r.id},
 		"tool %q of server %q was not called: it was looked at %d times, and each time its definition or what the config says of it had changed; call it again later",
 		r.tool, r.server.name, maxLooks)
 }
@@ -119,9 +122,10 @@ func (h *Hub) prepare(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, erro
 }
 
 // errDenied: h.mu is held.
-func errDenied(r *request) *Error {
-	return fail(CodePermissionDenied, ReasonDeniedByPolicy, []string{"server", r.server.name, "request_id", r.id,
-		"setting", "approvals"},
+func errDenied(r *request) *event.Error {
+	return event.Fail(event.CodePermissionDenied, event.ReasonDeniedByPolicy,
+		[]string{"server", r.server.name, "request_id", r.id,
+			"setting", "approvals"},
 		"tool %q of server %q is denied by the config%s; change approvals there", r.tool, r.server.name, r.server.where())
 }
 
@@ -130,7 +134,7 @@ func errDenied(r *request) *Error {
 func (h *Hub) admit(r *request, c *CallRequest) error {
 	var policy config.Policy
 	var nobody bool
-	h.update(func() { policy, nobody = h.policy(r.server, r.tool), !h.canShow(PromptToolApproval, false) })
+	h.update(func() { policy, nobody = h.policy(r.server, r.tool), !h.canShow(event.PromptToolApproval, false) })
 	if policy != config.Deny && (policy != config.Ask || c.Preapproved || !nobody) {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/signin"
@@ -32,23 +33,25 @@ func lastWords(ctx context.Context, session *mcp.Session, err error) error {
 }
 
 // errNoApprover: h.mu is held.
-func errNoApprover(r *request) *Error {
-	return fail(CodeFailedPrecondition, ReasonNoApprover, []string{"server", r.server.name, "request_id", r.id, "setting",
-		"approvals"},
+func errNoApprover(r *request) *event.Error {
+	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover,
+		[]string{"server", r.server.name, "request_id", r.id, "setting",
+			"approvals"},
 		"tool %q of server %q needs an approval and no window can show the question; attach a window that shows tool approvals, set approvals%s, or call it preapproved",
 		r.tool, r.server.name, r.server.where())
 }
 
 // errUnseenChange: h.mu is held.
-func errUnseenChange(r *request) *Error {
-	return fail(CodeFailedPrecondition, ReasonNoApprover, []string{"server", r.server.name, "request_id", r.id, "setting",
-		"approvals"},
+func errUnseenChange(r *request) *event.Error {
+	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover,
+		[]string{"server", r.server.name, "request_id", r.id, "setting",
+			"approvals"},
 		"the definition of tool %q of server %q is not the one that was called before, and no window can show the change; attach a window that shows tool approvals, or call it preapproved",
 		r.tool, r.server.name)
 }
 
 // errCancelled is what the caller of a request that was cancelled is told. h.mu is held.
-func errCancelled(r *request) *Error {
+func errCancelled(r *request) *event.Error {
 	if r.cause.Err != nil { // a clock ran out
 		return r.cause.Err
 	}
@@ -56,7 +59,7 @@ func errCancelled(r *request) *Error {
 	if r.cause.Reason != "" {
 		text += ": " + boundReason(r.cause.Reason)
 	}
-	return fail(CodeCancelled, ReasonCancelled, []string{"server", r.server.name, "request_id", r.id,
+	return event.Fail(event.CodeCancelled, event.ReasonCancelled, []string{"server", r.server.name, "request_id", r.id,
 		"origin", r.cause.Origin.String(), "cancel_reason", r.cause.Reason},
 		"the call of %s of server %q %s", r.what(), r.server.name, text)
 }
@@ -73,29 +76,29 @@ func (r *request) what() string {
 }
 
 // callError says what ended a call, for people and programs.
-func callError(r *request, err error) *Error {
-	if he, ok := errors.AsType[*Error](err); ok {
+func callError(r *request, err error) *event.Error {
+	if he, ok := errors.AsType[*event.Error](err); ok {
 		return he
 	}
 	meta := []string{"server", r.server.name, "request_id", r.id}
-	e := fail(CodeInternal, ReasonProtocolError, meta, "%s of server %q: %s", r.what(), r.server.name,
+	e := event.Fail(event.CodeInternal, event.ReasonProtocolError, meta, "%s of server %q: %s", r.what(), r.server.name,
 		r.server.quote(err.Error()))
 	e.Err = err
 	if declined, ok := errors.AsType[*mcp.DeclinedError](err); ok {
-		e.Code, e.Reason = CodeFailedPrecondition, ReasonInputDeclined
+		e.Code, e.Reason = event.CodeFailedPrecondition, event.ReasonInputDeclined
 		e.Message = fmt.Sprintf("%s of server %q needed an answer that was not given: %s", r.what(), r.server.name,
 			r.server.quote(declined.Error()))
 		return e
 	}
 	if _, ok := errors.AsType[*mcp.ArgumentsError](err); ok {
-		e.Code, e.Reason = CodeInvalidArgument, ReasonInvalidArguments
+		e.Code, e.Reason = event.CodeInvalidArgument, event.ReasonInvalidArguments
 		return e
 	}
 	if refused, ok := errors.AsType[*mcp.CapabilityError](err); ok {
 		return errNotOffered(r.server, refused)
 	}
 	if _, ok := errors.AsType[*mcp.TaskLostError](err); ok {
-		e.Code, e.Reason = CodeUnavailable, ReasonTaskLost
+		e.Code, e.Reason = event.CodeUnavailable, event.ReasonTaskLost
 		e.Meta["server_may_continue"] = "true"
 		return e
 	}
@@ -104,11 +107,11 @@ func callError(r *request, err error) *Error {
 		return he
 	}
 	if _, ok := errors.AsType[*jsonrpc.QueueFullError](err); ok {
-		e.Code, e.Reason = CodeResourceExhausted, ReasonQueueFull
+		e.Code, e.Reason = event.CodeResourceExhausted, event.ReasonQueueFull
 		return e
 	}
 	if _, ok := errors.AsType[*jsonrpc.ResultTooLargeError](err); ok {
-		e.Code, e.Reason = CodeResourceExhausted, ReasonResultTooLarge
+		e.Code, e.Reason = event.CodeResourceExhausted, event.ReasonResultTooLarge
 		e.Meta["setting"] = "maxMessageBytes"
 		return e
 	}
@@ -116,7 +119,7 @@ func callError(r *request, err error) *Error {
 		return he
 	}
 	if ended, ok := errors.AsType[*mcp.EndedError](err); ok || errors.Is(err, jsonrpc.ErrClosed) {
-		e.Code, e.Reason = CodeUnavailable, ReasonServerGone
+		e.Code, e.Reason = event.CodeUnavailable, event.ReasonServerGone
 		if ok && ended.ProcessGone {
 			e.Message = fmt.Sprintf("server %q ended while %s ran: %s; the call may have had effects and %s", r.server.name,
 				r.what(), r.server.quote(howEnded(err)), timesSent(1+r.resent))
@@ -148,7 +151,7 @@ func howEnded(err error) string {
 
 // exchangeError is the error of a request that failed below JSON-RPC, nil for any other. requestID is "" for what is no
 // request of its own; what begins the text; before is how often it was sent to sessions that were over.
-func exchangeError(s *server, requestID, what string, before int, err error) *Error {
+func exchangeError(s *server, requestID, what string, before int, err error) *event.Error {
 	if e := signInError(s, err); e != nil {
 		return e
 	}
@@ -164,12 +167,13 @@ func exchangeError(s *server, requestID, what string, before int, err error) *Er
 		meta = append(meta, "request_id", requestID)
 	}
 	if errors.Is(he, transport.ErrTooLong) {
-		e := fail(CodeResourceExhausted, ReasonResultTooLarge, append(meta, "setting", "maxMessageBytes"), "%s: %s", what,
+		e := event.Fail(event.CodeResourceExhausted, event.ReasonResultTooLarge, append(meta, "setting", "maxMessageBytes"),
+			"%s: %s", what,
 			s.quote(he.Text))
 		e.Err = err
 		return e
 	}
-	e := fail(CodeUnavailable, ReasonExchangeFailed, append(meta,
+	e := event.Fail(event.CodeUnavailable, event.ReasonExchangeFailed, append(meta,
 		"server_may_continue", strconv.FormatBool(he.Delivery == transport.MayHaveRun)), "%s: %s", what, s.quote(he.Error()))
 	if he.Status != 0 {
 		e.Meta["http_status"] = strconv.Itoa(he.Status)
@@ -182,7 +186,7 @@ func exchangeError(s *server, requestID, what string, before int, err error) *Er
 }
 
 // boundError is the error of what went over a bound of the hub, nil for any other.
-func boundError(s *server, requestID, what string, err error) *Error {
+func boundError(s *server, requestID, what string, err error) *event.Error {
 	meta := []string{"server", s.name}
 	if requestID != "" {
 		meta = append(meta, "request_id", requestID)
@@ -195,24 +199,24 @@ func boundError(s *server, requestID, what string, err error) *Error {
 	} else {
 		return nil
 	}
-	e := fail(CodeResourceExhausted, ReasonBoundExceeded, meta, "%s: %s", what, s.quote(text))
+	e := event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded, meta, "%s: %s", what, s.quote(text))
 	e.Err = err
 	return e
 }
 
 // signInError is the error of a request that ended for lack of a token, nil for any other.
-func signInError(s *server, err error) *Error {
-	if he, ok := errors.AsType[*Error](err); ok {
+func signInError(s *server, err error) *event.Error {
+	if he, ok := errors.AsType[*event.Error](err); ok {
 		return he
 	}
-	code, reason := CodeUnavailable, ReasonSignInFailed
+	code, reason := event.CodeUnavailable, event.ReasonSignInFailed
 	declined, isDeclined := errors.AsType[*signin.DeclinedError](err)
 	refused, isRefused := errors.AsType[*signin.RefusedError](err)
 	failed, isFailed := errors.AsType[*signin.Error](err)
 	var text string
 	switch {
 	case isDeclined:
-		code, reason, text = CodeFailedPrecondition, ReasonSignInDeclined, declined.Error()
+		code, reason, text = event.CodeFailedPrecondition, event.ReasonSignInDeclined, declined.Error()
 	case isRefused:
 		text = refused.Error()
 	case isFailed:
@@ -220,7 +224,7 @@ func signInError(s *server, err error) *Error {
 	default:
 		return nil
 	}
-	e := fail(code, reason, []string{"server", s.name}, "%s", s.quote(text))
+	e := event.Fail(code, reason, []string{"server", s.name}, "%s", s.quote(text))
 	e.Err = err
 	return e
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"strings"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // earlyCancelFor is how long a cancel that overtook its own call is remembered.
@@ -21,42 +23,43 @@ type earlyCancel struct {
 // CancelRequest stops one request in any state. It is idempotent: what is over or unknown is an outcome. server, if not
 // "", must be the request's. The one error is for the start of a session, which MCP does not let a client cancel
 // (basic/utilities/cancellation, every legacy revision).
-func (h *Hub) CancelRequest(id, server, reason string, origin Origin) (Outcome, error) {
+func (h *Hub) CancelRequest(id, server, reason string, origin event.Origin) (event.Outcome, error) {
 	cause := &cancelCause{Origin: origin, Reason: bound(reason)}
 	defer h.lock().unlock()
 	return h.cancelByID(id, server, cause, false)
 }
 
 // cancelByID cancels a request, and ends it, too, when nobody waits for what the server makes of that. h.mu is held.
-func (h *Hub) cancelByID(id, server string, cause *cancelCause, stopWaiting bool) (Outcome, error) {
+func (h *Hub) cancelByID(id, server string, cause *cancelCause, stopWaiting bool) (event.Outcome, error) {
 	r, ok := h.requests[id]
 	switch {
 	case ok && server != "" && r.server.name != server:
-		return OutcomeUnknown, nil
+		return event.OutcomeUnknown, nil
 	case ok && r.uncancellable:
-		return 0, fail(CodeFailedPrecondition, ReasonUncancellable, []string{"request_id", id, "server", r.server.name},
+		return 0, event.Fail(event.CodeFailedPrecondition, event.ReasonUncancellable,
+			[]string{"request_id", id, "server", r.server.name},
 			"the start of server %q cannot be cancelled as a request; stop the server instead", r.server.name)
 	case ok:
 		h.cancel(r, cause)
 		if stopWaiting && !r.inHand { // an answer in hand wins, as what was allowed would start all the same
 			h.stopWaiting(r)
 		}
-		return OutcomeCancelling, nil
+		return event.OutcomeCancelling, nil
 	case h.ended.has(id):
 		if !strings.Contains(id, "-"+h.mark+"-") {
 			// a host may use its id again, and this may be the cancel of that call, which it has overtaken
 			h.rememberCancel(id, server, cause)
 		}
-		return OutcomeAlreadyFinished, nil
+		return event.OutcomeAlreadyFinished, nil
 	}
 	h.rememberCancel(id, server, cause)
 	h.log.Info("cancel of an unknown request", "request_id", boundReason(id), "origin", cause.Origin.String(),
 		"reason", boundReason(cause.Reason))
-	return OutcomeUnknown, nil
+	return event.OutcomeUnknown, nil
 }
 
 // CancelRequests stops every open request of a scope and gives their ids. Server requests count as their server's.
-func (h *Hub) CancelRequests(scope CancelScope, reason string, origin Origin) []string {
+func (h *Hub) CancelRequests(scope CancelScope, reason string, origin event.Origin) []string {
 	reason = bound(reason)
 	defer h.lock().unlock()
 	var ids []string
@@ -78,15 +81,15 @@ func (h *Hub) cancel(r *request, cause *cancelCause) {
 	if r.cancellation != nil || r.state.Terminal() {
 		return
 	}
-	r.cancellation = &Cancellation{Origin: cause.Origin, Reason: cause.Reason, Time: time.Now()}
+	r.cancellation = &event.Cancellation{Origin: cause.Origin, Reason: cause.Reason, Time: time.Now()}
 	r.cause = cause
 	r.trace.add(record{what: recordCancel, detail: r.cancellation})
 	r.spanCancel()
-	h.moveTo(r, StateCancelling)
+	h.moveTo(r, event.StateCancelling)
 	h.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method,
 		"direction", r.direction.String(),
 		"origin", cause.Origin.String(), "reason", boundReason(cause.Reason))
-	h.emit(&RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: *r.cancellation})
+	h.emit(&event.RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: *r.cancellation})
 	h.takenBack(r) // what comes from here on comes after the cancel
 	r.stop(cause)  // before its prompts close: whoever waits for an answer must find the end, and not go on with a no
 	h.endOffspring(r, cause)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -26,10 +27,10 @@ func TestCancelRunningCall(t *testing.T) {
 				synctest.Wait()
 				wire := w.hub.Requests("s")[0].WireID
 				out, err := v.win.Cancel("r1", "enough")
-				if out != hub.OutcomeCancelling || err != nil {
+				if out != event.OutcomeCancelling || err != nil {
 					t.Fatalf("outcome %v, error %v", out, err)
 				}
-				e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				e := c.want(t, event.CodeCancelled, event.ReasonCancelled)
 				if e.Meta["origin"] != "user" || e.Meta["cancel_reason"] != "enough" {
 					t.Errorf("the caller was told %v", e.Meta)
 				}
@@ -40,13 +41,13 @@ func TestCancelRunningCall(t *testing.T) {
 				if p := object(t, got[0]); p["reason"] != "enough" || s.Count(fakeserver.CancelOf([]byte(wire))) != 1 {
 					t.Errorf("the cancel says %v, want id %s", p, wire)
 				}
-				end := last[*hub.RequestCancelled](v)
-				if end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginUser || end.Cancellation.Reason != "enough" ||
+				end := last[*event.RequestCancelled](v)
+				if end.RequestID != "r1" || end.Cancellation.Origin != event.OriginUser || end.Cancellation.Reason != "enough" ||
 					!end.ServerNotified() ||
 					!end.ServerMayContinue || end.WireID != wire || end.Tool != "hang" {
 					t.Errorf("mcpRequestCancelled says %+v", end)
 				}
-				if n := len(eventsOf[*hub.RequestCancelling](v)); n != 1 {
+				if n := len(eventsOf[*event.RequestCancelling](v)); n != 1 {
 					t.Errorf("%d cancelling events", n)
 				}
 			})
@@ -71,9 +72,9 @@ func TestLateResultNotShown(t *testing.T) {
 		if _, err := v.win.Cancel("r1", "stop"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		time.Sleep(2 * time.Second)
-		if n := len(eventsOf[*hub.RequestFinished](v)); n != 1 { // the start of the session alone
+		if n := len(eventsOf[*event.RequestFinished](v)); n != 1 { // the start of the session alone
 			t.Errorf("%d requests finished", n)
 		}
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
@@ -95,23 +96,23 @@ func TestCancelIsIdempotent(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
 		synctest.Wait()
 		for range 3 {
-			if _, err := w.hub.CancelRequest("r1", "", "again", hub.OriginHost); err != nil {
+			if _, err := w.hub.CancelRequest("r1", "", "again", event.OriginHost); err != nil {
 				t.Fatal(err)
 			}
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		synctest.Wait()
-		if out, err := w.hub.CancelRequest("r1", "", "once more", hub.OriginHost); out != hub.OutcomeAlreadyFinished ||
+		if out, err := w.hub.CancelRequest("r1", "", "once more", event.OriginHost); out != event.OutcomeAlreadyFinished ||
 			err != nil {
 			t.Errorf("a cancel of what is over: %v, %v", out, err)
 		}
-		if out, err := w.hub.CancelRequest("nothing", "", "x", hub.OriginHost); out != hub.OutcomeUnknown || err != nil {
+		if out, err := w.hub.CancelRequest("nothing", "", "x", event.OriginHost); out != event.OutcomeUnknown || err != nil {
 			t.Errorf("a cancel of what never was: %v, %v", out, err)
 		}
 		if n := len(cancels(s)); n != 1 {
 			t.Errorf("%d cancels on the wire", n)
 		}
-		if n := len(eventsOf[*hub.RequestCancelled](v)); n != 1 {
+		if n := len(eventsOf[*event.RequestCancelled](v)); n != 1 {
 			t.Errorf("%d terminal events", n)
 		}
 	})
@@ -123,21 +124,22 @@ func TestCancelBeforeItsCall(t *testing.T) {
 		s := hanging()
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.everything()
-		if out, _ := w.hub.CancelRequest("early", "", "changed my mind", hub.OriginUser); out != hub.OutcomeUnknown {
+		if out, _ := w.hub.CancelRequest("early", "", "changed my mind", event.OriginUser); out != event.OutcomeUnknown {
 			t.Fatalf("outcome %v", out)
 		}
 		time.Sleep(29 * time.Second)
-		e := w.call(hub.CallRequest{ID: "early", Server: "s", Tool: "echo"}).want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		e := w.call(hub.CallRequest{ID: "early", Server: "s", Tool: "echo"}).want(t, event.CodeCancelled,
+			event.ReasonCancelled)
 		if e.Meta["cancel_reason"] != "changed my mind" {
 			t.Errorf("told %v", e.Meta)
 		}
 		if w.starts("s") != 0 {
 			t.Error("the server was started")
 		}
-		if end := last[*hub.RequestCancelled](v); end.ServerNotified() {
+		if end := last[*event.RequestCancelled](v); end.ServerNotified() {
 			t.Errorf("%+v", end)
 		}
-		w.hub.CancelRequest("stale", "", "", hub.OriginUser)
+		w.hub.CancelRequest("stale", "", "", event.OriginUser)
 		time.Sleep(31 * time.Second)
 		w.call(hub.CallRequest{ID: "stale", Server: "s", Tool: "echo"}).ok(t)
 	})
@@ -150,19 +152,19 @@ func TestCancelDuringApprovalSendsNothing(t *testing.T) {
 		v := w.everything()
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 		p := v.prompt()
-		if p.Kind != hub.PromptToolApproval || p.RequestID != "r1" {
+		if p.Kind != event.PromptToolApproval || p.RequestID != "r1" {
 			t.Fatalf("%+v", p)
 		}
-		w.hub.CancelRequest("r1", "", "no", hub.OriginHost)
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if cl := last[*hub.PromptClosed](v); cl.PromptID != p.ID || cl.Cause != hub.CauseParent || cl.Reason != "no" {
+		w.hub.CancelRequest("r1", "", "no", event.OriginHost)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		if cl := last[*event.PromptClosed](v); cl.PromptID != p.ID || cl.Cause != event.CauseParent || cl.Reason != "no" {
 			t.Errorf("promptClosed says %+v", cl)
 		}
 		if toolCalls(s) != 0 || len(cancels(s)) != 0 {
 			t.Error("something was sent")
 		}
-		if err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept}); hub.AsError(
-			err).Reason != hub.ReasonPromptClosed {
+		if err := v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept}); event.AsError(
+			err).Reason != event.ReasonPromptClosed {
 			t.Errorf("a late yes: %v", err)
 		}
 	})
@@ -179,26 +181,27 @@ func TestStartIsNeverCancelled(t *testing.T) {
 		c1 := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 		c2 := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo"})
 		time.Sleep(10 * time.Second)
-		var start hub.RequestInfo
+		var start event.RequestInfo
 		for _, r := range w.hub.Requests("") {
 			if r.Method == "initialize" {
 				start = r
 			}
 		}
-		_, err := w.hub.CancelRequest(start.ID, "", "no", hub.OriginUser)
-		if e := hub.AsError(err); e == nil || e.Code != hub.CodeFailedPrecondition || e.Reason != hub.ReasonUncancellable {
+		_, err := w.hub.CancelRequest(start.ID, "", "no", event.OriginUser)
+		if e := event.AsError(err); e == nil || e.Code != event.CodeFailedPrecondition ||
+			e.Reason != event.ReasonUncancellable {
 			t.Fatalf("cancelling the start: %v", err)
 		}
-		w.hub.CancelRequest("r1", "", "stop", hub.OriginUser)
-		c1.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		e := c2.want(t, hub.CodeDeadlineExceeded, hub.ReasonConnectTimeout)
+		w.hub.CancelRequest("r1", "", "stop", event.OriginUser)
+		c1.want(t, event.CodeCancelled, event.ReasonCancelled)
+		e := c2.want(t, event.CodeDeadlineExceeded, event.ReasonConnectTimeout)
 		if e.Meta["setting"] != "timeouts.connect" {
 			t.Errorf("%v", e.Meta)
 		}
 		if got := cancels(s); len(got) != 0 {
 			t.Errorf("cancels on the wire: %v", got)
 		}
-		if end := last[*hub.RequestFinished](v); end.State != hub.StateFailed {
+		if end := last[*event.RequestFinished](v); end.State != event.StateFailed {
 			t.Errorf("%+v", end)
 		}
 	})
@@ -213,8 +216,8 @@ func TestHostContextIsACancel(t *testing.T) {
 		c := w.callContext(ctx, hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
 		synctest.Wait()
 		stop(nil)
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if end := last[*hub.RequestCancelled](v); end.Cancellation.Origin != hub.OriginHost || !end.ServerNotified() {
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		if end := last[*event.RequestCancelled](v); end.Cancellation.Origin != event.OriginHost || !end.ServerNotified() {
 			t.Errorf("%+v", end)
 		}
 		if len(cancels(s)) != 1 {
@@ -233,23 +236,23 @@ func TestCancelScopes(t *testing.T) {
 		}
 		c1, c2, c3, c4 := start("1", "a", "x"), start("2", "a", "y"), start("3", "b", "x"), start("4", "b", "")
 		synctest.Wait()
-		if ids := w.hub.CancelRequests(hub.CancelScope{TaskLabel: "x"}, "stop x", hub.OriginUser); len(ids) != 2 {
+		if ids := w.hub.CancelRequests(hub.CancelScope{TaskLabel: "x"}, "stop x", event.OriginUser); len(ids) != 2 {
 			t.Errorf("label x: %v", ids)
 		}
-		c1.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		c3.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c1.want(t, event.CodeCancelled, event.ReasonCancelled)
+		c3.want(t, event.CodeCancelled, event.ReasonCancelled)
 		synctest.Wait()
 		if c2.over() || c4.over() {
 			t.Fatal("others were stopped too")
 		}
-		if ids := w.hub.CancelRequests(hub.CancelScope{Server: "a"}, "", hub.OriginUser); len(ids) != 1 || ids[0] != "2" {
+		if ids := w.hub.CancelRequests(hub.CancelScope{Server: "a"}, "", event.OriginUser); len(ids) != 1 || ids[0] != "2" {
 			t.Errorf("server a: %v", ids)
 		}
-		c2.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if ids := w.hub.CancelRequests(hub.CancelScope{All: true}, "", hub.OriginUser); len(ids) != 1 || ids[0] != "4" {
+		c2.want(t, event.CodeCancelled, event.ReasonCancelled)
+		if ids := w.hub.CancelRequests(hub.CancelScope{All: true}, "", event.OriginUser); len(ids) != 1 || ids[0] != "4" {
 			t.Errorf("all: %v", ids)
 		}
-		c4.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c4.want(t, event.CodeCancelled, event.ReasonCancelled)
 	})
 }
 
@@ -268,16 +271,16 @@ func TestCancelWithFullPipe(t *testing.T) {
 		synctest.Wait()
 		c3 := w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "hang"})
 		synctest.Wait()
-		w.hub.CancelRequest("r3", "", "never sent", hub.OriginUser)
-		w.hub.CancelRequest("r2", "", "stuck", hub.OriginUser)
-		w.hub.CancelRequest("r1", "", "stuck", hub.OriginUser)
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		c2.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		c3.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		w.hub.CancelRequest("r3", "", "never sent", event.OriginUser)
+		w.hub.CancelRequest("r2", "", "stuck", event.OriginUser)
+		w.hub.CancelRequest("r1", "", "stuck", event.OriginUser)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		c2.want(t, event.CodeCancelled, event.ReasonCancelled)
+		c3.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if d := time.Since(before); d > 100*time.Millisecond { // the time that is given to a cancel to arrive
 			t.Errorf("the cancels took %v", d)
 		}
-		if n := len(eventsOf[*hub.RequestCancelled](v)); n != 3 {
+		if n := len(eventsOf[*event.RequestCancelled](v)); n != 3 {
 			t.Errorf("%d cancelled", n)
 		}
 		resume()
@@ -317,7 +320,7 @@ func TestSameIDsInBothDirections(t *testing.T) {
 		if _, err := v.win.Cancel("r1", "ours"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		_ = ask
 		if p.ParentRequestID != "r1" {
 			t.Errorf("%+v", p)

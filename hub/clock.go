@@ -1,6 +1,10 @@
 package hub
 
-import "time"
+import (
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
 
 // Defaults of the clocks. They are generous: a person or a host can always cancel; a clock is there for what nobody
 // watches.
@@ -28,8 +32,9 @@ func (h *Hub) wind(r *request, now time.Time) {
 	if c.idle == 0 && c.total == 0 {
 		return
 	}
-	runs := r.holds == 0 && (r.state == StateQueued || r.state == StateConnecting || r.state == StateRunning ||
-		r.state == StateTaskWorking)
+	runs := r.holds == 0 && (r.state == event.StateQueued || r.state == event.StateConnecting ||
+		r.state == event.StateRunning ||
+		r.state == event.StateTaskWorking)
 	switch {
 	case runs && c.since.IsZero():
 		c.since, c.sign = now, now
@@ -52,7 +57,7 @@ func (r *request) left(now time.Time) (d time.Duration, idle, ok bool) {
 	if c.total > 0 {
 		d, ok = c.total-c.used-now.Sub(c.since), true
 	}
-	if c.idle > 0 && r.state == StateRunning {
+	if c.idle > 0 && r.state == event.StateRunning {
 		if i := c.idle - now.Sub(c.sign); !ok || i < d {
 			d, idle, ok = i, true, true
 		}
@@ -96,16 +101,17 @@ func (h *Hub) tick(r *request) {
 
 // timeout is the cause of a clock that ran out. Its error names the setting to change.
 func (r *request) timeout(idle bool) *cancelCause {
-	limit, what, setting, reason := r.clock.total, "did not finish", "timeouts.total", ReasonTotalTimeout
+	limit, what, setting, reason := r.clock.total, "did not finish", "timeouts.total", event.ReasonTotalTimeout
 	if idle {
-		limit, what, setting, reason = r.clock.idle, "gave no sign of life", "timeouts.idle", ReasonIdleTimeout
+		limit, what, setting, reason = r.clock.idle, "gave no sign of life", "timeouts.idle", event.ReasonIdleTimeout
 	}
 	key, where := settingOf(r.server.conf, setting)
-	err := fail(CodeDeadlineExceeded, reason, []string{"server", r.server.name, "request_id", r.id, "setting", setting,
+	err := event.Fail(event.CodeDeadlineExceeded, reason, []string{"server", r.server.name, "request_id", r.id,
+		"setting", setting,
 		"limit", limit.String()},
 		"%s of server %q %s within %s; raise %s of the server%s or of the call", r.what(), r.server.name, what, limit, key,
 		where)
-	return &cancelCause{Origin: OriginTimeout, Reason: setting + " of " + limit.String() + " exceeded", Err: err}
+	return &cancelCause{Origin: event.OriginTimeout, Reason: setting + " of " + limit.String() + " exceeded", Err: err}
 }
 
 // hold stops (by +1) or releases (by -1) r's clocks while a person is asked. h.mu is held.

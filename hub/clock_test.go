@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -15,9 +16,9 @@ import (
 func clocked(limits string) string { return "s:" + allow + `,"timeouts":{` + limits + `}` }
 
 // ends checks how and when a call ends that began at before.
-func (p *pendingCall) ends(t *testing.T, before time.Time, after time.Duration, reason string) *hub.Error {
+func (p *pendingCall) ends(t *testing.T, before time.Time, after time.Duration, reason string) *event.Error {
 	t.Helper()
-	e := p.want(t, hub.CodeDeadlineExceeded, reason)
+	e := p.want(t, event.CodeDeadlineExceeded, reason)
 	if d := time.Since(before); d != after {
 		t.Errorf("the call ended after %v, want %v", d, after)
 	}
@@ -29,7 +30,7 @@ func TestIdleTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), clocked(`"idle":"10s","total":"1m"`))
 		before := time.Now()
-		w.call(hub.CallRequest{Server: "s", Tool: "hang"}).ends(t, before, 10*time.Second, hub.ReasonIdleTimeout)
+		w.call(hub.CallRequest{Server: "s", Tool: "hang"}).ends(t, before, 10*time.Second, event.ReasonIdleTimeout)
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
 	})
 }
@@ -50,9 +51,9 @@ func TestProgressResetsIdle(t *testing.T) {
 		before := time.Now()
 		slow := w.call(hub.CallRequest{ID: "slow", Server: "s", Tool: "slow"})
 		hang := w.call(hub.CallRequest{Server: "s", Tool: "hang"})
-		hang.ends(t, before, 10*time.Second, hub.ReasonIdleTimeout)
-		slow.ends(t, before, 37*time.Second, hub.ReasonIdleTimeout)
-		p := last[*hub.RequestProgressed](v)
+		hang.ends(t, before, 10*time.Second, event.ReasonIdleTimeout)
+		slow.ends(t, before, 37*time.Second, event.ReasonIdleTimeout)
+		p := last[*event.RequestProgressed](v)
 		if p.RequestID != "slow" || p.Progress == nil || p.Progress.Progress != 3 || *p.Progress.Total != 5 ||
 			p.Progress.Message != "step" {
 			t.Errorf("%+v", p)
@@ -72,7 +73,7 @@ func TestTotalTimeout(t *testing.T) {
 		})
 		w := newWorld(t, serversOf("s", s), clocked(`"idle":"10s","total":"1m"`))
 		before := time.Now()
-		w.call(hub.CallRequest{Server: "s", Tool: "busy"}).ends(t, before, time.Minute, hub.ReasonTotalTimeout)
+		w.call(hub.CallRequest{Server: "s", Tool: "busy"}).ends(t, before, time.Minute, event.ReasonTotalTimeout)
 		pass(2 * time.Second)
 	})
 }
@@ -96,8 +97,8 @@ func TestHumanTimeStopsTheClocks(t *testing.T) {
 			before := time.Now()
 			c := w.call(hub.CallRequest{Server: "s", Tool: "ask then hang"})
 			pass(4*time.Second + 20*time.Minute)
-			v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
-			c.ends(t, before, 20*time.Minute+15*time.Second, hub.ReasonTotalTimeout)
+			v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
+			c.ends(t, before, 20*time.Minute+15*time.Second, event.ReasonTotalTimeout)
 		})
 	})
 	t.Run("question that names no call", func(t *testing.T) {
@@ -117,9 +118,9 @@ func TestHumanTimeStopsTheClocks(t *testing.T) {
 				t.Errorf("%+v, call %s", p, w.state("r1"))
 			}
 			// It stops nobody's clock (finding B16): a server could keep all of its calls open by asking.
-			c1.ends(t, before, 10*time.Second, hub.ReasonIdleTimeout)
-			c2.ends(t, before, 10*time.Second, hub.ReasonIdleTimeout)
-			if end := v.terminalOf("r1").(*hub.RequestCancelled); end.Timings.Human != 0 ||
+			c1.ends(t, before, 10*time.Second, event.ReasonIdleTimeout)
+			c2.ends(t, before, 10*time.Second, event.ReasonIdleTimeout)
+			if end := v.terminalOf("r1").(*event.RequestCancelled); end.Timings.Human != 0 ||
 				end.Timings.Active != 10*time.Second {
 				t.Errorf("%+v", end.Timings)
 			}
@@ -139,15 +140,15 @@ func TestHumanTimeStopsTheClocks(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			opened := eventsOf[*hub.PromptOpened](v)
+			opened := eventsOf[*event.PromptOpened](v)
 			pass(5 * time.Minute)
-			v.answer(hub.PromptAnswer{PromptID: opened[0].Prompt.ID, Action: hub.ActionDecline})
+			v.answer(event.PromptAnswer{PromptID: opened[0].Prompt.ID, Action: event.ActionDecline})
 			pass(5 * time.Minute)
 			if s := w.state("r1"); s != "awaiting_input" {
 				t.Errorf("the call is %s while a question is open", s)
 			}
-			v.answer(hub.PromptAnswer{PromptID: opened[1].Prompt.ID, Action: hub.ActionDecline})
-			c.ends(t, before, 10*time.Minute+10*time.Second, hub.ReasonIdleTimeout)
+			v.answer(event.PromptAnswer{PromptID: opened[1].Prompt.ID, Action: event.ActionDecline})
+			c.ends(t, before, 10*time.Minute+10*time.Second, event.ReasonIdleTimeout)
 		})
 	})
 	t.Run("one that names the call and one that does not", func(t *testing.T) {
@@ -164,15 +165,15 @@ func TestHumanTimeStopsTheClocks(t *testing.T) {
 			if _, err := a.Request(elicitation, formParams); err != nil {
 				t.Fatal(err)
 			}
-			opened := eventsOf[*hub.PromptOpened](v)
+			opened := eventsOf[*event.PromptOpened](v)
 			pass(time.Minute)
 			(<-a.asked).Cancel("never mind")
-			v.wantClosed(named.ID, hub.CauseWithdrawn, hub.OriginServer, "never mind")
+			v.wantClosed(named.ID, event.CauseWithdrawn, event.OriginServer, "never mind")
 			if s := w.state("r1"); s != "running" {
 				t.Errorf("the call is %s, and nobody is asked in its course any more", s)
 			}
-			c.ends(t, before, time.Minute+10*time.Second, hub.ReasonIdleTimeout)
-			v.answer(hub.PromptAnswer{PromptID: opened[1].Prompt.ID, Action: hub.ActionDecline})
+			c.ends(t, before, time.Minute+10*time.Second, event.ReasonIdleTimeout)
+			v.answer(event.PromptAnswer{PromptID: opened[1].Prompt.ID, Action: event.ActionDecline})
 		})
 	})
 	t.Run("approval", func(t *testing.T) {
@@ -182,8 +183,8 @@ func TestHumanTimeStopsTheClocks(t *testing.T) {
 			before := time.Now()
 			c := w.call(hub.CallRequest{Server: "s", Tool: "hang"})
 			pass(20 * time.Minute)
-			v.answer(yes(v.prompt(), hub.ScopeOnce))
-			c.ends(t, before, 20*time.Minute+10*time.Second, hub.ReasonIdleTimeout)
+			v.answer(yes(v.prompt(), event.ScopeOnce))
+			c.ends(t, before, 20*time.Minute+10*time.Second, event.ReasonIdleTimeout)
 		})
 	})
 	t.Run("between rounds", func(t *testing.T) {
@@ -193,8 +194,8 @@ func TestHumanTimeStopsTheClocks(t *testing.T) {
 			before := time.Now()
 			c := w.call(hub.CallRequest{Server: "s", Tool: "ask", Arguments: `{"hang":true}`})
 			pass(20 * time.Minute)
-			v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
-			c.ends(t, before, 20*time.Minute+10*time.Second, hub.ReasonIdleTimeout)
+			v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
+			c.ends(t, before, 20*time.Minute+10*time.Second, event.ReasonIdleTimeout)
 		})
 	})
 }
@@ -202,8 +203,8 @@ func TestHumanTimeStopsTheClocks(t *testing.T) {
 // A timeout says which setting to change, where it is, and what it was.
 func TestTimeoutNamesTheSetting(t *testing.T) {
 	for setting, tc := range map[string]struct{ limits, reason string }{
-		"timeouts.idle":  {`"idle":"7s"`, hub.ReasonIdleTimeout},
-		"timeouts.total": {`"idle":"0","total":"7s"`, hub.ReasonTotalTimeout},
+		"timeouts.idle":  {`"idle":"7s"`, event.ReasonIdleTimeout},
+		"timeouts.total": {`"idle":"0","total":"7s"`, event.ReasonTotalTimeout},
 	} {
 		t.Run(setting, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -231,19 +232,19 @@ func TestCallTimeoutsOverrideConfig(t *testing.T) {
 		short, none := 3*time.Second, time.Duration(0)
 		before := time.Now()
 		w.call(hub.CallRequest{Server: "s", Tool: "hang", Timeouts: hub.Timeouts{Idle: &short}}).ends(t, before,
-			3*time.Second, hub.ReasonIdleTimeout)
+			3*time.Second, event.ReasonIdleTimeout)
 		before = time.Now()
 		w.call(hub.CallRequest{Server: "s", Tool: "hang", Timeouts: hub.Timeouts{Idle: &none}}).ends(t, before, time.Minute,
-			hub.ReasonTotalTimeout)
+			event.ReasonTotalTimeout)
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang", Timeouts: hub.Timeouts{Idle: &none, Total: &none}})
 		pass(30 * 24 * time.Hour)
 		if c.over() {
 			t.Fatal("a call without limits ended")
 		}
-		if _, err := w.hub.CancelRequest("r1", "", "", hub.OriginHost); err != nil {
+		if _, err := w.hub.CancelRequest("r1", "", "", event.OriginHost); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		v := w.everything()
 		p := w.call(hub.CallRequest{Server: "s", Tool: "hang", Timeouts: hub.Timeouts{Human: &short, Idle: &none}})
 		pass(time.Second)
@@ -269,13 +270,14 @@ func TestTimeoutSendsCancel(t *testing.T) {
 				if got := cancels(s); len(got) != 1 || object(t, got[0])["reason"] != tc.reason {
 					t.Errorf("cancels %v", got)
 				}
-				end := last[*hub.RequestCancelled](v)
-				if end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginTimeout || end.Cancellation.Reason != tc.reason ||
+				end := last[*event.RequestCancelled](v)
+				if end.RequestID != "r1" || end.Cancellation.Origin != event.OriginTimeout ||
+					end.Cancellation.Reason != tc.reason ||
 					!end.ServerNotified() || end.Err != c.err {
 					t.Errorf("%+v", end)
 				}
 				pass(time.Hour)
-				if n := len(eventsOf[*hub.RequestCancelled](v)); n != 1 {
+				if n := len(eventsOf[*event.RequestCancelled](v)); n != 1 {
 					t.Errorf("%d ends", n)
 				}
 			})
@@ -299,14 +301,14 @@ func TestTimings(t *testing.T) {
 				v := w.everything()
 				c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "work"})
 				pass(5*time.Second + 7*time.Second)
-				v.answer(yes(v.prompt(), hub.ScopeOnce))
+				v.answer(yes(v.prompt(), event.ScopeOnce))
 				pass(3*time.Second + 11*time.Second)
-				v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
-				want := hub.Timings{Queued: 5 * time.Second, Active: 11 * time.Second, Human: 18 * time.Second}
-				var got hub.Timings
+				v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
+				want := event.Timings{Queued: 5 * time.Second, Active: 11 * time.Second, Human: 18 * time.Second}
+				var got event.Timings
 				if end == "done" {
 					got = c.ok(t).Timings
-					if f := last[*hub.RequestFinished](v); f.RequestID != "r1" || f.Timings != got {
+					if f := last[*event.RequestFinished](v); f.RequestID != "r1" || f.Timings != got {
 						t.Errorf("%+v", f)
 					}
 				} else {
@@ -315,8 +317,8 @@ func TestTimings(t *testing.T) {
 					if _, err := v.win.Cancel("r1", ""); err != nil {
 						t.Fatal(err)
 					}
-					c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-					got = last[*hub.RequestCancelled](v).Timings
+					c.want(t, event.CodeCancelled, event.ReasonCancelled)
+					got = last[*event.RequestCancelled](v).Timings
 				}
 				if got != want {
 					t.Errorf("timings %s, want %s", show(got), show(want))
@@ -326,6 +328,6 @@ func TestTimings(t *testing.T) {
 	}
 }
 
-func show(t hub.Timings) string {
+func show(t event.Timings) string {
 	return fmt.Sprintf("queued %v, active %v, human %v", t.Queued, t.Active, t.Human)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
@@ -17,7 +18,8 @@ import (
 // and one whose launch changed is stopped and, if it ran, started anew. A change of approvals, timeouts or the like
 // touches no process. nil sources: the same as last time. One reads at a time, so that what was read last is what
 // counts.
-func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers []ServerInfo, problems []ConfigProblem,
+func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers []event.ServerInfo,
+	problems []event.ConfigProblem,
 	stopped []string, err error) {
 	problems, stopped, waits, err := h.reload(ctx, sources, "")
 	if err != nil {
@@ -27,7 +29,7 @@ func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers [
 		select {
 		case <-w:
 		case <-ctx.Done():
-			return nil, nil, nil, fail(CodeDeadlineExceeded, ReasonServerStopped, nil,
+			return nil, nil, nil, event.Fail(event.CodeDeadlineExceeded, event.ReasonServerStopped, nil,
 				"the config was read; servers are still being stopped")
 		}
 	}
@@ -37,7 +39,7 @@ func (h *Hub) LoadConfig(ctx context.Context, sources []ConfigSource) (servers [
 
 // reload is LoadConfig but for the wait until what had to be stopped has stopped. changed is the file that changed, ""
 // when the host asks.
-func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string) (problems []ConfigProblem,
+func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string) (problems []event.ConfigProblem,
 	stopped []string, waits []<-chan struct{}, err error) {
 	select {
 	case h.loading <- struct{}{}:
@@ -67,7 +69,8 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 	read, missing := readSources(ctx, sources) // outside the lock
 	want, found := h.load(read)
 	for _, p := range append(missing, found...) {
-		problems = append(problems, ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key,
+		problems = append(problems, event.ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server,
+			Key:     p.Key,
 			Message: h.redactor.Text(p.Message), Fatal: p.Fatal})
 	}
 
@@ -94,7 +97,8 @@ type reading struct {
 }
 
 // apply brings the servers in line with what was read.
-func (h *Hub) apply(r reading, problems []ConfigProblem, sources []ConfigSource, changed string) (_ []ConfigProblem,
+func (h *Hub) apply(r reading, problems []event.ConfigProblem, sources []ConfigSource,
+	changed string) (_ []event.ConfigProblem,
 	stopped []string, waits []<-chan struct{}, err error) {
 	defer h.lock().unlock()
 	if h.draining {
@@ -114,8 +118,8 @@ func (h *Hub) apply(r reading, problems []ConfigProblem, sources []ConfigSource,
 	}
 	h.arrange(at)
 	problems = append(problems, h.watchProblems()...)
-	h.problems = slices.DeleteFunc(slices.Clone(problems), func(p ConfigProblem) bool { return p.Server != "" })
-	h.emit(&ConfigReloaded{Problems: h.problems, Stopped: stopped, ChangedFile: changed})
+	h.problems = slices.DeleteFunc(slices.Clone(problems), func(p event.ConfigProblem) bool { return p.Server != "" })
+	h.emit(&event.ConfigReloaded{Problems: h.problems, Stopped: stopped, ChangedFile: changed})
 	return problems, stopped, waits, nil
 }
 
@@ -180,7 +184,7 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 	}
 	if a.remove {
 		s.life.Apply(servers.Remove)
-		done := h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was removed from the config"},
+		done := h.beginStop(s, &cancelCause{Origin: event.OriginHost, Reason: "the server was removed from the config"},
 			servers.Stop)
 		if done != nil {
 			h.ending[s.name] = s
@@ -210,13 +214,14 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		if s.conn != nil {
 			by = servers.Again
 		}
-		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: cmp.Or(a.why, "the server's config changed")}, by)
+		done = h.beginStop(s, &cancelCause{Origin: event.OriginHost, Reason: cmp.Or(a.why, "the server's config changed")},
+			by)
 		h.forgetSignIn(s)
 		s.forgetTools()
 		s.toolsOf, s.remembered, s.transport, s.lastError, s.stderr = nil, 0, 0, "", nil
 		s.launch.started = nil // what was agreed to for another launch
 	case s.disabled() && !was:
-		done = h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: "the server was switched off"}, servers.Stop)
+		done = h.beginStop(s, &cancelCause{Origin: event.OriginHost, Reason: "the server was switched off"}, servers.Stop)
 	}
 	h.reconsider(s, old, was, a.relaunch)
 	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers tells of those that changed

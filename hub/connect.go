@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
@@ -14,7 +15,7 @@ import (
 type attempt struct {
 	ctx  context.Context
 	stop context.CancelCauseFunc
-	err  *Error        // set before done is closed; nil = ready
+	err  *event.Error  // set before done is closed; nil = ready
 	done chan struct{} // closed by run
 	// set before done is closed: it failed for want of a window, and one has come; who waits tries once more
 	again   bool
@@ -99,7 +100,7 @@ func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request, since *u
 		f.mine, f.wait = a, a.done
 	}
 	if r != nil {
-		h.moveTo(r, StateConnecting)
+		h.moveTo(r, event.StateConnecting)
 	}
 	return f
 }
@@ -127,7 +128,7 @@ func (h *Hub) leave(s *server, a *attempt) {
 		h.changed(s) // nobody waits for the next start any more
 	}
 	if a.waiters == 0 && s.attempt == a && s.stopping == nil && s.asksPerson() {
-		h.endConnection(s, nil, &cancelCause{Origin: OriginParent, Reason: nobodyWaits}, servers.End)
+		h.endConnection(s, nil, &cancelCause{Origin: event.OriginParent, Reason: nobodyWaits}, servers.End)
 	}
 }
 
@@ -175,7 +176,7 @@ func (h *Hub) beginConnect(s *server) {
 	s.supervised.lookedAt = h.company
 	s.lastError, s.fault, s.stale = "", "", false
 	h.transition(s, servers.Start)
-	start := &request{id: h.mint("start"), method: "initialize", direction: Outgoing, server: s, uncancellable: true}
+	start := &request{id: h.mint("start"), method: "initialize", direction: event.Outgoing, server: s, uncancellable: true}
 	a.start = start
 	h.register(context.Background(), start)
 	conf := s.conf // of now: a reload may replace it
@@ -184,12 +185,13 @@ func (h *Hub) beginConnect(s *server) {
 		limit = *conf.Timeouts.Connect
 	}
 	key, where := settingOf(conf, "timeouts.connect")
-	late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect",
-		"limit", limit.String()},
+	late := event.Fail(event.CodeDeadlineExceeded, event.ReasonConnectTimeout,
+		[]string{"server", s.name, "setting", "timeouts.connect",
+			"limit", limit.String()},
 		"server %q was not ready within %s; raise %s%s", s.name, limit, key, where)
 	ctx, expire := context.WithCancelCause(a.ctx)
 	start.clock.total, start.expire = limit, func() { expire(late) }
-	h.moveTo(start, StateConnecting)
+	h.moveTo(start, event.StateConnecting)
 	h.wind(start, time.Now())
 	h.work.Go(func() {
 		defer expire(nil)
@@ -221,17 +223,17 @@ func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt
 		switch {
 		case err == nil && !stopped:
 			h.up(s, c, session)
-			h.end(start, ending{state: StateDone})
+			h.end(start, ending{state: event.StateDone})
 		case stopped: // StopServer and its kin: the stop waits for done
 			if c, ok := errors.AsType[*cancelCause](context.Cause(a.ctx)); ok {
 				a.err = errStoppedInStart(s, c.Reason)
 			}
-			h.end(start, ending{state: StateFailed, err: a.err})
+			h.end(start, ending{state: event.StateFailed, err: a.err})
 		default:
 			a.err = startError(s, ctx, err)
 			a.again = h.overlooked(s, a.err)
 			h.startFailed(ctx, s, err, a.err)
-			h.end(start, ending{state: StateFailed, err: a.err})
+			h.end(start, ending{state: event.StateFailed, err: a.err})
 		}
 		h.startNextEager()
 	})
@@ -278,8 +280,8 @@ func (h *Hub) fall(c *connection) {
 	c.fell = true
 	s.conn, s.stopping = nil, make(chan struct{})
 	h.watchIdle(s)
-	h.closePromptsOf(c, closing{cause: CauseServerGone, origin: OriginTransport, reason: connectionEnded,
-		action: ActionDismiss})
+	h.closePromptsOf(c, closing{cause: event.CauseServerGone, origin: event.OriginTransport, reason: connectionEnded,
+		action: event.ActionDismiss})
 	h.transition(s, servers.Fall)
 }
 
@@ -296,8 +298,8 @@ func (h *Hub) fallen(c *connection) {
 }
 
 // startError says why a start failed.
-func startError(s *server, ctx context.Context, err error) *Error {
-	if he, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
+func startError(s *server, ctx context.Context, err error) *event.Error {
+	if he, ok := errors.AsType[*event.Error](context.Cause(ctx)); ok {
 		if se, ok := errors.AsType[*mcp.StartError](err); ok && se.Ended != "" {
 			late := *he
 			late.Message += "; " + s.quote(se.Ended)
@@ -311,7 +313,8 @@ func startError(s *server, ctx context.Context, err error) *Error {
 	if e := signInError(s, err); e != nil {
 		return e
 	}
-	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "%s", s.quote(err.Error()))
+	e := event.Fail(event.CodeUnavailable, event.ReasonServerFailed, []string{"server", s.name}, "%s",
+		s.quote(err.Error()))
 	e.Err = err
 	return e
 }

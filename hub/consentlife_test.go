@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 // approval gives the one open question, which is whether a tool may be called.
-func (v *view) approval() hub.PromptInfo {
+func (v *view) approval() event.PromptInfo {
 	v.t.Helper()
 	p := v.prompt()
-	if p.Kind != hub.PromptToolApproval {
+	if p.Kind != event.PromptToolApproval {
 		v.t.Fatalf("the open prompt is %+v", p)
 	}
 	return p
@@ -31,13 +32,13 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 	hang := hub.CallRequest{Server: "s", Tool: "hang", ID: "r1"}
 	// withoutConsent gives a server that runs, with a yes for the folders of a window that has gone, and a call that asks
 	// for want of it.
-	withoutConsent := func(t *testing.T) (*world, *fakeserver.Server, *view, hub.PromptInfo, *pendingCall) {
+	withoutConsent := func(t *testing.T) (*world, *fakeserver.Server, *view, event.PromptInfo, *pendingCall) {
 		s := hanging()
 		w := newWorldWith(t, hub.Options{}, serversOf("s", s))
 		w.workspace(workspaceEntry)
 		v := w.user("one", "file:///repos/site")
 		c := w.echo()
-		v.allowLaunch(hub.ScopeWorkspace)
+		v.allowLaunch(event.ScopeWorkspace)
 		c.ok(t)
 		v.win.Detach(true)
 		v = w.user("two", "file:///elsewhere")
@@ -53,12 +54,12 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 				} else {
 					v.win.SetRoots(roots("file:///repos/site"))
 				}
-				v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, superseded+"allow")
+				v.wantClosed(p.ID, event.CauseSuperseded, event.OriginPolicy, superseded+"allow")
 				if state := w.state("r1"); state != "running" || s.Count(fakeserver.Method("tools/call")) != 2 {
 					t.Errorf("%s: the call is %s", how, state)
 				}
 				_, _ = v.win.Cancel("r1", "enough")
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
 				w.nothingLeft()
 			})
 		}
@@ -74,22 +75,22 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 			echo := w.echo()
 			synctest.Wait()
 			open := v.prompts()
-			if len(open) != 2 || open[1].Kind != hub.PromptServerLaunch {
+			if len(open) != 2 || open[1].Kind != event.PromptServerLaunch {
 				t.Fatalf("%+v", open)
 			}
-			v.answer(yes(open[1], hub.ScopeOnce))
+			v.answer(yes(open[1], event.ScopeOnce))
 			echo.ok(t)
 			v.noPrompt()
 			if state := w.state("r1"); state != "running" {
 				t.Errorf("the call is %s", state)
 			}
 			_, _ = v.win.Cancel("r1", "enough")
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			w.nothingLeft()
 		})
 	})
 	t.Run("forgotten", func(t *testing.T) {
-		for _, scope := range []hub.ApprovalScope{hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways} {
+		for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace, event.ScopeAlways} {
 			bubble(t, func(t *testing.T) {
 				s := fakeserver.New()
 				redefine(t, s, reads)
@@ -105,11 +106,11 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 				if n := w.hub.Forget([]string{w.hub.Remembered("s")[0].ID}); n != 1 {
 					t.Fatalf("%d were forgotten", n)
 				}
-				v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, superseded+"ask")
+				v.wantClosed(p.ID, event.CauseSuperseded, event.OriginPolicy, superseded+"ask")
 				if again := v.approval(); again.ID == p.ID || len(again.Approval.Changes) == 0 {
 					t.Errorf("%+v", again)
 				}
-				v.answer(yes(v.approval(), hub.ScopeOnce))
+				v.answer(yes(v.approval(), event.ScopeOnce))
 				c.ok(t)
 				if !w.asks(v, "a") { // what the file allows counts no more
 					t.Errorf("scope %d: not asked", scope)
@@ -124,7 +125,7 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 			w := workspaceWorld(t, dir, `{"command":"s","alwaysAllow":["echo"]}`)
 			v := w.user("one")
 			c := w.echo()
-			v.allowLaunch(hub.ScopeOnce)
+			v.allowLaunch(event.ScopeOnce)
 			c.ok(t)
 			w.workspace(`{"command":"s","alwaysAllow":["echo","hang"]}`)
 			c = w.call(hang)
@@ -132,12 +133,12 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 			other := workspaceWorld(t, dir, `{"command":"s","alwaysAllow":["echo","hang"]}`)
 			there := other.user("")
 			o := other.echo()
-			there.allowLaunch(hub.ScopeAlways)
+			there.allowLaunch(event.ScopeAlways)
 			o.ok(t)
 			w.hub.Remembered("") // whoever looks
-			v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, superseded+"allow")
+			v.wantClosed(p.ID, event.CauseSuperseded, event.OriginPolicy, superseded+"allow")
 			_, _ = v.win.Cancel("r1", "enough")
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			w.nothingLeft()
 		})
 	})
@@ -150,8 +151,8 @@ func TestWorkspaceConsentNeedsFolders(t *testing.T) {
 		v := w.user("one")
 		c := w.echo()
 		p := v.launch()
-		e := hub.AsError(v.win.Answer(yes(p, hub.ScopeWorkspace)))
-		if e == nil || e.Code != hub.CodeInvalidArgument || e.Reason != hub.ReasonInvalidContent ||
+		e := event.AsError(v.win.Answer(yes(p, event.ScopeWorkspace)))
+		if e == nil || e.Code != event.CodeInvalidArgument || e.Reason != event.ReasonInvalidContent ||
 			e.Meta["prompt_id"] != p.ID || !strings.Contains(e.Message, "still open") {
 			t.Errorf("%+v", e)
 		}
@@ -159,19 +160,19 @@ func TestWorkspaceConsentNeedsFolders(t *testing.T) {
 			t.Error("the answer was taken")
 		}
 		v.win.SetRoots(roots("file:///repos/site", "file:///repos/lib"))
-		v.allowLaunch(hub.ScopeWorkspace)
+		v.allowLaunch(event.ScopeWorkspace)
 		c.ok(t)
 		list := w.hub.Remembered("s")
-		if len(list) != 1 || list[0].Scope != hub.ScopeWorkspace ||
+		if len(list) != 1 || list[0].Scope != event.ScopeWorkspace ||
 			!slices.Equal(list[0].Folders, []string{"file:///repos/lib", "file:///repos/site"}) {
 			t.Errorf("%+v", list)
 		}
 		v.win.SetRoots(nil)
-		if got := w.server("s").LaunchConsent; got != hub.LaunchNeeded {
+		if got := w.server("s").LaunchConsent; got != event.LaunchNeeded {
 			t.Errorf("without the folders: %v", got)
 		}
 		v.win.SetRoots(roots("file:///repos/lib", "file:///repos/site"))
-		if got := w.server("s").LaunchConsent; got != hub.LaunchGiven {
+		if got := w.server("s").LaunchConsent; got != event.LaunchGiven {
 			t.Errorf("with them: %v", got)
 		}
 		w.nothingLeft()
@@ -191,7 +192,7 @@ func eagerWorkspace(t *testing.T) *world {
 func (w *world) rests(when string, failures int) {
 	w.t.Helper()
 	pass(time.Hour)
-	if info := w.server("s"); info.State != hub.ServerStopped || info.LaunchConsent != hub.LaunchNeeded ||
+	if info := w.server("s"); info.State != event.ServerStopped || info.LaunchConsent != event.LaunchNeeded ||
 		info.Failures != failures || next(info) != 0 {
 		w.t.Errorf("%s: %+v", when, info)
 	}
@@ -224,14 +225,14 @@ func TestEagerWorkspaceServerWaitsForConsent(t *testing.T) {
 		if two.launch().ID != p.ID {
 			t.Error("the question went with one of two windows")
 		}
-		two.allowLaunch(hub.ScopeOnce)
-		if info := w.server("s"); info.State != hub.ServerReady || info.Failures != 0 ||
-			info.LaunchConsent != hub.LaunchGiven || w.starts("s") != 1 {
+		two.allowLaunch(event.ScopeOnce)
+		if info := w.server("s"); info.State != event.ServerReady || info.Failures != 0 ||
+			info.LaunchConsent != event.LaunchGiven || w.starts("s") != 1 {
 			t.Errorf("%+v", info)
 		}
 		two.win.Detach(true)
 		pass(time.Hour)
-		if info := w.server("s"); info.State != hub.ServerReady {
+		if info := w.server("s"); info.State != event.ServerReady {
 			t.Errorf("%+v", info)
 		}
 		w.nothingLeft()
@@ -243,7 +244,7 @@ func TestEagerWorkspaceServerStartsWithItsFolders(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := eagerWorkspace(t)
 		v := w.user("one", "file:///repos/site")
-		v.allowLaunch(hub.ScopeWorkspace)
+		v.allowLaunch(event.ScopeWorkspace)
 		synctest.Wait()
 		v.win.Detach(true)
 		blind := w.everything()
@@ -258,7 +259,7 @@ func TestEagerWorkspaceServerStartsWithItsFolders(t *testing.T) {
 		}
 		w.rests("without its folders", 0)
 		blind.win.SetRoots(roots("file:///repos/site"))
-		if info := w.server("s"); info.State != hub.ServerReady || info.LaunchConsent != hub.LaunchGiven {
+		if info := w.server("s"); info.State != event.ServerReady || info.LaunchConsent != event.LaunchGiven {
 			t.Errorf("%+v", info)
 		}
 		w.nothingLeft()
@@ -281,8 +282,8 @@ func TestEagerWorkspaceServerWhileWindowsPass(t *testing.T) {
 			}()
 			last := w.user("two")
 			<-gone
-			last.allowLaunch(hub.ScopeOnce)
-			if info := w.server("s"); info.State != hub.ServerReady || info.Failures != 0 {
+			last.allowLaunch(event.ScopeOnce)
+			if info := w.server("s"); info.State != event.ServerReady || info.Failures != 0 {
 				t.Errorf("%+v", info)
 			}
 			w.nothingLeft()
@@ -294,13 +295,13 @@ func TestEagerWorkspaceServerWhileWindowsPass(t *testing.T) {
 // the hub's lock.
 type startSeen struct{ tell func() }
 
-func (s startSeen) Deliver(e hub.Event) {
-	if c, ok := e.Body.(*hub.ServerChanged); ok && c.Server.State == hub.ServerConnecting {
+func (s startSeen) Deliver(e event.Event) {
+	if c, ok := e.Body.(*event.ServerChanged); ok && c.Server.State == event.ServerConnecting {
 		s.tell()
 	}
 }
 
-func (startSeen) Closed(*hub.Error) {}
+func (startSeen) Closed(*event.Error) {}
 
 // The window comes in the moment in which the server is told that there is none: it is not overlooked.
 func TestEagerWorkspaceServerAsTheWindowComes(t *testing.T) {
@@ -325,8 +326,8 @@ func TestEagerWorkspaceServerAsTheWindowComes(t *testing.T) {
 			})
 			w.workspace(workspaceEntry)
 			coming.Wait()
-			v.allowLaunch(hub.ScopeOnce)
-			if info := w.server("s"); info.State != hub.ServerReady {
+			v.allowLaunch(event.ScopeOnce)
+			if info := w.server("s"); info.State != event.ServerReady {
 				t.Errorf("%+v", info)
 			}
 		})
@@ -337,8 +338,8 @@ func TestEagerWorkspaceServerAsTheWindowComes(t *testing.T) {
 // nobody is asked: it stays down until somebody wants it.
 func TestCrashAsksNobody(t *testing.T) {
 	for _, eager := range []bool{false, true} {
-		for scope, comesBack := range map[hub.ApprovalScope]bool{hub.ScopeOnce: true, hub.ScopeWindow: false,
-			hub.ScopeWorkspace: false, hub.ScopeAlways: true} {
+		for scope, comesBack := range map[event.ApprovalScope]bool{event.ScopeOnce: true, event.ScopeWindow: false,
+			event.ScopeWorkspace: false, event.ScopeAlways: true} {
 			for _, witness := range []bool{false, true} { // is there another window, which could ask?
 				t.Run(fmt.Sprintf("eager %v, scope %d, another window %v", eager, scope, witness), func(t *testing.T) {
 					bubble(t, func(t *testing.T) {
@@ -359,7 +360,7 @@ func TestCrashAsksNobody(t *testing.T) {
 						s.Disconnect()
 						if comesBack {
 							pass(time.Hour)
-							if info := w.server("s"); info.State != hub.ServerReady || info.LaunchConsent != hub.LaunchGiven ||
+							if info := w.server("s"); info.State != event.ServerReady || info.LaunchConsent != event.LaunchGiven ||
 								w.starts("s") != 2 {
 								t.Errorf("%+v", info)
 							}
@@ -372,9 +373,9 @@ func TestCrashAsksNobody(t *testing.T) {
 						}
 						v = w.user("three")
 						c = w.echo()
-						v.allowLaunch(hub.ScopeOnce)
+						v.allowLaunch(event.ScopeOnce)
 						c.ok(t)
-						if info := w.server("s"); info.State != hub.ServerReady || w.starts("s") != 2 {
+						if info := w.server("s"); info.State != event.ServerReady || w.starts("s") != 2 {
 							t.Errorf("%+v", info)
 						}
 						w.nothingLeft()
@@ -393,7 +394,7 @@ func TestCrashAsksForWhoWaits(t *testing.T) {
 		w.workspace(workspaceEntry)
 		v := w.user("one")
 		c := w.echo()
-		v.allowLaunch(hub.ScopeWindow)
+		v.allowLaunch(event.ScopeWindow)
 		c.ok(t)
 		w.fall("s", &ill{err: errRefused})
 		s.Disconnect()
@@ -408,7 +409,7 @@ func TestCrashAsksForWhoWaits(t *testing.T) {
 		w.fall("s", nil)
 		v.noPrompt()
 		pass(2 * time.Second)
-		v.allowLaunch(hub.ScopeOnce)
+		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)
 		w.nothingLeft()
 	})
@@ -426,23 +427,23 @@ func TestGivenUpServerThatChanged(t *testing.T) {
 			w.workspace(workspaceEntry)
 			v := w.user("one")
 			c := w.echo()
-			v.allowLaunch(hub.ScopeOnce)
+			v.allowLaunch(event.ScopeOnce)
 			c.ok(t)
 			w.fall("s", &ill{err: errRefused})
 			s.Disconnect()
 			pass(time.Hour)
-			if info := w.server("s"); info.State != hub.ServerGivenUp || info.LaunchConsent != hub.LaunchGiven {
+			if info := w.server("s"); info.State != event.ServerGivenUp || info.LaunchConsent != event.LaunchGiven {
 				t.Fatalf("%+v", info)
 			}
 			// What the file allows is no reason to try again, but another yes is needed.
 			w.workspace(strings.Replace(workspaceEntry, allow, `"alwaysAllow":["echo"]`, 1))
-			if info := w.server("s"); info.State != hub.ServerGivenUp || info.LaunchConsent != hub.LaunchNeeded ||
+			if info := w.server("s"); info.State != event.ServerGivenUp || info.LaunchConsent != event.LaunchNeeded ||
 				info.Failures != 5 {
 				t.Errorf("%+v", info)
 			}
 			v.noPrompt()
-			w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true}).want(t, hub.CodeUnavailable,
-				hub.ReasonServerGivenUp)
+			w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true}).want(t, event.CodeUnavailable,
+				event.ReasonServerGivenUp)
 			v.noPrompt()
 
 			w.fall("s", nil)
@@ -451,7 +452,7 @@ func TestGivenUpServerThatChanged(t *testing.T) {
 				v.launch()
 			} else {
 				v.noPrompt()
-				if info := w.server("s"); info.State != hub.ServerStopped || info.LaunchConsent != hub.LaunchNeeded ||
+				if info := w.server("s"); info.State != event.ServerStopped || info.LaunchConsent != event.LaunchNeeded ||
 					info.Failures != 0 || info.LastError != "" {
 					t.Errorf("%+v", info)
 				}
@@ -460,9 +461,9 @@ func TestGivenUpServerThatChanged(t *testing.T) {
 			if q := v.launch().Launch; !q.Changed || len(q.Changes) != 1 || q.Changes[0].Path != "args[1]" {
 				t.Errorf("%+v", q)
 			}
-			v.allowLaunch(hub.ScopeOnce)
+			v.allowLaunch(event.ScopeOnce)
 			c.ok(t)
-			if info := w.server("s"); info.State != hub.ServerReady || info.Failures != 0 {
+			if info := w.server("s"); info.State != event.ServerReady || info.Failures != 0 {
 				t.Errorf("%+v", info)
 			}
 			w.nothingLeft()
@@ -494,7 +495,7 @@ func TestKnownToolsAskNobody(t *testing.T) {
 		}
 		look(w, v, "")
 		c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
-		v.allowLaunch(hub.ScopeWindow)
+		v.allowLaunch(event.ScopeWindow)
 		v.give("key", `"k-1"`)
 		c.ok(t)
 		look(w, v, "a")

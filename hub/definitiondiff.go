@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // Bounds of what a prompt says about a change; the definitions are a server's words.
@@ -28,7 +30,7 @@ const (
 // is told, and so it is of one that is of another type now; a text is one value. A value that is too long becomes a
 // JSON string with its beginning and a mark. Of too many changes the last one says how many more there are. nil: it
 // cannot be told, as a text is no JSON or too large.
-func definitionChanges(before, after string) []DefinitionChange {
+func definitionChanges(before, after string) []event.DefinitionChange {
 	a, err := parseValue(before)
 	if err != nil {
 		return nil
@@ -40,26 +42,26 @@ func definitionChanges(before, after string) []DefinitionChange {
 	d := differences{limit: maxChanges, valueLimit: maxChangeValue, pathLimit: maxChangePath}
 	d.between("", a, b)
 	if more := d.found - len(d.list); more > 0 {
-		d.list[len(d.list)-1] = DefinitionChange{Path: "...", After: quoteJSON(fmt.Sprintf("%d more changes", more+1))}
+		d.list[len(d.list)-1] = event.DefinitionChange{Path: "...", After: quoteJSON(fmt.Sprintf("%d more changes", more+1))}
 	}
 	return d.list
 }
 
 // toolChanges is definitionChanges for a prompt: when nothing else can be told, the change of the hashes is.
-func toolChanges(hash, definition, newHash, newDefinition string) []DefinitionChange {
+func toolChanges(hash, definition, newHash, newDefinition string) []event.DefinitionChange {
 	if definition != "" {
 		if list := definitionChanges(definition, newDefinition); len(list) > 0 {
 			return list
 		}
 	}
-	return []DefinitionChange{{Before: quoteJSON("a definition with the hash " + hash),
+	return []event.DefinitionChange{{Before: quoteJSON("a definition with the hash " + hash),
 		After: quoteJSON("a definition with the hash " + newHash)}}
 }
 
 type differences struct {
 	limit, valueLimit, pathLimit int
 
-	list  []DefinitionChange
+	list  []event.DefinitionChange
 	found int
 }
 
@@ -91,7 +93,8 @@ func (d *differences) add(path string, a, b *jsonValue) {
 	if len(path) > d.pathLimit {
 		path = cut(path, d.pathLimit) + "..."
 	}
-	d.list = append(d.list, DefinitionChange{Path: path, Before: a.bounded(d.valueLimit), After: b.bounded(d.valueLimit)})
+	d.list = append(d.list, event.DefinitionChange{Path: path, Before: a.bounded(d.valueLimit),
+		After: b.bounded(d.valueLimit)})
 }
 
 // member gives the path of a member.

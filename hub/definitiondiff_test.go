@@ -11,31 +11,36 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 func TestDefinitionDiff(t *testing.T) {
 	for _, tc := range []struct {
 		name, before, after string
-		want                []DefinitionChange
+		want                []event.DefinitionChange
 	}{
 		{"nothing", `{"a":[1,{"b":null}]}`, ` { "a" : [1, {"b":null} ] }`, nil},
 		{"another order", `{"a":1,"b":2}`, `{"b":2,"a":1}`, nil},
 		{"a text", `{"description":"reads"}`, `{"description":"reads <all>"}`,
-			[]DefinitionChange{{"description", `"reads"`, `"reads <all>"`}}},
+			[]event.DefinitionChange{{Path: "description", Before: `"reads"`, After: `"reads <all>"`}}},
 		{"deep", `{"inputSchema":{"properties":{"path":{"type":"string"}}}}`,
 			`{"inputSchema":{"properties":{"path":{"type":"array"}}}}`,
-			[]DefinitionChange{{"inputSchema.properties.path.type", `"string"`, `"array"`}}},
+			[]event.DefinitionChange{{Path: "inputSchema.properties.path.type", Before: `"string"`, After: `"array"`}}},
 		{"in the order of the definition, what is gone last", `{"z":1,"gone":{"x":1},"a":1}`, `{"z":2,"new":[1],"a":2}`,
-			[]DefinitionChange{{"z", "1", "2"}, {"new", "", "[1]"}, {"a", "1", "2"}, {"gone", `{"x":1}`, ""}}},
-		{"elements", `{"required":["a","b","c"]}`, `{"required":["a","x"]}`, []DefinitionChange{{"required[1]", `"b"`, `"x"`},
-			{"required[2]", `"c"`, ""}}},
-		{"another type", `{"a":{"b":1}}`, `{"a":[1]}`, []DefinitionChange{{"a", `{"b":1}`, `[1]`}}},
-		{"null is a value", `{"a":null}`, `{}`, []DefinitionChange{{"a", "null", ""}}},
+			[]event.DefinitionChange{{Path: "z", Before: "1", After: "2"}, {Path: "new", Before: "", After: "[1]"},
+				{Path: "a", Before: "1", After: "2"}, {Path: "gone", Before: `{"x":1}`, After: ""}}},
+		{"elements", `{"required":["a","b","c"]}`, `{"required":["a","x"]}`,
+			[]event.DefinitionChange{{Path: "required[1]", Before: `"b"`, After: `"x"`},
+				{Path: "required[2]", Before: `"c"`, After: ""}}},
+		{"another type", `{"a":{"b":1}}`, `{"a":[1]}`, []event.DefinitionChange{{Path: "a", Before: `{"b":1}`,
+			After: `[1]`}}},
+		{"null is a value", `{"a":null}`, `{}`, []event.DefinitionChange{{Path: "a", Before: "null", After: ""}}},
 		{"odd names", `{"p":{"a.b":1,"":1,"[0]":1,"\u202e":1,"ö":1}}`, `{"p":{"a.b":2,"":2,"[0]":2,"\u202e":2,"ö":2}}`,
-			[]DefinitionChange{{`p["a.b"]`, "1", "2"}, {`p[""]`, "1", "2"}, {`p["[0]"]`, "1", "2"}, {`p["\u202e"]`, "1", "2"},
-				{`p["ö"]`, "1", "2"}}},
+			[]event.DefinitionChange{{Path: `p["a.b"]`, Before: "1", After: "2"}, {Path: `p[""]`, Before: "1", After: "2"},
+				{Path: `p["[0]"]`, Before: "1", After: "2"}, {Path: `p["\u202e"]`, Before: "1", After: "2"},
+				{Path: `p["ö"]`, Before: "1", After: "2"}}},
 		{"a name that comes twice", `{"a":1,"a":2}`, `{"a":2}`, nil},
-		{"numbers as spelled", `{"a":1.0}`, `{"a":1}`, []DefinitionChange{{"a", "1.0", "1"}}},
+		{"numbers as spelled", `{"a":1.0}`, `{"a":1}`, []event.DefinitionChange{{Path: "a", Before: "1.0", After: "1"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, definitionChanges(tc.before, tc.after)); diff != "" {
@@ -56,7 +61,7 @@ func TestDefinitionDiffIsBounded(t *testing.T) {
 	}
 	list := definitionChanges(object("1"), object("2"))
 	if len(list) != maxChanges || list[maxChanges-2].Path != "m198" ||
-		list[maxChanges-1] != (DefinitionChange{"...", "", `"801 more changes"`}) {
+		list[maxChanges-1] != (event.DefinitionChange{Path: "...", Before: "", After: `"801 more changes"`}) {
 		t.Errorf("%d changes, at the end %+v", len(list), list[max(0, len(list)-2):])
 	}
 	for name, long := range map[string]string{
@@ -139,7 +144,7 @@ func checkDiff(t *testing.T, before, after string) {
 }
 
 // carriedOut gives v with one change at path.
-func carriedOut(t *testing.T, v any, path string, c DefinitionChange) any {
+func carriedOut(t *testing.T, v any, path string, c event.DefinitionChange) any {
 	t.Helper()
 	if path == "" {
 		return decoded(t, c.After)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/transport"
@@ -35,13 +36,14 @@ func (h *Hub) expectDelivery(r *request) {
 	h.deliveries[d] = struct{}{}
 	d.clock = time.AfterFunc(deliveryLimit, func() {
 		defer h.lock().unlock()
-		h.settleDelivery(d, Sending{DeliveryFailed, fmt.Sprintf("the server did not take it within %s", deliveryLimit)})
+		h.settleDelivery(d, event.Sending{Delivery: event.DeliveryFailed,
+			Err: fmt.Sprintf("the server did not take it within %s", deliveryLimit)})
 	})
 }
 
 // settleDelivery tells the outcome of a cancel that was on its way. The first outcome counts; nothing happens for a nil
 // d, which was never pending. h.mu is held.
-func (h *Hub) settleDelivery(d *delivery, s Sending) {
+func (h *Hub) settleDelivery(d *delivery, s event.Sending) {
 	if _, pending := h.deliveries[d]; !pending {
 		return
 	}
@@ -51,13 +53,13 @@ func (h *Hub) settleDelivery(d *delivery, s Sending) {
 		"delivery", s.Delivery.String(), "error", boundReason(s.Err))
 	d.trace.add(record{what: recordDelivery, detail: &s})
 	h.history.delivered(d.ended, s)
-	h.emit(&RequestCancelDelivery{RequestID: d.request, Server: d.server, Sending: s})
+	h.emit(&event.RequestCancelDelivery{RequestID: d.request, Server: d.server, Sending: s})
 }
 
 // failDeliveries settles what is still on its way when the hub ends. h.mu is held.
 func (h *Hub) failDeliveries(why string) {
 	for _, d := range inOrder(h.deliveries, func(d *delivery) uint64 { return d.ended }) {
-		h.settleDelivery(d, Sending{DeliveryFailed, why})
+		h.settleDelivery(d, event.Sending{Delivery: event.DeliveryFailed, Err: why})
 	}
 }
 
@@ -94,16 +96,16 @@ func (h *Hub) followCancel(r *request, err error) {
 }
 
 // sendingOf is what the engine knows of a cancel.
-func sendingOf(s *server, ce *jsonrpc.CancelledError) Sending {
+func sendingOf(s *server, ce *jsonrpc.CancelledError) event.Sending {
 	switch d, failure := ce.Delivery(); d {
 	case jsonrpc.Pending:
-		return Sending{Delivery: DeliveryPending}
+		return event.Sending{Delivery: event.DeliveryPending}
 	case jsonrpc.Delivered:
-		return Sending{Delivery: DeliveryDelivered}
+		return event.Sending{Delivery: event.DeliveryDelivered}
 	case jsonrpc.Failed:
-		return Sending{DeliveryFailed, whyNotSent(s, failure)}
+		return event.Sending{Delivery: event.DeliveryFailed, Err: whyNotSent(s, failure)}
 	}
-	return Sending{Delivery: DeliveryNotNeeded}
+	return event.Sending{Delivery: event.DeliveryNotNeeded}
 }
 
 // The reasons for which a cancel does not get to its server, for people.
@@ -136,32 +138,32 @@ func whyNotSent(s *server, err error) string {
 // go on with it. err is how the request ended in the engine, session the one that it was sent on. The server may go on
 // unless nothing was sent, or it has answered, said that it stopped, or its process is gone. That it was told changes
 // nothing: 2026-07-28 forbids a server to go on (basic/patterns/cancellation), and real ones do so. h.mu is held.
-func cancelKnown(r *request, session *mcp.Session, err error) (s Sending, mayContinue bool) {
-	s.Delivery = DeliveryNotNeeded
+func cancelKnown(r *request, session *mcp.Session, err error) (s event.Sending, mayContinue bool) {
+	s.Delivery = event.DeliveryNotNeeded
 	if !r.handed {
 		return s, false
 	}
 	if ce, ok := errors.AsType[*jsonrpc.CancelledError](err); ok && session != nil {
 		s = sendingOf(r.server, ce)
-		return s, s.Delivery != DeliveryNotNeeded
+		return s, s.Delivery != event.DeliveryNotNeeded
 	}
-	own, isOwn := errors.AsType[*Error](err)
+	own, isOwn := errors.AsType[*event.Error](err)
 	he, isHTTP := errors.AsType[*transport.HTTPError](err)
 	ended, isEnd := errors.AsType[*mcp.EndedError](err)
 	switch {
 	case serverAnswered(err) && !isOwn:
 		return s, false
 	case r.task != nil: // it outlives its connection, over which it could not be cancelled
-		return Sending{DeliveryFailed, notSentEnded}, true
+		return event.Sending{Delivery: event.DeliveryFailed, Err: notSentEnded}, true
 	case isHTTP:
 		if he.Delivery == transport.NotSent {
 			return s, false
 		}
-		return Sending{DeliveryFailed, whyNotSent(r.server, err)}, true
+		return event.Sending{Delivery: event.DeliveryFailed, Err: whyNotSent(r.server, err)}, true
 	case isEnd || errors.Is(err, jsonrpc.ErrClosed):
-		return Sending{DeliveryFailed, whyNotSent(r.server, err)}, !isEnd || !ended.ProcessGone
+		return event.Sending{Delivery: event.DeliveryFailed, Err: whyNotSent(r.server, err)}, !isEnd || !ended.ProcessGone
 	case isOwn && own.Meta["server_may_continue"] == "true": // a fault of the hub
-		return Sending{DeliveryFailed, own.Message}, true
+		return event.Sending{Delivery: event.DeliveryFailed, Err: own.Message}, true
 	}
 	return s, false // it was stopped before it was sent
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -35,7 +36,7 @@ func deaf(t *testing.T) (w *world, v *view, c *pendingCall, resume func()) {
 
 // outcomes are the deliveries that a window was told of after the end of a request.
 func (v *view) outcomes(id string) (list []string) {
-	for _, e := range eventsOf[*hub.RequestCancelDelivery](v) {
+	for _, e := range eventsOf[*event.RequestCancelDelivery](v) {
 		if e.RequestID == id {
 			list = append(list, strings.TrimSpace(fmt.Sprint(e.Server, " ", e.Sending.Delivery, " ", e.Sending.Err)))
 		}
@@ -43,9 +44,9 @@ func (v *view) outcomes(id string) (list []string) {
 	return list
 }
 
-func (v *view) cancelled(id string) *hub.RequestCancelled {
+func (v *view) cancelled(id string) *event.RequestCancelled {
 	v.t.Helper()
-	end, ok := v.terminalOf(id).(*hub.RequestCancelled)
+	end, ok := v.terminalOf(id).(*event.RequestCancelled)
 	if !ok {
 		v.t.Fatalf("the end of %s is %+v", id, v.terminalOf(id))
 	}
@@ -53,15 +54,15 @@ func (v *view) cancelled(id string) *hub.RequestCancelled {
 }
 
 // keptDelivery is what the history says of the cancel of a request.
-func (w *world) keptDelivery(id string) hub.Sending {
+func (w *world) keptDelivery(id string) event.Sending {
 	w.t.Helper()
 	for _, e := range w.history(1000) {
-		if c, ok := e.Body.(*hub.RequestCancelled); ok && c.RequestID == id {
+		if c, ok := e.Body.(*event.RequestCancelled); ok && c.RequestID == id {
 			return c.Sending
 		}
 	}
 	w.t.Fatalf("the history has no cancelled %s", id)
-	return hub.Sending{}
+	return event.Sending{}
 }
 
 // A server that does not read was not told: the terminal event says that the cancel is on its way, and the outcome
@@ -70,21 +71,21 @@ func TestOutcomeOfACancelFollowsItsEnd(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		become  func(w *world, v *view, resume func())
-		outcome hub.Sending
+		outcome event.Sending
 		within  time.Duration
 	}{
 		{"it reads again", func(_ *world, _ *view, resume func()) {
 			resume()
-		}, hub.Sending{Delivery: hub.DeliveryDelivered}, 0},
+		}, event.Sending{Delivery: event.DeliveryDelivered}, 0},
 		{"it never reads", func(*world, *view, func()) { pass(30 * time.Second) },
-			hub.Sending{Delivery: hub.DeliveryFailed, Err: "the server did not take it within 30s"}, 30 * time.Second},
+			event.Sending{Delivery: event.DeliveryFailed, Err: "the server did not take it within 30s"}, 30 * time.Second},
 		{"it dies", func(w *world, _ *view, _ func()) { w.procs["s"][0].Kill() },
-			hub.Sending{Delivery: hub.DeliveryFailed, Err: "the connection to the server ended first"}, 5 * time.Second},
+			event.Sending{Delivery: event.DeliveryFailed, Err: "the connection to the server ended first"}, 5 * time.Second},
 		{"it is stopped", func(_ *world, v *view, _ func()) {
 			go func() { _, _ = v.win.StopServer(context.Background(), "s", "enough") }()
 			pass(time.Minute)
 		},
-			hub.Sending{Delivery: hub.DeliveryFailed, Err: "the connection to the server ended first"}, 30 * time.Second},
+			event.Sending{Delivery: event.DeliveryFailed, Err: "the connection to the server ended first"}, 30 * time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -93,13 +94,14 @@ func TestOutcomeOfACancelFollowsItsEnd(t *testing.T) {
 				if _, err := v.win.Cancel("r1", "too slow"); err != nil {
 					t.Fatal(err)
 				}
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
 				end := v.cancelled("r1")
-				if end.Sending != (hub.Sending{Delivery: hub.DeliveryPending}) || end.ServerNotified() || !end.ServerMayContinue {
+				if end.Sending != (event.Sending{Delivery: event.DeliveryPending}) || end.ServerNotified() ||
+					!end.ServerMayContinue {
 					t.Errorf("the end says %+v, notified %t, may continue %t", end.Sending, end.ServerNotified(),
 						end.ServerMayContinue)
 				}
-				if got := w.keptDelivery("r1"); got.Delivery != hub.DeliveryPending {
+				if got := w.keptDelivery("r1"); got.Delivery != event.DeliveryPending {
 					t.Errorf("the history says %+v", got)
 				}
 				gone.win.Detach(false)
@@ -111,7 +113,7 @@ func TestOutcomeOfACancelFollowsItsEnd(t *testing.T) {
 					t.Errorf("the window was told (-want +got):\n%s", diff)
 				}
 				for _, e := range v.events {
-					if b, ok := e.Body.(*hub.RequestCancelDelivery); ok && b.RequestID == "r1" && e.Time.Sub(ended) > tc.within {
+					if b, ok := e.Body.(*event.RequestCancelDelivery); ok && b.RequestID == "r1" && e.Time.Sub(ended) > tc.within {
 						t.Errorf("it was told after %v", e.Time.Sub(ended))
 					}
 				}
@@ -144,17 +146,17 @@ func TestNoOutcomeFollowsWhatTheEndSays(t *testing.T) {
 		sent := w.call(hub.CallRequest{ID: "sent", Server: "s", Tool: "hang"})
 		asked := w.call(hub.CallRequest{ID: "asked", Server: "s", Tool: "echo"})
 		synctest.Wait()
-		w.hub.CancelRequests(hub.CancelScope{All: true}, "enough", hub.OriginUser)
-		sent.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		asked.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if end := v.cancelled("sent"); end.Sending.Delivery != hub.DeliveryDelivered || !end.ServerMayContinue {
+		w.hub.CancelRequests(hub.CancelScope{All: true}, "enough", event.OriginUser)
+		sent.want(t, event.CodeCancelled, event.ReasonCancelled)
+		asked.want(t, event.CodeCancelled, event.ReasonCancelled)
+		if end := v.cancelled("sent"); end.Sending.Delivery != event.DeliveryDelivered || !end.ServerMayContinue {
 			t.Errorf("sent: %+v, may continue %t", end.Sending, end.ServerMayContinue)
 		}
-		if end := v.cancelled("asked"); end.Sending.Delivery != hub.DeliveryNotNeeded || end.ServerMayContinue {
+		if end := v.cancelled("asked"); end.Sending.Delivery != event.DeliveryNotNeeded || end.ServerMayContinue {
 			t.Errorf("asked: %+v, may continue %t", end.Sending, end.ServerMayContinue)
 		}
 		pass(time.Minute)
-		if n := len(eventsOf[*hub.RequestCancelDelivery](v)); n != 0 {
+		if n := len(eventsOf[*event.RequestCancelDelivery](v)); n != 0 {
 			t.Errorf("%d outcomes followed", n)
 		}
 		w.nothingLeft()
@@ -171,10 +173,10 @@ func TestOutcomeAfterStopWaiting(t *testing.T) {
 		if _, err := v.win.StopWaiting("r1", "enough"); err != nil {
 			t.Fatal(err)
 		}
-		if end := v.cancelled("r1"); end.Sending.Delivery != hub.DeliveryPending || !end.ServerMayContinue {
+		if end := v.cancelled("r1"); end.Sending.Delivery != event.DeliveryPending || !end.ServerMayContinue {
 			t.Errorf("%+v", end)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if got := v.outcomes("r1"); len(got) != 1 || got[0] != "s delivered" {
 			t.Errorf("told %q", got)
 		}
@@ -201,7 +203,7 @@ func TestManyPendingCancelsLeaveNothing(t *testing.T) {
 				synctest.Wait()
 				w.call(hub.CallRequest{ID: "fill-2", Server: "s", Tool: "hang"})
 				synctest.Wait()
-				if ids := w.hub.CancelRequests(hub.CancelScope{All: true}, "enough", hub.OriginUser); len(ids) != n+2 {
+				if ids := w.hub.CancelRequests(hub.CancelScope{All: true}, "enough", event.OriginUser); len(ids) != n+2 {
 					t.Fatalf("%d are cancelled", len(ids))
 				}
 				pass(time.Second)
@@ -212,14 +214,14 @@ func TestManyPendingCancelsLeaveNothing(t *testing.T) {
 				}
 				pass(time.Minute)
 				pending, told := 0, map[string]int{}
-				for _, e := range eventsOf[*hub.RequestCancelled](v) {
-					if e.Sending.Delivery == hub.DeliveryPending {
+				for _, e := range eventsOf[*event.RequestCancelled](v) {
+					if e.Sending.Delivery == event.DeliveryPending {
 						pending++
 						told[e.RequestID]--
 					}
 				}
-				for _, e := range eventsOf[*hub.RequestCancelDelivery](v) {
-					if told[e.RequestID]++; e.Sending.Delivery != hub.DeliveryFailed {
+				for _, e := range eventsOf[*event.RequestCancelDelivery](v) {
+					if told[e.RequestID]++; e.Sending.Delivery != event.DeliveryFailed {
 						t.Errorf("%+v", e)
 					}
 				}
@@ -251,16 +253,16 @@ func TestDeliveryOfTheCancelOfATask(t *testing.T) {
 		for _, tc := range []struct {
 			name    string
 			answer  func(c *fakeserver.CallContext)
-			atEnd   hub.Sending
+			atEnd   event.Sending
 			outcome []string
 		}{
-			{"answered", s.cancel, hub.Sending{Delivery: hub.DeliveryDelivered}, nil},
+			{"answered", s.cancel, event.Sending{Delivery: event.DeliveryDelivered}, nil},
 			{"refused", func(c *fakeserver.CallContext) { c.Error(-32602, "no such task") },
-				hub.Sending{Delivery: hub.DeliveryFailed, Err: "the server answered with error -32602: no such task"}, nil},
+				event.Sending{Delivery: event.DeliveryFailed, Err: "the server answered with error -32602: no such task"}, nil},
 			{"slow", func(c *fakeserver.CallContext) {
 				<-hold
 				s.cancel(c)
-			}, hub.Sending{Delivery: hub.DeliveryPending}, []string{"s delivered"}},
+			}, event.Sending{Delivery: event.DeliveryPending}, []string{"s delivered"}},
 		} {
 			answer = tc.answer
 			w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -268,7 +270,7 @@ func TestDeliveryOfTheCancelOfATask(t *testing.T) {
 			if _, err := v.win.Cancel("r1", "too slow"); err != nil {
 				t.Fatal(err)
 			}
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			if end := v.cancelled("r1"); end.Sending != tc.atEnd || !end.ServerMayContinue {
 				t.Errorf("%s: the end says %+v, may continue %t", tc.name, end.Sending, end.ServerMayContinue)
 			}
@@ -312,7 +314,7 @@ func TestReasonReachesTheServerWordForWord(t *testing.T) {
 				if name == "long" {
 					want = strings.Repeat("ü", 256)
 				}
-				e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				e := c.want(t, event.CodeCancelled, event.ReasonCancelled)
 				got := cancels(s)
 				if len(got) != 1 {
 					t.Fatalf("%d cancels: %q", len(got), got)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -57,7 +58,7 @@ func TestErrorsSayHowOftenACallWasSent(t *testing.T) {
 				for i, a := range append(c.before, c.last) {
 					s.http.On("POST tools/call", i+1, a)
 				}
-				e := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
+				e := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, event.CodeUnavailable, event.ReasonExchangeFailed)
 				if !strings.Contains(e.Message, c.text) || c.calls > 1 && strings.Contains(e.Message, "not repeated") ||
 					e.Meta["server_may_continue"] != "true" {
 					t.Errorf("%s (%v)", e.Message, e.Meta)

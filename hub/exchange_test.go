@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -50,13 +51,13 @@ func TestSessionExpiredUnderACall(t *testing.T) {
 		s.http.On("POST tools/call", 2, fakeserver.Act{})
 		r2 := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo"})
 		r2.ok(t)
-		e := hang.want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
+		e := hang.want(t, event.CodeUnavailable, event.ReasonExchangeFailed)
 		if e.Meta["server_may_continue"] != "true" || !strings.Contains(e.Message, "was not repeated") ||
 			e.Meta["request_id"] != "r1" {
 			t.Errorf("%+v", e)
 		}
-		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || !end.ServerMayContinue ||
-			end.State != hub.StateFailed {
+		if end, ok := v.terminalOf("r1").(*event.RequestFinished); !ok || !end.ServerMayContinue ||
+			end.State != event.StateFailed {
 			t.Errorf("the end is %+v", end)
 		}
 		if n := s.Count(func(m fakeserver.Message) bool { return strings.Contains(m.Raw, `"hang"`) }); n != 1 {
@@ -73,12 +74,12 @@ func TestSessionExpiresTwice(t *testing.T) {
 		v, s := w.everything(), w.sites["s"]
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
 		s.http.On("POST tools/call", 0, fakeserver.Act{Status: 404})
-		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"}).want(t, hub.CodeUnavailable,
-			hub.ReasonExchangeFailed)
+		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"}).want(t, event.CodeUnavailable,
+			event.ReasonExchangeFailed)
 		if e.Meta["server_may_continue"] != "false" || e.Meta["http_status"] != "404" {
 			t.Errorf("%+v", e.Meta)
 		}
-		if end := v.terminalOf("r1").(*hub.RequestFinished); end.ServerMayContinue {
+		if end := v.terminalOf("r1").(*event.RequestFinished); end.ServerMayContinue {
 			t.Errorf("%+v", end)
 		}
 		n := 0
@@ -110,13 +111,13 @@ func TestSessionExpiredAndCancelled(t *testing.T) {
 		if _, err := v.win.Cancel("r1", "no"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		close(gate)
 		synctest.Wait()
 		if n := toolCalls(s.Server); n != 1 {
 			t.Errorf("%d calls", n)
 		}
-		if end := v.terminalOf("r1").(*hub.RequestCancelled); end.ServerNotified() || end.ServerMayContinue {
+		if end := v.terminalOf("r1").(*event.RequestCancelled); end.ServerNotified() || end.ServerMayContinue {
 			t.Errorf("%+v", end)
 		}
 		w.nothingLeft()
@@ -181,12 +182,12 @@ func TestExchangeFails(t *testing.T) {
 				w.sites["s"].http.On("POST tools/call", 1, c.act)
 				call := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 				pass(10 * time.Minute)
-				e := call.want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
+				e := call.want(t, event.CodeUnavailable, event.ReasonExchangeFailed)
 				if e.Meta["server_may_continue"] != fmt.Sprint(c.may) || e.Meta["http_status"] != c.status ||
 					e.Meta["server"] != "s" {
 					t.Errorf("%s: %+v", e.Message, e.Meta)
 				}
-				if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.ServerMayContinue != c.may || end.Err != e {
+				if end, ok := v.terminalOf("r1").(*event.RequestFinished); !ok || end.ServerMayContinue != c.may || end.Err != e {
 					t.Errorf("the end is %+v", end)
 				}
 				n := 0
@@ -212,8 +213,8 @@ func TestExchangeOfAListFails(t *testing.T) {
 		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", s.Server))
 		w.sites["s"].http.On("POST resources/list", 1, fakeserver.Act{Status: 503})
 		_, err := w.hub.Resources(context.Background(), "s")
-		e := hub.AsError(err)
-		if e == nil || e.Reason != hub.ReasonExchangeFailed || strings.Contains(e.Message, "tool") ||
+		e := event.AsError(err)
+		if e == nil || e.Reason != event.ReasonExchangeFailed || strings.Contains(e.Message, "tool") ||
 			!strings.Contains(e.Message, "list its resources") {
 			t.Errorf("%v", err)
 		}
@@ -232,16 +233,16 @@ func TestServerBehindAURLIsShown(t *testing.T) {
 		if got := w.state("r1"); got != "running" {
 			t.Fatalf("the call is %q", got)
 		}
-		if i := w.server("s"); i.Transport != hub.TransportHTTP || i.URL != "http://127.0.0.1:1/mcp" || i.PID != 0 ||
-			i.Era != hub.EraModern || i.SignIn != 0 {
+		if i := w.server("s"); i.Transport != event.TransportHTTP || i.URL != "http://127.0.0.1:1/mcp" || i.PID != 0 ||
+			i.Era != event.EraModern || i.SignIn != 0 {
 			t.Errorf("%+v", i)
 		}
 		if _, err := v.win.Cancel("r1", "no"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		// It was told by closing its stream, and a real server (mcp-go) went on all the same. Finding B11.
-		if end := v.terminalOf("r1").(*hub.RequestCancelled); !end.ServerNotified() || !end.ServerMayContinue {
+		if end := v.terminalOf("r1").(*event.RequestCancelled); !end.ServerNotified() || !end.ServerMayContinue {
 			t.Errorf("%+v", end)
 		}
 		if got := cancels(w.sites["s"].Server); len(got) != 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/transport"
@@ -16,7 +17,7 @@ import (
 // the last one.
 func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.Session,
 	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*mcp.Session, *mcp.CallResult, error) {
-	if !h.movedTo(r, StateRunning) { // cancelled meanwhile
+	if !h.movedTo(r, event.StateRunning) { // cancelled meanwhile
 		return session, nil, context.Cause(r.ctx)
 	}
 	out := &mcp.CallRequest{
@@ -42,7 +43,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 				return session, nil, err
 			}
 			session = next
-			if !h.movedTo(r, StateTaskWorking) {
+			if !h.movedTo(r, event.StateTaskWorking) {
 				return session, nil, context.Cause(r.ctx)
 			}
 			result, err = session.ResumeTask(r.ctx, out, interrupted.Task)
@@ -52,7 +53,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 				return session, nil, err
 			}
 			session = next
-			if !h.movedTo(r, StateRunning) {
+			if !h.movedTo(r, event.StateRunning) {
 				return session, nil, context.Cause(r.ctx)
 			}
 			result, err = send(session, out)
@@ -75,7 +76,7 @@ func (h *Hub) resend(r *request) bool {
 
 // movedTo tells whether r stands there now. false: it was cancelled, and its context has ended. A request that had
 // nothing to wait for has stood there before.
-func (h *Hub) movedTo(r *request, to RequestState) bool {
+func (h *Hub) movedTo(r *request, to event.RequestState) bool {
 	defer h.lock().unlock()
 	return h.moveTo(r, to) || r.state == to
 }
@@ -91,7 +92,7 @@ const (
 func (h *Hub) reacquire(r *request) (*mcp.Session, error) {
 	for delay := reacquireDelay; ; delay = min(2*delay, reacquireMaxDelay) {
 		session, err := h.acquire(r.ctx, r.server, r)
-		he, ok := errors.AsType[*Error](err)
+		he, ok := errors.AsType[*event.Error](err)
 		if err == nil || !ok || !mayPass(he) {
 			return session, err
 		}
@@ -106,12 +107,12 @@ func (h *Hub) reacquire(r *request) (*mcp.Session, error) {
 }
 
 // mayPass tells whether the trouble with a server may be over at another try.
-func mayPass(e *Error) bool {
+func mayPass(e *event.Error) bool {
 	switch e.Reason {
-	case ReasonDraining, ReasonHumanTimeout:
+	case event.ReasonDraining, event.ReasonHumanTimeout:
 		return false
-	case ReasonNoApprover: // a window may come that shows the sign-in
+	case event.ReasonNoApprover: // a window may come that shows the sign-in
 		return true
 	}
-	return e.Code == CodeUnavailable || e.Code == CodeDeadlineExceeded
+	return e.Code == event.CodeUnavailable || e.Code == event.CodeDeadlineExceeded
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
@@ -113,7 +114,7 @@ func (h *Hub) inconsistent() string {
 			now := h.policy(r.server, r.tool)
 			pinned, known := h.pins.get(p.agrees.key.pin())
 			if now != p.agrees.policy || now == config.Deny || now == config.Allow &&
-				(!known || pinned.Hash == p.agrees.key.hash) || r.state != StateAwaitingApproval {
+				(!known || pinned.Hash == p.agrees.key.hash) || r.state != event.StateAwaitingApproval {
 				return fmt.Sprintf("prompt %s of request %s, which is %s, asks for what the config answers with %s", id, r.id,
 					r.state, now)
 			}
@@ -125,26 +126,27 @@ func (h *Hub) inconsistent() string {
 			holds[held]++
 		}
 		for _, other := range h.requests { // no clock of what waits for the server may run
-			if other.direction == Outgoing && slices.Contains(p.about, other.server) && !slices.Contains(p.holding, other) {
+			if other.direction == event.Outgoing && slices.Contains(p.about, other.server) &&
+				!slices.Contains(p.holding, other) {
 				return fmt.Sprintf("request %s waits for prompt %s, which does not hold it", other.id, id)
 			}
 		}
 	}
 	for id, r := range h.requests {
-		counts := r.state == StateQueued || r.state == StateConnecting || r.state == StateRunning ||
-			r.state == StateTaskWorking
+		counts := r.state == event.StateQueued || r.state == event.StateConnecting || r.state == event.StateRunning ||
+			r.state == event.StateTaskWorking
 		limited := r.clock.idle > 0 || r.clock.total > 0
 		switch {
 		case r.state.Terminal():
 			return fmt.Sprintf("request %s is %s and in the table", id, r.state)
 		case r.holds != holds[r]:
 			return fmt.Sprintf("request %s is held %d times by %d prompts", id, r.holds, holds[r])
-		case r.direction == Outgoing && r.state == StateAwaitingInput && r.holds == 0:
+		case r.direction == event.Outgoing && r.state == event.StateAwaitingInput && r.holds == 0:
 			return fmt.Sprintf("request %s waits for nobody", id)
 		case limited && (counts && r.holds == 0) == r.clock.since.IsZero():
 			return fmt.Sprintf("request %s is %s, held %d times, and its clocks run: %v", id, r.state, r.holds,
 				!r.clock.since.IsZero())
-		case (r.cancellation != nil) != (r.state == StateCancelling):
+		case (r.cancellation != nil) != (r.state == event.StateCancelling):
 			return fmt.Sprintf("request %s is %s, cancelled: %v", id, r.state, r.cancellation != nil)
 		case r.parent != nil && h.requests[r.parent.id] != r.parent:
 			return fmt.Sprintf("request %s outlived its parent %s", id, r.parent.id)
@@ -154,14 +156,14 @@ func (h *Hub) inconsistent() string {
 		if bad := s.supervised.inconsistent(h, s); bad != "" {
 			return bad
 		}
-		var want ServerState
+		var want event.ServerState
 		switch {
 		case s.stopping != nil:
-			want = ServerStopping
+			want = event.ServerStopping
 		case s.conn != nil:
-			want = ServerReady
+			want = event.ServerReady
 		case s.attempt != nil:
-			want = ServerConnecting
+			want = event.ServerConnecting
 		default:
 			want = s.life.State()
 		}
@@ -231,10 +233,10 @@ func (h *Hub) CountForms() (made, locked *atomic.Int64) {
 }
 
 // RememberedLaunches and the three after it are for tests of what Remembered and Forget are made of.
-func (h *Hub) RememberedLaunches() []Remembered { return h.rememberedLaunches() }
+func (h *Hub) RememberedLaunches() []event.Remembered { return h.rememberedLaunches() }
 
 // RememberedInputs is for tests.
-func (h *Hub) RememberedInputs() []Remembered { return h.rememberedInputs() }
+func (h *Hub) RememberedInputs() []event.Remembered { return h.rememberedInputs() }
 
 // ForgetLaunch is for tests.
 func (h *Hub) ForgetLaunch(id string) bool { return h.forgetLaunches(map[string]bool{id: true}) == 1 }
@@ -304,7 +306,8 @@ func (h *Hub) CancelAndStopWaiting(id string) (ended bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, stopWaiting := range []bool{false, true} {
-		if out, err := h.cancelByID(id, "", &cancelCause{Origin: OriginUser}, stopWaiting); out != OutcomeCancelling ||
+		if out, err := h.cancelByID(id, "", &cancelCause{Origin: event.OriginUser},
+			stopWaiting); out != event.OutcomeCancelling ||
 			err != nil {
 			panic(fmt.Sprint(out, err))
 		}
@@ -320,11 +323,11 @@ func (h *Hub) Unleft() int {
 }
 
 // KeptHistory gives every end that is remembered, oldest first. For tests: a snapshot may bring less.
-func (h *Hub) KeptHistory() (list []Ended) {
+func (h *Hub) KeptHistory() (list []event.Ended) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, e := range h.history.ended {
-		list = append(list, Ended{Time: e.event.Time, Body: e.event.Body})
+		list = append(list, event.Ended{Time: e.event.Time, Body: e.event.Body})
 	}
 	return list
 }
@@ -341,9 +344,9 @@ func HistoryHeap(n int) uint64 {
 	before := heap()
 	var y history
 	for i := range n {
-		y.add(Event{Seq: uint64(i), Time: time.Now(), Body: &RequestFinished{
-			RequestID: fmt.Sprintf("5f0f6d2e-8a4b-4c1e-9d3c-%012d", i), Server: "s", Direction: Outgoing,
-			Method: "tools/call", Tool: "echo", State: StateDone,
+		y.add(event.Event{Seq: uint64(i), Time: time.Now(), Body: &event.RequestFinished{
+			RequestID: fmt.Sprintf("5f0f6d2e-8a4b-4c1e-9d3c-%012d", i), Server: "s", Direction: event.Outgoing,
+			Method: "tools/call", Tool: "echo", State: event.StateDone,
 		}})
 	}
 	held := heap() - before

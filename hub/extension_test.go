@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -99,7 +100,7 @@ func TestExtensionsGrow(t *testing.T) {
 		if _, err := v.win.Cancel("r1", ""); err != nil {
 			t.Fatal(err)
 		}
-		hang.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		hang.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if got := declared(legacy, "initialize", uiExtension); w.starts("legacy") != 2 || got != `{}` {
 			t.Errorf("%d starts, declared %q", w.starts("legacy"), got)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // doublingForm is a schema of a kilobyte that leads to the same value on 2^n ways.
@@ -40,13 +41,13 @@ func TestAFormThatCannotBeCheckedIsAnsweredUncheckedAndSaysSo(t *testing.T) {
 				w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
 				v := w.everything()
 				c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
-				v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: `{"name":"x"}`})
+				v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: `{"name":"x"}`})
 				<-c.done
 				if got := textOf(t, c.result); !strings.Contains(got, `"action":"accept"`) || !strings.Contains(got, `"name":"x"`) {
 					t.Errorf("the server got %s", got)
 				}
 				said := false
-				for _, e := range eventsOf[*hub.LogMessage](v) {
+				for _, e := range eventsOf[*event.LogMessage](v) {
 					said = said || e.Server == "s" && e.Logger == "mcphub" && strings.Contains(e.Data, "answerNotChecked")
 				}
 				if !said {
@@ -68,10 +69,10 @@ func TestACancelWorksWhileAnAnswerIsCompared(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 		id := v.prompt().ID
 		told := make(chan error, 1)
-		v.win.BeginAnswer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: `{}`}, func(err error) {
+		v.win.BeginAnswer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept, Content: `{}`}, func(err error) {
 			told <- err
 		})
-		if outcome, err := v.win.Cancel("r1", "enough"); outcome != hub.OutcomeCancelling || err != nil {
+		if outcome, err := v.win.Cancel("r1", "enough"); outcome != event.OutcomeCancelling || err != nil {
 			t.Fatalf("%v, %v", outcome, err)
 		}
 		<-c.done
@@ -82,7 +83,7 @@ func TestACancelWorksWhileAnAnswerIsCompared(t *testing.T) {
 		default:
 		}
 		release()
-		wantReason(t, <-told, hub.ReasonPromptClosed)
+		wantReason(t, <-told, event.ReasonPromptClosed)
 	})
 }
 
@@ -97,7 +98,7 @@ func TestAnAnswerThatIsComparedOutlivesItsWindow(t *testing.T) {
 				release := w.hub.HoldComparing()
 				c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 				told := make(chan error, 1)
-				v.win.BeginAnswer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: content},
+				v.win.BeginAnswer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: content},
 					func(err error) {
 						told <- err
 					})
@@ -127,13 +128,13 @@ func TestAWindowHasABoundOnAnswersThatAreCompared(t *testing.T) {
 		id := v.prompt().ID
 		errs := make(chan error, 20)
 		for range 20 {
-			v.win.BeginAnswer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: `{}`}, func(err error) {
+			v.win.BeginAnswer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept, Content: `{}`}, func(err error) {
 				errs <- err
 			})
 		}
-		v.win.BeginAnswer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept, Content: `{"x":"` +
+		v.win.BeginAnswer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept, Content: `{"x":"` +
 			strings.Repeat("x", 8<<20) + `"}`}, func(err error) {
-			wantReason(t, err, hub.ReasonInvalidContent)
+			wantReason(t, err, event.ReasonInvalidContent)
 		})
 		release()
 		count := map[string]int{}
@@ -141,11 +142,11 @@ func TestAWindowHasABoundOnAnswersThatAreCompared(t *testing.T) {
 			if err := <-errs; err == nil {
 				count["taken"]++
 			} else {
-				count[hub.AsError(err).Reason]++
+				count[event.AsError(err).Reason]++
 			}
 		}
 		<-c.done
-		if count["taken"] != 1 || count[hub.ReasonPromptClosed] != 7 || count[hub.ReasonQueueFull] != 12 {
+		if count["taken"] != 1 || count[event.ReasonPromptClosed] != 7 || count[event.ReasonQueueFull] != 12 {
 			t.Errorf("%v", count)
 		}
 	})

@@ -1,12 +1,16 @@
 package hub
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
 
 // Hello introduces a window.
 type Hello struct {
 	WindowID      string // "" = minted
 	Title         string
-	Kinds         []PromptKind
+	Kinds         []event.PromptKind
 	SamplingTools bool
 	Extensions    map[string]json.RawMessage // extensions of MCP that it can show, by name
 	Roots         []Root
@@ -24,13 +28,13 @@ type Resume struct {
 // it.
 type Start struct {
 	Resumed  bool
-	Events   []Event
-	Snapshot *Snapshot // nil when resumed
+	Events   []event.Event
+	Snapshot *event.Snapshot // nil when resumed
 }
 
 // Sink takes the events of one window, in order, called while the hub's lock is held: it must not block and must not
 // call the hub.
 type Sink interface {
-	Deliver(Event)
-	Closed(err *Error) // the hub ended the window (shutdown); nothing is delivered afterwards
+	Deliver(event.Event)
+	Closed(err *event.Error) // the hub ended the window (shutdown); nothing is delivered afterwards
 }

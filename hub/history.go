@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // Bounds of what is remembered of requests that are over.
@@ -21,7 +22,7 @@ const (
 
 // endedOverhead is about what an ended request takes besides its event: its place here, and the parts that every end
 // has.
-const endedOverhead = 512 - eventOverhead
+const endedOverhead = 512 - event.Overhead
 
 // history keeps the terminal events of the requests that ended last, for windows that attach later. The journal holds
 // the same events for those that resume; so that it pins no result that is no longer kept here, add tells which are.
@@ -33,13 +34,13 @@ type history struct {
 }
 
 type endedEvent struct {
-	event Event
+	event event.Event
 	size  int
 }
 
 // add keeps a terminal event. The bodies of events are never changed, as others may be encoding them: what add gives
 // are events of before, anew, without the results that have had their time.
-func (y *history) add(e Event) (without []Event) {
+func (y *history) add(e event.Event) (without []event.Event) {
 	y.keep(e)
 	if len(y.ended) > maxHistory {
 		without = y.dropOldest(without)
@@ -61,13 +62,13 @@ func (y *history) add(e Event) (without []Event) {
 }
 
 // delivered puts the outcome of a cancel into the terminal event with that Seq, if it is still kept.
-func (y *history) delivered(seq uint64, s Sending) {
+func (y *history) delivered(seq uint64, s event.Sending) {
 	i := sort.Search(len(y.ended), func(i int) bool { return y.ended[i].event.Seq >= seq })
 	if i == len(y.ended) || y.ended[i].event.Seq != seq {
 		return
 	}
 	e := y.ended[i].event
-	c, ok := e.Body.(*RequestCancelled)
+	c, ok := e.Body.(*event.RequestCancelled)
 	if !ok {
 		return
 	}
@@ -80,7 +81,7 @@ func (y *history) delivered(seq uint64, s Sending) {
 }
 
 // dropOldest forgets the end that is the oldest; without gets its event, if that has lost its result by it.
-func (y *history) dropOldest(without []Event) []Event {
+func (y *history) dropOldest(without []event.Event) []event.Event {
 	gone := y.ended[0].event
 	y.drop(0)
 	y.ended[0] = endedEvent{}
@@ -91,7 +92,7 @@ func (y *history) dropOldest(without []Event) []Event {
 	return without
 }
 
-func (y *history) keep(e Event) {
+func (y *history) keep(e event.Event) {
 	size := endedSize(e.Body)
 	y.bytes += size
 	if _, has := bared(e); has {
@@ -109,8 +110,8 @@ func (y *history) drop(i int) {
 }
 
 // bared is an event without the result of its request; had tells whether it has one.
-func bared(e Event) (bare Event, had bool) {
-	f, ok := e.Body.(*RequestFinished)
+func bared(e event.Event) (bare event.Event, had bool) {
+	f, ok := e.Body.(*event.RequestFinished)
 	if !ok || f.Result == "" {
 		return e, false
 	}
@@ -122,38 +123,38 @@ func bared(e Event) (bare Event, had bool) {
 
 // latest gives the n that ended last, oldest first: with as many results, and as much of what errors say, as one
 // snapshot brings. The latest come first to it.
-func (y *history) latest(n int) []Ended {
+func (y *history) latest(n int) []event.Ended {
 	n = min(n, len(y.ended))
 	if n <= 0 {
 		return nil
 	}
-	list := make([]Ended, n)
+	list := make([]event.Ended, n)
 	results, errors := maxSentResults, maxSentErrors
 	for i := n - 1; i >= 0; i-- {
 		e := y.ended[len(y.ended)-n+i].event
-		if f, ok := e.Body.(*RequestFinished); ok {
+		if f, ok := e.Body.(*event.RequestFinished); ok {
 			if results -= len(f.Result); results < 0 { // and so for all before it
 				e, _ = bared(e)
 			}
-			if size := f.errorSize(); size > 0 {
+			if size := f.ErrorSize(); size > 0 {
 				if errors -= size; errors < 0 {
 					e = briefed(e)
 				}
 			}
 		}
-		list[i] = Ended{Time: e.Time, Body: e.Body}
+		list[i] = event.Ended{Time: e.Time, Body: e.Body}
 	}
 	return list
 }
 
 // briefed is the event of an end with no more of an error than what kind it is.
-func briefed(e Event) Event {
-	brief := *e.Body.(*RequestFinished)
+func briefed(e event.Event) event.Event {
+	brief := *e.Body.(*event.RequestFinished)
 	if m := brief.McpError; m != nil {
-		brief.McpError = &McpError{Code: m.Code, Message: boundReason(m.Message)}
+		brief.McpError = &event.McpError{Code: m.Code, Message: boundReason(m.Message)}
 	}
 	if own := brief.Err; own != nil {
-		brief.Err = &Error{Code: own.Code, Reason: own.Reason, Message: boundReason(own.Message)}
+		brief.Err = &event.Error{Code: own.Code, Reason: own.Reason, Message: boundReason(own.Message)}
 	}
 	e.Body = &brief
 	return e
@@ -168,4 +169,4 @@ func shownResult(raw []byte) string {
 }
 
 // endedSize is about what a terminal event holds, with its place here.
-func endedSize(b EventBody) int { return endedOverhead + PayloadSize(b) }
+func endedSize(b event.Body) int { return endedOverhead + event.PayloadSize(b) }

@@ -7,28 +7,29 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 // history gives what a window that attaches now is told of the past.
-func (w *world) history(most int) []hub.Ended {
+func (w *world) history(most int) []event.Ended {
 	w.t.Helper()
 	v := w.attach(hub.Hello{MaxHistory: most})
 	defer v.win.Detach(true)
 	return v.start.Snapshot.History
 }
 
-func endedID(b hub.EventBody) string {
+func endedID(b event.Body) string {
 	switch b := b.(type) {
-	case *hub.RequestCancelled:
+	case *event.RequestCancelled:
 		return b.RequestID
-	case *hub.RequestFinished:
+	case *event.RequestFinished:
 		return b.RequestID
 	}
 	return fmt.Sprintf("%T", b)
 }
 
-func endedIDs(list []hub.Ended) (ids []string) {
+func endedIDs(list []event.Ended) (ids []string) {
 	for _, e := range list {
 		ids = append(ids, endedID(e.Body))
 	}
@@ -79,7 +80,7 @@ func TestHistoryHoldsEveryEnd(t *testing.T) {
 		if _, err := v.win.Cancel("asks", "no"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		got := w.history(1000)
 		want := []string{ownID(w.hub, "start", 2), "done", p.RequestID, "asks"}
 		if ids := endedIDs(got); fmt.Sprint(ids) != fmt.Sprint(want) {
@@ -133,7 +134,7 @@ func TestResultOfAWindowsCallIsTold(t *testing.T) {
 				t.Fatalf("%v, %v", r, err)
 			}
 			for _, v := range []*view{one, two} {
-				end, _ := v.terminalOf(id).(*hub.RequestFinished)
+				end, _ := v.terminalOf(id).(*event.RequestFinished)
 				if end == nil || end.ResultSize != tc.size || tc.told != (end.Result == string(r.Result)) || !tc.told &&
 					end.Result != "" {
 					t.Errorf("size %d: the windows were told %d bytes of %d", tc.size, len(end.Result), end.ResultSize)
@@ -141,7 +142,7 @@ func TestResultOfAWindowsCallIsTold(t *testing.T) {
 			}
 		}
 		w.call(hub.CallRequest{ID: "host", Server: "s", Tool: "echo"}).ok(t)
-		if end, _ := one.terminalOf("host").(*hub.RequestFinished); end == nil || end.Result != "" || end.ResultSize != 0 {
+		if end, _ := one.terminalOf("host").(*event.RequestFinished); end == nil || end.Result != "" || end.ResultSize != 0 {
 			t.Errorf("of a host's call the windows were told %+v", end)
 		}
 	})
@@ -162,7 +163,7 @@ func TestHistoryBoundsResults(t *testing.T) {
 		}
 		kept, bytes := 0, 0
 		for i, e := range w.hub.KeptHistory()[1:] { // after the start of the server
-			end := e.Body.(*hub.RequestFinished)
+			end := e.Body.(*event.RequestFinished)
 			if end.ResultSize != size || end.Result != "" && len(end.Result) != size || end.Result == "" && kept > 0 {
 				t.Errorf("entry %d has %d bytes of %d, after %d with a result", i, len(end.Result), end.ResultSize, kept)
 			}
@@ -176,7 +177,7 @@ func TestHistoryBoundsResults(t *testing.T) {
 		}
 		resumed := w.resumeNow(missing)
 		journaled := 0
-		for _, end := range eventsOf[*hub.RequestFinished](resumed) {
+		for _, end := range eventsOf[*event.RequestFinished](resumed) {
 			if end.Result != "" {
 				journaled++
 			}
@@ -184,7 +185,7 @@ func TestHistoryBoundsResults(t *testing.T) {
 		if journaled != kept {
 			t.Errorf("a window that resumes gets %d results, and the history has %d", journaled, kept)
 		}
-		for _, end := range eventsOf[*hub.RequestFinished](v) {
+		for _, end := range eventsOf[*event.RequestFinished](v) {
 			if end.ResultSize > 0 && len(end.Result) != size {
 				t.Fatal("an event that was delivered has been changed")
 			}
@@ -208,7 +209,7 @@ func TestResultLeavesWithTheHistory(t *testing.T) {
 		if !resumed.start.Resumed {
 			t.Fatal("not resumed")
 		}
-		if end, _ := resumed.terminalOf("old").(*hub.RequestFinished); end == nil || end.Result != "" ||
+		if end, _ := resumed.terminalOf("old").(*event.RequestFinished); end == nil || end.Result != "" ||
 			end.ResultSize != 100 {
 			t.Errorf("the journal has %+v", end)
 		}
@@ -227,7 +228,7 @@ func TestHistoryBoundsErrors(t *testing.T) {
 		got := w.hub.KeptHistory()
 		bytes := 0
 		for _, e := range got {
-			bytes += len(e.Body.(*hub.RequestFinished).McpError.Data)
+			bytes += len(e.Body.(*event.RequestFinished).McpError.Data)
 		}
 		if ids := endedIDs(got); bytes > bounds.HistoryBytes || bytes < bounds.HistoryBytes*9/10 ||
 			ids[len(ids)-1] != "r239" {
@@ -250,13 +251,14 @@ func TestHistoryBoundsOneHugeError(t *testing.T) {
 		}
 		huge := w.call(hub.CallRequest{ID: "huge", Server: "s", Tool: "fail"})
 		<-huge.done
-		if told, _ := v.terminalOf("huge").(*hub.RequestFinished); len(huge.result.Error.Message) != 18<<20 || told == nil ||
-			hub.PayloadSize(told) > 8<<10 {
-			t.Errorf("the caller got %d bytes, the windows %d", len(huge.result.Error.Message), hub.PayloadSize(told))
+		if told, _ := v.terminalOf("huge").(*event.RequestFinished); len(huge.result.Error.Message) != 18<<20 ||
+			told == nil ||
+			event.PayloadSize(told) > 8<<10 {
+			t.Errorf("the caller got %d bytes, the windows %d", len(huge.result.Error.Message), event.PayloadSize(told))
 		}
 		bytes := 0
 		for _, e := range w.hub.KeptHistory() {
-			bytes += hub.PayloadSize(e.Body)
+			bytes += event.PayloadSize(e.Body)
 		}
 		if bytes > 16<<20 {
 			t.Errorf("%d bytes are kept", bytes)
@@ -288,7 +290,7 @@ func TestSnapshotBringsTheLatestResults(t *testing.T) {
 		}
 		results, errors := 0, 0
 		for i, e := range got {
-			end := e.Body.(*hub.RequestFinished)
+			end := e.Body.(*event.RequestFinished)
 			switch {
 			case end.McpError != nil && len(end.McpError.Data) == data:
 				errors++
@@ -332,7 +334,7 @@ func TestResumeIsBoundedInBytes(t *testing.T) {
 			v.win.Detach(false)
 		}
 		fail(10 * 16)
-		if again := w.resumeNow(patient); !again.start.Resumed || len(eventsOf[*hub.RequestFinished](again)) != 10*16 {
+		if again := w.resumeNow(patient); !again.start.Resumed || len(eventsOf[*event.RequestFinished](again)) != 10*16 {
 			t.Errorf("after 10 MiB: resumed %v", again.start.Resumed)
 		}
 		fail(6 * 16)

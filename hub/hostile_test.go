@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // An address may hold a key in its query. Those who decide are shown it whole; the request that stands for the
@@ -27,7 +28,7 @@ func TestLaunchRequestShowsNoQuery(t *testing.T) {
 		if !strings.HasSuffix(p.Launch.URL, "?key=k-5519-abc") {
 			t.Errorf("the question shows %q", p.Launch.URL)
 		}
-		for _, e := range eventsOf[*hub.RequestStarted](blind) {
+		for _, e := range eventsOf[*event.RequestStarted](blind) {
 			if strings.Contains(e.Request.Subject, "k-5519") {
 				t.Errorf("a request was shown with the subject %q", e.Request.Subject)
 			}
@@ -35,7 +36,7 @@ func TestLaunchRequestShowsNoQuery(t *testing.T) {
 		if r := w.request(p.RequestID); r.Subject != "http://"+at.host+"/mcp" {
 			t.Errorf("the request has the subject %q", r.Subject)
 		}
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
 		<-c.done
 		w.nothingLeft()
 	})
@@ -49,11 +50,12 @@ func TestNoSignInBesideATokenOfTheEnvironment(t *testing.T) {
 			w := newWorldWith(t, hub.Options{Environ: []string{"TOKEN=tok-7719-x"}}, serversOf("s", hanging()))
 			w.source(hub.ConfigSource{Path: "/config/codex/config.toml", Scope: "user",
 				JSON: "[mcp_servers.s]\nurl = \"http://127.0.0.1:1/mcp\"\n" + entry + "\n"})
-			if _, err := w.hub.SignIn(context.Background(), "s"); err == nil || hub.AsError(err).Reason != hub.ReasonNotOffered {
+			if _, err := w.hub.SignIn(context.Background(), "s"); err == nil ||
+				event.AsError(err).Reason != event.ReasonNotOffered {
 				t.Errorf("signing in: %v", err)
 			}
 			if _, err := w.hub.SignOut(context.Background(), "s"); err == nil ||
-				hub.AsError(err).Reason != hub.ReasonNotOffered {
+				event.AsError(err).Reason != event.ReasonNotOffered {
 				t.Errorf("signing out: %v", err)
 			}
 		})
@@ -74,8 +76,8 @@ func TestSharedConsentIsForOneForm(t *testing.T) {
 		if n := w.starts("s"); n != 0 {
 			t.Fatalf("%d processes, and nobody has seen what runs", n)
 		}
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
+		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
 		w.nothingLeft()
 	})
 }
@@ -94,7 +96,7 @@ func TestWatchedFolderOfAServer(t *testing.T) {
 			t.Errorf("before a yes: watched %+v", globs)
 		}
 		c := w.echo()
-		v.allowLaunch(hub.ScopeOnce)
+		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)
 		synctest.Wait() // what is watched is looked up apart from the start
 		if _, globs := w.watcher.watched(); len(globs) != 1 || globs[0].Folder != filepath.Join(folder, "server") {
@@ -115,18 +117,18 @@ func TestAllowOfAnEarlierLaunchCountsNoMore(t *testing.T) {
 		w := workspaceWorld(t, "", `{"command":"s","args":["old"],`+allow+`}`)
 		v := w.user("")
 		c := w.echo()
-		v.allowLaunch(hub.ScopeOnce)
+		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)
 		w.source(hub.ConfigSource{Path: "/config/mcp.json", Scope: "user", Folder: "/repos/site",
 			JSON: `{"servers":{"s":{"command":"s","alwaysAllow":["echo"]}}}`})
 		w.echo().ok(t) // the user's own, in its place
 		w.workspace(`{"command":"s",` + allow + `}`)
 		c = w.call(hub.CallRequest{Server: "s", Tool: "hang"})
-		if p := v.prompt(); p.Kind != hub.PromptToolApproval {
+		if p := v.prompt(); p.Kind != event.PromptToolApproval {
 			t.Fatalf("the open prompt is %+v", p)
 		}
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
-		c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
+		c.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
 		w.hub.EditConfs(func(c *config.Server) { c.Approvals = nil })
 	})
 }
@@ -144,8 +146,8 @@ func TestLaunchQuestionNamesInputs(t *testing.T) {
 		if got := p.Launch.InputRefs; !slices.Equal(got, []string{"host", "key"}) {
 			t.Errorf("the question names the inputs %q", got)
 		}
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
+		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
 		w.nothingLeft()
 	})
 }
@@ -194,14 +196,14 @@ func TestLaunchScopeWithoutWorkspace(t *testing.T) {
 		v := w.user("")
 		c := w.echo()
 		p := v.launch()
-		err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Scope: hub.ScopeWorkspace})
-		if err == nil || hub.AsError(err).Code != hub.CodeInvalidArgument {
+		err := v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Scope: event.ScopeWorkspace})
+		if err == nil || event.AsError(err).Code != event.CodeInvalidArgument {
 			t.Errorf("the answer: %v", err)
 		}
 		if v.launch().ID != p.ID || w.starts("s") != 0 {
 			t.Error("the question has closed")
 		}
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
 		<-c.done
 		w.nothingLeft()
 	})
@@ -228,16 +230,16 @@ func TestFolderChangesAfterTheYes(t *testing.T) {
 		if args := v.launch().Launch.Args; args[0] != "/a/lib/main" {
 			t.Fatalf("the question shows %q", args)
 		}
-		v.allowLaunch(hub.ScopeOnce)
+		v.allowLaunch(event.ScopeOnce)
 		in := v.prompt()
 		load("/b/lib")
-		v.answer(hub.PromptAnswer{PromptID: in.ID, Action: hub.ActionAccept, Content: `"x"`})
+		v.answer(event.PromptAnswer{PromptID: in.ID, Action: event.ActionAccept, Content: `"x"`})
 		p := v.launch()
 		if p.Launch.Args[0] != "/b/lib/main" || !p.Launch.Changed || w.starts("s") != 0 {
 			t.Errorf("the question shows %+v, %d processes", p.Launch, w.starts("s"))
 		}
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
+		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
 		w.nothingLeft()
 	})
 }
@@ -266,9 +268,9 @@ func TestEagerLaunchesAskFewAtATime(t *testing.T) {
 			if want := min(4, 10-asked); len(open) != want {
 				t.Fatalf("after %d answers %d questions are open, want %d", asked, len(open), want)
 			}
-			v.answer(hub.PromptAnswer{PromptID: open[0].ID, Action: hub.ActionDecline})
+			v.answer(event.PromptAnswer{PromptID: open[0].ID, Action: event.ActionDecline})
 		}
-		if s := w.server("own"); s.State != hub.ServerReady {
+		if s := w.server("own"); s.State != event.ServerReady {
 			t.Errorf("the user's own server is %s", s.State)
 		}
 		w.nothingLeft()
@@ -285,7 +287,7 @@ func TestNoCommandComesFromAnInput(t *testing.T) {
 		v := w.user("")
 		c := w.echo()
 		v.noPrompt()
-		if e := c.want(t, hub.CodeFailedPrecondition, hub.ReasonServerBroken); !strings.Contains(e.Message, "command") {
+		if e := c.want(t, event.CodeFailedPrecondition, event.ReasonServerBroken); !strings.Contains(e.Message, "command") {
 			t.Errorf("%s", e.Message)
 		}
 		w.nothingLeft()

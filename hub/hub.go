@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/schema"
@@ -128,7 +129,7 @@ type Hub struct {
 	eager       []*server          // to be started by the hub itself, each in its turn
 	// ends a server's process at once; removed servers are in it until they are gone
 	kills    map[*server]func(why string)
-	problems []ConfigProblem // of no single server
+	problems []event.ConfigProblem // of no single server
 	sources  []ConfigSource
 	watching watching
 	consents map[launchKey]consentGiven // of this hub
@@ -239,7 +240,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 		first, h.draining = !h.draining, true
 		for _, r := range h.requestsInOrder() {
 			if r.cancellation == nil && !r.uncancellable {
-				h.cancel(r, &cancelCause{Origin: OriginShutdown, Reason: reason})
+				h.cancel(r, &cancelCause{Origin: event.OriginShutdown, Reason: reason})
 				cancelled++
 			}
 			waits = append(waits, r.whenOver())
@@ -251,7 +252,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 			if s.running() {
 				stopped++
 			}
-			if done := h.beginStop(s, &cancelCause{Origin: OriginShutdown, Reason: reason}, servers.Stop); done != nil {
+			if done := h.beginStop(s, &cancelCause{Origin: event.OriginShutdown, Reason: reason}, servers.Stop); done != nil {
 				waits = append(waits, done)
 			}
 		}
@@ -327,7 +328,7 @@ func (h *Hub) shut() {
 	for _, w := range h.windowsInOrder() {
 		if w.attached {
 			w.part(errDraining())
-			w.sink.Closed(fail(CodeUnavailable, ReasonDraining, nil, "the hub is shutting down"))
+			w.sink.Closed(event.Fail(event.CodeUnavailable, event.ReasonDraining, nil, "the hub is shutting down"))
 		}
 		w.forget()
 	}
@@ -340,14 +341,14 @@ func (h *Hub) shut() {
 }
 
 // emit gives an event to the journal and to every attached window that wants it. h.mu is held.
-func (h *Hub) emit(b EventBody) {
+func (h *Hub) emit(b event.Body) {
 	h.seq++
-	e := Event{Seq: h.seq, Time: time.Now(), Body: b}
+	e := event.Event{Seq: h.seq, Time: time.Now(), Body: b}
 	if journaled(b) {
 		h.journal.add(e, "")
 	}
 	switch b.(type) {
-	case *RequestCancelled, *RequestFinished:
+	case *event.RequestCancelled, *event.RequestFinished:
 		for _, without := range h.history.add(e) {
 			h.journal.replace(without)
 		}
@@ -360,6 +361,7 @@ func (h *Hub) emit(b EventBody) {
 }
 
 // errDraining refuses new work.
-func errDraining() *Error {
-	return fail(CodeUnavailable, ReasonDraining, nil, "the hub is shutting down and takes no new work; start a new hub")
+func errDraining() *event.Error {
+	return event.Fail(event.CodeUnavailable, event.ReasonDraining, nil,
+		"the hub is shutting down and takes no new work; start a new hub")
 }

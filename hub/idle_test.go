@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -30,11 +31,11 @@ func idleWorld(t *testing.T, s *fakeserver.Server, entry string) (w *world, limi
 func (w *world) wantIdle(in time.Duration) {
 	w.t.Helper()
 	pass(in - time.Nanosecond)
-	if info := w.server("s"); info.State != hub.ServerReady {
+	if info := w.server("s"); info.State != event.ServerReady {
 		w.t.Fatalf("before its time it is %s: %s", info.State, info.LastError)
 	}
 	pass(time.Nanosecond)
-	if info := w.server("s"); info.State != hub.ServerStopped || info.Failures != 0 || info.LastError != "" ||
+	if info := w.server("s"); info.State != event.ServerStopped || info.Failures != 0 || info.LastError != "" ||
 		next(info) != 0 {
 		w.t.Fatalf("after its time: %+v", info)
 	}
@@ -66,7 +67,7 @@ func TestIdleStop(t *testing.T) {
 				if _, err := v.win.Cancel("r1", ""); err != nil {
 					t.Fatal(err)
 				}
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
 				w.wantIdle(time.Minute)
 				if _, _, err := w.hub.Tools(context.Background(), "s"); err != nil {
 					t.Fatal(err)
@@ -91,8 +92,8 @@ func TestNoIdleStopWhileACallWaitsForApproval(t *testing.T) {
 		c := w.echo()
 		p := v.prompt()
 		pass(10 * time.Minute)
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
-		c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
+		c.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
 		w.wantIdle(time.Minute)
 	})
 }
@@ -120,7 +121,7 @@ func TestNoIdleStopWhileSubscribed(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass(10 * time.Minute)
-		if info := w.server("s"); info.State != hub.ServerReady {
+		if info := w.server("s"); info.State != event.ServerReady {
 			t.Fatalf("%+v", info)
 		}
 		if err := w.hub.UnsubscribeResource(context.Background(), "s", "file:///a"); err != nil {
@@ -143,7 +144,7 @@ func TestNoIdleStopWhileItAsks(t *testing.T) {
 		}
 		p := v.prompt()
 		pass(10 * time.Minute)
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
 		<-q.Response()
 		synctest.Wait()
 		w.wantIdle(time.Minute)
@@ -161,7 +162,7 @@ func TestIdleStopChangeRestartsNothing(t *testing.T) {
 			if stopped := w.load("s:" + allow); len(stopped) != 0 {
 				t.Errorf("stopped %v", stopped)
 			}
-			if w.starts("s") != 1 || w.server("s").State != hub.ServerReady {
+			if w.starts("s") != 1 || w.server("s").State != event.ServerReady {
 				t.Fatalf("%+v", w.server("s"))
 			}
 		}

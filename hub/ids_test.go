@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -49,11 +50,11 @@ func TestMintedIDsAvoidChosenOnes(t *testing.T) {
 				t.Errorf("%s is %q", id, open[id])
 			}
 		}
-		w.call(hub.CallRequest{ID: chosen[0], Server: "s", Tool: "hang"}).want(t, hub.CodeAlreadyExists,
-			hub.ReasonRequestIDInUse)
-		w.hub.CancelRequests(hub.CancelScope{All: true}, "", hub.OriginHost)
+		w.call(hub.CallRequest{ID: chosen[0], Server: "s", Tool: "hang"}).want(t, event.CodeAlreadyExists,
+			event.ReasonRequestIDInUse)
+		w.hub.CancelRequests(hub.CancelScope{All: true}, "", event.OriginHost)
 		for _, c := range append(calls, minted) {
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		}
 		for id, end := range v.terminals() {
 			if end != "cancelled " && end != "done " {
@@ -73,14 +74,14 @@ func TestEarlyCancelOfAnotherCall(t *testing.T) {
 		w := newWorld(t, map[string]*fakeserver.Server{"a": answers("t"), "b": answers("t")}, "a:"+allow, "b:"+allow)
 		early := func(id, server string) {
 			t.Helper()
-			if out, err := w.hub.CancelRequest(id, server, "", hub.OriginHost); out != hub.OutcomeUnknown || err != nil {
+			if out, err := w.hub.CancelRequest(id, server, "", event.OriginHost); out != event.OutcomeUnknown || err != nil {
 				t.Errorf("%v %v", out, err)
 			}
 		}
 		early("x", "b")
 		w.call(hub.CallRequest{ID: "x", Server: "a", Tool: "t"}).ok(t)
 		early("y", "b")
-		w.call(hub.CallRequest{ID: "y", Server: "b", Tool: "t"}).want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		w.call(hub.CallRequest{ID: "y", Server: "b", Tool: "t"}).want(t, event.CodeCancelled, event.ReasonCancelled)
 		// An id of the hub's own cannot have been meant before it was given out: a host may remember it from an earlier hub.
 		for n := range 8 {
 			early(ownID(w.hub, "call", n+1), "")
@@ -95,7 +96,7 @@ func TestAnswerComesBeforeConnectingAnew(t *testing.T) {
 		for range 50 {
 			s := hanging()
 			w := newWorld(t, serversOf("s", s), "s:"+allow)
-			v := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptElicitationForm}})
+			v := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptElicitationForm}})
 			w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
 			q, err := s.Request(elicitation, formParams)
 			if err != nil {
@@ -103,7 +104,7 @@ func TestAnswerComesBeforeConnectingAnew(t *testing.T) {
 			}
 			p := v.prompt()
 			w.everything()
-			v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes})
+			v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: formYes})
 			if m, ok := <-q.Response(); !ok || answerOf(m) != `{"action":"accept","content":{"name":"Ada"}}` {
 				t.Fatalf("the server was answered %v %s", ok, answerOf(m))
 			}
@@ -119,7 +120,7 @@ func TestAnswerComesBeforeConnectingAnew(t *testing.T) {
 // again. It must find nothing.
 func TestClicksOfAnotherHubFindNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		open := func() (*world, *view, hub.PromptInfo, *pendingCall) {
+		open := func() (*world, *view, event.PromptInfo, *pendingCall) {
 			w := newWorld(t, map[string]*fakeserver.Server{"s": answers("t")}, "s")
 			v := w.attach(hub.Hello{Kinds: allKinds})
 			c := w.call(hub.CallRequest{Server: "s", Tool: "t"})
@@ -130,11 +131,12 @@ func TestClicksOfAnotherHubFindNothing(t *testing.T) {
 		if before.ID == now.ID || before.RequestID == now.RequestID {
 			t.Fatalf("two hubs gave out one id: %s, %s", before.ID, before.RequestID)
 		}
-		wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: before.ID, Action: hub.ActionAccept}), hub.ReasonPromptNotFound)
-		if out, err := v.win.Cancel(before.RequestID, ""); out != hub.OutcomeUnknown || err != nil {
+		wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: before.ID, Action: event.ActionAccept}),
+			event.ReasonPromptNotFound)
+		if out, err := v.win.Cancel(before.RequestID, ""); out != event.OutcomeUnknown || err != nil {
 			t.Errorf("%v %v", out, err)
 		}
-		if got := w.hub.Requests(""); len(got) != 1 || got[0].State != hub.StateAwaitingApproval {
+		if got := w.hub.Requests(""); len(got) != 1 || got[0].State != event.StateAwaitingApproval {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -173,8 +174,8 @@ func TestResultsCountWhileTheyAreRead(t *testing.T) {
 				for i, c := range open {
 					select {
 					case <-c.done:
-						e, ok := errors.AsType[*hub.Error](c.err)
-						if !ok || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonBoundExceeded ||
+						e, ok := errors.AsType[*event.Error](c.err)
+						if !ok || e.Code != event.CodeResourceExhausted || e.Reason != event.ReasonBoundExceeded ||
 							!strings.Contains(e.Message, fmt.Sprintf("%q", fmt.Sprint("s", i))) {
 							t.Errorf("call %d: %v", i, c.err)
 						}
@@ -250,8 +251,8 @@ func TestALargeResultCountsUntilItsCallerHasIt(t *testing.T) {
 
 				w.hub.FillResults()
 				_, err := w.hub.CallTool(t.Context(), call)
-				e, ok := errors.AsType[*hub.Error](err)
-				if !ok || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonBoundExceeded {
+				e, ok := errors.AsType[*event.Error](err)
+				if !ok || e.Code != event.CodeResourceExhausted || e.Reason != event.ReasonBoundExceeded {
 					t.Errorf("a result without room: %v", err)
 				}
 			})

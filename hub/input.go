@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // methodInput is the method of the request that stands for the question for a value.
@@ -97,15 +98,15 @@ func (h *Hub) findInput(ctx context.Context, s *server, in config.Input, t *shar
 		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
 			name: "input", method: methodInput, subject: in.ID, wants: fmt.Sprintf("the input %q of its config",
 				boundReason(in.ID)), kinds: "config inputs",
-			info: PromptInfo{Kind: PromptConfigInput, Input: questionOf(in)}, with: t,
+			info: event.PromptInfo{Kind: event.PromptConfigInput, Input: questionOf(in)}, with: t,
 			byHand: func() bool { return byHand },
 		})
 		switch {
 		case err != nil:
 			return "", ofAll(err)
-		case answer.cause == CauseSuperseded: // the input has changed, or the last window went and another came
+		case answer.cause == event.CauseSuperseded: // the input has changed, or the last window went and another came
 			continue
-		case answer.cause != CauseAnswered:
+		case answer.cause != event.CauseAnswered:
 			return "", errNotGiven
 		}
 		value, err := inputValue(answer.content)
@@ -127,19 +128,19 @@ func inputNow(s *server, file, id string) (config.Input, bool) {
 	return s.conf.Inputs[i], true
 }
 
-func questionOf(in config.Input) *InputQuestion {
-	q := &InputQuestion{
+func questionOf(in config.Input) *event.InputQuestion {
+	q := &event.InputQuestion{
 		InputID: in.ID, Description: in.Description, Secret: in.Secret, Default: in.Default, ConfigFile: in.Origin.File,
 		ConfigLine: in.Origin.Line,
 	}
 	for _, o := range in.Options {
-		q.Options = append(q.Options, InputOption{Value: o.Value, Label: o.Label})
+		q.Options = append(q.Options, event.InputOption{Value: o.Value, Label: o.Label})
 	}
 	return q
 }
 
 // sameInput tells whether two questions ask for the same; where the input stands in its file does not matter.
-func sameInput(a, b *InputQuestion) bool {
+func sameInput(a, b *event.InputQuestion) bool {
 	return a.Description == b.Description && a.Secret == b.Secret && a.Default == b.Default &&
 		slices.Equal(a.Options, b.Options) && (a.Options == nil) == (b.Options == nil)
 }
@@ -151,7 +152,7 @@ func inputValue(content string) (value string, err error) {
 }
 
 // checkInput says what is wrong with the content of an answer, "" for nothing. It does not quote it.
-func checkInput(q *InputQuestion, content string) string {
+func checkInput(q *event.InputQuestion, content string) string {
 	var value *string
 	if len(content) > 6*maxInputBytes || json.Unmarshal([]byte(content), &value) != nil || value == nil {
 		return "the value of an input is a JSON string"
@@ -176,8 +177,9 @@ func wrongInput(options []config.InputOption, value string) string {
 	return ""
 }
 
-func errInputMissing(s *server, in config.Input) *Error {
-	return fail(CodeFailedPrecondition, ReasonInputMissing, []string{"server", s.name, "input", boundReason(in.ID)},
+func errInputMissing(s *server, in config.Input) *event.Error {
+	return event.Fail(event.CodeFailedPrecondition, event.ReasonInputMissing,
+		[]string{"server", s.name, "input", boundReason(in.ID)},
 		"server %q was not started: the input %q (%s:%d) has no value; start the server to be asked for it", s.name,
 		boundReason(in.ID), in.Origin.File, in.Origin.Line)
 }

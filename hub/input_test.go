@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -45,10 +46,10 @@ const (
 )
 
 // input gives the one open question, which is for the value of an input.
-func (v *view) input(id string) hub.PromptInfo {
+func (v *view) input(id string) event.PromptInfo {
 	v.t.Helper()
 	p := v.prompt()
-	if p.Kind != hub.PromptConfigInput || p.Input == nil || p.Input.InputID != id {
+	if p.Kind != event.PromptConfigInput || p.Input == nil || p.Input.InputID != id {
 		v.t.Fatalf("the open prompt is %+v, %+v", p, p.Input)
 	}
 	return p
@@ -56,7 +57,7 @@ func (v *view) input(id string) hub.PromptInfo {
 
 func (v *view) give(id, content string) {
 	v.t.Helper()
-	v.answer(hub.PromptAnswer{PromptID: v.input(id).ID, Action: hub.ActionAccept, Content: content})
+	v.answer(event.PromptAnswer{PromptID: v.input(id).ID, Action: event.ActionAccept, Content: content})
 }
 
 // One question for all servers of a file that wait for the value; it reaches them when they start, and nobody is asked
@@ -67,7 +68,8 @@ func TestConfigInputAskedOnceForAllServers(t *testing.T) {
 		v := w.user("")
 		a := w.call(hub.CallRequest{ID: "a", Server: "s", Tool: "echo", Timeouts: hub.Timeouts{Total: ptr(20 * time.Second)}})
 		p := v.input("key")
-		want := &hub.InputQuestion{InputID: "key", Description: "the key of the service", Secret: true, ConfigFile: userFile,
+		want := &event.InputQuestion{InputID: "key", Description: "the key of the service", Secret: true,
+			ConfigFile: userFile,
 			ConfigLine: 3}
 		if diff := cmp.Diff(want, p.Input); diff != "" || p.Server != "s" {
 			t.Errorf("the question of %q (-want +got):\n%s", p.Server, diff)
@@ -104,14 +106,14 @@ func TestConfigInputAskedOnceForAllServers(t *testing.T) {
 		}
 		v.noPrompt()
 		list := w.hub.RememberedInputs()
-		if len(list) != 1 || list[0].Kind != hub.RememberedInput || list[0].InputID != "key" ||
-			list[0].Scope != hub.ScopeAlways || list[0].Server != "" {
+		if len(list) != 1 || list[0].Kind != event.RememberedInput || list[0].InputID != "key" ||
+			list[0].Scope != event.ScopeAlways || list[0].Server != "" {
 			t.Fatalf("%+v", list)
 		}
 		if !w.hub.ForgetInput(list[0].ID) || w.hub.ForgetInput(list[0].ID) || len(w.hub.RememberedInputs()) != 0 {
 			t.Error("it was not forgotten just once")
 		}
-		s := background(func() (hub.ServerInfo, error) { return w.hub.RestartServer(context.Background(), "s", "") })
+		s := background(func() (event.ServerInfo, error) { return w.hub.RestartServer(context.Background(), "s", "") })
 		v.give("key", `"again-8812"`)
 		if !s.over() || s.err != nil {
 			t.Error(s.err)
@@ -134,7 +136,7 @@ func TestConfigInputIsTakenOver(t *testing.T) {
 				b := w.call(hub.CallRequest{ID: "b", Server: "t", Tool: "echo"})
 				synctest.Wait()
 				leave(w, v)
-				a.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				a.want(t, event.CodeCancelled, event.ReasonCancelled)
 				if p := v.input("key"); p.ID == first.ID || p.Server != "t" {
 					t.Errorf("%+v", p)
 				}
@@ -153,7 +155,7 @@ func TestConfigInputIsTakenOver(t *testing.T) {
 			b := w.call(hub.CallRequest{ID: "b", Server: "t", Tool: "echo"})
 			synctest.Wait()
 			_, _ = v.win.Cancel("b", "no")
-			b.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			b.want(t, event.CodeCancelled, event.ReasonCancelled)
 			if bad := w.hub.Inconsistent(); bad != "" || v.input("key").ID != first.ID {
 				t.Error(bad)
 			}
@@ -172,13 +174,13 @@ func TestConfigInputOptions(t *testing.T) {
 		c := w.echo()
 		p := v.input("region")
 		if q := p.Input; q.Default != "eu" || !slices.Equal(q.Options,
-			[]hub.InputOption{{Value: "eu", Label: "Europe"}, {Value: "us"}}) || q.Secret {
+			[]event.InputOption{{Value: "eu", Label: "Europe"}, {Value: "us"}}) || q.Secret {
 			t.Errorf("%+v", q)
 		}
 		for _, content := range []string{``, `{}`, `null`, `7`, `"asia-0042"`, `"Europe"`, `["eu"]`, `"` +
 			strings.Repeat("x", 64<<10+1) + `"`, "\"eu\\u0000\""} {
-			err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: content})
-			wantReason(t, err, hub.ReasonInvalidContent)
+			err := v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: content})
+			wantReason(t, err, event.ReasonInvalidContent)
 			if strings.Contains(err.Error(), "asia-0042") {
 				t.Error("the error quotes the value")
 			}
@@ -208,14 +210,14 @@ func TestConfigInputKeptByHost(t *testing.T) {
 		w := inputWorld(t, dir, wantsKey, wantsKey)
 		v := w.user("")
 		c := w.echo()
-		v.answer(hub.PromptAnswer{PromptID: v.input("key").ID, Action: hub.ActionAccept,
+		v.answer(event.PromptAnswer{PromptID: v.input("key").ID, Action: event.ActionAccept,
 			Content: `"host-7788"`, KeptByHost: true})
 		c.ok(t)
 		w.call(hub.CallRequest{Server: "t", Tool: "echo"}).ok(t)
 		if found := grepDir(t, dir, "host-7788"); found != "" {
 			t.Errorf("it is in %s", found)
 		}
-		if list := w.hub.RememberedInputs(); len(list) != 1 || list[0].Scope != hub.ScopeOnce {
+		if list := w.hub.RememberedInputs(); len(list) != 1 || list[0].Scope != event.ScopeOnce {
 			t.Errorf("%+v", list)
 		}
 		next := inputWorld(t, dir, wantsKey, wantsKey)
@@ -228,19 +230,19 @@ func TestConfigInputKeptByHost(t *testing.T) {
 
 // No value, no start: the error names the input and its place. The next use asks again.
 func TestConfigInputDeclined(t *testing.T) {
-	for _, action := range []hub.Action{hub.ActionDecline, hub.ActionDismiss} {
+	for _, action := range []event.Action{event.ActionDecline, event.ActionDismiss} {
 		bubble(t, func(t *testing.T) {
 			w := inputWorld(t, "", wantsKey, wantsKey)
 			v := w.user("")
 			a, b := w.echo(), w.call(hub.CallRequest{Server: "t", Tool: "echo"})
-			v.answer(hub.PromptAnswer{PromptID: v.input("key").ID, Action: action})
+			v.answer(event.PromptAnswer{PromptID: v.input("key").ID, Action: action})
 			for name, c := range map[string]*pendingCall{"s": a, "t": b} {
-				if e := c.want(t, hub.CodeFailedPrecondition, hub.ReasonInputMissing); e.Meta["server"] != name ||
+				if e := c.want(t, event.CodeFailedPrecondition, event.ReasonInputMissing); e.Meta["server"] != name ||
 					e.Meta["input"] != "key" || !strings.Contains(e.Message, userFile+":3") {
 					t.Errorf("%s: %+v", name, e)
 				}
 			}
-			if s := w.server("s"); s.State != hub.ServerFailed || s.LastError == "" || w.starts("s")+w.starts("t") != 0 {
+			if s := w.server("s"); s.State != event.ServerFailed || s.LastError == "" || w.starts("s")+w.starts("t") != 0 {
 				t.Errorf("%+v", s)
 			}
 			w.nothingLeft()
@@ -252,7 +254,7 @@ func TestConfigInputDeclined(t *testing.T) {
 	bubble(t, func(t *testing.T) { // nobody can be asked
 		w := inputWorld(t, "", wantsKey, wantsKey)
 		w.everything()
-		if e := w.echo().want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover); !strings.Contains(e.Message,
+		if e := w.echo().want(t, event.CodeFailedPrecondition, event.ReasonNoApprover); !strings.Contains(e.Message,
 			"config inputs") {
 			t.Errorf("%s", e.Message)
 		}
@@ -268,7 +270,7 @@ func TestLaunchComesBeforeInputs(t *testing.T) {
 		})
 		v := w.user("")
 		c := w.echo()
-		v.allowLaunch(hub.ScopeOnce)
+		v.allowLaunch(event.ScopeOnce)
 		v.give("key", `"abc-555"`)
 		c.ok(t)
 		w.nothingLeft()
@@ -286,19 +288,19 @@ func TestSignInByHandAsksForInputs(t *testing.T) {
 			w.hub.EditConfs(func(c *config.Server) { c.Inputs = userInputs })
 		}
 		load("/mcp")
-		v := w.attach(hub.Hello{Kinds: append([]hub.PromptKind{hub.PromptSignIn}, startKinds...), SamplingTools: true})
-		if _, err := w.hub.SignOut(context.Background(), "s"); hub.AsError(err).Reason != hub.ReasonInputMissing {
+		v := w.attach(hub.Hello{Kinds: append([]event.PromptKind{event.PromptSignIn}, startKinds...), SamplingTools: true})
+		if _, err := w.hub.SignOut(context.Background(), "s"); event.AsError(err).Reason != event.ReasonInputMissing {
 			t.Errorf("signing out without the value: %v", err)
 		}
 		v.noPrompt()
-		s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		s := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
 		v.give("key", `"abc-9911"`)
 		w.signIn(v)
-		if !s.over() || s.err != nil || s.info.SignIn != hub.SignInSignedIn {
+		if !s.over() || s.err != nil || s.info.SignIn != event.SignInSignedIn {
 			t.Fatalf("%+v, %v", s.info, s.err)
 		}
 		info, err := w.hub.SignOut(context.Background(), "s")
-		if err != nil || info.SignIn != hub.SignInNeeded {
+		if err != nil || info.SignIn != event.SignInNeeded {
 			t.Errorf("%+v, %v", info, err)
 		}
 		load("/mcp?again") // another server, so another sign-in
@@ -323,13 +325,13 @@ func TestConfigInputNobodyWantsAnyMore(t *testing.T) {
 		if _, err := v.win.Cancel("r", "too slow"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		close(gate)
 		v.noPrompt()
-		if n := len(eventsOf[*hub.PromptOpened](v)); n != 0 {
+		if n := len(eventsOf[*event.PromptOpened](v)); n != 0 {
 			t.Errorf("%d prompts were shown", n)
 		}
-		if s := w.server("s"); s.State != hub.ServerStopped || s.LastError != "" {
+		if s := w.server("s"); s.State != event.ServerStopped || s.LastError != "" {
 			t.Errorf("%+v", s)
 		}
 		c = w.echo()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -48,13 +49,13 @@ func TestManyStartsShareTheirQuestions(t *testing.T) {
 				for range 1 + rnd.IntN(2) {
 					name, n := names[rnd.IntN(4)], rnd.IntN(len(calls)+1)
 					v := views[rnd.IntN(2)]
-					action := hub.Action(1 + rnd.IntN(3))
+					action := event.Action(1 + rnd.IntN(3))
 					switch rnd.IntN(8) {
 					case 0, 1, 2:
 						c := hub.CallRequest{ID: fmt.Sprintf("r%d", len(calls)), Server: name, Tool: "echo"}
 						calls = append(calls, w.call(c))
 					case 3:
-						act.Go(func() { _, _ = w.hub.CancelRequest(fmt.Sprintf("r%d", n), "", "x", hub.OriginUser) })
+						act.Go(func() { _, _ = w.hub.CancelRequest(fmt.Sprintf("r%d", n), "", "x", event.OriginUser) })
 					case 4:
 						act.Go(func() { _, _ = w.hub.StopServer(context.Background(), name, "") })
 					case 5, 6:
@@ -91,12 +92,12 @@ func TestManyStartsShareTheirQuestions(t *testing.T) {
 				}
 				// SERVER_BROKEN: a start between a reload and what the test adds to it, where the reader of the file leaves out
 				// inputs.
-				if e, ok := errors.AsType[*hub.Error](c.err); c.err != nil && (!ok || e.Reason == "INTERNAL") {
+				if e, ok := errors.AsType[*event.Error](c.err); c.err != nil && (!ok || e.Reason == "INTERNAL") {
 					t.Errorf("seed %d: call %d: %v", seed, i, c.err)
 				}
 			}
 			closed := map[string]int{}
-			for _, c := range eventsOf[*hub.PromptClosed](witness) {
+			for _, c := range eventsOf[*event.PromptClosed](witness) {
 				if closed[c.PromptID]++; closed[c.PromptID] > 1 {
 					t.Errorf("seed %d: prompt %s closed twice", seed, c.PromptID)
 				}
@@ -107,11 +108,11 @@ func TestManyStartsShareTheirQuestions(t *testing.T) {
 }
 
 // answerAny answers the newest prompt that a window was ever shown.
-func answerAny(v *view, action hub.Action) {
+func answerAny(v *view, action event.Action) {
 	v.mu.Lock()
-	var p *hub.PromptInfo
+	var p *event.PromptInfo
 	for _, e := range v.events {
-		if o, ok := e.Body.(*hub.PromptOpened); ok {
+		if o, ok := e.Body.(*event.PromptOpened); ok {
 			p = &o.Prompt
 		}
 	}
@@ -119,8 +120,8 @@ func answerAny(v *view, action hub.Action) {
 	if p == nil {
 		return
 	}
-	a := hub.PromptAnswer{PromptID: p.ID, Action: action, Scope: hub.ApprovalScope(len(p.ID) % 4)}
-	if p.Kind == hub.PromptConfigInput {
+	a := event.PromptAnswer{PromptID: p.ID, Action: action, Scope: event.ApprovalScope(len(p.ID) % 4)}
+	if p.Kind == event.PromptConfigInput {
 		a.Content = map[string]string{"key": `"abc-123"`, "region": `"us"`}[p.Input.InputID]
 	}
 	_ = v.win.Answer(a)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -20,7 +21,7 @@ func TestReloadUnderAnInputPrompt(t *testing.T) {
 	const plain, secret = `{"id":"v","type":"promptString","description":"a value"}`,
 		`{"id":"v","type":"promptString","description":"a value","password":true}`
 	const pick = `{"id":"v","type":"pickString","description":"a value","options":["red","blue"]}`
-	start := func(t *testing.T) (*world, *view, hub.PromptInfo, *pendingCall) {
+	start := func(t *testing.T) (*world, *view, event.PromptInfo, *pendingCall) {
 		w := newWorldWith(t, hub.Options{}, map[string]*fakeserver.Server{"s": hanging(), "t": hanging()})
 		w.source(file(plain, ""))
 		v := w.user("one")
@@ -46,15 +47,15 @@ func TestReloadUnderAnInputPrompt(t *testing.T) {
 			other := w.call(hub.CallRequest{Server: "t", Tool: "echo"})
 			synctest.Wait()
 			w.source(file(pick, ""))
-			v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginHost, changed)
-			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: `"x"`}),
-				hub.ReasonPromptClosed)
+			v.wantClosed(p.ID, event.CauseSuperseded, event.OriginHost, changed)
+			wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: `"x"`}),
+				event.ReasonPromptClosed)
 			q := v.input("v")
 			if len(q.Input.Options) != 2 {
 				t.Errorf("%+v", q.Input)
 			}
-			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: q.ID, Action: hub.ActionAccept, Content: `"x"`}),
-				hub.ReasonInvalidContent)
+			wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: q.ID, Action: event.ActionAccept, Content: `"x"`}),
+				event.ReasonInvalidContent)
 			pass(10 * time.Minute) // no clock runs for the second question, either
 			v.give("v", `"blue"`)
 			c.ok(t)
@@ -88,7 +89,7 @@ func TestReloadUnderAnInputPrompt(t *testing.T) {
 			other := w.call(hub.CallRequest{Server: "t", Tool: "echo"})
 			synctest.Wait()
 			w.source(file(pick, `"args":["x"],`))
-			if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "host" {
+			if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["origin"] != "host" {
 				t.Errorf("%+v", e)
 			}
 			if q := v.input("v"); q.Server != "t" || len(q.Input.Options) != 2 { // who still waits asks

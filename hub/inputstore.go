@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
@@ -132,16 +133,18 @@ func (s *inputStore) forget(ids map[string]bool) int {
 }
 
 // rememberedInputs lists the inputs that have a value; never the values.
-func (h *Hub) rememberedInputs() (list []Remembered) {
+func (h *Hub) rememberedInputs() (list []event.Remembered) {
 	h.inputs.list.refresh()
 	for id, kept := range h.inputs.list.all() {
-		list = append(list, Remembered{ID: id, Kind: RememberedInput, InputID: kept.Input, Scope: ScopeAlways,
-			Time: kept.Time})
+		list = append(list, event.Remembered{ID: id, Kind: event.RememberedInput, InputID: kept.Input,
+			Scope: event.ScopeAlways,
+			Time:  kept.Time})
 	}
 	h.inputs.mu.Lock()
 	defer h.inputs.mu.Unlock()
 	for id, kept := range h.inputs.byHost {
-		list = append(list, Remembered{ID: id, Kind: RememberedInput, InputID: kept.Input, Scope: ScopeOnce, Time: kept.Time})
+		list = append(list, event.Remembered{ID: id, Kind: event.RememberedInput, InputID: kept.Input, Scope: event.ScopeOnce,
+			Time: kept.Time})
 	}
 	return list
 }

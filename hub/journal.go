@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // journalSize is how many must-deliver events a window can miss and still resume. An event is a few hundred bytes.
@@ -18,23 +19,23 @@ type journal struct {
 
 // journalEntry is an event and the one window that it was for, "" = all.
 type journalEntry struct {
-	event Event
+	event event.Event
 	only  string
 	size  int
 }
 
 // journaled tells which events a window must not miss. Progress is shown again from the request itself, logs may be
 // lost.
-func journaled(b EventBody) bool {
+func journaled(b event.Body) bool {
 	switch b.(type) {
-	case *RequestProgressed, *LogMessage:
+	case *event.RequestProgressed, *event.LogMessage:
 		return false
 	}
 	return true
 }
 
-func (j *journal) add(e Event, only string) {
-	size := PayloadSize(e.Body)
+func (j *journal) add(e event.Event, only string) {
+	size := event.PayloadSize(e.Body)
 	j.entries = append(j.entries, journalEntry{e, only, size})
 	j.bytes += size
 	for len(j.entries) > journalSize || j.bytes > bounds.JournalBytes {
@@ -47,7 +48,7 @@ func (j *journal) add(e Event, only string) {
 }
 
 // after gives a window's events with a Seq above seq, oldest first; ok is false when some of them are gone.
-func (j *journal) after(seq uint64, windowID string) (events []Event, ok bool) {
+func (j *journal) after(seq uint64, windowID string) (events []event.Event, ok bool) {
 	if seq < j.floor {
 		return nil, false
 	}
@@ -66,12 +67,12 @@ func (j *journal) from(seq uint64) int {
 
 // replace puts another body in the place of that of an event, if it is still kept. Who was given the event before has
 // the old one.
-func (j *journal) replace(e Event) {
+func (j *journal) replace(e event.Event) {
 	i := j.from(e.Seq)
 	if i == len(j.entries) || j.entries[i].event.Seq != e.Seq {
 		return
 	}
-	entry, size := &j.entries[i], PayloadSize(e.Body)
+	entry, size := &j.entries[i], event.PayloadSize(e.Body)
 	j.bytes += size - entry.size
 	entry.event, entry.size = e, size
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // ready brings a server's config to the point where it can be started: the user has agreed to it, if it needs that, and
@@ -61,7 +62,8 @@ func (h *Hub) usableConfig(s *server, conf config.Server, r config.Resolved, err
 		if missing, ok := errors.AsType[*config.MissingInputError](err); ok {
 			return config.Resolved{}, errInputMissing(s, missing.Input)
 		}
-		return config.Resolved{}, fail(CodeFailedPrecondition, ReasonServerBroken, []string{"server", s.name},
+		return config.Resolved{}, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken,
+			[]string{"server", s.name},
 			"server %q cannot be started as it is configured%s: %s", s.name, placeOf(conf), s.quote(err.Error()))
 	}
 	h.redactor.Add(r.Secrets...)
@@ -131,7 +133,7 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inpu
 		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
 			name: "launch", method: methodLaunch, subject: subjectOf(f), wants: "your consent to start it",
 			kinds: "server launches",
-			info:  PromptInfo{Kind: PromptServerLaunch, Launch: &f.question}, launch: &f, with: t,
+			info:  event.PromptInfo{Kind: event.PromptServerLaunch, Launch: &f.question}, launch: &f, with: t,
 			byHand: func() bool { return byHand },
 			told: func(by int) {
 				if s.launch.asking += by; by > 0 {
@@ -146,10 +148,10 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inpu
 			return ofAll(err)
 		}
 		switch answer.cause {
-		case CauseAnswered:
+		case event.CauseAnswered:
 			h.consentSettled(s, "")
-		case CauseSuperseded: // the form has changed, or the last window went and another came
-		case CauseDeclined:
+		case event.CauseSuperseded: // the form has changed, or the last window went and another came
+		case event.CauseDeclined:
 			h.consentSettled(s, f.key.hash)
 			return errLaunchDeclined(s, "the user declined to start it", conf)
 		default:
@@ -171,7 +173,7 @@ func subjectOf(f launchForm) string {
 // ofAll gives the error of a question that was not answered to those whose it is: that nobody answered in time all have
 // waited for; else the others may still get an answer.
 func ofAll(err error) error {
-	if he, ok := errors.AsType[*Error](err); ok && he.Reason == ReasonHumanTimeout {
+	if he, ok := errors.AsType[*event.Error](err); ok && he.Reason == event.ReasonHumanTimeout {
 		return err
 	}
 	return errUndecided{err}
@@ -190,7 +192,7 @@ func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server, seen l
 		if ctx.Err() != nil {
 			return f, false, errUndecided{context.Cause(ctx)}
 		}
-		return f, false, errUndecided{fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name},
+		return f, false, errUndecided{event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
 			"the config of server %q changed while it was to be started", s.name)}
 	}
 	if e != seen.entry {
@@ -200,7 +202,7 @@ func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server, seen l
 		return f, true, nil
 	}
 	if err := seen.refusal(); err != nil {
-		return f, false, fail(CodeFailedPrecondition, ReasonServerBroken, []string{"server", s.name},
+		return f, false, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken, []string{"server", s.name},
 			"server %q was not started: %s", s.name, s.quote(err.Error()))
 	}
 	f = seen.form
@@ -232,14 +234,14 @@ func (h *Hub) consentSettled(s *server, declined string) {
 	h.settle(s)
 }
 
-func errLaunchDeclined(s *server, why string, conf config.Server) *Error {
-	return fail(CodeFailedPrecondition, ReasonLaunchDeclined, []string{"server", s.name},
+func errLaunchDeclined(s *server, why string, conf config.Server) *event.Error {
+	return event.Fail(event.CodeFailedPrecondition, event.ReasonLaunchDeclined, []string{"server", s.name},
 		"server %q%s was not started: %s; start the server to be asked again", s.name, placeOf(conf), why)
 }
 
 // launchRefused is the error of who wants a server that the user does not want to be started, else nil. h.mu is held.
 func (h *Hub) launchRefused(s *server) error {
-	if s.launch.declined == "" || s.running() || s.consentState() != LaunchDeclined {
+	if s.launch.declined == "" || s.running() || s.consentState() != event.LaunchDeclined {
 		return nil
 	}
 	return errLaunchDeclined(s, "the user declined to start it", s.conf)
@@ -264,8 +266,9 @@ func (h *Hub) launchChanged(s *server) {
 			old = ok && !sameInput(questionOf(in), p.info.Input)
 		}
 		if old {
-			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginHost, reason: "the server's config changed",
-				action: ActionDismiss})
+			h.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginHost,
+				reason: "the server's config changed",
+				action: event.ActionDismiss})
 		}
 	}
 }

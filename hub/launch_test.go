@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // A server of a workspace file starts only after a yes to exactly what would run. References stay as they are spelled
@@ -20,15 +21,15 @@ func TestWorkspaceServerAsksBeforeItStarts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
 		v, blind := w.user(""), w.everything()
-		if s := w.server("s"); s.LaunchConsent != hub.LaunchNeeded {
+		if s := w.server("s"); s.LaunchConsent != event.LaunchNeeded {
 			t.Errorf("before: %v", s.LaunchConsent)
 		}
 		c := w.echo()
 		p := v.launch()
-		want := &hub.LaunchQuestion{
+		want := &event.LaunchQuestion{
 			Command: "s", Args: []string{"--root", "a b; rm -rf /"}, Dir: "/repos/site", EnvNames: []string{"MODE", "TOKEN"},
 			EnvRefs: []string{"SITE_TOKEN"},
-			Env: []hub.LaunchVariable{{Name: "MODE", Value: "literal-7731"},
+			Env: []event.LaunchVariable{{Name: "MODE", Value: "literal-7731"},
 				{Name: "TOKEN", Value: "${env:SITE_TOKEN}"}},
 			Unresolved:  `cannot start "s": the working directory "/repos/site" does not exist; create it or change "cwd"`,
 			HeaderNames: nil, AllowedTools: []string{"*"}, ConfigFile: workspaceFile, ConfigLine: 1, Hash: p.Launch.Hash,
@@ -36,23 +37,23 @@ func TestWorkspaceServerAsksBeforeItStarts(t *testing.T) {
 		if diff := cmp.Diff(want, p.Launch); diff != "" || len(p.Launch.Hash) < 32 {
 			t.Errorf("the question (-want +got):\n%s", diff)
 		}
-		if n := len(eventsOf[*hub.PromptOpened](blind)); n != 0 {
+		if n := len(eventsOf[*event.PromptOpened](blind)); n != 0 {
 			t.Errorf("a window that shows no launches was shown %d", n)
 		}
-		if r := w.request(p.RequestID); r.Method != "launch" || r.State != hub.StateAwaitingInput ||
-			r.Direction != hub.Outgoing || r.Server != "s" {
+		if r := w.request(p.RequestID); r.Method != "launch" || r.State != event.StateAwaitingInput ||
+			r.Direction != event.Outgoing || r.Server != "s" {
 			t.Errorf("the question is shown as %+v", r)
 		}
-		if s := w.server("s"); s.LaunchConsent != hub.LaunchAsking || s.State != hub.ServerConnecting {
+		if s := w.server("s"); s.LaunchConsent != event.LaunchAsking || s.State != event.ServerConnecting {
 			t.Errorf("meanwhile: %v, %v", s.LaunchConsent, s.State)
 		}
 		if n := w.starts("s"); n != 0 {
 			t.Fatalf("%d processes before the yes", n)
 		}
-		v.allowLaunch(hub.ScopeOnce)
+		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)
-		v.wantClosed(p.ID, hub.CauseAnswered, hub.OriginUser, "")
-		if end, ok := v.terminalOf(p.RequestID).(*hub.RequestFinished); !ok || end.State != hub.StateDone {
+		v.wantClosed(p.ID, event.CauseAnswered, event.OriginUser, "")
+		if end, ok := v.terminalOf(p.RequestID).(*event.RequestFinished); !ok || end.State != event.StateDone {
 			t.Errorf("the question ended as %+v", end)
 		}
 		got := w.started()
@@ -64,7 +65,8 @@ func TestWorkspaceServerAsksBeforeItStarts(t *testing.T) {
 				t.Error("what was resolved is kept in the config")
 			}
 		})
-		if got := v.consents(); !slices.Equal(got, []hub.LaunchConsent{hub.LaunchNeeded, hub.LaunchAsking, hub.LaunchGiven}) {
+		if got := v.consents(); !slices.Equal(got, []event.LaunchConsent{event.LaunchNeeded, event.LaunchAsking,
+			event.LaunchGiven}) {
 			t.Errorf("the windows saw %v", got)
 		}
 		w.nothingLeft()
@@ -86,14 +88,14 @@ func TestWorkspaceURLAsksBeforeAnythingIsSent(t *testing.T) {
 			!slices.Equal(q.Files, []string{"/run/token"}) || q.Command != "" {
 			t.Errorf("%+v", q)
 		}
-		signing := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		signing := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
 		v.launch() // no second one
 		if n := len(at.Received()); n != 0 || at.visited("/register") != 0 {
 			t.Errorf("%d messages before the yes", n)
 		}
-		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
-		if !signing.over() || hub.AsError(signing.err).Reason != hub.ReasonLaunchDeclined {
+		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
+		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
+		if !signing.over() || event.AsError(signing.err).Reason != event.ReasonLaunchDeclined {
 			t.Errorf("signing in: %v", signing.err)
 		}
 		if n := len(at.Received()); n != 0 {
@@ -112,7 +114,7 @@ func TestHostAndUserServersAskNothing(t *testing.T) {
 			v := w.user("")
 			w.echo().ok(t)
 			v.noPrompt()
-			if s := w.server("s"); s.LaunchConsent != 0 || len(eventsOf[*hub.PromptOpened](v)) != 0 {
+			if s := w.server("s"); s.LaunchConsent != 0 || len(eventsOf[*event.PromptOpened](v)) != 0 {
 				t.Errorf("scope %q: %+v", scope, s)
 			}
 		})
@@ -126,11 +128,11 @@ func TestSourceWithoutScopeAsks(t *testing.T) {
 		w.source(hub.ConfigSource{Path: "/repos/site/.mcp.json", JSON: `{"servers":{"s":` + workspaceEntry + `}}`})
 		v := w.user("")
 		c := w.echo()
-		if s := w.server("s"); s.Scope != "workspace" || s.LaunchConsent != hub.LaunchAsking {
+		if s := w.server("s"); s.Scope != "workspace" || s.LaunchConsent != event.LaunchAsking {
 			t.Errorf("%+v", s)
 		}
-		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
+		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
 	})
 }
 
@@ -142,7 +144,7 @@ func TestTrustedWorkspaceAsksNothing(t *testing.T) {
 			workspaceEntry + `}}`})
 		v := w.user("")
 		w.echo().ok(t)
-		if s := w.server("s"); s.LaunchConsent != 0 || len(eventsOf[*hub.PromptOpened](v)) != 0 {
+		if s := w.server("s"); s.LaunchConsent != 0 || len(eventsOf[*event.PromptOpened](v)) != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -153,38 +155,39 @@ func TestLaunchConsentIsAskedAgainOnChange(t *testing.T) {
 	const before = `{"command":"s","args":["a"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`
 	for name, c := range map[string]struct {
 		entry string
-		want  []hub.DefinitionChange
+		want  []event.DefinitionChange
 	}{
 		"argument": {`{"command":"s","args":["b","c"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`,
-			[]hub.DefinitionChange{{"args[0]", `"a"`, `"b"`}, {"args[1]", "", `"c"`}}},
+			[]event.DefinitionChange{{Path: "args[0]", Before: `"a"`, After: `"b"`},
+				{Path: "args[1]", Before: "", After: `"c"`}}},
 		"value": {`{"command":"s","args":["a"],"env":{"A":"two-4411","C":null},"alwaysAllow":["read"]}`,
-			[]hub.DefinitionChange{{"env.A", `"(a value)"`, `"two-4411"`}}},
+			[]event.DefinitionChange{{Path: "env.A", Before: `"(a value)"`, After: `"two-4411"`}}},
 		"variables": {`{"command":"s","args":["a"],"env":{"A":"one-4411","B":"x","C":""},"alwaysAllow":["read"]}`,
-			[]hub.DefinitionChange{{"env.B", "", `"x"`}, {"env.C", `null`, `""`}}},
+			[]event.DefinitionChange{{Path: "env.B", Before: "", After: `"x"`}, {Path: "env.C", Before: `null`, After: `""`}}},
 		"directory": {`{"command":"s","args":["a"],"cwd":"/tmp","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`,
-			[]hub.DefinitionChange{{"directory", `"/repos/site"`, `"/tmp"`}}},
+			[]event.DefinitionChange{{Path: "directory", Before: `"/repos/site"`, After: `"/tmp"`}}},
 		"allowed tool": {`{"command":"s","args":["a"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read","*"]}`,
-			[]hub.DefinitionChange{{"approvals.*", "", `"allow"`}}},
+			[]event.DefinitionChange{{Path: "approvals.*", Before: "", After: `"allow"`}}},
 		"no argument": {`{"command":"s","env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`,
-			[]hub.DefinitionChange{{"args[0]", `"a"`, ""}}},
+			[]event.DefinitionChange{{Path: "args[0]", Before: `"a"`, After: ""}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := workspaceWorld(t, "", before)
 				v := w.user("")
 				start := func() *pendingServer {
-					return background(func() (hub.ServerInfo, error) { return w.hub.RestartServer(context.Background(), "s", "") })
+					return background(func() (event.ServerInfo, error) { return w.hub.RestartServer(context.Background(), "s", "") })
 				}
 				s := start()
 				if q := v.launch().Launch; q.Changed || q.Changes != nil {
 					t.Errorf("at first %+v", q)
 				}
-				v.allowLaunch(hub.ScopeWindow)
+				v.allowLaunch(event.ScopeWindow)
 				if !s.over() || s.err != nil {
 					t.Fatal(s.err)
 				}
 				w.workspace(c.entry)
-				if got := w.server("s").LaunchConsent; got != hub.LaunchNeeded {
+				if got := w.server("s").LaunchConsent; got != event.LaunchNeeded {
 					t.Errorf("after the change %v", got)
 				}
 				s = start()
@@ -192,7 +195,7 @@ func TestLaunchConsentIsAskedAgainOnChange(t *testing.T) {
 				if diff := cmp.Diff(c.want, q.Changes); !q.Changed || diff != "" {
 					t.Errorf("changed %v (-want +got):\n%s", q.Changed, diff)
 				}
-				v.allowLaunch(hub.ScopeWindow)
+				v.allowLaunch(event.ScopeWindow)
 				if !s.over() || s.err != nil {
 					t.Fatal(s.err)
 				}
@@ -212,40 +215,40 @@ func TestLaunchDeclined(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
 		v := w.user("")
 		c := w.echo()
-		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDismiss})
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
-		if got := w.server("s"); got.LaunchConsent != hub.LaunchNeeded || got.State != hub.ServerFailed ||
+		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDismiss})
+		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
+		if got := w.server("s"); got.LaunchConsent != event.LaunchNeeded || got.State != event.ServerFailed ||
 			got.LastError == "" {
 			t.Errorf("after a dismissal %+v", got)
 		}
 
 		c = w.echo()
-		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
-		if e := c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined); e.Meta["server"] != "s" ||
+		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
+		if e := c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined); e.Meta["server"] != "s" ||
 			!strings.Contains(e.Message, workspaceFile) {
 			t.Errorf("%+v", e)
 		}
-		if got := w.server("s").LaunchConsent; got != hub.LaunchDeclined {
+		if got := w.server("s").LaunchConsent; got != event.LaunchDeclined {
 			t.Errorf("after a no %v", got)
 		}
 		begun := v.starts()
 		for range 3 {
-			w.echo().want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+			w.echo().want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
 		}
 		if v.noPrompt(); v.starts() != begun {
 			t.Error("a server that was declined is started all the same")
 		}
 		w.workspace(strings.Replace(workspaceEntry, "a b", "a", 1))
-		if got := w.server("s").LaunchConsent; got != hub.LaunchNeeded {
+		if got := w.server("s").LaunchConsent; got != event.LaunchNeeded {
 			t.Errorf("after a change %v", got)
 		}
 		c = w.echo()
-		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
+		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
 
-		s := background(func() (hub.ServerInfo, error) { return w.hub.StartServer(context.Background(), "s") })
-		v.allowLaunch(hub.ScopeOnce)
-		if !s.over() || s.err != nil || s.info.LaunchConsent != hub.LaunchGiven {
+		s := background(func() (event.ServerInfo, error) { return w.hub.StartServer(context.Background(), "s") })
+		v.allowLaunch(event.ScopeOnce)
+		if !s.over() || s.err != nil || s.info.LaunchConsent != event.LaunchGiven {
 			t.Errorf("%+v, %v", s.info, s.err)
 		}
 		w.echo().ok(t)
@@ -272,15 +275,15 @@ func TestLaunchPromptEndsWithItsLastWaiter(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		a.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		b.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "nobody waits for the answer any more")
+		a.want(t, event.CodeCancelled, event.ReasonCancelled)
+		b.want(t, event.CodeCancelled, event.ReasonCancelled)
+		v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "nobody waits for the answer any more")
 		if n := w.starts("s"); n != 0 {
 			t.Errorf("%d starts", n)
 		}
 		w.nothingLeft()
 		c := w.echo()
-		v.allowLaunch(hub.ScopeOnce)
+		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)
 	})
 }
@@ -298,7 +301,7 @@ func TestLaunchUnwantedAtOnce(t *testing.T) {
 			runtime.Gosched()
 			again := w.echo()
 			<-c.done
-			v.allowLaunch(hub.ScopeOnce)
+			v.allowLaunch(event.ScopeOnce)
 			again.ok(t)
 			w.nothingLeft()
 		})
@@ -323,7 +326,7 @@ func TestLaunchPromptStopsTheClocks(t *testing.T) {
 		if bad := w.hub.Inconsistent(); bad != "" {
 			t.Error(bad)
 		}
-		v.allowLaunch(hub.ScopeOnce)
+		v.allowLaunch(event.ScopeOnce)
 		if r := c.ok(t); r.Timings.Human < 19*time.Minute {
 			t.Errorf("%+v", r.Timings)
 		}
@@ -334,10 +337,10 @@ func TestLaunchPromptStopsTheClocks(t *testing.T) {
 		c = w.echo()
 		p = v.launch()
 		pass(20 * time.Minute)
-		if e := c.want(t, hub.CodeDeadlineExceeded, hub.ReasonHumanTimeout); e.Meta["setting"] != "timeouts.human" {
+		if e := c.want(t, event.CodeDeadlineExceeded, event.ReasonHumanTimeout); e.Meta["setting"] != "timeouts.human" {
 			t.Errorf("%+v", e)
 		}
-		v.wantClosed(p.ID, hub.CauseTimeout, hub.OriginTimeout, "timeouts.human of 20m0s exceeded")
+		v.wantClosed(p.ID, event.CauseTimeout, event.OriginTimeout, "timeouts.human of 20m0s exceeded")
 		w.nothingLeft()
 	})
 }
@@ -347,7 +350,7 @@ func TestNoWindowForALaunch(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
 		witness := w.everything()
-		e := w.echo().want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
+		e := w.echo().want(t, event.CodeFailedPrecondition, event.ReasonNoApprover)
 		if !strings.Contains(e.Message, "server launches") {
 			t.Errorf("%s", e.Message)
 		}
@@ -355,8 +358,8 @@ func TestNoWindowForALaunch(t *testing.T) {
 		c := w.echo()
 		p := v.launch()
 		v.win.Detach(true)
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
-		witness.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, "no window is left that can show it")
+		c.want(t, event.CodeFailedPrecondition, event.ReasonNoApprover)
+		witness.wantClosed(p.ID, event.CauseSuperseded, event.OriginPolicy, "no window is left that can show it")
 		if n := w.starts("s"); n != 0 {
 			t.Errorf("%d starts", n)
 		}
@@ -371,9 +374,9 @@ func TestLaunchFirstAnswerWins(t *testing.T) {
 		one, two := w.user("one"), w.user("two")
 		c := w.echo()
 		id := one.launch().ID
-		one.answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDecline})
-		wantReason(t, two.win.Answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept}), hub.ReasonPromptClosed)
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		one.answer(event.PromptAnswer{PromptID: id, Action: event.ActionDecline})
+		wantReason(t, two.win.Answer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept}), event.ReasonPromptClosed)
+		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
 		if n := w.starts("s"); n != 0 {
 			t.Errorf("%d starts", n)
 		}
@@ -387,13 +390,13 @@ func TestWebviewCannotSupplyACommand(t *testing.T) {
 		v := w.user("")
 		c := w.echo()
 		p := v.launch()
-		err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept,
+		err := v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept,
 			Content: `{"command":"evil","args":["x"]}`})
-		wantReason(t, err, hub.ReasonInvalidContent)
+		wantReason(t, err, event.ReasonInvalidContent)
 		if v.launch().ID != p.ID || w.starts("s") != 0 {
 			t.Error("the answer was taken")
 		}
-		v.allowLaunch(hub.ScopeOnce)
+		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)
 		if got := w.started(); len(got) != 1 || got[0].Command != "s" ||
 			!slices.Equal(got[0].Args, []string{"--root", "a b; rm -rf /"}) {

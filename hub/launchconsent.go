@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
@@ -43,10 +44,11 @@ func (c consentGiven) id(where string) string {
 
 // launch is what is known of the consent to start one server. Guarded by Hub.mu.
 type launch struct {
-	asking   int           // open prompts
-	declined string        // the hash that the user has declined; "" = none, or the host wants the user to be asked again
-	started  *consentGiven // what was agreed to when the server was started last
-	told     LaunchConsent // what the windows know
+	asking int // open prompts
+	// the hash that the user has declined; "" = none, or the host wants the user to be asked again
+	declined string
+	started  *consentGiven       // what was agreed to when the server was started last
+	told     event.LaunchConsent // what the windows know
 }
 
 // needsConsent tells whether a server starts only after the user has agreed: what a workspace brings, the user may not
@@ -123,19 +125,19 @@ func (h *Hub) areOpen(folders []string) bool {
 
 // agree keeps a yes of w for its scope, in memory; whoever waits for the answer writes it to the file. w is attached.
 // h.mu is held.
-func (h *Hub) agree(w *Window, f launchForm, scope ApprovalScope) {
+func (h *Hub) agree(w *Window, f launchForm, scope event.ApprovalScope) {
 	c := consentGiven{File: f.key.file, Server: f.key.server, Hash: f.key.hash, Fields: f.fields, Policies: f.policies,
 		Time: time.Now().UTC()}
 	switch scope {
-	case ScopeWindow:
+	case event.ScopeWindow:
 		if w.consents == nil {
 			w.consents = map[launchKey]consentGiven{}
 		}
 		w.consents[f.key] = c
-	case ScopeWorkspace:
+	case event.ScopeWorkspace:
 		c.Bound, c.Folders = true, foldersOf(w.workspace())
 		h.launches.put(c)
-	case ScopeAlways:
+	case event.ScopeAlways:
 		h.launches.put(c)
 	default:
 		h.consents[f.key] = c
@@ -145,20 +147,20 @@ func (h *Hub) agree(w *Window, f launchForm, scope ApprovalScope) {
 }
 
 // consentState is what the windows are shown. h.mu is held.
-func (s *server) consentState() LaunchConsent {
+func (s *server) consentState() event.LaunchConsent {
 	if !needsConsent(s.conf) || s.life.Broken() {
 		return 0
 	}
 	key := s.hub.launchForm(s).key
 	switch {
 	case s.launch.asking > 0:
-		return LaunchAsking
+		return event.LaunchAsking
 	case s.hub.consentTo(key) != nil:
-		return LaunchGiven
+		return event.LaunchGiven
 	case s.launch.declined == key.hash:
-		return LaunchDeclined
+		return event.LaunchDeclined
 	}
-	return LaunchNeeded
+	return event.LaunchNeeded
 }
 
 // consentsChanged draws the consequences where a yes may have come or gone: the windows are told, questions about tools
@@ -186,25 +188,26 @@ func (h *Hub) refreshLaunches() {
 }
 
 // rememberedLaunches lists each yes that holds for longer than this hub, or as long as a window does.
-func (h *Hub) rememberedLaunches() []Remembered {
+func (h *Hub) rememberedLaunches() []event.Remembered {
 	h.refreshLaunches()
 	defer h.lock().unlock()
-	var list []Remembered
-	add := func(id string, c consentGiven, scope ApprovalScope, window string) {
-		list = append(list, Remembered{
-			ID: id, Kind: RememberedLaunch, Server: c.Server, Scope: scope, Folders: c.Folders, WindowID: window, Time: c.Time,
+	var list []event.Remembered
+	add := func(id string, c consentGiven, scope event.ApprovalScope, window string) {
+		list = append(list, event.Remembered{
+			ID: id, Kind: event.RememberedLaunch, Server: c.Server, Scope: scope, Folders: c.Folders, WindowID: window,
+			Time: c.Time,
 			Hash: c.Hash,
 		})
 	}
 	for _, w := range h.windowsInOrder() {
 		for _, c := range w.consents {
-			add(c.id("window "+w.id), c, ScopeWindow, w.id)
+			add(c.id("window "+w.id), c, event.ScopeWindow, w.id)
 		}
 	}
 	for id, c := range h.launches.all() {
-		scope := ScopeAlways
+		scope := event.ScopeAlways
 		if c.Bound {
-			scope = ScopeWorkspace
+			scope = event.ScopeWorkspace
 		}
 		add(id, c, scope, "")
 	}

@@ -12,13 +12,14 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // launchForm is what a person agrees to: all that decides what runs, or where requests go, and with what. It holds no
 // value that may be secret.
 type launchForm struct {
 	key      launchKey
-	question LaunchQuestion
+	question event.LaunchQuestion
 	fields   []formField
 	policies map[string]config.Policy // what the file says about calling tools
 }
@@ -95,7 +96,7 @@ func (h *Hub) formOf(conf config.Server, v config.Variables, seen sight) launchF
 	}
 	show := conf.Shown(v)
 	env, files := conf.References(v)
-	q := LaunchQuestion{
+	q := event.LaunchQuestion{
 		Command: show.Command, Args: show.Args, Dir: show.Dir, EnvNames: slices.Sorted(maps.Keys(conf.Env)), EnvRefs: env,
 		InputRefs: conf.InputIDs(), EnvFile: show.EnvFile, URL: show.URL,
 		HeaderNames: slices.Sorted(maps.Keys(conf.Header)), Files: files, ConfigFile: conf.Origin.File,
@@ -115,7 +116,7 @@ func (h *Hub) formOf(conf config.Server, v config.Variables, seen sight) launchF
 		q.ProgramTarget = seen.program.Target
 	}
 	for _, name := range q.EnvNames {
-		value := LaunchVariable{Name: name, Unset: conf.Env[name] == nil, LoadsCode: config.LoadsCode(name)}
+		value := event.LaunchVariable{Name: name, Unset: conf.Env[name] == nil, LoadsCode: config.LoadsCode(name)}
 		if text := show.Env[name]; text != nil {
 			value.Value = *text
 		}
@@ -230,7 +231,7 @@ const (
 )
 
 // changesOf tells what differs between two forms, in the order of the later one; what is gone comes last.
-func changesOf(before, after []formField) (changes []DefinitionChange) {
+func changesOf(before, after []formField) (changes []event.DefinitionChange) {
 	was := map[string]formField{}
 	for _, f := range before {
 		was[f.Path] = f
@@ -247,7 +248,7 @@ func changesOf(before, after []formField) (changes []DefinitionChange) {
 		if there && old.Text == f.Text && old.Sum == f.Sum {
 			continue
 		}
-		c := DefinitionChange{Path: f.Path, After: shownAs(f, aValue)}
+		c := event.DefinitionChange{Path: f.Path, After: shownAs(f, aValue)}
 		if there {
 			c.Before = shownAs(old, aValue)
 			if c.Before == c.After {
@@ -261,7 +262,7 @@ func changesOf(before, after []formField) (changes []DefinitionChange) {
 	}
 	for _, f := range before {
 		if _, gone := was[f.Path]; gone {
-			changes = append(changes, DefinitionChange{Path: f.Path, Before: shownAs(f, aValue)})
+			changes = append(changes, event.DefinitionChange{Path: f.Path, Before: shownAs(f, aValue)})
 		}
 	}
 	return changes

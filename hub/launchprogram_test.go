@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -91,7 +92,7 @@ func TestLaunchShowsTheProgramThatRuns(t *testing.T) {
 		v := w.user("")
 		c := w.echo()
 		q := v.launch().Launch
-		want := []hub.LaunchVariable{
+		want := []event.LaunchVariable{
 			{Name: "BASH_ENV", Value: "./x", LoadsCode: true}, {Name: "GONE", Unset: true}, {Name: "MODE", Value: "plain"},
 			{Name: "PATH", Value: w.folder + "/bin:/usr/bin", LoadsCode: true},
 		}
@@ -99,7 +100,7 @@ func TestLaunchShowsTheProgramThatRuns(t *testing.T) {
 			q.Command != "node" {
 			t.Errorf("%+v\n%s", q, diff)
 		}
-		v.allowLaunch(hub.ScopeOnce)
+		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)
 		if got := w.started(); len(got) != 1 || got[0].Program != evil || got[0].Command != "node" {
 			t.Errorf("started %+v", got)
@@ -119,19 +120,19 @@ func TestAnotherProgramAsksAgain(t *testing.T) {
 		if q := v.launch().Launch; q.Program != w.folder+"/tool" || q.ProgramTarget != good {
 			t.Errorf("%+v", q)
 		}
-		v.allowLaunch(hub.ScopeAlways)
+		v.allowLaunch(event.ScopeAlways)
 		c.ok(t)
 
 		w.link(evil, "tool")
 		w.restart()
 		c = w.echo()
 		q := v.launch().Launch
-		changes := []hub.DefinitionChange{{Path: "program", Before: `"` + good + `"`, After: `"` + evil + `"`}}
+		changes := []event.DefinitionChange{{Path: "program", Before: `"` + good + `"`, After: `"` + evil + `"`}}
 		if diff := cmp.Diff(changes, q.Changes); diff != "" || !q.Changed || q.ProgramTarget != evil {
 			t.Errorf("%+v\n%s", q, diff)
 		}
-		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
+		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
 
 		w.link(good, "tool") // what was agreed to
 		if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
@@ -155,15 +156,15 @@ func TestProgramChangesUnderTheQuestion(t *testing.T) {
 		c := w.echo()
 		p := v.launch()
 		w.link(evil, "tool")
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Scope: hub.ScopeAlways})
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Scope: event.ScopeAlways})
 		if q := v.launch(); q.ID == p.ID || q.Launch.ProgramTarget != evil {
 			t.Errorf("%+v", q.Launch)
 		}
 		if got := w.started(); len(got) != 0 {
 			t.Errorf("started %+v", got)
 		}
-		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
+		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
 	})
 }
 
@@ -184,7 +185,7 @@ func TestSameProgramByAnotherPathAsksNothing(t *testing.T) {
 		one := run("shell1")
 		v := one.user("")
 		c := one.echo()
-		v.allowLaunch(hub.ScopeAlways)
+		v.allowLaunch(event.ScopeAlways)
 		c.ok(t)
 		two := run("shell2")
 		two.echo().ok(t)
@@ -210,7 +211,7 @@ func TestEnvFileIsPartOfTheConsent(t *testing.T) {
 		if diff := cmp.Diff([]string{"PIN", "REGION"}, q.EnvFileNames); diff != "" {
 			t.Error(diff)
 		}
-		v.allowLaunch(hub.ScopeAlways)
+		v.allowLaunch(event.ScopeAlways)
 		c.ok(t)
 		w.restart()
 		w.echo().ok(t) // the same content
@@ -219,16 +220,16 @@ func TestEnvFileIsPartOfTheConsent(t *testing.T) {
 		w.restart()
 		c = w.echo()
 		q = v.launch().Launch
-		changes := []hub.DefinitionChange{{Path: "content of envFile", Before: `"(a value)"`, After: `"(another value)"`}}
+		changes := []event.DefinitionChange{{Path: "content of envFile", Before: `"(a value)"`, After: `"(another value)"`}}
 		if diff := cmp.Diff(changes, q.Changes); diff != "" || !q.Changed {
 			t.Errorf("changed %v\n%s", q.Changed, diff)
 		}
-		v.allowLaunch(hub.ScopeAlways)
+		v.allowLaunch(event.ScopeAlways)
 		c.ok(t)
 		if got := w.started(); len(got) != 3 || *got[2].Env["PIN"] != "4712-secret" {
 			t.Errorf("%d starts", len(got))
 		}
-		shown, err := json.Marshal(eventsOf[*hub.PromptOpened](v))
+		shown, err := json.Marshal(eventsOf[*event.PromptOpened](v))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +253,7 @@ func TestEnvFileMustNotLoadCode(t *testing.T) {
 		entry := `{"command":"./bin/s","cwd":"${workspaceFolder}","envFile":"${workspaceFolder}/.env",` + allow + `}`
 		w.as("workspace", entry)
 		v := w.user("")
-		e := w.echo().want(t, hub.CodeFailedPrecondition, hub.ReasonServerBroken)
+		e := w.echo().want(t, event.CodeFailedPrecondition, event.ReasonServerBroken)
 		if !strings.Contains(e.Message, "NODE_OPTIONS") || strings.Contains(e.Message, "evil.js") {
 			t.Errorf("%s", e.Message)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // restart starts server s anew and tells whether the user was asked; a question is left open.
@@ -32,7 +33,7 @@ func (w *world) restart(v *view) (asked bool) {
 // dismissed closes the open question.
 func (v *view) dismissed() {
 	v.t.Helper()
-	v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDismiss})
+	v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDismiss})
 	synctest.Wait()
 }
 
@@ -40,11 +41,11 @@ func (v *view) dismissed() {
 // the hub is in a file of its own.
 func TestLaunchConsentScopes(t *testing.T) {
 	type want struct{ sameWindow, windowGone, nextHub, nextHubElsewhere bool } // asked again?
-	for scope, want := range map[hub.ApprovalScope]want{
-		hub.ScopeOnce:      {false, false, true, true},
-		hub.ScopeWindow:    {false, true, true, true},
-		hub.ScopeWorkspace: {false, true, false, true},
-		hub.ScopeAlways:    {false, false, false, false},
+	for scope, want := range map[event.ApprovalScope]want{
+		event.ScopeOnce:      {false, false, true, true},
+		event.ScopeWindow:    {false, true, true, true},
+		event.ScopeWorkspace: {false, true, false, true},
+		event.ScopeAlways:    {false, false, false, false},
 	} {
 		bubble(t, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "state")
@@ -56,7 +57,7 @@ func TestLaunchConsentScopes(t *testing.T) {
 			if got := w.restart(v); got != want.sameWindow {
 				t.Errorf("scope %d: asked in the same window: %v", scope, got)
 			}
-			if n := len(w.hub.RememberedLaunches()); (n == 1) != (scope != hub.ScopeOnce) {
+			if n := len(w.hub.RememberedLaunches()); (n == 1) != (scope != event.ScopeOnce) {
 				t.Errorf("scope %d: %d are remembered", scope, n)
 			}
 			v.win.Detach(true)
@@ -91,7 +92,7 @@ func TestLaunchFileHoldsNoValues(t *testing.T) {
 		w := workspaceWorld(t, dir, `{"command":"s","args":["shown-1"],"env":{"KEY":"literal-4477"},`+allow+`}`)
 		v := w.user("")
 		c := w.echo()
-		v.allowLaunch(hub.ScopeAlways)
+		v.allowLaunch(event.ScopeAlways)
 		c.ok(t)
 		path := filepath.Join(dir, "launches.json")
 		text, err := os.ReadFile(path)
@@ -107,10 +108,10 @@ func TestLaunchFileHoldsNoValues(t *testing.T) {
 		v = next.user("")
 		c = next.echo()
 		if q := v.launch().Launch; !q.Changed || len(q.Changes) != 1 ||
-			q.Changes[0] != (hub.DefinitionChange{Path: "args[0]", Before: `"shown-1"`, After: `"shown-2"`}) {
+			q.Changes[0] != (event.DefinitionChange{Path: "args[0]", Before: `"shown-1"`, After: `"shown-2"`}) {
 			t.Errorf("%+v", q)
 		}
-		v.allowLaunch(hub.ScopeAlways)
+		v.allowLaunch(event.ScopeAlways)
 		c.ok(t)
 		// The first one hears of it when it needs it.
 		w.workspace(`{"command":"s","args":["shown-2"],"env":{"KEY":"literal-4477"},` + allow + `}`)
@@ -120,7 +121,7 @@ func TestLaunchFileHoldsNoValues(t *testing.T) {
 
 // What is remembered can be forgotten: what runs goes on, and the next start asks.
 func TestForgetLaunch(t *testing.T) {
-	for _, scope := range []hub.ApprovalScope{hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways} {
+	for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace, event.ScopeAlways} {
 		bubble(t, func(t *testing.T) {
 			w := workspaceWorld(t, t.TempDir(), workspaceEntry)
 			v := w.user("one", "file:///repos/site")
@@ -128,19 +129,19 @@ func TestForgetLaunch(t *testing.T) {
 			v.allowLaunch(scope)
 			c.ok(t)
 			list := w.hub.RememberedLaunches()
-			if len(list) != 1 || list[0].Kind != hub.RememberedLaunch || list[0].Server != "s" || list[0].Scope != scope ||
+			if len(list) != 1 || list[0].Kind != event.RememberedLaunch || list[0].Server != "s" || list[0].Scope != scope ||
 				list[0].Hash == "" || list[0].Time.IsZero() ||
-				(list[0].WindowID == "one") != (scope == hub.ScopeWindow) ||
-				(len(list[0].Folders) == 1) != (scope == hub.ScopeWorkspace) {
+				(list[0].WindowID == "one") != (scope == event.ScopeWindow) ||
+				(len(list[0].Folders) == 1) != (scope == event.ScopeWorkspace) {
 				t.Fatalf("%+v", list)
 			}
 			if w.hub.ForgetLaunch("launch-nothing") || !w.hub.ForgetLaunch(list[0].ID) || w.hub.ForgetLaunch(list[0].ID) {
 				t.Error("it was not forgotten just once")
 			}
-			if s := w.server("s"); s.State != hub.ServerReady || s.LaunchConsent != hub.LaunchNeeded {
+			if s := w.server("s"); s.State != event.ServerReady || s.LaunchConsent != event.LaunchNeeded {
 				t.Errorf("%+v", s)
 			}
-			if got := last[*hub.ServerChanged](v).Server.LaunchConsent; got != hub.LaunchNeeded {
+			if got := last[*event.ServerChanged](v).Server.LaunchConsent; got != event.LaunchNeeded {
 				t.Errorf("the windows know %v", got)
 			}
 			if !w.restart(v) {
@@ -157,12 +158,12 @@ func TestWorkspaceAllowCountsOnlyAfterConsent(t *testing.T) {
 		entry := func(rest string) string { return `{"command":"s",` + rest + `}` }
 		w := workspaceWorld(t, "", entry(`"alwaysAllow":["echo"],"approvals":{"hang":"deny"}`))
 		v := w.user("")
-		w.call(hub.CallRequest{Server: "s", Tool: "hang"}).want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+		w.call(hub.CallRequest{Server: "s", Tool: "hang"}).want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
 		v.noPrompt() // nothing was started for it
 		c := w.echo()
-		v.allowLaunch(hub.ScopeWindow)
+		v.allowLaunch(event.ScopeWindow)
 		c.ok(t) // the launch was the only question
-		policies := func() (got [2]hub.Policy) {
+		policies := func() (got [2]event.Policy) {
 			t.Helper()
 			tools, _, err := w.hub.Tools(context.Background(), "s")
 			if err != nil {
@@ -173,7 +174,7 @@ func TestWorkspaceAllowCountsOnlyAfterConsent(t *testing.T) {
 			}
 			return got
 		}
-		if got := policies(); got != [2]hub.Policy{hub.PolicyAllow, hub.PolicyDeny} {
+		if got := policies(); got != [2]event.Policy{event.PolicyAllow, event.PolicyDeny} {
 			t.Errorf("after the yes %v", got)
 		}
 
@@ -181,29 +182,29 @@ func TestWorkspaceAllowCountsOnlyAfterConsent(t *testing.T) {
 		if n := w.starts("s"); n != 1 {
 			t.Errorf("%d starts", n)
 		}
-		if got := policies(); got != [2]hub.Policy{hub.PolicyAllow, hub.PolicyAsk} {
+		if got := policies(); got != [2]event.Policy{event.PolicyAllow, event.PolicyAsk} {
 			t.Errorf("after the change %v", got)
 		}
 		w.echo().ok(t)
 		hang := w.call(hub.CallRequest{Server: "s", Tool: "hang"})
 		p := v.prompt()
-		if p.Kind != hub.PromptToolApproval {
+		if p.Kind != event.PromptToolApproval {
 			t.Fatalf("%+v", p)
 		}
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
-		hang.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
+		hang.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
 
 		w.workspace(entry(`"alwaysAllow":["*"],"approvals":{"echo":"deny"}`))
-		w.echo().want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+		w.echo().want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
 
 		w.workspace(entry(`"alwaysAllow":["echo"],"approvals":{"hang":"deny"}`)) // as it was agreed to
 		v.win.Detach(true)                                                       // and the yes with it
 		v = w.user("")
 		c = w.echo()
-		if p := v.prompt(); p.Kind != hub.PromptToolApproval {
+		if p := v.prompt(); p.Kind != event.PromptToolApproval {
 			t.Errorf("after the window had gone: %+v", p)
 		}
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept})
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept})
 		c.ok(t)
 		w.nothingLeft()
 	})
@@ -223,11 +224,11 @@ func TestReloadSupersedesLaunchPrompt(t *testing.T) {
 			t.Error("a change of a timeout closed the question")
 		}
 		stopped := w.workspace(entry(`b"]`))
-		v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginHost, "the server's config changed")
-		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "host" || len(stopped) != 1 {
+		v.wantClosed(p.ID, event.CauseSuperseded, event.OriginHost, "the server's config changed")
+		if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["origin"] != "host" || len(stopped) != 1 {
 			t.Errorf("%+v, stopped %v", e, stopped)
 		}
-		wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept}), hub.ReasonPromptClosed)
+		wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept}), event.ReasonPromptClosed)
 		if n := w.starts("s"); n != 0 {
 			t.Errorf("%d starts", n)
 		}
@@ -237,12 +238,12 @@ func TestReloadSupersedesLaunchPrompt(t *testing.T) {
 		c = w.echo()
 		p = v.launch()
 		w.workspace(strings.Replace(entry(`b"]`), allow, `"alwaysAllow":["echo"]`, 1))
-		v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginHost, "the server's config changed")
+		v.wantClosed(p.ID, event.CauseSuperseded, event.OriginHost, "the server's config changed")
 		q := v.launch()
 		if q.ID == p.ID || len(q.Launch.AllowedTools) != 1 || q.Launch.AllowedTools[0] != "echo" || q.Launch.Changed {
 			t.Errorf("%+v", q.Launch)
 		}
-		v.allowLaunch(hub.ScopeOnce)
+		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)
 		w.nothingLeft()
 	})
@@ -259,12 +260,12 @@ func TestLaunchAnswerToAnOldForm(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				_ = v.win.Answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionAccept})
+				_ = v.win.Answer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept})
 			}()
 			w.workspace(`{"command":"s","alwaysAllow":["*"]}`)
 			<-done
 			p := v.prompt() // about the launch again, or about the tool: but hang never runs unasked
-			if c.over() || p.Kind != hub.PromptServerLaunch && p.Kind != hub.PromptToolApproval {
+			if c.over() || p.Kind != event.PromptServerLaunch && p.Kind != event.PromptToolApproval {
 				t.Fatalf("%v, %+v", c.over(), p)
 			}
 			w.hub.EditConfs(func(c *config.Server) { c.Approvals = nil })
@@ -284,10 +285,10 @@ func TestDrainClosesLaunchPrompt(t *testing.T) {
 		c := w.echo()
 		p := v.launch()
 		w.hub.Drain(context.Background(), "the editor closes")
-		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "shutdown" {
+		if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["origin"] != "shutdown" {
 			t.Errorf("%+v", e)
 		}
-		v.wantClosed(p.ID, hub.CauseShutdown, hub.OriginShutdown, "the editor closes")
+		v.wantClosed(p.ID, event.CauseShutdown, event.OriginShutdown, "the editor closes")
 		w.nothingLeft()
 	})
 }
@@ -300,12 +301,12 @@ func TestSignInByHandOfAChangedLaunch(t *testing.T) {
 		entry := func(path string) string { return `{"type":"http","url":"http://` + at.host + path + `"}` }
 		w.workspace(entry("/mcp"))
 		v := w.user("")
-		s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		s := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
 		p := v.launch()
 		w.workspace(entry("/mcp?other"))
-		v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginHost, "the server's config changed")
+		v.wantClosed(p.ID, event.CauseSuperseded, event.OriginHost, "the server's config changed")
 		v.noPrompt()
-		if !s.over() || hub.AsError(s.err).Reason != hub.ReasonServerStopped || len(at.Received()) != 0 {
+		if !s.over() || event.AsError(s.err).Reason != event.ReasonServerStopped || len(at.Received()) != 0 {
 			t.Errorf("%v, %d messages", s.err, len(at.Received()))
 		}
 		w.nothingLeft()

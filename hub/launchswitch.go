@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // What a folder brings changes nothing of the user's before the user has agreed to it. So of the entries of one name
@@ -60,10 +62,10 @@ func (s *server) waiting() configEntries {
 
 // StartWorkspaceEntry asks for the consent to the first entry of a workspace that waits for it, and starts it in the
 // place of the one that counts. It also asks a user again who has declined. Without such an entry it is StartServer.
-func (h *Hub) StartWorkspaceEntry(ctx context.Context, name string) (ServerInfo, error) {
+func (h *Hub) StartWorkspaceEntry(ctx context.Context, name string) (event.ServerInfo, error) {
 	s, err := h.find(name)
 	if err != nil {
-		return ServerInfo{}, err
+		return event.ServerInfo{}, err
 	}
 	var e *configEntry
 	h.update(func() {
@@ -73,7 +75,7 @@ func (h *Hub) StartWorkspaceEntry(ctx context.Context, name string) (ServerInfo,
 	})
 	if e != nil {
 		if err := h.consent(ctx, s, e.conf, nil, true); err != nil {
-			return ServerInfo{}, contextError(ctx, err)
+			return event.ServerInfo{}, contextError(ctx, err)
 		}
 	}
 	return h.StartServer(ctx, name)

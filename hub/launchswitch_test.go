@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 func manyEntries(n int, entry string) string {
@@ -63,14 +64,14 @@ func TestUnagreedFolderChangesNothingOfTheUsers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, v, c := switchWorld(t)
 		s := w.server("s")
-		if s.State != hub.ServerReady || s.Scope != "user" || s.LaunchConsent != 0 || len(s.Shadows) != 0 {
+		if s.State != event.ServerReady || s.Scope != "user" || s.LaunchConsent != 0 || len(s.Shadows) != 0 {
 			t.Errorf("%+v", s)
 		}
-		if want := []hub.ConfigOrigin{{File: workspaceFile, Line: 1,
+		if want := []event.ConfigOrigin{{File: workspaceFile, Line: 1,
 			Dialect: "vscode", Scope: "workspace"}}; !slices.Equal(s.Waiting, want) {
 			t.Errorf("waiting: %+v", s.Waiting)
 		}
-		told := eventsOf[*hub.ServerChanged](v)
+		told := eventsOf[*event.ServerChanged](v)
 		if last := told[len(told)-1]; len(last.Server.Waiting) != 1 {
 			t.Error("the windows were not told that another entry waits")
 		}
@@ -82,13 +83,13 @@ func TestUnagreedFolderChangesNothingOfTheUsers(t *testing.T) {
 			`{"command":"s","alwaysAllow":[],"approvals":{"*":"deny"}}`} {
 			w.twoFiles(ofServer(mineEntry), ofServer(off))
 			w.echo().ok(t)
-			if s := w.server("s"); s.State != hub.ServerReady || c.over() {
+			if s := w.server("s"); s.State != event.ServerReady || c.over() {
 				t.Errorf("%s: %v", off, s.State)
 			}
 		}
 		w.twoFiles(`{"servers":{"s":`, ofServer(theirsEntry)) // the user is halfway through saving
 		w.echo().ok(t)
-		if s := w.server("s"); s.State != hub.ServerReady || s.Scope != "user" || c.over() {
+		if s := w.server("s"); s.State != event.ServerReady || s.Scope != "user" || c.over() {
 			t.Errorf("half a file: %+v", s)
 		}
 		v.noPrompt()
@@ -101,22 +102,22 @@ func TestAgreedFolderTakesOver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, v, c := switchWorld(t)
 		start := func() *pendingServer {
-			return background(func() (hub.ServerInfo, error) { return w.hub.StartWorkspaceEntry(context.Background(), "s") })
+			return background(func() (event.ServerInfo, error) { return w.hub.StartWorkspaceEntry(context.Background(), "s") })
 		}
 		asked := start()
 		if q := v.launch().Launch; q.ConfigFile != workspaceFile || !slices.Equal(q.Args, []string{"theirs"}) {
 			t.Errorf("%+v", q)
 		}
 		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry)) // a reload closes no question about what stays
-		v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionDecline})
-		if !asked.over() || hub.AsError(asked.err).Reason != hub.ReasonLaunchDeclined || c.over() {
+		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
+		if !asked.over() || event.AsError(asked.err).Reason != event.ReasonLaunchDeclined || c.over() {
 			t.Errorf("after a no: %v", asked.err)
 		}
 		w.echo().ok(t)
 
 		asked = start()
-		v.allowLaunch(hub.ScopeOnce)
-		e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		v.allowLaunch(event.ScopeOnce)
+		e := c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if e.Meta["origin"] != "host" || !strings.Contains(e.Message, "agreed to the entry") ||
 			!strings.Contains(e.Message, workspaceFile) {
 			t.Errorf("%+v", e)
@@ -125,12 +126,12 @@ func TestAgreedFolderTakesOver(t *testing.T) {
 			t.Errorf("%v, runs %s", asked.err, w.runs())
 		}
 		s := w.server("s")
-		if s.Scope != "workspace" || s.LaunchConsent != hub.LaunchGiven || len(s.Waiting) != 0 || len(s.Shadows) != 1 ||
+		if s.Scope != "workspace" || s.LaunchConsent != event.LaunchGiven || len(s.Waiting) != 0 || len(s.Shadows) != 1 ||
 			s.Shadows[0].File != userFile {
 			t.Errorf("%+v", s)
 		}
 		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry))
-		if s := w.server("s"); s.State != hub.ServerReady || s.Scope != "workspace" {
+		if s := w.server("s"); s.State != event.ServerReady || s.Scope != "workspace" {
 			t.Errorf("after a reload: %+v", s)
 		}
 		w.twoFiles(ofServer(mineEntry), "")
@@ -148,17 +149,17 @@ func TestYesThatEndsGivesTheNameBack(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
 		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry))
 		v := w.user("one")
-		asked := background(func() (hub.ServerInfo, error) { return w.hub.StartWorkspaceEntry(context.Background(), "s") })
-		v.allowLaunch(hub.ScopeWindow)
+		asked := background(func() (event.ServerInfo, error) { return w.hub.StartWorkspaceEntry(context.Background(), "s") })
+		v.allowLaunch(event.ScopeWindow)
 		if !asked.over() || asked.err != nil || w.runs() != "theirs" {
 			t.Fatalf("%v", asked.err)
 		}
 		v.win.Detach(true)
-		if s := w.server("s"); s.State != hub.ServerReady || s.Scope != "workspace" {
+		if s := w.server("s"); s.State != event.ServerReady || s.Scope != "workspace" {
 			t.Errorf("%+v", s)
 		}
 		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry))
-		if s := w.server("s"); s.State != hub.ServerReady || s.Scope != "workspace" {
+		if s := w.server("s"); s.State != event.ServerReady || s.Scope != "workspace" {
 			t.Errorf("after a reload: %+v", s)
 		}
 		if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
@@ -183,7 +184,7 @@ func TestUnagreedFolderTakesNothingFromAnotherFolder(t *testing.T) {
 		w.source(first)
 		v := w.user("")
 		c := w.echo()
-		v.allowLaunch(hub.ScopeOnce)
+		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)
 		second := hub.ConfigSource{Path: "/repos/b/.vscode/mcp.json", Scope: "workspace", Folder: "/repos/b",
 			JSON: ofServer(`{"command":"s","args":["b"]}`)}

@@ -7,10 +7,11 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // startKinds are what a window shows that can be asked about the start of a server, beside everything else.
-var startKinds = append([]hub.PromptKind{hub.PromptServerLaunch, hub.PromptConfigInput}, allKinds...)
+var startKinds = append([]event.PromptKind{event.PromptServerLaunch, event.PromptConfigInput}, allKinds...)
 
 // user attaches a window that shows every kind; ID "" for any.
 func (w *world) user(id string, roots ...string) *view {
@@ -67,24 +68,24 @@ func (w *world) started() []config.Server {
 }
 
 // launch gives the one open question, which is whether a server may be started.
-func (v *view) launch() hub.PromptInfo {
+func (v *view) launch() event.PromptInfo {
 	v.t.Helper()
 	p := v.prompt()
-	if p.Kind != hub.PromptServerLaunch || p.Launch == nil {
+	if p.Kind != event.PromptServerLaunch || p.Launch == nil {
 		v.t.Fatalf("the open prompt is %+v", p)
 	}
 	return p
 }
 
 // allowLaunch says yes to the open launch question, for a scope.
-func (v *view) allowLaunch(scope hub.ApprovalScope) {
+func (v *view) allowLaunch(scope event.ApprovalScope) {
 	v.t.Helper()
-	v.answer(hub.PromptAnswer{PromptID: v.launch().ID, Action: hub.ActionAccept, Scope: scope})
+	v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionAccept, Scope: scope})
 }
 
 // consents gives the states of the consent that a window was told of, without repetition.
-func (v *view) consents() (list []hub.LaunchConsent) {
-	for _, e := range eventsOf[*hub.ServerChanged](v) {
+func (v *view) consents() (list []event.LaunchConsent) {
+	for _, e := range eventsOf[*event.ServerChanged](v) {
 		if n := len(list); n == 0 || list[n-1] != e.Server.LaunchConsent {
 			list = append(list, e.Server.LaunchConsent)
 		}
@@ -94,7 +95,7 @@ func (v *view) consents() (list []hub.LaunchConsent) {
 
 // starts counts the starts of servers that a window was told of.
 func (v *view) starts() (n int) {
-	for _, e := range eventsOf[*hub.RequestStarted](v) {
+	for _, e := range eventsOf[*event.RequestStarted](v) {
 		if e.Request.Method == "initialize" {
 			n++
 		}

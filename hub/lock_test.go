@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // faulty is telemetry that panics when a question opens: with the hub's lock held.
@@ -50,7 +51,7 @@ func TestPanicUnderTheLockIsFatal(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if e := hub.AsError(<-over); e == nil || e.Code != hub.CodeInternal {
+		if e := event.AsError(<-over); e == nil || e.Code != event.CodeInternal {
 			t.Errorf("the call ended with %v", e)
 		}
 		if len(last) == 0 || !strings.Contains(last[0], "one fault") {

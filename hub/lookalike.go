@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // lookAlike has letters and digits that are drawn like one of the Latin letters, the ones that names of servers are
@@ -43,9 +44,9 @@ func looks(name string) string {
 
 // alike finds servers whose names look like that of another one: a person who reads the one may mean the other. Names
 // that differ in case or in separators only are what people choose, and are left alone.
-func alike(servers []config.Server) []ConfigProblem {
+func alike(servers []config.Server) []event.ConfigProblem {
 	first := map[string]config.Server{}
-	var problems []ConfigProblem
+	var problems []event.ConfigProblem
 	for _, s := range servers {
 		key := looks(s.Name)
 		other, found := first[key]
@@ -57,7 +58,7 @@ func alike(servers []config.Server) []ConfigProblem {
 			len(problems) == maxAlike {
 			continue
 		}
-		problems = append(problems, ConfigProblem{
+		problems = append(problems, event.ConfigProblem{
 			File: s.Origin.File, Line: s.Origin.Line, Server: s.Name,
 			Message: fmt.Sprintf(
 				"the name %s looks like that of server %s of %s; make sure which of them you mean, or rename one", ascii(s.Name),

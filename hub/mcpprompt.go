@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -56,7 +57,7 @@ func (h *Hub) McpPrompts(ctx context.Context, server string) (list []McpPromptIn
 func (h *Hub) GetMcpPrompt(ctx context.Context, c McpPromptRequest) (*CallResult, error) {
 	arguments, err := json.Marshal(c.Arguments)
 	if err != nil {
-		return nil, AsError(err) // cannot be: strings marshal
+		return nil, event.AsError(err) // cannot be: strings marshal
 	}
 	return h.perform(ctx, &outgoing{
 		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID,
@@ -78,7 +79,8 @@ func (h *Hub) Complete(ctx context.Context, c Completion) (result *CallResult, e
 			Prompt: c.McpPrompt, ResourceURI: c.URITemplate, Argument: c.Argument, Value: c.Value, Context: c.Context,
 		})
 		if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok {
-			result = &CallResult{Error: &McpError{Code: refusal.Code, Message: refusal.Message, Data: string(refusal.Data)}}
+			result = &CallResult{Error: &event.McpError{Code: refusal.Code, Message: refusal.Message,
+				Data: string(refusal.Data)}}
 			return nil
 		}
 		result = &CallResult{Result: raw}

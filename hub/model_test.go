@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -265,14 +266,14 @@ func (m *model) action() (name string, do func()) {
 			return "stop waiting for " + id, func() { m.stopWaiting(id) }
 		}
 		return "cancel " + id, func() {
-			if _, err := h.CancelRequest(id, "", "reason of "+id, hub.OriginUser); err != nil {
+			if _, err := h.CancelRequest(id, "", "reason of "+id, event.OriginUser); err != nil {
 				m.t.Errorf("cancel %s: %v", id, err)
 			}
 		}
 	case 9:
 		if m.rnd.IntN(2) == 0 {
 			return "cancel all of " + server, func() {
-				h.CancelRequests(hub.CancelScope{Server: server}, "stop", hub.OriginUser)
+				h.CancelRequests(hub.CancelScope{Server: server}, "stop", event.OriginUser)
 			}
 		}
 		open := h.Requests("") // also those of servers
@@ -283,7 +284,7 @@ func (m *model) action() (name string, do func()) {
 		if m.rnd.IntN(2) == 0 {
 			return "stop waiting for open " + r.ID, func() { m.stopWaiting(r.ID) }
 		}
-		return "cancel open " + r.ID, func() { _, _ = h.CancelRequest(r.ID, server, "x", hub.OriginHost) }
+		return "cancel open " + r.ID, func() { _, _ = h.CancelRequest(r.ID, server, "x", event.OriginHost) }
 	case 10:
 		if len(m.calls) == 0 {
 			return "nothing", func() {}
@@ -372,10 +373,10 @@ func (m *model) action() (name string, do func()) {
 // somebody has answered, it is over at once.
 func (m *model) stopWaiting(id string) {
 	out, err := m.witness.win.StopWaiting(id, "reason of "+id)
-	if err != nil && hub.AsError(err).Reason != hub.ReasonUncancellable {
+	if err != nil && event.AsError(err).Reason != event.ReasonUncancellable {
 		m.t.Errorf("stop waiting for %s: %v", id, err)
 	}
-	if out != hub.OutcomeCancelling {
+	if out != event.OutcomeCancelling {
 		return
 	}
 	m.happened.add("a request was given up")
@@ -447,13 +448,13 @@ type modelWindow struct {
 }
 
 // kinds are at least so many of the kinds that are shown, and often launches and inputs.
-func (m *model) kinds(atLeast int) []hub.PromptKind {
+func (m *model) kinds(atLeast int) []event.PromptKind {
 	kinds := slices.Clone(allKinds[:atLeast+m.rnd.IntN(5-atLeast)])
 	if m.rnd.IntN(3) > 0 {
-		kinds = append(kinds, hub.PromptServerLaunch)
+		kinds = append(kinds, event.PromptServerLaunch)
 	}
 	if m.rnd.IntN(3) > 0 {
-		kinds = append(kinds, hub.PromptConfigInput)
+		kinds = append(kinds, event.PromptConfigInput)
 	}
 	return kinds
 }
@@ -510,33 +511,33 @@ func (w *modelWindow) answer() (string, func()) {
 	}
 	w.view.mu.Lock()
 	defer w.view.mu.Unlock()
-	var prompts []hub.PromptInfo
+	var prompts []event.PromptInfo
 	if s := w.view.start.Snapshot; s != nil {
 		prompts = append(prompts, s.Prompts...)
 	}
 	for _, e := range w.view.events {
-		if o, ok := e.Body.(*hub.PromptOpened); ok {
+		if o, ok := e.Body.(*event.PromptOpened); ok {
 			prompts = append(prompts, o.Prompt)
 		}
 	}
 	if len(prompts) == 0 {
 		return "nothing", func() {}
 	}
-	if open := slices.DeleteFunc(slices.Clone(prompts), func(p hub.PromptInfo) bool {
+	if open := slices.DeleteFunc(slices.Clone(prompts), func(p event.PromptInfo) bool {
 		return !w.view.open[p.ID]
 	}); len(open) > 0 && w.m.rnd.IntN(4) > 0 {
 		prompts = open
 	}
 	p := prompts[max(0, len(prompts)-1-w.m.rnd.IntN(3))]
-	action := []hub.Action{hub.ActionAccept, hub.ActionAccept, hub.ActionAccept, hub.ActionDecline,
-		hub.ActionDismiss}[w.m.rnd.IntN(5)]
-	a := hub.PromptAnswer{PromptID: p.ID, Action: action, Scope: hub.ApprovalScope(w.m.rnd.IntN(4))}
+	action := []event.Action{event.ActionAccept, event.ActionAccept, event.ActionAccept, event.ActionDecline,
+		event.ActionDismiss}[w.m.rnd.IntN(5)]
+	a := event.PromptAnswer{PromptID: p.ID, Action: action, Scope: event.ApprovalScope(w.m.rnd.IntN(4))}
 	switch p.Kind {
-	case hub.PromptSampling:
+	case event.PromptSampling:
 		a.Content = sampleYes
-	case hub.PromptElicitationForm:
+	case event.PromptElicitationForm:
 		a.Content = []string{formYes, formYes, `{}`}[w.m.rnd.IntN(3)]
-	case hub.PromptConfigInput:
+	case event.PromptConfigInput:
 		a.Content, a.KeptByHost = []string{`"red"`, `"red"`, `7`}[w.m.rnd.IntN(3)], w.m.rnd.IntN(2) == 0
 	}
 	win := w.view.win
@@ -545,7 +546,7 @@ func (w *modelWindow) answer() (string, func()) {
 			return
 		}
 		w.m.happened.add(fmt.Sprintf("%s answered with %d for scope %d", p.Kind, a.Action, a.Scope))
-		if p.Kind == hub.PromptServerLaunch && a.Action == hub.ActionAccept {
+		if p.Kind == event.PromptServerLaunch && a.Action == event.ActionAccept {
 			w.m.mu.Lock()
 			w.m.agreed[p.Server] = true
 			w.m.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -20,7 +20,7 @@ func (v *view) journaled() []uint64 {
 	var list []uint64
 	for _, e := range v.events {
 		switch e.Body.(type) {
-		case *hub.RequestProgressed, *hub.LogMessage, *hub.PromptOpened:
+		case *event.RequestProgressed, *event.LogMessage, *event.PromptOpened:
 			continue
 		}
 		list = append(list, e.Seq)
@@ -65,7 +65,7 @@ func (m *model) check() {
 func (m *model) checkRequests() {
 	ends := m.witness.terminals()
 	started := map[string]bool{}
-	for _, s := range eventsOf[*hub.RequestStarted](m.witness) {
+	for _, s := range eventsOf[*event.RequestStarted](m.witness) {
 		id := s.Request.ID
 		if started[id] {
 			m.t.Errorf("request %s began twice", id)
@@ -81,18 +81,18 @@ func (m *model) checkRequests() {
 		}
 	}
 	for _, c := range m.calls {
-		e := hub.AsError(c.err)
+		e := event.AsError(c.err)
 		want := "failed "
 		switch {
 		case e == nil && c.result.Error == nil:
 			want = "done "
-		case e != nil && (e.Reason == hub.ReasonCancelled || e.Code == hub.CodeDeadlineExceeded &&
-			e.Reason != hub.ReasonConnectTimeout):
+		case e != nil && (e.Reason == event.ReasonCancelled || e.Code == event.CodeDeadlineExceeded &&
+			e.Reason != event.ReasonConnectTimeout):
 			want = "cancelled "
 		case e != nil && e.Reason == "INTERNAL":
 			m.t.Errorf("call %s: an internal error: %v", c.id, e.Err)
 		}
-		if e != nil && e.Reason == hub.ReasonHumanTimeout && ends[c.id] == "failed " {
+		if e != nil && e.Reason == event.ReasonHumanTimeout && ends[c.id] == "failed " {
 			want = "failed " // it was not about the call, but about the launch of its server
 		}
 		if got := ends[c.id]; started[c.id] && got != want || !started[c.id] && e == nil {
@@ -104,7 +104,7 @@ func (m *model) checkRequests() {
 // checkPrompts: every prompt that any window was shown closed once.
 func (m *model) checkPrompts() {
 	closed := map[string]int{}
-	for _, c := range eventsOf[*hub.PromptClosed](m.witness) {
+	for _, c := range eventsOf[*event.PromptClosed](m.witness) {
 		closed[c.PromptID]++
 	}
 	for id, n := range closed {
@@ -132,36 +132,36 @@ func (m *model) checkPrompts() {
 // checkHistory: a window that comes late is told of the same ends as one that was there, in their order, with what has
 // become of their cancels; and of each cancel that was on its way at the end of its request the outcome was told, once.
 func (m *model) checkHistory() {
-	var ends []hub.EventBody
+	var ends []event.Body
 	place := map[string]int{}
 	for _, e := range m.witness.events {
 		switch b := e.Body.(type) {
-		case *hub.RequestCancelled:
+		case *event.RequestCancelled:
 			m.happened.add("a cancel that is " + b.Sending.Delivery.String())
 			place[b.RequestID] = len(ends)
 			ends = append(ends, b)
-		case *hub.RequestFinished:
+		case *event.RequestFinished:
 			ends = append(ends, b)
-		case *hub.RequestCancelDelivery:
+		case *event.RequestCancelDelivery:
 			i, known := place[b.RequestID]
-			if !known || ends[i].(*hub.RequestCancelled).Sending.Delivery != hub.DeliveryPending ||
-				b.Sending.Delivery == hub.DeliveryPending {
+			if !known || ends[i].(*event.RequestCancelled).Sending.Delivery != event.DeliveryPending ||
+				b.Sending.Delivery == event.DeliveryPending {
 				m.t.Errorf("the outcome of a cancel was told that was not on its way: %+v", b)
 				continue
 			}
 			m.happened.add("a cancel that was pending and is " + b.Sending.Delivery.String())
-			now := *ends[i].(*hub.RequestCancelled)
+			now := *ends[i].(*event.RequestCancelled)
 			now.Sending = b.Sending
 			ends[i] = &now
 		}
 	}
 	for _, e := range ends {
-		if c, ok := e.(*hub.RequestCancelled); ok && c.Sending.Delivery == hub.DeliveryPending {
+		if c, ok := e.(*event.RequestCancelled); ok && c.Sending.Delivery == event.DeliveryPending {
 			m.t.Errorf("the outcome of the cancel of %s was never told", c.RequestID)
 		}
 	}
 	history := m.w.history(1000)
-	if !slices.EqualFunc(history, ends, func(e hub.Ended, b hub.EventBody) bool { return reflect.DeepEqual(e.Body, b) }) {
+	if !slices.EqualFunc(history, ends, func(e event.Ended, b event.Body) bool { return reflect.DeepEqual(e.Body, b) }) {
 		m.t.Errorf("the history has %v, and the witness was told of %d ends", endedIDs(history), len(ends))
 	}
 }
@@ -239,8 +239,8 @@ func (m *model) checkWire(s *fakeserver.Server, name string) {
 			m.t.Errorf("%s: %s was answered %d times", name, id, n)
 		}
 	}
-	for _, e := range eventsOf[*hub.RequestCancelled](m.witness) {
-		if e.Direction == hub.Incoming && e.Cancellation.Origin == hub.OriginServer && answered[e.WireID] > 0 {
+	for _, e := range eventsOf[*event.RequestCancelled](m.witness) {
+		if e.Direction == event.Incoming && e.Cancellation.Origin == event.OriginServer && answered[e.WireID] > 0 {
 			m.t.Errorf("%s: %s was withdrawn and answered", name, e.WireID)
 		}
 	}

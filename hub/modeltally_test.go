@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // tally counts what happened in all histories of a model, the lines of the log among it.
@@ -37,14 +37,14 @@ func (y *tally) Handle(_ context.Context, r slog.Record) error {
 // tell counts what the witness of one history saw.
 func (m *model) tell() {
 	methods := map[string]string{}
-	for _, e := range eventsOf[*hub.RequestStarted](m.witness) {
+	for _, e := range eventsOf[*event.RequestStarted](m.witness) {
 		methods[e.Request.ID] = e.Request.Method
 	}
-	for _, e := range eventsOf[*hub.RequestCancelled](m.witness) {
+	for _, e := range eventsOf[*event.RequestCancelled](m.witness) {
 		m.happened.add(fmt.Sprintf("%s cancelled by %v", methods[e.RequestID], e.Cancellation.Origin))
 	}
-	consent := map[string]hub.LaunchConsent{}
-	for _, e := range eventsOf[*hub.ServerChanged](m.witness) {
+	consent := map[string]event.LaunchConsent{}
+	for _, e := range eventsOf[*event.ServerChanged](m.witness) {
 		s := e.Server
 		if before := consent[s.Name]; before != s.LaunchConsent {
 			m.happened.add(fmt.Sprintf("consent from %d to %d", before, s.LaunchConsent))
@@ -62,15 +62,16 @@ func (y *tally) missing(t *testing.T) {
 		"a start with an input",
 		"server gone", "server is started again", "server given up",
 		"server is stopped: nothing has used it for its idle time",
-		fmt.Sprintf("consent from %d to %d", hub.LaunchAsking, hub.LaunchGiven),
-		fmt.Sprintf("consent from %d to %d", hub.LaunchAsking, hub.LaunchDeclined),
-		fmt.Sprintf("consent from %d to %d", hub.LaunchGiven, hub.LaunchNeeded),
-		fmt.Sprintf("launch cancelled by %v", hub.OriginHost), fmt.Sprintf("input cancelled by %v", hub.OriginHost),
-		fmt.Sprintf("launch cancelled by %v", hub.OriginTimeout), fmt.Sprintf("input cancelled by %v", hub.OriginTimeout),
+		fmt.Sprintf("consent from %d to %d", event.LaunchAsking, event.LaunchGiven),
+		fmt.Sprintf("consent from %d to %d", event.LaunchAsking, event.LaunchDeclined),
+		fmt.Sprintf("consent from %d to %d", event.LaunchGiven, event.LaunchNeeded),
+		fmt.Sprintf("launch cancelled by %v", event.OriginHost), fmt.Sprintf("input cancelled by %v", event.OriginHost),
+		fmt.Sprintf("launch cancelled by %v", event.OriginTimeout), fmt.Sprintf("input cancelled by %v", event.OriginTimeout),
 	}
-	for _, scope := range []hub.ApprovalScope{hub.ScopeOnce, hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways} {
-		for _, kind := range []hub.PromptKind{hub.PromptToolApproval, hub.PromptServerLaunch, hub.PromptConfigInput} {
-			wanted = append(wanted, fmt.Sprintf("%s answered with %d for scope %d", kind, hub.ActionAccept, scope))
+	for _, scope := range []event.ApprovalScope{event.ScopeOnce, event.ScopeWindow, event.ScopeWorkspace,
+		event.ScopeAlways} {
+		for _, kind := range []event.PromptKind{event.PromptToolApproval, event.PromptServerLaunch, event.PromptConfigInput} {
+			wanted = append(wanted, fmt.Sprintf("%s answered with %d for scope %d", kind, event.ActionAccept, scope))
 		}
 	}
 	y.mu.Lock()

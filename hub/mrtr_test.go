@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -47,7 +48,8 @@ func TestMRTRRoundsAreOneRequest(t *testing.T) {
 				t.Errorf("%+v, call %s", p, w.state("r1"))
 			}
 			wires[w.hub.Requests("s")[0].WireID] = true
-			v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: fmt.Sprintf(`{"name":"n%d"}`, round)})
+			v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept,
+				Content: fmt.Sprintf(`{"name":"n%d"}`, round)})
 		}
 		r := c.ok(t)
 		if r.Rounds != 3 || textOf(t, r) != `{"q2":{"action":"accept","content":{"name":"n1"}}}` {
@@ -72,12 +74,12 @@ func TestMRTRRoundsAreOneRequest(t *testing.T) {
 			}
 		}
 		started, finished := 0, 0
-		for _, e := range eventsOf[*hub.RequestStarted](v) {
+		for _, e := range eventsOf[*event.RequestStarted](v) {
 			if e.Request.Method != "initialize" {
 				started++
 			}
 		}
-		for _, e := range eventsOf[*hub.RequestFinished](v) {
+		for _, e := range eventsOf[*event.RequestFinished](v) {
 			if e.RequestID == "r1" {
 				finished++
 			}
@@ -102,11 +104,11 @@ func TestCancelBetweenRounds(t *testing.T) {
 			if _, err := v.win.Cancel(id, "no more"); err != nil {
 				t.Fatal(err)
 			}
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			for _, v := range []*view{v, v2} {
-				v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "no more")
+				v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "no more")
 			}
-			if end := last[*hub.RequestCancelled](v); end.ServerNotified() || end.ServerMayContinue {
+			if end := last[*event.RequestCancelled](v); end.ServerNotified() || end.ServerMayContinue {
 				t.Errorf("%+v", end)
 			}
 		}
@@ -129,13 +131,15 @@ func TestCancelAndAnswerBetweenRounds(t *testing.T) {
 			sent := toolCalls(s)
 			var both sync.WaitGroup
 			both.Go(func() { _, _ = v.win.Cancel(id, "no") })
-			both.Go(func() { _ = v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes}) })
+			both.Go(func() {
+				_ = v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: formYes})
+			})
 			both.Wait()
 			<-c.done
 			if c.err != nil {
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			}
-			if last[*hub.PromptClosed](v).Cause == hub.CauseParent && toolCalls(s) != sent {
+			if last[*event.PromptClosed](v).Cause == event.CauseParent && toolCalls(s) != sent {
 				t.Fatal("the call was tried again after its prompt was closed by the cancel")
 			}
 		}
@@ -151,17 +155,17 @@ func TestCancelOnTheWireInARound(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask", Arguments: `{"hang":true}`})
 		p := v.prompt()
 		first := w.hub.Requests("s")[0].WireID
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes})
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: formYes})
 		synctest.Wait()
 		second := w.hub.Requests("s")[0].WireID
 		if _, err := v.win.Cancel("r1", "stop"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if got := cancels(s); len(got) != 1 || first == second || s.Count(fakeserver.CancelOf([]byte(second))) != 1 {
 			t.Errorf("ids %s and %s; cancels %v", first, second, got)
 		}
-		if end := last[*hub.RequestCancelled](v); !end.ServerNotified() || end.WireID != second {
+		if end := last[*event.RequestCancelled](v); !end.ServerNotified() || end.WireID != second {
 			t.Errorf("%+v", end)
 		}
 	})
@@ -169,7 +173,7 @@ func TestCancelOnTheWireInARound(t *testing.T) {
 
 // 2026-07-28 has no form for a refused sampling request: the call ends, its other questions close, nothing is retried.
 func TestMRTRSamplingRefused(t *testing.T) {
-	for _, action := range []hub.Action{hub.ActionDecline, hub.ActionDismiss} {
+	for _, action := range []event.Action{event.ActionDecline, event.ActionDismiss} {
 		t.Run(fmt.Sprint(action), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				s := fakeserver.New(fakeserver.WithModern())
@@ -180,16 +184,16 @@ func TestMRTRSamplingRefused(t *testing.T) {
 				w := newWorld(t, serversOf("s", s), "s:"+allow)
 				v := w.everything()
 				c := w.call(hub.CallRequest{Server: "s", Tool: "both"})
-				open := map[hub.PromptKind]hub.PromptInfo{}
-				for _, o := range eventsOf[*hub.PromptOpened](v) {
+				open := map[event.PromptKind]event.PromptInfo{}
+				for _, o := range eventsOf[*event.PromptOpened](v) {
 					open[o.Prompt.Kind] = o.Prompt
 				}
 				if len(open) != 2 {
 					t.Fatalf("%d prompts", len(open))
 				}
-				v.answer(hub.PromptAnswer{PromptID: open[hub.PromptSampling].ID, Action: action})
-				c.want(t, hub.CodeFailedPrecondition, hub.ReasonInputDeclined)
-				v.wantClosed(open[hub.PromptElicitationForm].ID, hub.CauseParent, hub.OriginParent,
+				v.answer(event.PromptAnswer{PromptID: open[event.PromptSampling].ID, Action: action})
+				c.want(t, event.CodeFailedPrecondition, event.ReasonInputDeclined)
+				v.wantClosed(open[event.PromptElicitationForm].ID, event.CauseParent, event.OriginParent,
 					"another question of the same call ended it")
 				if toolCalls(s) != 1 || len(cancels(s)) != 0 {
 					t.Errorf("%d calls, %d cancels", toolCalls(s), len(cancels(s)))

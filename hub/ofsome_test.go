@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -41,7 +41,7 @@ func TestQuestionWhoseLastCallEndedBeforeItOpened(t *testing.T) {
 			}
 		default:
 			t.Error("somebody is asked")
-			v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
+			v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
 			<-asked
 		}
 		own := *q
@@ -50,7 +50,7 @@ func TestQuestionWhoseLastCallEndedBeforeItOpened(t *testing.T) {
 			_, err := w.hub.AskAs(ctx, "s", &own)
 			asked <- err
 		}()
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
 		if err := <-asked; err != nil {
 			t.Error(err)
 		}

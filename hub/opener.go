@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/redact"
@@ -49,9 +50,9 @@ func (h *Hub) noting(s *server, open mcp.Opener) mcp.Opener {
 		s.pid, s.supervised.exit = link.PID, link.Exit
 		switch {
 		case link.LegacyOnly:
-			s.transport = TransportSSE
+			s.transport = event.TransportSSE
 		case link.Exchanges != nil:
-			s.transport = TransportHTTP
+			s.transport = event.TransportHTTP
 		}
 		if link.Kill != nil {
 			h.kills[s] = link.Kill
@@ -109,7 +110,7 @@ func (h *Hub) stderrLine(s *server, line string) {
 		return // cannot be: every string marshals
 	}
 	h.keepStderr(s, line)
-	h.logged(s, &LogMessage{Level: "stderr", Data: string(text)})
+	h.logged(s, &event.LogMessage{Level: "stderr", Data: string(text)})
 }
 
 // keepStderr keeps the last lines, for people who ask why a server ended; each line is short, as windows are told all
@@ -124,18 +125,18 @@ func (h *Hub) keepStderr(s *server, line string) {
 }
 
 // transportOf is how s is reached; not known for a URL of no said type before its first connection. h.mu is held.
-func transportOf(s *server) Transport {
+func transportOf(s *server) event.Transport {
 	switch {
 	case s.conf.URL == "" && s.conf.Command == "":
 		return 0 // a broken entry
 	case s.conf.URL == "":
-		return TransportStdio
+		return event.TransportStdio
 	case s.transport != 0:
 		return s.transport
 	case s.conf.Transport == config.TransportHTTP:
-		return TransportHTTP
+		return event.TransportHTTP
 	case s.conf.Transport == config.TransportSSE:
-		return TransportSSE
+		return event.TransportSSE
 	}
 	return 0
 }

@@ -3,6 +3,8 @@ package hub
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // Root is a workspace folder.
@@ -53,12 +55,12 @@ type McpPromptRequest struct {
 type CallResult struct {
 	RequestID        string
 	Result           json.RawMessage // JSON text as it came
-	Error            *McpError
+	Error            *event.McpError
 	IsError          bool
 	Rounds           int // requests sent; 0 for what was still fresh from an earlier one
-	Timings          Timings
-	OutputViolations []string  // how the structured content breaks the output schema
-	Task             *TaskInfo // nil: none
+	Timings          event.Timings
+	OutputViolations []string        // how the structured content breaks the output schema
+	Task             *event.TaskInfo // nil: none
 }
 
 // CancelScope says which requests to stop: exactly one field is set.

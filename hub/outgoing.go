@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -62,7 +63,7 @@ func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json
 			reason = "the host's deadline for the call passed"
 		}
 		defer h.lock().unlock()
-		h.cancel(r, &cancelCause{Origin: OriginHost, Reason: reason})
+		h.cancel(r, &cancelCause{Origin: event.OriginHost, Reason: reason})
 	})
 	defer unhook()
 	carried := false
@@ -94,9 +95,9 @@ func (h *Hub) carry(r *request, meta map[string]json.RawMessage, prepare func(*r
 }
 
 // checkOutgoing refuses what cannot be a request, before anything is known of it.
-func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *Error) {
+func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *event.Error) {
 	if len(o.id) > MaxRequestID {
-		return nil, fail(CodeInvalidArgument, ReasonInvalidRequest, nil,
+		return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
 			"request_id is %d bytes long; at most %d are allowed", len(o.id), MaxRequestID)
 	}
 	if o.meta == "" {
@@ -104,11 +105,11 @@ func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *Error) {
 	}
 	var meta map[string]json.RawMessage
 	if json.Unmarshal([]byte(o.meta), &meta) != nil || meta == nil {
-		return nil, fail(CodeInvalidArgument, ReasonInvalidArguments, nil, "meta_json is no JSON object")
+		return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidArguments, nil, "meta_json is no JSON object")
 	}
 	for k := range meta {
 		if k == "progressToken" || reservedMeta(k) {
-			return nil, fail(CodeInvalidArgument, ReasonInvalidArguments, nil,
+			return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidArguments, nil,
 				"meta_json has the key %q, which the hub sets itself", boundReason(k))
 		}
 	}
@@ -127,7 +128,7 @@ func reservedMeta(key string) bool {
 }
 
 // begin registers the request.
-func (h *Hub) begin(o *outgoing) (*request, *Error) {
+func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	defer h.lock().unlock()
 	if h.draining {
 		return nil, errDraining()
@@ -144,11 +145,12 @@ func (h *Hub) begin(o *outgoing) (*request, *Error) {
 		id = h.mint("call")
 	}
 	if h.requests[id] != nil {
-		return nil, fail(CodeAlreadyExists, ReasonRequestIDInUse, []string{"request_id", id},
+		return nil, event.Fail(event.CodeAlreadyExists, event.ReasonRequestIDInUse, []string{"request_id", id},
 			"request id %q is in use; choose another or leave it empty", boundReason(id))
 	}
-	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: Outgoing, taskLabel: o.taskLabel,
-		owner: o.owner, server: s, carried: true, ofWindow: o.ofWindow}
+	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: event.Outgoing,
+		taskLabel: o.taskLabel,
+		owner:     o.owner, server: s, carried: true, ofWindow: o.ofWindow}
 	pick := func(call, conf *time.Duration, def time.Duration) time.Duration {
 		switch {
 		case call != nil:
@@ -188,7 +190,7 @@ func (h *Hub) progressed(r *request, p mcp.Progress) {
 	if p.Back {
 		return
 	}
-	r.progress = &Progress{Progress: p.Progress, Message: bounds.Cut(p.Message, bounds.ProgressTextBytes)}
+	r.progress = &event.Progress{Progress: p.Progress, Message: bounds.Cut(p.Message, bounds.ProgressTextBytes)}
 	if p.HasTotal {
 		total := p.Total
 		r.progress.Total = &total
@@ -203,12 +205,12 @@ func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
 		return
 	}
 	first := r.task == nil
-	r.task = &TaskInfo{ID: boundReason(t.ID), Status: boundReason(t.Status), Message: boundReason(t.Message)}
+	r.task = &event.TaskInfo{ID: boundReason(t.ID), Status: boundReason(t.Status), Message: boundReason(t.Message)}
 	if r.cancellation != nil {
 		return
 	}
 	// While a person is asked the call waits for that; resume shows the task again.
-	if !first || r.state != StateRunning || !h.moveTo(r, StateTaskWorking) {
+	if !first || r.state != event.StateRunning || !h.moveTo(r, event.StateTaskWorking) {
 		h.emitProgress(r)
 	}
 }
@@ -220,7 +222,7 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		return nil, h.leftBehind(r, session, err)
 	}
 	if err == nil {
-		e := ending{state: StateDone, isError: result.IsError}
+		e := ending{state: event.StateDone, isError: result.IsError}
 		if r.ofWindow {
 			e.result, e.resultSize = shownResult(result.Raw), len(result.Raw)
 		}
@@ -231,19 +233,19 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		}, nil
 	}
 	if tc, byServer := errors.AsType[*mcp.TaskCancelledError](err); byServer {
-		h.cancel(r, &cancelCause{Origin: OriginServer, Reason: bound(tc.Message)}) // unless somebody here did it
+		h.cancel(r, &cancelCause{Origin: event.OriginServer, Reason: bound(tc.Message)}) // unless somebody here did it
 	}
 	if r.cancellation != nil {
-		e := ending{state: StateCancelled}
+		e := ending{state: event.StateCancelled}
 		e.sending, e.mayContinue = cancelKnown(r, session, err)
 		noteSent(r, session, err)
 		h.end(r, e)
 		return nil, errCancelled(r)
 	}
-	_, own := errors.AsType[*Error](err) // trouble before the call, whatever a server's error lies beneath it
+	_, own := errors.AsType[*event.Error](err) // trouble before the call, whatever a server's error lies beneath it
 	if we, ok := errors.AsType[*jsonrpc.Error](err); ok && !own {
-		me := &McpError{Code: we.Code, Message: we.Message, Data: string(we.Data)}
-		h.end(r, ending{state: StateFailed, mcpError: me})
+		me := &event.McpError{Code: we.Code, Message: we.Message, Data: string(we.Data)}
+		h.end(r, ending{state: event.StateFailed, mcpError: me})
 		return &CallResult{RequestID: r.id, Error: me, Rounds: 1, Timings: r.timings, Task: r.task}, nil
 	}
 	he := callError(r, err)
@@ -256,7 +258,7 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		with.Meta["server_may_continue"] = "true"
 		he = &with
 	}
-	h.end(r, ending{state: StateFailed, err: he, mayContinue: he.Meta["server_may_continue"] == "true"})
+	h.end(r, ending{state: event.StateFailed, err: he, mayContinue: he.Meta["server_may_continue"] == "true"})
 	return nil, he
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -50,7 +51,7 @@ func TestOutputViolations(t *testing.T) {
 			if string(r.Result) != c.result || r.Error != nil || (len(r.OutputViolations) > 0) != c.violated {
 				t.Errorf("%s gave %s with violations %q", c.arguments, r.Result, r.OutputViolations)
 			}
-			if end := v.terminalOf("r" + c.arguments).(*hub.RequestFinished); end.State != hub.StateDone {
+			if end := v.terminalOf("r" + c.arguments).(*event.RequestFinished); end.State != event.StateDone {
 				t.Errorf("%+v", end)
 			}
 		}

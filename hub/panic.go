@@ -3,11 +3,13 @@ package hub
 import (
 	"fmt"
 	"runtime/debug"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // panicked logs a panic with its stack, and gives the error that hides both from whoever asked. Only the text that the
 // program or the runtime gave the panic is logged: any other value may be an argument or a result.
-func (h *Hub) panicked(p any) *Error {
+func (h *Hub) panicked(p any) *event.Error {
 	h.log.Error("panic", "value", panicText(p), "stack", string(debug.Stack()))
 	return errPanicked(false)
 }
@@ -24,8 +26,8 @@ func panicText(p any) string {
 }
 
 // errPanicked is for what a fault of the hub ended.
-func errPanicked(mayContinue bool) *Error {
-	e := fail(CodeInternal, "INTERNAL", nil, "internal error")
+func errPanicked(mayContinue bool) *event.Error {
+	e := event.Fail(event.CodeInternal, "INTERNAL", nil, "internal error")
 	if mayContinue {
 		e.Meta = map[string]string{"server_may_continue": "true"}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // A panic in a window's call ends that call and nothing else: the caller is told INTERNAL without a word of the panic,
@@ -39,15 +40,16 @@ func TestPanicInAWindowCall(t *testing.T) {
 					t.Fatal(err)
 				}
 				close(gate)
-				if e := hub.AsError(<-over); e == nil || e.Code != hub.CodeInternal || strings.Contains(fmt.Sprint(e), "hunter2") {
+				if e := event.AsError(<-over); e == nil || e.Code != event.CodeInternal ||
+					strings.Contains(fmt.Sprint(e), "hunter2") {
 					t.Errorf("it ended with %v", e)
 				}
 				if before == "" {
-					if end, _ := other.terminalOf("r1").(*hub.RequestFinished); end == nil || end.State != hub.StateFailed ||
-						end.Err == nil || end.Err.Code != hub.CodeInternal {
+					if end, _ := other.terminalOf("r1").(*event.RequestFinished); end == nil || end.State != event.StateFailed ||
+						end.Err == nil || end.Err.Code != event.CodeInternal {
 						t.Errorf("the other window was told %+v", end)
 					}
-				} else if end, _ := other.terminalOf("r1").(*hub.RequestCancelled); end == nil || end.ServerMayContinue {
+				} else if end, _ := other.terminalOf("r1").(*event.RequestCancelled); end == nil || end.ServerMayContinue {
 					t.Errorf("the other window was told %+v", end)
 				}
 				synctest.Wait()
@@ -77,7 +79,7 @@ func TestPanicInAHostCall(t *testing.T) {
 		if recovered != "a fault" {
 			t.Errorf("the caller recovered %v", recovered)
 		}
-		if end, _ := v.terminalOf("r1").(*hub.RequestFinished); end == nil || end.State != hub.StateFailed {
+		if end, _ := v.terminalOf("r1").(*event.RequestFinished); end == nil || end.State != event.StateFailed {
 			t.Errorf("the window was told %+v", end)
 		}
 		w.nothingLeft()

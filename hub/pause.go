@@ -3,6 +3,8 @@ package hub
 import (
 	"context"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // pause counts the time in which a person was asked about a server: no limit that a server has runs in it. Guarded by
@@ -40,7 +42,7 @@ const pauseLook = time.Second
 
 // within limits ctx by what a server has for one answer, 0 for no limit; late is its cause then. Time in which a person
 // is asked about the server does not count. stop frees it.
-func (h *Hub) within(ctx context.Context, s *server, limit time.Duration, late *Error) (_ context.Context,
+func (h *Hub) within(ctx context.Context, s *server, limit time.Duration, late *event.Error) (_ context.Context,
 	stop func()) {
 	limited, end := context.WithCancelCause(ctx)
 	if limit <= 0 {

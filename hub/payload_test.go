@@ -4,24 +4,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // What is long in an event counts towards the limits of a window and of what is kept.
 func TestPayloadCountsLongText(t *testing.T) {
 	long := strings.Repeat("x", 1000)
-	for _, b := range []hub.EventBody{
-		&hub.ResourceUpdated{URI: long},
-		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptSignIn, SignIn: &hub.SignInQuestion{URL: long}}},
-		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptToolApproval,
-			Approval: &hub.ToolApproval{Changes: []hub.DefinitionChange{{Before: long}}}}},
-		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptServerLaunch,
-			Launch: &hub.LaunchQuestion{Args: []string{long}}}},
-		&hub.RequestFinished{Err: &hub.Error{Message: long}},
-		&hub.RequestFinished{McpError: &hub.McpError{Data: long}},
-		&hub.RequestCancelled{Err: &hub.Error{Meta: map[string]string{"k": long}}},
+	for _, b := range []event.Body{
+		&event.ResourceUpdated{URI: long},
+		&event.PromptOpened{Prompt: event.PromptInfo{Kind: event.PromptSignIn, SignIn: &event.SignInQuestion{URL: long}}},
+		&event.PromptOpened{Prompt: event.PromptInfo{Kind: event.PromptToolApproval,
+			Approval: &event.ToolApproval{Changes: []event.DefinitionChange{{Before: long}}}}},
+		&event.PromptOpened{Prompt: event.PromptInfo{Kind: event.PromptServerLaunch,
+			Launch: &event.LaunchQuestion{Args: []string{long}}}},
+		&event.RequestFinished{Err: &event.Error{Message: long}},
+		&event.RequestFinished{McpError: &event.McpError{Data: long}},
+		&event.RequestCancelled{Err: &event.Error{Meta: map[string]string{"k": long}}},
 	} {
-		if n := hub.PayloadSize(b); n < 1000 {
+		if n := event.PayloadSize(b); n < 1000 {
 			t.Errorf("%T counts as %d bytes", b, n)
 		}
 	}
@@ -45,8 +45,8 @@ func TestHugeWireIDIsShownToNobody(t *testing.T) {
 		if _, err := v.win.Cancel(p.RequestID, "no"); err != nil {
 			t.Fatal(err)
 		}
-		end, _ := v.terminalOf(p.RequestID).(*hub.RequestCancelled)
-		started := eventsOf[*hub.RequestStarted](v)
+		end, _ := v.terminalOf(p.RequestID).(*event.RequestCancelled)
+		started := eventsOf[*event.RequestStarted](v)
 		if end == nil || end.WireID != "" || started[len(started)-1].Request.WireID != "" {
 			t.Errorf("the windows were told %d bytes of an id", len(started[len(started)-1].Request.WireID))
 		}

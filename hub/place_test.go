@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -39,7 +40,7 @@ func TestServersTellTheirPlaces(t *testing.T) {
 			if _, _, _, err := w.hub.LoadConfig(context.Background(), sources); err != nil {
 				t.Fatal(err)
 			}
-			events := eventsOf[*hub.ServerChanged](v)
+			events := eventsOf[*event.ServerChanged](v)
 			for _, e := range events[told:] {
 				places[e.Server.Name] = e.Server.Place
 				if e.Removed {
@@ -60,7 +61,7 @@ func TestServersTellTheirPlaces(t *testing.T) {
 				t.Errorf("%q: the window knows %v", text, places)
 			}
 			snap := w.attach(hub.Hello{}).start.Snapshot.Servers
-			if !slices.EqualFunc(now, snap, func(a, b hub.ServerInfo) bool { return a.Name == b.Name && a.Place == b.Place }) {
+			if !slices.EqualFunc(now, snap, func(a, b event.ServerInfo) bool { return a.Name == b.Name && a.Place == b.Place }) {
 				t.Errorf("%q: the snapshot has %v", text, snap)
 			}
 		}

@@ -5,11 +5,13 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // prompt is one open question. It is open exactly while it is in Hub.prompts; whoever takes it out settles it.
 type prompt struct {
-	info      PromptInfo
+	info      event.PromptInfo
 	id        string
 	n         uint64 // order
 	request   *request
@@ -32,12 +34,12 @@ type prompt struct {
 
 // closing is how a prompt ended.
 type closing struct {
-	cause    PromptCause
-	origin   Origin
+	cause    event.PromptCause
+	origin   event.Origin
 	reason   string
 	windowID string
-	action   Action // what the asker is told
-	scope    ApprovalScope
+	action   event.Action // what the asker is told
+	scope    event.ApprovalScope
 	content  string
 	byHost   bool // the host keeps the value of an input itself
 }
@@ -64,7 +66,7 @@ func (h *Hub) openPrompt(p *prompt) {
 	}
 	r.prompts[p] = struct{}{}
 	p.holding = h.heldBy(p)
-	if p.asker != nil && r.direction == Incoming && r.parent == nil {
+	if p.asker != nil && r.direction == event.Incoming && r.parent == nil {
 		p.candidates = h.callsOf(r.server)
 		p.among = len(p.candidates) > 0
 	}
@@ -73,7 +75,7 @@ func (h *Hub) openPrompt(p *prompt) {
 	}
 	h.tracedPrompt(p, 0)
 	h.waiting(r)
-	h.emit(&PromptOpened{Prompt: p.info})
+	h.emit(&event.PromptOpened{Prompt: p.info})
 }
 
 // heldBy gives the requests that wait for a person when p's request asks: that one, and what caused it, when that is
@@ -84,11 +86,11 @@ func (h *Hub) heldBy(p *prompt) []*request {
 	switch {
 	case p.about != nil: // everything of these servers waits for it, the start of a session too
 		for _, other := range h.requests {
-			if slices.Contains(p.about, other.server) && other.direction == Outgoing && other != r {
+			if slices.Contains(p.about, other.server) && other.direction == event.Outgoing && other != r {
 				held = append(held, other)
 			}
 		}
-	case r.direction == Outgoing:
+	case r.direction == event.Outgoing:
 	case r.parent != nil:
 		held = append(held, r.parent)
 	}
@@ -99,7 +101,7 @@ func (h *Hub) heldBy(p *prompt) []*request {
 func (h *Hub) callsOf(s *server) map[*request]struct{} {
 	calls := map[*request]struct{}{}
 	for _, r := range h.requests {
-		if r.server == s && r.direction == Outgoing && !r.uncancellable {
+		if r.server == s && r.direction == event.Outgoing && !r.uncancellable {
 			calls[r] = struct{}{}
 		}
 	}
@@ -110,7 +112,7 @@ func (h *Hub) callsOf(s *server) map[*request]struct{} {
 // to is over. A server that never withdraws would fill its places with them. h.mu is held; r is not in the table any
 // more.
 func (h *Hub) endAmong(r *request) {
-	if r.direction != Outgoing || len(h.prompts) == 0 {
+	if r.direction != event.Outgoing || len(h.prompts) == 0 {
 		return
 	}
 	for _, p := range h.promptsInOrder() {
@@ -118,7 +120,8 @@ func (h *Hub) endAmong(r *request) {
 			continue
 		}
 		if delete(p.candidates, r); len(p.candidates) == 0 {
-			h.closePrompt(p, closing{cause: CauseParent, origin: OriginParent, reason: causeOver.Reason, action: ActionDismiss})
+			h.closePrompt(p, closing{cause: event.CauseParent, origin: event.OriginParent, reason: causeOver.Reason,
+				action: event.ActionDismiss})
 		}
 	}
 }
@@ -126,8 +129,9 @@ func (h *Hub) endAmong(r *request) {
 // waiting shows that r, and the call that caused it, wait for the user. h.mu is held.
 func (h *Hub) waiting(r *request) {
 	for ; r != nil; r = r.parent {
-		if r.state == StateRunning || r.state == StateTaskWorking || r.state == StateQueued && r.direction == Incoming {
-			h.moveTo(r, StateAwaitingInput)
+		if r.state == event.StateRunning || r.state == event.StateTaskWorking || r.state == event.StateQueued &&
+			r.direction == event.Incoming {
+			h.moveTo(r, event.StateAwaitingInput)
 		}
 	}
 }
@@ -135,11 +139,11 @@ func (h *Hub) waiting(r *request) {
 // resume shows that a call runs again once no open prompt holds it. The last one may be one that names no call, so each
 // prompt that closes looks at all that it held. h.mu is held.
 func (h *Hub) resume(r *request) {
-	if r.state == StateAwaitingInput && r.direction == Outgoing && r.holds == 0 {
+	if r.state == event.StateAwaitingInput && r.direction == event.Outgoing && r.holds == 0 {
 		if r.task != nil {
-			h.moveTo(r, StateTaskWorking)
+			h.moveTo(r, event.StateTaskWorking)
 		} else {
-			h.moveTo(r, StateRunning)
+			h.moveTo(r, event.StateRunning)
 		}
 	}
 }
@@ -152,7 +156,8 @@ func (h *Hub) closePrompt(p *prompt, c closing) bool {
 	delete(h.prompts, p.id)
 	delete(p.request.prompts, p)
 	h.tracedPrompt(p, c.cause)
-	if p.about != nil && (c.cause == CauseAnswered || c.cause == CauseDeclined || c.cause == CauseDismissed) {
+	if p.about != nil && (c.cause == event.CauseAnswered || c.cause == event.CauseDeclined ||
+		c.cause == event.CauseDismissed) {
 		p.request.inHand = true
 	}
 	if p.deadline != nil {
@@ -167,7 +172,7 @@ func (h *Hub) closePrompt(p *prompt, c closing) bool {
 			h.resume(held)
 		}
 	}
-	h.emit(&PromptClosed{PromptID: p.id, Cause: c.cause, Reason: c.reason, WindowID: c.windowID, Origin: c.origin})
+	h.emit(&event.PromptClosed{PromptID: p.id, Cause: c.cause, Reason: c.reason, WindowID: c.windowID, Origin: c.origin})
 	p.settled <- c
 	return true
 }
@@ -179,14 +184,16 @@ func (h *Hub) promptTimeout(p *prompt) {
 	r := p.request
 	limit := p.humanLimit.String()
 	reason := "timeouts.human of " + limit + " exceeded"
-	if !h.closePrompt(p, closing{cause: CauseTimeout, origin: OriginTimeout, reason: reason, action: ActionDismiss}) {
+	if !h.closePrompt(p, closing{cause: event.CauseTimeout, origin: event.OriginTimeout, reason: reason,
+		action: event.ActionDismiss}) {
 		return
 	}
-	if p.info.Kind == PromptToolApproval || p.about != nil || r.direction == Incoming {
-		h.cancel(r, &cancelCause{Origin: OriginTimeout, Reason: reason, Err: fail(CodeDeadlineExceeded, ReasonHumanTimeout,
-			[]string{"server", r.server.name, "request_id", r.id, "setting", "timeouts.human", "limit", limit},
-			"nobody answered the %s question of server %q within %s; raise timeouts.human of the server%s or of the call",
-			p.info.Kind, r.server.name, limit, r.server.where())})
+	if p.info.Kind == event.PromptToolApproval || p.about != nil || r.direction == event.Incoming {
+		h.cancel(r, &cancelCause{Origin: event.OriginTimeout, Reason: reason,
+			Err: event.Fail(event.CodeDeadlineExceeded, event.ReasonHumanTimeout,
+				[]string{"server", r.server.name, "request_id", r.id, "setting", "timeouts.human", "limit", limit},
+				"nobody answered the %s question of server %q within %s; raise timeouts.human of the server%s or of the call",
+				p.info.Kind, r.server.name, limit, r.server.where())})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // A question that its server takes back disappears from every window, is answered by nobody, and harms nothing else.
@@ -31,11 +32,11 @@ func TestServerWithdrawsItsQuestion(t *testing.T) {
 				q := <-a.asked
 				q.Cancel("changed my mind")
 				for _, v := range views {
-					v.wantClosed(p.ID, hub.CauseWithdrawn, hub.OriginServer, "changed my mind")
-					end := last[*hub.RequestCancelled](v)
-					if end.RequestID != p.RequestID || end.Direction != hub.Incoming || end.Method != way.method ||
+					v.wantClosed(p.ID, event.CauseWithdrawn, event.OriginServer, "changed my mind")
+					end := last[*event.RequestCancelled](v)
+					if end.RequestID != p.RequestID || end.Direction != event.Incoming || end.Method != way.method ||
 						end.WireID != string(q.ID) ||
-						end.Cancellation.Origin != hub.OriginServer || end.Cancellation.Reason != "changed my mind" ||
+						end.Cancellation.Origin != event.OriginServer || end.Cancellation.Reason != "changed my mind" ||
 						end.ServerNotified() {
 						t.Errorf("mcpRequestCancelled says %+v", end)
 					}
@@ -81,16 +82,16 @@ func TestWithdrawTwiceLateUnknownMalformed(t *testing.T) {
 		q := <-a.asked
 		q.Cancel("once")
 		q.Cancel("twice")
-		v.wantClosed(p.ID, hub.CauseWithdrawn, hub.OriginServer, "once")
+		v.wantClosed(p.ID, event.CauseWithdrawn, event.OriginServer, "once")
 		a.finish <- struct{}{}
 		c1.ok(t)
 
 		c2 := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: formYes})
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: formYes})
 		c2.ok(t)
 		(<-a.asked).Cancel("late")
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
-		if n := len(eventsOf[*hub.RequestCancelled](v)); n != 1 {
+		if n := len(eventsOf[*event.RequestCancelled](v)); n != 1 {
 			t.Errorf("%d requests were cancelled", n)
 		}
 		servers, _ := w.hub.Servers()
@@ -109,7 +110,7 @@ func TestFirstAnswerTakes(t *testing.T) {
 		a := asking(elicitation, formParams)
 		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
 		views := []*view{w.everything(), w.everything()}
-		answers := []hub.PromptAnswer{{Action: hub.ActionAccept, Content: formYes}, {Action: hub.ActionDecline}}
+		answers := []event.PromptAnswer{{Action: event.ActionAccept, Content: formYes}, {Action: event.ActionDecline}}
 		wants := []string{`{"action":"accept","content":{"name":"Ada"}}`, `{"action":"decline"}`}
 		for round := range 200 {
 			c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
@@ -132,12 +133,12 @@ func TestFirstAnswerTakes(t *testing.T) {
 			if errs[winner] != nil {
 				t.Fatalf("nobody won: %v", errs)
 			}
-			wantReason(t, errs[1-winner], hub.ReasonPromptClosed)
+			wantReason(t, errs[1-winner], event.ReasonPromptClosed)
 			if got := textOf(t, c.ok(t)); got != wants[winner] {
 				t.Fatalf("window %d won, and the server got %s", winner, got)
 			}
 			for _, v := range views {
-				if closed := last[*hub.PromptClosed](v); closed.WindowID != views[winner].win.ID() || closed.PromptID != p.ID {
+				if closed := last[*event.PromptClosed](v); closed.WindowID != views[winner].win.ID() || closed.PromptID != p.ID {
 					t.Fatalf("%+v", closed)
 				}
 			}
@@ -154,18 +155,19 @@ func TestLateAnswer(t *testing.T) {
 		a := asking(elicitation, formParams)
 		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
 		v := w.everything()
-		deaf := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptSampling}})
+		deaf := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
 		c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 		p := v.prompt()
-		no := hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline}
-		wantReason(t, deaf.win.Answer(no), hub.ReasonPromptKind)
+		no := event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline}
+		wantReason(t, deaf.win.Answer(no), event.ReasonPromptKind)
 		deaf.win.Detach(true)
-		wantReason(t, deaf.win.Answer(no), hub.ReasonWindowDetached)
-		for _, action := range []hub.Action{0, -1, 4} {
-			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: action}), hub.ReasonInvalidRequest)
+		wantReason(t, deaf.win.Answer(no), event.ReasonWindowDetached)
+		for _, action := range []event.Action{0, -1, 4} {
+			wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: action}), event.ReasonInvalidRequest)
 		}
 		for _, id := range []string{"", "prompt-0", "prompt-2", "prompt-x", "nonsense\n", "ask-1"} {
-			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDecline}), hub.ReasonPromptNotFound)
+			wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: id, Action: event.ActionDecline}),
+				event.ReasonPromptNotFound)
 		}
 		if v.prompt().ID != p.ID {
 			t.Error("the prompt changed")
@@ -173,8 +175,8 @@ func TestLateAnswer(t *testing.T) {
 		v.answer(no)
 		c.ok(t)
 		for range 2 {
-			wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes}),
-				hub.ReasonPromptClosed)
+			wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: formYes}),
+				event.ReasonPromptClosed)
 		}
 		if got := responses(a.Server); len(got) != 1 || !strings.Contains(got[0], "decline") {
 			t.Errorf("the server was sent %v", got)
@@ -202,15 +204,16 @@ func TestInvalidContentKeepsThePromptOpen(t *testing.T) {
 				c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 				p := v.prompt()
 				for _, content := range tc.bad {
-					err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: content})
-					if e := hub.AsError(err); e == nil || e.Code != hub.CodeInvalidArgument || e.Reason != hub.ReasonInvalidContent {
+					err := v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: content})
+					if e := event.AsError(err); e == nil || e.Code != event.CodeInvalidArgument ||
+						e.Reason != event.ReasonInvalidContent {
 						t.Errorf("content %s: %v", content, err)
 					}
 				}
 				if v.prompt().ID != p.ID || len(responses(a.Server)) != 0 {
 					t.Error("the prompt did not stay open")
 				}
-				v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: tc.yes})
+				v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: tc.yes})
 				if got := textOf(t, c.ok(t)); !strings.Contains(got, tc.yes) {
 					t.Errorf("the server got %s", got)
 				}
@@ -222,10 +225,10 @@ func TestInvalidContentKeepsThePromptOpen(t *testing.T) {
 // Yes, no and closing without a choice are three things on the wire, for each kind.
 func TestDeclineDismissCancelAreThree(t *testing.T) {
 	actions := []struct {
-		action hub.Action
-		cause  hub.PromptCause
-	}{{hub.ActionAccept, hub.CauseAnswered}, {hub.ActionDecline, hub.CauseDeclined},
-		{hub.ActionDismiss, hub.CauseDismissed}}
+		action event.Action
+		cause  event.PromptCause
+	}{{event.ActionAccept, event.CauseAnswered}, {event.ActionDecline, event.CauseDeclined},
+		{event.ActionDismiss, event.CauseDismissed}}
 	wants := map[string][]string{
 		"sampling": {sampleYes, "error -1: the user declined the sampling request",
 			"error -1: the user dismissed the sampling request"},
@@ -241,17 +244,17 @@ func TestDeclineDismissCancelAreThree(t *testing.T) {
 					v := w.everything()
 					c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 					p := v.prompt()
-					v.answer(hub.PromptAnswer{PromptID: p.ID, Action: tc.action, Content: way.yes})
+					v.answer(event.PromptAnswer{PromptID: p.ID, Action: tc.action, Content: way.yes})
 					if got := textOf(t, c.ok(t)); got != wants[way.name][i] {
 						t.Errorf("the server got %s, want %s", got, wants[way.name][i])
 					}
-					v.wantClosed(p.ID, tc.cause, hub.OriginUser, "")
-					for _, f := range eventsOf[*hub.RequestFinished](v) {
-						if f.RequestID == p.RequestID && f.State != hub.StateDone {
+					v.wantClosed(p.ID, tc.cause, event.OriginUser, "")
+					for _, f := range eventsOf[*event.RequestFinished](v) {
+						if f.RequestID == p.RequestID && f.State != event.StateDone {
 							t.Errorf("%+v", f)
 						}
 					}
-					if n := len(eventsOf[*hub.RequestCancelled](v)); n != 0 {
+					if n := len(eventsOf[*event.RequestCancelled](v)); n != 0 {
 						t.Errorf("%d requests were cancelled", n)
 					}
 				})
@@ -278,7 +281,7 @@ func TestNoWindowIsAnsweredAtOnce(t *testing.T) {
 						t.Fatal(err)
 					}
 					want := `{"action":"cancel"}`
-					if way.kind == hub.PromptSampling {
+					if way.kind == event.PromptSampling {
 						want = "error -1: the user dismissed the sampling request"
 					}
 					if got := answerOf(<-q.Response()); got != want {
@@ -314,17 +317,17 @@ func TestPromptOnlyWhereItCanBeShown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
 		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
-		deaf, v := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptToolApproval}}),
-			w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptElicitationForm}})
+		deaf, v := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptToolApproval}}),
+			w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptElicitationForm}})
 		c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 		p := v.prompt()
-		if n := len(eventsOf[*hub.PromptOpened](deaf)); n != 0 {
+		if n := len(eventsOf[*event.PromptOpened](deaf)); n != 0 {
 			t.Errorf("%d prompts in a window that did not declare the kind", n)
 		}
 		if late := w.attach(hub.Hello{}); len(late.start.Snapshot.Prompts) != 0 {
 			t.Errorf("%+v", late.start.Snapshot.Prompts)
 		}
-		deaf.win.SetCapabilities([]hub.PromptKind{hub.PromptElicitationForm}, false, nil)
+		deaf.win.SetCapabilities([]event.PromptKind{event.PromptElicitationForm}, false, nil)
 		if deaf.prompt().ID != p.ID {
 			t.Error("another prompt")
 		}
@@ -333,7 +336,7 @@ func TestPromptOnlyWhereItCanBeShown(t *testing.T) {
 			t.Error("the prompt closed while a window shows it")
 		}
 		deaf.win.SetCapabilities(nil, false, nil)
-		v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, "no window is left that can show it")
+		v.wantClosed(p.ID, event.CauseSuperseded, event.OriginPolicy, "no window is left that can show it")
 		if got := textOf(t, c.ok(t)); got != `{"action":"cancel"}` {
 			t.Errorf("the server got %s", got)
 		}
@@ -346,22 +349,23 @@ func TestSamplingWithTools(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(sampling, params)
 		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
-		plain := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptSampling}})
+		plain := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
 		c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 		if got := textOf(t, c.ok(t)); !strings.HasPrefix(got, "error -32602") {
 			t.Errorf("answered %s where no window knows tools", got)
 		}
-		v := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptSampling}, SamplingTools: true})
+		v := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}, SamplingTools: true})
 		c = w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 		p := v.prompt()
 		if string(p.Question.Payload) != params {
 			t.Errorf("payload %s", p.Question.Payload)
 		}
-		if n := len(eventsOf[*hub.PromptOpened](plain)); n != 0 {
+		if n := len(eventsOf[*event.PromptOpened](plain)); n != 0 {
 			t.Errorf("%d prompts in the window that knows no tools", n)
 		}
-		wantReason(t, plain.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline}), hub.ReasonPromptKind)
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: sampleYes})
+		wantReason(t, plain.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline}),
+			event.ReasonPromptKind)
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: sampleYes})
 		if got := textOf(t, c.ok(t)); got != sampleYes {
 			t.Errorf("the server got %s", got)
 		}
@@ -377,7 +381,7 @@ func TestUserCancelsIncomingRequest(t *testing.T) {
 		c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 		p := v.prompt()
 		before := time.Now()
-		if out, err := v.win.Cancel(p.RequestID, "not this"); out != hub.OutcomeCancelling || err != nil {
+		if out, err := v.win.Cancel(p.RequestID, "not this"); out != event.OutcomeCancelling || err != nil {
 			t.Fatal(out, err)
 		}
 		if got := textOf(t, c.ok(t)); got != `{"action":"cancel"}` {
@@ -386,17 +390,17 @@ func TestUserCancelsIncomingRequest(t *testing.T) {
 		if d := time.Since(before); d != 0 {
 			t.Errorf("it took %v", d)
 		}
-		end := last[*hub.RequestCancelled](v)
-		if end.RequestID != p.RequestID || end.Direction != hub.Incoming || end.Cancellation.Origin != hub.OriginUser ||
+		end := last[*event.RequestCancelled](v)
+		if end.RequestID != p.RequestID || end.Direction != event.Incoming || end.Cancellation.Origin != event.OriginUser ||
 			end.Cancellation.Reason != "not this" {
 			t.Errorf("%+v", end)
 		}
-		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "not this")
+		v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "not this")
 		if len(cancels(a.Server)) != 0 {
 			t.Error("a cancel went to the server for a request of its own")
 		}
 		synctest.Wait()
-		if out, _ := v.win.Cancel(p.RequestID, "again"); out != hub.OutcomeAlreadyFinished {
+		if out, _ := v.win.Cancel(p.RequestID, "again"); out != event.OutcomeAlreadyFinished {
 			t.Errorf("outcome %v", out)
 		}
 	})

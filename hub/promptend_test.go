@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -29,12 +30,12 @@ func TestParentCancelClosesPrompts(t *testing.T) {
 					if _, err := v.win.Cancel("r1", "enough"); err != nil {
 						t.Fatal(err)
 					}
-					c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+					c.want(t, event.CodeCancelled, event.ReasonCancelled)
 					for _, v := range []*view{v, v2} {
-						v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "enough")
+						v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "enough")
 					}
-					ends := eventsOf[*hub.RequestCancelled](v)
-					if len(ends) != 2 || ends[0].RequestID != p.RequestID || ends[0].Cancellation.Origin != hub.OriginParent ||
+					ends := eventsOf[*event.RequestCancelled](v)
+					if len(ends) != 2 || ends[0].RequestID != p.RequestID || ends[0].Cancellation.Origin != event.OriginParent ||
 						ends[1].RequestID != "r1" {
 						t.Errorf("%+v", ends)
 					}
@@ -50,7 +51,7 @@ func TestParentCancelClosesPrompts(t *testing.T) {
 					}
 					pass(time.Minute)
 					want := `{"action":"cancel"}`
-					if way.kind == hub.PromptSampling {
+					if way.kind == event.PromptSampling {
 						want = "error -1: the user dismissed the sampling request"
 					}
 					switch n := len(responses(a.Server)); {
@@ -80,9 +81,9 @@ func TestCancelAllAnswersNothingTooEarly(t *testing.T) {
 			}
 			q := <-a.asked
 			before := time.Now()
-			w.hub.CancelRequests(hub.CancelScope{Server: "s"}, "stop", hub.OriginUser)
+			w.hub.CancelRequests(hub.CancelScope{Server: "s"}, "stop", event.OriginUser)
 			for _, c := range calls {
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			}
 			v.noPrompt()
 			if got := answerOf(<-q.Response()); got != `{"action":"cancel"}` || time.Since(before) != time.Second {
@@ -105,7 +106,7 @@ func TestFinishedCallClosesItsPrompts(t *testing.T) {
 		before := time.Now()
 		close(a.finish)
 		c.ok(t)
-		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "the request that caused it is over")
+		v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "the request that caused it is over")
 		if got := answerOf(<-q.Response()); got != `{"action":"cancel"}` || time.Since(before) != time.Second {
 			t.Errorf("answered %s after %v", got, time.Since(before))
 		}
@@ -123,13 +124,14 @@ func TestServerDeathClosesPrompts(t *testing.T) {
 				c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 				p := v.prompt()
 				a.Disconnect()
-				c.want(t, hub.CodeUnavailable, hub.ReasonServerGone)
-				v.wantClosed(p.ID, hub.CauseServerGone, hub.OriginTransport, "the connection to the server ended")
-				if end := last[*hub.RequestCancelled](v); end.RequestID != p.RequestID ||
-					end.Cancellation.Origin != hub.OriginTransport {
+				c.want(t, event.CodeUnavailable, event.ReasonServerGone)
+				v.wantClosed(p.ID, event.CauseServerGone, event.OriginTransport, "the connection to the server ended")
+				if end := last[*event.RequestCancelled](v); end.RequestID != p.RequestID ||
+					end.Cancellation.Origin != event.OriginTransport {
 					t.Fatalf("%+v", end)
 				}
-				wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline}), hub.ReasonPromptClosed)
+				wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline}),
+					event.ReasonPromptClosed)
 			}
 		})
 	})
@@ -147,7 +149,7 @@ func TestServerDeathClosesPrompts(t *testing.T) {
 				t.Errorf("%+v", p)
 			}
 			s.Disconnect()
-			v.wantClosed(p.ID, hub.CauseServerGone, hub.OriginTransport, "the connection to the server ended")
+			v.wantClosed(p.ID, event.CauseServerGone, event.OriginTransport, "the connection to the server ended")
 		})
 	})
 	t.Run("between rounds", func(t *testing.T) {
@@ -158,8 +160,8 @@ func TestServerDeathClosesPrompts(t *testing.T) {
 			c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 			p := v.prompt()
 			s.Disconnect()
-			c.want(t, hub.CodeUnavailable, hub.ReasonServerGone)
-			v.wantClosed(p.ID, hub.CauseServerGone, hub.OriginTransport, "the connection to the server ended")
+			c.want(t, event.CodeUnavailable, event.ReasonServerGone)
+			v.wantClosed(p.ID, event.CauseServerGone, event.OriginTransport, "the connection to the server ended")
 		})
 	})
 }
@@ -178,12 +180,13 @@ func TestHumanTimeout(t *testing.T) {
 			if want := before.Add(30 * time.Second); !p.Deadline.Equal(want) {
 				t.Errorf("deadline %v, want %v", p.Deadline, want)
 			}
-			e := c.want(t, hub.CodeDeadlineExceeded, hub.ReasonHumanTimeout)
+			e := c.want(t, event.CodeDeadlineExceeded, event.ReasonHumanTimeout)
 			if e.Meta["setting"] != "timeouts.human" || e.Meta["limit"] != "30s" || time.Since(before) != 30*time.Second {
 				t.Errorf("%v after %v", e.Meta, time.Since(before))
 			}
-			v.wantClosed(p.ID, hub.CauseTimeout, hub.OriginTimeout, "timeouts.human of 30s exceeded")
-			if end := last[*hub.RequestCancelled](v); end.RequestID != "r1" || end.Cancellation.Origin != hub.OriginTimeout ||
+			v.wantClosed(p.ID, event.CauseTimeout, event.OriginTimeout, "timeouts.human of 30s exceeded")
+			if end := last[*event.RequestCancelled](v); end.RequestID != "r1" ||
+				end.Cancellation.Origin != event.OriginTimeout ||
 				end.Err != e || end.ServerNotified() {
 				t.Errorf("%+v", end)
 			}
@@ -203,9 +206,9 @@ func TestHumanTimeout(t *testing.T) {
 			if got := textOf(t, c.ok(t)); got != `{"action":"cancel"}` || time.Since(before) != 30*time.Second {
 				t.Errorf("the server got %s after %v", got, time.Since(before))
 			}
-			v.wantClosed(p.ID, hub.CauseTimeout, hub.OriginTimeout, "timeouts.human of 30s exceeded")
-			if end := last[*hub.RequestCancelled](v); end.RequestID != p.RequestID || end.Err == nil ||
-				end.Err.Reason != hub.ReasonHumanTimeout {
+			v.wantClosed(p.ID, event.CauseTimeout, event.OriginTimeout, "timeouts.human of 30s exceeded")
+			if end := last[*event.RequestCancelled](v); end.RequestID != p.RequestID || end.Err == nil ||
+				end.Err.Reason != event.ReasonHumanTimeout {
 				t.Errorf("%+v", end)
 			}
 		})
@@ -219,7 +222,7 @@ func TestHumanTimeout(t *testing.T) {
 			if got := textOf(t, c.ok(t)); got != `{"q1":{"action":"cancel"}}` {
 				t.Errorf("the server got %s", got)
 			}
-			v.wantClosed(p.ID, hub.CauseTimeout, hub.OriginTimeout, "timeouts.human of 30s exceeded")
+			v.wantClosed(p.ID, event.CauseTimeout, event.OriginTimeout, "timeouts.human of 30s exceeded")
 		})
 	})
 }
@@ -237,7 +240,7 @@ func TestURLElicitation(t *testing.T) {
 				q.Message != "Sign in" || q.Waiting {
 				t.Errorf("%+v", q)
 			}
-			v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: `{"ignored":true}`})
+			v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: `{"ignored":true}`})
 			if got := textOf(t, c.ok(t)); got != `{"action":"accept"}` {
 				t.Errorf("the server got %s", got)
 			}
@@ -263,10 +266,10 @@ func TestURLElicitation(t *testing.T) {
 			v := w.everything()
 			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "secret"})
 			p := v.prompt()
-			if p.Question.Waiting || p.RequestID != "r1" || p.Kind != hub.PromptElicitationURL {
+			if p.Question.Waiting || p.RequestID != "r1" || p.Kind != event.PromptElicitationURL {
 				t.Errorf("%+v", p)
 			}
-			v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept})
+			v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept})
 			p2 := v.prompt()
 			if !p2.Question.Waiting || p2.ID == p.ID {
 				t.Errorf("%+v", p2)
@@ -277,8 +280,8 @@ func TestURLElicitation(t *testing.T) {
 			if r := c.ok(t); textOf(t, r) != "welcome" || r.Rounds != 2 {
 				t.Errorf("%+v", r)
 			}
-			v.wantClosed(p2.ID, hub.CauseSuperseded, hub.OriginServer, "the server reports that the page is done")
-			if toolCalls(s) != 2 || len(eventsOf[*hub.RequestCancelled](v)) != 0 {
+			v.wantClosed(p2.ID, event.CauseSuperseded, event.OriginServer, "the server reports that the page is done")
+			if toolCalls(s) != 2 || len(eventsOf[*event.RequestCancelled](v)) != 0 {
 				t.Errorf("%d calls", toolCalls(s))
 			}
 		})
@@ -289,8 +292,8 @@ func TestURLElicitation(t *testing.T) {
 			w := newWorld(t, serversOf("s", s), "s:"+allow)
 			v := w.everything()
 			c := w.call(hub.CallRequest{Server: "s", Tool: "secret"})
-			v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
-			c.want(t, hub.CodeFailedPrecondition, hub.ReasonInputDeclined)
+			v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
+			c.want(t, event.CodeFailedPrecondition, event.ReasonInputDeclined)
 			if toolCalls(s) != 1 {
 				t.Errorf("%d calls", toolCalls(s))
 			}
@@ -303,11 +306,11 @@ func TestURLElicitation(t *testing.T) {
 			v := w.everything()
 			ctx, stop := context.WithCancelCause(context.Background())
 			c := w.callContext(ctx, hub.CallRequest{Server: "s", Tool: "secret"})
-			v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept})
+			v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept})
 			p := v.prompt()
 			stop(nil)
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-			v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "the host cancelled the call")
+			c.want(t, event.CodeCancelled, event.ReasonCancelled)
+			v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "the host cancelled the call")
 			if toolCalls(s) != 1 || len(cancels(s)) != 0 {
 				t.Errorf("%d calls, %d cancels", toolCalls(s), len(cancels(s)))
 			}

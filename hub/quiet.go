@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // quiet keeps a server from asking: for a while after a person has said No again and again, or until that person wants
@@ -15,22 +16,22 @@ type quiet struct {
 }
 
 // refuse tells whether a question that comes at now is answered without asking anybody, and how.
-func (q *quiet) refuse(now time.Time) (as Action, why string) {
+func (q *quiet) refuse(now time.Time) (as event.Action, why string) {
 	switch {
 	case q.muted:
-		return ActionDecline, "the user wants no more questions of this server"
+		return event.ActionDecline, "the user wants no more questions of this server"
 	case now.Before(q.until):
-		return ActionDismiss, "its last questions were refused, and it asks again at once"
+		return event.ActionDismiss, "its last questions were refused, and it asks again at once"
 	}
 	return 0, ""
 }
 
 // answered notes what became of a question that was shown. An end that nobody chose says nothing.
-func (q *quiet) answered(cause PromptCause, now time.Time) {
+func (q *quiet) answered(cause event.PromptCause, now time.Time) {
 	switch cause {
-	case CauseAnswered:
+	case event.CauseAnswered:
 		q.refused, q.until = 0, time.Time{}
-	case CauseDeclined, CauseDismissed:
+	case event.CauseDeclined, event.CauseDismissed:
 		q.refused++
 		if over := q.refused - bounds.RefusalsFree; over > 0 {
 			q.until = now.Add(refusalPause(over))
@@ -56,11 +57,11 @@ func (q *quiet) called() { q.refused, q.until = 0, time.Time{} }
 // MuteServer answers no more questions of a server, sampling and elicitation, with a prompt: open ones are declined,
 // and those to come at once. It holds until the server is started, restarted or switched on by somebody, or MuteServer
 // takes it back. Calls go on.
-func (h *Hub) MuteServer(name string, muted bool) (ServerInfo, error) {
+func (h *Hub) MuteServer(name string, muted bool) (event.ServerInfo, error) {
 	defer h.lock().unlock()
 	s := h.server(name)
 	if s == nil {
-		return ServerInfo{}, errServerNotFound(name)
+		return event.ServerInfo{}, errServerNotFound(name)
 	}
 	h.mute(s, muted, "")
 	return s.info(), nil
@@ -79,7 +80,8 @@ func (h *Hub) mute(s *server, muted bool, windowID string) {
 	if muted {
 		for _, p := range h.promptsInOrder() {
 			if p.asker != nil && p.request.server == s {
-				h.closePrompt(p, closing{cause: CauseDeclined, origin: OriginUser, windowID: windowID, action: ActionDecline,
+				h.closePrompt(p, closing{cause: event.CauseDeclined, origin: event.OriginUser, windowID: windowID,
+					action: event.ActionDecline,
 					reason: "the user wants no more questions of this server"})
 			}
 		}

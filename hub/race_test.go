@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -25,9 +26,9 @@ func (v *view) terminals() map[string]string {
 	ends := map[string]string{}
 	for _, e := range v.events {
 		switch b := e.Body.(type) {
-		case *hub.RequestCancelled:
+		case *event.RequestCancelled:
 			ends[b.RequestID] += "cancelled "
-		case *hub.RequestFinished:
+		case *event.RequestFinished:
 			ends[b.RequestID] += b.State.String() + " "
 		}
 	}
@@ -52,7 +53,7 @@ func TestCancelAndResponseInTheSameInstant(t *testing.T) {
 			c := w.call(hub.CallRequest{ID: id, Server: "s", Tool: "race"})
 			synctest.Wait()
 			wire := w.hub.Requests("s")[0].WireID
-			var out hub.Outcome
+			var out event.Outcome
 			var both sync.WaitGroup
 			cancel := func() { out, _ = v.win.Cancel(id, "race") }
 			if round%2 == 0 {
@@ -73,12 +74,12 @@ func TestCancelAndResponseInTheSameInstant(t *testing.T) {
 					t.Fatalf("the caller got the result, the windows %q, the server %d cancels", end, sent)
 				}
 			default:
-				e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-				if end != "cancelled " || out != hub.OutcomeCancelling || sent > 1 || e.Meta["cancel_reason"] != "race" {
+				e := c.want(t, event.CodeCancelled, event.ReasonCancelled)
+				if end != "cancelled " || out != event.OutcomeCancelling || sent > 1 || e.Meta["cancel_reason"] != "race" {
 					t.Fatalf("the caller got %v, the windows %q, the user %v, the server %d cancels", c.err, end, out, sent)
 				}
 			}
-			if out == hub.OutcomeAlreadyFinished && c.err != nil {
+			if out == event.OutcomeAlreadyFinished && c.err != nil {
 				t.Fatal("the user was told that it had finished, and it was cancelled")
 			}
 		}
@@ -105,18 +106,18 @@ func TestWithdrawAndAnswerInTheSameInstant(t *testing.T) {
 			var err error
 			both.Go(func() { q.Cancel("never mind") })
 			both.Go(func() {
-				err = v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes})
+				err = v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: formYes})
 			})
 			both.Wait()
 			synctest.Wait()
-			closed := last[*hub.PromptClosed](v)
+			closed := last[*event.PromptClosed](v)
 			sent := len(responses(a.Server)) - before
-			if closed.PromptID != p.ID || sent > 1 || sent == 1 && closed.Cause != hub.CauseAnswered ||
-				(err == nil) != (closed.Cause == hub.CauseAnswered) {
+			if closed.PromptID != p.ID || sent > 1 || sent == 1 && closed.Cause != event.CauseAnswered ||
+				(err == nil) != (closed.Cause == event.CauseAnswered) {
 				t.Fatalf("closed %v, answer %v, %d responses", closed.Cause, err, sent)
 			}
 			if err != nil {
-				wantReason(t, err, hub.ReasonPromptClosed)
+				wantReason(t, err, event.ReasonPromptClosed)
 			}
 			if sent == 1 {
 				answered++
@@ -147,9 +148,9 @@ func TestServerExitsMidCall(t *testing.T) {
 			both.Go(s.Disconnect)
 			both.Wait()
 			<-c.done
-			e := hub.AsError(c.err)
-			if end := v.terminals()[id]; e == nil || !(e.Reason == hub.ReasonCancelled && end == "cancelled " ||
-				e.Reason == hub.ReasonServerGone && end == "failed ") {
+			e := event.AsError(c.err)
+			if end := v.terminals()[id]; e == nil || !(e.Reason == event.ReasonCancelled && end == "cancelled " ||
+				e.Reason == event.ReasonServerGone && end == "failed ") {
 				t.Fatalf("the caller got %v, the windows %q", c.err, end)
 			}
 		}
@@ -179,43 +180,43 @@ func TestDrain(t *testing.T) {
 			t.Errorf("%d cancelled, %d stopped", cancelled, stopped)
 		}
 		for _, c := range calls {
-			if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "shutdown" ||
+			if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["origin"] != "shutdown" ||
 				e.Meta["cancel_reason"] != "update" {
 				t.Errorf("%v", e.Meta)
 			}
 		}
 		v.noPrompt()
-		closed := eventsOf[*hub.PromptClosed](v)
+		closed := eventsOf[*event.PromptClosed](v)
 		if len(closed) != 3 {
 			t.Errorf("%d prompts closed", len(closed))
 		}
 		for _, c := range closed {
-			if c.Cause != hub.CauseShutdown || c.Origin != hub.OriginShutdown || c.Reason != "update" {
+			if c.Cause != event.CauseShutdown || c.Origin != event.OriginShutdown || c.Reason != "update" {
 				t.Errorf("%+v", c)
 			}
 		}
-		for _, c := range eventsOf[*hub.RequestCancelled](v) {
-			if c.Cancellation.Origin != hub.OriginShutdown {
+		for _, c := range eventsOf[*event.RequestCancelled](v) {
+			if c.Cancellation.Origin != event.OriginShutdown {
 				t.Errorf("%+v", c)
 			}
 		}
 		for _, name := range []string{"s", "m", "starting"} {
-			if info := w.server(name); info.State != hub.ServerStopped {
+			if info := w.server(name); info.State != event.ServerStopped {
 				t.Errorf("%+v", info)
 			}
 		}
 		ctx := context.Background()
-		w.call(hub.CallRequest{Server: "s", Tool: "hang"}).want(t, hub.CodeUnavailable, hub.ReasonDraining)
+		w.call(hub.CallRequest{Server: "s", Tool: "hang"}).want(t, event.CodeUnavailable, event.ReasonDraining)
 		_, err := w.hub.StartServer(ctx, "s")
-		wantReason(t, err, hub.ReasonDraining)
+		wantReason(t, err, event.ReasonDraining)
 		_, err = w.tryAttach(hub.Hello{})
-		wantReason(t, err, hub.ReasonDraining)
+		wantReason(t, err, event.ReasonDraining)
 		_, _, _, err = w.hub.LoadConfig(ctx, nil)
-		wantReason(t, err, hub.ReasonDraining)
+		wantReason(t, err, event.ReasonDraining)
 		if v.closed != nil {
 			t.Error("the window was ended before Close: it could not see how things ended")
 		}
-		if err := w.hub.Close(ctx); err != nil || v.closed == nil || v.closed.Reason != hub.ReasonDraining {
+		if err := w.hub.Close(ctx); err != nil || v.closed == nil || v.closed.Reason != event.ReasonDraining {
 			t.Errorf("%v, window %v", err, v.closed)
 		}
 		if left := w.hub.Leftovers(); left != "" {
@@ -242,15 +243,15 @@ func TestCloseIsIdempotent(t *testing.T) {
 			all.Go(func() { w.hub.Drain(context.Background(), "x") })
 		}
 		all.Wait()
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		n := len(v.events)
 		v.win.Detach(true)
 		v.win.Detach(false)
 		v.win.SetRoots([]hub.Root{{URI: "file:///a"}})
 		v.win.SetCapabilities(allKinds, true, nil)
-		wantReason(t, v.win.Answer(hub.PromptAnswer{PromptID: "prompt-1", Action: hub.ActionDecline}),
-			hub.ReasonWindowDetached)
-		if out, err := v.win.Cancel("r1", ""); out != hub.OutcomeAlreadyFinished || err != nil {
+		wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: "prompt-1", Action: event.ActionDecline}),
+			event.ReasonWindowDetached)
+		if out, err := v.win.Cancel("r1", ""); out != event.OutcomeAlreadyFinished || err != nil {
 			t.Errorf("%v %v", out, err)
 		}
 		if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
@@ -271,20 +272,20 @@ type count struct {
 	opened, closed, cancelled, finished int
 }
 
-func (c *count) Deliver(e hub.Event) {
+func (c *count) Deliver(e event.Event) {
 	switch e.Body.(type) {
-	case *hub.PromptOpened:
+	case *event.PromptOpened:
 		c.opened++
-	case *hub.PromptClosed:
+	case *event.PromptClosed:
 		c.closed++
-	case *hub.RequestCancelled:
+	case *event.RequestCancelled:
 		c.cancelled++
-	case *hub.RequestFinished:
+	case *event.RequestFinished:
 		c.finished++
 	}
 }
 
-func (c *count) Closed(*hub.Error) {}
+func (c *count) Closed(*event.Error) {}
 
 // Ten thousand cancels in each direction leave nothing behind: no goroutine (the bubble would not end), no table entry,
 // on neither side.
@@ -307,11 +308,11 @@ func TestNothingLeaks10000Cancels(t *testing.T) {
 				calls = append(calls, w.call(hub.CallRequest{Server: "s", Tool: "hang"}))
 			}
 			synctest.Wait()
-			if ids := w.hub.CancelRequests(hub.CancelScope{Server: "s"}, "stop", hub.OriginUser); len(ids) != batch {
+			if ids := w.hub.CancelRequests(hub.CancelScope{Server: "s"}, "stop", event.OriginUser); len(ids) != batch {
 				t.Fatalf("%d cancelled", len(ids))
 			}
 			for _, c := range calls {
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			}
 		}
 		synctest.Wait()
@@ -365,7 +366,8 @@ func TestLogsCarryNoPayload(t *testing.T) {
 		w.call(hub.CallRequest{Server: "s", Tool: "tell", Arguments: arguments, Meta: `{"x/y":"` + secret + `"}`}).ok(t)
 		w.call(hub.CallRequest{Server: "s", Tool: "fail", Arguments: arguments}).ok(t)
 		c := w.call(hub.CallRequest{Server: "s", Tool: "ask", Arguments: arguments})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: `{"name":"` + secret + `"}`})
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: `{"name":"` + secret +
+			`"}`})
 		c.ok(t)
 
 		outgoing := w.call(hub.CallRequest{ID: "mine", Server: "s", Tool: "hang", Arguments: arguments})
@@ -373,7 +375,7 @@ func TestLogsCarryNoPayload(t *testing.T) {
 		if _, err := v.win.Cancel("mine", "two\nlines\x1b[31m"+strings.Repeat("é", 1000)); err != nil {
 			t.Fatal(err)
 		}
-		outgoing.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		outgoing.want(t, event.CodeCancelled, event.ReasonCancelled)
 		c = w.call(hub.CallRequest{ID: "again", Server: "s", Tool: "ask", Arguments: arguments})
 		p := v.prompt()
 		var q *fakeserver.OutRequest

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -42,8 +43,8 @@ func TestNoticesOfAServerAreBounded(t *testing.T) {
 		}
 		synctest.Wait()
 		count := func() (n int) {
-			return len(eventsOf[*hub.ToolsChanged](v)) + len(eventsOf[*hub.McpPromptsChanged](v)) +
-				len(eventsOf[*hub.ResourcesChanged](v)) + len(eventsOf[*hub.ResourceUpdated](v))
+			return len(eventsOf[*event.ToolsChanged](v)) + len(eventsOf[*event.McpPromptsChanged](v)) +
+				len(eventsOf[*event.ResourcesChanged](v)) + len(eventsOf[*event.ResourceUpdated](v))
 		}
 		at := count()
 		if at > bounds.NoticeBurst || at < bounds.NoticeBurst/2 {
@@ -112,7 +113,7 @@ func TestSubscriptionsOfAServerAreBounded(t *testing.T) {
 		refused := 0
 		for range bounds.Subscriptions + 10 {
 			if err := <-results; err != nil {
-				if e := hub.AsError(err); e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonBoundExceeded {
+				if e := event.AsError(err); e.Code != event.CodeResourceExhausted || e.Reason != event.ReasonBoundExceeded {
 					t.Fatal(err)
 				}
 				refused++

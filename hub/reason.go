@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // maxReason bounds a reason in code points: reasons travel to servers, windows and logs.
@@ -66,9 +68,9 @@ func boundReason(s string) string {
 
 // cancelCause is the cause of every context that the hub cancels: who, why, and what the caller is told.
 type cancelCause struct {
-	Origin Origin
-	Reason string // bounded, raw
-	Err    *Error // what the caller gets; nil = CANCELLED
+	Origin event.Origin
+	Reason string       // bounded, raw
+	Err    *event.Error // what the caller gets; nil = CANCELLED
 }
 
 func (c *cancelCause) Error() string {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // step is what becomes of one server when the config changes. have is nil for a new one.
@@ -12,7 +13,7 @@ type step struct {
 	conf     config.Server
 	entry    *configEntry // that conf is of; nil for a broken one
 	entries  configEntries
-	problems []ConfigProblem
+	problems []event.ConfigProblem
 	broken   bool // the entry cannot be used
 	remove   bool
 	relaunch bool   // what is run changed: what runs has to be stopped
@@ -46,12 +47,12 @@ func confs(want []wanted) (list []config.Server) {
 // nothing that works: a file that cannot be read as a whole takes away none of the servers that it brought before, also
 // where another file has one of the same name, and an entry that cannot be used leaves its server, while that runs, as
 // it was.
-func reconcile(want []wanted, problems []ConfigProblem, have []*server) []step {
+func reconcile(want []wanted, problems []event.ConfigProblem, have []*server) []step {
 	by := map[string]*server{}
 	for _, s := range have {
 		by[s.name] = s
 	}
-	of := map[string][]ConfigProblem{}
+	of := map[string][]event.ConfigProblem{}
 	var brokenOnly []string
 	isWanted := map[string]bool{}
 	unread := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // Whatever the config was and becomes: each server gets one step, a process is touched only when its launch changed or
@@ -19,7 +20,7 @@ func TestReconcile(t *testing.T) {
 		h := New(Options{})
 		var want []config.Server
 		for round := range 4 {
-			var problems []ConfigProblem
+			var problems []event.ConfigProblem
 			want, problems = anyConfig(rnd)
 			have := slices.Clone(h.servers)
 			before := map[*server]config.Server{}
@@ -99,13 +100,13 @@ func wants(confs []config.Server) (list []wanted) {
 }
 
 // anyConfig makes up a config of up to six servers, sound and broken.
-func anyConfig(rnd *rand.Rand) (servers []config.Server, problems []ConfigProblem) {
+func anyConfig(rnd *rand.Rand) (servers []config.Server, problems []event.ConfigProblem) {
 	for i := range 6 {
 		name := fmt.Sprint("s", i)
 		switch rnd.IntN(4) {
 		case 0: // not there
 		case 1:
-			problems = append(problems, ConfigProblem{File: "f", Line: i, Server: name, Fatal: true, Message: "broken"})
+			problems = append(problems, event.ConfigProblem{File: "f", Line: i, Server: name, Fatal: true, Message: "broken"})
 		default:
 			idle := time.Duration(rnd.IntN(3)) * time.Second
 			servers = append(servers, config.Server{
@@ -115,7 +116,7 @@ func anyConfig(rnd *rand.Rand) (servers []config.Server, problems []ConfigProble
 			})
 		}
 		if rnd.IntN(5) == 0 {
-			problems = append(problems, ConfigProblem{File: "f", Server: name, Message: "a warning"})
+			problems = append(problems, event.ConfigProblem{File: "f", Server: name, Message: "a warning"})
 		}
 	}
 	rnd.Shuffle(len(servers), func(i, j int) { servers[i], servers[j] = servers[j], servers[i] })

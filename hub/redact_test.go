@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -32,7 +33,7 @@ func said(t *testing.T, h *hub.Hub, v *view, log *logText, errs ...error) string
 	}
 	for _, e := range v.events {
 		write(e.Body)
-		if f, ok := e.Body.(*hub.RequestFinished); ok && f.Err != nil {
+		if f, ok := e.Body.(*event.RequestFinished); ok && f.Err != nil {
 			all.WriteString(f.Err.Message)
 		}
 	}
@@ -44,7 +45,7 @@ func said(t *testing.T, h *hub.Hub, v *view, log *logText, errs ...error) string
 	write(h.Requests(""))
 	for _, err := range errs {
 		all.WriteString(err.Error())
-		write(hub.AsError(err).Meta)
+		write(event.AsError(err).Meta)
 	}
 	all.WriteString(log.String())
 	return all.String()
@@ -68,7 +69,7 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 		load("s")
 		v := w.user("")
 		c := w.echo()
-		v.allowLaunch(hub.ScopeAlways)
+		v.allowLaunch(event.ScopeAlways)
 		v.give("key", `"MARKED-input-11"`)
 		c.ok(t)
 		secrets := []string{"MARKED-input-11", "MARKED-env-22", "MARKED-literal-33"}
@@ -86,11 +87,11 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 		}
 		var errs []error
 		died := w.call(hub.CallRequest{Server: "s", Tool: "die"})
-		errs = append(errs, died.want(t, hub.CodeUnavailable, hub.ReasonServerGone))
+		errs = append(errs, died.want(t, event.CodeUnavailable, event.ReasonServerGone))
 		load("${env:FROM_ENV}") // the program that cannot be found is named in the error of the start
 		c = w.echo()
-		v.allowLaunch(hub.ScopeAlways)
-		e := c.want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+		v.allowLaunch(event.ScopeAlways)
+		e := c.want(t, event.CodeUnavailable, event.ReasonServerFailed)
 		if !strings.Contains(e.Message, "[redacted]") || !strings.Contains(w.server("s").LastError, "[redacted]") {
 			t.Errorf("the start failed with %q, and the server shows %q", e.Message, w.server("s").LastError)
 		}
@@ -128,7 +129,7 @@ func TestSecretsOfURLsAreRedacted(t *testing.T) {
 		at.mu.Unlock()
 		at.http.On("POST tools/call", 0, fakeserver.Act{Status: http.StatusInternalServerError,
 			Body: "who sent Basic MARKED-header-11 or MARKED-header-11 with " + token + "?"})
-		e := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeUnavailable, hub.ReasonExchangeFailed)
+		e := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, event.CodeUnavailable, event.ReasonExchangeFailed)
 		if !strings.Contains(e.Message, "who sent [redacted] or [redacted] with [redacted]?") {
 			t.Errorf("%s", e.Message)
 		}

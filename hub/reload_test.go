@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -115,7 +116,7 @@ func editUnderCalls(t *testing.T, rnd *rand.Rand) {
 			case lost && !c.over():
 				t.Fatalf("edit %d: %s goes on although its server is not what it was: %+v, then %+v", i, id, was, is)
 			case lost:
-				e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				e := c.want(t, event.CodeCancelled, event.ReasonCancelled)
 				if e.Meta["origin"] != "host" || !strings.Contains(e.Meta["cancel_reason"], "server") {
 					t.Fatalf("edit %d: %s was not told why: %v", i, id, e.Meta)
 				}
@@ -129,10 +130,10 @@ func editUnderCalls(t *testing.T, rnd *rand.Rand) {
 		}
 	}
 	for id, c := range calls {
-		if _, err := w.hub.CancelRequest(id, "", "done", hub.OriginHost); err != nil {
+		if _, err := w.hub.CancelRequest(id, "", "done", event.OriginHost); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 	}
 }
 
@@ -153,7 +154,7 @@ func TestReloadOfTheSameTouchesNothing(t *testing.T) {
 		if w.starts("a") != 1 || len(a.Received()) != before || c.over() {
 			t.Errorf("%d starts, %d messages after %d, the call is over: %v", w.starts("a"), len(a.Received()), before, c.over())
 		}
-		if _, err := w.hub.CancelRequest("r", "", "", hub.OriginHost); err != nil {
+		if _, err := w.hub.CancelRequest("r", "", "", event.OriginHost); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -3,6 +3,8 @@ package hub
 import (
 	"cmp"
 	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // rememberedID names an answer for Forget: the same in every hub, and it tells nothing of what it stands for.
@@ -20,30 +22,34 @@ func (h *Hub) rememberedBy(w *Window, key approvalKey) string {
 }
 
 // Remembered lists what the user has answered for longer than once, oldest first; server "" = all. It may read files.
-func (h *Hub) Remembered(server string) []Remembered {
+func (h *Hub) Remembered(server string) []event.Remembered {
 	h.approvals.refresh()
-	var list []Remembered
+	var list []event.Remembered
 	for id, a := range h.approvals.all() {
-		r := Remembered{ID: id.remembered(), Kind: RememberedApproval, Server: id.server, Tool: id.tool, Scope: ScopeAlways,
-			Time: a.Time, Hash: id.hash}
+		r := event.Remembered{ID: id.remembered(), Kind: event.RememberedApproval, Server: id.server, Tool: id.tool,
+			Scope: event.ScopeAlways,
+			Time:  a.Time, Hash: id.hash}
 		if id.folders != "" {
-			r.Scope, r.Folders = ScopeWorkspace, a.Folders
+			r.Scope, r.Folders = event.ScopeWorkspace, a.Folders
 		}
 		list = append(list, r)
 	}
 	h.update(func() {
 		for _, w := range h.windows {
 			for key, a := range w.approvals {
-				list = append(list, Remembered{
-					ID: h.rememberedBy(w, key), Kind: RememberedApproval, Server: key.server, Tool: key.tool, Scope: ScopeWindow,
+				list = append(list, event.Remembered{
+					ID: h.rememberedBy(w, key), Kind: event.RememberedApproval, Server: key.server, Tool: key.tool,
+					Scope:    event.ScopeWindow,
 					WindowID: w.id, Time: a.Time, Hash: key.hash,
 				})
 			}
 		}
 	})
 	list = append(append(list, h.rememberedLaunches()...), h.rememberedInputs()...)
-	list = slices.DeleteFunc(list, func(r Remembered) bool { return server != "" && r.Server != server })
-	slices.SortFunc(list, func(a, b Remembered) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID)) })
+	list = slices.DeleteFunc(list, func(r event.Remembered) bool { return server != "" && r.Server != server })
+	slices.SortFunc(list, func(a, b event.Remembered) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID))
+	})
 	return list
 }
 

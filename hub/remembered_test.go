@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -17,30 +18,31 @@ import (
 // another hub knows, too.
 func TestRememberedListsEverything(t *testing.T) {
 	dir := t.TempDir()
-	var before []hub.Remembered
+	var before []event.Remembered
 	bubble(t, func(t *testing.T) {
 		w := newWorldIn(t, dir, map[string]*fakeserver.Server{"s": answers("a", "b", "c", "d"), "t": answers("a")})
 		v := w.attach(hub.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///q", "file:///p")})
 		start := time.Now()
-		for i, scope := range []hub.ApprovalScope{hub.ScopeAlways, hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeOnce} {
+		for i, scope := range []event.ApprovalScope{event.ScopeAlways, event.ScopeWindow, event.ScopeWorkspace,
+			event.ScopeOnce} {
 			pass(time.Second)
 			w.approves(v, string("abcd"[i]), scope)
 		}
 		pass(time.Second)
 		c := w.call(hub.CallRequest{Server: "t", Tool: "a"})
-		v.answer(yes(v.prompt(), hub.ScopeAlways))
+		v.answer(yes(v.prompt(), event.ScopeAlways))
 		c.ok(t)
 		before = w.hub.Remembered("")
-		want := []hub.Remembered{
-			{Server: "s", Tool: "a", Scope: hub.ScopeAlways, Time: start.Add(time.Second)},
-			{Server: "s", Tool: "b", Scope: hub.ScopeWindow, WindowID: "w", Time: start.Add(2 * time.Second)},
-			{Server: "s", Tool: "c", Scope: hub.ScopeWorkspace, Folders: []string{"file:///p", "file:///q"},
+		want := []event.Remembered{
+			{Server: "s", Tool: "a", Scope: event.ScopeAlways, Time: start.Add(time.Second)},
+			{Server: "s", Tool: "b", Scope: event.ScopeWindow, WindowID: "w", Time: start.Add(2 * time.Second)},
+			{Server: "s", Tool: "c", Scope: event.ScopeWorkspace, Folders: []string{"file:///p", "file:///q"},
 				Time: start.Add(3 * time.Second)},
-			{Server: "t", Tool: "a", Scope: hub.ScopeAlways, Time: start.Add(5 * time.Second)},
+			{Server: "t", Tool: "a", Scope: event.ScopeAlways, Time: start.Add(5 * time.Second)},
 		}
 		seen := map[string]bool{}
 		for i, r := range before {
-			if r.ID == "" || seen[r.ID] || len(r.Hash) != 64 || r.Kind != hub.RememberedApproval ||
+			if r.ID == "" || seen[r.ID] || len(r.Hash) != 64 || r.Kind != event.RememberedApproval ||
 				strings.Contains(r.ID, r.Server+r.Tool) {
 				t.Errorf("%+v", r)
 			}
@@ -61,7 +63,7 @@ func TestRememberedListsEverything(t *testing.T) {
 	})
 	bubble(t, func(t *testing.T) {
 		w := newWorldIn(t, dir, serversOf("s", answers("a")))
-		want := slices.DeleteFunc(slices.Clone(before), func(r hub.Remembered) bool { return r.Scope == hub.ScopeWindow })
+		want := slices.DeleteFunc(slices.Clone(before), func(r event.Remembered) bool { return r.Scope == event.ScopeWindow })
 		if diff := cmp.Diff(want, w.hub.Remembered("")); diff != "" {
 			t.Errorf("a later hub remembers (-want +got):\n%s", diff)
 		}
@@ -70,7 +72,7 @@ func TestRememberedListsEverything(t *testing.T) {
 
 // What is forgotten is asked again, in this hub and the next; the call that runs on it goes on.
 func TestForgetAsksAgain(t *testing.T) {
-	for _, scope := range []hub.ApprovalScope{hub.ScopeWindow, hub.ScopeWorkspace, hub.ScopeAlways} {
+	for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace, event.ScopeAlways} {
 		dir := t.TempDir()
 		window := hub.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///p")}
 		bubble(t, func(t *testing.T) {

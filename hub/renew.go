@@ -3,6 +3,7 @@ package hub
 import (
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
@@ -46,11 +47,11 @@ func (h *Hub) renewIfIdle(s *server) {
 		return
 	}
 	for _, r := range h.requests {
-		if r.server == s && r.direction == Incoming {
+		if r.server == s && r.direction == event.Incoming {
 			return // it asks on its own account; end looks again
 		}
 	}
 	s.stale = false
 	h.log.Info("server is connected anew: windows can show more than it was told", "server", s.name)
-	h.endConnection(s, nil, &cancelCause{Origin: OriginHost, Reason: "the server is connected anew"}, servers.Again)
+	h.endConnection(s, nil, &cancelCause{Origin: event.OriginHost, Reason: "the server is connected anew"}, servers.Again)
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -15,7 +16,7 @@ import (
 type request struct {
 	id, tool, method string
 	subject          string // what is asked for, for the methods that have no tool
-	direction        Direction
+	direction        event.Direction
 	taskLabel, owner string
 	n                uint64 // order
 	server           *server
@@ -31,16 +32,16 @@ type request struct {
 	parent       *request
 	children     map[*request]struct{}
 	prompts      map[*prompt]struct{}
-	state        RequestState
+	state        event.RequestState
 	since        time.Time // when state began
-	timings      Timings
-	cancellation *Cancellation
+	timings      event.Timings
+	cancellation *event.Cancellation
 	cause        *cancelCause
 	handed       bool // to the engine, which may have sent it
 	wireID       string
 	resent       int // how often it was sent again, on a new session: see transport.Repeats
-	progress     *Progress
-	task         *TaskInfo // replaced, never changed
+	progress     *event.Progress
+	task         *event.TaskInfo // replaced, never changed
 	clock        clock
 	// open prompts that stop the clocks: its own, its children's, and those of its server that name no request
 	holds    int
@@ -57,33 +58,39 @@ type request struct {
 
 // successors is the life of a request. cancelling may still end as done: a response that was in hand when the cancel
 // came has won.
-var successors = map[RequestState][]RequestState{
-	StateQueued: {StateAwaitingApproval, StateConnecting, StateRunning, StateAwaitingInput, StateCancelling,
-		StateFailed},
-	StateAwaitingApproval: {StateQueued, StateConnecting, StateRunning, StateCancelling, StateFailed},
-	StateConnecting: {StateAwaitingApproval, StateRunning, StateTaskWorking, StateCancelling, StateDone,
-		StateFailed},
-	StateRunning: {StateAwaitingInput, StateTaskWorking, StateConnecting, StateCancelling, StateDone,
-		StateFailed},
-	StateAwaitingInput: {StateRunning, StateTaskWorking, StateCancelling, StateDone, StateFailed},
-	StateTaskWorking:   {StateAwaitingInput, StateConnecting, StateCancelling, StateDone, StateFailed},
-	StateCancelling:    {StateCancelled, StateDone},
+var successors = map[event.RequestState][]event.RequestState{
+	event.StateQueued: {event.StateAwaitingApproval, event.StateConnecting, event.StateRunning, event.StateAwaitingInput,
+		event.StateCancelling,
+		event.StateFailed},
+	event.StateAwaitingApproval: {event.StateQueued, event.StateConnecting, event.StateRunning, event.StateCancelling,
+		event.StateFailed},
+	event.StateConnecting: {event.StateAwaitingApproval, event.StateRunning, event.StateTaskWorking, event.StateCancelling,
+		event.StateDone,
+		event.StateFailed},
+	event.StateRunning: {event.StateAwaitingInput, event.StateTaskWorking, event.StateConnecting, event.StateCancelling,
+		event.StateDone,
+		event.StateFailed},
+	event.StateAwaitingInput: {event.StateRunning, event.StateTaskWorking, event.StateCancelling, event.StateDone,
+		event.StateFailed},
+	event.StateTaskWorking: {event.StateAwaitingInput, event.StateConnecting, event.StateCancelling, event.StateDone,
+		event.StateFailed},
+	event.StateCancelling: {event.StateCancelled, event.StateDone},
 }
 
 // moveTo is the one place that changes a request's state: it accounts the time, starts or stops the clocks, and tells
 // the windows of the states that are not told by an event of their own. false: not a legal step, nothing changed. h.mu
 // is held.
-func (h *Hub) moveTo(r *request, to RequestState) bool {
+func (h *Hub) moveTo(r *request, to event.RequestState) bool {
 	if r.state == to || !slices.Contains(successors[r.state], to) {
 		return false
 	}
 	now := time.Now()
 	r.account(now)
 	r.state, r.since = to, now
-	r.handed = r.handed || r.carried && to == StateRunning
+	r.handed = r.handed || r.carried && to == event.StateRunning
 	r.trace.add(record{what: recordState, state: uint8(to)})
 	h.wind(r, now)
-	if to < StateCancelling {
+	if to < event.StateCancelling {
 		h.emitProgress(r)
 	}
 	return true
@@ -94,9 +101,9 @@ func (r *request) account(now time.Time) {
 	d := now.Sub(r.since)
 	r.since = now
 	switch {
-	case r.holds > 0 || r.state == StateAwaitingApproval || r.state == StateAwaitingInput:
+	case r.holds > 0 || r.state == event.StateAwaitingApproval || r.state == event.StateAwaitingInput:
 		r.timings.Human += d
-	case r.state == StateRunning || r.state == StateTaskWorking || r.state == StateCancelling:
+	case r.state == event.StateRunning || r.state == event.StateTaskWorking || r.state == event.StateCancelling:
 		r.timings.Active += d
 	default:
 		r.timings.Queued += d
@@ -104,7 +111,7 @@ func (r *request) account(now time.Time) {
 }
 
 func (h *Hub) emitProgress(r *request) {
-	h.emit(&RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress,
+	h.emit(&event.RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state, Progress: r.progress,
 		WireID: r.wireID, Task: r.task})
 }
 
@@ -130,12 +137,12 @@ func (h *Hub) register(ctx context.Context, r *request) {
 	r.ctx, r.stop = context.WithCancelCause(ctx)
 	r.start = time.Now()
 	r.since = r.start
-	r.state = StateQueued
+	r.state = event.StateQueued
 	if r.trace == nil {
 		r.trace = h.record.timeline()
 	}
 	r.trace.begin(r.n)
-	r.trace.add(record{what: recordState, state: uint8(StateQueued)})
+	r.trace.add(record{what: recordState, state: uint8(event.StateQueued)})
 	h.startSpan(ctx, r)
 	h.requests[r.id] = r
 	if r.parent != nil {
@@ -144,7 +151,7 @@ func (h *Hub) register(ctx context.Context, r *request) {
 		}
 		r.parent.children[r] = struct{}{}
 	}
-	if r.direction == Outgoing {
+	if r.direction == event.Outgoing {
 		for _, p := range h.prompts {
 			// who comes while a person is asked about the server waits for that, as those do who were there
 			if slices.Contains(p.about, r.server) {
@@ -154,7 +161,7 @@ func (h *Hub) register(ctx context.Context, r *request) {
 		}
 	}
 	h.wind(r, r.start)
-	h.emit(&RequestStarted{Request: r.info()})
+	h.emit(&event.RequestStarted{Request: r.info()})
 }
 
 // isOver is request.over of those that ended while nobody waited.
@@ -174,18 +181,18 @@ func (r *request) whenOver() <-chan struct{} {
 
 // ending is how a request ended.
 type ending struct {
-	state       RequestState // StateDone, StateFailed or StateCancelled
+	state       event.RequestState // StateDone, StateFailed or StateCancelled
 	isError     bool
-	mcpError    *McpError
-	err         *Error
-	sending     Sending // of a cancel
-	mayContinue bool    // the server may go on all the same
-	result      string  // for the windows, "" = not told
+	mcpError    *event.McpError
+	err         *event.Error
+	sending     event.Sending // of a cancel
+	mayContinue bool          // the server may go on all the same
+	result      string        // for the windows, "" = not told
 	resultSize  int
 }
 
 // causeOver is why what a request has caused ends with it.
-var causeOver = &cancelCause{Origin: OriginParent, Reason: "the request that caused it is over"}
+var causeOver = &cancelCause{Origin: event.OriginParent, Reason: "the request that caused it is over"}
 
 // end takes the request out of the table and tells its one terminal event. Its prompts and its children end with it.
 // false: it had ended. h.mu is held.
@@ -194,20 +201,20 @@ func (h *Hub) end(r *request, e ending) bool {
 		return false
 	}
 	switch {
-	case e.state == StateFailed && r.cancellation != nil:
-		e.state = StateCancelled // whatever went wrong after a cancel was accepted, the cancel is what ended it
-	case e.state == StateCancelled && r.cancellation == nil:
-		h.cancel(r, &cancelCause{Origin: OriginTransport})
+	case e.state == event.StateFailed && r.cancellation != nil:
+		e.state = event.StateCancelled // whatever went wrong after a cancel was accepted, the cancel is what ended it
+	case e.state == event.StateCancelled && r.cancellation == nil:
+		h.cancel(r, &cancelCause{Origin: event.OriginTransport})
 	}
-	if e.state == StateCancelled && e.sending.Delivery == 0 {
-		e.sending.Delivery = DeliveryNotNeeded // a question of a server, or the start of one
+	if e.state == event.StateCancelled && e.sending.Delivery == 0 {
+		e.sending.Delivery = event.DeliveryNotNeeded // a question of a server, or the start of one
 	}
 	cause := causeOver
 	switch {
 	case r.cause != nil:
 		cause = r.cause
-	case e.err != nil && e.err.Reason == ReasonServerGone:
-		cause = &cancelCause{Origin: OriginTransport, Reason: connectionEnded}
+	case e.err != nil && e.err.Reason == event.ReasonServerGone:
+		cause = &cancelCause{Origin: event.OriginTransport, Reason: connectionEnded}
 	}
 	h.takenBack(r)
 	h.endOffspring(r, cause)
@@ -233,25 +240,25 @@ func (h *Hub) end(r *request, e ending) bool {
 	if r.abandoned == nil { // else the connection is in use until carryThrough has left
 		h.release(r)
 	}
-	if r.direction == Incoming && r.server.stale {
+	if r.direction == event.Incoming && r.server.stale {
 		// a question of the server's own may have kept it from being connected anew
 		time.AfterFunc(renewPause, func() {
 			defer h.lock().unlock()
 			h.renewIfIdle(r.server)
 		})
 	}
-	if e.state == StateCancelled {
-		h.emit(&RequestCancelled{
+	if e.state == event.StateCancelled {
+		h.emit(&event.RequestCancelled{
 			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
 			Cancellation: *r.cancellation, WireID: r.wireID, Sending: e.sending, ServerMayContinue: e.mayContinue,
 			Timings: r.timings, Era: r.server.era(), Err: r.cause.Err, Task: r.task,
 		})
-		if e.sending.Delivery == DeliveryPending {
+		if e.sending.Delivery == event.DeliveryPending {
 			h.expectDelivery(r)
 		}
 		return true
 	}
-	h.emit(&RequestFinished{
+	h.emit(&event.RequestFinished{
 		RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
 		State: e.state, IsError: e.isError, McpError: shownError(e.mcpError), Err: e.err, ServerMayContinue: e.mayContinue,
 		Timings: r.timings, Task: r.task,
@@ -269,7 +276,7 @@ func (h *Hub) unheld(r *request) {
 	for _, p := range h.prompts {
 		if i := slices.Index(p.holding, r); i >= 0 {
 			p.holding = slices.Delete(p.holding, i, i+1)
-			p.outlived = p.outlived || r.direction == Outgoing
+			p.outlived = p.outlived || r.direction == event.Outgoing
 		}
 	}
 }
@@ -286,19 +293,19 @@ func (h *Hub) takenBack(r *request) {
 
 // endOffspring closes the prompts of r and of the server requests that r caused, and ends the latter. h.mu is held.
 func (h *Hub) endOffspring(r *request, cause *cancelCause) {
-	pc, origin := CauseParent, OriginParent
+	pc, origin := event.CauseParent, event.OriginParent
 	switch cause.Origin {
-	case OriginShutdown:
-		pc, origin = CauseShutdown, OriginShutdown
-	case OriginTransport:
-		pc, origin = CauseServerGone, OriginTransport
+	case event.OriginShutdown:
+		pc, origin = event.CauseShutdown, event.OriginShutdown
+	case event.OriginTransport:
+		pc, origin = event.CauseServerGone, event.OriginTransport
 	}
 	for _, p := range inOrder(r.prompts, func(p *prompt) uint64 { return p.n }) {
-		h.closePrompt(p, closing{cause: pc, origin: origin, reason: cause.Reason, action: ActionDismiss})
+		h.closePrompt(p, closing{cause: pc, origin: origin, reason: cause.Reason, action: event.ActionDismiss})
 	}
 	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
 		h.cancel(child, &cancelCause{Origin: origin, Reason: cause.Reason})
-		h.end(child, ending{state: StateCancelled})
+		h.end(child, ending{state: event.StateCancelled})
 	}
 }
 
@@ -316,9 +323,9 @@ func (h *Hub) requestsInOrder() []*request {
 }
 
 // Requests lists the open requests of one server, or of all when server is "", oldest first.
-func (h *Hub) Requests(server string) []RequestInfo {
+func (h *Hub) Requests(server string) []event.RequestInfo {
 	defer h.lock().unlock()
-	var list []RequestInfo
+	var list []event.RequestInfo
 	for _, r := range h.requestsInOrder() {
 		if server == "" || r.server.name == server {
 			list = append(list, r.info())
@@ -327,8 +334,8 @@ func (h *Hub) Requests(server string) []RequestInfo {
 	return list
 }
 
-func (r *request) info() RequestInfo {
-	i := RequestInfo{
+func (r *request) info() event.RequestInfo {
+	i := event.RequestInfo{
 		ID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
 		State: r.state, Task: r.task,
 		TaskLabel: r.taskLabel, Start: r.start, WireID: r.wireID, Progress: r.progress, Cancellation: r.cancellation,

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
@@ -106,7 +107,7 @@ func (h *Hub) maySubscribe(name, uri string) (place *server, err error) {
 		return nil, nil
 	}
 	if len(s.subscriptions)+s.subscribing >= bounds.Subscriptions {
-		return nil, fail(CodeResourceExhausted, ReasonBoundExceeded, []string{"server", name},
+		return nil, event.Fail(event.CodeResourceExhausted, event.ReasonBoundExceeded, []string{"server", name},
 			"%d resources of server %q are subscribed to, and more are not taken; unsubscribe some", bounds.Subscriptions, name)
 	}
 	s.subscribing++

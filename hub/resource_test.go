@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -81,7 +82,7 @@ func TestResourceAndPromptLists(t *testing.T) {
 			t.Error(diff)
 		}
 		_, err = w.hub.Resources(ctx, "nobody")
-		wantReason(t, err, hub.ReasonServerNotFound)
+		wantReason(t, err, event.ReasonServerNotFound)
 		w.nothingLeft()
 	})
 }
@@ -96,8 +97,8 @@ func TestReadResource(t *testing.T) {
 		if r.RequestID != "r1" || !strings.Contains(string(r.Result), `"text":"abc"`) || r.Rounds != 1 {
 			t.Errorf("%+v", r)
 		}
-		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.Method != "resources/read" ||
-			end.Subject != "file:///a" || end.Tool != "" || end.State != hub.StateDone {
+		if end, ok := v.terminalOf("r1").(*event.RequestFinished); !ok || end.Method != "resources/read" ||
+			end.Subject != "file:///a" || end.Tool != "" || end.State != event.StateDone {
 			t.Errorf("the end is %+v", end)
 		}
 		if n := s.Count(func(m fakeserver.Message) bool {
@@ -109,7 +110,7 @@ func TestReadResource(t *testing.T) {
 			r.Error.Code != -32002 || r.Error.Data != `{"uri":"x"}` {
 			t.Errorf("%+v", r)
 		}
-		if end := v.terminalOf("r2").(*hub.RequestFinished); end.State != hub.StateFailed || end.McpError == nil {
+		if end := v.terminalOf("r2").(*event.RequestFinished); end.State != event.StateFailed || end.McpError == nil {
 			t.Errorf("%+v", end)
 		}
 		w.nothingLeft()
@@ -126,7 +127,7 @@ func TestGetMcpPrompt(t *testing.T) {
 		if !strings.Contains(string(r.Result), `"text":{"who":"Ada"}`) {
 			t.Errorf("%s", r.Result)
 		}
-		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.Method != "prompts/get" ||
+		if end, ok := v.terminalOf("r1").(*event.RequestFinished); !ok || end.Method != "prompts/get" ||
 			end.Subject != "greet" {
 			t.Errorf("%+v", end)
 		}
@@ -137,7 +138,8 @@ func TestGetMcpPrompt(t *testing.T) {
 		if _, err := v.win.Cancel("r2", "no"); err != nil {
 			t.Fatal(err)
 		}
-		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); !strings.Contains(e.Message, `prompt template "hang"`) {
+		if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); !strings.Contains(e.Message,
+			`prompt template "hang"`) {
 			t.Error(e)
 		}
 		if n := s.Count(func(m fakeserver.Message) bool {
@@ -156,18 +158,19 @@ func TestCancelRead(t *testing.T) {
 		v := w.everything()
 		c := w.read(hub.ResourceRequest{ID: "r1", Server: "s", URI: "file:///hang", TaskLabel: "label"})
 		r := w.request("r1")
-		if r.State != hub.StateRunning || r.Subject != "file:///hang" || r.Method != "resources/read" ||
+		if r.State != event.StateRunning || r.Subject != "file:///hang" || r.Method != "resources/read" ||
 			r.TaskLabel != "label" || r.Progress == nil || r.Progress.Message != "half" {
 			t.Errorf("%+v", r)
 		}
-		if ids := w.hub.CancelRequests(hub.CancelScope{TaskLabel: "label"}, "enough", hub.OriginUser); !slices.Equal(ids,
+		if ids := w.hub.CancelRequests(hub.CancelScope{TaskLabel: "label"}, "enough", event.OriginUser); !slices.Equal(ids,
 			[]string{"r1"}) {
 			t.Errorf("%v", ids)
 		}
-		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); !strings.Contains(e.Message, `resource "file:///hang"`) {
+		if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); !strings.Contains(e.Message,
+			`resource "file:///hang"`) {
 			t.Error(e)
 		}
-		end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
+		end, ok := v.terminalOf("r1").(*event.RequestCancelled)
 		if !ok || !end.ServerNotified() || end.Subject != "file:///hang" || !end.ServerMayContinue {
 			t.Errorf("the end is %+v", end)
 		}
@@ -185,14 +188,14 @@ func TestReadTimeouts(t *testing.T) {
 		w := newWorld(t, serversOf("s", s.Server))
 		c := w.read(hub.ResourceRequest{Server: "s", URI: "file:///hang", Timeouts: hub.Timeouts{Idle: ptr(time.Minute)}})
 		pass(time.Minute)
-		if e := c.want(t, hub.CodeDeadlineExceeded, hub.ReasonIdleTimeout); !strings.Contains(e.Message,
+		if e := c.want(t, event.CodeDeadlineExceeded, event.ReasonIdleTimeout); !strings.Contains(e.Message,
 			`resource "file:///hang" of server "s"`) {
 			t.Error(e)
 		}
 		c = w.read(hub.ResourceRequest{Server: "s", URI: "file:///hang", Timeouts: hub.Timeouts{Idle: ptr(0),
 			Total: ptr(time.Hour)}})
 		pass(time.Hour)
-		c.want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
+		c.want(t, event.CodeDeadlineExceeded, event.ReasonTotalTimeout)
 	})
 }
 
@@ -208,7 +211,7 @@ func TestReadAsksAPerson(t *testing.T) {
 		if w.state("r1") == "" {
 			t.Fatalf("ended: %v", c.err)
 		}
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes})
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: formYes})
 		r := c.ok(t)
 		if want := map[bool]int{false: 1, true: 2}[s.modern]; r.Rounds != want || r.Timings.Human < 20*time.Minute {
 			t.Errorf("%+v", r)
@@ -294,8 +297,8 @@ func TestNotOffered(t *testing.T) {
 				},
 				"subscribe": func() error { return w.hub.SubscribeResource(ctx, "s", "a:b") },
 			} {
-				e := hub.AsError(do())
-				if e == nil || e.Code != hub.CodeFailedPrecondition || e.Reason != hub.ReasonNotOffered ||
+				e := event.AsError(do())
+				if e == nil || e.Code != event.CodeFailedPrecondition || e.Reason != event.ReasonNotOffered ||
 					e.Meta["capability"] == "" {
 					t.Errorf("%s: %v", what, e)
 				}
@@ -320,27 +323,28 @@ func TestReadIsARequestLikeAnyOther(t *testing.T) {
 		w := newWorld(t, serversOf("s", s.Server))
 		w.read(hub.ResourceRequest{ID: "r1", Server: "s", URI: "file:///hang"})
 		w.state("r1")
-		w.getPrompt(hub.McpPromptRequest{ID: "r1", Server: "s", Name: "greet"}).want(t, hub.CodeAlreadyExists,
-			hub.ReasonRequestIDInUse)
-		if out, err := w.hub.CancelRequest("r2", "", "early", hub.OriginUser); out != hub.OutcomeUnknown || err != nil {
+		w.getPrompt(hub.McpPromptRequest{ID: "r1", Server: "s", Name: "greet"}).want(t, event.CodeAlreadyExists,
+			event.ReasonRequestIDInUse)
+		if out, err := w.hub.CancelRequest("r2", "", "early", event.OriginUser); out != event.OutcomeUnknown || err != nil {
 			t.Fatal(out, err)
 		}
-		w.read(hub.ResourceRequest{ID: "r2", Server: "s", URI: "file:///a"}).want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		w.read(hub.ResourceRequest{Server: "s", URI: "file:///a", Meta: `[]`}).want(t, hub.CodeInvalidArgument,
-			hub.ReasonInvalidArguments)
+		w.read(hub.ResourceRequest{ID: "r2", Server: "s", URI: "file:///a"}).want(t, event.CodeCancelled,
+			event.ReasonCancelled)
+		w.read(hub.ResourceRequest{Server: "s", URI: "file:///a", Meta: `[]`}).want(t, event.CodeInvalidArgument,
+			event.ReasonInvalidArguments)
 		ctx, stop := context.WithCancelCause(context.Background())
 		c := aside(func() (*hub.CallResult, error) {
 			return w.hub.ReadResource(ctx, hub.ResourceRequest{Server: "s", URI: "file:///hang"})
 		})
 		synctest.Wait()
 		stop(nil)
-		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "host" {
+		if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["origin"] != "host" {
 			t.Errorf("%+v", e)
 		}
 		if n := s.Count(fakeserver.Method("resources/read")); n != 2 {
 			t.Errorf("%d reads were sent", n)
 		}
-		if _, err := w.hub.CancelRequest("r1", "", "", hub.OriginUser); err != nil {
+		if _, err := w.hub.CancelRequest("r1", "", "", event.OriginUser); err != nil {
 			t.Error(err)
 		}
 		w.nothingLeft()
@@ -361,8 +365,8 @@ func TestChangedEvents(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(eventsOf[*hub.ToolsChanged](v)) != 1 || last[*hub.ResourcesChanged](v).Server != "s" ||
-			last[*hub.McpPromptsChanged](v).Server != "s" {
+		if len(eventsOf[*event.ToolsChanged](v)) != 1 || last[*event.ResourcesChanged](v).Server != "s" ||
+			last[*event.McpPromptsChanged](v).Server != "s" {
 			t.Error("not told")
 		}
 	})
@@ -381,8 +385,8 @@ func TestChangedEvents(t *testing.T) {
 				}
 			}
 		}
-		if len(eventsOf[*hub.ToolsChanged](v)) != 1 || last[*hub.ResourcesChanged](v).Server != "s" ||
-			last[*hub.McpPromptsChanged](v).Server != "s" {
+		if len(eventsOf[*event.ToolsChanged](v)) != 1 || last[*event.ResourcesChanged](v).Server != "s" ||
+			last[*event.McpPromptsChanged](v).Server != "s" {
 			t.Error("not told")
 		}
 	})

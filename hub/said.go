@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -15,12 +16,12 @@ import (
 
 // Logged passes a log notification on.
 func (c *connection) Logged(m mcp.LogMessage) {
-	c.hub.logged(c.server, &LogMessage{Level: bounds.Cut(m.Level, bounds.NameBytes),
+	c.hub.logged(c.server, &event.LogMessage{Level: bounds.Cut(m.Level, bounds.NameBytes),
 		Logger: bounds.Cut(m.Logger, bounds.NameBytes), Data: shownData(m.Data)})
 }
 
 // logged tells the windows of what a server logged, without secrets.
-func (h *Hub) logged(s *server, m *LogMessage) {
+func (h *Hub) logged(s *server, m *event.LogMessage) {
 	if !s.costs.logs.Allow(time.Now()) {
 		if s.costs.toldSoon.CompareAndSwap(false, true) { // no message may follow that would bring the count
 			time.AfterFunc(droppedTold, func() {
@@ -55,13 +56,13 @@ func (h *Hub) tellDropped(s *server) {
 // held.
 func (h *Hub) note(s *server, event string, more map[string]string) { h.emit(newNote(s, event, more)) }
 
-func newNote(s *server, name string, more map[string]string) *LogMessage {
+func newNote(s *server, name string, more map[string]string) *event.LogMessage {
 	more["event"] = name
 	data, err := json.Marshal(more)
 	if err != nil {
 		data = []byte("{}") // cannot be: strings marshal
 	}
-	return &LogMessage{Server: s.name, Level: "notice", Logger: "mcphub", Data: string(data)}
+	return &event.LogMessage{Server: s.name, Level: "notice", Logger: "mcphub", Data: string(data)}
 }
 
 // shownData is the data of a log message as it came, or the beginning of its text.
@@ -114,13 +115,13 @@ func (h *Hub) tellUnsaid(s *server) {
 	h.log.Warn("notices of changes are dropped: the server sends too many", "server", s.name, "count", n,
 		"limit_per_second", bounds.NoticeRate)
 	if kinds&noticeTools != 0 {
-		h.emit(&ToolsChanged{Server: s.name})
+		h.emit(&event.ToolsChanged{Server: s.name})
 	}
 	if kinds&noticeResources != 0 {
-		h.emit(&ResourcesChanged{Server: s.name})
+		h.emit(&event.ResourcesChanged{Server: s.name})
 	}
 	if kinds&noticePrompts != 0 {
-		h.emit(&McpPromptsChanged{Server: s.name})
+		h.emit(&event.McpPromptsChanged{Server: s.name})
 	}
 	if kinds&noticeUpdate != 0 {
 		h.note(s, "noticesDropped", map[string]string{
@@ -131,7 +132,7 @@ func (h *Hub) tellUnsaid(s *server) {
 
 // questionBytes is about what an open question holds.
 func questionBytes(q *mcp.Question) int {
-	return eventOverhead + len(q.Payload) + len(q.Message) + len(q.Schema) + len(q.URL) + len(q.ElicitationID)
+	return event.Overhead + len(q.Payload) + len(q.Message) + len(q.Schema) + len(q.URL) + len(q.ElicitationID)
 }
 
 // admitQuestion takes the bytes of a question, or says why nobody is asked: with an answer, or with an error for the
@@ -142,13 +143,13 @@ func (c *connection) admitQuestion(q *mcp.Question) (release func(), refused *mc
 		return nil, nil, c.tooMuch("questionsTooFast", "the server asks more than "+strconv.Itoa(bounds.QuestionRate)+
 			" questions a second")
 	}
-	var as Action
+	var as event.Action
 	var why string
 	h.update(func() { as, why = s.quiet.refuse(time.Now()) })
 	if why != "" {
 		h.log.Debug("a question of a server was refused without asking", "server", s.name, "kind", kindOf(q.Kind).String(),
 			"why", why)
-		if as == ActionDecline {
+		if as == event.ActionDecline {
 			return nil, &mcp.Answer{Action: mcp.Decline}, nil
 		}
 		return nil, &mcp.Answer{Action: mcp.Dismiss}, nil
@@ -178,7 +179,7 @@ func (c *connection) tellBound(event, text string) {
 }
 
 // shownError is a JSON-RPC error as the windows are told of it.
-func shownError(e *McpError) *McpError {
+func shownError(e *event.McpError) *event.McpError {
 	if e == nil || len(e.Message) <= bounds.ErrorTextBytes && len(e.Data) <= bounds.ErrorDataBytes {
 		return e
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/zalando/go-keyring"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // grepDir gives the first file below dir that holds text, "" for none.
@@ -155,7 +156,7 @@ func TestReadOnlyStateDir(t *testing.T) {
 		for range 2 {
 			w.workspace(workspaceEntry)
 			c := w.echo()
-			v.allowLaunch(hub.ScopeAlways)
+			v.allowLaunch(event.ScopeAlways)
 			c.ok(t)
 			w.workspace(workspaceEntry) // it is remembered all the same, until the hub ends
 			if w.restart(v) {

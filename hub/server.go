@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
@@ -22,7 +23,7 @@ type server struct {
 	entry     *configEntry  // that conf is of; nil for a broken one
 	entries   configEntries // of its name: see counting
 	keyOfConf string        // conf's launch key, "" until it is asked for: see confKey
-	problems  []ConfigProblem
+	problems  []event.ConfigProblem
 	off       *bool // what SetServerEnabled said; nil = the config decides
 	place     int   // in Hub.servers, from 1
 	costs     *costs
@@ -38,8 +39,8 @@ type server struct {
 	users      int           // requests and listings that use conn
 	stale      bool          // windows can show more than conn's session declared: connect anew when idle
 	remembered mcp.Era
-	transport  Transport  // as last connected; 0 = never
-	tools      []mcp.Tool // as last listed; nil = not known
+	transport  event.Transport // as last connected; 0 = never
+	tools      []mcp.Tool      // as last listed; nil = not known
 	toolsOf    *connection
 	toolBytes  int // of tools, on the books of costs.lists
 	listing    *listing
@@ -69,13 +70,13 @@ func (h *Hub) server(name string) *server {
 	return nil
 }
 
-func errServerNotFound(name string) *Error {
-	return fail(CodeNotFound, ReasonServerNotFound, []string{"server", boundReason(name)},
+func errServerNotFound(name string) *event.Error {
+	return event.Fail(event.CodeNotFound, event.ReasonServerNotFound, []string{"server", boundReason(name)},
 		"there is no server %q in the config", boundReason(name))
 }
 
 // usable tells whether s may be connected. h.mu is held.
-func (s *server) usable() *Error {
+func (s *server) usable() *event.Error {
 	switch {
 	case s.life.Removed():
 		return errServerNotFound(s.name)
@@ -86,10 +87,11 @@ func (s *server) usable() *Error {
 				texts = append(texts, fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message))
 			}
 		}
-		return fail(CodeFailedPrecondition, ReasonServerBroken, []string{"server", s.name},
+		return event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken, []string{"server", s.name},
 			"the config entry of server %q cannot be used: %s", s.name, strings.Join(texts, "; "))
 	case s.disabled():
-		return fail(CodeFailedPrecondition, ReasonServerDisabled, []string{"server", s.name, "setting", "disabled"},
+		return event.Fail(event.CodeFailedPrecondition, event.ReasonServerDisabled,
+			[]string{"server", s.name, "setting", "disabled"},
 			"server %q is switched off; switch it on or remove disabled%s", s.name, s.where())
 	}
 	return nil
@@ -124,15 +126,15 @@ func settingOf(conf config.Server, field string) (key, where string) {
 
 func (s *server) running() bool { return s.conn != nil || s.attempt != nil }
 
-func (s *server) era() Era {
+func (s *server) era() event.Era {
 	if s.conn == nil || s.conn.session == nil {
-		return Era(s.remembered)
+		return event.Era(s.remembered)
 	}
-	return Era(s.conn.session.Era())
+	return event.Era(s.conn.session.Era())
 }
 
-func (s *server) info() ServerInfo {
-	i := ServerInfo{
+func (s *server) info() event.ServerInfo {
+	i := event.ServerInfo{
 		Name: s.name, Incarnation: s.life.Incarnation(), State: s.life.State(), LastError: s.lastError,
 		Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
 		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
@@ -145,7 +147,7 @@ func (s *server) info() ServerInfo {
 	waiting := len(s.waiting())
 	for n, e := range s.entries {
 		o := e.conf.Origin
-		switch at := (ConfigOrigin{File: o.File, Line: o.Line, Dialect: o.Dialect, Scope: o.Scope}); {
+		switch at := (event.ConfigOrigin{File: o.File, Line: o.Line, Dialect: o.Dialect, Scope: o.Scope}); {
 		case n < waiting:
 			i.Waiting = append(i.Waiting, at)
 		case e != s.entry:
@@ -155,12 +157,12 @@ func (s *server) info() ServerInfo {
 	if s.conn != nil {
 		session := s.conn.session
 		si, stats := session.Info(), session.Stats()
-		i.Era, i.Revision, i.PID, i.Ready = Era(session.Era()), session.Revision(), s.pid, s.ready
+		i.Era, i.Revision, i.PID, i.Ready = event.Era(session.Era()), session.Revision(), s.pid, s.ready
 		i.Title, i.Version, i.Instructions, i.Capabilities = si.Title, si.Version, si.Instructions, string(si.Capabilities)
 		if i.Title == "" {
 			i.Title = si.Name
 		}
-		i.Counters = Counters{
+		i.Counters = event.Counters{
 			LateResponses: stats.LateResponses, UnknownResponses: stats.UnknownResponses, BadLines: stats.BadLines +
 				stats.OversizeLines,
 			UnknownCancels: stats.UnknownCancels, MalformedCancels: stats.MalformedCancels,
@@ -170,11 +172,11 @@ func (s *server) info() ServerInfo {
 	return i
 }
 
-func startOf(conf config.Server) ServerStart {
+func startOf(conf config.Server) event.ServerStart {
 	if conf.Start == config.StartEager {
-		return StartEager
+		return event.StartEager
 	}
-	return StartLazy
+	return event.StartLazy
 }
 
 // changed tells the windows how s is now. That it is gone from the config is the last thing that they hear of it: what
@@ -189,17 +191,17 @@ func (h *Hub) changed(s *server) {
 		s.auth.told = info.SignIn
 	}
 	s.launch.told = info.LaunchConsent
-	h.emit(&ServerChanged{Server: info, Removed: s.gone})
+	h.emit(&event.ServerChanged{Server: info, Removed: s.gone})
 }
 
 // Servers lists every server in config order, and the problems of no single server.
-func (h *Hub) Servers() ([]ServerInfo, []ConfigProblem) {
+func (h *Hub) Servers() ([]event.ServerInfo, []event.ConfigProblem) {
 	defer h.lock().unlock()
 	return h.serverInfos(), h.problems
 }
 
-func (h *Hub) serverInfos() []ServerInfo {
-	var list []ServerInfo
+func (h *Hub) serverInfos() []event.ServerInfo {
+	var list []event.ServerInfo
 	for _, s := range h.servers {
 		list = append(list, s.info())
 	}
@@ -207,16 +209,16 @@ func (h *Hub) serverInfos() []ServerInfo {
 }
 
 // StartServer connects a server and waits until it is ready. It is tried at once, however often it failed before.
-func (h *Hub) StartServer(ctx context.Context, name string) (ServerInfo, error) {
+func (h *Hub) StartServer(ctx context.Context, name string) (event.ServerInfo, error) {
 	s, err := h.find(name)
 	if err != nil {
-		return ServerInfo{}, err
+		return event.ServerInfo{}, err
 	}
 	return h.startServer(ctx, s, nil)
 }
 
 // startServer is StartServer. stops, if any, is how often the server had been stopped when the start was ordered.
-func (h *Hub) startServer(ctx context.Context, s *server, stops *uint64) (ServerInfo, error) {
+func (h *Hub) startServer(ctx context.Context, s *server, stops *uint64) (event.ServerInfo, error) {
 	h.update(func() {
 		h.forgive(s)
 		h.mute(s, false, "")
@@ -225,7 +227,7 @@ func (h *Hub) startServer(ctx context.Context, s *server, stops *uint64) (Server
 	first := h.sessionOrWait(ctx, s, nil, stops)
 	tookEffect(ctx)
 	if _, err := h.acquireFrom(ctx, s, nil, first); err != nil {
-		return ServerInfo{}, contextError(ctx, err)
+		return event.ServerInfo{}, contextError(ctx, err)
 	}
 	defer h.unlease(s)
 	return h.infoOf(s), nil
@@ -233,37 +235,38 @@ func (h *Hub) startServer(ctx context.Context, s *server, stops *uint64) (Server
 
 // StopServer ends the connection and the process; open calls are cancelled with the reason. It starts again on the next
 // use.
-func (h *Hub) StopServer(ctx context.Context, name, reason string) (ServerInfo, error) {
-	return h.stopServer(ctx, name, OriginHost, reason)
+func (h *Hub) StopServer(ctx context.Context, name, reason string) (event.ServerInfo, error) {
+	return h.stopServer(ctx, name, event.OriginHost, reason)
 }
 
-func (h *Hub) stopServer(ctx context.Context, name string, by Origin, reason string) (ServerInfo, error) {
+func (h *Hub) stopServer(ctx context.Context, name string, by event.Origin, reason string) (event.ServerInfo, error) {
 	s, err := h.find(name)
 	if err != nil {
-		return ServerInfo{}, err
+		return event.ServerInfo{}, err
 	}
 	if reason == "" {
 		reason = "the server was stopped"
 	}
 	if err := h.stop(ctx, s, &cancelCause{Origin: by, Reason: bound(reason)}); err != nil {
-		return ServerInfo{}, err
+		return event.ServerInfo{}, err
 	}
 	return h.infoOf(s), nil
 }
 
 // RestartServer is StopServer, then StartServer. A StopServer that comes meanwhile wins: the server stays stopped then,
 // and the error says so.
-func (h *Hub) RestartServer(ctx context.Context, name, reason string) (ServerInfo, error) {
-	return h.restartServer(ctx, name, OriginHost, reason)
+func (h *Hub) RestartServer(ctx context.Context, name, reason string) (event.ServerInfo, error) {
+	return h.restartServer(ctx, name, event.OriginHost, reason)
 }
 
-func (h *Hub) restartServer(ctx context.Context, name string, by Origin, reason string) (ServerInfo, error) {
+func (h *Hub) restartServer(ctx context.Context, name string, by event.Origin, reason string) (event.ServerInfo,
+	error) {
 	if reason == "" {
 		reason = "the server was restarted"
 	}
 	s, err := h.find(name)
 	if err != nil {
-		return ServerInfo{}, err
+		return event.ServerInfo{}, err
 	}
 	var done <-chan struct{}
 	var stops uint64
@@ -273,21 +276,22 @@ func (h *Hub) restartServer(ctx context.Context, name string, by Origin, reason 
 	})
 	tookEffect(ctx)
 	if err := s.await(ctx, done); err != nil {
-		return ServerInfo{}, err
+		return event.ServerInfo{}, err
 	}
 	return h.startServer(ctx, s, &stops)
 }
 
 // SetServerEnabled switches a server off (it is stopped, calls are refused) or on. This holds, also when the entry is
 // edited, until a reload changes what the config itself says of it (disabled), or the entry is removed.
-func (h *Hub) SetServerEnabled(ctx context.Context, name string, enabled bool) (ServerInfo, error) {
-	return h.setServerEnabled(ctx, name, OriginHost, enabled)
+func (h *Hub) SetServerEnabled(ctx context.Context, name string, enabled bool) (event.ServerInfo, error) {
+	return h.setServerEnabled(ctx, name, event.OriginHost, enabled)
 }
 
-func (h *Hub) setServerEnabled(ctx context.Context, name string, by Origin, enabled bool) (ServerInfo, error) {
+func (h *Hub) setServerEnabled(ctx context.Context, name string, by event.Origin, enabled bool) (event.ServerInfo,
+	error) {
 	s, err := h.find(name)
 	if err != nil {
-		return ServerInfo{}, err
+		return event.ServerInfo{}, err
 	}
 	var done <-chan struct{}
 	h.update(func() {
@@ -314,7 +318,7 @@ func (h *Hub) setServerEnabled(ctx context.Context, name string, by Origin, enab
 	})
 	tookEffect(ctx)
 	if err := s.await(ctx, done); err != nil {
-		return ServerInfo{}, err
+		return event.ServerInfo{}, err
 	}
 	return h.infoOf(s), nil
 }
@@ -324,7 +328,7 @@ func (h *Hub) SetLogLevel(ctx context.Context, name, level string) error {
 	switch level {
 	case "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency":
 	default:
-		return fail(CodeInvalidArgument, ReasonInvalidRequest, nil,
+		return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
 			"%q is no log level of MCP; use debug, info, notice, warning, error, critical, alert or emergency",
 			boundReason(level))
 	}
@@ -338,14 +342,15 @@ func (h *Hub) SetLogLevel(ctx context.Context, name, level string) error {
 	}
 	defer h.unlease(s)
 	if session.Era() == mcp.Legacy && !session.Info().Logging {
-		return fail(CodeFailedPrecondition, ReasonNoLogging, []string{"server", s.name}, "server %q does not offer logging",
+		return event.Fail(event.CodeFailedPrecondition, event.ReasonNoLogging, []string{"server", s.name},
+			"server %q does not offer logging",
 			s.name)
 	}
 	if err := session.SetLogLevel(ctx, level); err != nil {
 		if ctx.Err() != nil {
 			return contextError(ctx, err)
 		}
-		return fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name},
+		return event.Fail(event.CodeUnavailable, event.ReasonServerFailed, []string{"server", s.name},
 			"server %q did not set its log level: %s", s.name, s.quote(err.Error()))
 	}
 	return nil
@@ -359,7 +364,7 @@ func (h *Hub) find(name string) (*server, error) {
 	return nil, errServerNotFound(name)
 }
 
-func (h *Hub) infoOf(s *server) ServerInfo {
+func (h *Hub) infoOf(s *server) event.ServerInfo {
 	defer h.lock().unlock()
 	return s.info()
 }

@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 // server gives one server as it is, once nothing moves.
-func (w *world) server(name string) hub.ServerInfo {
+func (w *world) server(name string) event.ServerInfo {
 	w.t.Helper()
 	synctest.Wait()
 	servers, _ := w.hub.Servers()
@@ -26,7 +27,7 @@ func (w *world) server(name string) hub.ServerInfo {
 		}
 	}
 	w.t.Fatalf("there is no server %q", name)
-	return hub.ServerInfo{}
+	return event.ServerInfo{}
 }
 
 // A server that dies fails every call that it had, with a clear error. None is repeated, and it is started anew.
@@ -45,23 +46,23 @@ func TestCrashFailsCallsAndNextCallStartsAnew(t *testing.T) {
 				synctest.Wait()
 				c2 := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "crash"})
 				for _, c := range []*pendingCall{c1, c2} {
-					e := c.want(t, hub.CodeUnavailable, hub.ReasonServerGone)
+					e := c.want(t, event.CodeUnavailable, event.ReasonServerGone)
 					if !strings.Contains(e.Message, "not repeated") || e.Meta["server"] != "s" {
 						t.Errorf("%s %v", e.Message, e.Meta)
 					}
 				}
-				if info := w.server("s"); info.State != hub.ServerFailed || info.LastError == "" {
+				if info := w.server("s"); info.State != event.ServerFailed || info.LastError == "" {
 					t.Errorf("%+v", info)
 				}
 				if w.starts("s") != 1 {
 					t.Error("it was started at once")
 				}
 				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
-				if info := w.server("s"); info.State != hub.ServerReady || info.LastError != "" || w.starts("s") != 2 ||
+				if info := w.server("s"); info.State != event.ServerReady || info.LastError != "" || w.starts("s") != 2 ||
 					toolCalls(s) != 3 {
 					t.Errorf("%+v, %d starts, %d calls", info, w.starts("s"), toolCalls(s))
 				}
-				if n := len(eventsOf[*hub.RequestCancelled](v)); n != 0 {
+				if n := len(eventsOf[*event.RequestCancelled](v)); n != 0 {
 					t.Errorf("%d requests were told as cancelled", n)
 				}
 			})
@@ -85,20 +86,20 @@ func TestStartFailureNamesWhy(t *testing.T) {
 		v := w.everything()
 		for server, words := range map[string][]string{"gone": {`"gone"`, "no such program"},
 			"s": {`"s"`, "initialize", `no\u000alicence`, "-32000"}} {
-			e := w.call(hub.CallRequest{Server: server, Tool: "echo"}).want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+			e := w.call(hub.CallRequest{Server: server, Tool: "echo"}).want(t, event.CodeUnavailable, event.ReasonServerFailed)
 			info := w.server(server)
 			for _, word := range words {
 				if !strings.Contains(e.Message, word) || !strings.Contains(info.LastError, word) {
 					t.Errorf("%q and %q do not both name %s", e.Message, info.LastError, word)
 				}
 			}
-			if info.State != hub.ServerFailed {
+			if info.State != event.ServerFailed {
 				t.Errorf("%+v", info)
 			}
 		}
 		failed := 0
-		for _, f := range eventsOf[*hub.RequestFinished](v) {
-			if f.Method == "initialize" && f.State == hub.StateFailed && f.Err != nil {
+		for _, f := range eventsOf[*event.RequestFinished](v) {
+			if f.Method == "initialize" && f.State == event.StateFailed && f.Err != nil {
 				failed++
 			}
 		}
@@ -148,23 +149,23 @@ func TestStopServerTellsItsCalls(t *testing.T) {
 		synctest.Wait()
 		before := time.Now()
 		info, err := w.hub.StopServer(context.Background(), "s", "update\npending")
-		if err != nil || info.State != hub.ServerStopped || time.Since(before) != 0 {
+		if err != nil || info.State != event.ServerStopped || time.Since(before) != 0 {
 			t.Errorf("%+v, %v, after %v", info, err, time.Since(before))
 		}
 		for _, c := range calls {
-			e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			e := c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			if e.Meta["origin"] != "host" || e.Meta["cancel_reason"] != "update\npending" {
 				t.Errorf("%v", e.Meta)
 			}
 		}
 		v.noPrompt()
-		for _, c := range eventsOf[*hub.PromptClosed](v) {
-			if c.Cause != hub.CauseParent || c.Reason != "update\npending" {
+		for _, c := range eventsOf[*event.PromptClosed](v) {
+			if c.Cause != event.CauseParent || c.Reason != "update\npending" {
 				t.Errorf("%+v", c)
 			}
 		}
 		notified := 0
-		for _, c := range eventsOf[*hub.RequestCancelled](v) {
+		for _, c := range eventsOf[*event.RequestCancelled](v) {
 			if c.ServerNotified() {
 				notified++
 			}
@@ -194,17 +195,17 @@ func TestStopWhileConnecting(t *testing.T) {
 			started <- err
 		}()
 		pass(2 * time.Second)
-		if info := w.server("s"); info.State != hub.ServerConnecting || w.state("r1") != "connecting" {
+		if info := w.server("s"); info.State != event.ServerConnecting || w.state("r1") != "connecting" {
 			t.Errorf("%+v, call %s", info, w.state("r1"))
 		}
 		info, err := w.hub.StopServer(context.Background(), "s", "not now")
-		if err != nil || info.State != hub.ServerStopped {
+		if err != nil || info.State != event.ServerStopped {
 			t.Errorf("%+v, %v", info, err)
 		}
-		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["cancel_reason"] != "not now" {
+		if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["cancel_reason"] != "not now" {
 			t.Errorf("%v", e.Meta)
 		}
-		wantReason(t, <-started, hub.ReasonServerStopped)
+		wantReason(t, <-started, event.ReasonServerStopped)
 		if len(cancels(s)) != 0 || s.Count(fakeserver.Method("initialize")) != 0 || len(w.hub.Requests("")) != 0 {
 			t.Errorf("%d cancels, %d initialize, open %v", len(cancels(s)), s.Count(fakeserver.Method("initialize")),
 				w.hub.Requests(""))
@@ -222,16 +223,17 @@ func TestDisabled(t *testing.T) {
 		s := hanging()
 		w := newWorld(t, serversOf("s", s), "s:"+allow+`,"disabled":true`)
 		ctx := context.Background()
-		if info := w.server("s"); info.State != hub.ServerDisabled {
+		if info := w.server("s"); info.State != event.ServerDisabled {
 			t.Errorf("%+v", info)
 		}
-		e := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeFailedPrecondition, hub.ReasonServerDisabled)
+		e := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, event.CodeFailedPrecondition,
+			event.ReasonServerDisabled)
 		if !strings.Contains(e.Message, "test.json:1") {
 			t.Errorf("%s", e.Message)
 		}
 		_, err := w.hub.StartServer(ctx, "s")
-		wantReason(t, err, hub.ReasonServerDisabled)
-		if info, err := w.hub.SetServerEnabled(ctx, "s", true); err != nil || info.State != hub.ServerStopped {
+		wantReason(t, err, event.ReasonServerDisabled)
+		if info, err := w.hub.SetServerEnabled(ctx, "s", true); err != nil || info.State != event.ServerStopped {
 			t.Errorf("%+v %v", info, err)
 		}
 		c := w.call(hub.CallRequest{Server: "s", Tool: "hang"})
@@ -240,16 +242,17 @@ func TestDisabled(t *testing.T) {
 		if c.over() {
 			t.Fatal("a reload switched the server off")
 		}
-		if info, err := w.hub.SetServerEnabled(ctx, "s", false); err != nil || info.State != hub.ServerDisabled {
+		if info, err := w.hub.SetServerEnabled(ctx, "s", false); err != nil || info.State != event.ServerDisabled {
 			t.Errorf("%+v %v", info, err)
 		}
-		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["cancel_reason"] != "the server was switched off" {
+		if e := c.want(t, event.CodeCancelled,
+			event.ReasonCancelled); e.Meta["cancel_reason"] != "the server was switched off" {
 			t.Errorf("%v", e.Meta)
 		}
 		w.load("s:" + allow)
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
 		_, err = w.hub.SetServerEnabled(ctx, "none", true)
-		wantReason(t, err, hub.ReasonServerNotFound)
+		wantReason(t, err, event.ReasonServerNotFound)
 	})
 }
 
@@ -269,7 +272,7 @@ func TestReloadKeepsWhatDidNotChange(t *testing.T) {
 			"b:"+allow, "gone:"+allow); len(stopped) != 0 {
 			t.Errorf("stopped %v", stopped)
 		}
-		w.call(hub.CallRequest{Server: "a", Tool: "echo"}).want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+		w.call(hub.CallRequest{Server: "a", Tool: "echo"}).want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
 
 		delete(w.servers, "gone")
 		if stopped := w.load("a:"+allow, "b:"+allow+`,"args":["-v"]`); !slices.Equal(slices.Sorted(slices.Values(stopped)),
@@ -280,20 +283,21 @@ func TestReloadKeepsWhatDidNotChange(t *testing.T) {
 		if ca.over() || w.starts("a") != 1 {
 			t.Error("a server that did not change was touched")
 		}
-		if e := cb.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["cancel_reason"] != "the server's config changed" {
+		if e := cb.want(t, event.CodeCancelled,
+			event.ReasonCancelled); e.Meta["cancel_reason"] != "the server's config changed" {
 			t.Errorf("%v", e.Meta)
 		}
-		if e := cg.want(t, hub.CodeCancelled,
-			hub.ReasonCancelled); e.Meta["cancel_reason"] != "the server was removed from the config" {
+		if e := cg.want(t, event.CodeCancelled,
+			event.ReasonCancelled); e.Meta["cancel_reason"] != "the server was removed from the config" {
 			t.Errorf("%v", e.Meta)
 		}
-		w.call(hub.CallRequest{Server: "gone", Tool: "echo"}).want(t, hub.CodeNotFound, hub.ReasonServerNotFound)
+		w.call(hub.CallRequest{Server: "gone", Tool: "echo"}).want(t, event.CodeNotFound, event.ReasonServerNotFound)
 		if w.starts("b") != 2 {
 			t.Error("a changed server that ran was not started anew")
 		}
 		w.call(hub.CallRequest{Server: "b", Tool: "echo"}).ok(t)
 		removed := 0
-		for _, c := range eventsOf[*hub.ServerChanged](v) {
+		for _, c := range eventsOf[*event.ServerChanged](v) {
 			if c.Removed && c.Server.Name == "gone" {
 				removed++
 			}
@@ -301,10 +305,10 @@ func TestReloadKeepsWhatDidNotChange(t *testing.T) {
 		if removed == 0 {
 			t.Error("nobody was told of the removal")
 		}
-		if _, err := w.hub.CancelRequest("ra", "", "", hub.OriginHost); err != nil {
+		if _, err := w.hub.CancelRequest("ra", "", "", event.OriginHost); err != nil {
 			t.Fatal(err)
 		}
-		ca.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		ca.want(t, event.CodeCancelled, event.ReasonCancelled)
 	})
 }
 
@@ -316,7 +320,7 @@ func TestBrokenConfigHarmsNobodyElse(t *testing.T) {
 		w := newWorld(t, map[string]*fakeserver.Server{"a": a, "b": b}, "a:"+allow, "b:"+allow)
 		ca, cb := w.call(hub.CallRequest{Server: "a", Tool: "hang"}), w.call(hub.CallRequest{Server: "b", Tool: "hang"})
 		synctest.Wait()
-		reload := func(text string) ([]hub.ServerInfo, []hub.ConfigProblem, []string) {
+		reload := func(text string) ([]event.ServerInfo, []event.ConfigProblem, []string) {
 			servers, problems, stopped, err := w.hub.LoadConfig(context.Background(),
 				[]hub.ConfigSource{{Scope: "host", Path: "test.json", JSON: text}})
 			if err != nil {
@@ -330,7 +334,8 @@ func TestBrokenConfigHarmsNobodyElse(t *testing.T) {
 			t.Fatalf("half a file: servers %d, problems %v, stopped %v", len(servers), problems, stopped)
 		}
 		servers, problems, stopped = reload(`{"mcpServers":{"a":{"command":"a",` + allow + `},"b":{"command":5}}}`)
-		if len(servers) != 2 || servers[1].State != hub.ServerReady || len(servers[1].Problems) != 1 || len(problems) != 1 ||
+		if len(servers) != 2 || servers[1].State != event.ServerReady || len(servers[1].Problems) != 1 ||
+			len(problems) != 1 ||
 			len(stopped) != 0 || ca.over() || cb.over() {
 			t.Fatalf("a broken entry: servers %+v, problems %v, stopped %v", servers, problems, stopped)
 		}
@@ -342,9 +347,9 @@ func TestBrokenConfigHarmsNobodyElse(t *testing.T) {
 		if _, err := w.hub.StopServer(context.Background(), "b", "enough"); err != nil {
 			t.Fatal(err)
 		}
-		cb.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		cb.want(t, event.CodeCancelled, event.ReasonCancelled)
 		reload(`{"mcpServers":{"a":{"command":"a",` + allow + `},"b":{"command":5}}}`) // nothing runs that could go on
-		w.call(hub.CallRequest{Server: "b", Tool: "echo"}).want(t, hub.CodeFailedPrecondition, hub.ReasonServerBroken)
+		w.call(hub.CallRequest{Server: "b", Tool: "echo"}).want(t, event.CodeFailedPrecondition, event.ReasonServerBroken)
 		reload(w.config("a:"+allow, "b:"+allow))
 		w.call(hub.CallRequest{Server: "b", Tool: "echo"}).ok(t)
 		if ca.over() || w.starts("a") != 1 {
@@ -354,7 +359,7 @@ func TestBrokenConfigHarmsNobodyElse(t *testing.T) {
 		if len(servers) != 0 || len(stopped) != 2 {
 			t.Errorf("an empty config: servers %+v, stopped %v", servers, stopped)
 		}
-		ca.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		ca.want(t, event.CodeCancelled, event.ReasonCancelled)
 	})
 }
 
@@ -373,10 +378,10 @@ func TestGivingUpTheWait(t *testing.T) {
 			go func() { got <- wait(ctx) }()
 			synctest.Wait()
 			stop(fmt.Errorf("%s: enough", name))
-			wantReason(t, <-got, hub.ReasonCancelled)
+			wantReason(t, <-got, event.ReasonCancelled)
 		}
 		pass(time.Minute)
-		if info := w.server("s"); info.State != hub.ServerReady || w.starts("s") != 1 {
+		if info := w.server("s"); info.State != event.ServerReady || w.starts("s") != 1 {
 			t.Errorf("%+v", info)
 		}
 	})
@@ -388,7 +393,7 @@ func TestConfigFilesComeAndGo(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()))
 		path := filepath.Join(t.TempDir(), "mcp.json")
-		reload := func() (servers []hub.ServerInfo, problems []hub.ConfigProblem) {
+		reload := func() (servers []event.ServerInfo, problems []event.ConfigProblem) {
 			t.Helper()
 			servers, problems, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: path}})
 			if err != nil {
@@ -431,6 +436,6 @@ func TestConfigFilesComeAndGo(t *testing.T) {
 		if servers, _ := reload(); len(servers) != 0 {
 			t.Fatalf("a deleted file: %v", servers)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 	})
 }

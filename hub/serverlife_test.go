@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -28,7 +29,7 @@ func TestRemovedServerComesBackWhileItStops(t *testing.T) {
 		}()
 		pass(time.Second)
 		w.load("s:" + allow)
-		if list, _ := w.hub.Servers(); list[0].State != hub.ServerStopping {
+		if list, _ := w.hub.Servers(); list[0].State != event.ServerStopping {
 			t.Errorf("while the old process ends, the new entry is %v", list[0].State)
 		}
 		start := time.Now()
@@ -42,7 +43,7 @@ func TestRemovedServerComesBackWhileItStops(t *testing.T) {
 		}
 		told(t, w, v)
 		var gone, next uint64
-		for _, e := range eventsOf[*hub.ServerChanged](v) {
+		for _, e := range eventsOf[*event.ServerChanged](v) {
 			if e.Removed {
 				gone = e.Server.Incarnation
 			}
@@ -58,12 +59,12 @@ func TestRemovedServerComesBackWhileItStops(t *testing.T) {
 func told(t *testing.T, w *world, v *view) {
 	t.Helper()
 	synctest.Wait()
-	known := map[string]hub.ServerInfo{}
+	known := map[string]event.ServerInfo{}
 	for _, s := range v.start.Snapshot.Servers {
 		known[s.Name] = s
 	}
 	over := map[uint64]bool{}
-	for _, e := range eventsOf[*hub.ServerChanged](v) {
+	for _, e := range eventsOf[*event.ServerChanged](v) {
 		if over[e.Server.Incarnation] {
 			t.Errorf("server %s is told of once more after it was removed", e.Server.Name)
 		}
@@ -124,16 +125,16 @@ func TestStopWinsOverARestart(t *testing.T) {
 				go func() { over <- c.restart(w) }()
 				pass(time.Second)
 				if info, err := v.win.StopServer(context.Background(), "s", "I want it off"); err != nil ||
-					info.State != hub.ServerStopped {
+					info.State != event.ServerStopped {
 					t.Errorf("StopServer: %v, %v", info.State, err)
 				}
 				err := <-over
-				if e := hub.AsError(err); c.refused && (e == nil || e.Reason != hub.ReasonServerStopped) || !c.refused &&
+				if e := event.AsError(err); c.refused && (e == nil || e.Reason != event.ReasonServerStopped) || !c.refused &&
 					err != nil {
 					t.Errorf("who restarted it was told %v", err)
 				}
 				pass(10 * time.Second)
-				if list, _ := w.hub.Servers(); list[0].State != hub.ServerStopped || w.starts("s") != 1 {
+				if list, _ := w.hub.Servers(); list[0].State != event.ServerStopped || w.starts("s") != 1 {
 					t.Errorf("later it is %v, %d processes were started", list[0].State, w.starts("s"))
 				}
 				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t) // it starts on the next use
@@ -147,7 +148,7 @@ func TestStopWinsOverARestart(t *testing.T) {
 func TestSwitchedOffUntilTheConfigSaysOtherwise(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
-		state := func(want hub.ServerState, when string) {
+		state := func(want event.ServerState, when string) {
 			t.Helper()
 			if list, _ := w.hub.Servers(); list[0].State != want {
 				t.Errorf("%s it is %v, want %v", when, list[0].State, want)
@@ -161,17 +162,17 @@ func TestSwitchedOffUntilTheConfigSaysOtherwise(t *testing.T) {
 		}
 		off()
 		w.load(`s:"args":["new"],` + allow)
-		state(hub.ServerDisabled, "after an edit of the entry")
+		state(event.ServerDisabled, "after an edit of the entry")
 		w.load(`s:"disabled":true,` + allow)
 		w.load("s:" + allow)
-		state(hub.ServerStopped, "after the config has changed its word")
+		state(event.ServerStopped, "after the config has changed its word")
 		off()
 		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Path: "test.json", Scope: "user",
 			JSON: `{"mcpServers":{}}`}}); err != nil {
 			t.Fatal(err)
 		}
 		w.load("s:" + allow)
-		state(hub.ServerStopped, "in a new entry")
+		state(event.ServerStopped, "in a new entry")
 	})
 }
 
@@ -242,7 +243,7 @@ func liveAtRandom(t *testing.T, rnd *rand.Rand) {
 	told(t, w, v)
 	list, _ = w.hub.Servers()
 	for _, s := range list {
-		if s.State == hub.ServerReady || s.State == hub.ServerConnecting || s.State == hub.ServerStopping {
+		if s.State == event.ServerReady || s.State == event.ServerConnecting || s.State == event.ServerStopping {
 			t.Errorf("%s is %v after it was stopped", s.Name, s.State)
 		}
 	}

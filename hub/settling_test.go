@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -32,7 +33,7 @@ func TestListChangedInEachList(t *testing.T) {
 				defer stop(nil)
 				c := w.callContext(ctx, hub.CallRequest{Server: "s", Tool: "echo"})
 				if members != allow {
-					v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept})
+					v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept})
 				}
 				c.ok(t)
 				if n := lists.Load(); n > 2 {
@@ -63,7 +64,7 @@ func TestToolThatChangesInEachList(t *testing.T) {
 			if c.over() {
 				break
 			}
-			v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept})
+			v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept})
 		}
 		if !c.over() {
 			t.Fatal("the call never ends")
@@ -77,7 +78,7 @@ func TestToolThatChangesInEachList(t *testing.T) {
 func TestOpenQuestionHoldsNothingThatEnded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
-		v := w.attach(hub.Hello{Kinds: append(allKinds, hub.PromptServerLaunch)})
+		v := w.attach(hub.Hello{Kinds: append(allKinds, event.PromptServerLaunch)})
 		w.loadAs("workspace", `s:"timeouts":{"human":0},`+allow)
 		ctx, stop := context.WithCancelCause(context.Background())
 		first := w.callContext(ctx, hub.CallRequest{Server: "s", Tool: "echo"})
@@ -87,7 +88,7 @@ func TestOpenQuestionHoldsNothingThatEnded(t *testing.T) {
 			id := fmt.Sprint("a", i)
 			c := w.call(hub.CallRequest{ID: id, Server: "s", Tool: "echo"})
 			synctest.Wait()
-			if _, err := w.hub.CancelRequest(id, "", "", hub.OriginHost); err != nil {
+			if _, err := w.hub.CancelRequest(id, "", "", event.OriginHost); err != nil {
 				t.Fatal(err)
 			}
 			<-c.done
@@ -120,13 +121,13 @@ func TestListOfAllStartsFewAtOnce(t *testing.T) {
 		lists.Wait()
 		synctest.Wait()
 		most, now, started := 0, 0, 0
-		for _, e := range eventsOf[*hub.ServerChanged](v) {
+		for _, e := range eventsOf[*event.ServerChanged](v) {
 			switch e.Server.State {
-			case hub.ServerConnecting:
+			case event.ServerConnecting:
 				now++
 				started++
 				most = max(most, now)
-			case hub.ServerReady:
+			case event.ServerReady:
 				now--
 			}
 		}
@@ -161,12 +162,12 @@ func TestEarlyCancelOfAnIDUsedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
 		w.call(hub.CallRequest{ID: "x", Server: "s", Tool: "echo"}).ok(t)
-		if out, err := w.hub.CancelRequest("x", "s", "stop", hub.OriginHost); out != hub.OutcomeAlreadyFinished ||
+		if out, err := w.hub.CancelRequest("x", "s", "stop", event.OriginHost); out != event.OutcomeAlreadyFinished ||
 			err != nil {
 			t.Errorf("%v, %v", out, err)
 		}
 		c := w.call(hub.CallRequest{ID: "x", Server: "s", Tool: "hang"})
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 	})
 }
 
@@ -176,7 +177,7 @@ func TestEarlyCancelInAFullTable(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
 		cancel := func(id string) {
-			if _, err := w.hub.CancelRequest(id, "", "", hub.OriginHost); err != nil {
+			if _, err := w.hub.CancelRequest(id, "", "", event.OriginHost); err != nil {
 				t.Fatal(err)
 			}
 		}

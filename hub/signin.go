@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
@@ -13,49 +14,49 @@ func (s *server) signingIn() bool {
 }
 
 // signInState: h.mu is held.
-func (s *server) signInState() SignInState {
+func (s *server) signInState() event.SignInState {
 	switch {
 	case s.auth == nil:
 		return 0
 	case s.signingIn():
-		return SignInAsking
+		return event.SignInAsking
 	case s.auth.signIn.State().Phase == signin.SignedIn:
-		return SignInSignedIn
+		return event.SignInSignedIn
 	case s.auth.needed:
-		return SignInNeeded
+		return event.SignInNeeded
 	}
 	return 0
 }
 
 // SignIn signs in to a server now and connects it. It asks also a person who has just declined.
-func (h *Hub) SignIn(ctx context.Context, name string) (ServerInfo, error) {
+func (h *Hub) SignIn(ctx context.Context, name string) (event.ServerInfo, error) {
 	s, conf, err := h.signInOf(name)
 	if err != nil {
-		return ServerInfo{}, err
+		return event.ServerInfo{}, err
 	}
 	h.askLaunchAgain(s)
 	var refusal error
 	h.update(func() { refusal = h.refuses(ctx, s) })
 	if refusal != nil {
-		return ServerInfo{}, contextError(ctx, refusal)
+		return event.ServerInfo{}, contextError(ctx, refusal)
 	}
 	// the address may hold a secret, and be that of a workspace that the user does not trust
 	resolved, err := h.prepared(ctx, s, conf, true)
 	if err != nil {
-		return ServerInfo{}, contextError(ctx, startError(s, ctx, err))
+		return event.ServerInfo{}, contextError(ctx, startError(s, ctx, err))
 	}
 	sign, err := h.authorize(s, resolved.Server)
 	if err != nil {
-		return ServerInfo{}, errSignIn(s, err)
+		return event.ServerInfo{}, errSignIn(s, err)
 	}
 	if sign == nil { // a variable has brought a token
-		return ServerInfo{}, errNoSignIn(name)
+		return event.ServerInfo{}, errNoSignIn(name)
 	}
 	if err := h.signInNow(ctx, s, sign); err != nil {
 		if ctx.Err() != nil {
-			return ServerInfo{}, contextError(ctx, err)
+			return event.ServerInfo{}, contextError(ctx, err)
 		}
-		return ServerInfo{}, errSignIn(s, err)
+		return event.ServerInfo{}, errSignIn(s, err)
 	}
 	return h.StartServer(ctx, name)
 }
@@ -75,24 +76,24 @@ func (h *Hub) signInNow(ctx context.Context, s *server, sign *signin.SignIn) err
 }
 
 // SignOut forgets the tokens of a server and ends its connection.
-func (h *Hub) SignOut(ctx context.Context, name string) (ServerInfo, error) {
-	return h.signOut(ctx, name, OriginHost)
+func (h *Hub) SignOut(ctx context.Context, name string) (event.ServerInfo, error) {
+	return h.signOut(ctx, name, event.OriginHost)
 }
 
-func (h *Hub) signOut(ctx context.Context, name string, by Origin) (ServerInfo, error) {
+func (h *Hub) signOut(ctx context.Context, name string, by event.Origin) (event.ServerInfo, error) {
 	s, conf, err := h.signInOf(name)
 	if err != nil {
-		return ServerInfo{}, err
+		return event.ServerInfo{}, err
 	}
 	sign, err := h.storedSignIn(s, conf)
 	if err != nil {
-		return ServerInfo{}, errSignIn(s, err)
+		return event.ServerInfo{}, errSignIn(s, err)
 	}
 	if sign == nil {
-		return ServerInfo{}, errNoSignIn(name)
+		return event.ServerInfo{}, errNoSignIn(name)
 	}
 	if err := h.stop(ctx, s, &cancelCause{Origin: by, Reason: "the user signed out"}); err != nil {
-		return ServerInfo{}, err
+		return event.ServerInfo{}, err
 	}
 	forgotten := sign.Forget(ctx) // nothing of it is used any more, whatever is left in a store
 	defer h.lock().unlock()
@@ -101,10 +102,10 @@ func (h *Hub) signOut(ctx context.Context, name string, by Origin) (ServerInfo, 
 	}
 	h.changed(s)
 	if forgotten != nil {
-		e := fail(CodeUnavailable, ReasonSignInFailed, []string{"server", s.name},
+		e := event.Fail(event.CodeUnavailable, event.ReasonSignInFailed, []string{"server", s.name},
 			"server %q is signed out, but its tokens were not removed everywhere: %s", s.name, s.quote(forgotten.Error()))
 		e.Err = forgotten
-		return ServerInfo{}, e
+		return event.ServerInfo{}, e
 	}
 	return s.info(), nil
 }
@@ -143,7 +144,8 @@ func (h *Hub) storedSignIn(s *server, conf config.Server) (*signin.SignIn, error
 	return h.authorize(s, r.Server)
 }
 
-func errNoSignIn(name string) *Error {
-	return fail(CodeFailedPrecondition, ReasonNotOffered, []string{"server", name, "capability", "sign-in"},
+func errNoSignIn(name string) *event.Error {
+	return event.Fail(event.CodeFailedPrecondition, event.ReasonNotOffered,
+		[]string{"server", name, "capability", "sign-in"},
 		"server %q has no sign-in: it is a process, or its config brings an Authorization header", name)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -22,8 +23,8 @@ func guardedWorld(t *testing.T, entries ...string) (*webWorld, *site) {
 }
 
 // signIns gives the states of the sign-in that a window was told of, without repetition.
-func (v *view) signIns() (list []hub.SignInState) {
-	for _, e := range eventsOf[*hub.ServerChanged](v) {
+func (v *view) signIns() (list []event.SignInState) {
+	for _, e := range eventsOf[*event.ServerChanged](v) {
 		if len(list) == 0 || list[len(list)-1] != e.Server.SignIn {
 			list = append(list, e.Server.SignIn)
 		}
@@ -32,7 +33,7 @@ func (v *view) signIns() (list []hub.SignInState) {
 }
 
 // background runs a call of the hub that gives a server.
-func background(do func() (hub.ServerInfo, error)) *pendingServer {
+func background(do func() (event.ServerInfo, error)) *pendingServer {
 	p := &pendingServer{done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
@@ -43,7 +44,7 @@ func background(do func() (hub.ServerInfo, error)) *pendingServer {
 
 type pendingServer struct {
 	done chan struct{}
-	info hub.ServerInfo
+	info event.ServerInfo
 	err  error
 }
 
@@ -65,36 +66,37 @@ func TestSignIn(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 		first := v.prompt()
 		q := first.SignIn
-		if first.Kind != hub.PromptSignIn || first.Server != "s" || q == nil || q.Waiting || q.URLHost != at.host ||
+		if first.Kind != event.PromptSignIn || first.Server != "s" || q == nil || q.Waiting || q.URLHost != at.host ||
 			q.Issuer != "http://"+at.host+"/as" || q.Resource != "http://"+at.host+"/mcp" {
 			t.Fatalf("the prompt is %+v, %+v", first, q)
 		}
-		if n := len(eventsOf[*hub.PromptOpened](blind)); n != 0 {
+		if n := len(eventsOf[*event.PromptOpened](blind)); n != 0 {
 			t.Errorf("a window that shows no sign-ins was shown %d", n)
 		}
-		if r := w.request(first.RequestID); r.State != hub.StateAwaitingInput || r.Method != "authorization" ||
+		if r := w.request(first.RequestID); r.State != event.StateAwaitingInput || r.Method != "authorization" ||
 			r.Subject != q.Issuer {
 			t.Errorf("the question is shown as %+v", r)
 		}
-		if s := w.server("s"); s.SignIn != hub.SignInAsking || s.State != hub.ServerConnecting {
+		if s := w.server("s"); s.SignIn != event.SignInAsking || s.State != event.ServerConnecting {
 			t.Errorf("the server is %+v", s)
 		}
-		v.answer(hub.PromptAnswer{PromptID: first.ID, Action: hub.ActionAccept})
+		v.answer(event.PromptAnswer{PromptID: first.ID, Action: event.ActionAccept})
 		second := v.prompt()
-		if second.ID == first.ID || !second.SignIn.Waiting || w.server("s").SignIn != hub.SignInAsking {
+		if second.ID == first.ID || !second.SignIn.Waiting || w.server("s").SignIn != event.SignInAsking {
 			t.Fatalf("the prompt is %+v, %+v", second, second.SignIn)
 		}
 		w.browse(q.URL)
 		if r := c.ok(t); textOf(t, r) != "hello" {
 			t.Errorf("%s", r.Result)
 		}
-		v.wantClosed(second.ID, hub.CauseSuperseded, hub.OriginUser, "the browser has come back")
+		v.wantClosed(second.ID, event.CauseSuperseded, event.OriginUser, "the browser has come back")
 		for _, id := range []string{first.RequestID, second.RequestID} {
-			if end, ok := v.terminalOf(id).(*hub.RequestFinished); !ok || end.State != hub.StateDone {
+			if end, ok := v.terminalOf(id).(*event.RequestFinished); !ok || end.State != event.StateDone {
 				t.Errorf("the question ended as %+v", end)
 			}
 		}
-		if got := v.signIns(); len(got) < 2 || got[len(got)-2] != hub.SignInAsking || got[len(got)-1] != hub.SignInSignedIn {
+		if got := v.signIns(); len(got) < 2 || got[len(got)-2] != event.SignInAsking ||
+			got[len(got)-1] != event.SignInSignedIn {
 			t.Errorf("the windows saw the states %v", got)
 		}
 		w.nothingLeft()
@@ -108,9 +110,9 @@ func TestSignInFinishedByHand(t *testing.T) {
 		v := w.person()
 		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
 		first := v.prompt()
-		v.answer(hub.PromptAnswer{PromptID: first.ID, Action: hub.ActionAccept})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept})
-		if s := w.server("s"); s.SignIn != hub.SignInAsking {
+		v.answer(event.PromptAnswer{PromptID: first.ID, Action: event.ActionAccept})
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept})
+		if s := w.server("s"); s.SignIn != event.SignInAsking {
 			t.Errorf("the server is %+v", s)
 		}
 		pass(30 * time.Second)
@@ -137,7 +139,7 @@ func TestSignInTakesItsTime(t *testing.T) {
 				first := v.prompt()
 				pass(20 * time.Minute)
 				late := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo", Timeouts: limits})
-				v.answer(hub.PromptAnswer{PromptID: first.ID, Action: hub.ActionAccept})
+				v.answer(event.PromptAnswer{PromptID: first.ID, Action: event.ActionAccept})
 				second := v.prompt()
 				pass(20 * time.Minute)
 				if c.over() || late.over() {
@@ -150,11 +152,11 @@ func TestSignInTakesItsTime(t *testing.T) {
 				if r := late.ok(t); r.Timings.Human < 20*time.Minute {
 					t.Errorf("timings of the late one %+v", r.Timings)
 				}
-				v.wantClosed(second.ID, hub.CauseSuperseded, hub.OriginUser, "the browser has come back")
-				if got := w.server("s"); got.SignIn != hub.SignInSignedIn || got.State != hub.ServerReady {
+				v.wantClosed(second.ID, event.CauseSuperseded, event.OriginUser, "the browser has come back")
+				if got := w.server("s"); got.SignIn != event.SignInSignedIn || got.State != event.ServerReady {
 					t.Errorf("%+v", got)
 				}
-				if got := v.signIns(); got[len(got)-1] != hub.SignInSignedIn {
+				if got := v.signIns(); got[len(got)-1] != event.SignInSignedIn {
 					t.Errorf("the windows saw the states %v", got)
 				}
 				w.nothingLeft()
@@ -190,7 +192,7 @@ func TestSignInDuringAList(t *testing.T) {
 
 // No and a closed question end the start with a clear word; nobody is asked again for a minute, but by hand.
 func TestSignInDeclinedAndDismissed(t *testing.T) {
-	for _, action := range []hub.Action{hub.ActionDecline, hub.ActionDismiss} {
+	for _, action := range []event.Action{event.ActionDecline, event.ActionDismiss} {
 		for _, waiting := range []bool{false, true} {
 			bubble(t, func(t *testing.T) {
 				w, _ := guardedWorld(t)
@@ -198,20 +200,20 @@ func TestSignInDeclinedAndDismissed(t *testing.T) {
 				c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
 				p := v.prompt()
 				if waiting {
-					v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept})
+					v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept})
 					p = v.prompt()
 				}
-				v.answer(hub.PromptAnswer{PromptID: p.ID, Action: action})
-				c.want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
-				if s := w.server("s"); s.State != hub.ServerFailed || s.SignIn != hub.SignInNeeded || s.LastError == "" {
+				v.answer(event.PromptAnswer{PromptID: p.ID, Action: action})
+				c.want(t, event.CodeFailedPrecondition, event.ReasonSignInDeclined)
+				if s := w.server("s"); s.State != event.ServerFailed || s.SignIn != event.SignInNeeded || s.LastError == "" {
 					t.Errorf("the server is %+v", s)
 				}
-				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
+				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, event.CodeFailedPrecondition, event.ReasonSignInDeclined)
 				v.noPrompt()
 				pass(30 * time.Second)
-				s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+				s := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
 				w.signIn(v)
-				if !s.over() || s.err != nil || s.info.SignIn != hub.SignInSignedIn || s.info.State != hub.ServerReady {
+				if !s.over() || s.err != nil || s.info.SignIn != event.SignInSignedIn || s.info.State != event.ServerReady {
 					t.Fatalf("by hand: %+v, %v", s.info, s.err)
 				}
 				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
@@ -227,8 +229,8 @@ func TestSignInAsksAgainAfterAMinute(t *testing.T) {
 		w, _ := guardedWorld(t)
 		v := w.person()
 		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
+		c.want(t, event.CodeFailedPrecondition, event.ReasonSignInDeclined)
 		pass(time.Minute)
 		c = w.call(hub.CallRequest{Server: "s", Tool: "echo"})
 		w.signIn(v)
@@ -241,15 +243,15 @@ func TestSignInNoApprover(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := guardedWorld(t)
 		v := w.everything()
-		e := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
+		e := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, event.CodeFailedPrecondition, event.ReasonNoApprover)
 		if e.Meta["server"] != "s" {
 			t.Errorf("%+v", e)
 		}
 		v.noPrompt()
-		if _, err := w.hub.SignIn(context.Background(), "s"); hub.AsError(err).Reason != hub.ReasonNoApprover {
+		if _, err := w.hub.SignIn(context.Background(), "s"); event.AsError(err).Reason != event.ReasonNoApprover {
 			t.Errorf("SignIn: %v", err)
 		}
-		if s := w.server("s"); s.SignIn != hub.SignInNeeded {
+		if s := w.server("s"); s.SignIn != event.SignInNeeded {
 			t.Errorf("%+v", s)
 		}
 		p := w.person()
@@ -267,8 +269,8 @@ func TestSignInWindowGone(t *testing.T) {
 		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
 		p := v.prompt()
 		v.win.Detach(true)
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
-		witness.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, "no window is left that can show it")
+		c.want(t, event.CodeFailedPrecondition, event.ReasonNoApprover)
+		witness.wantClosed(p.ID, event.CauseSuperseded, event.OriginPolicy, "no window is left that can show it")
 		v = w.person()
 		c = w.call(hub.CallRequest{Server: "s", Tool: "echo"})
 		w.signIn(v)
@@ -288,10 +290,11 @@ func TestSignInHumanTimeout(t *testing.T) {
 			t.Errorf("deadline %v", p.Deadline)
 		}
 		pass(5 * time.Minute)
-		if e := c.want(t, hub.CodeDeadlineExceeded, hub.ReasonHumanTimeout); e.Meta["setting"] != "timeouts.human" {
+		if e := c.want(t, event.CodeDeadlineExceeded, event.ReasonHumanTimeout); e.Meta["setting"] != "timeouts.human" {
 			t.Errorf("%+v", e.Meta)
 		}
-		if end, ok := v.terminalOf(p.RequestID).(*hub.RequestCancelled); !ok || end.Cancellation.Origin != hub.OriginTimeout {
+		if end, ok := v.terminalOf(p.RequestID).(*event.RequestCancelled); !ok ||
+			end.Cancellation.Origin != event.OriginTimeout {
 			t.Errorf("the question ended as %+v", end)
 		}
 		w.nothingLeft()
@@ -306,7 +309,7 @@ func TestSignInManyAtOnce(t *testing.T) {
 			v := w.person()
 			var all []*pendingServer
 			for range 8 {
-				all = append(all, background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") }))
+				all = append(all, background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") }))
 			}
 			w.signIn(v)
 			for _, one := range all {
@@ -340,7 +343,7 @@ func TestLimitOfAListAfterASignIn(t *testing.T) {
 		pass(20 * time.Minute)
 		signedIn := time.Now()
 		w.signIn(v)
-		wantReason(t, <-done, hub.ReasonConnectTimeout)
+		wantReason(t, <-done, event.ReasonConnectTimeout)
 		if d := time.Since(signedIn); d < 29*time.Second || d > 32*time.Second {
 			t.Errorf("it ended %v after the sign-in", d)
 		}
@@ -358,7 +361,7 @@ func TestSignInByHandOutlivesTheCall(t *testing.T) {
 			at.set(func() { at.slow = gate })
 			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 			pass(time.Second)
-			s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+			s := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
 			if shown {
 				close(gate)
 				v.prompt()
@@ -367,12 +370,12 @@ func TestSignInByHandOutlivesTheCall(t *testing.T) {
 			if _, err := v.win.Cancel("r1", "no"); err != nil {
 				t.Fatal(err)
 			}
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			if !shown {
 				close(gate)
 			}
 			w.signIn(v)
-			if !s.over() || s.err != nil || s.info.State != hub.ServerReady {
+			if !s.over() || s.err != nil || s.info.State != event.ServerReady {
 				t.Errorf("%+v, %v", s.info, s.err)
 			}
 			w.nothingLeft()
@@ -395,7 +398,8 @@ func TestSignInToAnSSEServer(t *testing.T) {
 		pass(20 * time.Minute)
 		w.signIn(v)
 		c.ok(t)
-		if i := w.server("s"); i.Transport != hub.TransportSSE || i.Era != hub.EraLegacy || i.SignIn != hub.SignInSignedIn ||
+		if i := w.server("s"); i.Transport != event.TransportSSE || i.Era != event.EraLegacy ||
+			i.SignIn != event.SignInSignedIn ||
 			i.URL != "http://"+at.host+"/sse" {
 			t.Errorf("%+v", i)
 		}
@@ -404,7 +408,7 @@ func TestSignInToAnSSEServer(t *testing.T) {
 		if _, err := v.win.Cancel("r2", "enough"); err != nil {
 			t.Fatal(err)
 		}
-		hang.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		hang.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if got := cancels(at.Server); len(got) != 1 {
 			t.Errorf("cancels %v", got)
 		}

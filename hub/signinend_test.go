@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -18,21 +19,22 @@ func TestSignInAbandoned(t *testing.T) {
 			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 			p := v.prompt()
 			if waiting {
-				v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept})
+				v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept})
 				p = v.prompt()
 			}
 			if _, err := v.win.Cancel("r1", "not now"); err != nil {
 				t.Fatal(err)
 			}
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-			v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "nobody waits for the sign-in any more")
-			if end, ok := v.terminalOf(p.RequestID).(*hub.RequestCancelled); !ok || end.Cancellation.Origin != hub.OriginParent {
+			c.want(t, event.CodeCancelled, event.ReasonCancelled)
+			v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "nobody waits for the sign-in any more")
+			if end, ok := v.terminalOf(p.RequestID).(*event.RequestCancelled); !ok ||
+				end.Cancellation.Origin != event.OriginParent {
 				t.Errorf("the question ended as %+v", end)
 			}
-			if s := w.server("s"); s.State != hub.ServerStopped || s.SignIn != hub.SignInNeeded {
+			if s := w.server("s"); s.State != event.ServerStopped || s.SignIn != event.SignInNeeded {
 				t.Errorf("the server is %+v", s)
 			}
-			w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
+			w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, event.CodeFailedPrecondition, event.ReasonSignInDeclined)
 			w.nothingLeft()
 			pass(time.Minute)
 			c = w.call(hub.CallRequest{Server: "s", Tool: "echo"})
@@ -56,9 +58,9 @@ func TestSignInAbandonedInASession(t *testing.T) {
 		if _, err := v.win.Cancel("r1", "not now"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "nobody waits for the sign-in any more")
-		if s := w.server("s"); s.State != hub.ServerReady || s.SignIn != hub.SignInNeeded {
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "nobody waits for the sign-in any more")
+		if s := w.server("s"); s.State != event.ServerReady || s.SignIn != event.SignInNeeded {
 			t.Errorf("the server is %+v", s)
 		}
 		if n := at.Count(func(m fakeserver.Message) bool { return m.Method == "tools/call" }); n != 1 {
@@ -85,16 +87,16 @@ func TestSignInAbandonedInAList(t *testing.T) {
 		if _, err := v.win.Cancel("r1", "no"); err != nil {
 			t.Fatal(err)
 		}
-		first.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		first.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if v.prompt().ID != p.ID || second.over() {
 			t.Fatal("the second call was forgotten")
 		}
 		if _, err := v.win.Cancel("r2", "no"); err != nil {
 			t.Fatal(err)
 		}
-		second.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		second.want(t, event.CodeCancelled, event.ReasonCancelled)
 		v.noPrompt()
-		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "nobody waits for the sign-in any more")
+		v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "nobody waits for the sign-in any more")
 		w.nothingLeft()
 	})
 }
@@ -116,7 +118,7 @@ func TestSignInShared(t *testing.T) {
 			if _, err := v.win.Cancel("r1", "not this one"); err != nil {
 				t.Fatal(err)
 			}
-			first.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			first.want(t, event.CodeCancelled, event.ReasonCancelled)
 			if v.prompt().ID != p.ID {
 				t.Fatal("another prompt")
 			}
@@ -142,13 +144,13 @@ func TestSignInAbandonedBeforeItsPrompt(t *testing.T) {
 		if _, err := v.win.Cancel("r1", "too slow"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		close(gate)
 		v.noPrompt()
-		if n := len(eventsOf[*hub.PromptOpened](v)); n != 0 {
+		if n := len(eventsOf[*event.PromptOpened](v)); n != 0 {
 			t.Errorf("%d prompts were shown", n)
 		}
-		if s := w.server("s"); s.State != hub.ServerFailed || s.SignIn != hub.SignInNeeded {
+		if s := w.server("s"); s.State != event.ServerFailed || s.SignIn != event.SignInNeeded {
 			t.Errorf("the server is %+v", s)
 		}
 		c = w.call(hub.CallRequest{Server: "s", Tool: "echo"}) // nobody has refused anything
@@ -165,11 +167,12 @@ func TestSignInQuestionCancelled(t *testing.T) {
 		v := w.person()
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 		p := v.prompt()
-		if out, err := v.win.Cancel(p.RequestID, "go away"); err != nil || out != hub.OutcomeCancelling {
+		if out, err := v.win.Cancel(p.RequestID, "go away"); err != nil || out != event.OutcomeCancelling {
 			t.Fatal(out, err)
 		}
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
-		if end, ok := v.terminalOf(p.RequestID).(*hub.RequestCancelled); !ok || end.Cancellation.Origin != hub.OriginUser ||
+		c.want(t, event.CodeFailedPrecondition, event.ReasonSignInDeclined)
+		if end, ok := v.terminalOf(p.RequestID).(*event.RequestCancelled); !ok ||
+			end.Cancellation.Origin != event.OriginUser ||
 			end.Cancellation.Reason != "go away" {
 			t.Errorf("the question ended as %+v", end)
 		}
@@ -188,16 +191,16 @@ func TestStopServerDuringSignIn(t *testing.T) {
 		if _, err := w.hub.StopServer(context.Background(), "s", "enough"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "enough")
-		if s := w.server("s"); s.State != hub.ServerStopped {
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "enough")
+		if s := w.server("s"); s.State != event.ServerStopped {
 			t.Errorf("the server is %+v", s)
 		}
-		if _, err := w.hub.StartServer(context.Background(), "s"); hub.AsError(err) == nil ||
-			hub.AsError(err).Reason != hub.ReasonSignInDeclined {
+		if _, err := w.hub.StartServer(context.Background(), "s"); event.AsError(err) == nil ||
+			event.AsError(err).Reason != event.ReasonSignInDeclined {
 			t.Errorf("%v", err)
 		}
-		s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		s := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
 		w.signIn(v)
 		if !s.over() || s.err != nil {
 			t.Errorf("%+v, %v", s.info, s.err)
@@ -215,7 +218,7 @@ func TestServerRemovedDuringSignIn(t *testing.T) {
 			var c *pendingCall
 			var s *pendingServer
 			if byHand {
-				s = background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+				s = background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
 			} else {
 				c = w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 			}
@@ -229,9 +232,9 @@ func TestServerRemovedDuringSignIn(t *testing.T) {
 					t.Errorf("%+v", s.info)
 				}
 			} else {
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			}
-			v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "the server was removed from the config")
+			v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "the server was removed from the config")
 			v.terminalOf(p.RequestID)
 			w.nothingLeft()
 		})
@@ -247,21 +250,21 @@ func TestDrainDuringSignIn(t *testing.T) {
 			var c *pendingCall
 			var s *pendingServer
 			if byHand {
-				s = background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+				s = background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
 			} else {
 				c = w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 			}
 			p := v.prompt()
 			w.hub.Drain(context.Background(), "bye")
-			v.wantClosed(p.ID, hub.CauseShutdown, hub.OriginShutdown, "bye")
+			v.wantClosed(p.ID, event.CauseShutdown, event.OriginShutdown, "bye")
 			if byHand {
-				if !s.over() || hub.AsError(s.err).Reason != hub.ReasonDraining {
+				if !s.over() || event.AsError(s.err).Reason != event.ReasonDraining {
 					t.Errorf("%+v, %v", s.info, s.err)
 				}
 			} else {
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			}
-			if _, err := w.hub.SignIn(context.Background(), "s"); hub.AsError(err).Reason != hub.ReasonDraining {
+			if _, err := w.hub.SignIn(context.Background(), "s"); event.AsError(err).Reason != event.ReasonDraining {
 				t.Errorf("SignIn: %v", err)
 			}
 			if err := w.hub.Close(context.Background()); err != nil {
@@ -282,11 +285,11 @@ func TestSignOut(t *testing.T) {
 		hang := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"})
 		w.state("r2")
 		info, err := w.hub.SignOut(context.Background(), "s")
-		if err != nil || info.SignIn != hub.SignInNeeded || info.State != hub.ServerStopped {
+		if err != nil || info.SignIn != event.SignInNeeded || info.State != event.ServerStopped {
 			t.Errorf("%+v, %v", info, err)
 		}
-		hang.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if got := v.signIns(); got[len(got)-1] != hub.SignInNeeded {
+		hang.want(t, event.CodeCancelled, event.ReasonCancelled)
+		if got := v.signIns(); got[len(got)-1] != event.SignInNeeded {
 			t.Errorf("the windows saw the states %v", got)
 		}
 		c = w.call(hub.CallRequest{Server: "s", Tool: "echo"})
@@ -301,7 +304,7 @@ func TestSignOutDuringSignIn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := guardedWorld(t)
 		v := w.person()
-		s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		s := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
 		p := v.prompt()
 		if _, err := w.hub.SignOut(context.Background(), "s"); err != nil {
 			t.Fatal(err)
@@ -321,7 +324,7 @@ func TestSignInFails(t *testing.T) {
 		w, at := guardedWorld(t)
 		v := w.person()
 		at.set(func() { at.noScheme = true })
-		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, hub.CodeUnavailable, hub.ReasonSignInFailed)
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).want(t, event.CodeUnavailable, event.ReasonSignInFailed)
 		v.noPrompt()
 		at.set(func() { at.noScheme = false })
 		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
@@ -331,13 +334,13 @@ func TestSignInFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := guardedWorld(t, `s:"headers":{"Authorization":"Bearer mine"}`)
 		w.person()
-		for _, do := range []func(context.Context, string) (hub.ServerInfo, error){w.hub.SignIn, w.hub.SignOut} {
-			if _, err := do(context.Background(), "s"); hub.AsError(err) == nil ||
-				hub.AsError(err).Reason != hub.ReasonNotOffered {
+		for _, do := range []func(context.Context, string) (event.ServerInfo, error){w.hub.SignIn, w.hub.SignOut} {
+			if _, err := do(context.Background(), "s"); event.AsError(err) == nil ||
+				event.AsError(err).Reason != event.ReasonNotOffered {
 				t.Errorf("%v", err)
 			}
-			if _, err := do(context.Background(), "none"); hub.AsError(err) == nil ||
-				hub.AsError(err).Reason != hub.ReasonServerNotFound {
+			if _, err := do(context.Background(), "none"); event.AsError(err) == nil ||
+				event.AsError(err).Reason != event.ReasonServerNotFound {
 				t.Errorf("%v", err)
 			}
 		}
@@ -349,9 +352,9 @@ func TestSignInOfADisabledServer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := guardedWorld(t, `s:"disabled":true`)
 		v := w.person()
-		s := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		s := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
 		v.noPrompt()
-		if !s.over() || hub.AsError(s.err).Reason != hub.ReasonServerDisabled {
+		if !s.over() || event.AsError(s.err).Reason != event.ReasonServerDisabled {
 			t.Errorf("%v", s.err)
 		}
 	})
@@ -362,8 +365,8 @@ func TestSignInByHandTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
 		v := w.person()
-		one := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
-		two := background(func() (hub.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		one := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
+		two := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
 		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
 		w.signIn(v)
 		c.ok(t)

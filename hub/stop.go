@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
@@ -31,7 +32,8 @@ func (s *server) await(ctx context.Context, done <-chan struct{}) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return fail(CodeDeadlineExceeded, ReasonServerStopped, []string{"server", s.name}, "server %q is still being stopped",
+		return event.Fail(event.CodeDeadlineExceeded, event.ReasonServerStopped, []string{"server", s.name},
+			"server %q is still being stopped",
 			s.name)
 	}
 }

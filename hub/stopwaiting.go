@@ -1,19 +1,22 @@
 package hub
 
-import "github.com/mcphub-go/mcphub/hub/mcp"
+import (
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
 
 // StopWaiting cancels a request, unless it is cancelled already, and ends it here at once, whatever still holds it up:
 // nobody wants to know any longer. What it takes, its outcomes and its error are those of [Hub.CancelRequest]; an id
 // that is not known is remembered as by that.
-func (h *Hub) StopWaiting(id, server, reason string, origin Origin) (Outcome, error) {
+func (h *Hub) StopWaiting(id, server, reason string, origin event.Origin) (event.Outcome, error) {
 	cause := &cancelCause{Origin: origin, Reason: bound(reason)}
 	defer h.lock().unlock()
 	return h.cancelByID(id, server, cause, true)
 }
 
 // StopWaiting is [Hub.StopWaiting] with origin user.
-func (w *Window) StopWaiting(id, reason string) (Outcome, error) {
-	return w.h.StopWaiting(id, "", reason, OriginUser)
+func (w *Window) StopWaiting(id, reason string) (event.Outcome, error) {
+	return w.h.StopWaiting(id, "", reason, event.OriginUser)
 }
 
 // stopWaiting ends a request that is being cancelled. Its goroutine goes on ending by itself and finds that it comes
@@ -24,18 +27,18 @@ func (h *Hub) stopWaiting(r *request) {
 		r.abandoned = make(chan struct{})
 		h.leaving[r] = struct{}{}
 	}
-	e := ending{state: StateCancelled, mayContinue: r.handed}
+	e := ending{state: event.StateCancelled, mayContinue: r.handed}
 	if r.handed {
-		e.sending.Delivery = DeliveryPending
+		e.sending.Delivery = event.DeliveryPending
 	}
 	h.end(r, e)
 }
 
 // leftBehind is the end of carryThrough for a request that ended before. Of what has come of it meanwhile nothing but
 // the outcome of its cancel is told. h.mu is held.
-func (h *Hub) leftBehind(r *request, session *mcp.Session, err error) *Error {
+func (h *Hub) leftBehind(r *request, session *mcp.Session, err error) *event.Error {
 	noteSent(r, session, err)
-	if s, _ := cancelKnown(r, session, err); s.Delivery != DeliveryPending { // else followCancel hears of it
+	if s, _ := cancelKnown(r, session, err); s.Delivery != event.DeliveryPending { // else followCancel hears of it
 		h.settleDelivery(r.delivery, s)
 	}
 	delete(h.leaving, r)

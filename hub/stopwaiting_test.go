@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -20,9 +21,9 @@ func (v *view) hasEnded(id string) bool {
 }
 
 // stopWaiting gives up on an open request, and checks that it is over, for everybody, when that returns.
-func (w *world) stopWaiting(v *view, id string) *hub.RequestCancelled {
+func (w *world) stopWaiting(v *view, id string) *event.RequestCancelled {
 	w.t.Helper()
-	if out, err := v.win.StopWaiting(id, "enough"); out != hub.OutcomeCancelling || err != nil {
+	if out, err := v.win.StopWaiting(id, "enough"); out != event.OutcomeCancelling || err != nil {
 		w.t.Fatalf("outcome %v, error %v", out, err)
 	}
 	if !v.hasEnded(id) {
@@ -33,8 +34,8 @@ func (w *world) stopWaiting(v *view, id string) *hub.RequestCancelled {
 			w.t.Errorf("it is still listed as %s", r.State)
 		}
 	}
-	end, ok := v.terminalOf(id).(*hub.RequestCancelled)
-	if !ok || end.Cancellation.Origin != hub.OriginUser || end.Cancellation.Reason != "enough" {
+	end, ok := v.terminalOf(id).(*event.RequestCancelled)
+	if !ok || end.Cancellation.Origin != event.OriginUser || end.Cancellation.Reason != "enough" {
 		w.t.Fatalf("the end is %+v", end)
 	}
 	return end
@@ -68,7 +69,7 @@ func TestStopWaitingEndsAtOnceInEveryState(t *testing.T) {
 				if end.ServerMayContinue != tc.sent {
 					t.Errorf("the server may go on: %v, want %v", end.ServerMayContinue, tc.sent)
 				}
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
 				want := 0
 				if tc.sent {
 					want = 1
@@ -79,7 +80,7 @@ func TestStopWaitingEndsAtOnceInEveryState(t *testing.T) {
 				if n := toolCalls(s); n != want {
 					t.Errorf("%d calls reached the server", n)
 				}
-				if out, err := v.win.StopWaiting("r1", "again"); out != hub.OutcomeAlreadyFinished || err != nil {
+				if out, err := v.win.StopWaiting("r1", "again"); out != event.OutcomeAlreadyFinished || err != nil {
 					t.Errorf("a second one: %v, %v", out, err)
 				}
 				if left := w.hub.Unleft(); left != 0 {
@@ -100,7 +101,7 @@ func TestStopWaitingEndsTask(t *testing.T) {
 		if end := w.stopWaiting(v, "r1"); !end.ServerMayContinue || end.Task == nil {
 			t.Errorf("the end is %+v", end)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		synctest.Wait()
 		if n := s.task("T-1").cancels; n != 1 || len(cancels(s.Server)) != 0 {
 			t.Errorf("%d tasks/cancel, notifications %v", n, cancels(s.Server))
@@ -115,7 +116,7 @@ func TestStopWaitingThenStopServerStillCancelsTask(t *testing.T) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
 		v, c := taskWorld(w, hub.CallRequest{})
 		w.stopWaitingThenStop(v)
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if n := s.task("T-1").cancels; n != 1 {
 			t.Errorf("%d tasks/cancel", n)
 		}
@@ -152,10 +153,10 @@ func TestStopWaitingWhileTheDiskHangs(t *testing.T) {
 		if got := w.state("r1"); got != "cancelling" {
 			t.Fatalf("the disk hangs, and the call is %s", got)
 		}
-		if out, err := v.win.StopWaiting("r1", "enough"); out != hub.OutcomeCancelling || err != nil || !v.hasEnded("r1") {
+		if out, err := v.win.StopWaiting("r1", "enough"); out != event.OutcomeCancelling || err != nil || !v.hasEnded("r1") {
 			t.Errorf("outcome %v, error %v, told: %v", out, err, v.hasEnded("r1"))
 		}
-		end := last[*hub.RequestCancelled](v)
+		end := last[*event.RequestCancelled](v)
 		if end.Cancellation.Reason != "too slow" || end.ServerMayContinue || end.ServerNotified() {
 			t.Errorf("the end is %+v", end)
 		}
@@ -163,7 +164,7 @@ func TestStopWaitingWhileTheDiskHangs(t *testing.T) {
 			t.Errorf("%d goroutines are still with it; the call has returned: %v", left, c.over())
 		}
 		close(gate)
-		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["cancel_reason"] != "too slow" {
+		if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["cancel_reason"] != "too slow" {
 			t.Errorf("the caller was told %v", e)
 		}
 		if n := toolCalls(s); n != 0 {
@@ -180,10 +181,10 @@ func TestStopWaitingOutcomes(t *testing.T) {
 		a := asking(elicitation, formParams, fakeserver.WithSilentProbe())
 		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
 		v := w.everything()
-		if out, err := v.win.StopWaiting("r1", "never mind"); out != hub.OutcomeUnknown || err != nil {
+		if out, err := v.win.StopWaiting("r1", "never mind"); out != event.OutcomeUnknown || err != nil {
 			t.Errorf("unknown: %v, %v", out, err)
 		}
-		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"}).want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"}).want(t, event.CodeCancelled, event.ReasonCancelled)
 		if w.starts("s") != 0 {
 			t.Error("the server was started")
 		}
@@ -193,14 +194,14 @@ func TestStopWaitingOutcomes(t *testing.T) {
 			if r.Method != "initialize" {
 				continue
 			}
-			if _, err := v.win.StopWaiting(r.ID, ""); hub.AsError(err) == nil ||
-				hub.AsError(err).Reason != hub.ReasonUncancellable {
+			if _, err := v.win.StopWaiting(r.ID, ""); event.AsError(err) == nil ||
+				event.AsError(err).Reason != event.ReasonUncancellable {
 				t.Errorf("the start of a session: %v", err)
 			}
 		}
 		<-a.asked
 		p := v.prompt()
-		if end := w.stopWaiting(v, p.RequestID); end.Direction != hub.Incoming || end.ServerMayContinue {
+		if end := w.stopWaiting(v, p.RequestID); end.Direction != event.Incoming || end.ServerMayContinue {
 			t.Errorf("the server's question ended with %+v", end)
 		}
 		if r := string(c.ok(t).Result); r == "" {
@@ -256,7 +257,7 @@ func TestStopWaitingForAQuestionAboutAServer(t *testing.T) {
 		v := w.user("")
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 		w.stopWaiting(v, v.launch().RequestID)
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
 		w.nothingLeft()
 
 		for range 50 {
@@ -275,7 +276,7 @@ func TestStopWaitingForAQuestionAboutAServer(t *testing.T) {
 			p := v.launch()
 			var both sync.WaitGroup
 			both.Go(func() {
-				_ = v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Scope: hub.ScopeWindow})
+				_ = v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Scope: event.ScopeWindow})
 			})
 			both.Go(func() { _, _ = v.win.StopWaiting(p.RequestID, "race") })
 			both.Wait()
@@ -299,7 +300,7 @@ func TestStopWaitingRightBehindACancelOfAQuestion(t *testing.T) {
 		if !w.hub.CancelAndStopWaiting(id) || !v.hasEnded(id) {
 			t.Error("the question was cancelled and given up, and is still there")
 		}
-		c.want(t, hub.CodeFailedPrecondition, hub.ReasonLaunchDeclined)
+		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
 		w.nothingLeft()
 	})
 }
@@ -312,22 +313,24 @@ func TestStopWaitingOfAHost(t *testing.T) {
 		v := w.everything()
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
 		w.state("r1")
-		if out, err := w.hub.StopWaiting("r1", "other", "enough", hub.OriginHost); out != hub.OutcomeUnknown || err != nil ||
+		if out, err := w.hub.StopWaiting("r1", "other", "enough", event.OriginHost); out != event.OutcomeUnknown ||
+			err != nil ||
 			v.hasEnded("r1") {
 			t.Errorf("of another server: %v, %v, ended: %v", out, err, v.hasEnded("r1"))
 		}
-		if out, err := w.hub.StopWaiting("r1", "s", "enough", hub.OriginHost); out != hub.OutcomeCancelling || err != nil ||
+		if out, err := w.hub.StopWaiting("r1", "s", "enough", event.OriginHost); out != event.OutcomeCancelling ||
+			err != nil ||
 			!v.hasEnded("r1") {
 			t.Errorf("outcome %v, error %v, ended: %v", out, err, v.hasEnded("r1"))
 		}
-		if end := last[*hub.RequestCancelled](v); end.Cancellation.Origin != hub.OriginHost ||
+		if end := last[*event.RequestCancelled](v); end.Cancellation.Origin != event.OriginHost ||
 			end.Cancellation.Reason != "enough" || !end.ServerMayContinue {
 			t.Errorf("the end is %+v", end)
 		}
-		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "host" {
+		if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["origin"] != "host" {
 			t.Errorf("the caller was told %v", e)
 		}
-		if out, err := w.hub.StopWaiting("r1", "s", "again", hub.OriginHost); out != hub.OutcomeAlreadyFinished ||
+		if out, err := w.hub.StopWaiting("r1", "s", "again", event.OriginHost); out != event.OutcomeAlreadyFinished ||
 			err != nil {
 			t.Errorf("a second time: %v, %v", out, err)
 		}

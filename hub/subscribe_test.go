@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -78,7 +78,7 @@ func TestSubscribeResource(t *testing.T) {
 		if err := s.update("file:///a"); err != nil {
 			t.Fatal(err)
 		}
-		if got := last[*hub.ResourceUpdated](v); got.Server != "s" || got.URI != "file:///a" {
+		if got := last[*event.ResourceUpdated](v); got.Server != "s" || got.URI != "file:///a" {
 			t.Errorf("%+v", got)
 		}
 		for range 2 {
@@ -114,7 +114,7 @@ func TestSubscribeResource(t *testing.T) {
 		if err := w.hub.UnsubscribeResource(ctx, "s", "file:///none"); err != nil {
 			t.Errorf("none is no error: %v", err)
 		}
-		wantReason(t, w.hub.UnsubscribeResource(ctx, "none", "file:///a"), hub.ReasonServerNotFound)
+		wantReason(t, w.hub.UnsubscribeResource(ctx, "none", "file:///a"), event.ReasonServerNotFound)
 		w.nothingLeft()
 	})
 }
@@ -124,8 +124,8 @@ func TestSubscribeRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := offering()
 		w := newWorld(t, serversOf("s", s.Server))
-		if err := w.hub.SubscribeResource(context.Background(), "s", "file:///none"); hub.AsError(err) == nil ||
-			hub.AsError(err).Reason != hub.ReasonServerFailed {
+		if err := w.hub.SubscribeResource(context.Background(), "s", "file:///none"); event.AsError(err) == nil ||
+			event.AsError(err).Reason != event.ReasonServerFailed {
 			t.Errorf("%v", err)
 		}
 		s.Disconnect()
@@ -186,7 +186,7 @@ func TestUpdateWithAHugeURI(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := eventsOf[*hub.ResourceUpdated](v); len(got) != 1 || got[0].URI != "file:///a" {
+		if got := eventsOf[*event.ResourceUpdated](v); len(got) != 1 || got[0].URI != "file:///a" {
 			t.Errorf("%d updates were told", len(got))
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // A webview reload may attach before the hub has seen the old stream break: the resume wins, and nothing is lost or
@@ -14,15 +15,15 @@ func TestResumeSupersedesTheOldStream(t *testing.T) {
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		old := w.attach(hub.Hello{WindowID: "side", Kinds: allKinds})
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang", OwnerWindowID: "side"})
-		started := last[*hub.RequestStarted](old)
+		started := last[*event.RequestStarted](old)
 		seen := old.seq
 		if _,
-			err := w.tryAttach(hub.Hello{WindowID: "side", Kinds: allKinds}); hub.AsError(
-			err).Reason != hub.ReasonWindowIDInUse {
+			err := w.tryAttach(hub.Hello{WindowID: "side", Kinds: allKinds}); event.AsError(
+			err).Reason != event.ReasonWindowIDInUse {
 			t.Fatalf("a second window of the same id: %v", err)
 		}
 		again := w.attach(hub.Hello{WindowID: "side", Kinds: allKinds, Resume: &hub.Resume{HubID: w.hub.ID(), After: seen}})
-		if old.closed == nil || old.closed.Reason != hub.ReasonWindowSuperseded {
+		if old.closed == nil || old.closed.Reason != event.ReasonWindowSuperseded {
 			t.Errorf("the old stream was told %v", old.closed)
 		}
 		old.win.Detach(true) // the broken stream is noticed at last
@@ -32,11 +33,11 @@ func TestResumeSupersedesTheOldStream(t *testing.T) {
 		if _, err := again.win.Cancel("r1", "enough"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if n := len(eventsOf[*hub.RequestCancelled](again)); n != 1 {
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		if n := len(eventsOf[*event.RequestCancelled](again)); n != 1 {
 			t.Errorf("%d terminal events in the new stream", n)
 		}
-		if n := len(eventsOf[*hub.RequestCancelled](old)); n != 0 {
+		if n := len(eventsOf[*event.RequestCancelled](old)); n != 0 {
 			t.Errorf("%d events in the old one after its end", n)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
@@ -153,7 +154,7 @@ func (h *Hub) dropPlan(s *server, cause *cancelCause) {
 
 // nextStart gives the attempt that somebody who needs s waits for, starting it if nothing speaks against that. h.mu is
 // held; nothing of s is ready or stops.
-func (h *Hub) nextStart(s *server) (*attempt, *Error) {
+func (h *Hub) nextStart(s *server) (*attempt, *event.Error) {
 	if s.attempt != nil {
 		return s.attempt, nil
 	}
@@ -208,7 +209,7 @@ func (h *Hub) reconsider(s *server, old config.Server, was bool, relaunch bool) 
 		h.startEagerly(s)
 	}
 	if !sameFilter(old.Tools, s.conf.Tools) {
-		h.emit(&ToolsChanged{Server: s.name})
+		h.emit(&event.ToolsChanged{Server: s.name})
 	}
 	h.watchIdle(s)
 }
@@ -218,7 +219,7 @@ func equal[T comparable](a, b *T) bool {
 }
 
 // tell fills in what windows see of all that. h.mu is held.
-func (v *supervision) tell(s *server, i *ServerInfo) {
+func (v *supervision) tell(s *server, i *event.ServerInfo) {
 	i.Failures, i.LastExit = v.failures, v.lastExit
 	if s.conn != nil && time.Since(s.ready) >= stableAfter {
 		i.Failures = 0

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -71,7 +72,7 @@ func (w *world) fall(name string, i *ill) {
 var errRefused = errors.New("connection refused")
 
 // next tells in how long a server is started by itself, 0 when it is not.
-func next(i hub.ServerInfo) time.Duration {
+func next(i event.ServerInfo) time.Duration {
 	if i.NextStart.IsZero() {
 		return 0
 	}
@@ -96,7 +97,7 @@ func TestRestartDelaysGrow(t *testing.T) {
 		s.Disconnect()
 		for n, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second} {
 			info := w.server("s")
-			if info.State != hub.ServerFailed || info.Failures != n+1 || next(info) != want {
+			if info.State != event.ServerFailed || info.Failures != n+1 || next(info) != want {
 				t.Fatalf("after failure %d: %s, %d failures, next start in %v; want %v", n+1, info.State, info.Failures, next(info),
 					want)
 			}
@@ -106,7 +107,7 @@ func TestRestartDelaysGrow(t *testing.T) {
 			}
 			pass(time.Nanosecond)
 		}
-		if info := w.server("s"); info.State != hub.ServerGivenUp || info.Failures != 5 || next(info) != 0 {
+		if info := w.server("s"); info.State != event.ServerGivenUp || info.Failures != 5 || next(info) != 0 {
 			t.Errorf("%+v", info)
 		}
 		pass(time.Hour)
@@ -140,9 +141,9 @@ func TestRestartDelaysGrowNoFurther(t *testing.T) {
 		if c.over() {
 			t.Errorf("the task was given up: %v", c.err)
 		}
-		c.want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
+		c.want(t, event.CodeDeadlineExceeded, event.ReasonTotalTimeout)
 		pass(time.Hour)
-		if info := w.server("s"); info.State != hub.ServerGivenUp {
+		if info := w.server("s"); info.State != event.ServerGivenUp {
 			t.Errorf("without the task it is %s", info.State)
 		}
 		w.nothingLeft()
@@ -159,7 +160,7 @@ func TestGivesUpAfterFiveFailures(t *testing.T) {
 		w.fall("s", &ill{stderr: []string{"reading /etc/x", "no\x1blicence"}, exit: "exited with code 3"})
 		begin := time.Now()
 		for n := range 5 {
-			e := w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+			e := w.echo().want(t, event.CodeUnavailable, event.ReasonServerFailed)
 			if info := w.server("s"); info.Failures != n+1 || info.LastExit != "exited with code 3" ||
 				!strings.Contains(e.Message, "licence") {
 				t.Errorf("%+v, %s", info, e.Message)
@@ -169,20 +170,20 @@ func TestGivesUpAfterFiveFailures(t *testing.T) {
 			t.Errorf("%d starts took %v", w.starts("s"), took)
 		}
 		for range 3 {
-			e := w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerGivenUp)
+			e := w.echo().want(t, event.CodeUnavailable, event.ReasonServerGivenUp)
 			const text = `server "s" failed 5 times in a row and is not started any more; the last time: server "s" did not start: initialize: it closed its output; ` +
 				`its process exited with code 3; last lines on stderr: reading /etc/x | no\u001blicence | reading /etc/x | no\u001blicence | reading /etc/x | ` +
 				`no\u001blicence | reading /etc/x | no\u001blicence | reading /etc/x | no\u001blicence; fix it in test.json:1, then restart it`
 			if diff := cmp.Diff(text, e.Message); diff != "" {
 				t.Error(diff)
 			}
-			if info := w.server("s"); info.State != hub.ServerGivenUp || info.LastError != e.Message ||
-				last[*hub.ServerChanged](v).Server.State != hub.ServerGivenUp {
+			if info := w.server("s"); info.State != event.ServerGivenUp || info.LastError != e.Message ||
+				last[*event.ServerChanged](v).Server.State != event.ServerGivenUp {
 				t.Errorf("%+v", info)
 			}
 		}
 		_, _, err := w.hub.Tools(context.Background(), "s")
-		wantReason(t, err, hub.ReasonServerGivenUp)
+		wantReason(t, err, event.ReasonServerGivenUp)
 		if took := time.Since(begin); took != 14*time.Second || w.starts("s") != 5 {
 			t.Errorf("%d starts, the last after %v", w.starts("s"), took)
 		}
@@ -200,9 +201,9 @@ func TestGivenUpQuotesLittle(t *testing.T) {
 		}
 		w.fall("s", &ill{err: errRefused, stderr: lines})
 		for range 5 {
-			w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+			w.echo().want(t, event.CodeUnavailable, event.ReasonServerFailed)
 		}
-		e := w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerGivenUp)
+		e := w.echo().want(t, event.CodeUnavailable, event.ReasonServerGivenUp)
 		if len(e.Message) > 3<<10 || !strings.Contains(e.Message, "line 59") || strings.Contains(e.Message, "line 50") {
 			t.Errorf("%d bytes: %s", len(e.Message), e.Message)
 		}
@@ -218,17 +219,17 @@ func TestMissingProgramIsNotStartedByItself(t *testing.T) {
 			Err: fs.ErrNotExist}})
 		s.Disconnect()
 		pass(time.Second)
-		if info := w.server("s"); info.Failures != 2 || next(info) != 0 || info.State != hub.ServerFailed {
+		if info := w.server("s"); info.Failures != 2 || next(info) != 0 || info.State != event.ServerFailed {
 			t.Errorf("%+v", info)
 		}
 		pass(time.Hour)
 		for n := 3; n <= 5; n++ {
-			w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+			w.echo().want(t, event.CodeUnavailable, event.ReasonServerFailed)
 			if got := w.server("s").Failures; got != n {
 				t.Errorf("%d failures, want %d", got, n)
 			}
 		}
-		w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerGivenUp)
+		w.echo().want(t, event.CodeUnavailable, event.ReasonServerGivenUp)
 	})
 }
 
@@ -252,21 +253,21 @@ func TestGivenUpIsForgivenByUserOrConfig(t *testing.T) {
 				w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
 				w.fall("s", &ill{err: errRefused})
 				for range 5 {
-					w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+					w.echo().want(t, event.CodeUnavailable, event.ReasonServerFailed)
 				}
 				w.load("s:" + `"approvals":{"echo":"allow"}`) // says nothing of how it starts
-				if info := w.server("s"); info.State != hub.ServerGivenUp {
+				if info := w.server("s"); info.State != event.ServerGivenUp {
 					t.Fatalf("%+v", info)
 				}
 				w.fall("s", nil)
 				if err := forgive(w); err != nil {
 					t.Fatal(err)
 				}
-				if info := w.server("s"); info.Failures != 0 || info.State == hub.ServerGivenUp {
+				if info := w.server("s"); info.Failures != 0 || info.State == event.ServerGivenUp {
 					t.Errorf("%+v", info)
 				}
 				w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true}).ok(t)
-				if info := w.server("s"); info.State != hub.ServerReady || info.LastError != "" {
+				if info := w.server("s"); info.State != event.ServerReady || info.LastError != "" {
 					t.Errorf("%+v", info)
 				}
 			})
@@ -282,11 +283,11 @@ func TestStableConnectionForgives(t *testing.T) {
 		for n := range 4 {
 			s.Disconnect()
 			info := w.server("s")
-			if info.Failures != n+1 || info.State != hub.ServerFailed {
+			if info.Failures != n+1 || info.State != event.ServerFailed {
 				t.Fatalf("crash %d: %+v", n+1, info)
 			}
 			pass(next(info))
-			if info := w.server("s"); info.State != hub.ServerReady || info.Failures != n+1 {
+			if info := w.server("s"); info.State != event.ServerReady || info.Failures != n+1 {
 				t.Fatalf("crash %d: %+v", n+1, info)
 			}
 			pass(30 * time.Second)
@@ -303,7 +304,7 @@ func TestStableConnectionForgives(t *testing.T) {
 		}
 		w.echo().ok(t)
 		s.Disconnect()
-		if info := w.server("s"); info.Failures != 1 || info.State != hub.ServerFailed || next(info) != time.Second {
+		if info := w.server("s"); info.Failures != 1 || info.State != event.ServerFailed || next(info) != time.Second {
 			t.Errorf("%+v", info)
 		}
 		pass(time.Second)
@@ -338,13 +339,13 @@ func TestServerThatDiedDuringACancelComesBack(t *testing.T) {
 				if _, err := v.win.Cancel("r1", "enough"); err != nil {
 					t.Fatal(err)
 				}
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-				other.want(t, hub.CodeUnavailable, hub.ReasonServerGone)
-				if info := w.server("s"); info.State != hub.ServerFailed || next(info) != time.Second {
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
+				other.want(t, event.CodeUnavailable, event.ReasonServerGone)
+				if info := w.server("s"); info.State != event.ServerFailed || next(info) != time.Second {
 					t.Errorf("%+v", info)
 				}
 				pass(time.Second)
-				if info := w.server("s"); info.State != hub.ServerReady || info.Failures != 1 || w.starts("s") != 2 {
+				if info := w.server("s"); info.State != event.ServerReady || info.Failures != 1 || w.starts("s") != 2 {
 					t.Errorf("%+v", info)
 				}
 				if n := toolCalls(s); n != 2 {
@@ -364,21 +365,21 @@ func TestCallDuringTheDelayWaits(t *testing.T) {
 		v := w.everything()
 		w.fall("s", &ill{err: errRefused})
 		for range 2 { // the first failure may be an accident: the next call starts it at once
-			w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+			w.echo().want(t, event.CodeUnavailable, event.ReasonServerFailed)
 		}
 		w.fall("s", nil)
-		if info := w.server("s"); info.State != hub.ServerFailed || info.Failures != 2 || next(info) != 0 {
+		if info := w.server("s"); info.State != event.ServerFailed || info.Failures != 2 || next(info) != 0 {
 			t.Fatalf("%+v", info)
 		}
 		hasty := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo", Timeouts: hub.Timeouts{Total: ptr(time.Second)}})
-		if info := w.server("s"); info.State != hub.ServerFailed || next(info) != 2*time.Second ||
+		if info := w.server("s"); info.State != event.ServerFailed || next(info) != 2*time.Second ||
 			w.state("r1") != "connecting" {
 			t.Fatalf("%+v, the call is %s", info, w.state("r1"))
 		}
-		if told := last[*hub.ServerChanged](v).Server; next(told) != 2*time.Second {
+		if told := last[*event.ServerChanged](v).Server; next(told) != 2*time.Second {
 			t.Errorf("windows were told %+v", told)
 		}
-		hasty.want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
+		hasty.want(t, event.CodeDeadlineExceeded, event.ReasonTotalTimeout)
 		if info := w.server("s"); next(info) != 0 {
 			t.Errorf("it will be started for nobody: %+v", info)
 		}
@@ -416,13 +417,13 @@ func TestStopDuringTheDelay(t *testing.T) {
 		}()
 		synctest.Wait()
 		if info, err := w.hub.StopServer(context.Background(), "s", "enough"); err != nil ||
-			info.State != hub.ServerStopped || next(info) != 0 {
+			info.State != event.ServerStopped || next(info) != 0 {
 			t.Errorf("%+v, %v", info, err)
 		}
-		if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["cancel_reason"] != "enough" {
+		if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["cancel_reason"] != "enough" {
 			t.Errorf("%v", e.Meta)
 		}
-		wantReason(t, <-listed, hub.ReasonServerStopped)
+		wantReason(t, <-listed, event.ReasonServerStopped)
 		pass(time.Hour)
 		if info := w.server("s"); info.Failures != 2 || w.starts("s") != 1 {
 			t.Errorf("%+v", info)
@@ -457,7 +458,7 @@ func TestNoBackgroundStartOfWhatNobodyUsed(t *testing.T) {
 		stop(errors.New("nobody wants it"))
 		pass(time.Minute)
 		for _, name := range []string{"left", "stopped", "off", "gone", "relaunched"} {
-			if info := w.server(name); info.State != hub.ServerReady {
+			if info := w.server(name); info.State != event.ServerReady {
 				t.Fatalf("%s: %+v", name, info)
 			}
 			fakes[name].Disconnect()
@@ -508,7 +509,7 @@ func TestDrainCancelsRestarts(t *testing.T) {
 		total := 0
 		for name := range fakes {
 			total += w.starts(name)
-			if info := w.server(name); info.State != hub.ServerStopped || next(info) != 0 {
+			if info := w.server(name); info.State != event.ServerStopped || next(info) != 0 {
 				t.Errorf("%+v", info)
 			}
 		}
@@ -538,13 +539,13 @@ func TestCrashedProcessTellsHow(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := h.CallTool(context.Background(), hub.CallRequest{Server: "s", Tool: "a"})
-	e := hub.AsError(err)
-	if e == nil || e.Reason != hub.ReasonServerFailed || !strings.Contains(e.Message,
+	e := event.AsError(err)
+	if e == nil || e.Reason != event.ReasonServerFailed || !strings.Contains(e.Message,
 		"exited with status 3; last lines on stderr: no licence") {
 		t.Errorf("%v", err)
 	}
 	servers, _ := h.Servers()
-	if i := servers[0]; i.State != hub.ServerFailed || i.Failures != 1 ||
+	if i := servers[0]; i.State != event.ServerFailed || i.Failures != 1 ||
 		!strings.HasPrefix(i.LastExit, "exited with code 3") || i.LastError != e.Message {
 		t.Errorf("%+v", i)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -36,9 +37,9 @@ func TestEagerServersStart(t *testing.T) {
 			servers, _ := w.hub.Servers()
 			for _, s := range servers {
 				switch s.State {
-				case hub.ServerConnecting:
+				case event.ServerConnecting:
 					connecting++
-				case hub.ServerReady:
+				case event.ServerReady:
 					ready++
 				}
 			}
@@ -64,7 +65,7 @@ func TestEagerServersStart(t *testing.T) {
 		if _, ready := count(); ready != 10 || w.starts("lazy") != 0 {
 			t.Errorf("%d are ready, the lazy one was started %d times", ready, w.starts("lazy"))
 		}
-		if info := w.server("e0"); info.Start != hub.StartEager {
+		if info := w.server("e0"); info.Start != event.StartEager {
 			t.Errorf("%+v", info)
 		}
 
@@ -104,8 +105,8 @@ func TestEagerServerWaitsForAWindow(t *testing.T) {
 		waiting := func(when string) {
 			t.Helper()
 			pass(time.Hour)
-			if info := w.server("s"); info.State != hub.ServerStopped || info.Failures != 0 || next(info) != 0 ||
-				info.SignIn != hub.SignInNeeded || info.LastError == "" {
+			if info := w.server("s"); info.State != event.ServerStopped || info.Failures != 0 || next(info) != 0 ||
+				info.SignIn != event.SignInNeeded || info.LastError == "" {
 				t.Errorf("%s: %+v", when, info)
 			}
 		}
@@ -113,11 +114,11 @@ func TestEagerServerWaitsForAWindow(t *testing.T) {
 		w.attach(hub.Hello{WindowID: "blind"})
 		waiting("with a window that shows nothing")
 		v := w.person()
-		if info := w.server("s"); info.State != hub.ServerConnecting {
+		if info := w.server("s"); info.State != event.ServerConnecting {
 			t.Errorf("%+v", info)
 		}
 		w.signIn(v)
-		if info := w.server("s"); info.State != hub.ServerReady || info.Failures != 0 || info.LastError != "" {
+		if info := w.server("s"); info.State != event.ServerReady || info.Failures != 0 || info.LastError != "" {
 			t.Errorf("%+v", info)
 		}
 		w.nothingLeft()
@@ -131,12 +132,12 @@ func TestEagerServerThatAPersonDeclines(t *testing.T) {
 		v := w.person()
 		w.hub.EditConfig(makeEager)
 		w.configure("s:" + allow)
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
-		if info := w.server("s"); info.State != hub.ServerFailed || info.Failures != 0 || next(info) != 0 {
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
+		if info := w.server("s"); info.State != event.ServerFailed || info.Failures != 0 || next(info) != 0 {
 			t.Errorf("%+v", info)
 		}
 		pass(time.Hour)
-		w.attach(hub.Hello{WindowID: "another", Kinds: []hub.PromptKind{hub.PromptSignIn}})
+		w.attach(hub.Hello{WindowID: "another", Kinds: []event.PromptKind{event.PromptSignIn}})
 		v.noPrompt()
 		w.nothingLeft()
 	})
@@ -156,10 +157,10 @@ func TestEagerServersDoNotWaitBehindAPerson(t *testing.T) {
 		v := w.person()
 		w.hub.EditConfig(makeEager)
 		w.configure()
-		if info := w.server("plain"); info.State != hub.ServerReady {
+		if info := w.server("plain"); info.State != event.ServerReady {
 			t.Errorf("%+v", info)
 		}
-		if n := len(eventsOf[*hub.PromptOpened](v)); n != 6 {
+		if n := len(eventsOf[*event.PromptOpened](v)); n != 6 {
 			t.Errorf("%d questions are open", n)
 		}
 	})
@@ -197,7 +198,7 @@ func TestForgottenSessionComesBack(t *testing.T) {
 		at.http.Expire()
 		synctest.Wait()
 		_, _, err := w.hub.Tools(context.Background(), "s") // also one that held for a moment only
-		if info := w.server("s"); err != nil || info.State != hub.ServerReady || info.Failures != 0 {
+		if info := w.server("s"); err != nil || info.State != event.ServerReady || info.Failures != 0 {
 			t.Errorf("%+v, %v", info, err)
 		}
 		w.nothingLeft()
@@ -210,7 +211,7 @@ func TestWaiterGetsTheNextStart(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
 		w.fall("s", &ill{err: errRefused})
 		for range 2 {
-			w.echo().want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+			w.echo().want(t, event.CodeUnavailable, event.ReasonServerFailed)
 		}
 		begin := time.Now()
 		var calls []*pendingCall
@@ -218,7 +219,7 @@ func TestWaiterGetsTheNextStart(t *testing.T) {
 			calls = append(calls, w.echo())
 		}
 		for _, c := range calls {
-			c.want(t, hub.CodeUnavailable, hub.ReasonServerFailed)
+			c.want(t, event.CodeUnavailable, event.ReasonServerFailed)
 		}
 		if took := time.Since(begin); took != 2*time.Second || w.server("s").Failures != 3 {
 			t.Errorf("after %v: %+v", took, w.server("s"))
@@ -231,10 +232,10 @@ func TestWaiterGetsTheNextStart(t *testing.T) {
 		}()
 		synctest.Wait()
 		stop(errors.New("enough"))
-		wantReason(t, <-listed, hub.ReasonCancelled)
+		wantReason(t, <-listed, event.ReasonCancelled)
 		w.fall("s", nil)
 		// does not wait
-		started := background(func() (hub.ServerInfo, error) { return w.hub.StartServer(context.Background(), "s") })
+		started := background(func() (event.ServerInfo, error) { return w.hub.StartServer(context.Background(), "s") })
 		if !started.over() || started.err != nil || started.info.Failures != 0 {
 			t.Errorf("%+v, %v", started.info, started.err)
 		}
@@ -259,7 +260,7 @@ func TestStopWhileACrashIsClearedAway(t *testing.T) {
 				w.echo().ok(t)
 				w.fall("s", nil)
 				s.Disconnect()
-				if info := w.server("s"); info.State != hub.ServerStopping {
+				if info := w.server("s"); info.State != event.ServerStopping {
 					t.Fatalf("%+v", info)
 				}
 				if err := stop(w); err != nil {

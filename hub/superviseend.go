@@ -8,32 +8,33 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // startFailed notes a start that failed: err is what came of it, e what its callers are told. h.mu is held.
-func (h *Hub) startFailed(ctx context.Context, s *server, err error, e *Error) {
+func (h *Hub) startFailed(ctx context.Context, s *server, err error, e *event.Error) {
 	s.noteExit()
 	delete(h.kills, s)
 	_, hopeless := errors.AsType[*transport.StartError](err) // no such program, no such directory: each time the same
 	f := failure{how: e.Message, hopeless: hopeless}
 	switch e.Reason { // all others are for want of an answer of a person, or no fault of the server
-	case ReasonServerFailed, ReasonConnectTimeout, ReasonMemoryExceeded:
+	case event.ReasonServerFailed, event.ReasonConnectTimeout, event.ReasonMemoryExceeded:
 		f.counts = true
 	}
-	if se, ok := errors.AsType[*mcp.StartError](err); ok && e.Reason == ReasonServerFailed {
+	if se, ok := errors.AsType[*mcp.StartError](err); ok && e.Reason == event.ReasonServerFailed {
 		plain := *se
 		plain.Ended = ""
 		f.how = s.quote(plain.Error())
 	}
-	if he, ok := errors.AsType[*Error](context.Cause(ctx)); ok && e.Reason == ReasonConnectTimeout {
+	if he, ok := errors.AsType[*event.Error](context.Cause(ctx)); ok && e.Reason == event.ReasonConnectTimeout {
 		f.how = he.Message
 	}
 	s.lastError, s.fault = e.Message, faultOf(e)
 	h.failed(s, f)
-	if e.Reason == ReasonNoApprover { // it waits for a window; startLonely goes on
+	if e.Reason == event.ReasonNoApprover { // it waits for a window; startLonely goes on
 		again := h.overlooked(s, e)
 		s.life.Apply(servers.Abandon)
 		if s.eager() && !again {
@@ -47,8 +48,8 @@ func (h *Hub) startFailed(ctx context.Context, s *server, err error, e *Error) {
 }
 
 // overlooked tells whether a start that failed for want of a window missed one that came meanwhile. h.mu is held.
-func (h *Hub) overlooked(s *server, e *Error) bool {
-	return e.Reason == ReasonNoApprover && s.supervised.lookedAt != h.company
+func (h *Hub) overlooked(s *server, e *event.Error) bool {
+	return e.Reason == event.ReasonNoApprover && s.supervised.lookedAt != h.company
 }
 
 // lost notes a connection that ended by itself. h.mu is held.
@@ -95,13 +96,13 @@ func (s *server) noteExit() {
 }
 
 // errStoppedInStart is for who waits for a start that is not to be.
-func errStoppedInStart(s *server, reason string) *Error {
-	return fail(CodeUnavailable, ReasonServerStopped, []string{"server", s.name},
+func errStoppedInStart(s *server, reason string) *event.Error {
+	return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
 		"server %q was stopped while it started: %s", s.name, reason)
 }
 
 // givenUp is the error of who needs a server that the hub has given up, else nil. h.mu is held.
-func (s *server) givenUp() *Error {
+func (s *server) givenUp() *event.Error {
 	if !s.life.GaveUp() {
 		return nil
 	}
@@ -109,7 +110,7 @@ func (s *server) givenUp() *Error {
 }
 
 // errGivenUp says how often and how, and what to do. h.mu is held.
-func errGivenUp(s *server) *Error {
+func errGivenUp(s *server) *event.Error {
 	v := &s.supervised
 	var b strings.Builder
 	fmt.Fprintf(&b, "server %q failed %d times in a row and is not started any more; the last time: %s", s.name,
@@ -123,7 +124,7 @@ func errGivenUp(s *server) *Error {
 		fmt.Fprintf(&b, "; last lines on stderr: %s", strings.Join(lines, " | "))
 	}
 	fmt.Fprintf(&b, "; fix it%s, then restart it", s.where())
-	return fail(CodeUnavailable, ReasonServerGivenUp, meta, "%s", b.String())
+	return event.Fail(event.CodeUnavailable, event.ReasonServerGivenUp, meta, "%s", b.String())
 }
 
 // How much of a server's stderr goes into an error.
@@ -161,7 +162,7 @@ func memoryEnd(err error) (use transport.MemoryUse, ok bool) {
 
 // memoryError is the error of what ended that way, nil for any other end. requestID is "" for what is no request of its
 // own.
-func memoryError(s *server, requestID string, err error) *Error {
+func memoryError(s *server, requestID string, err error) *event.Error {
 	use, ok := memoryEnd(err)
 	if !ok {
 		return nil
@@ -173,7 +174,7 @@ func memoryError(s *server, requestID string, err error) *Error {
 		meta = append(meta, "request_id", requestID)
 		text += "; the call may have had effects and was not repeated"
 	}
-	e := fail(CodeUnavailable, ReasonMemoryExceeded, meta, "%s", text)
+	e := event.Fail(event.CodeUnavailable, event.ReasonMemoryExceeded, meta, "%s", text)
 	e.Err = err
 	return e
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -19,12 +20,12 @@ func TestMuteServerNamesWhatItPrinted(t *testing.T) {
 		w.fall("s", &ill{stderr: []string{"waiting for the database"},
 			exit: "ended by SIGTERM after it was told to terminate"})
 		begin := time.Now()
-		e := w.echo().want(t, hub.CodeDeadlineExceeded, hub.ReasonConnectTimeout)
+		e := w.echo().want(t, event.CodeDeadlineExceeded, event.ReasonConnectTimeout)
 		const text = `server "s" was not ready within 20s; raise timeouts.connect in test.json:1; last lines on stderr: waiting for the database`
 		if e.Message != text || time.Since(begin) != 20*time.Second {
 			t.Errorf("after %v: %s", time.Since(begin), e.Message)
 		}
-		if info := w.server("s"); info.Failures != 1 || info.State != hub.ServerFailed ||
+		if info := w.server("s"); info.Failures != 1 || info.State != event.ServerFailed ||
 			info.LastExit != "ended by SIGTERM after it was told to terminate" {
 			t.Errorf("%+v", info)
 		}
@@ -47,7 +48,7 @@ func TestBusyServerIsNotDead(t *testing.T) {
 		before := len(s.Received())
 		resume := s.PauseReading()
 		pass(time.Hour)
-		if info := w.server("s"); info.State != hub.ServerReady || w.starts("s") != 1 || w.state("r1") != "running" {
+		if info := w.server("s"); info.State != event.ServerReady || w.starts("s") != 1 || w.state("r1") != "running" {
 			t.Errorf("%+v, the call is %q", info, w.state("r1"))
 		}
 		resume()
@@ -55,7 +56,7 @@ func TestBusyServerIsNotDead(t *testing.T) {
 		c.ok(t)
 		resume = s.PauseReading() // and now with nothing to do
 		pass(time.Hour)
-		if info := w.server("s"); info.State != hub.ServerReady {
+		if info := w.server("s"); info.State != event.ServerReady {
 			t.Errorf("%+v", info)
 		}
 		resume()

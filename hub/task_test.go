@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -24,15 +25,15 @@ func eras(t *testing.T, f func(t *testing.T, s *taskServer)) {
 }
 
 // terminalOf gives the one terminal event of a request.
-func (v *view) terminalOf(id string) hub.EventBody {
+func (v *view) terminalOf(id string) event.Body {
 	v.t.Helper()
-	var found []hub.EventBody
-	for _, e := range eventsOf[*hub.RequestCancelled](v) {
+	var found []event.Body
+	for _, e := range eventsOf[*event.RequestCancelled](v) {
 		if e.RequestID == id {
 			found = append(found, e)
 		}
 	}
-	for _, e := range eventsOf[*hub.RequestFinished](v) {
+	for _, e := range eventsOf[*event.RequestFinished](v) {
 		if e.RequestID == id {
 			found = append(found, e)
 		}
@@ -48,15 +49,15 @@ func TestTaskIsShownAndFinishes(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
 		v, c := taskWorld(w, hub.CallRequest{})
-		if r := w.request("r1"); r.Task == nil || *r.Task != (hub.TaskInfo{ID: "T-1", Status: "working"}) ||
-			r.State != hub.StateTaskWorking {
+		if r := w.request("r1"); r.Task == nil || *r.Task != (event.TaskInfo{ID: "T-1", Status: "working"}) ||
+			r.State != event.StateTaskWorking {
 			t.Errorf("shown is %+v, task %+v", r, r.Task)
 		}
 		s.set("T-1", "working", "half done")
 		pass(2 * time.Second)
-		p := last[*hub.RequestProgressed](v)
-		if p.RequestID != "r1" || p.State != hub.StateTaskWorking || p.Task == nil ||
-			*p.Task != (hub.TaskInfo{ID: "T-1", Status: "working", Message: "half done"}) {
+		p := last[*event.RequestProgressed](v)
+		if p.RequestID != "r1" || p.State != event.StateTaskWorking || p.Task == nil ||
+			*p.Task != (event.TaskInfo{ID: "T-1", Status: "working", Message: "half done"}) {
 			t.Errorf("the newest progress is %+v, task %+v", p, p.Task)
 		}
 		s.set("T-1", "completed", "")
@@ -65,8 +66,8 @@ func TestTaskIsShownAndFinishes(t *testing.T) {
 			r.Timings.Active < 2*time.Second {
 			t.Errorf("%+v, task %+v", r, r.Task)
 		}
-		end, ok := v.terminalOf("r1").(*hub.RequestFinished)
-		if !ok || end.State != hub.StateDone || end.Task == nil || end.Task.ID != "T-1" || end.ServerMayContinue {
+		end, ok := v.terminalOf("r1").(*event.RequestFinished)
+		if !ok || end.State != event.StateDone || end.Task == nil || end.Task.ID != "T-1" || end.ServerMayContinue {
 			t.Errorf("the end is %+v", end)
 		}
 		w.nothingLeft()
@@ -83,15 +84,15 @@ func TestTaskClocks(t *testing.T) {
 		if c.over() {
 			t.Fatalf("ended: %v", c.err)
 		}
-		e := func() *hub.Error {
+		e := func() *event.Error {
 			pass(time.Second)
-			return c.want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
+			return c.want(t, event.CodeDeadlineExceeded, event.ReasonTotalTimeout)
 		}()
 		if e.Meta["setting"] != "timeouts.total" {
 			t.Errorf("%+v", e.Meta)
 		}
-		end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
-		if !ok || end.Cancellation.Origin != hub.OriginTimeout || !end.ServerMayContinue || s.task("T-1").cancels != 1 {
+		end, ok := v.terminalOf("r1").(*event.RequestCancelled)
+		if !ok || end.Cancellation.Origin != event.OriginTimeout || !end.ServerMayContinue || s.task("T-1").cancels != 1 {
 			t.Errorf("the end is %+v, %d tasks/cancel", end, s.task("T-1").cancels)
 		}
 		w.nothingLeft()
@@ -106,7 +107,7 @@ func TestTaskAsksAPerson(t *testing.T) {
 		s.ask("T-1")
 		pass(2 * time.Second)
 		p := v.prompt()
-		if p.Kind != hub.PromptElicitationForm || p.RequestID != "r1" && p.ParentRequestID != "r1" ||
+		if p.Kind != event.PromptElicitationForm || p.RequestID != "r1" && p.ParentRequestID != "r1" ||
 			w.state("r1") != "awaiting_input" {
 			t.Errorf("prompt %+v, call %s", p, w.state("r1"))
 		}
@@ -114,7 +115,7 @@ func TestTaskAsksAPerson(t *testing.T) {
 		if c.over() {
 			t.Fatalf("ended while a person thought: %v", c.err)
 		}
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes})
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: formYes})
 		if got := w.state("r1"); got != "task_working" {
 			t.Errorf("after the answer the call is %s", got)
 		}
@@ -144,14 +145,14 @@ func TestTaskCancelled(t *testing.T) {
 			v, c := taskWorld(w, hub.CallRequest{})
 			id := fmt.Sprintf("T-%d", s.made)
 			before := time.Now()
-			if out, err := v.win.Cancel("r1", "too slow"); out != hub.OutcomeCancelling || err != nil {
+			if out, err := v.win.Cancel("r1", "too slow"); out != event.OutcomeCancelling || err != nil {
 				t.Fatal(out, err)
 			}
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			if d := time.Since(before); d != 0 {
 				t.Errorf("the caller waited %v", d)
 			}
-			end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
+			end, ok := v.terminalOf("r1").(*event.RequestCancelled)
 			if !ok || end.Cancellation.Reason != "too slow" || !end.ServerNotified() || !end.ServerMayContinue ||
 				end.Task == nil || end.Task.ID != id {
 				t.Errorf("stubborn %v: the end is %+v", stubborn, end)
@@ -181,8 +182,8 @@ func TestTaskCancelledWhileItAsks(t *testing.T) {
 		if _, err := v.win.Cancel("r1", "never mind"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "never mind")
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "never mind")
 		pass(time.Minute)
 		if task := s.task("T-1"); task.cancels != 1 {
 			t.Errorf("%+v", task)
@@ -198,12 +199,12 @@ func TestTaskCancelledByTheServer(t *testing.T) {
 		v, c := taskWorld(w, hub.CallRequest{})
 		s.set("T-1", "cancelled", "out of paper\x1b[2J")
 		pass(2 * time.Second)
-		e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		e := c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if e.Meta["origin"] != "server" || e.Meta["cancel_reason"] != "out of paper\x1b[2J" {
 			t.Errorf("%+v", e.Meta)
 		}
-		end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
-		if !ok || end.Cancellation.Origin != hub.OriginServer || end.ServerNotified() || end.ServerMayContinue ||
+		end, ok := v.terminalOf("r1").(*event.RequestCancelled)
+		if !ok || end.Cancellation.Origin != event.OriginServer || end.ServerNotified() || end.ServerMayContinue ||
 			end.Task.Status != "cancelled" {
 			t.Errorf("the end is %+v", end)
 		}
@@ -226,7 +227,7 @@ func TestTaskFails(t *testing.T) {
 			(!r.IsError || string(r.Result) != taskFailed) {
 			t.Errorf("%+v", r)
 		}
-		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.ServerMayContinue {
+		if end, ok := v.terminalOf("r1").(*event.RequestFinished); !ok || end.ServerMayContinue {
 			t.Errorf("the end is %+v", end)
 		}
 	})
@@ -239,10 +240,10 @@ func TestTaskLost(t *testing.T) {
 		v, c := taskWorld(w, hub.CallRequest{})
 		s.set("T-1", "", "")
 		pass(2 * time.Second)
-		if e := c.want(t, hub.CodeUnavailable, hub.ReasonTaskLost); e.Meta["server_may_continue"] != "true" {
+		if e := c.want(t, event.CodeUnavailable, event.ReasonTaskLost); e.Meta["server_may_continue"] != "true" {
 			t.Errorf("%+v", e.Meta)
 		}
-		if end, ok := v.terminalOf("r1").(*hub.RequestFinished); !ok || end.State != hub.StateFailed ||
+		if end, ok := v.terminalOf("r1").(*event.RequestFinished); !ok || end.State != event.StateFailed ||
 			!end.ServerMayContinue {
 			t.Errorf("the end is %+v", end)
 		}
@@ -287,9 +288,10 @@ func TestStopServerDuringATask(t *testing.T) {
 		if _, err := w.hub.StopServer(context.Background(), "s", "enough"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
-		if !ok || end.Cancellation.Origin != hub.OriginHost || end.Cancellation.Reason != "enough" || !end.ServerMayContinue {
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		end, ok := v.terminalOf("r1").(*event.RequestCancelled)
+		if !ok || end.Cancellation.Origin != event.OriginHost || end.Cancellation.Reason != "enough" ||
+			!end.ServerMayContinue {
 			t.Errorf("the end is %+v", end)
 		}
 		if n := s.task("T-1").cancels; n != 1 {
@@ -312,9 +314,9 @@ func TestDrainDuringATask(t *testing.T) {
 					pass(10 * time.Second)
 				}
 				w.hub.Drain(context.Background(), "bye")
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-				end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
-				if !ok || end.Cancellation.Origin != hub.OriginShutdown || end.ServerNotified() != reachable ||
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
+				end, ok := v.terminalOf("r1").(*event.RequestCancelled)
+				if !ok || end.Cancellation.Origin != event.OriginShutdown || end.ServerNotified() != reachable ||
 					!end.ServerMayContinue {
 					t.Errorf("the end is %+v", end)
 				}
@@ -349,8 +351,8 @@ func TestTaskCancelAndEndInTheSameInstant(t *testing.T) {
 			both.Go(func() { s.set(task, status, "") })
 			both.Wait()
 			<-c.done
-			_, cancelled := v.terminalOf(id).(*hub.RequestCancelled)
-			if e := hub.AsError(c.err); (e != nil && e.Reason == hub.ReasonCancelled) != cancelled {
+			_, cancelled := v.terminalOf(id).(*event.RequestCancelled)
+			if e := event.AsError(c.err); (e != nil && e.Reason == event.ReasonCancelled) != cancelled {
 				t.Errorf("%s: the caller was told %v, the windows cancelled: %v", id, c.err, cancelled)
 			}
 		}
@@ -379,7 +381,7 @@ func TestTaskBeginsWhileAPersonIsAsked(t *testing.T) {
 		if c.over() || w.state("r1") != "awaiting_input" || w.request("r1").Task == nil {
 			t.Errorf("the call is %s, over %v", w.state("r1"), c.over())
 		}
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes})
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: formYes})
 		if got := w.state("r1"); got != "task_working" {
 			t.Errorf("after the answer the call is %s", got)
 		}

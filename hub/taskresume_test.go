@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -21,7 +22,7 @@ func TestTaskSurvivesItsConnection(t *testing.T) {
 			pass(5 * time.Second)
 			s.Disconnect()
 			pass(5 * time.Second)
-			if got := w.request("r1"); got.State != hub.StateTaskWorking || !got.Start.Equal(start) || got.Task == nil ||
+			if got := w.request("r1"); got.State != event.StateTaskWorking || !got.Start.Equal(start) || got.Task == nil ||
 				got.Task.ID != "T-1" {
 				t.Fatalf("the call is %+v", got)
 			}
@@ -52,7 +53,7 @@ func TestTaskTotalClockOverConnections(t *testing.T) {
 			t.Fatalf("ended after 19 s: %v", c.err)
 		}
 		pass(time.Second)
-		c.want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
+		c.want(t, event.CodeDeadlineExceeded, event.ReasonTotalTimeout)
 		w.nothingLeft()
 	})
 }
@@ -90,17 +91,17 @@ func TestTaskCancelledWhileUnreachable(t *testing.T) {
 		w.down("s", nil)
 		s.Disconnect()
 		pass(10 * time.Second)
-		starts := len(eventsOf[*hub.RequestStarted](v))
+		starts := len(eventsOf[*event.RequestStarted](v))
 		if _, err := v.win.Cancel("r1", "gone for good"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		end, ok := v.terminalOf("r1").(*hub.RequestCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		end, ok := v.terminalOf("r1").(*event.RequestCancelled)
 		if !ok || end.ServerNotified() || !end.ServerMayContinue || end.Task == nil {
 			t.Errorf("the end is %+v", end)
 		}
 		pass(10 * time.Minute)
-		if n := len(eventsOf[*hub.RequestStarted](v)); n > starts+1 || w.server("s").State != hub.ServerGivenUp {
+		if n := len(eventsOf[*event.RequestStarted](v)); n > starts+1 || w.server("s").State != event.ServerGivenUp {
 			// the hub's own last try
 			t.Errorf("%d starts after the cancel", n-starts)
 		}
@@ -121,8 +122,8 @@ func TestTaskTotalClockWhileUnreachable(t *testing.T) {
 			t.Fatal(c.err)
 		}
 		pass(time.Second)
-		c.want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
-		if end := v.terminalOf("r1").(*hub.RequestCancelled); !end.ServerMayContinue {
+		c.want(t, event.CodeDeadlineExceeded, event.ReasonTotalTimeout)
+		if end := v.terminalOf("r1").(*event.RequestCancelled); !end.ServerMayContinue {
 			t.Errorf("%+v", end)
 		}
 	})
@@ -141,8 +142,8 @@ func TestTaskServerRemovedWhileUnreachable(t *testing.T) {
 			JSON: `{"mcpServers":{}}`}}); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if end := v.terminalOf("r1").(*hub.RequestCancelled); end.Cancellation.Origin != hub.OriginHost ||
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		if end := v.terminalOf("r1").(*event.RequestCancelled); end.Cancellation.Origin != event.OriginHost ||
 			!end.ServerMayContinue {
 			t.Errorf("%+v", end)
 		}
@@ -220,9 +221,9 @@ func TestTaskAsksAgainAfterItsConnection(t *testing.T) {
 		if first.ID == second.ID || w.state("r1") != "awaiting_input" {
 			t.Fatalf("prompts %s and %s, call %s", first.ID, second.ID, w.state("r1"))
 		}
-		v.wantClosed(first.ID, hub.CauseServerGone, hub.OriginTransport, "the connection to the server ended")
+		v.wantClosed(first.ID, event.CauseServerGone, event.OriginTransport, "the connection to the server ended")
 		pass(10 * time.Minute)
-		v.answer(hub.PromptAnswer{PromptID: second.ID, Action: hub.ActionAccept, Content: formYes})
+		v.answer(event.PromptAnswer{PromptID: second.ID, Action: event.ActionAccept, Content: formYes})
 		if a := s.task("T-1").answers; len(a) != 1 {
 			t.Errorf("answers %q", a)
 		}

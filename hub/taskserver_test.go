@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -235,7 +236,7 @@ func (w *world) down(name string, is *fakeserver.Server) {
 }
 
 // request gives what the hub shows of an open request, once nothing moves.
-func (w *world) request(id string) hub.RequestInfo {
+func (w *world) request(id string) event.RequestInfo {
 	w.t.Helper()
 	synctest.Wait()
 	for _, r := range w.hub.Requests("") {
@@ -244,7 +245,7 @@ func (w *world) request(id string) hub.RequestInfo {
 		}
 	}
 	w.t.Fatalf("request %s is not open", id)
-	return hub.RequestInfo{}
+	return event.RequestInfo{}
 }
 
 // nothingLeft checks that nothing is kept of requests that are over.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -70,8 +71,8 @@ func TestStopServerBehindAURLDuringATask(t *testing.T) {
 		if _, err := w.hub.StopServer(context.Background(), "s", "enough"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		if end := v.terminalOf("r1").(*hub.RequestCancelled); !end.ServerNotified() || !end.ServerMayContinue {
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		if end := v.terminalOf("r1").(*event.RequestCancelled); !end.ServerNotified() || !end.ServerMayContinue {
 			t.Errorf("%+v", end)
 		}
 		if n := s.task("T-1").cancels; n != 1 {
@@ -94,7 +95,7 @@ func TestStopServerThatIgnoresTheCancelOfATask(t *testing.T) {
 		if d := time.Since(start); d > 5*time.Second {
 			t.Errorf("the stop took %v", d)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 	})
 }
 
@@ -126,10 +127,10 @@ func TestSignInDeclinedDuringATask(t *testing.T) {
 		w, at, v, c := taskWeb(t, s, hub.CallRequest{})
 		at.set(func() { at.guarded = true })
 		pass(5 * time.Second)
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionDecline})
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
 		pass(time.Minute)
-		e := c.want(t, hub.CodeFailedPrecondition, hub.ReasonSignInDeclined)
-		if end := v.terminalOf("r1").(*hub.RequestFinished); !end.ServerMayContinue ||
+		e := c.want(t, event.CodeFailedPrecondition, event.ReasonSignInDeclined)
+		if end := v.terminalOf("r1").(*event.RequestFinished); !end.ServerMayContinue ||
 			e.Meta["server_may_continue"] != "true" {
 			t.Errorf("%+v, %+v", end, e.Meta)
 		}
@@ -173,9 +174,9 @@ func TestConfigChangesDuringSignIn(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 		p := v.prompt()
 		w.configure(`s:"headers":{"X-New":"1"},` + allow)
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
-		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "the server's config changed")
-		if i := w.server("s"); i.SignIn != 0 || i.State != hub.ServerStopped {
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "the server's config changed")
+		if i := w.server("s"); i.SignIn != 0 || i.State != event.ServerStopped {
 			t.Errorf("%+v", i)
 		}
 		c = w.call(hub.CallRequest{Server: "s", Tool: "echo"})
@@ -193,14 +194,14 @@ func TestSignInCancelAndReturnInTheSameInstant(t *testing.T) {
 			v := w.person()
 			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 			first := v.prompt()
-			v.answer(hub.PromptAnswer{PromptID: first.ID, Action: hub.ActionAccept})
+			v.answer(event.PromptAnswer{PromptID: first.ID, Action: event.ActionAccept})
 			second := v.prompt()
 			w.slowBrowser(first.SignIn.URL, func() {
 				switch i % 4 {
 				case 0:
 					go func() { _, _ = v.win.Cancel("r1", "no") }()
 				case 1:
-					go func() { _ = v.win.Answer(hub.PromptAnswer{PromptID: second.ID, Action: hub.ActionDecline}) }()
+					go func() { _ = v.win.Answer(event.PromptAnswer{PromptID: second.ID, Action: event.ActionDecline}) }()
 				case 2:
 					go func() { _, _ = w.hub.StopServer(context.Background(), "s", "no") }()
 				case 3:
@@ -209,7 +210,8 @@ func TestSignInCancelAndReturnInTheSameInstant(t *testing.T) {
 			})
 			pass(time.Minute)
 			<-c.done
-			if e := hub.AsError(c.err); e != nil && e.Reason != hub.ReasonCancelled && e.Reason != hub.ReasonSignInDeclined &&
+			if e := event.AsError(c.err); e != nil && e.Reason != event.ReasonCancelled &&
+				e.Reason != event.ReasonSignInDeclined &&
 				!strings.HasPrefix(e.Reason, "SERVER_") {
 				t.Errorf("%v", e)
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
@@ -39,7 +40,7 @@ func (h *Hub) startSpan(ctx context.Context, r *request) {
 	name, kind := r.method, trace.SpanKindClient
 	attributes := []attribute.KeyValue{attribute.String("mcp.method.name", r.method),
 		attribute.String("mcphub.server", r.server.name), attribute.String("mcphub.request.id", r.id)}
-	if r.direction == Incoming {
+	if r.direction == event.Incoming {
 		kind = trace.SpanKindServer
 		if r.parent != nil && r.parent.span != nil {
 			ctx = trace.ContextWithSpan(ctx, r.parent.span)
@@ -82,7 +83,7 @@ func (r *request) spanCancel() {
 }
 
 // spanPrompt notes that a prompt has opened, or, with a cause, closed.
-func (r *request) spanPrompt(kind PromptKind, cause PromptCause) {
+func (r *request) spanPrompt(kind event.PromptKind, cause event.PromptCause) {
 	switch {
 	case r.span == nil:
 	case cause == 0:
@@ -103,9 +104,9 @@ func (h *Hub) endSpan(r *request, e ending) {
 		attributes = append(attributes, attribute.String("jsonrpc.request.id", boundReason(r.wireID)))
 	}
 	switch transportOf(r.server) {
-	case TransportStdio:
+	case event.TransportStdio:
 		attributes = append(attributes, attribute.String("network.transport", "pipe"))
-	case TransportHTTP, TransportSSE:
+	case event.TransportHTTP, event.TransportSSE:
 		attributes = append(attributes, attribute.String("network.transport", "tcp"),
 			attribute.String("network.protocol.name", "http"))
 	}
@@ -114,7 +115,7 @@ func (h *Hub) endSpan(r *request, e ending) {
 	}
 	fault, status := "", ""
 	switch {
-	case e.state == StateCancelled:
+	case e.state == event.StateCancelled:
 		fault = "cancelled"
 		if r.cause.Err != nil {
 			fault = r.cause.Err.Reason

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -96,7 +97,7 @@ func TestSpans(t *testing.T) {
 		s = want("client tools/call refuse Error: error.type=-32050 " +
 			tool("refuse", "mcphub.request.state=failed network.transport=pipe rpc.response.status_code=-32050 [mcphub.round]"))
 		if s.Parent().IsValid() ||
-			w.hub.Traces(hub.TraceFilter{RequestID: "r2"})[0].TraceID != s.SpanContext().TraceID().String() {
+			w.hub.Traces(event.TraceFilter{RequestID: "r2"})[0].TraceID != s.SpanContext().TraceID().String() {
 			t.Errorf("parent %v, trace %s", s.Parent(), s.SpanContext().TraceID())
 		}
 		w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "fail"}).ok(t)
@@ -108,14 +109,14 @@ func TestSpans(t *testing.T) {
 		if _, err := v.win.Cancel("r4", "SECRET"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		want("client tools/call hang Error: error.type=cancelled " +
 			tool("hang", "mcphub.request.state=cancelled network.transport=pipe [mcphub.round] [mcphub.cancel user]"))
 
 		// until then it would not be known whether the question is of this call or of the one that was cancelled
 		pass(30 * time.Second)
 		c = w.call(hub.CallRequest{ID: "r5", Server: "s", Tool: "ask"})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: formYes})
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: formYes})
 		c.ok(t)
 		s = want("client tools/call ask Unset: " +
 			tool("ask", "mcphub.request.state=done network.transport=pipe [mcphub.round] "+
@@ -167,7 +168,7 @@ func TestSpansOfRounds(t *testing.T) {
 			serversOf("s", rounds(1)), "s:"+allow)
 		v := w.everything()
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: formYes})
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: formYes})
 		c.ok(t)
 		ended := recorder.Ended()
 		if got := spanLine(ended[len(ended)-1]); !strings.HasSuffix(got,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -38,8 +39,8 @@ type recorder struct {
 // held, so nothing is called under it.
 type timeline struct {
 	of *recorder
-	n  uint64       // of its request, for order; set when that begins
-	at *RequestInfo // what the request was at its end, nil while it is open; guarded by Hub.mu
+	n  uint64             // of its request, for order; set when that begins
+	at *event.RequestInfo // what the request was at its end, nil while it is open; guarded by Hub.mu
 
 	mu       sync.Mutex // guards all below
 	records  []record
@@ -100,7 +101,7 @@ func (t *timeline) begin(n uint64) {
 }
 
 // end keeps t for later, and forgets the oldest. Hub.mu is held.
-func (t *timeline) end(info RequestInfo) {
+func (t *timeline) end(info event.RequestInfo) {
 	rec := t.of
 	t.at = &info
 	rec.ended = append(rec.ended, t)
@@ -233,7 +234,7 @@ func (t *timeline) takeBack(m record) {
 }
 
 // read gives what was noted, in order, and how much was left out.
-func (t *timeline) read() (entries []TraceEntry, omitted int, traceID string) {
+func (t *timeline) read() (entries []event.TraceEntry, omitted int, traceID string) {
 	records, omitted, traceID := t.copied()
 	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.seq, b.seq) })
 	for _, r := range records {
@@ -254,28 +255,29 @@ func (t *timeline) copied() (records []record, omitted int, traceID string) {
 	return records, t.omitted, t.traceID
 }
 
-func (r *record) entry(began time.Time) TraceEntry {
-	e := TraceEntry{Time: began.Add(r.at)}
+func (r *record) entry(began time.Time) event.TraceEntry {
+	e := event.TraceEntry{Time: began.Add(r.at)}
 	switch r.what {
 	case recordState:
-		e.State = RequestState(r.state)
+		e.State = event.RequestState(r.state)
 	case recordMessage:
-		m := &TraceMessage{
-			Direction: Incoming, Type: r.kind.String(), Method: r.method, WireID: r.id, Bytes: int(r.bytes), Dropped: r.unread,
+		m := &event.TraceMessage{
+			Direction: event.Incoming, Type: r.kind.String(), Method: r.method, WireID: r.id, Bytes: int(r.bytes),
+			Dropped: r.unread,
 		}
 		m.ErrorCode, _ = r.detail.(int64)
 		if r.outgoing {
-			m.Direction = Outgoing
+			m.Direction = event.Outgoing
 		}
 		e.Message = m
 	case recordCancel:
-		e.Cancellation, _ = r.detail.(*Cancellation)
+		e.Cancellation, _ = r.detail.(*event.Cancellation)
 	case recordPrompt:
-		e.Prompt = &TracePrompt{PromptID: r.id, Kind: PromptKind(r.prompt), Cause: PromptCause(r.cause)}
+		e.Prompt = &event.TracePrompt{PromptID: r.id, Kind: event.PromptKind(r.prompt), Cause: event.PromptCause(r.cause)}
 	case recordError:
-		e.Err, _ = r.detail.(*Error)
+		e.Err, _ = r.detail.(*event.Error)
 	case recordDelivery:
-		e.Sending, _ = r.detail.(*Sending)
+		e.Sending, _ = r.detail.(*event.Sending)
 	}
 	return e
 }

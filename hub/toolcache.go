@@ -3,18 +3,19 @@ package hub
 import (
 	"context"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
 // KnownTools is Tools, but a server that is not connected is not connected for this: its tools are as they were listed
 // last, perhaps by an earlier hub.
-func (h *Hub) KnownTools(ctx context.Context, name string) ([]ToolInfo, map[string]*Error, error) {
+func (h *Hub) KnownTools(ctx context.Context, name string) ([]event.ToolInfo, map[string]*event.Error, error) {
 	return h.toolsBy(ctx, name, h.knownToolsOf, func(context.Context, *server) (func(), error) { return func() {}, nil })
 }
 
-func (h *Hub) knownToolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {
+func (h *Hub) knownToolsOf(ctx context.Context, s *server) ([]event.ToolInfo, error) {
 	var session *mcp.Session
-	var refusal *Error
+	var refusal *event.Error
 	h.update(func() {
 		if refusal = s.usable(); refusal == nil && s.conn != nil && !s.conn.session.Broken() {
 			session = s.conn.session
@@ -61,9 +62,9 @@ func (h *Hub) recall(s *server) []mcp.Tool {
 }
 
 // shown gives those of the tools that the user is to see.
-func (h *Hub) shown(s *server, tools []mcp.Tool, cached bool) []ToolInfo {
+func (h *Hub) shown(s *server, tools []mcp.Tool, cached bool) []event.ToolInfo {
 	defer h.lock().unlock()
-	list := make([]ToolInfo, 0, len(tools))
+	list := make([]event.ToolInfo, 0, len(tools))
 	for _, t := range tools {
 		if s.conf.Tools.Visible(t.Name) {
 			info := h.toolInfo(s, t)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -68,7 +69,7 @@ func TestCachedToolsBeforeTheServerIsUp(t *testing.T) {
 		v := later.everything()
 		list, _, err := later.hub.KnownTools(context.Background(), "s")
 		if err != nil || len(list) != 2 || list[1].Definition != listed[1].Definition || list[1].Hash != listed[1].Hash ||
-			!list[1].Cached || list[1].Policy != hub.PolicyAsk || later.starts("s") != 0 {
+			!list[1].Cached || list[1].Policy != event.PolicyAsk || later.starts("s") != 0 {
 			t.Fatalf("of another hub: %+v, %v, %d starts", list, err, later.starts("s"))
 		}
 
@@ -78,7 +79,7 @@ func TestCachedToolsBeforeTheServerIsUp(t *testing.T) {
 		if p.Approval.Tool.Definition != listed[1].Definition || later.starts("s") != 0 {
 			t.Errorf("%+v, %d starts", p.Approval, later.starts("s"))
 		}
-		v.answer(yes(p, hub.ScopeOnce))
+		v.answer(yes(p, event.ScopeOnce))
 		c.ok(t)
 		v.noPrompt()
 		if got := later.known("s"); got != "a b" {
@@ -132,13 +133,13 @@ func TestCachedToolThatChangedIsAskedForAgain(t *testing.T) {
 		if p.Approval.Tool.Description != "reads" {
 			t.Errorf("%+v", p.Approval)
 		}
-		v.answer(yes(p, hub.ScopeOnce))
+		v.answer(yes(p, event.ScopeOnce))
 		p = v.prompt()
 		if p.Approval.Tool.Description != "deletes" || toolCalls(s) != 0 {
 			t.Errorf("%+v, %d calls", p.Approval, toolCalls(s))
 		}
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
-		c.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
+		c.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
 	})
 }
 
@@ -248,24 +249,24 @@ func TestHiddenToolsAreNotThere(t *testing.T) {
 		if got := w.listed("s") + ", known: " + w.known("s"); got != "read write, known: read write" {
 			t.Errorf("%q", got)
 		}
-		e := w.call(hub.CallRequest{Server: "s", Tool: "delete_all"}).want(t, hub.CodeNotFound, hub.ReasonToolNotFound)
+		e := w.call(hub.CallRequest{Server: "s", Tool: "delete_all"}).want(t, event.CodeNotFound, event.ReasonToolNotFound)
 		if e.Message != `tool "delete_all" of server "s" is hidden by disabledTools in test.json:7; change that to use it` ||
 			e.Meta["setting"] != "disabledTools" {
 			t.Errorf("%s %v", e.Message, e.Meta)
 		}
 		w.call(hub.CallRequest{Server: "s", Tool: "read", Preapproved: true}).ok(t)
 
-		if n := len(eventsOf[*hub.ToolsChanged](v)); n != 0 {
+		if n := len(eventsOf[*event.ToolsChanged](v)); n != 0 {
 			t.Errorf("%d changes were told", n)
 		}
 		w.load()
 		filter = config.ToolFilter{Only: []string{"read"}}
 		w.load()
-		if changed := eventsOf[*hub.ToolsChanged](v); len(changed) != 1 || changed[0].Server != "s" {
+		if changed := eventsOf[*event.ToolsChanged](v); len(changed) != 1 || changed[0].Server != "s" {
 			t.Errorf("%d changes were told", len(changed))
 		}
-		e = w.call(hub.CallRequest{Server: "s", Tool: "write", Preapproved: true}).want(t, hub.CodeNotFound,
-			hub.ReasonToolNotFound)
+		e = w.call(hub.CallRequest{Server: "s", Tool: "write", Preapproved: true}).want(t, event.CodeNotFound,
+			event.ReasonToolNotFound)
 		if e.Message != `tool "write" of server "s" is hidden by tools.only in test.json:1; change that to use it` {
 			t.Errorf("%s", e.Message)
 		}
@@ -277,7 +278,7 @@ func TestHiddenToolsAreNotThere(t *testing.T) {
 		if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff("", w.known("s")); diff != "" || len(eventsOf[*hub.ToolsChanged](v)) != 2 {
+		if diff := cmp.Diff("", w.known("s")); diff != "" || len(eventsOf[*event.ToolsChanged](v)) != 2 {
 			t.Error(diff)
 		}
 	})
@@ -300,9 +301,9 @@ func TestToolHiddenUnderItsQuestion(t *testing.T) {
 		p := v.prompt()
 		filter.Hidden = []string{"a"}
 		w.load()
-		v.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, "the config has changed; for this tool it says hidden")
-		wantReason(t, v.win.Answer(yes(p, hub.ScopeOnce)), hub.ReasonPromptClosed)
-		c.want(t, hub.CodeNotFound, hub.ReasonToolNotFound)
+		v.wantClosed(p.ID, event.CauseSuperseded, event.OriginPolicy, "the config has changed; for this tool it says hidden")
+		wantReason(t, v.win.Answer(yes(p, event.ScopeOnce)), event.ReasonPromptClosed)
+		c.want(t, event.CodeNotFound, event.ReasonToolNotFound)
 		if toolCalls(s) != 0 {
 			t.Error("it was called")
 		}
@@ -314,8 +315,8 @@ func TestToolHiddenUnderItsQuestion(t *testing.T) {
 		synctest.Wait()
 		filter.Only = []string{"b"}
 		w.load()
-		c.want(t, hub.CodeNotFound, hub.ReasonToolNotFound)
-		v.answer(yes(v.prompt(), hub.ScopeOnce)) // about the other tool
+		c.want(t, event.CodeNotFound, event.ReasonToolNotFound)
+		v.answer(yes(v.prompt(), event.ScopeOnce)) // about the other tool
 		other.ok(t)
 		if toolCalls(s) != 1 || len(w.hub.Remembered("")) != 0 {
 			t.Errorf("%d calls", toolCalls(s))

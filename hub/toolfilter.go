@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // hidden is the error of who wants a tool that the config hides, else nil.
@@ -18,7 +19,7 @@ func (h *Hub) hidden(r *request) error {
 		field = "tools.hidden"
 	}
 	setting, where := settingOf(conf, field)
-	return fail(CodeNotFound, ReasonToolNotFound, []string{"server", r.server.name, "request_id", r.id,
+	return event.Fail(event.CodeNotFound, event.ReasonToolNotFound, []string{"server", r.server.name, "request_id", r.id,
 		"setting", setting},
 		"tool %q of server %q is hidden by %s%s; change that to use it", boundReason(r.tool), r.server.name, setting, where)
 }

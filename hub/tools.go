@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
@@ -63,7 +64,8 @@ func (h *Hub) definition(r *request) (tool *mcp.Tool, listed *mcp.Session, err e
 	}
 	var ok bool
 	if tool, ok = findTool(tools, r.tool); !ok {
-		return nil, nil, fail(CodeNotFound, ReasonToolNotFound, []string{"server", s.name, "request_id", r.id},
+		return nil, nil, event.Fail(event.CodeNotFound, event.ReasonToolNotFound,
+			[]string{"server", s.name, "request_id", r.id},
 			"server %q has no tool %q", s.name, boundReason(r.tool))
 	}
 	return tool, session, nil
@@ -104,14 +106,15 @@ func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session, en
 	if l.err == nil {
 		return l.tools, nil
 	}
-	if he, ok := l.err.(*Error); ok {
+	if he, ok := l.err.(*event.Error); ok {
 		return nil, he
 	}
 	what := fmt.Sprintf("server %q did not list its tools", s.name)
 	if he := exchangeError(s, "", what, 0, l.err); he != nil {
 		return nil, he
 	}
-	e := fail(CodeUnavailable, ReasonServerFailed, []string{"server", s.name}, "%s: %s", what, s.quote(l.err.Error()))
+	e := event.Fail(event.CodeUnavailable, event.ReasonServerFailed, []string{"server", s.name}, "%s: %s", what,
+		s.quote(l.err.Error()))
 	e.Err = l.err
 	return nil, e
 }
@@ -136,7 +139,8 @@ func (h *Hub) joinListing(s *server, session *mcp.Session, enough func([]mcp.Too
 			limit = *s.conf.Timeouts.Connect
 		}
 		h.work.Go(func() {
-			late := fail(CodeDeadlineExceeded, ReasonConnectTimeout, []string{"server", s.name, "setting", "timeouts.connect"},
+			late := event.Fail(event.CodeDeadlineExceeded, event.ReasonConnectTimeout,
+				[]string{"server", s.name, "setting", "timeouts.connect"},
 				"server %q did not list its tools within %s; raise %s%s", s.name, limit, key, where)
 			ctx, stop := h.within(wanted, s, limit, late)
 			defer stop()
@@ -166,21 +170,21 @@ func (h *Hub) joinListing(s *server, session *mcp.Session, enough func([]mcp.Too
 	return l, nil, nil
 }
 
-func errGone(s *server) *Error {
-	return fail(CodeUnavailable, ReasonServerGone, []string{"server", s.name},
+func errGone(s *server) *event.Error {
+	return event.Fail(event.CodeUnavailable, event.ReasonServerGone, []string{"server", s.name},
 		"the connection to server %q ended; the next call starts it again", s.name)
 }
 
 // Tools lists the tools of one server, or of all that are switched on when name is "". With all, a server that cannot
 // be asked is among the troubles.
-func (h *Hub) Tools(ctx context.Context, name string) ([]ToolInfo, map[string]*Error, error) {
+func (h *Hub) Tools(ctx context.Context, name string) ([]event.ToolInfo, map[string]*event.Error, error) {
 	return h.toolsBy(ctx, name, h.toolsOf, h.roomToStart)
 }
 
 // toolsBy collects what listOf gives for one server, or for all that are switched on: for each of these once there is
 // room.
-func (h *Hub) toolsBy(ctx context.Context, name string, listOf func(context.Context, *server) ([]ToolInfo, error),
-	room func(context.Context, *server) (free func(), err error)) ([]ToolInfo, map[string]*Error, error) {
+func (h *Hub) toolsBy(ctx context.Context, name string, listOf func(context.Context, *server) ([]event.ToolInfo, error),
+	room func(context.Context, *server) (free func(), err error)) ([]event.ToolInfo, map[string]*event.Error, error) {
 	if name != "" {
 		s, err := h.find(name)
 		if err != nil {
@@ -197,7 +201,7 @@ func (h *Hub) toolsBy(ctx context.Context, name string, listOf func(context.Cont
 			}
 		}
 	})
-	lists, errs := make([][]ToolInfo, len(ask)), make([]error, len(ask))
+	lists, errs := make([][]event.ToolInfo, len(ask)), make([]error, len(ask))
 	done := make(chan struct{}, len(ask))
 	for i, s := range ask {
 		go func() { // waited for right below
@@ -214,12 +218,12 @@ func (h *Hub) toolsBy(ctx context.Context, name string, listOf func(context.Cont
 	for range ask {
 		<-done
 	}
-	var all []ToolInfo
-	troubles := map[string]*Error{}
+	var all []event.ToolInfo
+	troubles := map[string]*event.Error{}
 	for i, s := range ask {
 		all = append(all, lists[i]...)
 		if errs[i] != nil {
-			troubles[s.name] = AsError(errs[i])
+			troubles[s.name] = event.AsError(errs[i])
 		}
 	}
 	return all, troubles, nil
@@ -241,7 +245,7 @@ func (h *Hub) roomToStart(ctx context.Context, s *server) (free func(), err erro
 	}
 }
 
-func (h *Hub) toolsOf(ctx context.Context, s *server) ([]ToolInfo, error) {
+func (h *Hub) toolsOf(ctx context.Context, s *server) ([]event.ToolInfo, error) {
 	session, err := h.acquire(ctx, s, nil)
 	if err != nil {
 		return nil, contextError(ctx, err)
@@ -272,25 +276,25 @@ func contextError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	if _, ok := err.(*Error); ok {
+	if _, ok := err.(*event.Error); ok {
 		return err
 	}
-	return fail(CodeCancelled, ReasonCancelled, nil, "the host stopped waiting")
+	return event.Fail(event.CodeCancelled, event.ReasonCancelled, nil, "the host stopped waiting")
 }
 
-func (h *Hub) toolInfo(s *server, t mcp.Tool) ToolInfo {
-	return ToolInfo{
+func (h *Hub) toolInfo(s *server, t mcp.Tool) event.ToolInfo {
+	return event.ToolInfo{
 		Server: s.name, Name: t.Name, Title: t.Title, Description: t.Description, Definition: string(t.Raw), Hash: t.Hash,
 		Policy: policyOf(h.policy(s, t.Name)),
 	}
 }
 
-func policyOf(p config.Policy) Policy {
+func policyOf(p config.Policy) event.Policy {
 	switch p {
 	case config.Allow:
-		return PolicyAllow
+		return event.PolicyAllow
 	case config.Deny:
-		return PolicyDeny
+		return event.PolicyDeny
 	}
-	return PolicyAsk
+	return event.PolicyAsk
 }

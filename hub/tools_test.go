@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -47,7 +48,7 @@ func TestToolsChanged(t *testing.T) {
 				if err := s.NotifyToolsChanged(); err != nil {
 					t.Fatal(err)
 				}
-				if changed := eventsOf[*hub.ToolsChanged](v); len(changed) != 1 || changed[0].Server != "s" {
+				if changed := eventsOf[*event.ToolsChanged](v); len(changed) != 1 || changed[0].Server != "s" {
 					t.Errorf("%+v", changed)
 				}
 				if got := w.listed("s"); got != "a b" {
@@ -100,7 +101,7 @@ func TestUnknownToolIsLookedUpAgain(t *testing.T) {
 		w.call(hub.CallRequest{Server: "s", Tool: "a"}).ok(t)
 		s.Tool("b", func(c *fakeserver.CallContext) { c.Text("b") })
 		w.call(hub.CallRequest{Server: "s", Tool: "b"}).ok(t)
-		e := w.call(hub.CallRequest{Server: "s", Tool: "c\x07"}).want(t, hub.CodeNotFound, hub.ReasonToolNotFound)
+		e := w.call(hub.CallRequest{Server: "s", Tool: "c\x07"}).want(t, event.CodeNotFound, event.ReasonToolNotFound)
 		if strings.Contains(e.Message, "\x07") {
 			t.Errorf("%q", e.Message)
 		}
@@ -118,7 +119,7 @@ func TestListToolsOfAllReportsTroubles(t *testing.T) {
 		w := newWorld(t, map[string]*fakeserver.Server{"a": answers("x", "y"), "off": answers("z"), "refusing": refusing},
 			`a:"approvals":{"x":"allow","y":"deny"}`, `off:"disabled":true`, `gone:"args":[]`)
 		tools, troubles, err := w.hub.Tools(context.Background(), "")
-		if err != nil || len(tools) != 2 || tools[0].Policy != hub.PolicyAllow || tools[1].Policy != hub.PolicyDeny ||
+		if err != nil || len(tools) != 2 || tools[0].Policy != event.PolicyAllow || tools[1].Policy != event.PolicyDeny ||
 			tools[0].Server != "a" || tools[0].Hash == tools[1].Hash {
 			t.Errorf("%+v, %v", tools, err)
 		}
@@ -127,7 +128,7 @@ func TestListToolsOfAllReportsTroubles(t *testing.T) {
 			t.Errorf("%v", troubles)
 		}
 		_, _, err = w.hub.Tools(context.Background(), "none")
-		wantReason(t, err, hub.ReasonServerNotFound)
+		wantReason(t, err, event.ReasonServerNotFound)
 	})
 }
 
@@ -151,8 +152,8 @@ func TestSetLogLevel(t *testing.T) {
 		}); n != 1 {
 			t.Errorf("%d calls carried the level", n)
 		}
-		wantReason(t, w.hub.SetLogLevel(ctx, "dumb", "info"), hub.ReasonNoLogging)
-		wantReason(t, w.hub.SetLogLevel(ctx, "legacy", "loud"), hub.ReasonInvalidRequest)
-		wantReason(t, w.hub.SetLogLevel(ctx, "none", "info"), hub.ReasonServerNotFound)
+		wantReason(t, w.hub.SetLogLevel(ctx, "dumb", "info"), event.ReasonNoLogging)
+		wantReason(t, w.hub.SetLogLevel(ctx, "legacy", "loud"), event.ReasonInvalidRequest)
+		wantReason(t, w.hub.SetLogLevel(ctx, "none", "info"), event.ReasonServerNotFound)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -12,10 +13,10 @@ const methodProgress = "notifications/progress"
 
 // Traces gives the timelines of the latest requests, oldest first: those of all open ones, and of the latest that are
 // over.
-func (h *Hub) Traces(f TraceFilter) []TraceInfo {
+func (h *Hub) Traces(f event.TraceFilter) []event.TraceInfo {
 	type found struct {
 		*timeline
-		info RequestInfo
+		info event.RequestInfo
 	}
 	var all []found
 	want := func(id, server string) bool {
@@ -37,9 +38,9 @@ func (h *Hub) Traces(f TraceFilter) []TraceInfo {
 	if f.Max > 0 && len(all) > f.Max {
 		all = all[len(all)-f.Max:]
 	}
-	list := make([]TraceInfo, 0, len(all))
+	list := make([]event.TraceInfo, 0, len(all))
 	for _, one := range all {
-		info := TraceInfo{Request: one.info}
+		info := event.TraceInfo{Request: one.info}
 		info.Entries, info.Omitted, info.TraceID = one.read()
 		info.Request.Cancellation = h.withoutSecrets(info.Request.Cancellation)
 		for i := range info.Entries {
@@ -50,7 +51,7 @@ func (h *Hub) Traces(f TraceFilter) []TraceInfo {
 	return list
 }
 
-func (h *Hub) withoutSecrets(c *Cancellation) *Cancellation {
+func (h *Hub) withoutSecrets(c *event.Cancellation) *event.Cancellation {
 	if c == nil {
 		return nil
 	}
@@ -61,11 +62,11 @@ func (h *Hub) withoutSecrets(c *Cancellation) *Cancellation {
 
 // tracedInfo is what a timeline shows of its request: nothing of what it asks for and of what a server says. h.mu is
 // held.
-func tracedInfo(r *request) RequestInfo {
+func tracedInfo(r *request) event.RequestInfo {
 	i := r.info()
 	i.Progress, i.Subject = nil, ""
 	if i.Task != nil {
-		i.Task = &TaskInfo{ID: i.Task.ID, Status: i.Task.Status}
+		i.Task = &event.TaskInfo{ID: i.Task.ID, Status: i.Task.Status}
 	}
 	return i
 }
@@ -82,7 +83,7 @@ func (h *Hub) tap(trace any, m jsonrpc.Observed) {
 
 // tracedPrompt notes that a prompt has opened or closed: with the request that it belongs to and with the call that
 // caused that. h.mu is held.
-func (h *Hub) tracedPrompt(p *prompt, cause PromptCause) {
+func (h *Hub) tracedPrompt(p *prompt, cause event.PromptCause) {
 	for r := p.request; r != nil; r = r.parent {
 		r.trace.add(record{what: recordPrompt, id: p.id, prompt: uint8(p.info.Kind), cause: uint8(cause)})
 		r.spanPrompt(p.info.Kind, cause)
@@ -91,13 +92,13 @@ func (h *Hub) tracedPrompt(p *prompt, cause PromptCause) {
 
 // tracedEnd notes what r ended with besides its state. h.mu is held.
 func (h *Hub) tracedEnd(r *request, e ending) {
-	if e.state == StateCancelled && e.sending.Delivery > DeliveryNotNeeded {
+	if e.state == event.StateCancelled && e.sending.Delivery > event.DeliveryNotNeeded {
 		r.trace.add(record{what: recordDelivery, detail: &e.sending})
 	}
 	err := e.err
-	if e.state == StateCancelled {
+	if e.state == event.StateCancelled {
 		if err = r.cause.Err; err == nil {
-			err = &Error{Code: CodeCancelled, Reason: ReasonCancelled,
+			err = &event.Error{Code: event.CodeCancelled, Reason: event.ReasonCancelled,
 				Meta: map[string]string{"origin": r.cause.Origin.String()}}
 		}
 	}
@@ -112,8 +113,9 @@ var tracedMeta = []string{"setting", "limit", "origin", "http_status", "server_m
 	"request_id"}
 
 // tracedError is err with a text that quotes neither a server nor what it was asked for.
-func tracedError(err *Error, mayContinue bool) *Error {
-	kept := &Error{Code: err.Code, Reason: err.Reason, Message: strings.ToLower(strings.ReplaceAll(err.Reason, "_", " ")),
+func tracedError(err *event.Error, mayContinue bool) *event.Error {
+	kept := &event.Error{Code: err.Code, Reason: err.Reason, Message: strings.ToLower(strings.ReplaceAll(err.Reason, "_",
+		" ")),
 		Meta: map[string]string{}}
 	for _, key := range tracedMeta {
 		if v, ok := err.Meta[key]; ok {

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -22,15 +23,15 @@ func (h *Hub) TelemetryOfOneRequest() func() {
 			panic("a trace context without a trace, or none with one")
 		}
 		r.spanRound()
-		r.spanPrompt(PromptSampling, 0)
-		r.spanPrompt(PromptSampling, CauseAnswered)
+		r.spanPrompt(event.PromptSampling, 0)
+		r.spanPrompt(event.PromptSampling, event.CauseAnswered)
 		r.spanCancel()
-		h.endSpan(r, ending{state: StateDone})
+		h.endSpan(r, ending{state: event.StateDone})
 	}
 }
 
 var (
-	cause           = cancelCause{Origin: OriginUser}
+	cause           = cancelCause{Origin: event.OriginUser}
 	timelineOfTests = new(recorder).timeline()
 )
 
@@ -39,12 +40,12 @@ func BenchTimeline() func() {
 	rec := &recorder{began: time.Now()}
 	n := uint64(0)
 	id := jsonrpc.IntID(12345)
-	info := RequestInfo{ID: "r1"}
+	info := event.RequestInfo{ID: "r1"}
 	return func() {
 		n++
 		t := rec.timeline()
 		t.begin(n)
-		for _, state := range []RequestState{StateQueued, StateConnecting, StateRunning} {
+		for _, state := range []event.RequestState{event.StateQueued, event.StateConnecting, event.StateRunning} {
 			t.add(record{what: recordState, state: uint8(state)})
 		}
 		t.message(jsonrpc.Observed{Sender: jsonrpc.Outgoing, Kind: jsonrpc.KindRequest, Method: "tools/call", ID: id,
@@ -53,7 +54,7 @@ func BenchTimeline() func() {
 			Bytes: 100})
 		t.message(jsonrpc.Observed{Sender: jsonrpc.Incoming, Kind: jsonrpc.KindResponse, Method: "tools/call", ID: id,
 			Bytes: 100})
-		t.add(record{what: recordState, state: uint8(StateDone)})
+		t.add(record{what: recordState, state: uint8(event.StateDone)})
 		t.end(info)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -22,7 +23,7 @@ import (
 func (w *world) timeline(id string) []string {
 	w.t.Helper()
 	synctest.Wait()
-	traces := w.hub.Traces(hub.TraceFilter{RequestID: id})
+	traces := w.hub.Traces(event.TraceFilter{RequestID: id})
 	if len(traces) != 1 {
 		w.t.Fatalf("%d timelines of %s", len(traces), id)
 	}
@@ -38,7 +39,7 @@ func (w *world) timeline(id string) []string {
 	return lines
 }
 
-func entryLine(e hub.TraceEntry) string {
+func entryLine(e event.TraceEntry) string {
 	switch {
 	case e.State != 0:
 		return e.State.String()
@@ -62,7 +63,7 @@ func entryLine(e hub.TraceEntry) string {
 	}
 	m := e.Message
 	arrow := "<-"
-	if m.Direction == hub.Outgoing {
+	if m.Direction == event.Outgoing {
 		arrow = "->"
 	}
 	line := fmt.Sprintf("%s %s %s", arrow, m.Type, m.Method)
@@ -92,8 +93,8 @@ func (w *world) sizes(id string, s *fakeserver.Server) {
 			got[m.Method+string(m.Param("requestId"))] = len(m.Raw)
 		}
 	}
-	for _, e := range w.hub.Traces(hub.TraceFilter{RequestID: id})[0].Entries {
-		if m := e.Message; m != nil && m.Direction == hub.Outgoing && !m.Dropped && m.Type != "response" {
+	for _, e := range w.hub.Traces(event.TraceFilter{RequestID: id})[0].Entries {
+		if m := e.Message; m != nil && m.Direction == event.Outgoing && !m.Dropped && m.Type != "response" {
 			if m.Bytes == 0 || got[m.Method+m.WireID] != m.Bytes {
 				w.t.Errorf("%s: %d bytes in the timeline, %d at the server", entryLine(e), m.Bytes, got[m.Method+m.WireID])
 			}
@@ -127,15 +128,15 @@ func TestTimelineOfACall(t *testing.T) {
 		wantLines(t, start[6:], "-> notification notifications/initialized", "done")
 
 		var ids []string
-		for _, one := range w.hub.Traces(hub.TraceFilter{}) {
+		for _, one := range w.hub.Traces(event.TraceFilter{}) {
 			ids = append(ids, one.Request.ID)
 		}
 		wantLines(t, ids, "r1", ownID(w.hub, "start", 2), "r2", "r3")
-		if list := w.hub.Traces(hub.TraceFilter{Server: "s", Max: 2}); len(list) != 2 || list[0].Request.ID != "r2" ||
-			list[0].Request.State != hub.StateFailed || list[1].Request.State != hub.StateRunning {
+		if list := w.hub.Traces(event.TraceFilter{Server: "s", Max: 2}); len(list) != 2 || list[0].Request.ID != "r2" ||
+			list[0].Request.State != event.StateFailed || list[1].Request.State != event.StateRunning {
 			t.Errorf("%+v", list)
 		}
-		if list := w.hub.Traces(hub.TraceFilter{Server: "other"}); len(list) != 0 {
+		if list := w.hub.Traces(event.TraceFilter{Server: "other"}); len(list) != 0 {
 			t.Errorf("%+v", list)
 		}
 		_ = v
@@ -157,7 +158,7 @@ func TestTimelineOfACancelledCall(t *testing.T) {
 		if _, err := v.win.Cancel("r1", "enough"); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		// The goroutine that sends the cancel and the one that shows it are two: both orders of what they do next are right.
 		lines := w.timeline("r1")
 		wantLines(t, lines[:5], "queued", "running", "-> request tools/call", "cancelled by user: enough", "cancelling")
@@ -166,7 +167,7 @@ func TestTimelineOfACancelledCall(t *testing.T) {
 			"cancel delivered", "cancelled", "error CANCELLED, the server may go on")
 		w.sizes("r1", s)
 		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "stubborn",
-			Timeouts: hub.Timeouts{Total: ptr(time.Minute)}}).want(t, hub.CodeDeadlineExceeded, hub.ReasonTotalTimeout)
+			Timeouts: hub.Timeouts{Total: ptr(time.Minute)}}).want(t, event.CodeDeadlineExceeded, event.ReasonTotalTimeout)
 		if lines := w.timeline("r2"); !slices.Contains(lines, "error TOTAL_TIMEOUT, the server may go on") ||
 			!slices.Contains(lines, "cancelled by timeout: timeouts.total of 1m0s exceeded") {
 			t.Errorf("%q", lines)
@@ -197,7 +198,7 @@ func TestTimelineOfAWithdrawal(t *testing.T) {
 			"running", "<- response tools/call", "done")
 		c = w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "ask"})
 		p = v.prompt()
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes})
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: formYes})
 		c.ok(t)
 		wantLines(t, w.timeline(p.RequestID), "<- request elicitation/create", "queued", "elicitation_form opened",
 			"awaiting_input", "elicitation_form closed: answered", "done",
@@ -223,15 +224,15 @@ func TestTimelineOfATask(t *testing.T) {
 				}
 				wantLines(t, w.timeline("r1"), append(want, "done")...)
 				w.sizes("r1", s.Server)
-				if task := w.hub.Traces(hub.TraceFilter{RequestID: "r1"})[0].Request.Task; task == nil || task.ID != "T-1" ||
+				if task := w.hub.Traces(event.TraceFilter{RequestID: "r1"})[0].Request.Task; task == nil || task.ID != "T-1" ||
 					task.Message != "" {
 					t.Errorf("%+v", task)
 				}
 
 				c = w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "work"})
 				synctest.Wait()
-				w.hub.CancelRequest("r2", "", "stop it", hub.OriginHost)
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				w.hub.CancelRequest("r2", "", "stop it", event.OriginHost)
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
 				lines := w.timeline("r2")
 				wantLines(t, lines[:7], "queued", "running", "-> request tools/call", "<- response tools/call", "task_working",
 					"cancelled by host: stop it", "cancelling")
@@ -249,14 +250,14 @@ func TestTimelineOfMRTR(t *testing.T) {
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.everything()
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: formYes})
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: formYes})
 		c.ok(t)
 		wantLines(t, w.timeline("r1"), "queued", "connecting", "running", "-> request tools/call", "<- response tools/call",
 			"elicitation_form opened", "awaiting_input",
 			"elicitation_form closed: answered", "running", "-> request tools/call", "<- response tools/call", "done")
 		w.sizes("r1", s)
 		var wires []string
-		for _, e := range w.hub.Traces(hub.TraceFilter{RequestID: "r1"})[0].Entries {
+		for _, e := range w.hub.Traces(event.TraceFilter{RequestID: "r1"})[0].Entries {
 			if e.Message != nil && e.Message.Type == "request" {
 				wires = append(wires, e.Message.WireID)
 			}
@@ -284,8 +285,8 @@ func TestTimelineOverHTTP(t *testing.T) {
 				w.sizes("r1", s)
 				c := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"})
 				synctest.Wait()
-				w.hub.CancelRequest("r2", "", "no", hub.OriginUser)
-				c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+				w.hub.CancelRequest("r2", "", "no", event.OriginUser)
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
 				lines := w.timeline("r2")
 				wantLines(t, lines[:5], "queued", "running", "-> request tools/call", "cancelled by user: no", "cancelling")
 				slices.Sort(lines[5:])
@@ -314,7 +315,7 @@ func TestTimelineIsBounded(t *testing.T) {
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "storm"}).ok(t)
 		synctest.Wait()
-		tr := w.hub.Traces(hub.TraceFilter{RequestID: "r1"})[0]
+		tr := w.hub.Traces(event.TraceFilter{RequestID: "r1"})[0]
 		progress, latest := 0, 0
 		for _, e := range tr.Entries {
 			if e.Message != nil && e.Message.Method == "notifications/progress" {
@@ -335,7 +336,7 @@ func TestTimelineIsBounded(t *testing.T) {
 		task.set("T-1", "completed", "")
 		c.ok(t)
 		synctest.Wait()
-		tr = w2.hub.Traces(hub.TraceFilter{RequestID: "r1"})[0]
+		tr = w2.hub.Traces(event.TraceFilter{RequestID: "r1"})[0]
 		polls := 2 * 301
 		if want := 6 + polls + 1 - 128; len(tr.Entries) != 128 || tr.Omitted != want {
 			t.Fatalf("%d entries, %d omitted; want %d", len(tr.Entries), tr.Omitted, want)
@@ -388,15 +389,15 @@ func TestTimelineHoldsNoContent(t *testing.T) {
 		go w.hub.ReadResource(hanging, hub.ResourceRequest{ID: "r4", Server: "s", URI: "file:///SECRET"})
 		stop(context.Canceled)
 		ask := w.call(hub.CallRequest{ID: "r5", Server: "s", Tool: "ask", Arguments: args})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept,
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept,
 			Content: `{"SECRET_field":"SECRET answer"}`})
 		ask.ok(t)
-		w.call(hub.CallRequest{ID: "r6", Server: "bad", Tool: "x", Arguments: args}).want(t, hub.CodeUnavailable,
-			hub.ReasonServerFailed)
-		w.call(hub.CallRequest{ID: "r7", Server: "s", Tool: "die", Arguments: args}).want(t, hub.CodeUnavailable,
-			hub.ReasonServerGone)
+		w.call(hub.CallRequest{ID: "r6", Server: "bad", Tool: "x", Arguments: args}).want(t, event.CodeUnavailable,
+			event.ReasonServerFailed)
+		w.call(hub.CallRequest{ID: "r7", Server: "s", Tool: "die", Arguments: args}).want(t, event.CodeUnavailable,
+			event.ReasonServerGone)
 		synctest.Wait()
-		traces := w.hub.Traces(hub.TraceFilter{})
+		traces := w.hub.Traces(event.TraceFilter{})
 		for _, about := range []any{traces, w.hub.TraceBundle()} {
 			text, err := json.Marshal(about)
 			if err != nil {
@@ -430,7 +431,7 @@ func TestTraceRingForgetsTheOldest(t *testing.T) {
 			w.call(hub.CallRequest{ID: fmt.Sprint("r", i), Server: "s", Tool: "echo"}).ok(t)
 		}
 		synctest.Wait()
-		traces := w.hub.Traces(hub.TraceFilter{})
+		traces := w.hub.Traces(event.TraceFilter{})
 		if len(traces) != 513 || traces[0].Request.ID != "open" || traces[1].Request.ID != "r88" ||
 			traces[512].Request.ID != "r599" {
 			t.Errorf("%d timelines, from %s and %s to %s", len(traces), traces[0].Request.ID, traces[1].Request.ID,
@@ -439,7 +440,7 @@ func TestTraceRingForgetsTheOldest(t *testing.T) {
 		if len(traces[0].Entries) != 4 {
 			t.Errorf("%+v", traces[0])
 		}
-		w.hub.CancelRequest("open", "", "", hub.OriginHost)
+		w.hub.CancelRequest("open", "", "", event.OriginHost)
 		<-open.done
 		w.nothingLeft()
 	})
@@ -466,11 +467,11 @@ func TestTracesStayWithinMemory(t *testing.T) {
 		for i := range 500 {
 			c := w.call(hub.CallRequest{ID: fmt.Sprint("r", i), Server: "s", Tool: "ask"})
 			for range 9 {
-				v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: formYes})
+				v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: formYes})
 			}
 			c.ok(t)
 		}
-		n := len(w.hub.Traces(hub.TraceFilter{}))
+		n := len(w.hub.Traces(event.TraceFilter{}))
 		held := w.hub.TraceBytes()
 		if n >= 500 || n < 200 || held > 3<<20 {
 			t.Errorf("%d timelines hold %d bytes", n, held)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/transport"
@@ -67,7 +68,7 @@ func (h *Hub) bundled(s *server) map[string]any {
 	return m
 }
 
-func bundledProblems(problems []ConfigProblem) []map[string]any {
+func bundledProblems(problems []event.ConfigProblem) []map[string]any {
 	list := make([]map[string]any, 0, len(problems))
 	for _, p := range problems {
 		list = append(list, map[string]any{
@@ -84,7 +85,7 @@ var ()
 func faultOf(err error) string {
 	var said []string
 	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*event.Error](err); ok {
 		say("%s", e.Reason)
 	}
 	ended := ""

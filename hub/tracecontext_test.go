@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -78,7 +79,7 @@ func TestTraceContextReachesTheServer(t *testing.T) {
 						if got := carried(s, "tools/call"); got != c.want {
 							t.Errorf("%s: the server got %q; want %q", c.what, got, c.want)
 						}
-						if got := w.hub.Traces(hub.TraceFilter{RequestID: id})[0].TraceID; got != c.id {
+						if got := w.hub.Traces(event.TraceFilter{RequestID: id})[0].TraceID; got != c.id {
 							t.Errorf("%s: trace id %q; want %q", c.what, got, c.id)
 						}
 					}
@@ -120,7 +121,7 @@ func TestTraceContextOfTasksAndRounds(t *testing.T) {
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.everything()
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask", Trace: hub.TraceContext{Parent: traceParent}})
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Content: formYes})
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: formYes})
 		c.ok(t)
 		if got := carried(s, "tools/call"); got != traceParent+"  " {
 			t.Errorf("second round: %q", got)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config/watch"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
@@ -156,13 +157,13 @@ func (h *Hub) noteTrouble(p watch.Problem) {
 
 // watchProblems gives what cannot be watched of what the servers want now. What is mended, or of a server that is gone,
 // is forgotten. h.mu is held.
-func (h *Hub) watchProblems() (list []ConfigProblem) {
+func (h *Hub) watchProblems() (list []event.ConfigProblem) {
 	h.watching.troubles = slices.DeleteFunc(h.watching.troubles, func(t watchTrouble) bool {
 		s := h.server(t.Server)
 		return s == nil || s.life.Removed() || !slices.Equal(s.conf.Watch, t.patterns)
 	})
 	for _, t := range h.watching.troubles {
-		list = append(list, ConfigProblem{Message: t.Text})
+		list = append(list, event.ConfigProblem{Message: t.Text})
 	}
 	return list
 }
@@ -179,6 +180,7 @@ func (h *Hub) restartChanged(name string) {
 	if p, ok := s.conf.Fields["watch"]; ok {
 		key = strings.SplitN(p.Key, "[", 2)[0]
 	}
-	h.beginStop(s, &cancelCause{Origin: OriginHost, Reason: fmt.Sprintf("files that the server is built from changed (%s)",
-		key)}, servers.Again)
+	h.beginStop(s,
+		&cancelCause{Origin: event.OriginHost, Reason: fmt.Sprintf("files that the server is built from changed (%s)",
+			key)}, servers.Again)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -110,21 +111,21 @@ func TestChangedFileIsReadAnew(t *testing.T) {
 
 		w.write(w.config("a:"+allow, "b:"+allow)[:20])
 		w.changed(watch.Change{Files: []string{w.path}})
-		if told := last[*hub.ConfigReloaded](v); told.ChangedFile != w.path || len(told.Problems) != 1 ||
+		if told := last[*event.ConfigReloaded](v); told.ChangedFile != w.path || len(told.Problems) != 1 ||
 			!told.Problems[0].Fatal || a.over() || b.over() {
 			t.Errorf("half a file: %+v", told)
 		}
 		w.write(w.config("a:"+allow, "b:"+allow+`,"args":["-v"]`))
 		w.changed(watch.Change{Files: []string{w.path}})
-		if told := last[*hub.ConfigReloaded](v); len(told.Problems) != 0 || !slices.Equal(told.Stopped, []string{"b"}) ||
+		if told := last[*event.ConfigReloaded](v); len(told.Problems) != 0 || !slices.Equal(told.Stopped, []string{"b"}) ||
 			a.over() {
 			t.Errorf("a changed server: %+v", told)
 		}
-		b.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		b.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if w.starts("a") != 1 || w.starts("b") != 2 {
 			t.Errorf("a started %d times, b %d times", w.starts("a"), w.starts("b"))
 		}
-		if _, err := w.hub.CancelRequest("a", "", "", hub.OriginHost); err != nil {
+		if _, err := w.hub.CancelRequest("a", "", "", event.OriginHost); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -170,7 +171,8 @@ func TestWatchedFilesRestartTheirServer(t *testing.T) {
 			w.call(hub.CallRequest{ID: "b", Server: "b", Tool: "hang"})
 		synctest.Wait()
 		w.changed(watch.Change{Servers: []string{"a"}})
-		if e := a.want(t, hub.CodeCancelled, hub.ReasonCancelled); !strings.Contains(e.Meta["cancel_reason"], "dev.watch") {
+		if e := a.want(t, event.CodeCancelled, event.ReasonCancelled); !strings.Contains(e.Meta["cancel_reason"],
+			"dev.watch") {
 			t.Errorf("the call was told %v", e.Meta)
 		}
 		if w.starts("a") != 2 || w.starts("b") != 1 || b.over() {
@@ -179,7 +181,7 @@ func TestWatchedFilesRestartTheirServer(t *testing.T) {
 		if len(cancels(w.servers["a"])) != 1 {
 			t.Error("the server was not told of the cancel")
 		}
-		if _, err := w.hub.CancelRequest("b", "", "", hub.OriginHost); err != nil {
+		if _, err := w.hub.CancelRequest("b", "", "", event.OriginHost); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -194,7 +196,8 @@ func TestWhatCannotBeWatchedIsTold(t *testing.T) {
 		w.read([]hub.ConfigSource{{Scope: "host", Path: w.path}})
 		v := w.everything()
 		w.changed(watch.Change{Problems: []watch.Problem{{Server: "a", Text: "too many folders"}}})
-		if told := last[*hub.ConfigReloaded](v); len(told.Problems) != 1 || told.Problems[0].Message != "too many folders" ||
+		if told := last[*event.ConfigReloaded](v); len(told.Problems) != 1 ||
+			told.Problems[0].Message != "too many folders" ||
 			told.Problems[0].Fatal {
 			t.Errorf("%+v", told)
 		}
@@ -205,7 +208,7 @@ func TestWhatCannotBeWatchedIsTold(t *testing.T) {
 func TestWhatCannotBeWatchedIsMended(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWatchedWorld(t, serversOf("a", hanging()))
-		load := func(patterns string) []hub.ConfigProblem {
+		load := func(patterns string) []event.ConfigProblem {
 			w.hub.EditConfig(func(s *config.Server) { s.Watch = []string{patterns} })
 			w.write(w.config())
 			w.read([]hub.ConfigSource{{Path: w.path, Scope: "user"}})

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -285,17 +286,17 @@ func (w *webWorld) slowBrowser(page string, before func()) {
 
 // person is a window that shows sign-ins, beside everything else.
 func (w *webWorld) person() *view {
-	return w.attach(hub.Hello{Kinds: append([]hub.PromptKind{hub.PromptSignIn}, allKinds...), SamplingTools: true})
+	return w.attach(hub.Hello{Kinds: append([]event.PromptKind{event.PromptSignIn}, allKinds...), SamplingTools: true})
 }
 
 // signIn takes an open sign-in to its end: yes, and the browser.
 func (w *webWorld) signIn(v *view) {
 	w.t.Helper()
 	p := v.prompt()
-	if p.Kind != hub.PromptSignIn || p.SignIn.Waiting {
+	if p.Kind != event.PromptSignIn || p.SignIn.Waiting {
 		w.t.Fatalf("the prompt is %+v, %+v", p, p.SignIn)
 	}
-	v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept})
+	v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept})
 	w.browse(p.SignIn.URL)
 	pass(time.Second) // the listener for the browser looks at times whether its page has been taken
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // defaultWindowReturn is Options.WindowReturn of those who do not say.
@@ -21,7 +22,7 @@ type Window struct {
 	id, title     string
 	n             uint64 // order of attachment
 	sink          Sink
-	kinds         map[PromptKind]bool
+	kinds         map[event.PromptKind]bool
 	samplingTools bool
 	extensions    map[string]json.RawMessage
 	listed        []Root
@@ -59,13 +60,15 @@ func (h *Hub) enter(hello Hello, sink Sink) (w *Window, start *Start, changed bo
 	before := h.windows[hello.WindowID]
 	if before != nil && before.attached && hello.Resume != nil && hello.Resume.HubID == h.id {
 		// It knows what only that window can know: its stream broke, and the hub has not noticed yet.
-		superseded := fail(CodeFailedPrecondition, ReasonWindowSuperseded, []string{"window_id", hello.WindowID},
+		superseded := event.Fail(event.CodeFailedPrecondition, event.ReasonWindowSuperseded,
+			[]string{"window_id", hello.WindowID},
 			"the window was attached again on another stream")
 		before.part(superseded)
 		before.sink.Closed(superseded)
 	}
 	if before != nil && before.attached {
-		return nil, nil, false, fail(CodeAlreadyExists, ReasonWindowIDInUse, []string{"window_id", hello.WindowID},
+		return nil, nil, false, event.Fail(event.CodeAlreadyExists, event.ReasonWindowIDInUse,
+			[]string{"window_id", hello.WindowID},
 			"a window with the id %q is attached; give each window an id of its own", boundReason(hello.WindowID))
 	}
 	h.attached++
@@ -105,7 +108,7 @@ func (h *Hub) start(w *Window, hello *Hello, before *Window) *Start {
 			s := &Start{Resumed: true}
 			told := map[string]bool{}
 			for _, e := range events {
-				opened, ok := e.Body.(*PromptOpened)
+				opened, ok := e.Body.(*event.PromptOpened)
 				if !w.wants(e.Body) || ok && told[opened.Prompt.ID] {
 					continue
 				}
@@ -116,23 +119,25 @@ func (h *Hub) start(w *Window, hello *Hello, before *Window) *Start {
 			}
 			for _, p := range h.promptsInOrder() { // of kinds that it could not show before, opened before what it missed
 				if w.shows(p) && !before.shows(p) && !told[p.id] {
-					s.Events = append(s.Events, h.private(w, &PromptOpened{Prompt: p.info}))
+					s.Events = append(s.Events, h.private(w, &event.PromptOpened{Prompt: p.info}))
 				}
 			}
 			for _, r := range h.requestsInOrder() { // progress is not journaled
-				s.Events = append(s.Events, h.private(w, &RequestProgressed{RequestID: r.id, Server: r.server.name, State: r.state,
+				s.Events = append(s.Events, h.private(w, &event.RequestProgressed{RequestID: r.id, Server: r.server.name,
+					State:    r.state,
 					Progress: r.progress, WireID: r.wireID, Task: r.task}))
 			}
 			return s
 		}
 	}
-	snap := &Snapshot{Seq: h.seq, Time: time.Now(), Problems: h.problems, History: h.history.latest(hello.MaxHistory)}
+	snap := &event.Snapshot{Seq: h.seq, Time: time.Now(), Problems: h.problems,
+		History: h.history.latest(hello.MaxHistory)}
 	start := &Start{Snapshot: snap}
 	room := bounds.SnapshotServers / max(len(h.servers), 1)
 	for _, s := range h.servers {
 		info := s.info()
-		if PayloadSize(&ServerChanged{Server: info}) > room { // told in full right after
-			start.Events = append(start.Events, Event{Body: &ServerChanged{Server: info}})
+		if event.PayloadSize(&event.ServerChanged{Server: info}) > room { // told in full right after
+			start.Events = append(start.Events, event.Event{Body: &event.ServerChanged{Server: info}})
 			info.Instructions, info.Capabilities, info.Stderr = "", "", nil
 		}
 		snap.Servers = append(snap.Servers, info)
@@ -142,10 +147,10 @@ func (h *Hub) start(w *Window, hello *Hello, before *Window) *Start {
 	}
 	room = bounds.SnapshotPrompts
 	for _, p := range h.promptsInOrder() {
-		switch size := p.info.size(); {
+		switch size := p.info.Size(); {
 		case !w.shows(p):
 		case size > room: // as questions that open now
-			start.Events = append(start.Events, Event{Body: &PromptOpened{Prompt: p.info}})
+			start.Events = append(start.Events, event.Event{Body: &event.PromptOpened{Prompt: p.info}})
 		default:
 			room -= size
 			snap.Prompts = append(snap.Prompts, p.info)
@@ -158,9 +163,9 @@ func (h *Hub) start(w *Window, hello *Hello, before *Window) *Start {
 }
 
 // private makes an event for one window alone; its number is used for nothing else. h.mu is held.
-func (h *Hub) private(w *Window, b EventBody) Event {
+func (h *Hub) private(w *Window, b event.Body) event.Event {
 	h.seq++
-	e := Event{Seq: h.seq, Time: time.Now(), Body: b}
+	e := event.Event{Seq: h.seq, Time: time.Now(), Body: b}
 	if journaled(b) {
 		h.journal.add(e, w.id)
 	}
@@ -177,8 +182,8 @@ func (w *Window) part(why error) {
 func (w *Window) ID() string { return w.id }
 
 // Cancel cancels a request with origin user: the Cancel button.
-func (w *Window) Cancel(id, reason string) (Outcome, error) {
-	return w.h.CancelRequest(id, "", reason, OriginUser)
+func (w *Window) Cancel(id, reason string) (event.Outcome, error) {
+	return w.h.CancelRequest(id, "", reason, event.OriginUser)
 }
 
 // SetRoots replaces the workspace folders of this window; servers that list roots are told.
@@ -199,7 +204,7 @@ func (w *Window) SetRoots(roots []Root) {
 
 // SetCapabilities replaces what this window can show. It is given the open prompts that it can show now and could not
 // before.
-func (w *Window) SetCapabilities(kinds []PromptKind, samplingTools bool, extensions map[string]json.RawMessage) {
+func (w *Window) SetCapabilities(kinds []event.PromptKind, samplingTools bool, extensions map[string]json.RawMessage) {
 	h := w.h
 	defer h.lock().unlock()
 	if !w.attached {
@@ -210,7 +215,7 @@ func (w *Window) SetCapabilities(kinds []PromptKind, samplingTools bool, extensi
 	w.samplingTools, w.extensions = samplingTools, extensions
 	for _, p := range h.promptsInOrder() {
 		if w.shows(p) && !old.shows(p) {
-			w.sink.Deliver(h.private(w, &PromptOpened{Prompt: p.info}))
+			w.sink.Deliver(h.private(w, &event.PromptOpened{Prompt: p.info}))
 		}
 	}
 	h.closeUnshowable()
@@ -262,7 +267,7 @@ func (w *Window) notBack() {
 }
 
 // ownerClosed is why a call ends that belongs to a window which has closed for good.
-var ownerClosed = &cancelCause{Origin: OriginHost, Reason: "the window that owns the call closed"}
+var ownerClosed = &cancelCause{Origin: event.OriginHost, Reason: "the window that owns the call closed"}
 
 // depart ends what belongs to a window. It stays in the table for a resume. h.mu is held.
 func (h *Hub) depart(w *Window) {

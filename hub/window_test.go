@@ -10,27 +10,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 // names gives the events as short words, without what is private to a window.
-func names(events []hub.Event) []string {
+func names(events []event.Event) []string {
 	var list []string
 	for _, e := range events {
 		switch b := e.Body.(type) {
-		case *hub.RequestStarted:
+		case *event.RequestStarted:
 			list = append(list, "started "+b.Request.ID)
-		case *hub.RequestFinished:
+		case *event.RequestFinished:
 			list = append(list, "finished "+b.RequestID)
-		case *hub.RequestCancelling:
+		case *event.RequestCancelling:
 			list = append(list, "cancelling "+b.RequestID)
-		case *hub.RequestCancelled:
+		case *event.RequestCancelled:
 			list = append(list, "cancelled "+b.RequestID)
-		case *hub.RequestProgressed:
+		case *event.RequestProgressed:
 			list = append(list, "progressed "+b.RequestID)
-		case *hub.PromptOpened:
+		case *event.PromptOpened:
 			list = append(list, "opened "+b.Prompt.ID)
-		case *hub.PromptClosed:
+		case *event.PromptClosed:
 			list = append(list, "closed "+b.PromptID)
 		default:
 			list = append(list, strings.TrimPrefix(fmt.Sprintf("%T", b), "*hub."))
@@ -61,7 +62,7 @@ func TestSnapshot(t *testing.T) {
 		v := w.everything()
 		s := v.start.Snapshot
 		if v.start.Resumed || s == nil || s.Seq != seq || len(s.Servers) != 2 || s.Servers[0].Name != "s" ||
-			s.Servers[0].State != hub.ServerReady {
+			s.Servers[0].State != event.ServerReady {
 			t.Fatalf("%+v", v.start)
 		}
 		var states []string
@@ -72,17 +73,17 @@ func TestSnapshot(t *testing.T) {
 			"r2 awaiting_approval  "}; !slices.Equal(states, want) {
 			t.Errorf("requests %q, want %q", states, want)
 		}
-		if len(s.Prompts) != 2 || s.Prompts[0].ID != p.ID || s.Prompts[1].Kind != hub.PromptToolApproval {
+		if len(s.Prompts) != 2 || s.Prompts[0].ID != p.ID || s.Prompts[1].Kind != event.PromptToolApproval {
 			t.Errorf("%+v", s.Prompts)
 		}
 		// The newcomer has the same say as the first one.
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
 		c1.ok(t)
-		if closed := last[*hub.PromptClosed](first); closed.PromptID != p.ID || closed.WindowID != v.win.ID() {
+		if closed := last[*event.PromptClosed](first); closed.PromptID != p.ID || closed.WindowID != v.win.ID() {
 			t.Errorf("%+v", closed)
 		}
-		v.answer(hub.PromptAnswer{PromptID: s.Prompts[1].ID, Action: hub.ActionDecline})
-		c2.want(t, hub.CodePermissionDenied, hub.ReasonDeniedByUser)
+		v.answer(event.PromptAnswer{PromptID: s.Prompts[1].ID, Action: event.ActionDecline})
+		c2.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
 		after := w.everything().start.Snapshot
 		if len(after.Requests) != 0 || len(after.Prompts) != 0 || after.Seq <= seq {
 			t.Errorf("%+v", after)
@@ -91,7 +92,7 @@ func TestSnapshot(t *testing.T) {
 }
 
 // resume attaches v's window again, as it left.
-func (w *world) resume(v *view, kinds []hub.PromptKind) *view {
+func (w *world) resume(v *view, kinds []event.PromptKind) *view {
 	return w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: kinds, SamplingTools: true,
 		Resume: &hub.Resume{HubID: w.hub.ID(), After: v.lastSeq()}})
 }
@@ -118,9 +119,9 @@ func TestResumeGetsJustWhatItMissed(t *testing.T) {
 			"progressed r2"}; !slices.Equal(got, want) {
 			t.Errorf("missed %q, want %q", got, want)
 		}
-		var told []hub.Event
+		var told []event.Event
 		for _, e := range witness.events {
-			if _, progress := e.Body.(*hub.RequestProgressed); e.Seq > from && !progress {
+			if _, progress := e.Body.(*event.RequestProgressed); e.Seq > from && !progress {
 				told = append(told, e)
 			}
 		}
@@ -130,7 +131,7 @@ func TestResumeGetsJustWhatItMissed(t *testing.T) {
 		if _, err := again.win.Cancel("r2", ""); err != nil {
 			t.Fatal(err)
 		}
-		c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if got := names(again.events[4:]); !slices.Equal(got, []string{"cancelling r2", "cancelled r2"}) {
 			t.Errorf("then came %q", got)
 		}
@@ -173,7 +174,7 @@ func TestResumeKeepsWhatWasForOneWindow(t *testing.T) {
 				t.Errorf("another window was given %s again", name)
 			}
 		}
-		again.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline})
+		again.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
 	})
 }
 
@@ -182,18 +183,18 @@ func TestResumeTooOldGetsSnapshot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), `s:"approvals":{"no":"deny"}`)
 		v := w.everything()
-		w.call(hub.CallRequest{Server: "s", Tool: "no"}).want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+		w.call(hub.CallRequest{Server: "s", Tool: "no"}).want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
 		v.lastSeq()
 		v.win.Detach(false)
 		for range 2048 { // two events each: the journal holds 4096
-			w.call(hub.CallRequest{Server: "s", Tool: "no"}).want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+			w.call(hub.CallRequest{Server: "s", Tool: "no"}).want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
 		}
 		again := w.resume(v, allKinds)
 		if !again.start.Resumed || len(again.start.Events) != 4096 {
 			t.Fatalf("resumed %v, %d events", again.start.Resumed, len(again.start.Events))
 		}
 		again.win.Detach(false)
-		w.call(hub.CallRequest{Server: "s", Tool: "no"}).want(t, hub.CodePermissionDenied, hub.ReasonDeniedByPolicy)
+		w.call(hub.CallRequest{Server: "s", Tool: "no"}).want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
 		late := w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: allKinds,
 			Resume: &hub.Resume{HubID: w.hub.ID(), After: v.seq}})
 		if late.start.Resumed || late.start.Snapshot == nil || len(late.start.Events) != 0 {
@@ -235,7 +236,7 @@ func TestWindowDetachesMidPromptAndResumes(t *testing.T) {
 		if got := names(v.start.Events); !v.start.Resumed || len(got) != 1 || got[0] != "progressed "+approval.RequestID {
 			t.Errorf("missed %q", got)
 		}
-		v.answer(yes(approval, hub.ScopeOnce))
+		v.answer(yes(approval, event.ScopeOnce))
 		p := v.prompt()
 		v.win.Detach(false)
 		pass(9 * time.Second)
@@ -244,7 +245,7 @@ func TestWindowDetachesMidPromptAndResumes(t *testing.T) {
 			t.Errorf("%+v", v2.start)
 		}
 		pass(time.Minute) // the farewell of the old stream is off
-		v2.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: formYes})
+		v2.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: formYes})
 		if got := textOf(t, c.ok(t)); got != `{"action":"accept","content":{"name":"Ada"}}` {
 			t.Errorf("the server got %s", got)
 		}
@@ -257,11 +258,11 @@ func TestWindowDetachesMidPromptAndResumes(t *testing.T) {
 			c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 			p := v.prompt()
 			v.win.Detach(false)
-			less := w.resume(v, []hub.PromptKind{hub.PromptToolApproval})
+			less := w.resume(v, []event.PromptKind{event.PromptToolApproval})
 			if got := textOf(t, c.ok(t)); got != `{"action":"cancel"}` {
 				t.Errorf("the server got %s", got)
 			}
-			less.wantClosed(p.ID, hub.CauseSuperseded, hub.OriginPolicy, "no window is left that can show it")
+			less.wantClosed(p.ID, event.CauseSuperseded, event.OriginPolicy, "no window is left that can show it")
 		})
 	})
 }
@@ -274,8 +275,9 @@ func TestCallOfAWindowThatHasClosed(t *testing.T) {
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.attach(hub.Hello{WindowID: "mine"})
 		v.win.Detach(true)
-		e := w.call(hub.CallRequest{ID: "late", Server: "s", Tool: "hang", OwnerWindowID: "mine"}).want(t, hub.CodeCancelled,
-			hub.ReasonCancelled)
+		e := w.call(hub.CallRequest{ID: "late", Server: "s", Tool: "hang", OwnerWindowID: "mine"}).want(t,
+			event.CodeCancelled,
+			event.ReasonCancelled)
 		if e.Meta["origin"] != "host" || e.Meta["cancel_reason"] != "the window that owns the call closed" {
 			t.Errorf("%v", e.Meta)
 		}
@@ -287,7 +289,7 @@ func TestCallOfAWindowThatHasClosed(t *testing.T) {
 		if got := w.state("owned"); got != "running" {
 			t.Errorf("the call of the next window is %s", got)
 		}
-		w.hub.CancelRequests(hub.CancelScope{All: true}, "", hub.OriginHost)
+		w.hub.CancelRequests(hub.CancelScope{All: true}, "", event.OriginHost)
 		<-c.done
 		w.nothingLeft()
 	})
@@ -308,7 +310,7 @@ func TestOwnerWindowGone(t *testing.T) {
 	}
 	gone := func(t *testing.T, s *fakeserver.Server, c, free *pendingCall) {
 		t.Helper()
-		e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+		e := c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if e.Meta["origin"] != "host" || e.Meta["cancel_reason"] != reason {
 			t.Errorf("%v", e.Meta)
 		}
@@ -365,7 +367,7 @@ func TestWindowIDInUse(t *testing.T) {
 		w := newWorld(t, nil)
 		v := w.attach(hub.Hello{WindowID: "mine"})
 		_, err := w.tryAttach(hub.Hello{WindowID: "mine"})
-		if e := hub.AsError(err); e == nil || e.Code != hub.CodeAlreadyExists || e.Reason != hub.ReasonWindowIDInUse {
+		if e := event.AsError(err); e == nil || e.Code != event.CodeAlreadyExists || e.Reason != event.ReasonWindowIDInUse {
 			t.Errorf("%v", err)
 		}
 		v.win.Detach(false)
@@ -390,7 +392,7 @@ func TestLastWindowGoneEndsPrompts(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				a := asking(elicitation, formParams)
 				w := newWorld(t, serversOf("s", a.Server), `s:"alwaysAllow":["ask"]`)
-				witness := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptSampling}})
+				witness := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
 				v := w.everything()
 				asks := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 				synctest.Wait()
@@ -398,16 +400,16 @@ func TestLastWindowGoneEndsPrompts(t *testing.T) {
 				synctest.Wait()
 				before := time.Now()
 				v.win.Detach(tc.final)
-				approval.want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
+				approval.want(t, event.CodeFailedPrecondition, event.ReasonNoApprover)
 				if got := textOf(t, asks.ok(t)); got != `{"action":"cancel"}` {
 					t.Errorf("the server got %s", got)
 				}
 				if d := time.Since(before); d != tc.after {
 					t.Errorf("it took %v", d)
 				}
-				closed := eventsOf[*hub.PromptClosed](witness)
-				if len(closed) != 2 || closed[0].Cause != hub.CauseSuperseded || closed[1].Cause != hub.CauseSuperseded ||
-					closed[0].Origin != hub.OriginPolicy {
+				closed := eventsOf[*event.PromptClosed](witness)
+				if len(closed) != 2 || closed[0].Cause != event.CauseSuperseded || closed[1].Cause != event.CauseSuperseded ||
+					closed[0].Origin != event.OriginPolicy {
 					t.Errorf("%+v", closed)
 				}
 			})

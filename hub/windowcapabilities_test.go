@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -44,7 +45,7 @@ func TestLegacyServerIsConnectedAnewForCapabilities(t *testing.T) {
 			if _, err := v.win.Cancel("r1", ""); err != nil {
 				t.Fatal(err)
 			}
-			c.want(t, hub.CodeCancelled, hub.ReasonCancelled)
+			c.want(t, event.CodeCancelled, event.ReasonCancelled)
 			pass(time.Minute)
 			if w.starts("s") != 2 {
 				t.Errorf("%d starts", w.starts("s"))
@@ -136,7 +137,7 @@ func TestCapabilitiesByRevision(t *testing.T) {
 				}
 			}
 			check(`{"roots":{}}`)
-			v := w.attach(hub.Hello{Kinds: []hub.PromptKind{hub.PromptSampling}})
+			v := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
 			check(`{"roots":{},"sampling":{}}`)
 			v.win.SetCapabilities(allKinds, true, nil)
 			check(`{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`)

@@ -6,28 +6,29 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // An approval holds while its window reloads, whatever its scope. Finding B14.
 func TestApprovalsHoldWhileTheWindowReloads(t *testing.T) {
-	for name, scope := range map[string]hub.ApprovalScope{"window": hub.ScopeWindow, "workspace": hub.ScopeWorkspace,
-		"always": hub.ScopeAlways} {
+	for name, scope := range map[string]event.ApprovalScope{"window": event.ScopeWindow, "workspace": event.ScopeWorkspace,
+		"always": event.ScopeAlways} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t, serversOf("s", hanging()))
 				v := w.attach(hub.Hello{WindowID: "w", Kinds: allKinds, Roots: []hub.Root{{URI: "file:///a"}}})
 				c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
-				v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept, Scope: scope})
+				v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Scope: scope})
 				c.ok(t)
 				v.win.Detach(false) // the page is reloaded
 				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
 				pass(time.Minute) // it does not come back
 				c = w.call(hub.CallRequest{Server: "s", Tool: "echo"})
-				if scope == hub.ScopeAlways {
+				if scope == event.ScopeAlways {
 					c.ok(t)
 					return
 				}
-				c.want(t, hub.CodeFailedPrecondition, hub.ReasonNoApprover)
+				c.want(t, event.CodeFailedPrecondition, event.ReasonNoApprover)
 			})
 		})
 	}
@@ -55,7 +56,7 @@ func TestQuestionsWaitForAWindowThatReloads(t *testing.T) {
 					if n := len(v2.start.Snapshot.Prompts); n != 1 || c.over() {
 						t.Fatalf("the window finds %d questions; the call is over: %v", n, c.over())
 					}
-					v2.answer(hub.PromptAnswer{PromptID: v2.start.Snapshot.Prompts[0].ID, Action: hub.ActionDecline})
+					v2.answer(event.PromptAnswer{PromptID: v2.start.Snapshot.Prompts[0].ID, Action: event.ActionDecline})
 				} else {
 					pass(time.Minute)
 				}
@@ -79,7 +80,7 @@ func TestApprovalsAreAskedForWhileTheWindowReloads(t *testing.T) {
 		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
 		pass(time.Second)
 		v = w.attach(hub.Hello{WindowID: "w", Kinds: allKinds})
-		v.answer(hub.PromptAnswer{PromptID: v.start.Snapshot.Prompts[0].ID, Action: hub.ActionAccept})
+		v.answer(event.PromptAnswer{PromptID: v.start.Snapshot.Prompts[0].ID, Action: event.ActionAccept})
 		c.ok(t)
 	})
 }

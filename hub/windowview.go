@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
@@ -18,8 +19,9 @@ func (h *Hub) closeUnshowable() {
 			shown = shown || !w.gone && w.shows(p)
 		}
 		if !shown {
-			h.closePrompt(p, closing{cause: CauseSuperseded, origin: OriginPolicy, reason: "no window is left that can show it",
-				action: ActionDismiss})
+			h.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginPolicy,
+				reason: "no window is left that can show it",
+				action: event.ActionDismiss})
 		}
 	}
 }
@@ -30,8 +32,8 @@ func (w *Window) forget() {
 	}
 }
 
-func (w *Window) declare(kinds []PromptKind) {
-	w.kinds = map[PromptKind]bool{}
+func (w *Window) declare(kinds []event.PromptKind) {
+	w.kinds = map[event.PromptKind]bool{}
 	for _, k := range kinds {
 		w.kinds[k] = true
 	}
@@ -43,8 +45,8 @@ func (w *Window) shows(p *prompt) bool {
 }
 
 // wants tells whether w is told of b. h.mu is held.
-func (w *Window) wants(b EventBody) bool {
-	opened, ok := b.(*PromptOpened)
+func (w *Window) wants(b event.Body) bool {
+	opened, ok := b.(*event.PromptOpened)
 	if !ok {
 		return true
 	}
@@ -56,7 +58,7 @@ func (w *Window) wants(b EventBody) bool {
 
 // canShow tells whether a window can show a kind. One that is expected back counts: a question waits for it as long as
 // it may take to come back. h.mu is held.
-func (h *Hub) canShow(kind PromptKind, withTools bool) bool {
+func (h *Hub) canShow(kind event.PromptKind, withTools bool) bool {
 	for _, w := range h.windows {
 		if !w.gone && w.kinds[kind] && (!withTools || w.samplingTools) {
 			return true
@@ -69,10 +71,10 @@ func (h *Hub) canShow(kind PromptKind, withTools bool) bool {
 func (h *Hub) capabilitiesNow() mcp.Capabilities {
 	return mcp.Capabilities{
 		Roots:           true, // an empty list is an answer, too
-		Sampling:        h.canShow(PromptSampling, false),
-		SamplingTools:   h.canShow(PromptSampling, true),
-		ElicitationForm: h.canShow(PromptElicitationForm, false),
-		ElicitationURL:  h.canShow(PromptElicitationURL, false),
+		Sampling:        h.canShow(event.PromptSampling, false),
+		SamplingTools:   h.canShow(event.PromptSampling, true),
+		ElicitationForm: h.canShow(event.PromptElicitationForm, false),
+		ElicitationURL:  h.canShow(event.PromptElicitationURL, false),
 		Extensions:      h.extensions(),
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // Bounds of what may be under way at once: each is a goroutine, and most are a call.
@@ -19,7 +21,8 @@ type windowWork struct {
 }
 
 // errStreamEnded is the cause of what ends with the attachment of its window.
-var errStreamEnded = fail(CodeCancelled, ReasonCancelled, nil, "the stream of the window that asked for it ended")
+var errStreamEnded = event.Fail(event.CodeCancelled, event.ReasonCancelled, nil,
+	"the stream of the window that asked for it ended")
 
 // CallTool calls a tool for the user. When it returns without an error, the call is a request like any other: it is
 // listed, it can be cancelled, it goes on when the window closes (unless that owns it) and ends with the hub. It runs
@@ -27,7 +30,7 @@ var errStreamEnded = fail(CodeCancelled, ReasonCancelled, nil, "the stream of th
 // result by the event of its end. An error says that nothing has begun; over is not called then.
 func (w *Window) CallTool(c CallRequest, over func(*CallResult, error)) error {
 	if c.Preapproved {
-		return fail(CodeInvalidArgument, ReasonInvalidRequest, []string{"window_id", boundReason(w.id)},
+		return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, []string{"window_id", boundReason(w.id)},
 			"a window cannot say that a call is preapproved: only a host can, that has asked the user itself; leave it out, and the user is asked")
 	}
 	t, err := w.takeTurn()
@@ -124,14 +127,17 @@ func (w *Window) takeTurn() (turn, error) {
 	defer h.lock().unlock()
 	switch {
 	case !w.attached: // also of a hub that is closed, whose goroutines are being waited for
-		return turn{}, fail(CodeFailedPrecondition, ReasonWindowDetached, []string{"window_id", boundReason(w.id)},
+		return turn{}, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached,
+			[]string{"window_id", boundReason(w.id)},
 			"window %q is detached; attach again", boundReason(w.id))
 	case w.work.running >= maxWindowWork:
-		return turn{}, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
+		return turn{}, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
+			[]string{"window_id", boundReason(w.id)},
 			"window %q has %d calls and other orders under way, and more are not taken; wait until some are over, or cancel them",
 			boundReason(w.id), maxWindowWork)
 	case h.windowsWork >= maxWindowsWork:
-		return turn{}, fail(CodeResourceExhausted, ReasonQueueFull, []string{"window_id", boundReason(w.id)},
+		return turn{}, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
+			[]string{"window_id", boundReason(w.id)},
 			"the windows have %d calls and other orders under way, and more are not taken; wait until some are over, or cancel them", maxWindowsWork)
 	}
 	w.work.running++

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // A window's call is the user's: it is approved by the user, goes on when the window closes, and is not ended by it.
@@ -39,7 +40,7 @@ func TestWindowCallGoesOnWithoutItsWindow(t *testing.T) {
 							t.Error(err)
 						}
 					}
-					if e := hub.AsError(<-over); e == nil || e.Reason != hub.ReasonCancelled {
+					if e := event.AsError(<-over); e == nil || e.Reason != event.ReasonCancelled {
 						t.Errorf("it ended with %v", e)
 					}
 					w.nothingLeft()
@@ -58,7 +59,7 @@ func TestCancelRightBehindAWindowCall(t *testing.T) {
 			return fmt.Sprint(out, err)
 		},
 		"of everything": func(w *world, _ *view) string {
-			return fmt.Sprint(w.hub.CancelRequests(hub.CancelScope{All: true}, "no", hub.OriginUser))
+			return fmt.Sprint(w.hub.CancelRequests(hub.CancelScope{All: true}, "no", event.OriginUser))
 		},
 	}
 	for name, cancel := range cancels {
@@ -75,10 +76,10 @@ func TestCancelRightBehindAWindowCall(t *testing.T) {
 					}); err != nil {
 						t.Fatal(err)
 					}
-					if got := cancel(w, v); got != fmt.Sprint(hub.OutcomeCancelling, nil) && got != "[r1]" {
+					if got := cancel(w, v); got != fmt.Sprint(event.OutcomeCancelling, nil) && got != "[r1]" {
 						t.Fatalf("the cancel said %s", got)
 					}
-					if e := hub.AsError(<-over); e == nil || e.Reason != hub.ReasonCancelled || e.Meta["origin"] != "user" {
+					if e := event.AsError(<-over); e == nil || e.Reason != event.ReasonCancelled || e.Meta["origin"] != "user" {
 						t.Fatalf("it ended with %v", e)
 					}
 					v.mu.Lock()
@@ -116,7 +117,8 @@ func TestWindowWorkIsBounded(t *testing.T) {
 				"call": call(v, 256), "order": v.win.Go(func(context.Context) func() { t.Error("ran"); return nil }),
 				"list": v.win.GoAttached(func(context.Context) func() { t.Error("ran"); return nil }),
 			} {
-				if e := hub.AsError(err); e == nil || e.Code != hub.CodeResourceExhausted || e.Reason != hub.ReasonQueueFull ||
+				if e := event.AsError(err); e == nil || e.Code != event.CodeResourceExhausted ||
+					e.Reason != event.ReasonQueueFull ||
 					!strings.Contains(e.Message, "256") {
 					t.Errorf("one %s too many: %v", name, err)
 				}
@@ -150,7 +152,7 @@ func TestCloseWithWindowCallsRunning(t *testing.T) {
 		for i := range 254 {
 			if err := v.win.CallTool(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "hang"},
 				func(_ *hub.CallResult, err error) {
-					if e := hub.AsError(err); e == nil || e.Meta["origin"] != "shutdown" {
+					if e := event.AsError(err); e == nil || e.Meta["origin"] != "shutdown" {
 						t.Errorf("it ended with %v", err)
 					}
 					over.Add(1)
@@ -162,7 +164,7 @@ func TestCloseWithWindowCallsRunning(t *testing.T) {
 			if err := run(func(ctx context.Context) func() {
 				<-ctx.Done()
 				return func() {
-					if e := hub.AsError(context.Cause(ctx)); e.Reason != hub.ReasonDraining {
+					if e := event.AsError(context.Cause(ctx)); e.Reason != event.ReasonDraining {
 						t.Errorf("the cause is %v", e)
 					}
 					orders.Add(1)
@@ -180,7 +182,7 @@ func TestCloseWithWindowCallsRunning(t *testing.T) {
 		if err := v.win.Go(func(context.Context) func() {
 			t.Error("ran")
 			return nil
-		}); hub.AsError(err) == nil || hub.AsError(err).Reason != hub.ReasonWindowDetached {
+		}); event.AsError(err) == nil || event.AsError(err).Reason != event.ReasonWindowDetached {
 			t.Errorf("after Close: %v", err)
 		}
 		w.nothingLeft()
@@ -190,11 +192,11 @@ func TestCloseWithWindowCallsRunning(t *testing.T) {
 // What is for the attachment alone ends with it, whichever way it ends; what is to be carried out does not.
 func TestOrdersAndTheEndOfTheStream(t *testing.T) {
 	ends := map[string]func(w *world, v *view) string{
-		"closed": func(_ *world, v *view) string { v.win.Detach(true); return hub.ReasonCancelled },
-		"broken": func(_ *world, v *view) string { v.win.Detach(false); return hub.ReasonCancelled },
+		"closed": func(_ *world, v *view) string { v.win.Detach(true); return event.ReasonCancelled },
+		"broken": func(_ *world, v *view) string { v.win.Detach(false); return event.ReasonCancelled },
 		"superseded": func(w *world, v *view) string {
 			w.attach(hub.Hello{WindowID: v.win.ID(), Resume: &hub.Resume{HubID: w.hub.ID(), After: v.lastSeq()}})
-			return hub.ReasonWindowSuperseded
+			return event.ReasonWindowSuperseded
 		},
 	}
 	for name, end := range ends {
@@ -216,7 +218,7 @@ func TestOrdersAndTheEndOfTheStream(t *testing.T) {
 				})
 				ctx := <-going
 				want := end(w, v)
-				if e := hub.AsError(<-causes); e.Reason != want {
+				if e := event.AsError(<-causes); e.Reason != want {
 					t.Errorf("the cause is %v", e)
 				}
 				if synctest.Wait(); ctx.Err() != nil {
@@ -237,11 +239,11 @@ func TestWindowCallIsNeverPreapproved(t *testing.T) {
 			func(*hub.CallResult, error) {
 				t.Error("called")
 			})
-		if e := hub.AsError(err); e == nil || e.Code != hub.CodeInvalidArgument ||
+		if e := event.AsError(err); e == nil || e.Code != event.CodeInvalidArgument ||
 			!strings.Contains(e.Message, "only a host can") {
 			t.Errorf("got %v", err)
 		}
-		if synctest.Wait(); len(eventsOf[*hub.RequestStarted](v)) != 0 {
+		if synctest.Wait(); len(eventsOf[*event.RequestStarted](v)) != 0 {
 			t.Error("it has begun")
 		}
 		over := make(chan error, 1)
@@ -250,7 +252,7 @@ func TestWindowCallIsNeverPreapproved(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		v.answer(hub.PromptAnswer{PromptID: v.prompt().ID, Action: hub.ActionAccept})
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept})
 		if err := <-over; err != nil {
 			t.Error(err)
 		}
@@ -275,7 +277,7 @@ func TestWindowOrdersAreTheUsers(t *testing.T) {
 				if err := order(v.win); err != nil {
 					t.Fatal(err)
 				}
-				if e := c.want(t, hub.CodeCancelled, hub.ReasonCancelled); e.Meta["origin"] != "user" {
+				if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["origin"] != "user" {
 					t.Errorf("the caller was told %v", e.Meta)
 				}
 			})
@@ -314,16 +316,17 @@ func TestEditedSamplingRequestIsRefused(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 		p := v.prompt()
 		for _, content := range []string{"", sampleYes} {
-			err := v.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Edited: sampleParams,
+			err := v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Edited: sampleParams,
 				Content: content})
-			if e := hub.AsError(err); e == nil || e.Code != hub.CodeInvalidArgument || e.Reason != hub.ReasonInvalidContent {
+			if e := event.AsError(err); e == nil || e.Code != event.CodeInvalidArgument ||
+				e.Reason != event.ReasonInvalidContent {
 				t.Errorf("got %v", err)
 			}
 			if v.prompt().ID != p.ID {
 				t.Error("the prompt has closed")
 			}
 		}
-		v.answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept, Content: sampleYes})
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: sampleYes})
 		c.ok(t)
 	})
 }
@@ -345,8 +348,8 @@ func TestWorkOfAllWindowsIsBounded(t *testing.T) {
 			v.win.Detach(true)
 		}
 		v := w.attach(hub.Hello{})
-		if e := hub.AsError(v.win.Go(wait)); e == nil || e.Code != hub.CodeResourceExhausted ||
-			e.Reason != hub.ReasonQueueFull || !strings.Contains(e.Message, "4096") {
+		if e := event.AsError(v.win.Go(wait)); e == nil || e.Code != event.CodeResourceExhausted ||
+			e.Reason != event.ReasonQueueFull || !strings.Contains(e.Message, "4096") {
 			t.Errorf("one too many: %v", e)
 		}
 		close(release)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -27,11 +28,11 @@ func TestWithdrawalBeforeTheResult(t *testing.T) {
 			v.prompt()
 			close(withdrawNow)
 			c.ok(t)
-			if end := last[*hub.PromptClosed](v); end.Cause != hub.CauseWithdrawn || end.Reason != "never mind" ||
-				end.Origin != hub.OriginServer {
+			if end := last[*event.PromptClosed](v); end.Cause != event.CauseWithdrawn || end.Reason != "never mind" ||
+				end.Origin != event.OriginServer {
 				t.Fatalf("promptClosed says %+v", end)
 			}
-			if end := last[*hub.RequestCancelled](v); end.Cancellation.Origin != hub.OriginServer {
+			if end := last[*event.RequestCancelled](v); end.Cancellation.Origin != event.OriginServer {
 				t.Fatalf("mcpRequestCancelled says %+v", end)
 			}
 			if got := responses(s); len(got) != 0 {
@@ -58,7 +59,7 @@ func TestWithdrawalBehindTheResult(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 		p := v.prompt()
 		c.ok(t)
-		v.wantClosed(p.ID, hub.CauseParent, hub.OriginParent, "the request that caused it is over")
+		v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "the request that caused it is over")
 		pass(time.Minute)
 		if got := responses(s); len(got) != 0 {
 			t.Errorf("something was answered: %v", got)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
@@ -193,10 +194,10 @@ func (p *pendingCall) over() bool {
 }
 
 // want checks that the call ended with an error of that code and reason, and gives it.
-func (p *pendingCall) want(t *testing.T, code hub.Code, reason string) *hub.Error {
+func (p *pendingCall) want(t *testing.T, code event.Code, reason string) *event.Error {
 	t.Helper()
 	<-p.done
-	e, ok := errors.AsType[*hub.Error](p.err)
+	e, ok := errors.AsType[*event.Error](p.err)
 	if !ok {
 		t.Fatalf("the call ended with result %+v, error %v; want %s %s", p.result, p.err, code, reason)
 	}
@@ -216,8 +217,8 @@ func (p *pendingCall) ok(t *testing.T) *hub.CallResult {
 	return p.result
 }
 
-var allKinds = []hub.PromptKind{hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm,
-	hub.PromptElicitationURL}
+var allKinds = []event.PromptKind{event.PromptToolApproval, event.PromptSampling, event.PromptElicitationForm,
+	event.PromptElicitationURL}
 
 // view is a window of a test: it keeps what it was told and checks what every window may rely on.
 type view struct {
@@ -226,12 +227,12 @@ type view struct {
 	start *hub.Start
 
 	mu     sync.Mutex
-	events []hub.Event
-	early  []hub.Event
+	events []event.Event
+	early  []event.Event
 	seq    uint64
 	ended  map[string]bool // requests with a terminal event
 	open   map[string]bool // prompts
-	closed *hub.Error
+	closed *event.Error
 }
 
 func (w *world) attach(hello hub.Hello) *view {
@@ -272,7 +273,7 @@ func (w *world) everything() *view {
 	return w.attach(hub.Hello{Kinds: allKinds, SamplingTools: true})
 }
 
-func (v *view) Deliver(e hub.Event) {
+func (v *view) Deliver(e event.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.start == nil { // what follows the start may come before Attach has returned it
@@ -282,20 +283,20 @@ func (v *view) Deliver(e hub.Event) {
 	v.take(e)
 }
 
-func (v *view) take(e hub.Event) {
+func (v *view) take(e event.Event) {
 	if e.Seq <= v.seq {
 		v.t.Errorf("sequence %d after %d", e.Seq, v.seq)
 	}
 	v.seq = e.Seq
 	v.events = append(v.events, e)
 	switch b := e.Body.(type) {
-	case *hub.RequestCancelled:
+	case *event.RequestCancelled:
 		v.terminal(b.RequestID)
-	case *hub.RequestFinished:
+	case *event.RequestFinished:
 		v.terminal(b.RequestID)
-	case *hub.PromptOpened:
+	case *event.PromptOpened:
 		v.open[b.Prompt.ID] = true
-	case *hub.PromptClosed:
+	case *event.PromptClosed:
 		if _, known := v.open[b.PromptID]; known && !v.open[b.PromptID] {
 			v.t.Errorf("prompt %s closed twice", b.PromptID)
 		}
@@ -310,14 +311,14 @@ func (v *view) terminal(id string) {
 	v.ended[id] = true
 }
 
-func (v *view) Closed(err *hub.Error) {
+func (v *view) Closed(err *event.Error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.closed = err
 }
 
 // eventsOf gives the bodies of one type, once nothing moves.
-func eventsOf[T hub.EventBody](v *view) []T {
+func eventsOf[T event.Body](v *view) []T {
 	synctest.Wait()
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -331,7 +332,7 @@ func eventsOf[T hub.EventBody](v *view) []T {
 }
 
 // last gives the newest body of one type.
-func last[T hub.EventBody](v *view) T {
+func last[T event.Body](v *view) T {
 	v.t.Helper()
 	list := eventsOf[T](v)
 	if len(list) == 0 {
@@ -341,14 +342,14 @@ func last[T hub.EventBody](v *view) T {
 }
 
 // prompt gives the one open prompt, once nothing moves.
-func (v *view) prompt() hub.PromptInfo {
+func (v *view) prompt() event.PromptInfo {
 	v.t.Helper()
 	synctest.Wait()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	var found []hub.PromptInfo
+	var found []event.PromptInfo
 	for _, e := range v.events {
-		if b, ok := e.Body.(*hub.PromptOpened); ok && v.open[b.Prompt.ID] {
+		if b, ok := e.Body.(*event.PromptOpened); ok && v.open[b.Prompt.ID] {
 			found = append(found, b.Prompt)
 		}
 	}
@@ -365,7 +366,7 @@ func (v *view) prompt() hub.PromptInfo {
 	return found[0]
 }
 
-func (v *view) answer(a hub.PromptAnswer) {
+func (v *view) answer(a event.PromptAnswer) {
 	v.t.Helper()
 	if err := v.win.Answer(a); err != nil {
 		v.t.Fatalf("answer: %v", err)

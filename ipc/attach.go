@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -47,7 +48,7 @@ func (s *editorService) Attach(stream attachStream) error {
 	return s.serve(stream, w, box)
 }
 
-var errHelloExpected = &hub.Error{Code: hub.CodeInvalidArgument, Reason: reasonHelloExpected,
+var errHelloExpected = &event.Error{Code: event.CodeInvalidArgument, Reason: reasonHelloExpected,
 	Message: "the first message of a window must be hello"}
 
 // opening is what a window is sent first, and the place in the stream that it has seen.
@@ -145,7 +146,7 @@ func ended(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := errors.AsType[*hub.Error](err); ok {
+	if _, ok := errors.AsType[*event.Error](err); ok {
 		return statusOf(err)
 	}
 	return broken(ctx, err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -56,7 +57,7 @@ func TestInvalidHelloRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{}
 		_, err := fakeeditor.Attach(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t, MaxProgressRate: 21})
-		if status.Code(err) != codes.InvalidArgument || reasonOf(err) != hub.ReasonInvalidRequest ||
+		if status.Code(err) != codes.InvalidArgument || reasonOf(err) != event.ReasonInvalidRequest ||
 			!strings.Contains(err.Error(), "hello.max_progress_rate") {
 			t.Errorf("got %v, want INVALID_ARGUMENT INVALID_REQUEST that names hello.max_progress_rate", err)
 		}
@@ -69,10 +70,10 @@ func TestInvalidHelloRefused(t *testing.T) {
 func TestAttachRefusedByHub(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{attach: func(hub.Hello, hub.Sink) (*hub.Start, error) {
-			return nil, &hub.Error{Code: hub.CodeAlreadyExists, Reason: hub.ReasonWindowIDInUse, Message: "in use"}
+			return nil, &event.Error{Code: event.CodeAlreadyExists, Reason: event.ReasonWindowIDInUse, Message: "in use"}
 		}}
 		_, err := fakeeditor.Attach(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t})
-		if status.Code(err) != codes.AlreadyExists || reasonOf(err) != hub.ReasonWindowIDInUse {
+		if status.Code(err) != codes.AlreadyExists || reasonOf(err) != event.ReasonWindowIDInUse {
 			t.Errorf("got %v, want ALREADY_EXISTS WINDOW_ID_IN_USE", err)
 		}
 	})
@@ -82,8 +83,8 @@ func TestAttachRefusedByHub(t *testing.T) {
 func TestStartComesBeforeEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{attach: func(hello hub.Hello, sink hub.Sink) (*hub.Start, error) {
-			sink.Deliver(hub.Event{Seq: 8, Body: started("early")})
-			return &hub.Start{Snapshot: &hub.Snapshot{Seq: 7, Requests: []hub.RequestInfo{{ID: "shown"}}}}, nil
+			sink.Deliver(event.Event{Seq: 8, Body: started("early")})
+			return &hub.Start{Snapshot: &event.Snapshot{Seq: 7, Requests: []event.RequestInfo{{ID: "shown"}}}}, nil
 		}}
 		w := fakeeditor.Open(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t, ID: "w", Title: "side bar",
 			SamplingTools: true})
@@ -92,9 +93,10 @@ func TestStartComesBeforeEvents(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 		hello := h.window(0).hello
-		want := hub.Hello{WindowID: "w", Title: "side bar", SamplingTools: true, Kinds: []hub.PromptKind{
-			hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm, hub.PromptElicitationURL, hub.PromptSignIn,
-			hub.PromptServerLaunch, hub.PromptConfigInput,
+		want := hub.Hello{WindowID: "w", Title: "side bar", SamplingTools: true, Kinds: []event.PromptKind{
+			event.PromptToolApproval, event.PromptSampling, event.PromptElicitationForm, event.PromptElicitationURL,
+			event.PromptSignIn,
+			event.PromptServerLaunch, event.PromptConfigInput,
 		}}
 		if diff := cmp.Diff(want, hello); diff != "" {
 			t.Errorf("hello (-want +got):\n%s", diff)
@@ -110,8 +112,8 @@ func TestStartComesBeforeEvents(t *testing.T) {
 
 func TestRepliesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &fakeHub{answer: func(a hub.PromptAnswer) error {
-			return &hub.Error{Code: hub.CodeNotFound, Reason: hub.ReasonPromptClosed, Message: "too late"}
+		h := &fakeHub{answer: func(a event.PromptAnswer) error {
+			return &event.Error{Code: event.CodeNotFound, Reason: event.ReasonPromptClosed, Message: "too late"}
 		}}
 		stream, err := mcphubv1.NewEditorServiceClient(serve(t, h, Options{})).Attach(t.Context())
 		if err != nil {
@@ -236,7 +238,7 @@ func TestResumeGoesOn(t *testing.T) {
 				*hello.Resume != want {
 				t.Errorf("resume %+v of %q, want %+v", hello.Resume, hello.WindowID, want)
 			}
-			return &hub.Start{Resumed: true, Events: []hub.Event{{Seq: 5, Body: finished("r")},
+			return &hub.Start{Resumed: true, Events: []event.Event{{Seq: 5, Body: finished("r")},
 				{Seq: 9, Body: finished("other")}}}, nil
 		}
 		after := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, Resume: before})
@@ -254,8 +256,9 @@ func TestHubEndsWindow(t *testing.T) {
 		w := fakeeditor.Open(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t})
 		h.emit(started("r"))
 		h.emit(finished("r"))
-		h.window(0).sink.Closed(&hub.Error{Code: hub.CodeUnavailable, Reason: hub.ReasonDraining, Message: "shutting down"})
-		if err := w.Wait(); status.Code(err) != codes.Unavailable || reasonOf(err) != hub.ReasonDraining {
+		h.window(0).sink.Closed(&event.Error{Code: event.CodeUnavailable, Reason: event.ReasonDraining,
+			Message: "shutting down"})
+		if err := w.Wait(); status.Code(err) != codes.Unavailable || reasonOf(err) != event.ReasonDraining {
 			t.Errorf("got %v, want UNAVAILABLE DRAINING", err)
 		}
 		w.WaitTerminal("r") // what was there went out first
@@ -269,7 +272,7 @@ func TestSlowWindowDetached(t *testing.T) {
 		stream := deaf(t, conn)
 		synctest.Wait()
 		for range bounds.WindowQueue + 2000 {
-			h.emit(&hub.ServerChanged{Server: hub.ServerInfo{Name: strings.Repeat("x", 1000)}})
+			h.emit(&event.ServerChanged{Server: event.ServerInfo{Name: strings.Repeat("x", 1000)}})
 		}
 		synctest.Wait()
 		if got := h.window(0).detached(); len(got) == 0 || got[0] {
@@ -280,7 +283,7 @@ func TestSlowWindowDetached(t *testing.T) {
 		for ; err == nil; events++ { // what was under way can still be read, then the status
 			_, err = stream.Recv()
 		}
-		if status.Code(err) != codes.ResourceExhausted || reasonOf(err) != hub.ReasonWindowTooSlow {
+		if status.Code(err) != codes.ResourceExhausted || reasonOf(err) != event.ReasonWindowTooSlow {
 			t.Errorf("got %v, want RESOURCE_EXHAUSTED WINDOW_TOO_SLOW", err)
 		}
 		if events > 2000 {
@@ -303,7 +306,7 @@ func TestSlowWindowSlowsNobody(t *testing.T) {
 		begin := time.Now()
 		const n = 6000 // fewer than end the slow window
 		for range n {
-			h.emit(&hub.ServerChanged{Server: hub.ServerInfo{Name: strings.Repeat("x", 1000)}})
+			h.emit(&event.ServerChanged{Server: event.ServerInfo{Name: strings.Repeat("x", 1000)}})
 		}
 		synctest.Wait()
 		changed := 0

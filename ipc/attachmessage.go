@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -47,7 +48,7 @@ func (m *message) carryOut() {
 		m.answer(nil, nil)
 	case *mcphubv1.AttachRequest_CancelRequests:
 		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_CancelRequests{CancelRequests: m.s.cancelRequests(
-			order.CancelRequests, hub.OriginUser)}}, nil)
+			order.CancelRequests, event.OriginUser)}}, nil)
 	case *mcphubv1.AttachRequest_GetTrace:
 		traces, err := m.s.traces(order.GetTrace)
 		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_GetTrace{GetTrace: traces}}, err)
@@ -131,7 +132,7 @@ func (m *message) run(on func(func(context.Context) (tell func())) error,
 func (m *message) answer(reply *mcphubv1.Reply, err error) {
 	if err != nil {
 		e := hubErrorOf(err)
-		if m.GetMessageId() == "" || e.Code == hub.CodeInternal {
+		if m.GetMessageId() == "" || e.Code == event.CodeInternal {
 			m.s.log.InfoContext(context.Background(), "window message failed", "window_id", bound(clean(m.w.ID())),
 				"code", string(e.Code), "reason", e.Reason)
 		}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -90,7 +91,7 @@ func TestConversionRoundTrip(t *testing.T) {
 	if enums != 17 { // HubConnectionState is between a host and its page: no hub has a word for it
 		t.Errorf("the contract has %d enums, this test knows 17", enums)
 	}
-	if got := approvalScopes.hub(mcphubv1.ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED); got != hub.ScopeOnce {
+	if got := approvalScopes.hub(mcphubv1.ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED); got != event.ScopeOnce {
 		t.Errorf("no scope means %v, want once", got)
 	}
 }
@@ -179,25 +180,25 @@ func TestConversionFillsEveryField(t *testing.T) {
 			}
 		}
 	}
-	check("server", c.server(filled[hub.ServerInfo]()))
-	check("tool", c.tool(filled[hub.ToolInfo]()))
-	check("request", c.request(filled[hub.RequestInfo]()))
-	for _, end := range []hub.EventBody{new(filled[hub.RequestCancelled]()), new(filled[hub.RequestFinished]())} {
-		snapshot := filled[hub.Snapshot]()
+	check("server", c.server(filled[event.ServerInfo]()))
+	check("tool", c.tool(filled[event.ToolInfo]()))
+	check("request", c.request(filled[event.RequestInfo]()))
+	for _, end := range []event.Body{new(filled[event.RequestCancelled]()), new(filled[event.RequestFinished]())} {
+		snapshot := filled[event.Snapshot]()
 		snapshot.History[0].Body = end
 		check("snapshot", c.snapshot(&snapshot), "snapshot.history.cancelled.server_notified") // true for one delivery alone
 	}
-	for kind := hub.PromptToolApproval; kind <= hub.PromptConfigInput; kind++ {
-		p := filled[hub.PromptInfo]()
+	for kind := event.PromptToolApproval; kind <= event.PromptConfigInput; kind++ {
+		p := filled[event.PromptInfo]()
 		p.Kind = kind
 		check(kind.String(), c.prompt(p))
 	}
 	result := filled[hub.CallResult]()
-	check("remembered", c.remembered(filled[hub.Remembered]()))
-	trace := filled[hub.TraceInfo]()
+	check("remembered", c.remembered(filled[event.Remembered]()))
+	trace := filled[event.TraceInfo]()
 	check("trace", c.trace(trace))
 	entry := trace.Entries[0]
-	for name, e := range map[string]hub.TraceEntry{
+	for name, e := range map[string]event.TraceEntry{
 		"message": {Time: entry.Time, Message: entry.Message}, "cancellation": {Time: entry.Time,
 			Cancellation: entry.Cancellation},
 		"prompt": {Time: entry.Time, Prompt: entry.Prompt}, "error": {Time: entry.Time, Err: entry.Err},
@@ -217,13 +218,14 @@ func TestConversionFillsEveryField(t *testing.T) {
 	check("read", c.readResult(&result))
 	check("prompt", c.promptResult(&result))
 	check("completion", c.completionResult(&result))
-	bodies := []hub.EventBody{
-		new(filled[hub.ServerChanged]()), new(filled[hub.ToolsChanged]()), new(filled[hub.ResourcesChanged]()),
-		new(filled[hub.McpPromptsChanged]()), new(filled[hub.ResourceUpdated]()), new(filled[hub.RequestStarted]()),
-		new(filled[hub.RequestProgressed]()),
-		new(filled[hub.RequestCancelling]()), new(filled[hub.RequestCancelled]()), new(filled[hub.RequestCancelDelivery]()),
-		new(filled[hub.RequestFinished]()), new(filled[hub.PromptOpened]()),
-		new(filled[hub.PromptClosed]()), new(filled[hub.LogMessage]()), new(filled[hub.ConfigReloaded]()),
+	bodies := []event.Body{
+		new(filled[event.ServerChanged]()), new(filled[event.ToolsChanged]()), new(filled[event.ResourcesChanged]()),
+		new(filled[event.McpPromptsChanged]()), new(filled[event.ResourceUpdated]()), new(filled[event.RequestStarted]()),
+		new(filled[event.RequestProgressed]()),
+		new(filled[event.RequestCancelling]()), new(filled[event.RequestCancelled]()),
+		new(filled[event.RequestCancelDelivery]()),
+		new(filled[event.RequestFinished]()), new(filled[event.PromptOpened]()),
+		new(filled[event.PromptClosed]()), new(filled[event.LogMessage]()), new(filled[event.ConfigReloaded]()),
 	}
 	seen := map[protoreflect.Name]bool{}
 	for _, b := range bodies {
@@ -254,11 +256,11 @@ func TestConversionOut(t *testing.T) {
 	var c converter
 	at := time.Date(2026, 7, 28, 1, 2, 3, 4, time.UTC)
 	total := 10.5
-	got := c.request(hub.RequestInfo{
-		ID: "r", Server: "s", Direction: hub.Incoming, Method: "sampling/createMessage", State: hub.StateCancelling,
+	got := c.request(event.RequestInfo{
+		ID: "r", Server: "s", Direction: event.Incoming, Method: "sampling/createMessage", State: event.StateCancelling,
 		ParentRequestID: "p", Start: at,
-		WireID: `"1"`, Progress: &hub.Progress{Progress: 1.5, Total: &total, Message: "half"}, OpenPromptIDs: []string{"q"},
-		Cancellation: &hub.Cancellation{Origin: hub.OriginUser, Reason: "why", Time: at},
+		WireID: `"1"`, Progress: &event.Progress{Progress: 1.5, Total: &total, Message: "half"}, OpenPromptIDs: []string{"q"},
+		Cancellation: &event.Cancellation{Origin: event.OriginUser, Reason: "why", Time: at},
 	})
 	want := &mcphubv1.Request{
 		RequestId: "r", Server: "s", Direction: mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING,
@@ -272,11 +274,12 @@ func TestConversionOut(t *testing.T) {
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
 	}
-	if got := c.prompt(hub.PromptInfo{Kind: hub.PromptSampling, Question: &hub.Question{}}); got.GetDeadline() != nil ||
+	if got := c.prompt(event.PromptInfo{Kind: event.PromptSampling,
+		Question: &event.Question{}}); got.GetDeadline() != nil ||
 		got.GetOpenTime() != nil {
 		t.Errorf("no deadline became %v", got)
 	}
-	if got := c.request(hub.RequestInfo{}); got.GetProgress() != nil || got.GetCancellation() != nil ||
+	if got := c.request(event.RequestInfo{}); got.GetProgress() != nil || got.GetCancellation() != nil ||
 		got.GetStartTime() != nil {
 		t.Errorf("nothing became something: %v", got)
 	}
@@ -313,19 +316,19 @@ func TestConversionIn(t *testing.T) {
 	if d := clock(&durationpb.Duration{Seconds: math.MaxInt64}); *d <= 0 {
 		t.Errorf("a very long time became %v", *d)
 	}
-	answers := map[*mcphubv1.PromptAnswer]hub.PromptAnswer{
+	answers := map[*mcphubv1.PromptAnswer]event.PromptAnswer{
 		{PromptId: "p",
-			Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ALWAYS, ContentJson: "{}"}}}: {PromptID: "p", Action: hub.ActionAccept, Scope: hub.ScopeAlways, Content: "{}"},
+			Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ALWAYS, ContentJson: "{}"}}}: {PromptID: "p", Action: event.ActionAccept, Scope: event.ScopeAlways, Content: "{}"},
 		{PromptId: "p",
 			Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{RequestJson: "{}"}}}: {PromptID: "p",
-			Action: hub.ActionAccept, Scope: hub.ScopeOnce, Edited: "{}"},
+			Action: event.ActionAccept, Scope: event.ScopeOnce, Edited: "{}"},
 		{PromptId: "p",
-			Action: &mcphubv1.PromptAnswer_Accept{}}: {PromptID: "p", Action: hub.ActionAccept, Scope: hub.ScopeOnce},
+			Action: &mcphubv1.PromptAnswer_Accept{}}: {PromptID: "p", Action: event.ActionAccept, Scope: event.ScopeOnce},
 		{PromptId: "p",
 			Action: &mcphubv1.PromptAnswer_Decline{Decline: &mcphubv1.DeclinePrompt{Reason: "no"}}}: {PromptID: "p",
-			Action: hub.ActionDecline, Reason: "no"},
+			Action: event.ActionDecline, Reason: "no"},
 		{PromptId: "p",
-			Action: &mcphubv1.PromptAnswer_Dismiss{}}: {PromptID: "p", Action: hub.ActionDismiss},
+			Action: &mcphubv1.PromptAnswer_Dismiss{}}: {PromptID: "p", Action: event.ActionDismiss},
 	}
 	for m, want := range answers {
 		if diff := cmp.Diff(want, promptAnswer(m)); diff != "" {
@@ -357,15 +360,15 @@ func TestInvalidUTF8Replaced(t *testing.T) {
 		t.Errorf("valid text became %q, counted %d", got, replaced)
 	}
 	// Whatever text the hub holds, the message can be encoded.
-	for _, body := range []hub.EventBody{
-		&hub.LogMessage{Server: "\xff", Level: "\xff", Logger: "\xff", Data: "\xff"},
-		&hub.RequestFinished{RequestID: "\xff", Result: "\xff", McpError: &hub.McpError{Message: "\xff", Data: "\xff"},
-			Err: &hub.Error{Message: "\xff"}},
-		&hub.PromptOpened{Prompt: hub.PromptInfo{Kind: hub.PromptElicitationURL,
-			Question: &hub.Question{Message: "\xff", URL: "\xff", URLHost: "\xff", Payload: json.RawMessage("\xff")}}},
-		&hub.PromptClosed{PromptID: "\xff", Reason: "\xff"},
-		&hub.ServerChanged{Server: hub.ServerInfo{Name: "\xff", Stderr: []string{"\xff"},
-			Problems: []hub.ConfigProblem{{Message: "\xff"}}}},
+	for _, body := range []event.Body{
+		&event.LogMessage{Server: "\xff", Level: "\xff", Logger: "\xff", Data: "\xff"},
+		&event.RequestFinished{RequestID: "\xff", Result: "\xff", McpError: &event.McpError{Message: "\xff", Data: "\xff"},
+			Err: &event.Error{Message: "\xff"}},
+		&event.PromptOpened{Prompt: event.PromptInfo{Kind: event.PromptElicitationURL,
+			Question: &event.Question{Message: "\xff", URL: "\xff", URLHost: "\xff", Payload: json.RawMessage("\xff")}}},
+		&event.PromptClosed{PromptID: "\xff", Reason: "\xff"},
+		&event.ServerChanged{Server: event.ServerInfo{Name: "\xff", Stderr: []string{"\xff"},
+			Problems: []event.ConfigProblem{{Message: "\xff"}}}},
 	} {
 		_, err := proto.Marshal(c.event(body))
 		if err != nil {

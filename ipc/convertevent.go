@@ -4,64 +4,64 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // event converts the body of an event. The message has neither sequence nor time.
-func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
+func (c converter) event(b event.Body) *mcphubv1.AttachResponse {
 	m := &mcphubv1.AttachResponse{}
 	switch b := b.(type) {
-	case *hub.ServerChanged:
+	case *event.ServerChanged:
 		m.Event = &mcphubv1.AttachResponse_ServerChanged{ServerChanged: &mcphubv1.ServerChanged{Server: c.server(b.Server),
 			Removed: b.Removed}}
-	case *hub.ToolsChanged:
+	case *event.ToolsChanged:
 		m.Event = &mcphubv1.AttachResponse_ToolsChanged{ToolsChanged: &mcphubv1.ToolsChanged{Server: c.text(b.Server)}}
-	case *hub.ResourcesChanged:
+	case *event.ResourcesChanged:
 		m.Event = &mcphubv1.AttachResponse_ResourcesChanged{ResourcesChanged: &mcphubv1.ResourcesChanged{Server: c.text(
 			b.Server)}}
-	case *hub.McpPromptsChanged:
+	case *event.McpPromptsChanged:
 		m.Event = &mcphubv1.AttachResponse_McpPromptsChanged{McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: c.text(
 			b.Server)}}
-	case *hub.ResourceUpdated:
+	case *event.ResourceUpdated:
 		m.Event = &mcphubv1.AttachResponse_ResourceUpdated{ResourceUpdated: &mcphubv1.ResourceUpdated{Server: c.text(
 			b.Server), Uri: c.text(b.URI)}}
-	case *hub.RequestStarted:
+	case *event.RequestStarted:
 		m.Event = &mcphubv1.AttachResponse_McpRequestStarted{
 			McpRequestStarted: &mcphubv1.McpRequestStarted{Request: c.request(b.Request)}}
-	case *hub.RequestProgressed:
+	case *event.RequestProgressed:
 		m.Event = &mcphubv1.AttachResponse_McpRequestProgressed{McpRequestProgressed: &mcphubv1.McpRequestProgressed{
 			RequestId: c.text(b.RequestID), Server: c.text(b.Server), State: requestStates.proto(b.State),
 			Progress: c.progress(b.Progress), WireIdJson: c.text(b.WireID),
 			Task: c.task(b.Task),
 		}}
-	case *hub.RequestCancelling:
+	case *event.RequestCancelling:
 		m.Event = &mcphubv1.AttachResponse_McpRequestCancelling{McpRequestCancelling: &mcphubv1.McpRequestCancelling{
 			RequestId: c.text(b.RequestID), Server: c.text(b.Server), Cancellation: c.cancellation(&b.Cancellation),
 		}}
-	case *hub.RequestCancelled:
+	case *event.RequestCancelled:
 		m.Event = &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: c.requestCancelled(b)}
-	case *hub.RequestCancelDelivery:
+	case *event.RequestCancelDelivery:
 		m.Event = &mcphubv1.AttachResponse_McpRequestCancelDelivery{
 			McpRequestCancelDelivery: &mcphubv1.McpRequestCancelDelivery{
 				RequestId: c.text(b.RequestID), Server: c.text(b.Server), Delivery: deliveries.proto(b.Sending.Delivery),
 				Error: c.text(b.Sending.Err),
 			}}
-	case *hub.RequestFinished:
+	case *event.RequestFinished:
 		m.Event = &mcphubv1.AttachResponse_McpRequestFinished{McpRequestFinished: c.requestFinished(b)}
-	case *hub.PromptOpened:
+	case *event.PromptOpened:
 		m.Event = &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{Prompt: c.prompt(b.Prompt)}}
-	case *hub.PromptClosed:
+	case *event.PromptClosed:
 		m.Event = &mcphubv1.AttachResponse_PromptClosed{PromptClosed: &mcphubv1.PromptClosed{
 			PromptId: c.text(b.PromptID), Cause: promptCauses.proto(b.Cause), Reason: c.text(b.Reason),
 			WindowId: c.text(b.WindowID), Origin: origins.proto(b.Origin),
 		}}
-	case *hub.ConfigReloaded:
+	case *event.ConfigReloaded:
 		m.Event = &mcphubv1.AttachResponse_ConfigReloaded{ConfigReloaded: &mcphubv1.ConfigReloaded{
 			Problems: list(b.Problems, c.problem), Stopped: c.texts(b.Stopped), ChangedFile: c.text(b.ChangedFile),
 		}}
-	case *hub.LogMessage:
+	case *event.LogMessage:
 		m.Event = &mcphubv1.AttachResponse_LogMessage{LogMessage: &mcphubv1.LogMessage{
 			Server: c.text(b.Server), Level: c.text(b.Level), Logger: c.text(b.Logger), DataJson: c.text(b.Data),
 		}}
@@ -69,7 +69,7 @@ func (c converter) event(b hub.EventBody) *mcphubv1.AttachResponse {
 	return m
 }
 
-func (c converter) requestCancelled(b *hub.RequestCancelled) *mcphubv1.McpRequestCancelled {
+func (c converter) requestCancelled(b *event.RequestCancelled) *mcphubv1.McpRequestCancelled {
 	return &mcphubv1.McpRequestCancelled{
 		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction),
 		Method: c.text(b.Method), Tool: c.text(b.Tool),
@@ -80,7 +80,7 @@ func (c converter) requestCancelled(b *hub.RequestCancelled) *mcphubv1.McpReques
 	}
 }
 
-func (c converter) requestFinished(b *hub.RequestFinished) *mcphubv1.McpRequestFinished {
+func (c converter) requestFinished(b *event.RequestFinished) *mcphubv1.McpRequestFinished {
 	return &mcphubv1.McpRequestFinished{
 		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction),
 		Method: c.text(b.Method), Tool: c.text(b.Tool),
@@ -110,7 +110,7 @@ func (s *sharing) account() *bounds.Account {
 }
 
 // of gives the shared form of an event. It does not convert: it is called under the hub's lock.
-func (s *sharing) of(e hub.Event) *sharedEvent {
+func (s *sharing) of(e event.Event) *sharedEvent {
 	if latest := s.latest.Load(); latest != nil && latest.event.Body == e.Body && latest.event.Seq == e.Seq {
 		return latest
 	}
@@ -122,7 +122,7 @@ func (s *sharing) of(e hub.Event) *sharedEvent {
 // sharedEvent is an event that is converted once, by whoever sends it first.
 type sharedEvent struct {
 	convert converter
-	event   hub.Event
+	event   event.Event
 	once    sync.Once
 	message *mcphubv1.AttachResponse // written by once, read-only afterwards
 }

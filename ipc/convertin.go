@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -101,20 +102,20 @@ func helloOf(h *mcphubv1.Hello) hub.Hello {
 
 func root(r *mcphubv1.Root) hub.Root { return hub.Root{URI: r.GetUri(), Name: r.GetName()} }
 
-func promptAnswer(a *mcphubv1.PromptAnswer) hub.PromptAnswer {
-	answer := hub.PromptAnswer{PromptID: a.GetPromptId(), MuteServer: a.GetMuteServer()}
+func promptAnswer(a *mcphubv1.PromptAnswer) event.PromptAnswer {
+	answer := event.PromptAnswer{PromptID: a.GetPromptId(), MuteServer: a.GetMuteServer()}
 	switch action := a.GetAction().(type) {
 	case *mcphubv1.PromptAnswer_Accept:
-		answer.Action = hub.ActionAccept
+		answer.Action = event.ActionAccept
 		answer.Scope = approvalScopes.hub(action.Accept.GetScope())
 		answer.Content = action.Accept.GetContentJson()
 		answer.KeptByHost = action.Accept.GetKeptByHost()
 		answer.Edited = action.Accept.GetRequestJson()
 	case *mcphubv1.PromptAnswer_Decline:
-		answer.Action = hub.ActionDecline
+		answer.Action = event.ActionDecline
 		answer.Reason = action.Decline.GetReason()
 	case *mcphubv1.PromptAnswer_Dismiss:
-		answer.Action = hub.ActionDismiss
+		answer.Action = event.ActionDismiss
 	}
 	return answer
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -28,7 +29,7 @@ func (c converter) text(s string) string {
 
 func (c converter) texts(s []string) []string { return list(s, c.text) }
 
-func (c converter) server(s hub.ServerInfo) *mcphubv1.Server {
+func (c converter) server(s event.ServerInfo) *mcphubv1.Server {
 	return &mcphubv1.Server{
 		Name: c.text(s.Name), State: serverStates.proto(s.State), Era: eras.proto(s.Era),
 		ProtocolRevision: c.text(s.Revision),
@@ -53,19 +54,19 @@ func (c converter) server(s hub.ServerInfo) *mcphubv1.Server {
 	}
 }
 
-func (c converter) configOrigin(o hub.ConfigOrigin) *mcphubv1.ConfigOrigin {
+func (c converter) configOrigin(o event.ConfigOrigin) *mcphubv1.ConfigOrigin {
 	return &mcphubv1.ConfigOrigin{File: c.text(o.File), Line: int32(o.Line), Dialect: c.text(o.Dialect),
 		Scope: c.text(o.Scope)}
 }
 
-func (c converter) problem(p hub.ConfigProblem) *mcphubv1.ConfigProblem {
+func (c converter) problem(p event.ConfigProblem) *mcphubv1.ConfigProblem {
 	return &mcphubv1.ConfigProblem{
 		File: c.text(p.File), Line: int32(p.Line), Column: int32(p.Column), Server: c.text(p.Server), Key: c.text(p.Key),
 		Message: c.text(p.Message), Fatal: p.Fatal,
 	}
 }
 
-func (c converter) tool(t hub.ToolInfo) *mcphubv1.Tool {
+func (c converter) tool(t event.ToolInfo) *mcphubv1.Tool {
 	return &mcphubv1.Tool{
 		Server: c.text(t.Server), Name: c.text(t.Name), Title: c.text(t.Title), Description: c.text(t.Description),
 		DefinitionJson: c.text(t.Definition), DefinitionHash: c.text(t.Hash), Policy: policies.proto(t.Policy),
@@ -73,7 +74,7 @@ func (c converter) tool(t hub.ToolInfo) *mcphubv1.Tool {
 	}
 }
 
-func (c converter) request(r hub.RequestInfo) *mcphubv1.Request {
+func (c converter) request(r event.RequestInfo) *mcphubv1.Request {
 	return &mcphubv1.Request{
 		RequestId: c.text(r.ID), Server: c.text(r.Server), Direction: directions.proto(r.Direction), Method: c.text(r.Method),
 		Tool:  c.text(r.Tool),
@@ -85,21 +86,21 @@ func (c converter) request(r hub.RequestInfo) *mcphubv1.Request {
 	}
 }
 
-func (c converter) task(t *hub.TaskInfo) *mcphubv1.Task {
+func (c converter) task(t *event.TaskInfo) *mcphubv1.Task {
 	if t == nil {
 		return nil
 	}
 	return &mcphubv1.Task{TaskId: c.text(t.ID), Status: c.text(t.Status), Message: c.text(t.Message)}
 }
 
-func (c converter) progress(p *hub.Progress) *mcphubv1.Progress {
+func (c converter) progress(p *event.Progress) *mcphubv1.Progress {
 	if p == nil {
 		return nil
 	}
 	return &mcphubv1.Progress{Progress: p.Progress, Total: p.Total, Message: c.text(p.Message)}
 }
 
-func (c converter) cancellation(x *hub.Cancellation) *mcphubv1.Cancellation {
+func (c converter) cancellation(x *event.Cancellation) *mcphubv1.Cancellation {
 	if x == nil {
 		return nil
 	}
@@ -119,7 +120,7 @@ func (c converter) callResult(r *hub.CallResult) *mcphubv1.CallToolResponse {
 	return m
 }
 
-func (c converter) mcpError(e *hub.McpError) *mcphubv1.McpError {
+func (c converter) mcpError(e *event.McpError) *mcphubv1.McpError {
 	if e == nil {
 		return nil
 	}
@@ -127,14 +128,14 @@ func (c converter) mcpError(e *hub.McpError) *mcphubv1.McpError {
 }
 
 // hubError is the message form of what statusOf gives.
-func (c converter) hubError(e *hub.Error) *mcphubv1.HubError {
+func (c converter) hubError(e *event.Error) *mcphubv1.HubError {
 	if e == nil {
 		return nil
 	}
 	return &mcphubv1.HubError{Code: string(e.Code), Reason: c.text(e.Reason), Message: c.text(e.Message)}
 }
 
-func timings(t hub.Timings) *mcphubv1.Timings {
+func timings(t event.Timings) *mcphubv1.Timings {
 	return &mcphubv1.Timings{Queued: durationpb.New(t.Queued), Active: durationpb.New(t.Active),
 		Human: durationpb.New(t.Human)}
 }
@@ -147,7 +148,7 @@ func timestamp(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-func (c converter) snapshot(s *hub.Snapshot) *mcphubv1.Snapshot {
+func (c converter) snapshot(s *event.Snapshot) *mcphubv1.Snapshot {
 	return &mcphubv1.Snapshot{
 		Servers: list(s.Servers, c.server), Requests: list(s.Requests, c.request), Prompts: list(s.Prompts, c.prompt),
 		Problems: list(s.Problems, c.problem),
@@ -155,12 +156,12 @@ func (c converter) snapshot(s *hub.Snapshot) *mcphubv1.Snapshot {
 	}
 }
 
-func (c converter) endedRequest(e hub.Ended) *mcphubv1.EndedRequest {
+func (c converter) endedRequest(e event.Ended) *mcphubv1.EndedRequest {
 	m := &mcphubv1.EndedRequest{EndTime: timestamp(e.Time)}
 	switch b := e.Body.(type) {
-	case *hub.RequestCancelled:
+	case *event.RequestCancelled:
 		m.End = &mcphubv1.EndedRequest_Cancelled{Cancelled: c.requestCancelled(b)}
-	case *hub.RequestFinished:
+	case *event.RequestFinished:
 		m.End = &mcphubv1.EndedRequest_Finished{Finished: c.requestFinished(b)}
 	}
 	return m

@@ -6,14 +6,14 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // Nothing that a person has to see before a launch, or before a value is given, is lost on the way: with every field of
 // the hub's question set, every field of the message is.
 func TestQuestionsAboutAServerGoWhole(t *testing.T) {
-	var launch hub.LaunchQuestion
-	var input hub.InputQuestion
+	var launch event.LaunchQuestion
+	var input event.InputQuestion
 	fillIn(reflect.ValueOf(&launch).Elem())
 	fillIn(reflect.ValueOf(&input).Elem())
 	for _, m := range []proto.Message{converter{}.launch(&launch), converter{}.configInput(&input)} {

@@ -8,17 +8,18 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // Timelines and what is remembered, from the hub to the contract.
 
-func (c converter) trace(t hub.TraceInfo) *mcphubv1.Trace {
+func (c converter) trace(t event.TraceInfo) *mcphubv1.Trace {
 	return &mcphubv1.Trace{Request: c.request(t.Request), Entries: list(t.Entries, c.traceEntry),
 		OmittedEntries: int32(t.Omitted), TraceId: c.text(t.TraceID)}
 }
 
-func (c converter) traceEntry(e hub.TraceEntry) *mcphubv1.TraceEntry {
+func (c converter) traceEntry(e event.TraceEntry) *mcphubv1.TraceEntry {
 	m := &mcphubv1.TraceEntry{Time: timestamp(e.Time)}
 	switch {
 	case e.State != 0:
@@ -46,7 +47,7 @@ func (c converter) traceEntry(e hub.TraceEntry) *mcphubv1.TraceEntry {
 	return m
 }
 
-func (c converter) remembered(r hub.Remembered) *mcphubv1.Remembered {
+func (c converter) remembered(r event.Remembered) *mcphubv1.Remembered {
 	return &mcphubv1.Remembered{
 		RememberedId: c.text(r.ID), Kind: rememberedKinds.proto(r.Kind), Server: c.text(r.Server), Tool: c.text(r.Tool),
 		InputId: c.text(r.InputID),

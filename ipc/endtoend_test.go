@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
@@ -97,7 +98,7 @@ func TestEndToEndApprovedCall(t *testing.T) {
 		if reply := one.Accept(prompt.GetPromptId(), ""); reply.GetError() != nil {
 			t.Fatalf("accept: %v", reply)
 		}
-		if reply := two.Accept(prompt.GetPromptId(), ""); reply.GetError().GetReason() != hub.ReasonPromptClosed {
+		if reply := two.Accept(prompt.GetPromptId(), ""); reply.GetError().GetReason() != event.ReasonPromptClosed {
 			t.Errorf("the second answer got %v, want PROMPT_CLOSED", reply)
 		}
 		if end := two.WaitClosed(prompt.GetPromptId()); end.GetWindowId() != one.ID() ||
@@ -133,7 +134,7 @@ func TestEndToEndCancelByWindow(t *testing.T) {
 		if reply.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING {
 			t.Errorf("reply %v, want CANCELLING", reply)
 		}
-		if got := <-done; status.Code(got.err) != codes.Canceled || reasonOf(got.err) != hub.ReasonCancelled {
+		if got := <-done; status.Code(got.err) != codes.Canceled || reasonOf(got.err) != event.ReasonCancelled {
 			t.Errorf("the caller got %v, want CANCELLED", got.err)
 		}
 		if reason := <-heard; reason != "too slow" {
@@ -260,13 +261,13 @@ func TestEndToEndDrainAndClose(t *testing.T) {
 			t.Errorf("the open call got %v", got.err)
 		}
 		if got := <-call(t, conn, &mcphubv1.CallToolRequest{Tool: "sleep"}); status.Code(got.err) != codes.Unavailable ||
-			reasonOf(got.err) != hub.ReasonDraining {
+			reasonOf(got.err) != event.ReasonDraining {
 			t.Errorf("a new call got %v, want UNAVAILABLE DRAINING", got.err)
 		}
 		if err := h.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
-		if err := w.Wait(); status.Code(err) != codes.Unavailable || reasonOf(err) != hub.ReasonDraining {
+		if err := w.Wait(); status.Code(err) != codes.Unavailable || reasonOf(err) != event.ReasonDraining {
 			t.Errorf("the window ended with %v, want UNAVAILABLE DRAINING", err)
 		}
 		if origin := w.WaitTerminal(

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -64,7 +65,7 @@ type fakeHub struct {
 	call    func(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	full    bool                                                             // windows have too much under way
 	failure error                                                            // of every other method that can fail
-	answer  func(a hub.PromptAnswer) error                                   // of windows
+	answer  func(a event.PromptAnswer) error                                 // of windows
 	attach  func(hello hub.Hello, sink hub.Sink) (start *hub.Start, e error) // nil: a snapshot
 
 	mu      sync.Mutex // guards below
@@ -93,63 +94,63 @@ func (h *fakeHub) CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallRes
 	return h.call(ctx, c)
 }
 
-func (h *fakeHub) CancelRequest(id, server, reason string, origin hub.Origin) (hub.Outcome, error) {
-	if id == "open" && origin == hub.OriginHost {
-		return hub.OutcomeCancelling, h.failure
+func (h *fakeHub) CancelRequest(id, server, reason string, origin event.Origin) (event.Outcome, error) {
+	if id == "open" && origin == event.OriginHost {
+		return event.OutcomeCancelling, h.failure
 	}
-	return hub.OutcomeUnknown, h.failure
+	return event.OutcomeUnknown, h.failure
 }
 
-func (h *fakeHub) StopWaiting(id, server, reason string, origin hub.Origin) (hub.Outcome, error) {
-	if id == "stuck" && server == "s" && reason == "why" && origin == hub.OriginHost {
-		return hub.OutcomeCancelling, h.failure
+func (h *fakeHub) StopWaiting(id, server, reason string, origin event.Origin) (event.Outcome, error) {
+	if id == "stuck" && server == "s" && reason == "why" && origin == event.OriginHost {
+		return event.OutcomeCancelling, h.failure
 	}
-	return hub.OutcomeAlreadyFinished, h.failure
+	return event.OutcomeAlreadyFinished, h.failure
 }
 
-func (h *fakeHub) CancelRequests(scope hub.CancelScope, reason string, origin hub.Origin) []string {
+func (h *fakeHub) CancelRequests(scope hub.CancelScope, reason string, origin event.Origin) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.scopes = append(h.scopes, scope)
 	return []string{"a", "b"}
 }
 
-func (h *fakeHub) Requests(server string) []hub.RequestInfo {
-	return []hub.RequestInfo{{ID: "r1", Server: server}}
+func (h *fakeHub) Requests(server string) []event.RequestInfo {
+	return []event.RequestInfo{{ID: "r1", Server: server}}
 }
 
 func (h *fakeHub) Drain(context.Context, string) (int, int) { return 3, 2 }
 
-func (h *fakeHub) Servers() ([]hub.ServerInfo, []hub.ConfigProblem) {
-	return []hub.ServerInfo{{Name: "s"}}, []hub.ConfigProblem{{Message: "odd"}}
+func (h *fakeHub) Servers() ([]event.ServerInfo, []event.ConfigProblem) {
+	return []event.ServerInfo{{Name: "s"}}, []event.ConfigProblem{{Message: "odd"}}
 }
 
-func (h *fakeHub) one(name string, s hub.ServerState) (hub.ServerInfo, error) {
-	return hub.ServerInfo{Name: name, State: s}, h.failure
+func (h *fakeHub) one(name string, s event.ServerState) (event.ServerInfo, error) {
+	return event.ServerInfo{Name: name, State: s}, h.failure
 }
 
-func (h *fakeHub) StartServer(_ context.Context, name string) (hub.ServerInfo, error) {
-	return h.one(name, hub.ServerReady)
+func (h *fakeHub) StartServer(_ context.Context, name string) (event.ServerInfo, error) {
+	return h.one(name, event.ServerReady)
 }
 
-func (h *fakeHub) StartWorkspaceEntry(_ context.Context, name string) (hub.ServerInfo, error) {
-	return h.one(name+" of the workspace", hub.ServerReady)
+func (h *fakeHub) StartWorkspaceEntry(_ context.Context, name string) (event.ServerInfo, error) {
+	return h.one(name+" of the workspace", event.ServerReady)
 }
-func (h *fakeHub) StopServer(_ context.Context, name, _ string) (hub.ServerInfo, error) {
-	return h.one(name, hub.ServerStopped)
+func (h *fakeHub) StopServer(_ context.Context, name, _ string) (event.ServerInfo, error) {
+	return h.one(name, event.ServerStopped)
 }
-func (h *fakeHub) RestartServer(_ context.Context, name, _ string) (hub.ServerInfo, error) {
-	return h.one(name, hub.ServerReady)
+func (h *fakeHub) RestartServer(_ context.Context, name, _ string) (event.ServerInfo, error) {
+	return h.one(name, event.ServerReady)
 }
-func (h *fakeHub) MuteServer(name string, muted bool) (hub.ServerInfo, error) {
-	return hub.ServerInfo{Name: name, State: hub.ServerReady, Muted: muted}, nil
+func (h *fakeHub) MuteServer(name string, muted bool) (event.ServerInfo, error) {
+	return event.ServerInfo{Name: name, State: event.ServerReady, Muted: muted}, nil
 }
 
-func (h *fakeHub) SetServerEnabled(_ context.Context, name string, on bool) (hub.ServerInfo, error) {
+func (h *fakeHub) SetServerEnabled(_ context.Context, name string, on bool) (event.ServerInfo, error) {
 	if on {
-		return h.one(name, hub.ServerStopped)
+		return h.one(name, event.ServerStopped)
 	}
-	return h.one(name, hub.ServerDisabled)
+	return h.one(name, event.ServerDisabled)
 }
 
 func (h *fakeHub) WatchConfig(on bool) {
@@ -158,7 +159,7 @@ func (h *fakeHub) WatchConfig(on bool) {
 	h.watched = append(h.watched, on)
 }
 
-func (h *fakeHub) KnownTools(ctx context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error) {
+func (h *fakeHub) KnownTools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error) {
 	tools, troubles, err := h.Tools(ctx, server)
 	for i := range tools {
 		tools[i].Cached = true
@@ -166,31 +167,33 @@ func (h *fakeHub) KnownTools(ctx context.Context, server string) ([]hub.ToolInfo
 	return tools, troubles, err
 }
 
-func (h *fakeHub) Remembered(server string) []hub.Remembered {
-	return []hub.Remembered{{ID: "r", Kind: hub.RememberedApproval, Server: server, Tool: "t", Scope: hub.ScopeWorkspace,
+func (h *fakeHub) Remembered(server string) []event.Remembered {
+	return []event.Remembered{{ID: "r", Kind: event.RememberedApproval, Server: server,
+		Tool: "t", Scope: event.ScopeWorkspace,
 		Folders: []string{"/w"}}}
 }
 
 func (h *fakeHub) Forget(ids []string) int { return len(ids) }
 
-func (h *fakeHub) Traces(f hub.TraceFilter) []hub.TraceInfo {
-	return []hub.TraceInfo{{Request: hub.RequestInfo{ID: f.RequestID, Server: f.Server}, Omitted: f.Max}}
+func (h *fakeHub) Traces(f event.TraceFilter) []event.TraceInfo {
+	return []event.TraceInfo{{Request: event.RequestInfo{ID: f.RequestID, Server: f.Server}, Omitted: f.Max}}
 }
 
 func (h *fakeHub) TraceBundle() map[string]any { return map[string]any{"about": "this"} }
 
-func (h *fakeHub) LoadConfig(_ context.Context, s []hub.ConfigSource) ([]hub.ServerInfo, []hub.ConfigProblem, []string,
+func (h *fakeHub) LoadConfig(_ context.Context, s []hub.ConfigSource) ([]event.ServerInfo, []event.ConfigProblem,
+	[]string,
 	error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.sources = append(h.sources, s)
-	return []hub.ServerInfo{{Name: "s"}}, nil, []string{"gone"}, h.failure
+	return []event.ServerInfo{{Name: "s"}}, nil, []string{"gone"}, h.failure
 }
 
-func (h *fakeHub) Tools(_ context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error) {
-	return []hub.ToolInfo{{Server: "s", Name: "t"}}, map[string]*hub.Error{
-		"z": {Code: hub.CodeUnavailable, Reason: hub.ReasonServerFailed, Message: "no z"},
-		"a": {Code: hub.CodeUnavailable, Reason: hub.ReasonServerFailed, Message: "no a"},
+func (h *fakeHub) Tools(_ context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error) {
+	return []event.ToolInfo{{Server: "s", Name: "t"}}, map[string]*event.Error{
+		"z": {Code: event.CodeUnavailable, Reason: event.ReasonServerFailed, Message: "no z"},
+		"a": {Code: event.CodeUnavailable, Reason: event.ReasonServerFailed, Message: "no a"},
 	}, h.failure
 }
 
@@ -225,18 +228,18 @@ func (h *fakeHub) Complete(context.Context, hub.Completion) (*hub.CallResult, er
 	return &hub.CallResult{Result: []byte(`{"completion":{"values":[]}}`)}, h.failure
 }
 
-func (h *fakeHub) SignIn(_ context.Context, name string) (hub.ServerInfo, error) {
-	return hub.ServerInfo{Name: name, SignIn: hub.SignInSignedIn}, h.failure
+func (h *fakeHub) SignIn(_ context.Context, name string) (event.ServerInfo, error) {
+	return event.ServerInfo{Name: name, SignIn: event.SignInSignedIn}, h.failure
 }
 
-func (h *fakeHub) SignOut(_ context.Context, name string) (hub.ServerInfo, error) {
-	return hub.ServerInfo{Name: name, SignIn: hub.SignInNeeded}, h.failure
+func (h *fakeHub) SignOut(_ context.Context, name string) (event.ServerInfo, error) {
+	return event.ServerInfo{Name: name, SignIn: event.SignInNeeded}, h.failure
 }
 
 func (h *fakeHub) Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	start := &hub.Start{Snapshot: &hub.Snapshot{Seq: h.seq, Time: time.Now()}}
+	start := &hub.Start{Snapshot: &event.Snapshot{Seq: h.seq, Time: time.Now()}}
 	if h.attach != nil {
 		var err error
 		if start, err = h.attach(hello, sink); err != nil {
@@ -252,11 +255,11 @@ func (h *fakeHub) Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, er
 }
 
 // emit delivers an event to every window, as the hub does: under its lock, one after the other.
-func (h *fakeHub) emit(b hub.EventBody) {
+func (h *fakeHub) emit(b event.Body) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.seq++
-	e := hub.Event{Seq: h.seq, Time: time.Now(), Body: b}
+	e := event.Event{Seq: h.seq, Time: time.Now(), Body: b}
 	for _, w := range h.windows {
 		if len(w.detached()) == 0 {
 			w.sink.Deliver(e)
@@ -278,7 +281,7 @@ func (w *fakeWindow) did(s string) {
 	w.actions = append(w.actions, s)
 }
 
-func (w *fakeWindow) BeginAnswer(a hub.PromptAnswer, told func(error)) {
+func (w *fakeWindow) BeginAnswer(a event.PromptAnswer, told func(error)) {
 	w.did("answer " + a.PromptID)
 	if w.hub.answer == nil {
 		told(nil)
@@ -287,22 +290,22 @@ func (w *fakeWindow) BeginAnswer(a hub.PromptAnswer, told func(error)) {
 	told(w.hub.answer(a))
 }
 
-func (w *fakeWindow) Cancel(id, reason string) (hub.Outcome, error) {
+func (w *fakeWindow) Cancel(id, reason string) (event.Outcome, error) {
 	w.did("cancel " + id + " " + reason)
 	if id == "over" {
-		return hub.OutcomeAlreadyFinished, nil
+		return event.OutcomeAlreadyFinished, nil
 	}
-	return hub.OutcomeCancelling, nil
+	return event.OutcomeCancelling, nil
 }
 
-func (w *fakeWindow) StopWaiting(id, reason string) (hub.Outcome, error) {
+func (w *fakeWindow) StopWaiting(id, reason string) (event.Outcome, error) {
 	w.did("stop waiting for " + id + " " + reason)
-	return hub.OutcomeCancelling, nil
+	return event.OutcomeCancelling, nil
 }
 
 func (w *fakeWindow) CallTool(c hub.CallRequest, over func(*hub.CallResult, error)) error {
 	if w.hub.full {
-		return &hub.Error{Code: hub.CodeResourceExhausted, Reason: hub.ReasonQueueFull, Message: "full"}
+		return &event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonQueueFull, Message: "full"}
 	}
 	go func() { over(w.hub.call(context.Background(), c)) }()
 	return nil
@@ -310,7 +313,7 @@ func (w *fakeWindow) CallTool(c hub.CallRequest, over func(*hub.CallResult, erro
 
 func (w *fakeWindow) Go(f func(context.Context) func()) error {
 	if w.hub.full {
-		return &hub.Error{Code: hub.CodeResourceExhausted, Reason: hub.ReasonQueueFull, Message: "full"}
+		return &event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonQueueFull, Message: "full"}
 	}
 	go func() { f(context.Background())() }()
 	return nil
@@ -322,22 +325,22 @@ func (w *fakeWindow) Order(f func(context.Context) func()) error { return w.Go(f
 
 func (w *fakeWindow) OrderAttached(f func(context.Context) func()) error { return w.Go(f) }
 
-func (w *fakeWindow) StopServer(ctx context.Context, name, reason string) (hub.ServerInfo, error) {
+func (w *fakeWindow) StopServer(ctx context.Context, name, reason string) (event.ServerInfo, error) {
 	w.did("stop " + name + " " + reason)
 	return w.hub.StopServer(ctx, name, reason)
 }
 
-func (w *fakeWindow) RestartServer(ctx context.Context, name, reason string) (hub.ServerInfo, error) {
+func (w *fakeWindow) RestartServer(ctx context.Context, name, reason string) (event.ServerInfo, error) {
 	w.did("restart " + name + " " + reason)
 	return w.hub.RestartServer(ctx, name, reason)
 }
 
-func (w *fakeWindow) SetServerEnabled(ctx context.Context, name string, on bool) (hub.ServerInfo, error) {
+func (w *fakeWindow) SetServerEnabled(ctx context.Context, name string, on bool) (event.ServerInfo, error) {
 	w.did("switch " + name)
 	return w.hub.SetServerEnabled(ctx, name, on)
 }
 
-func (w *fakeWindow) SignOut(ctx context.Context, name string) (hub.ServerInfo, error) {
+func (w *fakeWindow) SignOut(ctx context.Context, name string) (event.ServerInfo, error) {
 	w.did("sign out of " + name)
 	return w.hub.SignOut(ctx, name)
 }
@@ -348,7 +351,7 @@ func (w *fakeWindow) SetRoots(roots []hub.Root) {
 	}
 }
 
-func (w *fakeWindow) SetCapabilities(kinds []hub.PromptKind, _ bool, _ map[string]json.RawMessage) {
+func (w *fakeWindow) SetCapabilities(kinds []event.PromptKind, _ bool, _ map[string]json.RawMessage) {
 	for _, k := range kinds {
 		w.did("kind " + k.String())
 	}
@@ -367,17 +370,17 @@ func (w *fakeWindow) detached() []bool {
 	return w.detach
 }
 
-func started(id string) *hub.RequestStarted {
-	return &hub.RequestStarted{Request: hub.RequestInfo{ID: id, Server: "s", State: hub.StateRunning}}
+func started(id string) *event.RequestStarted {
+	return &event.RequestStarted{Request: event.RequestInfo{ID: id, Server: "s", State: event.StateRunning}}
 }
 
-func progressed(id string, n int) *hub.RequestProgressed {
-	return &hub.RequestProgressed{RequestID: id, Server: "s", State: hub.StateRunning,
-		Progress: &hub.Progress{Progress: float64(n)}}
+func progressed(id string, n int) *event.RequestProgressed {
+	return &event.RequestProgressed{RequestID: id, Server: "s", State: event.StateRunning,
+		Progress: &event.Progress{Progress: float64(n)}}
 }
 
-func finished(id string) *hub.RequestFinished {
-	return &hub.RequestFinished{RequestID: id, Server: "s", State: hub.StateDone}
+func finished(id string) *event.RequestFinished {
+	return &event.RequestFinished{RequestID: id, Server: "s", State: event.StateDone}
 }
 
 func cancelMessage(messageID, requestID string) *mcphubv1.AttachRequest {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"os"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -28,7 +28,7 @@ type hubService struct {
 
 // failed gives err as a status, and logs the text of what the host must not see.
 func (c *counter) failed(ctx context.Context, err error) error {
-	if e := hubErrorOf(err); e.Code == hub.CodeInternal {
+	if e := hubErrorOf(err); e.Code == event.CodeInternal {
 		beneath := err
 		if e.Err != nil {
 			beneath = e.Err
@@ -60,7 +60,7 @@ func (s *hubService) CancelRequest(ctx context.Context,
 	if r.GetStopWaiting() {
 		cancel = s.domain.StopWaiting
 	}
-	outcome, err := cancel(r.GetRequestId(), r.GetServer(), r.GetReason(), hub.OriginHost)
+	outcome, err := cancel(r.GetRequestId(), r.GetServer(), r.GetReason(), event.OriginHost)
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
@@ -69,7 +69,7 @@ func (s *hubService) CancelRequest(ctx context.Context,
 
 func (s *hubService) CancelRequests(_ context.Context,
 	r *mcphubv1.CancelRequestsRequest) (*mcphubv1.CancelRequestsResponse, error) {
-	return s.cancelRequests(r, hub.OriginHost), nil
+	return s.cancelRequests(r, event.OriginHost), nil
 }
 
 func (s *hubService) ListRequests(_ context.Context, r *mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse,

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -14,19 +14,19 @@ import (
 
 // steering is what the hub does to servers for somebody: the domain for the host, a window for the user.
 type steering interface {
-	StopServer(ctx context.Context, name, reason string) (hub.ServerInfo, error)
-	RestartServer(ctx context.Context, name, reason string) (hub.ServerInfo, error)
-	SetServerEnabled(ctx context.Context, name string, enabled bool) (hub.ServerInfo, error)
-	SignOut(ctx context.Context, name string) (hub.ServerInfo, error)
+	StopServer(ctx context.Context, name, reason string) (event.ServerInfo, error)
+	RestartServer(ctx context.Context, name, reason string) (event.ServerInfo, error)
+	SetServerEnabled(ctx context.Context, name string, enabled bool) (event.ServerInfo, error)
+	SignOut(ctx context.Context, name string) (event.ServerInfo, error)
 }
 
-func (c *counter) cancelRequests(r *mcphubv1.CancelRequestsRequest, by hub.Origin) *mcphubv1.CancelRequestsResponse {
+func (c *counter) cancelRequests(r *mcphubv1.CancelRequestsRequest, by event.Origin) *mcphubv1.CancelRequestsResponse {
 	return &mcphubv1.CancelRequestsResponse{RequestIds: c.convert.texts(c.domain.CancelRequests(cancelScope(r),
 		r.GetReason(), by))}
 }
 
 func (c *counter) traces(r *mcphubv1.GetTraceRequest) (*mcphubv1.GetTraceResponse, error) {
-	traces := c.domain.Traces(hub.TraceFilter{RequestID: r.GetRequestId(), Server: r.GetServer(),
+	traces := c.domain.Traces(event.TraceFilter{RequestID: r.GetRequestId(), Server: r.GetServer(),
 		Max: int(r.GetMaxTraces())})
 	resp := &mcphubv1.GetTraceResponse{Traces: list(traces, c.convert.trace)}
 	if r.GetBundle() {

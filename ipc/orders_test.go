@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -148,13 +149,13 @@ func TestOrdersOfAWindow(t *testing.T) {
 			}
 		}
 		h.mu.Lock()
-		h.failure, h.call = &hub.Error{Code: hub.CodeNotFound, Reason: hub.ReasonServerNotFound, Message: "no"},
+		h.failure, h.call = &event.Error{Code: event.CodeNotFound, Reason: event.ReasonServerNotFound, Message: "no"},
 			func(context.Context, hub.CallRequest) (*hub.CallResult, error) {
-				return nil, &hub.Error{Code: hub.CodeNotFound, Reason: hub.ReasonServerNotFound, Message: "no"}
+				return nil, &event.Error{Code: event.CodeNotFound, Reason: event.ReasonServerNotFound, Message: "no"}
 			}
 		h.mu.Unlock()
 		for name, m := range orderMessages() {
-			if r := w.Ask(m); r.GetError().GetReason() != hub.ReasonServerNotFound || r.GetResponse() != nil {
+			if r := w.Ask(m); r.GetError().GetReason() != event.ReasonServerNotFound || r.GetResponse() != nil {
 				t.Errorf("%s that fails: %v", name, r)
 			}
 		}
@@ -162,7 +163,7 @@ func TestOrdersOfAWindow(t *testing.T) {
 		h.full = true
 		h.mu.Unlock()
 		for name, m := range orderMessages() {
-			if r := w.Ask(m); r.GetError().GetReason() != hub.ReasonQueueFull {
+			if r := w.Ask(m); r.GetError().GetReason() != event.ReasonQueueFull {
 				t.Errorf("%s of a window with too much under way: %v", name, r)
 			}
 		}
@@ -188,7 +189,7 @@ func TestPanicInAnOrder(t *testing.T) {
 
 type panickingHub struct{ *fakeHub }
 
-func (panickingHub) StartServer(context.Context, string) (hub.ServerInfo, error) { panic("no") }
+func (panickingHub) StartServer(context.Context, string) (event.ServerInfo, error) { panic("no") }
 
 // Replies of quick messages come in their order, and none waits for a long one; that of a long one comes when it is
 // over.
@@ -393,7 +394,7 @@ func TestPreapprovedAndEditedAreRefused(t *testing.T) {
 		edited := &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
 			PromptId: id, Action: &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{RequestJson: `{"messages":[]}`}},
 		}}}
-		if e := w.Ask(edited).GetError(); e.GetCode() != "INVALID_ARGUMENT" || e.GetReason() != hub.ReasonInvalidContent {
+		if e := w.Ask(edited).GetError(); e.GetCode() != "INVALID_ARGUMENT" || e.GetReason() != event.ReasonInvalidContent {
 			t.Errorf("edited: %v", e)
 		}
 		if r := w.Accept(id, `{"role":"assistant","content":{"type":"text","text":"ho"},"model":"m"}`); r.GetError() != nil {
@@ -423,11 +424,11 @@ func TestOrdersOfOneWindowTakeEffectInTheirOrder(t *testing.T) {
 		for i := range 500 {
 			w.send(order("off", false), order("on", true), callMessage("call", fmt.Sprint("r", i), "none"))
 			for _, r := range w.replies(3) {
-				if strings.Contains(r, hub.ReasonServerDisabled) {
+				if strings.Contains(r, event.ReasonServerDisabled) {
 					refused++
 				}
 			}
-			if list, _ := h.Servers(); list[0].State == hub.ServerDisabled {
+			if list, _ := h.Servers(); list[0].State == event.ServerDisabled {
 				wrong++
 			}
 		}

@@ -7,8 +7,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -113,7 +113,7 @@ func (o *outbox) begin(from position, first []entry) {
 }
 
 // Deliver implements [hub.Sink].
-func (o *outbox) Deliver(e hub.Event) {
+func (o *outbox) Deliver(e event.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.state != outboxOpen {
@@ -121,17 +121,17 @@ func (o *outbox) Deliver(e hub.Event) {
 	}
 	shared := o.sharing.of(e)
 	switch b := e.Body.(type) {
-	case *hub.RequestProgressed:
+	case *event.RequestProgressed:
 		o.pace.put(b.RequestID, shared)
-	case *hub.LogMessage:
+	case *event.LogMessage:
 		o.log(shared)
-	case *hub.RequestCancelling: // progress from before it would show the request as running again
+	case *event.RequestCancelling: // progress from before it would show the request as running again
 		o.must(o.pace.take(b.RequestID))
 		o.must(shared)
-	case *hub.RequestCancelled:
+	case *event.RequestCancelled:
 		o.must(o.pace.end(b.RequestID))
 		o.must(shared)
-	case *hub.RequestFinished:
+	case *event.RequestFinished:
 		o.must(o.pace.end(b.RequestID))
 		if b.Result != "" && !o.room(len(b.Result), bounds.WindowBytes/2) {
 			without := *b
@@ -140,9 +140,9 @@ func (o *outbox) Deliver(e hub.Event) {
 			shared = &sharedEvent{convert: o.sharing.convert, event: e}
 		}
 		o.must(shared)
-	case *hub.PromptOpened:
+	case *event.PromptOpened:
 		o.ask(b.Prompt.ID, shared)
-	case *hub.PromptClosed:
+	case *event.PromptClosed:
 		if len(o.asked) == 0 || !o.unask(b.PromptID) {
 			o.must(shared)
 		}
@@ -198,7 +198,7 @@ func (o *outbox) notice(n notice, e *sharedEvent) {
 	if _, waits := o.notices[n]; waits || o.state == outboxOver {
 		return
 	}
-	size := hub.PayloadSize(e.event.Body)
+	size := event.PayloadSize(e.event.Body)
 	if !o.noticed.take(n.server, size, bounds.WindowNotices, bounds.WindowNoticeBytes) {
 		o.dropped.notices++
 		return
@@ -216,7 +216,7 @@ func (o *outbox) notice(n notice, e *sharedEvent) {
 }
 
 // Closed implements [hub.Sink]: what is there goes out, then the stream ends with err.
-func (o *outbox) Closed(err *hub.Error) {
+func (o *outbox) Closed(err *event.Error) {
 	if err == nil { // a nil *hub.Error in an error would not be nil
 		o.finish(nil)
 		return
@@ -257,8 +257,8 @@ func (o *outbox) reply(r *mcphubv1.Reply) {
 	}
 }
 
-func errReplyTooLong(size int) *hub.Error {
-	return &hub.Error{Code: hub.CodeResourceExhausted, Reason: hub.ReasonBoundExceeded,
+func errReplyTooLong(size int) *event.Error {
+	return &event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonBoundExceeded,
 		Message: fmt.Sprintf(
 			"the answer has %s, which finds no room among what waits for this window (at most %s); ask for one server at a time, or again",
 			bounds.Bytes(size), bounds.Bytes(bounds.WindowBytes))}
@@ -267,7 +267,7 @@ func errReplyTooLong(size int) *hub.Error {
 // must queues an event that may not be lost; nil is none. o.mu is held.
 func (o *outbox) must(e *sharedEvent) {
 	if e != nil {
-		o.add(&entry{event: e, size: hub.PayloadSize(e.event.Body)})
+		o.add(&entry{event: e, size: event.PayloadSize(e.event.Body)})
 	}
 }
 
@@ -289,7 +289,7 @@ func (o *outbox) add(e *entry) bool {
 	}
 	e.counted = o.account.Take(e.size) == nil
 	if o.queued.entries >= bounds.WindowQueue || o.queued.entries > 0 && !e.counted {
-		o.over(&hub.Error{Code: hub.CodeResourceExhausted, Reason: hub.ReasonWindowTooSlow,
+		o.over(&event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonWindowTooSlow,
 			Message: fmt.Sprintf("the window did not keep up: %d events (%d bytes) wait; attach again with resume",
 				o.queued.entries, o.queued.bytes)})
 		close(o.failed)
@@ -307,7 +307,7 @@ func (o *outbox) log(e *sharedEvent) {
 		return
 	}
 	n := int64(1)
-	if m, ok := e.event.Body.(*hub.LogMessage); ok {
+	if m, ok := e.event.Body.(*event.LogMessage); ok {
 		n = max(n, m.Dropped)
 	}
 	o.dropped.logs += n

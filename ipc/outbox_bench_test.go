@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -31,7 +31,8 @@ func BenchmarkPromptClosedToEightWindows(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		sent.Add(windows)
 		begin := time.Now()
-		e := hub.Event{Seq: uint64(i + 1), Time: begin, Body: &hub.PromptClosed{PromptID: "p", Cause: hub.CauseWithdrawn,
+		e := event.Event{Seq: uint64(i + 1), Time: begin, Body: &event.PromptClosed{PromptID: "p",
+			Cause:  event.CauseWithdrawn,
 			Reason: "no longer needed"}}
 		for _, box := range boxes {
 			box.Deliver(e)
@@ -55,13 +56,13 @@ func BenchmarkDeliverProgress(b *testing.B) {
 			box := newOutbox(&sharing{}, 0)
 			var run sync.WaitGroup
 			run.Go(func() { _ = box.run(func(*mcphubv1.AttachResponse) error { return nil }) })
-			bodies := make([]*hub.RequestProgressed, requests)
+			bodies := make([]*event.RequestProgressed, requests)
 			for i := range bodies {
 				bodies[i] = progressed(fmt.Sprint("request-", i), i)
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				box.Deliver(hub.Event{Seq: uint64(i + 1), Body: bodies[i%requests]})
+				box.Deliver(event.Event{Seq: uint64(i + 1), Body: bodies[i%requests]})
 			}
 			box.finish(nil)
 			run.Wait()

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // A server that tells of changes without end fills no window: while a notice waits, another one that says the same is
@@ -15,14 +15,14 @@ func TestOutboxKeepsOneNoticeOfAChange(t *testing.T) {
 		hold := make(chan struct{})
 		m := newMailbox(0, hold)
 		for range 3 * bounds.WindowQueue {
-			m.emit(&hub.ToolsChanged{Server: "a"}, &hub.ToolsChanged{Server: "b"}, &hub.ResourcesChanged{Server: "a"},
-				&hub.McpPromptsChanged{Server: "a"},
-				&hub.ResourceUpdated{Server: "a", URI: "file:///x"}, &hub.ResourceUpdated{Server: "a", URI: "file:///y"})
+			m.emit(&event.ToolsChanged{Server: "a"}, &event.ToolsChanged{Server: "b"}, &event.ResourcesChanged{Server: "a"},
+				&event.McpPromptsChanged{Server: "a"},
+				&event.ResourceUpdated{Server: "a", URI: "file:///x"}, &event.ResourceUpdated{Server: "a", URI: "file:///y"})
 		}
 		synctest.Wait()
 		close(hold)
 		synctest.Wait()
-		m.emit(&hub.ToolsChanged{Server: "b"})
+		m.emit(&event.ToolsChanged{Server: "b"})
 		m.end(t)
 		// The first notice was with the sender when its like came, so that one is news.
 		want := map[string]int{"tools a": 2, "tools b": 2, "resources a": 1, "prompts a": 1, "file:///x": 1, "file:///y": 1}

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -56,12 +56,12 @@ func TestLogsDoNotStarveProgressNorOtherLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := slow(time.Millisecond)
 		every(500*time.Microsecond, 10_000, func(i int) {
-			m.emit(&hub.LogMessage{Server: "noisy", Level: "stderr", Data: `"x"`})
+			m.emit(&event.LogMessage{Server: "noisy", Level: "stderr", Data: `"x"`})
 			if i%100 == 0 {
 				m.emit(progressed("r1", i))
 			}
 			if i%2000 == 0 {
-				m.emit(&hub.LogMessage{Server: "quiet", Level: "info", Data: `"y"`})
+				m.emit(&event.LogMessage{Server: "quiet", Level: "info", Data: `"y"`})
 			}
 		})
 		n := m.count(kindOf)
@@ -83,12 +83,12 @@ func TestCountOfDroppedLogsIsNotLost(t *testing.T) {
 		synctest.Wait() // the send of it is stuck
 		const room = bounds.WindowLogs / 2
 		for range room + 10 {
-			m.emit(&hub.LogMessage{Server: "s", Data: `"x"`})
+			m.emit(&event.LogMessage{Server: "s", Data: `"x"`})
 		}
 		for range 3 {
-			m.emit(&hub.LogMessage{Server: "s", Logger: "mcphub", Data: `{}`, Dropped: 4000})
+			m.emit(&event.LogMessage{Server: "s", Logger: "mcphub", Data: `{}`, Dropped: 4000})
 		}
-		m.emit(&hub.LogMessage{Server: "other", Logger: "mcphub", Data: `{}`, Dropped: 500})
+		m.emit(&event.LogMessage{Server: "other", Logger: "mcphub", Data: `{}`, Dropped: 500})
 		close(hold)
 		m.end(t)
 		n, told := m.count(kindOf), int64(0)
@@ -109,7 +109,7 @@ func TestProgressDoesNotStarveLogs(t *testing.T) {
 			for r := range 100 {
 				m.emit(progressed(fmt.Sprint("r", r), i))
 			}
-			m.emit(&hub.LogMessage{Server: "s", Data: `"x"`})
+			m.emit(&event.LogMessage{Server: "s", Data: `"x"`})
 		})
 		n := m.count(kindOf)
 		if n["log of s"] < 150 || n["progress"] < 1400 {
@@ -127,16 +127,16 @@ func TestLargeQuestionsEndNoWindow(t *testing.T) {
 		hold := make(chan struct{})
 		m := newMailbox(0, hold)
 		text := json.RawMessage(strings.Repeat("x", 8<<20))
-		question := func(i int) *hub.PromptOpened {
-			return &hub.PromptOpened{Prompt: hub.PromptInfo{ID: fmt.Sprint("p", i), Kind: hub.PromptSampling,
-				Question: &hub.Question{Payload: text}}}
+		question := func(i int) *event.PromptOpened {
+			return &event.PromptOpened{Prompt: event.PromptInfo{ID: fmt.Sprint("p", i), Kind: event.PromptSampling,
+				Question: &event.Question{Payload: text}}}
 		}
 		m.emit(started("a"))
 		synctest.Wait()
 		for i := range 20_000 { // far more than wait for a window
 			m.emit(question(i))
 			if i >= 8 {
-				m.emit(&hub.PromptClosed{PromptID: fmt.Sprint("p", i), Cause: hub.CauseWithdrawn})
+				m.emit(&event.PromptClosed{PromptID: fmt.Sprint("p", i), Cause: event.CauseWithdrawn})
 			}
 		}
 		if n := m.queue.len(); n > 3000 {
@@ -164,13 +164,13 @@ func TestLongResultsAndManyNoticesEndNoWindow(t *testing.T) {
 		synctest.Wait()
 		result := strings.Repeat("x", 256<<10)
 		for i := range 1000 {
-			m.emit(&hub.RequestFinished{RequestID: fmt.Sprint("r", i), State: hub.StateDone, Result: result,
+			m.emit(&event.RequestFinished{RequestID: fmt.Sprint("r", i), State: event.StateDone, Result: result,
 				ResultSize: len(result)})
 		}
 		for i := range 20_000 {
-			m.emit(&hub.ResourceUpdated{Server: "s", URI: fmt.Sprint("file:///", i, strings.Repeat("x", 8<<10))})
+			m.emit(&event.ResourceUpdated{Server: "s", URI: fmt.Sprint("file:///", i, strings.Repeat("x", 8<<10))})
 		}
-		m.emit(&hub.ResourceUpdated{Server: "other", URI: "file:///x"})
+		m.emit(&event.ResourceUpdated{Server: "other", URI: "file:///x"})
 		close(hold)
 		m.end(t)
 		whole, updates, others, lost := 0, 0, 0, int64(0)
@@ -208,7 +208,7 @@ func TestALongReplyEndsNoWindow(t *testing.T) {
 		m.end(t)
 		refused := 0
 		for _, r := range m.sent {
-			if e := r.GetReply().GetError(); e != nil && e.GetReason() == hub.ReasonBoundExceeded {
+			if e := r.GetReply().GetError(); e != nil && e.GetReason() == event.ReasonBoundExceeded {
 				refused++
 			}
 		}
@@ -235,23 +235,23 @@ func TestOutboxModel(t *testing.T) {
 					case 0:
 						id := fmt.Sprint("q", i)
 						open = append(open, id)
-						m.emit(&hub.PromptOpened{Prompt: hub.PromptInfo{ID: id, Kind: hub.PromptSampling,
-							Question: &hub.Question{Payload: json.RawMessage(`{}`)}}})
+						m.emit(&event.PromptOpened{Prompt: event.PromptInfo{ID: id, Kind: event.PromptSampling,
+							Question: &event.Question{Payload: json.RawMessage(`{}`)}}})
 					case 1:
 						if n := len(open); n > 0 {
 							k := rnd.IntN(n)
-							m.emit(&hub.PromptClosed{PromptID: open[k]})
+							m.emit(&event.PromptClosed{PromptID: open[k]})
 							closed[open[k]] = true
 							open = append(open[:k], open[k+1:]...)
 						}
 					case 2:
 						must = append(must, fmt.Sprint("c", i))
-						m.emit(&hub.RequestCancelling{RequestID: fmt.Sprint("c", i)})
+						m.emit(&event.RequestCancelling{RequestID: fmt.Sprint("c", i)})
 					case 3:
 						m.emit(progressed(server, i))
 					default:
 						logs++
-						m.emit(&hub.LogMessage{Server: server, Data: `"x"`})
+						m.emit(&event.LogMessage{Server: server, Data: `"x"`})
 					}
 					if rnd.IntN(4) == 0 {
 						<-time.NewTimer(time.Duration(rnd.IntN(4000)) * time.Microsecond).C
@@ -322,13 +322,13 @@ func TestSharesOfAWindow(t *testing.T) {
 func TestWindowsShareWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := &sharing{}
-		large := &hub.ServerChanged{Server: hub.ServerInfo{Instructions: strings.Repeat("x", 64<<10)}}
+		large := &event.ServerChanged{Server: event.ServerInfo{Instructions: strings.Repeat("x", 64<<10)}}
 		var stuck []*outbox
 		for range 20 {
 			o := newOutbox(all, 0)
 			stuck = append(stuck, o)
 			for i := 0; i < 200 && o.failure() == nil; i++ {
-				o.Deliver(hub.Event{Seq: uint64(i + 1), Body: large})
+				o.Deliver(event.Event{Seq: uint64(i + 1), Body: large})
 			}
 			if used := all.waiting.Used(); used > bounds.WindowsBytes {
 				t.Fatalf("%d bytes wait for %d windows", used, len(stuck))
@@ -336,7 +336,7 @@ func TestWindowsShareWhatWaits(t *testing.T) {
 		}
 		reads := newOutbox(all, 0)
 		for i := range 200 {
-			reads.Deliver(hub.Event{Seq: uint64(i + 1), Body: large})
+			reads.Deliver(event.Event{Seq: uint64(i + 1), Body: large})
 			if _, _, more := reads.next(time.Now()); !more {
 				t.Fatalf("a window that reads was ended: %v", reads.failure())
 			}

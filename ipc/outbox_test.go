@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -47,10 +47,10 @@ func (m *mailbox) send(r *mcphubv1.AttachResponse) error {
 	return nil
 }
 
-func (m *mailbox) emit(bodies ...hub.EventBody) {
+func (m *mailbox) emit(bodies ...event.Body) {
 	for _, b := range bodies {
 		m.seq++
-		m.Deliver(hub.Event{Seq: m.seq, Time: time.Now(), Body: b})
+		m.Deliver(event.Event{Seq: m.seq, Time: time.Now(), Body: b})
 	}
 }
 
@@ -156,10 +156,10 @@ func TestOutboxSendsLastProgress(t *testing.T) {
 }
 
 func TestOutboxFlushesBeforeTerminal(t *testing.T) {
-	ends := map[string]hub.EventBody{
+	ends := map[string]event.Body{
 		"finished":   finished("a"),
-		"cancelled":  &hub.RequestCancelled{RequestID: "a"},
-		"cancelling": &hub.RequestCancelling{RequestID: "a"},
+		"cancelled":  &event.RequestCancelled{RequestID: "a"},
+		"cancelling": &event.RequestCancelling{RequestID: "a"},
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestOutboxDropsLogsWithCount(t *testing.T) {
 		m.emit(started("a"))
 		synctest.Wait() // the send of it is stuck
 		for i := range 1000 {
-			m.emit(&hub.LogMessage{Server: "s", Data: fmt.Sprint(i)})
+			m.emit(&event.LogMessage{Server: "s", Data: fmt.Sprint(i)})
 		}
 		m.emit(finished("a"))
 		close(hold)
@@ -235,10 +235,10 @@ func TestOutboxTellsDroppedOnceASecond(t *testing.T) {
 		m := newMailbox(20, hold)
 		const burst = bounds.WindowLogs/2 + 8
 		overflow := func() { // one message is in the stuck send, half of bounds.WindowLogs wait, the others are dropped
-			m.emit(&hub.LogMessage{Server: "s"})
+			m.emit(&event.LogMessage{Server: "s"})
 			synctest.Wait()
 			for range burst - 1 {
-				m.emit(&hub.LogMessage{Server: "s"})
+				m.emit(&event.LogMessage{Server: "s"})
 			}
 		}
 		every(100*time.Millisecond, 30, func(int) {
@@ -285,12 +285,12 @@ func TestOutboxBounds(t *testing.T) {
 		default:
 			t.Fatal("the window was not ended")
 		}
-		if e, ok := errors.AsType[*hub.Error](m.failure()); !ok || e.Code != hub.CodeResourceExhausted ||
-			e.Reason != hub.ReasonWindowTooSlow {
+		if e, ok := errors.AsType[*event.Error](m.failure()); !ok || e.Code != event.CodeResourceExhausted ||
+			e.Reason != event.ReasonWindowTooSlow {
 			t.Errorf("got %v, want RESOURCE_EXHAUSTED WINDOW_TOO_SLOW", m.failure())
 		}
 	}
-	fill := func(t *testing.T, m *mailbox, n int, b hub.EventBody) {
+	fill := func(t *testing.T, m *mailbox, n int, b event.Body) {
 		t.Helper()
 		m.emit(started("stuck"))
 		synctest.Wait()
@@ -307,17 +307,17 @@ func TestOutboxBounds(t *testing.T) {
 	t.Run("entries", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMailbox(20, make(chan struct{}))
-			fill(t, m, bounds.WindowQueue, &hub.PromptClosed{PromptID: "p"})
-			m.emit(&hub.PromptClosed{PromptID: "p"})
+			fill(t, m, bounds.WindowQueue, &event.PromptClosed{PromptID: "p"})
+			m.emit(&event.PromptClosed{PromptID: "p"})
 			tooSlow(t, m)
-			m.emit(&hub.PromptClosed{PromptID: "p"}) // must not close failed again
+			m.emit(&event.PromptClosed{PromptID: "p"}) // must not close failed again
 			release(m)
 		})
 	})
 	t.Run("bytes", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMailbox(20, make(chan struct{}))
-			big := &hub.ServerChanged{Server: hub.ServerInfo{Instructions: strings.Repeat("x", 1<<20)}}
+			big := &event.ServerChanged{Server: event.ServerInfo{Instructions: strings.Repeat("x", 1<<20)}}
 			fill(t, m, bounds.WindowBytes>>20-1, big)
 			m.emit(big)
 			tooSlow(t, m)
@@ -327,7 +327,8 @@ func TestOutboxBounds(t *testing.T) {
 	t.Run("one large event", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMailbox(20, make(chan struct{}))
-			fill(t, m, 1, &hub.ServerChanged{Server: hub.ServerInfo{Instructions: strings.Repeat("x", bounds.WindowBytes+1)}})
+			fill(t, m, 1, &event.ServerChanged{Server: event.ServerInfo{Instructions: strings.Repeat("x", bounds.WindowBytes+
+				1)}})
 			close(m.hold)
 			m.end(t)
 		})
@@ -353,11 +354,11 @@ func TestOutboxSendFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
 		o := newOutbox(&sharing{}, 0)
-		o.Deliver(hub.Event{Seq: 1, Body: started("a")})
+		o.Deliver(event.Event{Seq: 1, Body: started("a")})
 		if err := o.run(func(*mcphubv1.AttachResponse) error { return broken }); err != broken {
 			t.Errorf("got %v, want the error of send", err)
 		}
-		o.Deliver(hub.Event{Seq: 2, Body: finished("a")}) // nobody is left to take it
+		o.Deliver(event.Event{Seq: 2, Body: finished("a")}) // nobody is left to take it
 		if o.queue.len() != 0 {
 			t.Error("an event was kept after the end")
 		}
@@ -367,7 +368,7 @@ func TestOutboxSendFails(t *testing.T) {
 // Windows that are told of one event share its conversion.
 func TestConversionIsShared(t *testing.T) {
 	s := &sharing{}
-	e := hub.Event{Seq: 7, Time: time.Unix(1, 0), Body: started("a")}
+	e := event.Event{Seq: 7, Time: time.Unix(1, 0), Body: started("a")}
 	one, two := s.of(e), s.of(e)
 	if one != two {
 		t.Fatal("the same event was given two forms")
@@ -376,7 +377,7 @@ func TestConversionIsShared(t *testing.T) {
 	if a.GetMcpRequestStarted() != b.GetMcpRequestStarted() || a.GetSequence() != 5 || b.GetSequence() != 6 {
 		t.Errorf("got %v and %v", a, b)
 	}
-	if other := s.of(hub.Event{Seq: 8, Body: started("a")}); other == one {
+	if other := s.of(event.Event{Seq: 8, Body: started("a")}); other == one {
 		t.Error("another event got the same form")
 	}
 }

@@ -3,7 +3,7 @@ package ipc
 import (
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -107,7 +107,7 @@ func (o *outbox) pop() *entry {
 		}
 	case classQuestion:
 		o.queued.remove(e.size)
-		if opened, ok := e.event.event.Body.(*hub.PromptOpened); ok {
+		if opened, ok := e.event.event.Body.(*event.PromptOpened); ok {
 			delete(o.asked, opened.Prompt.ID)
 		}
 	case classNotice:

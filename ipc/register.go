@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -49,26 +50,27 @@ type counter struct {
 // domain is what the counter needs of the hub.
 type domain interface {
 	steering
-	MuteServer(name string, muted bool) (hub.ServerInfo, error)
+	MuteServer(name string, muted bool) (event.ServerInfo, error)
 	ID() string
 	Version() string
 	CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
-	CancelRequest(id, server, reason string, origin hub.Origin) (hub.Outcome, error)
-	StopWaiting(id, server, reason string, origin hub.Origin) (hub.Outcome, error)
-	CancelRequests(scope hub.CancelScope, reason string, origin hub.Origin) []string
-	Requests(server string) []hub.RequestInfo
+	CancelRequest(id, server, reason string, origin event.Origin) (event.Outcome, error)
+	StopWaiting(id, server, reason string, origin event.Origin) (event.Outcome, error)
+	CancelRequests(scope hub.CancelScope, reason string, origin event.Origin) []string
+	Requests(server string) []event.RequestInfo
 	Drain(ctx context.Context, reason string) (cancelled, stopped int)
-	Servers() ([]hub.ServerInfo, []hub.ConfigProblem)
-	StartServer(ctx context.Context, name string) (hub.ServerInfo, error)
-	StartWorkspaceEntry(ctx context.Context, name string) (hub.ServerInfo, error)
-	LoadConfig(ctx context.Context, sources []hub.ConfigSource) (servers []hub.ServerInfo, problems []hub.ConfigProblem,
+	Servers() ([]event.ServerInfo, []event.ConfigProblem)
+	StartServer(ctx context.Context, name string) (event.ServerInfo, error)
+	StartWorkspaceEntry(ctx context.Context, name string) (event.ServerInfo, error)
+	LoadConfig(ctx context.Context, sources []hub.ConfigSource) (servers []event.ServerInfo,
+		problems []event.ConfigProblem,
 		stopped []string, err error)
 	WatchConfig(on bool)
-	Tools(ctx context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error)
-	KnownTools(ctx context.Context, server string) ([]hub.ToolInfo, map[string]*hub.Error, error)
-	Remembered(server string) []hub.Remembered
+	Tools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
+	KnownTools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
+	Remembered(server string) []event.Remembered
 	Forget(ids []string) int
-	Traces(f hub.TraceFilter) []hub.TraceInfo
+	Traces(f event.TraceFilter) []event.TraceInfo
 	TraceBundle() map[string]any
 	SetLogLevel(ctx context.Context, server, level string) error
 	Resources(ctx context.Context, server string) ([]hub.ResourceInfo, error)
@@ -79,7 +81,7 @@ type domain interface {
 	McpPrompts(ctx context.Context, server string) ([]hub.McpPromptInfo, error)
 	GetMcpPrompt(ctx context.Context, c hub.McpPromptRequest) (*hub.CallResult, error)
 	Complete(ctx context.Context, c hub.Completion) (*hub.CallResult, error)
-	SignIn(ctx context.Context, name string) (hub.ServerInfo, error)
+	SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error)
 }
 
@@ -87,16 +89,16 @@ type domain interface {
 type window interface {
 	steering
 	ID() string
-	BeginAnswer(a hub.PromptAnswer, told func(error))
-	Cancel(id, reason string) (hub.Outcome, error)
-	StopWaiting(id, reason string) (hub.Outcome, error)
+	BeginAnswer(a event.PromptAnswer, told func(error))
+	Cancel(id, reason string) (event.Outcome, error)
+	StopWaiting(id, reason string) (event.Outcome, error)
 	CallTool(c hub.CallRequest, over func(*hub.CallResult, error)) error
 	Go(f func(ctx context.Context) (tell func())) error
 	GoAttached(f func(ctx context.Context) (tell func())) error
 	Order(f func(ctx context.Context) (tell func())) error
 	OrderAttached(f func(ctx context.Context) (tell func())) error
 	SetRoots(roots []hub.Root)
-	SetCapabilities(kinds []hub.PromptKind, samplingTools bool, extensions map[string]json.RawMessage)
+	SetCapabilities(kinds []event.PromptKind, samplingTools bool, extensions map[string]json.RawMessage)
 	Detach(final bool)
 }
 

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -34,8 +34,8 @@ func TestResourceServiceAnswers(t *testing.T) {
 		want(t, err, templates,
 			&mcphubv1.ListResourceTemplatesResponse{ResourceTemplates: []*mcphubv1.ResourceTemplate{{Server: "s",
 				UriTemplate: "file:///{a}"}}})
-		none := &mcphubv1.Timings{Queued: timings(hub.Timings{}).GetQueued(), Active: timings(hub.Timings{}).GetActive(),
-			Human: timings(hub.Timings{}).GetHuman()}
+		none := &mcphubv1.Timings{Queued: timings(event.Timings{}).GetQueued(), Active: timings(event.Timings{}).GetActive(),
+			Human: timings(event.Timings{}).GetHuman()}
 		read, err := client.ReadResource(ctx, &mcphubv1.ReadResourceRequest{RequestId: "r", Server: "s", Uri: "file:///a"})
 		want(t, err, read, &mcphubv1.ReadResourceResponse{RequestId: "r",
 			Outcome: &mcphubv1.ReadResourceResponse_ResultJson{ResultJson: `{"contents":[]}`}, Timings: none})
@@ -69,8 +69,8 @@ func TestResourceServiceAnswers(t *testing.T) {
 // before the hub sees it.
 func TestResourceServiceFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &fakeHub{failure: &hub.Error{
-			Code: hub.CodeFailedPrecondition, Reason: hub.ReasonSignInDeclined,
+		h := &fakeHub{failure: &event.Error{
+			Code: event.CodeFailedPrecondition, Reason: event.ReasonSignInDeclined,
 			Message: "no", Meta: map[string]string{"server": "s", "server_may_continue": "true"},
 		}}
 		client := mcphubv1.NewMcpServerServiceClient(serve(t, h, Options{}))
@@ -120,7 +120,7 @@ func TestResourceServiceFails(t *testing.T) {
 			},
 		} {
 			err := do(t.Context(), true)
-			if status.Code(err) != codes.FailedPrecondition || reasonOf(err) != hub.ReasonSignInDeclined {
+			if status.Code(err) != codes.FailedPrecondition || reasonOf(err) != event.ReasonSignInDeclined {
 				t.Errorf("%s: %v (%s)", name, err, reasonOf(err))
 			}
 			for _, d := range status.Convert(err).Details() {
@@ -129,7 +129,7 @@ func TestResourceServiceFails(t *testing.T) {
 				}
 			}
 			if err := do(t.Context(), false); status.Code(err) != codes.InvalidArgument ||
-				reasonOf(err) != hub.ReasonInvalidRequest {
+				reasonOf(err) != event.ReasonInvalidRequest {
 				t.Errorf("%s without what it needs: %v (%s)", name, err, reasonOf(err))
 			}
 		}
@@ -325,7 +325,7 @@ func TestEndToEndRead(t *testing.T) {
 			&mcphubv1.CancelRequestRequest{RequestId: "r1", Reason: "no"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-done; status.Code(err) != codes.Canceled || reasonOf(err) != hub.ReasonCancelled {
+		if err := <-done; status.Code(err) != codes.Canceled || reasonOf(err) != event.ReasonCancelled {
 			t.Errorf("%v", err)
 		}
 		if _, err := client.SubscribeResource(t.Context(), &mcphubv1.SubscribeResourceRequest{Server: "s",

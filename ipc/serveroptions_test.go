@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -62,7 +63,7 @@ func (l *logBook) options() Options {
 // panicky panics wherever it is asked.
 type panicky struct{ *fakeHub }
 
-func (panicky) Servers() ([]hub.ServerInfo, []hub.ConfigProblem) { panic("secret of the hub") }
+func (panicky) Servers() ([]event.ServerInfo, []event.ConfigProblem) { panic("secret of the hub") }
 
 func (panicky) Attach(hub.Hello, hub.Sink) (window, *hub.Start, error) { panic("secret of the hub") }
 
@@ -109,7 +110,7 @@ func TestPanicOfSenderHidden(t *testing.T) {
 		book := &logBook{}
 		h := &fakeHub{}
 		w := fakeeditor.Open(t.Context(), serve(t, h, book.options()), fakeeditor.Options{TB: t})
-		h.emit((*hub.PromptClosed)(nil))
+		h.emit((*event.PromptClosed)(nil))
 		if err := w.Wait(); status.Code(err) != codes.Internal || status.Convert(err).Message() != "internal error" {
 			t.Errorf("got %v, want INTERNAL, internal error", err)
 		}
@@ -128,14 +129,15 @@ func TestNoPayloadInLog(t *testing.T) {
 				case "ok":
 					return &hub.CallResult{Result: json.RawMessage(`{"text":"SECRET"}`)}, nil
 				case "refused":
-					return nil, &hub.Error{Code: hub.CodeInvalidArgument, Reason: hub.ReasonInvalidArguments, Message: "bad SECRET",
-						Meta: map[string]string{"server": "SECRET"}}
+					return nil, &event.Error{Code: event.CodeInvalidArgument, Reason: event.ReasonInvalidArguments,
+						Message: "bad SECRET",
+						Meta:    map[string]string{"server": "SECRET"}}
 				}
-				return nil, &hub.Error{Code: hub.CodeUnavailable, Reason: hub.ReasonServerGone,
+				return nil, &event.Error{Code: event.CodeUnavailable, Reason: event.ReasonServerGone,
 					Message: "SECRET", Err: errors.New("SECRET")}
 			},
-			answer: func(hub.PromptAnswer) error {
-				return &hub.Error{Code: hub.CodeInvalidArgument, Reason: hub.ReasonInvalidContent, Message: "SECRET"}
+			answer: func(event.PromptAnswer) error {
+				return &event.Error{Code: event.CodeInvalidArgument, Reason: event.ReasonInvalidContent, Message: "SECRET"}
 			},
 		}
 		conn := serve(t, h, book.options())
@@ -157,7 +159,7 @@ func TestNoPayloadInLog(t *testing.T) {
 		if len(lines) != 5 {
 			t.Fatalf("%d lines for 5 calls:\n%s", len(lines), book.text())
 		}
-		if got := lines[1]; got["grpc.code"] != "InvalidArgument" || got["grpc.reason"] != hub.ReasonInvalidArguments ||
+		if got := lines[1]; got["grpc.code"] != "InvalidArgument" || got["grpc.reason"] != event.ReasonInvalidArguments ||
 			got["grpc.method"] != "CallTool" {
 			t.Errorf("the line of a refused call: %v", got)
 		}

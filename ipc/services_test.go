@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -44,13 +45,13 @@ func TestGetInfo(t *testing.T) {
 func TestHubServiceAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{call: func(_ context.Context, c hub.CallRequest) (*hub.CallResult, error) {
-			return &hub.CallResult{RequestID: c.ID, Error: &hub.McpError{Code: -32000, Message: "no", Data: "[1]"}, Rounds: 2},
+			return &hub.CallResult{RequestID: c.ID, Error: &event.McpError{Code: -32000, Message: "no", Data: "[1]"}, Rounds: 2},
 				nil
 		}}
 		client := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{}))
 		call, err := client.CallTool(t.Context(), &mcphubv1.CallToolRequest{RequestId: "r", Server: "s", Tool: "t"})
 		want(t, err, call, &mcphubv1.CallToolResponse{
-			RequestId: "r", Rounds: 2, Timings: timings(hub.Timings{}),
+			RequestId: "r", Rounds: 2, Timings: timings(event.Timings{}),
 			Outcome: &mcphubv1.CallToolResponse_Error{Error: &mcphubv1.McpError{Code: -32000, Message: "no", DataJson: "[1]"}},
 		})
 		one, err := client.CancelRequest(t.Context(), &mcphubv1.CancelRequestRequest{RequestId: "open"})

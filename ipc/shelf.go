@@ -1,8 +1,8 @@
 package ipc
 
 import (
-	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // shares counts what waits for a window, by server. A server may have as much as is left free: what it has and what is
@@ -51,7 +51,7 @@ func (l *shelf) len() int { return l.queue.len() }
 
 // put keeps a log message, unless its server has too many here, or the window's account has no room.
 func (l *shelf) put(e *sharedEvent, on *bounds.Account) bool {
-	server, size := serverOfLog(e), hub.PayloadSize(e.event.Body)
+	server, size := serverOfLog(e), event.PayloadSize(e.event.Body)
 	if !l.held.take(server, size, bounds.WindowLogs, bounds.WindowLogBytes) {
 		return false
 	}
@@ -69,14 +69,14 @@ func (l *shelf) next(on *bounds.Account) *sharedEvent {
 		return nil
 	}
 	e := l.queue.pop()
-	size := hub.PayloadSize(e.event.Body)
+	size := event.PayloadSize(e.event.Body)
 	l.held.give(serverOfLog(e), size)
 	on.Give(size)
 	return e
 }
 
 func serverOfLog(e *sharedEvent) string {
-	if m, ok := e.event.Body.(*hub.LogMessage); ok {
+	if m, ok := e.event.Body.(*event.LogMessage); ok {
 		return m.Server
 	}
 	return ""

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // errorDomain is the domain of every ErrorInfo detail.
@@ -27,21 +27,21 @@ const (
 const maxErrorText = 1024
 
 // grpcCodes is the one mapping of the hub's codes.
-var grpcCodes = map[hub.Code]codes.Code{
-	hub.CodeNotFound:           codes.NotFound,
-	hub.CodeAlreadyExists:      codes.AlreadyExists,
-	hub.CodeInvalidArgument:    codes.InvalidArgument,
-	hub.CodePermissionDenied:   codes.PermissionDenied,
-	hub.CodeFailedPrecondition: codes.FailedPrecondition,
-	hub.CodeCancelled:          codes.Canceled,
-	hub.CodeDeadlineExceeded:   codes.DeadlineExceeded,
-	hub.CodeUnavailable:        codes.Unavailable,
-	hub.CodeResourceExhausted:  codes.ResourceExhausted,
-	hub.CodeInternal:           codes.Internal,
+var grpcCodes = map[event.Code]codes.Code{
+	event.CodeNotFound:           codes.NotFound,
+	event.CodeAlreadyExists:      codes.AlreadyExists,
+	event.CodeInvalidArgument:    codes.InvalidArgument,
+	event.CodePermissionDenied:   codes.PermissionDenied,
+	event.CodeFailedPrecondition: codes.FailedPrecondition,
+	event.CodeCancelled:          codes.Canceled,
+	event.CodeDeadlineExceeded:   codes.DeadlineExceeded,
+	event.CodeUnavailable:        codes.Unavailable,
+	event.CodeResourceExhausted:  codes.ResourceExhausted,
+	event.CodeInternal:           codes.Internal,
 }
 
 // internalError is all that a host learns of trouble that is no *hub.Error.
-var internalError = &hub.Error{Code: hub.CodeInternal, Reason: reasonInternal, Message: "internal error"}
+var internalError = &event.Error{Code: event.CodeInternal, Reason: reasonInternal, Message: "internal error"}
 
 // statusOf gives err as a gRPC status with an ErrorInfo detail. nil stays nil. What is no *hub.Error becomes INTERNAL
 // and loses its text, but for the end of a context.
@@ -77,15 +77,16 @@ func detailed(s *status.Status, info *errdetails.ErrorInfo) error {
 }
 
 // hubErrorOf gives err as the hub's own kind.
-func hubErrorOf(err error) *hub.Error {
-	if e, ok := errors.AsType[*hub.Error](err); ok {
+func hubErrorOf(err error) *event.Error {
+	if e, ok := errors.AsType[*event.Error](err); ok {
 		return e
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return &hub.Error{Code: hub.CodeCancelled, Reason: hub.ReasonCancelled, Message: "the call was cancelled", Err: err}
+		return &event.Error{Code: event.CodeCancelled, Reason: event.ReasonCancelled, Message: "the call was cancelled",
+			Err: err}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &hub.Error{Code: hub.CodeDeadlineExceeded, Reason: hub.ReasonTotalTimeout,
+		return &event.Error{Code: event.CodeDeadlineExceeded, Reason: event.ReasonTotalTimeout,
 			Message: "the deadline of the gRPC call has passed", Meta: map[string]string{"setting": "deadline of the gRPC call"},
 			Err: err}
 	}
@@ -98,7 +99,7 @@ func explained(err error) error {
 	if err == nil || !ok || s.Code() != codes.InvalidArgument || len(s.Details()) > 0 {
 		return err
 	}
-	return detailed(s, &errdetails.ErrorInfo{Reason: hub.ReasonInvalidRequest, Domain: errorDomain})
+	return detailed(s, &errdetails.ErrorInfo{Reason: event.ReasonInvalidRequest, Domain: errorDomain})
 }
 
 // reasonOf gives the reason of a status that this package made, "" when it has none.
@@ -112,8 +113,8 @@ func reasonOf(err error) string {
 }
 
 // invalid is INVALID_ARGUMENT with INVALID_REQUEST.
-func invalid(err error) *hub.Error {
-	return &hub.Error{Code: hub.CodeInvalidArgument, Reason: hub.ReasonInvalidRequest, Message: err.Error()}
+func invalid(err error) *event.Error {
+	return &event.Error{Code: event.CodeInvalidArgument, Reason: event.ReasonInvalidRequest, Message: err.Error()}
 }
 
 func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

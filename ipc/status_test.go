@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -68,7 +69,7 @@ func constantsOf(g *ast.GenDecl, typeName string) (names []string) {
 }
 
 func TestStatusMapping(t *testing.T) {
-	want := map[hub.Code]codes.Code{
+	want := map[event.Code]codes.Code{
 		"NOT_FOUND": 5, "ALREADY_EXISTS": 6, "INVALID_ARGUMENT": 3, "PERMISSION_DENIED": 7, "FAILED_PRECONDITION": 9,
 		"CANCELLED": 1, "DEADLINE_EXCEEDED": 4, "UNAVAILABLE": 14, "RESOURCE_EXHAUSTED": 8, "INTERNAL": 13,
 	}
@@ -80,7 +81,7 @@ func TestStatusMapping(t *testing.T) {
 		client := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{}))
 		for code, grpcCode := range want {
 			h.call = func(context.Context, hub.CallRequest) (*hub.CallResult, error) {
-				return nil, fmt.Errorf("wrapped: %w", &hub.Error{Code: code, Reason: "SOME_REASON", Message: "what happened"})
+				return nil, fmt.Errorf("wrapped: %w", &event.Error{Code: code, Reason: "SOME_REASON", Message: "what happened"})
 			}
 			_, err := client.CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s", Tool: "t"})
 			if s := status.Convert(err); s.Code() != grpcCode || s.Message() != "what happened" ||
@@ -95,9 +96,9 @@ func TestStatusMapping(t *testing.T) {
 		reason string
 	}{
 		{errors.New("secret text"), codes.Internal, "INTERNAL"},
-		{&hub.Error{Code: "NEW", Reason: "R", Message: "m"}, codes.Internal, "R"},
-		{fmt.Errorf("secret text: %w", context.Canceled), codes.Canceled, hub.ReasonCancelled},
-		{context.DeadlineExceeded, codes.DeadlineExceeded, hub.ReasonTotalTimeout},
+		{&event.Error{Code: "NEW", Reason: "R", Message: "m"}, codes.Internal, "R"},
+		{fmt.Errorf("secret text: %w", context.Canceled), codes.Canceled, event.ReasonCancelled},
+		{context.DeadlineExceeded, codes.DeadlineExceeded, event.ReasonTotalTimeout},
 	}
 	for _, o := range others {
 		err := statusOf(o.err)
@@ -112,8 +113,8 @@ func TestStatusMapping(t *testing.T) {
 
 func TestErrorInfoDetail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &fakeHub{failure: &hub.Error{
-			Code: hub.CodeFailedPrecondition, Reason: hub.ReasonServerDisabled, Message: "it is \xff off\n" +
+		h := &fakeHub{failure: &event.Error{
+			Code: event.CodeFailedPrecondition, Reason: event.ReasonServerDisabled, Message: "it is \xff off\n" +
 				strings.Repeat("x", 5000),
 			Meta: map[string]string{"server": "s\xfe", "setting": "disabled"},
 		}}
@@ -150,8 +151,8 @@ func TestReasonCrossesGRPCWordForWord(t *testing.T) {
 		client := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{}))
 		for _, reason := range reasons {
 			h.call = func(context.Context, hub.CallRequest) (*hub.CallResult, error) {
-				return nil, &hub.Error{
-					Code: hub.CodeCancelled, Reason: hub.ReasonCancelled, Message: "cancelled: " + reason,
+				return nil, &event.Error{
+					Code: event.CodeCancelled, Reason: event.ReasonCancelled, Message: "cancelled: " + reason,
 					Meta: map[string]string{"cancel_reason": reason},
 				}
 			}
@@ -177,7 +178,7 @@ func TestCallContextReachesHub(t *testing.T) {
 		h := &fakeHub{call: func(ctx context.Context, _ hub.CallRequest) (*hub.CallResult, error) {
 			<-ctx.Done()
 			over <- ctx.Err()
-			return nil, &hub.Error{Code: hub.CodeCancelled, Reason: hub.ReasonCancelled}
+			return nil, &event.Error{Code: event.CodeCancelled, Reason: event.ReasonCancelled}
 		}}
 		client := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{}))
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -58,7 +58,7 @@ func TestReloadedPageTakesItsStreamOver(t *testing.T) {
 		for err = nil; err == nil; {
 			_, err = first.stream.Recv()
 		}
-		if status.Code(err) != codes.FailedPrecondition || reasonOf(err) != hub.ReasonWindowSuperseded {
+		if status.Code(err) != codes.FailedPrecondition || reasonOf(err) != event.ReasonWindowSuperseded {
 			t.Errorf("the stream of before ended with %v", err)
 		}
 		synctest.Wait() // the handler of before has left by now: it must not take the window with it

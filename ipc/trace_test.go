@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/testing/protocmp"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -21,18 +21,20 @@ import (
 func TestTraceConversion(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	var c converter
-	got := c.trace(hub.TraceInfo{
-		Request: hub.RequestInfo{ID: "r1", Server: "s", Method: "tools/call", State: hub.StateDone}, Omitted: 3,
+	got := c.trace(event.TraceInfo{
+		Request: event.RequestInfo{ID: "r1", Server: "s", Method: "tools/call", State: event.StateDone}, Omitted: 3,
 		TraceID: "abc",
-		Entries: []hub.TraceEntry{
-			{Time: at, State: hub.StateRunning},
-			{Time: at, Message: &hub.TraceMessage{Direction: hub.Outgoing, Type: "request", Method: "tools/call", WireID: "7",
-				Bytes: 99}},
-			{Time: at, Message: &hub.TraceMessage{Direction: hub.Incoming, Type: "error", Method: "tools/call", WireID: "7",
+		Entries: []event.TraceEntry{
+			{Time: at, State: event.StateRunning},
+			{Time: at, Message: &event.TraceMessage{Direction: event.Outgoing, Type: "request", Method: "tools/call",
+				WireID: "7",
+				Bytes:  99}},
+			{Time: at, Message: &event.TraceMessage{Direction: event.Incoming, Type: "error", Method: "tools/call", WireID: "7",
 				Bytes: 9, ErrorCode: -32000, Dropped: true}},
-			{Time: at, Cancellation: &hub.Cancellation{Origin: hub.OriginUser, Reason: "no", Time: at}},
-			{Time: at, Prompt: &hub.TracePrompt{PromptID: "prompt-1", Kind: hub.PromptSampling, Cause: hub.CauseWithdrawn}},
-			{Time: at, Err: &hub.Error{Code: hub.CodeCancelled, Reason: "CANCELLED", Message: "cancelled"}},
+			{Time: at, Cancellation: &event.Cancellation{Origin: event.OriginUser, Reason: "no", Time: at}},
+			{Time: at, Prompt: &event.TracePrompt{PromptID: "prompt-1", Kind: event.PromptSampling,
+				Cause: event.CauseWithdrawn}},
+			{Time: at, Err: &event.Error{Code: event.CodeCancelled, Reason: "CANCELLED", Message: "cancelled"}},
 		},
 	})
 	want := new(mcphubv1.Trace)

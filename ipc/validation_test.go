@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -186,7 +186,7 @@ func TestValidationOverTheWire(t *testing.T) {
 		h := &fakeHub{} // its CallTool would panic
 		_, err := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{})).CallTool(t.Context(),
 			&mcphubv1.CallToolRequest{Server: "s"})
-		if s := status.Convert(err); s.Code() != codes.InvalidArgument || reasonOf(err) != hub.ReasonInvalidRequest ||
+		if s := status.Convert(err); s.Code() != codes.InvalidArgument || reasonOf(err) != event.ReasonInvalidRequest ||
 			!strings.HasPrefix(s.Message(), "tool:") {
 			t.Errorf("got %v (%s), want INVALID_ARGUMENT INVALID_REQUEST about tool", err, reasonOf(err))
 		}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/event"
+
 	"github.com/mcphub-go/mcphub/hub"
 )
 
@@ -40,7 +42,7 @@ func measureCancel(ctx context.Context, o options) ([]row, error) {
 		})
 	}
 	took, err := cancelEach(ctx, h, server, samples)
-	h.CancelRequests(hub.CancelScope{All: true}, "over", hub.OriginHost)
+	h.CancelRequests(hub.CancelScope{All: true}, "over", event.OriginHost)
 	calls.Wait()
 	w.Detach(true)
 	err = errors.Join(err, h.Close(ctx))
@@ -68,8 +70,8 @@ func cancelEach(ctx context.Context, h *hub.Hub, server *pipeServer, samples int
 	for i := range samples {
 		id := requestID(i * (inFlight + samples) / samples) // spread over old and young ones
 		start := time.Now()
-		outcome, err := h.CancelRequest(id, "", "the user pressed stop", hub.OriginUser)
-		if err == nil && outcome != hub.OutcomeCancelling {
+		outcome, err := h.CancelRequest(id, "", "the user pressed stop", event.OriginUser)
+		if err == nil && outcome != event.OutcomeCancelling {
 			err = fmt.Errorf("cancelling %s: outcome %d", id, outcome)
 		}
 		if err != nil {
@@ -89,7 +91,7 @@ func awaitRunning(ctx context.Context, h *hub.Hub, n int) error {
 	for {
 		running := 0
 		for _, r := range h.Requests("") {
-			if r.State == hub.StateRunning && r.WireID != "" {
+			if r.State == event.StateRunning && r.WireID != "" {
 				running++
 			}
 		}
@@ -105,5 +107,5 @@ func awaitRunning(ctx context.Context, h *hub.Hub, n int) error {
 // noSink is a window that wants to know nothing.
 type noSink struct{}
 
-func (noSink) Deliver(hub.Event) {}
-func (noSink) Closed(*hub.Error) {}
+func (noSink) Deliver(event.Event) {}
+func (noSink) Closed(*event.Error) {}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/event"
+
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -121,8 +123,8 @@ func cancelWebEach(ctx context.Context, h *hub.Hub, server *webServer, samples i
 	for i := range samples {
 		id := requestID(i * (webInFlight + samples) / samples) // spread over old and young ones
 		start := time.Now()
-		outcome, err := h.CancelRequest(id, "", "the user pressed stop", hub.OriginUser)
-		if err == nil && outcome != hub.OutcomeCancelling {
+		outcome, err := h.CancelRequest(id, "", "the user pressed stop", event.OriginUser)
+		if err == nil && outcome != event.OutcomeCancelling {
 			err = fmt.Errorf("cancelling %s: outcome %d", id, outcome)
 		}
 		if err != nil {
@@ -148,7 +150,7 @@ func cancelWebAll(ctx context.Context, h *hub.Hub, server *webServer) error {
 
 // endWeb cancels the n calls that are open, and waits until both sides know.
 func endWeb(ctx context.Context, h *hub.Hub, server *webServer, n int, wait func()) error {
-	h.CancelRequests(hub.CancelScope{All: true}, "over", hub.OriginHost)
+	h.CancelRequests(hub.CancelScope{All: true}, "over", event.OriginHost)
 	for range n {
 		if _, err := receive(ctx, server.reset); err != nil {
 			return err

@@ -4,14 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 const tooSlow = "too slow"
 
 // delivered: of all bindings only a modern exchange is closed without a word, and that too tells the server.
-const delivered = hub.DeliveryDelivered
+const delivered = event.DeliveryDelivered
 
 // hang is a tool that works until it is cancelled, and answers nothing then.
 func hang(c *fakeserver.CallContext) { _ = c.Hang() }
@@ -34,10 +34,10 @@ var beforeHeaders = situation{
 		c.start()
 		var p *call
 		c.step("a call, not answered by headers even", func() { p = c.call("slow") })
-		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
 		delivery := delivered
 		if !c.binding.modern() { // on its way still, as the next step shows
-			delivery = hub.DeliveryPending
+			delivery = event.DeliveryPending
 		}
 		c.cancelled(p, tooSlow, delivery)
 		// a legacy server hears of it now: it must not overtake its call
@@ -59,7 +59,7 @@ var beforeProgress = situation{
 		c.start()
 		var p *call
 		c.step("a call", func() { p = c.call("slow") })
-		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
 		c.cancelled(p, tooSlow, delivered)
 	},
 }
@@ -74,7 +74,7 @@ var midStream = situation{
 		c.start()
 		var p *call
 		c.step("a call, and its progress", func() { p = c.call("slow") })
-		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
 		c.cancelled(p, tooSlow, delivered)
 		c.pass("a minute later", time.Minute)
 	},
@@ -99,10 +99,10 @@ var streamEnded = situation{
 		var p *call
 		c.step("a call, and its progress", func() { p = c.call("slow") })
 		c.step("the user cancels, and the server ends the stream", func() {
-			c.cancel("r1", tooSlow, hub.OutcomeCancelling)
+			c.cancel("r1", tooSlow, event.OutcomeCancelling)
 			<-p.done
 		})
-		c.cancelled(p, tooSlow, hub.DeliveryPending)
+		c.cancelled(p, tooSlow, event.DeliveryPending)
 		c.pass("two seconds later", 2*time.Second)
 		c.step("the server answers the cancel", func() { close(told) })
 		c.pass("a minute later", time.Minute)
@@ -118,8 +118,8 @@ var afterResponse = situation{
 		c.fake.Tool("echo", echo)
 		c.start()
 		c.step("a call, and its answer", func() { c.text(c.call("echo"), "hello") })
-		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeAlreadyFinished) })
-		if e, ok := c.view.end("r1").(*hub.RequestFinished); !ok || e.State != hub.StateDone {
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, event.OutcomeAlreadyFinished) })
+		if e, ok := c.view.end("r1").(*event.RequestFinished); !ok || e.State != event.StateDone {
 			c.t.Errorf("the call ended with %+v", c.view.end("r1"))
 		}
 	},
@@ -136,13 +136,13 @@ var doubled = situation{
 		var p *call
 		c.step("a call", func() { p = c.call("slow") })
 		c.step("the user cancels, and again", func() {
-			c.cancel("r1", tooSlow, hub.OutcomeCancelling)
-			if got, err := c.view.win.Cancel("r1", "I said so"); err != nil || got == hub.OutcomeUnknown {
+			c.cancel("r1", tooSlow, event.OutcomeCancelling)
+			if got, err := c.view.win.Cancel("r1", "I said so"); err != nil || got == event.OutcomeUnknown {
 				c.t.Errorf("the second cancel: %d, %v", got, err)
 			}
 			<-p.done
 		})
-		c.step("and once more", func() { c.cancel("r1", "really", hub.OutcomeAlreadyFinished) })
+		c.step("and once more", func() { c.cancel("r1", "really", event.OutcomeAlreadyFinished) })
 		c.cancelled(p, tooSlow, delivered)
 	},
 }
@@ -162,7 +162,7 @@ var lateAnswer = situation{
 		c.start()
 		var p *call
 		c.step("a call", func() { p = c.call("stubborn") })
-		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
 		c.cancelled(p, tooSlow, delivered)
 		c.step("the server answers", func() { close(answer) })
 		c.step("another call", func() { c.text(c.call("echo"), "hello") })
@@ -181,9 +181,9 @@ var awaitingApproval = situation{
 		var p *call
 		c.step("a call that needs an approval", func() { p = c.call("slow") })
 		prompt := c.view.prompt()
-		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, hub.DeliveryNotNeeded)
-		c.promptClosed(prompt, hub.CauseParent, hub.OriginParent, tooSlow)
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
+		c.cancelled(p, tooSlow, event.DeliveryNotNeeded)
+		c.promptClosed(prompt, event.CauseParent, event.OriginParent, tooSlow)
 	},
 }
 
@@ -198,7 +198,7 @@ var unknown = situation{
 		c.start()
 		var p *call
 		c.step("a call", func() { p = c.call("slow") })
-		c.step("the user cancels another", func() { c.cancel("nobody", tooSlow, hub.OutcomeUnknown) })
+		c.step("the user cancels another", func() { c.cancel("nobody", tooSlow, event.OutcomeUnknown) })
 		server := <-calls
 		c.step("the server cancels what never was, and our own call", func() {
 			server.Notify("notifications/cancelled", `{"requestId":99,"reason":"never mind"}`)
@@ -241,7 +241,7 @@ var malformed = situation{
 		c.step("the call is answered", func() {
 			if c.binding.modern() {
 				server.Text("done")
-			} else if err := c.view.win.Answer(hub.PromptAnswer{PromptID: c.view.prompt().ID, Action: hub.ActionAccept,
+			} else if err := c.view.win.Answer(event.PromptAnswer{PromptID: c.view.prompt().ID, Action: event.ActionAccept,
 				Content: content}); err != nil {
 				c.t.Error(err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
@@ -231,37 +232,37 @@ func (c *cell) text(p *call, want string) {
 }
 
 // failed waits for the end of a call and checks the hub's error.
-func (c *cell) failed(p *call, code hub.Code, reason string) {
+func (c *cell) failed(p *call, code event.Code, reason string) {
 	c.t.Helper()
 	<-p.done
-	e, ok := errors.AsType[*hub.Error](p.err)
+	e, ok := errors.AsType[*event.Error](p.err)
 	if !ok || e.Code != code || e.Reason != reason {
 		c.t.Errorf("the call ended with %+v, %v; want %s %s", p.result, p.err, code, reason)
 	}
 }
 
 // cancel presses the button of request r1 and checks what comes of it.
-func (c *cell) cancel(id, reason string, want hub.Outcome) {
+func (c *cell) cancel(id, reason string, want event.Outcome) {
 	c.t.Helper()
-	got, err := c.hub.CancelRequest(id, "", reason, hub.OriginUser)
+	got, err := c.hub.CancelRequest(id, "", reason, event.OriginUser)
 	if err != nil || got != want {
 		c.t.Errorf("cancelling %s: outcome %d, %v; want %d", id, got, err, want)
 	}
 }
 
 // cancelled checks the terminal event of a call that the user cancelled, and what its caller got.
-func (c *cell) cancelled(p *call, reason string, delivery hub.CancelDelivery) {
+func (c *cell) cancelled(p *call, reason string, delivery event.CancelDelivery) {
 	c.t.Helper()
-	c.failed(p, hub.CodeCancelled, hub.ReasonCancelled)
-	c.ended("r1", hub.OriginUser, reason, delivery)
+	c.failed(p, event.CodeCancelled, event.ReasonCancelled)
+	c.ended("r1", event.OriginUser, reason, delivery)
 }
 
 // ended checks the terminal event of a cancelled request. In all bindings the server may go on, unless it had nothing
 // to be told: that it was told is no promise, in the modern era either. Finding B11.
-func (c *cell) ended(id string, origin hub.Origin, reason string, delivery hub.CancelDelivery) {
+func (c *cell) ended(id string, origin event.Origin, reason string, delivery event.CancelDelivery) {
 	c.t.Helper()
-	e, ok := c.view.end(id).(*hub.RequestCancelled)
-	mayContinue := delivery != hub.DeliveryNotNeeded
+	e, ok := c.view.end(id).(*event.RequestCancelled)
+	mayContinue := delivery != event.DeliveryNotNeeded
 	if !ok || e.Cancellation.Origin != origin || e.Cancellation.Reason != reason || e.Sending.Delivery != delivery ||
 		e.ServerMayContinue != mayContinue {
 		c.t.Errorf("%s ended with %+v; want cancelled by %s, %q, %s, may continue %t", id, c.view.end(id), origin, reason,
@@ -270,7 +271,7 @@ func (c *cell) ended(id string, origin hub.Origin, reason string, delivery hub.C
 }
 
 // promptClosed checks how a prompt closed.
-func (c *cell) promptClosed(p hub.PromptInfo, cause hub.PromptCause, origin hub.Origin, reason string) {
+func (c *cell) promptClosed(p event.PromptInfo, cause event.PromptCause, origin event.Origin, reason string) {
 	c.t.Helper()
 	c.view.mu.Lock()
 	defer c.view.mu.Unlock()

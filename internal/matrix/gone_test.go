@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -33,13 +33,13 @@ func (c *cell) forgets() {
 // lost checks how a call ends whose server went.
 func (c *cell) lost(p *call) {
 	c.t.Helper()
-	reason := hub.ReasonServerGone
+	reason := event.ReasonServerGone
 	if c.binding.transport != stdio {
-		reason = hub.ReasonExchangeFailed
+		reason = event.ReasonExchangeFailed
 	}
-	c.failed(p, hub.CodeUnavailable, reason)
-	e, ok := c.view.end("r1").(*hub.RequestFinished)
-	if !ok || e.State != hub.StateFailed || e.Err == nil || e.Err.Reason != reason {
+	c.failed(p, event.CodeUnavailable, reason)
+	e, ok := c.view.end("r1").(*event.RequestFinished)
+	if !ok || e.State != event.StateFailed || e.Err == nil || e.Err.Reason != reason {
 		c.t.Errorf("r1 ended with %+v", c.view.end("r1"))
 	}
 }
@@ -92,9 +92,9 @@ var serverGonePrompt = situation{
 			c.t.Fatalf("%d prompts were opened", len(prompts))
 		}
 		if c.binding.transport == web && c.binding.revision != rev2511 { // the session is as it was
-			c.promptClosed(prompts[0], hub.CauseParent, hub.OriginParent, "the request that caused it is over")
+			c.promptClosed(prompts[0], event.CauseParent, event.OriginParent, "the request that caused it is over")
 		} else {
-			c.promptClosed(prompts[0], hub.CauseServerGone, hub.OriginTransport, "the connection to the server ended")
+			c.promptClosed(prompts[0], event.CauseServerGone, event.OriginTransport, "the connection to the server ended")
 		}
 	},
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -61,15 +61,15 @@ var duringPrompt = situation{
 		var p *call
 		c.step("a call, and a question", func() { p = c.call("ask") })
 		prompt := c.view.prompt()
-		c.step("the user cancels the call", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.step("the user cancels the call", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
 		delivery := delivered
 		if c.binding.modern() { // the server has answered the round
-			delivery = hub.DeliveryNotNeeded
+			delivery = event.DeliveryNotNeeded
 		}
 		c.cancelled(p, tooSlow, delivery)
-		c.promptClosed(prompt, hub.CauseParent, hub.OriginParent, tooSlow)
+		c.promptClosed(prompt, event.CauseParent, event.OriginParent, tooSlow)
 		for _, id := range c.view.questions() {
-			c.ended(id, hub.OriginParent, tooSlow, hub.DeliveryNotNeeded)
+			c.ended(id, event.OriginParent, tooSlow, event.DeliveryNotNeeded)
 		}
 		c.pass("a minute later", time.Minute)
 	},
@@ -89,9 +89,9 @@ var promptWithdrawn = situation{
 		var p *call
 		c.step("a call, and a question", func() { p = c.call("ask") })
 		prompt := c.view.prompt()
-		c.looseStep("the user cancels the call", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.looseStep("the user cancels the call", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
 		c.cancelled(p, tooSlow, delivered)
-		c.promptClosed(prompt, hub.CauseParent, hub.OriginParent, tooSlow)
+		c.promptClosed(prompt, event.CauseParent, event.OriginParent, tooSlow)
 		c.pass("a minute later", time.Minute)
 	},
 }
@@ -108,12 +108,12 @@ var secondRound = situation{
 		c.step("a call, and a question", func() { p = c.call("ask") })
 		_, _, content := c.question()
 		c.step("the user answers", func() {
-			if err := c.view.win.Answer(hub.PromptAnswer{PromptID: c.view.prompt().ID, Action: hub.ActionAccept,
+			if err := c.view.win.Answer(event.PromptAnswer{PromptID: c.view.prompt().ID, Action: event.ActionAccept,
 				Content: content}); err != nil {
 				c.t.Error(err)
 			}
 		})
-		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
 		c.cancelled(p, tooSlow, delivered)
 	},
 }
@@ -138,12 +138,12 @@ var serverWithdraws = situation{
 			q.Cancel("changed my mind")
 			q.Cancel("as I said")
 		})
-		c.promptClosed(prompt, hub.CauseWithdrawn, hub.OriginServer, "changed my mind")
+		c.promptClosed(prompt, event.CauseWithdrawn, event.OriginServer, "changed my mind")
 		for _, id := range c.view.questions() {
-			c.ended(id, hub.OriginServer, "changed my mind", hub.DeliveryNotNeeded)
+			c.ended(id, event.OriginServer, "changed my mind", event.DeliveryNotNeeded)
 		}
 		_, _, content := c.question()
-		if err := c.view.win.Answer(hub.PromptAnswer{PromptID: prompt.ID, Action: hub.ActionAccept,
+		if err := c.view.win.Answer(event.PromptAnswer{PromptID: prompt.ID, Action: event.ActionAccept,
 			Content: content}); err == nil {
 			c.t.Error("a prompt that was withdrawn took an answer")
 		}
@@ -168,8 +168,8 @@ var serverWithdrawsLate = situation{
 		})
 		c.start()
 		method, params, content := c.question()
-		answer := func(p hub.PromptInfo) {
-			if err := c.view.win.Answer(hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionAccept,
+		answer := func(p event.PromptInfo) {
+			if err := c.view.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept,
 				Content: content}); err != nil {
 				c.t.Error(err)
 			}
@@ -181,7 +181,7 @@ var serverWithdrawsLate = situation{
 		q := <-answered
 		// On one stream with what follows: between two of them there is no order.
 		c.step("the server takes its question back", func() { c.withdraw(q, "changed my mind") })
-		c.promptClosed(first, hub.CauseAnswered, hub.OriginUser, "")
+		c.promptClosed(first, event.CauseAnswered, event.OriginUser, "")
 		c.step("it asks another with the same id", func() {
 			if _, err := c.fake.RequestWithID(string(q.ID), method, params); err != nil {
 				c.t.Error(err)
@@ -190,7 +190,7 @@ var serverWithdrawsLate = situation{
 		})
 		second := c.view.prompt()
 		c.step("the user answers that too", func() { answer(second) })
-		c.promptClosed(second, hub.CauseAnswered, hub.OriginUser, "")
+		c.promptClosed(second, event.CauseAnswered, event.OriginUser, "")
 		c.step("the server answers the call", func() { close(finish); c.text(p, "done") })
 	},
 }

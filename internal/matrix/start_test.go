@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -37,15 +37,15 @@ var start = situation{
 				if r.Method != "initialize" {
 					continue
 				}
-				_, err := c.hub.CancelRequest(r.ID, "", tooSlow, hub.OriginUser)
-				if e, ok := errors.AsType[*hub.Error](err); !ok || e.Code != hub.CodeFailedPrecondition ||
-					e.Reason != hub.ReasonUncancellable {
+				_, err := c.hub.CancelRequest(r.ID, "", tooSlow, event.OriginUser)
+				if e, ok := errors.AsType[*event.Error](err); !ok || e.Code != event.CodeFailedPrecondition ||
+					e.Reason != event.ReasonUncancellable {
 					c.t.Errorf("cancelling the start: %v", err)
 				}
 			}
 		})
-		c.step("the user cancels the call", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, hub.DeliveryNotNeeded)
+		c.step("the user cancels the call", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
+		c.cancelled(p, tooSlow, event.DeliveryNotNeeded)
 		c.step("the server answers", func() { release(); c.connect() })
 		c.step("another call", func() { c.text(c.call("echo"), "hello") })
 	},
@@ -73,8 +73,8 @@ var startStopped = situation{
 			}
 			<-p.done
 		})
-		c.failed(p, hub.CodeCancelled, hub.ReasonCancelled)
-		c.ended("r1", hub.OriginHost, "enough", hub.DeliveryNotNeeded)
+		c.failed(p, event.CodeCancelled, event.ReasonCancelled)
+		c.ended("r1", event.OriginHost, "enough", event.DeliveryNotNeeded)
 		c.step("the server would answer now", release)
 	},
 }

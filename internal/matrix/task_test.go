@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -88,10 +88,10 @@ var taskBeforeID = situation{
 		c.start()
 		var p *call
 		c.step("a call", func() { p = c.call("job") })
-		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
 		delivery := delivered
 		if !c.binding.modern() { // tasks/cancel has to wait for the id
-			delivery = hub.DeliveryPending
+			delivery = event.DeliveryPending
 		}
 		c.cancelled(p, tooSlow, delivery)
 		c.step("the server answers with a task", func() { close(answered) })
@@ -109,7 +109,7 @@ var taskWithID = situation{
 		c.start()
 		var p *call
 		c.step("a call becomes a task", func() { p = c.call("job") })
-		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
 		c.cancelled(p, tooSlow, delivered)
 		c.pass("two minutes later", 2*time.Minute)
 	},
@@ -142,12 +142,12 @@ var taskCompletes = situation{
 		c.step("a call becomes a task", func() { p = c.call("job") })
 		c.pass("a minute later it is polled", time.Minute)
 		c.looseStep("the user cancels: the poll, and the task", func() {
-			c.cancel("r1", tooSlow, hub.OutcomeCancelling)
+			c.cancel("r1", tooSlow, event.OutcomeCancelling)
 			<-p.done
 		})
 		delivery := delivered
 		if !c.binding.modern() {
-			delivery = hub.DeliveryFailed
+			delivery = event.DeliveryFailed
 		}
 		c.cancelled(p, tooSlow, delivery)
 		c.step("the server answers the poll", func() { close(completed) })
@@ -165,8 +165,8 @@ var taskUncancellable = situation{
 		c.start()
 		var p *call
 		c.step("a call becomes a task", func() { p = c.call("job") })
-		c.step("the user cancels", func() { c.cancel("r1", tooSlow, hub.OutcomeCancelling); <-p.done })
-		c.cancelled(p, tooSlow, hub.DeliveryFailed)
+		c.step("the user cancels", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
+		c.cancelled(p, tooSlow, event.DeliveryFailed)
 		c.pass("two minutes later", 2*time.Minute)
 	},
 }
@@ -185,8 +185,8 @@ var taskServerCancels = situation{
 		var p *call
 		c.step("a call becomes a task", func() { p = c.call("job") })
 		c.pass("a minute later it is polled", time.Minute)
-		c.failed(p, hub.CodeCancelled, hub.ReasonCancelled)
-		c.ended("r1", hub.OriginServer, "out of paper", hub.DeliveryNotNeeded)
+		c.failed(p, event.CodeCancelled, event.ReasonCancelled)
+		c.ended("r1", event.OriginServer, "out of paper", event.DeliveryNotNeeded)
 	},
 }
 

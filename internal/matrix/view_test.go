@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-var allKinds = []hub.PromptKind{hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm,
-	hub.PromptElicitationURL}
+var allKinds = []event.PromptKind{event.PromptToolApproval, event.PromptSampling, event.PromptElicitationForm,
+	event.PromptElicitationURL}
 
 // view is a window that keeps what it was told about requests, prompts and tools, and puts it on the tape. The start of
 // a session is a request too, and of no cell's interest.
@@ -21,14 +22,14 @@ type view struct {
 
 	mu      sync.Mutex // guards what follows
 	started map[string]bool
-	ended   map[string]hub.EventBody // by request: its terminal event
-	opened  []hub.PromptInfo
-	closed  map[string]*hub.PromptClosed
+	ended   map[string]event.Body // by request: its terminal event
+	opened  []event.PromptInfo
+	closed  map[string]*event.PromptClosed
 }
 
 func newView(t *testing.T, tp *tape) *view {
-	return &view{t: t, tape: tp, started: map[string]bool{}, ended: map[string]hub.EventBody{},
-		closed: map[string]*hub.PromptClosed{}}
+	return &view{t: t, tape: tp, started: map[string]bool{}, ended: map[string]event.Body{},
+		closed: map[string]*event.PromptClosed{}}
 }
 
 func attach(t *testing.T, h *hub.Hub, tp *tape) *view {
@@ -43,17 +44,17 @@ func attach(t *testing.T, h *hub.Hub, tp *tape) *view {
 }
 
 // Deliver implements hub.Sink.
-func (v *view) Deliver(e hub.Event) {
+func (v *view) Deliver(e event.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch b := e.Body.(type) {
-	case *hub.RequestStarted:
+	case *event.RequestStarted:
 		if b.Request.Method == "initialize" {
 			return
 		}
 		v.started[b.Request.ID] = true
 		v.tape.windowLine("%s started: %s %s", b.Request.ID, b.Request.Direction, b.Request.Method)
-	case *hub.RequestProgressed:
+	case *event.RequestProgressed:
 		if !v.started[b.RequestID] {
 			return
 		}
@@ -65,15 +66,15 @@ func (v *view) Deliver(e hub.Event) {
 			text += fmt.Sprintf(", task %s", b.Task.Status)
 		}
 		v.tape.windowLine("%s is %s%s", b.RequestID, b.State, text)
-	case *hub.RequestCancelling:
+	case *event.RequestCancelling:
 		v.tape.windowLine("%s is cancelling: by %s, %q", b.RequestID, b.Cancellation.Origin, b.Cancellation.Reason)
-	case *hub.RequestCancelled:
+	case *event.RequestCancelled:
 		v.tape.windowLine("%s is cancelled: by %s, %q, %s, may continue %t", b.RequestID, b.Cancellation.Origin,
 			b.Cancellation.Reason, b.Sending.Delivery, b.ServerMayContinue)
 		v.terminal(b.RequestID, b)
-	case *hub.RequestCancelDelivery:
+	case *event.RequestCancelDelivery:
 		v.tape.windowLine("the cancel of %s is %s", b.RequestID, b.Sending.Delivery)
-	case *hub.RequestFinished:
+	case *event.RequestFinished:
 		if !v.started[b.RequestID] {
 			return
 		}
@@ -83,21 +84,21 @@ func (v *view) Deliver(e hub.Event) {
 		}
 		v.tape.windowLine("%s is %s%s, may continue %t", b.RequestID, b.State, text, b.ServerMayContinue)
 		v.terminal(b.RequestID, b)
-	case *hub.PromptOpened:
+	case *event.PromptOpened:
 		v.opened = append(v.opened, b.Prompt)
 		v.tape.windowLine("%s opened: %s for %s", b.Prompt.ID, b.Prompt.Kind, b.Prompt.RequestID)
-	case *hub.PromptClosed:
+	case *event.PromptClosed:
 		if v.closed[b.PromptID] != nil {
 			v.t.Errorf("%s closed twice", b.PromptID)
 		}
 		v.closed[b.PromptID] = b
 		v.tape.windowLine("%s closed: %s by %s, %q", b.PromptID, b.Cause, b.Origin, b.Reason)
-	case *hub.ToolsChanged:
+	case *event.ToolsChanged:
 		v.tape.windowLine("tools changed")
 	}
 }
 
-func (v *view) terminal(id string, b hub.EventBody) { // called with mu held
+func (v *view) terminal(id string, b event.Body) { // called with mu held
 	if v.ended[id] != nil {
 		v.t.Errorf("request %s ended twice: %+v, then %+v", id, v.ended[id], b)
 	}
@@ -105,10 +106,10 @@ func (v *view) terminal(id string, b hub.EventBody) { // called with mu held
 }
 
 // Closed implements hub.Sink.
-func (v *view) Closed(*hub.Error) {}
+func (v *view) Closed(*event.Error) {}
 
 // end gives the terminal event of a request, nil while there is none.
-func (v *view) end(id string) hub.EventBody {
+func (v *view) end(id string) event.Body {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.ended[id]
@@ -127,11 +128,11 @@ func (v *view) questions() (ids []string) {
 }
 
 // prompt gives the one open prompt.
-func (v *view) prompt() hub.PromptInfo {
+func (v *view) prompt() event.PromptInfo {
 	v.t.Helper()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	var open []hub.PromptInfo
+	var open []event.PromptInfo
 	for _, p := range v.opened {
 		if v.closed[p.ID] == nil {
 			open = append(open, p)

@@ -24,6 +24,7 @@ import (
 var mayImport = map[string][]string{
 	"hub/bounds":    {"hub/bounds"},
 	"hub/browse":    {"hub/browse", "hub/bounds"},
+	"hub/event":     {"hub/event", "hub/servers"},
 	"hub/jsontext":  {"hub/jsontext"},
 	"hub/redact":    {"hub/redact"},
 	"hub/schema":    {"hub/schema", "hub/bounds", "hub/jsontext"},

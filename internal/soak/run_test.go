@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/peers/journal"
 )
 
@@ -151,7 +152,7 @@ func (r *runner) call(tag string, c call, delay time.Duration, host bool) {
 	cancel := time.AfterFunc(delay, func() {
 		if host {
 			leave(errLeft)
-		} else if _, err := r.hub.CancelRequest(tag, "s", "because of "+tag, hub.OriginUser); err != nil {
+		} else if _, err := r.hub.CancelRequest(tag, "s", "because of "+tag, event.OriginUser); err != nil {
 			r.bad("a cancel was refused", "%s: %v", tag, err)
 		}
 	})
@@ -161,8 +162,8 @@ func (r *runner) call(tag string, c call, delay time.Duration, host bool) {
 		ID: tag, Server: "s", Tool: c.tool, Arguments: c.arguments, Meta: fmt.Sprintf(`{%q:%q}`, journal.TagKey, tag),
 		Preapproved: true,
 	})
-	if e, ok := errors.AsType[*hub.Error](err); ok && e.Reason != hub.ReasonCancelled &&
-		e.Reason != hub.ReasonInputDeclined {
+	if e, ok := errors.AsType[*event.Error](err); ok && e.Reason != event.ReasonCancelled &&
+		e.Reason != event.ReasonInputDeclined {
 		r.bad("a call failed", "%s %s: %s: %s", tag, c.tool, e.Reason, e.Message)
 	}
 	if err == nil && result.Error == nil {
@@ -214,7 +215,7 @@ func (r *runner) settle() {
 	for id, q := range r.view.left() {
 		r.leftOpen++
 		r.bad("a question was left open when all calls were over", "%s of %q, for %q", id, q.tag, q.owner)
-		_ = r.view.win.Answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDismiss})
+		_ = r.view.win.Answer(event.PromptAnswer{PromptID: id, Action: event.ActionDismiss})
 	}
 	r.view.work.Wait()
 	r.until(deliveryTime, func() bool { return r.view.pending() == 0 })
@@ -254,7 +255,7 @@ func (r *runner) closes() bool { return r.subject.transport == "http" && r.subje
 // claimed: the hub says that the server was told.
 func (r *runner) claimed(c *told) bool {
 	return c.cancelled != nil && (c.cancelled.ServerNotified() || c.settled != nil &&
-		c.settled.Sending.Delivery == hub.DeliveryDelivered)
+		c.settled.Sending.Delivery == event.DeliveryDelivered)
 }
 
 // evident: the server was told, by the request that was open last. In the modern era HTTP has no other cancel than the
@@ -285,7 +286,7 @@ func (r *runner) judge(tag string, c *told, seen []exchange) {
 			r.pended++
 			outcome = c.settled.Sending
 		}
-		if outcome.Delivery == hub.DeliveryFailed {
+		if outcome.Delivery == event.DeliveryFailed {
 			r.failed++
 			r.why(outcome.Err)
 		}

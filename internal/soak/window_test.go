@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // told is what the window was told of one call.
@@ -16,9 +17,9 @@ type told struct {
 	begun      time.Time // when the hub was asked for it
 	terminals  int
 	cancelling bool
-	cancelled  *hub.RequestCancelled
-	settled    *hub.RequestCancelDelivery // of a cancel that was pending at the end
-	finished   *hub.RequestFinished
+	cancelled  *event.RequestCancelled
+	settled    *event.RequestCancelDelivery // of a cancel that was pending at the end
+	finished   *event.RequestFinished
 	asked      int
 	answered   bool // the window answered a question of it
 	result     string
@@ -47,8 +48,8 @@ func attach(t *testing.T, h *hub.Hub, s *subject, f *figures, rng *rand.Rand) *v
 	t.Helper()
 	v := &view{refuse: s.name == "everything", figures: f, rng: rng, calls: map[string]*told{},
 		open: map[string]question{}}
-	win, _, err := h.Attach(hub.Hello{WindowID: "w", SamplingTools: true, Kinds: []hub.PromptKind{
-		hub.PromptToolApproval, hub.PromptSampling, hub.PromptElicitationForm, hub.PromptElicitationURL,
+	win, _, err := h.Attach(hub.Hello{WindowID: "w", SamplingTools: true, Kinds: []event.PromptKind{
+		event.PromptToolApproval, event.PromptSampling, event.PromptElicitationForm, event.PromptElicitationURL,
 	}}, v)
 	if err != nil {
 		t.Fatal(err)
@@ -58,43 +59,43 @@ func attach(t *testing.T, h *hub.Hub, s *subject, f *figures, rng *rand.Rand) *v
 }
 
 // Closed implements hub.Sink.
-func (v *view) Closed(*hub.Error) {}
+func (v *view) Closed(*event.Error) {}
 
 // Deliver implements hub.Sink. What is no call of the test (the start of a session, a question as a request) has no
 // entry in calls.
-func (v *view) Deliver(e hub.Event) {
+func (v *view) Deliver(e event.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch b := e.Body.(type) {
-	case *hub.RequestCancelling:
+	case *event.RequestCancelling:
 		if c := v.calls[b.RequestID]; c != nil {
 			c.cancelling = true
 		}
-	case *hub.RequestCancelled:
+	case *event.RequestCancelled:
 		if c := v.calls[b.RequestID]; c != nil {
 			c.terminals++
 			c.cancelled = b
 		}
-	case *hub.RequestCancelDelivery:
+	case *event.RequestCancelDelivery:
 		if c := v.calls[b.RequestID]; c != nil {
 			if c.settled != nil || c.cancelled == nil {
 				v.figures.bad("not one delivery behind its terminal event", "%s: %+v", b.RequestID, b)
 			}
 			c.settled = b
 		}
-	case *hub.RequestFinished:
+	case *event.RequestFinished:
 		if c := v.calls[b.RequestID]; c != nil {
 			c.terminals++
 			c.finished = b
 		}
-	case *hub.PromptOpened:
+	case *event.PromptOpened:
 		v.opened(b.Prompt)
-	case *hub.PromptClosed:
+	case *event.PromptClosed:
 		delete(v.open, b.PromptID)
 		switch b.Cause {
-		case hub.CauseParent:
+		case event.CauseParent:
 			v.figures.closedByParent++
-		case hub.CauseWithdrawn:
+		case event.CauseWithdrawn:
 			v.figures.withdrawn++
 		}
 	}
@@ -102,7 +103,7 @@ func (v *view) Deliver(e hub.Event) {
 
 var tagged = regexp.MustCompile(`t\d+x\d+z`)
 
-func (v *view) opened(p hub.PromptInfo) { // called with mu held
+func (v *view) opened(p event.PromptInfo) { // called with mu held
 	q := question{tag: string(tagged.Find(p.Question.Payload)), owner: p.ParentRequestID}
 	if v.calls[p.RequestID] != nil {
 		q.owner = p.RequestID // a question of the modern era is no request of its own
@@ -113,15 +114,15 @@ func (v *view) opened(p hub.PromptInfo) { // called with mu held
 	if v.rng.IntN(10) >= 3 {
 		return
 	}
-	answer := hub.PromptAnswer{PromptID: p.ID, Action: hub.ActionDecline}
+	answer := event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline}
 	switch n := v.rng.IntN(4); {
 	case n == 0:
-		answer.Action = hub.ActionDismiss
-	case n > 1 && !v.refuse && p.Kind == hub.PromptSampling:
-		answer.Action, answer.Content = hub.ActionAccept,
+		answer.Action = event.ActionDismiss
+	case n > 1 && !v.refuse && p.Kind == event.PromptSampling:
+		answer.Action, answer.Content = event.ActionAccept,
 			`{"role":"assistant","content":{"type":"text","text":"Hello"},"model":"m"}`
 	case n > 1 && !v.refuse:
-		answer.Action, answer.Content = hub.ActionAccept, `{"name":"Ada"}`
+		answer.Action, answer.Content = event.ActionAccept, `{"name":"Ada"}`
 	}
 	if c := v.calls[q.tag]; c != nil {
 		c.answered = true
@@ -134,7 +135,7 @@ func (v *view) opened(p hub.PromptInfo) { // called with mu held
 }
 
 // judge compares whose question it is with whose the hub says it is. Called with mu held.
-func (v *view) judge(p hub.PromptInfo, q question) {
+func (v *view) judge(p event.PromptInfo, q question) {
 	owner, asker := v.calls[q.owner], v.calls[q.tag]
 	if asker != nil {
 		asker.asked++
@@ -168,7 +169,7 @@ func (v *view) nudge(id string) {
 		v.figures.nudged++
 	}
 	v.mu.Unlock()
-	_ = v.win.Answer(hub.PromptAnswer{PromptID: id, Action: hub.ActionDismiss}) // it may have closed
+	_ = v.win.Answer(event.PromptAnswer{PromptID: id, Action: event.ActionDismiss}) // it may have closed
 }
 
 // note keeps what a call brought.
@@ -221,7 +222,7 @@ func (v *view) pending() (n int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, c := range v.calls {
-		if c.cancelled != nil && c.cancelled.Sending.Delivery == hub.DeliveryPending && c.settled == nil {
+		if c.cancelled != nil && c.cancelled.Sending.Delivery == event.DeliveryPending && c.settled == nil {
 			n++
 		}
 	}

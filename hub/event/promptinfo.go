@@ -1,4 +1,4 @@
-package hub
+package event
 
 import (
 	"encoding/json"

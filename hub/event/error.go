@@ -1,4 +1,4 @@
-package hub
+package event
 
 import (
 	"errors"
@@ -96,7 +96,7 @@ func AsError(err error) *Error {
 }
 
 // fail builds an Error; meta is key, value, key, value.
-func fail(code Code, reason string, meta []string, format string, args ...any) *Error {
+func Fail(code Code, reason string, meta []string, format string, args ...any) *Error {
 	e := &Error{Code: code, Reason: reason, Message: fmt.Sprintf(format, args...)}
 	for i := 0; i+1 < len(meta); i += 2 {
 		if e.Meta == nil {

@@ -1,4 +1,4 @@
-package hub
+package event
 
 import "time"
 
@@ -6,11 +6,11 @@ import "time"
 type Event struct {
 	Seq  uint64
 	Time time.Time
-	Body EventBody
+	Body Body
 }
 
 // EventBody is one of the event types of this file.
-type EventBody interface{ eventBody() }
+type Body interface{ eventBody() }
 
 // ServerChanged shows a server as it is now.
 type ServerChanged struct {
@@ -156,5 +156,5 @@ type Snapshot struct {
 // Ended is a request that is over: Body is its *RequestCancelled or *RequestFinished.
 type Ended struct {
 	Time time.Time
-	Body EventBody
+	Body Body
 }

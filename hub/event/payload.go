@@ -1,12 +1,12 @@
-package hub
+package event
 
 // eventOverhead is what an event takes besides its text.
-const eventOverhead = 256
+const Overhead = 256
 
 // PayloadSize is about how many bytes an event holds: for those who keep events within bounds. It looks at what can be
 // large only, and may be called under a lock.
-func PayloadSize(b EventBody) int {
-	n := eventOverhead
+func PayloadSize(b Body) int {
+	n := Overhead
 	switch b := b.(type) {
 	case *ServerChanged:
 		n += len(b.Server.Instructions) + len(b.Server.Capabilities) + len(b.Server.LastError)
@@ -14,7 +14,7 @@ func PayloadSize(b EventBody) int {
 			n += len(line)
 		}
 	case *PromptOpened:
-		n += b.Prompt.size()
+		n += b.Prompt.Size()
 	case *ResourceUpdated:
 		n += len(b.URI)
 	case *RequestStarted:
@@ -25,11 +25,11 @@ func PayloadSize(b EventBody) int {
 		}
 	case *RequestCancelled:
 		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.WireID) + len(b.Cancellation.Reason) +
-			len(b.Sending.Err) + b.Err.size()
+			len(b.Sending.Err) + b.Err.Size()
 	case *RequestCancelDelivery:
 		n += len(b.RequestID) + len(b.Sending.Err)
 	case *RequestFinished:
-		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.Result) + b.errorSize()
+		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.Result) + b.ErrorSize()
 	case *ConfigReloaded:
 		for _, p := range b.Problems {
 			n += len(p.Message)
@@ -40,7 +40,7 @@ func PayloadSize(b EventBody) int {
 	return n
 }
 
-func (p *PromptInfo) size() (n int) {
+func (p *PromptInfo) Size() (n int) {
 	if a := p.Approval; a != nil {
 		n += len(a.Arguments) + len(a.Tool.Definition) + len(a.Tool.Description) + len(a.Previous)
 		for _, c := range a.Changes {
@@ -65,8 +65,8 @@ func (p *PromptInfo) size() (n int) {
 }
 
 // errorSize is about what the error of a request holds, the server's or the hub's.
-func (b *RequestFinished) errorSize() int {
-	n := b.Err.size()
+func (b *RequestFinished) ErrorSize() int {
+	n := b.Err.Size()
 	if e := b.McpError; e != nil {
 		n += len(e.Message) + len(e.Data)
 	}
@@ -74,7 +74,7 @@ func (b *RequestFinished) errorSize() int {
 }
 
 // size is about what an error holds; nil is none.
-func (e *Error) size() int {
+func (e *Error) Size() int {
 	if e == nil {
 		return 0
 	}
