@@ -49,7 +49,7 @@ func checkEnum[H interface {
 				t.Errorf("%v comes back as %v", v, back)
 			}
 		}
-		n := len(hubConstants(t, typeName))
+		n := len(eventConstants(t, typeName))
 		for i := range n {
 			h := firstHub + H(i)
 			if p := e.proto(h); p == unspecified {

@@ -23,11 +23,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// hubConstants gives the names of the constants of a type of package hub: a list in a test could forget the new one,
+// eventConstants gives the names of the constants of a type of package event: a list in a test could forget the new one,
 // too.
-func hubConstants(t *testing.T, typeName string) []string {
+func eventConstants(t *testing.T, typeName string) []string {
 	t.Helper()
-	files, err := filepath.Glob("../hub/*.go")
+	files, err := filepath.Glob("../hub/event/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func hubConstants(t *testing.T, typeName string) []string {
 		}
 	}
 	if len(names) == 0 {
-		t.Fatalf("no constants of type %s in package hub", typeName)
+		t.Fatalf("no constants of type %s in package event", typeName)
 	}
 	return names
 }
@@ -73,7 +73,7 @@ func TestStatusMapping(t *testing.T) {
 		"NOT_FOUND": 5, "ALREADY_EXISTS": 6, "INVALID_ARGUMENT": 3, "PERMISSION_DENIED": 7, "FAILED_PRECONDITION": 9,
 		"CANCELLED": 1, "DEADLINE_EXCEEDED": 4, "UNAVAILABLE": 14, "RESOURCE_EXHAUSTED": 8, "INTERNAL": 13,
 	}
-	if names := hubConstants(t, "Code"); len(names) != len(want) {
+	if names := eventConstants(t, "Code"); len(names) != len(want) {
 		t.Errorf("package hub has the codes %v; this test knows %d", names, len(want))
 	}
 	synctest.Test(t, func(t *testing.T) {
