@@ -23,8 +23,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// eventConstants gives the names of the constants of a type of package event: a list in a test could forget the new one,
-// too.
+// eventConstants gives the names of the constants of a type of package event: a list in a test could forget the new
+// one, too.
 func eventConstants(t *testing.T, typeName string) []string {
 	t.Helper()
 	files, err := filepath.Glob("../hub/event/*.go")
