@@ -52,10 +52,8 @@ func (l locked) unlock() {
 // invariant that does not hold.
 func (h *Hub) broken(text string) {
 	h.log.Error("panic with the hub's lock held", "value", text, "stack", string(debug.Stack()))
-	h.fatal(
-		fmt.Sprintf(
-			"mcphub: a fault of the hub may have damaged its state (%s); the process ends, so that nothing goes on with it",
-			text))
+	h.fatal(fmt.Sprintf("mcphub: a fault of the hub may have damaged its state (%s); "+
+		"the process ends, so that nothing goes on with it", text))
 }
 
 // crash is Options.Fatal when there is none. The panic is on a goroutine of its own: there nobody recovers it, and the

@@ -47,8 +47,8 @@ func (m *message) carryOut() {
 			extensions(can.GetExtensionsJson()))
 		m.answer(nil, nil)
 	case *mcphubv1.AttachRequest_CancelRequests:
-		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_CancelRequests{CancelRequests: m.s.cancelRequests(
-			order.CancelRequests, event.OriginUser)}}, nil)
+		outcomes := m.s.cancelRequests(order.CancelRequests, event.OriginUser)
+		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_CancelRequests{CancelRequests: outcomes}}, nil)
 	case *mcphubv1.AttachRequest_GetTrace:
 		traces, err := m.s.traces(order.GetTrace)
 		m.answer(&mcphubv1.Reply{Response: &mcphubv1.Reply_GetTrace{GetTrace: traces}}, err)

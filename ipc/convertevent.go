@@ -19,14 +19,14 @@ func (c converter) event(b event.Body) *mcphubv1.AttachResponse {
 	case *event.ToolsChanged:
 		m.Event = &mcphubv1.AttachResponse_ToolsChanged{ToolsChanged: &mcphubv1.ToolsChanged{Server: c.text(b.Server)}}
 	case *event.ResourcesChanged:
-		m.Event = &mcphubv1.AttachResponse_ResourcesChanged{ResourcesChanged: &mcphubv1.ResourcesChanged{Server: c.text(
-			b.Server)}}
+		m.Event = &mcphubv1.AttachResponse_ResourcesChanged{
+			ResourcesChanged: &mcphubv1.ResourcesChanged{Server: c.text(b.Server)}}
 	case *event.McpPromptsChanged:
-		m.Event = &mcphubv1.AttachResponse_McpPromptsChanged{McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: c.text(
-			b.Server)}}
+		m.Event = &mcphubv1.AttachResponse_McpPromptsChanged{
+			McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: c.text(b.Server)}}
 	case *event.ResourceUpdated:
-		m.Event = &mcphubv1.AttachResponse_ResourceUpdated{ResourceUpdated: &mcphubv1.ResourceUpdated{Server: c.text(
-			b.Server), Uri: c.text(b.URI)}}
+		m.Event = &mcphubv1.AttachResponse_ResourceUpdated{
+			ResourceUpdated: &mcphubv1.ResourceUpdated{Server: c.text(b.Server), Uri: c.text(b.URI)}}
 	case *event.RequestStarted:
 		m.Event = &mcphubv1.AttachResponse_McpRequestStarted{
 			McpRequestStarted: &mcphubv1.McpRequestStarted{Request: c.request(b.Request)}}
