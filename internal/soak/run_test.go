@@ -292,7 +292,7 @@ func (r *runner) judge(tag string, c *told, seen []exchange) {
 		}
 	case c.finished != nil && c.finished.IsError:
 		r.refused++
-		if !c.answered && !c.cancelling && c.finished.McpError == nil {
+		if !c.answered && !c.cancelling && c.finished.McpError == nil && !r.witness.unasked.take() {
 			r.bad("a call failed that nobody refused", "%s %s: %s", tag, c.finished.Tool, c.result)
 		}
 	case c.finished != nil:

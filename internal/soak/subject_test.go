@@ -2,6 +2,7 @@ package soak
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"testing"
 
@@ -64,7 +65,7 @@ var subjects = []subject{
 	// its ctx.mcpReq.elicitInput and requestSampling name no related request, so its transport puts them on the GET stream
 	{name: "typescript2", transport: "http", era: legacy, weight: 2, serve: peers.TypeScript2, tools: own},
 	{name: "typescript2", transport: "http", era: modern, weight: 2, serve: peers.TypeScript2, tools: own, exact: true},
-	{name: "gosdk", transport: "stdio", era: legacy, weight: 39, command: peers.GoSDKStdio, tools: own},
+	{name: "gosdk", transport: "stdio", era: legacy, weight: 40, command: peers.GoSDKStdio, tools: own},
 	{name: "gosdk", transport: "stdio", era: modern, weight: 39, command: peers.GoSDKStdio, tools: own},
 	{name: "gosdk", transport: "http", era: legacy, weight: 4, serve: peers.GoSDK, tools: own, exact: true},
 	{name: "gosdk", transport: "http", era: modern, weight: 10, serve: peers.GoSDK, tools: own, exact: true},
@@ -73,7 +74,7 @@ var subjects = []subject{
 	// works on before it reads on, and waits for ever if that one asks
 	{name: "mcpgo", transport: "stdio", era: legacy, weight: 5, command: peers.MCPGoStdio, tools: own, most: 4},
 	{name: "mcpgo", transport: "stdio", era: modern, weight: 5, command: peers.MCPGoStdio, tools: own, most: 4},
-	{name: "mcpgo", transport: "http", era: legacy, weight: 3, serve: peers.MCPGo, tools: own},
+	{name: "mcpgo", transport: "http", era: legacy, weight: 2, serve: peers.MCPGo, tools: own},
 	{name: "mcpgo", transport: "http", era: modern, weight: 8, serve: peers.MCPGo, tools: own, exact: true},
 	{name: "mcpgo", transport: "sse", era: legacy, weight: 4, serve: peers.MCPGo,
 		tools: tools{works: own.works, quick: own.quick}},
@@ -89,7 +90,7 @@ func (s *subject) String() string { return s.name + "/" + s.transport + "/" + s.
 // open starts the server and a hub that knows it.
 func (s *subject) open(t *testing.T, w *witness) *hub.Hub {
 	t.Helper()
-	var o hub.Options
+	o := hub.Options{Logger: slog.New(&w.unasked)}
 	var entry string
 	if s.command != nil {
 		command, args := s.command(t)
@@ -109,10 +110,8 @@ func (s *subject) open(t *testing.T, w *witness) *hub.Hub {
 		entry = fmt.Sprintf(`"type":%q,"url":%q`, s.transport, address)
 	}
 	h := hub.New(o)
-	_, problems, _,
-		err := h.LoadConfig(t.Context(),
-		[]hub.ConfigSource{{Scope: "user", JSON: fmt.Sprintf(`{"servers":{"s":{%s,"era":%q,"alwaysAllow":["*"]}}}`, entry,
-			s.era)}})
+	config := fmt.Sprintf(`{"servers":{"s":{%s,"era":%q,"alwaysAllow":["*"]}}}`, entry, s.era)
+	_, problems, _, err := h.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "user", JSON: config}})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(problems, err)
 	}

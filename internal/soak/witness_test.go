@@ -20,6 +20,7 @@ type exchange struct {
 
 // witness keeps what was seen of the calls of one batch.
 type witness struct {
+	unasked   unasked
 	mu        sync.Mutex // guards what follows
 	exchanges map[wireID]*exchange
 	byTag     map[string][]wireID
