@@ -7,8 +7,8 @@ import (
 )
 
 // unasked counts the questions that the hub refused without asking, because the user had said No several times in a row
-// just before (docs/protocol.md, "What a server may cost"). The call that asked fails then, although nobody refused that
-// question. It is the hub's log, in which nothing else tells of it.
+// just before (docs/protocol.md, "What a server may cost"). The call that asked fails then, although nobody refused
+// that question. It is the hub's log, in which nothing else tells of it.
 type unasked struct{ n atomic.Int64 }
 
 // take tells whether there is one that has excused no call yet.
