@@ -132,7 +132,7 @@ func (b *outbox) tryOne(f *frame) {
 	taken, done, err := b.try.TryWrite(f.buf)
 	if err != nil {
 		b.fail(err)
-		f.settle(&ClosedError{Cause: err})
+		f.settle(b.why())
 		return
 	}
 	b.mu.Lock()

@@ -155,8 +155,8 @@ func (p *Peer) end(cause error, drain bool) {
 	p.mu.Unlock()
 	defer p.running.Done()
 
-	go p.finish() // its owner is whoever waits for done
-	p.out.close(err)
+	p.out.close(err) // before finish closes the connection: a write that this breaks off fails for the reason of the end
+	go p.finish()    // its owner is whoever waits for done
 	outgoing, incoming, told := p.tracker.close(err)
 	for _, e := range incoming {
 		e.handle.cancelWith(err)
