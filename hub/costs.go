@@ -33,10 +33,10 @@ type costs struct {
 
 	logs, notices, asks, complaints *bounds.Rate
 
-	toldSoon atomic.Bool // a timer is set that tells how many log messages were dropped
+	logsSoon atomic.Bool // it is told soon how many log messages were dropped
 
-	unsaid     atomic.Uint32 // kinds of notices that did not pass, see noticeKind
-	unsaidSoon atomic.Bool   // a timer is set that tells of them
+	unsaid      atomic.Uint32 // kinds of notices that did not pass, see noticeKind
+	noticesSoon atomic.Bool   // those are told soon
 
 	outputs, forms *schema.Checker
 }

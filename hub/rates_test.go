@@ -139,3 +139,26 @@ func TestSubscriptionsOfAServerAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// What is told a second later is not told after the end of the hub, which waits for it.
+func TestNothingIsToldAfterTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, l := hanging(), &logText{}
+		w := newWorldWith(t, hub.Options{Logger: slog.New(slog.NewJSONHandler(l, nil))}, serversOf("s", s), "s:"+allow)
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		for range 2 * bounds.NoticeBurst {
+			if err := s.Notify("notifications/resources/list_changed", ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if err := w.hub.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		before := l.String()
+		pass(2 * time.Second)
+		if after := l.String(); after != before {
+			t.Errorf("after the end the log goes on: %s", strings.TrimPrefix(after, before))
+		}
+	})
+}

@@ -3,6 +3,7 @@ package hub
 import (
 	"encoding/json"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -23,12 +24,7 @@ func (c *connection) Logged(m mcp.LogMessage) {
 // logged tells the windows of what a server logged, without secrets.
 func (h *Hub) logged(s *server, m *event.LogMessage) {
 	if !s.costs.logs.Allow(time.Now()) {
-		if s.costs.toldSoon.CompareAndSwap(false, true) { // no message may follow that would bring the count
-			time.AfterFunc(droppedTold, func() {
-				s.costs.toldSoon.Store(false)
-				h.update(func() { h.tellDropped(s) })
-			})
-		}
+		h.soon(&s.costs.logsSoon, func() { h.tellDropped(s) }) // no message may follow that would bring the count
 		return
 	}
 	m.Server = s.name
@@ -38,8 +34,30 @@ func (h *Hub) logged(s *server, m *event.LogMessage) {
 	h.emit(m)
 }
 
-// droppedTold is how long after the first one at the latest the windows hear of dropped log messages.
+// droppedTold is how long after the first one at the latest the windows hear of what was dropped.
 const droppedTold = time.Second
+
+// soon calls tell after droppedTold, with the lock: once for all calls until then, and not after the end of the hub,
+// which waits for it. pending tells that it is set.
+func (h *Hub) soon(pending *atomic.Bool, tell func()) {
+	if !pending.CompareAndSwap(false, true) {
+		return
+	}
+	defer h.lock().unlock()
+	if h.closed { // its goroutines are being waited for
+		return
+	}
+	h.work.Go(func() {
+		wait := time.NewTimer(droppedTold)
+		defer wait.Stop()
+		select {
+		case <-wait.C:
+			pending.Store(false)
+			h.update(tell)
+		case <-h.life.Done():
+		}
+	})
+}
 
 // tellDropped tells the windows how many log messages of s were dropped since they were told last. h.mu is held.
 func (h *Hub) tellDropped(s *server) {
@@ -96,12 +114,7 @@ func (c *connection) mayNotice(kind noticeKind) bool {
 		return true
 	}
 	s.costs.unsaid.Or(uint32(kind))
-	if s.costs.unsaidSoon.CompareAndSwap(false, true) {
-		time.AfterFunc(droppedTold, func() {
-			s.costs.unsaidSoon.Store(false)
-			h.update(func() { h.tellUnsaid(s) })
-		})
-	}
+	h.soon(&s.costs.noticesSoon, func() { h.tellUnsaid(s) })
 	return false
 }
 
