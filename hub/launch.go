@@ -46,8 +46,8 @@ func (h *Hub) startable(s *server, conf config.Server, seen sight) (config.Resol
 }
 
 // resolved puts values in for the references in a server's config.
-func (h *Hub) resolved(s *server, conf config.Server, v config.Variables, inputs map[string]string) (config.Resolved,
-	error) {
+func (h *Hub) resolved(s *server, conf config.Server, v config.Variables,
+	inputs map[string]string) (config.Resolved, error) {
 	v.Input = func(id string) (string, bool) {
 		value, ok := inputs[id]
 		return value, ok
@@ -97,36 +97,39 @@ func (h *Hub) consent(ctx context.Context, s *server, conf config.Server, inputs
 }
 
 // agreedTo looks at what s would be started with, and tells whether it may be.
-func (h *Hub) agreedTo(ctx context.Context, s *server, conf config.Server, inputs map[string]string) (seen looked,
-	agreed bool, err error) {
-	for {
-		seen = h.lookAt(s, conf, inputs)
-		if !needsConsent(conf) {
-			return seen, true, nil
-		}
-		h.update(func() { _, agreed, err = h.toAgree(ctx, s, conf, seen) })
-		if !errors.Is(err, errReadAnew) {
-			break
-		}
+func (h *Hub) agreedTo(ctx context.Context, s *server, conf config.Server,
+	inputs map[string]string) (seen looked, agreed bool, err error) {
+	if !needsConsent(conf) {
+		return h.lookAt(s, conf, inputs), true, nil
 	}
+	seen, _, agreed, err = h.judge(ctx, s, conf, inputs)
 	if mine, ok := errors.AsType[errUndecided](err); ok {
 		err = mine.err
 	}
 	return seen, agreed, err
 }
 
+// judge looks at what s would be started with and judges what it saw, again when the config was read anew in between. A
+// file that changes all the time keeps nobody here beyond ctx.
+func (h *Hub) judge(ctx context.Context, s *server, conf config.Server,
+	inputs map[string]string) (seen looked, f launchForm, agreed bool, err error) {
+	for {
+		seen = h.lookAt(s, conf, inputs)
+		h.update(func() { f, agreed, err = h.toAgree(ctx, s, conf, seen) })
+		switch {
+		case !errors.Is(err, errReadAnew):
+			return seen, f, agreed, err
+		case ctx.Err() != nil:
+			return seen, f, false, context.Cause(ctx)
+		}
+	}
+}
+
 // askLaunch asks until there is an answer to what there is to see.
 func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inputs map[string]string, t *shared,
 	byHand bool) error {
 	for {
-		var f launchForm
-		var agreed bool
-		var err error
-		seen := h.lookAt(s, conf, inputs)
-		h.update(func() { f, agreed, err = h.toAgree(ctx, s, conf, seen) })
-		if errors.Is(err, errReadAnew) {
-			continue
-		}
+		_, f, agreed, err := h.judge(ctx, s, conf, inputs)
 		if err != nil || agreed {
 			return err
 		}
@@ -185,8 +188,8 @@ var errReadAnew = errors.New("the config was read anew")
 
 // toAgree gives the form to ask about, of what was seen; agreed tells that no question is needed. The error errReadAnew
 // asks for another look. h.mu is held.
-func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server, seen looked) (f launchForm, agreed bool,
-	err error) {
+func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server,
+	seen looked) (f launchForm, agreed bool, err error) {
 	e := s.entries.find(conf.Origin.File, seen.key)
 	if e == nil { // what was to be started is no longer what the config says: a stop is under way
 		if ctx.Err() != nil {
