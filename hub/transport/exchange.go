@@ -113,17 +113,17 @@ func (e *exchanges) stepLocked(ex *exchange, ev exchangeEvent) exchangeOrders {
 // noteCancel keeps the set of cancellations whose end nobody has been told. Called with mu held.
 func (e *exchanges) noteCancel(ex *exchange) {
 	if ex.state.unsettled() {
-		e.st.cancels[ex] = struct{}{}
+		e.st.cancels[ex.m.ID] = ex
 		return
 	}
 	if ex.timer != nil {
 		ex.timer.Stop()
 		ex.timer = nil
 	}
-	if _, ok := e.st.cancels[ex]; !ok {
+	if e.st.cancels[ex.m.ID] != ex {
 		return
 	}
-	delete(e.st.cancels, ex)
+	delete(e.st.cancels, ex.m.ID)
 	if len(e.st.cancels) == 0 && e.st.quiet != nil {
 		close(e.st.quiet)
 		e.st.quiet = nil

@@ -25,17 +25,17 @@ var (
 type cancelStage uint8
 
 const (
-	cancelNone    cancelStage = iota
-	cancelWaiting             // accepted; its time has not come
-	cancelPosted              // on its way
-	cancelTaken               // acknowledged; what becomes of the call shows whether the server had read that before
-	cancelSettled             // told
+	cancelNone         cancelStage = iota
+	cancelWaiting                  // accepted; its time has not come
+	cancelPosted                   // on its way
+	cancelAcknowledged             // acknowledged; what becomes of the call shows whether the server had read that before
+	cancelSettled                  // told
 )
 
 // clock is evClock.
 func (x *exchangeState) clock(do *exchangeOrders) {
 	switch {
-	case x.cancel == cancelTaken:
+	case x.cancel == cancelAcknowledged:
 		x.judge(do)
 	case x.cancel != cancelWaiting:
 	case x.stage == stageLeaving: // it hangs: the server, or what is between, takes no more; or this machine is slow
@@ -57,7 +57,7 @@ func (x *exchangeState) posted(do *exchangeOrders, err error) {
 	case x.cancel != cancelPosted:
 		x.drop(do)
 	case err == nil && x.blind && (x.stage == stageWritten || x.stage == stageHeaders) && !x.closing:
-		x.cancel, do.wait = cancelTaken, orderTime
+		x.cancel, do.wait = cancelAcknowledged, orderTime
 	case err == nil:
 		x.judge(do)
 	default:
@@ -123,5 +123,5 @@ func (x *exchangeState) settle(do *exchangeOrders, err error) {
 
 // unsettled: a cancellation was accepted, and what becomes of it is not told yet.
 func (x *exchangeState) unsettled() bool {
-	return x.cancel == cancelWaiting || x.cancel == cancelPosted || x.cancel == cancelTaken
+	return x.cancel == cancelWaiting || x.cancel == cancelPosted || x.cancel == cancelAcknowledged
 }

@@ -81,9 +81,9 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 	switch e.what {
 	case evBack:
 		switch {
-		case x.stage == stageDropped || x.noted && x.cancel != cancelTaken:
+		case x.stage == stageDropped || x.noted && x.cancel != cancelAcknowledged:
 			do.refuse = true
-		case x.cancel == cancelWaiting || x.cancel == cancelTaken:
+		case x.cancel == cancelWaiting || x.cancel == cancelAcknowledged:
 			x.stage = stageQueued
 			x.drop(&do)
 			x.settle(&do, ErrCancelNotNeeded)
@@ -126,7 +126,7 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 			switch x.cancel {
 			case cancelWaiting:
 				x.post(&do)
-			case cancelTaken:
+			case cancelAcknowledged:
 				do.wait = orderTime // a server that cancels the call ends the answer that it has just begun
 			}
 		}
@@ -153,7 +153,7 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 	case evFarewell:
 		x.closing = true
 		switch {
-		case x.cancel == cancelTaken:
+		case x.cancel == cancelAcknowledged:
 			x.judge(&do)
 		case x.cancel == cancelWaiting && x.reached() && x.stage != stageLeaving:
 			x.clock(&do)
@@ -162,7 +162,7 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 		switch x.cancel {
 		case cancelWaiting:
 			x.settle(&do, e.err)
-		case cancelTaken:
+		case cancelAcknowledged:
 			x.judge(&do)
 		}
 	}
@@ -185,15 +185,15 @@ func (x *exchangeState) ended(do *exchangeOrders, e exchangeEvent) {
 			x.written = e.now
 		}
 		x.stage = stageFailed
-		if x.cancel == cancelTaken {
+		if x.cancel == cancelAcknowledged {
 			x.settle(do, nil)
 		}
 		return
 	}
 	switch {
-	case x.cancel == cancelWaiting, x.cancel == cancelTaken && x.stage == stageRefused:
+	case x.cancel == cancelWaiting, x.cancel == cancelAcknowledged && x.stage == stageRefused:
 		x.settle(do, ErrCancelNotNeeded)
-	case x.cancel == cancelTaken:
+	case x.cancel == cancelAcknowledged:
 		x.settle(do, nil)
 	}
 }

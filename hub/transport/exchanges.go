@@ -73,9 +73,9 @@ type exchangesState struct {
 	pings     int           // answers to pings that were dropped
 	gate      chan struct{} // closed when the server knows that it is initialized; nil before there was a need to wait
 
-	cancels map[*exchange]struct{} // cancellations whose end nobody has been told
-	quiet   chan struct{}          // closed when cancels is empty again; nil: nobody waits for that
-	check   *sessionCheck          // of legacy Streamable HTTP; nil when none is under way
+	cancels map[string]*exchange // by id: those whose cancellation is under way, and nobody has been told its end
+	quiet   chan struct{}        // closed when cancels is empty again; nil: nobody waits for that
+	check   *sessionCheck        // of legacy Streamable HTTP; nil when none is under way
 }
 
 // binding is what is spoken: by it a message is sent, and its answer read.
@@ -99,7 +99,7 @@ func (e *exchanges) begin(o HTTPOptions, kind dialect) {
 	}
 	e.tells = tells(e.rt)
 	e.out, e.ended, e.closed = make(chan item, receiveAhead), make(chan struct{}), make(chan struct{})
-	e.st.open, e.st.cancels = map[string]*exchange{}, map[*exchange]struct{}{}
+	e.st.open, e.st.cancels = map[string]*exchange{}, map[string]*exchange{}
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
 }
 

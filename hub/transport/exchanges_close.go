@@ -30,7 +30,7 @@ func (e *exchanges) close(after func()) {
 func (e *exchanges) lastWords() {
 	e.mu.Lock()
 	var tells []exchangeOrders
-	for ex := range e.st.cancels {
+	for _, ex := range e.st.cancels {
 		tells = append(tells, e.stepLocked(ex, exchangeEvent{what: evFarewell}))
 	}
 	var quiet chan struct{}
@@ -78,7 +78,7 @@ func (e *exchanges) end(why error, met *metEnd) {
 		}
 	}
 	var tells []exchangeOrders
-	for ex := range e.st.cancels {
+	for _, ex := range e.st.cancels {
 		tells = append(tells, e.stepLocked(ex, exchangeEvent{what: evEnd, err: why}))
 	}
 	e.mu.Unlock()

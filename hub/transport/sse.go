@@ -200,7 +200,7 @@ func (c *SSE) received(message []byte) Received {
 	c.mu.Lock()
 	ex := c.st.open[string(r.Message.ID)]
 	if ex == nil {
-		ex = c.cancelledLocked(string(r.Message.ID))
+		ex = c.st.cancels[string(r.Message.ID)] // its POST is over, and its cancellation is not
 	}
 	c.mu.Unlock()
 	if ex != nil {
@@ -209,14 +209,4 @@ func (c *SSE) received(message []byte) Received {
 		ex.finish()
 	}
 	return r
-}
-
-// cancelledLocked finds a request whose POST is over, and whose cancellation has not been told. Called with mu held.
-func (c *SSE) cancelledLocked(id string) *exchange {
-	for ex := range c.st.cancels {
-		if ex.m.ID == id {
-			return ex
-		}
-	}
-	return nil
 }
