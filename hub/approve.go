@@ -147,8 +147,8 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 
 // openApproval opens the question, unless there is no need for it (true) or something has changed meanwhile (false,
 // without an error).
-func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement, question *event.ToolApproval) (*prompt, bool,
-	error) {
+func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement,
+	question *event.ToolApproval) (*prompt, bool, error) {
 	defer h.lock().unlock()
 	switch {
 	case h.terms(r, tool) != *terms:

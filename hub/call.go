@@ -11,8 +11,8 @@ import (
 )
 
 // CallTool runs one tool to its end: policy, approval, connection, the call itself with its rounds. It runs in the
-// caller's goroutine. The end of ctx cancels the request with origin host. Errors are *Error; what the server answered,
-// errors included, is in the result.
+// caller's goroutine. The end of ctx cancels the request with origin host. Errors are *event.Error; what the server
+// answered, errors included, is in the result.
 func (h *Hub) CallTool(ctx context.Context, c CallRequest) (*CallResult, error) {
 	r, meta, err := h.beginTool(&c, false)
 	if err != nil {
@@ -37,8 +37,8 @@ func (h *Hub) beginTool(c *CallRequest, ofWindow bool) (*request, map[string]jso
 
 // runTool and what it calls hand pointers on: a call stays on its stack for as long as the tool works, and ten thousand
 // may.
-func (h *Hub) runTool(ctx context.Context, r *request, meta map[string]json.RawMessage, c *CallRequest) (*CallResult,
-	error) {
+func (h *Hub) runTool(ctx context.Context, r *request, meta map[string]json.RawMessage,
+	c *CallRequest) (*CallResult, error) {
 	var tool *mcp.Tool
 	var ran *mcp.Session
 	result, err := h.carryThrough(ctx, r, meta, func(r *request) (session *mcp.Session, err error) {

@@ -317,13 +317,6 @@ func (h *Hub) shut() {
 		// Close waits for it with all else: a file system that hangs must not keep it from killing what is left.
 		h.work.Go(w.Close)
 	}
-	h.over = make(chan struct{})
-	defer func() {
-		go func() { // ends with the work it waits for
-			h.work.Wait()
-			close(h.over)
-		}()
-	}()
 	h.failDeliveries("the hub was shut down first")
 	for _, w := range h.windowsInOrder() {
 		if w.attached {
@@ -338,6 +331,11 @@ func (h *Hub) shut() {
 	for _, s := range h.servers {
 		h.forgetSignIn(s)
 	}
+	h.over = make(chan struct{})
+	go func() { // ends with the work it waits for
+		h.work.Wait()
+		close(h.over)
+	}()
 }
 
 // emit gives an event to the journal and to every attached window that wants it. h.mu is held.

@@ -259,8 +259,8 @@ func (h *Hub) RestartServer(ctx context.Context, name, reason string) (event.Ser
 	return h.restartServer(ctx, name, event.OriginHost, reason)
 }
 
-func (h *Hub) restartServer(ctx context.Context, name string, by event.Origin, reason string) (event.ServerInfo,
-	error) {
+func (h *Hub) restartServer(ctx context.Context, name string, by event.Origin,
+	reason string) (event.ServerInfo, error) {
 	if reason == "" {
 		reason = "the server was restarted"
 	}
@@ -287,8 +287,8 @@ func (h *Hub) SetServerEnabled(ctx context.Context, name string, enabled bool) (
 	return h.setServerEnabled(ctx, name, event.OriginHost, enabled)
 }
 
-func (h *Hub) setServerEnabled(ctx context.Context, name string, by event.Origin, enabled bool) (event.ServerInfo,
-	error) {
+func (h *Hub) setServerEnabled(ctx context.Context, name string, by event.Origin,
+	enabled bool) (event.ServerInfo, error) {
 	s, err := h.find(name)
 	if err != nil {
 		return event.ServerInfo{}, err

@@ -36,8 +36,8 @@ func (e errUndecided) Unwrap() error { return e.err }
 
 // together runs find once for all who want the same at the same time. What find gives is what all get, unless its error
 // says that it is the leader's alone (errUndecided): then the next one leads.
-func (h *Hub) together(ctx context.Context, key sharedKey, s *server, find func(*shared) (string, error)) (string,
-	error) {
+func (h *Hub) together(ctx context.Context, key sharedKey, s *server,
+	find func(*shared) (string, error)) (string, error) {
 	for {
 		var t *shared
 		joined := true

@@ -63,7 +63,8 @@ type record struct {
 	bytes  uint32
 	method string
 	id     string // of a message, or of a prompt
-	// *Cancellation, *Error, *Sending; of an answer the int64 of its error, nil for none: in most entries there is neither
+	// *event.Cancellation, *event.Error, *event.Sending; of an answer the int64 of its error, nil for none: in most
+	// entries there is neither
 	detail any
 	what   recordKind
 

@@ -85,8 +85,8 @@ func findTool(tools []mcp.Tool, name string) (*mcp.Tool, bool) {
 
 // listTools asks for the tools of a session; callers at the same time share one request. A list of this connection that
 // is enough is given as it is.
-func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session, enough func([]mcp.Tool) bool) ([]mcp.Tool,
-	error) {
+func (h *Hub) listTools(ctx context.Context, s *server, session *mcp.Session,
+	enough func([]mcp.Tool) bool) ([]mcp.Tool, error) {
 	l, tools, err := h.joinListing(s, session, enough)
 	if l == nil {
 		return tools, err

@@ -53,8 +53,8 @@ func (w *Window) CallTool(c CallRequest, over func(*CallResult, error)) error {
 
 // runRecovered is runTool on a goroutine of the hub, where a panic would end the process and every other call with it.
 // No context of the caller's ends it, but its own, by Drain at the latest.
-func (h *Hub) runRecovered(r *request, meta map[string]json.RawMessage, c *CallRequest) (result *CallResult,
-	err error) {
+func (h *Hub) runRecovered(r *request, meta map[string]json.RawMessage,
+	c *CallRequest) (result *CallResult, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			result, err = nil, h.panicked(p)

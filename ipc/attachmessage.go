@@ -95,14 +95,14 @@ func (m *message) begin() {
 }
 
 // by is an order of somebody.
-func by[Q, R any](who steering, order func(context.Context, steering, Q) (R, error)) func(context.Context, Q) (R,
-	error) {
+func by[Q, R any](who steering, order func(context.Context, steering, Q) (R, error)) func(context.Context,
+	Q) (R, error) {
 	return func(ctx context.Context, r Q) (R, error) { return order(ctx, who, r) }
 }
 
 // withoutResponse is an order whose outcome the windows are told by events; the reply says whether it went well.
-func withoutResponse[Q, R any](r Q, order func(context.Context, Q) (R, error)) func(context.Context) (*mcphubv1.Reply,
-	error) {
+func withoutResponse[Q, R any](r Q,
+	order func(context.Context, Q) (R, error)) func(context.Context) (*mcphubv1.Reply, error) {
 	return func(ctx context.Context) (*mcphubv1.Reply, error) {
 		_, err := order(ctx, r)
 		return nil, err

@@ -72,8 +72,8 @@ func (s *hubService) CancelRequests(_ context.Context,
 	return s.cancelRequests(r, event.OriginHost), nil
 }
 
-func (s *hubService) ListRequests(_ context.Context, r *mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse,
-	error) {
+func (s *hubService) ListRequests(_ context.Context,
+	r *mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse, error) {
 	return &mcphubv1.ListRequestsResponse{Requests: list(s.domain.Requests(r.GetServer()), s.convert.request)}, nil
 }
 

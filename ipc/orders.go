@@ -59,8 +59,8 @@ func (c *counter) listTools(ctx context.Context, r *mcphubv1.ListToolsRequest) (
 	return resp, nil
 }
 
-func (c *counter) startServer(ctx context.Context, r *mcphubv1.StartServerRequest) (*mcphubv1.StartServerResponse,
-	error) {
+func (c *counter) startServer(ctx context.Context,
+	r *mcphubv1.StartServerRequest) (*mcphubv1.StartServerResponse, error) {
 	start := c.domain.StartServer
 	if r.GetWorkspaceEntry() {
 		start = c.domain.StartWorkspaceEntry
@@ -115,8 +115,8 @@ func (c *counter) signIn(ctx context.Context, r *mcphubv1.SignInRequest) (*mcphu
 	return &mcphubv1.SignInResponse{Server: c.convert.server(server)}, nil
 }
 
-func (c *counter) signOut(ctx context.Context, by steering, r *mcphubv1.SignOutRequest) (*mcphubv1.SignOutResponse,
-	error) {
+func (c *counter) signOut(ctx context.Context, by steering,
+	r *mcphubv1.SignOutRequest) (*mcphubv1.SignOutResponse, error) {
 	server, err := by.SignOut(ctx, r.GetServer())
 	if err != nil {
 		return nil, err

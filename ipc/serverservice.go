@@ -11,21 +11,21 @@ type serverService struct {
 	*counter
 }
 
-func (s *serverService) ListServers(context.Context, *mcphubv1.ListServersRequest) (*mcphubv1.ListServersResponse,
-	error) {
+func (s *serverService) ListServers(context.Context,
+	*mcphubv1.ListServersRequest) (*mcphubv1.ListServersResponse, error) {
 	servers, problems := s.domain.Servers()
 	return &mcphubv1.ListServersResponse{Servers: list(servers, s.convert.server),
 		Problems: list(problems, s.convert.problem)}, nil
 }
 
-func (s *serverService) StartServer(ctx context.Context, r *mcphubv1.StartServerRequest) (*mcphubv1.StartServerResponse,
-	error) {
+func (s *serverService) StartServer(ctx context.Context,
+	r *mcphubv1.StartServerRequest) (*mcphubv1.StartServerResponse, error) {
 	resp, err := s.startServer(ctx, r)
 	return answered(ctx, s.counter, resp, err)
 }
 
-func (s *serverService) StopServer(ctx context.Context, r *mcphubv1.StopServerRequest) (*mcphubv1.StopServerResponse,
-	error) {
+func (s *serverService) StopServer(ctx context.Context,
+	r *mcphubv1.StopServerRequest) (*mcphubv1.StopServerResponse, error) {
 	resp, err := s.stopServer(ctx, s.domain, r)
 	return answered(ctx, s.counter, resp, err)
 }
@@ -42,8 +42,8 @@ func (s *serverService) SetServerEnabled(ctx context.Context,
 	return answered(ctx, s.counter, resp, err)
 }
 
-func (s *serverService) MuteServer(ctx context.Context, r *mcphubv1.MuteServerRequest) (*mcphubv1.MuteServerResponse,
-	error) {
+func (s *serverService) MuteServer(ctx context.Context,
+	r *mcphubv1.MuteServerRequest) (*mcphubv1.MuteServerResponse, error) {
 	resp, err := s.muteServer(r)
 	return answered(ctx, s.counter, resp, err)
 }
@@ -61,14 +61,14 @@ func (s *serverService) ReloadConfig(ctx context.Context,
 	}, nil
 }
 
-func (s *serverService) ListTools(ctx context.Context, r *mcphubv1.ListToolsRequest) (*mcphubv1.ListToolsResponse,
-	error) {
+func (s *serverService) ListTools(ctx context.Context,
+	r *mcphubv1.ListToolsRequest) (*mcphubv1.ListToolsResponse, error) {
 	resp, err := s.listTools(ctx, r)
 	return answered(ctx, s.counter, resp, err)
 }
 
-func (s *serverService) SetLogLevel(ctx context.Context, r *mcphubv1.SetLogLevelRequest) (*mcphubv1.SetLogLevelResponse,
-	error) {
+func (s *serverService) SetLogLevel(ctx context.Context,
+	r *mcphubv1.SetLogLevelRequest) (*mcphubv1.SetLogLevelResponse, error) {
 	if err := s.domain.SetLogLevel(ctx, r.GetServer(), r.GetLevel()); err != nil {
 		return nil, s.failed(ctx, err)
 	}

@@ -51,8 +51,8 @@ func (f *inputFlags) check() error {
 }
 
 // answerTo says what the flags answer to a question for a value; ask, that a person is to.
-func (f *inputFlags) answerTo(promptID string, q *mcphubv1.ConfigInput, terminal bool) (answer *mcphubv1.PromptAnswer,
-	note string, ask bool) {
+func (f *inputFlags) answerTo(promptID string, q *mcphubv1.ConfigInput,
+	terminal bool) (answer *mcphubv1.PromptAnswer, note string, ask bool) {
 	value, given := f.values[q.GetInputId()]
 	right := len(q.GetOptions()) == 0 ||
 		slices.ContainsFunc(q.GetOptions(), func(o *mcphubv1.ConfigInputOption) bool { return o.GetValue() == value })

@@ -86,8 +86,8 @@ func (a *answers) answerElicitation(id, content, url string) (answer *mcphubv1.P
 
 // answerSignIn accepts once the page's address has been printed: that a person opens it there is the consent. The
 // question that waits for the browser closes by itself.
-func (a *answers) answerSignIn(id string, q *mcphubv1.SignIn, terminal bool) (answer *mcphubv1.PromptAnswer,
-	note string) {
+func (a *answers) answerSignIn(id string, q *mcphubv1.SignIn,
+	terminal bool) (answer *mcphubv1.PromptAnswer, note string) {
 	switch {
 	case a.signIn == "hang":
 		return nil, "left open"

@@ -53,8 +53,7 @@ func (r *entryReader) nearest(name string) string {
 		for candidate := range known {
 			d := 0
 			if plain(candidate) != bare {
-				d = max(len(name)-len(candidate), len(candidate)-len(name)) // at least
-				if d > least {
+				if max(len(name)-len(candidate), len(candidate)-len(name)) > least { // there are at least so many
 					continue
 				}
 				d = slips(name, candidate)

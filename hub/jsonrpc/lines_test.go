@@ -65,8 +65,8 @@ func TestBatches(t *testing.T) {
 }
 
 // lines is what a LineConn makes of text: the messages, then the errors.
-func lines(t *testing.T, r io.Reader, o jsonrpc.LineConnOptions) (msgs []string, long []jsonrpc.LineTooLongError,
-	end error) {
+func lines(t *testing.T, r io.Reader,
+	o jsonrpc.LineConnOptions) (msgs []string, long []jsonrpc.LineTooLongError, end error) {
 	t.Helper()
 	c := jsonrpc.NewLineConn(r, io.Discard, o)
 	for {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
@@ -129,7 +130,7 @@ func (s *Session) CallTool(ctx context.Context, c *CallRequest) (*CallResult, er
 func (s *Session) call(ctx context.Context, call *openCall) (*CallResult, error) {
 	for k, v := range call.req.Meta {
 		if !json.Valid(v) {
-			return nil, &ArgumentsError{Text: fmt.Sprintf("the value of _meta key %q is no JSON", printable(k))}
+			return nil, &ArgumentsError{Text: fmt.Sprintf("the value of _meta key %q is no JSON", bounds.Printable(k))}
 		}
 	}
 	defer s.enter(call)()

@@ -100,7 +100,7 @@ func inWords(err error) string {
 		return both.Error()
 	}
 	if refusal := rpcError(err); refusal != nil {
-		return fmt.Sprintf("the server answered with error %d: %s", refusal.Code, printable(refusal.Message))
+		return fmt.Sprintf("the server answered with error %d: %s", refusal.Code, bounds.Printable(refusal.Message))
 	}
 	return err.Error()
 }
@@ -140,6 +140,3 @@ func (e *SiblingError) Error() string {
 }
 
 func (e *SiblingError) Unwrap() error { return e.Err }
-
-// printable is a peer's text as it may stand in an error or a log.
-func printable(s string) string { return bounds.Printable(s) }

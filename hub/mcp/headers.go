@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
@@ -64,7 +65,7 @@ func (s *Session) admitTool(t Tool) (Tool, error) {
 		s.mirrors[t.Name] = headers
 	}
 	if err != nil {
-		return Tool{}, &ProtocolError{Text: "tool " + strconv.Quote(printable(t.Name)) + ": " + err.Error()}
+		return Tool{}, &ProtocolError{Text: "tool " + strconv.Quote(bounds.Printable(t.Name)) + ": " + err.Error()}
 	}
 	return t, nil
 }
@@ -164,7 +165,7 @@ type schemaWalk struct {
 
 func (w *schemaWalk) fail(path []string, text string) {
 	if w.err == nil {
-		where := printable(strings.Join(path, "."))
+		where := bounds.Printable(strings.Join(path, "."))
 		w.err = &ProtocolError{Text: annotationHeader + " at " + strconv.Quote(where) + " " + text}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -95,7 +96,7 @@ func (s *Session) answerRequest(ctx context.Context, r *jsonrpc.Request, q *Ques
 	}
 	if ctx.Err() == nil {
 		s.log.Warn("a question of the server could not be answered", "kind", q.Kind.String(), "id", q.WireID.String(),
-			"error", printable(err.Error()))
+			"error", bounds.Printable(err.Error()))
 	}
 	return nil, err
 }

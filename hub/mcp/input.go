@@ -64,7 +64,7 @@ func (s *Session) inputRequired(ctx context.Context, call *openCall, in *inputs,
 		return false, nil
 	default:
 		return false, &ProtocolError{Text: fmt.Sprintf("the server answered with the unknown resultType %q",
-			printable(string(resultType)))}
+			bounds.Printable(string(resultType)))}
 	}
 	if in.rounds > s.o.MaxRounds {
 		return true, nil // too many: nobody is asked any more
@@ -130,7 +130,7 @@ func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputReque
 		key := string(name)
 		if slices.ContainsFunc(out, func(r inputRequest) bool { return r.key == key }) {
 			// the answers have one place for both
-			bad = fmt.Errorf("the key %s is there twice", printable(key))
+			bad = fmt.Errorf("the key %s is there twice", bounds.Printable(key))
 			return false
 		}
 		method := stringOf(member(entry, "method"))
@@ -144,7 +144,7 @@ func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputReque
 		}
 		q, err := readQuestion(method, append(json.RawMessage(nil), member(entry, "params")...), declared)
 		if err != nil {
-			bad = fmt.Errorf("%s: %w", printable(method), err)
+			bad = fmt.Errorf("%s: %w", bounds.Printable(method), err)
 			return false
 		}
 		q.InputKey = key

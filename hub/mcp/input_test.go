@@ -28,8 +28,8 @@ var (
 )
 
 // modern is a modern server with one tool, and a session with it.
-func modern(t *testing.T, h *recorder, tool fakeserver.Handler, change ...func(*Options)) (*fakeserver.Server,
-	*Session) {
+func modern(t *testing.T, h *recorder, tool fakeserver.Handler,
+	change ...func(*Options)) (*fakeserver.Server, *Session) {
 	t.Helper()
 	f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(`{"tools":{}}`))
 	f.Tool("t", tool)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
@@ -162,7 +163,7 @@ func lastWords(exit transport.Exit, stderr []string) string {
 		if i > 0 {
 			b.WriteString(" | ")
 		}
-		b.WriteString(printable(line))
+		b.WriteString(bounds.Printable(line))
 	}
 	return b.String()
 }

@@ -120,8 +120,8 @@ func (l listing[T]) page(ctx context.Context, s *Session, cursor json.RawMessage
 	return next, nil
 }
 
-func (l listing[T]) readPage(s *Session, raw json.RawMessage, items *[]T, cost *listBytes) (next json.RawMessage,
-	err error) {
+func (l listing[T]) readPage(s *Session, raw json.RawMessage, items *[]T,
+	cost *listBytes) (next json.RawMessage, err error) {
 	if err := cost.page(l.method, len(raw), 0); err != nil { // before anything is made of it
 		return nil, err
 	}
@@ -184,5 +184,5 @@ func (s *Session) mustBeComplete(method string, resultType json.RawMessage) erro
 		return nil
 	}
 	return &ProtocolError{Text: fmt.Sprintf("the server answered %s with the resultType %q", method,
-		printable(stringOf(resultType)))}
+		bounds.Printable(stringOf(resultType)))}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -70,7 +71,7 @@ func (s *Session) handleNotification(n *jsonrpc.Notification) {
 		s.taskTold(n)
 		s.o.Handler.Noticed(n.Method)
 	default:
-		s.o.Handler.Noticed(printable(n.Method))
+		s.o.Handler.Noticed(bounds.Printable(n.Method))
 	}
 }
 

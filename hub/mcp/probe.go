@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/transport"
@@ -257,7 +258,8 @@ func (s *Session) notModern(supported []string, err error) finding {
 		return finding{offer: offer, err: err}
 	}
 	return finding{fatal: true, err: &ProtocolError{Text: fmt.Sprintf("the server speaks %s, this client %s",
-		printable(strings.Join(supported, ", ")), strings.Join(slices.Concat(legacyRevisions, modernRevisions), ", "))}}
+		bounds.Printable(strings.Join(supported, ", ")), strings.Join(slices.Concat(legacyRevisions, modernRevisions),
+			", "))}}
 }
 
 func (s *Session) discoverParams() json.RawMessage {

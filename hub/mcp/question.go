@@ -60,7 +60,7 @@ func readQuestion(method string, params json.RawMessage, declared Capabilities) 
 		}
 		return readElicitation(params, declared)
 	}
-	return nil, fmt.Errorf("%q is no question of this protocol", printable(method))
+	return nil, fmt.Errorf("%q is no question of this protocol", bounds.Printable(method))
 }
 
 func readElicitation(params json.RawMessage, declared Capabilities) (*Question, error) {

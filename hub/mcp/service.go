@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 const (
@@ -38,7 +40,7 @@ func (s *Session) Ping(ctx context.Context) error {
 // unknown level, ErrNoLogging, and those of CallTool.
 func (s *Session) SetLogLevel(ctx context.Context, level string) error {
 	if !slices.Contains(logLevels, level) {
-		return &ArgumentsError{Text: fmt.Sprintf("%q is no log level", printable(level))}
+		return &ArgumentsError{Text: fmt.Sprintf("%q is no log level", bounds.Printable(level))}
 	}
 	if s.Era() == Modern {
 		s.mu.Lock()

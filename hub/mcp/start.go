@@ -38,7 +38,7 @@ func Connect(ctx context.Context, o Options) (*Session, error) {
 	switch o.Era {
 	case "", EraAuto, EraLegacy, EraModern:
 	default:
-		return nil, &ArgumentsError{Text: fmt.Sprintf("era %q is none of auto, legacy, modern", printable(o.Era))}
+		return nil, &ArgumentsError{Text: fmt.Sprintf("era %q is none of auto, legacy, modern", bounds.Printable(o.Era))}
 	}
 	if o.ProbeTimeout <= 0 {
 		o.ProbeTimeout = DefaultProbeTimeout
@@ -257,7 +257,7 @@ func (s *Session) initializeWith(ctx context.Context, offer string) error {
 	if bestMutual(legacyRevisions, []string{*answered}) == "" {
 		return &ProtocolError{Text: fmt.Sprintf(
 			"the server answered initialize with protocol version %q; this client offered %s and speaks %s there",
-			printable(*answered), offer, strings.Join(legacyRevisions, ", "))}
+			bounds.Printable(*answered), offer, strings.Join(legacyRevisions, ", "))}
 	}
 	s.state.Store(&negotiated{
 		era:      Legacy,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -120,7 +121,7 @@ type TaskCancelledError struct {
 func (e *TaskCancelledError) Error() string {
 	text := fmt.Sprintf("the server has cancelled task %s", quoted(e.TaskID))
 	if e.Message != "" {
-		text += ": " + printable(e.Message)
+		text += ": " + bounds.Printable(e.Message)
 	}
 	return text
 }
@@ -134,11 +135,11 @@ type TaskLostError struct {
 
 func (e *TaskLostError) Error() string {
 	return fmt.Sprintf("the server no longer knows task %s (error %d: %s)", quoted(e.TaskID), e.Err.Code,
-		printable(e.Err.Message))
+		bounds.Printable(e.Err.Message))
 }
 
 // quoted is a peer's id in errors and logs.
-func quoted(id string) string { return `"` + printable(id) + `"` }
+func quoted(id string) string { return `"` + bounds.Printable(id) + `"` }
 
 // ResumeTask goes on with a task that a *TaskInterruptedError gave, on a new session with the same server: c is the
 // call that led to it. It polls at once and is from there on like CallTool, its errors included; CallResult.Rounds

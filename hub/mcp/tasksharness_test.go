@@ -149,8 +149,8 @@ func notedCancels(f *taskServer) (ids []string, ofCall bool) {
 }
 
 // runningTask calls t and lets it become a task that is polled.
-func runningTask(t *testing.T, f *taskServer, s *Session, h *told) (out <-chan outcome,
-	cancel context.CancelCauseFunc) {
+func runningTask(t *testing.T, f *taskServer, s *Session,
+	h *told) (out <-chan outcome, cancel context.CancelCauseFunc) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(background)
 	t.Cleanup(func() { cancel(errQuestionOver) })

@@ -66,8 +66,8 @@ type plan struct {
 // Connect). It tries what auth.AuthorizationCodeHandler tries, in the same order, and is stricter in one thing:
 // metadata that was found and is not in order ends the flow, where the handler would go on as if the server were one of
 // 2025-03-26.
-func discover(ctx context.Context, client *http.Client, seen *replay, c challenge, server *url.URL, dpop string) (*plan,
-	error) {
+func discover(ctx context.Context, client *http.Client, seen *replay, c challenge, server *url.URL,
+	dpop string) (*plan, error) {
 	resource, found, err := protectedResource(ctx, client, seen, c.metadataURL, server)
 	if err != nil {
 		return nil, err

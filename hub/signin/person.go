@@ -166,8 +166,8 @@ func (s *SignIn) keepRegistration(f *flight, p *person) {
 }
 
 // fetchCode shows the prompts and reads the authorization server's answer.
-func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address string) (*auth.AuthorizationResult,
-	error) {
+func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person,
+	address string) (*auth.AuthorizationResult, error) {
 	page, err := checkBrowserURL(address)
 	if err != nil {
 		return nil, err

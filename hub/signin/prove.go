@@ -49,8 +49,8 @@ func (b binding) takes(e *Entry) bool {
 // bindingOf decides by what the user wants, the server's challenge and metadata, and the algorithms that the
 // authorization server lists (RFC 9449 section 5.1, RFC 9728 section 2). That the authorization server can do it is not
 // enough: a server that does not know of DPoP refuses tokens that are bound.
-func bindingOf(choice string, c challenge, resource *oauthex.ProtectedResourceMetadata, algorithms []string) (binding,
-	error) {
+func bindingOf(choice string, c challenge, resource *oauthex.ProtectedResourceMetadata,
+	algorithms []string) (binding, error) {
 	fits := func(list []string) bool { return len(list) == 0 || slices.Contains(list, proofAlgorithm) }
 	must := choice == DPoPRequire || choice == DPoPAuto && resource.DPOPBoundAccessTokensRequired
 	switch {

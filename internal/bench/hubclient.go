@@ -86,8 +86,8 @@ func startServers(ctx context.Context, client *host.Client, names []string) erro
 }
 
 // callTool calls a tool of the echo server through the hub. The answer must be a result.
-func callTool(ctx context.Context, client mcphubv1.McpHubServiceClient, server, tool, arguments string) (string,
-	error) {
+func callTool(ctx context.Context, client mcphubv1.McpHubServiceClient, server, tool,
+	arguments string) (string, error) {
 	r, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: server, Tool: tool, ArgumentsJson: arguments})
 	if err != nil {
 		return "", err

@@ -76,8 +76,8 @@ func grpcMemory(ctx context.Context, o options) (float64, error) {
 
 // hangingMemory gives KiB of heap and of stacks a call that hangs, of a plugin that has made many. The calls are made
 // with the context calling.
-func hangingMemory(ctx, calling context.Context, client *host.Client, end func(*hanging) error) (heap, stacks float64,
-	err error) {
+func hangingMemory(ctx, calling context.Context, client *host.Client,
+	end func(*hanging) error) (heap, stacks float64, err error) {
 	if err := warmUp(ctx, client); err != nil {
 		return 0, 0, err
 	}

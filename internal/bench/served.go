@@ -79,8 +79,8 @@ func (e *echoPlugin) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) 
 }
 
 // ListRequests tells of the calls that hang, and of nothing else about them.
-func (e *echoPlugin) ListRequests(context.Context, *mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse,
-	error) {
+func (e *echoPlugin) ListRequests(context.Context,
+	*mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse, error) {
 	running := &mcphubv1.Request{State: mcphubv1.RequestState_REQUEST_STATE_RUNNING, WireIdJson: "1"}
 	return &mcphubv1.ListRequestsResponse{Requests: slices.Repeat([]*mcphubv1.Request{running}, int(e.hanging.Load()))},
 		nil

@@ -77,8 +77,8 @@ func measureWithdraw(ctx context.Context, o options) (rows []row, err error) {
 }
 
 // withdrawOne asks, waits until every window shows it, and takes it back.
-func withdrawOne(ctx context.Context, server *pipeServer, open []*window, sent chan time.Time, i int) (time.Duration,
-	error) {
+func withdrawOne(ctx context.Context, server *pipeServer, open []*window, sent chan time.Time,
+	i int) (time.Duration, error) {
 	server.send(
 		`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`, i)
 	for _, w := range open {

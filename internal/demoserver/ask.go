@@ -55,8 +55,8 @@ func (c *call) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResu
 	})
 }
 
-func (c *call) sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageWithToolsResult,
-	*mcp.CallToolResult, error) {
+func (c *call) sample(ctx context.Context,
+	p *mcp.CreateMessageParams) (*mcp.CreateMessageWithToolsResult, *mcp.CallToolResult, error) {
 	return ask(ctx, c, p, sampling, func(ctx context.Context) (*mcp.CreateMessageWithToolsResult, error) {
 		res, err := c.req.Session.CreateMessage(ctx, p)
 		if err != nil {

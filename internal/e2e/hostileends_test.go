@@ -17,8 +17,8 @@ import (
 
 // story waits until a server is in a state for the nth time, and gives what the window was shown of it up to then: its
 // states, in order. One that is shown twice in a row counts once.
-func story(w *fakeeditor.Window, name string, state mcphubv1.ServerState, nth int) (states []mcphubv1.ServerState,
-	now *mcphubv1.Server) {
+func story(w *fakeeditor.Window, name string, state mcphubv1.ServerState,
+	nth int) (states []mcphubv1.ServerState, now *mcphubv1.Server) {
 	e := w.WaitEvent(fmt.Sprintf("%s to be %v, time %d", name, state, nth), func(e *mcphubv1.AttachResponse) bool {
 		s := e.GetServerChanged().GetServer()
 		if s.GetName() != name || len(states) > 0 && states[len(states)-1] == s.GetState() {

@@ -75,8 +75,8 @@ func (c *conn) notify(call *CallContext, method string, params json.RawMessage) 
 }
 
 // request sends a request with the next id, or the given one. The OutRequest is never nil.
-func (c *conn) request(call *CallContext, id json.RawMessage, method string, params json.RawMessage) (*OutRequest,
-	error) {
+func (c *conn) request(call *CallContext, id json.RawMessage, method string,
+	params json.RawMessage) (*OutRequest, error) {
 	o := &OutRequest{conn: c, call: call, response: make(chan Message, 1)}
 	c.mu.Lock()
 	if id == nil {
