@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
 // approvalID tells kept approvals apart.
@@ -25,11 +27,11 @@ type approval struct {
 	Definition string    `json:"definition,omitempty"` // as it was shown; "" = too large to keep
 }
 
-func (a approval) key() approvalID {
+func (a approval) Key() approvalID {
 	return approvalID{approvalKey{server: a.Server, launch: a.Launch, tool: a.Tool, hash: a.Hash}, workspaceOf(a.Folders)}
 }
 
-func (a approval) when() time.Time { return a.Time }
+func (a approval) When() time.Time { return a.Time }
 
 const (
 	// maxDefinition is how large a definition may be, in bytes, to be kept besides its hash.
@@ -47,11 +49,11 @@ func definitionKept(text string) string {
 }
 
 // approvalForm is that of the approvals of scope always and workspace. The user's config files are never written.
-var approvalForm = keptForm[approval]{
-	file: "approvals.json", list: "approvals", what: "approvals", version: 2,
-	max:  4096, // of more the oldest are forgotten, which makes the hub ask again
-	room: maxDefinitions, shorten: func(a *approval) { a.Definition = "" },
-	check: func(a *approval, version int) error {
+var approvalForm = statefile.ListForm[approval]{
+	File: "approvals.json", Member: "approvals", What: "approvals", Version: 2,
+	Max:  4096, // of more the oldest are forgotten, which makes the hub ask again
+	Room: maxDefinitions, Shorten: func(a *approval) { a.Definition = "" },
+	Check: func(a *approval, version int) error {
 		switch {
 		case a.Scope == "" && version == 0:
 			a.Scope, a.Folders = "always", nil // version 0 knew no other

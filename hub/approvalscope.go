@@ -32,12 +32,12 @@ func (h *Hub) approved(key approvalKey) bool {
 			return true
 		}
 	}
-	_, ok := h.approvals.get(approvalID{approvalKey: key})
+	_, ok := h.approvals.Get(approvalID{approvalKey: key})
 	for folders := range h.workspaces() {
 		if ok {
 			break
 		}
-		_, ok = h.approvals.get(approvalID{key, folders})
+		_, ok = h.approvals.Get(approvalID{key, folders})
 	}
 	return ok
 }
@@ -53,7 +53,7 @@ func (h *Hub) mayBeApproved(s *server, tool string) bool {
 		}
 	}
 	open := h.workspaces()
-	for id := range h.approvals.all() {
+	for id := range h.approvals.All() {
 		if id.pin() == of && (id.folders == "" || open[id.folders]) {
 			return true
 		}
@@ -89,7 +89,7 @@ func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 	// then it was asked for the definition, which counts for all
 	covers := c.scope != event.ScopeOnce || p.agrees.policy == config.Allow
 	if !h.pinned(key) {
-		h.pins.put(pinned)
+		h.pins.Put(pinned)
 	}
 	switch c.scope {
 	case event.ScopeWindow:
@@ -99,10 +99,10 @@ func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 		w.approvals[key] = a
 	case event.ScopeAlways:
 		a.Scope = "always"
-		h.approvals.put(a)
+		h.approvals.Put(a)
 	case event.ScopeWorkspace:
 		a.Scope, a.Folders = "workspace", foldersOf(w.workspace())
-		h.approvals.put(a)
+		h.approvals.Put(a)
 	}
 	if !covers {
 		return nil

@@ -61,7 +61,7 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, agreed *agreem
 			return true, nil
 		}
 	} else {
-		h.approvals.refresh()
+		h.approvals.Refresh()
 	}
 	return h.askFor(r, c, tool, now, agreed)
 }
@@ -130,8 +130,8 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 		return false, event.Fail(event.CodePermissionDenied, event.ReasonDismissedByUser, meta,
 			"the user closed the question about tool %q of server %q without a choice; it was not called", r.tool, r.server.name)
 	case answer.cause == event.CauseAnswered && answer.action == event.ActionAccept:
-		h.approvals.save() // what the answer brought; it may write files: without the lock
-		h.pins.save()
+		h.approvals.Save() // what the answer brought; it may write files: without the lock
+		h.pins.Save()
 		if h.movedTo(r, event.StateQueued) {
 			*agreed = terms
 			return true, nil

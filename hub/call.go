@@ -139,7 +139,7 @@ func (h *Hub) admit(r *request, c *CallRequest) error {
 		return nil
 	}
 	if policy == config.Ask {
-		h.approvals.refresh()
+		h.approvals.Refresh()
 	}
 	defer h.lock().unlock()
 	switch {

@@ -18,7 +18,7 @@ import (
 // short passwords could be found by trying from a plain hash, by whoever reads the form. All hubs of the user share it;
 // without a folder it lives as long as the hub.
 type consentKey struct {
-	file ownFile
+	file *statefile.File
 
 	mu  sync.Mutex // guards key
 	key []byte     // once it is known

@@ -1,6 +1,10 @@
 package hub
 
-import "time"
+import (
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/statefile"
+)
 
 // pinKey is a tool, whatever its definition, of a server that is started just so.
 type pinKey struct{ server, launch, tool string }
@@ -17,13 +21,13 @@ type pin struct {
 	Definition string    `json:"definition,omitempty"` // "" = too large to keep
 }
 
-func (p pin) key() pinKey     { return pinKey{p.Server, p.Launch, p.Tool} }
-func (p pin) when() time.Time { return p.Time }
+func (p pin) Key() pinKey     { return pinKey{p.Server, p.Launch, p.Tool} }
+func (p pin) When() time.Time { return p.Time }
 
-var pinForm = keptForm[pin]{
-	file: "definitions.json", list: "definitions", what: "definitions of tools", version: 1, max: 4096,
-	room: maxDefinitions, shorten: func(p *pin) { p.Definition = "" },
-	check: func(p *pin, _ int) error {
+var pinForm = statefile.ListForm[pin]{
+	File: "definitions.json", Member: "definitions", What: "definitions of tools", Version: 1, Max: 4096,
+	Room: maxDefinitions, Shorten: func(p *pin) { p.Definition = "" },
+	Check: func(p *pin, _ int) error {
 		p.Definition = definitionKept(p.Definition)
 		return nil
 	},
@@ -37,16 +41,16 @@ func pinOf(key approvalKey, definition string) pin {
 
 // pinned tells whether a definition is the one that was let through last.
 func (h *Hub) pinned(key approvalKey) bool {
-	p, ok := h.pins.get(key.pin())
+	p, ok := h.pins.Get(key.pin())
 	return ok && p.Hash == key.hash
 }
 
 // pinFirst pins a definition unless there is one for the tool, perhaps of another hub. It may write a file: without the
 // lock. false: it is not the pinned one.
 func (h *Hub) pinFirst(key approvalKey, definition string) bool {
-	h.pins.refresh()
-	p := h.pins.putNew(pinOf(key, definition))
-	h.pins.save()
+	h.pins.Refresh()
+	p := h.pins.PutNew(pinOf(key, definition))
+	h.pins.Save()
 	return p.Hash == key.hash
 }
 
@@ -64,10 +68,10 @@ func (h *Hub) agreedBefore(key approvalKey) (hash, definition string, ok bool) {
 			look(k, a.Time, a.Definition)
 		}
 	}
-	for id, a := range h.approvals.all() {
+	for id, a := range h.approvals.All() {
 		look(id.approvalKey, a.Time, a.Definition)
 	}
-	if p, pinned := h.pins.get(key.pin()); pinned {
+	if p, pinned := h.pins.Get(key.pin()); pinned {
 		look(approvalKey{key.server, key.launch, key.tool, p.Hash}, p.Time, p.Definition)
 	}
 	if hash == key.hash {

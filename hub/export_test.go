@@ -112,7 +112,7 @@ func (h *Hub) inconsistent() string {
 		}
 		if p.agrees != nil { // a question that the policy answers is closed with the change of the policy
 			now := h.policy(r.server, r.tool)
-			pinned, known := h.pins.get(p.agrees.key.pin())
+			pinned, known := h.pins.Get(p.agrees.key.pin())
 			if now != p.agrees.policy || now == config.Deny || now == config.Allow &&
 				(!known || pinned.Hash == p.agrees.key.hash) || r.state != event.StateAwaitingApproval {
 				return fmt.Sprintf("prompt %s of request %s, which is %s, asks for what the config answers with %s", id, r.id,
@@ -249,17 +249,11 @@ func (h *Hub) Redact(text string) string { return h.redactor.Text(text) }
 
 // HoldInputs makes the hub wait for the gate before it reads the inputs that it keeps. For tests, before any start.
 func (h *Hub) HoldInputs(gate <-chan struct{}) {
-	h.inputs.list.file = gatedFile{h.inputs.list.file, gate}
-}
-
-type gatedFile struct {
-	ownFile
-	gate <-chan struct{}
-}
-
-func (g gatedFile) Read() ([]byte, error) {
-	<-g.gate
-	return g.ownFile.Read()
+	refresh := h.inputs.refresh
+	h.inputs.refresh = func() {
+		<-gate
+		refresh()
+	}
 }
 
 // AgreeToAnother makes the hub ask whether another form of a server may be started; settle ends that with a yes. For
@@ -289,7 +283,11 @@ func (h *Hub) AgreeToAnother(name string) (settle func()) {
 // HoldApprovals makes the hub wait for the gate before it reads the approvals that it keeps. For tests, before any
 // call.
 func (h *Hub) HoldApprovals(gate <-chan struct{}) {
-	h.approvals.file = gatedFile{h.approvals.file, gate}
+	recall := h.recallAnswers
+	h.recallAnswers = func() {
+		<-gate
+		recall()
+	}
 }
 
 // PanicInCalls makes each call panic on its way to its server, once the gate is closed. For tests, before any call.

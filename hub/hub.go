@@ -24,6 +24,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/signin"
+	"github.com/mcphub-go/mcphub/hub/statefile"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -77,8 +78,8 @@ type Hub struct {
 	listStarts chan struct{}
 	loading    chan struct{} // holds one token while somebody reads the config
 
-	approvals *kept[approvalID, approval] // of scope always and workspace
-	pins      *kept[pinKey, pin]
+	approvals *statefile.List[approvalID, approval] // of scope always and workspace
+	pins      *statefile.List[pinKey, pin]
 	// recallAnswers reads both, once: there may be megabytes, and a hub that starts is waited for. Whoever looks into them
 	// calls it first, without mu.
 	recallAnswers func()
@@ -89,7 +90,7 @@ type Hub struct {
 	compare func(s *server, schema, value json.RawMessage) schema.Verdict
 
 	redactor *redact.Redactor
-	launches *kept[string, consentGiven]
+	launches *statefile.List[string, consentGiven]
 	formKey  *consentKey
 	onForm   func() // tests are told of each form that is made; nil: nobody
 	inputs   *inputStore
@@ -198,13 +199,14 @@ func New(o Options) *Hub {
 	h.tokens = sync.OnceValue(func() signin.Store { return h.tokenStore(o.StateDir) })
 	h.load = config.Load
 	h.tools = openTools(o.StateDir, h.log)
-	h.approvals, h.pins = openKept(o.StateDir, approvalForm, h.log), openKept(o.StateDir, pinForm, h.log)
+	h.approvals, h.pins = statefile.OpenList(o.StateDir, approvalForm, h.log),
+		statefile.OpenList(o.StateDir, pinForm, h.log)
 	h.recallAnswers = sync.OnceFunc(func() {
-		h.approvals.refresh()
-		h.pins.refresh()
+		h.approvals.Refresh()
+		h.pins.Refresh()
 	})
-	h.launches = openKept(o.StateDir, consentForm, h.log)
-	h.launches.refresh()
+	h.launches = statefile.OpenList(o.StateDir, consentForm, h.log)
+	h.launches.Refresh()
 	h.formKey = openConsentKey(o.StateDir, h.log)
 	h.inputs = openInputs(o.StateDir, h.log)
 	return h

@@ -8,15 +8,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/signin"
+	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
 // inputStore keeps the values of inputs: secret ones in the system's keyring if it takes them, all else in a file that
 // only the user can read; in memory alone what the host keeps itself, and everything when the hub has no folder. Its
 // values are never in a log, an event or an error.
 type inputStore struct {
-	list *kept[string, inputKept]
+	list *statefile.List[string, inputKept]
 	ring *signin.Keyring // nil: values are kept in the list
 	log  *slog.Logger
+
+	refresh func() // takes up what other hubs have written; tests hold it up
 
 	mu     sync.Mutex           // guards byHost
 	byHost map[string]inputKept // what the host keeps
@@ -31,17 +34,19 @@ type inputKept struct {
 	Time  time.Time `json:"time"`
 }
 
-func (i inputKept) key() string     { return inputID(i.File, i.Input) }
-func (i inputKept) when() time.Time { return i.Time }
+func (i inputKept) Key() string     { return inputID(i.File, i.Input) }
+func (i inputKept) When() time.Time { return i.Time }
 
-var inputForm = keptForm[inputKept]{file: "inputs.json", list: "entries", what: "values of config inputs", version: 1,
-	max: maxAnswers, room: maxAnswered}
+var inputForm = statefile.ListForm[inputKept]{File: "inputs.json", Member: "entries", What: "values of config inputs",
+	Version: 1,
+	Max:     maxAnswers, Room: maxAnswered}
 
 // LogValue keeps the value out of logs.
 func (i inputKept) LogValue() slog.Value { return slog.StringValue("input " + i.Input) }
 
 func openInputs(dir string, log *slog.Logger) *inputStore {
-	s := &inputStore{list: openKept(dir, inputForm, log), log: log, byHost: map[string]inputKept{}}
+	s := &inputStore{list: statefile.OpenList(dir, inputForm, log), log: log, byHost: map[string]inputKept{}}
+	s.refresh = s.list.Refresh
 	if dir != "" {
 		s.ring = signin.OpenKeyring("secret inputs", log)
 	}
@@ -56,8 +61,8 @@ func (s *inputStore) get(in config.Input) (string, bool) {
 	id := inputID(in.Origin.File, in.ID)
 	kept, ok := s.ofHost(id)
 	if !ok {
-		s.list.refresh()
-		if kept, ok = s.list.get(id); !ok {
+		s.refresh()
+		if kept, ok = s.list.Get(id); !ok {
 			return "", false
 		}
 	}
@@ -84,8 +89,8 @@ func (s *inputStore) put(in config.Input, value string, byHost bool) {
 	if in.Secret && s.ring != nil && s.ring.Set(id, value) == nil {
 		kept.Value = nil
 	}
-	s.list.put(kept)
-	s.list.save()
+	s.list.Put(kept)
+	s.list.Save()
 }
 
 func (s *inputStore) ofHost(id string) (inputKept, bool) {
@@ -112,9 +117,9 @@ func (s *inputStore) forgetOfHost(ids map[string]bool) (found map[string]bool) {
 // touched. It may write a file.
 func (s *inputStore) forget(ids map[string]bool) int {
 	found := s.forgetOfHost(ids)
-	s.list.refresh()
+	s.refresh()
 	var inRing []string
-	s.list.drop(func(id string, kept inputKept) bool {
+	s.list.Drop(func(id string, kept inputKept) bool {
 		if ids[id] {
 			found[id] = true
 			if kept.Value == nil && s.ring != nil {
@@ -123,7 +128,7 @@ func (s *inputStore) forget(ids map[string]bool) int {
 		}
 		return ids[id]
 	})
-	s.list.save()
+	s.list.Save()
 	for _, id := range inRing {
 		if err := s.ring.Remove(id); err != nil { // without its entry in the list it is not used any more
 			s.log.Warn("a secret input was forgotten, and the system's keyring did not remove its value", "error", err.Error())
@@ -134,8 +139,8 @@ func (s *inputStore) forget(ids map[string]bool) int {
 
 // rememberedInputs lists the inputs that have a value; never the values.
 func (h *Hub) rememberedInputs() (list []event.Remembered) {
-	h.inputs.list.refresh()
-	for id, kept := range h.inputs.list.all() {
+	h.inputs.refresh()
+	for id, kept := range h.inputs.list.All() {
 		list = append(list, event.Remembered{ID: id, Kind: event.RememberedInput, InputID: kept.Input,
 			Scope: event.ScopeAlways,
 			Time:  kept.Time})

@@ -145,7 +145,7 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inpu
 			},
 		})
 		// what an answer brought, if there was one, although who asked may have gone; it may write a file: without the lock
-		h.launches.save()
+		h.launches.Save()
 		if err != nil {
 			h.consentSettled(s, "")
 			return ofAll(err)

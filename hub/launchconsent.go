@@ -8,6 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/servers"
+	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
 // consentGiven is a yes to a launch.
@@ -22,11 +23,11 @@ type consentGiven struct {
 	Time     time.Time                `json:"time"`
 }
 
-func (c consentGiven) key() string     { return c.id("") }
-func (c consentGiven) when() time.Time { return c.Time }
+func (c consentGiven) Key() string     { return c.id("") }
+func (c consentGiven) When() time.Time { return c.Time }
 
-var consentForm = keptForm[consentGiven]{
-	file: "launches.json", list: "entries", what: "consents to launches", version: 1, max: maxAnswers, room: maxAnswered,
+var consentForm = statefile.ListForm[consentGiven]{
+	File: "launches.json", Member: "entries", What: "consents to launches", Version: 1, Max: maxAnswers, Room: maxAnswered,
 }
 
 // Bounds of a file with answers: their number, and bytes of JSON. The oldest go, which makes the hub ask again.
@@ -76,7 +77,7 @@ func (h *Hub) consentTo(k launchKey) *consentGiven {
 			return &c
 		}
 	}
-	for _, c := range h.launches.all() {
+	for _, c := range h.launches.All() {
 		if c.of() == k && (!c.Bound || h.areOpen(c.Folders)) {
 			return &c
 		}
@@ -100,13 +101,13 @@ func (h *Hub) consentBefore(k launchKey) (before *consentGiven) {
 			look(c)
 		}
 	}
-	for _, c := range h.launches.all() {
+	for _, c := range h.launches.All() {
 		look(c)
 	}
 	return before
 }
 
-// ofThisVersion tells whether a yes was given to a form of the present version: what differs from one of another
+// ofThisVersion tells whether a yes was given to a form of the present Version: what differs from one of another
 // version says nothing of the launch.
 func ofThisVersion(c consentGiven) bool {
 	return slices.Contains(c.Fields, formField{Path: "form", Text: strconv.Itoa(formVersion)})
@@ -136,9 +137,9 @@ func (h *Hub) agree(w *Window, f launchForm, scope event.ApprovalScope) {
 		w.consents[f.key] = c
 	case event.ScopeWorkspace:
 		c.Bound, c.Folders = true, foldersOf(w.workspace())
-		h.launches.put(c)
+		h.launches.Put(c)
 	case event.ScopeAlways:
-		h.launches.put(c)
+		h.launches.Put(c)
 	default:
 		h.consents[f.key] = c
 	}
@@ -182,7 +183,7 @@ func (h *Hub) consentsChanged() {
 
 // refreshLaunches takes up what another hub has been told. It may read a file: not with the lock.
 func (h *Hub) refreshLaunches() {
-	h.launches.refresh()
+	h.launches.Refresh()
 	defer h.lock().unlock()
 	h.consentsChanged()
 }
@@ -204,7 +205,7 @@ func (h *Hub) rememberedLaunches() []event.Remembered {
 			add(c.id("window "+w.id), c, event.ScopeWindow, w.id)
 		}
 	}
-	for id, c := range h.launches.all() {
+	for id, c := range h.launches.All() {
 		scope := event.ScopeAlways
 		if c.Bound {
 			scope = event.ScopeWorkspace
@@ -217,10 +218,10 @@ func (h *Hub) rememberedLaunches() []event.Remembered {
 // forgetLaunches forgets each yes with one of the ids, and tells how many there were. What runs is not touched. It may
 // write a file.
 func (h *Hub) forgetLaunches(ids map[string]bool) int {
-	h.launches.refresh()
+	h.launches.Refresh()
 	forgotten := 0
 	h.update(func() {
-		forgotten = h.launches.drop(func(id string, _ consentGiven) bool { return ids[id] })
+		forgotten = h.launches.Drop(func(id string, _ consentGiven) bool { return ids[id] })
 		for _, w := range h.windows {
 			for k, c := range w.consents {
 				if ids[c.id("window "+w.id)] {
@@ -231,6 +232,6 @@ func (h *Hub) forgetLaunches(ids map[string]bool) int {
 		}
 		h.consentsChanged()
 	})
-	h.launches.save()
+	h.launches.Save()
 	return forgotten
 }

@@ -23,9 +23,9 @@ func (h *Hub) rememberedBy(w *Window, key approvalKey) string {
 
 // Remembered lists what the user has answered for longer than once, oldest first; server "" = all. It may read files.
 func (h *Hub) Remembered(server string) []event.Remembered {
-	h.approvals.refresh()
+	h.approvals.Refresh()
 	var list []event.Remembered
-	for id, a := range h.approvals.all() {
+	for id, a := range h.approvals.All() {
 		r := event.Remembered{ID: id.remembered(), Kind: event.RememberedApproval, Server: id.server, Tool: id.tool,
 			Scope: event.ScopeAlways,
 			Time:  a.Time, Hash: id.hash}
@@ -60,8 +60,8 @@ func (h *Hub) Forget(ids []string) int {
 	for _, id := range ids {
 		wanted[id] = true
 	}
-	h.approvals.refresh()
-	forgotten := h.approvals.drop(func(id approvalID, _ approval) bool { return wanted[id.remembered()] })
+	h.approvals.Refresh()
+	forgotten := h.approvals.Drop(func(id approvalID, _ approval) bool { return wanted[id.remembered()] })
 	h.update(func() {
 		for _, w := range h.windows {
 			for key := range w.approvals {
@@ -72,6 +72,6 @@ func (h *Hub) Forget(ids []string) int {
 			}
 		}
 	})
-	h.approvals.save()
+	h.approvals.Save()
 	return forgotten + h.forgetLaunches(wanted) + h.inputs.forget(wanted)
 }

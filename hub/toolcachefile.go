@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
 // Bounds of what is kept of the tools of servers that are not up.
@@ -33,27 +34,27 @@ type toolList struct {
 	Tools  []string  `json:"tools"`
 }
 
-func (l toolList) key() toolKey    { return toolKey{server: l.Server, launch: l.Launch} }
-func (l toolList) when() time.Time { return l.Time }
+func (l toolList) Key() toolKey    { return toolKey{server: l.Server, launch: l.Launch} }
+func (l toolList) When() time.Time { return l.Time }
 
-var toolForm = keptForm[toolList]{file: "tools.json", list: "servers", what: "lists of tools", version: 1,
-	max: maxToolLists, room: maxToolBytes}
+var toolForm = statefile.ListForm[toolList]{File: "tools.json", Member: "servers", What: "lists of tools", Version: 1,
+	Max: maxToolLists, Room: maxToolBytes}
 
 // toolBook keeps the tools of servers for later.
 type toolBook struct {
-	*kept[toolKey, toolList]
+	*statefile.List[toolKey, toolList]
 	load func() // reads the file, once
 }
 
 func openTools(dir string, log *slog.Logger) *toolBook {
-	k := openKept(dir, toolForm, log)
-	return &toolBook{k, sync.OnceFunc(k.refresh)}
+	k := statefile.OpenList(dir, toolForm, log)
+	return &toolBook{k, sync.OnceFunc(k.Refresh)}
 }
 
 // find gives the tools that were listed last under key, nil when none were. It may read the file.
 func (b *toolBook) find(key toolKey) []mcp.Tool {
 	b.load()
-	l, ok := b.get(key)
+	l, ok := b.Get(key)
 	if !ok {
 		return nil
 	}
@@ -75,14 +76,14 @@ func (b *toolBook) keep(key toolKey, tools []mcp.Tool) {
 		l.Tools = append(l.Tools, string(t.Raw))
 		size += len(t.Raw)
 	}
-	was, had := b.get(key)
+	was, had := b.Get(key)
 	switch {
 	case size > maxToolListBytes: // what was kept is not what there is any more
-		b.drop(func(k toolKey, _ toolList) bool { return k == key })
+		b.Drop(func(k toolKey, _ toolList) bool { return k == key })
 	case had && slices.Equal(was.Tools, l.Tools) && l.Time.Sub(was.Time) < toolListFresh:
 		return
 	default:
-		b.put(l)
+		b.Put(l)
 	}
-	b.save()
+	b.Save()
 }

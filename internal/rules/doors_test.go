@@ -84,7 +84,10 @@ func receiver(d *ast.FuncDecl) string {
 	if p, ok := of.(*ast.StarExpr); ok {
 		of = p.X
 	}
-	if g, ok := of.(*ast.IndexExpr); ok {
+	switch g := of.(type) {
+	case *ast.IndexExpr:
+		of = g.X
+	case *ast.IndexListExpr:
 		of = g.X
 	}
 	if id, ok := of.(*ast.Ident); ok {
@@ -111,12 +114,12 @@ func TestDoors(t *testing.T) {
 
 func TestDoorsFindsEachKind(t *testing.T) {
 	got := doors(made(t, map[string]string{
-		"hub/a/a.go": "package a\n\ntype T[X any] struct{ F, g int }\ntype u int\n\nfunc (t *T[X]) M() {}\n" +
+		"hub/a/a.go": "package a\n\ntype T[X any] struct{ F, g int }\ntype u int\n\nfunc (t *T[X]) M() {}\ntype P[X, Y any] struct{}\n\nfunc (p *P[X, Y]) M() {}\n" +
 			"func (u) N()   {}\nfunc F()       {}\nfunc g()       {}\nvar V, w = 1, 2\n\nconst C = 1\n",
 		"hub/a/a_test.go": "package a\n\nfunc G() {}\n",
 		"ipc/b.go":        "package ipc\n\nfunc H() {}\n",
 	}))
-	if want := "hub/a (5)\n\tconst C\n\tfunc F\n\tmethod T.M\n\ttype T\n\tvar V\n"; got != want {
+	if want := "hub/a (7)\n\tconst C\n\tfunc F\n\tmethod P.M\n\tmethod T.M\n\ttype P\n\ttype T\n\tvar V\n"; got != want {
 		t.Errorf("got %q", got)
 	}
 }

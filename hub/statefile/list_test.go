@@ -1,4 +1,4 @@
-package hub
+package statefile
 
 import (
 	"bytes"
@@ -13,8 +13,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
 // entry is what the lists of these tests keep.
@@ -24,30 +22,30 @@ type entry struct {
 	At   time.Time `json:"at"`
 }
 
-func (e entry) key() string     { return e.ID }
-func (e entry) when() time.Time { return e.At }
+func (e entry) Key() string     { return e.ID }
+func (e entry) When() time.Time { return e.At }
 
 func at(id, text string, second int) entry { return entry{id, text, time.Unix(int64(second), 0).UTC()} }
 
-var things = keptForm[entry]{file: "list.json", list: "things", what: "things", version: 3, max: 20, room: 3300}
+var things = ListForm[entry]{File: "list.json", Member: "things", What: "things", Version: 3, Max: 20, Room: 3300}
 
-func openThings(dir string, log *bytes.Buffer) *kept[string, entry] {
-	return openKept(dir, things, slog.New(slog.NewTextHandler(log, nil)))
+func openThings(dir string, log *bytes.Buffer) *List[string, entry] {
+	return OpenList(dir, things, slog.New(slog.NewTextHandler(log, nil)))
 }
 
-func (k *kept[K, E]) add(e E) {
-	k.put(e)
-	k.save()
+func (l *List[K, E]) add(e E) {
+	l.Put(e)
+	l.Save()
 }
 
-func (k *kept[K, E]) remove(key K) bool {
-	k.refresh()
-	n := k.drop(func(other K, _ E) bool { return other == key })
-	k.save()
+func (l *List[K, E]) remove(key K) bool {
+	l.Refresh()
+	n := l.Drop(func(other K, _ E) bool { return other == key })
+	l.Save()
 	return n == 1
 }
 
-func (k *kept[K, E]) count() int { return len(k.all()) }
+func (l *List[K, E]) count() int { return len(l.All()) }
 
 // breakDisk makes the list of a directory impossible to write, for root as well, until mend.
 func breakDisk(t *testing.T, dir string) (mend func()) {
@@ -65,15 +63,15 @@ func breakDisk(t *testing.T, dir string) (mend func()) {
 
 // Two hubs use one file at once: what one writes the other finds, and none takes away what is not its own, or brings
 // back what the other has removed.
-func TestKeptListIsShared(t *testing.T) {
+func TestListIsShared(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	var log bytes.Buffer
 	one, other := openThings(dir, &log), openThings(dir, &log)
 	for i := range 10 {
-		[]*kept[string, entry]{one, other}[i%2].add(at(fmt.Sprint(i), "x", i))
+		[]*List[string, entry]{one, other}[i%2].add(at(fmt.Sprint(i), "x", i))
 	}
-	for _, l := range []*kept[string, entry]{one, other} {
-		if l.refresh(); l.count() != 10 {
+	for _, l := range []*List[string, entry]{one, other} {
+		if l.Refresh(); l.count() != 10 {
 			t.Errorf("%d entries", l.count())
 		}
 	}
@@ -84,27 +82,27 @@ func TestKeptListIsShared(t *testing.T) {
 	if other.remove("1") {
 		t.Error("removed twice")
 	}
-	if one.refresh(); one.count() != 10 || other.count() != 10 {
+	if one.Refresh(); one.count() != 10 || other.count() != 10 {
 		t.Errorf("%d and %d entries", one.count(), other.count())
 	}
-	if e := other.putNew(at("4", "another", 20)); e != at("4", "x", 4) {
+	if e := other.PutNew(at("4", "another", 20)); e != at("4", "x", 4) {
 		t.Errorf("%+v took the place of what was there", e)
 	}
-	if e, ok := one.get("new"); !ok || e != at("new", "y", 11) {
+	if e, ok := one.Get("new"); !ok || e != at("new", "y", 11) {
 		t.Errorf("%+v", e)
 	}
 }
 
 // One list may be used by many at once.
-func TestKeptListAtOnce(t *testing.T) {
+func TestListAtOnce(t *testing.T) {
 	for range 10 {
 		l := openThings(t.TempDir(), &bytes.Buffer{})
 		var all sync.WaitGroup
 		for i := range 8 {
 			all.Go(func() {
 				l.add(at(fmt.Sprint(i), "x", i))
-				l.refresh()
-				if _, ok := l.get(fmt.Sprint(i)); !ok {
+				l.Refresh()
+				if _, ok := l.Get(fmt.Sprint(i)); !ok {
 					t.Errorf("%d is lost", i)
 				}
 				if i%2 == 0 {
@@ -113,7 +111,7 @@ func TestKeptListAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if l.refresh(); l.count() != 4 {
+		if l.Refresh(); l.count() != 4 {
 			t.Errorf("%d entries", l.count())
 		}
 	}
@@ -121,36 +119,36 @@ func TestKeptListAtOnce(t *testing.T) {
 
 // heldFile is a file whose writes wait.
 type heldFile struct {
-	ownFile
+	textFile
 	gate chan struct{}
 }
 
-func (f heldFile) Update(change statefile.Change) error {
+func (f heldFile) Update(change Change) error {
 	<-f.gate
-	return f.ownFile.Update(change)
+	return f.textFile.Update(change)
 }
 
 // Who comes while another one writes waits for nothing; that one writes what came, in its order.
-func TestKeptListWhileItIsWritten(t *testing.T) {
+func TestListWhileItIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, gate := t.TempDir(), make(chan struct{})
 		l := openThings(dir, &bytes.Buffer{})
 		l.file = heldFile{l.file, gate}
-		l.put(at("a", "first", 1))
+		l.Put(at("a", "first", 1))
 		var writing sync.WaitGroup
-		writing.Go(l.save)
+		writing.Go(l.Save)
 		synctest.Wait()
 		l.add(at("a", "second", 2))
 		l.add(at("b", "", 3))
 		l.remove("b")
-		if e, _ := l.get("a"); e.Text != "second" || l.count() != 1 {
+		if e, _ := l.Get("a"); e.Text != "second" || l.count() != 1 {
 			t.Errorf("%+v of %d", e, l.count())
 		}
 		close(gate)
 		writing.Wait()
 		other := openThings(dir, &bytes.Buffer{})
-		other.refresh()
-		if e, _ := other.get("a"); e.Text != "second" || other.count() != 1 {
+		other.Refresh()
+		if e, _ := other.Get("a"); e.Text != "second" || other.count() != 1 {
 			t.Errorf("the file has %+v of %d", e, other.count())
 		}
 	})
@@ -158,13 +156,13 @@ func TestKeptListWhileItIsWritten(t *testing.T) {
 
 // slowFile gives what it read first only when the gate opens.
 type slowFile struct {
-	ownFile
+	textFile
 	reads *atomic.Int64
 	gate  chan struct{}
 }
 
 func (f slowFile) Read() ([]byte, error) {
-	text, err := f.ownFile.Read()
+	text, err := f.textFile.Read()
 	if f.reads.Add(1) == 1 {
 		<-f.gate
 	}
@@ -172,27 +170,27 @@ func (f slowFile) Read() ([]byte, error) {
 }
 
 // What was read before a write and comes after it is old: nothing that was written is unknown again.
-func TestKeptListLookedAtAmidAWrite(t *testing.T) {
+func TestListLookedAtAmidAWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, gate := t.TempDir(), make(chan struct{})
 		openThings(dir, &bytes.Buffer{}).add(at("before", "", 1))
 		l := openThings(dir, &bytes.Buffer{})
 		l.file = slowFile{l.file, new(atomic.Int64), gate}
 		var looking sync.WaitGroup
-		looking.Go(l.refresh)
+		looking.Go(l.Refresh)
 		synctest.Wait()
 		l.add(at("after", "", 2))
 		close(gate)
 		looking.Wait()
-		if _, ok := l.get("after"); !ok || l.count() != 2 {
-			t.Errorf("%+v", l.all())
+		if _, ok := l.Get("after"); !ok || l.count() != 2 {
+			t.Errorf("%+v", l.All())
 		}
 	})
 }
 
 // What the disk does not take holds all the same, for this hub, and is written with the next change that it takes. The
 // log says so once.
-func TestKeptListOnAFullDisk(t *testing.T) {
+func TestListOnAFullDisk(t *testing.T) {
 	var log bytes.Buffer
 	dir := filepath.Join(t.TempDir(), "state")
 	l := openThings(dir, &log)
@@ -203,17 +201,17 @@ func TestKeptListOnAFullDisk(t *testing.T) {
 		t.Error("it was not removed once")
 	}
 	other := openThings(dir, &bytes.Buffer{})
-	if other.refresh(); other.count() != 1 {
+	if other.Refresh(); other.count() != 1 {
 		t.Errorf("the file has %d entries", other.count())
 	}
-	if l.refresh(); l.count() != 1 {
+	if l.Refresh(); l.count() != 1 {
 		t.Errorf("%d entries", l.count())
 	}
 	mend()
 	other.add(at("another", "w", 3))
 	l.add(at("newer", "z", 4))
-	other.refresh()
-	if _, ok := other.get("old"); ok || other.count() != 3 {
+	other.Refresh()
+	if _, ok := other.Get("old"); ok || other.count() != 3 {
 		t.Errorf("the file has %d entries", other.count())
 	}
 	if n := strings.Count(log.String(), "WARN"); n != 1 || !strings.Contains(log.String(), "cannot be written") {
@@ -223,7 +221,7 @@ func TestKeptListOnAFullDisk(t *testing.T) {
 
 // A file that this hub does not understand costs what was in it, but not what is known from before. It is told of,
 // without what it says, and set aside.
-func TestKeptListUnreadable(t *testing.T) {
+func TestListUnreadable(t *testing.T) {
 	for name, text := range map[string]string{
 		"half":         `{"version":3,"things":[{"id":"tell-tale`,
 		"another kind": `["tell-tale"]`,
@@ -240,13 +238,13 @@ func TestKeptListUnreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			if l.refresh(); l.count() != 1 {
+			if l.Refresh(); l.count() != 1 {
 				t.Errorf("%s: %d entries", name, l.count())
 			}
 		}
 		l.add(at("after", "", 2))
 		next := openThings(dir, &log)
-		if next.refresh(); next.count() != 2 {
+		if next.Refresh(); next.count() != 2 {
 			t.Errorf("%s: the file has %d entries", name, next.count())
 		}
 		if n := strings.Count(log.String(), "WARN"); n != 2 || strings.Contains(log.String(), "tell-tale") {
@@ -263,7 +261,7 @@ func TestKeptListUnreadable(t *testing.T) {
 }
 
 // Files of before there were versions are read: lists, and objects with the same entries.
-func TestKeptListOfVersionZero(t *testing.T) {
+func TestListOfVersionZero(t *testing.T) {
 	for _, text := range []string{
 		`{"things":[{"id":"a","text":"x","at":"2026-01-02T03:04:05Z"}]}`,
 		`{"things":{"anything":{"id":"a","text":"x","at":"2026-01-02T03:04:05Z"}}}`,
@@ -274,9 +272,9 @@ func TestKeptListOfVersionZero(t *testing.T) {
 		}
 		var log bytes.Buffer
 		l := openThings(dir, &log)
-		l.refresh()
-		if e, ok := l.get("a"); !ok || e.Text != "x" || l.count() != 1 || log.Len() > 0 {
-			t.Errorf("%+v; %s", l.all(), log.String())
+		l.Refresh()
+		if e, ok := l.Get("a"); !ok || e.Text != "x" || l.count() != 1 || log.Len() > 0 {
+			t.Errorf("%+v; %s", l.All(), log.String())
 		}
 		l.add(at("b", "", 1))
 		if now, err := os.ReadFile(filepath.Join(dir, "list.json")); err != nil ||
@@ -287,24 +285,24 @@ func TestKeptListOfVersionZero(t *testing.T) {
 }
 
 // The file is bounded, in entries and in bytes: the oldest go, or what is long in them.
-func TestKeptListIsBounded(t *testing.T) {
+func TestListIsBounded(t *testing.T) {
 	shortened := things
-	shortened.shorten = func(e *entry) { e.Text = "" }
+	shortened.Shorten = func(e *entry) { e.Text = "" }
 	for _, c := range []struct {
-		form  keptForm[entry]
+		form  ListForm[entry]
 		text  int // bytes in each entry
 		whole int // entries that are left as they were
 		all   int
 	}{{things, 1, 20, 20}, {things, 950, 3, 3}, {shortened, 950, 3, 20}} {
 		dir := t.TempDir()
-		l := openKept(dir, c.form, slog.New(slog.DiscardHandler))
+		l := OpenList(dir, c.form, slog.New(slog.DiscardHandler))
 		for i := range 25 {
-			l.put(at(fmt.Sprintf("%02d", i), strings.Repeat("x", c.text), i))
+			l.Put(at(fmt.Sprintf("%02d", i), strings.Repeat("x", c.text), i))
 		}
-		l.save()
-		l.refresh()
+		l.Save()
+		l.Refresh()
 		var whole []string
-		for id, e := range l.all() {
+		for id, e := range l.All() {
 			if len(e.Text) == c.text {
 				whole = append(whole, id)
 			}
