@@ -21,13 +21,11 @@ func (r *Redactor) JSON(data string) string {
 		return data // each text in it is as it was written
 	}
 	// Letters may be escaped, lines may be within a text, and a number may be a secret.
-	d := json.NewDecoder(strings.NewReader(data))
-	d.UseNumber()
-	var tree any
-	if d.Decode(&tree) != nil {
+	tree, ok := decoded(data)
+	if !ok {
 		return `"` + redactedText + `"` // cannot be: it was read as JSON before
 	}
-	tree, changed := r.clean(tree)
+	tree, changed := r.clean(tree, true)
 	if !changed {
 		return data
 	}
@@ -40,27 +38,50 @@ func (r *Redactor) JSON(data string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// clean gives a JSON tree without secrets: not in texts, numbers or names.
-func (r *Redactor) clean(v any) (_ any, changed bool) {
+// Members gives what members are as JSON (objects, lists, texts) without secrets in their texts: for what leaves the
+// hub as a whole, such as the bundle for a bug report. Numbers stay as they are, names of members too.
+func (r *Redactor) Members(members map[string]any) map[string]any {
+	text, err := json.Marshal(members)
+	if err != nil {
+		return nil
+	}
+	tree, _ := decoded(string(text))
+	tree, _ = r.clean(tree, false)
+	clean, _ := tree.(map[string]any)
+	return clean
+}
+
+func decoded(data string) (tree any, ok bool) {
+	d := json.NewDecoder(strings.NewReader(data))
+	d.UseNumber()
+	err := d.Decode(&tree)
+	return tree, err == nil
+}
+
+// clean gives a JSON tree without secrets in its texts, and, if all is set, in numbers and names.
+func (r *Redactor) clean(v any, all bool) (_ any, changed bool) {
 	switch v := v.(type) {
 	case string:
 		text := r.Text(v)
 		return text, text != v
 	case json.Number:
-		if r.Text(v.String()) != v.String() {
+		if all && r.Text(v.String()) != v.String() {
 			return redactedText, true
 		}
 	case []any:
 		for i := range v {
-			one, did := r.clean(v[i])
+			one, did := r.clean(v[i], all)
 			v[i], changed = one, changed || did
 		}
 		return v, changed
 	case map[string]any:
 		fresh := make(map[string]any, len(v))
 		for name, member := range v {
-			one, did := r.clean(member)
-			key := r.Text(name)
+			one, did := r.clean(member, all)
+			key := name
+			if all {
+				key = r.Text(name)
+			}
 			fresh[key], changed = one, changed || did || key != name
 		}
 		return fresh, changed

@@ -13,7 +13,7 @@ import (
 // sends to answer or to ask (results, prompts) passes as it is.
 //
 // A secret is found as it is, in either case, quoted, in JSON, in a URL, in hexadecimal, in base64, and in two halves
-// on two lines that follow each other (see secretforms.go); not after any other change that a server may make on
+// on two lines that follow each other (see forms.go); not after any other change that a server may make on
 // purpose. The work for a text is bounded by its length.
 //
 // It may be used concurrently. Without a secret a text costs one atomic load.
@@ -81,14 +81,9 @@ func (r *Redactor) Text(s string) string {
 
 // secretIndex finds many values in one pass. It is not changed once it is in use.
 type secretIndex struct {
-	// a bit for each hash of four bytes with which a secret begins: most places of a text are passed by this alone
-	starts  [1 << 13]uint64
+	starts  [1 << 16]bool        // by the first two bytes: most places of a text are passed by this alone
 	values  map[[4]byte][]string // by their first four bytes, longest first
 	longest int
-}
-
-func startHash(a, b, c, d byte) uint32 {
-	return (uint32(a) | uint32(b)<<8 | uint32(c)<<16 | uint32(d)<<24) * 0x9E3779B1 >> 13
 }
 
 func indexOf(values map[string]struct{}) *secretIndex {
@@ -102,8 +97,7 @@ func indexOf(values map[string]struct{}) *secretIndex {
 			taken[v] = true
 			start := [4]byte([]byte(v[:4]))
 			x.values[start] = append(x.values[start], v)
-			bit := startHash(v[0], v[1], v[2], v[3])
-			x.starts[bit>>6] |= 1 << (bit & 63)
+			x.starts[pair(v)] = true
 			x.longest = max(x.longest, len(v))
 		}
 	}
@@ -113,10 +107,11 @@ func indexOf(values map[string]struct{}) *secretIndex {
 	return x
 }
 
+func pair(s string) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
+
 // at gives the values that may begin at a place of s, which has at least four bytes.
 func (x *secretIndex) at(s string) []string {
-	bit := startHash(s[0], s[1], s[2], s[3])
-	if x.starts[bit>>6]&(1<<(bit&63)) == 0 {
+	if !x.starts[pair(s)] {
 		return nil
 	}
 	return x.values[[4]byte([]byte(s[:4]))]
