@@ -34,67 +34,12 @@ type agreement struct {
 	policy config.Policy
 }
 
-// approve finds out whether r may call tool as it is defined now. The order is: the config's deny, the host's word that
-// it has asked, the config's allow, an approval of before, the user. true: r may go on, and agreed says on what terms.
-// false without an error: something has changed meanwhile, look again.
-func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, agreed *agreement) (bool, error) {
-	var now agreement
-	var denied error
-	var settled bool
-	h.update(func() {
-		now = h.terms(r, tool)
-		if now.policy == config.Deny {
-			denied = errDenied(r)
-		}
-		settled = now == *agreed || c.Preapproved || now.policy == config.Allow && h.pinned(now.key)
-	})
-	switch {
-	case denied != nil:
-		return false, denied
-	case settled:
-		*agreed = now
+// approve gets a yes to tool on these terms: that of a definition pinned for the first time, of an earlier approval, or
+// of a person. false without an error: something has changed meanwhile.
+func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreement) (bool, error) {
+	if terms.policy == config.Allow && h.pinFirst(terms.key, string(tool.Raw)) {
 		return true, nil
 	}
-	if now.policy == config.Allow {
-		if h.pinFirst(now.key, string(tool.Raw)) {
-			*agreed = now
-			return true, nil
-		}
-	} else {
-		h.approvals.Refresh()
-	}
-	return h.askFor(r, c, tool, now, agreed)
-}
-
-// terms are those on which r may call tool. h.mu is held.
-func (h *Hub) terms(r *request, tool *mcp.Tool) agreement {
-	return agreement{key: keyOf(r.server, tool), policy: h.policy(r.server, r.tool)}
-}
-
-// settled gives the tool as the connection lists it when r may be sent on session on the terms that were agreed to.
-// nil: look again. inHand says that tool counts, although the server has said since that its tools changed.
-func (h *Hub) settled(r *request, c *CallRequest, session *mcp.Session, tool *mcp.Tool, agreed *agreement,
-	inHand bool) *mcp.Tool {
-	defer h.lock().unlock()
-	s := r.server
-	if s.conn != nil && s.conn.session == session { // else it has ended, and what is sent on it fails and says why
-		known := s.tools != nil && s.toolsOf == s.conn
-		switch listed, ok := findTool(s.tools, r.tool); {
-		case known && ok:
-			tool = listed
-		case known || !inHand:
-			return nil
-		}
-	}
-	now := h.terms(r, tool)
-	if now == *agreed || c.Preapproved && now.policy != config.Deny {
-		return tool
-	}
-	return nil
-}
-
-// askFor asks for r unless an earlier approval holds; its results are those of approve.
-func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement, agreed *agreement) (bool, error) {
 	question := &event.ToolApproval{Arguments: c.Arguments, Destructive: tool.Destructive, ReadOnly: tool.ReadOnly,
 		DefinitionHash: tool.Hash}
 	if question.Arguments == "" {
@@ -108,11 +53,8 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 		question.Previous, question.Changes = before, toolChanges(hash, before, tool.Hash, string(tool.Raw))
 	}
 
-	p, ok, err := h.openApproval(r, tool, &terms, question)
+	p, ok, err := h.openApproval(r, tool, terms, question)
 	if p == nil {
-		if ok {
-			*agreed = terms
-		}
 		return ok, err
 	}
 	answer := <-p.settled // every end of r, of the hub or of the prompt's deadline settles it
@@ -133,7 +75,6 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 		h.approvals.Save() // what the answer brought; it may write files: without the lock
 		h.pins.Save()
 		if h.movedTo(r, event.StateQueued) {
-			*agreed = terms
 			return true, nil
 		}
 	case answer.cause == event.CauseSuperseded: // the policy has changed, or no window is left: what holds now decides
@@ -143,6 +84,11 @@ func (h *Hub) askFor(r *request, c *CallRequest, tool *mcp.Tool, terms agreement
 	}
 	<-r.ctx.Done() // the prompt ended because r did, or r was cancelled meanwhile
 	return false, context.Cause(r.ctx)
+}
+
+// terms are those on which r may call tool. h.mu is held.
+func (h *Hub) terms(r *request, tool *mcp.Tool) agreement {
+	return agreement{key: keyOf(r.server, tool), policy: h.policy(r.server, r.tool)}
 }
 
 // openApproval opens the question, unless there is no need for it (true) or something has changed meanwhile (false,

@@ -62,10 +62,14 @@ func (h *Hub) acquireFrom(ctx context.Context, s *server, r *request, f found) (
 	return f.session, f.err
 }
 
-// sessionOrWait looks at s for somebody who wants it since it had been ordered to stop so often; nil: since now. An
-// order that comes meanwhile wins.
-func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request, since *uint64) (f found) {
+func (h *Hub) sessionOrWait(ctx context.Context, s *server, r *request, since *uint64) found {
 	defer h.lock().unlock()
+	return h.seek(ctx, s, r, since)
+}
+
+// seek looks at s for somebody who wants it since it had been ordered to stop so often; nil: since now. An order that
+// comes meanwhile wins. h.mu is held.
+func (h *Hub) seek(ctx context.Context, s *server, r *request, since *uint64) (f found) {
 	f.stops = s.life.Stops()
 	if f.err = h.refuses(ctx, s); f.err != nil {
 		return f

@@ -14,12 +14,9 @@ import (
 
 // execute runs the request on the session, or on the one that takes its place: a task outlives its connection, and what
 // a server refused because it had forgotten the session has not run. Nothing else is ever sent twice. The session is
-// the last one.
-func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.Session,
-	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*mcp.Session, *mcp.CallResult, error) {
-	if !h.movedTo(r, event.StateRunning) { // cancelled meanwhile
-		return session, nil, context.Cause(r.ctx)
-	}
+// the last one. The state of r is running.
+func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.Session, tool *mcp.Tool,
+	send sender) (*mcp.Session, *mcp.CallResult, error) {
 	out := &mcp.CallRequest{
 		Tag:   r,
 		Trace: r.trace,
@@ -33,7 +30,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 		OnTask:     func(t mcp.TaskInfo) { h.tasked(r, t) },
 		Keep:       r.inFlight.set,
 	}
-	result, err := send(session, out)
+	result, err := send(session, tool, out)
 	for err != nil {
 		interrupted, isTask := errors.AsType[*mcp.TaskInterruptedError](err)
 		switch {
@@ -56,7 +53,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 			if !h.movedTo(r, event.StateRunning) {
 				return session, nil, context.Cause(r.ctx)
 			}
-			result, err = send(session, out)
+			result, err = send(session, tool, out)
 		default:
 			return session, nil, err
 		}

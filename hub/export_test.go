@@ -418,3 +418,15 @@ func (h *Hub) FillResults() {
 		}
 	}
 }
+
+// CountSections counts the critical sections under the hub's lock from now on.
+func (h *Hub) CountSections() *atomic.Int64 {
+	var n atomic.Int64
+	defer h.lock().unlock()
+	look := h.check
+	h.check = func(h *Hub) string {
+		n.Add(1)
+		return look(h)
+	}
+	return &n
+}

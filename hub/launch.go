@@ -290,18 +290,3 @@ func (h *Hub) policy(s *server, tool string) config.Policy {
 	}
 	return config.Ask
 }
-
-// consentFirst starts the server of a call whose tool needs no approval once the user has agreed to the launch: that
-// question comes first then, and is the only one.
-func (h *Hub) consentFirst(r *request) error {
-	s := r.server
-	var first bool
-	h.update(func() {
-		first = s.conn == nil && s.conf.Policy(r.tool) == config.Allow && h.policy(s, r.tool) == config.Ask
-	})
-	if !first {
-		return nil
-	}
-	_, err := h.acquire(r.ctx, s, r)
-	return err
-}

@@ -54,22 +54,19 @@ func (h *Hub) McpPrompts(ctx context.Context, server string) (list []McpPromptIn
 }
 
 // GetMcpPrompt fills one prompt template, as a request like a tool call.
-func (h *Hub) GetMcpPrompt(ctx context.Context, c McpPromptRequest) (*CallResult, error) {
-	arguments, err := json.Marshal(c.Arguments)
+func (h *Hub) GetMcpPrompt(ctx context.Context, c CallRequest) (*CallResult, error) {
+	arguments, err := json.Marshal(c.PromptArguments)
 	if err != nil {
 		return nil, event.AsError(err) // cannot be: strings marshal
 	}
-	return h.perform(ctx, &outgoing{
-		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID,
-		method: methodGetPrompt, subject: c.Name,
-		trace: &c.Trace,
-	}, h.connected, func(session *mcp.Session, out *mcp.CallRequest) (*mcp.CallResult, error) {
-		out.Name = c.Name
-		if len(c.Arguments) > 0 {
-			out.Arguments = arguments
-		}
-		return session.GetPrompt(out.Tag.(*request).ctx, out)
-	})
+	return h.perform(ctx, &outgoing{CallRequest: &c, method: methodGetPrompt, subject: c.McpPrompt},
+		func(session *mcp.Session, _ *mcp.Tool, out *mcp.CallRequest) (*mcp.CallResult, error) {
+			out.Name = c.McpPrompt
+			if len(c.PromptArguments) > 0 {
+				out.Arguments = arguments
+			}
+			return session.GetPrompt(out.Tag.(*request).ctx, out)
+		})
 }
 
 // Complete asks a server for values. What it answers, an error included, is in the result.

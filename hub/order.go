@@ -13,43 +13,30 @@ type Root struct{ URI, Name string }
 // Timeouts are the clocks of a call; nil = from the config, 0 = no limit.
 type Timeouts struct{ Idle, Total, Human *time.Duration }
 
-// CallRequest is one tool call.
+// CallRequest is what CallTool, ReadResource and GetMcpPrompt ask a server for. Server and one of Tool, URI and
+// McpPrompt are needed.
 type CallRequest struct {
 	ID            string // host-chosen, at most 128 bytes; "" = minted
-	Server, Tool  string
-	Arguments     string // JSON text of an object, "" = none
+	Server        string
 	Meta          string // JSON text of an object, "" = none
 	Timeouts      Timeouts
-	Preapproved   bool
 	TaskLabel     string
 	OwnerWindowID string
-	PreferTask    bool // run as a task where the tool leaves that to the client
 	Trace         TraceContext
+
+	Tool        string // to call
+	Arguments   string // its arguments: JSON text of an object, "" = none
+	Preapproved bool   // the host has asked the user itself
+	PreferTask  bool   // run as a task where the tool leaves that to the client
+
+	URI string // of the resource to read
+
+	McpPrompt       string // the template to fill
+	PromptArguments map[string]string
 }
 
 // TraceContext is the W3C trace context of a caller; it is passed on to the server in _meta. Empty: none.
 type TraceContext struct{ Parent, State, Baggage string }
-
-// ResourceRequest reads one resource; its fields are as those of CallRequest.
-type ResourceRequest struct {
-	ID, Server, URI string
-	Meta            string
-	Timeouts        Timeouts
-	TaskLabel       string
-	OwnerWindowID   string
-	Trace           TraceContext
-}
-
-// McpPromptRequest fills one prompt template; its fields are as those of CallRequest.
-type McpPromptRequest struct {
-	ID, Server, Name string
-	Arguments        map[string]string
-	Meta             string
-	Timeouts         Timeouts
-	TaskLabel        string
-	OwnerWindowID    string
-	Trace            TraceContext
-}
 
 // CallResult is what a server answered: Result, or Error.
 type CallResult struct {

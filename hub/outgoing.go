@@ -18,24 +18,23 @@ import (
 // MaxRequestID bounds a request id that the host chooses, in bytes.
 const MaxRequestID = 128
 
-// outgoing is what a host asks for, whatever the method.
+// outgoing is what a host or a window asks for.
 type outgoing struct {
-	id, server, meta      string
-	timeouts              Timeouts
-	taskLabel, owner      string
+	*CallRequest
 	method, tool, subject string
-	trace                 *TraceContext // what the caller said, unchecked
-	ofWindow              bool          // a window asked for it: what comes of it is told by its events
+	ofWindow              bool // a window asked for it: what comes of it is told by its events
 }
 
+// sender sends a request that may go; tool is that of a tool call.
+type sender func(s *mcp.Session, tool *mcp.Tool, out *mcp.CallRequest) (*mcp.CallResult, error)
+
 // perform takes an outgoing request to its end, in the caller's goroutine.
-func (h *Hub) perform(ctx context.Context, o *outgoing, prepare func(*request) (*mcp.Session, error),
-	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*CallResult, error) {
+func (h *Hub) perform(ctx context.Context, o *outgoing, send sender) (*CallResult, error) {
 	r, meta, err := h.accept(o)
 	if err != nil {
 		return nil, err
 	}
-	return h.carryThrough(ctx, r, meta, prepare, send)
+	return h.carryThrough(ctx, r, meta, o.CallRequest, send)
 }
 
 // accept makes what a host or a window asks for a request, which can be cancelled from then on; meta is what goes with
@@ -49,14 +48,12 @@ func (h *Hub) accept(o *outgoing) (*request, map[string]json.RawMessage, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	return r, r.propagated(meta, o.trace), nil
+	return r, r.propagated(meta, &o.Trace), nil
 }
 
-// carryThrough takes a request to its end, in the caller's goroutine: prepare brings it to the point where it can be
-// sent, send sends it. The end of ctx cancels it with origin host.
-func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json.RawMessage,
-	prepare func(*request) (*mcp.Session, error),
-	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*CallResult, error) {
+// carryThrough takes a request to its end, in the caller's goroutine. The end of ctx cancels it with origin host.
+func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json.RawMessage, c *CallRequest,
+	send sender) (*CallResult, error) {
 	unhook := context.AfterFunc(ctx, func() {
 		reason := "the host cancelled the call"
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -72,7 +69,7 @@ func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json
 			h.fellOver(r)
 		}
 	}()
-	session, result, failed := h.carry(r, meta, prepare, send)
+	session, result, failed := h.carry(r, meta, c, send)
 	awaitDelivery(failed)
 	concluded, err := h.conclude(r, session, result, failed)
 	carried = true
@@ -81,13 +78,13 @@ func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json
 	return concluded, err
 }
 
-func (h *Hub) carry(r *request, meta map[string]json.RawMessage, prepare func(*request) (*mcp.Session, error),
-	send func(*mcp.Session, *mcp.CallRequest) (*mcp.CallResult, error)) (*mcp.Session, *mcp.CallResult, error) {
-	session, err := prepare(r)
+func (h *Hub) carry(r *request, meta map[string]json.RawMessage, c *CallRequest,
+	send sender) (*mcp.Session, *mcp.CallResult, error) {
+	session, tool, err := h.pass(r, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	session, result, err := h.execute(r, meta, session, send)
+	session, result, err := h.execute(r, meta, session, tool, send)
 	if errors.Is(err, jsonrpc.ErrClosed) {
 		err = lastWords(r.ctx, session, err)
 	}
@@ -96,15 +93,15 @@ func (h *Hub) carry(r *request, meta map[string]json.RawMessage, prepare func(*r
 
 // checkOutgoing refuses what cannot be a request, before anything is known of it.
 func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *event.Error) {
-	if len(o.id) > MaxRequestID {
+	if len(o.ID) > MaxRequestID {
 		return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
-			"request_id is %d bytes long; at most %d are allowed", len(o.id), MaxRequestID)
+			"request_id is %d bytes long; at most %d are allowed", len(o.ID), MaxRequestID)
 	}
-	if o.meta == "" {
+	if o.Meta == "" {
 		return nil, nil
 	}
 	var meta map[string]json.RawMessage
-	if json.Unmarshal([]byte(o.meta), &meta) != nil || meta == nil {
+	if json.Unmarshal([]byte(o.Meta), &meta) != nil || meta == nil {
 		return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidArguments, nil, "meta_json is no JSON object")
 	}
 	for k := range meta {
@@ -133,14 +130,14 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	if h.draining {
 		return nil, errDraining()
 	}
-	s := h.server(o.server)
+	s := h.server(o.Server)
 	if s == nil {
-		return nil, errServerNotFound(o.server)
+		return nil, errServerNotFound(o.Server)
 	}
 	if err := cmp.Or(s.usable(), s.givenUp()); err != nil {
 		return nil, err
 	}
-	id := o.id
+	id := o.ID
 	if id == "" {
 		id = h.mint("call")
 	}
@@ -149,8 +146,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 			"request id %q is in use; choose another or leave it empty", boundReason(id))
 	}
 	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: event.Outgoing,
-		taskLabel: o.taskLabel,
-		owner:     o.owner, server: s, carried: true, ofWindow: o.ofWindow}
+		taskLabel: o.TaskLabel, owner: o.OwnerWindowID, server: s, carried: true, ofWindow: o.ofWindow}
 	pick := func(call, conf *time.Duration, def time.Duration) time.Duration {
 		switch {
 		case call != nil:
@@ -161,19 +157,19 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		return def
 	}
 	r.clock = clock{
-		idle:  pick(o.timeouts.Idle, s.conf.Timeouts.Idle, DefaultIdleTimeout),
-		total: pick(o.timeouts.Total, s.conf.Timeouts.Total, DefaultTotalTimeout),
-		human: pick(o.timeouts.Human, s.conf.Timeouts.Human, DefaultHumanTimeout),
+		idle:  pick(o.Timeouts.Idle, s.conf.Timeouts.Idle, DefaultIdleTimeout),
+		total: pick(o.Timeouts.Total, s.conf.Timeouts.Total, DefaultTotalTimeout),
+		human: pick(o.Timeouts.Human, s.conf.Timeouts.Human, DefaultHumanTimeout),
 	}
 	s.quiet.called()
 	s.costs.asks.Credit(bounds.QuestionsPerCall)
-	h.register(h.calledBy(context.Background(), o.trace), r)
-	if o.id != "" { // nobody can have meant an id that did not exist
+	h.register(h.calledBy(context.Background(), &o.Trace), r)
+	if o.ID != "" { // nobody can have meant an id that did not exist
 		if early := h.takeEarly(id, s.name); early != nil {
 			h.cancel(r, early)
 		}
 	}
-	if owner := h.windows[o.owner]; o.owner != "" && owner != nil && owner.gone {
+	if owner := h.windows[o.OwnerWindowID]; o.OwnerWindowID != "" && owner != nil && owner.gone {
 		// its end was too early for this one, and does not come again
 		h.cancel(r, ownerClosed)
 	}

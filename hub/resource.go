@@ -58,19 +58,13 @@ func (h *Hub) ResourceTemplates(ctx context.Context, server string) (list []Reso
 
 // ReadResource reads one resource, as a request like a tool call: it is listed, has clocks, can be cancelled, and may
 // ask a person.
-func (h *Hub) ReadResource(ctx context.Context, c ResourceRequest) (*CallResult, error) {
-	return h.perform(ctx, &outgoing{
-		id: c.ID, server: c.Server, meta: c.Meta, timeouts: c.Timeouts, taskLabel: c.TaskLabel, owner: c.OwnerWindowID,
-		method: methodReadResource, subject: c.URI,
-		trace: &c.Trace,
-	}, h.connected, func(session *mcp.Session, out *mcp.CallRequest) (*mcp.CallResult, error) {
-		out.Name = c.URI
-		return session.ReadResource(out.Tag.(*request).ctx, out)
-	})
+func (h *Hub) ReadResource(ctx context.Context, c CallRequest) (*CallResult, error) {
+	return h.perform(ctx, &outgoing{CallRequest: &c, method: methodReadResource, subject: c.URI},
+		func(session *mcp.Session, _ *mcp.Tool, out *mcp.CallRequest) (*mcp.CallResult, error) {
+			out.Name = c.URI
+			return session.ReadResource(out.Tag.(*request).ctx, out)
+		})
 }
-
-// connected is the preparation of a request that needs nothing but a connection.
-func (h *Hub) connected(r *request) (*mcp.Session, error) { return h.acquire(r.ctx, r.server, r) }
 
 // SubscribeResource asks for an event with each change of a resource. It holds until UnsubscribeResource, over all
 // connections to come.

@@ -43,11 +43,11 @@ func aside(do func() (*hub.CallResult, error)) *pendingCall {
 	return p
 }
 
-func (w *world) read(c hub.ResourceRequest) *pendingCall {
+func (w *world) read(c hub.CallRequest) *pendingCall {
 	return aside(func() (*hub.CallResult, error) { return w.hub.ReadResource(context.Background(), c) })
 }
 
-func (w *world) getPrompt(c hub.McpPromptRequest) *pendingCall {
+func (w *world) getPrompt(c hub.CallRequest) *pendingCall {
 	return aside(func() (*hub.CallResult, error) { return w.hub.GetMcpPrompt(context.Background(), c) })
 }
 
@@ -93,7 +93,7 @@ func TestReadResource(t *testing.T) {
 	offers(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
-		r := w.read(hub.ResourceRequest{ID: "r1", Server: "s", URI: "file:///a", Meta: `{"x/y":1}`}).ok(t)
+		r := w.read(hub.CallRequest{ID: "r1", Server: "s", URI: "file:///a", Meta: `{"x/y":1}`}).ok(t)
 		if r.RequestID != "r1" || !strings.Contains(string(r.Result), `"text":"abc"`) || r.Rounds != 1 {
 			t.Errorf("%+v", r)
 		}
@@ -106,7 +106,7 @@ func TestReadResource(t *testing.T) {
 		}); n != 1 {
 			t.Errorf("%d reads with the meta of the host", n)
 		}
-		if r := w.read(hub.ResourceRequest{ID: "r2", Server: "s", URI: "file:///none"}).ok(t); r.Error == nil ||
+		if r := w.read(hub.CallRequest{ID: "r2", Server: "s", URI: "file:///none"}).ok(t); r.Error == nil ||
 			r.Error.Code != -32002 || r.Error.Data != `{"uri":"x"}` {
 			t.Errorf("%+v", r)
 		}
@@ -122,8 +122,8 @@ func TestGetMcpPrompt(t *testing.T) {
 	offers(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
-		r := w.getPrompt(hub.McpPromptRequest{ID: "r1", Server: "s", Name: "greet",
-			Arguments: map[string]string{"who": "Ada"}}).ok(t)
+		r := w.getPrompt(hub.CallRequest{ID: "r1", Server: "s", McpPrompt: "greet",
+			PromptArguments: map[string]string{"who": "Ada"}}).ok(t)
 		if !strings.Contains(string(r.Result), `"text":{"who":"Ada"}`) {
 			t.Errorf("%s", r.Result)
 		}
@@ -131,7 +131,7 @@ func TestGetMcpPrompt(t *testing.T) {
 			end.Subject != "greet" {
 			t.Errorf("%+v", end)
 		}
-		c := w.getPrompt(hub.McpPromptRequest{ID: "r2", Server: "s", Name: "hang"})
+		c := w.getPrompt(hub.CallRequest{ID: "r2", Server: "s", McpPrompt: "hang"})
 		if got := w.request("r2"); got.Subject != "hang" || got.Method != "prompts/get" {
 			t.Errorf("%+v", got)
 		}
@@ -156,7 +156,7 @@ func TestCancelRead(t *testing.T) {
 	offers(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
-		c := w.read(hub.ResourceRequest{ID: "r1", Server: "s", URI: "file:///hang", TaskLabel: "label"})
+		c := w.read(hub.CallRequest{ID: "r1", Server: "s", URI: "file:///hang", TaskLabel: "label"})
 		r := w.request("r1")
 		if r.State != event.StateRunning || r.Subject != "file:///hang" || r.Method != "resources/read" ||
 			r.TaskLabel != "label" || r.Progress == nil || r.Progress.Message != "half" {
@@ -186,13 +186,13 @@ func TestReadTimeouts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := offering()
 		w := newWorld(t, serversOf("s", s.Server))
-		c := w.read(hub.ResourceRequest{Server: "s", URI: "file:///hang", Timeouts: hub.Timeouts{Idle: ptr(time.Minute)}})
+		c := w.read(hub.CallRequest{Server: "s", URI: "file:///hang", Timeouts: hub.Timeouts{Idle: ptr(time.Minute)}})
 		pass(time.Minute)
 		if e := c.want(t, event.CodeDeadlineExceeded, event.ReasonIdleTimeout); !strings.Contains(e.Message,
 			`resource "file:///hang" of server "s"`) {
 			t.Error(e)
 		}
-		c = w.read(hub.ResourceRequest{Server: "s", URI: "file:///hang", Timeouts: hub.Timeouts{Idle: ptr(0),
+		c = w.read(hub.CallRequest{Server: "s", URI: "file:///hang", Timeouts: hub.Timeouts{Idle: ptr(0),
 			Total: ptr(time.Hour)}})
 		pass(time.Hour)
 		c.want(t, event.CodeDeadlineExceeded, event.ReasonTotalTimeout)
@@ -204,7 +204,7 @@ func TestReadAsksAPerson(t *testing.T) {
 	offers(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
-		c := w.read(hub.ResourceRequest{ID: "r1", Server: "s", URI: "file:///ask",
+		c := w.read(hub.CallRequest{ID: "r1", Server: "s", URI: "file:///ask",
 			Timeouts: hub.Timeouts{Total: ptr(time.Minute)}})
 		p := v.prompt()
 		pass(20 * time.Minute)
@@ -229,8 +229,8 @@ func TestReadWhatIsFresh(t *testing.T) {
 		})
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
-		w.read(hub.ResourceRequest{ID: "r1", Server: "s", URI: "file:///a"}).ok(t)
-		if r := w.read(hub.ResourceRequest{ID: "r2", Server: "s", URI: "file:///a"}).ok(t); r.Rounds != 0 {
+		w.read(hub.CallRequest{ID: "r1", Server: "s", URI: "file:///a"}).ok(t)
+		if r := w.read(hub.CallRequest{ID: "r2", Server: "s", URI: "file:///a"}).ok(t); r.Rounds != 0 {
 			t.Errorf("%+v", r)
 		}
 		v.terminalOf("r2")
@@ -284,11 +284,11 @@ func TestNotOffered(t *testing.T) {
 			ctx := context.Background()
 			for what, do := range map[string]func() error{
 				"resources": func() error {
-					_, err := w.hub.ReadResource(ctx, hub.ResourceRequest{Server: "s", URI: "a:b"})
+					_, err := w.hub.ReadResource(ctx, hub.CallRequest{Server: "s", URI: "a:b"})
 					return err
 				},
 				"prompts": func() error {
-					_, err := w.hub.GetMcpPrompt(ctx, hub.McpPromptRequest{Server: "s", Name: "p"})
+					_, err := w.hub.GetMcpPrompt(ctx, hub.CallRequest{Server: "s", McpPrompt: "p"})
 					return err
 				},
 				"completions": func() error {
@@ -321,20 +321,20 @@ func TestReadIsARequestLikeAnyOther(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := offering()
 		w := newWorld(t, serversOf("s", s.Server))
-		w.read(hub.ResourceRequest{ID: "r1", Server: "s", URI: "file:///hang"})
+		w.read(hub.CallRequest{ID: "r1", Server: "s", URI: "file:///hang"})
 		w.state("r1")
-		w.getPrompt(hub.McpPromptRequest{ID: "r1", Server: "s", Name: "greet"}).want(t, event.CodeAlreadyExists,
+		w.getPrompt(hub.CallRequest{ID: "r1", Server: "s", McpPrompt: "greet"}).want(t, event.CodeAlreadyExists,
 			event.ReasonRequestIDInUse)
 		if out, err := w.hub.CancelRequest("r2", "", "early", event.OriginUser); out != event.OutcomeUnknown || err != nil {
 			t.Fatal(out, err)
 		}
-		w.read(hub.ResourceRequest{ID: "r2", Server: "s", URI: "file:///a"}).want(t, event.CodeCancelled,
+		w.read(hub.CallRequest{ID: "r2", Server: "s", URI: "file:///a"}).want(t, event.CodeCancelled,
 			event.ReasonCancelled)
-		w.read(hub.ResourceRequest{Server: "s", URI: "file:///a", Meta: `[]`}).want(t, event.CodeInvalidArgument,
+		w.read(hub.CallRequest{Server: "s", URI: "file:///a", Meta: `[]`}).want(t, event.CodeInvalidArgument,
 			event.ReasonInvalidArguments)
 		ctx, stop := context.WithCancelCause(context.Background())
 		c := aside(func() (*hub.CallResult, error) {
-			return w.hub.ReadResource(ctx, hub.ResourceRequest{Server: "s", URI: "file:///hang"})
+			return w.hub.ReadResource(ctx, hub.CallRequest{Server: "s", URI: "file:///hang"})
 		})
 		synctest.Wait()
 		stop(nil)

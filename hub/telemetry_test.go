@@ -127,12 +127,12 @@ func TestSpans(t *testing.T) {
 			question.Parent().SpanID() != s.SpanContext().SpanID() {
 			t.Errorf("the question is %s, a child of %v", spanLine(question), question.Parent().SpanID())
 		}
-		if _, err := w.hub.ReadResource(t.Context(), hub.ResourceRequest{Server: "s", URI: "file:///SECRET"}); err != nil {
+		if _, err := w.hub.ReadResource(t.Context(), hub.CallRequest{Server: "s", URI: "file:///SECRET"}); err != nil {
 			t.Fatal(err)
 		}
 		want(
 			"client resources/read Unset: mcp.method.name=resources/read mcp.protocol.version=2025-11-25 mcphub.request.state=done network.transport=pipe [mcphub.round]")
-		if _, err := w.hub.GetMcpPrompt(t.Context(), hub.McpPromptRequest{Server: "s", Name: "greet"}); err != nil {
+		if _, err := w.hub.GetMcpPrompt(t.Context(), hub.CallRequest{Server: "s", McpPrompt: "greet"}); err != nil {
 			t.Fatal(err)
 		}
 		want(

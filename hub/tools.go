@@ -22,31 +22,13 @@ type listing struct {
 	err     error
 }
 
-// definition gives the tool that r calls, and the session that has just listed it for r; nil: the list comes from
-// memory, maybe of an earlier connection, and is to be looked at again once there is one. A name that is not in the
-// list is looked up once more: not every server tells of new tools.
-func (h *Hub) definition(r *request) (tool *mcp.Tool, listed *mcp.Session, err error) {
-	if err := h.hidden(r); err != nil {
-		return nil, nil, err
-	}
-	current := false
+// listFor lists the tools of a server for r, and gives the one that r calls, and the session that has listed it. It
+// asks also when the tools are known and the name is not among them: not every server tells of new tools.
+func (h *Hub) listFor(r *request) (*mcp.Tool, *mcp.Session, error) {
 	s := r.server
-	h.recall(s)
-	known := func() (ok bool) {
-		defer h.lock().unlock()
-		tool, ok = findTool(s.tools, r.tool)
-		current = ok && s.conn != nil && s.toolsOf == s.conn
-		return ok && (current || s.conn == nil)
-	}
-	if known() {
-		return tool, nil, nil
-	}
 	session, err := h.acquire(r.ctx, s, r)
 	if err != nil {
 		return nil, nil, err
-	}
-	if known() && current { // listed by somebody else who waited for the same start
-		return tool, nil, nil
 	}
 	session.DropCache() // a list that the server called fresh for a while is the one that lacks the name
 	has := func(tools []mcp.Tool) bool {
@@ -62,8 +44,8 @@ func (h *Hub) definition(r *request) (tool *mcp.Tool, listed *mcp.Session, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	var ok bool
-	if tool, ok = findTool(tools, r.tool); !ok {
+	tool, ok := findTool(tools, r.tool)
+	if !ok {
 		return nil, nil, event.Fail(event.CodeNotFound, event.ReasonToolNotFound,
 			[]string{"server", s.name, "request_id", r.id},
 			"server %q has no tool %q", s.name, boundReason(r.tool))

@@ -384,9 +384,9 @@ func TestTimelineHoldsNoContent(t *testing.T) {
 		meta := `{"traceparent":"SECRET","x/y":"SECRET"}`
 		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "leak", Arguments: args, Meta: meta}).ok(t)
 		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "fail", Arguments: args}).ok(t)
-		w.hub.ReadResource(context.Background(), hub.ResourceRequest{ID: "r3", Server: "s", URI: "file:///SECRET"})
+		w.hub.ReadResource(context.Background(), hub.CallRequest{ID: "r3", Server: "s", URI: "file:///SECRET"})
 		hanging, stop := context.WithCancelCause(context.Background())
-		go w.hub.ReadResource(hanging, hub.ResourceRequest{ID: "r4", Server: "s", URI: "file:///SECRET"})
+		go w.hub.ReadResource(hanging, hub.CallRequest{ID: "r4", Server: "s", URI: "file:///SECRET"})
 		stop(context.Canceled)
 		ask := w.call(hub.CallRequest{ID: "r5", Server: "s", Tool: "ask", Arguments: args})
 		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept,

@@ -83,11 +83,11 @@ func TestTraceContextReachesTheServer(t *testing.T) {
 							t.Errorf("%s: trace id %q; want %q", c.what, got, c.id)
 						}
 					}
-					if _, err := w.hub.ReadResource(context.Background(), hub.ResourceRequest{Server: "s", URI: "file:///a",
+					if _, err := w.hub.ReadResource(context.Background(), hub.CallRequest{Server: "s", URI: "file:///a",
 						Trace: given}); err != nil || carried(s, "resources/read") != whole {
 						t.Errorf("resources/read: %v, %q", err, carried(s, "resources/read"))
 					}
-					if _, err := w.hub.GetMcpPrompt(context.Background(), hub.McpPromptRequest{Server: "s", Name: "p",
+					if _, err := w.hub.GetMcpPrompt(context.Background(), hub.CallRequest{Server: "s", McpPrompt: "p",
 						Trace: given}); err != nil || carried(s, "prompts/get") != whole {
 						t.Errorf("prompts/get: %v, %q", err, carried(s, "prompts/get"))
 					}

@@ -24,17 +24,18 @@ func callRequest(ctx context.Context, r *mcphubv1.CallToolRequest) hub.CallReque
 	}
 }
 
-func resourceRequest(ctx context.Context, r *mcphubv1.ReadResourceRequest) hub.ResourceRequest {
-	return hub.ResourceRequest{
+func resourceRequest(ctx context.Context, r *mcphubv1.ReadResourceRequest) hub.CallRequest {
+	return hub.CallRequest{
 		ID: r.GetRequestId(), Server: r.GetServer(), URI: r.GetUri(), Meta: r.GetMetaJson(),
 		Timeouts:  clocks(r.GetTimeouts()),
 		TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(), Trace: traceContext(ctx),
 	}
 }
 
-func mcpPromptRequest(ctx context.Context, r *mcphubv1.GetMcpPromptRequest) hub.McpPromptRequest {
-	return hub.McpPromptRequest{
-		ID: r.GetRequestId(), Server: r.GetServer(), Name: r.GetName(), Arguments: r.GetArguments(), Meta: r.GetMetaJson(),
+func mcpPromptRequest(ctx context.Context, r *mcphubv1.GetMcpPromptRequest) hub.CallRequest {
+	return hub.CallRequest{
+		ID: r.GetRequestId(), Server: r.GetServer(), McpPrompt: r.GetName(), PromptArguments: r.GetArguments(),
+		Meta:      r.GetMetaJson(),
 		Timeouts:  clocks(r.GetTimeouts()),
 		TaskLabel: r.GetTaskLabel(), OwnerWindowID: r.GetOwnerWindowId(), Trace: traceContext(ctx),
 	}

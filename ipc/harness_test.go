@@ -207,7 +207,7 @@ func (h *fakeHub) ResourceTemplates(_ context.Context, server string) ([]hub.Res
 	return []hub.ResourceTemplateInfo{{Server: server, URITemplate: "file:///{a}"}}, h.failure
 }
 
-func (h *fakeHub) ReadResource(_ context.Context, c hub.ResourceRequest) (*hub.CallResult, error) {
+func (h *fakeHub) ReadResource(_ context.Context, c hub.CallRequest) (*hub.CallResult, error) {
 	return &hub.CallResult{RequestID: c.ID, Result: []byte(`{"contents":[]}`)}, h.failure
 }
 
@@ -220,7 +220,7 @@ func (h *fakeHub) McpPrompts(_ context.Context, server string) ([]hub.McpPromptI
 		Required: true}}}}, h.failure
 }
 
-func (h *fakeHub) GetMcpPrompt(_ context.Context, c hub.McpPromptRequest) (*hub.CallResult, error) {
+func (h *fakeHub) GetMcpPrompt(_ context.Context, c hub.CallRequest) (*hub.CallResult, error) {
 	return &hub.CallResult{RequestID: c.ID, Result: []byte(`{"messages":[]}`)}, h.failure
 }
 

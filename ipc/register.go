@@ -75,11 +75,11 @@ type domain interface {
 	SetLogLevel(ctx context.Context, server, level string) error
 	Resources(ctx context.Context, server string) ([]hub.ResourceInfo, error)
 	ResourceTemplates(ctx context.Context, server string) ([]hub.ResourceTemplateInfo, error)
-	ReadResource(ctx context.Context, c hub.ResourceRequest) (*hub.CallResult, error)
+	ReadResource(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	SubscribeResource(ctx context.Context, server, uri string) error
 	UnsubscribeResource(ctx context.Context, server, uri string) error
 	McpPrompts(ctx context.Context, server string) ([]hub.McpPromptInfo, error)
-	GetMcpPrompt(ctx context.Context, c hub.McpPromptRequest) (*hub.CallResult, error)
+	GetMcpPrompt(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	Complete(ctx context.Context, c hub.Completion) (*hub.CallResult, error)
 	SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	Attach(hello hub.Hello, sink hub.Sink) (window, *hub.Start, error)

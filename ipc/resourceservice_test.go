@@ -272,13 +272,15 @@ func TestConversionInFillsEveryField(t *testing.T) {
 	}{
 		{&mcphubv1.CallToolRequest{}, func(m proto.Message) any {
 			return callRequest(traced, m.(*mcphubv1.CallToolRequest))
-		}, nil},
+		}, []string{"CallRequest.URI", "CallRequest.McpPrompt", "CallRequest.PromptArguments"}},
 		{&mcphubv1.ReadResourceRequest{}, func(m proto.Message) any {
 			return resourceRequest(traced, m.(*mcphubv1.ReadResourceRequest))
-		}, nil},
+		}, []string{"CallRequest.Tool", "CallRequest.Arguments", "CallRequest.Preapproved", "CallRequest.PreferTask",
+			"CallRequest.McpPrompt", "CallRequest.PromptArguments"}},
 		{&mcphubv1.GetMcpPromptRequest{}, func(m proto.Message) any {
 			return mcpPromptRequest(traced, m.(*mcphubv1.GetMcpPromptRequest))
-		}, nil},
+		}, []string{"CallRequest.Tool", "CallRequest.Arguments", "CallRequest.Preapproved", "CallRequest.PreferTask",
+			"CallRequest.URI"}},
 		// the other branch
 		{&mcphubv1.CompleteRequest{}, func(m proto.Message) any {
 			return completion(m.(*mcphubv1.CompleteRequest))

@@ -8,21 +8,41 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestToolsThatAlwaysChange: a tool that is another one whenever it is looked at is asked about, as each change is; a
-// person who says yes each time gets a call that was sent or fails clearly, after a few lists. Finding A3.
+// TestToolsThatAlwaysChange: a tool that is another one whenever it is looked at is asked about, as each change after
+// the first sight of it is; a person who says yes each time gets calls that were sent or fail clearly, after a few
+// lists. Finding A3.
 func TestToolsThatAlwaysChange(t *testing.T) {
 	s := play(t, "", "changes-always")
-	attack := s.call("changes-always", hostile.Tool)
+	answered := map[string]bool{}
+	for range 2 {
+		s.callAndAccept("changes-always", answered)
+	}
+	if n := s.evil["changes-always"].Count("lists"); n > 10 {
+		t.Errorf("%d lists for two calls", n)
+	}
+	if len(answered) == 0 {
+		t.Error("nobody was asked about a tool that had changed")
+	}
+	t.Logf("%d lists, %d questions, %d calls", s.evil["changes-always"].Count("lists"), len(answered),
+		s.evil["changes-always"].Count("calls"))
+	s.bystander()
+}
+
+// callAndAccept calls the tool of an evil server and says yes to each question about it, which it notes in answered,
+// until the call is over.
+func (s *stage) callAndAccept(name string, answered map[string]bool) {
+	s.t.Helper()
+	attack := s.call(name, hostile.Tool)
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
-	answered := map[string]bool{}
 	late := time.After(bound)
-	for open := true; open; {
+	for {
 		select {
 		case <-attack.done:
-			open = false
+			s.t.Logf("the call ended: %v", attack.err)
+			return
 		case <-late:
-			t.Fatal("a call of a server whose tools always change did not end")
+			s.t.Fatal("a call of a server whose tools always change did not end")
 		case <-look.C:
 			for _, p := range s.window.Prompts() {
 				if id := p.GetPromptId(); !answered[id] {
@@ -32,13 +52,4 @@ func TestToolsThatAlwaysChange(t *testing.T) {
 			}
 		}
 	}
-	if n := s.evil["changes-always"].Count("lists"); n > 10 {
-		t.Errorf("%d lists for one call", n)
-	}
-	if len(answered) == 0 {
-		t.Error("nobody was asked about a tool that had changed")
-	}
-	t.Logf("%d lists, %d questions, %d calls: %v", s.evil["changes-always"].Count("lists"), len(answered),
-		s.evil["changes-always"].Count("calls"), attack.err)
-	s.bystander()
 }

@@ -1,0 +1,213 @@
+package hub
+
+import (
+	"context"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+)
+
+// An outgoing request passes one gate: mayGo says, under the lock, whether it goes now, and on what session; or what it
+// needs first. What it needs is got without the lock. Then mayGo looks again, as all may have changed meanwhile: the
+// list of tools, the policy, the connection. A request that needs nothing goes after the first look.
+
+// A server may say that its tools have changed at any moment, also while it lists them. After enoughLists for one call
+// the list in hand counts, if it is of the connection that the call goes to. No call gets what it needs more often than
+// maxSteps times.
+const (
+	enoughLists = 2
+	maxSteps    = 32
+)
+
+// need is what a request has to get before it goes.
+type need int
+
+const (
+	needNothing   need = iota
+	needKeptTools      // the tools that an earlier connection listed, from the disk
+	needApprovals      // the approvals that are on the disk now
+	needSession        // a session with the server
+	needList           // the tools as the server lists them now
+	needYes            // to the tool, from a person or from a pinned definition
+)
+
+// passage is what a tool call has got on its way through the gate.
+type passage struct {
+	call     *CallRequest
+	agreed   agreement    // the terms that were agreed to
+	recalled bool         // the kept tools were looked for
+	fresh    bool         // the approvals of the disk were read since the call waited for anything else
+	lists    int          // made for this call
+	tool     *mcp.Tool    // in the latest of them
+	of       *mcp.Session // that gave it
+}
+
+// verdict is what a look gives: an error, or a need, or the session and the tool to call.
+type verdict struct {
+	err   error
+	need  need
+	found found      // the session, or what to wait for
+	tool  *mcp.Tool  // to call, or to agree to
+	terms *agreement // to agree to; nil: none is needed
+}
+
+// pass brings r to the point where it is sent: its state is running then. The tool is nil for what is no tool call.
+func (h *Hub) pass(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) {
+	if r.tool != "" {
+		h.recallAnswers()
+	}
+	p := &passage{call: c}
+	for range maxSteps {
+		v := h.mayGo(r, p)
+		if v.err != nil {
+			return nil, nil, v.err
+		}
+		if v.need == needNothing {
+			return v.found.session, v.tool, nil
+		}
+		if err := h.get(r, p, &v); err != nil {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, errUnsettled(r, p)
+}
+
+// mayGo looks whether r may go now. A tool call has to be visible, allowed and agreed to as it is defined now; whatever
+// is a request needs a session.
+func (h *Hub) mayGo(r *request, p *passage) (v verdict) {
+	defer h.lock().unlock()
+	if r.tool != "" {
+		if v = h.mayCall(r, p); v.err != nil || v.need != needNothing {
+			return v
+		}
+	}
+	h.seekSession(r, &v)
+	if v.need == needNothing && v.err == nil && !h.moveTo(r, event.StateRunning) && r.state != event.StateRunning {
+		v.err = context.Cause(r.ctx) // it was cancelled
+	}
+	return v
+}
+
+// seekSession looks for the session that r goes to. h.mu is held.
+func (h *Hub) seekSession(r *request, v *verdict) {
+	v.found = h.seek(r.ctx, r.server, r, nil)
+	v.err = v.found.err
+	if v.err == nil && v.found.session == nil {
+		v.need = needSession
+	}
+}
+
+// mayCall looks whether the tool of r may be called, as far as the config, the list of tools and people have a say. The
+// order is: what the config hides and denies; what is known before the server is asked for anything; the tool as it is
+// defined; the agreement to it. h.mu is held.
+func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
+	s, policy := r.server, h.policy(r.server, r.tool)
+	asks := policy == config.Ask && !p.call.Preapproved
+	switch {
+	case !s.conf.Tools.Visible(r.tool):
+		v.err = errHidden(r)
+		return v
+	case s.conn == nil && s.conf.Policy(r.tool) == config.Allow && policy == config.Ask:
+		// A yes to the launch allows the tool, too. It is asked for first, so that it is the only question.
+		h.seekSession(r, &v)
+		return v
+	case policy == config.Deny:
+		v.err = errDenied(r)
+		return v
+	case asks && !p.fresh:
+		v.need = needApprovals
+		return v
+	case asks && !h.canShow(event.PromptToolApproval, false) && !h.mayBeApproved(s, r.tool):
+		v.err = errNoApprover(r)
+		return v
+	}
+	if v.tool = h.toolNow(r, p); v.tool == nil {
+		switch {
+		case s.conn == nil && s.tools == nil && !p.recalled:
+			v.need = needKeptTools
+		case s.conn == nil:
+			h.seekSession(r, &v)
+		default:
+			v.need = needList
+		}
+		return v
+	}
+	terms := h.terms(r, v.tool)
+	switch {
+	case p.call.Preapproved, terms == p.agreed, terms.policy == config.Allow && h.pinned(terms.key),
+		terms.policy == config.Ask && h.approved(terms.key):
+	default:
+		v.need, v.terms = needYes, &terms
+	}
+	return v
+}
+
+// toolNow gives the tool of r as it is known: listed by the connection of now, or, while there is none, by an earlier
+// one. nil: it has to be listed. h.mu is held.
+func (h *Hub) toolNow(r *request, p *passage) *mcp.Tool {
+	s := r.server
+	current := s.conn != nil && s.tools != nil && s.toolsOf == s.conn
+	if tool, ok := findTool(s.tools, r.tool); ok && (current || s.conn == nil) {
+		return tool
+	}
+	if !current && s.conn != nil && p.lists >= enoughLists && p.of == s.conn.session {
+		return p.tool // the server has said since that its tools changed
+	}
+	return nil
+}
+
+// get gets what a look has found r to need.
+func (h *Hub) get(r *request, p *passage, v *verdict) (err error) {
+	switch v.need {
+	case needKeptTools:
+		h.recall(r.server)
+		p.recalled = true
+		return nil
+	case needApprovals:
+		h.approvals.Refresh()
+		p.fresh = true
+		return nil
+	case needSession:
+		_, err = h.acquireFrom(r.ctx, r.server, r, v.found)
+	case needList:
+		p.lists++
+		p.tool, p.of, err = h.listFor(r)
+	case needYes:
+		var yes bool
+		if yes, err = h.approve(r, p.call, v.tool, v.terms); yes {
+			p.agreed = *v.terms
+		}
+	}
+	p.fresh = false
+	return err
+}
+
+// errUnsettled is for a call whose tool is never the same for long enough to be called.
+func errUnsettled(r *request, p *passage) *event.Error {
+	return event.Fail(event.CodeUnavailable, event.ReasonServerFailed,
+		[]string{"server", r.server.name, "request_id", r.id},
+		"%s of server %q was not sent: each time that it was to be sent, its definition or the connection had changed "+
+			"(the tools were listed %d times for it); call it again later", r.what(), r.server.name, p.lists)
+}
+
+// errHidden: h.mu is held.
+func errHidden(r *request) *event.Error {
+	conf := r.server.conf
+	field := "tools.only"
+	if hides := (config.ToolFilter{Hidden: conf.Tools.Hidden}); !hides.Visible(r.tool) {
+		field = "tools.hidden"
+	}
+	setting, where := settingOf(conf, field)
+	return event.Fail(event.CodeNotFound, event.ReasonToolNotFound, []string{"server", r.server.name, "request_id", r.id,
+		"setting", setting},
+		"tool %q of server %q is hidden by %s%s; change that to use it", boundReason(r.tool), r.server.name, setting, where)
+}
+
+// errDenied: h.mu is held.
+func errDenied(r *request) *event.Error {
+	return event.Fail(event.CodePermissionDenied, event.ReasonDeniedByPolicy,
+		[]string{"server", r.server.name, "request_id", r.id,
+			"setting", "approvals"},
+		"tool %q of server %q is denied by the config%s; change approvals there", r.tool, r.server.name, r.server.where())
+}
