@@ -105,7 +105,7 @@ func (h *Hub) mayAskAbout(s *server, q *serverQuestion) *event.Error {
 		// who wanted the server has gone before it was known that there is a question
 		if q.with != nil {
 			// the start itself asks: who comes from now on waits for another one, and is not told of the end of this
-			h.endConnection(s, nil, &cancelCause{Origin: event.OriginParent, Reason: nobodyWaits}, servers.End)
+			h.endConnection(s, nil, &event.CancelCause{Origin: event.OriginParent, Reason: nobodyWaits}, servers.End)
 		}
 		return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
 			"server %q wants %s, and %s", s.name,
@@ -121,7 +121,7 @@ func (h *Hub) answered(ctx context.Context, r *request, q *serverQuestion, answe
 		h.end(r, ending{state: event.StateDone})
 		return answer, nil
 	}
-	h.cancel(r, &cancelCause{Origin: answer.origin, Reason: answer.reason}) // unless it is what settled the question
+	h.cancel(r, &event.CancelCause{Origin: answer.origin, Reason: answer.reason}) // unless it is what settled the question
 	h.end(r, ending{state: event.StateCancelled})
 	switch {
 	case r.cause.Err != nil: // a clock
@@ -157,7 +157,7 @@ func (h *Hub) unasked(p *prompt, q *serverQuestion, cause error) {
 		h.end(r, ending{state: event.StateDone})
 		return
 	}
-	h.cancel(r, &cancelCause{Origin: c.origin, Reason: c.reason})
+	h.cancel(r, &event.CancelCause{Origin: c.origin, Reason: c.reason})
 	h.end(r, ending{state: event.StateCancelled})
 }
 

@@ -162,7 +162,7 @@ func (c *connection) settle(ctx context.Context, p *prompt, r *request, answer c
 	case ctx.Err() != nil: // withdrawn in the same instant: the answer will not be written, so it did not count
 		h.withdraw(r, context.Cause(ctx))
 	case !chosen:
-		h.cancel(r, &cancelCause{Origin: answer.origin, Reason: answer.reason})
+		h.cancel(r, &event.CancelCause{Origin: answer.origin, Reason: answer.reason})
 	}
 	if r.cancellation == nil {
 		h.end(r, ending{state: event.StateDone})
@@ -185,31 +185,31 @@ func (h *Hub) withdraw(r *request, cause error) {
 }
 
 // withdrawn says how a question whose context ended is closed.
-func withdrawn(cause error) (closing, *cancelCause) {
+func withdrawn(cause error) (closing, *event.CancelCause) {
 	if w, ok := errors.AsType[*jsonrpc.WithdrawnError](cause); ok {
 		reason := bound(w.Reason)
 		return closing{cause: event.CauseWithdrawn, origin: event.OriginServer, reason: reason},
-			&cancelCause{Origin: event.OriginServer, Reason: reason}
+			&event.CancelCause{Origin: event.OriginServer, Reason: reason}
 	}
-	if cc, ok := errors.AsType[*cancelCause](cause); ok {
+	if cc, ok := errors.AsType[*event.CancelCause](cause); ok {
 		if cc.Origin == event.OriginShutdown {
 			return closing{cause: event.CauseShutdown, origin: event.OriginShutdown, reason: cc.Reason}, cc
 		}
 		return closing{cause: event.CauseParent, origin: event.OriginParent, reason: cc.Reason},
-			&cancelCause{Origin: event.OriginParent, Reason: cc.Reason}
+			&event.CancelCause{Origin: event.OriginParent, Reason: cc.Reason}
 	}
 	if _, ok := errors.AsType[*mcp.ElicitationCompleted](cause); ok {
 		return closing{cause: event.CauseSuperseded, origin: event.OriginServer,
 				reason: "the server reports that the page is done"},
-			&cancelCause{Origin: event.OriginServer}
+			&event.CancelCause{Origin: event.OriginServer}
 	}
 	if _, ok := errors.AsType[*mcp.SiblingError](cause); ok {
 		reason := "another question of the same call ended it"
 		return closing{cause: event.CauseParent, origin: event.OriginParent, reason: reason},
-			&cancelCause{Origin: event.OriginParent, Reason: reason}
+			&event.CancelCause{Origin: event.OriginParent, Reason: reason}
 	}
 	return closing{cause: event.CauseServerGone, origin: event.OriginTransport, reason: connectionEnded},
-		&cancelCause{Origin: event.OriginTransport, Reason: connectionEnded}
+		&event.CancelCause{Origin: event.OriginTransport, Reason: connectionEnded}
 }
 
 // Roots gives the workspace folders of all windows.

@@ -15,7 +15,7 @@ const earlyCancelFor = 30 * time.Second
 const maxEarlyCancels = 4096
 
 type earlyCancel struct {
-	cause  *cancelCause
+	cause  *event.CancelCause
 	server string // "" = whichever
 	until  time.Time
 }
@@ -24,13 +24,13 @@ type earlyCancel struct {
 // "", must be the request's. The one error is for the start of a session, which MCP does not let a client cancel
 // (basic/utilities/cancellation, every legacy revision).
 func (h *Hub) CancelRequest(id, server, reason string, origin event.Origin) (event.Outcome, error) {
-	cause := &cancelCause{Origin: origin, Reason: bound(reason)}
+	cause := &event.CancelCause{Origin: origin, Reason: bound(reason)}
 	defer h.lock().unlock()
 	return h.cancelByID(id, server, cause, false)
 }
 
 // cancelByID cancels a request, and ends it, too, when nobody waits for what the server makes of that. h.mu is held.
-func (h *Hub) cancelByID(id, server string, cause *cancelCause, stopWaiting bool) (event.Outcome, error) {
+func (h *Hub) cancelByID(id, server string, cause *event.CancelCause, stopWaiting bool) (event.Outcome, error) {
 	r, ok := h.requests[id]
 	switch {
 	case ok && server != "" && r.server.name != server:
@@ -70,14 +70,14 @@ func (h *Hub) CancelRequests(scope CancelScope, reason string, origin event.Orig
 			continue
 		}
 		ids = append(ids, r.id)
-		h.cancel(r, &cancelCause{Origin: origin, Reason: reason})
+		h.cancel(r, &event.CancelCause{Origin: origin, Reason: reason})
 	}
 	return ids
 }
 
 // cancel accepts a cancel: the windows hear of it, what r asked of people is withdrawn, and r's context ends with the
 // cause. The goroutine that runs r does the rest. A second cancel changes nothing. h.mu is held.
-func (h *Hub) cancel(r *request, cause *cancelCause) {
+func (h *Hub) cancel(r *request, cause *event.CancelCause) {
 	if r.cancellation != nil || r.state.Terminal() {
 		return
 	}
@@ -97,7 +97,7 @@ func (h *Hub) cancel(r *request, cause *cancelCause) {
 
 // rememberCancel keeps a cancel that came before its call. Of too many, those go that are too old to count, and then
 // the oldest. h.mu is held.
-func (h *Hub) rememberCancel(id, server string, cause *cancelCause) {
+func (h *Hub) rememberCancel(id, server string, cause *event.CancelCause) {
 	now := time.Now()
 	if len(h.early) >= maxEarlyCancels {
 		maps.DeleteFunc(h.early, func(_ string, e earlyCancel) bool { return now.After(e.until) })
@@ -115,7 +115,7 @@ func (h *Hub) rememberCancel(id, server string, cause *cancelCause) {
 }
 
 // takeEarly gives the cancel that overtook call id of a server, nil when there is none. h.mu is held.
-func (h *Hub) takeEarly(id, server string) *cancelCause {
+func (h *Hub) takeEarly(id, server string) *event.CancelCause {
 	e, ok := h.early[id]
 	if !ok || e.server != "" && e.server != server {
 		return nil

@@ -100,7 +100,7 @@ func (h *Hub) tick(r *request) {
 }
 
 // timeout is the cause of a clock that ran out. Its error names the setting to change.
-func (r *request) timeout(idle bool) *cancelCause {
+func (r *request) timeout(idle bool) *event.CancelCause {
 	limit, what, setting, reason := r.clock.total, "did not finish", "timeouts.total", event.ReasonTotalTimeout
 	if idle {
 		limit, what, setting, reason = r.clock.idle, "gave no sign of life", "timeouts.idle", event.ReasonIdleTimeout
@@ -111,7 +111,7 @@ func (r *request) timeout(idle bool) *cancelCause {
 		"limit", limit.String()},
 		"%s of server %q %s within %s; raise %s of the server%s or of the call", r.what(), r.server.name, what, limit, key,
 		where)
-	return &cancelCause{Origin: event.OriginTimeout, Reason: setting + " of " + limit.String() + " exceeded", Err: err}
+	return &event.CancelCause{Origin: event.OriginTimeout, Reason: setting + " of " + limit.String() + " exceeded", Err: err}
 }
 
 // hold stops (by +1) or releases (by -1) r's clocks while a person is asked. h.mu is held.

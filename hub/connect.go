@@ -132,7 +132,7 @@ func (h *Hub) leave(s *server, a *attempt) {
 		h.changed(s) // nobody waits for the next start any more
 	}
 	if a.waiters == 0 && s.attempt == a && s.stopping == nil && s.asksPerson() {
-		h.endConnection(s, nil, &cancelCause{Origin: event.OriginParent, Reason: nobodyWaits}, servers.End)
+		h.endConnection(s, nil, &event.CancelCause{Origin: event.OriginParent, Reason: nobodyWaits}, servers.End)
 	}
 }
 
@@ -229,7 +229,7 @@ func (h *Hub) run(ctx context.Context, s *server, conf config.Server, a *attempt
 			h.up(s, c, session)
 			h.end(start, ending{state: event.StateDone})
 		case stopped: // StopServer and its kin: the stop waits for done
-			if c, ok := errors.AsType[*cancelCause](context.Cause(a.ctx)); ok {
+			if c, ok := errors.AsType[*event.CancelCause](context.Cause(a.ctx)); ok {
 				a.err = errStoppedInStart(s, c.Reason)
 			}
 			h.end(start, ending{state: event.StateFailed, err: a.err})

@@ -304,7 +304,7 @@ func (h *Hub) CancelAndStopWaiting(id string) (ended bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, stopWaiting := range []bool{false, true} {
-		if out, err := h.cancelByID(id, "", &cancelCause{Origin: event.OriginUser},
+		if out, err := h.cancelByID(id, "", &event.CancelCause{Origin: event.OriginUser},
 			stopWaiting); out != event.OutcomeCancelling ||
 			err != nil {
 			panic(fmt.Sprint(out, err))

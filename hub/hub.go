@@ -242,7 +242,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 		first, h.draining = !h.draining, true
 		for _, r := range h.requestsInOrder() {
 			if r.cancellation == nil && !r.uncancellable {
-				h.cancel(r, &cancelCause{Origin: event.OriginShutdown, Reason: reason})
+				h.cancel(r, &event.CancelCause{Origin: event.OriginShutdown, Reason: reason})
 				cancelled++
 			}
 			waits = append(waits, r.whenOver())
@@ -254,7 +254,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 			if s.running() {
 				stopped++
 			}
-			if done := h.beginStop(s, &cancelCause{Origin: event.OriginShutdown, Reason: reason}, servers.Stop); done != nil {
+			if done := h.beginStop(s, &event.CancelCause{Origin: event.OriginShutdown, Reason: reason}, servers.Stop); done != nil {
 				waits = append(waits, done)
 			}
 		}

@@ -71,6 +71,6 @@ func (h *Hub) idled(s *server) {
 		return // wound anew as it struck
 	}
 	h.log.Info("server is stopped: nothing has used it for its idle time", "server", s.name, "idle", limit.String())
-	h.endConnection(s, nil, &cancelCause{Origin: event.OriginPolicy, Reason: "nothing has used the server for " +
+	h.endConnection(s, nil, &event.CancelCause{Origin: event.OriginPolicy, Reason: "nothing has used the server for " +
 		limit.String()}, servers.End)
 }

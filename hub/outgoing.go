@@ -60,7 +60,7 @@ func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json
 			reason = "the host's deadline for the call passed"
 		}
 		defer h.lock().unlock()
-		h.cancel(r, &cancelCause{Origin: event.OriginHost, Reason: reason})
+		h.cancel(r, &event.CancelCause{Origin: event.OriginHost, Reason: reason})
 	})
 	defer unhook()
 	carried := false
@@ -229,7 +229,7 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		}, nil
 	}
 	if tc, byServer := errors.AsType[*mcp.TaskCancelledError](err); byServer {
-		h.cancel(r, &cancelCause{Origin: event.OriginServer, Reason: bound(tc.Message)}) // unless somebody here did it
+		h.cancel(r, &event.CancelCause{Origin: event.OriginServer, Reason: bound(tc.Message)}) // unless somebody here did it
 	}
 	if r.cancellation != nil {
 		e := ending{state: event.StateCancelled}

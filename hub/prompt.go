@@ -189,7 +189,7 @@ func (h *Hub) promptTimeout(p *prompt) {
 		return
 	}
 	if p.info.Kind == event.PromptToolApproval || p.about != nil || r.direction == event.Incoming {
-		h.cancel(r, &cancelCause{Origin: event.OriginTimeout, Reason: reason,
+		h.cancel(r, &event.CancelCause{Origin: event.OriginTimeout, Reason: reason,
 			Err: event.Fail(event.CodeDeadlineExceeded, event.ReasonHumanTimeout,
 				[]string{"server", r.server.name, "request_id", r.id, "setting", "timeouts.human", "limit", limit},
 				"nobody answered the %s question of server %q within %s; raise timeouts.human of the server%s or of the call",

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-
-	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // maxReason bounds a reason in code points: reasons travel to servers, windows and logs.
@@ -65,23 +63,6 @@ func boundReason(s string) string {
 	}
 	return b.String()
 }
-
-// cancelCause is the cause of every context that the hub cancels: who, why, and what the caller is told.
-type cancelCause struct {
-	Origin event.Origin
-	Reason string       // bounded, raw
-	Err    *event.Error // what the caller gets; nil = CANCELLED
-}
-
-func (c *cancelCause) Error() string {
-	if c.Reason == "" {
-		return "cancelled by " + c.Origin.String()
-	}
-	return "cancelled by " + c.Origin.String() + ": " + boundReason(c.Reason)
-}
-
-// CancelReason is what travels to the server (jsonrpc.Reasoner). "" leaves the reason out.
-func (c *cancelCause) CancelReason() string { return c.Reason }
 
 // maxShownWireID bounds the id of a server's question for all who look at it, in bytes: the server chooses it, and each
 // event of the request would carry it.

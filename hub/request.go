@@ -36,7 +36,7 @@ type request struct {
 	since        time.Time // when state began
 	timings      event.Timings
 	cancellation *event.Cancellation
-	cause        *cancelCause
+	cause        *event.CancelCause
 	handed       bool // to the engine, which may have sent it
 	wireID       string
 	resent       int // how often it was sent again, on a new session: see transport.Repeats
@@ -192,7 +192,7 @@ type ending struct {
 }
 
 // causeOver is why what a request has caused ends with it.
-var causeOver = &cancelCause{Origin: event.OriginParent, Reason: "the request that caused it is over"}
+var causeOver = &event.CancelCause{Origin: event.OriginParent, Reason: "the request that caused it is over"}
 
 // end takes the request out of the table and tells its one terminal event. Its prompts and its children end with it.
 // false: it had ended. h.mu is held.
@@ -204,7 +204,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	case e.state == event.StateFailed && r.cancellation != nil:
 		e.state = event.StateCancelled // whatever went wrong after a cancel was accepted, the cancel is what ended it
 	case e.state == event.StateCancelled && r.cancellation == nil:
-		h.cancel(r, &cancelCause{Origin: event.OriginTransport})
+		h.cancel(r, &event.CancelCause{Origin: event.OriginTransport})
 	}
 	if e.state == event.StateCancelled && e.sending.Delivery == 0 {
 		e.sending.Delivery = event.DeliveryNotNeeded // a question of a server, or the start of one
@@ -214,7 +214,7 @@ func (h *Hub) end(r *request, e ending) bool {
 	case r.cause != nil:
 		cause = r.cause
 	case e.err != nil && e.err.Reason == event.ReasonServerGone:
-		cause = &cancelCause{Origin: event.OriginTransport, Reason: connectionEnded}
+		cause = &event.CancelCause{Origin: event.OriginTransport, Reason: connectionEnded}
 	}
 	h.takenBack(r)
 	h.endOffspring(r, cause)
@@ -292,7 +292,7 @@ func (h *Hub) takenBack(r *request) {
 }
 
 // endOffspring closes the prompts of r and of the server requests that r caused, and ends the latter. h.mu is held.
-func (h *Hub) endOffspring(r *request, cause *cancelCause) {
+func (h *Hub) endOffspring(r *request, cause *event.CancelCause) {
 	pc, origin := event.CauseParent, event.OriginParent
 	switch cause.Origin {
 	case event.OriginShutdown:
@@ -304,7 +304,7 @@ func (h *Hub) endOffspring(r *request, cause *cancelCause) {
 		h.closePrompt(p, closing{cause: pc, origin: origin, reason: cause.Reason, action: event.ActionDismiss})
 	}
 	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
-		h.cancel(child, &cancelCause{Origin: origin, Reason: cause.Reason})
+		h.cancel(child, &event.CancelCause{Origin: origin, Reason: cause.Reason})
 		h.end(child, ending{state: event.StateCancelled})
 	}
 }

@@ -247,7 +247,7 @@ func (h *Hub) stopServer(ctx context.Context, name string, by event.Origin, reas
 	if reason == "" {
 		reason = "the server was stopped"
 	}
-	if err := h.stop(ctx, s, &cancelCause{Origin: by, Reason: bound(reason)}); err != nil {
+	if err := h.stop(ctx, s, &event.CancelCause{Origin: by, Reason: bound(reason)}); err != nil {
 		return event.ServerInfo{}, err
 	}
 	return h.infoOf(s), nil
@@ -271,7 +271,7 @@ func (h *Hub) restartServer(ctx context.Context, name string, by event.Origin,
 	var done <-chan struct{}
 	var stops uint64
 	h.update(func() {
-		done = h.beginStop(s, &cancelCause{Origin: by, Reason: boundReason(reason)}, servers.Stop)
+		done = h.beginStop(s, &event.CancelCause{Origin: by, Reason: boundReason(reason)}, servers.Stop)
 		stops = s.life.Stops()
 	})
 	tookEffect(ctx)
@@ -313,7 +313,7 @@ func (h *Hub) setServerEnabled(ctx context.Context, name string, by event.Origin
 			h.startEagerly(s)
 		}
 		if !enabled { // in the same step: nothing starts that is switched off, and nobody waits for it
-			done = h.beginStop(s, &cancelCause{Origin: by, Reason: "the server was switched off"}, servers.Stop)
+			done = h.beginStop(s, &event.CancelCause{Origin: by, Reason: "the server was switched off"}, servers.Stop)
 		}
 	})
 	tookEffect(ctx)

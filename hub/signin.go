@@ -92,7 +92,7 @@ func (h *Hub) signOut(ctx context.Context, name string, by event.Origin) (event.
 	if sign == nil {
 		return event.ServerInfo{}, errNoSignIn(name)
 	}
-	if err := h.stop(ctx, s, &cancelCause{Origin: by, Reason: "the user signed out"}); err != nil {
+	if err := h.stop(ctx, s, &event.CancelCause{Origin: by, Reason: "the user signed out"}); err != nil {
 		return event.ServerInfo{}, err
 	}
 	forgotten := sign.Forget(ctx) // nothing of it is used any more, whatever is left in a store

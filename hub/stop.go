@@ -16,7 +16,7 @@ const settleWait = time.Second
 var errSettledTooLate = errors.New("the cancels of tasks were not answered in time")
 
 // stop ends s and waits for it. A cause cancels its open requests.
-func (h *Hub) stop(ctx context.Context, s *server, cause *cancelCause) error {
+func (h *Hub) stop(ctx context.Context, s *server, cause *event.CancelCause) error {
 	var done <-chan struct{}
 	h.update(func() { done = h.beginStop(s, cause, servers.Stop) })
 	tookEffect(ctx)
@@ -40,7 +40,7 @@ func (s *server) await(ctx context.Context, done <-chan struct{}) error {
 
 // beginStop cancels the requests of s and ends its connection once they are over, by one of the events Stop, End and
 // Again. nil: nothing ran. h.mu is held.
-func (h *Hub) beginStop(s *server, cause *cancelCause, by servers.Event) <-chan struct{} {
+func (h *Hub) beginStop(s *server, cause *event.CancelCause, by servers.Event) <-chan struct{} {
 	var overs []<-chan struct{}
 	for _, r := range h.requestsInOrder() {
 		if r.server == s && !r.uncancellable && h.requests[r.id] == r {
@@ -53,7 +53,7 @@ func (h *Hub) beginStop(s *server, cause *cancelCause, by servers.Event) <-chan 
 
 // endConnection ends the connection of s, or its start, once these requests are over, by one of the events Stop, End
 // and Again. It cancels none. nil: nothing ran. h.mu is held.
-func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *cancelCause, by servers.Event) <-chan struct{} {
+func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *event.CancelCause, by servers.Event) <-chan struct{} {
 	if by == servers.Stop {
 		s.stopReason = cause.Reason
 		h.notEager(s)

@@ -142,7 +142,7 @@ func (s *server) takePlan() *attempt {
 }
 
 // dropPlan ends a delay without a start. h.mu is held.
-func (h *Hub) dropPlan(s *server, cause *cancelCause) {
+func (h *Hub) dropPlan(s *server, cause *event.CancelCause) {
 	a := s.takePlan()
 	if a == nil {
 		return

@@ -31,7 +31,7 @@ func (h *Hub) TelemetryOfOneRequest() func() {
 }
 
 var (
-	cause           = cancelCause{Origin: event.OriginUser}
+	cause           = event.CancelCause{Origin: event.OriginUser}
 	timelineOfTests = new(recorder).timeline()
 )
 

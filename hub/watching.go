@@ -181,6 +181,6 @@ func (h *Hub) restartChanged(name string) {
 		key = strings.SplitN(p.Key, "[", 2)[0]
 	}
 	h.beginStop(s,
-		&cancelCause{Origin: event.OriginHost, Reason: fmt.Sprintf("files that the server is built from changed (%s)",
+		&event.CancelCause{Origin: event.OriginHost, Reason: fmt.Sprintf("files that the server is built from changed (%s)",
 			key)}, servers.Again)
 }

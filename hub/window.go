@@ -267,7 +267,7 @@ func (w *Window) notBack() {
 }
 
 // ownerClosed is why a call ends that belongs to a window which has closed for good.
-var ownerClosed = &cancelCause{Origin: event.OriginHost, Reason: "the window that owns the call closed"}
+var ownerClosed = &event.CancelCause{Origin: event.OriginHost, Reason: "the window that owns the call closed"}
 
 // depart ends what belongs to a window. It stays in the table for a resume. h.mu is held.
 func (h *Hub) depart(w *Window) {

@@ -3,24 +3,32 @@ package event
 import (
 	"fmt"
 	"time"
-
-	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // ServerState is where a server's connection stands.
-type ServerState = servers.State
+type ServerState int
 
 // Server states.
 const (
-	ServerStopped    ServerState = servers.Stopped
-	ServerConnecting ServerState = servers.Connecting
-	ServerReady      ServerState = servers.Ready
-	ServerStopping   ServerState = servers.Stopping
-	ServerFailed     ServerState = servers.Failed
-	ServerDisabled   ServerState = servers.Disabled
-	ServerBroken     ServerState = servers.Broken
-	ServerGivenUp    ServerState = servers.GivenUp // it failed too often in a row
+	ServerStopped ServerState = iota + 1
+	ServerConnecting
+	ServerReady
+	ServerStopping
+	ServerFailed
+	ServerDisabled
+	ServerBroken
+	ServerGivenUp // it failed too often in a row
 )
+
+var serverStateNames = [...]string{"", "stopped", "connecting", "ready", "stopping", "failed", "disabled", "broken",
+	"given_up"}
+
+func (s ServerState) String() string { return serverStateNames[s] }
+
+// Rests tells whether nothing of the server runs.
+func (s ServerState) Rests() bool {
+	return s != ServerConnecting && s != ServerReady && s != ServerStopping
+}
 
 // Transport is how a server is reached; 0 = not known yet.
 type Transport int

@@ -1,10 +1,12 @@
 package servers
 
+import "github.com/mcphub-go/mcphub/hub/event"
+
 // Life is the state of one entry of the config, from when it appears to when it goes. Only Apply changes it. The zero
 // value is not usable: see Born.
 type Life struct {
 	incarnation uint64
-	state       State
+	state       event.ServerState
 	intent      Intent
 	broken      bool
 	removed     bool
@@ -26,7 +28,7 @@ func Born(incarnation uint64, broken, off bool) Life {
 }
 
 // State is where the server stands.
-func (l *Life) State() State { return l.state }
+func (l *Life) State() event.ServerState { return l.state }
 
 // Intent is what people want of it.
 func (l *Life) Intent() Intent { return l.intent }
@@ -64,16 +66,16 @@ func (l *Life) Apply(e Event) bool {
 	}
 	switch e {
 	case Start:
-		l.state, l.failed = Connecting, false
+		l.state, l.failed = event.ServerConnecting, false
 		l.settle()
 	case Up:
-		l.state, l.failed, l.lonely = Ready, false, false
+		l.state, l.failed, l.lonely = event.ServerReady, false, false
 	case StartFails:
-		l.state, l.halted = Stopped, false
+		l.state, l.halted = event.ServerStopped, false
 	case Fall, Succeed:
-		l.state = Stopping
+		l.state = event.ServerStopping
 	case Ended:
-		l.state, l.halted = Stopped, false
+		l.state, l.halted = event.ServerStopped, false
 	case Stop:
 		l.stops++
 		l.end()
@@ -82,7 +84,7 @@ func (l *Life) Apply(e Event) bool {
 		l.end()
 	case Again:
 		l.end()
-		if l.intent == On && l.state == Stopping {
+		if l.intent == On && l.state == event.ServerStopping {
 			l.intent = Restart
 		}
 	case Fail:
@@ -125,17 +127,17 @@ func (l *Life) possible(e Event) bool {
 	case Start:
 		return l.MayStart()
 	case Up, StartFails:
-		return l.state == Connecting
+		return l.state == event.ServerConnecting
 	case Fall:
-		return l.state == Ready
+		return l.state == event.ServerReady
 	case Succeed:
 		return l.state.Rests()
 	case Ended:
-		return l.state == Stopping
+		return l.state == event.ServerStopping
 	case Again:
-		return l.state != Connecting
+		return l.state != event.ServerConnecting
 	case Fail, GiveUp, Lonely:
-		return l.state != Ready
+		return l.state != event.ServerReady
 	}
 	return e >= Start && e <= Remove
 }
@@ -143,9 +145,9 @@ func (l *Life) possible(e Event) bool {
 // end ends what runs. What rests stays as it is.
 func (l *Life) end() {
 	switch l.state {
-	case Connecting, Ready:
-		l.state = Stopping
-	case Stopping:
+	case event.ServerConnecting, event.ServerReady:
+		l.state = event.ServerStopping
+	case event.ServerStopping:
 		l.halted = true
 	}
 }
@@ -158,16 +160,16 @@ func (l *Life) settle() {
 }
 
 // rest is the state of a server of which nothing runs.
-func (l *Life) rest() State {
+func (l *Life) rest() event.ServerState {
 	switch {
 	case l.broken:
-		return Broken
+		return event.ServerBroken
 	case l.intent == Off:
-		return Disabled
+		return event.ServerDisabled
 	case l.gaveUp:
-		return GivenUp
+		return event.ServerGivenUp
 	case l.failed:
-		return Failed
+		return event.ServerFailed
 	}
-	return Stopped
+	return event.ServerStopped
 }

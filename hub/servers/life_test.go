@@ -3,6 +3,8 @@ package servers
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // every lists the events.
@@ -121,9 +123,9 @@ func TestLifeModel(t *testing.T) {
 				t.Fatalf("seed %d: %v made %v of %v", seed, e, l.State(), was.State())
 			case e == Start && (was.Broken() || was.Removed() || was.GaveUp() || was.Intent() == Off):
 				t.Fatalf("seed %d: started in %v", seed, was.State())
-			case l.State() == Failed && was.State() == Stopping && was.Halted() && !was.failed:
+			case l.State() == event.ServerFailed && was.State() == event.ServerStopping && was.Halted() && !was.failed:
 				t.Fatalf("seed %d: an end that was wanted is a failure", seed)
-			case l.Halted() && l.State() != Stopping:
+			case l.Halted() && l.State() != event.ServerStopping:
 				t.Fatalf("seed %d: halted in %v", seed, l.State())
 			case l.Incarnation() != seed || l.Stops() != stops:
 				t.Fatalf("seed %d: the %d. incarnation, stopped %d times", seed, l.Incarnation(), l.Stops())

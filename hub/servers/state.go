@@ -1,28 +1,5 @@
 package servers
 
-// State is where a server's connection stands.
-type State int
-
-// States.
-const (
-	Stopped State = iota + 1
-	Connecting
-	Ready
-	Stopping
-	Failed
-	Disabled
-	Broken
-	GivenUp // it failed too often in a row
-)
-
-var stateNames = [...]string{"", "stopped", "connecting", "ready", "stopping", "failed", "disabled", "broken",
-	"given_up"}
-
-func (s State) String() string { return stateNames[s] }
-
-// Rests tells whether nothing of the server runs.
-func (s State) Rests() bool { return s != Connecting && s != Ready && s != Stopping }
-
 // Intent is what people want of a server.
 type Intent int
 

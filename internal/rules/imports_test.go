@@ -24,7 +24,8 @@ import (
 var mayImport = map[string][]string{
 	"hub/bounds":    {"hub/bounds"},
 	"hub/browse":    {"hub/browse", "hub/bounds"},
-	"hub/event":     {"hub/event", "hub/servers"},
+	"hub/event":     {"hub/event", "hub/bounds"},
+	"hub/servers":   {"hub/servers", "hub/event", "hub/bounds", "hub/config", "hub/mcp", "hub/jsonrpc", "hub/transport", "hub/redact", "hub/statefile"},
 	"hub/jsontext":  {"hub/jsontext"},
 	"hub/redact":    {"hub/redact"},
 	"hub/schema":    {"hub/schema", "hub/bounds", "hub/jsontext"},
