@@ -111,7 +111,8 @@ func (r *request) timeout(idle bool) *event.CancelCause {
 		"limit", limit.String()},
 		"%s of server %q %s within %s; raise %s of the server%s or of the call", r.what(), r.server.name, what, limit, key,
 		where)
-	return &event.CancelCause{Origin: event.OriginTimeout, Reason: setting + " of " + limit.String() + " exceeded", Err: err}
+	return &event.CancelCause{Origin: event.OriginTimeout, Reason: setting + " of " + limit.String() + " exceeded",
+		Err: err}
 }
 
 // hold stops (by +1) or releases (by -1) r's clocks while a person is asked. h.mu is held.

@@ -214,14 +214,16 @@ func (h *Hub) carryOut(a step) <-chan struct{} {
 		if s.conn != nil {
 			by = servers.Again
 		}
-		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost, Reason: cmp.Or(a.why, "the server's config changed")},
+		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost,
+			Reason: cmp.Or(a.why, "the server's config changed")},
 			by)
 		h.forgetSignIn(s)
 		s.forgetTools()
 		s.toolsOf, s.remembered, s.transport, s.lastError, s.stderr = nil, 0, 0, "", nil
 		s.launch.started = nil // what was agreed to for another launch
 	case s.disabled() && !was:
-		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost, Reason: "the server was switched off"}, servers.Stop)
+		done = h.beginStop(s, &event.CancelCause{Origin: event.OriginHost, Reason: "the server was switched off"},
+			servers.Stop)
 	}
 	h.reconsider(s, old, was, a.relaunch)
 	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers tells of those that changed

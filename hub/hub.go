@@ -254,7 +254,8 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 			if s.running() {
 				stopped++
 			}
-			if done := h.beginStop(s, &event.CancelCause{Origin: event.OriginShutdown, Reason: reason}, servers.Stop); done != nil {
+			if done := h.beginStop(s, &event.CancelCause{Origin: event.OriginShutdown, Reason: reason},
+				servers.Stop); done != nil {
 				waits = append(waits, done)
 			}
 		}

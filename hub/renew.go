@@ -53,5 +53,6 @@ func (h *Hub) renewIfIdle(s *server) {
 	}
 	s.stale = false
 	h.log.Info("server is connected anew: windows can show more than it was told", "server", s.name)
-	h.endConnection(s, nil, &event.CancelCause{Origin: event.OriginHost, Reason: "the server is connected anew"}, servers.Again)
+	h.endConnection(s, nil, &event.CancelCause{Origin: event.OriginHost, Reason: "the server is connected anew"},
+		servers.Again)
 }

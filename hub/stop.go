@@ -53,7 +53,8 @@ func (h *Hub) beginStop(s *server, cause *event.CancelCause, by servers.Event) <
 
 // endConnection ends the connection of s, or its start, once these requests are over, by one of the events Stop, End
 // and Again. It cancels none. nil: nothing ran. h.mu is held.
-func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *event.CancelCause, by servers.Event) <-chan struct{} {
+func (h *Hub) endConnection(s *server, overs []<-chan struct{}, cause *event.CancelCause,
+	by servers.Event) <-chan struct{} {
 	if by == servers.Stop {
 		s.stopReason = cause.Reason
 		h.notEager(s)
