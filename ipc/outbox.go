@@ -122,7 +122,9 @@ func (o *outbox) Deliver(e event.Event) {
 	shared := o.sharing.of(e)
 	switch b := e.Body.(type) {
 	case *event.RequestProgressed:
-		o.pace.put(b.RequestID, shared)
+		if !o.pace.put(b.RequestID, shared) {
+			return // run knows
+		}
 	case *event.LogMessage:
 		o.log(shared)
 	case *event.RequestCancelling: // progress from before it would show the request as running again

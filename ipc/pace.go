@@ -25,8 +25,9 @@ type slot struct {
 	dead    bool
 }
 
-// put keeps e as the newest of its request.
-func (p *pace) put(id string, e *sharedEvent) {
+// put keeps e as the newest of its request. It tells whether that is news to who sends: in a storm most takes the place
+// of what waits already.
+func (p *pace) put(id string, e *sharedEvent) (news bool) {
 	s := p.slots[id]
 	if s == nil {
 		if p.slots == nil {
@@ -36,10 +37,12 @@ func (p *pace) put(id string, e *sharedEvent) {
 		p.slots[id] = s
 		p.ready.push(s)
 	}
-	if s.cooling && s.pending == nil {
+	news = s.pending == nil
+	if s.cooling && news {
 		p.held++
 	}
 	s.pending = e
+	return news
 }
 
 // take takes what a request still had to say, nil when nothing. What comes next of it keeps the interval.

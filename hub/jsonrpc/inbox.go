@@ -89,6 +89,14 @@ func (q *inbox) notify(n *Notification, class Class, key string) {
 	q.signal()
 }
 
+// idle tells whether whatever comes next may be delivered at once: nothing waits, and no receiver is at work. As the
+// reading goroutine alone puts in, it stays so until that does.
+func (q *inbox) idle() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.head == nil && !q.busy && !q.closed
+}
+
 // settle hands a call that has its response to its caller: at once when nothing came before that is still waiting.
 func (q *inbox) settle(c *Call) {
 	q.mu.Lock()

@@ -96,6 +96,9 @@ func (c *LineConn) ReadMessage() ([]byte, error) {
 	}
 }
 
+// Drained tells whether every byte that was read has been returned.
+func (c *LineConn) Drained() bool { return c.start == c.end && c.readErr == nil }
+
 // Reading tells whether the bytes of the last message are the caller's to keep.
 func (c *LineConn) Reading() (jsontext.Message, jsontext.Kind, bool) {
 	return jsontext.Message{}, jsontext.Invalid, c.given

@@ -35,6 +35,11 @@ type Options struct {
 	// HandleNotification sees the notifications one after the other, in order. Responses that came after a notification
 	// wait until it has returned. It must not call Close. nil ignores them.
 	HandleNotification func(n *Notification)
+	// Direct, if not nil, is given each notification first, when none waits to be handled: what it takes (true) goes no
+	// further, and costs neither a copy nor another goroutine. It is for what may come late and comes in storms. Called by
+	// the reading goroutine: it must not block, and must not keep the notification or its params, which are good until it
+	// returns.
+	Direct func(n *Notification) bool
 	// Classify gives the class of a notification, and the key of Coalesce. It is called by the reading goroutine, so it
 	// must be quick. nil: MustDeliver.
 	Classify func(n *Notification) (Class, string)

@@ -25,6 +25,10 @@ type Peer struct {
 	count   counters
 	lastID  atomic.Int64
 
+	// Of the reading goroutine.
+	late   bool         // the message in hand may come late
+	direct Notification // what Options.Direct is given
+
 	serving atomic.Int64   // request handlers that run, those of withdrawn requests included
 	aside   atomic.Int64   // the same of requests that take nobody's place
 	running sync.WaitGroup // every goroutine and timer of the peer

@@ -27,11 +27,16 @@ type incomingMessage struct {
 // read is the reading goroutine. It handles each message before it reads the next, and nothing that it does can block.
 func (p *Peer) read() {
 	var r jsontext.Reader
+	var rest rest
+	rest.conn, _ = p.conn.(Drained)
 	for {
+		rest.take(p.ending)
 		msg, err := p.conn.ReadMessage()
+		p.late = false
 		switch {
 		case err == nil:
 			p.receive(&r, msg)
+			rest.note(p.late, len(msg))
 		case !p.missing(err):
 			p.end(err, true)
 			return
@@ -140,11 +145,19 @@ func (p *Peer) notification(method string, params []byte, size int) {
 	if p.in.handle == nil {
 		return
 	}
+	if p.opts.Direct != nil && p.in.idle() {
+		p.direct = Notification{Method: method, Params: params, Size: size}
+		if p.opts.Direct(&p.direct) {
+			p.late = true
+			return
+		}
+	}
 	n := &Notification{Method: method, Params: bytes.Clone(params), Size: size}
 	class, key := MustDeliver, ""
 	if p.opts.Classify != nil {
 		class, key = p.opts.Classify(n)
 	}
+	p.late = class != MustDeliver
 	p.in.notify(n, class, key)
 }
 

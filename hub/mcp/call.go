@@ -26,7 +26,7 @@ type CallRequest struct {
 	// OnWire hears of the wire id of each round. It is called before any progress of that round is delivered and before
 	// CallTool can return.
 	OnWire func(id jsonrpc.ID)
-	// OnProgress hears of progress in order, on the delivery goroutine; never after CallTool has returned. Without it no
+	// OnProgress hears of progress in order, on a goroutine of the peer; never after CallTool has returned. Without it no
 	// progress is asked for.
 	OnProgress func(p Progress)
 	// OnWaiting hears true when a round has ended in questions to a person, and false when the retry starts.

@@ -105,6 +105,29 @@ func (s *Session) tellUpdated(uri string) {
 	s.o.Handler.ResourceUpdated(uri)
 }
 
+// progressDirect takes progress on the reading goroutine, in one pass over its text: thousands may come in a second. What
+// is malformed it leaves to classify.
+func (s *Session) progressDirect(n *jsonrpc.Notification) bool {
+	if n.Method != methodProgress {
+		return false
+	}
+	token, p, ok := readProgress(n.Params)
+	if !ok {
+		return false
+	}
+	s.mu.Lock()
+	call := s.progress[string(token)]
+	s.mu.Unlock()
+	if call == nil {
+		return true
+	}
+	s.tellTap(call.req, n)
+	if call.deliver(string(token), p) {
+		s.backward.Add(1)
+	}
+	return true
+}
+
 // progressed finds the call by the exact text of the token: 1 and "1" are two tokens. Progress of calls that are over
 // and of tokens that nobody gave out is ignored.
 func (s *Session) progressed(params json.RawMessage) {

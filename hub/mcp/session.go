@@ -100,6 +100,7 @@ func (s *Session) attach(l *Link) {
 		Answer:              answerAtOnce,
 		HandleRequest:       s.handleRequest,
 		HandleNotification:  s.handleNotification,
+		Direct:              s.progressDirect,
 		Classify:            classify,
 		Tap:                 s.o.Tap,
 		OnOutgoingCancelled: s.listen.endedByServer,

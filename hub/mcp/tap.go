@@ -30,7 +30,14 @@ func (s *Session) tapNotification(n *jsonrpc.Notification) {
 		}
 		s.mu.Unlock()
 	}
-	if of != nil && of.Trace != nil {
+	if of != nil {
+		s.tellTap(of, n)
+	}
+}
+
+// tellTap tells the tap of a notification of a call.
+func (s *Session) tellTap(of *CallRequest, n *jsonrpc.Notification) {
+	if s.o.Tap != nil && of.Trace != nil {
 		s.o.Tap(of.Trace, jsonrpc.Observed{Sender: jsonrpc.Incoming, Kind: jsonrpc.KindNotification, Method: n.Method,
 			Bytes: n.Size})
 	}
