@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
@@ -15,7 +16,7 @@ type serverQuestion struct {
 	name            string           // begins the id of the request that stands for it
 	method, subject string           // of that request
 	info            event.PromptInfo // kind and question
-	launch          *launchForm
+	launch          *grants.Form
 	wants, kinds    string // what the server wants, and what a window must be able to show, for error texts
 	// byHand tells whether somebody waits who does not wait for a start of the server; nil: nobody. h.mu is held.
 	byHand func() bool

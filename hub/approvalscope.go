@@ -3,68 +3,13 @@ package hub
 import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
 )
-
-// workspace names the set of workspace folders of w; "" = it has none. h.mu is held.
-func (w *Window) workspace() string {
-	var uris []string
-	for _, r := range w.listed {
-		uris = append(uris, r.URI)
-	}
-	return workspaceOf(uris)
-}
-
-// workspaces are those of the windows, also of one that may come back. h.mu is held.
-func (h *Hub) workspaces() map[string]bool {
-	open := map[string]bool{}
-	for _, w := range h.windows {
-		if name := w.workspace(); !w.gone && name != "" {
-			open[name] = true
-		}
-	}
-	return open
-}
-
-// approved tells whether an earlier approval holds. h.mu is held.
-func (h *Hub) approved(key approvalKey) bool {
-	for _, w := range h.windows {
-		if _, ok := w.approvals[key]; ok {
-			return true
-		}
-	}
-	_, ok := h.approvals.Get(approvalID{approvalKey: key})
-	for folders := range h.workspaces() {
-		if ok {
-			break
-		}
-		_, ok = h.approvals.Get(approvalID{key, folders})
-	}
-	return ok
-}
-
-// mayBeApproved tells whether any approval of a tool holds, of whatever definition. h.mu is held.
-func (h *Hub) mayBeApproved(s *server, tool string) bool {
-	of := pinKey{s.name, s.confKey(), tool}
-	for _, w := range h.windows {
-		for k := range w.approvals {
-			if k.pin() == of {
-				return true
-			}
-		}
-	}
-	open := h.workspaces()
-	for id := range h.approvals.All() {
-		if id.pin() == of && (id.folders == "" || open[id.folders]) {
-			return true
-		}
-	}
-	return false
-}
 
 // scopeRefused says that w cannot give the scope of its answer. h.mu is held.
 func (h *Hub) scopeRefused(w *Window, p *prompt, a event.PromptAnswer) error {
 	if a.Action != event.ActionAccept || a.Scope != event.ScopeWorkspace || p.agrees == nil && p.launch == nil ||
-		w.workspace() != "" {
+		len(w.listed) > 0 {
 		return nil
 	}
 	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidContent,
@@ -76,36 +21,20 @@ func (h *Hub) scopeRefused(w *Window, p *prompt, a event.PromptAnswer) error {
 // closed. A no is kept nowhere: it ends one call. It gives the other open prompts that ask for the same and need no
 // answer any more. w is attached. h.mu is held.
 func (h *Hub) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
-	if c.action == event.ActionAccept && p.launch != nil {
-		h.agree(w, *p.launch, c.scope)
-	}
-	if p.agrees == nil || c.action != event.ActionAccept {
+	if c.action != event.ActionAccept {
 		return nil
 	}
-	key := p.agrees.key
-	pinned := pinOf(key, p.info.Approval.Tool.Definition)
-	a := approval{Server: key.server, Launch: key.launch, Tool: key.tool, Hash: key.hash, Time: pinned.Time,
-		Definition: pinned.Definition}
-	// then it was asked for the definition, which counts for all
-	covers := c.scope != event.ScopeOnce || p.agrees.policy == config.Allow
-	if !h.pinned(key) {
-		h.pins.Put(pinned)
+	if p.launch != nil {
+		h.grants.Agree(p.launch.Grant, c.scope, w.id)
+		h.company++
+		h.consentsChanged()
 	}
-	switch c.scope {
-	case event.ScopeWindow:
-		if w.approvals == nil {
-			w.approvals = map[approvalKey]approval{}
-		}
-		w.approvals[key] = a
-	case event.ScopeAlways:
-		a.Scope = "always"
-		h.approvals.Put(a)
-	case event.ScopeWorkspace:
-		a.Scope, a.Folders = "workspace", foldersOf(w.workspace())
-		h.approvals.Put(a)
-	}
-	if !covers {
+	if p.agrees == nil {
 		return nil
+	}
+	h.grants.Agree(grants.Grant{Key: p.agrees.key, Definition: p.info.Approval.Tool.Definition}, c.scope, w.id)
+	if c.scope == event.ScopeOnce && p.agrees.policy != config.Allow {
+		return nil // of a tool that is allowed it was asked for the definition, which counts for all
 	}
 	for _, other := range h.promptsInOrder() {
 		if other != p && other.agrees != nil && *other.agrees == *p.agrees {

@@ -5,14 +5,9 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
-
-// approvalKey is what an approval holds for: the definition that was shown (by its hash) of a tool of a server that is
-// started just so.
-type approvalKey struct{ server, launch, tool, hash string }
-
-func (k approvalKey) pin() pinKey { return pinKey{k.server, k.launch, k.tool} }
 
 // confKey is the launch key of s as it is configured now. h.mu is held.
 func (s *server) confKey() string {
@@ -23,21 +18,21 @@ func (s *server) confKey() string {
 }
 
 // keyOf: h.mu is held.
-func keyOf(s *server, tool *mcp.Tool) approvalKey {
-	return approvalKey{server: s.name, launch: s.confKey(), tool: tool.Name, hash: tool.Hash}
+func keyOf(s *server, tool *mcp.Tool) grants.Key {
+	return grants.CallKey(s.name, s.confKey(), tool.Name, tool.Hash)
 }
 
 // agreement is what lets a call go on: this definition may be called, under this policy. The zero one holds for
 // nothing.
 type agreement struct {
-	key    approvalKey
+	key    grants.Key
 	policy config.Policy
 }
 
 // approve gets a yes to tool on these terms: that of a definition pinned for the first time, of an earlier approval, or
 // of a person. false without an error: something has changed meanwhile.
 func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreement) (bool, error) {
-	if terms.policy == config.Allow && h.pinFirst(terms.key, string(tool.Raw)) {
+	if terms.policy == config.Allow && h.grants.LetThroughFirst(terms.key, string(tool.Raw)) {
 		return true, nil
 	}
 	question := &event.ToolApproval{Arguments: c.Arguments, Destructive: tool.Destructive, ReadOnly: tool.ReadOnly,
@@ -45,12 +40,10 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreeme
 	if question.Arguments == "" {
 		question.Arguments = "{}"
 	}
-	var hash, before string
-	var changed bool
-	h.update(func() { hash, before, changed = h.agreedBefore(terms.key) })
-	if changed {
+	if before, changed := h.grants.Before(terms.key); changed {
 		// outside the lock: a definition may be large
-		question.Previous, question.Changes = before, toolChanges(hash, before, tool.Hash, string(tool.Raw))
+		now := grants.Grant{Key: terms.key, Definition: string(tool.Raw)}
+		question.Previous, question.Changes = before.Definition, now.Changes(before)
 	}
 
 	p, ok, err := h.openApproval(r, tool, terms, question)
@@ -72,8 +65,7 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreeme
 		return false, event.Fail(event.CodePermissionDenied, event.ReasonDismissedByUser, meta,
 			"the user closed the question about tool %q of server %q without a choice; it was not called", r.tool, r.server.name)
 	case answer.cause == event.CauseAnswered && answer.action == event.ActionAccept:
-		h.approvals.Save() // what the answer brought; it may write files: without the lock
-		h.pins.Save()
+		h.grants.Save() // what the answer brought; it may write files: without the lock
 		if h.movedTo(r, event.StateQueued) {
 			return true, nil
 		}
@@ -99,7 +91,8 @@ func (h *Hub) openApproval(r *request, tool *mcp.Tool, terms *agreement,
 	switch {
 	case h.terms(r, tool) != *terms:
 		return nil, false, nil
-	case terms.policy == config.Allow && h.pinned(terms.key), terms.policy == config.Ask && h.approved(terms.key):
+	case terms.policy == config.Allow && h.grants.Holds(terms.key.As(grants.Definition)), terms.policy == config.Ask &&
+		h.grants.Holds(terms.key):
 		return nil, true, nil
 	case !h.canShow(event.PromptToolApproval, false):
 		if terms.policy == config.Allow {
@@ -124,7 +117,7 @@ func (h *Hub) policyChanged(s *server) {
 			continue
 		}
 		now, shows := h.policy(s, p.request.tool), s.conf.Tools.Visible(p.request.tool)
-		if shows && now == p.agrees.policy && s.confKey() == p.agrees.key.launch {
+		if shows && now == p.agrees.policy && s.confKey() == p.agrees.key.Launch {
 			continue
 		}
 		says := string(now)

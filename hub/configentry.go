@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/grants"
 )
 
 // configEntry is one entry of the config, with what is made of all its texts. A stranger chooses how long these are, so
@@ -15,7 +16,7 @@ type configEntry struct {
 	watch string // the folder where the patterns in conf.Watch begin
 	// form is what there was to agree to when somebody looked last: see Hub.lookAt. nil: the entry needs no consent.
 	// Guarded by Hub.mu.
-	form *launchForm
+	form *grants.Form
 }
 
 // configEntries are those of one name, the one that counts if all are agreed to first: see Hub.counting.
@@ -49,11 +50,11 @@ func (h *Hub) entryOf(conf config.Server, sources []ConfigSource) *configEntry {
 
 // formNow gives the form of an entry as far as it is known without the values of inputs; nil: it needs no consent. It
 // is called without the lock.
-func (h *Hub) formNow(conf config.Server, v config.Variables) *launchForm {
+func (h *Hub) formNow(conf config.Server, v config.Variables) *grants.Form {
 	if !needsConsent(conf) {
 		return nil
 	}
-	f := h.formOf(conf, v, h.look(conf, v, nil))
+	f := h.formOf(conf, v, grants.Look(conf, v, nil, h.environ))
 	return &f
 }
 
@@ -76,8 +77,8 @@ func (all configEntries) find(file, key string) *configEntry {
 }
 
 // ask tells whether a question about this form is about what one of the entries is now.
-func (all configEntries) ask(k launchKey) bool {
-	return slices.ContainsFunc(all, func(e *configEntry) bool { return e.form != nil && e.form.key == k })
+func (all configEntries) ask(k grants.Key) bool {
+	return slices.ContainsFunc(all, func(e *configEntry) bool { return e.form != nil && e.form.Key == k })
 }
 
 // watchFolder is where the patterns of a server start: in its directory, if the config names one, else beside the file.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
@@ -74,11 +75,11 @@ func (h *Hub) reload(ctx context.Context, sources []ConfigSource, changed string
 			Message: h.redactor.Text(p.Message), Fatal: p.Fatal})
 	}
 
-	problems = append(problems, alike(want)...)
+	problems = append(problems, grants.LookAlikes(want)...)
 
 	// What takes time that a stranger chooses is done here, without the lock. The folders are other ones, perhaps, also
 	// for what stays as it was.
-	r := reading{entries: h.entriesOf(want, sources), old: old, forms: make([]*launchForm, len(old))}
+	r := reading{entries: h.entriesOf(want, sources), old: old, forms: make([]*grants.Form, len(old))}
 	for i, e := range old {
 		r.forms[i] = h.formNow(e.conf, h.variablesAmong(sources, e.conf))
 	}
@@ -93,7 +94,7 @@ type reading struct {
 	// old are the entries of before, and forms what they are now: a server that this reading says nothing of keeps its
 	// entry.
 	old   configEntries
-	forms []*launchForm
+	forms []*grants.Form
 }
 
 // apply brings the servers in line with what was read.

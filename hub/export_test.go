@@ -13,6 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
@@ -112,9 +113,9 @@ func (h *Hub) inconsistent() string {
 		}
 		if p.agrees != nil { // a question that the policy answers is closed with the change of the policy
 			now := h.policy(r.server, r.tool)
-			pinned, known := h.pins.Get(p.agrees.key.pin())
+			definition := p.agrees.key.As(grants.Definition)
 			if now != p.agrees.policy || now == config.Deny || now == config.Allow &&
-				(!known || pinned.Hash == p.agrees.key.hash) || r.state != event.StateAwaitingApproval {
+				(!h.grants.HoldsForAny(definition) || h.grants.Holds(definition)) || r.state != event.StateAwaitingApproval {
 				return fmt.Sprintf("prompt %s of request %s, which is %s, asks for what the config answers with %s", id, r.id,
 					r.state, now)
 			}
@@ -233,13 +234,15 @@ func (h *Hub) CountForms() (made, locked *atomic.Int64) {
 }
 
 // RememberedLaunches and the three after it are for tests of what Remembered and Forget are made of.
-func (h *Hub) RememberedLaunches() []event.Remembered { return h.rememberedLaunches() }
+func (h *Hub) RememberedLaunches() []event.Remembered {
+	return slices.DeleteFunc(h.Remembered(""), func(r event.Remembered) bool { return r.Kind != event.RememberedLaunch })
+}
 
 // RememberedInputs is for tests.
 func (h *Hub) RememberedInputs() []event.Remembered { return h.rememberedInputs() }
 
 // ForgetLaunch is for tests.
-func (h *Hub) ForgetLaunch(id string) bool { return h.forgetLaunches(map[string]bool{id: true}) == 1 }
+func (h *Hub) ForgetLaunch(id string) bool { return h.Forget([]string{id}) == 1 }
 
 // ForgetInput is for tests.
 func (h *Hub) ForgetInput(id string) bool { return h.inputs.forget(map[string]bool{id: true}) == 1 }

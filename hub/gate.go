@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
@@ -118,7 +119,8 @@ func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
 	case asks && !p.fresh:
 		v.need = needApprovals
 		return v
-	case asks && !h.canShow(event.PromptToolApproval, false) && !h.mayBeApproved(s, r.tool):
+	case asks && !h.canShow(event.PromptToolApproval, false) &&
+		!h.grants.HoldsForAny(grants.CallKey(s.name, s.confKey(), r.tool, "")):
 		v.err = errNoApprover(r)
 		return v
 	}
@@ -135,8 +137,9 @@ func (h *Hub) mayCall(r *request, p *passage) (v verdict) {
 	}
 	terms := h.terms(r, v.tool)
 	switch {
-	case p.call.Preapproved, terms == p.agreed, terms.policy == config.Allow && h.pinned(terms.key),
-		terms.policy == config.Ask && h.approved(terms.key):
+	case p.call.Preapproved, terms == p.agreed,
+		terms.policy == config.Allow && h.grants.Holds(terms.key.As(grants.Definition)),
+		terms.policy == config.Ask && h.grants.Holds(terms.key):
 	default:
 		v.need, v.terms = needYes, &terms
 	}
@@ -165,7 +168,7 @@ func (h *Hub) get(r *request, p *passage, v *verdict) (err error) {
 		p.recalled = true
 		return nil
 	case needApprovals:
-		h.approvals.Refresh()
+		h.grants.Refresh(grants.Call)
 		p.fresh = true
 		return nil
 	case needSession:

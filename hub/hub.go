@@ -19,12 +19,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/signin"
-	"github.com/mcphub-go/mcphub/hub/statefile"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -78,10 +78,9 @@ type Hub struct {
 	listStarts chan struct{}
 	loading    chan struct{} // holds one token while somebody reads the config
 
-	approvals *statefile.List[approvalID, approval] // of scope always and workspace
-	pins      *statefile.List[pinKey, pin]
-	// recallAnswers reads both, once: there may be megabytes, and a hub that starts is waited for. Whoever looks into them
-	// calls it first, without mu.
+	grants *grants.Store
+	// recallAnswers reads the approvals and the definitions of tools, once: there may be megabytes, and a hub that starts
+	// is waited for. Whoever looks into them calls it first, without mu.
 	recallAnswers func()
 
 	budgets  *budgets
@@ -90,8 +89,6 @@ type Hub struct {
 	compare func(s *server, schema, value json.RawMessage) schema.Verdict
 
 	redactor *redact.Redactor
-	launches *statefile.List[string, consentGiven]
-	formKey  *consentKey
 	onForm   func() // tests are told of each form that is made; nil: nobody
 	inputs   *inputStore
 
@@ -133,7 +130,6 @@ type Hub struct {
 	problems []event.ConfigProblem // of no single server
 	sources  []ConfigSource
 	watching watching
-	consents map[launchKey]consentGiven // of this hub
 	draining bool
 	closed   bool
 	over     chan struct{} // made by shut; closed when every goroutine of work has ended
@@ -163,7 +159,6 @@ func New(o Options) *Hub {
 		ending:     map[string]*server{},
 		listStarts: make(chan struct{}, maxEager),
 		sharing:    map[sharedKey]*shared{},
-		consents:   map[launchKey]consentGiven{},
 		redactor:   &redact.Redactor{},
 		fatal:      o.Fatal,
 		check:      checkInvariants,
@@ -199,15 +194,9 @@ func New(o Options) *Hub {
 	h.tokens = sync.OnceValue(func() signin.Store { return h.tokenStore(o.StateDir) })
 	h.load = config.Load
 	h.tools = openTools(o.StateDir, h.log)
-	h.approvals, h.pins = statefile.OpenList(o.StateDir, approvalForm, h.log),
-		statefile.OpenList(o.StateDir, pinForm, h.log)
-	h.recallAnswers = sync.OnceFunc(func() {
-		h.approvals.Refresh()
-		h.pins.Refresh()
-	})
-	h.launches = statefile.OpenList(o.StateDir, consentForm, h.log)
-	h.launches.Refresh()
-	h.formKey = openConsentKey(o.StateDir, h.log)
+	h.grants = grants.Open(o.StateDir, id, h.log)
+	h.recallAnswers = sync.OnceFunc(func() { h.grants.Refresh(grants.Call, grants.Definition) })
+	h.grants.Refresh(grants.Launch)
 	h.inputs = openInputs(o.StateDir, h.log)
 	return h
 }
@@ -327,6 +316,7 @@ func (h *Hub) shut() {
 			w.sink.Closed(event.Fail(event.CodeUnavailable, event.ReasonDraining, nil, "the hub is shutting down"))
 		}
 		w.forget()
+		h.grants.EndWindow(w.id)
 	}
 	clear(h.windows)
 	h.released.close()

@@ -39,7 +39,7 @@ func (i inputKept) When() time.Time { return i.Time }
 
 var inputForm = statefile.ListForm[inputKept]{File: "inputs.json", Member: "entries", What: "values of config inputs",
 	Version: 1,
-	Max:     maxAnswers, Room: maxAnswered}
+	Max:     1000, Room: 8 << 20}
 
 // LogValue keeps the value out of logs.
 func (i inputKept) LogValue() slog.Value { return slog.StringValue("input " + i.Input) }
@@ -54,7 +54,7 @@ func openInputs(dir string, log *slog.Logger) *inputStore {
 }
 
 // inputID names an input for the keyring and for Forget; it says nothing.
-func inputID(file, input string) string { return "input-" + sum(file, input)[:32] }
+func inputID(file, input string) string { return "input-" + statefile.Sum(file, input)[:32] }
 
 // get gives the value of an input. It may take as long as the keyring does.
 func (s *inputStore) get(in config.Input) (string, bool) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
 )
 
 // ready brings a server's config to the point where it can be started: the user has agreed to it, if it needs that, and
@@ -33,15 +34,15 @@ func (h *Hub) prepared(ctx context.Context, s *server, conf config.Server, byHan
 		if seen, agreed, err := h.agreedTo(ctx, s, conf, values); err != nil {
 			return config.Resolved{}, err
 		} else if agreed {
-			return h.startable(s, conf, seen.sight)
+			return h.startable(s, conf, seen.Sight)
 		}
 	}
 }
 
 // startable gives what is started of what was seen.
-func (h *Hub) startable(s *server, conf config.Server, seen sight) (config.Resolved, error) {
-	r, err := h.usableConfig(s, conf, seen.resolved, seen.err)
-	r.Program = seen.program.Path
+func (h *Hub) startable(s *server, conf config.Server, seen grants.Sight) (config.Resolved, error) {
+	r, err := h.usableConfig(s, conf, seen.Resolved, seen.Err)
+	r.Program = seen.Program.Path
 	return r, err
 }
 
@@ -112,7 +113,7 @@ func (h *Hub) agreedTo(ctx context.Context, s *server, conf config.Server,
 // judge looks at what s would be started with and judges what it saw, again when the config was read anew in between. A
 // file that changes all the time keeps nobody here beyond ctx.
 func (h *Hub) judge(ctx context.Context, s *server, conf config.Server,
-	inputs map[string]string) (seen looked, f launchForm, agreed bool, err error) {
+	inputs map[string]string) (seen looked, f grants.Form, agreed bool, err error) {
 	for {
 		seen = h.lookAt(s, conf, inputs)
 		h.update(func() { f, agreed, err = h.toAgree(ctx, s, conf, seen) })
@@ -136,7 +137,7 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inpu
 		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
 			name: "launch", method: methodLaunch, subject: subjectOf(f), wants: "your consent to start it",
 			kinds: "server launches",
-			info:  event.PromptInfo{Kind: event.PromptServerLaunch, Launch: &f.question}, launch: &f, with: t,
+			info:  event.PromptInfo{Kind: event.PromptServerLaunch, Launch: &f.Question}, launch: &f, with: t,
 			byHand: func() bool { return byHand },
 			told: func(by int) {
 				if s.launch.asking += by; by > 0 {
@@ -145,7 +146,7 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inpu
 			},
 		})
 		// what an answer brought, if there was one, although who asked may have gone; it may write a file: without the lock
-		h.launches.Save()
+		h.grants.Save()
 		if err != nil {
 			h.consentSettled(s, "")
 			return ofAll(err)
@@ -155,7 +156,7 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inpu
 			h.consentSettled(s, "")
 		case event.CauseSuperseded: // the form has changed, or the last window went and another came
 		case event.CauseDeclined:
-			h.consentSettled(s, f.key.hash)
+			h.consentSettled(s, f.Hash)
 			return errLaunchDeclined(s, "the user declined to start it", conf)
 		default:
 			h.consentSettled(s, "")
@@ -166,11 +167,11 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, conf config.Server, inpu
 
 // subjectOf names what would be started, for the request that everybody sees: without the query of an address, which
 // may be secret.
-func subjectOf(f launchForm) string {
-	if f.question.URL != "" {
-		return (config.Server{URL: f.question.URL}).DisplayURL()
+func subjectOf(f grants.Form) string {
+	if f.Question.URL != "" {
+		return (config.Server{URL: f.Question.URL}).DisplayURL()
 	}
-	return f.question.Command
+	return f.Question.Command
 }
 
 // ofAll gives the error of a question that was not answered to those whose it is: that nobody answered in time all have
@@ -189,7 +190,7 @@ var errReadAnew = errors.New("the config was read anew")
 // toAgree gives the form to ask about, of what was seen; agreed tells that no question is needed. The error errReadAnew
 // asks for another look. h.mu is held.
 func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server,
-	seen looked) (f launchForm, agreed bool, err error) {
+	seen looked) (f grants.Form, agreed bool, err error) {
 	e := s.entries.find(conf.Origin.File, seen.key)
 	if e == nil { // what was to be started is no longer what the config says: a stop is under way
 		if ctx.Err() != nil {
@@ -204,25 +205,25 @@ func (h *Hub) toAgree(ctx context.Context, s *server, conf config.Server,
 	if e.form == nil { // the host answers for it since
 		return f, true, nil
 	}
-	if err := seen.refusal(); err != nil {
+	if err := seen.Refusal(); err != nil {
 		return f, false, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken, []string{"server", s.name},
 			"server %q was not started: %s", s.name, s.quote(err.Error()))
 	}
 	f = seen.form
-	if e.form.key != f.key {
+	if e.form.Key != f.Key {
 		e.form = &f
 		h.launchChanged(s)
 	}
-	if given := h.consentTo(f.key); given != nil {
-		s.launch.started = given
+	if h.grants.Holds(f.Key) {
+		s.launch.started = &f
 		h.settle(s)
 		return f, true, nil
 	}
-	if s.launch.declined == f.key.hash {
+	if s.launch.declined == f.Hash {
 		return f, false, errLaunchDeclined(s, "the user declined to start it", e.conf)
 	}
-	if before := h.consentBefore(f.key); before != nil {
-		f.question.Changed, f.question.Changes = true, changesOf(before.Fields, f.fields)
+	if before, ok := h.grants.Before(f.Key); ok {
+		f.Question.Changed, f.Question.Changes = true, f.Changes(before)
 	}
 	return f, false, nil
 }
@@ -263,7 +264,7 @@ func (h *Hub) launchChanged(s *server) {
 		if p.request.server != s {
 			continue
 		}
-		old := p.launch != nil && !s.entries.ask(p.launch.key)
+		old := p.launch != nil && !s.entries.ask(p.launch.Key)
 		if p.info.Input != nil {
 			in, ok := inputNow(s, p.info.Input.ConfigFile, p.info.Input.InputID)
 			old = ok && !sameInput(questionOf(in), p.info.Input)
@@ -280,11 +281,11 @@ func (h *Hub) launchChanged(s *server) {
 // agreed to it with the launch; what it denies counts always. h.mu is held.
 func (h *Hub) policy(s *server, tool string) config.Policy {
 	p := s.conf.Policy(tool)
-	if p != config.Allow || !needsConsent(s.conf) || h.consentTo(h.launchForm(s).key) != nil {
+	if p != config.Allow || !needsConsent(s.conf) || h.agreedToLaunch(s) {
 		return p
 	}
 	// The file has changed since the start. What was agreed to then still holds, if both allow it.
-	if a := s.launch.started; a != nil && s.conn != nil && h.consentTo(a.of()) != nil &&
+	if a := s.launch.started; a != nil && s.conn != nil && h.grants.Holds(a.Key) &&
 		(config.Server{Approvals: a.Policies}).Policy(tool) == config.Allow {
 		return p
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
 )
 
 // prompt is one open question. It is open exactly while it is in Hub.prompts; whoever takes it out settles it.
@@ -15,10 +16,10 @@ type prompt struct {
 	id        string
 	n         uint64 // order
 	request   *request
-	withTools bool        // sampling that brings tools
-	asker     *connection // that asked; nil for a tool approval
-	agrees    *agreement  // what a yes to a tool approval holds for; nil for all others
-	launch    *launchForm // what a yes to a launch holds for; nil for all others
+	withTools bool         // sampling that brings tools
+	asker     *connection  // that asked; nil for a tool approval
+	agrees    *agreement   // what a yes to a tool approval holds for; nil for all others
+	launch    *grants.Form // what a yes to a launch holds for; nil for all others
 	// all that waits for these waits for it; nil but for the hub's own questions about servers
 	about    []*server
 	settled  chan closing // buffered: the one that takes the prompt puts one in

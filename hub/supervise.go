@@ -114,7 +114,7 @@ func (h *Hub) due(s *server) {
 		s.supervised.plan = nil // the next call starts it at once
 		return
 	}
-	if p := s.supervised.plan; p.attempt.waiters == 0 && needsConsent(s.conf) && h.consentTo(h.launchForm(s).key) == nil {
+	if p := s.supervised.plan; p.attempt.waiters == 0 && needsConsent(s.conf) && !h.agreedToLaunch(s) {
 		// The yes has gone, with its window perhaps. Nobody is asked again for a start that nobody waits for.
 		s.supervised.plan = nil
 		if s.eager() {

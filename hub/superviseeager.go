@@ -60,7 +60,7 @@ func (h *Hub) startingByItself() (n int) {
 
 // wouldAsk tells whether s cannot start before the user has agreed to it. h.mu is held.
 func (h *Hub) wouldAsk(s *server) bool {
-	return needsConsent(s.conf) && !s.life.Broken() && h.consentTo(h.launchForm(s).key) == nil
+	return needsConsent(s.conf) && !s.life.Broken() && !h.agreedToLaunch(s)
 }
 
 // askingByItself counts the starts that are under way by themselves and ask for the consent to a launch, or will. h.mu

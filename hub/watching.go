@@ -91,7 +91,7 @@ func (h *Hub) watchGlobs(sources []ConfigSource) {
 // mayLook tells whether the patterns of a server may be looked for: what a workspace brings says where, so the user has
 // to have agreed to it, or it runs, which comes to the same. h.mu is held.
 func (h *Hub) mayLook(s *server) bool {
-	return !needsConsent(s.conf) || s.conn != nil || h.consentTo(h.launchForm(s).key) != nil
+	return !needsConsent(s.conf) || s.conn != nil || h.agreedToLaunch(s)
 }
 
 // watchStarted watches what a server wants to be restarted for that the user has agreed to only now. h.mu is held.

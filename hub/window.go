@@ -28,8 +28,6 @@ type Window struct {
 	listed        []Root
 	attached      bool
 	gone          bool // detached for good; remembered for a resume only
-	approvals     map[approvalKey]approval
-	consents      map[launchKey]consentGiven
 	farewell      *time.Timer
 
 	ctx   context.Context // of what is to end with the attachment
@@ -88,11 +86,9 @@ func (h *Hub) enter(hello Hello, sink Sink) (w *Window, start *Start, changed bo
 	if before != nil {
 		before.forget()
 		w.work = before.work
-		if !before.gone {
-			w.approvals, w.consents = before.approvals, before.consents
-		}
 	}
 	h.windows[w.id] = w
+	h.grants.SetFolders(w.id, folders(w.listed))
 	changed = !slices.Equal(rootsBefore, h.roots())
 	h.closeUnshowable() // it may come back with fewer kinds
 	h.consentsChanged() // a yes may hold where its folders are open
@@ -193,6 +189,9 @@ func (w *Window) SetRoots(roots []Root) {
 	h.update(func() {
 		before := h.roots()
 		w.listed = roots
+		if h.windows[w.id] == w && !w.gone {
+			h.grants.SetFolders(w.id, folders(roots))
+		}
 		h.company++
 		h.consentsChanged()
 		changed = !slices.Equal(before, h.roots())
@@ -272,7 +271,7 @@ var ownerClosed = &event.CancelCause{Origin: event.OriginHost, Reason: "the wind
 // depart ends what belongs to a window. It stays in the table for a resume. h.mu is held.
 func (h *Hub) depart(w *Window) {
 	w.gone = true
-	w.approvals, w.consents = nil, nil
+	h.grants.EndWindow(w.id)
 	h.consentsChanged()
 	for _, r := range h.requestsInOrder() {
 		if r.owner != "" && r.owner == w.id {

@@ -113,6 +113,15 @@ func (h *Hub) roots() []Root {
 	return roots
 }
 
+// folders are the URIs of roots.
+func folders(roots []Root) []string {
+	uris := make([]string, 0, len(roots))
+	for _, r := range roots {
+		uris = append(uris, r.URI)
+	}
+	return uris
+}
+
 func (h *Hub) windowsInOrder() []*Window {
 	return slices.SortedFunc(maps.Values(h.windows), func(a, b *Window) int { return cmp.Compare(a.n, b.n) })
 }

@@ -1,4 +1,4 @@
-package hub
+package grants
 
 import (
 	"crypto/hmac"
@@ -14,10 +14,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// consentKey is a secret of the user. What a form does not show goes into it as a sum with this key: values such as
+// formKey is a secret of the user. What a form does not show goes into it as a sum with this key: values such as
 // short passwords could be found by trying from a plain hash, by whoever reads the form. All hubs of the user share it;
 // without a folder it lives as long as the hub.
-type consentKey struct {
+type formKey struct {
 	file *statefile.File
 
 	mu  sync.Mutex // guards key
@@ -33,14 +33,14 @@ type keyText struct {
 	Key     string `json:"key"` // hex
 }
 
-func openConsentKey(dir string, log *slog.Logger) *consentKey {
+func openFormKey(dir string, log *slog.Logger) *formKey {
 	check := func(text []byte) error {
 		if keyIn(text) == nil {
 			return errors.New("it holds no key of the form that this hub writes")
 		}
 		return nil
 	}
-	return &consentKey{file: statefile.Open(dir, "consent-key.json", statefile.Options{Logger: log, Check: check,
+	return &formKey{file: statefile.Open(dir, "consent-key.json", statefile.Options{Logger: log, Check: check,
 		Told: dir == ""})}
 }
 
@@ -56,18 +56,18 @@ func keyIn(text []byte) []byte {
 	return key
 }
 
-// get gives the key, and makes it if no hub has. It may read and write a file: not with the hub's lock.
-func (c *consentKey) get() []byte {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.key != nil {
-		return c.key
+// get gives the key, and makes it if no hub has. It may read and write a file.
+func (k *formKey) get() []byte {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.key != nil {
+		return k.key
 	}
-	if text, err := c.file.Read(); err == nil {
-		c.key = keyIn(text)
+	if text, err := k.file.Read(); err == nil {
+		k.key = keyIn(text)
 	}
-	if c.key != nil {
-		return c.key
+	if k.key != nil {
+		return k.key
 	}
 	fresh := make([]byte, keyBytes)
 	rand.Read(fresh) // never fails
@@ -77,22 +77,22 @@ func (c *consentKey) get() []byte {
 	}
 	// Of several hubs that start at once one writes it; the others find it when it is their turn. What the disk does not
 	// take holds in this hub.
-	_ = c.file.Update(func(old []byte) ([]byte, error) {
+	_ = k.file.Update(func(old []byte) ([]byte, error) {
 		if keyIn(old) != nil {
 			return nil, nil
 		}
 		return append(text, '\n'), nil
 	})
-	if text, err := c.file.Read(); err == nil {
-		c.key = keyIn(text)
+	if text, err := k.file.Read(); err == nil {
+		k.key = keyIn(text)
 	}
-	if c.key == nil {
-		c.key = fresh
+	if k.key == nil {
+		k.key = fresh
 	}
-	return c.key
+	return k.key
 }
 
-// keyedSum is sum with a key.
+// keyedSum is statefile.Sum with a key.
 func keyedSum(key []byte, texts ...string) string {
 	h := hmac.New(sha256.New, key)
 	for _, t := range texts {

@@ -1,4 +1,4 @@
-package hub
+package grants
 
 import (
 	"encoding/json"

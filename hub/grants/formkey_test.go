@@ -1,4 +1,4 @@
-package hub
+package grants
 
 import (
 	"bytes"
@@ -11,12 +11,12 @@ import (
 )
 
 // Finding C2: several hubs that start at once on a new folder have one key, which only the user can read.
-func TestConsentKeyIsOneForAllHubs(t *testing.T) {
+func TestFormKeyIsOneForAllHubs(t *testing.T) {
 	dir := t.TempDir()
 	keys := make([][]byte, 8)
 	var all sync.WaitGroup
 	for i := range keys {
-		all.Go(func() { keys[i] = openConsentKey(dir, slog.New(slog.DiscardHandler)).get() })
+		all.Go(func() { keys[i] = openFormKey(dir, slog.New(slog.DiscardHandler)).get() })
 	}
 	all.Wait()
 	for _, key := range keys {
@@ -28,23 +28,23 @@ func TestConsentKeyIsOneForAllHubs(t *testing.T) {
 		info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if other := openConsentKey(t.TempDir(), slog.New(slog.DiscardHandler)).get(); bytes.Equal(other, keys[0]) {
+	if other := openFormKey(t.TempDir(), slog.New(slog.DiscardHandler)).get(); bytes.Equal(other, keys[0]) {
 		t.Error("two users have the same key")
 	}
-	if memory := openConsentKey("", slog.New(slog.DiscardHandler)); !bytes.Equal(memory.get(), memory.get()) {
+	if memory := openFormKey("", slog.New(slog.DiscardHandler)); !bytes.Equal(memory.get(), memory.get()) {
 		t.Error("a key in memory changes")
 	}
 }
 
 // A file that holds no key is set aside, and takes no hub down.
-func TestConsentKeyOfABrokenFile(t *testing.T) {
+func TestFormKeyOfABrokenFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "consent-key.json"), []byte(`{"version":1,"key":"abcd"}`),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	key := openConsentKey(dir, slog.New(slog.DiscardHandler)).get()
-	if again := openConsentKey(dir, slog.New(slog.DiscardHandler)).get(); len(key) != keyBytes ||
+	key := openFormKey(dir, slog.New(slog.DiscardHandler)).get()
+	if again := openFormKey(dir, slog.New(slog.DiscardHandler)).get(); len(key) != keyBytes ||
 		!bytes.Equal(key, again) {
 		t.Error("the key is not kept")
 	}

@@ -1,4 +1,4 @@
-package hub
+package grants
 
 import (
 	"fmt"
@@ -42,9 +42,9 @@ func looks(name string) string {
 	return b.String()
 }
 
-// alike finds servers whose names look like that of another one: a person who reads the one may mean the other. Names
-// that differ in case or in separators only are what people choose, and are left alone.
-func alike(servers []config.Server) []event.ConfigProblem {
+// LookAlikes finds servers whose names look like that of another one: a person who reads the one may mean the other.
+// Names that differ in case or in separators only are what people choose, and are left alone.
+func LookAlikes(servers []config.Server) []event.ConfigProblem {
 	first := map[string]config.Server{}
 	var problems []event.ConfigProblem
 	for _, s := range servers {

@@ -1,8 +1,6 @@
-package hub
+package grants
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,19 +11,15 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
-// launchForm is what a person agrees to: all that decides what runs, or where requests go, and with what. It holds no
-// value that may be secret.
-type launchForm struct {
-	key      launchKey
-	question event.LaunchQuestion
-	fields   []formField
-	policies map[string]config.Policy // what the file says about calling tools
+// Form is what a person agrees to before a server is started: all that decides what runs, or where requests go, and
+// with what. It holds no value that may be secret. Its Grant is the yes to it.
+type Form struct {
+	Grant
+	Question event.LaunchQuestion
 }
-
-// launchKey is what a consent is bound to: a server of a file, in just this form.
-type launchKey struct{ file, server, hash string }
 
 // formField is one part of a launch. A value that may be secret is there as its sum, which belongs to its place: equal
 // values in two places differ.
@@ -74,26 +68,13 @@ func (w *formWriter) values(path string, values map[string]string) {
 	w.fields = append(w.fields, formField{Path: path, Sum: keyedSum(w.key, texts...)})
 }
 
-// sum is a hash over texts, each with its length.
-func sum(texts ...string) string {
-	h := sha256.New()
-	for _, t := range texts {
-		fmt.Fprintf(h, "%d:%s", len(t), t)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 // formVersion is written into each form. A yes to a form of another version holds for nothing, and nothing is told of
 // how it differs: the first version said nothing of the program, of values and of what an envFile holds.
 const formVersion = 2
 
-// formOf gives the form of a server as a person is shown it. The hash is over the form and over every value behind it
-// as it is spelled in the file. It takes time that a stranger chooses, and may read the file with the key: not with the
-// lock.
-func (h *Hub) formOf(conf config.Server, v config.Variables, seen sight) launchForm {
-	if h.onForm != nil {
-		h.onForm()
-	}
+// Form gives the form of a server as a person is shown it. The hash is over the form and over every value behind it as
+// it is spelled in the file. It takes time that a stranger chooses, and may read the file with the key.
+func (s *Store) Form(conf config.Server, v config.Variables, seen Sight) Form {
 	show := conf.Shown(v)
 	env, files := conf.References(v)
 	q := event.LaunchQuestion{
@@ -111,9 +92,9 @@ func (h *Hub) formOf(conf config.Server, v config.Variables, seen sight) launchF
 		}
 	}
 	slices.Sort(q.AllowedTools)
-	q.Program, q.Unresolved, q.EnvFileNames = seen.program.Path, seen.unknown, slices.Sorted(maps.Keys(seen.fromFile))
-	if seen.program.Target != seen.program.Path {
-		q.ProgramTarget = seen.program.Target
+	q.Program, q.Unresolved, q.EnvFileNames = seen.Program.Path, seen.unknown, slices.Sorted(maps.Keys(seen.fromFile))
+	if seen.Program.Target != seen.Program.Path {
+		q.ProgramTarget = seen.Program.Target
 	}
 	for _, name := range q.EnvNames {
 		value := event.LaunchVariable{Name: name, Unset: conf.Env[name] == nil, LoadsCode: config.LoadsCode(name)}
@@ -135,7 +116,7 @@ func (h *Hub) formOf(conf config.Server, v config.Variables, seen sight) launchF
 	slices.Sort(q.EnvNames)
 	slices.Sort(q.HeaderNames)
 
-	w := &formWriter{file: conf.Origin.File, server: conf.Name, key: h.formKey.get()}
+	w := &formWriter{file: conf.Origin.File, server: conf.Name, key: s.formKey.get()}
 	w.text("form", formVersion)
 	w.command(conf, show, seen)
 	w.remote(conf, show)
@@ -147,18 +128,18 @@ func (h *Hub) formOf(conf config.Server, v config.Variables, seen sight) launchF
 	for _, f := range w.fields {
 		over = append(over, f.Path, f.Text, f.Sum)
 	}
-	q.Hash = sum(over...)
-	return launchForm{key: launchKey{file: conf.Origin.File, server: conf.Name, hash: q.Hash}, question: q,
-		fields: w.fields, policies: conf.Approvals}
+	q.Hash = statefile.Sum(over...)
+	return Form{Question: q, Grant: Grant{Key: Key{kind: Launch, File: conf.Origin.File, Server: conf.Name, Hash: q.Hash},
+		fields: w.fields, Policies: conf.Approvals}}
 }
 
-func (w *formWriter) command(conf, show config.Server, seen sight) {
+func (w *formWriter) command(conf, show config.Server, seen Sight) {
 	w.given("command", show.Command)
 	// What is executed is the path, but the program is what the path leads to. Where it is found by the user's own PATH,
 	// the path may be another one for each shell (fnm), and the file stays the same.
-	w.given("program", seen.program.Target)
+	w.given("program", seen.Program.Target)
 	if seen.own {
-		w.given("programPath", seen.program.Path)
+		w.given("programPath", seen.Program.Path)
 	}
 	for i, arg := range show.Args {
 		w.text(fmt.Sprintf("args[%d]", i), arg)

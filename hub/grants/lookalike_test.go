@@ -1,4 +1,4 @@
-package hub
+package grants
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func TestNamesThatLookAlike(t *testing.T) {
 			servers = append(servers, config.Server{Name: name, Origin: config.Origin{File: []string{"/user", "/folder"}[i],
 				Line: i + 1}})
 		}
-		got := alike(servers)
+		got := LookAlikes(servers)
 		if len(got) != 1 || got[0].Server != pair[1] || got[0].File != "/folder" || got[0].Line != 2 || got[0].Fatal ||
 			!strings.Contains(got[0].Message, "/user") ||
 			strings.ContainsFunc(got[0].Message, func(r rune) bool { return r > 126 }) {
@@ -28,7 +28,7 @@ func TestNamesThatLookAlike(t *testing.T) {
 	}
 	for _, pair := range [][2]string{{"github", "gitlab"}, {"a-b", "a_b"}, {"GitHub", "github"}, {"日本", "日木"},
 		{"server-1", "server-2"}, {"a", "b"}} {
-		if got := alike([]config.Server{{Name: pair[0]}, {Name: pair[1]}}); len(got) != 0 {
+		if got := LookAlikes([]config.Server{{Name: pair[0]}, {Name: pair[1]}}); len(got) != 0 {
 			t.Errorf("%q: %+v", pair, got)
 		}
 	}
@@ -36,7 +36,7 @@ func TestNamesThatLookAlike(t *testing.T) {
 	for range 1000 {
 		many = append(many, config.Server{Name: "l"}, config.Server{Name: "1"})
 	}
-	if n := len(alike(many)); n > maxAlike {
+	if n := len(LookAlikes(many)); n > maxAlike {
 		t.Errorf("%d problems", n)
 	}
 }

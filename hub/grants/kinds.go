@@ -1,0 +1,192 @@
+package grants
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/statefile"
+)
+
+// kinds says what sets one kind of grant apart from the others. Their files are older than this package and are read by
+// hubs of other versions: see entry.
+var kinds = map[Kind]struct {
+	file       statefile.ListForm[entry]
+	session    bool // a yes for once holds as long as the hub lives
+	remembered event.RememberedKind
+	id         func(g *Grant, hub string) string // for Forget; it tells nothing of what it stands for
+}{
+	Call: {
+		file: statefile.ListForm[entry]{
+			File: "approvals.json", Member: "approvals", What: "approvals", Version: 2,
+			Max:  4096, // of more the oldest are forgotten, which makes the hub ask again
+			Room: maxDefinitions, Shorten: withoutDefinition, Check: checkCall,
+		},
+		remembered: event.RememberedApproval,
+		id: func(g *Grant, hub string) string {
+			parts := []string{g.Server, g.Launch, g.Tool, g.Hash}
+			if g.Window != "" {
+				parts = append(parts, hub, g.Window)
+			} else {
+				parts = append(parts, workspaceOf(g.Folders))
+			}
+			return "approval-" + statefile.Sum(parts...)[:24]
+		},
+	},
+	// A config that allows a tool names it and nothing more, and a server may give the name another meaning later
+	// (CVE-2025-54136). So the first sight of such a tool is noted without a question, and a change asks.
+	Definition: {
+		file: statefile.ListForm[entry]{
+			File: "definitions.json", Member: "definitions", What: "definitions of tools", Version: 1, Max: 4096,
+			Room: maxDefinitions, Shorten: withoutDefinition,
+			Check: func(e *entry, _ int) error {
+				e.kind, e.Definition = Definition, definitionKept(e.Definition)
+				return nil
+			},
+		},
+	},
+	Launch: {
+		file: statefile.ListForm[entry]{
+			File: "launches.json", Member: "entries", What: "consents to launches", Version: 1, Max: 1000, Room: 8 << 20,
+			Check: func(e *entry, _ int) error {
+				e.kind = Launch
+				return nil
+			},
+		},
+		session: true, remembered: event.RememberedLaunch,
+		id: func(g *Grant, _ string) string {
+			where := ""
+			if g.Window != "" {
+				where = "window " + g.Window
+			}
+			return "launch-" + statefile.Sum(append([]string{g.File, g.Server, g.Hash, where}, g.Folders...)...)[:16]
+		},
+	},
+}
+
+const (
+	// maxDefinition is how large a definition may be, in bytes, to be kept besides its hash.
+	maxDefinition = 64 << 10
+	// maxDefinitions bounds a file with definitions, in bytes; of more the oldest entries keep only their hash.
+	maxDefinitions = 2 << 20
+)
+
+// definitionKept is a definition as it is kept.
+func definitionKept(text string) string {
+	if len(text) > maxDefinition {
+		return ""
+	}
+	return text
+}
+
+func withoutDefinition(e *entry) { e.Definition = "" }
+
+// checkCall refuses an approval of a scope that this hub does not know: to take it for more than it is would be an
+// approval that nobody gave.
+func checkCall(e *entry, version int) error {
+	e.kind, e.Definition = Call, definitionKept(e.Definition)
+	switch {
+	case e.Scope == "" && version == 0:
+		e.Scope, e.Folders = "always", nil // version 0 knew no other
+	case e.Scope == "always" && len(e.Folders) == 0, e.Scope == "workspace" && len(e.Folders) > 0:
+	default:
+		return errors.New("it has an approval of a scope that this hub does not know")
+	}
+	return nil
+}
+
+// entry is a grant as its file has it: each kind has some of the members.
+type entry struct {
+	kind Kind // set by whoever makes or reads one
+
+	File           string                   `json:"file,omitempty"`
+	Server         string                   `json:"server"`
+	Launch         string                   `json:"launch,omitempty"`
+	Tool           string                   `json:"tool,omitempty"`
+	DefinitionHash string                   `json:"definitionHash,omitempty"`
+	FormHash       string                   `json:"hash,omitempty"`
+	Scope          string                   `json:"scope,omitempty"`          // of a call: "always" or "workspace"
+	Folders        []string                 `json:"folders,omitempty"`        // that have to be open, sorted
+	Bound          bool                     `json:"boundToFolders,omitempty"` // of a launch: the folders have to be open
+	Form           []formField              `json:"form,omitempty"`
+	Policies       map[string]config.Policy `json:"approvals,omitempty"`
+	Time           time.Time                `json:"time"`
+	Definition     string                   `json:"definition,omitempty"` // "" = too large to keep
+}
+
+// slot tells entries of one file apart.
+type slot struct {
+	Key
+	workspace string // see workspaceOf; "" = wherever
+}
+
+// slotOf is the place of what holds for k. Of definitions there is one for each tool.
+func slotOf(k Key, workspace string) slot {
+	if k.kind == Definition {
+		k.Hash = ""
+	}
+	return slot{k, workspace}
+}
+
+// Key implements statefile.Entry.
+func (e entry) Key() slot { return slotOf(e.granted(), workspaceOf(e.Folders)) }
+
+// When implements statefile.Entry.
+func (e entry) When() time.Time { return e.Time }
+
+// granted is what e holds for.
+func (e *entry) granted() Key {
+	k := Key{kind: e.kind, File: e.File, Server: e.Server, Launch: e.Launch, Tool: e.Tool, Hash: e.DefinitionHash}
+	if e.kind == Launch {
+		k.Hash = e.FormHash
+	}
+	return k
+}
+
+// bound tells whether e holds where its folders are open only.
+func (e *entry) bound() bool { return e.Bound || e.Scope == "workspace" }
+
+// grant reads e.
+func (e *entry) grant() Grant {
+	g := Grant{Key: e.granted(), Scope: event.ScopeAlways, Folders: e.Folders, Time: e.Time, Definition: e.Definition,
+		fields: e.Form, Policies: e.Policies}
+	if e.bound() {
+		g.Scope = event.ScopeWorkspace
+	}
+	return g
+}
+
+// entryOf writes g.
+func entryOf(g *Grant) entry {
+	e := entry{kind: g.kind, File: g.File, Server: g.Server, Launch: g.Launch, Tool: g.Tool, Folders: g.Folders,
+		Form: g.fields, Policies: g.Policies, Time: g.Time, Definition: g.Definition}
+	switch g.kind {
+	case Launch:
+		e.FormHash, e.Bound = g.Hash, g.Scope == event.ScopeWorkspace
+	case Call:
+		e.DefinitionHash, e.Scope = g.Hash, "always"
+		if g.Scope == event.ScopeWorkspace {
+			e.Scope = "workspace"
+		}
+	default:
+		e.DefinitionHash = g.Hash
+	}
+	return e
+}
+
+// workspaceOf names a set of workspace folders, whatever their order; "" = none.
+func workspaceOf(uris []string) string {
+	if len(uris) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(sorted(uris))
+	if err != nil {
+		return "" // cannot be: strings marshal
+	}
+	return string(text)
+}
+
+func sorted(uris []string) []string { return slices.Compact(slices.Sorted(slices.Values(uris))) }

@@ -1,0 +1,99 @@
+package grants
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/hub/transport"
+)
+
+// Sight is what a launch is at one moment, beyond what the config says of it: the program that would run, and what the
+// envFile holds. What is shown and what is started are made of one sight, so that nothing can change in between.
+type Sight struct {
+	// Resolved is what would be started, unless Err says why there is nothing.
+	Resolved config.Resolved
+	Err      error
+
+	// The rest is known for processes of a workspace alone.
+
+	Program transport.Program // zero: not known
+	unknown string            // why not
+	own     bool              // the entry itself decides where the program is looked for
+	// fromFile is what the envFile sets, loading what the variables that load code are set to in the end, PATH excepted:
+	// what it leads to is the program.
+	fromFile, loading map[string]string
+}
+
+// Look resolves an entry and finds its program, for a process that inherits environ. Without the values of all inputs
+// it sees as much as does not depend on them. It reads files.
+func Look(conf config.Server, v config.Variables, inputs map[string]string, environ []string) Sight {
+	v.Input = func(id string) (string, bool) {
+		value, ok := inputs[id]
+		return value, ok
+	}
+	r, err := conf.Resolve(v)
+	seen := Sight{Resolved: r, Err: err}
+	if !conf.Origin.NeedsConsent() || conf.URL != "" {
+		return seen
+	}
+	if _, missing := errors.AsType[*config.MissingInputError](err); missing {
+		for _, id := range conf.DecidingInputs() {
+			if _, ok := inputs[id]; !ok {
+				seen.unknown = fmt.Sprintf("it depends on the input %q, which has no value yet", id)
+				return seen
+			}
+		}
+		v.Input = standIns(conf, inputs)
+		r, err = conf.Resolve(v)
+	}
+	if err != nil {
+		seen.unknown = err.Error()
+		return seen
+	}
+	env := transport.Environment(environ, r.Env)
+	seen.Program, err = transport.Find(transport.Command{Path: r.Command, Dir: r.Dir, Env: env})
+	if err != nil {
+		// Secrets of a stranger are not made known to the hub's redaction before there is a yes. The text may quote them, in
+		// other letters.
+		var own redact.Redactor
+		own.Add(r.Secrets...)
+		seen.unknown = own.Text(err.Error())
+	}
+	seen.fromFile, seen.loading = r.FromFile, map[string]string{}
+	seen.own = strings.ContainsAny(r.Command, `/\`)
+	for name, value := range r.Env {
+		switch {
+		case strings.EqualFold(name, "PATH"):
+			seen.own = true
+		case value != nil && config.LoadsCode(name):
+			seen.loading[name] = *value
+		}
+	}
+	return seen
+}
+
+// standIns gives each input without a value one that its file allows: enough to see what does not depend on it.
+func standIns(conf config.Server, inputs map[string]string) func(id string) (string, bool) {
+	return func(id string) (string, bool) {
+		if value, ok := inputs[id]; ok {
+			return value, true
+		}
+		i := slices.IndexFunc(conf.Inputs, func(in config.Input) bool { return in.ID == id })
+		if i >= 0 && len(conf.Inputs[i].Options) > 0 {
+			return conf.Inputs[i].Options[0].Value, true
+		}
+		return "x", true
+	}
+}
+
+// Refusal is why what was seen must not be started whatever the user says, nil when it may.
+func (seen *Sight) Refusal() error {
+	if e, ok := errors.AsType[*config.ResolveError](seen.Err); ok && e.Refused {
+		return e
+	}
+	return nil
+}
