@@ -76,10 +76,10 @@ func newStormy(t *testing.T) *stormy {
 
 const progressLine = `{"jsonrpc":"2.0","method":"progress","params":{"x":1}}` + "\n"
 
-func (s *stormy) storm(n int, every time.Duration) {
+func (s *stormy) storm(n int, pause func()) {
 	for range n {
 		s.pipe.c <- progressLine
-		time.Sleep(every)
+		pause()
 	}
 }
 
@@ -102,17 +102,18 @@ func (s *stormy) answer(t *testing.T, before ...string) time.Duration {
 func TestReaderRestsDuringAStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStormy(t)
+		short := func() { time.Sleep(2 * time.Millisecond) }
 		if d := s.answer(t, strings.Repeat(progressLine, 50)); d != 0 {
 			t.Errorf("behind a burst an answer came after %v", d)
 		}
-		s.storm(10, time.Second)
+		s.storm(10, func() { time.Sleep(time.Second) })
 		if d := s.answer(t); d != 0 {
 			t.Errorf("amid slow progress an answer came after %v", d)
 		}
 
-		s.storm(200, 2*time.Millisecond) // it begins
+		s.storm(200, short) // it begins
 		before, seen := s.reads.n.Load(), s.seen.Load()
-		s.storm(1000, 2*time.Millisecond)
+		s.storm(1000, short)
 		if n := s.reads.n.Load() - before; n > 110 {
 			t.Errorf("a storm of two seconds was read %d times", n)
 		}
@@ -126,7 +127,7 @@ func TestReaderRestsDuringAStorm(t *testing.T) {
 			t.Errorf("behind that answer another came after %v", d)
 		}
 
-		s.storm(200, 2*time.Millisecond)
+		s.storm(200, short)
 		time.Sleep(time.Second)
 		if d := s.answer(t, progressLine); d != 0 {
 			t.Errorf("after a storm an answer came after %v", d)
@@ -155,7 +156,7 @@ func TestReaderDoesNotRestWhenMuchComes(t *testing.T) {
 func TestRestEndsWithThePeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStormy(t)
-		s.storm(301, 2*time.Millisecond)
+		s.storm(301, func() { time.Sleep(2 * time.Millisecond) })
 		start := time.Now()
 		s.peer.Close(errors.New("over"))
 		if d := time.Since(start); d != 0 {

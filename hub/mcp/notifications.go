@@ -105,8 +105,8 @@ func (s *Session) tellUpdated(uri string) {
 	s.o.Handler.ResourceUpdated(uri)
 }
 
-// progressDirect takes progress on the reading goroutine, in one pass over its text: thousands may come in a second. What
-// is malformed it leaves to classify.
+// progressDirect takes progress on the reading goroutine, in one pass over its text: thousands may come in a second.
+// What is malformed it leaves to classify.
 func (s *Session) progressDirect(n *jsonrpc.Notification) bool {
 	if n.Method != methodProgress {
 		return false
