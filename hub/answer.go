@@ -29,7 +29,8 @@ func (w *Window) Answer(a event.PromptAnswer) error {
 // answers are being compared).
 func (w *Window) BeginAnswer(a event.PromptAnswer, told func(error)) {
 	if a.Action < event.ActionAccept || a.Action > event.ActionDismiss {
-		told(event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, []string{"prompt_id", boundReason(a.PromptID)},
+		told(event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest,
+			[]string{"prompt_id", bounds.Printable(a.PromptID)},
 			"an answer accepts, declines or dismisses; this one does neither"))
 		return
 	}
@@ -64,14 +65,14 @@ func (w *Window) consider(a event.PromptAnswer) (p *prompt, compared *bounds.Acc
 	}
 	if w.work.comparing >= bounds.WindowAnswers {
 		return nil, nil, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
-			[]string{"window_id", boundReason(w.id)},
+			[]string{"window_id", bounds.Printable(w.id)},
 			"%d answers of window %q are still being compared with what was asked; wait until they are done",
-			bounds.WindowAnswers, boundReason(w.id))
+			bounds.WindowAnswers, bounds.Printable(w.id))
 	}
 	compared = h.budgets.answers.Account("")
 	if compared.Take(len(a.Content)) != nil {
 		return nil, nil, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
-			[]string{"window_id", boundReason(w.id)},
+			[]string{"window_id", bounds.Printable(w.id)},
 			"this answer has %s, and other long answers are still being compared with what was asked; wait until they are done",
 			bounds.Bytes(len(a.Content)))
 	}
@@ -122,7 +123,7 @@ func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 		content: a.Content, byHost: a.KeptByHost}
 	switch a.Action {
 	case event.ActionDecline:
-		c.cause, c.reason = event.CauseDeclined, bound(a.Reason)
+		c.cause, c.reason = event.CauseDeclined, bounds.Reason(a.Reason)
 	case event.ActionDismiss:
 		c.cause = event.CauseDismissed
 	}
@@ -151,7 +152,7 @@ func (h *Hub) tellUnchecked(p *prompt, why string) {
 func (h *Hub) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 	if !w.attached {
 		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached, []string{"window_id", w.id},
-			"window %q is detached; attach again to answer", boundReason(w.id))
+			"window %q is detached; attach again to answer", bounds.Printable(w.id))
 	}
 	p := h.prompts[a.PromptID]
 	if p == nil {
@@ -159,12 +160,13 @@ func (h *Hub) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 		if n, err := strconv.ParseUint(digits, 10, 64); err == nil && before == "prompt" && n > 0 && n <= h.asked {
 			return nil, errPromptClosed(a.PromptID)
 		}
-		return nil, event.Fail(event.CodeNotFound, event.ReasonPromptNotFound, []string{"prompt_id", boundReason(a.PromptID)},
-			"there is no prompt %q", boundReason(a.PromptID))
+		return nil, event.Fail(event.CodeNotFound, event.ReasonPromptNotFound,
+			[]string{"prompt_id", bounds.Printable(a.PromptID)},
+			"there is no prompt %q", bounds.Printable(a.PromptID))
 	}
 	if !w.shows(p) {
 		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonPromptKind, []string{"prompt_id", a.PromptID},
-			"window %q has not declared that it shows %s prompts", boundReason(w.id), p.info.Kind)
+			"window %q has not declared that it shows %s prompts", bounds.Printable(w.id), p.info.Kind)
 	}
 	return p, h.scopeRefused(w, p, a)
 }

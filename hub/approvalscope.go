@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
@@ -14,7 +15,7 @@ func (h *Hub) scopeRefused(w *Window, p *prompt, a event.PromptAnswer) error {
 	}
 	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidContent,
 		[]string{"prompt_id", p.id, "window_id", w.id},
-		"window %q has no workspace folders, so nothing can be allowed for them; set its roots first or choose another scope; the prompt is still open", boundReason(w.id))
+		"window %q has no workspace folders, so nothing can be allowed for them; set its roots first or choose another scope; the prompt is still open", bounds.Printable(w.id))
 }
 
 // agreed keeps a yes of w for its scope, in memory; the call that was asked for writes it to files once the prompt is

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
@@ -56,7 +57,7 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreeme
 	case answer.cause == event.CauseDeclined:
 		text := ""
 		if answer.reason != "" {
-			text = ": " + boundReason(answer.reason)
+			text = ": " + bounds.Printable(answer.reason)
 		}
 		return false, event.Fail(event.CodePermissionDenied, event.ReasonDeniedByUser, meta,
 			"the user denied tool %q of server %q%s", r.tool,

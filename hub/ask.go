@@ -187,7 +187,7 @@ func (h *Hub) withdraw(r *request, cause error) {
 // withdrawn says how a question whose context ended is closed.
 func withdrawn(cause error) (closing, *event.CancelCause) {
 	if w, ok := errors.AsType[*jsonrpc.WithdrawnError](cause); ok {
-		reason := bound(w.Reason)
+		reason := bounds.Reason(w.Reason)
 		return closing{cause: event.CauseWithdrawn, origin: event.OriginServer, reason: reason},
 			&event.CancelCause{Origin: event.OriginServer, Reason: reason}
 	}
@@ -277,7 +277,7 @@ func (c *connection) LateResponse(id jsonrpc.ID) {
 	requestID := c.cancelled[id.String()]
 	delete(c.cancelled, id.String())
 	h.log.Info("late response dropped", "server", c.server.name, "request_id", requestID,
-		"wire_id", boundReason(id.String()))
+		"wire_id", bounds.Printable(id.String()))
 	data, err := json.Marshal(map[string]string{"event": "lateResponseDropped", "requestId": requestID,
 		"wireIdJson": id.String()})
 	if err != nil {
@@ -321,4 +321,16 @@ func hasTools(payload json.RawMessage) bool {
 		return false
 	})
 	return some
+}
+
+// maxShownWireID bounds the id of a server's question for all who look at it, in bytes: the server chooses it, and each
+// event of the request would carry it.
+const maxShownWireID = 128
+
+// shownWireID is the JSON text of an id, "" when it is too long.
+func shownWireID(text string) string {
+	if len(text) > maxShownWireID {
+		return ""
+	}
+	return text
 }

@@ -57,7 +57,7 @@ func errCancelled(r *request) *event.Error {
 	}
 	text := "was cancelled by " + r.cause.Origin.String()
 	if r.cause.Reason != "" {
-		text += ": " + boundReason(r.cause.Reason)
+		text += ": " + bounds.Printable(r.cause.Reason)
 	}
 	return event.Fail(event.CodeCancelled, event.ReasonCancelled, []string{"server", r.server.name, "request_id", r.id,
 		"origin", r.cause.Origin.String(), "cancel_reason", r.cause.Reason},
@@ -68,9 +68,9 @@ func errCancelled(r *request) *event.Error {
 func (r *request) what() string {
 	switch r.method {
 	case methodReadResource:
-		return fmt.Sprintf("resource %q", boundReason(r.subject))
+		return fmt.Sprintf("resource %q", bounds.Printable(r.subject))
 	case methodGetPrompt:
-		return fmt.Sprintf("prompt template %q", boundReason(r.subject))
+		return fmt.Sprintf("prompt template %q", bounds.Printable(r.subject))
 	}
 	return fmt.Sprintf("tool %q", r.tool)
 }

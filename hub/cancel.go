@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
@@ -24,7 +25,7 @@ type earlyCancel struct {
 // "", must be the request's. The one error is for the start of a session, which MCP does not let a client cancel
 // (basic/utilities/cancellation, every legacy revision).
 func (h *Hub) CancelRequest(id, server, reason string, origin event.Origin) (event.Outcome, error) {
-	cause := &event.CancelCause{Origin: origin, Reason: bound(reason)}
+	cause := &event.CancelCause{Origin: origin, Reason: bounds.Reason(reason)}
 	defer h.lock().unlock()
 	return h.cancelByID(id, server, cause, false)
 }
@@ -53,14 +54,14 @@ func (h *Hub) cancelByID(id, server string, cause *event.CancelCause, stopWaitin
 		return event.OutcomeAlreadyFinished, nil
 	}
 	h.rememberCancel(id, server, cause)
-	h.log.Info("cancel of an unknown request", "request_id", boundReason(id), "origin", cause.Origin.String(),
-		"reason", boundReason(cause.Reason))
+	h.log.Info("cancel of an unknown request", "request_id", bounds.Printable(id), "origin", cause.Origin.String(),
+		"reason", bounds.Printable(cause.Reason))
 	return event.OutcomeUnknown, nil
 }
 
 // CancelRequests stops every open request of a scope and gives their ids. Server requests count as their server's.
 func (h *Hub) CancelRequests(scope CancelScope, reason string, origin event.Origin) []string {
-	reason = bound(reason)
+	reason = bounds.Reason(reason)
 	defer h.lock().unlock()
 	var ids []string
 	for _, r := range h.requestsInOrder() {
@@ -88,7 +89,7 @@ func (h *Hub) cancel(r *request, cause *event.CancelCause) {
 	h.moveTo(r, event.StateCancelling)
 	h.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method,
 		"direction", r.direction.String(),
-		"origin", cause.Origin.String(), "reason", boundReason(cause.Reason))
+		"origin", cause.Origin.String(), "reason", bounds.Printable(cause.Reason))
 	h.emit(&event.RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: *r.cancellation})
 	h.takenBack(r) // what comes from here on comes after the cancel
 	r.stop(cause)  // before its prompts close: whoever waits for an answer must find the end, and not go on with a no

@@ -322,13 +322,3 @@ func startError(s *server, ctx context.Context, err error) *event.Error {
 	e.Err = err
 	return e
 }
-
-// maxErrorText bounds error texts that quote a server.
-const maxErrorText = 4096
-
-func boundText(s string) string {
-	if len(s) > maxErrorText {
-		return s[:maxErrorText] + "..."
-	}
-	return s
-}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -50,7 +51,7 @@ func (h *Hub) settleDelivery(d *delivery, s event.Sending) {
 	delete(h.deliveries, d)
 	d.clock.Stop()
 	h.log.Info("a cancel that was on its way is settled", "request_id", d.request, "server", d.server,
-		"delivery", s.Delivery.String(), "error", boundReason(s.Err))
+		"delivery", s.Delivery.String(), "error", bounds.Printable(s.Err))
 	d.trace.add(record{what: recordDelivery, detail: &s})
 	h.history.delivered(d.ended, s)
 	h.emit(&event.RequestCancelDelivery{RequestID: d.request, Server: d.server, Sending: s})
@@ -120,9 +121,9 @@ func whyNotSent(s *server, err error) string {
 	we, isWire := errors.AsType[*jsonrpc.Error](err)
 	switch {
 	case isHTTP:
-		return bound(s.quote(he.Error()))
+		return bounds.Reason(s.quote(he.Error()))
 	case isWire:
-		return bound(s.quote(fmt.Sprintf("the server answered with error %d: %s", we.Code, we.Message)))
+		return bounds.Reason(s.quote(fmt.Sprintf("the server answered with error %d: %s", we.Code, we.Message)))
 	case errors.Is(err, jsonrpc.ErrStalled):
 		return notSentStalled
 	case errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, transport.ErrHTTPClosed),
@@ -131,7 +132,7 @@ func whyNotSent(s *server, err error) string {
 	case err == nil:
 		return ""
 	}
-	return bound(s.quote(err.Error()))
+	return bounds.Reason(s.quote(err.Error()))
 }
 
 // cancelKnown is what is known at the end of a cancelled request: of the way of its cancel, and whether the server may

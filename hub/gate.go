@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
@@ -204,7 +205,8 @@ func errHidden(r *request) *event.Error {
 	setting, where := settingOf(conf, field)
 	return event.Fail(event.CodeNotFound, event.ReasonToolNotFound, []string{"server", r.server.name, "request_id", r.id,
 		"setting", setting},
-		"tool %q of server %q is hidden by %s%s; change that to use it", boundReason(r.tool), r.server.name, setting, where)
+		"tool %q of server %q is hidden by %s%s; change that to use it", bounds.Printable(r.tool), r.server.name, setting,
+		where)
 }
 
 // errDenied: h.mu is held.

@@ -151,10 +151,10 @@ func (y *history) latest(n int) []event.Ended {
 func briefed(e event.Event) event.Event {
 	brief := *e.Body.(*event.RequestFinished)
 	if m := brief.McpError; m != nil {
-		brief.McpError = &event.McpError{Code: m.Code, Message: boundReason(m.Message)}
+		brief.McpError = &event.McpError{Code: m.Code, Message: bounds.Printable(m.Message)}
 	}
 	if own := brief.Err; own != nil {
-		brief.Err = &event.Error{Code: own.Code, Reason: own.Reason, Message: boundReason(own.Message)}
+		brief.Err = &event.Error{Code: own.Code, Reason: own.Reason, Message: bounds.Printable(own.Message)}
 	}
 	e.Body = &brief
 	return e

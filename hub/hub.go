@@ -16,6 +16,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -224,7 +225,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 	if reason == "" {
 		reason = "the hub is shutting down"
 	}
-	reason = bound(reason)
+	reason = bounds.Reason(reason)
 	var first bool
 	var waits []<-chan struct{}
 	h.update(func() {
@@ -253,7 +254,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 		}
 	})
 	if first {
-		h.log.Info("draining", "reason", boundReason(reason), "requests", cancelled, "servers", stopped)
+		h.log.Info("draining", "reason", bounds.Printable(reason), "requests", cancelled, "servers", stopped)
 	}
 	for _, w := range waits {
 		select {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
@@ -97,7 +98,7 @@ func (h *Hub) findInput(ctx context.Context, s *server, in config.Input, t *shar
 		})
 		answer, err := h.askAboutServer(ctx, s, &serverQuestion{
 			name: "input", method: methodInput, subject: in.ID, wants: fmt.Sprintf("the input %q of its config",
-				boundReason(in.ID)), kinds: "config inputs",
+				bounds.Printable(in.ID)), kinds: "config inputs",
 			info: event.PromptInfo{Kind: event.PromptConfigInput, Input: questionOf(in)}, with: t,
 			byHand: func() bool { return byHand },
 		})
@@ -179,7 +180,7 @@ func wrongInput(options []config.InputOption, value string) string {
 
 func errInputMissing(s *server, in config.Input) *event.Error {
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonInputMissing,
-		[]string{"server", s.name, "input", boundReason(in.ID)},
+		[]string{"server", s.name, "input", bounds.Printable(in.ID)},
 		"server %q was not started: the input %q (%s:%d) has no value; start the server to be asked for it", s.name,
-		boundReason(in.ID), in.Origin.File, in.Origin.Line)
+		bounds.Printable(in.ID), in.Origin.File, in.Origin.Line)
 }

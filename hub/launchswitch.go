@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
@@ -52,7 +53,7 @@ func (h *Hub) settle(s *server) {
 		why = fmt.Sprintf("the user agreed to the entry of this server%s, which takes the place of this one", placeOf(e.conf))
 	}
 	h.carryOut(step{have: s, conf: e.conf, entry: e, entries: s.entries, problems: s.problems, place: s.place,
-		relaunch: e.key != s.entry.key, why: boundReason(why)})
+		relaunch: e.key != s.entry.key, why: bounds.Printable(why)})
 }
 
 // waiting gives the entries that would count if the user agreed to them. h.mu is held.

@@ -107,7 +107,7 @@ func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *event.Error) {
 	for k := range meta {
 		if k == "progressToken" || reservedMeta(k) {
 			return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidArguments, nil,
-				"meta_json has the key %q, which the hub sets itself", boundReason(k))
+				"meta_json has the key %q, which the hub sets itself", bounds.Printable(k))
 		}
 	}
 	return meta, nil
@@ -143,7 +143,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	}
 	if h.requests[id] != nil {
 		return nil, event.Fail(event.CodeAlreadyExists, event.ReasonRequestIDInUse, []string{"request_id", id},
-			"request id %q is in use; choose another or leave it empty", boundReason(id))
+			"request id %q is in use; choose another or leave it empty", bounds.Printable(id))
 	}
 	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: event.Outgoing,
 		taskLabel: o.TaskLabel, owner: o.OwnerWindowID, server: s, carried: true, ofWindow: o.ofWindow}
@@ -201,7 +201,8 @@ func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
 		return
 	}
 	first := r.task == nil
-	r.task = &event.TaskInfo{ID: boundReason(t.ID), Status: boundReason(t.Status), Message: boundReason(t.Message)}
+	r.task = &event.TaskInfo{ID: bounds.Printable(t.ID), Status: bounds.Printable(t.Status),
+		Message: bounds.Printable(t.Message)}
 	if r.cancellation != nil {
 		return
 	}
@@ -229,7 +230,8 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		}, nil
 	}
 	if tc, byServer := errors.AsType[*mcp.TaskCancelledError](err); byServer {
-		h.cancel(r, &event.CancelCause{Origin: event.OriginServer, Reason: bound(tc.Message)}) // unless somebody here did it
+		// unless somebody here did it
+		h.cancel(r, &event.CancelCause{Origin: event.OriginServer, Reason: bounds.Reason(tc.Message)})
 	}
 	if r.cancellation != nil {
 		e := ending{state: event.StateCancelled}

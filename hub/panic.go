@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
@@ -22,7 +23,7 @@ func panicText(p any) string {
 	case string:
 		text = p
 	}
-	return boundReason(text)
+	return bounds.Printable(text)
 }
 
 // errPanicked is for what a fault of the hub ended.

@@ -152,7 +152,7 @@ func (h *Hub) resubscribe(s *server, session *mcp.Session) {
 			}
 			if err := session.Subscribe(ctx, uri); err != nil && still() {
 				h.log.Warn("a subscription was not taken over to the new connection", "server", s.name,
-					"error", boundText(err.Error()))
+					"error", bounds.Cut(err.Error(), bounds.ErrorTextBytes))
 			}
 		}
 	})

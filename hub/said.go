@@ -205,4 +205,6 @@ func shownError(e *event.McpError) *event.McpError {
 }
 
 // quote bounds a text that comes from a server or quotes one, without secrets.
-func (s *server) quote(text string) string { return boundText(s.hub.redactor.Text(text)) }
+func (s *server) quote(text string) string {
+	return bounds.Cut(s.hub.redactor.Text(text), bounds.ErrorTextBytes)
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -71,8 +72,8 @@ func (h *Hub) server(name string) *server {
 }
 
 func errServerNotFound(name string) *event.Error {
-	return event.Fail(event.CodeNotFound, event.ReasonServerNotFound, []string{"server", boundReason(name)},
-		"there is no server %q in the config", boundReason(name))
+	return event.Fail(event.CodeNotFound, event.ReasonServerNotFound, []string{"server", bounds.Printable(name)},
+		"there is no server %q in the config", bounds.Printable(name))
 }
 
 // usable tells whether s may be connected. h.mu is held.
@@ -247,7 +248,7 @@ func (h *Hub) stopServer(ctx context.Context, name string, by event.Origin, reas
 	if reason == "" {
 		reason = "the server was stopped"
 	}
-	if err := h.stop(ctx, s, &event.CancelCause{Origin: by, Reason: bound(reason)}); err != nil {
+	if err := h.stop(ctx, s, &event.CancelCause{Origin: by, Reason: bounds.Reason(reason)}); err != nil {
 		return event.ServerInfo{}, err
 	}
 	return h.infoOf(s), nil
@@ -271,7 +272,7 @@ func (h *Hub) restartServer(ctx context.Context, name string, by event.Origin,
 	var done <-chan struct{}
 	var stops uint64
 	h.update(func() {
-		done = h.beginStop(s, &event.CancelCause{Origin: by, Reason: boundReason(reason)}, servers.Stop)
+		done = h.beginStop(s, &event.CancelCause{Origin: by, Reason: bounds.Printable(reason)}, servers.Stop)
 		stops = s.life.Stops()
 	})
 	tookEffect(ctx)
@@ -330,7 +331,7 @@ func (h *Hub) SetLogLevel(ctx context.Context, name, level string) error {
 	default:
 		return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
 			"%q is no log level of MCP; use debug, info, notice, warning, error, critical, alert or emergency",
-			boundReason(level))
+			bounds.Printable(level))
 	}
 	s, err := h.find(name)
 	if err != nil {

@@ -85,7 +85,7 @@ func TestStartFailureNamesWhy(t *testing.T) {
 		w := newWorld(t, serversOf("s", s), "s:"+allow, "gone:"+allow)
 		v := w.everything()
 		for server, words := range map[string][]string{"gone": {`"gone"`, "no such program"},
-			"s": {`"s"`, "initialize", `no\u000alicence`, "-32000"}} {
+			"s": {`"s"`, "initialize", `no\nlicence`, "-32000"}} {
 			e := w.call(hub.CallRequest{Server: server, Tool: "echo"}).want(t, event.CodeUnavailable, event.ReasonServerFailed)
 			info := w.server(server)
 			for _, word := range words {

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -9,7 +10,7 @@ import (
 // nobody wants to know any longer. What it takes, its outcomes and its error are those of [Hub.CancelRequest]; an id
 // that is not known is remembered as by that.
 func (h *Hub) StopWaiting(id, server, reason string, origin event.Origin) (event.Outcome, error) {
-	cause := &event.CancelCause{Origin: origin, Reason: bound(reason)}
+	cause := &event.CancelCause{Origin: origin, Reason: bounds.Reason(reason)}
 	defer h.lock().unlock()
 	return h.cancelByID(id, server, cause, true)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/servers"
@@ -90,7 +91,7 @@ func (s *server) noteExit() {
 		return
 	}
 	if text := s.supervised.exit(); text != "" {
-		s.supervised.lastExit = boundReason(text)
+		s.supervised.lastExit = bounds.Printable(text)
 	}
 	s.supervised.exit = nil
 }
@@ -138,7 +139,7 @@ func lastLines(stderr []string) []string {
 	var lines []string
 	room := errorBytes
 	for i := len(stderr) - 1; i >= 0 && len(lines) < errorLines; i-- {
-		line := boundReason(stderr[i])
+		line := bounds.Printable(stderr[i])
 		if room -= len(line); room < 0 {
 			break
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -101,7 +102,7 @@ func (h *Hub) endSpan(r *request, e ending) {
 	}
 	attributes := []attribute.KeyValue{attribute.String("mcphub.request.state", e.state.String())}
 	if r.wireID != "" {
-		attributes = append(attributes, attribute.String("jsonrpc.request.id", boundReason(r.wireID)))
+		attributes = append(attributes, attribute.String("jsonrpc.request.id", bounds.Printable(r.wireID)))
 	}
 	switch transportOf(r.server) {
 	case event.TransportStdio:

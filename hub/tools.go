@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -48,7 +49,7 @@ func (h *Hub) listFor(r *request) (*mcp.Tool, *mcp.Session, error) {
 	if !ok {
 		return nil, nil, event.Fail(event.CodeNotFound, event.ReasonToolNotFound,
 			[]string{"server", s.name, "request_id", r.id},
-			"server %q has no tool %q", s.name, boundReason(r.tool))
+			"server %q has no tool %q", s.name, bounds.Printable(r.tool))
 	}
 	return tool, session, nil
 }

@@ -42,7 +42,8 @@ func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *Start, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	h.log.Info("window attached", "window_id", boundReason(w.id), "title", boundReason(w.title), "resumed", start.Resumed)
+	h.log.Info("window attached", "window_id", bounds.Printable(w.id), "title", bounds.Printable(w.title),
+		"resumed", start.Resumed)
 	if changed {
 		h.tellRoots()
 	}
@@ -67,7 +68,7 @@ func (h *Hub) enter(hello Hello, sink Sink) (w *Window, start *Start, changed bo
 	if before != nil && before.attached {
 		return nil, nil, false, event.Fail(event.CodeAlreadyExists, event.ReasonWindowIDInUse,
 			[]string{"window_id", hello.WindowID},
-			"a window with the id %q is attached; give each window an id of its own", boundReason(hello.WindowID))
+			"a window with the id %q is attached; give each window an id of its own", bounds.Printable(hello.WindowID))
 	}
 	h.attached++
 	w = &Window{h: h, id: hello.WindowID, title: hello.Title, n: h.attached, sink: sink, listed: hello.Roots,
@@ -243,7 +244,7 @@ func (w *Window) Detach(final bool) {
 	if !parted {
 		return
 	}
-	h.log.Info("window detached", "window_id", boundReason(w.id), "final", final)
+	h.log.Info("window detached", "window_id", bounds.Printable(w.id), "final", final)
 	if changed {
 		h.tellRoots()
 	}

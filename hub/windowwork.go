@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
@@ -30,7 +31,8 @@ var errStreamEnded = event.Fail(event.CodeCancelled, event.ReasonCancelled, nil,
 // result by the event of its end. An error says that nothing has begun; over is not called then.
 func (w *Window) CallTool(c CallRequest, over func(*CallResult, error)) error {
 	if c.Preapproved {
-		return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, []string{"window_id", boundReason(w.id)},
+		return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest,
+			[]string{"window_id", bounds.Printable(w.id)},
 			"a window cannot say that a call is preapproved: only a host can, that has asked the user itself; leave it out, and the user is asked")
 	}
 	t, err := w.takeTurn()
@@ -128,16 +130,16 @@ func (w *Window) takeTurn() (turn, error) {
 	switch {
 	case !w.attached: // also of a hub that is closed, whose goroutines are being waited for
 		return turn{}, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached,
-			[]string{"window_id", boundReason(w.id)},
-			"window %q is detached; attach again", boundReason(w.id))
+			[]string{"window_id", bounds.Printable(w.id)},
+			"window %q is detached; attach again", bounds.Printable(w.id))
 	case w.work.running >= maxWindowWork:
 		return turn{}, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
-			[]string{"window_id", boundReason(w.id)},
+			[]string{"window_id", bounds.Printable(w.id)},
 			"window %q has %d calls and other orders under way, and more are not taken; wait until some are over, or cancel them",
-			boundReason(w.id), maxWindowWork)
+			bounds.Printable(w.id), maxWindowWork)
 	case h.windowsWork >= maxWindowsWork:
 		return turn{}, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
-			[]string{"window_id", boundReason(w.id)},
+			[]string{"window_id", bounds.Printable(w.id)},
 			"the windows have %d calls and other orders under way, and more are not taken; wait until some are over, or cancel them", maxWindowsWork)
 	}
 	w.work.running++

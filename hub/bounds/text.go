@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Cut gives at most n bytes of a text, whole code points of it, and says at its end that it was cut.
+// Cut gives at most n bytes of a text, whole code points of it, and says at its end that it was cut: for windows, which
+// show it as a text, and for what is kept.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -20,26 +21,60 @@ func Cut(s string, n int) string {
 	return s[:end] + mark
 }
 
-// PrintableRunes bounds a text of a peer in errors and logs, in runes of what it says: one that does not print is
-// written with up to eight.
+// PrintableRunes bounds a text of others in errors and logs, in runes of what it says: one that does not print is
+// written with up to ten.
 const PrintableRunes = 256
 
-// Printable bounds a peer's text and escapes what does not print, so that it can neither fill nor forge a log or an
-// error.
+// Printable makes a text of others fit for a line of a log or an error: bounded and escaped, so that it can neither
+// fill nor forge it, move a cursor or turn the direction of writing.
 func Printable(s string) string {
-	var b strings.Builder
 	n := 0
-	for _, r := range s {
+	for i := range s {
 		if n == PrintableRunes {
-			b.WriteString("…")
-			break
+			return Escape(s[:i]) + "…"
 		}
 		n++
-		if !unicode.IsPrint(r) {
-			fmt.Fprintf(&b, "\\u%04x", r)
-			continue
+	}
+	return Escape(s)
+}
+
+// Escape writes what does not print as Go does. Bytes that are no UTF-8 are replaced.
+func Escape(s string) string {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
-		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// reasonRunes bounds a reason in code points: reasons travel to servers, windows and logs.
+const reasonRunes = 256
+
+// Reason cuts the reason of a cancel, and changes nothing else: it reaches the server word for word, and whoever shows
+// it makes it fit for where it is shown. Bytes that are no UTF-8 are replaced, as neither JSON nor protobuf could carry
+// them.
+func Reason(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	n := 0
+	for i := range s {
+		if n == reasonRunes {
+			return s[:i]
+		}
+		n++
+	}
+	return s
 }

@@ -8,12 +8,25 @@ import (
 
 func TestPrintableBoundsAndEscapes(t *testing.T) {
 	for s, want := range map[string]string{
-		"": "", "plain \u00e4 \U0001f600": "plain \u00e4 \U0001f600", "a\nb\x1b[2J": `a\u000ab\u001b[2J`,
-		"\u202e": `\u202e`, "\xff": "\ufffd",
+		"": "", "plain \u00e4 \U0001f600": "plain \u00e4 \U0001f600", "a\nb\x1b[2J": `a\nb\u001b[2J`,
+		"\u202e": `\u202e`, "\t\U000e0001": `\t\U000e0001`, "\xff": "\ufffd",
 		strings.Repeat("\u00e4", 256): strings.Repeat("\u00e4", 256),
-		strings.Repeat("\n", 1<<20):   strings.Repeat(`\u000a`, 256) + "…",
+		strings.Repeat("é", 257):      strings.Repeat("é", 256) + "…",
+		strings.Repeat("\n", 1<<20):   strings.Repeat(`\n`, 256) + "…",
 	} {
 		if got := Printable(s); got != want {
+			t.Errorf("%.40q: %.80q, want %.80q", s, got, want)
+		}
+	}
+}
+
+func TestReasonIsWordForWord(t *testing.T) {
+	for s, want := range map[string]string{
+		"": "", "a\nb\x1b[2J": "a\nb\x1b[2J", "a\xff\xfeb": "a\ufffdb",
+		strings.Repeat("ä", 256): strings.Repeat("ä", 256),
+		strings.Repeat("ä", 257): strings.Repeat("ä", 256),
+	} {
+		if got := Reason(s); got != want {
 			t.Errorf("%.40q: %.80q, want %.80q", s, got, want)
 		}
 	}

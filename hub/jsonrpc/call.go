@@ -151,7 +151,7 @@ func (c *Call) cancelWith(cause error) bool {
 	}
 	if p.log.Enabled(context.Background(), slog.LevelDebug) {
 		p.log.Debug("request cancelled", "direction", Outgoing.String(), "id", c.entry.id.String(), "method", c.entry.method,
-			"reason", boundedReason(reason), "sent", sent)
+			"reason", bounds.Printable(reason), "sent", sent)
 	}
 	c.err, c.known = cancelled, written
 	c.finish()

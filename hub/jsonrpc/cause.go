@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 var (
@@ -33,7 +35,7 @@ func (e *WithdrawnError) Error() string {
 	if e.Reason == "" {
 		return "jsonrpc: withdrawn by the peer"
 	}
-	return "jsonrpc: withdrawn by the peer: " + boundedReason(e.Reason)
+	return "jsonrpc: withdrawn by the peer: " + bounds.Printable(e.Reason)
 }
 
 // ClosedError is what pending calls fail with and what incoming requests are cancelled with when the connection ends.

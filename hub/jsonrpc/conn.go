@@ -87,7 +87,7 @@ type CallFailedError struct {
 }
 
 func (e *CallFailedError) Error() string {
-	return "jsonrpc: no answer to request " + boundedReason(e.ID.raw) + ": " + e.Err.Error()
+	return "jsonrpc: no answer to request " + bounds.Printable(e.ID.raw) + ": " + e.Err.Error()
 }
 
 func (e *CallFailedError) Unwrap() error { return e.Err }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
@@ -31,7 +32,7 @@ const lingering = 16
 func (p *Peer) request(method string, m *incomingMessage) {
 	if p.opts.NoServerRequests != nil && p.opts.NoServerRequests() {
 		if n := p.count.droppedRequests.Add(1); logged(n) {
-			p.log.Warn("request dropped: this protocol revision allows the peer none", "method", boundedReason(method),
+			p.log.Warn("request dropped: this protocol revision allows the peer none", "method", bounds.Printable(method),
 				"count", n)
 		}
 		return
@@ -126,8 +127,9 @@ func (p *Peer) answer(in *inbound, result json.RawMessage, err error) *frame {
 		err = ErrInvalidJSON
 		fallthrough
 	case err != nil:
-		p.log.Error("a request could not be answered", "method", boundedReason(in.entry.method), "id", boundedReason(id.raw),
-			"error", boundedReason(err.Error()))
+		p.log.Error("a request could not be answered", "method", bounds.Printable(in.entry.method),
+			"id", bounds.Printable(id.raw),
+			"error", bounds.Printable(err.Error()))
 		f.buf, f.code = appendError(nil, id, &Error{Code: CodeInternalError, Message: "internal error"}), CodeInternalError
 		return f
 	}
@@ -182,8 +184,8 @@ func (p *Peer) peerCancelled(params []byte, size int) {
 		p.tapped(e, Observed{Sender: Incoming, Kind: KindNotification, Method: "notifications/cancelled", Bytes: size})
 		e.handle.cancelWith(cause)
 		if p.log.Enabled(context.Background(), slog.LevelDebug) {
-			p.log.Debug("request cancelled", "direction", Incoming.String(), "id", boundedReason(id.raw),
-				"method", boundedReason(e.method), "reason", boundedReason(reason))
+			p.log.Debug("request cancelled", "direction", Incoming.String(), "id", bounds.Printable(id.raw),
+				"method", bounds.Printable(e.method), "reason", bounds.Printable(reason))
 		}
 		return
 	}

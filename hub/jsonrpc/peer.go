@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
@@ -177,7 +178,8 @@ func (p *Peer) end(cause error, drain bool) {
 	}
 	p.in.close(drain)
 	close(p.ending)
-	p.log.Debug("connection ended", "cause", boundedReason(err.Error()), "calls", len(outgoing), "requests", len(incoming))
+	p.log.Debug("connection ended", "cause", bounds.Printable(err.Error()), "calls", len(outgoing),
+		"requests", len(incoming))
 }
 
 // finish closes the connection, which unblocks the reader and the writer, and waits for everything.

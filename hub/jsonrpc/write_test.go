@@ -15,22 +15,6 @@ func TestAppendString(t *testing.T) {
 	}
 }
 
-func TestBoundedReason(t *testing.T) {
-	for s, want := range map[string]string{
-		"":                               "",
-		"user pressed stop é":            "user pressed stop é",
-		"a\nb\x1b[31m\u202e\xff":         `a\u000ab\u001b[31m\u202e` + "\ufffd",
-		"\U000e0001":                     `\U000e0001`,
-		strings.Repeat("é", 256):         strings.Repeat("é", 256),
-		strings.Repeat("é", 257):         strings.Repeat("é", 256) + "…",
-		strings.Repeat("x", 1000) + "\n": strings.Repeat("x", 256) + "…",
-	} {
-		if got := boundedReason(s); got != want {
-			t.Errorf("%.40q became %.40q", s, got)
-		}
-	}
-}
-
 // The ring forgets the oldest, and knows the newest.
 func TestTombstones(t *testing.T) {
 	var r tombstones

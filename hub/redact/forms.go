@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 const (
@@ -24,7 +26,7 @@ const (
 // within a URL, by its lines, in hexadecimal and in base64. None is shorter than minSecretBytes.
 func formsOf(value string) (forms []string) {
 	query := url.QueryEscape(value)
-	forms = []string{value, query, url.PathEscape(value), asScript.Replace(query), escaped(value)}
+	forms = []string{value, query, url.PathEscape(value), asScript.Replace(query), escaped(value), bounds.Escape(value)}
 	for _, quoted := range []string{strconv.Quote(value), strconv.QuoteToASCII(value)} {
 		forms = append(forms, quoted[1:len(quoted)-1], strings.ReplaceAll(quoted[1:len(quoted)-1], "/", `\/`))
 	}
@@ -85,7 +87,7 @@ func inBase64(e *base64.Encoding, secret string, before int) string {
 	return text[(before*8+5)/6 : (before+len(secret))*8/6]
 }
 
-// escaped is s as texts of servers are bounded and made printable.
+// escaped is s as JSON may have it that escapes all that does not print by its number.
 func escaped(s string) string {
 	var b strings.Builder
 	for _, r := range s {

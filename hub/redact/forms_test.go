@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // A secret is found within a longer text in each of the common encodings, wherever it stands there. Finding C8.
@@ -45,6 +47,16 @@ func TestRedactorFindsEncodedSecrets(t *testing.T) {
 				t.Fatalf("%s of %q became %q", name, text, got)
 			}
 		}
+	}
+}
+
+// What the hub has made fit for a line of its log hides no secret.
+func TestRedactorFindsPrintableSecrets(t *testing.T) {
+	const secret = "a\"b\\c\n\x1b[31m\U000e0001/ü\xff."
+	r := &Redactor{}
+	r.Add(secret)
+	if got := r.Text("it is " + bounds.Printable(secret) + "; so"); got != "it is [redacted]; so" {
+		t.Error(got)
 	}
 }
 

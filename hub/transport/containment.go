@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // ContainmentOptions are the options of a Containment. The zero value is sound; it
@@ -161,6 +163,6 @@ func (in *enclosure) over(p *Process) {
 
 // programName is what the ledger may show of a command.
 func programName(path string) string {
-	name := []rune(bound(filepath.Base(path)))
+	name := []rune(bounds.Printable(filepath.Base(path)))
 	return string(name[:min(len(name), 64)])
 }

@@ -3,7 +3,6 @@ package transport
 import (
 	"fmt"
 	"strings"
-	"unicode"
 )
 
 // Stage is the step at which a process ended.
@@ -86,25 +85,6 @@ func (e Exit) String() string {
 	}
 	if e.Err != nil {
 		b.WriteString(": " + e.Err.Error())
-	}
-	return b.String()
-}
-
-const maxReason = 256 // runes
-
-// bound makes a reason fit for logs and messages.
-func bound(reason string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range reason {
-		if n++; n > maxReason {
-			break
-		}
-		if unicode.IsControl(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
 	}
 	return b.String()
 }

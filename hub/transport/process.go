@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // Process is a child and its process group. Its methods may be called from any
@@ -168,7 +170,7 @@ func (p *Process) outgrown(m MemoryUse) {
 }
 
 func (p *Process) request(why string) {
-	if p.advance(stopping, func(s *state) { s.why = bound(why) }) {
+	if p.advance(stopping, func(s *state) { s.why = bounds.Printable(why) }) {
 		close(p.stopping)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 func TestExitStatus(t *testing.T) {
@@ -51,7 +52,7 @@ func TestExitStatus(t *testing.T) {
 	t.Run("reason is bounded", func(t *testing.T) {
 		p := start(t, "exit-on-eof", withGrace(generous))
 		why := p.Stop("a\nb\x1b[31m" + strings.Repeat("é", 1000)).Why
-		if !strings.HasPrefix(why, `a\u000ab\u001b[31mé`) || utf8.RuneCountInString(why) > maxReason+10 {
+		if !strings.HasPrefix(why, `a\nb\u001b[31mé`) || utf8.RuneCountInString(why) > bounds.PrintableRunes+10 {
 			t.Errorf("got %q", why)
 		}
 	})

@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"hub/servers":   {"hub/servers", "hub/event", "hub/bounds", "hub/config", "hub/mcp", "hub/jsonrpc", "hub/transport", "hub/redact", "hub/statefile"},
 	"hub/grants":    {"hub/grants", "hub/event", "hub/config", "hub/transport", "hub/statefile", "hub/bounds", "hub/redact"},
 	"hub/jsontext":  {"hub/jsontext"},
-	"hub/redact":    {"hub/redact"},
+	"hub/redact":    {"hub/redact", "hub/bounds"},
 	"hub/schema":    {"hub/schema", "hub/bounds", "hub/jsontext"},
 	"hub/jsonrpc":   {"hub/jsonrpc", "hub/bounds", "hub/jsontext"},
 	"hub/transport": {"hub/transport", "hub/bounds", "hub/jsontext"},
