@@ -63,10 +63,10 @@ type plan struct {
 }
 
 // discover finds the protected resource's metadata (RFC 9728) and that of its authorization server (RFC 8414, OpenID
-// Connect). It tries what auth.AuthorizationCodeHandler tries, in the same order, and is stricter in one thing:
-// metadata that was found and is not in order ends the flow, where the handler would go on as if the server were one of
-// 2025-03-26.
-func discover(ctx context.Context, client *http.Client, seen *replay, c challenge, server *url.URL,
+// Connect). It tries what the SDK's auth.AuthorizationCodeHandler tries, in the same order, and is stricter in one
+// thing: metadata that was found and is not in order ends the flow, where the handler would go on as if the server were
+// one of 2025-03-26.
+func discover(ctx context.Context, client *http.Client, seen *witness, c challenge, server *url.URL,
 	dpop string) (*plan, error) {
 	resource, found, err := protectedResource(ctx, client, seen, c.metadataURL, server)
 	if err != nil {
@@ -94,7 +94,7 @@ func discover(ctx context.Context, client *http.Client, seen *replay, c challeng
 }
 
 // protectedResource gives the metadata and where it was found.
-func protectedResource(ctx context.Context, client *http.Client, seen *replay, named string,
+func protectedResource(ctx context.Context, client *http.Client, seen *witness, named string,
 	server *url.URL) (*oauthex.ProtectedResourceMetadata, string, error) {
 	at := func(path string) string {
 		u := *server
@@ -115,6 +115,7 @@ func protectedResource(ctx context.Context, client *http.Client, seen *replay, n
 		if p.url == "" {
 			continue
 		}
+		seen.forget()
 		meta, err := oauthex.GetProtectedResourceMetadata(ctx, p.url, p.resource, client)
 		if err == nil {
 			if len(meta.AuthorizationServers) == 0 {
@@ -125,7 +126,7 @@ func protectedResource(ctx context.Context, client *http.Client, seen *replay, n
 		if ctx.Err() != nil {
 			return nil, "", context.Cause(ctx)
 		}
-		if wrong == nil && !seen.absent(p.url, p.url != named) {
+		if wrong == nil && !seen.absent(p.url != named) {
 			wrong = err
 		}
 	}

@@ -64,11 +64,6 @@ type Error struct {
 	Unasked error
 }
 
-// unaskedError carries an Asker's error through the libraries.
-type unaskedError struct{ err error }
-
-func (e *unaskedError) Error() string { return "nobody could be asked: " + e.err.Error() }
-
 func (e *Error) Error() string { return "signing in to " + e.Server + " failed: " + e.Text }
 
 // Unwrap gives Unasked.
@@ -87,10 +82,6 @@ func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) erro
 		return context.Cause(ctx)
 	}
 	text, code := err.Error(), ""
-	var unasked error
-	if u := (*unaskedError)(nil); errors.As(err, &u) {
-		text, unasked = u.Error(), u.err // without the words of the libraries
-	}
 	var retrieve *oauth2.RetrieveError
 	if errors.As(err, &retrieve) {
 		code = printable(retrieve.ErrorCode)
@@ -110,6 +101,5 @@ func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) erro
 	secrets = append(secrets, s.o.Config.secrets()...)
 	// some servers take a key there, and the addresses of their metadata have it too
 	secrets = append(secrets, s.url.RawQuery)
-	return &Error{Server: s.o.Server, Text: printable(without(text, secrets...)), Code: without(code, secrets...),
-		Unasked: unasked}
+	return &Error{Server: s.o.Server, Text: printable(without(text, secrets...)), Code: without(code, secrets...)}
 }

@@ -11,7 +11,7 @@ const tooSoon = 10 * time.Second
 
 // flow gets a token by the grant of the configuration. It runs in the goroutine of f.
 func (s *SignIn) flow(ctx context.Context, f *flight) error {
-	seen := &replay{next: s.guard}
+	seen := &witness{next: s.guard}
 	client := s.guard.client(seen)
 	p, err := discover(ctx, client, seen, f.c, s.url, s.o.Config.DPoP)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *SignIn) flow(ctx context.Context, f *flight) error {
 		e, err = s.askServer(ctx, p, scopes, client)
 	}
 	if err != nil {
-		return s.failure(ctx, err, append(seen.secrets(), old.secrets()...)...)
+		return s.failure(ctx, err, append(seen.sent, old.secrets()...)...)
 	}
 	if s.adopt(f, old, e) {
 		s.mu.Lock()

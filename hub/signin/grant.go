@@ -29,8 +29,7 @@ func (s *SignIn) askServer(ctx context.Context, p *plan, scopes []string, client
 		style:  styleOf(p.server.TokenEndpointAuthMethodsSupported, c.ClientSecret),
 		params: url.Values{"resource": {p.resource}}, key: p.key, must: p.binding == bound}
 	if c.Issuer != "" && c.Issuer != p.server.Issuer {
-		return nil, fmt.Errorf("the server names the authorization server %s, and the client is registered with another",
-			p.server.Issuer)
+		return nil, errOtherIssuer(p.server.Issuer)
 	}
 	switch c.Grant {
 	case GrantClientCredentials:

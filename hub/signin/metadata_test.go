@@ -236,7 +236,7 @@ func TestPagesAreNoMetadata(t *testing.T) {
 			defer s.Close()
 			g := newGuard("mcp.example", inProcess{pages})
 			g.lookup = lookupPublic
-			seen := &replay{next: g}
+			seen := &witness{next: g}
 			meta, _, err := protectedResource(t.Context(), g.client(seen), seen, tt.named, s.url)
 			switch {
 			case tt.want == "" && (err != nil || !slices.Equal(meta.AuthorizationServers, []string{"https://mcp.example"})):

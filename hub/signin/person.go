@@ -2,15 +2,15 @@ package signin
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
-	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 )
 
@@ -23,15 +23,16 @@ type person struct {
 	old    *Entry // of the same issuer, or nil
 	scopes []string
 	client *http.Client
-	seen   *replay
+	seen   *witness
 
 	back   *redirect
-	opened bool   // the person has consented
-	code   string // of the answer; a secret
+	made   *Registration // of the client; nil: it is known in another way
+	reused bool          // made was made by an earlier run
+	opened bool          // the person has consented
 }
 
-// askPerson runs the authorization code grant with PKCE through the SDK's handler. The handler is made anew for each
-// run, as the redirect URI differs; what it would remember, the granted scopes and the client, is in the entry.
+// askPerson runs the authorization code grant with PKCE, by the metadata that the flow has found: what the person
+// consents to is what is used.
 func (s *SignIn) askPerson(ctx context.Context, f *flight, p *person) (*Entry, error) {
 	if s.o.Ask == nil {
 		return nil, errors.New("there is nobody to ask")
@@ -49,91 +50,93 @@ func (s *SignIn) askPerson(ctx context.Context, f *flight, p *person) (*Entry, e
 	}
 	defer back.close()
 	p.back = back
-
-	var e *Entry
-	conf := &auth.AuthorizationCodeHandlerConfig{
-		RedirectURL:         back.URL,
-		Client:              p.client,
-		ScopeFilter:         func([]string) []string { return slices.Clone(p.scopes) },
-		RequestRefreshToken: true,
-		// An issuer that is right is taken also where the metadata does not announce it (2026-07-28 basic/authorization, the
-		// table of "Authorization Response Validation": what is present is compared).
-		AcceptUnadvertisedIss: true,
-		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			return s.fetchCode(ctx, f, p, args.URL)
-		},
-		NewTokenSource: func(_ context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-			if err := checkType(token, p.plan.key, p.plan.binding == bound); err != nil {
-				return nil, err
-			}
-			e = s.entryOf(p, c, token)
-			return oauth2.StaticTokenSource(token), nil
-		},
+	conf, err := s.register(ctx, p)
+	var token *oauth2.Token
+	if err == nil {
+		token, err = s.exchange(ctx, f, p, conf)
 	}
-	s.register(conf, p)
-	handler, err := auth.NewAuthorizationCodeHandler(conf)
 	if err != nil {
-		return nil, err
-	}
-	// The handler looks for metadata itself. It is told what was found, in the form of a challenge, so that it finds the
-	// same.
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.plan.resource, nil)
-	if err != nil {
-		return nil, err
-	}
-	resp := &http.Response{StatusCode: http.StatusUnauthorized, Header: http.Header{}, Body: http.NoBody, Request: req}
-	if p.plan.found != "" {
-		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p.plan.found)
-		resp.Header.Set("WWW-Authenticate", `Bearer resource_metadata="`+quoted+`"`)
-	}
-	if err := handler.Authorize(ctx, req, resp); err != nil {
-		err = s.failure(ctx, err, append(p.seen.secrets(), p.code)...)
 		s.keepRegistration(f, p)
 		return nil, err
 	}
-	if e == nil {
-		return nil, errors.New("the authorization server gave no token")
+	return s.entryOf(p, conf, token), nil
+}
+
+// exchange asks for a code and changes it into a token (RFC 6749 section 4.1, RFC 7636, RFC 8707).
+func (s *SignIn) exchange(ctx context.Context, f *flight, p *person, conf *oauth2.Config) (*oauth2.Token, error) {
+	verifier, state := oauth2.GenerateVerifier(), rand.Text()
+	resource := oauth2.SetAuthURLParam("resource", p.plan.resource)
+	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier), resource}
+	if p.plan.key != nil { // the code is of use to this key alone (RFC 9449 section 10)
+		options = append(options, oauth2.SetAuthURLParam("dpop_jkt", p.plan.key.thumbprint))
 	}
-	return e, nil
+	p.back.expect(state)
+	code, err := s.fetchCode(ctx, f, p, conf.AuthCodeURL(state, options...), conf.Scopes)
+	if err != nil {
+		return nil, err
+	}
+	token, err := conf.Exchange(context.WithValue(ctx, oauth2.HTTPClient, p.client), code,
+		oauth2.VerifierOption(verifier), resource)
+	if err != nil {
+		return nil, fmt.Errorf("token exchange failed: %w", err)
+	}
+	return token, checkType(token, p.plan.key, p.plan.binding == bound)
 }
 
 // register says how the client is known to the authorization server: registered by hand, by a client ID metadata
 // document, or dynamically (2026-07-28 basic/authorization/client-registration).
-func (s *SignIn) register(conf *auth.AuthorizationCodeHandlerConfig, p *person) {
-	c := s.o.Config
-	if c.ClientID != "" {
-		conf.PreregisteredClient = &oauthex.ClientCredentials{ClientID: c.ClientID, Issuer: c.Issuer}
-		if c.ClientSecret != "" {
-			conf.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.ClientSecret}
+func (s *SignIn) register(ctx context.Context, p *person) (*oauth2.Config, error) {
+	c, meta := s.o.Config, p.plan.server
+	conf := &oauth2.Config{RedirectURL: p.back.URL, Scopes: p.scopes, Endpoint: oauth2.Endpoint{
+		AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint, AuthStyle: oauth2.AuthStyleInParams}}
+	if slices.Contains(meta.ScopesSupported, "offline_access") { // SEP-2207: a refresh token is wanted
+		conf.Scopes = union(p.scopes, []string{"offline_access"})
+	}
+	methods := meta.TokenEndpointAuthMethodsSupported
+	switch {
+	case c.ClientID != "":
+		if c.Issuer != "" && strings.TrimSuffix(c.Issuer, "/") != strings.TrimSuffix(meta.Issuer, "/") {
+			return nil, errOtherIssuer(meta.Issuer)
 		}
-		return
+		conf.ClientID, conf.ClientSecret = c.ClientID, c.ClientSecret
+		conf.Endpoint.AuthStyle = styleOf(methods, c.ClientSecret)
+		if c.ClientSecret != "" && !slices.ContainsFunc(methods, isSecretMethod) {
+			conf.Endpoint.AuthStyle = oauth2.AuthStyleAutoDetect
+		}
+		return conf, nil
+	case c.ClientMetadataURL != "" && meta.ClientIDMetadataDocumentSupported:
+		conf.ClientID = c.ClientMetadataURL
+		return conf, nil
+	case meta.RegistrationEndpoint == "":
+		return nil, errNoRegistration
 	}
-	if c.ClientMetadataURL != "" {
-		conf.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: c.ClientMetadataURL}
+	if p.old != nil && p.old.Registration.fits(meta.RegistrationEndpoint, p.back.URL, time.Now()) {
+		p.made, p.reused = p.old.Registration, true
+	} else {
+		var err error
+		if p.made, err = newRegistration(ctx, p.client, meta.RegistrationEndpoint, p.back.URL,
+			slices.Contains(methods, "none")); err != nil {
+			return nil, err
+		}
 	}
-	meta := &oauthex.ClientRegistrationMetadata{
-		ClientName: "McpHub", ApplicationType: "native", RedirectURIs: []string{p.back.URL},
-		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+	made := p.made.client()
+	p.seen.hide(made.ClientSecret)
+	conf.ClientID, conf.ClientSecret = made.ClientID, made.ClientSecret
+	if m := made.TokenEndpointAuthMethod; m != "client_secret_post" && m != "none" {
+		conf.Endpoint.AuthStyle = oauth2.AuthStyleInHeader // the default of RFC 7591 section 2
 	}
-	if slices.Contains(p.plan.server.TokenEndpointAuthMethodsSupported, "none") {
-		meta.TokenEndpointAuthMethod = "none" // a program on a user's computer cannot keep a secret (RFC 8252 section 8.5)
-	}
-	conf.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: meta}
-	p.seen.endpoint, p.seen.redirect = p.plan.server.RegistrationEndpoint, p.back.URL
-	if p.old != nil && p.old.Registration.fits(p.seen.endpoint, p.back.URL, time.Now()) {
-		p.seen.kept = p.old.Registration
-	}
+	return conf, nil
 }
 
+func isSecretMethod(m string) bool { return m == "client_secret_post" || m == "client_secret_basic" }
+
 func (s *SignIn) entryOf(p *person, c *oauth2.Config, token *oauth2.Token) *Entry {
-	made, _ := p.seen.registration()
 	e := Entry{
 		Server: s.key.Server, URL: s.key.URL, Issuer: p.plan.server.Issuer, Resource: p.plan.resource,
-		ClientID: c.ClientID, AuthStyle: c.Endpoint.AuthStyle, TokenURL: c.Endpoint.TokenURL, Scopes: c.Scopes,
-		Registration: made,
-		ProofKey:     p.plan.key,
+		ClientID: c.ClientID, AuthStyle: c.Endpoint.AuthStyle, TokenURL: c.Endpoint.TokenURL,
+		Scopes:       slices.Sorted(slices.Values(c.Scopes)),
+		Registration: p.made, ProofKey: p.plan.key,
 	}
-	slices.Sort(e.Scopes)
 	if c.ClientID != s.o.Config.ClientID {
 		e.ClientSecret = c.ClientSecret
 	}
@@ -144,8 +147,8 @@ func (s *SignIn) entryOf(p *person, c *oauth2.Config, token *oauth2.Token) *Entr
 // need not make another; and drops one that was shown: the authorization server may not know it any more, and tell that
 // to the browser alone.
 func (s *SignIn) keepRegistration(f *flight, p *person) {
-	made, reused := p.seen.registration()
-	if made == nil || reused && !p.opened {
+	made := p.made
+	if made == nil || p.reused && !p.opened {
 		return
 	}
 	if p.opened {
@@ -166,55 +169,38 @@ func (s *SignIn) keepRegistration(f *flight, p *person) {
 }
 
 // fetchCode shows the prompts and reads the authorization server's answer.
-func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person,
-	address string) (*auth.AuthorizationResult, error) {
+func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address string, scopes []string) (string, error) {
 	page, err := checkBrowserURL(address)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	u := page.URL
-	query := u.Query()
-	if p.plan.key != nil { // the code is of use to this key alone (RFC 9449 section 10)
-		query.Set("dpop_jkt", p.plan.key.thumbprint)
-		u.RawQuery = query.Encode()
-		address = u.String()
-	}
-	p.back.expect(query.Get("state"))
-	prompt := Prompt{
+	answer, err := s.browse(ctx, f, p, Prompt{
 		Server: s.o.Server, URL: address, URLHost: page.Host, Issuer: p.plan.server.Issuer, Resource: p.plan.resource,
-		Scopes: slices.Sorted(slices.Values(strings.Fields(query.Get("scope")))), StepUp: f.stepUp,
-	}
-	answer, err := s.browse(ctx, f, p, prompt)
+		Scopes: slices.Sorted(slices.Values(scopes)), StepUp: f.stepUp,
+	})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	p.code = answer.Get("code")
+	p.seen.hide(answer.Get("code"))
 	for _, name := range []string{"code", "state", "iss", "error"} {
 		if len(answer[name]) > 1 { // RFC 6749 section 3.1
-			return nil, errors.New("the authorization server's answer has a parameter twice")
+			return "", errors.New("the authorization server's answer has a parameter twice")
 		}
 	}
-	if answer.Get("error") != "" {
-		return nil, s.refusal(p, answer)
-	}
-	if answer.Get("code") == "" {
-		return nil, errors.New("the authorization server's answer has no code")
-	}
-	return &auth.AuthorizationResult{Code: answer.Get("code"), State: answer.Get("state"), Iss: answer.Get("iss")}, nil
-}
-
-// refusal reads an error answer. It is held to the same issuer check as a code: what another server says is not shown
-// (RFC 9207 section 2.4).
-func (s *SignIn) refusal(p *person, answer url.Values) error {
+	// Whatever another server says is not shown (RFC 9207 section 2.4). An issuer that is right is taken also where the
+	// metadata does not announce it (2026-07-28 basic/authorization, the table of "Authorization Response Validation").
 	iss, meta := answer.Get("iss"), p.plan.server
-	if (iss != "" || meta.AuthorizationResponseIssParameterSupported) && iss != meta.Issuer {
-		return errors.New("the answer did not come from the authorization server that was asked")
+	switch code := answer.Get("error"); {
+	case (iss != "" || meta.AuthorizationResponseIssParameterSupported) && iss != meta.Issuer:
+		return "", errors.New("the answer did not come from the authorization server that was asked")
+	case code == "access_denied":
+		return "", &DeclinedError{Server: s.o.Server, How: "denied"}
+	case code != "":
+		return "", &oauth2.RetrieveError{ErrorCode: code, ErrorDescription: answer.Get("error_description")}
+	case answer.Get("code") == "":
+		return "", errors.New("the authorization server's answer has no code")
 	}
-	code := answer.Get("error")
-	if code == "access_denied" {
-		return &DeclinedError{Server: s.o.Server, How: "denied"}
-	}
-	return &oauth2.RetrieveError{ErrorCode: code, ErrorDescription: answer.Get("error_description")}
+	return answer.Get("code"), nil
 }
 
 // browse asks for consent, and then shows that the browser is waited for, until it comes back.
@@ -280,5 +266,5 @@ func (s *SignIn) ask(ctx context.Context, back *redirect, p Prompt) (came bool, 
 	case errors.Is(err, ErrDismissed):
 		return false, &DeclinedError{Server: s.o.Server, How: "dismissed"}
 	}
-	return false, &unaskedError{err}
+	return false, &Error{Server: s.o.Server, Text: printable("nobody could be asked: " + err.Error()), Unasked: err}
 }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// tokenRequest is one request to a token endpoint, other than the exchange of a code, which the SDK's handler makes.
+// tokenRequest is one request to a token endpoint, other than the exchange of a code (SignIn.exchange).
 type tokenRequest struct {
 	url    string
 	id     string

@@ -1,0 +1,66 @@
+package signin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+)
+
+var errNoRegistration = errors.New(
+	"no configured client registration methods are supported by the authorization server")
+
+func errOtherIssuer(issuer string) error {
+	return fmt.Errorf("the server names the authorization server %s, and the client is registered with another", issuer)
+}
+
+// Registration is a client that the authorization server let us register (RFC 7591).
+type Registration struct {
+	// Endpoint is where it was registered, RedirectURL the redirect URI it was registered with.
+	Endpoint    string `json:"endpoint"`
+	RedirectURL string `json:"redirectUrl"`
+	// Response is the server's answer. It may hold a client secret.
+	Response json.RawMessage `json:"response"`
+}
+
+// newRegistration registers a client. public: the authorization server takes clients without a secret.
+func newRegistration(ctx context.Context, client *http.Client, endpoint, redirectURL string,
+	public bool) (*Registration, error) {
+	meta := &oauthex.ClientRegistrationMetadata{
+		ClientName: "McpHub", ApplicationType: "native", RedirectURIs: []string{redirectURL},
+		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+	}
+	if public {
+		meta.TokenEndpointAuthMethod = "none" // a program on a user's computer cannot keep a secret (RFC 8252 section 8.5)
+	}
+	made, err := oauthex.RegisterClient(ctx, endpoint, meta, client)
+	if err != nil {
+		return nil, fmt.Errorf("failed to register client: %w", err)
+	}
+	text, err := json.Marshal(made)
+	if err != nil {
+		return nil, err
+	}
+	return &Registration{Endpoint: endpoint, RedirectURL: redirectURL, Response: text}, nil
+}
+
+// client is what was registered; zero when there is nothing that can be read.
+func (g *Registration) client() (c oauthex.ClientRegistrationResponse) {
+	if g == nil || json.Unmarshal(g.Response, &c) != nil {
+		return oauthex.ClientRegistrationResponse{}
+	}
+	return c
+}
+
+// fits reports whether g can serve a registration at endpoint for redirectURL now.
+func (g *Registration) fits(endpoint, redirectURL string, now time.Time) bool {
+	if g == nil || g.Endpoint != endpoint || g.RedirectURL != redirectURL {
+		return false
+	}
+	c := g.client()
+	return c.ClientID != "" && (c.ClientSecretExpiresAt.IsZero() || now.Add(time.Minute).Before(c.ClientSecretExpiresAt))
+}
