@@ -28,7 +28,6 @@ type guardLink struct {
 type guardProcess struct {
 	cmd  *exec.Cmd
 	in   *os.File
-	try  tryWriter
 	gone chan struct{} // closed by watch, once it has been reaped
 }
 
@@ -128,7 +127,7 @@ func (l *guardLink) write(line guardLine) {
 		return // cannot be: nothing but numbers and text
 	}
 	b = append(b, '\n')
-	if n, err := l.guard.try.write(b); err != nil || n != len(b) {
+	if writeNow(l.guard.in, b) != len(b) {
 		_ = l.guard.cmd.Process.Kill() // watch does the rest
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const guardable = true
@@ -34,6 +36,22 @@ func startGuard(command []string) (*guardProcess, error) {
 		_ = in.Close()
 		return nil, err
 	}
-	g.try.init(in)
 	return g, nil
+}
+
+// writeNow writes what the pipe takes right now, tells how much that was, and never waits. Up to PIPE_BUF bytes go whole
+// or not at all.
+func writeNow(pipe *os.File, b []byte) (n int) {
+	raw, err := pipe.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Write(func(fd uintptr) bool {
+		for {
+			if n, err = unix.Write(int(fd), b); err != unix.EINTR {
+				return true // in every case: RawConn must not wait until there is room
+			}
+		}
+	})
+	return max(n, 0)
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // Process is a child and its process group. Its methods may be called from any
-// goroutine, with the exception that Stdin and TryWrite together have one writer
-// at a time, and Stdout one reader.
+// goroutine, with the exception that Stdin has one writer at a time, and Stdout
+// one reader.
 type Process struct {
 	cmd    *exec.Cmd
 	group  *group
@@ -23,7 +23,6 @@ type Process struct {
 	stdin  *os.File
 	stdout *pipeReader
 	stderr *stderrLog
-	try    tryWriter
 	in     *enclosure // nil without a Containment
 
 	left       chan struct{} // the direct child has exited; closed by watch
@@ -85,7 +84,6 @@ func newProcess(c Command, cmd *exec.Cmd, g *group, pp pipes, in *enclosure) *Pr
 		done:       make(chan struct{}),
 		st:         state{exit: Exit{Code: -1}},
 	}
-	p.try.init(pp.in)
 	go func() { // ends when the child does; supervise waits for it
 		defer close(p.left)
 		p.group.await()
@@ -110,14 +108,6 @@ func (p *Process) Stdin() io.Writer { return p.stdin }
 // process group is gone, after everything that the group wrote. The file behind
 // it is closed with that io.EOF, so a reader should read to the end.
 func (p *Process) Stdout() io.Reader { return p.stdout }
-
-// TryWrite writes as much of b as the pipe takes right now and never waits:
-// (0, nil) means that it is full. Up to 4 KiB go whole or not at all. On Windows
-// it never takes anything, since pipes there have no such write. Where it took
-// less than everything, the rest belongs to Stdin().Write.
-//
-// TryWrite and Stdin().Write must not overlap: the caller has one writer at a time.
-func (p *Process) TryWrite(b []byte) (int, error) { return p.try.write(b) }
 
 // PID is the process id of the direct child, on Unix also of its group.
 func (p *Process) PID() int { return p.cmd.Process.Pid }

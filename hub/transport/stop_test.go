@@ -3,11 +3,9 @@
 package transport
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -154,9 +152,6 @@ func TestDeafChildDoesNotBlockStop(t *testing.T) {
 			if _, err := p.Stdin().Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
 				t.Errorf("write after Stop: %v", err)
 			}
-			if n, err := p.TryWrite([]byte("x")); n != 0 || !errors.Is(err, os.ErrClosed) {
-				t.Errorf("TryWrite after Stop: %d, %v", n, err)
-			}
 		})
 	}
 }
@@ -166,10 +161,7 @@ func fill(t *testing.T, p *Process) int {
 	t.Helper()
 	total := 0
 	for {
-		n, err := p.TryWrite(make([]byte, 64<<10))
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := writeNow(p.stdin, make([]byte, 64<<10))
 		if total += n; n == 0 {
 			return total
 		}
@@ -179,56 +171,21 @@ func fill(t *testing.T, p *Process) int {
 	}
 }
 
-func TestTryWriteNeverBlocks(t *testing.T) {
-	t.Run("full pipe", func(t *testing.T) {
-		p := start(t, "deaf")
-		ready(t, p.Stdout())
-		if n := fill(t, p); n == 0 {
-			t.Error("nothing was taken")
-		}
-		if n, err := p.TryWrite([]byte("x")); n != 0 || err != nil {
-			t.Errorf("full pipe: %d, %v", n, err)
-		}
-	})
-	t.Run("mixed with Write", func(t *testing.T) {
-		p := start(t, "echo", withGrace(generous))
-		var want bytes.Buffer
-		for i := range 2000 {
-			want.WriteString(strings.Repeat(string(rune('a'+i%26)), 1+i*7%5000) + "\n")
-		}
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			for b, i := want.Bytes(), 0; len(b) > 0; i++ {
-				part := b[:min(len(b), 1+i*131%9000)]
-				n, err := p.TryWrite(part)
-				if err == nil && n < len(part) {
-					var m int
-					m, err = p.Stdin().Write(part[n:])
-					n += m
-				}
-				if err != nil {
-					t.Errorf("after %d bytes: %v", want.Len()-len(b), err)
-					return
-				}
-				b = b[n:]
-			}
-		})
-		got := make([]byte, want.Len())
-		if _, err := io.ReadFull(p.Stdout(), got); err != nil {
-			t.Fatal(err)
-		}
-		wg.Wait()
-		if !bytes.Equal(got, want.Bytes()) {
-			t.Error("the bytes came out different")
-		}
-	})
-	t.Run("dead child", func(t *testing.T) {
-		p := start(t, "exit-code-3")
-		within(t, p.Done(), "Done")
-		if n, err := p.TryWrite([]byte("x")); n != 0 || err == nil {
-			t.Errorf("got %d, %v", n, err)
-		}
-	})
+// What the hub tells its guard never waits for it.
+func TestWriteNowNeverBlocks(t *testing.T) {
+	p := start(t, "deaf")
+	ready(t, p.Stdout())
+	if n := fill(t, p); n == 0 {
+		t.Error("nothing was taken")
+	}
+	if n := writeNow(p.stdin, []byte("x")); n != 0 {
+		t.Errorf("full pipe: %d", n)
+	}
+	dead := start(t, "exit-code-3")
+	within(t, dead.Done(), "Done")
+	if n := writeNow(dead.stdin, []byte("x")); n != 0 {
+		t.Errorf("dead child: %d", n)
+	}
 }
 
 func TestConcurrentStop(t *testing.T) {
