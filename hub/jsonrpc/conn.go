@@ -1,8 +1,6 @@
 package jsonrpc
 
 import (
-	"strconv"
-
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
@@ -10,9 +8,9 @@ import (
 // Conn is one ordered message connection. One goroutine reads it and, at any moment, at most one writes it; Close may
 // be called from anywhere.
 type Conn interface {
-	// ReadMessage gives the next message. Its bytes are valid until the next call. A *LineTooLongError stands for one
-	// message that was skipped, a *CallFailedError for one that will not come; reading goes on after both. Any other error
-	// is the end.
+	// ReadMessage gives the next message. Its bytes are valid until the next call. A *jsontext.TooLongError stands for
+	// one message that was skipped, a *CallFailedError for one that will not come; reading goes on after both. Any other
+	// error is the end.
 	ReadMessage() ([]byte, error)
 	// WriteMessages writes complete messages, in order, in as few system calls as it can. It may block as long as the
 	// other side does not read. It keeps nothing of the batch once it has returned. An empty batch is allowed.
@@ -91,23 +89,3 @@ func (e *CallFailedError) Error() string {
 }
 
 func (e *CallFailedError) Unwrap() error { return e.Err }
-
-// LineTooLongError is what ReadMessage gives in place of a message beyond the limit. Its slices are valid until the
-// next ReadMessage.
-type LineTooLongError struct {
-	Limit int    // bytes allowed
-	Err   error  // the account's, if the message found no room there; nil: it is longer than Limit
-	Size  int64  // bytes that came
-	Head  []byte // the first bytes of the message, at most 4 KiB
-	Tail  []byte // the last bytes of the message, at most 4 KiB
-}
-
-func (e *LineTooLongError) Unwrap() error { return e.Err }
-
-func (e *LineTooLongError) Error() string {
-	if e.Err != nil {
-		return "jsonrpc: a message of " + strconv.FormatInt(e.Size, 10) + " bytes found no room: " + e.Err.Error()
-	}
-	return "jsonrpc: a message of " + strconv.FormatInt(e.Size, 10) + " bytes is longer than the limit of " +
-		strconv.Itoa(e.Limit)
-}

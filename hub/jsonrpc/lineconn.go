@@ -14,8 +14,6 @@ const (
 	defaultMaxLine = 64 << 20
 	// lineBuffer is the size to which both buffers go back after a longer message. An idle connection keeps two of them.
 	lineBuffer = 32 << 10
-	// lineExcerpt is how much of each end of a skipped line is kept.
-	lineExcerpt = 4 << 10
 )
 
 // LineConnOptions of a LineConn. The zero value is usable.
@@ -126,7 +124,7 @@ func (c *LineConn) readLine() ([]byte, error) {
 			line := c.buf[c.start : searched+i]
 			c.start = searched + i + 1
 			if len(line) > c.maxLine {
-				return nil, tooLong(c.maxLine, line, nil)
+				return nil, c.tooLong(line, nil)
 			}
 			// A long message that fills its buffer goes with it: to copy it would cost as much as to read it.
 			if c.given = len(line) >= largeResult && len(line) >= len(c.buf)/2 && c.end-c.start <= lineBuffer/2; c.given {
@@ -198,7 +196,7 @@ func (c *LineConn) resize(size int) {
 
 // skipLine drops a line that is too long already, or finds no room, up to its end.
 func (c *LineConn) skipLine(noRoom error) error {
-	e := tooLong(c.maxLine, c.buf[c.start:c.end], noRoom)
+	e := c.tooLong(c.buf[c.start:c.end], noRoom)
 	c.start, c.end = 0, 0
 	c.shrink()
 	for c.readErr == nil {
@@ -211,9 +209,7 @@ func (c *LineConn) skipLine(noRoom error) error {
 		} else {
 			c.end = 0
 		}
-		e.Size += int64(len(part))
-		e.Tail = append(e.Tail, part...)
-		e.Tail = e.Tail[max(0, len(e.Tail)-lineExcerpt):]
+		e.Add(part)
 		if newline >= 0 {
 			break
 		}
@@ -221,12 +217,8 @@ func (c *LineConn) skipLine(noRoom error) error {
 	return e
 }
 
-func tooLong(limit int, line []byte, noRoom error) *LineTooLongError {
-	return &LineTooLongError{
-		Limit: limit,
-		Err:   noRoom,
-		Size:  int64(len(line)),
-		Head:  bytes.Clone(line[:min(len(line), lineExcerpt)]),
-		Tail:  bytes.Clone(line[max(0, len(line)-lineExcerpt):]),
-	}
+func (c *LineConn) tooLong(line []byte, noRoom error) *jsontext.TooLongError {
+	e := &jsontext.TooLongError{Limit: c.maxLine, Err: noRoom}
+	e.Add(line)
+	return e
 }

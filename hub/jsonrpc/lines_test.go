@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 func TestBadLinesSurvive(t *testing.T) {
@@ -66,12 +67,12 @@ func TestBatches(t *testing.T) {
 
 // lines is what a LineConn makes of text: the messages, then the errors.
 func lines(t *testing.T, r io.Reader,
-	o jsonrpc.LineConnOptions) (msgs []string, long []jsonrpc.LineTooLongError, end error) {
+	o jsonrpc.LineConnOptions) (msgs []string, long []jsontext.TooLongError, end error) {
 	t.Helper()
 	c := jsonrpc.NewLineConn(r, io.Discard, o)
 	for {
 		msg, err := c.ReadMessage()
-		var e *jsonrpc.LineTooLongError
+		var e *jsontext.TooLongError
 		switch {
 		case err == nil:
 			msgs = append(msgs, string(msg))

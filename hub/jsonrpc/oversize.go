@@ -4,13 +4,13 @@ import "github.com/mcphub-go/mcphub/hub/jsontext"
 
 // oversize handles a message that was too long to be read. If it surely is the answer to a call, that call fails; a log
 // line that is too long fails nothing.
-func (p *Peer) oversize(long *LineTooLongError) {
+func (p *Peer) oversize(long *jsontext.TooLongError) {
 	n := p.count.oversizeLines.Add(1)
 	if logged(n) {
 		p.log.Warn("message too long, skipped", "bytes", long.Size, "limit", long.Limit, "noRoom", long.Err != nil,
 			"count", n)
 	}
-	o := jsontext.Excerpt(long.Head, long.Tail)
+	o := long.Outline()
 	switch {
 	case o.Method && o.Version && jsontext.IsID(o.ID):
 		p.unread(ID{raw: string(o.ID)}, "the request is too long")
@@ -26,7 +26,7 @@ func (p *Peer) unread(id ID, why string) {
 	}
 }
 
-func (p *Peer) unreadAnswer(id []byte, long *LineTooLongError) {
+func (p *Peer) unreadAnswer(id []byte, long *jsontext.TooLongError) {
 	e, _, _ := p.tracker.takeResponse(id)
 	if e == nil {
 		return

@@ -46,7 +46,7 @@ func (p *Peer) read() {
 
 // missing handles an error that stands for one message, and tells whether it was one.
 func (p *Peer) missing(err error) bool {
-	var long *LineTooLongError
+	var long *jsontext.TooLongError
 	var failed *CallFailedError
 	switch {
 	case errors.As(err, &long):

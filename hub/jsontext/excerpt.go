@@ -3,7 +3,43 @@ package jsontext
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 )
+
+// excerptBytes is how much of each end of a message is kept that is too long.
+const excerptBytes = 4 << 10
+
+// TooLongError stands for one message that was skipped, because it was longer than a connection allows or found no
+// room. It keeps the two ends of it. Fill it by Add.
+type TooLongError struct {
+	Limit      int    // bytes allowed
+	Err        error  // the account's, if the message found no room there; nil: it is longer than Limit
+	Size       int64  // bytes that came
+	Head, Tail []byte // the first and the last bytes of the message, at most 4 KiB each
+}
+
+// Add takes the next part of the message, of which it keeps a copy where it belongs to one of the ends.
+func (e *TooLongError) Add(part []byte) {
+	e.Size += int64(len(part))
+	e.Head = append(e.Head, part[:min(len(part), excerptBytes-len(e.Head))]...)
+	part = part[max(0, len(part)-excerptBytes):]
+	if over := len(e.Tail) + len(part) - excerptBytes; over > 0 {
+		e.Tail = e.Tail[:copy(e.Tail, e.Tail[over:])]
+	}
+	e.Tail = append(e.Tail, part...)
+}
+
+func (e *TooLongError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("a message of %d bytes found no room: %v", e.Size, e.Err)
+	}
+	return fmt.Sprintf("a message of %d bytes is longer than the limit of %d", e.Size, e.Limit)
+}
+
+func (e *TooLongError) Unwrap() error { return e.Err }
+
+// Outline is what the two ends show of the message.
+func (e *TooLongError) Outline() Outline { return excerpt(e.Head, e.Tail) }
 
 // Outline is what is known of a message that was not read as a whole.
 type Outline struct {
@@ -29,10 +65,10 @@ func (o *Outline) note(name []byte, value json.RawMessage) {
 	}
 }
 
-// Excerpt reads the two ends of a message that was too long to keep: the members at its top as far as they show. What
+// excerpt reads the two ends of a message that was too long to keep: the members at its top as far as they show. What
 // cannot be seen is not guessed. For a message of ours to be seen whole its id has to stand in one of the ends, and all
 // writers of JSON-RPC put it there: what can be long is one member.
-func Excerpt(head, tail []byte) Outline {
+func excerpt(head, tail []byte) Outline {
 	var o Outline
 	b := bytes.TrimPrefix(head, byteOrderMark)
 	i := skipBlanks(b, 0)

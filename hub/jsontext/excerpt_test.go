@@ -33,7 +33,7 @@ func TestExcerpt(t *testing.T) {
 		{`{"jsonrpc":"2.0","result":"`, `x,"kind":"id"}`, ``},
 		{``, ``, ``},
 	} {
-		o := Excerpt([]byte(test.head), []byte(test.tail))
+		o := excerpt([]byte(test.head), []byte(test.tail))
 		got := ""
 		if o.Answers() {
 			got = string(o.ID)

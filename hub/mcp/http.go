@@ -64,12 +64,11 @@ func (c *streamableConn) ReadMessage() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if long, ok := r.Err.(*transport.MessageTooLongError); ok && r.Failed == "" {
-		return nil, &jsonrpc.LineTooLongError{Limit: long.Limit, Err: long.Err, Size: long.Size, Head: long.Head,
-			Tail: long.Tail}
-	}
-	if r.Failed != "" {
+	switch {
+	case r.Failed != "":
 		return nil, &jsonrpc.CallFailedError{ID: wireID(r.Failed), Err: r.Err}
+	case r.Err != nil:
+		return nil, r.Err
 	}
 	c.source, c.read, c.hold = wireID(r.Stream), r, r.Hold
 	return r.Body, nil

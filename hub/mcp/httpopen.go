@@ -91,12 +91,6 @@ func (a *timedAuth) Authorize(ctx context.Context, req *http.Request, resp *http
 	return a.Authorizer.Authorize(ctx, req, resp)
 }
 
-// Observe implements transport.Observer, for an Authorizer that does.
-func (a *timedAuth) Observe(req *http.Request, resp *http.Response) (again bool) {
-	o, ok := a.Authorizer.(transport.Observer)
-	return ok && o.Observe(req, resp)
-}
-
 func (a *timedAuth) total() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()

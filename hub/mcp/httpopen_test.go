@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -74,6 +74,8 @@ func (d *doorman) Authorize(ctx context.Context, _ *http.Request, resp *http.Res
 	d.token = d.err == nil
 	return d.err
 }
+
+func (*doorman) Observe(*http.Request, *http.Response) bool { return false }
 
 // TestHTTPSignInDuringProbe: a person takes minutes to sign in, and the probe waits for them: it is the one that asked.
 func TestHTTPSignInDuringProbe(t *testing.T) {
@@ -155,11 +157,11 @@ func TestHTTPSignInClock(t *testing.T) {
 // TestMessageTooLong: what HTTP+SSE has in place of a message that was skipped, in the words of jsonrpc.
 func TestMessageTooLong(t *testing.T) {
 	f := newExchanges(silent)
-	f.in <- transport.Received{Err: &transport.MessageTooLongError{Limit: 10, Size: 20, Head: []byte("h"),
+	f.in <- transport.Received{Err: &jsontext.TooLongError{Limit: 10, Size: 20, Head: []byte("h"),
 		Tail: []byte("t")}}
 	f.say("", "message")
 	c := &streamableConn{t: f}
-	var long *jsonrpc.LineTooLongError
+	var long *jsontext.TooLongError
 	if _, err := c.ReadMessage(); !errors.As(err, &long) || long.Limit != 10 || long.Size != 20 ||
 		string(long.Head) != "h" || string(long.Tail) != "t" {
 		t.Errorf("a long message: %v", err)

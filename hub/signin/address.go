@@ -1,11 +1,8 @@
 package signin
 
 import (
-	"net"
 	"net/netip"
-	"net/url"
 	"slices"
-	"strings"
 )
 
 // reach tells which addresses may be spoken to: those of the same kind as the MCP server's own, or more public ones.
@@ -50,17 +47,4 @@ func kindOf(a netip.Addr) reach {
 		return reachPrivate
 	}
 	return reachPublic
-}
-
-// origin is scheme, host and port of u (RFC 6454 section 4): a port that is the scheme's own may be written or left
-// out.
-func origin(u *url.URL) string {
-	scheme, port := strings.ToLower(u.Scheme), u.Port()
-	switch {
-	case port == "" && scheme == "https":
-		port = "443"
-	case port == "" && scheme == "http":
-		port = "80"
-	}
-	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }

@@ -23,7 +23,7 @@ const maxStepUps = 3
 // key. An expired one is refreshed first; one refresh serves all who need it, and goes on when ctx ends. Where the
 // refresh token is dead the request goes out without, and the 401 starts the flow.
 func (s *SignIn) Sign(ctx context.Context, req *http.Request) error {
-	if origin(req.URL) != origin(s.url) {
+	if transport.Origin(req.URL) != transport.Origin(s.url) {
 		return errors.New("a request to another address than the server's own is not signed")
 	}
 	if err := s.load(ctx); err != nil {

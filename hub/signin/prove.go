@@ -11,11 +11,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
-
-	"github.com/mcphub-go/mcphub/hub/transport"
 )
-
-var _ transport.Observer = (*SignIn)(nil)
 
 // typeDPoP is the type of a token that is bound to a key, and the scheme under which it is shown.
 const typeDPoP = "DPoP"
@@ -107,7 +103,7 @@ func (n *nonces) note(server string, header http.Header) bool {
 	return true
 }
 
-// Observe implements transport.Observer: it notes the nonce of an answer, and asks for one more try when the server
+// Observe implements transport.Authorizer: it notes the nonce of an answer, and asks for one more try when the server
 // wants to see it.
 func (s *SignIn) Observe(req *http.Request, resp *http.Response) (again bool) {
 	fresh := s.nonces.note("", resp.Header)

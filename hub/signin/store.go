@@ -72,7 +72,8 @@ func (e *Entry) secrets() []string {
 	if e == nil {
 		return nil
 	}
-	return []string{e.ClientSecret, e.AccessToken, e.RefreshToken, e.Registration.client().ClientSecret, e.ProofKey.secret()}
+	return []string{e.ClientSecret, e.AccessToken, e.RefreshToken, e.Registration.client().ClientSecret,
+		e.ProofKey.secret()}
 }
 
 // Secrets are the texts of e that must not be shown; nil has none.

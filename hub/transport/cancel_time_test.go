@@ -129,6 +129,8 @@ func TestCancelReadBeforeItsCall(t *testing.T) {
 // stalled lets the HTTP client hang between the head of a call and its body.
 type stalled struct{ Authorizer }
 
+func (stalled) Observe(*http.Request, *http.Response) bool { return false }
+
 func (stalled) Sign(_ context.Context, req *http.Request) error {
 	*req = *req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		WroteHeaders: func() { elapse(1500 * time.Millisecond) },

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // take takes the next part of the line at hand.
@@ -106,7 +108,7 @@ func milliseconds(digits []byte) (time.Duration, bool) {
 // add adds to the data of the event at hand.
 func (r *eventReader) add(part []byte) {
 	if e := r.long; e != nil {
-		e.add(part)
+		e.Add(part)
 		return
 	}
 	data := r.ev.data
@@ -123,25 +125,14 @@ func (r *eventReader) add(part []byte) {
 		}
 	}
 	if size > r.maxData || noRoom != nil {
-		r.long = &eventTooLongError{Limit: r.maxData, Err: noRoom}
-		r.long.add(data)
-		r.long.add(part)
+		r.long = &jsontext.TooLongError{Limit: r.maxData, Err: noRoom}
+		r.long.Add(data)
+		r.long.Add(part)
 		r.ev.data = nil
 		r.ev.hold.Release()
 		return
 	}
 	r.ev.data = append(data, part...)
-}
-
-// add counts data that is skipped, and keeps its two ends.
-func (e *eventTooLongError) add(part []byte) {
-	e.Size += int64(len(part))
-	e.Head = append(e.Head, part[:min(len(part), eventExcerpt-len(e.Head))]...)
-	part = part[max(0, len(part)-eventExcerpt):]
-	if over := len(e.Tail) + len(part) - eventExcerpt; over > 0 {
-		e.Tail = e.Tail[:copy(e.Tail, e.Tail[over:])]
-	}
-	e.Tail = append(e.Tail, part...)
 }
 
 // dispatch ends the event at hand, if it says anything.

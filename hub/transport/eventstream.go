@@ -2,11 +2,12 @@ package transport
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"io"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 const (
@@ -17,8 +18,6 @@ const (
 	// maxEventField bounds an id, an event's name and a retry. A longer one counts as not sent: an id has to fit into a
 	// header.
 	maxEventField = 4 << 10
-	// eventExcerpt is how much of each end of a skipped message is kept.
-	eventExcerpt = 4 << 10
 )
 
 // event is one event of a stream (WHATWG HTML, "Server-sent events").
@@ -33,23 +32,6 @@ type event struct {
 	hasRetry bool
 	// hold is what data holds, and whose data is.
 	hold *bounds.Hold
-}
-
-// eventTooLongError is what next gives in place of an event whose data was too long to keep; the stream goes on. The
-// event beside it still has its id, name and retry.
-type eventTooLongError struct {
-	Limit int    // bytes allowed
-	Err   error  // the account's, if the data found no room there; nil: it is longer than Limit
-	Size  int64  // bytes that came
-	Head  []byte // the first bytes of the data, at most 4 KiB
-	Tail  []byte // the last bytes of the data, at most 4 KiB
-}
-
-func (e *eventTooLongError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("an event of %d bytes found no room: %v", e.Size, e.Err)
-	}
-	return fmt.Sprintf("an event of %d bytes is longer than the limit of %d", e.Size, e.Limit)
 }
 
 // eventField is what the line at hand says.
@@ -89,7 +71,7 @@ type eventReader struct {
 	// The event at hand.
 	ev      event
 	hasData bool
-	long    *eventTooLongError // takes the place of the data
+	long    *jsontext.TooLongError // takes the place of the data
 }
 
 // maxLabel is one more than the longest known field with a byte order mark before it.
@@ -105,8 +87,8 @@ func newEventReader(r io.Reader, maxData int, results *bounds.Account) *eventRea
 func (r *eventReader) release() { r.ev.hold.Release() }
 
 // next gives the next event that says anything. An event that the stream breaks off is dropped: the error is then
-// io.ErrUnexpectedEOF if it had begun to carry data, else io.EOF. A *eventTooLongError stands for one event; any other
-// error is the end, and stays.
+// io.ErrUnexpectedEOF if it had begun to carry data, else io.EOF. A *jsontext.TooLongError stands for the data
+// of the event beside it; any other error is the end, and stays.
 func (r *eventReader) next() (event, error) {
 	for {
 		for r.start < r.end {
@@ -138,6 +120,22 @@ func (r *eventReader) next() (event, error) {
 			return event{}, r.err
 		}
 		r.fill()
+	}
+}
+
+// message gives the next event that carries a message, and notes in at how far the stream has been read. Events of
+// other names mean nothing to us. The errors are those of next.
+func (r *eventReader) message(at *place) (event, error) {
+	for {
+		ev, err := r.next()
+		if err != nil && !errors.As(err, new(*jsontext.TooLongError)) {
+			return event{}, err
+		}
+		at.pass(ev)
+		if (err != nil || len(ev.data) > 0) && (ev.name == "" || ev.name == "message") {
+			return ev, err
+		}
+		ev.hold.Release()
 	}
 }
 

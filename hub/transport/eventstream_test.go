@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 var compareEvents = cmp.AllowUnexported(event{})
@@ -25,7 +26,7 @@ func readEvents(t testing.TB, r io.Reader, maxData int) (events []event, end err
 	t.Helper()
 	for reader := newEventReader(r, maxData, nil); ; {
 		ev, err := reader.next()
-		var long *eventTooLongError
+		var long *jsontext.TooLongError
 		if errors.As(err, &long) {
 			if ev.data != nil {
 				t.Errorf("an event that is too long came with %d bytes of data", len(ev.data))
@@ -93,7 +94,7 @@ func TestEventStream(t *testing.T) {
 			"\n\ndata: b\n\n", []event{
 			{
 				id: "3", hasID: true,
-				name: "x|an event of 10001 bytes is longer than the limit of 9000|" + strings.Repeat("a", 4096) + "|" +
+				name: "x|a message of 10001 bytes is longer than the limit of 9000|" + strings.Repeat("a", 4096) + "|" +
 					strings.Repeat("b", 4096),
 			},
 			message("b"),
@@ -231,8 +232,8 @@ func naiveEvents(stream []byte, maxData int) (events []event, end error) {
 		value = strings.TrimPrefix(value, " ")
 		if line == "" {
 			if joined := strings.Join(data, "\n"); len(joined) > maxData {
-				ev.name += fmt.Sprintf("|%v|%s|%s", &eventTooLongError{Limit: maxData, Size: int64(len(joined))},
-					joined[:min(len(joined), eventExcerpt)], joined[max(0, len(joined)-eventExcerpt):])
+				ev.name += fmt.Sprintf("|%v|%s|%s", &jsontext.TooLongError{Limit: maxData, Size: int64(len(joined))},
+					joined[:min(len(joined), (4<<10))], joined[max(0, len(joined)-(4<<10)):])
 			} else if data != nil {
 				ev.data = []byte(joined)
 			}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 var deepAnswer = `{"jsonrpc":"2.0","id":1,"result":` + strings.Repeat("[", 10001) + strings.Repeat("]", 10001) + `}`
@@ -240,6 +242,15 @@ func TestTooLong(t *testing.T) {
 	}
 	inWebWorld(t, on, func(w *webWorld) {
 		w.legacy("2025-11-25")
+		// What is no answer to the request at hand is told, so that a question is refused and not left to wait.
+		wantLong := func() {
+			w.Helper()
+			var long *jsontext.TooLongError
+			if r := w.next(); !errors.As(r.Err, &long) || r.Failed != "" || long.Limit != 1000 {
+				w.Errorf("received %s, failed %q: %v, want a message that is too long", r.Body, r.Failed, r.Err)
+			}
+		}
+		wantLong()
 		w.wantBody("", hello)
 		for i, key := range []string{"known", "unknown", "event", "late id"} {
 			id := fmt.Sprint(i + 1)
@@ -249,8 +260,10 @@ func TestTooLong(t *testing.T) {
 			}
 		}
 		w.send("5", "another")
+		wantLong()
 		w.wantBody("5", `{"jsonrpc":"2.0","id":5,"result":1}`)
 		w.send("5", "params first")
+		wantLong()
 		w.wantBody("5", `{"jsonrpc":"2.0","id":5,"result":1}`)
 		for _, key := range []string{"fits", "fits, too"} {
 			w.send("6", key)

@@ -125,7 +125,9 @@ func readRefusal(resp *http.Response) (body []byte, failed *HTTPError) {
 	case http.StatusForbidden:
 		failed.Text = "the server refuses access: what headers or the sign-in give is not enough"
 	default:
-		failed.Text = "the server refused the request"
+		if failed.Text = "the server refused the request"; resp.Request.Method == http.MethodGet {
+			failed.Text = "the server opened no event stream"
+		}
 	}
 	if text != "" {
 		failed.Text += ": " + text

@@ -130,6 +130,8 @@ func (a *fakeAuth) Authorize(ctx context.Context, _ *http.Request, resp *http.Re
 	return nil
 }
 
+func (*fakeAuth) Observe(*http.Request, *http.Response) bool { return false }
+
 func needs(token string, status int) func(*exchangeSeen) {
 	return func(x *exchangeSeen) {
 		if x.Header.Get("Authorization") != "Bearer "+token {

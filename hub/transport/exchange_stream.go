@@ -33,9 +33,10 @@ const (
 type place struct {
 	lastID string // "" while there is nothing to resume from
 	retry  time.Duration
+	news   bool // the stream at hand has brought something
 }
 
-func (p *place) pass(ev event) (news bool) {
+func (p *place) pass(ev event) {
 	if ev.hasID {
 		// An id that no header can carry is no place to come back to.
 		if p.lastID = ev.id; !headerSafe(ev.id) {
@@ -45,7 +46,7 @@ func (p *place) pass(ev event) (news bool) {
 	if ev.hasRetry {
 		p.retry = max(ev.retry, minRetry)
 	}
-	return ev.hasID || len(ev.data) > 0
+	p.news = p.news || ev.hasID || len(ev.data) > 0
 }
 
 // pauseAfter is what a server named, doubled with each attempt in vain.
@@ -63,11 +64,11 @@ func (p *place) pauseAfter(vain int) time.Duration {
 // follow reads the event stream that answers ex, and resumes it where that is possible.
 func (s *Streamable) follow(ex *exchange, body io.Reader) *HTTPError {
 	var at place
-	_, answered, err := s.readStream(ex, body, &at)
+	answered, err := s.readStream(ex, body, &at)
 	switch {
 	case answered || ex.ctx.Err() != nil:
 		return nil
-	case errors.As(err, new(*eventTooLongError)):
+	case errors.As(err, new(*jsontext.TooLongError)):
 		return ex.tooLong(err)
 	case ex.modern || at.lastID == "" || ex.givenUp():
 		// 2026-07-28 knows no resumption, and the request is not sent again: its tool may have run.
@@ -77,42 +78,34 @@ func (s *Streamable) follow(ex *exchange, body io.Reader) *HTTPError {
 }
 
 // readStream delivers the messages of one stream of ex. err says how it ended, unless the answer came.
-func (s *Streamable) readStream(ex *exchange, body io.Reader, at *place) (news, answered bool, err error) {
+func (s *Streamable) readStream(ex *exchange, body io.Reader, at *place) (answered bool, err error) {
 	r := newEventReader(body, s.max, s.held)
 	defer r.release()
+	at.news = false
 	for {
-		ev, err := r.next()
-		var long *eventTooLongError
-		if err != nil && !errors.As(err, &long) {
-			return news, answered, err
-		}
-		news = at.pass(ev) || news
+		ev, err := r.message(at)
+		var long *jsontext.TooLongError
 		switch {
+		case errors.As(err, &long):
+			if o := long.Outline(); !answered && o.Answers() && string(o.ID) == ex.m.ID {
+				return false, long
+			}
+			s.deliver(ex.ctx, item{Received: Received{Err: long}, ex: ex})
+		case err != nil:
+			return answered, err
 		case answered:
-			if long == nil && isMessage(ev) {
-				s.deliver(ex.ctx, item{Received: Received{Body: ev.data, Stream: ex.m.ID, Hold: ev.hold}, ex: ex})
-				continue
-			}
-		case long != nil:
-			s.log.Warn("a message was too long and was skipped", "bytes", long.Size, "limit", long.Limit)
-			if o := jsontext.Excerpt(long.Head, long.Tail); o.Answers() && string(o.ID) == ex.m.ID {
-				return news, false, long
-			}
-		case isMessage(ev):
+			s.deliver(ex.ctx, item{Received: Received{Body: ev.data, Stream: ex.m.ID, Hold: ev.hold}, ex: ex})
+		default:
 			if answered = s.bring(ex, ev.data, ev.hold); answered {
 				t := time.AfterFunc(afterAnswer, func() { ex.cancel(errExchangeOver) })
 				defer t.Stop()
 			}
-			continue
 		}
-		ev.hold.Release()
 	}
 }
 
-func isMessage(ev event) bool { return len(ev.data) > 0 && (ev.name == "" || ev.name == "message") }
-
 func (ex *exchange) tooLong(err error) *HTTPError {
-	var long *eventTooLongError
+	var long *jsontext.TooLongError
 	errors.As(err, &long)
 	if long.Err != nil {
 		return noRoom(long.Err)
@@ -138,7 +131,7 @@ func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 			return ex.failure("the stream ended before the answer", nil)
 		}
 		from := time.Now()
-		resp, failed := s.openStream(ex.ctx, ex.binding, ex.session, at.lastID)
+		resp, failed := s.openStream(ex.ctx, ex.binding.streamHeader(s.sender, ex.session, at.lastID))
 		if failed != nil {
 			final := failed.Status >= 400 && failed.Status <= 499 && failed.Status != http.StatusTooManyRequests ||
 				failed.Status >= 200 && failed.Status <= 399
@@ -158,14 +151,14 @@ func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 			}
 			continue
 		}
-		news, answered, err := s.readStream(ex, resp.Body, at)
+		answered, err := s.readStream(ex, resp.Body, at)
 		_ = resp.Body.Close()
 		switch {
 		case answered || ex.ctx.Err() != nil:
 			return nil
-		case errors.As(err, new(*eventTooLongError)):
+		case errors.As(err, new(*jsontext.TooLongError)):
 			return ex.tooLong(err)
-		case news:
+		case at.news:
 			broken, empty = 0, 0
 		case time.Since(from) >= livedLong:
 			broken = 0
@@ -179,24 +172,30 @@ func (s *Streamable) resume(ex *exchange, at *place) *HTTPError {
 	}
 }
 
-// openStream opens a stream with GET. A success that is no event stream is an error with its status.
-func (s *Streamable) openStream(ctx context.Context, b binding, session, lastID string) (*http.Response, *HTTPError) {
-	resp, failed := s.send(ctx, &outgoing{method: http.MethodGet, header: b.streamHeader(s, session, lastID),
-		rpc: methodGET})
+// openStream opens a stream with GET. What is no event stream is an error with its status.
+func (e *exchanges) openStream(ctx context.Context, header http.Header) (*http.Response, *HTTPError) {
+	resp, failed := e.send(ctx, &outgoing{method: http.MethodGet, header: header, rpc: http.MethodGet})
 	if failed != nil {
 		return nil, failed
 	}
-	switch {
-	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		_, failed = readRefusal(resp)
-	case mediaType(resp.Header) != "text/event-stream":
-		failed = unexpected(resp, MayHaveRun)
-	default:
-		failed = foreignEncoding(resp)
-	}
-	if failed != nil {
+	if failed = isEventStream(resp); failed != nil {
 		_ = resp.Body.Close()
 		return nil, failed
 	}
 	return resp, nil
+}
+
+func isEventStream(resp *http.Response) *HTTPError {
+	if resp.StatusCode != http.StatusOK {
+		_, failed := readRefusal(resp)
+		return failed
+	}
+	if kind := mediaType(resp.Header); kind != "text/event-stream" {
+		if kind == "" {
+			kind = "something without a type"
+		}
+		return &HTTPError{Status: resp.StatusCode, Text: "the server sent " + excerpt([]byte(kind)) +
+			" in place of an event stream"}
+	}
+	return foreignEncoding(resp)
 }

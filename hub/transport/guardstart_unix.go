@@ -39,8 +39,8 @@ func startGuard(command []string) (*guardProcess, error) {
 	return g, nil
 }
 
-// writeNow writes what the pipe takes right now, tells how much that was, and never waits. Up to PIPE_BUF bytes go whole
-// or not at all.
+// writeNow writes what the pipe takes right now, tells how much that was, and never waits. Up to PIPE_BUF bytes go
+// whole or not at all.
 func writeNow(pipe *os.File, b []byte) (n int) {
 	raw, err := pipe.SyscallConn()
 	if err != nil {

@@ -42,20 +42,11 @@ type Authorizer interface {
 	// message once more. ctx is that of the exchange: when it ends, whoever waits here stops waiting, and an error comes
 	// back.
 	Authorize(ctx context.Context, req *http.Request, resp *http.Response) error
-}
-
-// Observer is what an Authorizer is that has to see the answers, too.
-type Observer interface {
 	// Observe is called for each answer to a request that was signed, before anything else is done with it. It neither
 	// blocks nor reads the body. again: the server did nothing but ask for what the next Sign adds, a nonce say (RFC 9449
 	// section 9); the message is sent once more, and Authorize is not called. A server that asks a second time is refused
 	// like any other.
 	Observe(req *http.Request, resp *http.Response) (again bool)
-}
-
-func observe(a Authorizer, req *http.Request, resp *http.Response) (again bool) {
-	o, ok := a.(Observer)
-	return ok && o.Observe(req, resp)
 }
 
 // Message is one JSON-RPC message on its way to a server over HTTP.
@@ -87,6 +78,6 @@ type Received struct {
 	Hold *bounds.Hold
 	// Failed is the id of a request that gets no answer any more, because of Err. Body is nil then.
 	Failed string
-	// Err without Failed is a *MessageTooLongError: SSE alone skips a message of which it is not known whom it answers.
+	// Err without Failed is a *jsontext.TooLongError: a message was skipped of which it is not known whom it answers.
 	Err error
 }

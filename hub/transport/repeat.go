@@ -56,9 +56,12 @@ const (
 	AsOften = 1 << 30
 )
 
-// Repeats tells how often a request may be sent again on this ground. method is that of JSON-RPC, "" for a response and
-// "GET" for a GET.
+// Repeats tells how often a request may be sent again on this ground. method is that of JSON-RPC, "" for a response,
+// "GET" for a GET, and "DELETE" for the end of a session: that is a farewell, for which nobody signs in or waits.
 func Repeats(g Ground, method string) int {
+	if method == http.MethodDelete && g != GroundNonce {
+		return 0
+	}
 	switch g {
 	case GroundNonce, GroundSignIn, GroundSessionOver, GroundDeadConnection, GroundHeaders, GroundVersion:
 		return 1
@@ -80,11 +83,8 @@ func Repeats(g Ground, method string) int {
 // something.
 func changesNothing(method string) bool {
 	switch method {
-	case methodGET, "initialize", "server/discover":
+	case http.MethodGet, "initialize", "server/discover":
 		return true
 	}
 	return strings.HasSuffix(method, "/list")
 }
-
-// methodGET stands for a GET among the methods of JSON-RPC.
-const methodGET = http.MethodGet

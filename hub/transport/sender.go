@@ -60,7 +60,7 @@ type outgoing struct {
 	url    *url.URL    // nil for that of the sender
 	header http.Header // complete, but for what the Authorizer sets
 	body   []byte
-	rpc    string    // the method of JSON-RPC, "GET" for a GET, "" for a response: for Repeats
+	rpc    string    // the method of JSON-RPC, "GET" or "DELETE" for those, "" for a response: for Repeats
 	ex     *exchange // nil when nobody asks how far the body has gone
 	clock  *postClock
 	alone  bool // on a connection of its own, where the RoundTripper is ours
@@ -70,17 +70,6 @@ type outgoing struct {
 type postClock struct {
 	*time.Timer
 	limit time.Duration
-}
-
-// request makes a request to u with the headers of the config.
-func (s *sender) request(ctx context.Context, method string, u *url.URL) *http.Request {
-	return s.requestWith(ctx, method, u, s.header.Clone())
-}
-
-func (s *sender) requestWith(ctx context.Context, method string, u *url.URL, header http.Header) *http.Request {
-	return (&http.Request{
-		Method: method, URL: u, Host: s.host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(ctx)
 }
 
 // send sends o and returns the first answer that is not about the sending itself. An error has no body to close. When
@@ -116,7 +105,9 @@ func (s *sender) send(ctx context.Context, o *outgoing) (*http.Response, *HTTPEr
 		if ctx.Err() != nil || o.ex != nil && o.ex.givenUp() {
 			return nil, o.broken(ctx, "aborted before it was sent", context.Cause(ctx))
 		}
-		req := s.requestWith(traced, o.method, target, o.header)
+		req := (&http.Request{
+			Method: o.method, URL: target, Host: s.host, Header: o.header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		}).WithContext(traced)
 		o.setBody(req)
 		if s.auth != nil {
 			req.Header = o.header.Clone() // each time anew: a token may have gone
@@ -129,7 +120,7 @@ func (s *sender) send(ctx context.Context, o *outgoing) (*http.Response, *HTTPEr
 			return nil, o.broken(ctx, "", err)
 		}
 		resp.Request = req
-		asks := observe(s.auth, req, resp)
+		asks := s.auth != nil && s.auth.Observe(req, resp)
 		switch status := resp.StatusCode; {
 		case asks && again(GroundNonce):
 			discard(resp.Body)
@@ -275,7 +266,7 @@ func redirect(first, target *url.URL, resp *http.Response) (*url.URL, *HTTPError
 	}
 	keeps := status == http.StatusTemporaryRedirect || status == http.StatusPermanentRedirect
 	switch {
-	case !sameOrigin(first, to):
+	case Origin(first) != Origin(to):
 		return nil, notFollowed(status, "the server redirects to another place, which is not followed: "+
 			excerpt([]byte(to.Scheme+"://"+to.Host)))
 	case !keeps && resp.Request.Method != http.MethodGet:
@@ -294,18 +285,17 @@ func noRight(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-func sameOrigin(a, b *url.URL) bool {
-	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
-}
-
-func port(u *url.URL) string {
-	switch p := u.Port(); {
-	case p != "":
-		return p
-	case strings.EqualFold(u.Scheme, "https"):
-		return "443"
+// Origin is scheme, host and port of u in one spelling (RFC 6454 section 4): a port that is the scheme's own may be
+// written or left out.
+func Origin(u *url.URL) string {
+	scheme, port := strings.ToLower(u.Scheme), u.Port()
+	switch {
+	case port == "" && scheme == "https":
+		port = "443"
+	case port == "" && scheme == "http":
+		port = "80"
 	}
-	return "80"
+	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
 // pause waits for d; the error is the cause of an end of ctx.

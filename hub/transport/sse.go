@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -22,20 +21,6 @@ type SSE struct {
 	exchanges
 
 	endpoint *url.URL // where messages go; written by Connect, before anything is sent
-}
-
-// MessageTooLongError stands in Received.Err for a message beyond HTTPOptions.MaxMessageBytes that came on the stream
-// and was skipped.
-type MessageTooLongError struct {
-	Limit int    // bytes allowed
-	Err   error  // the account's, if the message found no room there; nil: it is longer than Limit
-	Size  int64  // bytes that came
-	Head  []byte // the first bytes of the message, at most 4 KiB
-	Tail  []byte // the last bytes of the message, at most 4 KiB
-}
-
-func (e *MessageTooLongError) Error() string {
-	return fmt.Sprintf("a message of %d bytes is longer than the limit of %d", e.Size, e.Limit)
 }
 
 // NewSSE makes a connection that is not open yet.
@@ -63,7 +48,7 @@ func (c *SSE) connect(ctx context.Context) error {
 	}
 	defer c.work.Done()
 	unhook := context.AfterFunc(ctx, func() { c.stop(&openingEndedError{context.Cause(ctx)}) })
-	s, failed := c.openStream()
+	s, failed := c.openEndpoint()
 	given := !unhook()
 	if given && failed == nil {
 		s.close()

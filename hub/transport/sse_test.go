@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // A message goes to the endpoint, what comes on the stream is read, and the requests look as they should.
@@ -93,7 +95,7 @@ func TestSSEMessageTooLong(t *testing.T) {
 	}()
 	wantSSEMessage(t, c, large)
 	r, err := c.Receive()
-	long, ok := r.Err.(*MessageTooLongError)
+	long, ok := r.Err.(*jsontext.TooLongError)
 	if !ok || r.Failed != "" || err != nil {
 		t.Fatal(r.Err, err)
 	}

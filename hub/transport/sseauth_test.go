@@ -47,6 +47,8 @@ func (s *sseSigner) Authorize(ctx context.Context, _ *http.Request, resp *http.R
 	return s.fails
 }
 
+func (*sseSigner) Observe(*http.Request, *http.Response) bool { return false }
+
 func (s *sseSigner) timesAsked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,6 +133,8 @@ func (u unsigned) Sign(context.Context, *http.Request) error { return u.err }
 func (u unsigned) Authorize(_ context.Context, _ *http.Request, resp *http.Response) error {
 	return errors.Join(u.err, resp.Body.Close())
 }
+
+func (unsigned) Observe(*http.Request, *http.Response) bool { return false }
 
 // A person takes longer to sign in than a server may take to answer: the clock of the POST stands still meanwhile. And
 // Close does not wait for the person.

@@ -27,21 +27,12 @@ func (s *Streamable) deleteSession() {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), deleteTimeout,
 		errors.New("the end of the session was not answered in time"))
 	defer cancel()
-	for range 2 {
-		req := s.request(ctx, http.MethodDelete, s.url)
-		b.set(req.Header, session)
-		if s.auth != nil && s.auth.Sign(ctx, req) != nil {
-			return
-		}
-		resp, err := s.rt.RoundTrip(req)
-		if err != nil {
-			s.log.Debug("the session was not deleted")
-			return
-		}
-		again := observe(s.auth, req, resp)
-		discard(resp.Body)
-		if !again {
-			return
-		}
+	header := s.header.Clone()
+	b.set(header, session)
+	resp, failed := s.send(ctx, &outgoing{method: http.MethodDelete, header: header, rpc: http.MethodDelete})
+	if failed != nil {
+		s.log.Debug("the session was not deleted")
+		return
 	}
+	discard(resp.Body)
 }

@@ -82,7 +82,7 @@ func (s *Streamable) posted(b binding, session string, m *Message) http.Header {
 }
 
 // streamHeader is that of a GET.
-func (b binding) streamHeader(s *Streamable, session, lastID string) http.Header {
+func (b binding) streamHeader(s *sender, session, lastID string) http.Header {
 	h := s.header.Clone()
 	h["Accept"] = acceptStream
 	h["Cache-Control"] = []string{"no-cache"}

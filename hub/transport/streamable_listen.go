@@ -1,9 +1,12 @@
 package transport
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // initialized implements dialect: from here on the server may say something of its own.
@@ -39,12 +42,11 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 	)
 	for vain := 0; ; {
 		from := time.Now()
-		resp, failed := s.openStream(s.ctx, b, session, at.lastID)
+		resp, failed := s.openStream(s.ctx, b.streamHeader(s.sender, session, at.lastID))
 		tried()
-		news := false
 		if failed == nil {
 			ever = true
-			news = s.readStandalone(resp, &at)
+			s.readStandalone(resp, &at)
 		}
 		switch {
 		case failed == nil || failed.Status != 0:
@@ -69,7 +71,7 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 				s.log.Info("the server has no stream of its own", "status", failed.Status)
 			}
 			return
-		case news || failed == nil && time.Since(from) >= livedLong:
+		case failed == nil && (at.news || time.Since(from) >= livedLong):
 			vain = 0
 		default:
 			vain++
@@ -107,26 +109,16 @@ func noStream(status int) bool {
 	return status < 500
 }
 
-func (s *Streamable) readStandalone(resp *http.Response, at *place) (news bool) {
+func (s *Streamable) readStandalone(resp *http.Response, at *place) {
 	defer func() { _ = resp.Body.Close() }()
 	r := newEventReader(resp.Body, s.max, s.held)
 	defer r.release()
+	at.news = false
 	for {
-		ev, err := r.next()
-		if long, ok := err.(*eventTooLongError); ok {
-			s.log.Warn("a message was too long and was skipped", "bytes", long.Size, "limit", long.Limit)
-			news = at.pass(ev) || news
-			continue
-		}
-		if err != nil {
-			return news
-		}
-		news = at.pass(ev) || news
-		switch {
-		case !isMessage(ev):
-			ev.hold.Release()
-		case !s.deliver(s.ctx, item{Received: Received{Body: ev.data, Hold: ev.hold}}):
-			return news
+		ev, err := r.message(at)
+		if err != nil && !errors.As(err, new(*jsontext.TooLongError)) ||
+			!s.deliver(s.ctx, item{Received: Received{Body: ev.data, Hold: ev.hold, Err: err}}) {
+			return
 		}
 	}
 }
