@@ -216,10 +216,11 @@ drift-ts: $(EDITORS_STAMP) ## the same for the generated TypeScript
 	diff -ru editors/host/src/gen "$$dir/editors/host/src/gen" || { echo "generated code has drifted (run make generate-ts)"; exit 1; }
 
 .PHONY: check-editors
-check-editors: $(EDITORS_STAMP) ## tsc over the host package, the page, the extension and its scenarios
+check-editors: $(EDITORS_STAMP) ## tsc over the host package, the page, the extension and its scenarios; eslint
 	cd $(EDITORS) && npm run --silent build -w host
 	cd $(EDITORS) && npm run --silent check -ws --if-present
 	cd $(EDITORS) && node_modules/.bin/tsc -p vscode/e2e
+	cd $(EDITORS) && npm run --silent lint
 
 .PHONY: tidy
 tidy: ## go.mod and go.sum of every module are tidy

@@ -10,7 +10,8 @@ const window = hub.window({ title: 'embed', promptKinds: [PromptKind.TOOL_APPROV
 process.on('SIGINT', () => window.send({ message: { case: 'cancelMcpRequest', value: { requestId, reason: 'Ctrl+C' } } }));
 for await (const { event } of window) {
   if (event.case === 'snapshot') { // from now on somebody can be asked
-    hub.requests.callTool({ requestId, server, tool, argumentsJson }).then(({ outcome }) => console.log(outcome.value), (error: Error) => console.log(error.message))
+    hub.requests.callTool({ requestId, server, tool, argumentsJson })
+      .then(({ outcome }) => console.log(outcome.value), (error: unknown) => console.log(String(error)))
       .finally(() => window.close());
   } else if (event.case === 'promptOpened' && event.value.prompt) {
     const { promptId, question } = event.value.prompt;

@@ -139,7 +139,7 @@ export class Exchange {
     if (this.#status !== undefined) {
       return this.#status.error;
     }
-    const code = this.#stream.rstCode ?? 0;
+    const code = this.#stream.rstCode;
     if (this.#session === undefined || this.#session.destroyed || this.#broke !== undefined && code === http2.constants.NGHTTP2_NO_ERROR) {
       return failureOfConnection(this.#causeOfBreak());
     }

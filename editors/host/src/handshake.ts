@@ -30,12 +30,9 @@ export interface Introduction {
 
 /** The environment of a hub: that of its host, and what the handshake needs, which wins. */
 export function hubEnvironment(base: NodeJS.ProcessEnv, own: NodeJS.ProcessEnv, intro: Introduction): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = { ...base, ...own };
-  for (const name of Object.keys(env)) {
-    if (name.startsWith('PLUGIN_')) {
-      delete env[name]; // this host may be a plugin itself; PLUGIN_MULTIPLEX_GRPC would even put yamux on the socket
-    }
-  }
+  // This host may be a plugin itself; PLUGIN_MULTIPLEX_GRPC would even put yamux on the socket.
+  const kept = Object.entries({ ...base, ...own }).filter(([name]) => !name.startsWith('PLUGIN_'));
+  const env: NodeJS.ProcessEnv = Object.fromEntries(kept);
   env[cookieName] = cookieValue;
   env['PLUGIN_PROTOCOL_VERSIONS'] = String(protocolVersion); // without it the hub offers its lowest version
   env['PLUGIN_UNIX_SOCKET_DIR'] = intro.socketDirectory;

@@ -183,7 +183,9 @@ export class Hub {
       const live = await openHub(this.#options, this.#generation === 0, ending).catch(asHubError);
       if (live instanceof HubError) {
         // One that has never worked is not tried again: who starts it hears why.
+        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
         delay = ending.aborted ? undefined : this.#comeback(live, everReady ? patience.next() : undefined);
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
       } else if (ending.aborted) { // in the last moment; nobody else knows of it
         await live.stop('the host stops the hub', this.#stopTimeoutMs);
       } else {

@@ -133,7 +133,8 @@ export class LiveHub {
   // Nobody else reads what the hub prints: unread, 64 KiB of it would freeze the hub. The open stream also keeps the connection of a kept hub up, which
   // is what tells it that it has a host.
   #relayStdio(): void {
-    const readers = { [StdioData_Channel.STDOUT]: this.#printed('stdout'), [StdioData_Channel.STDERR]: this.#printed('stderr') };
+    const stdout = this.#printed('stdout');
+    const stderr = this.#printed('stderr');
     const again = (): void => {
       if (!this.#letGo.signal.aborted && this.#end === undefined) {
         sleep(stdioAgainMs, undefined, { signal: this.#letGo.signal, ref: false }).then(() => this.#relayStdio(), () => {});
@@ -141,8 +142,10 @@ export class LiveHub {
     };
     const stream = this.channel.open(GRPCStdio.method.streamStdio, { signal: this.#letGo.signal }, {
       message: (data) => {
-        if (data.channel !== StdioData_Channel.INVALID) {
-          readers[data.channel]?.push(data.data);
+        if (data.channel === StdioData_Channel.STDOUT) {
+          stdout.push(data.data);
+        } else if (data.channel === StdioData_Channel.STDERR) {
+          stderr.push(data.data);
         }
       },
       end: again,

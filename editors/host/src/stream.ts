@@ -8,7 +8,7 @@ import type { LiveHub } from './livehub.js';
 import type { Duplex } from './transport.js';
 
 /** An open stream. Reading it gives what comes, and throws the HubError that ended it; leaving the loop does not end it. */
-export interface HubStream extends AsyncIterable<AttachResponse> {
+export interface HubStream extends AsyncIterable<AttachResponse, undefined> {
   /** Throws a HubError (unavailable) when the stream is over or closed: nothing is queued for later. */
   send(message: MessageInitShape<typeof AttachRequestSchema>): void;
   /** Half-close: the window has closed for good. What the hub still has to say is read. */

@@ -12,7 +12,7 @@ import type { StreamSource } from './source.js';
 import type { HubStream } from './stream.js';
 
 /** An attached window. Read it: replies come with the rest, and a window that nobody reads holds itself up. */
-export interface HubWindow extends AsyncIterable<AttachResponse> {
+export interface HubWindow extends AsyncIterable<AttachResponse, undefined> {
   readonly windowId: string;
   /**
    * Throws a HubError (unavailable) while there is no stream: nothing is queued for later. Roots and capabilities are the exception: they are kept, and said with the
@@ -106,18 +106,17 @@ export class ResumingWindow implements HubWindow {
     const request = clone(AttachRequestSchema, create(AttachRequestSchema, message));
     this.#keepInHello(request);
     request.messageId = `ask-${++this.#askCount}`;
-    let aborted = (): void => {};
+    const waited = new AbortController();
     try {
       return await new Promise<Reply>((resolve, reject) => {
-        aborted = () => reject(signal === undefined ? undefined : failureOfAbort(signal));
-        signal?.addEventListener('abort', aborted, { once: true });
+        signal?.addEventListener('abort', () => reject(failureOfAbort(signal)), { once: true, signal: waited.signal });
         this.#asked.set(request.messageId, { resolve, reject });
         stream.send(request);
         this.#roomMade(); // the reply may be behind what nobody reads
       });
     } finally {
       this.#asked.delete(request.messageId);
-      signal?.removeEventListener('abort', aborted);
+      waited.abort();
     }
   }
 
@@ -155,6 +154,7 @@ export class ResumingWindow implements HubWindow {
       for (const asked of this.#asked.values()) {
         asked.reject(new HubError('unavailable', lost.reason, `There is no reply any more, and it may have been carried out. ${lost.message}`, { cause: lost }));
       }
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
       if (ended !== undefined && !signal.aborted && !mayComeBack(ended)) {
         throw ended;
       }

@@ -58,7 +58,8 @@ test('kill -9 while idle, in a call and in a stream: HUB_DIED, and the window go
   await recorded(record, 'started', 1, call);
   process.kill(pidOf(hub), 'SIGKILL');
   assert.deepEqual([(await call).code, (await call).reason], ['unavailable', 'HUB_DIED']);
-  assert.equal((await failure((async () => { for await (const _ of stream) { /* until it ends */ } })())).reason, 'HUB_DIED');
+  const reader = stream[Symbol.asyncIterator]();
+  assert.equal((await failure((async () => { while ((await reader.next()).done !== true) { /* until it ends */ } })())).reason, 'HUB_DIED');
   await next(window, 'snapshot');
   await window.close();
   assert.deepEqual(await window[Symbol.asyncIterator]().next().then((r) => r.done === true || r.value.event.case), true);

@@ -14,10 +14,7 @@ function details(domain: string): string {
 
 test('a status with ErrorInfo becomes code, reason and metadata', () => {
   const error = failureOfStatus('9', 'caf%C3%A9 100%25', details('mcphub'));
-  assert.equal(error?.code, 'failed_precondition');
-  assert.equal(error?.reason, 'NO_APPROVER');
-  assert.deepEqual(error?.metadata, { server: 'files' });
-  assert.equal(error?.message, 'café 100%');
+  assert.deepEqual([error?.code, error?.reason, error?.metadata, error?.message], ['failed_precondition', 'NO_APPROVER', { server: 'files' }, 'café 100%']);
 });
 
 test('what is not the hub\'s own, or cannot be read, leaves code and message', () => {

@@ -20,7 +20,7 @@ export class FakeStream implements HubStream {
   }
   close(): void { this.ended = 'closed'; this.inbox.end(); }
   break(): void { this.ended = 'broken'; this.inbox.end(new HubError('cancelled', '', 'broken')); }
-  [Symbol.asyncIterator](): AsyncIterator<AttachResponse> { return this.inbox[Symbol.asyncIterator](); }
+  [Symbol.asyncIterator](): AsyncIterator<AttachResponse, undefined> { return this.inbox[Symbol.asyncIterator](); }
   say(event: NonNullable<MessageInitShape<typeof AttachResponseSchema>['event']>): void { this.inbox.push(create(AttachResponseSchema, { event })); }
   welcome(hubId = 'h1'): void { this.say({ case: 'welcome', value: { hubId, windowId: this.hello.windowId || 'minted' } }); }
 }

@@ -107,9 +107,12 @@ test('a stream that breaks is told, its open questions are answered, and READY f
 test('the host may replace or keep back an answer, and hears when the hub has taken it', async (t) => {
   const taken: string[] = [];
   const { source, told, say } = scene(t, {
-    answer: async (answer, prompt) => {
-      if (prompt === undefined) { throw new HubError('not_found', 'PROMPT_CLOSED', 'unknown'); }
-      return prompt.server === 'quiet' ? undefined : { ...answer, action: { case: 'decline', value: { $typeName: 'mcphub.v1.DeclinePrompt', reason: 'the host says no' } } };
+    answer: (answer, prompt) => {
+      if (prompt === undefined) {
+        return Promise.reject(new HubError('not_found', 'PROMPT_CLOSED', 'unknown'));
+      }
+      const decline = { $typeName: 'mcphub.v1.DeclinePrompt', reason: 'the host says no' } as const;
+      return Promise.resolve(prompt.server === 'quiet' ? undefined : { ...answer, action: { case: 'decline', value: decline } });
     },
     answered: (answer, prompt) => taken.push(`${prompt.promptId} ${answer.action.case ?? ''}`),
   });
@@ -197,7 +200,7 @@ test('an answer that is replaced while the hub is restarted reaches no prompt of
   }
 });
 
-test('an answer between hello and welcome is refused: nobody knows yet which hub it would reach', async (t) => {
+test('an answer between hello and welcome is refused: nobody knows yet which hub it would reach', (t) => {
   const { source, told, say } = scene(t);
   say({ hello: {} });
   told();
@@ -208,7 +211,7 @@ test('an answer between hello and welcome is refused: nobody knows yet which hub
 
 test('the prompts of a hub are forgotten with it, and kept over a resume', async (t) => {
   const known: (string | undefined)[] = [];
-  const { source, say } = scene(t, { answer: async (_, prompt) => { known.push(prompt?.server); return undefined; } });
+  const { source, say } = scene(t, { answer: (_, prompt) => { known.push(prompt?.server); return Promise.resolve(undefined); } });
   say({ hello: {} });
   source.stream(0).welcome();
   source.stream(0).say({ case: 'promptOpened', value: { prompt: { promptId: 'p', server: 'old' } } });

@@ -86,7 +86,7 @@ test('an abort and a deadline reset the stream and are told at once', async (t) 
     arrived();
     stream.on('error', () => {});
     stream.on('close', () => {
-      resets.push(stream.rstCode ?? -1);
+      resets.push(stream.rstCode);
       reset();
     });
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' });

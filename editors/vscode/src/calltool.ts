@@ -53,6 +53,7 @@ export async function callTool(world: CommandWorld): Promise<void> {
       await showResponse(world, tool, response);
     }
   } catch (error) {
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set in a callback
     if (!cancelled || !(error instanceof HubError && error.code === 'cancelled')) {
       void vscode.window.showErrorMessage(`${title}: ${inMessage(describe(error), 300)}`);
     }

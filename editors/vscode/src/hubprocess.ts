@@ -114,13 +114,14 @@ export class HubProcess implements vscode.Disposable {
       return;
     }
     try {
-      if (setting('binaryPath', '') === '') { // a program that the user names is the user's to make executable
+      if (setting<string>('binaryPath', '') === '') { // a program that the user names is the user's to make executable
         await makeExecutable(this.binary);
       }
       await mkdir(this.#keepDirectory(), { recursive: true, mode: 0o700 });
     } catch (error) {
       this.#output.hub.warn(describe(error)); // the start itself says what it lacks
     }
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- the user may have left meanwhile
     if (!this.#left) {
       await this.#hub.start().catch((error: unknown) => this.#output.hub.error(describe(error)));
     }

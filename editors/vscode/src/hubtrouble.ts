@@ -19,7 +19,7 @@ export function tellOfTrouble(process: HubProcess): vscode.Disposable {
     if (state === 'restarting') {
       told = state;
       void offer(`McpHub has ended and is being started anew. Calls that ran are lost. ${inMessage(message, 200)}`.trim(), vscode.window.showWarningMessage, 'Show Logs');
-    } else if (state === 'failed') {
+    } else {
       told = state;
       const { text, actions } = failure(reason, message, setting('binaryPath', ''));
       void offer(text, vscode.window.showErrorMessage, ...actions);

@@ -37,7 +37,7 @@ export class Notifier implements vscode.Disposable {
     this.#pages = pages;
     const stop = watcher.listen({ changed: ({ opened = [], closed = [] }) => this.#changed(opened, closed) });
     this.#disposables = [
-      { dispose: stop },
+      new vscode.Disposable(stop),
       pages.onDidChangeVisibility(() => this.#look()),
       vscode.commands.registerCommand('mcphub.question.open', (id: unknown) => this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'open' }))),
       vscode.commands.registerCommand('mcphub.question.choose', (id: unknown) => this.#onQuestion(id, (prompt) => this.#pick(prompt))),

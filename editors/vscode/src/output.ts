@@ -27,14 +27,18 @@ export class Output implements vscode.Disposable {
 function write(channel: vscode.LogOutputChannel, level: Level | (string & {}), text: string): void {
   switch (level) {
     case 'trace':
-      return channel.trace(text);
+      channel.trace(text);
+      break;
     case 'debug':
-      return channel.debug(text);
+      channel.debug(text);
+      break;
     case 'warn':
-      return channel.warn(text);
+      channel.warn(text);
+      break;
     case 'error':
-      return channel.error(text);
+      channel.error(text);
+      break;
     default:
-      return channel.info(text);
+      channel.info(text);
   }
 }

@@ -75,7 +75,9 @@ export class PageView implements vscode.Disposable {
         onMessage: (listener) => {
           const subscription = this.#webview.onDidReceiveMessage(listener);
           subscriptions.push(subscription);
-          return () => subscription.dispose();
+          return () => {
+            subscription.dispose();
+          };
         },
       },
       this.#relayOptions(),

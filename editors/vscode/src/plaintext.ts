@@ -12,7 +12,7 @@ export function visible(text: string): string {
 
 /** At most so many characters (code points), with a mark where the rest was. */
 export function brief(text: string, most: number): string {
-  const characters = [...text];
+  const characters = Array.from(text);
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }
 

@@ -9,7 +9,7 @@ export class Status implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem('mcphub.status', vscode.StatusBarAlignment.Left, 10);
   readonly #process: HubProcess;
   readonly #watcher: WatcherWindow;
-  readonly #disposables: vscode.Disposable[];
+  readonly #disposables: { dispose(): void }[];
   #told = { running: -1, prompts: -1 };
 
   constructor(process: HubProcess, watcher: WatcherWindow) {

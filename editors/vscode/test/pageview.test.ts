@@ -1,7 +1,7 @@
 // The page of a view, in an editor that a test turns.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AttachResponseJson, Hub, PageEnd, RelayOptions } from '@mcphub/host';
+import type { AttachResponseJson, Hub, PageEnd } from '@mcphub/host';
 import type * as vscode from 'vscode';
 import { PageView, type PageWorld } from '../src/pageview.js';
 import { EventEmitter, Uri, newEditor } from './fakevscode.js';
@@ -10,7 +10,7 @@ import { EventEmitter, Uri, newEditor } from './fakevscode.js';
 class Relayed {
   readonly relays: { roots: string[][]; disposed: boolean }[] = [];
   readonly pages: PageEnd[] = [];
-  relay(page: PageEnd, _options: RelayOptions): ReturnType<Hub['relay']> {
+  relay(page: PageEnd): ReturnType<Hub['relay']> {
     this.pages.push(page);
     const kept = { roots: [] as string[][], disposed: false };
     this.relays.push(kept);
@@ -48,7 +48,7 @@ test('new folders are told to the hub, and the window stays attached', () => {
   view.dispose();
   assert.equal(hub.relays[0]?.disposed, true);
   view.rootsChanged();
-  assert.equal(hub.relays[0]?.roots.length, 1);
+  assert.equal(hub.relays.at(0)?.roots.length, 1);
 });
 
 // Finding B2: the outcome of a pending cancel comes after the end of its request, and the page alone knows where to show it.

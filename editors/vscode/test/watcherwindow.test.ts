@@ -6,7 +6,7 @@ import type { AttachResponse, Hub, HubWindow } from '@mcphub/host';
 import { WatcherWindow } from '../src/watcherwindow.js';
 
 /** A hub whose one window says what the test feeds it. */
-function playedHub(): { hub: Hub; feed(event: AttachResponse['event']): void } {
+function playedHub(): { hub: Hub; feed: (event: AttachResponse['event']) => void } {
   const unread: AttachResponse[] = [];
   let wake = (): void => {};
   let closed = false;

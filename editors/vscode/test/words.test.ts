@@ -93,6 +93,6 @@ test('the model is the one that a hint names, else the first', () => {
   const models = [{ id: 'a', name: 'A', family: 'x' }, { id: 'b', name: 'GPT-5 mini', family: 'y' }];
   assert.equal(chooseModel(models, ['nothing', 'gpt-5'])?.id, 'b');
   assert.equal(chooseModel(models, [])?.id, 'a');
-  assert.equal(chooseModel([], ['a']), undefined);
+  assert.equal(chooseModel<typeof models[number]>([], ['a']), undefined);
   assert.deepEqual(JSON.parse(modelResult('b', 'Hello')), { role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'b', stopReason: 'endTurn' });
 });
