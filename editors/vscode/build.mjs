@@ -8,7 +8,7 @@ import { packPage, pageLimit } from '../webview/pack/pack.js';
 const here = dirname(fileURLToPath(import.meta.url));
 
 /** Most bytes of the bundle: what the extension costs without its program and its page. */
-export const bundleLimit = 250_000;
+export const bundleLimit = 700_000;
 
 /** @returns {Promise<number>} size of the bundle in bytes */
 export async function buildExtension() {

@@ -36,18 +36,33 @@ export class HubError extends Error {
   }
 }
 
-/** What trailers (or the headers of a response that has none) say: undefined for OK. */
-export function failureOfStatus(status: string, message: string | undefined, details: string | undefined): HubError | undefined {
-  const number = /^\d{1,3}$/.test(status) ? Number(status) : 2;
-  if (number === 0) {
-    return undefined;
-  }
+/** A status that is not OK. What comes without the hub's own details is said by grpc-js, which puts its reasons into the text. */
+export function failureOfStatus(number: number, text: string, details: Uint8Array | undefined, timeoutMs?: number): HubError {
   const name = codes[number] ?? 'unknown';
   const code: HubErrorCode = name === 'ok' ? 'unknown' : name;
   const info = errorInfo(details);
-  const text = percentDecoded(message ?? '');
-  return new HubError(code, info?.reason ?? '', text === '' ? `The hub answered ${code} and said nothing else.` : text, { metadata: info?.metadata ?? {} });
+  if (info !== undefined) {
+    return new HubError(code, info.reason, text, { metadata: info.metadata });
+  }
+  const http = /^Received HTTP status code (\d+)/.exec(text)?.[1];
+  if (http !== undefined) {
+    return new HubError(code, 'PROTOCOL_ERROR', `The hub answered with HTTP status ${http} where gRPC was due: check that the binary is mcphub.`);
+  }
+  if (code === 'unavailable') {
+    return failureOfConnection(text);
+  }
+  if (code === 'deadline_exceeded' && timeoutMs !== undefined) {
+    return new HubError(code, '', `The hub did not answer within ${timeoutMs} ms.`);
+  }
+  if (code === 'resource_exhausted' && text.startsWith('Received message larger than max')) {
+    return new HubError(code, 'RESULT_TOO_LARGE', `The hub sent a message that is too long for this host (${text}).`);
+  }
+  const wire = text.startsWith('Received RST_STREAM') || libraryWords.has(text);
+  return new HubError(wire ? 'internal' : code, wire ? 'PROTOCOL_ERROR' : '', text === '' ? `The hub answered ${code} and said nothing else.` : text);
 }
+
+// Of answers that are none of gRPC's.
+const libraryWords = new Set(['No message received', 'No status information received']);
 
 /** What the reply of a window says, in capitals there. */
 export function failureOfReply(error: HubErrorMessage): HubError {
@@ -69,57 +84,22 @@ export function asHubError(error: unknown): HubError {
   return new HubError('internal', '', error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** A response that HTTP itself refused; the table is that of the gRPC specification. */
-export function failureOfHttp(status: number): HubError {
-  const table: Record<number, HubErrorCode> = {
-    400: 'internal', 401: 'unauthenticated', 403: 'permission_denied', 404: 'unimplemented', 429: 'unavailable', 502: 'unavailable', 503: 'unavailable', 504: 'unavailable',
-  };
-  return new HubError(table[status] ?? 'unknown', 'PROTOCOL_ERROR', `The hub answered with HTTP status ${status} where gRPC was due: check that the binary is mcphub.`);
-}
-
-/** A stream that ended without a status; the table is that of the gRPC specification. */
-export function failureOfReset(rstCode: number): HubError {
-  switch (rstCode) {
-    case 0x7: // REFUSED_STREAM: not even begun
-      return new HubError('unavailable', 'CONNECTION_LOST', 'The hub took no more calls on this connection: try again.');
-    case 0x8: // CANCEL
-      return new HubError('cancelled', '', 'The hub ended the call.');
-    case 0xb: // ENHANCE_YOUR_CALM
-      return new HubError('resource_exhausted', '', 'The hub refused the call: too much at once.');
-    case 0xc: // INADEQUATE_SECURITY
-      return new HubError('permission_denied', 'TLS', 'The hub refused the call: the connection is not secure enough.');
-    default:
-      return new HubError('internal', 'PROTOCOL_ERROR', `The call ended without a status (HTTP/2 error ${rstCode}).`);
-  }
-}
-
 /** The connection broke, or could not be made. Whether the hub is gone is not known from that: its process tells. */
-export function failureOfConnection(cause: unknown): HubError {
-  const code = codeOf(cause);
-  const text = cause instanceof Error ? cause.message : 'it was closed';
-  if (isTlsTrouble(code, text)) {
-    return new HubError('unavailable', 'TLS', `The hub and this host do not trust each other (${text}): start the hub anew.`, { cause });
+export function failureOfConnection(why: string, cause?: unknown): HubError {
+  if (tlsTrouble.test(why)) {
+    return new HubError('unavailable', 'TLS', `The hub and this host do not trust each other (${why}): start the hub anew.`, { cause });
   }
-  return new HubError('unavailable', 'CONNECTION_LOST', `The connection to the hub broke (${text}): what was under way may or may not have been done.`, { cause });
+  return new HubError('unavailable', 'CONNECTION_LOST', `The connection to the hub broke (${why}): what was under way may or may not have been done.`, { cause });
 }
 
-/** A stream that could not even be asked for: for headers that HTTP/2 does not carry the caller is to blame, else the connection. */
-export function failureOfRequest(cause: unknown): HubError {
-  if (cause instanceof TypeError) {
-    return new HubError('invalid_argument', '', `The headers of the call cannot be sent (${cause.message}).`, { cause });
-  }
-  return failureOfConnection(cause);
-}
+// A certificate that does not fit, as Node tells it, and a refusal by the other side.
+const tlsTrouble = /certificate|SSL routines|SSL alert|EPROTO|ERR_(?:SSL|TLS|OSSL)|secure TLS connection/i;
 
 /** A message that is no protobuf of its type. */
 export function failureOfDecoding(cause: unknown): HubError {
   return cause instanceof HubError
     ? cause
     : new HubError('internal', 'PROTOCOL_ERROR', `The hub sent a message that this host cannot read (${asHubError(cause).message}).`, { cause });
-}
-
-export function failureOfDeadline(timeoutMs: number): HubError {
-  return new HubError('deadline_exceeded', '', `The hub did not answer within ${timeoutMs} ms.`);
 }
 
 export function failureOfAbort(signal: AbortSignal): HubError {
@@ -131,17 +111,12 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-// A certificate that does not fit has one of OpenSSL's names for a code, a refusal by the other side an alert.
-function isTlsTrouble(code: string, text: string): boolean {
-  return /^ERR_(SSL|TLS|OSSL)/.test(code) || /CERT|_LEAF_|SELF_SIGNED/.test(code) || /EPROTO/.test(code) || /secure TLS connection/.test(text);
-}
-
-function errorInfo(details: string | undefined): { reason: string; metadata: Record<string, string> } | undefined {
+function errorInfo(details: Uint8Array | undefined): { reason: string; metadata: Record<string, string> } | undefined {
   if (details === undefined) {
     return undefined;
   }
   try {
-    for (const detail of fromBinary(StatusSchema, Buffer.from(details, 'base64')).details) {
+    for (const detail of fromBinary(StatusSchema, details).details) {
       const info = anyUnpack(detail, ErrorInfoSchema);
       if (info?.domain === domain) {
         return { reason: info.reason, metadata: info.metadata };
@@ -151,13 +126,4 @@ function errorInfo(details: string | undefined): { reason: string; metadata: Rec
     // Details that nobody can read take nothing away from code and message.
   }
   return undefined;
-}
-
-// grpc-message is percent-encoded UTF-8; what is no such thing is shown as it came.
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

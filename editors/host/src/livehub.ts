@@ -18,7 +18,7 @@ export interface LiveHubParts {
   readonly target: Target;
   readonly socketDirectory: string;
   /** Hears of connections that broke. */
-  readonly broken: (why: unknown) => void;
+  readonly broken: () => void;
   readonly onLog: (line: HubLog) => void;
 }
 

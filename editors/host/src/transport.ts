@@ -1,14 +1,13 @@
-// gRPC over node:http2, for the services of protobuf-es. Why no library does this is in docs/adr/0024-editor-host.md; nothing outside of this file and
-// exchange.ts knows that HTTP/2 is beneath.
-import http from 'node:http';
-import http2 from 'node:http2';
-import net from 'node:net';
-import tls from 'node:tls';
+// gRPC with one hub, for the services of protobuf-es, by @grpc/grpc-js. Why it is this library, and with these options, is in
+// docs/adr/0033-grpc-js.md; nothing outside of this file and call.ts knows it.
+import { createSecureContext } from 'node:tls';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
-import { Exchange } from './exchange.js';
+import { Client, Metadata, connectivityState, credentials } from '@grpc/grpc-js';
+import type { CallOptions as GrpcOptions, ChannelCredentials, ChannelOptions, ClientDuplexStream } from '@grpc/grpc-js';
+import { Call, failureOfService } from './call.js';
+import { HubError, asHubError, failureOfAbort, failureOfConnection, failureOfDecoding } from './failure.js';
 import { fromLongBinary, sliceSize } from './longtext.js';
-import { HubError, asHubError, failureOfAbort, failureOfDecoding, failureOfRequest } from './failure.js';
 import type { Identity } from './certificate.js';
 
 /** Where a hub listens and how both sides prove who they are. */
@@ -33,221 +32,289 @@ export interface CallOptions {
 /** A method whose shapes are known. */
 export type Method<I extends DescMessage, O extends DescMessage> = DescMethod & { readonly input: I; readonly output: O };
 
+/** What becomes of an open stream: messages, and then exactly one end, with no error for the status OK. */
+export interface DuplexEvents<O> {
+  readonly message: (message: O) => void;
+  readonly end: (error: HubError | undefined) => void;
+}
+
 // go-plugin's server has a P-521 certificate, which the BoringSSL of Electron does not offer by itself.
 const signatureAlgorithms = [
-  'ecdsa_secp256r1_sha256', 'ecdsa_secp384r1_sha384', 'ecdsa_secp521r1_sha512', 'rsa_pss_rsae_sha256', 'rsa_pss_rsae_sha384', 'rsa_pss_rsae_sha512',
+  'ecdsa_secp256r1_sha256', 'ecdsa_secp384r1_sha384', 'ecdsa_secp521r1_sha512',
+  'rsa_pss_rsae_sha256', 'rsa_pss_rsae_sha384', 'rsa_pss_rsae_sha512',
 ].join(':');
 
-// A long result must not wait for an update of the window every 64 KiB. What a stream that nobody reads can hold is bounded by it, too.
-const streamWindow = 1 << 20;
-const connectionWindow = 16 << 20;
+/** No string of JavaScript could hold more. */
+const maxMessageSize = 512 * 1024 * 1024;
+/** What may wait for a hub that does not read, before its window is given up. */
+const maxUnsent = 64 * 1024 * 1024;
+/** gRPC has no word for a longer deadline. */
+const maxDeadlineMs = 1e14;
+
+// There is one hub at one address, and nothing about it is to be found out by name service, proxy or retry. Nor are there pings: the socket closes
+// when the hub dies, and an editor that wakes from sleep must not take a slow answer for a death.
+const channelOptions: ChannelOptions = {
+  'grpc.default_authority': 'localhost',
+  'grpc.enable_channelz': 0,
+  'grpc.enable_http_proxy': 0,
+  'grpc.enable_retries': 0,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1000,
+  'grpc.max_receive_message_length': maxMessageSize,
+  'grpc.primary_user_agent': 'mcphub-host-node',
+  'grpc.service_config_disable_resolution': 1,
+  'grpc.ssl_target_name_override': 'localhost', // the name in go-plugin's certificate, whatever the address
+  'grpc.use_local_subchannel_pool': 1,
+  // A long result must not wait for an update of the window every 64 KiB. What a stream that nobody reads can hold is bounded by it, too.
+  'grpc-node.flow_control_window': 1 << 20,
+};
 
 /**
- * One hub, dialled when needed: a connection that has broken or said goodbye (GOAWAY) is replaced by the next call. It never repeats a call.
+ * One hub, dialled when needed: a connection that has broken or said goodbye (GOAWAY) is replaced by the next call. No call is repeated that the
+ * hub may have begun.
  */
 export class Channel {
   readonly #target: Target;
-  readonly #broken: (why: unknown) => void;
-  #session: http2.ClientHttp2Session | undefined;
+  readonly #broken: () => void;
+  readonly #running = new Set<Call>();
+  #client: Client | undefined;
   #closed = false;
 
-  /** `broken` hears of each connection that ends without having been asked to. */
-  constructor(target: Target, broken: (why: unknown) => void = () => {}) {
+  /** `broken` hears of each connection that ends without having been asked to, and of each that could not be made. */
+  constructor(target: Target, broken: () => void = () => {}) {
     this.#target = target;
     this.#broken = broken;
   }
 
   /** One message there, one message back. */
-  unary<I extends DescMessage, O extends DescMessage>(method: Method<I, O>, init: MessageInitShape<I>, options: CallOptions = {}): Promise<MessageShape<O>> {
+  unary<I extends DescMessage, O extends DescMessage>(
+    method: Method<I, O>, init: MessageInitShape<I>, options: CallOptions = {},
+  ): Promise<MessageShape<O>> {
     return new Promise((resolve, reject) => {
-      const request = encoded(method.input, init); // before there is a stream, which a message that is none would leave open
-      let answer: MessageShape<O> | Promise<MessageShape<O>> | undefined;
-      let surplus = false;
-      const exchange = this.#exchange(method, options, {
-        message: (bytes) => {
-          surplus = answer !== undefined;
-          if (bytes.byteLength > sliceSize) {
-            const long = fromLongBinary(method.output, bytes).catch((error: unknown) => { throw failureOfDecoding(error); });
-            long.catch(() => {}); // it may fail before the status comes, or when nobody wants it any more
-            answer = long;
-          } else {
-            answer = fromBinary(method.output, bytes);
-          }
-        },
-        end: (error) => {
-          if (error !== undefined) {
-            reject(error);
-          } else if (answer === undefined || surplus) {
-            reject(new HubError('internal', 'PROTOCOL_ERROR', `The hub answered ${method.name} with ${surplus ? 'more than one message' : 'no message'}.`));
-          } else {
-            resolve(answer);
-          }
-        },
+      const request = encoded(method.input, init);
+      const { client, metadata, grpcOptions } = this.#prepared(options);
+      let answer: Buffer | undefined;
+      const call = new Call(this.#running, options, (error) => {
+        if (error !== undefined || answer === undefined) {
+          reject(error ?? new HubError('internal', 'PROTOCOL_ERROR', `The hub answered ${method.name} with no message.`));
+        } else {
+          decoded(method.output, answer).then(resolve, (e: unknown) => reject(failureOfDecoding(e)));
+        }
       });
-      exchange?.finish(request);
+      call.carriedBy(client.makeUnaryRequest(pathOf(method), same, same, request, metadata, grpcOptions, (error, bytes) => {
+        answer = bytes;
+        call.end(error === null ? undefined : failureOfService(error, options.timeoutMs));
+      }));
     });
   }
 
   /** Messages both ways, each decoded. Neither `message` nor `end` is called before this has returned. */
   open<I extends DescMessage, O extends DescMessage>(
-    method: Method<I, O>, options: CallOptions, on: { message: (message: MessageShape<O>) => void; end: (error: HubError | undefined) => void },
+    method: Method<I, O>, options: CallOptions, on: DuplexEvents<MessageShape<O>>,
   ): Duplex<I> {
-    const exchange = this.#exchange(method, options, {
-      message: (bytes) => on.message(fromBinary(method.output, bytes)),
-      end: on.end,
+    const call = new Call(this.#running, options, on.end);
+    let stream: ClientDuplexStream<Buffer, Buffer>;
+    try {
+      const { client, metadata, grpcOptions } = this.#prepared(options);
+      stream = client.makeBidiStreamRequest(pathOf(method), same, same, metadata, grpcOptions);
+    } catch (error) {
+      queueMicrotask(() => call.end(asHubError(error)));
+      return new Duplex(method.input, call, undefined);
+    }
+    call.carriedBy(stream);
+    let failure: HubError | undefined;
+    stream.on('data', (bytes: Buffer) => {
+      if (call.over) {
+        return;
+      }
+      let message: MessageShape<O>;
+      try {
+        message = fromBinary(method.output, bytes);
+      } catch (error) {
+        call.cancel(failureOfDecoding(error));
+        return;
+      }
+      on.message(message);
     });
-    return new Duplex(method.input, exchange);
+    stream.on('error', (error: unknown) => { // what has come before is read before it, also by a reader that rests
+      failure ??= failureOfService(error, options.timeoutMs);
+      call.sealed = true;
+    });
+    stream.on('end', () => call.end(failure));
+    return new Duplex(method.input, call, stream);
   }
 
   /** Ends the connection and everything on it. */
   close(): void {
     this.#closed = true;
-    this.#session?.destroy();
-    this.#session = undefined;
+    for (const call of [...this.#running]) {
+      call.cancel(closed());
+    }
+    this.#client?.close();
+    this.#client = undefined;
   }
 
-  // undefined: it has failed already, and `end` will say so.
-  #exchange(method: DescMethod, options: CallOptions, on: { message: (bytes: Uint8Array) => void; end: (error: HubError | undefined) => void }): Exchange | undefined {
-    let failure: HubError | undefined;
+  // Throws a HubError for a call that cannot be begun.
+  #prepared(options: CallOptions): { client: Client; metadata: Metadata; grpcOptions: GrpcOptions } {
     if (options.signal?.aborted === true) {
-      failure = failureOfAbort(options.signal);
-    } else if (Number.isNaN(options.timeoutMs)) {
-      failure = new HubError('invalid_argument', '', 'The deadline of the call is no number: give timeoutMs in milliseconds, or leave it out.');
-    } else {
-      try {
-        checkHeaders(options.headers);
-        const stream = this.#dialled().request({
-          ...options.headers,
-          ':method': 'POST',
-          ':path': `/${method.parent.typeName}/${method.name}`,
-          'content-type': 'application/grpc+proto',
-          te: 'trailers',
-          'user-agent': 'mcphub-host-node',
-          ...(options.timeoutMs === undefined ? {} : { 'grpc-timeout': grpcTimeout(options.timeoutMs) }),
-        }, { endStream: false });
-        return new Exchange(stream, options, on);
-      } catch (error) {
-        failure = failureOfRequest(error);
-      }
+      throw failureOfAbort(options.signal);
     }
-    const early = failure;
-    queueMicrotask(() => on.end(early));
-    return undefined;
+    if (Number.isNaN(options.timeoutMs)) {
+      throw new HubError('invalid_argument', '', 'The deadline of the call is no number: give timeoutMs in milliseconds, or leave it out.');
+    }
+    const { timeoutMs } = options;
+    return {
+      metadata: metadataOf(options.headers),
+      grpcOptions: timeoutMs === undefined ? {} : { deadline: Date.now() + Math.min(Math.max(timeoutMs, 1), maxDeadlineMs) },
+      client: this.#dialled(),
+    };
   }
 
-  #dialled(): http2.ClientHttp2Session {
-    const present = this.#session;
+  #dialled(): Client {
     if (this.#closed) {
-      throw new Error('this host has closed it');
+      throw closed();
     }
-    if (present !== undefined && !present.closed && !present.destroyed) {
-      return present;
+    if (this.#client === undefined) {
+      this.#client = dial(this.#target);
+      this.#watch(this.#client, connectivityState.IDLE);
     }
-    const session = http2.connect(this.#target.tls === undefined ? 'http://localhost' : 'https://localhost', {
-      createConnection: () => dial(this.#target),
-      settings: { enablePush: false, initialWindowSize: streamWindow },
-      maxSessionMemory: Number.MAX_SAFE_INTEGER, // its default of 10 MB refuses new calls while long results come in
-      peerMaxConcurrentStreams: 2 ** 31 - 1, // until the hub says how many it takes
-    });
-    this.#session = session;
-    let why: unknown;
-    session.once('connect', () => session.setLocalWindowSize(connectionWindow));
-    session.on('error', (error: unknown) => {
-      why ??= error; // every exchange on it hears of it by itself
-    });
-    session.once('goaway', () => {
-      session.close(); // what runs ends in its own time; the next call dials anew
-      if (this.#session === session) {
-        this.#session = undefined;
+    return this.#client;
+  }
+
+  #watch(client: Client, last: connectivityState): void {
+    const channel = client.getChannel();
+    channel.watchConnectivityState(last, Infinity, () => {
+      if (this.#closed) {
+        return;
+      }
+      const now = channel.getConnectivityState(false);
+      this.#watch(client, now);
+      if (last === connectivityState.READY || now === connectivityState.TRANSIENT_FAILURE) {
+        this.#broken();
       }
     });
-    session.once('close', () => {
-      if (this.#session === session) {
-        this.#session = undefined;
-      }
-      if (!this.#closed) {
-        this.#broken(why);
-      }
-    });
-    return session;
   }
 }
 
-/** The sending half of an open exchange. */
+/** The sending half of an open stream. */
 export class Duplex<I extends DescMessage> {
   readonly #input: I;
-  readonly #exchange: Exchange | undefined;
+  readonly #call: Call;
+  readonly #stream: ClientDuplexStream<Buffer, Buffer> | undefined;
+  #unsent = 0;
 
-  constructor(input: I, exchange: Exchange | undefined) {
+  /** Without a stream, it has failed already. */
+  constructor(input: I, call: Call, stream: ClientDuplexStream<Buffer, Buffer> | undefined) {
     this.#input = input;
-    this.#exchange = exchange;
+    this.#call = call;
+    this.#stream = stream;
   }
 
-  /** False when it is over or finished, or when more waits to be taken by the hub than any window has to say. Throws a HubError for what is no such message. */
+  /**
+   * False when it is over or finished, or when more waits to be taken by the hub than any window has to say. Throws a HubError for what is no such
+   * message.
+   */
   send(init: MessageInitShape<I>): boolean {
-    return this.#exchange?.send(encoded(this.#input, init)) ?? false;
+    const message = encoded(this.#input, init);
+    const stream = this.#stream;
+    if (stream === undefined || this.#call.sealed) {
+      return false;
+    }
+    if (this.#unsent > maxUnsent) {
+      this.#call.cancel(new HubError('resource_exhausted', '', 'The hub does not read what this host sends.'));
+      return false;
+    }
+    this.#unsent += message.byteLength;
+    stream.write(message, () => {
+      this.#unsent -= message.byteLength;
+    });
+    return true;
   }
 
   /** Half-close: nothing more will be sent. */
   finish(): void {
-    this.#exchange?.finish();
+    if (!this.#call.sealed) {
+      this.#call.sealed = true;
+      this.#stream?.end();
+    }
   }
 
   /** Resets the stream. */
   cancel(error: HubError): void {
-    this.#exchange?.cancel(error);
+    this.#call.cancel(error);
   }
 
   /** Takes no more messages until `resume`; the hub feels it. */
   pause(): void {
-    this.#exchange?.pause();
+    this.#stream?.pause();
   }
 
   resume(): void {
-    this.#exchange?.resume();
+    this.#stream?.resume();
   }
 }
 
-// node:http2 lets a line break pass, and ends the whole connection over a name that is none.
-function checkHeaders(headers: CallOptions['headers']): void {
-  for (const name in headers) {
-    http.validateHeaderName(name);
-    http.validateHeaderValue(name, headers[name] ?? '');
-  }
-}
-
-function encoded<D extends DescMessage>(schema: D, init: MessageInitShape<D>): Uint8Array {
+function dial(target: Target): Client {
   try {
-    return toBinary(schema, create(schema, init));
+    const address = target.network === 'unix' ? `unix:${target.address}` : `dns:${target.address}`;
+    return new Client(address, target.tls === undefined ? credentials.createInsecure() : mutualTls(target.tls), channelOptions);
+  } catch (error) {
+    throw failureOfConnection(asHubError(error).message, error); // a record whose certificates are none
+  }
+}
+
+function mutualTls(tls: NonNullable<Target['tls']>): ChannelCredentials {
+  return credentials.createFromSecureContext(createSecureContext({
+    minVersion: 'TLSv1.2',
+    sigalgs: signatureAlgorithms,
+    ca: tls.serverCert, // and no other root
+    cert: tls.client.cert,
+    key: tls.client.key,
+  }));
+}
+
+function closed(): HubError {
+  return failureOfConnection('this host has closed it');
+}
+
+function pathOf(method: DescMethod): string {
+  return `/${method.parent.typeName}/${method.name}`;
+}
+
+// Over one of these node:http2 refuses the stream, and grpc-js gives up the whole connection.
+const ofConnection: ReadonlySet<string> = new Set([
+  'connection', 'host', 'http2-settings', 'keep-alive', 'proxy-connection', 'te', 'transfer-encoding', 'upgrade',
+]);
+
+function metadataOf(headers: CallOptions['headers']): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    try {
+      if (ofConnection.has(name.toLowerCase())) {
+        throw new Error(`${name} is not for a call to say`);
+      }
+      metadata.set(name, value);
+    } catch (error) {
+      throw new HubError('invalid_argument', '', `The headers of the call cannot be sent (${asHubError(error).message}).`, { cause: error });
+    }
+  }
+  return metadata;
+}
+
+// grpc-js is given bytes and gives bytes, so that a long answer can be decoded slice by slice.
+function same(bytes: Buffer): Buffer {
+  return bytes;
+}
+
+async function decoded<D extends DescMessage>(schema: D, bytes: Buffer): Promise<MessageShape<D>> {
+  return bytes.byteLength > sliceSize ? fromLongBinary(schema, bytes) : fromBinary(schema, bytes);
+}
+
+function encoded<D extends DescMessage>(schema: D, init: MessageInitShape<D>): Buffer {
+  try {
+    const bytes = toBinary(schema, create(schema, init));
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   } catch (error) {
     throw new HubError('invalid_argument', '', `This is no ${schema.name} (${asHubError(error).message}): nothing was sent.`, { cause: error });
   }
-}
-
-function dial(target: Target): net.Socket {
-  const at = target.network === 'unix' ? { path: target.address } : hostAndPort(target.address);
-  if (target.tls === undefined) {
-    return net.connect(at);
-  }
-  return tls.connect({
-    ...at,
-    servername: 'localhost', // the name in go-plugin's certificate, whatever the address
-    ALPNProtocols: ['h2'],
-    minVersion: 'TLSv1.2',
-    sigalgs: signatureAlgorithms,
-    ca: target.tls.serverCert,
-    cert: target.tls.client.cert,
-    key: target.tls.client.key,
-  });
-}
-
-function hostAndPort(address: string): { host: string; port: number } {
-  const colon = address.lastIndexOf(':');
-  return { host: address.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(address.slice(colon + 1)) };
-}
-
-// At most eight digits and a unit, by the specification of gRPC over HTTP/2.
-function grpcTimeout(ms: number): string {
-  const whole = Math.max(1, Math.ceil(ms));
-  return whole < 1e8 ? `${whole}m` : `${Math.min(Math.ceil(whole / 1000), 99_999_999)}S`;
 }

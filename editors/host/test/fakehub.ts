@@ -6,7 +6,7 @@ import { X509Certificate } from 'node:crypto';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
 import { selfSigned } from '../dist/certificate.js';
-import { Deframer, frame } from '../dist/framing.js';
+import { Deframer, frame } from './frames.js';
 import { AttachRequestSchema, AttachResponseSchema } from '../dist/gen/mcphub/v1/editor_pb.js';
 import { CallToolRequestSchema, CallToolResponseSchema, DrainResponseSchema, GetInfoResponseSchema } from '../dist/gen/mcphub/v1/hub_pb.js';
 import { isAlive } from '../dist/liveness.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { frame } from '../dist/framing.js';
+import { frame } from './frames.js';
 import { AttachResponseSchema, EditorService } from '../dist/gen/mcphub/v1/editor_pb.js';
 import { CallToolResponseSchema, McpHubService } from '../dist/gen/mcphub/v1/hub_pb.js';
 import { answer, serve } from './grpcserver.js';
@@ -119,6 +119,6 @@ test('a GOAWAY with an error ends what runs, and the next call dials anew', asyn
       stream.session?.goaway(0xb, 0); // ENHANCE_YOUR_CALM, and this stream was not processed
     }
   });
-  assert.equal((await failure(server.channel.unary(callTool, {}))).code, 'unavailable');
+  assert.equal((await failure(server.channel.unary(callTool, {}))).code, 'resource_exhausted');
   assert.equal((await server.channel.unary(callTool, {})).requestId, 'r1');
 });

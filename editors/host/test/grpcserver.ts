@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Channel } from '../dist/transport.js';
-import { frame } from '../dist/framing.js';
+import { frame } from './frames.js';
 
 export type Handler = (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => void;
 
