@@ -7,6 +7,7 @@ import type { HelloSchema } from './gen/mcphub/v1/editor_pb.js';
 import { createClient } from './client.js';
 import type { Caller, Client } from './client.js';
 import { HubError, asHubError } from './failure.js';
+import type { HubState, StateListener } from './hubstate.js';
 import type { LiveHub } from './livehub.js';
 import { openHub } from './openhub.js';
 import type { OpenOptions } from './openhub.js';
@@ -20,11 +21,6 @@ import { openStream } from './stream.js';
 import type { HubStream } from './stream.js';
 import { ResumingWindow } from './window.js';
 import type { HubWindow } from './window.js';
-
-/** `stopped` also before the first start. */
-export type HubState = 'starting' | 'ready' | 'restarting' | 'failed' | 'stopped';
-
-type StateListener = (state: HubState, detail: { message: string }) => void;
 
 interface Waiter {
   readonly resolve: () => void;

@@ -1,6 +1,6 @@
 // The TypeScript host of McpHub: it spawns a hub, speaks with it, and ends it in order. It knows no editor.
 export { Hub } from './hub.js';
-export type { HubState } from './hub.js';
+export type { HubState } from './hubstate.js';
 export type { HubOptions, Relay, RelayOptions } from './options.js';
 // The class stands before the message of the same name, which a window's replies carry.
 export { HubError } from './failure.js';

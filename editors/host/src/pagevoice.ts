@@ -5,7 +5,7 @@ import { AttachResponseSchema, HubConnectionState } from './gen/mcphub/v1/editor
 import type { AttachResponse, AttachResponseJson } from './gen/mcphub/v1/editor_pb.js';
 import type { HubError } from './failure.js';
 import { replyOfFailure } from './failure.js';
-import type { HubState } from './hub.js';
+import type { HubState } from './hubstate.js';
 
 /** What a webview is. */
 export interface PageEnd {

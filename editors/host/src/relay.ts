@@ -6,7 +6,7 @@ import { AttachRequestSchema, HelloSchema, HubConnectionState, ResumeSchema, Set
 import type { AttachRequest, AttachResponse, Hello, HelloJson, SetRoots } from './gen/mcphub/v1/editor_pb.js';
 import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
 import { HubError, asHubError } from './failure.js';
-import type { HubState } from './hub.js';
+import type { HubState } from './hubstate.js';
 import { PageVoice, harmless, idOf } from './pagevoice.js';
 import type { Relay, RelayOptions } from './options.js';
 import type { PageEnd } from './pagevoice.js';

@@ -2,14 +2,14 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { HelloSchema } from './gen/mcphub/v1/editor_pb.js';
 import type { HubError } from './failure.js';
-import type { HubState } from './hub.js';
+import type { HubState, StateListener } from './hubstate.js';
 import type { HubStream } from './stream.js';
 
 export interface StreamSource {
   readonly state: HubState;
   readonly message: string;
   readonly failure: HubError | undefined;
-  onState(listener: (state: HubState, detail: { message: string }) => void): () => void;
+  onState(listener: StateListener): () => void;
   attach(hello: MessageInitShape<typeof HelloSchema>): HubStream;
 }
 
