@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { CancelOutcome, HubError, ServerState } from '@mcphub/host';
 import type { Hub } from '@mcphub/host';
 import type { McpHubApi, McpServer, McpToolCall, McpToolResult } from '../api.js';
-import type { WatcherWindow } from './watcherwindow.js';
+import type { WatcherWindow } from './hub/watcherwindow.js';
 
 const states: Readonly<Partial<Record<ServerState, McpServer['state']>>> = {
   [ServerState.STOPPED]: 'stopped', [ServerState.CONNECTING]: 'connecting', [ServerState.READY]: 'ready', [ServerState.STOPPING]: 'stopping',

@@ -1,25 +1,25 @@
 // Puts the parts together when the editor activates the extension, and takes them apart when the window goes.
 import * as vscode from 'vscode';
 import type { McpHubApi } from '../api.js';
-import { Answers } from './answers.js';
+import { Answers } from './questions/answers.js';
 import { createApi } from './api.js';
-import { bounded } from './bounded.js';
-import { registerCommands } from './commands.js';
-import { CommandWorld } from './commandworld.js';
-import { ConfigFiles } from './configfiles.js';
-import { Documents } from './documents.js';
-import { HubProcess, describe } from './hubprocess.js';
-import { tellOfTrouble } from './hubtrouble.js';
-import { Notifier } from './notify.js';
-import { Output } from './output.js';
-import { allPages } from './pages.js';
-import { Panel } from './panel.js';
-import type { PageWorld } from './pageview.js';
-import { Sampling } from './sampling.js';
-import { Secrets } from './secrets.js';
-import { Sidebar } from './sidebar.js';
-import { Status } from './status.js';
-import { WatcherWindow, type Root } from './watcherwindow.js';
+import { bounded } from './hub/bounded.js';
+import { registerCommands } from './commands/commands.js';
+import { CommandWorld } from './commands/commandworld.js';
+import { ConfigFiles } from './config/configfiles.js';
+import { Documents } from './commands/documents.js';
+import { HubProcess, describe } from './hub/hubprocess.js';
+import { tellOfTrouble } from './hub/hubtrouble.js';
+import { Notifier } from './questions/notify.js';
+import { Output } from './log/output.js';
+import { allPages } from './page/pages.js';
+import { Panel } from './page/panel.js';
+import type { PageWorld } from './page/pageview.js';
+import { Sampling } from './questions/sampling.js';
+import { Secrets } from './questions/secrets.js';
+import { Sidebar } from './page/sidebar.js';
+import { Status } from './status/status.js';
+import { WatcherWindow, type Root } from './hub/watcherwindow.js';
 
 // The editor ends the extension host 5 s after it has asked it to end.
 const leaveLimitMs = 4_000;

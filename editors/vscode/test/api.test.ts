@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Hub } from '@mcphub/host';
 import { createApi } from '../src/api.js';
-import type { WatcherWindow } from '../src/watcherwindow.js';
+import type { WatcherWindow } from '../src/hub/watcherwindow.js';
 
 test('a call that is aborted while the hub starts ends at once, and the hub never hears of it', async () => {
   let calls = 0;

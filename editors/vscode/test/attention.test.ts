@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Prompt } from '@mcphub/host';
-import { nextToShow, patienceMs, type Noticed } from '../src/attention.js';
+import { nextToShow, patienceMs, type Noticed } from '../src/questions/attention.js';
 
 const noticed = (promptId: string, since: number, later = false): Noticed => ({ prompt: { promptId } as Prompt, since, later });
 const nobody = (): boolean => false;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bounded } from '../src/bounded.js';
+import { bounded } from '../src/hub/bounded.js';
 
 test('what is done in time is waited for, failed or not', async () => {
   assert.equal(await bounded(Promise.resolve(), 1_000), true);

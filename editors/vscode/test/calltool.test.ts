@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HubError } from '@mcphub/host';
-import { callTool } from '../src/calltool.js';
-import type { CommandWorld } from '../src/commandworld.js';
+import { callTool } from '../src/commands/calltool.js';
+import type { CommandWorld } from '../src/commands/commandworld.js';
 import { newEditor } from './fakevscode.js';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -9,9 +9,9 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import type { ExtensionContext } from 'vscode';
-import { ConfigFiles } from '../src/configfiles.js';
-import type { HubProcess } from '../src/hubprocess.js';
-import type { Output } from '../src/output.js';
+import { ConfigFiles } from '../src/config/configfiles.js';
+import type { HubProcess } from '../src/hub/hubprocess.js';
+import type { Output } from '../src/log/output.js';
 import { EventEmitter, newEditor, type Editor } from './fakevscode.js';
 
 interface Scene {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { awaited, configSources, editorFileNames, parsePlaces, unusable, type Known, type Place } from '../src/configsources.js';
+import { awaited, configSources, editorFileNames, parsePlaces, unusable, type Known, type Place } from '../src/config/configsources.js';
 
 const place = (file: string, scope: string, dialect: string, folder?: string, exists = true): Place => ({ file, scope, dialect, exists, ...(folder === undefined ? {} : { folder }) });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Uri } from 'vscode';
-import { Documents } from '../src/documents.js';
+import { Documents } from '../src/commands/documents.js';
 import { newEditor, Uri as FakeUri } from './fakevscode.js';
 
 test('long texts do not pile up: the latest are kept, and the present one in any case', async () => {

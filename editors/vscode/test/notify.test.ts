@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Prompt } from '@mcphub/host';
-import type { Answers } from '../src/answers.js';
-import { patienceMs } from '../src/attention.js';
-import { Notifier } from '../src/notify.js';
-import type { Change } from '../src/standing.js';
-import type { WatcherListener, WatcherWindow } from '../src/watcherwindow.js';
+import type { Answers } from '../src/questions/answers.js';
+import { patienceMs } from '../src/questions/attention.js';
+import { Notifier } from '../src/questions/notify.js';
+import type { Change } from '../src/hub/standing.js';
+import type { WatcherListener, WatcherWindow } from '../src/hub/watcherwindow.js';
 import { newEditor } from './fakevscode.js';
 
 const prompt = (promptId: string): Prompt => ({ promptId, server: 's', question: { case: 'sampling', value: { requestJson: '{}' } } }) as unknown as Prompt;

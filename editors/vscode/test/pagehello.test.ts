@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AttachResponse } from '@mcphub/host';
-import { PageHello } from '../src/pagehello.js';
+import { PageHello } from '../src/page/pagehello.js';
 
 const welcome = (hubId: string): AttachResponse => ({ event: { case: 'welcome', value: { hubId } } }) as unknown as AttachResponse;
 const from = (hubId: string): { hubId: string; afterSequence: string } => ({ hubId, afterSequence: '7' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentSecurityPolicy, fillPage, newNonce, type PageFill } from '../src/pagehtml.js';
+import { contentSecurityPolicy, fillPage, newNonce, type PageFill } from '../src/page/pagehtml.js';
 
 const fill: PageFill = { cspSource: 'https://*.vscode-cdn.net', base: 'https://x.vscode-cdn.net/page/', nonce: 'N0nce+/=', surface: { kind: 'vscode', opensUrls: false, commands: ['mcphub.showLogs'], model: `Big "Model" <'1'> & co` } };
 

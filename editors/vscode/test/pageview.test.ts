@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AttachResponseJson, Hub, PageEnd } from '@mcphub/host';
 import type * as vscode from 'vscode';
-import { PageView, type PageWorld } from '../src/pageview.js';
+import { PageView, type PageWorld } from '../src/page/pageview.js';
 import { EventEmitter, Uri, newEditor } from './fakevscode.js';
 
 /** A hub whose relays are written down. */

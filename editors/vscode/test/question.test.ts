@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApprovalScope } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
-import { commandLine, question } from '../src/question.js';
+import { commandLine, question } from '../src/questions/question.js';
 
 const ask = (kind: string, value: object): Prompt => ({ promptId: 'p', server: 'files', question: { case: kind, value } }) as unknown as Prompt;
 const approval = (more: object = {}): Prompt => ask('toolApproval', { tool: 'delete', argumentsJson: '{"path":"/a"}', definitionJson: '{"name":"delete"}', previousDefinitionJson: '', ...more });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CancelDelivery, PromptCause, RequestState } from '@mcphub/host';
 import type { AttachResponse, Prompt, Request, Server } from '@mcphub/host';
-import { lost, nothing, runningRequests, transition, type Standing } from '../src/standing.js';
+import { lost, nothing, runningRequests, transition, type Standing } from '../src/hub/standing.js';
 
 type Event = AttachResponse['event'];
 

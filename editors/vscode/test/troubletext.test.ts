@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failure } from '../src/troubletext.js';
+import { failure } from '../src/hub/troubletext.js';
 
 test('a program that the setting names and that is not there: the setting is named, and opened by a button', () => {
   const { text, actions } = failure('BINARY_NOT_FOUND', '/repos/mcphub was not found', '/repos/mcphub');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CancelDelivery } from '@mcphub/host';
 import type { AttachResponse, Hub, HubWindow } from '@mcphub/host';
-import { WatcherWindow } from '../src/watcherwindow.js';
+import { WatcherWindow } from '../src/hub/watcherwindow.js';
 
 /** A hub whose one window says what the test feeds it. */
 function playedHub(): { hub: Hub; feed: (event: AttachResponse['event']) => void } {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { binaryPath, graceMilliseconds, keepKey } from '../src/hubplace.js';
-import { logText } from '../src/logtext.js';
-import { chooseModel, modelRequest, modelResult } from '../src/modelrequest.js';
-import { secretKey } from '../src/secretkeys.js';
-import { statusWords } from '../src/statustext.js';
-import { argumentsProblem, skeleton, takesArguments } from '../src/toolarguments.js';
-import { webUrl } from '../src/weburl.js';
+import { binaryPath, graceMilliseconds, keepKey } from '../src/hub/hubplace.js';
+import { logText } from '../src/log/logtext.js';
+import { chooseModel, modelRequest, modelResult } from '../src/questions/modelrequest.js';
+import { secretKey } from '../src/questions/secretkeys.js';
+import { statusWords } from '../src/status/statustext.js';
+import { argumentsProblem, skeleton, takesArguments } from '../src/commands/toolarguments.js';
+import { webUrl } from '../src/questions/weburl.js';
 
 const counts = { hub: 'ready', message: '', running: 0, prompts: 0 } as const;
 

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { Hub } from '@mcphub/host';
 import type { HubOptions, HubState } from '@mcphub/host';
 import { binaryPath, graceMilliseconds, keepKey } from './hubplace.js';
-import type { Output } from './output.js';
+import type { Output } from '../log/output.js';
 
 /**
  * How long the first hub of a window waits for the extension host before it, which may be on its way out when the window reloads. A desktop opens

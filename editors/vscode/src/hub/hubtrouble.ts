@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { HubState } from '@mcphub/host';
 import { setting, type HubProcess } from './hubprocess.js';
-import { inMessage } from './plaintext.js';
+import { inMessage } from '../plaintext.js';
 import { failure, type TroubleAction } from './troubletext.js';
 
 export function tellOfTrouble(process: HubProcess): vscode.Disposable {

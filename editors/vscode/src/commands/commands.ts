@@ -2,10 +2,10 @@
 import * as vscode from 'vscode';
 import { callTool } from './calltool.js';
 import type { CommandWorld } from './commandworld.js';
-import { describe } from './hubprocess.js';
+import { describe } from '../hub/hubprocess.js';
 import { withStop } from './stoppable.js';
 import { pickRequest, pickServer, serversOf } from './picks.js';
-import { inMessage, inPick, quoted } from './plaintext.js';
+import { inMessage, inPick, quoted } from '../plaintext.js';
 import { forgetRemembered } from './remembered.js';
 
 export function registerCommands(world: CommandWorld): vscode.Disposable {

@@ -1,6 +1,6 @@
 // What a page says of itself first, with what the extension knows better: which window it is, and on which folders.
 import type { AttachResponse, HelloJson } from '@mcphub/host';
-import type { Root } from './watcherwindow.js';
+import type { Root } from '../hub/watcherwindow.js';
 
 /** The hellos of one page on one hub process after the other. */
 export class PageHello {

@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import { ServerState } from '@mcphub/host';
 import type { Request, Server } from '@mcphub/host';
 import type { CommandWorld } from './commandworld.js';
-import { inPick } from './plaintext.js';
-import { runningRequests } from './standing.js';
+import { inPick } from '../plaintext.js';
+import { runningRequests } from '../hub/standing.js';
 
 const stateWords: Readonly<Record<ServerState, string>> = {
   [ServerState.UNSPECIFIED]: '', [ServerState.STOPPED]: 'stopped', [ServerState.CONNECTING]: 'connecting', [ServerState.READY]: 'ready', [ServerState.STOPPING]: 'stopping',

@@ -1,12 +1,12 @@
 // What the host does with a page's answer on its way to the hub and after the hub has taken it, and the answers that need nobody.
 import { HubError } from '@mcphub/host';
 import type { Prompt, PromptAnswer } from '@mcphub/host';
-import { describe } from './hubprocess.js';
-import type { Output } from './output.js';
+import { describe } from '../hub/hubprocess.js';
+import type { Output } from '../log/output.js';
 import type { Sampling } from './sampling.js';
 import { nameOf, type Secrets } from './secrets.js';
 import { openOutside } from './urls.js';
-import type { WatcherWindow } from './watcherwindow.js';
+import type { WatcherWindow } from '../hub/watcherwindow.js';
 
 export class Answers {
   readonly #watcher: WatcherWindow;

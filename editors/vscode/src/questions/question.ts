@@ -1,7 +1,7 @@
 // A prompt as the editor's own messages show it while no page can be seen: in which form, in which words, with which choices.
 import { ApprovalScope } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
-import { inPick, quoted, visible } from './plaintext.js';
+import { inPick, quoted, visible } from '../plaintext.js';
 
 /** What a click chooses. Later: the question stays open, in the view and in the status bar. */
 export type Choice =

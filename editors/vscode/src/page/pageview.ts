@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as elapsed } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Hub, Relay, RelayOptions } from '@mcphub/host';
-import type { Answers } from './answers.js';
-import { describe, type HubProcess } from './hubprocess.js';
-import type { Output } from './output.js';
+import type { Answers } from '../questions/answers.js';
+import { describe, type HubProcess } from '../hub/hubprocess.js';
+import type { Output } from '../log/output.js';
 import { PageHello } from './pagehello.js';
 import { fillPage, newNonce } from './pagehtml.js';
-import type { Sampling } from './sampling.js';
-import type { Root } from './watcherwindow.js';
+import type { Sampling } from '../questions/sampling.js';
+import type { Root } from '../hub/watcherwindow.js';
 
 /** Longest time that the page waits for the editor to say which models there are, in milliseconds: asking may start another extension. */
 const longestLook = 500;

@@ -1,5 +1,5 @@
 // What the user is told when the hub cannot be started, and what there is to do about it.
-import { inMessage } from './plaintext.js';
+import { inMessage } from '../plaintext.js';
 
 export type TroubleAction = 'Restart McpHub' | 'Open Settings' | 'Show Logs';
 

@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import type { Hub } from '@mcphub/host';
 import { awaited, configSources, editorFileNames, parsePlaces, unusable, type Discover, type Place } from './configsources.js';
-import { describe, setting, type HubProcess } from './hubprocess.js';
-import type { Output } from './output.js';
+import { describe, setting, type HubProcess } from '../hub/hubprocess.js';
+import type { Output } from '../log/output.js';
 
 const run = promisify(execFile);
 

@@ -1,14 +1,14 @@
 // What the commands work with.
 import { CancelOutcome, HubError } from '@mcphub/host';
-import type { Answers } from './answers.js';
-import type { ConfigFiles } from './configfiles.js';
+import type { Answers } from '../questions/answers.js';
+import type { ConfigFiles } from '../config/configfiles.js';
 import type { Documents } from './documents.js';
-import type { HubProcess } from './hubprocess.js';
-import type { Output } from './output.js';
-import type { Panel } from './panel.js';
-import type { Secrets } from './secrets.js';
-import type { Sidebar } from './sidebar.js';
-import type { WatcherWindow } from './watcherwindow.js';
+import type { HubProcess } from '../hub/hubprocess.js';
+import type { Output } from '../log/output.js';
+import type { Panel } from '../page/panel.js';
+import type { Secrets } from '../questions/secrets.js';
+import type { Sidebar } from '../page/sidebar.js';
+import type { WatcherWindow } from '../hub/watcherwindow.js';
 
 export class CommandWorld {
   readonly process: HubProcess;

@@ -5,11 +5,11 @@ import * as vscode from 'vscode';
 import type { Prompt } from '@mcphub/host';
 import type { Answers } from './answers.js';
 import { nextToShow, type Noticed } from './attention.js';
-import { describe } from './hubprocess.js';
-import { commandLink, inMessage } from './plaintext.js';
+import { describe } from '../hub/hubprocess.js';
+import { commandLink, inMessage } from '../plaintext.js';
 import { goneSentence, question, questionLabel, type Choice, type ChoiceItem } from './question.js';
-import type { PromptEnd } from './standing.js';
-import type { WatcherWindow } from './watcherwindow.js';
+import type { PromptEnd } from '../hub/standing.js';
+import type { WatcherWindow } from '../hub/watcherwindow.js';
 
 export interface Pages {
   readonly visible: boolean;

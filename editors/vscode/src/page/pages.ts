@@ -1,6 +1,6 @@
 // Side bar and panel as one: whether a page can be seen, and how to bring one up.
 import * as vscode from 'vscode';
-import type { Pages } from './notify.js';
+import type { Pages } from '../questions/notify.js';
 import type { Panel } from './panel.js';
 import type { Sidebar } from './sidebar.js';
 

@@ -4,9 +4,9 @@ import * as vscode from 'vscode';
 import { HubError, ServerState } from '@mcphub/host';
 import type { CallToolResponse, Tool } from '@mcphub/host';
 import type { CommandWorld } from './commandworld.js';
-import { describe } from './hubprocess.js';
+import { describe } from '../hub/hubprocess.js';
 import { pickServer } from './picks.js';
-import { inMessage, inPick, quoted } from './plaintext.js';
+import { inMessage, inPick, quoted } from '../plaintext.js';
 import { withStop } from './stoppable.js';
 import { argumentsProblem, skeleton, takesArguments } from './toolarguments.js';
 

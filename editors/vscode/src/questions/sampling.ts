@@ -2,10 +2,10 @@
 import * as vscode from 'vscode';
 import { HubError } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
-import { describe } from './hubprocess.js';
+import { describe } from '../hub/hubprocess.js';
 import { chooseModel, modelRequest, modelResult } from './modelrequest.js';
-import { brief, inMessage, quoted, visible } from './plaintext.js';
-import type { WatcherWindow } from './watcherwindow.js';
+import { brief, inMessage, quoted, visible } from '../plaintext.js';
+import type { WatcherWindow } from '../hub/watcherwindow.js';
 
 export class Sampling implements vscode.Disposable {
   readonly #watcher: WatcherWindow;

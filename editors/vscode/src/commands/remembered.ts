@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import { ApprovalScope, RememberedKind } from '@mcphub/host';
 import type { Remembered } from '@mcphub/host';
 import type { CommandWorld } from './commandworld.js';
-import { inPick } from './plaintext.js';
-import type { InputName } from './secretkeys.js';
+import { inPick } from '../plaintext.js';
+import type { InputName } from '../questions/secretkeys.js';
 
 interface Item extends vscode.QuickPickItem {
   readonly rememberedId?: string;

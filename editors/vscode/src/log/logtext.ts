@@ -1,6 +1,6 @@
 // Log messages of servers as lines of the editor's log.
 import type { LogMessage } from '@mcphub/host';
-import { brief, visible } from './plaintext.js';
+import { brief, visible } from '../plaintext.js';
 
 export type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
