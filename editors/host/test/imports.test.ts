@@ -51,10 +51,26 @@ function cycle(files: ReadonlyMap<string, readonly string[]>): string[] | undefi
   return undefined;
 }
 
+/** The same for folders below the given one. */
+function folders(root: string, files: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
+  const all = new Map<string, string[]>();
+  const folderOf = (path: string): string | undefined => (dirname(path) === root ? undefined : dirname(path));
+  for (const [path, found] of files) {
+    const from = folderOf(path);
+    if (from !== undefined) {
+      const to = found.map(folderOf).filter((folder) => folder !== undefined && folder !== from);
+      all.set(from, [...(all.get(from) ?? []), ...to as string[]]);
+    }
+  }
+  return all;
+}
+
 for (const folder of ['host/src', 'vscode/src', 'webview']) {
   test(`nothing in ${folder} imports itself over others`, () => {
     const files = imports(join(editors, folder));
     assert.ok(files.size > 20 && Array.from(files.values()).flat().length > 20, 'the imports are found');
-    assert.equal(cycle(files)?.map((path) => relative(editors, path)).join(' -> '), undefined);
+    for (const graph of [files, folders(join(editors, folder), files)]) {
+      assert.equal(cycle(graph)?.map((path) => relative(editors, path)).join(' -> '), undefined);
+    }
   });
 }
